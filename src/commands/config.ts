@@ -146,10 +146,11 @@ async function set(context: Context, _options: object, name: string, value: stri
     key === 'upload-ca-file' ||
     key === 'metrics-file' ||
     (key === 'credential-helper' && /[\\/]/.test(value));
-  await change(context, key, isPath ? path.resolve(context.io.cwd, value) : value);
+  const settings = context.settingsWith({ [key]: value });
+  const text = key === 'base-url' ? settings.account.baseUrl : value;
+  await change(context, key, isPath ? path.resolve(context.io.cwd, value) : text);
   if (key !== 'base-url' && key !== 'token-store') return;
   // Every other command will refuse a URL without TLS.
-  const settings = context.settingsWith({ [key]: value });
   const require = key === 'base-url' ? requireBaseUrl : requireStoreAddress;
   const result = valueOrError(() => require(settings));
   if ('error' in result) context.console.warn(result.error.message, result.error.hint);

@@ -168,6 +168,13 @@ async function requestToken(
       return { password, token: await tokens.login(password, hint, options) };
     } catch (error) {
       if (!(error instanceof ImgctlError)) throw error;
+      if (error.code === 'unreachable') {
+        // It is saved, so the next login does not ask for it.
+        const another = `for another address: imgctl login${settings.profileFlag} --base-url URL`;
+        throw error.with({
+          hint: error.hint === undefined ? another : `${error.hint}; ${another}`,
+        });
+      }
       const left = MAX_ATTEMPTS - attempt;
       const limit = await store.readLimit(context.io.now());
       const mayRetry = given === undefined && left > 0 && limit?.remaining !== 0;

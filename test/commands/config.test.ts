@@ -35,7 +35,7 @@ describe('config', () => {
     expect(text).toMatch(/\}\n$/);
   });
 
-  it('set warns at once about plain http and plain redis', async () => {
+  it('set adds https:// to a base URL, and warns at once about plain http and plain redis', async () => {
     const http =
       'imgctl: warning: plain http would expose credentials sent to images.example\n' +
       'hint: use https://images.example, or allow plain http: imgctl config set allow-http true --profile work\n';
@@ -45,7 +45,8 @@ describe('config', () => {
     await expectSteps(
       localUser().imgctl,
       ['config set base-url http://images.example --profile work', '', http],
-      ['config set base-url https://images.example --profile work'],
+      ['config set base-url images.example --profile work'],
+      ['config get base-url --profile work', 'https://images.example\n'],
       ['config set base-url http://127.0.0.1:8080 --profile work'],
       ['config set token-store redis://me@redis.example', '', redis],
       ['config set token-store redis://127.0.0.1'],

@@ -162,6 +162,17 @@ describe('login at a terminal', () => {
     expect(stored()).toEqual({ 'base-url': baseUrl, username: 'bob', ...command });
   });
 
+  it('that cannot reach the address names the command for another one', async () => {
+    const { typing } = await newUser();
+    const { stderr, exitCode } = await typing(
+      '127.0.0.1:9\rdemo\rdemo\r',
+      'login --retries 0',
+      NOTHING,
+    );
+    expect(stderr).toMatch(/\nhint: .+; for another address: imgctl login --base-url URL\n$/);
+    expect(exitCode).toBe(3);
+  });
+
   it.each([
     ['images.invalid', 'https://images.invalid'],
     ['images:8443/api', 'https://images:8443/api'],
