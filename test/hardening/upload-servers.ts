@@ -139,6 +139,6 @@ DocumentRoot ${folder}\n<Directory ${folder}>\nDav On\nRequire all granted\n</Di
   {
     name: 'a folder on tmpfs',
     reason: NO_TMPFS,
-    start: async (folder) => inFolder(`${pathToFileURL(mountTmpfs('900m', folder))}`, folder),
+    start: async (folder) => inFolder(`${pathToFileURL(mountTmpfs('1800m', folder))}`, folder),
   },
 ];
