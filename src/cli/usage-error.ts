@@ -49,8 +49,11 @@ const OPTIONS: ReadonlyMap<string, readonly [hint: string, beside?: string]> = n
   ],
   ['--no-color', ['use --color never']],
   ['--verbose', ['use --debug']],
+  ['-v', ['use -V for the version, or --debug for a trace of the requests']],
   ['--password', ['no option takes a secret; use --password-stdin or IMGCTL_PASSWORD']],
 ]);
+
+const BEFORE = 'put it after the command; before it, only these work: imgctl help options';
 
 /** Commander repeats what it was given, however long. */
 const MAX_MESSAGE = 200;
@@ -105,5 +108,6 @@ function explainOption(
   const [guess, beside] = OPTIONS.get(option) ?? [];
   const fits = beside === undefined || known.includes(beside);
   // Without dashes, which would make short names look alike.
-  return [`unknown option '${option}'`, (fits && guess) || didYouMean(nearest(name, known))];
+  const hint = (fits && guess) || didYouMean(nearest(name, known));
+  return [`unknown option '${option}'`, hint ?? (command.parent ? undefined : BEFORE)];
 }

@@ -34,7 +34,7 @@ const UPLOAD =
 
 export const doctor: CommandSpec = {
   name: 'doctor',
-  summary: 'check configuration, network and login',
+  summary: 'check settings, network, login and upload storage',
   description: [
     'The checks, each with a hint if something is wrong:',
     {
