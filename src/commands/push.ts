@@ -167,16 +167,15 @@ function run(context: Context, options: PushOptions, files: readonly string[]): 
 /** Returns such as `2 images added, 1 unchanged`. */
 function summaryOf(plan: readonly PlannedPackage[], before: readonly Row[]): string {
   const known = before.map(({ name }) => name);
-  const outcomes = plan.map(({ name, files }) => {
-    if (files.some(({ action }) => action === 'skip')) return 'skipped';
-    if (!known.includes(name)) return 'added';
-    return files.every(({ action }) => action === 'unchanged') ? 'unchanged' : 'updated';
-  });
-  const found = ['added', 'updated', 'unchanged', 'skipped'].flatMap((outcome) => {
-    const count = outcomes.filter((each) => each === outcome).length;
-    return count === 0 ? [] : { count, outcome };
-  });
-  const words = found.map(({ count, outcome }, index) => {
+  const counts = { added: 0, updated: 0, unchanged: 0, skipped: 0 };
+  for (const { name, files } of plan) {
+    const isUnchanged = files.every(({ action }) => action === 'unchanged');
+    if (files.some(({ action }) => action === 'skip')) counts.skipped += 1;
+    else if (!known.includes(name)) counts.added += 1;
+    else counts[isUnchanged ? 'unchanged' : 'updated'] += 1;
+  }
+  const found = Object.entries(counts).filter(([, count]) => count > 0);
+  const words = found.map(([outcome, count], index) => {
     return `${index === 0 ? counted(count, 'image') : count} ${outcome}`;
   });
   return words.join(', ');
@@ -184,7 +183,7 @@ function summaryOf(plan: readonly PlannedPackage[], before: readonly Row[]): str
 
 /**
  * Reads every package except for its digests, which the upload verifies.
- * @throws ImgctlError invalid-package, with its findings; usage: unsuitable names
+ * @throws ImgctlError invalid-package, with its findings; usage: invalid names
  */
 async function checkPackages(context: Context, files: readonly string[]): Promise<UploadPackage[]> {
   const { checkPackage } = await import('../ovf/package.ts');
@@ -228,7 +227,7 @@ function requireUsableNames(packages: readonly UploadPackage[]): void {
   const paths = new Map<string, string>();
   for (const { name, path: file } of packages.flatMap(({ files }) => files)) {
     if (name.startsWith('.') || /[\u0000-\u001f\\/]/.test(name)) {
-      throw new ImgctlError('usage', `unsuitable name for an upload: ${name}`, {
+      throw new ImgctlError('usage', `invalid name for an upload: ${name}`, {
         hint: 'put its files in one folder, with names that do not begin with a dot',
       });
     }
@@ -299,7 +298,7 @@ async function syncPushed(
   const missing = names.find((name) => !found.some((image) => image.name === name));
   if (missing !== undefined) {
     throw new ImgctlError('sync-failed', `the sync added no image named ${missing}`, {
-      hint: 'see what it reported: imgctl sync-status, and your images: imgctl my-images',
+      hint: 'see what the sync reported: imgctl sync-status',
     });
   }
   requireSuccess(context, request, { reports: false, strict: options.strict });

@@ -81,7 +81,13 @@ function readEnvelope(root: XmlElement, report: Report) {
   return {
     /** The version attribute, else 0.9, 1.x or 2.x by namespace. */
     ovfVersion,
-    products: findProducts(root).map(readProduct),
+    products: findProducts(root).map((section) => ({
+      product: childText(section, 'Product'),
+      vendor: childText(section, 'Vendor'),
+      version: childText(section, 'Version'),
+      fullVersion: childText(section, 'FullVersion'),
+      properties: childrenOf(section, 'Property').length,
+    })),
     systems: systems.map((system) => readSystem(system, deploymentOptions, declared, report)),
     disks,
     networks,
@@ -176,16 +182,6 @@ function findProducts(element: XmlElement): XmlElement[] {
   return childrenOf(element, 'ProductSection', 'VirtualSystemCollection', 'VirtualSystem').flatMap(
     (child) => (elementKind(child) === 'ProductSection' ? child : findProducts(child)),
   );
-}
-
-function readProduct(section: XmlElement) {
-  return {
-    product: childText(section, 'Product'),
-    vendor: childText(section, 'Vendor'),
-    version: childText(section, 'Version'),
-    fullVersion: childText(section, 'FullVersion'),
-    properties: childrenOf(section, 'Property').length,
-  };
 }
 
 function required(element: XmlElement, name: string, report: Report): string | null {

@@ -151,7 +151,7 @@ export function davStorage(
         const end = Math.min(start + PIECE, source.size);
         const piece = await readPiece(name, start, end);
         if (!piece) {
-          const note = 'imgctl cannot compare them: the server sends no parts of files';
+          const note = 'imgctl cannot compare them: the server does not support byte ranges';
           return { state: 'different', note };
         }
         let position = 0;

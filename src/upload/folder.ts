@@ -18,7 +18,7 @@ import {
   storageFull,
 } from './storage.ts';
 
-const SHOW = 'check the folder: imgctl config get upload-url';
+const SHOW = 'check the folder: imgctl config get upload-url, or --to';
 const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
 const PIECE = 1024 * 1024;

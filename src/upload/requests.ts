@@ -18,7 +18,7 @@ const XML_LIMITS = { bytes: 4 * 2 ** 20, nodes: 100_000, depth: 50 };
 /** How hints name the storage. */
 const ENDPOINT = {
   name: 'the upload URL',
-  show: 'imgctl config get upload-url',
+  show: 'imgctl config get upload-url, or --to',
   trust: 'imgctl config set upload-ca-file /path/to/ca.pem',
   reduce: 'use an upload URL with fewer files',
 };
@@ -118,7 +118,7 @@ export function statusError(response: HttpResponse, detail = '', meaning = respo
     401: ['wrong-credentials', `${host} refused the credentials`, CHECK_SETTINGS],
     403: ['not-permitted', `${host} does not permit ${method} ${pathname}`, CHECK_SETTINGS],
     404: ['not-found', `${origin}${pathname} does not exist`, CHECK_URL],
-    413: ['failed', `${host} does not take files of this size`, RAISE],
+    413: ['failed', `${host} does not accept files of this size`, RAISE],
     429: ['rate-limited', `${host} limits requests`, 'try again later'],
   };
   const [code, what, hint] =

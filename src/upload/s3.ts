@@ -93,7 +93,7 @@ export function s3Storage(
   }
 
   function notS3(): never {
-    const message = `${url.host} did not answer as S3`;
+    const message = `${url.host} is not an S3 storage`;
     throw new ImgctlError('bad-answer', message, { hint: CHECK_URL });
   }
 
@@ -130,7 +130,7 @@ export function s3Storage(
       seen.add(marker);
     }
     const hint = 'use an upload URL with fewer files';
-    throw new ImgctlError('bad-answer', `${url.host} sent a list without end`, { hint });
+    throw new ImgctlError('bad-answer', `${url.host} sent an endless list`, { hint });
   }
 
   async function stat(name: string) {

@@ -92,7 +92,7 @@ export function isHidden(name: string): boolean {
 }
 
 export function nameTooLong(name: string, address: string): ImgctlError {
-  return new ImgctlError('usage', `${address} has no room for the name ${name}`, {
+  return new ImgctlError('usage', `the name ${name} is too long for ${address}`, {
     hint: 'give the file a shorter name',
   });
 }
@@ -113,7 +113,7 @@ export function storageFull(address: string, reason: string, cause?: unknown): I
 
 /** @param what differs, such as `its size is 3 bytes` */
 export function arrivedWrong(name: string, what: string): ImgctlError {
-  return new ImgctlError('failed', `${name} did not arrive whole: ${what}`, {
+  return new ImgctlError('failed', `${name} arrived damaged: ${what}`, {
     hint: 'run the command again; if it fails again, ask the administrators of the storage',
   });
 }

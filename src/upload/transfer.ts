@@ -20,11 +20,9 @@ export interface UploadPackage {
   verify(digests: ReadonlyMap<string, readonly string[]>): Promise<void>;
 }
 
-/** `unchanged`: the storage has the same content. `skip`: it has other content, which stays. */
-type Action = 'upload' | 'replace' | 'unchanged' | 'skip' | 'conflict';
-
 export interface PlannedFile extends UploadFile {
-  readonly action: Action;
+  /** `unchanged`: the storage has the same content. `skip`: it has other content, which stays. */
+  readonly action: 'upload' | 'replace' | 'unchanged' | 'skip' | 'conflict';
   readonly size: number;
   readonly identity: string;
   /** What a person should know about the comparison. */
@@ -45,8 +43,19 @@ export interface TransferOptions {
 /** Compares all files with the storage. A file that several packages share is sent with the first of them. */
 export async function planPackages(
   packages: readonly UploadPackage[],
-  options: TransferOptions,
+  { storage, signal, force, onConflict }: TransferOptions,
 ): Promise<PlannedPackage[]> {
+  const planFile = (file: UploadFile) =>
+    withSource(file, signal, async (source): Promise<PlannedFile> => {
+      const { size, identity } = source;
+      const { state, note } = await storage.compare(file.name, source);
+      const action = {
+        absent: 'upload',
+        same: force ? 'replace' : 'unchanged',
+        different: onConflict === 'fail' ? 'conflict' : onConflict,
+      } as const;
+      return { ...file, size, identity, note, action: action[state] };
+    });
   const plan: PlannedPackage[] = [];
   const known = new Map<string, PlannedFile>();
   for (const { name, files, verify } of packages) {
@@ -54,7 +63,7 @@ export async function planPackages(
     for (const file of files) {
       const other = known.get(file.name);
       const action = other && isSent(other) ? 'unchanged' : other?.action;
-      planned.push(other && action ? { ...other, ...file, action } : await planFile(file, options));
+      planned.push(other && action ? { ...other, ...file, action } : await planFile(file));
     }
     // A package is one thing: one file of another version would break it.
     const isSkipped = planned.some(({ action }) => action === 'skip');
@@ -63,22 +72,6 @@ export async function planPackages(
     plan.push({ name, verify, files: own });
   }
   return plan;
-}
-
-function planFile(
-  file: UploadFile,
-  { storage, signal, force, onConflict }: TransferOptions,
-): Promise<PlannedFile> {
-  return withSource(file, signal, async (source) => {
-    const { size, identity } = source;
-    const { state, note } = await storage.compare(file.name, source);
-    const action = {
-      absent: 'upload',
-      same: force ? 'replace' : 'unchanged',
-      different: onConflict === 'fail' ? 'conflict' : onConflict,
-    } as const;
-    return { ...file, size, identity, note, action: action[state] };
-  });
 }
 
 async function withSource<Result>(

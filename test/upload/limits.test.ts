@@ -140,7 +140,7 @@ describe('push to an S3 storage', () => {
     });
     const { start, requests } = await setUp('s3', script);
     const result = await start(options).ended;
-    expect(result).toEqual(failed(1, /^imgctl: .* sent a list without end\nhint: /));
+    expect(result).toEqual(failed(1, /^imgctl: .* sent an endless list\nhint: /));
     const lists = requests.filter(({ method }) => method === 'GET');
     expect(lists.filter(({ url }) => url.searchParams.has(parameter))).toHaveLength(pages);
   });
@@ -150,7 +150,7 @@ describe('push to an S3 storage', () => {
     ['with its own keys another size', { ...OPAQUE, size: 17 }],
   ])('that shows %s fails, and removes the object', async (_what, changes) => {
     const { push, requests } = await setUp('s3', s3(changes));
-    expect(await push()).toEqual(failed(1, 'web.ova did not arrive whole: its size is 17\n'));
+    expect(await push()).toEqual(failed(1, 'web.ova arrived damaged: its size is 17\n'));
     expect(requests.map(({ method }) => method)).toContain('DELETE');
   });
 

@@ -121,7 +121,7 @@ it('push to S3 refuses a name for which the prefix leaves no room before a byte 
   await imgctl(`config set upload-url ${settings['upload-url']}/${'p'.repeat(800)}`);
   const file = path.join(work, `${'x'.repeat(240)}.ova`);
   writeFileSync(file, readFileSync(writeOva(work, 'web')));
-  const text = /has no room for the name x+\.ova\nhint: give the file a shorter name\n/;
+  const text = /the name x+\.ova is too long for .*\nhint: give the file a shorter name\n/;
   expect(await imgctl(`push ${file} ${OPTIONS}`)).toEqual(failed(2, text));
   expect(seen.storage.filter(({ request }) => !request.startsWith('GET'))).toEqual([]);
 });

@@ -102,7 +102,7 @@ const PUT_ROWS: readonly Row[] = [
   ['401', 4, 'refused the credentials (401'],
   ['403', 4, 'does not permit PUT'],
   ['404', 5, 'does not exist (404'],
-  ['413', 1, 'does not take files of this size (413'],
+  ['413', 1, 'does not accept files of this size (413'],
   ['507', 1, 'is full (507'],
   ['500', 1, 'failed: PUT'],
   ['500,first=1', 0],
@@ -130,7 +130,7 @@ const ROWS: Readonly<Record<'dav' | 's3', readonly Row[]>> = {
     ['POST /s3/*=412,every=2', 1, 'already has a different web.ova'],
     ['POST /s3/*=drop,every=2', 0],
     ['GET /s3=404', 5, 'does not exist (404'],
-    ['GET /s3=html', 1, 'did not answer as S3'],
+    ['GET /s3=html', 1, 'is not an S3 storage'],
   ],
 };
 
