@@ -123,10 +123,11 @@ describe.skipIf(noScript)('on a terminal (skipped without script)', () => {
 
   it('images list loses nothing on a terminal that stops reading and is resized', async () => {
     const { env, release } = await slowService();
-    const started = startCommand(env, `tty; ${LISTING}`);
-    const shown = await started.waitFor('stdout', FIRST_PAGE);
+    const started = startCommand(env, `tty; ${LISTING}`, 'stty cols 20');
+    const shown = await started.waitFor('stdout', 'page 1 o… 1 image');
     const [terminal = ''] = /\/dev\/\S+/.exec(shown) ?? [];
     expect(spawnSync('stty', ['-F', terminal, 'cols', '50']).status).toBe(0);
+    await started.waitFor('stdout', FIRST_PAGE);
     started.child.stdin?.write(CTRL_S);
     release();
     await wait(150);
