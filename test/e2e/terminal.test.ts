@@ -155,7 +155,7 @@ describe.skipIf(noScript)('on a terminal (skipped without script)', () => {
     const started = startCommand(plain, WAITING, 'stty cols 0 rows 0');
     const { stdout } = await started.ended;
     expect(stdout).not.toMatch(/\u001b|[^\0-\u007f]/);
-    expect(await screenOf(started)).toMatch(/^status +SUCCESS\r$/m);
+    expect(await screenOf(started)).toMatch(/^state +succeeded\r$/m);
   });
 
   it('Ctrl-C at the password prompt exits 130 and echoes nothing, with stderr in a file', async () => {
