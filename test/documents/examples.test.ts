@@ -23,7 +23,7 @@ const SECTIONS = MANUAL.split(/^## /m).map((section) => {
   const blocks = [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text]) => text);
   const lines = blocks.join('').split('\n');
   const calls = lines.flatMap((line) => [
-    ...(line.split('xargs')[0] ?? '').matchAll(/imgctl (\w[^|)&>]*)/g),
+    ...(line.split('xargs')[0] ?? '').matchAll(/imgctl (\w(?:'[^']*'|[^|)&>])*)/g),
   ]);
   return [section.split('\n')[0] ?? '', calls.map(([, call = '']) => call.trim())] as const;
 });
