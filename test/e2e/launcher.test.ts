@@ -6,7 +6,13 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { catalogueOf, testImages } from '../support/catalogue-page.ts';
-import { COMMAND, freshHome, runBuilt, scriptedService } from '../support/cli.ts';
+import {
+  COMMAND,
+  freshHome,
+  runBuilt,
+  scriptedService,
+  startEmulatorProcess,
+} from '../support/cli.ts';
 import { temporaryDirectory } from '../support/io.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -76,4 +82,11 @@ withFiles('an upgrade ends images list with one line that says so', async () => 
       'hint: check what it has done, then run it again; if that fails, install imgctl again\n',
   });
   expect(sent()).toHaveLength(1);
+});
+
+// A bundler may leave out a call that only throws.
+it('the emulator answers a path that is not properly encoded with 400', async () => {
+  const { baseUrl, stop } = await startEmulatorProcess();
+  expect((await fetch(`${baseUrl}/v2/%zz`)).status).toBe(400);
+  await stop();
 });
