@@ -83,7 +83,7 @@ export const syncStatus: CommandSpec = {
   options: [
     ...WAIT_OPTIONS,
     option('--list', 'list what this profile submitted from this machine, newest first', {
-      conflicts: ['wait', 'pollInterval', 'waitTimeout'],
+      conflicts: ['wait', 'pollInterval', 'waitTimeout', 'strict'],
     }),
     STRICT_OPTION,
     GET_OPTION,
