@@ -3,7 +3,7 @@
 import type { Command, CommanderError } from 'commander';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
-import { nearest, suggest } from '../query/suggest.ts';
+import { nearest } from '../query/suggest.ts';
 
 /** What people type after imgctl, and what to do instead. No guess is better than a wrong one. */
 const COMMANDS: ReadonlyMap<string, string> = new Map([
@@ -79,16 +79,27 @@ export function usageError(
   if (error.code === 'commander.excessArguments') {
     const { length } = command.registeredArguments;
     const limit = length === 0 ? 'no arguments' : `at most ${counted(length, 'argument')}`;
-    const guess = COMMANDS.get([...path, ...command.args].join(' '));
-    return fail(`${path.join(' ')} takes ${limit} (got ${command.args.length})`, guess);
+    const meant = COMMANDS.get([...path, ...command.args].join(' '));
+    return fail(`${path.join(' ')} takes ${limit} (got ${command.args.length})`, meant);
   }
   const message = first.replace(/\.$/, '').slice(0, MAX_MESSAGE);
-  if (error.code !== 'commander.unknownCommand') return fail(message);
+  return fail(
+    message,
+    error.code === 'commander.unknownCommand' ? guess(command, path) : undefined,
+  );
+}
+
+/** Returns the command that was probably meant. */
+function guess(command: Command, path: readonly string[]): string | undefined {
   const words = command.args.filter((word) => !word.startsWith('-'));
-  const guess = (count: number) => COMMANDS.get([...path, ...words.slice(0, count)].join(' '));
-  const known = command.createHelp().visibleCommands(command);
-  const names = known.map((each) => each.name());
-  return fail(message, guess(1) ?? guess(2) ?? suggest(words[0] ?? '', names, help));
+  const known = [1, 2].map((count) => COMMANDS.get([...path, ...words.slice(0, count)].join(' ')));
+  const names = command
+    .createHelp()
+    .visibleCommands(command)
+    .map((each) => each.name());
+  const meant = nearest(words[0] === 'ls' ? 'list' : (words[0] ?? ''), names);
+  const didYouMean = meant && `did you mean ${['imgctl', ...path, meant].join(' ')}?`;
+  return known[0] ?? known[1] ?? didYouMean;
 }
 
 /** Commander also calls an option unknown if it takes no value. */

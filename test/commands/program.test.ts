@@ -58,9 +58,10 @@ const PER_PAGE = '--per-page must be a whole number from 1 to 100 \\(got 101\\)'
 
 describe('a usage error', () => {
   it.each([
-    ['imags list --filter x', "unknown command 'imags'\nhint: did you mean images\\?"],
-    ['images lst', "unknown command 'lst'\nhint: did you mean .*list"],
-    ['config gett time', "unknown command 'gett'\nhint: did you mean .*get"],
+    ['imags list --filter x', "unknown command 'imags'\nhint: did you mean imgctl images\\?"],
+    ['images lst', "unknown command 'lst'\nhint: did you mean imgctl images list\\?"],
+    ['config gett time', "unknown command 'gett'\nhint: did you mean imgctl config get\\?"],
+    ['profile ls', "unknown command 'ls'\nhint: did you mean imgctl profile list\\?"],
     ['images list --fliter x', "unknown option '--fliter'\nhint: did you mean --filter"],
     ['images list --filtr=name,like,x', "unknown option '--filtr'\nhint: did you mean --filter"],
     ['sync --wait=10m', "option '--wait' takes no value\nhint: did you mean --wait-timeout\\?"],

@@ -247,10 +247,12 @@ describe.concurrent.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
     expect(existsSync(path.join(work, 'x'))).toBe(false);
   });
 
-  it.skipIf(missing)(`lists options once and names escaped${missing}`, async () => {
+  it.skipIf(missing)(`lists options once on a line, and names escaped${missing}`, async () => {
     const lines = ['sync -', 'images get '];
     const { terminal } = await type(shell, ...lines.map((line) => `imgctl ${line}${LIST}`));
     expect(terminal.match(/--dry-run\b/g)).toHaveLength(1);
+    const shown = terminal.replaceAll(/\u001b\[[\d;?]*[A-Za-z]/g, '').split(/[\r\n]+/);
+    expect(shown.filter((text) => text.startsWith('--') && text.length > 80)).toEqual([]);
     expect(terminal).not.toMatch(/\s-h\b/);
     expect(terminal).toContain('zplain');
     expect(terminal).not.toMatch(/line\u001b\[31|\u009b|\u202e/);
