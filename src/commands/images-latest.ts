@@ -6,13 +6,7 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { shellQuote } from '../output/messages.ts';
 import { FIELDS } from '../query/fields.ts';
-import {
-  patternOfReading,
-  type Rejected,
-  type Series,
-  SeriesIndex,
-  WordReader,
-} from '../query/series.ts';
+import { patternOfReading, type Series, SeriesIndex, WordReader } from '../query/series.ts';
 import {
   CHOOSING_FILTER,
   IMAGE_FIELDS,
@@ -75,9 +69,9 @@ async function run(context: Context, options: LatestOptions, words: readonly str
   const pages = readAll(context, await openSource(context, options), plan);
   const listing = listCommand(words, options.filter);
   if (explain) {
-    const { index, rejected } = await indexSeries(pages, words, true);
-    const all = index.ranked();
-    if (all.length === 0) throw noMatch(rejected, listing);
+    const found = await indexSeries(pages, words, true);
+    const all = found.index.ranked();
+    if (all.length === 0) throw noMatch(found, listing);
     const rows = all.map(({ image, pattern, version, rank }) => {
       const { id = null, name, path = null, created_on = null } = image;
       const numbers = version.numbers.join('.');
@@ -90,7 +84,7 @@ async function run(context: Context, options: LatestOptions, words: readonly str
   const found = await indexSeries(pages, words);
   if (!each) return context.printRecord(onlyNewest(found, listing, ', or use --each'), view);
   const all = found.index.all();
-  if (all.length === 0) throw noMatch(found.rejected, listing);
+  if (all.length === 0) throw noMatch(found, listing);
   await context.printList(all.map(newestOf), view.columns, view);
 }
 
@@ -112,22 +106,20 @@ export async function indexSeries(pages: Pages, words: readonly string[], holdsA
   const reader = new WordReader(words);
   const index = new SeriesIndex<ReceivedImage>(reader, holdsAll);
   for await (const images of pages) for (const image of images) index.add(image);
-  return { index, rejected: reader.rejected };
+  return { index, words, rejected: reader.rejected };
 }
+
+type Found = Awaited<ReturnType<typeof indexSeries>>;
 
 /**
  * Returns the only newest image.
  * @param orElse ends the hint if several series match
  * @throws ImgctlError empty, ambiguous
  */
-export function onlyNewest(
-  { index, rejected }: Awaited<ReturnType<typeof indexSeries>>,
-  listCommand: string,
-  orElse = '',
-): ReceivedImage {
-  const all = index.all();
+export function onlyNewest(found: Found, listCommand: string, orElse = ''): ReceivedImage {
+  const all = found.index.all();
   const [series, ...others] = all;
-  if (series === undefined) throw noMatch(rejected, listCommand);
+  if (series === undefined) throw noMatch(found, listCommand);
   if (others.length === 0) return newestOf(series);
   throw new ImgctlError('ambiguous', `${all.length} series match`, {
     details: listed(all.map(({ pattern, newest: [{ name }] }) => `${pattern}  (newest: ${name})`)),
@@ -164,11 +156,13 @@ function differentNumbers(pattern: string, readings: ImageSeries['readings']): I
 }
 
 /** @param listCommand lists the images that contain the words as text */
-function noMatch(rejected: Rejected | undefined, listCommand: string): ImgctlError {
+function noMatch({ rejected, words }: Found, listCommand: string): ImgctlError {
   if (rejected === undefined) {
-    return new ImgctlError('empty', 'no images match', {
-      hint: 'list all images with: imgctl images list',
-    });
+    const phrase = words.find((word) => /\S\s+\S/.test(word));
+    const hint = phrase
+      ? `to match each word by itself, omit the quotes: ${phrase}`
+      : 'list all images with: imgctl images list';
+    return new ImgctlError('empty', 'no images match', { hint });
   }
   const { word, isNumber, count } = rejected;
   const names = count === 1 ? '1 name contains' : `${count} names contain`;

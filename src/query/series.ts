@@ -175,8 +175,6 @@ export class WordReader {
   }
 }
 
-export type Rejected = NonNullable<WordReader['rejected']>;
-
 function matchWord(word: string) {
   /** True for digits and dots, such as 22.04. */
   const isNumber = /^[\d.]*\d[\d.]*$/.test(word);
