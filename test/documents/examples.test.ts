@@ -14,7 +14,7 @@ const USERS = ['demo', 'alice', 'backup'];
 const SKIPPED = /^(?:emulator|demo|mcp)\b|--store-password/;
 /** Commands that print nothing if they succeed; a good package has no findings. */
 const SILENT =
-  /^(?:login|logout|config (?:set|unset)|profile (?:use|delete)|validate|images changes|images snapshot \w|images lock remove)\b/;
+  /^(?:login|logout|config (?:set|unset)|profile (?:use|delete)|validate|images changes|images snapshot \w+|images lock remove)\b/;
 
 const MANUAL = readFileSync(path.join(import.meta.dirname, '../../docs/cli.md'), 'utf8');
 
@@ -47,6 +47,7 @@ async function world(title: string) {
   const run = (line: string) => {
     const text = line
       .replaceAll('https://images.example.com', emulator.baseUrl)
+      .replace('dav+https://uploads.example.com/alice', `file://${path.join(uploads, 'alice')}`)
       .replace('/run/secrets/imgctl', password)
       .replace('*.ova', 'appliance.ova');
     const words = text.match(/(?:'[^']*'|[^\s'])+/g) ?? [];
