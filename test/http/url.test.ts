@@ -35,6 +35,8 @@ describe('parseBaseUrl', () => {
     ['images.example.com', `${NOT_HTTP}images.example.com`, 'use https://images.example.com'],
     ['a.b:8443/v2/x', `${NOT_HTTP}a.b:8443/v2/x`, 'use https://a.b:8443/v2/x'],
     ['a.b:port', `${NOT_HTTP}a.b:port`, EXAMPLE],
+    ['images:8443', `${NOT_HTTP}images:8443`, 'use https://images:8443'],
+    ['[::1]:80', `${NOT_HTTP}[::1]:80`, 'use http://[::1]:80'],
     ['a.b/two words', `${NOT_HTTP}a.b/two words`, EXAMPLE],
     ['@images.example.com', `${NOT_HTTP}…@images.example.com`, EXAMPLE],
     ['localhost:8080', `${NOT_HTTP}localhost:8080`, 'use http://localhost:8080'],
