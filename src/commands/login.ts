@@ -121,13 +121,15 @@ function checkConflicts(context: Context, options: LoginOptions, given: Settings
       hint: 'unset IMGCTL_TOKEN, then run: imgctl login',
     });
   }
-  const command = given.find('password-command');
-  if (options.storePassword && given.get('password-command')) {
-    const message = `the password command (${command.origin}) would override a stored password`;
-    throw new ImgctlError('usage', message, {
-      hint: `omit --store-password, or remove the password command from ${command.origin}`,
-    });
-  }
+  const { source, origin } = given.find('password-command');
+  if (source === 'default' || !options.storePassword) return;
+  const remove = {
+    flag: 'omit --password-command',
+    environment: `unset ${origin}`,
+    profile: `run: imgctl config unset password-command${given.profileFlag}`,
+  }[source];
+  const message = `the password command (${origin}) would override a stored password`;
+  throw new ImgctlError('usage', message, { hint: `omit --store-password, or ${remove}` });
 }
 
 /** @param alternative how to give it without a prompt */

@@ -66,7 +66,7 @@ async function deleteSharedTokens(context: Context, profiles: readonly Settings[
       if (!(error instanceof StoreError)) throw error;
       const message = `cannot delete the token in ${store?.location}: ${error.message}`;
       throw new ImgctlError('unreachable', message, {
-        hint: 'run imgctl logout --all again when the token store can be used',
+        hint: 'when the token store works again, run: imgctl logout --all',
       });
     } finally {
       await store?.close();

@@ -274,12 +274,18 @@ unixOnlySuite('the keychain is a shell script')('login --store-password', () => 
   });
 
   const STORE_TYPED = 'login --store-password';
-  const OVERRIDE =
-    /^imgctl: the password command \(.+\) would override .*\nhint: omit --store-password/;
+  const override = (origin: string, how: string) =>
+    `the password command (${origin}) would override a stored password\nhint: omit --store-password, or ${how}\n`;
   const MISSING = /^imgctl: secret-tool is not installed\nhint: .*--password-command/;
   it.each([
-    [`${STORE_TYPED} --password-command 'echo demo'`, OVERRIDE],
-    [`'IMGCTL_PASSWORD_COMMAND=echo demo' ${STORE_TYPED}`, OVERRIDE],
+    [
+      `${STORE_TYPED} --password-command x`,
+      override('--password-command', 'omit --password-command'),
+    ],
+    [
+      `IMGCTL_PASSWORD_COMMAND=x ${STORE_TYPED}`,
+      override('IMGCTL_PASSWORD_COMMAND', 'unset IMGCTL_PASSWORD_COMMAND'),
+    ],
     [`PATH=/nonexistent ${STORE}`, MISSING],
   ])('fails before a token request: %s', async (line, message) => {
     const { imgctl, keychain, requests } = await keychainUser();

@@ -71,7 +71,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
     await login();
     await redis.stop();
     const { stderr, exitCode } = await here('logout --all');
-    const message = `cannot delete the token in ${redis.url}: the connection was refused\nhint: run imgctl logout`;
+    const message = `cannot delete the token in ${redis.url}: the connection was refused\nhint: when the token store works`;
     expect([stderr.includes(message), exitCode]).toEqual([true, 3]);
     expect(stderr).toContain('imgctl: logged out\n');
   });
