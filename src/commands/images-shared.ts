@@ -198,13 +198,16 @@ export function reportNoMatch(
   reportEmpty(context, options, 'no images match', hint, hint !== undefined);
 }
 
-/** Returns a hint for words with a comma forgotten before them, or with quotes around several. */
+/** Returns a hint for words with a comma or -f forgotten before them, or with quotes around several. */
 function slipHint(
   command: string,
   { columns, sort }: ListingOptions,
   words: readonly string[],
 ): string | undefined {
-  const fields = words.filter((word) => FIELDS.some((field) => field === word.toLowerCase()));
+  const isField = (text = '') => FIELDS.some((field) => field === text.toLowerCase());
+  const filter = words.find((word) => isField(/^(\w+) ?[=!<>~]/.exec(word)?.[1]));
+  if (filter) return `did you mean -f ${shellQuote(filter)}?`;
+  const fields = words.filter(isField);
   if (columns !== undefined && fields.length > 0) {
     return `${fields[0]} is a field: did you mean -c ${[columns, ...fields].join(',')}?`;
   }

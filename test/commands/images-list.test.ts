@@ -200,6 +200,7 @@ describe('images list', () => {
     ['-f name,like,ubuntu', `no images match\nhint: ${NO_LIKE}`],
     ['-f name,like,ubuntu*', `no images match\nhint: ${NO_STAR}`],
     ['-f name~zz*', 'no images match\nhint: % matches any text, * only itself: -f name,like,%zz%'],
+    ['id>=1100', "no images match\nhint: did you mean -f 'id>=1100'?"],
     ['-c id name zz', 'no images match\nhint: name is a field: did you mean -c id,name?'],
     ['zz --sort updated_on desc', 'no images match\nhint: did you mean --sort updated_on,desc?'],
     ['*ubuntu*', 'no images match\nhint: a word matches any part of the name; omit the *: ubuntu'],
