@@ -136,6 +136,7 @@ function run(context: Context, options: PushOptions, files: readonly string[]): 
         hint: `run: ${settings.loginCommand}, then: imgctl config set upload-url URL${settings.profileFlag}`,
       });
     }
+    if (sync) await context.session();
     // The storage and the service may refuse; both should do so before an upload that takes long.
     const storage = await openUploadStorage(context, { partSize, parallel }, true);
     const upload = async () => {

@@ -42,9 +42,11 @@ export async function openUploadStorage(
   mayAsk = false,
 ): Promise<Storage> {
   const { io } = context;
-  const asks = mayAsk && io.stdin.isTTY;
-  if (asks && context.settings.find('upload-url').text === undefined)
-    await askFor(context, 'upload-url', 'upload URL (dav+https://, s3+https:// or file://)');
+  const { text: url, source } = context.settings.find('upload-url');
+  // What another storage needs once is no setting of this profile.
+  const asks = !mayAsk || !io.stdin.isTTY ? 'no' : source === 'flag' ? 'once' : 'store';
+  if (asks !== 'no' && url === undefined)
+    await askFor(context, asks, 'upload-url', 'upload URL (dav+https://, s3+https:// or file://)');
   const target = requireUploadTarget(context.settings);
   if (target.kind === 'file') {
     const { folderStorage } = await import('../upload/folder.ts');
@@ -61,6 +63,7 @@ export async function openUploadStorage(
   });
 }
 
+type Asks = 'no' | 'once' | 'store';
 type HttpTarget = Exclude<UploadTarget, { kind: 'file' }>;
 type Credentials = Awaited<ReturnType<typeof readCredentials>>;
 
@@ -107,7 +110,7 @@ async function checked(storage: Storage, hint?: string): Promise<Storage> {
 }
 
 /** Reads the credentials, or asks for them. @throws ImgctlError not-logged-in: names all that is missing */
-async function readCredentials(context: Context, { kind, url }: HttpTarget, asks: boolean) {
+async function readCredentials(context: Context, { kind, url }: HttpTarget, asks: Asks) {
   const { io, console, settings } = context;
   const [user, userName, secret, secretName] = CREDENTIALS[kind];
   const flag = settings.profileFlag;
@@ -115,7 +118,7 @@ async function readCredentials(context: Context, { kind, url }: HttpTarget, asks
   const store = `imgctl config set ${command} COMMAND${flag}`;
   const source = findSecret(settings, io, secret);
   let username = settings.get(user);
-  if (!asks && !(username && source)) {
+  if (asks === 'no' && !(username && source)) {
     const isGiven = [
       [userName, username, `run: imgctl config set ${user} NAME${flag}`],
       [secretName, source, `set ${variable} or ${variable}_FILE, or run: ${store}`],
@@ -126,12 +129,12 @@ async function readCredentials(context: Context, { kind, url }: HttpTarget, asks
       hint: missing.map(([, , hint]) => hint).join('; then '),
     });
   }
-  username ??= await askFor(context, user, `${userName} at ${url.host}`);
+  username ??= await askFor(context, asks, user, `${userName} at ${url.host}`);
   const label = `${secretName} of ${printable(username)} at ${url.host}`;
   const password = source
     ? await source.read()
     : await typed(context, label, `${variable} or the setting ${command}`);
-  if (!source)
+  if (!source && asks === 'store')
     console.note(`the ${secretName} is not stored`, `to store a command that prints it: ${store}`);
   console.redaction.add(password, username);
   const origin = source?.origin ?? `the ${secretName}`;
@@ -142,15 +145,20 @@ async function readCredentials(context: Context, { kind, url }: HttpTarget, asks
   };
 }
 
-/** Asks for a setting, and stores it in the profile. */
-async function askFor(context: Context, key: SettingKey, label: string): Promise<string> {
+/** Asks for a setting. */
+async function askFor(
+  context: Context,
+  asks: Asks,
+  key: SettingKey,
+  label: string,
+): Promise<string> {
   const { io, paths } = context;
   const text = await typed(context, label, `imgctl config set ${key}`, false);
   context.addFlags({ [key]: text });
   const { settings } = context;
   // Rejected before it is stored.
   settings.get(key);
-  await changeProfile(paths.config, io, settings.profile, { [key]: text });
+  if (asks === 'store') await changeProfile(paths.config, io, settings.profile, { [key]: text });
   return text;
 }
 

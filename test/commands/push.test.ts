@@ -290,13 +290,18 @@ describe('push without settings', () => {
     );
   });
 
-  it('names all of them at once unattended', async () => {
-    const { push, settings } = await setUp();
+  it('names all of them at once unattended, and with --to asks for the credentials once', async () => {
+    const { push, settings, stored, directory } = await setUp();
     const both =
       'no service address and no upload storage are set\nhint: run: imgctl login, then: ';
     expect(await push({ env: { IMGCTL_BASE_URL: undefined } })).toEqual(failed(2, both));
     const credentials =
       'no user name and no password for the upload storage\nhint: run: imgctl config set upload-username NAME; then set IMGCTL_UPLOAD_PASSWORD ';
-    expect(await push({}, '--to', settings['upload-url'])).toEqual(failed(4, credentials));
+    const to = ['--to', settings['upload-url']];
+    expect(await push({}, ...to)).toEqual(failed(4, credentials));
+    // What is typed for --to is not stored.
+    await push({ stdin: fakeTerminal(`demo\r${SECRETS.storage}\r`) }, ...to);
+    expect(stored()).toEqual(['web.ova']);
+    expect(readFileSync(path.join(directory, 'config.json'), 'utf8')).not.toContain('upload');
   });
 });
