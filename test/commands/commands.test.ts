@@ -42,7 +42,7 @@ it('commands names the options of each help page, and explains its variables and
   }
 });
 
-const WAITS = ['--wait', '--poll-interval', '--wait-timeout'];
+const WAITS = ['--wait', '--poll-interval', '--wait-timeout', '--strict'];
 const FORMATS = ['table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'];
 const OUTPUT = { name: '--output', short: '-o', value_name: 'format', env: 'IMGCTL_OUTPUT' };
 
