@@ -158,7 +158,6 @@ async function list(context: Context, options: GetOptions, id: string | undefine
 
 const NO_REQUESTS = 'this profile has submitted no sync request from this machine';
 const SUBMIT = 'submit one with: imgctl sync';
-
 const LIST_REQUESTS = 'list your requests with: imgctl sync-status --list';
 
 /**
@@ -205,11 +204,8 @@ export async function showRequest(
     .filter(([, what]) => what !== null && what !== 0 && what !== 'none')
     .map((words) => words.join(' '));
   const problems = describeWarnings(request);
-  const how = problems
-    ? ` with ${problems}`
-    : duration < 1_000
-      ? ''
-      : ` in ${describeDuration(duration)}`;
+  const time = duration < 1_000 ? '' : ` in ${describeDuration(duration)}`;
+  const how = problems ? ` with ${problems}` : time;
   const summary = changed.join('; ') || 'nothing changed';
   const more = { hasWarnings: problems !== undefined };
   context.console.success(`sync ${id} ${state}${how}: ${summary}`, null, more);
