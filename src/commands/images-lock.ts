@@ -55,7 +55,11 @@ export const imagesLock: CommandSpec = {
   description: [
     'A lock file stores a query and its newest image under each name. Commit it, so that every build uses the same images.',
   ],
-  examples: ['imgctl images lock add web ubuntu 22.04 server', 'imgctl images lock check'],
+  examples: [
+    'imgctl images lock add web ubuntu 22.04 server',
+    'imgctl images get --lock web --get path',
+    'imgctl images lock check',
+  ],
   seeAlso: ['images get', 'images latest', 'help choosing'],
   subcommands: [
     {

@@ -46,13 +46,13 @@ describe('images latest', () => {
       'imgctl: 2 series match\n' +
       `  alma-#.#-x86_64.ova  (newest: alma-8.10-x86_64.ova)\n  ${rocky}\n` +
       'hint: add words or a --filter that only one series matches, or use --each\n';
-    const newest = 'id\tname\n1\talma-8.10-x86_64.ova\n5\trocky-10.ova\n';
+    const alma = '1,alma-8.10-x86_64.ova,linux,2018-07-19 Thu 08:00:00 EDT\r\n';
     const details = [expect.stringContaining('alma'), rocky];
     await expectSteps(
       imgctl,
       ['images latest', '', choice, 2],
       ['images latest --json', '', { error: { code: 'ambiguous', details, exitCode: 2 } }, 2],
-      ['images latest --each -c id,name -o tsv', newest],
+      ['images latest --each alma -o csv', `id,name,folder,updated_on\r\n${alma}`],
     );
     const { stdout } = await imgctl('images latest --explain -o csv');
     const ranked = stdout.split('\r\n').map((line) => line.split(',').slice(0, 4).join(' '));
