@@ -132,8 +132,10 @@ async function run(context: Context): Promise<void> {
   const [first] = failures;
   if (first === undefined) return;
   const names = [...new Set(failures.map(({ check }) => check))].join(', ');
+  // A terminal has just shown the hint of each check.
+  const isShown = context.io.stdout.isTTY && context.safeFormat === 'table' && !context.quiet;
   throw new ImgctlError(first.code ?? 'failed', `failed checks: ${names}`, {
-    hint: first.hint ?? undefined,
+    hint: isShown ? undefined : (first.hint ?? undefined),
   });
 }
 

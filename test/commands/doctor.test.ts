@@ -78,7 +78,8 @@ describe('doctor', () => {
 
   it('marks each check on a terminal, with its hint on a line of its own', async () => {
     const env = { IMGCTL_CONFIG_DIR: temporaryDirectory(), LANG: 'C' };
-    const { stdout } = await runCli(['doctor'], { env, columns: 80 });
+    const { stdout, stderr } = await runCli(['doctor'], { env, columns: 80 });
+    expect(stderr).toBe('imgctl: failed checks: connection\n');
     expect(stdout).toContain('ok configuration  profile default: 0 settings, all valid');
     expect(stdout).toMatch(/^x {2}connection +no .*\n {18}hint: run: imgctl login/m);
     expect(stdout).toContain('-  clock          connection failed\n');
