@@ -11,7 +11,7 @@ export const help: CommandSpec = {
   arguments: [
     {
       name: 'command or topic',
-      description: `a command, or ${TOPIC_NAMES.join(', ')}`,
+      description: `a command, or a topic: ${TOPIC_NAMES.join(', ')}`,
       variadic: true,
     },
   ],
