@@ -141,5 +141,5 @@ async function dryRun(context: Context): Promise<void> {
     images: context.format === 'table' ? describeNames(images) : images,
   };
   await context.printRecord(record, { idField: 'url' });
-  context.console.note('the token is valid; nothing was submitted');
+  context.console.success('The token is valid; nothing was submitted');
 }
