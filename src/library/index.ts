@@ -110,7 +110,7 @@ export function createClient(options: ClientOptions) {
       (await open()).getSyncRequest(id, until),
     /** Sends any request with the token; returns a response of every status but 401 and 429. */
     send: async (request: ServiceRequest) => (await open()).send(request),
-    close: async () => (await opened?.catch(() => undefined))?.close(),
+    close: async (): Promise<void> => (await opened?.catch(() => undefined))?.close(),
   };
 }
 
