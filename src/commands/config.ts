@@ -105,13 +105,13 @@ async function list(context: Context, options: GetOptions & { all?: boolean }): 
   const problems = new Map<SettingKey, ImgctlError>();
   const keys = SETTING_KEYS.filter((key) => options.all || settings.find(key).source !== 'default');
   const rows = keys.map((key) => {
-    const { text, origin } = settings.find(key);
-    const result = valueOrError(() => settings.get(key));
+    const { origin } = settings.find(key);
+    const result = valueOrError(() => settings.text(key));
     const problem = 'error' in result ? result.error : undefined;
     if (problem) problems.set(key, problem);
     // An invalid value may hold a password; the error shows the rest.
-    const value = problem ? null : (text ?? null);
-    return { key, value, origin: origin || null, error: problem?.message ?? null };
+    const value = 'value' in result ? result.value : null;
+    return { key, value: value ?? null, origin: origin || null, error: problem?.message ?? null };
   });
   const format = problems.has('output') ? 'table' : context.format;
   const columns = ['key', 'value', 'origin'];
@@ -147,8 +147,7 @@ async function set(context: Context, _options: object, name: string, value: stri
     key === 'metrics-file' ||
     (key === 'credential-helper' && /[\\/]/.test(value));
   const settings = context.settingsWith({ [key]: value });
-  const text = key === 'base-url' ? settings.account.baseUrl : value;
-  await change(context, key, isPath ? path.resolve(context.io.cwd, value) : text);
+  await change(context, key, isPath ? path.resolve(context.io.cwd, value) : settings.text(key));
   if (key !== 'base-url' && key !== 'token-store') return;
   // Every other command will refuse a URL without TLS.
   const require = key === 'base-url' ? requireBaseUrl : requireStoreAddress;

@@ -168,10 +168,10 @@ export class Settings {
     }
   }
 
-  /** Returns the text of a valid value. @throws ImgctlError usage or config: it is invalid */
+  /** Returns the text of a valid value, a base URL with its scheme. @throws ImgctlError usage or config: it is invalid */
   text(key: SettingKey): string | undefined {
-    this.get(key);
-    return this.find(key).text;
+    const value = this.get(key);
+    return value instanceof URL ? baseUrlText(value) : this.find(key).text;
   }
 
   /**

@@ -47,6 +47,7 @@ describe('config', () => {
       ['config set base-url http://images.example --profile work', '', http],
       ['config set base-url images.example --profile work'],
       ['config get base-url --profile work', 'https://images.example\n'],
+      ['IMGCTL_BASE_URL=localhost:1 config list --get value', 'http://localhost:1\n'],
       ['config set base-url http://127.0.0.1:8080 --profile work'],
       ['config set token-store redis://me@redis.example', '', redis],
       ['config set token-store redis://127.0.0.1'],
