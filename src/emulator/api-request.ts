@@ -56,8 +56,8 @@ export interface ApiResponse {
   readonly status: number;
   readonly headers?: Headers;
   readonly body?: string;
-  /** Sent instead of the body; its length is one of the headers. */
-  readonly file?: string;
+  /** Sent instead of the body, from byte `start` to `end`; its length is one of the headers. */
+  readonly file?: { readonly path: string; readonly start: number; readonly end: number };
 }
 
 /** As section 4.1 shows them. */
@@ -107,5 +107,5 @@ export function send(stream: ServerResponse, response: ApiResponse): void {
   const { body, file } = response;
   if (file === undefined || stream.req.method === 'HEAD') stream.end(body);
   // The client may leave, or the file shrink, in the meantime.
-  else pipeline(createReadStream(file), stream, () => undefined);
+  else pipeline(createReadStream(file.path, file), stream, () => undefined);
 }

@@ -88,8 +88,23 @@ async function serveFile(
     await rename(path, join(folder, target));
     return { status: existing ? 204 : 201 };
   }
-  const sent = { ETag: file.etag, 'Content-Length': String(file.size) };
-  return { status: 200, headers: sent, file: path };
+  return sendFile(path, file, headers.range);
+}
+
+/** Returns the whole file or one range of it; ignores lists of ranges (RFC 9110, section 14.2). */
+function sendFile(path: string, { size, etag }: StoredFile, range = ''): ApiResponse {
+  const [, first = '', last = ''] = /^bytes=(\d+)-(\d*)$/.exec(range) ?? [];
+  const bound = last === '' ? size : Math.min(Number(last) + 1, size);
+  const isRange = first !== '' && Number(first) < bound;
+  const [start, end] = isRange ? [Number(first), bound] : [0, size];
+  const headers = {
+    ETag: etag,
+    'Accept-Ranges': 'bytes',
+    'Content-Length': String(end - start),
+    ...(isRange && { 'Content-Range': `bytes ${start}-${end - 1}/${size}` }),
+  };
+  const file = end === 0 ? undefined : { path, start, end: end - 1 };
+  return { status: isRange ? 206 : 200, headers, ...(file && { file }) };
 }
 
 function notAllowed(method: string): HttpError {

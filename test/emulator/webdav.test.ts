@@ -49,6 +49,16 @@ it('the storage stores, lists, returns, renames and deletes a file', async () =>
   expect((await send('PROPFIND', '', { Depth: '0' })).text).not.toContain('a.ova');
   expect((await send('PROPFIND', 'a.ova')).text).toContain('<D:getcontentlength>7<');
   expect((await send('GET', 'a.ova')).text).toBe('content');
+  for (const [range, status, text] of [
+    ['bytes=2-3', 206, 'nt'],
+    ['bytes=2-', 206, 'ntent'],
+    ['bytes=5-99', 206, 'nt'],
+    ['bytes=7-9', 200, 'content'],
+    ['bytes=0-1,3-4', 200, 'content'],
+  ] as const) {
+    const part = await send('GET', 'a.ova', { Range: range });
+    expect([range, part.status, part.text]).toEqual([range, status, text]);
+  }
   const head = await send('HEAD', 'a.ova');
   expect([head.text, head.headers.get('content-length')]).toEqual(['', '7']);
   const Destination = `${baseUrl}/upload/${NAME}`;
