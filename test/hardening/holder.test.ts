@@ -1,4 +1,4 @@
-// Twenty processes need a new token, and the one that requests it is killed.
+// Twenty processes need a new token, and the one that requests it is killed or stopped.
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -11,11 +11,14 @@ const PROCESSES = 20;
 const LIST = ['images', 'list', '--limit', '1', '-q'];
 
 it.each([
-  ['equal clocks', 0],
-  ['every second clock 10 s ahead', 10_000],
+  ['killed', 'equal clocks', 0],
+  ['killed', 'every second clock 10 s ahead', 10_000],
+  ['stopped', 'equal clocks', 0],
+  ['stopped', 'every second clock 10 s behind', -10_000],
 ])(
-  'twenty processes with %s whose lock holder is killed send one further token request',
-  async (_clocks, skew) => {
+  'twenty processes whose lock holder is %s send one further token request, with %s',
+  async (what, _clocks, skew) => {
+    const isKilled = what === 'killed';
     let requests = 0;
     let arrived = () => {};
     const arrival = new Promise<void>((resolve) => {
@@ -23,7 +26,8 @@ it.each([
     });
     const emulator = await serve({
       // Only the second token request, that of the lock holder, gets no response.
-      faults: [parseFault('POST /auth/request-token=stall,every=2')],
+      faults: isKilled ? [parseFault('POST /auth/request-token=stall,every=2')] : [],
+      latency: isKilled ? 0 : 500,
       onRequest: ({ method }) => {
         if (method !== 'POST') return;
         requests += 1;
@@ -33,10 +37,8 @@ it.each([
     const { IMGCTL_PASSWORD, ...user } = account(emulator.baseUrl);
     // Only the lock holder runs the password command, which records its parent.
     const holders = path.join(user.HOME, 'holders');
-    const env = {
-      ...user,
-      IMGCTL_PASSWORD_COMMAND: `echo $PPID >>${holders}; echo ${IMGCTL_PASSWORD}`,
-    };
+    const command = `echo $PPID >>${holders}; echo ${IMGCTL_PASSWORD}`;
+    const env = { ...user, IMGCTL_PASSWORD_COMMAND: command };
     expect((await runBuilt(['login'], { env })).exitCode).toBe(0);
     const [loggedIn] = readFileSync(holders, 'utf8').split('\n');
     emulator.expireTokens();
@@ -49,13 +51,16 @@ it.each([
     const holderId = readFileSync(holders, 'utf8').trim().split('\n').at(-1);
     expect(holderId).not.toBe(loggedIn);
     const holder = processes.find(({ child }) => String(child.pid) === holderId);
-    expect(holder?.child.kill('SIGKILL')).toBe(true);
+    expect(holder?.child.kill(isKilled ? 'SIGKILL' : 'SIGSTOP')).toBe(true);
 
     const others = processes.filter((one) => one !== holder);
     const results = await Promise.all(others.map(({ ended }) => ended));
     const done = { stdout: expect.stringMatching(/^\d+\n$/), stderr: '', exitCode: 0 };
     expect(results).toEqual(Array.from({ length: PROCESSES - 1 }, () => done));
-    expect(await holder?.ended).toMatchObject({ exitCode: -1 });
+    holder?.child.kill('SIGCONT');
+    expect(await holder?.ended).toEqual(
+      isKilled ? expect.objectContaining({ exitCode: -1 }) : done,
+    );
     expect(requests).toBe(3);
   },
 );
