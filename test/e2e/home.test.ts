@@ -49,7 +49,7 @@ withNodeOptions(
 );
 
 withNodeOptions(
-  'ten processes whose clocks are 10 s apart send one token request and add every name to a lock file',
+  'twenty processes whose clocks are 10 s apart send one token request, and lose no lock and no setting',
   async () => {
     const methods: string[] = [];
     const { baseUrl } = await serve({ onRequest: ({ method }) => methods.push(method) });
@@ -59,13 +59,19 @@ withNodeOptions(
     const envs = [env, withClockAhead(env, 10_000), withClockAhead(env, -10_000)];
     const file = path.join(user.HOME, 'images.lock.json');
     const names = Array.from({ length: 10 }, (_, index) => `n${index}`);
-    const add = (name: string, index: number) =>
-      runBuilt(['images', 'lock', 'add', name, 'ubuntu', '22.04', 'server', '--file', file], {
-        env: envs[index % 3] ?? env,
-      });
-    const results = await Promise.all(names.map(add));
+    const results = await Promise.all(
+      names.flatMap((name, index) => {
+        const own = { env: envs[index % 3] ?? env };
+        const add = ['images', 'lock', 'add', name, 'ubuntu', '22.04', 'server', '--file', file];
+        const set = ['config', 'set', 'username', name, '--profile', name];
+        return [runBuilt(add, own), runBuilt(set, own)];
+      }),
+    );
     expect(results.filter(({ exitCode }) => exitCode !== 0)).toEqual([]);
     expect(Object.keys(JSON.parse(readFileSync(file, 'utf8')).images).sort()).toEqual(names);
+    const config = path.join(user.HOME, '.config/imgctl/config.json');
+    const { profiles } = JSON.parse(readFileSync(config, 'utf8'));
+    expect([Object.keys(profiles).sort(), modeOf(config)]).toEqual([names, '600']);
     expect(methods.filter((method) => method === 'POST')).toHaveLength(1);
   },
 );
