@@ -5,7 +5,6 @@ import { type CommandSpec, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { shellQuote } from '../output/messages.ts';
-import { FIELDS } from '../query/fields.ts';
 import { patternOfReading, type Series, SeriesIndex, WordReader } from '../query/series.ts';
 import {
   CHOOSING_FILTER,
@@ -65,7 +64,7 @@ interface LatestOptions extends ViewOptions, SourceOptions {
 async function run(context: Context, options: LatestOptions, words: readonly string[]) {
   const plan = readQuery(context, words, options);
   const { explain, each } = options;
-  const view = readView(context, options, each ? ['id', 'name', 'folder', 'updated_on'] : FIELDS);
+  const view = readView(context, options, ['id', 'name', 'folder', 'updated_on']);
   const pages = readAll(context, await openSource(context, options), plan);
   const listing = listCommand(words, options.filter);
   if (explain) {

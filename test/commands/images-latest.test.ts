@@ -16,6 +16,7 @@ const ALMA = [
   named(2, 'alma-8.9-x86_64.ova', { updated_on: '2030-01-01 Tue 00:00:00 UTC' }),
   named(3, 'alma-8.8-x86_64.ova'),
 ];
+const ALMA_ROW = '1,alma-8.10-x86_64.ova,linux,2018-07-19 Thu 08:00:00 EDT\r\n';
 const BOTH = [named(4, 'rocky-9.ova'), named(5, 'rocky-10.ova'), ...ALMA];
 
 async function latest(images: readonly Image[], line = '') {
@@ -32,6 +33,7 @@ describe('images latest', () => {
       ['images latest --json', { ...ALMA[0] }],
       ['images latest --get path', '[images] linux/alma-8.10-x86_64.ova\n'],
       ['images latest -q', '1\n'],
+      ['images latest -o csv', `id,name,folder,updated_on\r\n${ALMA_ROW}`],
       ['images latest -c name', 'name  alma-8.10-x86_64.ova\n'],
       ['images latest -c name -o ndjson', '{"name":"alma-8.10-x86_64.ova"}\n'],
       ['images latest -c name -o yaml', '"name": "alma-8.10-x86_64.ova"\n'],
@@ -46,13 +48,12 @@ describe('images latest', () => {
       'imgctl: 2 series match\n' +
       `  alma-#.#-x86_64.ova  (newest: alma-8.10-x86_64.ova)\n  ${rocky}\n` +
       'hint: add words or a --filter that only one series matches, or use --each\n';
-    const alma = '1,alma-8.10-x86_64.ova,linux,2018-07-19 Thu 08:00:00 EDT\r\n';
     const details = [expect.stringContaining('alma'), rocky];
     await expectSteps(
       imgctl,
       ['images latest', '', choice, 2],
       ['images latest --json', '', { error: { code: 'ambiguous', details, exitCode: 2 } }, 2],
-      ['images latest --each alma -o csv', `id,name,folder,updated_on\r\n${alma}`],
+      ['images latest --each alma -o csv', `id,name,folder,updated_on\r\n${ALMA_ROW}`],
     );
     const { stdout } = await imgctl('images latest --explain -o csv');
     const ranked = stdout.split('\r\n').map((line) => line.split(',').slice(0, 4).join(' '));
