@@ -41,6 +41,10 @@ const OPTIONS: ReadonlyMap<string, readonly [hint: string, beside?: string]> = n
   ['--name', [WORDS, 'filter']],
   ['--folder', ['use -f folder,eq,NAME', 'filter']],
   ['--mine', ['use: imgctl my-images', 'filter']],
+  ['--url', ['use --base-url URL']],
+  ['--server', ['use --base-url URL']],
+  ['--host', ['use --base-url URL']],
+  ['--token', ['no option takes a secret; set IMGCTL_TOKEN']],
   ['--format', ['use -o FORMAT, such as -o json']],
   ['--jq', ['pipe JSON to jq: imgctl images list --json | jq']],
   [
@@ -75,7 +79,13 @@ export function usageError(
     return fail(`${both.join(' and ')} cannot be used together`, `omit ${both.join(' or ')}`);
   }
   const incomplete = /^option '(?:-., )?(\S+) .*' argument missing/.exec(first)?.[1];
-  if (incomplete !== undefined) return fail(`option '${incomplete}' needs a value`);
+  if (incomplete !== undefined) {
+    const hint = command.parent ? undefined : 'see: imgctl help options';
+    return fail(`option '${incomplete}' needs a value`, hint);
+  }
+  if (error.code === 'commander.missingArgument') {
+    return fail(first, `use: ${['imgctl', ...path, command.usage()].join(' ')}`);
+  }
   if (error.code === 'commander.excessArguments') {
     const { length } = command.registeredArguments;
     const limit = length === 0 ? 'no arguments' : `at most ${counted(length, 'argument')}`;

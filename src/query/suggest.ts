@@ -47,7 +47,7 @@ export function parseChoice<Word extends string>(
 /** Longer words are not typing mistakes, and comparing them is slow. */
 const MAX_COMPARED = 200;
 
-/** Returns the candidate nearest to the word, ignoring case; undefined if none is near enough. */
+/** Returns the candidate nearest to the word, ignoring case and hyphens; undefined if none is near enough. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   return candidates
     .map((candidate) => ({ candidate, distance: typingDistance(word, candidate) }))
@@ -57,11 +57,12 @@ export function nearest(word: string, candidates: readonly string[]): string | u
 
 /** Returns Infinity if more than a third of the letters differ and neither word begins with or mostly is the other. */
 function typingDistance(word: string, candidate: string): number {
-  const longer = Math.max(word.length, candidate.length);
-  const shorter = Math.min(word.length, candidate.length);
+  const fold = (text: string) => text.toLowerCase().replaceAll(/[-_]/g, '');
+  const left = fold(word);
+  const right = fold(candidate);
+  const longer = Math.max(left.length, right.length);
+  const shorter = Math.min(left.length, right.length);
   if (shorter === 0 || longer > MAX_COMPARED) return Number.POSITIVE_INFINITY;
-  const left = word.toLowerCase();
-  const right = candidate.toLowerCase();
   const [short, long] = left.length < right.length ? [left, right] : [right, left];
   const isPart = shorter * 2 >= longer ? long.includes(short) : long.startsWith(short);
   if (shorter > 2 && isPart) {
