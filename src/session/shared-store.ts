@@ -312,7 +312,7 @@ function clientFor(
   password: string | undefined,
   ca: string | undefined,
 ) {
-  const socket = { host, port, connectTimeout: TIME_LIMIT, reconnectStrategy: false } as const;
+  const socket = { host, port, reconnectStrategy: false } as const;
   const servername = net.isIP(host) === 0 ? { servername: host } : {};
   // Name, password and database stand apart from the address: the option `url` would ignore the password.
   return createClient({

@@ -280,13 +280,13 @@ describe('push without settings', () => {
     expect(stderr).toMatch(
       /^Upload URL \(.*\): User name at 127\..*: Password of demo at 127\..*: \n/,
     );
-    expect(stderr).toMatch(/\n✓ web\.ova: uploaded, .*\n(.*\n)*✓ 1 image added\n$/);
+    expect(stderr).toMatch(/\n✓ web\.ova: uploaded, .*\n[\s\S]*✓ 1 image added\n$/);
     expect(stored()).toEqual(['web.ova']);
     const { profiles } = JSON.parse(readFileSync(path.join(directory, 'config.json'), 'utf8'));
     expect(profiles.default).toEqual(settings);
     const again = await push({ stdin: fakeTerminal(`${SECRETS.storage}\r`) }, writeOva(work, 'db'));
     expect(again.stderr).toMatch(
-      /✓ web\.ova: already there\n(.*\n)*✓ 1 image added, 1 unchanged\n$/,
+      /✓ web\.ova: already there\n[\s\S]*✓ 1 image added, 1 unchanged\n$/,
     );
   });
 
