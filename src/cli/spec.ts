@@ -53,7 +53,7 @@ export function argument(
 
 export const METRICS_OPTION = option(
   '--metrics-file <file>',
-  'write Prometheus metrics to this *.prom file, also on failure',
+  'write Prometheus metrics to this *.prom file, even on failure',
 );
 
 export const GET_OPTION = option('--get <field>', 'print only this field, one value per line');

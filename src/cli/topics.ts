@@ -27,7 +27,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
   filters: [
     'Words: "images list" and "my-images" show the images whose name contains every word. Case is ignored.',
     { shell: ['imgctl images list ubuntu 22.04'] },
-    "Filters: a field, an operator and a value, such as -f 'id<=1100', in quotes because the shell reads < and >. With commas it is -f id,le,1100; only the first two separate, so a value can contain commas. If you give several filters, all must match.",
+    "Filters: a field, an operator and a value: -f 'id<=1100', in quotes because of the shell, or -f id,le,1100. Only the first two commas separate, so a value can contain commas. With several filters, all must match.",
     {
       terms: [
         ['fields', 'id, name, path, label, folder, data_store, public, created_on, updated_on'],
@@ -62,9 +62,9 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         "imgctl images list -f 'created_on>=2024-01-01' -f 'created_on<2026-01-01'",
       ],
     },
-    'Two times are compared as instants if both can be parsed, otherwise as text. A zone such as CST or IST is ambiguous, so its time is compared as text.',
+    'Times are compared as instants if both can be parsed, otherwise as text. Times in an ambiguous zone, such as CST or IST, are compared as text.',
     'Sorting: -s field or -s field,desc. Repeat -s to sort by several fields, most significant first. Missing values come first; text is sorted by code point.',
-    'Server and client: the service takes one filter and one sort key. imgctl sends it the first word, or else the first filter that the service supports, and applies all others itself. If there are several sort keys, imgctl sorts.',
+    'Server and client: the service takes one filter and one sort key. imgctl sends the first word, or else the first filter that the service supports, and applies the others itself. With several sort keys, imgctl sorts.',
   ],
 
   choosing: [
@@ -102,7 +102,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
   ],
 
   output: [
-    'Formats: -o FORMAT, or --json for -o json. IMGCTL_OUTPUT or the setting output changes the default, except for token, config get and config path: they print a bare value, which scripts rely on. The format is the same on a terminal and in a pipe; only colour, width and progress differ.',
+    'Formats: -o FORMAT, or --json for -o json. IMGCTL_OUTPUT or the setting output changes the default, except for token, config get and config path, which print only a value. The format is the same on a terminal and in a pipe; only colour, width and progress differ.',
     {
       terms: [
         ['table', 'the default: one line per row, cut to the width of a terminal, whole in a pipe'],
@@ -132,7 +132,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     },
     'Programs: the help of each command lists the fields of its JSON output with their types, and "imgctl commands --json" lists those of every command. Within a major version, fields are added, but never renamed or removed; ignore those you do not know.',
     'A missing value is - in a table, an empty cell in csv and tsv. An empty result is [] in json and yaml, nothing in ndjson, only the header in csv and tsv, and a note on stderr instead of a table. The exit code is 0 unless you add --fail-empty.',
-    'Control characters are never printed raw on a terminal: they are escaped as in JSON, for example \\u001b. Colour is used on a terminal only; --color, NO_COLOR, FORCE_COLOR and TERM=dumb override that. A narrow terminal hides data_store, then folder, unless you asked for them with -c, and cuts names in the middle, but no ids or times. If that is not enough, each image is shown as a record. A line below the table names the hidden columns; --no-trunc shows everything.',
+    'Control characters are never printed raw on a terminal: they are escaped as in JSON, for example \\u001b. Colour is used on a terminal only; --color, NO_COLOR, FORCE_COLOR and TERM=dumb override that. On a narrow terminal, a table hides data_store, then folder, unless -c names them, and cuts names in the middle, but never ids or times. If that is not enough, each image is shown as a record. A line below the table names the hidden columns; --no-trunc shows everything.',
   ],
 
   environment: [
@@ -145,7 +145,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ['IMGCTL_PASSWORD', 'the password'],
         ['IMGCTL_PASSWORD_FILE', 'a file whose first line is the password'],
         ['IMGCTL_PASSWORD_COMMAND', 'a command whose first output line is the password'],
-        ['IMGCTL_TOKEN', 'an access token; it is never cached and never renewed'],
+        ['IMGCTL_TOKEN', 'an access token; never cached, never renewed'],
         ['IMGCTL_TOKEN_STORE', 'where tokens are stored: file, or the URL of a Redis server'],
         ['IMGCTL_TOKEN_STORE_PASSWORD', 'the password of the token store (see: imgctl help fleet)'],
         ['IMGCTL_TOKEN_STORE_PASSWORD_FILE', 'a file whose first line is that password'],
@@ -184,7 +184,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
       ],
     },
     'If a token is needed and none is valid, the password comes from the first of these that is set: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the password command, the credential helper, and the system keychain (if "imgctl login --store-password" stored it there). Only "imgctl login" prompts for it. No flag ever takes a secret.',
-    'A credential helper is a program that speaks docker\'s protocol: "imgctl config set credential-helper pass" runs docker-credential-pass. Others are wincred, osxkeychain and secretservice.',
+    'A credential helper is a program that speaks Docker\'s protocol: "imgctl config set credential-helper pass" runs docker-credential-pass. Others are wincred, osxkeychain and secretservice.',
     'A shell runs the password command. The command, the credential helper and the keychain program (secret-tool, security) must finish within 30 s. These programs do not see secrets in variables such as IMGCTL_PASSWORD and IMGCTL_TOKEN. The mode of a password file is not checked, because mounted secrets have modes of their own.',
   ],
 
@@ -206,10 +206,10 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ],
       ],
     },
-    'The store holds the token, a lock and what is known of the token request limit, under names such as imgctl:{digest}:token. Everything expires by itself. Each machine also stores a copy of the token in its token folder and uses it while it is valid.',
-    'If the store cannot be used within 2 s, imgctl prints one warning and uses the tokens of this machine. Each machine then requests a token of its own, as far as the limit allows. A token that was sealed with another key is left alone.',
-    '--wait-for-token DURATION, or the setting wait-for-token, waits for the end of the token request limit instead of exit code 6. Meanwhile imgctl uses the token of another machine as soon as there is one.',
-    'doctor checks the store, and whoami shows which one is set. Do not log in on every machine, because each login requests a token: set base-url, username and password-command with "imgctl config set" instead. logout deletes only the token of this machine; logout --all also deletes the shared one.',
+    'The store holds the token, a lock and the state of the token request limit, under keys such as imgctl:{digest}:token. All keys expire. Each machine also caches the token and uses it while it is valid.',
+    'If the store cannot be used within 2 s, imgctl prints one warning and uses the tokens of this machine. Each machine then requests its own token, if the limit allows. A token sealed with another key is left alone.',
+    'With --wait-for-token DURATION, or the setting wait-for-token, a command waits if the service allows no login now, instead of exiting with 6. If another machine gets a token meanwhile, the command uses it.',
+    'doctor checks the store, and whoami shows which one is used. Do not log in on every machine, because each login requests a token: set base-url, username and password-command with "imgctl config set". logout deletes only the token of this machine; logout --all also deletes the shared one.',
   ],
 
   'exit-codes': [

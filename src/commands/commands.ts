@@ -16,7 +16,7 @@ export const commands: CommandSpec = {
   name: 'commands',
   summary: 'list every command and whether it changes anything',
   description: [
-    'With --json, prints for each command its arguments, options with types and defaults, output fields and exit codes, then the global options, environment variables and exit codes. Programs can read it instead of the help.',
+    'With --json, prints what programs need instead of the help: for each command its arguments, options with types and defaults, output fields and exit codes; then the global options, environment variables and exit codes.',
   ],
   examples: [
     'imgctl commands',

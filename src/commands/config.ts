@@ -32,7 +32,7 @@ export const config: CommandSpec = {
       name: 'list',
       summary: 'list settings with their values and origins',
       description: [
-        'Lists what an option, the environment or the profile sets. --all adds the other settings with their defaults.',
+        'Lists settings from options, the environment and the profile. --all adds the others with their defaults.',
         'If a value is invalid, the table shows why in an extra column, and the exit code is 2.',
       ],
       examples: ['imgctl config list', 'imgctl config list --all --json'],

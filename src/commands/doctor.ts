@@ -30,7 +30,7 @@ import { noValidToken, openCache, openSharedStore, tokenState } from './token-st
 import { openUploadStorage } from './upload-storage.ts';
 
 const UPLOAD =
-  'if upload-url is set, runs upload-password-command or upload-secret-command, sends the storage that password (S3: a signature), and lists the folder';
+  'if upload-url is set, runs upload-password-command or upload-secret-command, sends the password (S3: a signature) to the storage, and lists the folder';
 
 export const doctor: CommandSpec = {
   name: 'doctor',
@@ -42,7 +42,7 @@ export const doctor: CommandSpec = {
         ['program', 'shows the versions of imgctl and Node'],
         ['files', 'checks who can read settings and tokens, and whether they can be written'],
         ['configuration', 'parses every setting and variable'],
-        ['token store', 'if one is set, reads the shared store and writes a value for a second'],
+        ['token store', 'if set, reads the shared store and writes a value that expires after 1 s'],
         ['connection', 'sends one GET /v2, with the token if it is valid'],
         ['clock', 'compares the clock with the date of the response'],
         ['token', 'shows its expiry, and whether the service accepts it'],
@@ -50,7 +50,7 @@ export const doctor: CommandSpec = {
       ],
     },
     'doctor requests no token. It does not run password-command, and sends no password to the service.',
-    'Exits with 0 if no check failed, otherwise with the code of the first failure: 2 configuration, 3 network, 4 token, 6 rate limit, 1 service. With -q, prints only the names of checks with a warning or failure.',
+    'Exits with the code of the first failed check: 2 configuration, 3 network, 4 token, 6 rate limit, 1 service. With -q, prints only the names of checks that warn or fail.',
   ],
   examples: [
     'imgctl doctor',

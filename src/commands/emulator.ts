@@ -22,19 +22,19 @@ export const emulator: CommandSpec = {
   description: [
     'Prints one JSON line, {"base_url": ...}, when it is ready. Ctrl-C or SIGTERM stops it.',
     'The same --images, --seed and --until always give the same catalogue.',
-    'With --uploads, it also takes uploads by WebDAV, with the same user name and password, and prints "upload_url". The files of each user are in a folder of that name below <dir>.',
+    'With --uploads, it also accepts uploads over WebDAV, with the same user name and password, and prints "upload_url". Each user has a folder below <dir>.',
     'A fault is METHOD PATH=KIND[,first=N|,every=N]. METHOD may be *, and PATH may end with *. KIND is one of:',
     {
       terms: [
-        ['503', 'a response with this status (300 to 599)'],
-        ['429:60', 'a response with status 429 and Retry-After: 60'],
+        ['503', 'respond with this status (300 to 599)'],
+        ['429:60', 'respond with status 429 and Retry-After: 60'],
         ['drop', 'close the connection without a response'],
         ['stall', 'keep the connection open without a response'],
         ['drip', 'send the response byte by byte'],
-        ['html', 'an HTML page instead of the response'],
-        ['truncate', 'the response without its end'],
+        ['html', 'send an HTML page instead of the response'],
+        ['truncate', 'cut off the end of the response'],
         ['drop:4096', 'close the connection after 4096 bytes of an upload'],
-        ['late:401', 'this status, but only after the whole upload'],
+        ['late:401', 'respond with this status, but only after the whole upload'],
         ['partial', 'show an uploaded file before it is complete'],
       ],
     },
@@ -68,12 +68,12 @@ export const emulator: CommandSpec = {
     }),
     option('--token-ttl <duration>', 'lifetime of a token', { default: '24h', value: DURATION }),
     option('--token-limit <n>', 'token requests that a user may send', number('5', 1_000_000)),
-    option('--token-window <duration>', 'time after which --token-limit starts again', {
+    option('--token-window <duration>', 'time until --token-limit starts again', {
       default: '1m',
       value: DURATION,
     }),
     option('--latency <duration>', 'delay before each response', { value: DURATION }),
-    option('--sync-delay <duration>', 'time that a sync takes', { default: '2s', value: DURATION }),
+    option('--sync-delay <duration>', 'duration of a sync', { default: '2s', value: DURATION }),
     option('--fault <spec>', "inject a fault, such as 'GET /v2/image=503,first=2'; repeatable", {
       repeatable: true,
     }),

@@ -25,8 +25,8 @@ export const imagesLatest: CommandSpec = {
   summary: 'show the newest image of a series',
   description: [
     'Names that differ only in their numbers form a series. The numbers decide which image is newer: 8.10 is newer than 8.9. The last update plays no role. Of two equal names, the one created later wins.',
-    'A text of digits and dots matches whole numbers: 8 matches 8 and 8.10, not 18 or x86_64. Any other text matches anywhere, but never half a number.',
-    'If several series match, or a text matches different numbers of a series, lists the choice and exits with 2. Exits with 5 if nothing matches.',
+    'A word of digits and dots matches whole numbers: 8 matches 8 and 8.10, not 18 or x86_64. Any other word matches anywhere, but never half a number.',
+    'If several series match, or a word matches different numbers of a series, lists the candidates and exits with 2. Exits with 5 if nothing matches.',
   ],
   examples: [
     'imgctl images latest ubuntu server',
@@ -35,11 +35,11 @@ export const imagesLatest: CommandSpec = {
     'imgctl images latest rocky GenericCloud-Base --explain',
   ],
   seeAlso: ['images list', 'images get', 'images lock', 'help choosing'],
-  arguments: [{ ...WORDS, description: 'consider only images whose name matches each text' }],
+  arguments: [{ ...WORDS, description: 'consider only images whose name matches every word' }],
   options: [
     CHOOSING_FILTER,
     option('--each', 'show the newest image of every series'),
-    option('--explain', 'show all candidates with their series and version, the newest first', {
+    option('--explain', 'show all candidates with series and version, newest first', {
       conflicts: ['each', 'get', 'columns'],
     }),
     ...VIEW_OPTIONS,

@@ -28,7 +28,7 @@ export const imagesList: CommandSpec = {
   summary: 'list and filter images',
   description: [
     'Lists every matching image, unless you use --limit or --page.',
-    'A text matches anywhere in a name, so 8 also finds x86_64. In "images latest", 8 finds only 8 and 8.10.',
+    'A word matches anywhere in a name, so 8 also finds x86_64. In "images latest", 8 finds only 8 and 8.10.',
   ],
   examples: [
     "imgctl images list --filter 'folder=ubuntu'",

@@ -44,8 +44,8 @@ const NAMES: ArgumentDeclaration = {
 
 const LOCK_FIELDS: readonly FieldDeclaration[] = [
   ['lock', 'string', 'name of the lock'],
-  ['text', 'array', 'texts that the name of the image must contain'],
-  ['filters', 'array', 'filters of the query, as they were given'],
+  ['text', 'array', 'words that the name must match'],
+  ['filters', 'array', 'filters of the query, as given'],
   ...imageFields('id', 'name', 'path', 'created_on', 'updated_on'),
 ];
 
@@ -75,7 +75,7 @@ export const imagesLock: CommandSpec = {
         { name: 'name', description: 'name of the lock', required: true },
         {
           name: 'text',
-          description: 'consider only images whose name matches each text',
+          description: 'consider only images whose name matches every word',
           variadic: true,
         },
       ],

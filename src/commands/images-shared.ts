@@ -30,7 +30,7 @@ import { MAX_AGE, parseDuration, type SettingKey } from '../session/setting-tabl
 
 export const WORDS: ArgumentDeclaration = {
   name: 'text',
-  description: 'show only images whose name contains each text',
+  description: 'show only images whose name contains every word',
   variadic: true,
 };
 
@@ -39,7 +39,7 @@ export const TABLE_OPTIONS: readonly OptionDeclaration[] = [
   option('--no-trunc', 'show tables in full, even if the terminal is too narrow'),
   option(
     '--time <style>',
-    'format of timestamps: raw, iso, or in tables local (their default) or age',
+    'format of timestamps: raw or iso; in tables also local (default) or age',
     { value: { kind: 'choice', noun: 'time style', words: TIME_STYLES, alias: ['wire', 'raw'] } },
   ),
 ];

@@ -16,7 +16,7 @@ export const imagesSnapshot: CommandSpec = {
   name: 'snapshot',
   summary: 'save the whole catalogue for offline use',
   description: [
-    'Saves every image of the public catalogue as JSON, one image per line. The list is complete, or nothing is saved. Read it with --from in "images list", "images get" and "images latest", or serve it with "imgctl emulator --from".',
+    'Saves every image of the public catalogue as JSON, one image per line. If the list is incomplete, nothing is saved. Read it with --from in "images list", "images get" and "images latest", or serve it with "imgctl emulator --from".',
   ],
   examples: [
     'imgctl images snapshot catalogue.json',
@@ -27,7 +27,7 @@ export const imagesSnapshot: CommandSpec = {
   arguments: [
     {
       name: 'file',
-      description: 'file to replace (standard output)',
+      description: 'file to write (standard output)',
       value: { kind: 'text', from: 'files' },
     },
   ],

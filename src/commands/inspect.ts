@@ -15,14 +15,14 @@ const FIELDS: readonly FieldDeclaration[] = [
   ['kind', 'string', 'ova (archive) or ovf (descriptor with its files)'],
   ['ovf_version', 'string or null', 'version of OVF; null if there is no readable descriptor'],
   ['products', 'array', 'product, vendor, version, full_version, number of properties'],
-  ['systems', 'array', 'virtual machines: id, name, operating_system, hardware and others'],
+  ['systems', 'array', 'virtual machines: id, name, operating_system, hardware and more'],
   ['disks', 'array', 'virtual disks: id, capacity in bytes, format, file'],
   ['networks', 'array', 'name and description'],
   ['deployment_options', 'array', 'id, label, description, default'],
   ['files', 'array', 'files of the package: name, size in bytes, role'],
   ['manifest', 'object or null', 'algorithm of the first entry, and the entries'],
   ['certificate', 'string or null', 'file name of the certificate'],
-  ['findings', 'array', 'findings as of validate, without digests'],
+  ['findings', 'array', 'the findings of validate, except digests'],
 ];
 
 const COLUMNS = FIELDS.map(([name]) => name);
@@ -31,7 +31,7 @@ export const inspect: CommandSpec = {
   name: 'inspect',
   summary: 'show the contents of a local OVA or OVF package',
   description: [
-    'Shows products, systems with their hardware, disks, networks and files. Sends nothing. Sizes are in bytes in every format except tables. With -o json, one file prints one object; several files print an array. Does not check digests; use imgctl validate for that.',
+    'Shows products, systems with their hardware, disks, networks and files. Sends nothing. Sizes are in bytes in every format except tables. With -o json, one file prints an object, several print an array. Digests are not checked; use "imgctl validate" for that.',
   ],
   examples: [
     'imgctl inspect appliance.ova',

@@ -14,7 +14,7 @@ export const logout: CommandSpec = {
   name: 'logout',
   summary: 'delete cached tokens and the stored password',
   description: [
-    'Deletes every token that the profile used, including those of other users and base URLs. Profiles of the same user and base URL share a token, so the others are logged out too.',
+    'Deletes every token that the profile used, including those of other users and base URLs. Profiles with the same user and base URL share a token, so they are logged out too.',
     'Also deletes the password that "imgctl login --store-password" stored. Keeps the settings. The service is not contacted, because it cannot revoke a token. Only --all deletes a token in a shared store (see "imgctl help fleet").',
   ],
   examples: ['imgctl logout', 'imgctl logout --profile staging', 'imgctl logout --all'],

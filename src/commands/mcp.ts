@@ -9,7 +9,7 @@ export const mcp: CommandSpec = {
   name: 'mcp',
   summary: 'let AI assistants list images (MCP)',
   description: [
-    'Speaks the Model Context Protocol on standard input and output. A client starts it, and ends it by closing its input. It uses the login and settings of the other commands, and never prompts.',
+    'Speaks the Model Context Protocol on standard input and output. A client starts it, and stops it by closing its input. It uses the login and settings of the other commands, and never prompts.',
     'Tools:',
     {
       terms: [
@@ -22,7 +22,7 @@ export const mcp: CommandSpec = {
         ['sync', 'submit an image sync; only with --allow-sync'],
       ],
     },
-    'The configuration of a client:',
+    'Configure a client with:',
     { lines: ['{"mcpServers": {"imgctl": {"command": "imgctl", "args": ["mcp"]}}}'] },
   ],
   examples: ['imgctl mcp', 'imgctl mcp --profile staging --allow-sync'],

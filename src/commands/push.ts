@@ -53,7 +53,7 @@ export const push: CommandSpec = {
   description: [
     'Checks each package as validate does, uploads it, submits one sync, waits for it and prints the new images. With an OVF, push also uploads the files it references. On a terminal, you are prompted for the storage and its credentials if they are not set.',
     'Files are uploaded under a temporary name and renamed when their package is complete. The digests of the manifest are checked during the upload. If one is wrong, nothing of that package becomes visible.',
-    'After a failure, run the same command again. It skips files that the storage has, and on S3 also the parts that arrived. Each run submits one sync.',
+    'After a failure, run the same command again. It skips files, and on S3 parts, that are already there. Each run submits one sync.',
   ],
   examples: [
     'imgctl push appliance.ova',
@@ -78,7 +78,7 @@ export const push: CommandSpec = {
       },
     ),
     option('--part-size <size>', 'size of the parts on S3, in MiB', { default: '16M' }),
-    option('--parallel <n>', 'parts that are uploaded to S3 at the same time', {
+    option('--parallel <n>', 'parts to upload to S3 at the same time', {
       default: '4',
       value: { kind: 'number', min: 1, max: 32 },
     }),

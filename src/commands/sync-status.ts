@@ -37,14 +37,14 @@ export const STRICT_OPTION = option('--strict', 'exit with 1 if the sync has war
 
 const ID_AND_STATUS: readonly FieldDeclaration[] = [
   ['id', 'number or string', 'identifier of the sync request, as the service sent it'],
-  ['status', 'string or null', 'status word of the service'],
+  ['status', 'string or null', 'status that the service reports, such as PENDING'],
 ];
 
 /** The fields of a sync request that was submitted, without --wait. */
 export const SUBMITTED_FIELDS: readonly FieldDeclaration[] = [
   ...ID_AND_STATUS,
   ['url', 'string', 'URL of the sync request'],
-  ['message', 'string or null', 'message of the service'],
+  ['message', 'string or null', 'message from the service'],
   ['response', 'object, array, string or null', 'the body that the service sent'],
 ];
 
@@ -54,8 +54,8 @@ export const STATUS_FIELDS: readonly FieldDeclaration[] = [
   ['state', 'string', 'waiting, succeeded or failed'],
   ['added', 'array, number or null', 'added images: their names, or how many'],
   ['deleted', 'array, number or null', 'deleted images: their names, or how many'],
-  ['errors', 'array', 'errors of the service'],
-  ['warnings', 'array', 'warnings of the service'],
+  ['errors', 'array', 'errors that the service reports'],
+  ['warnings', 'array', 'warnings that the service reports'],
   ['created_on', 'string or null', 'when it was submitted, as the service writes it'],
   ['updated_on', 'string or null', 'when it last changed, as the service writes it'],
   ['response', 'object', 'the body that the service sent'],
@@ -65,7 +65,7 @@ export const syncStatus: CommandSpec = {
   name: 'sync-status',
   summary: 'show or follow a sync request',
   description: [
-    'Exits with 1 if the request failed. --list does not ask the service: each state is as it was when last checked.',
+    'Exits with 1 if the request failed. --list does not contact the service: it shows each state as last checked.',
   ],
   examples: [
     'imgctl sync-status',
@@ -91,7 +91,7 @@ export const syncStatus: CommandSpec = {
   fields: [
     ...STATUS_FIELDS,
     ['submitted_on', 'string', 'with --list: when it was submitted, in UTC (ISO 8601)'],
-    ['checked', 'string', 'with --list: when its status was last read, likewise'],
+    ['checked', 'string', 'with --list: when its status was last read, in UTC (ISO 8601)'],
     ['base_url', 'string', 'with --list: address of the service'],
   ],
   exitCodes: [...SERVICE_CODES, 7],

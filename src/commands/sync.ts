@@ -33,7 +33,7 @@ export const sync: CommandSpec = {
   name: 'sync',
   summary: 'submit an image sync after an upload',
   description: [
-    'The service looks through your uploads: it adds images for new packages and deletes images whose files are gone. With --wait, imgctl waits for the result and prints it. The service may not know a new request at once; --wait then retries for a minute.',
+    'The service scans your uploads: it adds images for new packages and deletes images whose files are gone. With --wait, imgctl waits for the result and prints it. A new request may be unknown to the service at first; --wait retries for up to a minute.',
   ],
   examples: [
     'imgctl sync --wait',

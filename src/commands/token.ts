@@ -10,7 +10,7 @@ export const token: CommandSpec = {
   name: 'token',
   summary: 'print a valid access token',
   description: [
-    'Renews the token first if it has expired and the password is available without a prompt. Prints the bare token unless you add -o or --json. IMGCTL_OUTPUT and the setting output do not change that.',
+    'Renews the token first if it has expired and the password is available without a prompt. Prints only the token, unless you add -o or --json. IMGCTL_OUTPUT and the setting output are ignored.',
   ],
   examples: [
     'curl -H "Authorization: Bearer $(imgctl token)" https://images.example.com/v2',

@@ -17,7 +17,7 @@ const FIELDS: readonly FieldDeclaration[] = [
   ['checked', 'boolean', 'true if the service accepted the token just now'],
   ['expires_on', 'string or null', 'when the token expires, in UTC (ISO 8601)'],
   ['expires_in', 'number or null', 'seconds until then'],
-  ['stored_in', 'string or null', 'file or token store that has the token'],
+  ['stored_in', 'string or null', 'file or token store that holds the token'],
 ];
 
 export const whoami: CommandSpec = {
