@@ -82,7 +82,7 @@ export function asImgctlError(thrown: unknown): ImgctlError {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   if (thrown instanceof Error && 'code' in thrown && thrown.code === 'MODULE_NOT_FOUND') {
     return new ImgctlError('failed', 'imgctl was upgraded or removed while this command ran', {
-      hint: 'check what it has done, then run it again; if that fails, install imgctl again',
+      hint: 'check what it did, then run it again; if that fails, reinstall imgctl',
       cause: thrown,
     });
   }

@@ -49,7 +49,7 @@ const OPTIONS: ReadonlyMap<string, readonly [hint: string, beside?: string]> = n
   ['--jq', ['pipe JSON to jq: imgctl images list --json | jq']],
   [
     '--insecure',
-    ['certificates are always verified; trust another: imgctl config set ca-file FILE'],
+    ['certificates are always verified; to trust another: imgctl config set ca-file FILE'],
   ],
   ['--no-color', ['use --color never']],
   ['--verbose', ['use --debug']],
@@ -57,7 +57,7 @@ const OPTIONS: ReadonlyMap<string, readonly [hint: string, beside?: string]> = n
   ['--password', ['no option takes a secret; use --password-stdin or IMGCTL_PASSWORD']],
 ]);
 
-const BEFORE = 'put it after the command; before it, only these work: imgctl help options';
+const BEFORE = 'put it after the command; only global options can come first: imgctl help options';
 
 /** Commander repeats what it was given, however long. */
 const MAX_MESSAGE = 200;

@@ -144,7 +144,7 @@ async function printResponse(
   const { body } = response;
   if (body.length === 0) return;
   if (isError && body.length > MAX_ERROR_BYTES) {
-    console.warn(`only the first MiB of the ${body.length} bytes of the error is printed`);
+    console.warn(`printed only the first MiB of the error (${body.length} bytes in all)`);
   }
   const shown = isError ? body.subarray(0, MAX_ERROR_BYTES) : body;
   const text = isError || io.stdout.isTTY ? shown.toString() : '';

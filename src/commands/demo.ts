@@ -56,7 +56,7 @@ export async function run(context: Context): Promise<void> {
     );
     await step('Find a public image.', 'images list ubuntu 24.04 -s updated_on,desc -n 5');
     fs.writeFileSync(path.join(folder, 'sample.ova'), sampleOva());
-    await step('Look into a package of your own.', 'inspect sample.ova');
+    await step('Show what a package contains.', 'inspect sample.ova');
     await step(
       'Upload it (with IMGCTL_UPLOAD_PASSWORD=demo) and sync; the result is the new image.',
       `config set upload-url ${emulator.uploadUrl}`,

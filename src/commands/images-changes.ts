@@ -143,7 +143,7 @@ async function compareWithState(task: Task, cursor: string, words: readonly stri
     }
     if (state === undefined) {
       const seen = counted(lines.length, 'image');
-      if (options.peek) console.note(`first run: would remember ${seen} without --peek`);
+      if (options.peek) console.note(`first run: ${seen}, not remembered because of --peek`);
       else console.note(`first run: remembered ${seen}; the next run shows what changed`);
     }
     return count;

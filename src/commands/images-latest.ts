@@ -159,7 +159,7 @@ function noMatch({ rejected, words }: Found, listCommand: string): ImgctlError {
   if (rejected === undefined) {
     const phrase = words.find((word) => /\S\s+\S/.test(word));
     const hint = phrase
-      ? `to match each word by itself, omit the quotes: ${phrase}`
+      ? `to match each word separately, omit the quotes: ${phrase}`
       : 'list all images with: imgctl images list';
     return new ImgctlError('empty', 'no images match', { hint });
   }

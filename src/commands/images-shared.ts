@@ -215,7 +215,7 @@ function slipHint(
   if (sort && direction) return `did you mean --sort ${sort.at(-1)},${direction}?`;
   if (!words.some((word) => /\s/.test(word.trim()))) return undefined;
   const all = words.flatMap((word) => word.trim().split(/\s+/));
-  return `for each word by itself, omit the quotes: ${[command, ...all.map(shellQuote)].join(' ')}`;
+  return `to match each word separately, omit the quotes: ${[command, ...all.map(shellQuote)].join(' ')}`;
 }
 
 /** Prints a note for an empty result: in a table, or `always`. @throws ImgctlError empty, with --fail-empty */

@@ -35,7 +35,7 @@ async function run(context: Context, { all = false }: { all?: boolean }): Promis
   if (count > 0) console.success(`Logged out${several}`);
   else console.note('you were not logged in');
   if (alsoUsedBy.length > 0) {
-    console.note(`also logged out, with the same token: ${alsoUsedBy.join(', ')}`);
+    console.note(`also logged out, because they share the token: ${alsoUsedBy.join(', ')}`);
   }
   const profiles = all
     ? [...config.profiles.keys()].map((name) =>

@@ -23,11 +23,11 @@ const METRICS = {
   last_success_timestamp_seconds: 'When RUN last succeeded.',
   last_exit_code: 'Exit code of the last RUN; 0 is success.',
   last_duration_seconds: 'How long the last RUN took.',
-  last_added: 'Images that the last RUN added, or found added.',
-  last_deleted: 'Images that the last RUN deleted, or found removed.',
-  last_updated: 'Images that the last RUN found updated or moved.',
-  last_errors: 'Errors of the last RUN in single files.',
-  last_warnings: 'Warnings of the last RUN.',
+  last_added: 'Images that the last RUN reported as added.',
+  last_deleted: 'Images that the last RUN reported as deleted.',
+  last_updated: 'Images that the last RUN reported as updated or moved.',
+  last_errors: 'Errors that the last RUN reported.',
+  last_warnings: 'Warnings that the last RUN reported.',
   last_uploaded_bytes: 'Bytes that the last RUN uploaded.',
 };
 

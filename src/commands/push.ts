@@ -235,7 +235,7 @@ function requireUsableNames(packages: readonly UploadPackage[]): void {
     const other = paths.get(name);
     if (other !== undefined && realpathSync(other) !== realpathSync(file)) {
       throw new ImgctlError('usage', `two files are named ${name}: ${other}, ${file}`, {
-        hint: 'push them one by one under different names',
+        hint: 'push them separately, under different names',
       });
     }
     paths.set(name, file);

@@ -126,7 +126,7 @@ function flushAndVerify(file: string, text: string): void {
   try {
     fs.fsyncSync(descriptor);
     const isWhole = fs.readFileSync(descriptor, 'utf8') === text;
-    if (!isWhole) throw new Error('it was written only in part');
+    if (!isWhole) throw new Error('it was only partly written');
   } finally {
     fs.closeSync(descriptor);
   }

@@ -108,7 +108,7 @@ function dispatch(
       if (shared.bytesLeft < 0) {
         const limit = `larger than ${maxBytes / 2 ** 20} MiB`;
         const isAlone = heldBytes > maxBytes;
-        const together = `responses from ${url.origin} are ${limit} together`;
+        const together = `responses from ${url.origin} are ${limit} in total`;
         unusable(isAlone ? `the response from ${target} is ${limit}` : together, endpoint.reduce);
       }
       return !ended;

@@ -20,13 +20,13 @@ const texts = (description: string) => z.array(z.string()).describe(description)
 /** What tools are called with; each tool takes some of them. */
 const ARGUMENTS = z
   .strictObject({
-    text: texts('only images whose name contains every text'),
+    text: texts('only images whose name contains every word'),
     filter: texts(
       'field,op,value; op: eq ne lt le gt ge like in; like takes % as wildcard; times also as -30d; all must match',
     ),
     sort: texts('field,asc or field,desc, most significant first'),
     columns: texts(
-      'fields to show; of id, name, path, label, folder, data_store, public, created_on, updated_on',
+      'fields to show: any of id, name, path, label, folder, data_store, public, created_on, updated_on',
     ),
     images: texts('ids, names, paths, labels or URLs'),
     limit: z.int().min(1).max(200).describe('maximum number of rows (50)'),
@@ -68,7 +68,7 @@ const TOOLS: readonly Tool[] = [
     description:
       'Show the newest public image, by the numbers in its name. If several series match, an error lists them.',
     input: ARGUMENTS.pick({ filter: true, each: true, columns: true }).extend({
-      text: texts('the name matches every text; 8 means 8 or 8.10, not 18').optional(),
+      text: texts('the name matches every word; 8 means 8 or 8.10, not 18').optional(),
     }),
     command: ['images', 'latest'],
   },

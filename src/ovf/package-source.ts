@@ -70,7 +70,7 @@ function folderSource(path: string, size: number, findings: FindingList): Packag
       const isOutside = isAbsolute(place) || place.split(sep)[0] === '..';
       if (isOutside && !outside.has(other)) {
         outside.add(other);
-        findings.add('outside-folder', other, 'a link to a file outside of the folder');
+        findings.add('outside-folder', other, 'a link to a file outside the folder');
       }
       return { name: other, path: file, offset: 0, size: stats.size, complete: true };
     } catch {

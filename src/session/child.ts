@@ -72,12 +72,18 @@ export async function runChild(io: Io, options: ChildOptions): Promise<ChildResu
     const end = (exitCode: number | undefined, failure: string | undefined, cause?: unknown) =>
       finish(() => resolve({ ...output, exitCode, failure, cause }));
     const interrupted = () => finish(() => reject(io.signal.reason));
-    const timer = setTimeout(() => end(undefined, `did not end within ${limit / 1000} s`), limit);
+    const timer = setTimeout(
+      () => end(undefined, `did not finish within ${limit / 1000} s`),
+      limit,
+    );
     let reading: NodeJS.Timeout | undefined;
     io.signal.addEventListener('abort', interrupted, { once: true });
     child.once('error', (error) => end(undefined, 'could not be started', error));
     child.once('exit', (code, signal) => {
-      const failure = code === 0 ? undefined : `ended with ${signal ?? `exit code ${code}`}`;
+      const failure =
+        code === 0
+          ? undefined
+          : `${signal ? `was killed by ${signal}` : `failed with exit code ${code}`}`;
       const settle = () => end(code ?? undefined, failure);
       child.once('close', settle);
       reading = setTimeout(settle, READING_LIMIT);

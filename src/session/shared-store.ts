@@ -203,7 +203,7 @@ export class SharedStore implements TokenStore {
       if (!(error instanceof StoreError)) throw error;
       if (this.#failure === undefined) {
         const message = `cannot use the token store ${this.location}: ${error.message}`;
-        this.#options.warn(message, 'tokens of this machine are used; check: imgctl doctor');
+        this.#options.warn(message, 'using the tokens of this machine; check: imgctl doctor');
       }
       this.#failure ??= error;
       return undefined;

@@ -283,7 +283,7 @@ export function s3Storage(
     const removal = { method: 'DELETE', name, repeatable: true };
     const isRemoved = stored?.tag === ownTag && (await send(removal).then(isSuccess, () => false));
     const what = stored?.size === source.size ? `ETag is ${stored.tag}` : `size is ${stored?.size}`;
-    throw arrivedWrong(name, `its ${what}${isRemoved ? '' : ', and it stays there'}`);
+    throw arrivedWrong(name, `its ${what}${isRemoved ? '' : ', and it was not removed'}`);
   }
 
   /** Removes what killed runs left, and the uploads of other pushes, which are told. */
@@ -316,7 +316,7 @@ export function s3Storage(
       if (!stored) return { state: 'absent' };
       if (stored.size !== source.size) return { state: 'different' };
       if (stored.isOpaque)
-        return { state: 'same', note: 'only its size was compared: its ETag is no MD5' };
+        return { state: 'same', note: 'only its size was compared: its ETag is not an MD5' };
       // Without a number it is the MD5 of the whole.
       const [, count] = stored.tag.split('-');
       const partSize = count === undefined ? undefined : partSizeOf(source);
@@ -324,7 +324,7 @@ export function s3Storage(
       for await (const md5 of md5sOf(source.read(), partSize)) md5s.push(md5);
       const tag = count === undefined ? md5s[0] : multipartTag(md5s);
       if (tag === stored.tag) return { state: 'same' };
-      const note = 'the same file in parts of another size counts as different, see --part-size';
+      const note = 'a file uploaded with another part size counts as different; see --part-size';
       return { state: 'different', ...(count && Number(count) !== md5s.length && { note }) };
     },
     async put(name, source, onProgress) {

@@ -39,7 +39,9 @@ describe('api', () => {
     const body = `{"message": "no: long-token"}${'x'.repeat(2 ** 20)}`;
     const { bytes, stderr, exitCode } = await bytesOf(body, 404);
     expect(bytes.toString()).toBe(body.slice(0, 2 ** 20).replace('long-token', '***'));
-    expect(stderr).toContain(`only the first MiB of the ${body.length} bytes`);
+    expect(stderr).toContain(
+      `printed only the first MiB of the error (${body.length} bytes in all)`,
+    );
     expect(stderr).toMatch(/imgctl: GET .*\/v2\/thing: 404.*\nhint: check the path, and/);
     expect(exitCode).toBe(5);
   });

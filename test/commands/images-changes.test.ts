@@ -111,7 +111,7 @@ describe('images changes', () => {
 
   it('prints csv and ids, and advances only without --peek', async () => {
     const { changes, service, steps, stateFiles } = await watcher(testImages(1));
-    const note = 'first run: would remember 1 image without --peek';
+    const note = 'first run: 1 image, not remembered because of --peek';
     await steps(['--peek', '', `imgctl: ${note}\n`]);
     expect(stateFiles()).toEqual([]);
     await changes();

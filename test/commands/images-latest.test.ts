@@ -76,7 +76,7 @@ describe('images latest', () => {
 
   it.each(['', '--each', '--explain'])('exits 5 if nothing matches %s', async (option) => {
     expect(await latest([], option)).toEqual(failed(5, 'no images match\nhint: list all images'));
-    const hint = 'to match each word by itself, omit the quotes: ubuntu 22.04\n';
+    const hint = 'to match each word separately, omit the quotes: ubuntu 22.04\n';
     const quotes = await latest([], `'ubuntu 22.04' ${option}`);
     expect(quotes).toEqual(failed(5, `no images match\nhint: ${hint}`));
   });

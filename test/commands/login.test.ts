@@ -230,7 +230,7 @@ describe('logout', () => {
     await imgctl(`${DEMO} login --profile one`);
     expect((await imgctl(`${DEMO} my-images --profile two`)).exitCode).toBe(0);
     expect(tokenRequests()).toBe(1);
-    const out = 'imgctl: logged out\nimgctl: also logged out, with the same token: two\n';
+    const out = 'imgctl: logged out\nimgctl: also logged out, because they share the token: two\n';
     await expectSteps(imgctl, ['logout --profile one', '', out]);
     expect((await imgctl('whoami --profile two')).exitCode).toBe(4);
   });
@@ -322,7 +322,7 @@ unixOnlySuite('the keychain is a shell script')('login --store-password', () => 
   });
 
   const LOGIN = 'imgctl login --profile work --store-password';
-  const BROKEN = 'imgctl: secret-tool ended with exit code 1: no bus\nhint: ';
+  const BROKEN = 'imgctl: secret-tool failed with exit code 1: no bus\nhint: ';
   const REPLACE = `combination\nhint: replace the password in the system keychain: ${LOGIN}\n`;
   const NONE = /^imgctl: the system keychain has no password for demo at http.*\nhint: run: imgctl/;
   it.each([
@@ -342,7 +342,7 @@ unixOnlySuite('the keychain is a shell script')('login --store-password', () => 
 
   it.each([
     ['exit 1', 'the system keychain has no password for demo'],
-    ['echo "no bus" >&2; exit 1', 'secret-tool ended with exit code 1: no bus'],
+    ['echo "no bus" >&2; exit 1', 'secret-tool failed with exit code 1: no bus'],
   ])('lets login prompt if the keychain runs %s', async (script, warning) => {
     const { imgctl, keychain, store } = await keychainUser();
     await store();

@@ -116,7 +116,7 @@ describe('a guess from another tool', () => {
     ['images list --all', 'omit it: every image is listed'],
     ['my-images --format json', 'use -o FORMAT'],
     ['images list --jq .[]', 'pipe JSON to jq'],
-    ['whoami --insecure', 'certificates are always verified; trust another: imgctl config set'],
+    ['whoami --insecure', 'certificates are always verified; to trust another: imgctl config set'],
     [
       'images list --name ubuntu',
       'list images whose name contains a text: imgctl images list TEXT',

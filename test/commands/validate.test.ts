@@ -123,6 +123,8 @@ describe('validate --max-hardware', () => {
 
   it.each(['13', 'vmx-', 'vmx-x'])('rejects %s', async (version) => {
     const result = await runCli(['validate', 'x.ova', '--max-hardware', version]);
-    expect(result).toEqual(failed(2, `--max-hardware must be like vmx-13 (got ${version})`));
+    expect(result).toEqual(
+      failed(2, `--max-hardware must be a version such as vmx-13 (got ${version})`),
+    );
   });
 });

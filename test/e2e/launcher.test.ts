@@ -79,7 +79,7 @@ withFiles('an upgrade ends images list with one line that says so', async () => 
     stdout: '',
     stderr:
       'imgctl: imgctl was upgraded or removed while this command ran\n' +
-      'hint: check what it has done, then run it again; if that fails, install imgctl again\n',
+      'hint: check what it did, then run it again; if that fails, reinstall imgctl\n',
   });
   expect(sent()).toHaveLength(1);
 });

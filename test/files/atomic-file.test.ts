@@ -54,13 +54,13 @@ describe('readJsonFile', () => {
 });
 
 describe('replaceFile', () => {
-  it('keeps the old file if the new one was written only in part', async () => {
+  it('keeps the old file if the new one was only partly written', async () => {
     const file = fileWith('old');
     const create = (staging: string) => {
       fs.writeFileSync(staging, 'ne');
       fs.writeFileSync(`${staging}.tmp-1`, 'new');
     };
-    await expect(replaceFile(file, 'new', { create })).rejects.toThrow('written only in part');
+    await expect(replaceFile(file, 'new', { create })).rejects.toThrow('only partly written');
     expect(fs.readFileSync(file, 'utf8')).toBe('old');
     expect(fs.readdirSync(path.dirname(file))).toEqual(['settings.json']);
   });

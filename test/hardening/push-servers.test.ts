@@ -21,7 +21,7 @@ const RACES = Number(process.env.PUSH_RACES || 3);
 const RACE_SIZE = 6 * 2 ** 20;
 /** What the slower push says. moto fails with 500 if an upload was removed, where S3 says NoSuchUpload. */
 const TOLD =
-  /already has a different race|another push removed|it stays there|another file replaced|failed: PUT .*\(500\)/;
+  /already has a different race|another push removed|it was not removed|another file replaced|failed: PUT .*\(500\)/;
 /** Milliseconds between two starts. */
 const MAX_GAP = 300;
 /** Pushes at the same time, each with a home of its own. */

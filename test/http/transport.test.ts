@@ -70,7 +70,7 @@ describe('a response body', () => {
     const { client, server } = await connect(script, { maxBytes });
     const halves = [1, 2].map(() => client.send({ method: 'GET', path: '/v2/half' }));
     const error = await failure(Promise.race(halves));
-    const message = `responses from ${server.baseUrl} are larger than 0.0625 MiB together`;
+    const message = `responses from ${server.baseUrl} are larger than 0.0625 MiB in total`;
     expect(error).toMatchObject({ code: 'bad-answer', exitCode: 1, message });
     for (const socket of open) socket.write('x');
     const [first, second] = await Promise.allSettled(halves);

@@ -58,7 +58,7 @@ onUnix.each(SYSTEMS)('the keychain on %s', (platform, name) => {
     const program = fakeKeychain(name);
     program.replaceBy('echo "no session bus" >&2; echo more >&2; exit 2');
     const { lookup, forget, store } = keychainOn(platform, program);
-    const message = `${name} ended with exit code 2: no session bus`;
+    const message = `${name} failed with exit code 2: no session bus`;
     for (const call of [lookup, forget, (account: Account) => store(account, 'p4ss')]) {
       await expect(call(ACCOUNT)).rejects.toMatchObject({ code: 'config', message });
     }
@@ -68,7 +68,7 @@ onUnix.each(SYSTEMS)('the keychain on %s', (platform, name) => {
     lookup|find*) test -e OTHER && echo something || exit ABSENT;;
     clear|delete*) rm OTHER 2> /dev/null || exit ABSENT;;`;
   it.each([
-    ['repeats the password', 'store|-i) cat >&2; exit 3;;', 'ended with exit code 3'],
+    ['repeats the password', 'store|-i) cat >&2; exit 3;;', 'failed with exit code 3'],
     ['stores nothing', 'store|-i) cat > /dev/null;;', 'did not store the password'],
     ['stores something else, which is removed', STORES_OTHER, 'did not store the password'],
   ])('fails if the program %s', async (_, cases, failure) => {
@@ -135,10 +135,10 @@ unixOnlySuite('the credential helper is a shell script')('a credential helper', 
 
   const NO_JSON = 'get printed no user name and secret in JSON';
   it.each([
-    ['hangs', 'exec sleep 60', 'get did not end within 0.1 s', 100],
-    ['fails', 'echo locked; exit 3', 'get ended with exit code 3: locked'],
-    ['fails on stderr', 'echo "no bus" >&2; exit 2', 'get ended with exit code 2: no bus'],
-    ['fails after a record', 'echo \'{"Secret":"canary"}\'; exit 1', 'get ended with exit code 1'],
+    ['hangs', 'exec sleep 60', 'get did not finish within 0.1 s', 100],
+    ['fails', 'echo locked; exit 3', 'get failed with exit code 3: locked'],
+    ['fails on stderr', 'echo "no bus" >&2; exit 2', 'get failed with exit code 2: no bus'],
+    ['fails after a record', 'echo \'{"Secret":"canary"}\'; exit 1', 'get failed with exit code 1'],
     ['prints only a password', 'echo canary', NO_JSON],
     ['prints other JSON', 'echo \'["canary"]\'', NO_JSON],
     ['prints an empty secret', 'echo \'{"Username":"demo","Secret":""}\'', 'gave no password'],
@@ -149,7 +149,7 @@ unixOnlySuite('the credential helper is a shell script')('a credential helper', 
   });
 
   it.each([
-    ['repeats the password in an error', 'store) cat; exit 3;;', 'store ended with exit code 3'],
+    ['repeats the password in an error', 'store) cat; exit 3;;', 'store failed with exit code 3'],
     ['stores nothing', 'store) cat > /dev/null; exit 0;;', 'did not store the password'],
   ])('that %s is an error that does not quote it', async (_, action, failure) => {
     const { store } = open(`case $1 in ${action} esac; ${ABSENT}`);

@@ -81,8 +81,8 @@ unixOnlySuite('sh is Unix')('the password command', () => {
   it.each([
     ['printf "secret\\nrest\\n"', 'secret'],
     ['printf " a p\\303\\244ss"', ' a päss'],
-    ['echo secret; exit 3', 'the password command ended with exit code 3'],
-    ['echo secret; kill -9 $$', 'the password command ended with SIGKILL'],
+    ['echo secret; exit 3', 'the password command failed with exit code 3'],
+    ['echo secret; kill -9 $$', 'the password command was killed by SIGKILL'],
     ['true', 'the password command gave no password'],
   ])('%j gives the password or an error: %s', async (command, expected) => {
     const result = await run(command).catch(({ code, message }) => ({ code, message }));
@@ -121,7 +121,7 @@ unixOnlySuite('sh is Unix')('a program', () => {
     const args = ['-c', 'echo "$0"; cat; echo said >&2; exit 3', '$(x) "'];
     const options = { command: 'sh', args, input: 'given\n', stderr: 'pipe' } as const;
     const texts = { stdout: '$(x) "\ngiven\n', stderr: 'said\n' };
-    const ended = { ...texts, exitCode: 3, failure: 'ended with exit code 3' };
+    const ended = { ...texts, exitCode: 3, failure: 'failed with exit code 3' };
     expect(await runChild(io(), options)).toMatchObject(ended);
     const unread = { ...options, command: 'true', args: [], input: 'x'.repeat(1_000_000) };
     expect(await runChild(io(), unread)).toMatchObject({ exitCode: 0, failure: undefined });
@@ -158,7 +158,7 @@ unixOnlySuite('sh is Unix')('a program', () => {
 
   it('that takes too long or does not start is reported', async () => {
     const slow = await runChild(io(), { command: 'exec sleep 60', stderr: 'pipe', limit: 50 });
-    expect(slow).toMatchObject({ exitCode: undefined, failure: 'did not end within 0.05 s' });
+    expect(slow).toMatchObject({ exitCode: undefined, failure: 'did not finish within 0.05 s' });
     const none = await runChild(io(), { command: '/nonexistent', args: [], stderr: 'pipe' });
     expect(none).toMatchObject({ failure: 'could not be started', cause: { code: 'ENOENT' } });
   });

@@ -157,7 +157,7 @@ describe('push to an S3 storage', () => {
   it('that encrypts with its own keys is compared by the size', async () => {
     const { push } = await setUp('s3', s3(OPAQUE));
     expect((await push()).exitCode).toBe(0);
-    const text = 'web.ova: already there (only its size was compared: its ETag is no MD5)';
+    const text = 'web.ova: already there (only its size was compared: its ETag is not an MD5)';
     expect((await push()).stderr).toContain(text);
   });
 
@@ -166,7 +166,7 @@ describe('push to an S3 storage', () => {
     const file = writeOva(work, 'web', 11 * 2 ** 20);
     await imgctl(`push ${file} --no-sync --part-size 5M`);
     const other = await imgctl(`push ${file} --no-sync --part-size 6M`);
-    const text = /hint: the same file in parts of another size .*--part-size; rename/;
+    const text = /hint: a file uploaded with another part size .*--part-size; rename/;
     expect(other).toEqual(failed(1, text));
     const same = await imgctl(`push ${file} --no-sync --part-size 5M`);
     expect(same.stderr).toContain('web.ova: already there');

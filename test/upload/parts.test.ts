@@ -43,7 +43,7 @@ describe.each(KINDS)('homes that push one name to %s at once', (kind) => {
       const winner = results.findIndex(({ exitCode }) => exitCode === 0);
       expect(results.map(({ exitCode }) => exitCode).sort()).toEqual([0, 1]);
       expect(results[1 - winner]?.stderr).toMatch(
-        /already has a different web\.ova|another push removed the upload of web\.ova|it stays there/,
+        /already has a different web\.ova|another push removed the upload of web\.ova|it was not removed/,
       );
       expect(user.stored()).toEqual(['web.ova']);
       const stored = readFileSync(path.join(user.folder, 'web.ova'));

@@ -126,7 +126,7 @@ const ROWS: Readonly<Record<'dav' | 's3', readonly Row[]>> = {
     ...PUT_ROWS.map(([fault, ...rest]): Row => [`PUT /s3/*=${fault}`, ...rest]),
     ['PUT /s3/*=etag', 1, 'part 1 has the wrong ETag'],
     ['POST /s3/*=etag', 1, 'its ETag is 0000'],
-    ['HEAD /s3/*=etag', 1, 'and it stays there'],
+    ['HEAD /s3/*=etag', 1, 'and it was not removed'],
     ['POST /s3/*=412,every=2', 1, 'already has a different web.ova'],
     ['POST /s3/*=drop,every=2', 0],
     ['GET /s3=404', 5, 'does not exist (404'],
