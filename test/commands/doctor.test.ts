@@ -112,7 +112,7 @@ it('doctor --help names every check, and what it sends to the storage', async ()
   const found = new Set(rows.map(({ check }) => check));
   expect([...found]).toHaveLength(8);
   for (const check of found) expect(stdout).toMatch(new RegExp(`^  ${check}  `, 'm'));
-  expect(stdout).toMatch(/ runs upload-password-command .* sends the storage that password/s);
+  expect(stdout).toMatch(/ runs upload-password-command .* sends the password/s);
 });
 
 const NO_LOGIN = /^failed: not logged in -> run: imgctl login --profile work$/;
