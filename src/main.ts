@@ -10,7 +10,7 @@ import {
   type Value,
 } from './cli/declarations.ts';
 import { type CommandSpec, GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from './cli/spec.ts';
-import { images } from './commands/image-commands.ts';
+import { images } from './commands/images-group.ts';
 import type { Redaction } from './console.ts';
 import { Context, type GlobalOptions } from './context.ts';
 import { asImgctlError, EXIT_CODES, ImgctlError } from './errors.ts';

@@ -23,7 +23,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   session: 'api duration.ts errors.ts files http io.ts json.ts',
   api: 'duration.ts errors.ts http json.ts',
   http: 'errors.ts',
-  upload: 'errors.ts files http io.ts json.ts ovf',
+  upload: 'errors.ts files http io.ts json.ts',
   files: 'errors.ts io.ts json.ts',
   mcp: 'json.ts output query',
   query: 'errors.ts json.ts',

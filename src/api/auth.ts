@@ -1,4 +1,4 @@
-// Authorizes every request: sends the access token, renews it once after a 401, and retries what is safe.
+// Authorizes every request: sends the access token, and renews it once after a 401.
 
 import type { ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';

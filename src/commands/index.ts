@@ -10,7 +10,7 @@ import { demo } from './demo.ts';
 import { doctor } from './doctor.ts';
 import { emulator } from './emulator.ts';
 import { help, version } from './help.ts';
-import { images } from './image-commands.ts';
+import { images } from './images-group.ts';
 import { inspect } from './inspect.ts';
 import { login } from './login.ts';
 import { logout } from './logout.ts';

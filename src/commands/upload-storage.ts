@@ -91,6 +91,7 @@ async function connect(
     const { davStorage } = await import('../upload/dav.ts');
     return checked(davStorage(url, credentials, options), credentials?.hint);
   }
+  kind satisfies 's3';
   const { s3Storage } = await import('../upload/s3.ts');
   const { username: accessKeyId, password: secretAccessKey, hint } = credentials;
   const region = settings.get('upload-region');

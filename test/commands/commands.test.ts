@@ -1,6 +1,7 @@
 // commands: the catalogue agrees with the help, and has what programs need.
 
 import { expect, it } from 'vitest';
+import { SETTINGS } from '../../src/session/setting-table.ts';
 import { runCli } from '../support/io.ts';
 
 interface Option {
@@ -33,6 +34,8 @@ const optionsIn = (help: string) =>
 
 it('commands names the options of each help page, and explains its variables and codes', async () => {
   expect(optionsIn(await show('help', 'options'))).toEqual(names(global_options).sort());
+  const settings = Object.values(SETTINGS).flatMap((row) => ('env' in row ? row.env : []));
+  expect(names(environment)).toEqual(expect.arrayContaining(settings));
   for (const { command, options, exit_codes: codes } of commands) {
     const help = await show(...command.split(' '), '--help');
     expect({ command, names: optionsIn(help) }).toEqual({ command, names: names(options).sort() });

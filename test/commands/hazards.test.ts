@@ -70,6 +70,7 @@ it.each<[string, string, server.Script[string], number, RegExp, [string, ...stri
   ['each 401', 'sync', EXPIRED, 4, /expired/, TWICE],
   ['a reset', 'api /v2 -X POST', server.RESET, 3, /may have taken/, ['POST /v2']],
   ['a reset', 'login', server.RESET, 3, /^imgctl: /, [TOKEN_REQUEST]],
+  ['a 503', 'sync', BUSY, 1, /503, Busy/, [SYNC]],
   ['a 503', 'login', BUSY, 1, /503, Busy/, [TOKEN_REQUEST]],
 ])(
   'after %s, %s repeats a write only if it had no effect',
