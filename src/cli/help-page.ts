@@ -36,7 +36,7 @@ function renderCommand(
       const meant = nearest(word, path.length === 1 ? [...names, ...TOPIC_NAMES] : names);
       const page = ['imgctl help', ...path.slice(1)].join(' ');
       const text = words.join(' ').slice(0, MAX_QUOTED);
-      throw new ImgctlError('usage', `no command or topic: ${text}`, {
+      throw new ImgctlError('usage', `unknown command or topic '${text}'`, {
         hint: meant === undefined ? `see: ${page}` : `did you mean ${page} ${meant}?`,
       });
     }

@@ -29,8 +29,8 @@ const COMMANDS: ReadonlyMap<string, string> = new Map([
   ['images show', 'use: imgctl images get'],
   ['images diff', 'use: imgctl images changes'],
   ['images pin', 'use: imgctl images lock add NAME TEXT'],
-  ['images delete', 'images disappear when their upload is removed and synced'],
-  ['images rm', 'images disappear when their upload is removed and synced'],
+  ['images delete', 'remove its files from the storage, then run: imgctl sync'],
+  ['images rm', 'remove its files from the storage, then run: imgctl sync'],
 ]);
 
 const WORDS = 'list images whose name contains a text: imgctl images list TEXT';

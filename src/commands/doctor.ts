@@ -169,7 +169,9 @@ function fileResults({ paths: { config, state }, io: { system } }: Context): Res
     }
   }
   if (results.length > 0) return results;
-  return [fs.existsSync(config) ? `${config}: modes are correct` : `${config} does not exist yet`];
+  return [
+    fs.existsSync(config) ? `${config}: permissions are correct` : `${config} does not exist yet`,
+  ];
 }
 
 function nearestExisting(directory: string): string {

@@ -21,7 +21,7 @@ export const login: CommandSpec = {
   description: [
     'You are prompted for anything you leave out, and again after a wrong password, up to three times. The address and user name are saved first, so you need not retype them if the login fails. Values that the profile already has are replaced only after success.',
     'A password command is saved in the profile, so that other commands can renew an expired token. It must finish within 30 s and cannot prompt.',
-    'With --store-password, you type the password only once. It is stored in the system keychain by secret-tool (Linux) or security (macOS), or by the program that the setting credential-helper names (Windows: wincred). To replace it, run "imgctl login --store-password" again; to delete it, run "imgctl logout". Jobs cannot use a locked keychain: use a password command for them.',
+    'With --store-password, you type the password only once. It is stored in the system keychain, by secret-tool (Linux) or security (macOS), or in the credential helper that is set (on Windows, wincred). To replace it, run "imgctl login --store-password" again; to delete it, run "imgctl logout". Jobs cannot use a locked keychain: use a password command for them.',
     'The service limits token requests. imgctl remembers the limit and does not ask again until it has passed. Use --ignore-limit to ask anyway, for example after correcting the clock.',
   ],
   examples: [

@@ -71,7 +71,7 @@ export const push: CommandSpec = {
     option('--force', 'upload again even if the storage has the same file'),
     option(
       '--on-conflict <action>',
-      'if the storage has a different file of that name: fail, replace or skip',
+      'if the storage has a different file with that name: fail, replace or skip',
       {
         default: 'fail',
         value: { kind: 'choice', noun: 'action', words: ['fail', 'replace', 'skip'] },
@@ -265,7 +265,7 @@ async function uploadAll(
     await transferred.finally(() => progress.stop());
     for (const { name, size, note, action } of each.files) {
       if (action === 'skip') {
-        console.warn(`${name}: skipped, ${storage.address} has a different file of that name`);
+        console.warn(`${name}: skipped, ${storage.address} has a different file with that name`);
         continue;
       }
       const there = `already there${note === undefined ? '' : ` (${note})`}`;

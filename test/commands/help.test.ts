@@ -49,7 +49,7 @@ describe('imgctl help', () => {
     ['help constructor', 'see: imgctl help'],
   ])('suggests the nearest command or topic for %s: %s', async (line, hint) => {
     const words = line.split(' ').filter((word) => !/help$/.test(word));
-    const message = `imgctl: no command or topic: ${words.join(' ')}\nhint: ${hint}\n`;
+    const message = `imgctl: unknown command or topic '${words.join(' ')}'\nhint: ${hint}\n`;
     expect(await run(line)).toEqual(failed(2, message));
   });
 

@@ -112,7 +112,7 @@ describe('a guess from another tool', () => {
     ['images search ubuntu', 'use: imgctl images list TEXT\n'],
     ['images show 1003', 'use: imgctl images get\n'],
     ['images diff', 'use: imgctl images changes\n'],
-    ['images delete 1003', 'images disappear when their upload is removed and synced\n'],
+    ['images delete 1003', 'remove its files from the storage, then run: imgctl sync\n'],
     ['images list --all', 'omit it: every image is listed'],
     ['my-images --format json', 'use -o FORMAT'],
     ['images list --jq .[]', 'pipe JSON to jq'],
