@@ -99,33 +99,37 @@ describe.each(SERVERS)('two homes that push one name to $name', (kind) => {
   it.skipIf(kind.reason !== '').each([
     ['the same content', ['a', 'a']],
     ['different content', ['a', 'b']],
-  ])(`with %s, at most ${MAX_GAP} ms apart: ${result}${skipNote(kind)}`, async (_what, seeds) => {
-    const { user, server } = await setUp(kind.start);
-    for (let round = 0; round < RACES; round += 1) {
-      const name = `race${round}.ova`;
-      const gap = (MAX_GAP * round) / Math.max(1, RACES - 1);
-      const pushes = seeds.map(async (seed, index) => {
-        const file = writeOva(temporaryDirectory(), path.parse(name).name, RACE_SIZE, seed);
-        await wait(gap * index);
-        const { exitCode, stderr } = await runBuilt(['push', file, '--no-sync'], { env: user() });
-        if (exitCode !== 0) expect([exitCode, stderr]).toEqual([1, expect.stringMatching(TOLD)]);
-        return { exitCode, digest: digestOf(readFileSync(file)) };
-      });
-      const results = await Promise.all(pushes);
-      const winners = results.filter(({ exitCode }) => exitCode === 0);
-      const contents = new Set(winners.map(({ digest }) => digest));
-      if (isAtomic) expect(contents.size, 'contents whose push ended 0').toBeLessThanOrEqual(1);
-      const files = await server.files();
-      if (winners.length > 0) {
-        const meant = isAtomic ? [...contents] : results.map(({ digest }) => digest);
-        expect(meant).toContain(digestOf(await server.read(name)));
+  ])(
+    `with %s, at most ${MAX_GAP} ms apart: ${result}${skipNote(kind)}`,
+    async (_what, seeds) => {
+      const { user, server } = await setUp(kind.start);
+      for (let round = 0; round < RACES; round += 1) {
+        const name = `race${round}.ova`;
+        const gap = (MAX_GAP * round) / Math.max(1, RACES - 1);
+        const pushes = seeds.map(async (seed, index) => {
+          const file = writeOva(temporaryDirectory(), path.parse(name).name, RACE_SIZE, seed);
+          await wait(gap * index);
+          const { exitCode, stderr } = await runBuilt(['push', file, '--no-sync'], { env: user() });
+          if (exitCode !== 0) expect([exitCode, stderr]).toEqual([1, expect.stringMatching(TOLD)]);
+          return { exitCode, digest: digestOf(readFileSync(file)) };
+        });
+        const results = await Promise.all(pushes);
+        const winners = results.filter(({ exitCode }) => exitCode === 0);
+        const contents = new Set(winners.map(({ digest }) => digest));
+        if (isAtomic) expect(contents.size, 'contents whose push ended 0').toBeLessThanOrEqual(1);
+        const files = await server.files();
+        if (winners.length > 0) {
+          const meant = isAtomic ? [...contents] : results.map(({ digest }) => digest);
+          expect(meant).toContain(digestOf(await server.read(name)));
+        }
+        // A part of another push is removed after a day.
+        const left = files.filter((each) => each !== name && !/^\.imgctl-.*\.part$/.test(each));
+        expect(left).toEqual([]);
+        if (files.includes(name)) await server.remove(name);
       }
-      // A part of another push is removed after a day.
-      const left = files.filter((each) => each !== name && !/^\.imgctl-.*\.part$/.test(each));
-      expect(left).toEqual([]);
-      if (files.includes(name)) await server.remove(name);
-    }
-  });
+    },
+    1_200_000,
+  );
 });
 
 it.skipIf(NO_TMPFS)(
