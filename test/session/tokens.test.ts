@@ -89,6 +89,19 @@ describe('a command that needs a token', () => {
     expect([existsSync(asked), requests]).toEqual([false, []]);
   });
 
+  it.each([
+    [' as demo', { username: 'demo' }],
+    ['', {}],
+  ])('fails without a password: not logged in%s', async (who, stored) => {
+    const { emulator, open, requests } = await startService();
+    const { client } = await open({}, undefined, stored);
+    await expect(client.serviceRoot()).rejects.toMatchObject({
+      message: `not logged in to ${emulator.baseUrl}${who}`,
+      hint: 'run: imgctl login',
+    });
+    expect(requests).toEqual([]);
+  });
+
   it('keeps the token in memory without a directory, and uses one renewed meanwhile', async () => {
     const { emulator, tokenRequests } = await startService();
     const { client, tokens, warnings } = await sessionWith(emulator.baseUrl, undefined);
