@@ -31,7 +31,7 @@ Depends: libc6 (>= 2.28), libgcc-s1 (>= 3.4), libstdc++6 (>= 5.2)
 Section: net
 Priority: optional
 Description: Command-line tool for an image deployment service
- Lists and filters OVA and OVF images, syncs uploads and follows the sync.
+ Lists and filters OVA and OVF images, uploads packages and syncs them.
  .
  It contains its own Node.js.
 CONTROL

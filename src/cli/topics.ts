@@ -47,7 +47,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
       ],
     },
     'Numbers are whole numbers; public is true or false. Text is compared by code point and is case-sensitive, but ~, like and words ignore case. An image without a value matches eq,null and any other ne filter, nothing else.',
-    'Times: created_on and updated_on take one of these:',
+    'Times: created_on and updated_on accept one of these:',
     {
       terms: [
         ['-30d, -2w, -12h, -15m', 'this long ago (with +: in the future)'],
@@ -70,7 +70,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
   choosing: [
     'Version order: names that differ only in their numbers form a series, such as ubuntu-#.#-server-cloudimg-amd64-#.ova. The numbers are compared from left to right, so 8.10 is newer than 8.9. The last update plays no role. Of two equal names, the one created later wins.',
     `These words count as text, not as numbers: ${describeTextWords()}.`,
-    'Words: "images list" searches text, so "images list rocky 8" also finds Rocky-9.5-Base.x86_64.ova. "images latest" and "images lock" match numbers as a whole, so "images latest rocky 8" considers only Rocky 8 and 8.10.',
+    'Words: "images list" searches text, so "images list rocky 8" also finds Rocky-9.5-Base.x86_64.ova. "images latest" and "images lock" match whole numbers, so "images latest rocky 8" considers only Rocky 8 and 8.10.',
     {
       shell: [
         'imgctl images latest ubuntu server',
@@ -105,7 +105,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     'Formats: -o FORMAT, or --json for -o json. IMGCTL_OUTPUT or the setting output changes the default, except for token, config get and config path, which print only a value. The format is the same on a terminal and in a pipe; only colour, width and progress differ.',
     {
       terms: [
-        ['table', 'the default: one line per row, cut to the width of a terminal, whole in a pipe'],
+        ['table', 'the default: one line per row, cut to fit a terminal, uncut in a pipe'],
         ['json', 'one array, or one object for a single record'],
         ['ndjson', 'one JSON object per line, written as pages arrive'],
         ['yaml', 'the same values as json'],
@@ -123,7 +123,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ['age', 'how long ago: 3 months ago'],
       ],
     },
-    'Tables show local time, or what the setting time says; other formats are raw. Only tables take local and age. An ambiguous time is shown as the service sent it.',
+    'Tables show local time, unless the setting time says otherwise; other formats are raw. Only tables accept local and age. An ambiguous time is shown as the service sent it.',
     {
       shell: [
         'imgctl images list --time age -s updated_on,desc --limit 10',
@@ -131,7 +131,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
       ],
     },
     'Programs: the help of each command lists the fields of its JSON output with their types, and "imgctl commands --json" lists those of every command. Within a major version, fields are added, but never renamed or removed; ignore those you do not know.',
-    'A missing value is - in a table, an empty cell in csv and tsv. An empty result is [] in json and yaml, nothing in ndjson, only the header in csv and tsv, and a note on stderr instead of a table. The exit code is 0 unless you add --fail-empty.',
+    'A missing value is - in a table, and an empty cell in csv and tsv. An empty result is [] in json and yaml, nothing in ndjson, only the header in csv and tsv, and a note on stderr instead of a table. The exit code is 0 unless you add --fail-empty.',
     'Control characters are never printed raw on a terminal: they are escaped as in JSON, for example \\u001b. Colour is used on a terminal only; --color, NO_COLOR, FORCE_COLOR and TERM=dumb override that. On a narrow terminal, a table hides data_store, then folder, unless -c names them, and cuts names in the middle, but never ids or times. If that is not enough, each image is shown as a record. A line below the table names the hidden columns; --no-trunc shows everything.',
   ],
 

@@ -36,7 +36,7 @@ export const doctor: CommandSpec = {
   name: 'doctor',
   summary: 'check settings, network, login and upload storage',
   description: [
-    'The checks, each with a hint if something is wrong:',
+    'Checks, with a hint for each problem:',
     {
       terms: [
         ['program', 'shows the versions of imgctl and Node'],

@@ -39,7 +39,7 @@ export const imagesChanges: CommandSpec = {
   name: 'changes',
   summary: 'show what changed since the last run',
   description: [
-    'Compares the catalogue with the last run, and shows images that were added, updated, moved or removed. moved: its name, path, folder or data store changed. before has the old values; in JSON, the whole old image.',
+    'Compares the catalogue with the last run, and shows images that were added, updated, moved (their name, path, folder or data store changed) or removed. The field before has the old values; in JSON, the whole old image.',
     'The first run remembers the images and shows nothing. If a run fails, or its output is not read to the end, the next run shows the same changes again.',
     'The last run is remembered per profile, user, query and cursor. Runs with the same cursor wait for each other.',
   ],
