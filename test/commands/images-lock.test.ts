@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Image } from '../../src/api/types.ts';
 import { catalogueByName, named } from '../support/catalogue-page.ts';
-import { failed, temporaryDirectory } from '../support/io.ts';
+import { failed, runCli, temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
 import { expectSteps, type Step } from '../support/steps.ts';
 import { scriptedUser } from '../support/users.ts';
@@ -97,7 +97,7 @@ describe('images lock add', () => {
   unixOnly('links need rights').each([undefined, '{"version": 1, "images": {}}'])(
     'loses no name and keeps the links if several processes write by links and paths: %s',
     async (text) => {
-      const { lock, cwd } = await project(WEB_1);
+      const { env, cwd } = await project(WEB_1);
       const target = path.join(cwd, 'shared');
       fs.mkdirSync(target);
       const file = path.join(target, 'all.json');
@@ -106,9 +106,13 @@ describe('images lock add', () => {
       for (const [name, to] of Object.entries(links)) fs.symlinkSync(to, path.join(cwd, name));
       const paths = ['shared/all.json', 'one.json', 'two.json', 'folder/all.json'];
       const names = ['b', 'constructor', 'a.1', 'C', 'd', 'n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7'];
-      const results = await Promise.all(
-        names.map((name, index) => lock(`add ${name} ubuntu --file ${paths[index % 4]}`)),
-      );
+      // With the real clock: waits that take no time would take a lock for abandoned.
+      const add = (name: string, index: number) =>
+        runCli(['images', 'lock', 'add', name, 'ubuntu', '--file', paths[index % 4] ?? ''], {
+          env,
+          cwd,
+        });
+      const results = await Promise.all(names.map(add));
       expect(results.filter(({ exitCode }) => exitCode !== 0)).toEqual([]);
       const stored = Object.keys(JSON.parse(fs.readFileSync(file, 'utf8')).images);
       expect(stored).toEqual(names.toSorted());
