@@ -1,5 +1,6 @@
 // The help topics; a test runs every shell line.
 
+import { FIELDS } from '../query/fields.ts';
 import { describeTextWords } from '../query/version.ts';
 import { type Block, optionTerm } from './declarations.ts';
 import { ALL_GLOBAL_OPTIONS } from './spec.ts';
@@ -30,7 +31,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     "Filters: a field, an operator and a value: -f 'id<=1100', in quotes because of the shell, or -f id,le,1100. Only the first two commas separate, so a value can contain commas. With several filters, all must match.",
     {
       terms: [
-        ['fields', 'id, name, path, label, folder, data_store, public, created_on, updated_on'],
+        ['fields', FIELDS.join(', ')],
         ['= != (eq ne)', 'equal, not equal; =null and !=null test for a missing value'],
         ['< <= > >= (lt le gt ge)', 'less than, at most, greater than, at least'],
         ['~', 'contains this text'],

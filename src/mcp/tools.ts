@@ -1,6 +1,7 @@
 // The tools that a client can call: their arguments, and the command line that each one runs.
 
 import * as z from 'zod';
+import { FIELDS } from '../query/fields.ts';
 
 export interface Tool {
   readonly name: string;
@@ -25,9 +26,7 @@ const ARGUMENTS = z
       'field,op,value; op: eq ne lt le gt ge like in; like takes % as wildcard; times also as -30d; all must match',
     ),
     sort: texts('field,asc or field,desc, most significant first'),
-    columns: texts(
-      'fields to show: any of id, name, path, label, folder, data_store, public, created_on, updated_on',
-    ),
+    columns: texts(`fields to show: any of ${FIELDS.join(', ')}`),
     images: texts('ids, names, paths, labels or URLs'),
     limit: z.int().min(1).max(200).describe('maximum number of rows (50)'),
     each: z.boolean().describe('show the newest image of every series instead'),
