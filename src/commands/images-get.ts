@@ -7,10 +7,10 @@ import { ImgctlError } from '../errors.ts';
 import { FIELDS, type Field } from '../query/fields.ts';
 import { planQuery } from '../query/plan.ts';
 import { collectNames, rememberImages } from '../session/image-names.ts';
-import { listCommand } from './images-latest.ts';
 import { LOCK_FILE_OPTION, readLockedImage } from './images-lock.ts';
 import {
   IMAGE_FIELDS,
+  listCommand,
   openSource,
   readView,
   SOURCE_OPTIONS,

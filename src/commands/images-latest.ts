@@ -1,14 +1,12 @@
 // imgctl images latest: shows the newest image of a series.
 
-import type { ReceivedImage } from '../api/types.ts';
+import { indexSeries, newestOf, noMatch, onlyNewest } from '../catalogue/newest.ts';
 import { type CommandSpec, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
-import { ImgctlError } from '../errors.ts';
-import { shellQuote } from '../output/messages.ts';
-import { patternOfReading, type Series, SeriesIndex, WordReader } from '../query/series.ts';
 import {
   CHOOSING_FILTER,
   IMAGE_FIELDS,
+  listCommand,
   openSource,
   readAll,
   readQuery,
@@ -66,9 +64,9 @@ async function run(context: Context, options: LatestOptions, words: readonly str
   const { explain, each } = options;
   const view = readView(context, options, ['id', 'name', 'folder', 'updated_on']);
   const pages = readAll(context, await openSource(context, options), plan);
+  const found = await indexSeries(pages, words, explain);
   const listing = listCommand(words, options.filter);
   if (explain) {
-    const found = await indexSeries(pages, words, true);
     const all = found.index.ranked();
     if (all.length === 0) throw noMatch(found, listing);
     const rows = all.map(({ image, pattern, version, rank }) => {
@@ -80,100 +78,8 @@ async function run(context: Context, options: LatestOptions, words: readonly str
     const { header, times, trunc } = view;
     return context.printList(rows, columns, { header, times, trunc });
   }
-  const found = await indexSeries(pages, words);
   if (!each) return context.printRecord(onlyNewest(found, listing, ', or use --each'), view);
   const all = found.index.all();
   if (all.length === 0) throw noMatch(found, listing);
   await context.printList(all.map(newestOf), view.columns, view);
-}
-
-/** Returns the command that lists what contains the words as text. */
-export function listCommand(words: readonly string[], filters: readonly string[] = []): string {
-  const options = filters.flatMap((filter) => ['-f', filter]);
-  // A word may begin with a dash.
-  const separator = words.some((word) => word.startsWith('-')) ? ['--'] : [];
-  const all = ['imgctl', 'images', 'list', ...options, ...separator, ...words];
-  return all.map(shellQuote).join(' ');
-}
-
-type ImageSeries = Series<ReceivedImage>;
-/** Images page by page. */
-type Pages = AsyncIterable<readonly ReceivedImage[]>;
-
-/** Reads all images. Returns the series whose names match each word (see `WordReader`). @param holdsAll for `ranked` */
-export async function indexSeries(pages: Pages, words: readonly string[], holdsAll = false) {
-  const reader = new WordReader(words);
-  const index = new SeriesIndex<ReceivedImage>(reader, holdsAll);
-  for await (const images of pages) for (const image of images) index.add(image);
-  return { index, words, rejected: reader.rejected };
-}
-
-type Found = Awaited<ReturnType<typeof indexSeries>>;
-
-/**
- * Returns the only newest image.
- * @param orElse ends the hint if several series match
- * @throws ImgctlError empty, ambiguous
- */
-export function onlyNewest(found: Found, listCommand: string, orElse = ''): ReceivedImage {
-  const all = found.index.all();
-  const [series, ...others] = all;
-  if (series === undefined) throw noMatch(found, listCommand);
-  if (others.length === 0) return newestOf(series);
-  throw new ImgctlError('ambiguous', `${all.length} series match`, {
-    details: listed(all.map(({ pattern, newest: [{ name }] }) => `${pattern}  (newest: ${name})`)),
-    hint: `add words or a --filter that only one series matches${orElse}`,
-  });
-}
-
-/**
- * Returns the newest image of a series.
- * @throws ImgctlError ambiguous: neither of several is newer, or a word means different numbers
- */
-function newestOf({ newest, pattern, readings }: ImageSeries): ReceivedImage {
-  if (readings.length > 1) throw differentNumbers(pattern, readings);
-  const [image, ...others] = newest;
-  if (others.length === 0) return image;
-  throw new ImgctlError('ambiguous', `${newest.length} images are equally new`, {
-    details: listed(newest.map(({ id, path, created_on }) => `${id}  ${path}  (${created_on})`)),
-    hint: 'select one of them, for example with: --filter folder,eq,NAME',
-  });
-}
-
-function differentNumbers(pattern: string, readings: ImageSeries['readings']): ImgctlError {
-  const words = (readings[0]?.reading ?? [])
-    .filter(([, index], at) => readings.some(({ reading }) => reading[at]?.[1] !== index))
-    .map(([word]) => word);
-  const lines = readings.map(({ reading, newest: [{ name }] }) => {
-    return `${name}  (-f 'name,like,${patternOfReading(`${name}`, reading)}')`;
-  });
-  const which = words.join(' and ');
-  return new ImgctlError('ambiguous', `${which} matches different numbers in ${pattern}`, {
-    details: listed(lines),
-    hint: `use one of these filters instead of ${which}`,
-  });
-}
-
-/** @param listCommand lists the images that contain the words as text */
-function noMatch({ rejected, words }: Found, listCommand: string): ImgctlError {
-  if (rejected === undefined) {
-    const phrase = words.find((word) => /\S\s+\S/.test(word));
-    const hint = phrase
-      ? `to match each word separately, omit the quotes: ${phrase}`
-      : 'list all images with: imgctl images list';
-    return new ImgctlError('empty', 'no images match', { hint });
-  }
-  const { word, isNumber, count } = rejected;
-  const names = count === 1 ? '1 name contains' : `${count} names contain`;
-  const message = isNumber
-    ? `no image of version ${word}; ${names} ${word}`
-    : `no image matches ${word} as a whole; ${names} it`;
-  return new ImgctlError('empty', message, { hint: `list them with: ${listCommand}` });
-}
-
-const MAX_LISTED = 20;
-
-function listed(lines: readonly string[]): readonly string[] {
-  if (lines.length <= MAX_LISTED) return lines;
-  return [...lines.slice(0, MAX_LISTED), `and ${lines.length - MAX_LISTED} more`];
 }

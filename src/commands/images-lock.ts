@@ -11,11 +11,12 @@ import {
   parseLockFile,
   stateOf,
 } from '../catalogue/lock-file.ts';
+import { indexSeries, onlyNewest } from '../catalogue/newest.ts';
 import type { ArgumentDeclaration, FieldDeclaration } from '../cli/declarations.ts';
 import { type GetOptions, readGet, timesOf } from '../cli/printing.ts';
 import { type CommandSpec, GET_OPTION, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
-import { CHANGES_EXIT_CODE, ImgctlError } from '../errors.ts';
+import { CHANGES_EXIT_CODE, ImgctlError, valueOrError } from '../errors.ts';
 import { cannotWrite, followLinks, readTextFile, replaceUserFile } from '../files/atomic-file.ts';
 import { withLock } from '../files/lock.ts';
 import { checkName, DEFAULT_LOCK_FILE } from '../files/paths.ts';
@@ -24,11 +25,17 @@ import { escapeInJson } from '../output/text.ts';
 import type { Row } from '../output/writers.ts';
 import { TIME_FIELDS } from '../query/fields.ts';
 import { planQuery } from '../query/plan.ts';
-import { isSameReading, versionOf, WordReader } from '../query/series.ts';
+import { isSameReading, SeriesIndex, versionOf, WordReader } from '../query/series.ts';
 import { quoted, suggest } from '../query/suggest.ts';
 import { seriesKey } from '../query/version.ts';
-import { indexSeries, listCommand, onlyNewest } from './images-latest.ts';
-import { CHOOSING_FILTER, imageFields, openSource, readAll, type Source } from './images-shared.ts';
+import {
+  CHOOSING_FILTER,
+  imageFields,
+  listCommand,
+  openSource,
+  readAll,
+  type Source,
+} from './images-shared.ts';
 
 export const LOCK_FILE_OPTION = option('--file <file>', 'lock file', {
   default: DEFAULT_LOCK_FILE,
@@ -299,30 +306,26 @@ function planOf({ io }: Context, { text, filters }: Query) {
 
 /** Returns the image that `images latest` would show. @throws ImgctlError that names the lock */
 async function resolve(context: Context, source: Source, query: Query, name: string) {
-  try {
-    const found = await indexSeries(readAll(context, source, planOf(context, query)), query.text);
-    return onlyNewest(found, listCommand(query.text, query.filters));
-  } catch (error) {
-    if (!(error instanceof ImgctlError)) throw error;
-    if (error.code !== 'ambiguous' && error.code !== 'empty') throw error;
-    throw error.with({ message: `${name}: ${error.message}` });
-  }
+  const found = await indexSeries(readAll(context, source, planOf(context, query)), query.text);
+  const result = valueOrError(() => onlyNewest(found, listCommand(query.text, query.filters)));
+  if ('value' in result) return result.value;
+  throw result.error.with({ message: `${name}: ${result.error.message}` });
 }
 
 /** Returns the image with the id of a locked one, and the newest image of its series. */
 async function findLocked(context: Context, source: Source, locked: LockedImage) {
   const version = versionOf(locked);
   const reading = version && new WordReader(locked.text).read(`${locked.name}`, version);
-  let live: ReceivedImage | undefined;
-  async function* watched() {
-    for await (const images of readAll(context, source, planOf(context, locked))) {
-      live = images.find(({ id }) => id === locked.id) ?? live;
-      yield images;
-    }
-  }
   // Earlier versions of imgctl found 8 in x86_64 too: such an image is compared as it was locked.
   const matchesText = version === undefined || reading !== undefined;
-  const { index } = await indexSeries(watched(), matchesText ? locked.text : []);
+  const index = new SeriesIndex<ReceivedImage>(new WordReader(matchesText ? locked.text : []));
+  let live: ReceivedImage | undefined;
+  for await (const images of readAll(context, source, planOf(context, locked))) {
+    for (const image of images) {
+      if (image.id === locked.id) live = image;
+      index.add(image);
+    }
+  }
   const key = version && seriesKey(version);
   const newest = index
     .all()

@@ -45,11 +45,9 @@ export const TABLE_OPTIONS: readonly OptionDeclaration[] = [
 ];
 
 export const VIEW_OPTIONS: readonly OptionDeclaration[] = [
-  option(
-    '-c, --columns <a,b>',
-    'fields to show, in this order (or all): id, name, path, label, folder, data_store, public, created_on, updated_on',
-    { value: { kind: 'text', from: 'columns' } },
-  ),
+  option('-c, --columns <a,b>', `fields to show, in this order (or all): ${FIELDS.join(', ')}`, {
+    value: { kind: 'text', from: 'columns' },
+  }),
   {
     ...GET_OPTION,
     value: { kind: 'text', suggested: FIELDS },
@@ -341,6 +339,15 @@ export async function* readBatches(
 export async function* readAll(context: Context, source: Source, plan: QueryPlan) {
   for await (const { images } of readBatches(context, source, { plan, streams: true }))
     yield images;
+}
+
+/** Returns the command that lists what contains the words as text. */
+export function listCommand(words: readonly string[], filters: readonly string[] = []): string {
+  const options = filters.flatMap((filter) => ['-f', filter]);
+  // A word may begin with a dash.
+  const separator = words.some((word) => word.startsWith('-')) ? ['--'] : [];
+  const all = ['imgctl', 'images', 'list', ...options, ...separator, ...words];
+  return all.map(shellQuote).join(' ');
 }
 
 function saveCommand(name: string): string {
