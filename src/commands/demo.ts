@@ -19,7 +19,7 @@ export const demo: CommandSpec = {
   run,
 };
 
-export async function run(context: Context): Promise<void> {
+async function run(context: Context): Promise<void> {
   const { startEmulator } = await import('../emulator/service.ts');
   const { sampleOva } = await import('../emulator/sample-ova.ts');
   const folder = makeFolder();

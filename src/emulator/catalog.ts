@@ -178,7 +178,7 @@ export function toImage(id: number, file: ImageFile, isPublic = true): Image {
 export type Random = ReturnType<typeof seededRandom>;
 
 /** A 32-bit xorshift generator: the same seed gives the same numbers on every machine. */
-export function seededRandom(seed: number) {
+function seededRandom(seed: number) {
   // Spreads neighbouring seeds apart and avoids 0, which xorshift never leaves.
   let state = (Math.imul(seed | 0, 0x9e3779b1) ^ 0x5bf03635) >>> 0 || 1;
   /** Returns an integer from 0 to limit - 1. */

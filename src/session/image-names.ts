@@ -11,7 +11,7 @@ import type { Account } from './token-cache.ts';
 type Catalogue = Omit<Account, 'username'>;
 
 /** Images by their ids; the folder is empty for an image without one. */
-export type ListedNames = Map<number, readonly [name: string, folder: string]>;
+type ListedNames = Map<number, readonly [name: string, folder: string]>;
 
 const MAX_IMAGES = 5_000;
 /** A service must not fill the disk. */

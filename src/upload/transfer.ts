@@ -4,7 +4,7 @@ import { ImgctlError } from '../errors.ts';
 import { openSource, type Region, type Source } from './source.ts';
 import { conflict, type Staged, type Storage } from './storage.ts';
 
-export interface UploadFile {
+interface UploadFile {
   /** Without a folder. */
   readonly name: string;
   readonly path: string;
