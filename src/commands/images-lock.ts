@@ -20,7 +20,7 @@ import { CHANGES_EXIT_CODE, ImgctlError, valueOrError } from '../errors.ts';
 import { cannotWrite, followLinks, readTextFile, replaceUserFile } from '../files/atomic-file.ts';
 import { withLock } from '../files/lock.ts';
 import { checkName, DEFAULT_LOCK_FILE } from '../files/paths.ts';
-import { counted } from '../output/messages.ts';
+import { counted, shellQuote } from '../output/messages.ts';
 import { escapeInJson } from '../output/text.ts';
 import type { Row } from '../output/writers.ts';
 import { TIME_FIELDS } from '../query/fields.ts';
@@ -242,7 +242,7 @@ async function check(context: Context, options: Options, names: readonly string[
     if (!matchesText) {
       context.console.warn(
         `${lock}: its image ${name} does not match ${text.join(' ')}`,
-        `lock one that does: imgctl images lock update ${lock}`,
+        `lock one that does: ${updateLine(options, lock)}`,
       );
     }
     const state = stateOf(locked, live, newest);
@@ -254,7 +254,7 @@ async function check(context: Context, options: Options, names: readonly string[
   const broken = rows.filter(({ state }) => BROKEN_STATES.includes(state));
   if (broken.length > 0) {
     const message = `${broken.length} of ${counted(rows.length, 'locked image')} changed`;
-    const update = `imgctl images lock update ${broken.map(({ lock }) => lock).join(' ')}`;
+    const update = updateLine(options, ...broken.map(({ lock }) => lock));
     throw new ImgctlError('lock-broken', message, {
       details: broken.map(({ lock, state }) => `${lock}: ${state}`),
       hint: `lock the newest images instead: ${update}`,
@@ -367,6 +367,11 @@ async function changeLocks(
   }
 }
 
+function updateLine({ file = DEFAULT_LOCK_FILE }: Options, ...names: string[]): string {
+  const flag = file === DEFAULT_LOCK_FILE ? '' : ` --file ${shellQuote(file)}`;
+  return `imgctl images lock update ${names.join(' ')}${flag}`;
+}
+
 /** @throws ImgctlError not-found */
 function requireLock(locks: Locks, name: string): LockedImage {
   const locked = locks.get(name);
@@ -385,7 +390,7 @@ export async function readLockedImage(
 ) {
   const locked = requireLock(await readLocks(context, options), name);
   const image = await source.getImage(locked.id);
-  const hint = `lock the newest one instead: imgctl images lock update ${name}`;
+  const hint = `lock the newest one instead: ${updateLine(options, name)}`;
   if (image === undefined) {
     const message = `${name} is gone: image ${locked.id} does not exist`;
     throw new ImgctlError('not-found', message, { hint });

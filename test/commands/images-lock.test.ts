@@ -204,7 +204,7 @@ describe('images lock check', () => {
   });
 
   it('prints a table and names what changed', async () => {
-    const { steps, service } = await locked();
+    const { steps, service, imgctl, cwd, file } = await locked();
     service.images = [WEB_1, WEB_2];
     const table =
       'lock  state  id  name                     newest_id  newest_name\n' +
@@ -212,7 +212,11 @@ describe('images lock check', () => {
       'web   newer   1  ubuntu-22.04-server.ova          2  ubuntu-24.04-server.ova\n';
     const hint = 'lock the newest images instead: imgctl images lock update db';
     const message = `imgctl: 1 of 2 locked images changed\n  db: gone\nhint: ${hint}\n`;
+    fs.copyFileSync(file, path.join(cwd, 'ci lock.json'));
+    const named = message.replace(hint, `${hint} --file 'ci lock.json'`);
+    const line = ['images', 'lock', 'check', '--file', 'ci lock.json'];
     await steps(['lock check', table, message, 1]);
+    expect(await imgctl(line, { cwd })).toMatchObject({ stdout: table, stderr: named });
   });
 });
 
