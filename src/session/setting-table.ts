@@ -252,13 +252,16 @@ function parseUploadUrl(text: string): UploadTarget {
   const hasMore = url && (url.username || url.password || url.search || url.hash);
   if (hasMore) {
     const hint = 'remove the user name, password, query and fragment from the URL';
-    throw invalid('upload URL', hideUserInfo(text), hint);
+    // The query may be a secret too.
+    throw invalid('upload URL', hideUserInfo(text).replace(/([?#]).*/s, '$1…'), hint);
   }
   if (url?.protocol === 'file:' && url.host === '') {
-    return { kind: 'file', path: builtin('node:url').fileURLToPath(url) };
+    const path = valueOr(() => builtin('node:url').fileURLToPath(url), undefined);
+    if (path !== undefined) return { kind: 'file', path };
   }
   if (url) url.pathname = url.pathname.replace(/\/+$/, '');
-  const hasBucket = kind === 's3' && url?.pathname !== '/';
+  const bucket = url && valueOr(() => decodeURIComponent(url.pathname), '/');
+  const hasBucket = kind === 's3' && bucket !== '/';
   if (url && (kind === 'dav' || hasBucket)) return { kind, url };
   throw invalid('upload URL', hideUserInfo(text), EXAMPLES);
 }

@@ -236,6 +236,15 @@ describe('push fails before it uploads anything', () => {
       2,
       'no upload storage is set\nhint: add --to URL, or run: ',
     ],
+    ['for a broken URL', 'list', '--to s3+https://h/b/%zz', 2, 'invalid upload URL: s3+https://h'],
+    ['for a broken path', 'list', '--to file:///a%2fb', 2, 'invalid upload URL: file:///a%2fb'],
+    [
+      'for a query',
+      'list',
+      '--to dav+https://h/?key=1',
+      2,
+      'invalid upload URL: dav+https://h/?…\n',
+    ],
     ['without keys', 'list', '--to s3+http://127.0.0.1:1/b', 4, NO_KEYS],
     ['for plain http', 'set upload-url dav+http://host.example/x', '', 2, PLAIN],
     [
