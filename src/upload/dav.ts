@@ -125,6 +125,12 @@ export function davStorage(
       const mayBeMoved = error instanceof TransportError && error.sent;
       if (!mayBeMoved || (await stat(part))) throw error;
     }
+    // Without an ETag, a file of the same size that was there before looks like the part.
+    if (etag === '' && (await stat(part))) {
+      throw new ImgctlError('bad-answer', `${address} did not rename ${part} to ${name}`, {
+        hint: 'ask the administrators of the storage',
+      });
+    }
     // Servers check and move in two steps, so that another push may have moved its file over this one.
     if ((await requireSize(name, name, source)) !== etag) throw conflict(name, address);
   }

@@ -86,6 +86,23 @@ describe('push to a WebDAV storage', () => {
   });
 });
 
+it('push --on-conflict replace fails if a storage without ETags moves nothing', async () => {
+  const names = new Map([['/bucket/web.ova', '']]);
+  const { start } = await setUp('dav', ({ method, target, headers }) => {
+    if (method === 'PUT') names.set(target, String(headers['content-length']));
+    if (method === 'PUT') names.set('/bucket/web.ova', String(headers['content-length']));
+    if (method === 'DELETE') names.delete(target);
+    if (method !== 'PROPFIND') return { status: method === 'MOVE' ? 207 : 201 };
+    if (target === '/bucket/') return multistatus(FOLDER);
+    const size = names.get(target);
+    const length = `<getcontentlength>${size}</getcontentlength>`;
+    return size === undefined ? { status: 404 } : multistatus(`<response>${length}</response>`);
+  });
+  const result = await start('--no-sync --on-conflict replace').ended;
+  expect(result).toEqual(failed(1, /127.* did not rename \.imgctl-.* to web\.ova\nhint: /));
+  expect([...names.keys()]).toEqual(['/bucket/web.ova']);
+});
+
 /** What an S3 storage does with the upload of one part, and what a test changes of it. */
 function s3(changes: {
   /** The size of the object, instead of that of the upload. */
