@@ -225,6 +225,12 @@ async function uploadOf(file: string, { files, expected }: CheckedPackage): Prom
 
 /** The storage is one folder, and hidden names are those of incomplete files. */
 function requireUsableNames(packages: readonly UploadPackage[]): void {
+  for (const { name } of packages) {
+    if (/\.(ova|ovf)$/i.test(name)) continue;
+    throw new ImgctlError('usage', `the name ${name} does not end in .ova or .ovf`, {
+      hint: 'rename the file: the service syncs only files with these names',
+    });
+  }
   const paths = new Map<string, string>();
   for (const { name, path: file } of packages.flatMap(({ files }) => files)) {
     if (name.startsWith('.') || /[\u0000-\u001f\\/]/.test(name)) {

@@ -5,6 +5,7 @@ import {
   appendFileSync,
   mkdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   truncateSync,
   writeFileSync,
@@ -212,6 +213,15 @@ describe('push refuses a package', () => {
     );
     expect({ stored: stored(), syncs: syncs() }).toEqual({ stored: [], syncs: 0 });
     if (damage !== flip) expect(requests).toEqual([]);
+  });
+
+  it('whose name the service does not sync', async () => {
+    const { imgctl, work, stored } = await folderUser();
+    const file = writeOva(work, 'web');
+    renameSync(file, `${file}.tar`);
+    const result = await imgctl(`push ${file}.tar --no-sync`);
+    expect(result).toEqual(failed(2, 'the name web.ova.tar does not end in .ova or .ovf'));
+    expect(stored()).toEqual([]);
   });
 
   it('if two files have the same name', async () => {
