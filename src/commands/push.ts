@@ -271,7 +271,8 @@ async function uploadAll(
     await transferred.finally(() => progress.stop());
     for (const { name, size, note, action } of each.files) {
       if (action === 'skip') {
-        console.warn(`${name}: skipped, ${storage.address} has a different file with that name`);
+        const different = `${storage.address} has a different file with that name`;
+        console.warn(`${name}: skipped, ${note ?? different}`);
         continue;
       }
       const there = `already there${note === undefined ? '' : ` (${note})`}`;
@@ -291,7 +292,12 @@ async function syncPushed(
   summary: string,
 ): Promise<void> {
   const { console } = context;
-  if (names.length === 0) return console.success(summary, null);
+  const { get } = options;
+  const view = readView(context, get ? { get } : {}, ['id', 'name', 'folder', 'updated_on']);
+  if (names.length === 0) {
+    if (options.wait) await context.printList([], view.columns, view);
+    return console.success(summary, null);
+  }
   const submitted = await submit(context);
   if (!options.wait) return showSubmitted(context, submitted, options.get);
   const request = await follow(context, submitted.key, options, context.io.now());
@@ -299,8 +305,6 @@ async function syncPushed(
   const { client } = await context.session();
   const { images } = await client.listUserImages();
   const found = images.filter(({ name }) => names.includes(String(name)));
-  const { get } = options;
-  const view = readView(context, get ? { get } : {}, ['id', 'name', 'folder', 'updated_on']);
   await context.printList(found, view.columns, view);
   const missing = names.find((name) => !found.some((image) => image.name === name));
   if (missing !== undefined) {

@@ -67,8 +67,12 @@ export async function planPackages(
     }
     // A package is one thing: one file of another version would break it.
     const isSkipped = planned.some(({ action }) => action === 'skip');
-    const own = isSkipped ? planned.map((file) => ({ ...file, action: 'skip' as const })) : planned;
-    for (const file of own) known.set(file.name, file);
+    const note = `another file of ${name} is skipped`;
+    const own = planned.map((file): PlannedFile => {
+      return isSkipped && file.action !== 'skip' ? { ...file, note, action: 'skip' } : file;
+    });
+    // A file that is skipped with its package is still to be sent for the next package that has it.
+    for (const file of planned) if (!isSkipped || !isSent(file)) known.set(file.name, file);
     plan.push({ name, verify, files: own });
   }
   return plan;
@@ -100,7 +104,7 @@ export function isSent({ action }: PlannedFile): boolean {
  */
 export async function transferPackage(
   { files, verify }: PlannedPackage,
-  { storage, signal }: TransferOptions,
+  { storage, signal, onConflict }: TransferOptions,
   onProgress: (file: PlannedFile, bytes: number) => void,
 ): Promise<void> {
   if (!files.some(isSent)) return;
@@ -130,7 +134,9 @@ export async function transferPackage(
     }
     await verify(digests);
     for (const [file, part] of staged) {
-      await part.finish(file.action === 'replace').catch(async (error: unknown) => {
+      // Another push may have stored a file of that name meanwhile.
+      const replace = file.action === 'replace' || onConflict === 'replace';
+      await part.finish(replace).catch(async (error: unknown) => {
         await acceptSame(file, error);
         await part.discard(error);
       });

@@ -7,6 +7,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -177,6 +178,50 @@ it.each([
   expect(readFileSync(taken, 'utf8') === 'other').toBe(!isReplaced);
   expect(stored()).toEqual(isReplaced ? DB : ['db-data.iso']);
   expect(syncs()).toBe(isReplaced ? 1 : 0);
+});
+
+describe('push --on-conflict', () => {
+  it('skip uploads a package that shares a disk with one that is skipped', async () => {
+    const { imgctl, work, folder, stored } = await folderUser();
+    const file = writeOvf(work, 'db');
+    const other = path.join(path.dirname(file), 'other.ovf');
+    writeFileSync(other, readFileSync(file));
+    writeFileSync(path.join(folder, 'other.ovf'), 'different');
+    const options = '--no-sync --on-conflict skip -o csv';
+    const { stdout, stderr } = await imgctl(`push ${other} ${file} ${options}`);
+    expect(stderr).toContain('other.ovf: skipped, folder ');
+    expect(stderr).toContain('db-disk1.vmdk: skipped, another file of other.ovf is skipped\n');
+    expect(stdout).toMatch(/^db\.ovf,\d+,uploaded\r?$/m);
+    expect(stored()).toEqual([...DB, 'other.ovf']);
+  });
+
+  it('skip prints an empty list if nothing is left to sync', async () => {
+    const { imgctl, work, folder, syncs } = await folderUser();
+    writeFileSync(path.join(folder, 'web.ova'), 'different');
+    const file = writeOva(work, 'web');
+    const { stdout, exitCode } = await imgctl(`push ${file} --on-conflict skip --json`);
+    expect({ stdout, exitCode, syncs: syncs() }).toEqual({ stdout: '[]\n', exitCode: 0, syncs: 0 });
+  });
+
+  it('replace replaces a file that another push stores meanwhile', async () => {
+    let folder = '';
+    const user = await storageUser('dav', [], ({ method }) => {
+      if (method === 'PUT') writeFileSync(path.join(folder, 'web.ova'), 'other');
+    });
+    folder = user.folder;
+    const file = writeOva(user.work, 'web');
+    const { exitCode } = await user.imgctl(`push ${file} --no-sync --on-conflict replace`);
+    expect(exitCode).toBe(0);
+    expect(readFileSync(path.join(folder, 'web.ova')).equals(readFileSync(file))).toBe(true);
+  });
+
+  it('replace replaces a link to nothing', async () => {
+    const { imgctl, work, folder } = await folderUser();
+    symlinkSync('/nonexistent/file', path.join(folder, 'web.ova'));
+    const file = writeOva(work, 'web');
+    await imgctl(`push ${file} --no-sync --on-conflict replace`);
+    expect(readFileSync(path.join(folder, 'web.ova')).equals(readFileSync(file))).toBe(true);
+  });
 });
 
 describe('push refuses a package', () => {
