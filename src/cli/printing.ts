@@ -7,7 +7,7 @@ import { parseChoice } from '../query/suggest.ts';
 import { formatTimestamp, type TimeStyle } from '../query/timestamp.ts';
 
 export interface GetOptions {
-  get?: string;
+  get?: string | undefined;
 }
 
 /** Returns the field whose bare values are printed. @throws ImgctlError usage */

@@ -2,7 +2,7 @@
 
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
-import { type GetOptions, readGet } from '../cli/printing.ts';
+import { type GetOptions, readGet, timesOf } from '../cli/printing.ts';
 import {
   type CommandSpec,
   GET_OPTION,
@@ -14,8 +14,9 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { withLockIfPossible } from '../files/lock.ts';
 import { counted } from '../output/messages.ts';
-import type { Row } from '../output/writers.ts';
+import type { PrintOptions, Row } from '../output/writers.ts';
 import type { CheckedPackage } from '../ovf/package.ts';
+import { TIME_FIELDS } from '../query/fields.ts';
 import type { SettingKey } from '../session/setting-table.ts';
 import type { Storage } from '../upload/storage.ts';
 import type {
@@ -24,7 +25,7 @@ import type {
   TransferOptions,
   UploadPackage,
 } from '../upload/transfer.ts';
-import { IMAGE_FIELDS, readView } from './images-shared.ts';
+import { IMAGE_FIELDS } from './images-shared.ts';
 import { type MetricsOptions, withMetrics } from './metrics.ts';
 import { showSubmitted, submit } from './sync.ts';
 import {
@@ -125,7 +126,9 @@ function run(context: Context, options: PushOptions, files: readonly string[]): 
     const { sync = true, wait = true, force = false, onConflict = 'fail', to } = options;
     const { parallel = 4 } = options;
     const get = readGet(context, options, fieldsOf(options));
-    const view = { ...options, wait, ...(get && { get }) };
+    // Before anything is uploaded: the format or the setting time may be invalid.
+    const times = timesOf(context, TIME_FIELDS, get);
+    const view = { ...options, wait, get, times };
     const partSize = parseSize(options.partSize);
     if (to !== undefined) context.addFlags({ 'upload-url': to });
     const packages = await checkPackages(context, files);
@@ -288,14 +291,15 @@ async function uploadAll(
 async function syncPushed(
   context: Context,
   names: readonly string[],
-  options: PushOptions,
+  options: PushOptions & Pick<PrintOptions, 'times'>,
   summary: string,
 ): Promise<void> {
   const { console } = context;
-  const { get } = options;
-  const view = readView(context, get ? { get } : {}, ['id', 'name', 'folder', 'updated_on']);
+  const { get, times } = options;
+  const show = (images: readonly Row[]) =>
+    context.printList(images, ['id', 'name', 'folder', 'updated_on'], { get, times });
   if (names.length === 0) {
-    if (options.wait) await context.printList([], view.columns, view);
+    if (options.wait) await show([]);
     return console.success(summary, null);
   }
   const submitted = await submit(context);
@@ -305,7 +309,7 @@ async function syncPushed(
   const { client } = await context.session();
   const { images } = await client.listUserImages();
   const found = images.filter(({ name }) => names.includes(String(name)));
-  await context.printList(found, view.columns, view);
+  await show(found);
   const missing = names.find((name) => !found.some((image) => image.name === name));
   if (missing !== undefined) {
     throw new ImgctlError('sync-failed', `the sync added no image named ${missing}`, {

@@ -1,7 +1,7 @@
 // imgctl sync: submits an image sync request, and follows it with --wait.
 
 import type { SyncRequest } from '../api/sync-requests.ts';
-import { type GetOptions, readGet } from '../cli/printing.ts';
+import { type GetOptions, readGet, timesOf } from '../cli/printing.ts';
 import {
   type CommandSpec,
   GET_OPTION,
@@ -71,6 +71,8 @@ async function run(
 ): Promise<void> {
   const fields = options.wait ? STATUS_FIELDS.map(([name]) => name) : SUBMITTED;
   const get = readGet(context, options, fields);
+  // Before anything is submitted: the format or the setting time may be invalid.
+  timesOf(context, [], get);
   return withMetrics(context, options, 'sync', (measure) =>
     options.dryRun ? dryRun(context) : submitAndFollow(context, options, get, measure),
   );

@@ -41,6 +41,13 @@ describe('push', () => {
     expect(order).toEqual(['web.ova', 'db-disk1.vmdk', 'db-data.iso', 'db.mf', 'db.ovf']);
   });
 
+  it('uploads and submits nothing in an unknown format', async () => {
+    const { imgctl, work, stored, syncs } = await folderUser();
+    const { exitCode } = await imgctl(`IMGCTL_OUTPUT=xml push ${writeOva(work, 'web')} ${FAST}`);
+    const nothing = { exitCode: 2, stored: [], syncs: 0 };
+    expect({ exitCode, stored: stored(), syncs: syncs() }).toEqual(nothing);
+  });
+
   it('uploads nothing again, but submits one sync, unless --force is given', async () => {
     const { imgctl, work, folder, stored, syncs } = await folderUser();
     const file = writeOva(work, 'web');

@@ -55,6 +55,12 @@ describe('sync', () => {
     expect(requests()).toEqual([SUBMIT]);
   });
 
+  it.each(['sync', 'sync --wait'])('submits nothing with %s in an unknown format', async (line) => {
+    const { imgctl, requests } = await scriptedUser({ [SUBMIT]: SUBMITTED });
+    expect(await imgctl(`IMGCTL_OUTPUT=xml ${line}`)).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(requests()).toEqual([]);
+  });
+
   const USER = 'IMGCTL_TOKEN= IMGCTL_USERNAME=demo IMGCTL_PASSWORD=demo';
   const BUSY = errorResponse(409, 'Another sync is under way.');
 
