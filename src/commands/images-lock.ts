@@ -194,7 +194,7 @@ const ALL_COLUMNS = LOCK_FIELDS.map(([name]) => name);
 
 async function add(context: Context, options: Options, name: string, text: readonly string[]) {
   checkName(name, 'lock', { dots: true });
-  const view = viewOf(context, readGet(context, options, ALL_COLUMNS));
+  const view = viewOf(context, options, ALL_COLUMNS);
   const query = { text, filters: options.filter ?? [] };
   planOf(context, query);
   const source = await openSource(context, {});
@@ -213,7 +213,7 @@ async function add(context: Context, options: Options, name: string, text: reado
 }
 
 async function list(context: Context, options: Options): Promise<void> {
-  const view = viewOf(context, readGet(context, options, ALL_COLUMNS));
+  const view = viewOf(context, options, ALL_COLUMNS);
   const rows = [...(await readLocks(context, options))].map(([lock, image]) => ({
     lock,
     ...image,
@@ -222,7 +222,9 @@ async function list(context: Context, options: Options): Promise<void> {
   if (rows.length === 0 && context.format === 'table') context.console.note('no images are locked');
 }
 
-function viewOf(context: Context, get: string | undefined) {
+/** Checks the format before a lock is changed. @param fields that --get can choose */
+function viewOf(context: Context, options: Options, fields: readonly string[]) {
+  const get = readGet(context, options, fields);
   return { idField: 'lock', get, times: timesOf(context, TIME_FIELDS, get) };
 }
 
@@ -232,7 +234,7 @@ const CHECK_COLUMNS = ['lock', 'state', 'id', 'name', 'newest_id', 'newest_name'
 const BROKEN_STATES = ['gone', 'replaced', 'moved'];
 
 async function check(context: Context, options: Options, names: readonly string[]) {
-  const get = readGet(context, options, [...CHECK_COLUMNS, 'path']);
+  const view = viewOf(context, options, [...CHECK_COLUMNS, 'path']);
   const locks = selectLocks(await readLocks(context, options), names);
   const source = await openSource(context, {});
   const rows: { lock: string; state: string; [field: string]: unknown }[] = [];
@@ -250,7 +252,7 @@ async function check(context: Context, options: Options, names: readonly string[
     const found = { newest_id: newer?.id ?? null, newest_name: newer?.name ?? null };
     rows.push({ lock, state, id, name, path, ...found });
   }
-  await context.printList(rows, CHECK_COLUMNS, { idField: 'lock', get });
+  await context.printList(rows, CHECK_COLUMNS, view);
   const broken = rows.filter(({ state }) => BROKEN_STATES.includes(state));
   if (broken.length > 0) {
     const message = `${broken.length} of ${counted(rows.length, 'locked image')} changed`;
@@ -267,7 +269,8 @@ async function check(context: Context, options: Options, names: readonly string[
 const UPDATE_COLUMNS = ['lock', 'change', 'old_name', 'name'];
 
 async function update(context: Context, options: Options, names: readonly string[]): Promise<void> {
-  const get = readGet(context, options, [...UPDATE_COLUMNS, 'old_id', 'old_path', 'id', 'path']);
+  const fields = [...UPDATE_COLUMNS, 'old_id', 'old_path', 'id', 'path'];
+  const view = viewOf(context, options, fields);
   const source = await openSource(context, {});
   const rows: Row[] = [];
   await changeLocks(context, options, undefined, async (locks) => {
@@ -281,7 +284,7 @@ async function update(context: Context, options: Options, names: readonly string
     }
     return rows.some(({ change }) => change === 'updated') ? changed : locks;
   });
-  await context.printList(rows, UPDATE_COLUMNS, { idField: 'lock', get });
+  await context.printList(rows, UPDATE_COLUMNS, view);
 }
 
 async function remove(context: Context, options: Options, name: string) {
@@ -349,10 +352,9 @@ async function changeLocks(
   change: (locks: Locks) => Promise<Locks>,
 ): Promise<void> {
   const { io } = context;
-  const { file = DEFAULT_LOCK_FILE } = options;
-  const what = `the lock file ${file}`;
+  const { file, what } = lockFile(context, options);
   try {
-    const target = followLinks(path.resolve(io.cwd, file));
+    const target = followLinks(file);
     const update = async (confirm: () => void) => {
       const locks = await readLocks(context, options, initial);
       const changed = await change(locks);
@@ -406,13 +408,17 @@ export async function readLockedImage(
   return image;
 }
 
+/** Returns the path of the lock file, and its name for messages. */
+function lockFile({ io }: Context, { file = DEFAULT_LOCK_FILE }: Options) {
+  return { file: path.resolve(io.cwd, file), what: `the lock file ${file}` };
+}
+
 /** @throws ImgctlError config: unreadable, or missing without `initial` */
-async function readLocks({ io }: Context, options: Options, initial?: Locks): Promise<Locks> {
-  const { file = DEFAULT_LOCK_FILE } = options;
-  const what = `the lock file ${file}`;
+async function readLocks(context: Context, options: Options, initial?: Locks): Promise<Locks> {
+  const { file, what } = lockFile(context, options);
   const invalid = (problem: string, hint = 'restore it, for example with git') =>
     new ImgctlError('config', `${what} ${problem}`, { hint });
-  const text = await readTextFile(path.resolve(io.cwd, file), what, io);
+  const text = await readTextFile(file, what, context.io);
   if (text === undefined) {
     if (initial) return initial;
     throw invalid('does not exist', 'create it with: imgctl images lock add NAME TEXT');
