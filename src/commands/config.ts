@@ -101,7 +101,7 @@ function describe({ summary, valid, fallback }: SettingDefinition): string {
 
 async function list(context: Context, options: GetOptions & { all?: boolean }): Promise<void> {
   const bare = readGet(context, options, ['key', 'value', 'origin', 'error']);
-  const { settings } = context;
+  const { settings, safeFormat: format } = context;
   const problems = new Map<SettingKey, ImgctlError>();
   const keys = SETTING_KEYS.filter((key) => options.all || settings.find(key).source !== 'default');
   const rows = keys.map((key) => {
@@ -113,7 +113,6 @@ async function list(context: Context, options: GetOptions & { all?: boolean }): 
     const value = 'value' in result ? result.value : null;
     return { key, value: value ?? null, origin: origin || null, error: problem?.message ?? null };
   });
-  const format = problems.has('output') ? 'table' : context.format;
   const columns = ['key', 'value', 'origin'];
   if (format !== 'table' || problems.size > 0) columns.push('error');
   await context.printList(rows, columns, { format, idField: 'key', get: bare });

@@ -195,18 +195,18 @@ const COLUMNS = ['change', 'id', 'name', 'folder', 'updated_on', 'before'];
  */
 async function printChanges(task: Task, file: FileLabel, old: Snapshot | undefined) {
   const { context, options, measure } = task;
-  const { header, times, trunc } = readView(context, options, []);
+  const view = readView(context, options, []);
   const comparison = new Comparison(old?.lines ?? []);
   await readImages(task, comparison);
   const changes = old ? await comparison.changes(file) : [];
-  const timeOf = (text: string) => times?.format(text) ?? text;
+  const timeOf = (text: string) => view.times?.format(text) ?? text;
   const isText = ['table', 'csv', 'tsv'].includes(context.format);
   const rows = changes.map(({ change, image, before }) => {
     const { id = null, name = null, path = null, folder = null, updated_on = null } = image;
     const old = isText && before ? oldValues(image, before, timeOf) : before;
     return { change, id, name, path, folder, updated_on, before: old };
   });
-  await context.printList(rows, COLUMNS, { header, times, trunc });
+  await context.printList(rows, COLUMNS, view);
   const count = (...kinds: readonly Change['change'][]) =>
     changes.filter(({ change }) => kinds.includes(change)).length;
   measure({

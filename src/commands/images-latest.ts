@@ -75,8 +75,7 @@ async function run(context: Context, options: LatestOptions, words: readonly str
       return { series: pattern, rank, version: numbers, id, name, path, created_on };
     });
     const columns = ['series', 'rank', 'version', 'id', 'name', 'created_on'];
-    const { header, times, trunc } = view;
-    return context.printList(rows, columns, { header, times, trunc });
+    return context.printList(rows, columns, view);
   }
   if (!each) return context.printRecord(onlyNewest(found, listing, ', or use --each'), view);
   const all = found.index.all();
