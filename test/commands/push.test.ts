@@ -78,7 +78,7 @@ describe('push', () => {
       (line) => imgctl(`push ${file} ${line}`),
       ['--dry-run --get action', 'upload\nadd\n', /nothing was uploaded/],
       ['--no-sync --get state', 'uploaded\n', /uploaded/],
-      ['--no-wait --get id', '1\n', /sync request 1 submitted/],
+      ['--no-wait --get status', 'PENDING\n', /sync request 1 submitted/],
       [`${FAST} --get name`, 'web.ova\n', /already there/],
       [`--no-sync --get id`, '', /^imgctl: unknown field 'id' in --get 'id'\n/, 2],
     );
