@@ -103,10 +103,20 @@ async function acquire(folder: string, patience: number, io: Clock): Promise<str
   }
 }
 
-/** Returns the name of the holder's file, if there is one, and a text that changes with every renewal. */
+/** A random UUID. */
+const HOLDER = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/**
+ * Returns the name of the holder's file, if there is one, and a text that changes with every renewal.
+ * @throws an error for a link or the folder of another program, in which nothing may be renamed or deleted
+ */
 function look(folder: string): readonly [holder: string | undefined, state: string] {
   try {
-    const [holder] = fs.readdirSync(folder);
+    const names = fs.lstatSync(folder).isDirectory() ? fs.readdirSync(folder) : [''];
+    if (!names.every((name) => HOLDER.test(name))) {
+      throw new Error(`${folder} is not a lock of imgctl`);
+    }
+    const [holder] = names;
     const { mtimeMs } = fs.lstatSync(path.join(folder, holder ?? ''));
     return [holder, `${holder} ${mtimeMs}`];
   } catch (error) {

@@ -13,6 +13,8 @@ import { fakeIo, impatientIo, temporaryDirectory } from '../support/io.ts';
 const PATIENCE = 60_000;
 
 const freshFile = () => path.join(temporaryDirectory(), 'config.json');
+/** Names of holders. */
+const [A, B] = ['00000000-0000-4000-8000-00000000000a', '00000000-0000-4000-8000-00000000000b'];
 const neighbours = (file: string) => fs.readdirSync(path.dirname(file));
 
 /** Lets eight compete for the lock. @returns how many held it at the same time, at most */
@@ -53,8 +55,8 @@ describe('the lock', () => {
   it.each([
     ['a minute ago', 60, []],
     ['while the clock was a day ahead', -86_400, []],
-    ['after it wrote its file', 60, ['a']],
-    ['beside another one', 60, ['a', 'b']],
+    ['after it wrote its file', 60, [A]],
+    ['beside another one', 60, [A, B]],
   ])('of a holder that died %s is taken over by one at a time', async (_when, age, names) => {
     const file = freshFile();
     fs.mkdirSync(`${file}.lock`);
@@ -139,6 +141,29 @@ describe('the lock', () => {
     expect(fs.existsSync(`${file}.lock`)).toBe(false);
   });
 
+  it.each([
+    ['a folder of another program', (lock: string, folder: string) => fs.renameSync(folder, lock)],
+    ['a link to a folder', (lock: string, folder: string) => fs.symlinkSync(folder, lock)],
+    ['a link to nothing', (lock: string) => fs.symlinkSync('nothing', lock)],
+    ['a file', (lock: string) => fs.writeFileSync(lock, '')],
+  ])('is not taken from %s, which stays as it is', async (_what, place) => {
+    const file = freshFile();
+    const folder = temporaryDirectory();
+    for (const name of ['id_rsa', 'known_hosts']) fs.writeFileSync(path.join(folder, name), '');
+    place(`${file}.lock`, folder);
+    const entries = () =>
+      [path.dirname(file), folder]
+        .filter(fs.existsSync)
+        .map((name) => fs.readdirSync(name, { recursive: true }));
+    const before = entries();
+    const io = fakeIo({ time: 0 });
+    const locked = withLock(file, PATIENCE, io, async () => 1);
+    await expect(locked).rejects.toThrow(`${file}.lock is not a lock of imgctl`);
+    expect(await withLockIfPossible(file, PATIENCE, io, async () => 2)).toBe(2);
+    expect(entries()).toEqual(before);
+    expect(io.sleeps).toEqual([]);
+  });
+
   it('is waited for no longer than the patience', async () => {
     const file = freshFile();
     fs.mkdirSync(`${file}.lock`);
@@ -208,7 +233,7 @@ describe('the lock', () => {
     failing('ENOENT', 'open')(folder);
   };
   const taken: Fault = (folder) => {
-    for (const name of ['other', 'own']) fs.writeFileSync(path.join(folder, name), '');
+    for (const name of [A, B]) fs.writeFileSync(path.join(folder, name), '');
   };
 
   it.each([
