@@ -135,6 +135,9 @@ function flushAndVerify(file: string, text: string): void {
 /** Milliseconds. The writer of an older staging file was killed. */
 const MAX_WRITE_TIME = 60_000;
 
+/** The end of a staging file's name; conf adds an extension. */
+const STAGING = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.new/;
+
 /** Removes the staging files of this write and of killed writers, also those that conf makes from their names. */
 function removeLeftovers(file: string, staging: string): void {
   const directory = path.dirname(file);
@@ -144,7 +147,8 @@ function removeLeftovers(file: string, staging: string): void {
     const now = timeOf(staging) ?? timeOf(file) ?? 0;
     for (const name of fs.readdirSync(directory)) {
       const leftover = path.join(directory, name);
-      if (!name.startsWith(`.${path.basename(file)}.`) || !name.includes('.new')) continue;
+      const prefix = `.${path.basename(file)}.`;
+      if (!name.startsWith(prefix) || !STAGING.test(name.slice(prefix.length))) continue;
       const isOld = fs.lstatSync(leftover).mtimeMs < now - MAX_WRITE_TIME;
       if (isOld || leftover.startsWith(staging)) fs.rmSync(leftover);
     }

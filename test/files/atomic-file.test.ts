@@ -103,16 +103,24 @@ it("leftovers of killed writers, also conf's, are removed after a minute, by wri
     const time = Date.now() / 1_000 - age;
     fs.utimesSync(file, time, time);
   };
-  leave('.token.json.fresh.new', 50);
-  const others = ['.other.json.abcdef.new', '.token.json.abcdef.backup', 'token.json.new'];
+  const staging = (text: string) => `.${text}.0d5e1c3a-7b7e-4f2e-9a57-3f0c2b9d8e11`;
+  const fresh = '.token.json.11111111-2222-4333-8444-555555555555.new';
+  leave(fresh, 50);
+  const others = [
+    `${staging('other.json')}.new`,
+    `${staging('token.json')}.backup`,
+    'token.json.new',
+    '.token.json.newest',
+    '.token.json.old.new',
+  ];
   for (const name of others) leave(name);
   const file = path.join(directory, 'token.json');
   const create = (staging: string) => fs.writeFileSync(staging, 'not it');
   for (const write of [() => replaceFile(file, '{}', { create }), () => writeJsonFile(file, {})]) {
-    leave('.token.json.abcdef.new');
-    leave('.token.json.abcdef.new.tmp-1234567890abcdef');
+    leave(`${staging('token.json')}.new`);
+    leave(`${staging('token.json')}.new.tmp-1234567890abcdef`);
     await write().catch(() => {});
     const left = fs.readdirSync(directory).filter((name) => name !== 'token.json');
-    expect(left.sort()).toEqual(['.token.json.fresh.new', ...others].sort());
+    expect(left.sort()).toEqual([fresh, ...others].sort());
   }
 });
