@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Context } from '../context.ts';
 import { asImgctlError } from '../errors.ts';
-import { cannotWrite, replaceUserFile } from '../files/atomic-file.ts';
+import { cannotWrite, followLinks, replaceUserFile } from '../files/atomic-file.ts';
 import { withLockIfPossible } from '../files/lock.ts';
 import { BrokenPipeError } from '../io.ts';
 
@@ -79,11 +79,15 @@ async function write(context: Context, file: string, run: Run, values: Values): 
   const { io, profileName, console } = context;
   const what = `the metrics file ${file}`;
   try {
+    const target = followLinks(file);
     // The lock would create the folder.
-    fs.accessSync(path.dirname(file));
-    await withLockIfPossible(file, 5_000, io, async (confirm) => {
-      const old = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
-      await replaceUserFile(file, withValues(old, run, profileName, values), what, confirm);
+    fs.accessSync(path.dirname(target));
+    const stat = fs.statSync(target, { throwIfNoEntry: false });
+    // Reading a pipe or a terminal, such as /dev/stdout, may never end.
+    if (stat && !stat.isFile()) throw new Error('it is not a regular file');
+    await withLockIfPossible(target, 5_000, io, async (confirm) => {
+      const old = fs.existsSync(target) ? fs.readFileSync(target, 'utf8') : '';
+      await replaceUserFile(target, withValues(old, run, profileName, values), what, confirm);
     });
   } catch (error) {
     const { message, hint } = cannotWrite(what, error);

@@ -1,5 +1,6 @@
 // --metrics-file: what it holds after success and failure, read by a parser of Prometheus.
 
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -7,6 +8,7 @@ import { catalogueOf, testImages } from '../support/catalogue-page.ts';
 import { modeOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { parseMetrics, valuesOf } from '../support/metrics.ts';
+import { unixOnly } from '../support/platform.ts';
 import { folderUser, writeOva } from '../support/uploads.ts';
 import { scriptedUser } from '../support/users.ts';
 import { images, record, START, SUBMITTED } from './sync-harness.ts';
@@ -94,6 +96,14 @@ describe('sync --metrics-file', () => {
     const file = path.join(cwd, 'none', 'm.prom');
     expect(stderr).toContain(`cannot write the metrics file ${file}: ENOENT`);
     expect([exitCode, readdirSync(cwd)]).toEqual([0, []]);
+  });
+
+  unixOnly('named pipes are Unix')('warns instead of reading a pipe', async () => {
+    const { imgctl, cwd } = await syncing(SUCCESS);
+    execFileSync('mkfifo', [path.join(cwd, 'm.prom')]);
+    const { stderr, exitCode } = await imgctl('sync -q --metrics-file m.prom', { cwd });
+    expect(stderr).toContain('m.prom: it is not a regular file');
+    expect([exitCode, readdirSync(cwd)]).toEqual([0, ['m.prom']]);
   });
 });
 
