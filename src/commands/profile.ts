@@ -84,7 +84,8 @@ async function list(context: Context): Promise<void> {
     return {
       name: isDefault && isTable && !context.quiet ? `${name} *` : name,
       default: isDefault,
-      base_url: stored['base-url'] ?? null,
+      // An invalid one may hold a password before the @.
+      base_url: stored['base-url']?.replace(/^.*@/s, '…@') ?? null,
       username: stored.username ?? null,
       token_state: tokenState(account && openCache(context, account).read(), context.io.now()),
       password: stored['password-command'] ? 'command' : (location?.replace(/:.*/s, '') ?? null),

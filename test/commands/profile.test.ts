@@ -42,6 +42,13 @@ async function loggedIn() {
 const EXPIRED = 'imgctl: the token has expired\nhint: run: imgctl login\n';
 
 describe('profile', () => {
+  it('list shows no password of a base URL that was edited by hand', async () => {
+    const wrong = { 'base-url': 'https://alice:s3cret@images.example' };
+    const { imgctl } = userWith({ profiles: { default: wrong } });
+    const hidden = /…@images\.example/;
+    await expectSteps(imgctl, ['profile list', hidden], ['profile list --json', hidden]);
+  });
+
   it('list prints the stored settings and marks the default with *', async () => {
     const { imgctl } = userWith(TWO);
     const variables = 'IMGCTL_PROFILE=default IMGCTL_USERNAME=bob';
