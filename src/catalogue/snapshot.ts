@@ -22,6 +22,8 @@ export interface FileLabel {
   readonly what: string;
   /** What to do if it is damaged. */
   readonly hint: string;
+  /** What to do if it is a file of another kind, which must not be replaced. */
+  readonly foreign: string;
 }
 
 /** What a snapshot says beside its images. A type, since an interface has no index signature. */
@@ -101,9 +103,6 @@ function damaged({ what, hint }: FileLabel): ImgctlError {
   return new ImgctlError('config', `${what} is damaged`, { hint });
 }
 
-/** Its hint must not replace a file of another kind. */
-function notASnapshot({ what }: FileLabel): ImgctlError {
-  return new ImgctlError('config', `${what} has an unknown format`, {
-    hint: 'save one in another file: imgctl images snapshot FILE',
-  });
+function notASnapshot({ what, foreign }: FileLabel): ImgctlError {
+  return new ImgctlError('config', `${what} has an unknown format`, { hint: foreign });
 }

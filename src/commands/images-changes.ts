@@ -128,12 +128,13 @@ async function compareWithState(task: Task, cursor: string, words: readonly stri
   // The order of words and filters does not matter, as all of them must match.
   const key = { cursor, profile, base_url, username, source, words: [...words].sort(), filters };
   const target = keyedFile(directoryOf(paths.state), cursor, [stringify(key)]);
-  const file = { what: `the file ${target}`, hint: 'move it elsewhere to start again' };
+  const hint = 'move it elsewhere to start again';
+  const file = { what: `the file ${target}`, hint, foreign: hint };
   const compare = async (confirm: ConfirmLock) => {
     const text = await readTextFile(target, file.what, io);
     const state = text === undefined ? undefined : parseSnapshot(text, file);
     if (state && stringify(state.head.key) !== stringify(key)) {
-      throw new ImgctlError('config', `${file.what} belongs to another query`, { hint: file.hint });
+      throw new ImgctlError('config', `${file.what} belongs to another query`, { hint });
     }
     const taken_at = new Date(io.now()).toISOString();
     const { count, lines } = await printChanges(task, file, state);

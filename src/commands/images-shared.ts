@@ -311,7 +311,8 @@ async function openSnapshot(context: Context, name: string, maxAge?: number): Pr
 
 /** Reads a snapshot; its images are parsed on demand. @throws ImgctlError config */
 export async function readSnapshot({ io }: Context, name: string) {
-  const file = { what: `the snapshot ${name}`, hint: saveCommand(name) };
+  const foreign = 'save one in another file: imgctl images snapshot FILE';
+  const file = { what: `the snapshot ${name}`, hint: saveCommand(name), foreign };
   const text = await readTextFile(path.resolve(io.cwd, name), file.what, io);
   if (text === undefined) {
     throw new ImgctlError('config', `${file.what} does not exist`, { hint: file.hint });

@@ -203,6 +203,11 @@ describe('images changes', () => {
     ['damaged in an image', (text: string) => text.replace('"id":1', '"id":"1'), 'is damaged'],
     ['empty', () => '', 'is damaged'],
     ['newer', (text: string) => text.replace('"version":1', '"version":2'), 'the newer format 2'],
+    [
+      'of an unknown version',
+      (text: string) => text.replace('"version":1', '"version":"1"'),
+      'has an unknown format\nhint: move it elsewhere to start again\n',
+    ],
     ['of other words', (text: string) => text.replace('"words":[]', '"words":1'), 'another query'],
   ])('exits 2 and leaves the state untouched if it is %s', async (_, change, message) => {
     const { changes, stateFiles } = await watcher(testImages(3));
