@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { parse as parseLossless } from 'lossless-json';
 import { ImgctlError, valueOr, valueOrError } from '../errors.ts';
-import { builtin, type Io } from '../io.ts';
+import { builtin, type Io, untilAborted } from '../io.ts';
 import { isObject, type JsonObject } from '../json.ts';
 
 /** Throws unless the lock that the write needs is still held. */
@@ -169,7 +169,8 @@ export async function readTextFile(
 ): Promise<string | undefined> {
   const { readFile } = builtin('node:fs/promises');
   try {
-    return (await readFile(file, { signal })).toString('utf8').replace(/^\ufeff/, '');
+    const bytes = await untilAborted(readFile(file, { signal }), signal);
+    return bytes.toString('utf8').replace(/^\ufeff/, '');
   } catch (error) {
     signal.throwIfAborted();
     if (isMissing(error)) return undefined;

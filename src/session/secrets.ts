@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
-import { builtin, type Io } from '../io.ts';
+import { builtin, type Io, untilAborted } from '../io.ts';
 import { runChild } from './child.ts';
 import type { SettingKey } from './setting-table.ts';
 import type { Settings } from './settings.ts';
@@ -92,16 +92,15 @@ export async function passwordOfStdin(io: Io): Promise<string> {
 /** Reads up to MAX_BYTES. @throws ImgctlError config; the reason of an interrupt; the file system's error */
 async function readFirstLine(stream: Readable, io: Io, what: string): Promise<string> {
   builtin('node:stream').addAbortSignal(io.signal, stream);
-  let text = '';
-  try {
+  const read = async () => {
+    let text = '';
     for await (const chunk of stream.setEncoding('utf8')) {
       text += chunk;
       if (text.includes('\n') || text.length > MAX_BYTES) break;
     }
-  } finally {
-    io.signal.throwIfAborted();
-  }
-  return firstLine(text, what);
+    return text;
+  };
+  return firstLine(await untilAborted(read(), io.signal), what);
 }
 
 function firstLine(text: string, what: string): string {

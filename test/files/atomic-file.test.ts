@@ -4,8 +4,14 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { readJsonFile, replaceFile, writeJsonFile } from '../../src/files/atomic-file.ts';
-import { temporaryDirectory } from '../support/io.ts';
+import {
+  readJsonFile,
+  readTextFile,
+  replaceFile,
+  writeJsonFile,
+} from '../../src/files/atomic-file.ts';
+import { silentPipe } from '../support/files.ts';
+import { fakeIo, temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
 
 function fileWith(text: string): string {
@@ -52,6 +58,16 @@ describe('readJsonFile', () => {
     expect(() => readJsonFile(path.join(directory, name))).toThrow(new Error(reason));
   });
 });
+
+unixOnly('named pipes are Unix')(
+  'readTextFile ends a wait for a pipe at an interrupt',
+  async () => {
+    const io = fakeIo();
+    const reading = readTextFile(silentPipe(), 'the pipe', io);
+    io.interrupt();
+    await expect(reading).rejects.toMatchObject({ code: 'interrupted' });
+  },
+);
 
 describe('replaceFile', () => {
   it('keeps the old file if the new one was only partly written', async () => {

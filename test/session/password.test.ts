@@ -10,6 +10,7 @@ import { runChild } from '../../src/session/child.ts';
 import { passwordOfStdin, secretOfCommand } from '../../src/session/secrets.ts';
 import { unattendedPassword } from '../../src/session/session.ts';
 import { Settings } from '../../src/session/settings.ts';
+import { silentPipe } from '../support/files.ts';
 import { FakeInput, fakeIo, fakeTerminal, temporaryDirectory } from '../support/io.ts';
 import { unixOnly, unixOnlySuite } from '../support/platform.ts';
 
@@ -71,6 +72,14 @@ describe('the unattended password', () => {
     const reading = sourceWith({ IMGCTL_PASSWORD_FILE: pipe })?.read();
     await writeFile(pipe, 'secret');
     expect(await reading).toBe('secret');
+  });
+
+  unixOnly('named pipes are Unix')('is not waited for after an interrupt', async () => {
+    const pipe = silentPipe();
+    const io = fakeIo({ env: { IMGCTL_PASSWORD_FILE: pipe } });
+    const reading = unattendedPassword(new Settings('work', {}, io.env, {}), io, ACCOUNT)?.read();
+    io.interrupt();
+    await expect(reading).rejects.toMatchObject({ code: 'interrupted' });
   });
 });
 

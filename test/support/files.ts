@@ -1,7 +1,10 @@
 // Modes, lists and contents of files, and the folder of real packages.
 
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { onTestFinished } from 'vitest';
+import { temporaryDirectory } from './io.ts';
 
 /** Packages of real exporters, beside the project; may be missing. */
 export const FIXTURES = path.resolve(import.meta.dirname, '../../../shared/fixtures/ovf');
@@ -24,6 +27,15 @@ export function filesHolding(folder: string, texts: readonly string[]): string[]
     const content = readFileSync(file, 'utf8');
     return texts.some((text) => content.includes(text));
   });
+}
+
+/** Creates a named pipe that nobody writes to before the test has finished. */
+export function silentPipe(): string {
+  const pipe = path.join(temporaryDirectory(), 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  // A thread that waits to open it would hold the process.
+  onTestFinished(() => closeSync(openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK)));
+  return pipe;
 }
 
 /** Returns the folder of the access tokens below a home. */
