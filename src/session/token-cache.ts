@@ -39,7 +39,7 @@ export interface Turn<Result> {
   action(confirm: () => Promise<void>): Promise<Result>;
 }
 
-/** Stores the token and the limit of one account. A failure to read or write is a warning, once. */
+/** Stores the token and the limit of one account. A failure to read or write is a warning. */
 export interface TokenStore {
   /** Where the token is stored: a file or a URL; undefined if nowhere. */
   readonly location: string | undefined;
@@ -92,7 +92,7 @@ export function accountKey({ baseUrl, username }: Account, digits = 16): string 
 
 /**
  * The cache of one account. All profiles of the same base URL and user share token and limit.
- * Reading and writing never throw: a failure is a warning, once.
+ * Reading and writing never throw: a failure is a warning.
  */
 export class TokenCache implements TokenStore {
   /** The file of the token; undefined without a directory, like the other files. */
@@ -104,7 +104,6 @@ export class TokenCache implements TokenStore {
   readonly #account: Account;
   readonly #system: System;
   readonly #warn: (message: string, hint?: string) => void;
-  readonly #warned = new Set<string>();
   /** True after a warning that a token or limit could not be written. */
   writeFailed = false;
 
@@ -112,6 +111,7 @@ export class TokenCache implements TokenStore {
     directory: string | undefined,
     account: Account,
     system: System,
+    /** Shows the same warning once. */
     warn: (message: string, hint?: string) => void,
   ) {
     const fileOf = (owner: string, extension: string) =>
@@ -131,7 +131,7 @@ export class TokenCache implements TokenStore {
     const { token, received_at: receivedAt, expires_at: expiresAt } = record;
     const isValid = typeof token === 'string' && isToken(token);
     if (!isValid || !isTime(receivedAt) || !isTime(expiresAt)) {
-      this.#warnOnce(`${this.location} holds no token and is ignored`);
+      this.#warn(`${this.location} holds no token and is ignored`);
       return undefined;
     }
     this.#markUse();
@@ -189,7 +189,7 @@ export class TokenCache implements TokenStore {
     try {
       return readJsonFile(file, this.#system.uid);
     } catch (error) {
-      this.#warnOnce(`cannot read ${file}: ${errorReason(error)}; the file is ignored`);
+      this.#warn(`cannot read ${file}: ${errorReason(error)}; the file is ignored`);
       return undefined;
     }
   }
@@ -202,7 +202,7 @@ export class TokenCache implements TokenStore {
     } catch (error) {
       if (isCopy) return;
       this.writeFailed = true;
-      this.#warnOnce(
+      this.#warn(
         `cannot store the access token (${errorReason(error)}); it is used for this run only`,
         'check disk space and permissions, or set IMGCTL_CONFIG_DIR to a writable directory',
       );
@@ -216,12 +216,6 @@ export class TokenCache implements TokenStore {
       const isOwn = stat.isDirectory() && stat.uid === this.#system.uid;
       if (isOwn && (stat.mode & 0o077) !== 0) fs.chmodSync(folder, 0o700);
     }, undefined);
-  }
-
-  #warnOnce(message: string, hint?: string): void {
-    if (this.#warned.has(message)) return;
-    this.#warned.add(message);
-    this.#warn(message, hint);
   }
 }
 
