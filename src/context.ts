@@ -15,7 +15,7 @@ import {
   type Row,
   writeRecord,
 } from './output/writers.ts';
-import { quoted, suggest } from './query/suggest.ts';
+import { incompatible, quoted, suggest } from './query/suggest.ts';
 import { openSession, type Session, type SessionOptions } from './session/session.ts';
 import {
   type ConfigFile,
@@ -66,12 +66,8 @@ export class Context implements ConsoleStyle {
 
   /** Receives the parsed options. @throws ImgctlError usage */
   useOptions(options: GlobalOptions): void {
-    if (options.json && options.output !== undefined && options.output !== 'json') {
-      const message = `--json and --output ${options.output} cannot be used together`;
-      throw new ImgctlError('usage', message, {
-        hint: `omit --json or --output ${options.output}`,
-      });
-    }
+    const { json, output = 'json' } = options;
+    if (json && output !== 'json') throw incompatible('--json', `--output ${output}`);
     this.options = options;
   }
 

@@ -76,6 +76,10 @@ export class ImgctlError extends Error {
   }
 }
 
+export function hasCode(error: unknown, ...codes: readonly ErrorCode[]): error is ImgctlError {
+  return error instanceof ImgctlError && codes.includes(error.code);
+}
+
 /** Returns anything thrown as an ImgctlError. Any other error is a defect of imgctl, and its message says so. */
 export function asImgctlError(thrown: unknown): ImgctlError {
   if (thrown instanceof ImgctlError) return thrown;

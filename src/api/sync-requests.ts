@@ -1,6 +1,6 @@
 // Image sync requests, sections 2.5, 4.5 and 4.6 of service-api.md.
 
-import { type ErrorCode, ImgctlError } from '../errors.ts';
+import { type ErrorCode, hasCode } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { isSuccess } from '../http/retry.ts';
 import { ExactNumber, isObject, type JsonObject, parseJson, stringify } from '../json.ts';
@@ -26,7 +26,7 @@ export async function submitSync(send: Send) {
     response = await send({ method: 'PATCH', path: '/v2/user/image/vm' });
     if (!isSuccess(response)) throw statusError(response);
   } catch (error) {
-    if (!(error instanceof ImgctlError) || !MAY_BE_SUBMITTED.includes(error.code)) throw error;
+    if (!hasCode(error, ...MAY_BE_SUBMITTED)) throw error;
     throw error.with({
       message: `the sync may have been submitted: ${error.message}`,
       hint: 'check before you submit another: imgctl my-images, or the confirmation by email',

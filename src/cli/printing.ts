@@ -1,9 +1,9 @@
 // What several commands print in the same way: the values of --get, times and single values.
 
 import type { Context } from '../context.ts';
-import { ImgctlError } from '../errors.ts';
+import { hasCode, ImgctlError } from '../errors.ts';
 import type { Row } from '../output/writers.ts';
-import { parseChoice } from '../query/suggest.ts';
+import { incompatible, parseChoice } from '../query/suggest.ts';
 import { formatTimestamp, type TimeStyle } from '../query/timestamp.ts';
 
 export interface GetOptions {
@@ -19,18 +19,14 @@ export function readGet(
   if (get === undefined) return undefined;
   const { output, json } = context.options;
   const other = json ? '--json' : output !== undefined ? '--output' : undefined;
-  if (other !== undefined) {
-    throw new ImgctlError('usage', `--get and ${other} cannot be used together`, {
-      hint: `omit --get or ${other}`,
-    });
-  }
+  if (other !== undefined) throw incompatible('--get', other);
   return parseChoice(get, { noun: 'field', valid: fields, where: `--get '${get}'` });
 }
 
 /** Prints a record before an error is thrown; a missing value of --get must not replace that error. */
 export async function printBeforeError(printed: Promise<void>): Promise<void> {
   await printed.catch((error: unknown) => {
-    if (!(error instanceof ImgctlError) || error.code !== 'not-found') throw error;
+    if (!hasCode(error, 'not-found')) throw error;
   });
 }
 

@@ -3,7 +3,7 @@
 import type { Command, CommanderError } from 'commander';
 import { ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
-import { nearest } from '../query/suggest.ts';
+import { incompatible, nearest } from '../query/suggest.ts';
 
 /** What people type after imgctl, and what to do instead. No guess is better than a wrong one. */
 const COMMANDS: ReadonlyMap<string, string> = new Map([
@@ -74,10 +74,8 @@ export function usageError(
     new ImgctlError('usage', message, { hint });
   const option = /^unknown option '(--[^=']*|-.)/.exec(first)?.[1];
   if (option !== undefined) return fail(...explainOption(option, command));
-  const [, ...both] = /'.*(--[\w-]+).*' cannot be used with .*(--[\w-]+)/.exec(first) ?? [];
-  if (both.length > 0) {
-    return fail(`${both.join(' and ')} cannot be used together`, `omit ${both.join(' or ')}`);
-  }
+  const [, one, other] = /'.*(--[\w-]+).*' cannot be used with .*(--[\w-]+)/.exec(first) ?? [];
+  if (one !== undefined && other !== undefined) return incompatible(one, other);
   const incomplete = /^option '(?:-., )?(\S+) .*' argument missing/.exec(first)?.[1];
   if (incomplete !== undefined) {
     const hint = command.parent ? undefined : 'see: imgctl help options';

@@ -3,7 +3,7 @@
 import type { ReceivedImage } from '../api/types.ts';
 import { type CommandSpec, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
-import { ImgctlError } from '../errors.ts';
+import { hasCode, ImgctlError } from '../errors.ts';
 import { FIELDS, type Field } from '../query/fields.ts';
 import { planQuery } from '../query/plan.ts';
 import { collectNames, rememberImages } from '../session/image-names.ts';
@@ -93,7 +93,7 @@ async function run(context: Context, options: GetOptions, wanted: readonly strin
     try {
       found.push(await find(context, source, name));
     } catch (error) {
-      if (!(error instanceof ImgctlError) || error.code !== 'not-found') throw error;
+      if (!hasCode(error, 'not-found')) throw error;
       if (missing) context.console.warn(missing.message, missing.hint);
       missing = error;
     }

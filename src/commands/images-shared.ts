@@ -19,12 +19,13 @@ import { type GetOptions, readGet, timesOf } from '../cli/printing.ts';
 import { GET_OPTION, option } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';
-import { ImgctlError, valueOr } from '../errors.ts';
+import { hasCode, ImgctlError, valueOr } from '../errors.ts';
 import { readTextFile } from '../files/atomic-file.ts';
 import { counted, shellQuote } from '../output/messages.ts';
 import { FIELDS, type Field, resolveField, TIME_FIELDS } from '../query/fields.ts';
 import { patternHint } from '../query/filter.ts';
 import { planQuery, type QueryPlan } from '../query/plan.ts';
+import { incompatible } from '../query/suggest.ts';
 import { parseTimeValue, TIME_STYLES, type TimeStyle } from '../query/timestamp.ts';
 import { MAX_AGE, parseDuration, type SettingKey } from '../session/setting-table.ts';
 
@@ -152,11 +153,7 @@ export function readView(
       hint: 'add -o json or -o yaml, or omit --meta',
     });
   }
-  if (quiet && options.columns !== undefined) {
-    throw new ImgctlError('usage', '--quiet and --columns cannot be used together', {
-      hint: 'omit --quiet or --columns',
-    });
-  }
+  if (quiet && options.columns !== undefined) throw incompatible('--quiet', '--columns');
   const get = readGet(context, options, FIELDS);
   const stored = setting && settings.text(setting);
   const [names, where] =
@@ -276,8 +273,8 @@ export async function openSource(context: Context, options: SourceOptions): Prom
     },
     getImage: (id) =>
       client.getImage(id).catch((error: unknown) => {
-        if (error instanceof ImgctlError && error.code === 'not-found') return undefined;
-        throw error;
+        if (!hasCode(error, 'not-found')) throw error;
+        return undefined;
       }),
   };
 }

@@ -4,7 +4,7 @@ import type { IssuedToken } from '../api/token-request.ts';
 import { type CommandSpec, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';
-import { ImgctlError } from '../errors.ts';
+import { hasCode, ImgctlError } from '../errors.ts';
 import { counted } from '../output/messages.ts';
 import { printable } from '../output/text.ts';
 import { describeLocation, openPasswordStore } from '../session/keychain.ts';
@@ -79,7 +79,7 @@ async function run(context: Context, options: LoginOptions): Promise<void> {
     ...(store ? { [STORED_PASSWORD]: former } : {}),
   }).catch((error: unknown) => {
     // The login itself worked, even if the settings cannot be written.
-    if (store || !(error instanceof ImgctlError) || error.code !== 'config') throw error;
+    if (store || !hasCode(error, 'config')) throw error;
     // One warning is enough if the token could not be stored either.
     if (!session.cache.writeFailed) console.warn(error.message, error.hint);
   });

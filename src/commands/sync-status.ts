@@ -7,7 +7,7 @@ import { type GetOptions, printBeforeError, readGet, timesOf } from '../cli/prin
 import { type CommandSpec, DURATION, GET_OPTION, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { describeDuration } from '../duration.ts';
-import { ImgctlError } from '../errors.ts';
+import { hasCode, ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import { stringify } from '../json.ts';
 import { counted } from '../output/messages.ts';
@@ -375,7 +375,7 @@ async function readRequest(
 ): Promise<SyncRequest> {
   const { client } = await context.session();
   return client.getSyncRequest(id, signal).catch((error: unknown) => {
-    if (!(error instanceof ImgctlError) || error.code !== 'not-found') throw error;
+    if (!hasCode(error, 'not-found')) throw error;
     throw error.with({ message: `sync request ${id} does not exist`, hint: LIST_REQUESTS });
   });
 }

@@ -2,7 +2,7 @@
 
 import path from 'node:path';
 import type { Context } from '../context.ts';
-import { ImgctlError } from '../errors.ts';
+import { hasCode, ImgctlError } from '../errors.ts';
 import { keyedFile } from '../files/paths.ts';
 import { printable } from '../output/text.ts';
 import { ask } from '../session/prompt.ts';
@@ -58,8 +58,8 @@ export async function openUploadStorage(
   const mayBeOpen = target.kind === 'dav' && context.settings.get('upload-username') === undefined;
   if (!mayBeOpen) return open();
   return connect(context, target, transfer).catch((error: unknown) => {
-    if (error instanceof ImgctlError && error.code === 'wrong-credentials') return open();
-    throw error;
+    if (!hasCode(error, 'wrong-credentials')) throw error;
+    return open();
   });
 }
 
@@ -105,8 +105,8 @@ async function checked(storage: Storage, hint?: string): Promise<Storage> {
     return storage;
   } catch (error) {
     await storage.close();
-    const isRefusal = error instanceof ImgctlError && error.code === 'wrong-credentials';
-    throw isRefusal ? error.with({ hint: hint ?? error.hint }) : error;
+    if (!hasCode(error, 'wrong-credentials')) throw error;
+    throw error.with({ hint: hint ?? error.hint });
   }
 }
 

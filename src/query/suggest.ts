@@ -10,6 +10,12 @@ export function quoted(text: string): string {
   return `'${start}…'`;
 }
 
+export function incompatible(one: string, other: string): ImgctlError {
+  return new ImgctlError('usage', `${one} and ${other} cannot be used together`, {
+    hint: `omit ${one} or ${other}`,
+  });
+}
+
 /** Returns a hint: the candidate that was probably meant, or else the command that lists them. */
 export function suggest(word: string, candidates: readonly string[], command: string): string {
   const meant = nearest(word, candidates);

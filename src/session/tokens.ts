@@ -4,7 +4,7 @@ import { isToken, type TokenSource } from '../api/auth.ts';
 import type { Client } from '../api/client.ts';
 import type { IssuedToken, TokenLimit } from '../api/token-request.ts';
 import { describeLater } from '../duration.ts';
-import { ImgctlError } from '../errors.ts';
+import { hasCode, ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import type { Clock } from '../io.ts';
 import type { SecretSource } from './secrets.ts';
@@ -135,7 +135,7 @@ export class Tokens implements TokenSource {
       try {
         return await store.takeTurn(turn, io);
       } catch (error) {
-        if (!(error instanceof ImgctlError) || error.code !== 'rate-limited') throw error;
+        if (!hasCode(error, 'rate-limited')) throw error;
         const limit = await store.readLimit(io.now());
         if (limit?.remaining !== 0 || limit.resetsAt > deadline) throw error;
         onWait?.(limit.resetsAt - io.now());
@@ -166,8 +166,7 @@ export class Tokens implements TokenSource {
     // Counted before it is sent: a process killed now has used one as well.
     if (known) await store.writeLimit({ ...known, remaining: Math.max(0, known.remaining - 1) });
     const issued = await this.#send(username, password, known).catch((error: unknown) => {
-      const isRefused = error instanceof ImgctlError && error.code === 'wrong-credentials';
-      throw isRefused ? error.with({ hint }) : error;
+      throw hasCode(error, 'wrong-credentials') ? error.with({ hint }) : error;
     });
     this.#memory = issued;
     this.#issuedHere.add(issued.token);

@@ -1,7 +1,7 @@
 // A WebDAV storage: uploads to a hidden name, checks the size, then moves it (RFC 4918).
 
 import fs from 'node:fs';
-import { ImgctlError, valueOr } from '../errors.ts';
+import { hasCode, ImgctlError, valueOr } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { backoff, httpDate, isSuccess } from '../http/retry.ts';
@@ -97,8 +97,8 @@ export function davStorage(
     const request = { method: 'GET', url: urlOf(name), headers };
     const response = await requests.send(request).catch((error: unknown) => {
       // A server without ranges sends the whole file, which is too large.
-      if (error instanceof ImgctlError && error.code === 'bad-answer') return undefined;
-      throw error;
+      if (!hasCode(error, 'bad-answer')) throw error;
+      return undefined;
     });
     const isPiece = response?.status === 206 || (response?.status === 200 && start === 0);
     return isPiece && response.body.length === end - start ? response.body : undefined;
@@ -189,9 +189,7 @@ export function davStorage(
         } catch (error) {
           failed.add(part);
           const isLost = error instanceof TransportError;
-          const mayPass = isLost
-            ? error.transient && error.sent
-            : error instanceof ImgctlError && error.code === 'server-error';
+          const mayPass = isLost ? error.transient && error.sent : hasCode(error, 'server-error');
           if (!mayPass || count > retries) {
             // A server that is away would only delay the error; a later run removes the parts.
             if (!isLost) await removeFailed();

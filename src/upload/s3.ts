@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { AwsV4Signer } from 'aws4fetch';
-import { ImgctlError } from '../errors.ts';
+import { hasCode, ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { isSuccess } from '../http/retry.ts';
@@ -38,7 +38,7 @@ const SETTLING = 2_000;
 const MAX_UPLOADS = 20;
 
 /** Codes of errors after which the uploaded parts are of no use. */
-const USELESS_AFTER = ['invalid-package', 'storage-full', 'conflict', 'failed'];
+const USELESS_AFTER = ['invalid-package', 'storage-full', 'conflict', 'failed'] as const;
 
 type Query = Readonly<Record<string, string>>;
 
@@ -333,7 +333,7 @@ export function s3Storage(
       const id = found?.id ?? (textOf(await start(), 'UploadId') || notS3());
       const upload = found ?? { name, id, source, tags: new Map() };
       const discard = async (error: unknown) => {
-        const isUseless = error instanceof ImgctlError && USELESS_AFTER.includes(error.code);
+        const isUseless = hasCode(error, ...USELESS_AFTER);
         if (isUseless) await abort(name, id);
       };
       try {

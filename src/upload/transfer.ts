@@ -1,6 +1,6 @@
 // Uploads packages: compares each file with the storage, uploads and checks all files of a package, then shows them.
 
-import { ImgctlError } from '../errors.ts';
+import { hasCode } from '../errors.ts';
 import { openSource, type Region, type Source } from './source.ts';
 import { conflict, type Staged, type Storage } from './storage.ts';
 
@@ -117,7 +117,7 @@ export async function transferPackage(
     });
   /** Another push may have been first with the same content, such as one that was killed. */
   const acceptSame = async (file: PlannedFile, error: unknown): Promise<void> => {
-    if (!(error instanceof ImgctlError) || error.code !== 'conflict') throw error;
+    if (!hasCode(error, 'conflict')) throw error;
     const { state } = await again(file, (source) => storage.compare(file.name, source));
     if (state !== 'same') throw error;
   };
