@@ -114,7 +114,7 @@ function look(folder: string): readonly [holder: string | undefined, state: stri
   try {
     const names = fs.lstatSync(folder).isDirectory() ? fs.readdirSync(folder) : [''];
     if (!names.every((name) => HOLDER.test(name))) {
-      throw new Error(`${folder} is not a lock of imgctl`);
+      throw new Error(`${folder} was not created by imgctl`);
     }
     const [holder] = names;
     const { mtimeMs } = fs.lstatSync(path.join(folder, holder ?? ''));

@@ -67,7 +67,7 @@ export async function planPackages(
     }
     // A package is one thing: one file of another version would break it.
     const isSkipped = planned.some(({ action }) => action === 'skip');
-    const note = `another file of ${name} is skipped`;
+    const note = `with the rest of ${name}`;
     const own = planned.map((file): PlannedFile => {
       return isSkipped && file.action !== 'skip' ? { ...file, note, action: 'skip' } : file;
     });

@@ -197,7 +197,7 @@ describe('push --on-conflict', () => {
     const options = '--no-sync --on-conflict skip -o csv';
     const { stdout, stderr } = await imgctl(`push ${other} ${file} ${options}`);
     expect(stderr).toContain('other.ovf: skipped, folder ');
-    expect(stderr).toContain('db-disk1.vmdk: skipped, another file of other.ovf is skipped\n');
+    expect(stderr).toContain('db-disk1.vmdk: skipped, with the rest of other.ovf\n');
     expect(stdout).toMatch(/^db\.ovf,\d+,uploaded\r?$/m);
     expect(stored()).toEqual([...DB, 'other.ovf']);
   });

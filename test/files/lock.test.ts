@@ -158,7 +158,7 @@ describe('the lock', () => {
     const before = entries();
     const io = fakeIo({ time: 0 });
     const locked = withLock(file, PATIENCE, io, async () => 1);
-    await expect(locked).rejects.toThrow(`${file}.lock is not a lock of imgctl`);
+    await expect(locked).rejects.toThrow(`${file}.lock was not created by imgctl`);
     expect(await withLockIfPossible(file, PATIENCE, io, async () => 2)).toBe(2);
     expect(entries()).toEqual(before);
     expect(io.sleeps).toEqual([]);
