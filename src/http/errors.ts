@@ -25,7 +25,7 @@ const checkHost = ({ name, show }: Endpoint) => `check the host of ${name}: ${sh
 const checkPort = ({ name, show }: Endpoint) => `check the port of ${name}: ${show}`;
 const checkNetwork = () => 'check the network of this machine: firewall, VPN, proxy';
 const checkNames = () => 'check the network and the name servers of this machine';
-const askAdministrators = () => 'try again later, or ask the administrators of the service';
+const askAdministrators = () => 'try again later, or ask the administrators of the server';
 
 type Hint = (endpoint: Endpoint) => string | undefined;
 
@@ -49,14 +49,14 @@ const CERTIFICATE =
   /^(ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/;
 
 const RENEW_CERTIFICATE =
-  'check the clock of this machine, or ask the administrators of the service to renew the certificate';
+  'check the clock of this machine, or ask the administrators of the server to renew the certificate';
 
 /** Certificate errors that another certificate authority would not fix. */
 const CERTIFICATE_HINTS: readonly (readonly [RegExp, (endpoint: Endpoint) => string])[] = [
   [/ALTNAME_INVALID|HOSTNAME_MISMATCH/, checkHost],
   [/EXPIRED|NOT_YET_VALID/, () => RENEW_CERTIFICATE],
-  [/NO_APPLICATION_PROTOCOL/, () => 'the service must support HTTP/1.1: ask its administrators'],
-  [/PROTOCOL/, () => 'the service must support TLS 1.2 or later: ask its administrators'],
+  [/NO_APPLICATION_PROTOCOL/, () => 'the server must support HTTP/1.1: ask its administrators'],
+  [/PROTOCOL/, () => 'the server must support TLS 1.2 or later: ask its administrators'],
 ];
 
 export const isCertificateError = (code: string) => CERTIFICATE.test(code);

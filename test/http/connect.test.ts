@@ -35,7 +35,7 @@ describe('a TLS connection', () => {
   const http2Only = () => listen(http2.createSecureServer(HERE) as unknown as net.Server);
   it.each([
     ['plain HTTP', () => scriptedServer({}), /does not speak TLS/, /the port of the base URL/],
-    ['HTTP/2', http2Only, /ALERT_NO_APPLICATION_PROTOCOL/, /^the service must support HTTP\/1\.1/],
+    ['HTTP/2', http2Only, /ALERT_NO_APPLICATION_PROTOCOL/, /^the server must support HTTP\/1\.1/],
   ] as const)('fails with a hint if the server speaks only %s', async (_, start, text, advice) => {
     const url = (await start()).baseUrl.replace('http:', 'https:');
     const error = await failure(clientOf(url, { ca: HERE.cert }).client.send(GET));

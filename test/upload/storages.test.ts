@@ -108,7 +108,11 @@ const PUT_ROWS: readonly Row[] = [
   ['500,first=1', 0],
   ['late:401', 4, 'refused the credentials (401'],
   ['302', 1, 'redirected to http://elsewhere.invalid/ (302)'],
-  ['drop:300000', 3, 'the connection was closed'],
+  [
+    'drop:300000',
+    3,
+    'the connection was closed\nhint: try again later, or ask the administrators of the server',
+  ],
   ['drop:300000,first=1', 0],
   ['stall', 3, 'no progress within 0.4 s', '--timeout 400ms'],
 ];
