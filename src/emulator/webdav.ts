@@ -10,6 +10,7 @@ import type { FaultKind } from './faults.ts';
 import type { EmulatorSettings } from './service-options.ts';
 
 const ROOT = '/upload/';
+const FULL = ['ENOSPC', 'EDQUOT'];
 const METHODS = 'OPTIONS, PROPFIND, GET, HEAD, PUT, MOVE, DELETE';
 
 /** The connection ended before the body did, so nobody waits for a response. */
@@ -132,7 +133,8 @@ async function receiveBody(
   const handle = await open(target, 'w');
   let received = 0;
   try {
-    for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    // Left open, as the response of a full disk still needs the connection.
+    for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
       await handle.writeFile(chunk);
       received += chunk.length;
       if (fault?.type === 'drop-after' && received >= fault.bytes) incoming.socket.destroy();
@@ -143,6 +145,8 @@ async function receiveBody(
   } catch (error) {
     await handle.close();
     if (!isVisible) await rm(target, { force: true });
+    if (FULL.includes(String((error as NodeJS.ErrnoException).code)))
+      throw new HttpError(507, 'The storage is full.', { Connection: 'close' });
     throw incoming.complete ? error : new BrokenUpload();
   }
 }

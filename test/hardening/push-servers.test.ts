@@ -1,7 +1,7 @@
 // push to real storages: killed at random moments, raced by another home, and on a full disk.
 
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -131,6 +131,21 @@ describe.each(SERVERS)('two homes that push one name to $name', (kind) => {
     1_200_000,
   );
 });
+
+it.skipIf(NO_TMPFS)(
+  `push to an emulator whose disk is full says so, and leaves nothing${NO_TMPFS && ` (skipped: ${NO_TMPFS})`}`,
+  async () => {
+    const uploads = temporaryDirectory();
+    mountTmpfs('8m', uploads);
+    const { baseUrl } = await serve({ uploads });
+    const settings = { 'upload-url': `dav+${baseUrl}/upload`, 'upload-username': 'demo' };
+    const own = { IMGCTL_CONFIG_DIR: configDirectory(settings), IMGCTL_UPLOAD_PASSWORD: 'demo' };
+    const argv = ['push', writeOva(temporaryDirectory(), 'web', SIZE), '--no-sync'];
+    const { exitCode, stderr } = await runBuilt(argv, { env: { ...account(baseUrl), ...own } });
+    expect(stderr).toMatch(/\nimgctl: 127.* is full \(507\)\nhint: free space.*\n$/);
+    expect([exitCode, readdirSync(path.join(uploads, 'demo'))]).toEqual([1, []]);
+  },
+);
 
 it.skipIf(NO_TMPFS)(
   `push to a full disk fails with one line and leaves nothing${NO_TMPFS && ` (skipped: ${NO_TMPFS})`}`,
