@@ -279,10 +279,11 @@ export function s3Storage(
     if (failure && stored && !isRight && !replace) throw conflict(name, address);
     if (failure && !(isRight && isMd5)) throw failure;
     if (isRight) return;
+    if (!stored) throw arrivedWrong(name, 'it is missing');
     // It is surely ours if it has the ETag that the storage gave it when it was completed.
     const removal = { method: 'DELETE', name, repeatable: true };
-    const isRemoved = stored?.tag === ownTag && (await send(removal).then(isSuccess, () => false));
-    const what = stored?.size === source.size ? `ETag is ${stored.tag}` : `size is ${stored?.size}`;
+    const isRemoved = stored.tag === ownTag && (await send(removal).then(isSuccess, () => false));
+    const what = stored.size === source.size ? `ETag is ${stored.tag}` : `size is ${stored.size}`;
     throw arrivedWrong(name, `its ${what}${isRemoved ? '' : ', and it was not removed'}`);
   }
 

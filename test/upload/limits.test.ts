@@ -171,6 +171,14 @@ describe('push to an S3 storage', () => {
     expect(requests.map(({ method }) => method)).toContain('DELETE');
   });
 
+  it('that completes the upload without an object fails', async () => {
+    const script = s3({});
+    const { push } = await setUp('s3', (request, index) => {
+      return request.method === 'HEAD' ? { status: 404 } : script(request, index);
+    });
+    expect(await push()).toEqual(failed(1, 'web.ova arrived damaged: it is missing\n'));
+  });
+
   it('that encrypts with its own keys is compared by the size', async () => {
     const { push } = await setUp('s3', s3(OPAQUE));
     expect((await push()).exitCode).toBe(0);
