@@ -244,7 +244,9 @@ export function forgetTokens(
       .map(({ name }) => {
         const [owner = '', key = ''] = name.replace(/^\./, '').split('.');
         return { name, owner, key, isUse: name.endsWith('.used') };
-      });
+      })
+      // A link may lead to the files of another program.
+      .filter(({ key }) => /^[\da-f]{16}$/.test(key));
     const uses = files.filter(({ isUse }) => isUse);
     const keys = new Set(uses.filter(({ owner }) => owner === profile).map(({ key }) => key));
     if (account) keys.add(accountKey(account));

@@ -144,4 +144,15 @@ describe('forgetTokens', () => {
     fs.mkdirSync(file);
     expect(forgetTokens(directory).count).toBe(0);
   });
+
+  it('removes no file of another program, such as in a folder that a link leads to', async () => {
+    const directory = temporaryDirectory();
+    const names = ['id_rsa', 'known.hosts', 'default.backup.json'];
+    fs.mkdirSync(path.join(directory, 'keys'));
+    for (const name of names) fs.writeFileSync(path.join(directory, 'keys', name), '');
+    fs.symlinkSync('keys', path.join(directory, 'tokens'));
+    expect(forgetTokens(directory)).toEqual({ count: 0, alsoUsedBy: [] });
+    expect(forgetTokens(directory, 'default', ACCOUNT).count).toBe(0);
+    expect(namesIn(directory).sort()).toEqual(names.sort());
+  });
 });
