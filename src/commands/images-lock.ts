@@ -235,7 +235,7 @@ const BROKEN_STATES = ['gone', 'replaced', 'moved'];
 
 async function check(context: Context, options: Options, names: readonly string[]) {
   const view = viewOf(context, options, [...CHECK_COLUMNS, 'path']);
-  const locks = selectLocks(await readLocks(context, options), names);
+  const locks = selectLocks(options, await readLocks(context, options), names);
   const source = await openSource(context, {});
   const rows: { lock: string; state: string; [field: string]: unknown }[] = [];
   for (const [lock, locked] of locks) {
@@ -244,7 +244,7 @@ async function check(context: Context, options: Options, names: readonly string[
     if (!matchesText) {
       context.console.warn(
         `${lock}: its image ${name} does not match ${text.join(' ')}`,
-        `lock one that does: ${updateLine(options, lock)}`,
+        `lock one that does: ${lockCommand(options, 'update', lock)}`,
       );
     }
     const state = stateOf(locked, live, newest);
@@ -256,7 +256,7 @@ async function check(context: Context, options: Options, names: readonly string[
   const broken = rows.filter(({ state }) => BROKEN_STATES.includes(state));
   if (broken.length > 0) {
     const message = `${broken.length} of ${counted(rows.length, 'locked image')} changed`;
-    const update = updateLine(options, ...broken.map(({ lock }) => lock));
+    const update = lockCommand(options, 'update', ...broken.map(({ lock }) => lock));
     throw new ImgctlError('lock-broken', message, {
       details: broken.map(({ lock, state }) => `${lock}: ${state}`),
       hint: `lock the newest images instead: ${update}`,
@@ -275,7 +275,7 @@ async function update(context: Context, options: Options, names: readonly string
   const rows: Row[] = [];
   await changeLocks(context, options, undefined, async (locks) => {
     const changed = new Map(locks);
-    for (const [lock, old] of selectLocks(locks, names)) {
+    for (const [lock, old] of selectLocks(options, locks, names)) {
       const now = lockedImage(old, await resolve(context, source, old, lock));
       const change = JSON.stringify(now) === JSON.stringify(old) ? 'unchanged' : 'updated';
       if (change === 'updated') changed.set(lock, now);
@@ -289,16 +289,16 @@ async function update(context: Context, options: Options, names: readonly string
 
 async function remove(context: Context, options: Options, name: string) {
   await changeLocks(context, options, undefined, async (locks) => {
-    requireLock(locks, name);
+    requireLock(options, locks, name);
     return new Map([...locks].filter(([each]) => each !== name));
   });
   context.console.success(`Unlocked ${name}`);
 }
 
 /** Returns the locks with these names, or all. @throws ImgctlError not-found */
-function selectLocks(locks: Locks, names: readonly string[]): Locks {
+function selectLocks(options: Options, locks: Locks, names: readonly string[]): Locks {
   if (names.length === 0) return locks;
-  return new Map(names.map((name) => [name, requireLock(locks, name)]));
+  return new Map(names.map((name) => [name, requireLock(options, locks, name)]));
 }
 
 type Query = Pick<LockedImage, 'text' | 'filters'>;
@@ -369,17 +369,18 @@ async function changeLocks(
   }
 }
 
-function updateLine({ file = DEFAULT_LOCK_FILE }: Options, ...names: string[]): string {
+/** Returns a command for hints, for the same file. */
+function lockCommand({ file = DEFAULT_LOCK_FILE }: Options, ...words: string[]): string {
   const flag = file === DEFAULT_LOCK_FILE ? '' : ` --file ${shellQuote(file)}`;
-  return `imgctl images lock update ${names.join(' ')}${flag}`;
+  return `imgctl images lock ${words.join(' ')}${flag}`;
 }
 
 /** @throws ImgctlError not-found */
-function requireLock(locks: Locks, name: string): LockedImage {
+function requireLock(options: Options, locks: Locks, name: string): LockedImage {
   const locked = locks.get(name);
   if (locked !== undefined) return locked;
   throw new ImgctlError('not-found', `no image is locked as ${quoted(name)}`, {
-    hint: suggest(name, [...locks.keys()], 'imgctl images lock list'),
+    hint: suggest(name, [...locks.keys()], lockCommand(options, 'list')),
   });
 }
 
@@ -390,9 +391,9 @@ export async function readLockedImage(
   options: Options,
   name: string,
 ) {
-  const locked = requireLock(await readLocks(context, options), name);
+  const locked = requireLock(options, await readLocks(context, options), name);
   const image = await source.getImage(locked.id);
-  const hint = `lock the newest one instead: ${updateLine(options, name)}`;
+  const hint = `lock the newest one instead: ${lockCommand(options, 'update', name)}`;
   if (image === undefined) {
     const message = `${name} is gone: image ${locked.id} does not exist`;
     throw new ImgctlError('not-found', message, { hint });
@@ -421,7 +422,7 @@ async function readLocks(context: Context, options: Options, initial?: Locks): P
   const text = await readTextFile(file, what, context.io);
   if (text === undefined) {
     if (initial) return initial;
-    throw invalid('does not exist', 'create it with: imgctl images lock add NAME TEXT');
+    throw invalid('does not exist', `create it with: ${lockCommand(options, 'add NAME TEXT')}`);
   }
   return parseLockFile(text, invalid);
 }
