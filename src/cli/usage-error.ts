@@ -7,12 +7,9 @@ import { incompatible, nearest } from '../query/suggest.ts';
 
 /** What people type after imgctl, and what to do instead. No guess is better than a wrong one. */
 const COMMANDS: ReadonlyMap<string, string> = new Map([
-  ['list', 'use: imgctl images list'],
-  ['get', 'use: imgctl images get'],
-  ['latest', 'use: imgctl images latest'],
-  ['changes', 'use: imgctl images changes'],
-  ['snapshot', 'use: imgctl images snapshot'],
-  ['lock', 'use: imgctl images lock'],
+  ...['list', 'get', 'latest', 'changes', 'snapshot', 'lock'].map(
+    (name) => [name, `use: imgctl images ${name}`] as const,
+  ),
   ['ls', 'use: imgctl images list'],
   ['lst', 'use: imgctl images list'],
   ['search', 'use: imgctl images list TEXT'],

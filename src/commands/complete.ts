@@ -217,7 +217,7 @@ function columns(typed: string): Candidates {
 
 function settingValues(key: string, typed: string): Candidates {
   if (key.startsWith('columns.')) return columns(typed);
-  if (key.endsWith('ca-file')) return { mode: 'files', candidates: [] };
+  if (key.endsWith('-file')) return { mode: 'files', candidates: [] };
   const setting: SettingDefinition | undefined = isSettingKey(key) ? SETTINGS[key] : undefined;
   return words(setting?.valid ?? setting?.suggested ?? []);
 }

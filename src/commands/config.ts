@@ -138,13 +138,9 @@ async function get(context: Context, _options: object, name: string): Promise<vo
 async function set(context: Context, _options: object, name: string, value: string): Promise<void> {
   const key = requireKey(name);
   SETTINGS[key].parse(value, key);
-  if (key === 'columns.images' || key === 'columns.my-images') readColumns(value, key);
+  if (key.startsWith('columns.')) readColumns(value, key);
   // Later commands may run in another directory.
-  const isPath =
-    key === 'ca-file' ||
-    key === 'upload-ca-file' ||
-    key === 'metrics-file' ||
-    (key === 'credential-helper' && /[\\/]/.test(value));
+  const isPath = key.endsWith('-file') || (key === 'credential-helper' && /[\\/]/.test(value));
   const settings = context.settingsWith({ [key]: value });
   await change(context, key, isPath ? path.resolve(context.io.cwd, value) : settings.text(key));
   if (key !== 'base-url' && key !== 'token-store') return;

@@ -69,8 +69,7 @@ async function run(context: Context): Promise<void> {
   } catch (error) {
     if (!context.io.signal.aborted) throw error;
     const reason = asImgctlError(context.io.signal.reason);
-    const how = reason.code === 'terminated' ? 'terminated' : 'interrupted';
-    throw reason.with({ message: `demo ${how}; nothing was left behind`, hint: undefined });
+    throw reason.with({ message: `demo ${reason.code}; nothing was left behind`, hint: undefined });
   } finally {
     await emulator.close();
     fs.rmSync(folder, { recursive: true, force: true });
