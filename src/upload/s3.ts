@@ -334,8 +334,7 @@ export function s3Storage(
       const id = found?.id ?? (textOf(await start(), 'UploadId') || notS3());
       const upload = found ?? { name, id, source, tags: new Map() };
       const discard = async (error: unknown) => {
-        const isUseless = hasCode(error, ...USELESS_AFTER);
-        if (isUseless) await abort(name, id);
+        if (hasCode(error, ...USELESS_AFTER)) await abort(name, id);
       };
       try {
         const md5s = await sendParts(upload, onProgress);
