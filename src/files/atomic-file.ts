@@ -135,8 +135,11 @@ function flushAndVerify(file: string, text: string): void {
 /** Milliseconds. The writer of an older staging file was killed. */
 const MAX_WRITE_TIME = 60_000;
 
+/** A random UUID, by which imgctl tells its own files from those of others. */
+export const UUID = '[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}';
+
 /** The end of a staging file's name; conf adds an extension. */
-const STAGING = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.new/;
+const STAGING = new RegExp(`^${UUID}\\.new`);
 
 /** Removes the staging files of this write and of killed writers, also those that conf makes from their names. */
 function removeLeftovers(file: string, staging: string): void {

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { ImgctlError, valueOr } from '../errors.ts';
 import { builtin, type Clock } from '../io.ts';
-import { type ConfirmLock, isMissing } from './atomic-file.ts';
+import { type ConfirmLock, isMissing, UUID } from './atomic-file.ts';
 
 /** Milliseconds between two renewals. */
 const RENEWAL = 1_000;
@@ -103,8 +103,7 @@ async function acquire(folder: string, patience: number, io: Clock): Promise<str
   }
 }
 
-/** A random UUID. */
-const HOLDER = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+const HOLDER = new RegExp(`^${UUID}$`);
 
 /**
  * Returns the name of the holder's file, if there is one, and a text that changes with every renewal.

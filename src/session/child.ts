@@ -80,11 +80,8 @@ export async function runChild(io: Io, options: ChildOptions): Promise<ChildResu
     io.signal.addEventListener('abort', interrupted, { once: true });
     child.once('error', (error) => end(undefined, 'could not be started', error));
     child.once('exit', (code, signal) => {
-      const failure =
-        code === 0
-          ? undefined
-          : `${signal ? `was killed by ${signal}` : `failed with exit code ${code}`}`;
-      const settle = () => end(code ?? undefined, failure);
+      const failure = signal ? `was killed by ${signal}` : `failed with exit code ${code}`;
+      const settle = () => end(code ?? undefined, code === 0 ? undefined : failure);
       child.once('close', settle);
       reading = setTimeout(settle, READING_LIMIT);
     });

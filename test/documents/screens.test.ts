@@ -51,24 +51,29 @@ it.skipIf(noScript).each([
   [80, 24],
   [50, 24],
   [120, 40],
-])('on a terminal of %ix%i, commands show what users should see', async (columns, rows) => {
-  const { user, baseUrl, spoil } = await world();
-  let text = '';
-  for (const scene of SCENES) {
-    if (scene.startsWith('sync')) spoil();
-    const setup = `cd $HOME; stty cols ${columns} rows ${rows}`;
-    const { stdout } = await onTerminal(user, `${setup}; eval "$IMGCTL ${scene}"`).ended;
-    text += `$ imgctl ${scene}\n${stdout.replaceAll(ERASED, '').replaceAll('\r\n', '\n')}\n`;
-  }
-  const shown = text
-    .replaceAll(baseUrl, 'http://127.0.0.1:8080')
-    .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:8080')
-    .replaceAll(user.HOME, '/home/demo')
-    .replaceAll(/20(?:2[6-9]|[3-9]\d)-\d\d-\d\d \d\d:\d\d/g, '2025-08-01 09:30')
-    .replace(/Node [\d.]+ on \w+ \w+/, 'Node 24.0.0 on linux x64')
-    .replaceAll(/in \d+ s\b/g, 'in 0 s')
-    .replaceAll('\u001b', '␛');
-  // Colours once: they do not depend on the size.
-  const file = `screens/${columns}x${rows}.txt`;
-  await expect(columns === 80 ? shown : shown.replaceAll(/␛\[\d+m/g, '')).toMatchFileSnapshot(file);
-});
+])(
+  'on a terminal of %ix%i, commands show what users should see (needs script)',
+  async (columns, rows) => {
+    const { user, baseUrl, spoil } = await world();
+    let text = '';
+    for (const scene of SCENES) {
+      if (scene.startsWith('sync')) spoil();
+      const setup = `cd $HOME; stty cols ${columns} rows ${rows}`;
+      const { stdout } = await onTerminal(user, `${setup}; eval "$IMGCTL ${scene}"`).ended;
+      text += `$ imgctl ${scene}\n${stdout.replaceAll(ERASED, '').replaceAll('\r\n', '\n')}\n`;
+    }
+    const shown = text
+      .replaceAll(baseUrl, 'http://127.0.0.1:8080')
+      .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:8080')
+      .replaceAll(user.HOME, '/home/demo')
+      .replaceAll(/20(?:2[6-9]|[3-9]\d)-\d\d-\d\d \d\d:\d\d/g, '2025-08-01 09:30')
+      .replace(/Node [\d.]+ on \w+ \w+/, 'Node 24.0.0 on linux x64')
+      .replaceAll(/in \d+ s\b/g, 'in 0 s')
+      .replaceAll('\u001b', '␛');
+    // Colours once: they do not depend on the size.
+    const file = `screens/${columns}x${rows}.txt`;
+    await expect(columns === 80 ? shown : shown.replaceAll(/␛\[\d+m/g, '')).toMatchFileSnapshot(
+      file,
+    );
+  },
+);

@@ -89,7 +89,7 @@ describe.skipIf(COMMAND.length === 1)('the compile cache', () => {
   });
 
   it.skipIf(!('enableCompileCache' in module))(
-    'is used on Node 22, and never emptied',
+    'is used, and never emptied (needs Node 22)',
     async () => {
       const env = freshHome();
       const folder = path.join(env.HOME, '.cache/imgctl/compiled');

@@ -90,17 +90,20 @@ describe.each(SIGNALS)('%s', (signal, exitCode) => {
 
 describe('imgctl', () => {
   // NODE_OPTIONS halts the lookup; the single executable ignores it.
-  it.skipIf(COMMAND.length === 1)('ends a DNS lookup at SIGTERM', async () => {
-    const home = freshHome();
-    const halt = path.join(home.HOME, 'halt.cjs');
-    writeFileSync(halt, haltedLookups(path.join(home.HOME, 'pipe')));
-    const env = { ...home, IMGCTL_TOKEN: 'T', NODE_OPTIONS: `--require ${halt}` };
-    const list = startCli(['images', 'list', '--base-url', 'https://images.example'], { env });
-    await list.waitFor('stderr', 'looking up');
-    list.child.kill('SIGTERM');
-    expect((await list.ended).stderr).toMatch(/^looking up\nimgctl: .+\n$/);
-    expect(list.child.signalCode).toBe('SIGTERM');
-  });
+  it.skipIf(COMMAND.length === 1)(
+    'ends a DNS lookup at SIGTERM (not in an executable)',
+    async () => {
+      const home = freshHome();
+      const halt = path.join(home.HOME, 'halt.cjs');
+      writeFileSync(halt, haltedLookups(path.join(home.HOME, 'pipe')));
+      const env = { ...home, IMGCTL_TOKEN: 'T', NODE_OPTIONS: `--require ${halt}` };
+      const list = startCli(['images', 'list', '--base-url', 'https://images.example'], { env });
+      await list.waitFor('stderr', 'looking up');
+      list.child.kill('SIGTERM');
+      expect((await list.ended).stderr).toMatch(/^looking up\nimgctl: .+\n$/);
+      expect(list.child.signalCode).toBe('SIGTERM');
+    },
+  );
 
   it('demo ends with the image of the uploaded package and leaves no files', async () => {
     const env = {

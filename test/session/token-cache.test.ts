@@ -88,8 +88,7 @@ describe('the token cache', () => {
     expect(warnings.join()).not.toContain('s3cret');
   });
 
-  // Only root can give a file away.
-  it.skipIf(process.getuid?.() !== 0)('ignores a file of another user', async () => {
+  it.skipIf(process.getuid?.() !== 0)('ignores a file of another user (needs root)', async () => {
     const { cache, warnings, file } = cacheIn(temporaryDirectory());
     await cache.write(TOKEN);
     fs.chownSync(file, 65_534, 65_534);
