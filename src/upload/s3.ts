@@ -1,6 +1,7 @@
 // An S3 storage: multipart uploads, which become visible as a whole when they are completed.
 
 import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import { AwsV4Signer } from 'aws4fetch';
 import { hasCode, ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
@@ -40,7 +41,16 @@ const MAX_UPLOADS = 20;
 /** Codes of errors after which the uploaded parts are of no use. */
 const USELESS_AFTER = ['invalid-package', 'storage-full', 'conflict', 'failed'] as const;
 
+/** Without a checksum, some storages read the whole file again for one of their own. */
+const WITH_CRC = { 'x-amz-checksum-algorithm': 'CRC32' };
+
 type Query = Readonly<Record<string, string>>;
+
+/** The digests of a part: MD5 in hexadecimal, and CRC-32 as S3 writes it. */
+interface Digests {
+  readonly md5: string;
+  readonly crc: string;
+}
 
 interface S3Request extends Partial<Omit<StorageRequest, 'url'>> {
   /** Of the bucket without it. */
@@ -53,6 +63,8 @@ interface Upload {
   readonly name: string;
   readonly id: string;
   readonly source: Source;
+  /** Its parts have a CRC-32. */
+  readonly hasCrc: boolean;
   /** The ETags of the parts that the storage has, by number from 1. */
   readonly tags: Map<number, string>;
 }
@@ -173,18 +185,34 @@ export function s3Storage(
     const markers = { 'part-number-marker': 'NextPartNumberMarker' };
     for (const id of await listUploads(name)) {
       const tags = new Map<number, string>();
+      const checksums = new Set<string>();
       const query = { uploadId: id, 'part-number-marker': '0' };
       // It was completed or removed meanwhile, or belongs to another user.
-      for await (const part of items('Part', { name, query }, markers, [403, 404]))
+      for await (const part of items('Part', { name, query }, markers, [403, 404])) {
         tags.set(Number(textOf(part, 'PartNumber')), plainTag(textOf(part, 'ETag')));
-      let isSame = tags.size > 0;
+        for (const child of part.children)
+          if (child.name.startsWith('Checksum')) checksums.add(child.name);
+      }
+      const hasCrc = checksums.delete('ChecksumCRC32');
+      // Another program's upload may need a checksum that is not computed here.
+      let isSame = tags.size > 0 && checksums.size === 0;
       for (const [number, tag] of tags) {
         const { start, end } = rangeOf(source, number);
-        if (isSame) for await (const md5 of md5sOf(source.read(start, end))) isSame = md5 === tag;
+        if (isSame)
+          for await (const { md5 } of digestsOf(source.read(start, end))) isSame = md5 === tag;
       }
-      if (isSame) return { name, id, source, tags };
+      if (isSame) return { name, id, source, hasCrc, tags };
     }
     return undefined;
+  }
+
+  async function startUpload(name: string, source: Source): Promise<Upload> {
+    const request = { method: 'POST', name, query: { uploads: '' }, headers: WITH_CRC };
+    const response = await send(request);
+    const id = textOf(rootOf(response), 'UploadId') || notS3();
+    // A storage that does not know it may refuse it.
+    const hasCrc = response.headers['x-amz-checksum-algorithm'] === 'CRC32';
+    return { name, id, source, hasCrc, tags: new Map() };
   }
 
   async function abort(name: string, uploadId: string): Promise<void> {
@@ -193,15 +221,15 @@ export function s3Storage(
     if (!isSuccess(response) && response.status !== 404) throw s3Error(response);
   }
 
-  /** Reads the file once for the MD5s of its parts, which it returns, and sends those that are missing. */
-  async function sendParts(upload: Upload, onProgress: (bytes: number) => void): Promise<string[]> {
-    const { name, id, source, tags } = upload;
-    const md5s: string[] = [];
+  /** Reads the file for the digests of its parts, which it returns, and sends those that are missing. */
+  async function sendParts(upload: Upload, onProgress: (bytes: number) => void) {
+    const { name, id, source, hasCrc, tags } = upload;
+    const parts: Digests[] = [];
     const sending = new Set<Promise<void>>();
     let total = 0;
     for (const number of tags.keys()) total += rangeOf(source, number).length;
     onProgress(total);
-    const sendPart = async (number: number, md5: string): Promise<void> => {
+    const sendPart = async (number: number, { md5, crc }: Digests): Promise<void> => {
       const { start, end, length } = rangeOf(source, number);
       let counted = 0;
       const read = () => source.read(start, end);
@@ -211,7 +239,10 @@ export function s3Storage(
         onProgress(total);
       });
       const query = { partNumber: `${number}`, uploadId: id };
-      const headers = { 'content-md5': Buffer.from(md5, 'hex').toString('base64') };
+      const headers = {
+        'content-md5': Buffer.from(md5, 'hex').toString('base64'),
+        ...(hasCrc && { 'x-amz-checksum-crc32': crc }),
+      };
       const response = await send({ method: 'PUT', name, query, headers, body, repeatable: true });
       if (s3Code(response) === 'NoSuchUpload') throw uploadGone(name);
       if (!isSuccess(response)) throw s3Error(response);
@@ -221,11 +252,11 @@ export function s3Storage(
       tags.set(number, tag);
     };
     try {
-      for await (const md5 of md5sOf(source.readAll(), partSizeOf(source))) {
-        const number = md5s.push(md5);
-        if (tags.get(number) === md5) continue;
+      for await (const digests of digestsOf(source.readAll(), partSizeOf(source))) {
+        const number = parts.push(digests);
+        if (tags.get(number) === digests.md5) continue;
         if (sending.size >= parallel) await Promise.race(sending);
-        const part = sendPart(number, md5);
+        const part = sendPart(number, digests);
         sending.add(part);
         // A part that failed stays, and ends the next wait.
         part.then(
@@ -237,22 +268,23 @@ export function s3Storage(
     } finally {
       await Promise.allSettled(sending);
     }
-    return md5s;
+    return parts;
   }
 
   /** Completes the upload, which makes the object visible, and checks it. */
   async function complete(
-    { name, id, source, tags }: Upload,
-    md5s: readonly string[],
+    { name, id, source, hasCrc, tags }: Upload,
+    parts: readonly Digests[],
     replace: boolean,
   ): Promise<void> {
     if (!replace && (await stat(name))) throw conflict(name, address);
-    const parts = md5s.map((md5, index) => {
-      const tag = `&quot;${tags.get(index + 1) ?? md5}&quot;`;
-      return `<Part><PartNumber>${index + 1}</PartNumber><ETag>${tag}</ETag></Part>`;
+    const list = parts.map(({ md5, crc }, index) => {
+      const tag = `<ETag>&quot;${tags.get(index + 1) ?? md5}&quot;</ETag>`;
+      const checksum = hasCrc ? `<ChecksumCRC32>${crc}</ChecksumCRC32>` : '';
+      return `<Part><PartNumber>${index + 1}</PartNumber>${tag}${checksum}</Part>`;
     });
     const body = textBody(
-      `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${parts.join('')}</CompleteMultipartUpload>`,
+      `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${list.join('')}</CompleteMultipartUpload>`,
     );
     const condition: Record<string, string> = replace ? {} : { 'if-none-match': '*' };
     const headers = { 'content-type': 'application/xml', ...condition };
@@ -273,8 +305,8 @@ export function s3Storage(
     }
     const stored = await stat(name);
     // With keys of the storage's own, the ETag is no MD5.
-    const isMd5 = md5s.every((md5, index) => tags.get(index + 1) === md5);
-    const isRight = stored?.size === source.size && (!isMd5 || stored.tag === multipartTag(md5s));
+    const isMd5 = parts.every(({ md5 }, index) => tags.get(index + 1) === md5);
+    const isRight = stored?.size === source.size && (!isMd5 || stored.tag === multipartTag(parts));
     // If the response was lost, what is there says whether the upload was completed.
     if (failure && stored && !isRight && !replace) throw conflict(name, address);
     if (failure && !(isRight && isMd5)) throw failure;
@@ -321,24 +353,21 @@ export function s3Storage(
       // Without a number it is the MD5 of the whole.
       const [, count] = stored.tag.split('-');
       const partSize = count === undefined ? undefined : partSizeOf(source);
-      const md5s: string[] = [];
-      for await (const md5 of md5sOf(source.read(), partSize)) md5s.push(md5);
-      const tag = count === undefined ? md5s[0] : multipartTag(md5s);
+      const parts: Digests[] = [];
+      for await (const part of digestsOf(source.read(), partSize)) parts.push(part);
+      const tag = count === undefined ? parts[0]?.md5 : multipartTag(parts);
       if (tag === stored.tag) return { state: 'same' };
       const note = 'a file uploaded with another part size counts as different; see --part-size';
-      return { state: 'different', ...(count && Number(count) !== md5s.length && { note }) };
+      return { state: 'different', ...(count && Number(count) !== parts.length && { note }) };
     },
     async put(name, source, onProgress) {
-      const found = await findUpload(name, source);
-      const start = () => ask({ method: 'POST', name, query: { uploads: '' } });
-      const id = found?.id ?? (textOf(await start(), 'UploadId') || notS3());
-      const upload = found ?? { name, id, source, tags: new Map() };
+      const upload = (await findUpload(name, source)) ?? (await startUpload(name, source));
       const discard = async (error: unknown) => {
-        if (hasCode(error, ...USELESS_AFTER)) await abort(name, id);
+        if (hasCode(error, ...USELESS_AFTER)) await abort(name, upload.id);
       };
       try {
-        const md5s = await sendParts(upload, onProgress);
-        return { finish: (replace) => complete(upload, md5s, replace), discard };
+        const parts = await sendParts(upload, onProgress);
+        return { finish: (replace) => complete(upload, parts, replace), discard };
       } catch (error) {
         await discard(error).catch(() => {});
         throw error;
@@ -363,29 +392,37 @@ function encode(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, code);
 }
 
-/** Returns the ETag of an object of parts with these MD5s. */
-function multipartTag(md5s: readonly string[]): string {
-  const bytes = Buffer.from(md5s.join(''), 'hex');
-  return `${createHash('md5').update(bytes).digest('hex')}-${md5s.length}`;
+/** Returns the ETag of an object of these parts. */
+function multipartTag(parts: readonly Digests[]): string {
+  const bytes = Buffer.from(parts.map(({ md5 }) => md5).join(''), 'hex');
+  return `${createHash('md5').update(bytes).digest('hex')}-${parts.length}`;
 }
 
-/** Yields the MD5 of each part; empty content is one part. */
-async function* md5sOf(
+/** Yields the digests of each part; empty content is one part. */
+async function* digestsOf(
   chunks: AsyncIterable<Buffer>,
   partSize = Number.POSITIVE_INFINITY,
-): AsyncGenerator<string> {
+): AsyncGenerator<Digests> {
   let hash = createHash('md5');
+  let crc = 0;
   let position = 0;
+  const digests = (): Digests => {
+    const bytes = Buffer.alloc(4);
+    bytes.writeUInt32BE(crc);
+    return { md5: hash.digest('hex'), crc: bytes.toString('base64') };
+  };
   for await (const chunk of chunks) {
     if (position === partSize) {
-      yield hash.digest('hex');
+      yield digests();
       hash = createHash('md5');
+      crc = 0;
       position = 0;
     }
     hash.update(chunk);
+    crc = crc32(chunk, crc);
     position += chunk.length;
   }
-  yield hash.digest('hex');
+  yield digests();
 }
 
 function plainTag(etag = ''): string {

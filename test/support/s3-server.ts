@@ -4,6 +4,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import path from 'node:path';
+import { crc32 } from 'node:zlib';
 import { AwsV4Signer } from 'aws4fetch';
 import type { ApiResponse } from '../../src/emulator/api-request.ts';
 import {
@@ -34,6 +35,8 @@ interface S3Options {
 
 interface Upload {
   readonly key: string;
+  /** Each part needs its CRC-32. */
+  readonly hasCrc: boolean;
   readonly parts: Map<number, Buffer>;
 }
 
@@ -146,7 +149,7 @@ function createBucket(folder: string): (request: S3Request) => ApiResponse {
     return xmlResponse('ListMultipartUploadsResult', { IsTruncated: 'false', Upload });
   };
 
-  const listParts = (after: number, { parts }: Upload): ApiResponse => {
+  const listParts = (after: number, { parts, hasCrc }: Upload): ApiResponse => {
     const all = [...parts].sort(([left], [right]) => left - right);
     const page = all.filter(([number]) => number > after).slice(0, 1000);
     const [last = 0] = page.at(-1) ?? [];
@@ -154,16 +157,18 @@ function createBucket(folder: string): (request: S3Request) => ApiResponse {
       NextPartNumberMarker: last,
       IsTruncated: String(last < (all.at(-1)?.[0] ?? 0)),
       Part: page.map(([PartNumber, body]) => {
-        return { PartNumber, ETag: `"${md5Of(body)}"`, Size: body.length };
+        const crc: Content = hasCrc ? { ChecksumCRC32: crcOf(body) } : {};
+        return { PartNumber, ETag: `"${md5Of(body)}"`, Size: body.length, ...crc };
       }),
     });
   };
 
-  const complete = (request: S3Request, { key, parts }: Upload): ApiResponse => {
+  const complete = (request: S3Request, { key, parts, hasCrc }: Upload): ApiResponse => {
     const { body, headers, hasWrongEtag } = request;
     const listed = [...body.toString().matchAll(/<Part>[\s\S]*?<\/Part>/g)].map(([part]) => {
       const content = parts.get(Number(/<PartNumber>(\d+)</.exec(part)?.[1])) ?? Buffer.alloc(0);
-      return { content, isSame: part.includes(md5Of(content)) };
+      const crc = hasCrc ? `<ChecksumCRC32>${crcOf(content)}<` : '';
+      return { content, isSame: part.includes(md5Of(content)) && part.includes(crc) };
     });
     const contents = listed.map(({ content }) => content);
     const isTooSmall = contents.slice(0, -1).some(({ length }) => length < MIN_PART_SIZE);
@@ -180,12 +185,14 @@ function createBucket(folder: string): (request: S3Request) => ApiResponse {
   };
 
   const serveUpload = (request: S3Request, key: string, id: string): ApiResponse => {
-    const { method, url, body, hasWrongEtag } = request;
+    const { method, url, headers, body, hasWrongEtag } = request;
     const upload = uploads.get(id);
     if (upload?.key !== key) return s3Error(404, 'NoSuchUpload');
     if (method === 'GET')
       return listParts(Number(url.searchParams.get('part-number-marker')), upload);
     if (method === 'PUT') {
+      const crc = headers['x-amz-checksum-crc32'];
+      if (crc !== (upload.hasCrc ? crcOf(body) : undefined)) return s3Error(400, 'InvalidRequest');
       upload.parts.set(Number(url.searchParams.get('partNumber')), body);
       return { status: 200, headers: { ETag: `"${hasWrongEtag ? WRONG_ETAG : md5Of(body)}"` } };
     }
@@ -195,7 +202,7 @@ function createBucket(folder: string): (request: S3Request) => ApiResponse {
   };
 
   return (request) => {
-    const { method, url } = request;
+    const { method, url, headers } = request;
     const key = decodeURIComponent(url.pathname.slice(BUCKET.length + 1));
     const prefix = url.searchParams.get('prefix') ?? '';
     if (key === '')
@@ -204,8 +211,13 @@ function createBucket(folder: string): (request: S3Request) => ApiResponse {
     if (id !== null) return serveUpload(request, key, id);
     if (method === 'POST') {
       const UploadId = randomUUID();
-      uploads.set(UploadId, { key, parts: new Map() });
-      return xmlResponse('InitiateMultipartUploadResult', { Key: key, UploadId });
+      const algorithm = String(headers['x-amz-checksum-algorithm']);
+      uploads.set(UploadId, { key, hasCrc: algorithm === 'CRC32', parts: new Map() });
+      const response = xmlResponse('InitiateMultipartUploadResult', { Key: key, UploadId });
+      return {
+        ...response,
+        headers: { ...response.headers, 'x-amz-checksum-algorithm': algorithm },
+      };
     }
     const object = objectOf(key);
     if (method === 'DELETE') rmSync(path.join(folder, key), { force: true });
@@ -218,6 +230,12 @@ function createBucket(folder: string): (request: S3Request) => ApiResponse {
 
 function md5Of(bytes: Buffer, encoding: 'hex' | 'base64' = 'hex'): string {
   return createHash('md5').update(bytes).digest(encoding);
+}
+
+function crcOf(bytes: Buffer): string {
+  const crc = Buffer.alloc(4);
+  crc.writeUInt32BE(crc32(bytes));
+  return crc.toString('base64');
 }
 
 const s3Error = (status: number, Code: string): ApiResponse => ({

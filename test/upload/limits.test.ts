@@ -1,6 +1,7 @@
 // Storages that answer without end or with something else than they were sent: limits of time, XML and lists.
 
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { failed, fakeIo, runCli } from '../support/io.ts';
@@ -18,7 +19,7 @@ async function setUp(kind: 'dav' | 's3', script: Handler) {
     const argv = `push ${file} --retries 0 --part-size 5M ${options}`.split(' ');
     return { io, ended: runCli(argv, io) };
   };
-  return { requests, start, push: () => start().ended };
+  return { file, requests, start, push: () => start().ended };
 }
 
 const multistatus = (content: string): ScriptedResponse => ({
@@ -195,6 +196,35 @@ describe('push to an S3 storage', () => {
     expect(other).toEqual(failed(1, text));
     const same = await imgctl(`push ${file} --no-sync --part-size 5M`);
     expect(same.stderr).toContain('web.ova: already there');
+  });
+
+  it('that knows no CRC-32 gets none', async () => {
+    const { push, requests } = await setUp('s3', s3({}));
+    expect((await push()).exitCode).toBe(0);
+    const [part] = requests.filter(({ method }) => method === 'PUT');
+    expect(part?.headers).toHaveProperty('content-md5');
+    expect(part?.headers).not.toHaveProperty('x-amz-checksum-crc32');
+  });
+
+  it.each([
+    ['no checksum continues', '', 0],
+    ['a CRC-32 continues', '<ChecksumCRC32>AAAAAA==</ChecksumCRC32>', 0],
+    ['another checksum starts a new', '<ChecksumSHA256>AA==</ChecksumSHA256>', 1],
+  ])('that has an upload with %s upload', async (_what, checksum, starts) => {
+    let md5 = '';
+    const script = s3({
+      list: ({ url: { searchParams } }) => {
+        const tag = `<PartNumber>1</PartNumber><ETag>${md5}</ETag>`;
+        return searchParams.has('uploadId')
+          ? `<Part>${tag}${checksum}</Part>`
+          : '<Upload><Key>web.ova</Key><UploadId>7</UploadId></Upload>';
+      },
+    });
+    const { file, push, requests } = await setUp('s3', script);
+    md5 = createHash('md5').update(readFileSync(file)).digest('hex');
+    await push();
+    const posts = requests.filter(({ method }) => method === 'POST');
+    expect(posts.filter(({ url }) => url.searchParams.has('uploads'))).toHaveLength(starts);
   });
 
   it('does not continue an upload that has a part of another file', async () => {
