@@ -152,12 +152,12 @@ export function systemOf(process: NodeJS.Process): System {
   };
 }
 
-/** The directory may have been removed; most commands work without it. */
+/** The directory may have been removed: most commands work without it, others name what is missing. */
 function currentDirectory(process: NodeJS.Process): string {
   try {
     return process.cwd();
   } catch {
-    return '/';
+    return process.env.PWD ?? '/';
   }
 }
 

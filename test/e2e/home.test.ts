@@ -7,6 +7,7 @@ import { parseFault } from '../../src/emulator/faults.ts';
 import { account, COMMAND, runBuilt, startCli, withClockAhead } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
 import { modeOf } from '../support/files.ts';
+import { failed } from '../support/io.ts';
 
 // The single executable ignores NODE_OPTIONS.
 const withNodeOptions = it.skipIf(COMMAND.length === 1);
@@ -89,4 +90,12 @@ it.each([
   login.child.kill(signal);
   expect((await login.ended).exitCode).toBe(exitCode);
   expect(locks()).toEqual([]);
+});
+
+it('images lock add in a folder that was removed writes nothing', async () => {
+  const env = account((await serve()).baseUrl);
+  const prelude = 'mkdir "$HOME/gone"; cd "$HOME/gone"; rmdir "$HOME/gone"';
+  const result = await runBuilt(['images', 'lock', 'add', 'web', 'ubuntu'], { env, prelude });
+  const text = /cannot write the lock file images\.lock\.json: ENOENT\nhint: create its folder/;
+  expect(result).toEqual(failed(1, text));
 });
