@@ -132,7 +132,8 @@ export function davStorage(
       });
     }
     // Servers check and move in two steps, so that another push may have moved its file over this one.
-    if ((await requireSize(name, name, source)) !== etag) throw conflict(name, address);
+    if ((await requireSize(name, name, source)) === etag) return;
+    throw replace ? arrivedWrong(name, 'another file replaced it') : conflict(name, address);
   }
 
   return {

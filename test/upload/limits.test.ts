@@ -104,6 +104,27 @@ it('push --on-conflict replace fails if a storage without ETags moves nothing', 
   expect([...names.keys()]).toEqual(['/bucket/web.ova']);
 });
 
+it.each([
+  ['replace', 'web.ova arrived damaged: another file replaced it\nhint: run the command again'],
+  ['fail', 'already has a different web.ova'],
+])(
+  'push --on-conflict %s says that another push moved its file over this one',
+  async (action, text) => {
+    const files = new Map<string, string>();
+    const { start } = await setUp('dav', ({ method, target, headers }) => {
+      if (method === 'PUT') files.set(target, String(headers['content-length']));
+      if (method === 'MOVE') files.set('/bucket/web.ova', files.get(target) ?? '');
+      if (method !== 'PROPFIND') return { status: 201 };
+      if (target === '/bucket/') return multistatus(FOLDER);
+      const size = files.get(target);
+      const facts = `<getcontentlength>${size}</getcontentlength><getetag>"${target}"</getetag>`;
+      return size === undefined ? { status: 404 } : multistatus(`<response>${facts}</response>`);
+    });
+    const result = await start(`--no-sync --on-conflict ${action}`).ended;
+    expect(result).toEqual(failed(1, text));
+  },
+);
+
 /** What an S3 storage does with the upload of one part, and what a test changes of it. */
 function s3(changes: {
   /** The size of the object, instead of that of the upload. */
