@@ -48,7 +48,7 @@ export class Console {
 
   /**
    * Reports a success with a mark if stderr is a terminal, unless -q is set.
-   * @param elsewhere the note to write if it is not [the message in lower case]; null for none
+   * @param elsewhere the note if stderr is not a terminal [the message in lower case]; null for none
    * @param more the hint, and whether there were warnings, which changes the mark
    */
   success(

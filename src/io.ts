@@ -176,12 +176,12 @@ export function environmentOf({
   return Object.fromEntries(entries.map(([name, value]) => [nameOf(name), value]));
 }
 
-/** An orphaned process group ignores the signal, and Windows has none: then this only takes a moment. */
+/** An orphaned process group ignores the signal, and Windows has none: then this returns after 50 ms. */
 async function suspend(process: NodeJS.Process): Promise<void> {
   if (process.platform === 'win32') return;
   process.kill(0, 'SIGTSTP');
   const { setTimeout: wait } = builtin('node:timers/promises');
-  // The process stops before they are over.
+  // The process stops within this time.
   await wait(50);
 }
 

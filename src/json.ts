@@ -25,7 +25,7 @@ export type Parsed =
   | { readonly text: string; readonly value: unknown; readonly excess?: never }
   | { readonly text?: never; readonly value?: never; readonly excess: string | undefined };
 
-/** Parses JSON within limits. An integer that a double cannot hold becomes a ExactNumber. */
+/** Parses JSON within limits. An integer that a double cannot hold becomes an ExactNumber. */
 export function parseJson(body: Buffer): Parsed {
   if (body.length > MAX_BYTES) return { excess: `more than ${MAX_BYTES / 2 ** 20} MiB of JSON` };
   // Each value takes at least a byte, so most bodies need no count.

@@ -35,7 +35,7 @@ interface Unconfirmed {
   readonly sort: boolean;
 }
 
-/** How often a list that keeps changing is read. */
+/** Maximum number of times that a changing list is read. */
 const MAX_READINGS = 3;
 
 /** Maximum number of pages in a row without a new image. */
@@ -72,7 +72,7 @@ export async function* listCatalogue(
     const left = limit - yieldedBefore;
     // A sort needs all images. With local work the service cannot know which of them count towards the limit.
     const needed = sorts ? Number.POSITIVE_INFINITY : left;
-    const wanted = matches !== undefined || sorts ? Number.POSITIVE_INFINITY : needed;
+    const wanted = matches ? Number.POSITIVE_INFINITY : needed;
     const request = {
       filter: plan.server.filter,
       // Without an order images may move from page to page.

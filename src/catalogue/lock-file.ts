@@ -32,7 +32,6 @@ export function lockedImage(
   if (typeof id !== 'number') {
     throw new ImgctlError('bad-answer', 'the image cannot be locked without a numeric id');
   }
-  const textOrNull = (value: unknown) => (typeof value === 'string' ? value : null);
   return {
     text,
     filters,
@@ -42,6 +41,10 @@ export function lockedImage(
     created_on: textOrNull(image.created_on),
     updated_on: textOrNull(image.updated_on),
   };
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
 }
 
 export function formatLockFile(locks: Locks): string {
@@ -83,8 +86,10 @@ function isLockedImage(value: unknown): value is LockedImage {
 /** Compares a locked image with the one of its id now, and with the newest of its series. */
 export function stateOf(locked: LockedImage, live?: ReceivedImage, newest?: ReceivedImage) {
   if (live === undefined) return 'gone';
-  if ((live.updated_on ?? null) !== locked.updated_on) return 'replaced';
-  if ((live.path ?? null) !== locked.path || (live.name ?? null) !== locked.name) return 'moved';
+  const isSame = (field: 'updated_on' | 'path' | 'name') =>
+    textOrNull(live[field]) === locked[field];
+  if (!isSame('updated_on')) return 'replaced';
+  if (!isSame('path') || !isSame('name')) return 'moved';
   // A tie is not newer.
   const index = new SeriesIndex<ReceivedImage>();
   for (const image of [locked, newest ?? {}]) index.add(image);

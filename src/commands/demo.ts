@@ -40,11 +40,13 @@ async function run(context: Context): Promise<void> {
       cwd: folder,
       stderr: silencedBy(context.io.signal, context.io.stderr),
     };
+    const { color } = context.options;
+    const flags = color === undefined ? [] : ['--color', color];
     const step = async (title: string, ...lines: readonly string[]): Promise<void> => {
       await context.console.print(`# ${title}\n`);
       for (const line of lines) {
         await context.console.print(`$ imgctl ${line}\n`);
-        const exitCode = await context.rerun(line.split(' '), io);
+        const exitCode = await context.rerun([...line.split(' '), ...flags], io);
         context.io.signal.throwIfAborted();
         if (exitCode !== 0) throw new ImgctlError('failed', `the demo failed at: imgctl ${line}`);
       }
@@ -76,11 +78,10 @@ async function run(context: Context): Promise<void> {
   }
 }
 
-/** Passes on only what moves or erases after an interrupt: the hints of the command lead nowhere then. */
+/** Writes nothing after an interrupt: the hints of a command are wrong once the demo is deleted. */
 function silencedBy(signal: AbortSignal, sink: Sink): Sink {
   return withWrite(sink, async (text: string) => {
-    const [controls = ''] = /^(?:\r|\u001b\[[\d;?]*[A-LN-Za-ln-z])*/.exec(text) ?? [];
-    await sink.write(signal.aborted ? controls : text);
+    if (!signal.aborted) await sink.write(text);
   });
 }
 

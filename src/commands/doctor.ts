@@ -50,7 +50,7 @@ export const doctor: CommandSpec = {
       ],
     },
     'doctor requests no token. It does not run password-command, and sends no password to the service.',
-    'Exits with the code of the first failed check: 2 configuration, 3 network, 4 token, 6 rate limit, 1 service. With -q, prints only the names of checks that warn or fail.',
+    'Exits with the code of the first failed check: 2 configuration, 3 network, 4 token, 5 storage not found, 6 rate limit, 1 service. With -q, prints only the names of checks that warn or fail.',
   ],
   examples: [
     'imgctl doctor',

@@ -98,7 +98,7 @@ async function run(context: Context, options: ImagesListOptions, words: readonly
     meta = batch.meta;
   }
   await list.end(options.meta ? { ...meta, count, total: total() } : undefined);
-  const isPart = plan.server.filter || plan.filtersLocally || limit || page || urls;
+  const isPart = plan.server.filter || plan.filtersLocally || limit || page;
   if (options.from === undefined) {
     const { account } = await context.session();
     await rememberImages(context.paths.cache, account, names, !isPart);

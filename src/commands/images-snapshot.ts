@@ -61,10 +61,8 @@ async function run(context: Context, options: { file?: string }, name?: string) 
     for (const image of images) lines.push(stringify(image));
   }
   const head = { taken_at: takenAt, base_url: baseUrl, username: account.username || null };
-  const text = formatSnapshot(head, lines);
-  if (file === undefined || file === '-') {
-    return writeText(console.stdout, [escapeInJson(text)]);
-  }
+  const text = escapeInJson(formatSnapshot(head, lines));
+  if (file === undefined || file === '-') return writeText(console.stdout, [text]);
   await replaceUserFile(path.resolve(io.cwd, file), text, `the snapshot ${file}`);
   console.success(`Saved ${counted(lines.length, 'image')} in ${file}`);
 }

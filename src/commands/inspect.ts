@@ -4,7 +4,7 @@ import type { FieldDeclaration } from '../cli/declarations.ts';
 import type { CommandSpec } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import { counted } from '../output/messages.ts';
+import { counted, shellQuote } from '../output/messages.ts';
 import type { Row } from '../output/writers.ts';
 import type { Hardware } from '../ovf/descriptor.ts';
 import type { PackageSummary } from '../ovf/package.ts';
@@ -45,7 +45,7 @@ export const inspect: CommandSpec = {
 };
 
 async function run(context: Context, _options: object, files: readonly string[]): Promise<void> {
-  const { readPackage } = await import('../ovf/package.ts');
+  const { checkPackage } = await import('../ovf/package.ts');
   const options = { columns: COLUMNS, idField: 'file' };
   const asTable = context.format === 'table' && !context.quiet;
   const list = asTable || files.length === 1 ? undefined : context.openList(COLUMNS, options);
@@ -53,7 +53,8 @@ async function run(context: Context, _options: object, files: readonly string[])
   let gap = '';
   const { signal } = context.io;
   const read = eachFile(context, files, async (file, resolved) => {
-    const summary = { ...(await readPackage(resolved, { digests: false, signal })), file };
+    const { summary: content } = await checkPackage(resolved, { signal });
+    const summary = { ...content, file };
     const { ovfVersion } = summary;
     const row = snakeCase(summary) as Row;
     if (list) await list.write([row]);
@@ -68,7 +69,7 @@ async function run(context: Context, _options: object, files: readonly string[])
     const errors = errorsOf(summary).length;
     if (ovfVersion === null) unreadable.push(file);
     else if (errors > 0) {
-      const hint = `see all findings with: imgctl validate ${file}`;
+      const hint = `see all findings with: imgctl validate ${shellQuote(file)}`;
       context.console.warn(`${file} has ${counted(errors, 'error')}`, hint);
     }
   });
@@ -77,7 +78,7 @@ async function run(context: Context, _options: object, files: readonly string[])
   const verb = unreadable.length === 1 ? 'contains' : 'contain';
   const message = `${unreadable.join(', ')} ${verb} no readable OVF descriptor`;
   throw new ImgctlError('invalid-package', message, {
-    hint: `see why with: imgctl validate ${unreadable.join(' ')}`,
+    hint: `see why with: imgctl validate ${unreadable.map(shellQuote).join(' ')}`,
   });
 }
 

@@ -55,9 +55,10 @@ async function deleteSharedTokens(context: Context, profiles: readonly Settings[
   const seen = new Set<string>();
   for (const settings of profiles) {
     const address = settings.text('token-store') ?? 'file';
+    if (address === 'file') continue;
     const { baseUrl, username } = settings.account;
     const key = [address, baseUrl, username].join('\0');
-    if (address === 'file' || baseUrl === '' || seen.has(key)) continue;
+    if (baseUrl === '' || seen.has(key)) continue;
     seen.add(key);
     const store = await openSharedStore(context, settings);
     try {

@@ -37,7 +37,7 @@ async function run(context: Context, options: { allowSync?: boolean }): Promise<
   if (io.stdin.isTTY) {
     console.note('serving MCP on stdin and stdout', 'start it from an MCP client; Ctrl-D ends it');
   }
-  // Calls run at the same time: one that needs no login may show what another one logs in with.
+  // Calls run at the same time: one without a login could print the secret of another.
   for (const secret of [io.env.IMGCTL_PASSWORD, io.env.IMGCTL_TOKEN]) {
     console.redaction.add(secret ?? '');
   }

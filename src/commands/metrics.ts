@@ -33,7 +33,7 @@ const METRICS = {
 
 type Values = { [Metric in keyof typeof METRICS]?: number | undefined };
 
-/** What a command tells about itself; the last success is the time of its end if `succeeded`. */
+/** What a command tells about itself; `succeeded` sets the time of the last success. */
 export type Measures = Values & { readonly succeeded?: boolean };
 
 /**

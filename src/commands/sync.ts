@@ -69,13 +69,13 @@ async function run(
   context: Context,
   options: WaitOptions & GetOptions & MetricsOptions,
 ): Promise<void> {
-  const fields = options.wait ? STATUS_FIELDS.map(([name]) => name) : SUBMITTED;
-  const get = readGet(context, options, fields);
-  // Before anything is submitted: the format or the setting time may be invalid.
-  timesOf(context, [], get);
-  return withMetrics(context, options, 'sync', (measure) =>
-    options.dryRun ? dryRun(context) : submitAndFollow(context, options, get, measure),
-  );
+  return withMetrics(context, options, 'sync', async (measure) => {
+    const fields = options.wait ? STATUS_FIELDS.map(([name]) => name) : SUBMITTED;
+    const get = readGet(context, options, fields);
+    // Before anything is submitted: the format or the setting time may be invalid.
+    timesOf(context, [], get);
+    await (options.dryRun ? dryRun(context) : submitAndFollow(context, options, get, measure));
+  });
 }
 
 async function submitAndFollow(

@@ -43,7 +43,7 @@ export async function openUploadStorage(
 ): Promise<Storage> {
   const { io } = context;
   const { text: url, source } = context.settings.find('upload-url');
-  // What another storage needs once is no setting of this profile.
+  // With --to, the answers are used once and not stored.
   const asks = !mayAsk || !io.stdin.isTTY ? 'no' : source === 'flag' ? 'once' : 'store';
   if (asks !== 'no' && url === undefined)
     await askFor(context, asks, 'upload-url', 'upload URL (dav+https://, s3+https:// or file://)');

@@ -175,7 +175,7 @@ export function toImage(id: number, file: ImageFile, isPublic = true): Image {
   };
 }
 
-export type Random = ReturnType<typeof seededRandom>;
+type Random = ReturnType<typeof seededRandom>;
 
 /** A 32-bit xorshift generator: the same seed gives the same numbers on every machine. */
 function seededRandom(seed: number) {

@@ -166,7 +166,9 @@ async function scanPackage(
   for (const { severity, code, place, message } of findings) {
     const lines = severity === 'error' ? errors : warnings;
     const where = place.startsWith(name) ? place : `${name}, ${place}`;
-    lines.push(`${severity} in ${where.replace(/, (byte|line)/, ' at $1')}: ${message} (${code})`);
+    lines.push(
+      `${severity} in ${where.replace(/, byte (\d+)$/, ' at byte $1')}: ${message} (${code})`,
+    );
   }
   const own = kind === 'ova' ? [name] : files.map((file) => file.name);
   if (findings.some(({ severity }) => severity === 'error')) return;

@@ -185,11 +185,10 @@ export function findImages(
   filter: string | undefined,
   sort: string | undefined,
 ): readonly Image[] {
-  const test = filter === undefined ? undefined : filterPredicate(parseFilter(filter));
-  const keys = sort === undefined ? [] : [parseSort(sort)];
-  const found = test === undefined ? images : images.filter((image) => test({ ...image }));
+  const matches = filter === undefined ? undefined : filterPredicate(parseFilter(filter));
+  const found = matches ? images.filter(matches) : images;
   // The catalogue is in the order of ids, which is what clients ask for most.
-  return sort === undefined || sort === 'id,asc' ? found : sortImages(found, keys);
+  return sort === undefined || sort === 'id,asc' ? found : sortImages(found, [parseSort(sort)]);
 }
 
 /** Parses `<field_name>,<operator>,<value>`, split at the first two commas. */

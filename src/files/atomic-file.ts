@@ -148,9 +148,9 @@ function removeLeftovers(file: string, staging: string): void {
   try {
     // The disk may have another clock than this machine.
     const now = timeOf(staging) ?? timeOf(file) ?? 0;
+    const prefix = `.${path.basename(file)}.`;
     for (const name of fs.readdirSync(directory)) {
       const leftover = path.join(directory, name);
-      const prefix = `.${path.basename(file)}.`;
       if (!name.startsWith(prefix) || !STAGING.test(name.slice(prefix.length))) continue;
       const isOld = fs.lstatSync(leftover).mtimeMs < now - MAX_WRITE_TIME;
       if (isOld || leftover.startsWith(staging)) fs.rmSync(leftover);

@@ -129,7 +129,7 @@ function claim(folder: string, own: string): boolean {
   try {
     fs.mkdirSync(folder);
     fs.writeFileSync(own, '');
-    return isAlone(own);
+    return settleRace(own);
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;
     const isRemoved = code === 'ENOENT' && syscall === 'open';
@@ -143,12 +143,12 @@ function claim(folder: string, own: string): boolean {
 function takeOver(holder: string, own: string): boolean {
   return valueOr(() => {
     fs.renameSync(holder, own);
-    return isAlone(own);
+    return settleRace(own);
   }, false);
 }
 
-/** False for one that stopped after it made the folder, so that another process took that for stale. */
-function isAlone(own: string): boolean {
+/** True if this process alone holds the lock; else releases it, as one that stopped may have lost it to another. */
+function settleRace(own: string): boolean {
   if (fs.readdirSync(path.dirname(own)).length === 1) return true;
   release(own);
   return false;

@@ -4,12 +4,12 @@ export interface HttpRequest {
   readonly method: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** Milliseconds until the last byte of the response; each chunk of a body that is sent starts them again. */
+  /** Milliseconds until the last byte of the response; each chunk of a body that is sent restarts the time. */
   readonly timeout: number;
   readonly signal: AbortSignal;
   readonly body?: RequestBody | undefined;
-  /** Repeating it does no harm, although its method is not safe. */
-  readonly repeatable?: boolean | undefined;
+  /** True if repeating it does no harm, for methods that are not safe (RFC 9110, section 9.2.2). */
+  readonly idempotent?: boolean | undefined;
 }
 
 export interface RequestBody {

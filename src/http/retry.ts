@@ -33,18 +33,18 @@ export async function sendWithRetry(
   { retries, sleep, random, onEvent }: RetryOptions,
 ): Promise<HttpResponse> {
   const { method, url, signal } = request;
-  const isRepeatable = isSafeMethod(method) || request.repeatable === true;
+  const isIdempotent = isSafeMethod(method) || request.idempotent === true;
   for (let count = 1; ; count += 1) {
     let wait = backoff(count, random());
     try {
       const response = await transport.send(request);
-      if (!isRepeatable || !isRetryableStatus(response.status) || count > retries) return response;
+      if (!isIdempotent || !isRetryableStatus(response.status) || count > retries) return response;
       const requested = requestedWait(response) ?? 0;
       if (requested > MAX_WAIT) return response;
       wait = Math.max(wait, requested);
     } catch (error) {
       if (!(error instanceof TransportError) || !error.transient || count > retries) throw error;
-      if (error.sent && !isRepeatable) throw error;
+      if (error.sent && !isIdempotent) throw error;
     }
     onEvent?.({ kind: 'retry', method, url, count, wait });
     await sleep(wait, signal);

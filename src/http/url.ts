@@ -4,14 +4,9 @@ import { ImgctlError } from '../errors.ts';
 
 /**
  * Parses a base URL and removes its trailing slashes.
- * @param allowHttpHow the command or option that allows plain http, for the hint
- * @throws ImgctlError config: not http(s), with credentials, query or fragment, or plain http beyond loopback
+ * @throws ImgctlError config: not http(s), or with credentials, query or fragment
  */
-export function parseBaseUrl(
-  text: string,
-  allowHttp: boolean,
-  allowHttpHow = 'imgctl config set allow-http true',
-): URL {
+export function parseBaseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
     throw new ImgctlError('config', `base URL is not an http or https URL: ${hideUserInfo(text)}`, {
@@ -28,14 +23,14 @@ export function parseBaseUrl(
       hint: `use ${url.origin}${url.pathname}`,
     });
   }
-  if (!allowHttp) refusePlainHttp(url, allowHttpHow);
   url.pathname = url.pathname.replace(/\/+$/, '');
   return url;
 }
 
 /**
+ * @param allowHttpHow the command or option that allows plain http, for the hint
  * @param prefix of the scheme that the hint shows
- * @throws ImgctlError config: plain http beyond loopback; `allowHttpHow` as in parseBaseUrl
+ * @throws ImgctlError config: plain http beyond loopback
  */
 export function refusePlainHttp(
   { protocol, host, hostname }: URL,

@@ -6,7 +6,7 @@ import type { Client } from '../api/client.ts';
 import type { SyncId } from '../api/sync-requests.ts';
 import type { Image } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
-import { baseUrlText, isLoopback, parseBaseUrl } from '../http/url.ts';
+import { baseUrlText, isLoopback, parseBaseUrl, refusePlainHttp } from '../http/url.ts';
 import { type Clock, systemClock } from '../io.ts';
 import { certificateFlaw } from '../session/setting-table.ts';
 import type { RememberedLimit, TokenStore } from '../session/token-cache.ts';
@@ -72,8 +72,8 @@ export function createClient(options: ClientOptions) {
     const hint = 'pass certificates in PEM format, such as the content of a .pem file';
     throw new ImgctlError('usage', `cannot read ca: ${flaw}`, { hint });
   }
-  const allowHttp = options.allowHttp === true;
-  const baseUrl = parseBaseUrl(String(options.baseUrl), allowHttp, 'allowHttp: true');
+  const baseUrl = parseBaseUrl(String(options.baseUrl));
+  if (options.allowHttp !== true) refusePlainHttp(baseUrl, 'allowHttp: true');
   // systemClock changes the listener limit of its signal, so it gets one that is not the caller's.
   const clock = systemClock(AbortSignal.any(signal ? [signal] : []));
   let opened: Promise<Client> | undefined;
@@ -163,8 +163,12 @@ async function openClient(
       password === undefined
         ? fixedToken(token, 'the option token', 'create a client with a new token')
         : new Tokens({
-            ...{ io: clock, store, username, password: passwordSource, client: () => client },
-            ...{ loginCommand: 'createClient({ baseUrl, username, password })' },
+            io: clock,
+            store,
+            username,
+            password: passwordSource,
+            client: () => client,
+            loginCommand: 'createClient({ baseUrl, username, password })',
             baseUrl: baseUrlText(baseUrl),
           }),
     authScheme,

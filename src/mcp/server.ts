@@ -89,7 +89,7 @@ function createServer(options: ServerOptions, calls: Set<Promise<unknown>>): Mcp
   return server;
 }
 
-/** Runs the tool's command; a list whose total its meta does not say is read to its end, to be counted. */
+/** Runs the tool's command; reads a whole list to count it if its meta has no total. */
 async function callTool(
   tool: Tool,
   given: Given,
@@ -103,8 +103,9 @@ async function callTool(
     const output = await run(argv, Number.POSITIVE_INFINITY, signal);
     if (output.exitCode !== 0) return output;
     const { value } = parseJson(Buffer.from(output.rows.join('')));
-    const { data, meta } = value as { data: unknown[]; meta: { total?: number } };
-    const { total } = meta;
+    // Nothing if the page exceeds the limits of parseJson.
+    const { data, meta } = Object(value) as { data: unknown[]; meta?: { total?: number } };
+    const total = meta?.total;
     if (total !== undefined) return { ...output, rows: data.map((row) => jsonText(row, 0)), total };
   }
   return run([...tool.command, '--output=ndjson', ...words], limit, signal);

@@ -95,7 +95,7 @@ function readingOf(text: string): Reading {
 
 type Escapes = readonly [pattern: RegExp, meaning: (found: string) => string];
 
-/** Of JSON, URLs and HTML: the outer ones first. */
+/** Escapes of JSON, URLs and HTML, in the order in which they are decoded. */
 const ESCAPES: readonly Escapes[] = [
   [/\\(?:u[\da-fA-F]{4}|["\\/bfnrt])/g, (found) => JSON.parse(`"${found}"`)],
   [

@@ -23,7 +23,7 @@ const LOW_PRIORITY = ['data_store', 'folder'];
 /** Rows to draw at a time: the time of cli-table3 grows with their square. */
 const BATCH = 50;
 
-/** What of a table, and of other formats too, its command decides. */
+/** What a command decides about its output. */
 export interface Layout {
   /** False to show only `columns` in json, ndjson and yaml too, and to drop none of them in a table [true]. */
   readonly allFields?: boolean | undefined;
@@ -108,7 +108,7 @@ function measureColumn(at: number, options: TableOptions, style: Style): Column 
   return { name, title, titleWidth, texts, width, isNumeric, mayCut, paint };
 }
 
-const STATES = ['state', 'status', 'token', 'severity', 'change'];
+const STATES = ['state', 'status', 'token_state', 'severity', 'change'];
 
 function shownText(value: unknown): string {
   if (value === null || value === undefined) return '-';

@@ -210,7 +210,7 @@ function csvLine(row: readonly unknown[], onTerminal: boolean): string {
 /** Puts a `'` before formulas; escapes control characters on a terminal only. */
 function csvCell(value: unknown, onTerminal: boolean): string {
   const text = cellText(value);
-  const safe = typeof value !== 'number' && FORMULA.test(text) ? `'${text}` : text;
+  const safe = typeof value === 'string' && FORMULA.test(text) ? `'${text}` : text;
   const cell = onTerminal ? printable(safe) : safe;
   return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }

@@ -1,7 +1,7 @@
 // Writes YAML that parsers of version 1.1 (PyYAML) and 1.2 read as the same values: every text is in quotes.
 
 import { type ScalarTag, stringify as toYaml } from 'yaml';
-import { isObject, stringify } from '../json.ts';
+import { ExactNumber, stringify } from '../json.ts';
 import { escapeInJson } from './text.ts';
 
 /** Numbers as JSON has them, also those that JavaScript cannot hold. */
@@ -9,9 +9,7 @@ const NUMBER: ScalarTag = {
   tag: 'tag:yaml.org,2002:float',
   default: true,
   test: /^-?\d/,
-  identify: (value) =>
-    typeof value === 'number' ||
-    (typeof value === 'object' && value !== null && !Array.isArray(value) && !isObject(value)),
+  identify: (value) => typeof value === 'number' || value instanceof ExactNumber,
   resolve: Number,
   // In YAML 1.1 a number with an exponent needs a decimal point and a sign.
   stringify: ({ value }) =>

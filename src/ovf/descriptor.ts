@@ -342,8 +342,8 @@ function readHardware(item: XmlElement, declared: DeclaredNames, report: Report)
 }
 
 /**
- * Returns the disk of a host resource: `ovf:/disk/<id>`, in drafts `ovf://disk/<id>`, in oVirt the disk's file. What
- * other devices have is free.
+ * Returns the disk of a host resource: `ovf:/disk/<id>`, in drafts `ovf://disk/<id>`, in oVirt the disk's file. Other
+ * devices may have any.
  */
 function diskOf(
   item: XmlElement,

@@ -12,15 +12,13 @@ import {
 } from './package-source.ts';
 
 export interface ReadOptions {
-  /** Verifies the manifest's digests, which reads every byte (true). */
-  readonly digests?: boolean | undefined;
   /** Warns about newer virtual hardware and rarely supported devices: 13 for vmx-13. */
   readonly maxHardware?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((bytesDone: number, bytesTotal: number) => void) | undefined;
 }
 
-export type Manifest = ReturnType<typeof parseManifest>;
+type Manifest = ReturnType<typeof parseManifest>;
 type ManifestEntry = NonNullable<ReturnType<typeof parseLine>>;
 
 /** Hexadecimal digits of a digest. */

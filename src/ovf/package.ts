@@ -44,7 +44,6 @@ export async function readPackage(
   options: ReadOptions = {},
 ): Promise<PackageSummary> {
   const { summary, expected } = await checkPackage(file, options);
-  if (options.digests === false) return summary;
   const found = digestFindings(file, expected, await computeDigests(expected, options));
   return { ...summary, findings: [...summary.findings, ...found] };
 }

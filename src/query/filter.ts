@@ -90,7 +90,7 @@ function quoteHint(text: string): string | undefined {
   return `put the filter in quotes, such as '${field}${rest[kindOf(field)]}'`;
 }
 
-/** Returns a hint for the first word or valid `like` whose pattern is unlike what people mean. */
+/** Returns a hint for the first word or `like` filter whose pattern probably does not mean what the user wants. */
 export function patternHint(
   filters: readonly string[],
   words: readonly string[],

@@ -32,7 +32,7 @@ interface Entry<Row extends ImageRecord> {
   readonly reading: Reading;
 }
 
-export interface Candidate<Row extends ImageRecord> extends Entry<Row> {
+interface Candidate<Row extends ImageRecord> extends Entry<Row> {
   readonly pattern: string;
   /** 1 for the newest of its series; equal for images of which neither is newer. */
   readonly rank: number;
@@ -127,13 +127,13 @@ export function versionOf(image: ImageRecord): VersionedName | undefined {
   return name === '' ? undefined : parseVersion(name);
 }
 
-/** A time that cannot be read comes first, beside the last one, as it counts as equal. */
+/** Returns Infinity for a time that cannot be read: the image counts as equal to the newest, so it comes first. */
 function createdOn(image: ImageRecord): number {
   return parseTimestamp(`${readValue(image, 'created_on')}`) ?? Number.POSITIVE_INFINITY;
 }
 
 /** For each word of digits, the index of the number of the name that it means. */
-export type Reading = readonly (readonly [word: string, index: number])[];
+type Reading = readonly (readonly [word: string, index: number])[];
 
 type WordMatcher = ReturnType<typeof matchWord>;
 

@@ -61,7 +61,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
     .sort((left, right) => left.distance - right.distance)[0]?.candidate;
 }
 
-/** Returns Infinity if more than a third of the letters differ and neither word begins with or mostly is the other. */
+/** Returns Infinity unless one word is part of the other or at most a third of the letters differ. */
 function typingDistance(word: string, candidate: string): number {
   const fold = (text: string) => text.toLowerCase().replaceAll(/[-_]/g, '');
   const left = fold(word);

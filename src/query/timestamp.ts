@@ -59,7 +59,7 @@ export function parseTimeValue(text: string, now: number): number | undefined {
   return Math.abs(instant) <= MAX_DATE ? instant : undefined;
 }
 
-/** True for a valid date in the service's format, even if its zone is unknown. */
+/** True if the text is a valid date in the service's format, even with an unknown zone. */
 export function isServiceFormat(text: string): boolean {
   return parseService(text)?.utc !== undefined;
 }

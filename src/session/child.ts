@@ -44,7 +44,6 @@ export async function runChild(io: Io, options: ChildOptions): Promise<ChildResu
   const child: ChildProcess = builtin('node:child_process').spawn(command, args, {
     shell: options.args === undefined,
     env,
-    cwd: io.cwd,
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', options.stderr],
     windowsHide: true,
     detached: io.system.platform !== 'win32',

@@ -12,7 +12,7 @@ const CTRL_Z = '\u001a';
 const SEQUENCE_SO_FAR = /^\u001b(?:\[(?:\[|[ -?]*)|O)?$/;
 const WHOLE_SEQUENCE = /^\u001b(?:\[(?:\[[A-E]|[ -?]*[@-Z\\-~])|O[ -~])$/;
 
-/** Prompts for an answer that may not be empty. */
+/** Maximum number of prompts for an answer that must not be empty. */
 const MAX_ATTEMPTS = 3;
 
 /**

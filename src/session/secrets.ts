@@ -63,7 +63,7 @@ const MAX_BYTES = 64 * 1024;
 /** More than a header can hold, and fewer than MAX_BYTES in any encoding. */
 const MAX_LENGTH = 8 * 1024;
 
-/** Returns the first line that a shell command prints. @param setting undefined if none shows the command yet */
+/** Returns the first line that a shell command prints. @param setting undefined if no setting holds the command yet */
 export async function secretOfCommand(
   command: string,
   io: Io,
@@ -109,15 +109,15 @@ function firstLine(text: string, what: string): string {
   const flaw = secretFlaw(line);
   if (flaw === undefined) return line;
   throw new ImgctlError('config', `${what} gave ${flaw}`, {
-    hint: 'make sure that its first line is the password',
+    hint: 'put the secret on its first line',
   });
 }
 
-/** Returns why a text is no password. Checked before a request is sent: the service limits token requests. */
+/** Returns why a text is no secret. Checked before a request is sent: the service limits token requests. */
 export function secretFlaw(line: string): string | undefined {
-  if (line === '') return 'no password';
-  if (line.length > MAX_LENGTH) return 'a line too long for a password';
+  if (line === '') return 'an empty line';
+  if (line.length > MAX_LENGTH) return 'a line that is too long';
   // Text in UTF-16 or another encoding.
-  if (/[\0\ufffd]/.test(line)) return 'a password that is not UTF-8';
+  if (/[\0\ufffd]/.test(line)) return 'text that is not UTF-8';
   return undefined;
 }

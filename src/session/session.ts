@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { ClientEvent, TokenSource } from '../api/auth.ts';
 import type { Client } from '../api/client.ts';
 import { describeDuration } from '../duration.ts';
-import { ImgctlError } from '../errors.ts';
+import { ImgctlError, valueOr } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import { trustHint } from '../http/errors.ts';
 import type { HttpProxy } from '../http/proxies.ts';
@@ -226,9 +226,8 @@ export function readCertificates(
     const certificates = fs.readFileSync(path.resolve(io.cwd, value), 'utf8');
     const flaw = certificateFlaw(certificates);
     if (flaw !== undefined) throw new Error(flaw);
-    const extra = io.env.NODE_EXTRA_CA_CERTS;
-    if (!extra || !fs.existsSync(extra)) return certificates;
-    return `${certificates}\n${fs.readFileSync(extra, 'utf8')}`;
+    const extra = io.env.NODE_EXTRA_CA_CERTS ?? '';
+    return `${certificates}\n${valueOr(() => fs.readFileSync(extra, 'utf8'), '')}`;
   } catch (cause) {
     const flag = settings.profileFlag;
     const from = `(from ${settings.find(key).origin})`;

@@ -36,7 +36,7 @@ const wholeNumber = (min: number, max: number) => (text: string, key: string) =>
   throw invalid(key, text, `use a whole number from ${min} to ${max}`);
 };
 
-/** For Basic credentials, which cannot hold a colon in it (RFC 7617): it may be user:password, as for curl. */
+/** Basic credentials cannot hold a user name with a colon (RFC 7617). The text may be user:password, so only its start is shown. */
 const userName = (text: string, key: string) => {
   if (!text.includes(':')) return nonEmpty(text, key);
   throw invalid(key, text.replace(/:.*/s, ':…'), 'use a user name without a colon');
@@ -47,7 +47,7 @@ export const SETTINGS = {
   'base-url': {
     summary: 'address of the service',
     env: 'IMGCTL_BASE_URL',
-    parse: (text) => parseBaseUrl(withScheme(text.trim()) ?? text, true),
+    parse: (text) => parseBaseUrl(withScheme(text.trim()) ?? text),
   },
   username: { summary: 'user name to log in with', env: 'IMGCTL_USERNAME', parse: userName },
   'password-command': {
@@ -261,7 +261,7 @@ function parseUploadUrl(text: string): UploadTarget {
   }
   if (url) url.pathname = url.pathname.replace(/\/+$/, '');
   const bucket = url && valueOr(() => decodeURIComponent(url.pathname), '/');
-  const hasBucket = kind === 's3' && bucket !== '/';
+  const hasBucket = kind === 's3' && /^\/[^/]/.test(bucket ?? '');
   if (url && (kind === 'dav' || hasBucket)) return { kind, url };
   throw invalid('upload URL', hideUserInfo(text), EXAMPLES);
 }

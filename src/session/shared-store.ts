@@ -75,8 +75,10 @@ export class SharedStore implements TokenStore {
     const prefix = `imgctl:{${accountKey(options.settings.account, 32)}}`;
     this.#options = options;
     this.#keys = {
-      ...{ lock: `${prefix}:lock`, token: `${prefix}:token` },
-      ...{ limit: `${prefix}:limit`, check: `${prefix}:check` },
+      lock: `${prefix}:lock`,
+      token: `${prefix}:token`,
+      limit: `${prefix}:limit`,
+      check: `${prefix}:check`,
     };
   }
 
@@ -204,8 +206,8 @@ export class SharedStore implements TokenStore {
       if (this.#failure === undefined) {
         const message = `cannot use the token store ${this.location}: ${error.message}`;
         this.#options.warn(message, 'using the tokens of this machine; check: imgctl doctor');
+        this.#failure = error;
       }
-      this.#failure ??= error;
       return undefined;
     }
   }

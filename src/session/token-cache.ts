@@ -57,13 +57,13 @@ const MAX_LIMIT_WINDOW = 24 * 3_600_000;
 /** The request has to arrive before the token expires. */
 const EXPIRY_MARGIN = 60_000;
 
-/** True close to the expiry. The service's 401 decides; this only saves a round trip. */
+/** True if the token expires soon. The service's 401 decides; this only saves a round trip. */
 export function needsRenewal(token: CachedToken, now: number): boolean {
   const margin = Math.min(EXPIRY_MARGIN, (token.expiresAt - token.receivedAt) / 10);
   return now >= token.expiresAt - margin;
 }
 
-/** False before its receipt too: the clock was set back since, so only the service knows. */
+/** True if the limit still counts. Not before its receipt: the clock was set back, so only the service knows. */
 export function isInForce({ receivedAt, resetsAt }: RememberedLimit, now: number): boolean {
   return receivedAt <= now && now < resetsAt && resetsAt - receivedAt < MAX_LIMIT_WINDOW;
 }
@@ -146,7 +146,7 @@ export class TokenCache implements TokenStore {
     await this.#writeRecord(this.location, record, isCopy);
   }
 
-  /** Nothing else can be stored either if this fails, which the write of the token reports. */
+  /** Marks the token as used by the profile. If this fails, so does the write of the token, which reports it. */
   #markUse(): void {
     const file = this.#useFile;
     if (file === undefined || fs.existsSync(file)) return;
@@ -209,7 +209,7 @@ export class TokenCache implements TokenStore {
     }
   }
 
-  /** Only the folder of tokens: the one above may be anybody's by IMGCTL_CONFIG_DIR, as may the target of a link. */
+  /** Tightens the folder of tokens only: the one above, or the target of a link, may belong to others. */
   #tighten(folder: string): void {
     valueOr(() => {
       const stat = fs.lstatSync(folder);
@@ -219,7 +219,7 @@ export class TokenCache implements TokenStore {
   }
 }
 
-/** True for a time that a Date can show. */
+/** True if a Date can show the time. */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && !Number.isNaN(new Date(value).getTime());
 }

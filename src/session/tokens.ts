@@ -71,8 +71,9 @@ export class Tokens implements TokenSource {
       // A renewal may have ended meanwhile.
       this.#memory ??= stored;
     }
-    const isUsable = this.#memory && (!this.#canRenew || !needsRenewal(this.#memory, io.now()));
-    return this.#memory && isUsable ? this.#memory.token : this.#renewOnce(undefined);
+    const token = this.#memory;
+    if (token && (!this.#canRenew || !needsRenewal(token, io.now()))) return token.token;
+    return this.#renewOnce(undefined);
   }
 
   async renew(refused: string, accepted: boolean): Promise<string | undefined> {

@@ -12,7 +12,7 @@ import {
   createRequests,
   PIECE,
   type StorageRequest,
-  statusError,
+  storageError,
   streamBody,
   textBody,
   xmlOf,
@@ -31,7 +31,7 @@ import {
 
 /** File systems take names of 255 bytes. */
 const MAX_NAME = 255;
-/** Names of parts to remove that the server does not list. */
+/** Maximum number of unlisted parts to remove. */
 const MAX_PARTS = 1_000;
 
 const PROPFIND = textBody(
@@ -61,19 +61,19 @@ export function davStorage(
   /** Sends a request. @throws ImgctlError, also for a status that is no success */
   async function send(request: StorageRequest, allowed?: number): Promise<void> {
     const response = await requests.send(request);
-    if (!isSuccess(response) && response.status !== allowed) throw statusError(response);
+    if (!isSuccess(response) && response.status !== allowed) throw storageError(response);
   }
 
   /** Returns nothing if there is no such file or folder. */
   async function propfind(url: URL, depth: 0 | 1) {
     const headers = { depth: `${depth}`, 'content-type': 'application/xml; charset=utf-8' };
-    const request = { method: 'PROPFIND', url, headers, body: PROPFIND, repeatable: true };
+    const request = { method: 'PROPFIND', url, headers, body: PROPFIND, idempotent: true };
     const response = await requests.send(request);
     const { status } = response;
     if (status === 404) return [];
     const files = status === 207 ? filesOf(response) : undefined;
     if (files) return files;
-    if (status >= 400 && status !== 405 && status !== 501) throw statusError(response);
+    if (status >= 400 && status !== 405 && status !== 501) throw storageError(response);
     const message = `${place} is not a WebDAV folder (${status})`;
     throw new ImgctlError('bad-answer', message, { hint: CHECK_URL, status });
   }
@@ -100,12 +100,13 @@ export function davStorage(
       if (!hasCode(error, 'bad-answer')) throw error;
       return undefined;
     });
+    if (response && response.status >= 500) throw storageError(response);
     const isPiece = response?.status === 206 || (response?.status === 200 && start === 0);
     return isPiece && response.body.length === end - start ? response.body : undefined;
   }
 
   const remove = (name: string) =>
-    send({ method: 'DELETE', url: urlOf(name), repeatable: true }, 404);
+    send({ method: 'DELETE', url: urlOf(name), idempotent: true }, 404);
   const removeFailed = () => Promise.allSettled([...failed].map(remove));
 
   /** Moves a part to its name and checks it again. */
@@ -158,7 +159,7 @@ export function davStorage(
         const end = Math.min(start + PIECE, source.size);
         const piece = await readPiece(name, start, end);
         if (!piece) {
-          const note = 'imgctl cannot compare them: the server does not support byte ranges';
+          const note = 'imgctl cannot compare them: the server does not return parts of files';
           return { state: 'different', note };
         }
         let position = 0;

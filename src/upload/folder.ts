@@ -32,7 +32,7 @@ export function folderStorage(folder: string, { signal, system, now }: Clock): S
     const failed = (code: ErrorCode, message: string, hint?: string) =>
       new ImgctlError(code, message, { hint, cause });
     if (FORBIDDEN.includes(reason)) {
-      const message = `no permission to write to ${folder} (${reason})`;
+      const message = `no permission for ${folder} (${reason})`;
       throw failed('not-permitted', message, `check its permissions: ls -ld ${folder}`);
     }
     if (isMissing(cause))

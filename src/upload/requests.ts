@@ -29,7 +29,7 @@ const ASK = 'try again later, or ask the administrators of the storage';
 const RAISE = 'ask the administrators of the storage to raise its limit';
 
 export interface StorageRequest
-  extends Pick<HttpRequest, 'method' | 'url' | 'body' | 'repeatable'> {
+  extends Pick<HttpRequest, 'method' | 'url' | 'body' | 'idempotent'> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -44,7 +44,13 @@ export function createRequests(
   const { proxy } = chooseProxy(base, env);
   if (proxy) proxySecrets(proxy).forEach(onSecret);
   const transport = createTransport({
-    ...{ origin: base.origin, endpoint: ENDPOINT, maxBytes: MAX_BYTES, now, onEvent, ca, proxy },
+    origin: base.origin,
+    endpoint: ENDPOINT,
+    maxBytes: MAX_BYTES,
+    now,
+    onEvent,
+    ca,
+    proxy,
     connections: parallel + 1,
   });
   return {
@@ -107,9 +113,9 @@ export function xmlOf({ body, url, status }: HttpResponse): XmlElement | undefin
 /**
  * Returns the error of a response that is no success.
  * @param detail the storage's own words
- * @param meaning the status that says what it is, unless it is its own
+ * @param meaning the status to report it as [its own]
  */
-export function statusError(response: HttpResponse, detail = '', meaning = response.status) {
+export function storageError(response: HttpResponse, detail = '', meaning = response.status) {
   const { status, method, url } = response;
   const { host, origin, pathname } = url;
   const about = detail === '' ? `${status}` : `${status}: ${detail}`;

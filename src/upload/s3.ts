@@ -12,7 +12,7 @@ import {
   CHECK_URL,
   createRequests,
   type StorageRequest,
-  statusError,
+  storageError,
   streamBody,
   textBody,
   xmlOf,
@@ -33,9 +33,9 @@ const MAX_PARTS = 10_000;
 const MAX_KEY = 1_024;
 const MAX_PAGES = 1_000;
 const MAX_ITEMS = 1_000_000;
-/** Milliseconds. */
+/** Milliseconds in which an upload that was just removed may still complete. */
 const SETTLING = 2_000;
-/** Unfinished uploads of a file that are looked at, the last ones. */
+/** Maximum number of unfinished uploads of a file to compare, the last ones. */
 const MAX_UPLOADS = 20;
 
 /** Codes of errors after which the uploaded parts are of no use. */
@@ -82,7 +82,11 @@ export function s3Storage(
   const requests = createRequests(url, options, async ({ method, url: { href }, headers }) => {
     const datetime = new Date(clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, '');
     const signer = new AwsV4Signer({
-      ...{ method, url: href, headers: { ...headers }, datetime, service: 's3' },
+      method,
+      url: href,
+      headers: { ...headers },
+      datetime,
+      service: 's3',
       ...credentials,
     });
     return Object.fromEntries((await signer.sign()).headers);
@@ -210,13 +214,13 @@ export function s3Storage(
     const request = { method: 'POST', name, query: { uploads: '' }, headers: WITH_CRC };
     const response = await send(request);
     const id = textOf(rootOf(response), 'UploadId') || notS3();
-    // A storage that does not know it may refuse it.
+    // A storage that does not confirm it may refuse the checksums.
     const hasCrc = response.headers['x-amz-checksum-algorithm'] === 'CRC32';
     return { name, id, source, hasCrc, tags: new Map() };
   }
 
   async function abort(name: string, uploadId: string): Promise<void> {
-    const request = { method: 'DELETE', name, query: { uploadId }, repeatable: true };
+    const request = { method: 'DELETE', name, query: { uploadId }, idempotent: true };
     const response = await send(request);
     if (!isSuccess(response) && response.status !== 404) throw s3Error(response);
   }
@@ -243,7 +247,7 @@ export function s3Storage(
         'content-md5': Buffer.from(md5, 'hex').toString('base64'),
         ...(hasCrc && { 'x-amz-checksum-crc32': crc }),
       };
-      const response = await send({ method: 'PUT', name, query, headers, body, repeatable: true });
+      const response = await send({ method: 'PUT', name, query, headers, body, idempotent: true });
       if (s3Code(response) === 'NoSuchUpload') throw uploadGone(name);
       if (!isSuccess(response)) throw s3Error(response);
       const tag = plainTag(response.headers.etag);
@@ -313,13 +317,13 @@ export function s3Storage(
     if (isRight) return;
     if (!stored) throw arrivedWrong(name, 'it is missing');
     // It is surely ours if it has the ETag that the storage gave it when it was completed.
-    const removal = { method: 'DELETE', name, repeatable: true };
+    const removal = { method: 'DELETE', name, idempotent: true };
     const isRemoved = stored.tag === ownTag && (await send(removal).then(isSuccess, () => false));
     const what = stored.size === source.size ? `ETag is ${stored.tag}` : `size is ${stored.size}`;
     throw arrivedWrong(name, `its ${what}${isRemoved ? '' : ', and it was not removed'}`);
   }
 
-  /** Removes what killed runs left, and the uploads of other pushes, which are told. */
+  /** Removes the other unfinished uploads of a file. A push that one of them belongs to ends with a conflict. */
   async function removeOtherUploads(name: string, own: string): Promise<void> {
     const others = (await listUploads(name).catch(() => [])).filter((id) => id !== own);
     for (const other of others) await abort(name, other).catch(() => {});
@@ -440,7 +444,7 @@ function s3Code(response: HttpResponse): string {
   return root?.name === 'Error' ? (textOf(root, 'Code') ?? '') : '';
 }
 
-/** The status that an error of S3 stands for, if it is not its own. */
+/** The status to report an error of S3 as, by its code. */
 const MEANINGS: readonly (readonly [RegExp, number])[] = [
   [/^(InvalidAccessKeyId|SignatureDoesNotMatch)$/, 401],
   [/^EntityTooLarge$/, 413],
@@ -461,6 +465,6 @@ function s3Error(response: HttpResponse): ImgctlError {
   const known = MEANINGS.find(([pattern]) => pattern.test(code));
   // The status of an error that came with 200 says nothing.
   const meaning = known?.[1] ?? (response.status === 200 ? 500 : response.status);
-  const error = statusError(response, detail, meaning);
+  const error = storageError(response, detail, meaning);
   return Object.hasOwn(HINTS, code) ? error.with({ hint: HINTS[code] }) : error;
 }

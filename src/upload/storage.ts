@@ -1,7 +1,8 @@
 // The interface of a storage that takes uploads, and what all storages share: hidden names and errors.
 
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { ImgctlError } from '../errors.ts';
+import { shortDigest } from '../files/paths.ts';
 import type { HttpEvent } from '../http/message.ts';
 import type { Clock, System } from '../io.ts';
 import type { Source } from './source.ts';
@@ -58,7 +59,7 @@ export interface Storage {
    * @param onProgress receives the bytes of the file that the storage has, or that are under way
    */
   put(name: string, source: Source, onProgress: (bytes: number) => void): Promise<Staged>;
-  /** Removes the parts of killed processes. @param isLast nobody writes to them any more */
+  /** Removes the parts of killed processes. @param isLast this push writes no more parts */
   sweep(isLast: boolean): Promise<void>;
   close(): Promise<void>;
 }
@@ -67,7 +68,7 @@ const MAX_PART_AGE = 24 * 3_600_000;
 
 /** Returns a hidden name that no other process uses, and that tells who writes it. */
 export function partName(name: string, system: System): string {
-  const digest = createHash('sha256').update(name).digest('hex').slice(0, 16);
+  const digest = shortDigest(name, 16);
   const unique = randomBytes(4).toString('hex');
   return `.imgctl-${digest}-${hostPart(system)}-${system.pid}-${unique}.part`;
 }
@@ -76,11 +77,11 @@ export function partName(name: string, system: System): string {
 function hostPart(system: System): string {
   const host = system.hostname();
   if (/^[\w.-]{1,16}$/.test(host)) return host;
-  const digest = createHash('sha256').update(host).digest('hex').slice(0, 8);
+  const digest = shortDigest(host, 8);
   return `${host.replace(/[^\w.-]/g, '_').slice(0, 7)}_${digest}`;
 }
 
-/** True for the part of a process of this host that has ended, and of any host after a day. @param age milliseconds */
+/** True for a part of this host whose process has ended, and for any part after a day. @param age milliseconds */
 export function isDeadPart(name: string, age: number, system: System): boolean {
   const [, host, pid] = /^\.imgctl-[0-9a-f]{16}-(.+)-(\d+)-[0-9a-f]{8}\.part$/.exec(name) ?? [];
   if (host === undefined) return false;

@@ -109,6 +109,7 @@ describe('config', () => {
     ['upload-url', 'https://host/x', 'use a URL such as dav+https://'],
     ['upload-url', 'dav+https://u:hunter2@host/', 'remove the user name'],
     ['upload-url', 's3+https://host', 's3+https://host/bucket/prefix'],
+    ['upload-url', 's3+https://host//bucket', 's3+https://host/bucket/prefix'],
     ['upload-username', 'a:hunter2', ''],
     ['upload-region', 'a/b', ''],
     ['token-store', 'redis://bob:hunter2@localhost/0', ''],

@@ -6,7 +6,7 @@ import { scriptedUser } from '../support/users.ts';
 import { SUBMIT } from './sync-harness.ts';
 
 const NUMBERS = '{"big":9007199254740993,"small":-9007199254740993,"list":[1.5]}';
-const IMAGE = `{"id":1,"name":9007199254740993,"size":12345678901234567890,"x":${NUMBERS}}`;
+const IMAGE = `{"id":1,"name":9007199254740993,"path":-12345678901234567890,"x":${NUMBERS}}`;
 const META = '"meta":{"count":1,"pages":{"page":1,"pages":1,"total":1,"next_url":null}}';
 
 describe('integers that a double cannot hold', () => {
@@ -14,8 +14,9 @@ describe('integers that a double cannot hold', () => {
     ['images list -o ndjson', `${IMAGE}\n`],
     ['images get 1 -o ndjson', `${IMAGE}\n`],
     ['my-images -o ndjson', `${IMAGE}\n`],
-    ['images list --json', /\n {4}"size": 12345678901234567890,\n/],
-    ['images get 1 -o yaml', /\n"size": 12345678901234567890\n/],
+    ['images list --json', /\n {4}"path": -12345678901234567890,\n/],
+    ['images get 1 -o yaml', /\n"path": -12345678901234567890\n/],
+    ['images list -o csv --columns id,path', 'id,path\r\n1,-12345678901234567890\r\n'],
     ['images get 1 -o yaml', /\n {2}"small": -9007199254740993\n/],
     ['my-images -f name,eq,9007199254740993 --no-header', /^1 +9007199254740993 /],
   ])('are printed as they were sent by %s', async (line, expected) => {

@@ -73,6 +73,12 @@ describe('images lock add', () => {
     expect((await lock('check')).exitCode).toBe(0);
   });
 
+  it('keeps nothing of a time that is no text, and compares it so', async () => {
+    const { lock } = await project(Object.assign({ ...WEB_1 }, { updated_on: 5 }));
+    await lock('add web ubuntu');
+    expect((await lock('check')).exitCode).toBe(0);
+  });
+
   it.each([
     ['add web ubuntu', 2, 'web is already locked\nhint: add --replace, or use another name\n'],
     ['add x', 2, 'imgctl: x: 2 series match\n  debian-#.ova'],

@@ -78,7 +78,7 @@ describe('login', () => {
     [`${DEMO} login --username ''`, 'username must not be empty'],
     ["login --password-command ''", 'password-command must not be empty'],
     [`${DEMO} login --username a:b`, 'use a user name without a colon'],
-    ['login --password-stdin', 'standard input gave no password'],
+    ['login --password-stdin', 'standard input gave an empty line'],
     ["login --password-command 'exit 3'", 'exit code 3\nhint: run it by hand: exit 3\n'],
     ['login', 'cannot prompt for the password without a terminal'],
     [`${DEMO} IMGCTL_TOKEN=T login`, 'unset IMGCTL_TOKEN'],

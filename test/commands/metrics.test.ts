@@ -90,6 +90,11 @@ describe('sync --metrics-file', () => {
     expect((await sync('--dry-run')).text).toBe(text);
   });
 
+  it('writes the exit code of a run whose options are wrong', async () => {
+    const { sync } = await syncing(SUCCESS);
+    expect((await sync('--get nothing')).values).toMatchObject(named('sync', { exit_code: 2 }));
+  });
+
   it('warns if it cannot write the file, and exits by the sync', async () => {
     const { imgctl, cwd } = await syncing(SUCCESS);
     const { stderr, exitCode } = await imgctl('sync -q --metrics-file none/m.prom', { cwd });

@@ -3,8 +3,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { catalogueOf, testImage, testImages } from '../support/catalogue-page.ts';
-import { failed } from '../support/io.ts';
+import { catalogueOf, named, testImage, testImages } from '../support/catalogue-page.ts';
+import { failed, temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
 import { expectSteps } from '../support/steps.ts';
 import { emulatorUser, localUser, PASSWORD, scriptedUser } from '../support/users.ts';
@@ -24,6 +24,14 @@ function offline(changes: Record<string, unknown> = {}) {
 }
 
 describe('images snapshot', () => {
+  it('escapes controls and marks that reorder text, as JSON output does', async () => {
+    const { imgctl } = await scriptedUser(catalogueOf([named(1, 'a\u202e.ova')]));
+    const cwd = temporaryDirectory();
+    await imgctl('images snapshot all.json', { cwd });
+    const text = fs.readFileSync(path.join(cwd, 'all.json'), 'utf8');
+    expect(text).toContain('"name":"a\\u202e.ova"');
+  });
+
   it('saves every image on its own line, and the same on standard output', async () => {
     const { imgctl, emulator, directory } = await emulatorUser({ images: 250 });
     const run = (line: string | readonly string[]) =>

@@ -40,6 +40,12 @@ describe('logout --all with a token store', () => {
     expect(result).toMatchObject(failed(2, 'config set allow-http true --profile default'));
   });
 
+  it('passes by an invalid profile without one', async () => {
+    const profiles = { default: { 'base-url': 'ftp://host' }, work: {} };
+    const { imgctl } = localUser({ profile: 'work', profiles });
+    expect((await imgctl('logout --all')).exitCode).toBe(0);
+  });
+
   it('that is silent can be interrupted', async () => {
     const silent = net.createServer((socket) => {
       socket.once('data', () => io.interrupt()).on('error', () => {});

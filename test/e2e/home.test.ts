@@ -93,7 +93,8 @@ it.each([
 });
 
 it('images lock add in a folder that was removed writes nothing', async () => {
-  const env = account((await serve()).baseUrl);
+  const { IMGCTL_PASSWORD, ...user } = account((await serve()).baseUrl);
+  const env = { ...user, IMGCTL_PASSWORD_COMMAND: `echo ${IMGCTL_PASSWORD}` };
   const prelude = 'mkdir "$HOME/gone"; cd "$HOME/gone"; rmdir "$HOME/gone"';
   const result = await runBuilt(['images', 'lock', 'add', 'web', 'ubuntu'], { env, prelude });
   const text = /cannot write the lock file images\.lock\.json: ENOENT\nhint: create its folder/;

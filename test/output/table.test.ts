@@ -59,6 +59,8 @@ describe.each([
         ' [36m7[39m  [33mPENDING[39m  [2m2025[22m        é日.ova\n' +
         '[36m12[39m  [31mFAILED[39m   [2m-[22m           x\n',
     );
+    const tokens = { columns: 'id token_state', rows: [[1, 'valid']] };
+    expect((await shown({ ...tokens, terminal: colored(terminal) })).text).toContain('[32mvalid');
   });
 });
 

@@ -141,7 +141,7 @@ unixOnlySuite('the credential helper is a shell script')('a credential helper', 
     ['fails after a record', 'echo \'{"Secret":"canary"}\'; exit 1', 'get failed with exit code 1'],
     ['prints only a password', 'echo canary', NO_JSON],
     ['prints other JSON', 'echo \'["canary"]\'', NO_JSON],
-    ['prints an empty secret', 'echo \'{"Username":"demo","Secret":""}\'', 'gave no password'],
+    ['prints an empty secret', 'echo \'{"Username":"demo","Secret":""}\'', 'gave an empty line'],
   ])('that %s is named in the error', async (_, script, failure, limit?: number) => {
     const message = `docker-credential-fake ${failure}`;
     const expected = { code: 'config', message, hint: expect.stringMatching(/\w/) };

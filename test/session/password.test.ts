@@ -44,10 +44,10 @@ describe('the unattended password', () => {
     ['secret', 'utf8', 'secret'],
     ['secret\r\nrest', 'utf8', 'secret'],
     ['\ufeffsecret\n', 'utf8', 'secret'],
-    ['', 'utf8', 'gave no password'],
-    ['\nsecret\n', 'utf8', 'gave no password'],
-    ['s\u00e9cret\n', 'latin1', 'gave a password that is not UTF-8'],
-    ['\ufeffsecret\n', 'utf16le', 'gave a password that is not UTF-8'],
+    ['', 'utf8', 'gave an empty line'],
+    ['\nsecret\n', 'utf8', 'gave an empty line'],
+    ['s\u00e9cret\n', 'latin1', 'gave text that is not UTF-8'],
+    ['\ufeffsecret\n', 'utf16le', 'gave text that is not UTF-8'],
   ] as const)('of a file with %j in %s is: %s', async (text, encoding, result) => {
     const cwd = temporaryDirectory();
     writeFileSync(path.join(cwd, 'file'), text, encoding);
@@ -59,7 +59,7 @@ describe('the unattended password', () => {
   it.each([
     ['.', /^cannot read the file \. \(IMGCTL_PASSWORD_FILE\): EISDIR$/],
     ['none', /^cannot read the file none \(\S+\): ENOENT$/],
-    ['/dev/zero', /^the file \/dev\/zero \(\S+\) gave a line too long for a password$/],
+    ['/dev/zero', /^the file \/dev\/zero \(\S+\) gave a line that is too long$/],
   ])('is a config error if the file is %s', async (file, message) => {
     const reading = sourceWith({ IMGCTL_PASSWORD_FILE: file })?.read();
     const error = { code: 'config', message: expect.stringMatching(message) };
@@ -92,7 +92,7 @@ unixOnlySuite('sh is Unix')('the password command', () => {
     ['printf " a p\\303\\244ss"', ' a päss'],
     ['echo secret; exit 3', 'the password command failed with exit code 3'],
     ['echo secret; kill -9 $$', 'the password command was killed by SIGKILL'],
-    ['true', 'the password command gave no password'],
+    ['true', 'the password command gave an empty line'],
   ])('%j gives the password or an error: %s', async (command, expected) => {
     const result = await run(command).catch(({ code, message }) => ({ code, message }));
     const isError = expected.startsWith('the password');

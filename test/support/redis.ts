@@ -20,8 +20,7 @@ export const REDIS_REASON = isInstalled ? '' : ' (skipped: redis-server is not i
 
 export const STORE_PASSWORD = 'canary-of-a-store-password';
 /** As docs/unattended.md has it. */
-export const ACL =
-  'resetkeys ~imgctl:* resetchannels -@all +get +set +pttl +del +eval +time +select';
+export const ACL = 'resetkeys ~imgctl:* resetchannels -@all +get +set +pttl +del +eval +select';
 
 /** Starts a server on a free port; `url` and `env` are those of the ACL user imgctl. */
 export async function startRedis({ tls = false } = {}) {
