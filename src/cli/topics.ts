@@ -225,7 +225,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ['2', 'usage or configuration error'],
         ['3', 'network error: unreachable, TLS, timeout'],
         ['4', 'not logged in, wrong credentials, not permitted'],
-        ['5', 'not found (and with --fail-empty: nothing matched)'],
+        ['5', 'not found, or no image matched (lists: only with --fail-empty)'],
         ['6', 'rate limited; the error shows when to try again'],
         ['7', 'still waiting when --wait-timeout expires'],
         ['10', 'with --exit-code: there are changes'],
@@ -236,7 +236,13 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     'A pipe that closes early (imgctl images list | head -1) is not an error.',
     'Errors are printed on stderr, never on stdout:',
     { lines: ['imgctl: <what happened>', 'hint: <the command or setting that helps>'] },
-    'With -o json or ndjson, each error is one JSON object on one line instead:',
-    { lines: ['{"error": {"code", "message", "hint", "status", "exitCode"}}'] },
+    'With -o json or ndjson, each error, warning and note is one JSON object on one line instead:',
+    {
+      lines: [
+        '{"error": {"code", "message", "details", "hint", "status", "exitCode"}}',
+        '{"warning": {"message", "hint"}}',
+        '{"note": {"message", "hint"}}',
+      ],
+    },
   ],
 };
