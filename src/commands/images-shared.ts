@@ -213,7 +213,10 @@ function slipHint(
   return `to match each word separately, omit the quotes: ${[command, ...all.map(shellQuote)].join(' ')}`;
 }
 
-/** Prints a note for an empty result: in a table; with `always`, in every format. @throws ImgctlError empty, with --fail-empty */
+/**
+ * Prints a note for an empty result: in a table; with `always`, in every format.
+ * @throws ImgctlError empty, with --fail-empty
+ */
 export function reportEmpty(
   context: Context,
   options: ListingOptions,

@@ -22,8 +22,9 @@ export type Fault = ReturnType<typeof parseFault>;
 const SPEC = /^(\*|[A-Z]+) (\/[^\s=]*)=([^,]+)(?:,(first|every)=([1-9]\d{0,8}))?$/;
 
 /**
- * Parses `METHOD PATH=KIND[,first=N|,every=N]`, such as `GET /v2/image=503,first=2`. `*` is any method; at
- * the end of the path, which has no query, it is any text. Applies always (with a count of 1), to the first N or to every N-th.
+ * Parses `METHOD PATH=KIND[,first=N|,every=N]`, such as `GET /v2/image=503,first=2`. `*` is any method; at the
+ * end of the path, which has no query, it is any text. Applies always (with a count of 1), to the first N or to every
+ * N-th.
  * @throws ImgctlError usage
  */
 export function parseFault(spec: string) {

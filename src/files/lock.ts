@@ -147,7 +147,7 @@ function takeOver(holder: string, own: string): boolean {
   }, false);
 }
 
-/** True if this process alone holds the lock; else releases it, as one that stopped may have lost it to another. */
+/** True if this process alone holds the lock. Else releases it: another took it over while this one was stopped. */
 function settleRace(own: string): boolean {
   if (fs.readdirSync(path.dirname(own)).length === 1) return true;
   release(own);

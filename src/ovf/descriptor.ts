@@ -342,8 +342,8 @@ function readHardware(item: XmlElement, declared: DeclaredNames, report: Report)
 }
 
 /**
- * Returns the disk of a host resource: `ovf:/disk/<id>`, in drafts `ovf://disk/<id>`, in oVirt the disk's file. Other
- * devices may have any.
+ * Returns the disk of a host resource: `ovf:/disk/<id>`, in drafts `ovf://disk/<id>`, in oVirt the disk's file. Those
+ * of other devices can be anything.
  */
 function diskOf(
   item: XmlElement,

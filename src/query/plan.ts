@@ -26,7 +26,10 @@ export type QueryPlan = ReturnType<typeof planQuery>;
 
 type Test<Subject> = (subject: Subject) => boolean;
 
-/** Plans a query: the service gets the first condition that it can apply, words before filters. @throws ImgctlError usage */
+/**
+ * Plans a query: the service gets the first condition that it can apply, words before filters.
+ * @throws ImgctlError usage
+ */
 export function planQuery(input: QueryInput, { now }: { readonly now: number }) {
   const { words = [], filters = [], sorts = [] } = input;
   const conditions = [

@@ -36,7 +36,7 @@ const wholeNumber = (min: number, max: number) => (text: string, key: string) =>
   throw invalid(key, text, `use a whole number from ${min} to ${max}`);
 };
 
-/** Basic credentials cannot hold a user name with a colon (RFC 7617). The text may be user:password, so only its start is shown. */
+/** Basic credentials cannot hold a colon in the user name (RFC 7617). The rest may be a password, so it is hidden. */
 const userName = (text: string, key: string) => {
   if (!text.includes(':')) return nonEmpty(text, key);
   throw invalid(key, text.replace(/:.*/s, ':…'), 'use a user name without a colon');

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import { hasCode, ImgctlError, valueOr } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import type { HttpResponse } from '../http/message.ts';
-import { backoff, httpDate, isSuccess } from '../http/retry.ts';
+import { backoff, httpDate, isRetryableStatus, isSuccess } from '../http/retry.ts';
 import { basicPair } from '../http/url.ts';
 import { findAll, textOf } from '../ovf/xml.ts';
 import {
@@ -100,7 +100,7 @@ export function davStorage(
       if (!hasCode(error, 'bad-answer')) throw error;
       return undefined;
     });
-    if (response && response.status >= 500) throw storageError(response);
+    if (response && isRetryableStatus(response.status)) throw storageError(response);
     const isPiece = response?.status === 206 || (response?.status === 200 && start === 0);
     return isPiece && response.body.length === end - start ? response.body : undefined;
   }

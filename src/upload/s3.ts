@@ -201,9 +201,9 @@ export function s3Storage(
       // Another program's upload may need a checksum that is not computed here.
       let isSame = tags.size > 0 && checksums.size === 0;
       for (const [number, tag] of tags) {
+        if (!isSame) break;
         const { start, end } = rangeOf(source, number);
-        if (isSame)
-          for await (const { md5 } of digestsOf(source.read(start, end))) isSame = md5 === tag;
+        for await (const { md5 } of digestsOf(source.read(start, end))) isSame = md5 === tag;
       }
       if (isSame) return { name, id, source, hasCrc, tags };
     }

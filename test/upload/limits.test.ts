@@ -228,10 +228,10 @@ describe('push to an S3 storage', () => {
   });
 
   it.each([
-    ['no checksum continues', '', 0],
-    ['a CRC-32 continues', '<ChecksumCRC32>AAAAAA==</ChecksumCRC32>', 0],
-    ['another checksum starts a new', '<ChecksumSHA256>AA==</ChecksumSHA256>', 1],
-  ])('that has an upload with %s upload', async (_what, checksum, starts) => {
+    ['no checksum continues it', '', 0],
+    ['a CRC-32 continues it', '<ChecksumCRC32>AAAAAA==</ChecksumCRC32>', 0],
+    ['another checksum starts a new one', '<ChecksumSHA256>AA==</ChecksumSHA256>', 1],
+  ])('that has an upload with %s', async (_what, checksum, starts) => {
     let md5 = '';
     const script = s3({
       list: ({ url: { searchParams } }) => {
