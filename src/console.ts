@@ -1,6 +1,6 @@
 // Orders everything that a run writes: data on stdout, notices on stderr, and a progress line between them.
 
-import { asImgctlError } from './errors.ts';
+import { asImgctlError, ImgctlError } from './errors.ts';
 import { type Io, type Sink, withWrite } from './io.ts';
 import { clean, type ErrorFormat, formatError, formatNotice } from './output/messages.ts';
 import { createLines, createSpinner, NO_PROGRESS, type Progress } from './output/progress.ts';
@@ -26,6 +26,7 @@ export class Console {
   #queue: Promise<void> = Promise.resolve();
   readonly #warnings = new Set<string>();
   #progress: Progress | undefined;
+  #done: string | undefined;
 
   constructor(io: Io, style: ConsoleStyle, redaction = new Redaction()) {
     this.#io = io;
@@ -73,24 +74,35 @@ export class Console {
    * @param summary such as `250 images`
    * @param hidden columns that the table has no room for
    */
-  footer(summary: string | undefined, hidden: readonly string[], hasNoTrunc: boolean): void {
+  readonly footer = (
+    summary: string | undefined,
+    hidden: readonly string[],
+    hasNoTrunc: boolean,
+  ): void => {
     const option = hasNoTrunc ? '--no-trunc' : '-o json';
     const dropped = hidden.length > 0 ? `hidden: ${hidden.join(', ')}; ${option} shows all` : '';
     const text = [summary, dropped].filter(Boolean).join(', ');
     if (text !== '') this.#enqueue((format) => `${format.style.faint(clean(text, format))}\n`);
-  }
+  };
 
   trace(line: string): void {
     this.#notice('debug', line);
   }
 
+  /** Says what the command has done: the hint of an error if its output cannot be written. */
+  done(what: string): void {
+    this.#done = what;
+  }
+
   /** Writes to stdout after everything before it. @throws BrokenPipeError, ImgctlError */
   print(data: string | Uint8Array): Promise<void> {
-    const written = this.#queue.then(() =>
-      this.#io.stdout.isTTY
-        ? this.#aside(() => this.#io.stdout.write(data))
-        : this.#io.stdout.write(data),
-    );
+    const write = () => this.#io.stdout.write(data);
+    const written = this.#queue
+      .then(() => (this.#io.stdout.isTTY ? this.#withoutSpinner(write) : write()))
+      .catch((error: unknown) => {
+        if (!(error instanceof ImgctlError) || this.#done === undefined) throw error;
+        throw error.with({ hint: this.#done });
+      });
     this.#queue = written.catch(() => {});
     return written;
   }
@@ -113,13 +125,13 @@ export class Console {
 
   /** Ends the progress and writes the error that ends the run. */
   async fail(thrown: unknown): Promise<void> {
-    await this.settle();
+    await this.flush();
     const error = asImgctlError(thrown);
     await this.#io.stderr.write(formatError(error, await this.#format())).catch(() => {});
   }
 
   /** Resolves when everything is written and the progress has ended. */
-  async settle(): Promise<void> {
+  async flush(): Promise<void> {
     await this.#queue;
     await this.#progress?.stop();
   }
@@ -141,13 +153,13 @@ export class Console {
     this.#queue = this.#queue
       .then(async () => {
         const text = formatted(await this.#format());
-        await this.#aside(() => this.#io.stderr.write(text));
+        await this.#withoutSpinner(() => this.#io.stderr.write(text));
       })
       .catch(() => {});
   }
 
-  #aside(write: () => Promise<void>): Promise<void> {
-    return this.#progress ? this.#progress.aside(write) : write();
+  #withoutSpinner(write: () => Promise<void>): Promise<void> {
+    return this.#progress ? this.#progress.withoutSpinner(write) : write();
   }
 }
 

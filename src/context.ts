@@ -1,40 +1,33 @@
 // One run of the program: its options, settings and session, each created when it is first needed.
 
 import { version } from '../package.json';
-import type { CommandDeclaration } from './cli/declarations.ts';
-import { Console, type ConsoleStyle, type Redaction } from './console.ts';
-import { ImgctlError, valueOr } from './errors.ts';
-import { checkName, findPaths, type Paths } from './files/paths.ts';
-import type { Io } from './io.ts';
-import { type ColorChoice, decideTerminal, type Terminal } from './output/terminal.ts';
 import {
-  createListWriter,
-  type Format,
-  type ListWriter,
-  type PrintOptions,
-  type Row,
-  writeRecord,
-} from './output/writers.ts';
-import { incompatible, quoted, suggest } from './query/suggest.ts';
-import { openSession, type Session, type SessionOptions } from './session/session.ts';
-import {
+  type Account,
   type ConfigFile,
   DEFAULT_PROFILE,
+  type Override,
   readConfigFile,
-  type SettingFlags,
   Settings,
-} from './session/settings.ts';
+} from './config/settings.ts';
+import { SETTINGS, type SettingKey } from './config/table.ts';
+import { Console, type ConsoleStyle, type Redaction } from './console.ts';
+import { ImgctlError, tryOr } from './errors.ts';
+import { checkName, findPaths, type Paths } from './files/paths.ts';
+import type { Io } from './io.ts';
+import type { Format } from './output/formats.ts';
+import { type ColorChoice, decideTerminal, type Terminal } from './output/terminal.ts';
+import { type Column, type Layout, type Surface, View, type ViewOptions } from './output/view.ts';
+import type { Row } from './output/writers.ts';
+import { incompatible, quoted, suggest } from './query/suggest.ts';
+import { openSession, type Session, type SessionOptions } from './session/session.ts';
+import { type CachedToken, TokenCache } from './session/token-cache.ts';
 import { describeEvent } from './session/trace.ts';
 
 /** The options of every command, as commander parses them. */
 export interface GlobalOptions {
   profile?: string | undefined;
-  baseUrl?: string | undefined;
   output?: Format;
   json?: boolean;
-  timeout?: string;
-  retries?: string;
-  waitForToken?: string;
   debug?: boolean;
   color?: ColorChoice;
   quiet?: boolean;
@@ -47,15 +40,16 @@ export class Context implements ConsoleStyle {
   options: GlobalOptions = {};
   #config: ConfigFile | undefined;
   #settings: Settings | undefined;
-  #flags: SettingFlags = {};
+  /** Settings that this run overrides. */
+  readonly overrides = new Map<SettingKey, Override>();
   #session: Promise<Session> | undefined;
 
+  /** The command line, without node and script. */
+  argv: readonly string[] = [];
   /** The exit code of a command that does not fail. */
   exitCode = 0;
   /** Runs another command line with another Io, for the demo and for MCP. */
   readonly rerun: (argv: readonly string[], io: Io, redaction?: Redaction) => Promise<number>;
-  /** The command table; set when the program is built. */
-  commands: readonly CommandDeclaration[] = [];
 
   constructor(io: Io, rerun: Context['rerun'], redaction?: Redaction) {
     this.io = io;
@@ -64,11 +58,12 @@ export class Context implements ConsoleStyle {
     this.paths = findPaths(io.env, io.cwd, io.system.platform);
   }
 
-  /** Receives the parsed options. @throws ImgctlError usage */
-  useOptions(options: GlobalOptions): void {
+  /** Receives the options that commander has parsed. @throws ImgctlError usage */
+  readOptions(options: GlobalOptions): void {
     const { json, output = 'json' } = options;
     if (json && output !== 'json') throw incompatible('--json', `--output ${output}`);
     this.options = options;
+    if (json) this.override('output', 'json', '--json');
   }
 
   get quiet(): boolean {
@@ -83,7 +78,7 @@ export class Context implements ConsoleStyle {
 
   /** @throws ImgctlError config: the file is unreadable */
   get config(): ConfigFile {
-    this.#config ??= readConfigFile(this.paths.config);
+    this.#config ??= readConfigFile(this.paths.config, this.io);
     return this.#config;
   }
 
@@ -93,70 +88,78 @@ export class Context implements ConsoleStyle {
   }
 
   get settings(): Settings {
-    this.#settings ??= this.settingsWith({});
-    return this.#settings;
-  }
-
-  /** Adds flags of the command to the settings of this run. */
-  addFlags(flags: SettingFlags): void {
-    this.#flags = { ...this.#flags, ...flags };
-    this.#settings = undefined;
-  }
-
-  /** Returns the settings with these additional flags. */
-  settingsWith(flags: SettingFlags): Settings {
-    const { baseUrl, json, output, timeout, retries, waitForToken } = this.options;
     const profile = this.profileName;
-    const own = { timeout, retries, 'base-url': baseUrl, 'wait-for-token': waitForToken };
-    return new Settings(
+    this.#settings ??= new Settings(
       profile,
-      { ...own, output: json ? 'json' : output, ...this.#flags, ...flags },
+      this.overrides,
       this.io.env,
       this.config.profiles.get(profile) ?? {},
       this.config.profile,
     );
+    return this.#settings;
+  }
+
+  /**
+   * Overrides a setting in this run, and returns its value.
+   * @param origin where it comes from, such as an option
+   * @throws ImgctlError usage or config: it is invalid
+   */
+  override(key: SettingKey, text: string, origin = `--${key}`): unknown {
+    const value = SETTINGS[key].value.parse(text, origin);
+    this.overrides.set(key, { text, value, origin });
+    this.#settings = undefined;
+    return value;
   }
 
   get format(): Format {
     return this.settings.get('output');
   }
 
-  /** Opens a list whose rows arrive gradually; the caller ends it. */
-  openList(columns: readonly string[], options: PrintOptions = {}): ListWriter {
-    return createListWriter({ ...this.#outputOptions(options), columns });
-  }
-
-  async printList(
-    rows: readonly Row[],
-    columns: readonly string[],
-    options: PrintOptions = {},
-  ): Promise<void> {
-    const list = this.openList(columns, options);
-    await list.write(rows);
-    await list.end();
-  }
-
-  async printRecord(record: Row, options: PrintOptions = {}): Promise<void> {
-    await writeRecord(this.#outputOptions(options), record);
-  }
-
-  #outputOptions({ format = this.format, summary, ...options }: PrintOptions) {
-    return {
-      ...options,
-      format,
-      sink: this.console.stdout,
-      quiet: this.quiet,
-      terminal: () => this.terminal,
-      boxed: () => this.settings.find('table-style').text === 'box',
-      footer: (hidden: readonly string[]) =>
-        this.console.footer(summary?.(), hidden, options.trunc !== undefined),
+  /**
+   * Decides what is printed and how, before anything is sent.
+   * @param isTolerant prints even if the format in the settings is invalid: the command says what is wrong
+   * @throws ImgctlError usage, config
+   */
+  view(
+    columns: readonly Column[],
+    options?: ViewOptions,
+    layout?: Layout,
+    isTolerant = false,
+  ): View {
+    const { console, io, safeFormat } = this;
+    const { json, output } = this.options;
+    const time = () => this.settings.get('time');
+    const surface: Surface = {
+      writer: {
+        format: isTolerant ? safeFormat : this.format,
+        sink: console.stdout,
+        quiet: this.quiet,
+        terminal: () => this.terminal,
+        boxed: () => tryOr(() => this.settings.find('table-style').text, '') === 'box',
+      },
+      formatOption: json ? '--json' : output === undefined ? undefined : '--output',
+      time: () => (isTolerant ? tryOr(time, undefined) : time()),
+      now: io.now,
+      footer: console.footer,
+      note: console.note,
     };
+    return new View(surface, columns, options, layout);
+  }
+
+  /**
+   * Prints the value of `key` alone, or with -o or --json the whole record. A format in the settings or the
+   * environment does not count, since `$(imgctl token)` must be the token.
+   */
+  async printValue(columns: readonly Column[], record: Row, key: string): Promise<void> {
+    const { json, output = json ? 'json' : 'table' } = this.options;
+    if (output === 'table' || this.quiet) await this.console.print(`${record[key]}\n`);
+    else await this.view(columns).printRecord(record);
   }
 
   /** The format, or that of the flags if it is invalid: the errors of everything else need one. */
   get safeFormat(): Format {
     const { json, output = 'table' } = this.options;
-    return valueOr(() => this.format, json ? 'json' : output);
+    return tryOr(() => this.format, json ? 'json' : output);
   }
 
   get errorFormat(): ConsoleStyle['errorFormat'] {
@@ -192,20 +195,33 @@ export class Context implements ConsoleStyle {
     return this.#session;
   }
 
-  /** Opens a session with other settings; it is closed at the end of the run too. */
-  async openSession(settings: Settings): Promise<Session> {
-    const session = await openSession({
-      io: this.io,
-      settings,
-      configDirectory: this.paths.config,
-      userAgent: this.userAgent,
-      warn: this.console.warn,
-      note: this.console.note,
-      onSecret: (secret) => this.console.redaction.add(secret, settings.find('username').text),
-      onEvent: this.onEvent,
-    });
+  /** Opens a session with other settings or tokens; it is closed at the end of the run too. */
+  async openSession(settings: Settings, tokens?: SessionOptions['tokens']): Promise<Session> {
+    const session = await openSession({ ...this.sessionOptions(settings), tokens });
     this.#closers.push(session.close);
     return session;
+  }
+
+  sessionOptions(settings: Settings): SessionOptions {
+    const { console, io, paths, userAgent, onEvent } = this;
+    const onSecret = (secret: string) =>
+      console.redaction.add(secret, settings.find('username').text);
+    const { warn, note } = console;
+    return {
+      io,
+      settings,
+      configDirectory: paths.config,
+      userAgent,
+      warn,
+      note,
+      onSecret,
+      onEvent,
+    };
+  }
+
+  /** Returns the token that this machine has stored for the account. */
+  cachedToken(account: Account): CachedToken | undefined {
+    return new TokenCache(this.paths.config, account, this.io, this.console.warn).read();
   }
 
   get onEvent(): SessionOptions['onEvent'] {
@@ -216,6 +232,6 @@ export class Context implements ConsoleStyle {
 
   async close(): Promise<void> {
     for (const closer of this.#closers.reverse()) await closer();
-    await this.console.settle();
+    await this.console.flush();
   }
 }

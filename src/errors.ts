@@ -11,6 +11,7 @@ export const EXIT_CODES = {
   'lock-broken': 1,
   conflict: 1,
   'storage-full': 1,
+  locked: 1,
   usage: 2,
   config: 2,
   ambiguous: 2,
@@ -27,9 +28,19 @@ export const EXIT_CODES = {
   empty: 5,
   'rate-limited': 6,
   'still-waiting': 7,
+  hangup: 129,
   interrupted: 130,
+  quit: 131,
   terminated: 143,
 } as const;
+
+/** The signals that end a run, each with exit code 128 and its number. */
+export const SIGNALS = {
+  SIGHUP: 'hangup',
+  SIGINT: 'interrupted',
+  SIGQUIT: 'quit',
+  SIGTERM: 'terminated',
+} as const satisfies Partial<Record<NodeJS.Signals, ErrorCode>>;
 
 /** Ends a command that found changes, with --exit-code. */
 export const CHANGES_EXIT_CODE = 10;
@@ -97,7 +108,7 @@ export function asImgctlError(thrown: unknown): ImgctlError {
 }
 
 /** Returns the value, or the error that the function throws. */
-export function valueOrError<Value>(
+export function attempt<Value>(
   read: () => Value,
 ): { readonly value: Value } | { readonly error: ImgctlError } {
   try {
@@ -108,7 +119,7 @@ export function valueOrError<Value>(
 }
 
 /** Returns the value, or `otherwise` if the function throws: the error is reported elsewhere or does not matter. */
-export function valueOr<Value>(read: () => Value, otherwise: Value): Value {
-  const result = valueOrError(read);
+export function tryOr<Value>(read: () => Value, otherwise: Value): Value {
+  const result = attempt(read);
   return 'error' in result ? otherwise : result.value;
 }

@@ -2,13 +2,13 @@
 
 import { setMaxListeners } from 'node:events';
 import fs from 'node:fs';
-import { ImgctlError } from './errors.ts';
+import { ImgctlError, SIGNALS, tryOr } from './errors.ts';
 
 /** Loads one of Node's modules at its first use, because each adds to the start-up time. */
 export const builtin: NodeJS.Process['getBuiltinModule'] = (id: string) =>
   process.getBuiltinModule(id);
 
-export interface Source {
+export interface Stdin {
   readonly isTTY: boolean;
   readonly stream: NodeJS.ReadStream;
 }
@@ -29,7 +29,7 @@ export interface System {
 }
 
 export interface Io {
-  readonly stdin: Source;
+  readonly stdin: Stdin;
   readonly stdout: Sink;
   readonly stderr: Sink;
   /** Returns the terminal of the process, for prompts while stderr is redirected; undefined without one. */
@@ -45,7 +45,7 @@ export interface Io {
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
   /** 0 up to 1, for jitter. */
   random(): number;
-  /** Aborts with an ImgctlError (interrupted, terminated) at SIGINT and SIGTERM. */
+  /** Aborts with an ImgctlError whose code is that of one of SIGNALS. */
   readonly signal: AbortSignal;
 }
 
@@ -83,7 +83,7 @@ export function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal)
 const SAME_SIGNAL = 100;
 
 /** Calls back at the first signal; a later one ends the process, which is its default effect. */
-function atSignal(process: NodeJS.Process, signal: 'SIGINT' | 'SIGTERM', action: () => void): void {
+function atSignal(process: NodeJS.Process, signal: string, action: () => void): void {
   process.once(signal, () => {
     const ignore = () => {};
     process.on(signal, ignore);
@@ -92,13 +92,30 @@ function atSignal(process: NodeJS.Process, signal: 'SIGINT' | 'SIGTERM', action:
   });
 }
 
-/** Returns the process's own Io. A second SIGINT or SIGTERM ends the process at once. */
+/**
+ * True if SIGHUP was ignored at the start, as nohup(1) does. Node resets that before any code runs, so its traces
+ * have to do: the shell's variable _, and on Linux a parent, such as a script, that ignores the signal too.
+ */
+function ignoresHangup({ env, ppid }: NodeJS.Process): boolean {
+  if (/(^|\/)nohup$/.test(env._ ?? '')) return true;
+  const status = tryOr(() => fs.readFileSync(`/proc/${ppid}/status`, 'utf8'), '');
+  // The last bit is signal 1.
+  return /^SigIgn:.*[13579bdf]$/m.test(status);
+}
+
+/** True if a standard stream is a terminal, also one that is gone. */
+export function hasTerminal(): boolean {
+  const noTerminal = [0, tryOr(() => fs.statSync('/dev/null').rdev, 0)];
+  return [0, 1, 2].some((fd) => !noTerminal.includes(fs.fstatSync(fd).rdev));
+}
+
+/** Returns the process's own Io. A second signal of the same kind ends the process at once. */
 export function processIo(process: NodeJS.Process): Io {
   const abort = new AbortController();
-  const end = (code: 'interrupted' | 'terminated') => () =>
-    abort.abort(new ImgctlError(code, code));
-  atSignal(process, 'SIGINT', end('interrupted'));
-  atSignal(process, 'SIGTERM', end('terminated'));
+  for (const [signal, code] of Object.entries(SIGNALS)) {
+    if (signal === 'SIGHUP' && ignoresHangup(process)) process.on(signal, () => {});
+    else atSignal(process, signal, () => abort.abort(new ImgctlError(code, code)));
+  }
   const stdout = streamSink(process, 'stdout');
   // Under ulimit -f a write must fail instead of ending the process silently.
   process.on('SIGXFSZ', () => {});

@@ -7,16 +7,13 @@ import {
   argumentTerm,
   type OptionDeclaration,
   optionTerm,
-  type Value,
 } from './cli/declarations.ts';
 import { type CommandSpec, GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from './cli/spec.ts';
-import { images } from './commands/images-group.ts';
+import { images } from './commands/images/index.ts';
 import type { Redaction } from './console.ts';
 import { Context, type GlobalOptions } from './context.ts';
-import { asImgctlError, EXIT_CODES, ImgctlError } from './errors.ts';
-import { BrokenPipeError, type Io, processIo } from './io.ts';
-import { parseChoice } from './query/suggest.ts';
-import { MAX_AGE, parseDuration } from './session/setting-table.ts';
+import { asImgctlError, EXIT_CODES } from './errors.ts';
+import { BrokenPipeError, hasTerminal, type Io, processIo } from './io.ts';
 
 /**
  * Runs a command line, without node and script. Resolves when everything is written.
@@ -42,9 +39,12 @@ export async function run(argv: readonly string[], io: Io, redaction?: Redaction
 export async function main(process: NodeJS.Process): Promise<void> {
   const exitCode = await run(process.argv.slice(2), processIo(process));
   process.exitCode = exitCode;
-  const isInterrupted = exitCode === EXIT_CODES.interrupted;
-  if (!isInterrupted && exitCode !== EXIT_CODES.terminated) return;
-  const signal = isInterrupted ? 'SIGINT' : 'SIGTERM';
+  const signal = exitCode - 128;
+  if (signal <= 0) return;
+  if (exitCode === EXIT_CODES.hangup && hasTerminal()) {
+    // At its end Node would abort, because it cannot restore the modes of a terminal that is gone.
+    process.removeAllListeners('SIGHUP').kill(process.pid, signal);
+  }
   // Node waits for a name lookup, which may take long; the signal ends the process at once.
   setTimeout(() => process.kill(process.pid, signal), GRACE_PERIOD).unref();
 }
@@ -55,6 +55,7 @@ const GRACE_PERIOD = 200;
 /** Runs a command line. @throws ImgctlError, also for the errors that commander finds */
 async function execute(argv: readonly string[], context: Context): Promise<void> {
   const words = helpLast(argv);
+  context.argv = words;
   let ended: Command | undefined;
   // A command line that begins with `images`, as most do, needs no other command.
   const isForImages = words[0] === images.name;
@@ -62,7 +63,7 @@ async function execute(argv: readonly string[], context: Context): Promise<void>
   const root = buildTree(context, commands, (command) => {
     ended = command;
   });
-  const useOptions = () => context.useOptions(root.opts<GlobalOptions>());
+  const useOptions = () => context.readOptions(root.opts<GlobalOptions>());
   root.hook('preAction', useOptions);
   try {
     await root.parseAsync(words, { from: 'user' });
@@ -81,10 +82,13 @@ async function execute(argv: readonly string[], context: Context): Promise<void>
       const below = ended.commands.length > 0 ? ended.args : [];
       const isOption = (word: string) => word.startsWith('-');
       const { showPage } = await import('./cli/help-page.ts');
-      await showPage(context, [...pathOf(ended), ...below.filter((word) => !isOption(word))]);
+      await showPage(context, commands, [
+        ...pathOf(ended),
+        ...below.filter((word) => !isOption(word)),
+      ]);
     }
   }
-  await context.console.settle();
+  await context.console.flush();
 }
 
 /** Moves -h behind the command it belongs to: `imgctl -h images list` is `imgctl images list -h`. */
@@ -113,14 +117,14 @@ function buildTree(
     // Pages, the version and errors are printed after commander has ended.
     .configureHelp({ showGlobalOptions: true, formatHelp: () => '' })
     .configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} });
-  for (const option of GLOBAL_OPTIONS) root.addOption(optionOf(option));
+  for (const option of GLOBAL_OPTIONS) root.addOption(optionOf(option, context));
   const declare = (command: Command, { run, ...spec }: Partial<CommandSpec>) => {
     command.exitOverride((error) => {
       onEnd(command);
       throw error;
     });
     for (const each of spec.arguments ?? []) command.addArgument(argumentOf(each, command));
-    for (const each of spec.options ?? []) command.addOption(optionOf(each));
+    for (const each of spec.options ?? []) command.addOption(optionOf(each, context));
     if (spec.hidden) command.allowUnknownOption();
     for (const each of spec.subcommands ?? []) {
       const { name, aliases = [], hidden = false } = each;
@@ -131,22 +135,22 @@ function buildTree(
       const help = command.command('help', { hidden: true }).argument('[command...]');
       help.action(async (words: readonly string[]) => {
         const { showPage } = await import('./cli/help-page.ts');
-        await showPage(context, [...pathOf(command), ...words]);
+        await showPage(context, commands, [...pathOf(command), ...words]);
       });
     }
   };
   declare(root, { subcommands: commands });
-  context.commands = commands;
   return root;
 }
 
-function optionOf(declaration: OptionDeclaration): Option {
-  const { value, repeatable, implies, conflicts } = declaration;
+function optionOf(declaration: OptionDeclaration, context: Context): Option {
+  const { value, setting, repeatable, implies, conflicts } = declaration;
   const [flags, description] = optionTerm(declaration);
   const option = new Option(flags, description);
   if (value) {
     option.argParser<unknown>((text, previous) => {
-      const parsed = parseValue(text, value, option.long ?? flags);
+      const name = option.long ?? flags;
+      const parsed = setting ? context.override(setting, text, name) : value.parse(text, name);
       return repeatable ? [...(Array.isArray(previous) ? previous : []), parsed] : parsed;
     });
   }
@@ -158,36 +162,7 @@ function optionOf(declaration: OptionDeclaration): Option {
 function argumentOf(declaration: ArgumentDeclaration, command: Command): Argument {
   const argument = new Argument(argumentTerm(declaration), declaration.description);
   const { value } = declaration;
-  if (value?.kind !== 'choice') return argument;
+  if (value?.words === undefined) return argument;
   const name = ['imgctl', ...pathOf(command)].join(' ');
-  return argument.argParser((text) => parseValue(text, value, name));
-}
-
-/** Parses a value of the option or command `name`. @throws ImgctlError usage */
-function parseValue(text: string, value: Value, name: string): string | number {
-  switch (value.kind) {
-    case 'text':
-      return text;
-    case 'choice':
-      return parseChoice(value.alias?.[0] === text ? value.alias[1] : text, {
-        noun: value.noun,
-        valid: value.words,
-        where: name,
-      });
-    case 'duration': {
-      const milliseconds = parseDuration(text, name, value.isAge ? MAX_AGE : undefined);
-      return value.keepText ? text : milliseconds;
-    }
-    case 'number': {
-      const { min, max, keepText } = value;
-      const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-      if (number >= min && number <= (max ?? Number.MAX_SAFE_INTEGER)) {
-        return keepText ? text : number;
-      }
-      const range = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
-      throw new ImgctlError('usage', `${name} must be a whole number ${range} (got ${text})`, {
-        hint: `for example: ${name} ${min}`,
-      });
-    }
-  }
+  return argument.argParser((text) => value.parse(text, name));
 }

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ExactNumber, isObject, parseJson, stringify } from '../src/json.ts';
+import { parseJson, stringify } from '../src/json.ts';
 
 const parse = (text: string) => parseJson(Buffer.from(text));
 const list = (item: string, count: number) => `[${Array(count).fill(item).join(',')}]`;
@@ -12,8 +12,6 @@ const roundTrip = (text: string, indent = 0) => stringify(parse(text).value, ind
 
 describe('parseJson', () => {
   it.each([
-    ['100,000 empty objects', list('{}', 100_000), 'more than 100000 JSON values'],
-    ['100,001 numbers', list('1', 100_001), 'more than 100000 JSON values'],
     ['a text of more than 4 MiB', `"${'x'.repeat(2 ** 22)}"`, 'more than 4 MiB of JSON'],
     ['51 levels', nested(51), 'JSON nested deeper than 50 levels'],
     ['a truncated text', '{"a":', undefined],
@@ -22,8 +20,7 @@ describe('parseJson', () => {
   });
 
   it.each([
-    ['100,000 numbers', list('1', 99_999)],
-    ['commas and brackets in texts', list(`"${',[{\\"\\\\'.repeat(20_000)}"`, 2)],
+    ['a million empty objects', list('{}', 1_000_000)],
     ['a text of almost 4 MiB', `"${'x'.repeat(2 ** 22 - 2)}"`],
   ])('accepts %s', (_, text) => {
     expect(parse(text)).toMatchObject({ value: JSON.parse(text), text });
@@ -32,11 +29,10 @@ describe('parseJson', () => {
   it.each([
     ...['9007199254740993', '-9007199254740993', '12345678901234567890', `1${'0'.repeat(400)}1`],
     ...['1000000000000000000000', '9007199254740992', `-${'9'.repeat(100)}`],
-  ])('keeps the integer %s as it was sent', (number) => {
-    const text = `{"a":{"b":[1,${number},"${number}"]}}`;
-    expect(roundTrip(text)).toBe(text);
-    const [exact] = parse(`[${number}]`).value as [ExactNumber];
-    expect([`${exact}`, isObject(exact)]).toEqual([number, false]);
+  ])('reads the integer %s as a text of its digits', (number) => {
+    expect(parse(`{"a":{"b":[1,${number},"${number}"]}}`).value).toEqual({
+      a: { b: [1, number, number] },
+    });
   });
 
   it.each([
@@ -52,17 +48,17 @@ describe('parseJson', () => {
     fc.assert(
       fc.property(fc.json({ noUnicodeString: false }), fc.constantFrom(0, 2), (json, indent) => {
         // The first element makes it take the way of exact integers.
+        fc.pre(!/\d{16}/.test(json));
         const written = roundTrip(`[1234567890123456789 , ${json}]`, indent);
-        const expected = JSON.stringify([0, JSON.parse(json)], null, indent);
-        expect(written.replace('1234567890123456789', '0')).toBe(expected);
+        const expected = ['1234567890123456789', JSON.parse(json)];
+        expect(written).toBe(JSON.stringify(expected, null, indent));
       }),
     );
   });
 
   it('treats duplicate names, __proto__ and a byte order mark like JSON.parse', () => {
-    const text = '{"n":N,"a":1,"__proto__":{"x":[]},"a":{}}';
-    const expected = JSON.stringify(JSON.parse(text.replace('N', '"N"')));
-    const big = '1234567890123456789';
-    expect(roundTrip(`\ufeff${text.replace('N', big)}`)).toBe(expected.replace('"N"', big));
+    const text = '{"n":1234567890123456789,"a":1,"__proto__":{"x":[]},"a":{}}';
+    const expected = JSON.stringify(JSON.parse(text.replace(/\d{19}/, '"$&"')));
+    expect(roundTrip(`\ufeff${text}`)).toBe(expected);
   });
 });

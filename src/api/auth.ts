@@ -10,8 +10,11 @@ import { rateLimitedError, statusError } from './responses.ts';
 
 /** Provides access tokens; hides the disk, the lock and the password. */
 export interface TokenSource {
-  /** Returns a token that has not expired as far as known. @throws ImgctlError not-logged-in, or why there is none */
-  current(): Promise<string>;
+  /**
+   * Returns a token that has not expired as far as known, or undefined to send none.
+   * @throws ImgctlError not-logged-in, or why there is none
+   */
+  current(): Promise<string | undefined>;
   /**
    * Returns another token for one that the service refused, or undefined if there is no way to get one.
    * Several requests may call it at once with the same token.
@@ -28,6 +31,8 @@ export interface ServiceRequest {
   readonly path: string;
   /** Aborts this request, in addition to the client's own signal. */
   readonly signal?: AbortSignal | undefined;
+  /** True to return the response of any status, without renewing the token. */
+  readonly anyStatus?: boolean;
 }
 
 export type ClientEvent = HttpEvent | { kind: 'renewal'; method: string; url: URL };
@@ -46,7 +51,8 @@ export interface AuthOptions extends RetryOptions {
 }
 
 /**
- * Sends a request with the token and returns the response of any status but 401 (refused token) and 429.
+ * Sends a request with the token and returns the response of any status but 401 (refused token) and 429, unless it
+ * asks for any status.
  * @throws ImgctlError token-refused, not-permitted, rate-limited, outcome-unknown (an unsafe request was sent
  *   and got no usable response), and those of the transport
  */
@@ -57,9 +63,9 @@ export type SendWithPassword = ReturnType<typeof createSender>['sendWithPassword
 /** Returns the two ways to send a request. */
 export function createSender(transport: Transport, options: AuthOptions) {
   const { baseUrl, tokens, timeout, userAgent, onEvent, onSecret } = options;
-  const accepted = new Set<string>();
+  const accepted = new Set<string | undefined>();
 
-  const sendWith = (request: ServiceRequest, url: URL, authorization: string) => {
+  const sendWith = (request: ServiceRequest, url: URL, authorization: string | undefined) => {
     const headers = requestHeaders(userAgent, authorization);
     const { method, signal: own } = request;
     const signal = own ? AbortSignal.any([own, options.signal]) : options.signal;
@@ -74,17 +80,19 @@ export function createSender(transport: Transport, options: AuthOptions) {
   };
 
   const sendWithToken = async (request: ServiceRequest, url: URL): Promise<HttpResponse> => {
-    const authorize = (token: string) => {
-      for (const secret of tokenSecrets(token)) onSecret?.(secret);
+    const authorize = (token: string | undefined) => {
+      if (token === undefined) return sendWith(request, url, undefined);
+      for (const secret of [token, basicPair(token, '')]) onSecret?.(secret);
       return sendWith(request, url, authorizationHeader(options.authScheme, token));
     };
     let token = await tokens.current();
     let response = await authorize(token);
+    if (request.anyStatus) return response;
     if (response.status === 401) {
       const refused = refusal(response);
       // Another token would not be permitted either.
       if (refused.code === 'not-permitted') throw refused;
-      const renewed = await tokens.renew(token, accepted.has(token));
+      const renewed = token && (await tokens.renew(token, accepted.has(token)));
       if (renewed === undefined) throw refused;
       onEvent?.({ kind: 'renewal', method: request.method, url });
       token = renewed;
@@ -118,7 +126,7 @@ export function createSender(transport: Transport, options: AuthOptions) {
 }
 
 /** Returns the headers of every request. */
-export function requestHeaders(
+function requestHeaders(
   userAgent: string,
   authorization: string | undefined,
 ): Record<string, string> {
@@ -131,16 +139,14 @@ export function requestHeaders(
 }
 
 /** Formats a token as a header in one of the two ways of section 5. */
-export function authorizationHeader(scheme: 'bearer' | 'basic', token: string): string {
+function authorizationHeader(scheme: 'bearer' | 'basic', token: string): string {
   return scheme === 'bearer' ? `Bearer ${token}` : `Basic ${basicPair(token, '')}`;
 }
 
-/** Returns the forms of a token that must never be shown. */
-export function tokenSecrets(token: string): string[] {
-  return [token, basicPair(token, '')];
-}
+/** Servers refuse longer headers. */
+export const MAX_TOKEN_LENGTH = 8 * 1024;
 
 /** True if a header can hold the text. */
 export function isToken(text: string): boolean {
-  return /^[\x21-\x7e]+$/.test(text);
+  return text.length <= MAX_TOKEN_LENGTH && /^[\x21-\x7e]+$/.test(text);
 }

@@ -2,7 +2,7 @@
 
 import { createTransport, type TransportOptions } from '../http/transport.ts';
 import { type AuthOptions, createSender } from './auth.ts';
-import { getImage, type ImageQuery, listImages, listUserImages } from './images.ts';
+import { getImage, listImages, listUserImages, type PageQuery } from './images.ts';
 import { readJson } from './responses.ts';
 import { getSyncRequest, type SyncId, submitSync } from './sync-requests.ts';
 import { requestToken, type TokenLimit } from './token-request.ts';
@@ -18,12 +18,13 @@ export const SERVICE = {
   reduce: 'reduce the page size, for example: --per-page 10',
 };
 
-export type ClientOptions = Omit<TransportOptions, 'origin' | 'endpoint' | 'onEvent'> & AuthOptions;
+export type ServiceClientOptions = Omit<TransportOptions, 'origin' | 'endpoint' | 'onEvent'> &
+  AuthOptions;
 
-export type Client = ReturnType<typeof createClient>;
+export type Client = ReturnType<typeof createServiceClient>;
 
 /** Creates a client; the functions behind its methods say what they request, return and throw. */
-export function createClient(options: ClientOptions) {
+export function createServiceClient(options: ServiceClientOptions) {
   const { origin } = options.baseUrl;
   const transport = createTransport({ ...options, origin, endpoint: SERVICE });
   const { send, sendWithPassword } = createSender(transport, options);
@@ -32,9 +33,9 @@ export function createClient(options: ClientOptions) {
       requestToken(sendWithPassword, username, password, onLimit),
     /** GET /v2, section 4.2: checks the token; the body is the service's own. */
     serviceRoot: async () => readJson(await send({ method: 'GET', path: '/v2' })),
-    listImages: (query: ImageQuery, page: number, signal?: AbortSignal) =>
+    listImages: (query: PageQuery, page: number, signal?: AbortSignal) =>
       listImages(send, query, page, signal),
-    getImage: (id: number) => getImage(send, id),
+    getImage: (id: number | string) => getImage(send, id),
     listUserImages: () => listUserImages(send),
     submitSync: () => submitSync(send),
     getSyncRequest: (id: SyncId, signal?: AbortSignal) => getSyncRequest(send, id, signal),

@@ -1,9 +1,9 @@
 // Images of the public catalogue and the user's own, sections 4.3, 4.4 and 4.7 of service-api.md.
 
 import type { HttpResponse } from '../http/message.ts';
-import { ExactNumber, isObject, type JsonObject } from '../json.ts';
+import { isObject, type JsonObject, stringify } from '../json.ts';
 import type { Send } from './auth.ts';
-import { readJson, shapeError } from './responses.ts';
+import { parseId, readJson, requireSameId, shapeError } from './responses.ts';
 import type { ImageListMeta, ReceivedImage } from './types.ts';
 
 /** Maximum page size, section 2.4. */
@@ -12,8 +12,11 @@ export const MAX_PER_PAGE = 100;
 /** Twice the maximum, as a service may ignore per_page. */
 const MAX_ELEMENTS = 2 * MAX_PER_PAGE;
 
+/** The largest response has room for 10,000 real images. */
+const MAX_OWN_IMAGES = 100_000;
+
 /** The query of GET /v2/image, section 4.3; undefined parameters are not sent. */
-export interface ImageQuery {
+export interface PageQuery {
   readonly filter?: string | undefined;
   readonly sort?: string | undefined;
   /** 1 to 100. */
@@ -24,12 +27,7 @@ export interface ImageQuery {
  * GET /v2/image: one page.
  * @throws ImgctlError bad-answer: not the envelope of sections 2.3 and 2.4
  */
-export async function listImages(
-  send: Send,
-  query: ImageQuery,
-  page: number,
-  signal?: AbortSignal,
-) {
+export async function listImages(send: Send, query: PageQuery, page: number, signal?: AbortSignal) {
   const parameters = new URLSearchParams();
   parameters.set('per_page', String(query.perPage));
   parameters.set('page', String(page));
@@ -39,14 +37,11 @@ export async function listImages(
   if (query.sort !== undefined) parameters.set('sort', query.sort);
   const path = `/v2/image?${parameters.toString().replaceAll('+', '%20')}`;
   const response = await send({ method: 'GET', path, signal });
-  const { data, meta } = readEnvelope(response);
+  const { data, meta } = readImageList(response, MAX_ELEMENTS);
   if (!isObject(meta.pages)) throw shapeError(response, 'meta.pages is missing');
   const { page: number, total, pages, per_page: perPage, next_url: next } = meta.pages;
   if (!isCount(total) || !isCount(pages)) {
     throw shapeError(response, 'meta.pages does not say how many images there are');
-  }
-  if (data.length > MAX_ELEMENTS) {
-    throw shapeError(response, `a page holds ${data.length} elements, more than ${MAX_ELEMENTS}`);
   }
   return {
     images: data,
@@ -59,7 +54,7 @@ export async function listImages(
     /** Number of pages. */
     pages,
     perPage: isCount(perPage) && perPage > 0 ? perPage : query.perPage,
-    hasNext: typeof next === 'string' && next !== '',
+    hasNext: hasText(next),
     /** Decoded size of the response. */
     bytes: response.body.length,
   };
@@ -70,16 +65,17 @@ export type ImagePage = Awaited<ReturnType<typeof listImages>>;
 
 /**
  * GET /v2/image/<id>, wrapped in `data` or bare.
- * @throws ImgctlError not-found, bad-answer
+ * @throws ImgctlError not-found, bad-answer; also if the body is another image
  */
-export async function getImage(send: Send, id: number): Promise<ReceivedImage> {
-  const response = await send({ method: 'GET', path: `/v2/image/${id}` });
+export async function getImage(send: Send, id: number | string): Promise<ReceivedImage> {
+  const response = await send({ method: 'GET', path: `/v2/image/${encodeURIComponent(id)}` });
   const value = readJson(response);
   const image = isObject(value) && isObject(value.data) ? value.data : value;
-  if (!isObject(image) || !('id' in image || 'name' in image)) {
+  if (!isObject(image) || (image.id ?? image.name ?? null) === null) {
     throw shapeError(response, 'the body is not an image');
   }
   requireExactId(response, image);
+  requireSameId('image', id, image.id);
   return image;
 }
 
@@ -89,24 +85,33 @@ export async function getImage(send: Send, id: number): Promise<ReceivedImage> {
  */
 export async function listUserImages(send: Send) {
   const response = await send({ method: 'GET', path: '/v2/user/image/vm' });
-  const { data, meta } = readEnvelope(response);
+  const { data, meta } = readImageList(response, MAX_OWN_IMAGES);
   // A service may page this list too, against section 2.3.
-  const total = isObject(meta.pages) ? meta.pages.total : undefined;
+  const { total, pages, next_url: next } = isObject(meta.pages) ? meta.pages : {};
   for (const announced of [meta.count, total]) {
     if (isCount(announced) && announced > data.length) {
       throw shapeError(response, `the body holds ${data.length} of ${announced} images`);
     }
   }
+  if ((isCount(pages) && pages > 1) || hasText(next)) {
+    throw shapeError(response, 'the body is only the first page of the images');
+  }
   return { images: data, meta };
 }
 
 /** Fields of the images may be missing. */
-function readEnvelope(response: HttpResponse): { data: ReceivedImage[]; meta: JsonObject } {
+function readImageList(
+  response: HttpResponse,
+  maximum: number,
+): { data: ReceivedImage[]; meta: JsonObject } {
   const value = readJson(response);
   if (!isObject(value)) throw shapeError(response, 'the body is not a list of images');
   const { data, meta } = value;
   if (!Array.isArray(data)) throw shapeError(response, 'data is not a list');
   if (!isObject(meta)) throw shapeError(response, 'meta is missing');
+  if (data.length > maximum) {
+    throw shapeError(response, `data holds ${data.length} elements, more than ${maximum}`);
+  }
   for (const image of data) {
     if (!isObject(image)) throw shapeError(response, 'data does not hold images');
     requireExactId(response, image);
@@ -114,12 +119,26 @@ function readEnvelope(response: HttpResponse): { data: ReceivedImage[]; meta: Js
   return { data, meta };
 }
 
-/** Ids of images are compared and sorted as numbers. */
-function requireExactId(response: HttpResponse, { id }: JsonObject): void {
-  if (typeof id === 'number' ? Math.abs(id) > Number.MAX_SAFE_INTEGER : id instanceof ExactNumber) {
-    const named = /^-?\d+$/.test(`${id}`) ? `the image id ${id}` : 'an image id';
-    throw shapeError(response, `${named} is larger than 2^53 or not exact`);
-  }
+function requireExactId(response: HttpResponse, image: JsonObject): void {
+  const flaw = idFlaw(image);
+  if (flaw !== undefined) throw shapeError(response, flaw);
+}
+
+/** Returns what tells an image from others: its id, as number or text the same, or all that it says. */
+export function keyOf(image: JsonObject): unknown {
+  const { id } = image;
+  return typeof id === 'string' ? parseId(id) : (id ?? stringify(image));
+}
+
+/** Returns why the id cannot be compared as a number, or undefined. */
+export function idFlaw({ id }: JsonObject): string | undefined {
+  const isNumber = typeof id === 'number' || (typeof id === 'string' && /^-?\d+$/.test(id));
+  if (!isNumber || Math.abs(Number(id)) <= Number.MAX_SAFE_INTEGER) return undefined;
+  return `the image id ${id} is larger than 2^53`;
+}
+
+function hasText(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
 }
 
 function isCount(value: unknown): value is number {

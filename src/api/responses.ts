@@ -1,10 +1,10 @@
 // Reads a response of the service: its JSON, or the error that its status and body stand for.
 
-import { describeLater } from '../duration.ts';
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import { isRedirect, redirectError } from '../http/errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import {
+  httpDate,
   isRetryableStatus,
   isSafeMethod,
   isSuccess,
@@ -12,6 +12,7 @@ import {
   requestedWait,
 } from '../http/retry.ts';
 import { isObject, parseJson } from '../json.ts';
+import { describeLater } from '../words.ts';
 
 const CHECK_BASE_URL = 'check that the base URL is correct: imgctl config list';
 
@@ -44,6 +45,21 @@ export function shapeError(response: HttpResponse, problem: string): ImgctlError
   const { status } = response;
   const message = `${describeRequest(response)} returned ${status}, but ${problem}`;
   return new ImgctlError('bad-answer', message, { hint: CHECK_BASE_URL, status });
+}
+
+/** Returns a number if it has the same text, since services send ids as numbers or as texts. */
+export function parseId(text: string): number | string {
+  const number = Number(text);
+  return Number.isSafeInteger(number) && String(number) === text ? number : text;
+}
+
+/** @throws ImgctlError bad-answer: the record has another id than the requested one, as a broken cache may send it */
+export function requireSameId(what: string, wanted: unknown, received: unknown): void {
+  if (received === undefined || received === null || `${received}` === `${wanted}`) return;
+  const message = `the service sent ${what} ${received} instead of ${what} ${wanted}`;
+  throw new ImgctlError('bad-answer', message, {
+    hint: 'try again; a cache or proxy may be mixing up responses',
+  });
 }
 
 /** Maximum size of an error record in bytes. */
@@ -106,16 +122,23 @@ export function statusError(response: HttpResponse): ImgctlError {
   return new ImgctlError(status === 407 ? 'proxy' : 'failed', message, { status });
 }
 
+/** Returns the error of a login that needs a one-time password, or undefined. */
+export function oneTimePasswordError({ body, status }: HttpResponse): ImgctlError | undefined {
+  const reason = serviceMessage(body) ?? '';
+  if (!/\b(?:one-time|[th]?otp|mfa)\b/i.test(reason)) return undefined;
+  const hint = /\benable\b/i.test(reason)
+    ? 'enable it at the service first; its administrators know where'
+    : 'this login needs a one-time password, which imgctl cannot send: use another account';
+  return new ImgctlError('not-permitted', `the service says: ${reason}`, { hint, status });
+}
+
 /** Section 7: the reasons for a 401 differ only in their message. */
-function unauthorizedError({ body }: HttpResponse): ImgctlError {
-  const reason = serviceMessage(body) ?? 'no reason given';
+function unauthorizedError(response: HttpResponse): ImgctlError {
+  const oneTime = oneTimePasswordError(response);
+  if (oneTime) return oneTime;
+  const reason = serviceMessage(response.body) ?? 'no reason given';
   const error = (code: ErrorCode, text: string, hint?: string) =>
     new ImgctlError(code, `${text}: ${reason}`, { hint, status: 401 });
-  if (/one-time password|\b[th]?otp\b/i.test(reason)) {
-    const hint =
-      'this login needs a one-time password, which imgctl cannot send: use another account';
-    return error('not-permitted', 'the service says', hint);
-  }
   if (/not authorized/i.test(reason)) {
     return error('not-permitted', 'the service says', ASK_FOR_ACCESS);
   }
@@ -133,6 +156,12 @@ export function rateLimitedError(response: HttpResponse): ImgctlError {
     hint: `try again ${when}`,
     status: 429,
   });
+}
+
+/** Returns the milliseconds by which this machine is ahead of the service; undefined if it sent no valid date. */
+export function clockSkew({ headers, receivedAt }: HttpResponse): number | undefined {
+  const date = httpDate(headers.date ?? '');
+  return date === undefined ? undefined : receivedAt - date;
 }
 
 /** Formats an instant as UTC, rounded up to a full second. */

@@ -1,14 +1,21 @@
 // Image sync requests, sections 2.5, 4.5 and 4.6 of service-api.md.
 
-import { type ErrorCode, hasCode } from '../errors.ts';
+import { type ErrorCode, hasCode, SIGNALS } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { isSuccess } from '../http/retry.ts';
-import { ExactNumber, isObject, type JsonObject, parseJson, stringify } from '../json.ts';
+import { isObject, type JsonObject, parseJson, stringify } from '../json.ts';
 import type { Send } from './auth.ts';
-import { readJson, serviceMessage, shapeError, statusError } from './responses.ts';
+import {
+  parseId,
+  readJson,
+  requireSameId,
+  serviceMessage,
+  shapeError,
+  statusError,
+} from './responses.ts';
 
-/** Of the JSON type and with the text that the service sent. */
-export type SyncId = number | string | ExactNumber;
+/** As the service sent it; beyond 2^53 a text. */
+export type SyncId = number | string;
 
 export type SubmittedSync = Awaited<ReturnType<typeof submitSync>>;
 
@@ -52,25 +59,30 @@ const MAY_BE_SUBMITTED: readonly ErrorCode[] = [
   'outcome-unknown',
   'server-error',
   'bad-answer',
-  'interrupted',
-  'terminated',
+  ...Object.values(SIGNALS),
 ];
 
 /**
  * GET /v2/request/image_sync/<id>, wrapped in `data` or bare. The signal also ends its retries.
- * @throws ImgctlError not-found, bad-answer; the signal's reason
+ * @throws ImgctlError not-found, bad-answer (also for another request); the signal's reason
  */
 export async function getSyncRequest(send: Send, id: SyncId, signal?: AbortSignal) {
   const path = `/v2/request/image_sync/${encodeURIComponent(String(id))}`;
   const response = await send({ method: 'GET', path, signal });
   const body = readJson(response);
-  if (!isObject(body)) throw shapeError(response, 'the body is not a sync request');
-  const record = isObject(body.data) ? body.data : body;
+  if (!isObject(body) || Array.isArray(body.data)) {
+    throw shapeError(response, 'the body is not a sync request');
+  }
+  const records = [...requestsIn(body).reverse(), body];
+  const record = records.find((each) => each.status !== undefined) ?? records[0] ?? body;
+  const received = [record.id, ...idsIn(body)].find((id) => id !== undefined && id !== null);
+  const known = identifier(received) ?? idOfUrl(received);
+  requireSameId('sync request', id, known ?? received);
   const status = nonEmpty(record.status);
   const state = syncState(status);
   const reason = state === 'failed' ? nonEmpty(record.message) : undefined;
   return {
-    id: identifier(record.id) ?? id,
+    id: known ?? id,
     /** As sent. */
     status,
     state,
@@ -101,9 +113,12 @@ function requestsIn(record: JsonObject): JsonObject[] {
   return [request, isObject(data) ? data.request : undefined, data].filter(isObject);
 }
 
+function idsIn(record: JsonObject): unknown[] {
+  return [...requestsIn(record).map(({ id }) => id), record.id, record.request_id];
+}
+
 function findId(record: JsonObject): SyncId | undefined {
-  const ids = requestsIn(record).map(({ id }) => id);
-  for (const candidate of [...ids, record.id, record.request_id]) {
+  for (const candidate of idsIn(record)) {
     const id = identifier(candidate);
     if (id !== undefined) return id;
   }
@@ -115,18 +130,12 @@ function findId(record: JsonObject): SyncId | undefined {
 function idOfUrl(url: unknown): SyncId | undefined {
   if (typeof url !== 'string' || !URL.canParse(url, 'http://host')) return undefined;
   const segment = new URL(url, 'http://host').pathname.replace(/\/$/, '').split('/').at(-1) ?? '';
-  return /\d/.test(segment) ? identifier(parseSyncId(segment)) : undefined;
-}
-
-/** Returns a number if it has the same text, as services number their requests. */
-export function parseSyncId(text: string): number | string {
-  return /^(?:0|[1-9]\d{0,14})$/.test(text) ? Number(text) : text;
+  return /\d/.test(segment) ? identifier(parseId(segment)) : undefined;
 }
 
 /** Accepts a whole number, or a short word such as a UUID. */
 function identifier(value: unknown): SyncId | undefined {
-  if (typeof value === 'number' || value instanceof ExactNumber)
-    return /^\d{1,100}$/.test(`${value}`) ? value : undefined;
+  if (typeof value === 'number') return /^\d+$/.test(`${value}`) ? value : undefined;
   if (typeof value !== 'string' || /^\.+$/.test(value)) return undefined;
   return /^[\w.-]{1,100}$/.test(value) ? value : undefined;
 }
@@ -140,10 +149,10 @@ function countOrNames(value: unknown): number | readonly unknown[] | null {
 }
 
 function messages(record: JsonObject, kind: 'errors' | 'warnings'): string[] {
-  const holder = isObject(record.message) ? record.message : record;
-  const list = holder[kind];
-  const items: unknown[] = Array.isArray(list) ? list : [list];
-  return items
+  const { message } = record;
+  const holders = isObject(message) ? [message, record] : [record];
+  return holders
+    .flatMap(({ [kind]: listed }): unknown[] => (Array.isArray(listed) ? listed : [listed]))
     .filter((item) => item !== undefined && item !== null && item !== '')
     .map((item) => (typeof item === 'string' ? item : stringify(item)));
 }

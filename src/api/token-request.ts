@@ -6,6 +6,7 @@ import { isSuccess, rateLimitReset, requestedWait } from '../http/retry.ts';
 import { isObject } from '../json.ts';
 import { isToken, type SendWithPassword } from './auth.ts';
 import {
+  oneTimePasswordError,
   rateLimitedError,
   readJson,
   serviceMessage,
@@ -41,9 +42,12 @@ export async function requestToken(
   onLimit?.(limit);
   if (response.status === 429) throw rateLimitedError(response);
   if (response.status === 401) throw refusalError(response);
+  const isRefusal = response.status >= 400 && response.status < 500;
+  const oneTime = isRefusal ? oneTimePasswordError(response) : undefined;
+  if (oneTime) throw oneTime;
   const record = readJson(withoutToken(response));
   if (!isObject(record) || typeof record.token !== 'string' || !isToken(record.token)) {
-    throw shapeError(response, 'the body holds no access token');
+    throw shapeError(response, 'the body holds no access token of up to 8 KiB');
   }
   const { token, duration } = record;
   const valid = typeof duration === 'number' && duration > 0;

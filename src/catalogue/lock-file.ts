@@ -1,10 +1,12 @@
-// The lock file: images by name, with the query of each; one field per line, so that a diff shows what changed.
+// The lock file: images by name, with the query of each; one field per line, so that a diff shows what changed. What
+// other programs or people have added to it stays.
 
+import { parse, stringify } from 'lossless-json';
+import { keyOf } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
-import { ImgctlError, valueOr } from '../errors.ts';
-import { isObject } from '../json.ts';
+import { ImgctlError, tryOr } from '../errors.ts';
+import { isObject, type JsonObject, parseLossless } from '../json.ts';
 import { compareText } from '../query/fields.ts';
-import { SeriesIndex } from '../query/series.ts';
 
 const VERSION = 1;
 
@@ -47,30 +49,56 @@ function textOrNull(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-export function formatLockFile(locks: Locks): string {
-  const images = [...locks].sort(([left], [right]) => compareText(left, right));
-  return `${JSON.stringify({ version: VERSION, images: Object.fromEntries(images) }, undefined, 2)}\n`;
+export interface LockFile {
+  readonly locks: Locks;
+  /** The whole content, with members that imgctl does not know. */
+  readonly content: JsonObject;
+}
+
+/** @param content of the file before, whose unknown members stay */
+export function formatLockFile(locks: Locks, content: JsonObject = {}): string {
+  const old = isObject(content.images) ? content.images : {};
+  const images = [...locks]
+    .sort(([left], [right]) => compareText(left, right))
+    .map(([name, locked]) => [name, { ...locked, ...withoutFields(old[name], locked) }] as const);
+  const known = { version: VERSION, images: Object.fromEntries(images) };
+  return `${stringify({ ...known, ...withoutFields(content, known) }, undefined, 2)}\n`;
+}
+
+function withoutFields(value: unknown, fields: object): JsonObject {
+  const members = Object.entries(isObject(value) ? value : {});
+  return Object.fromEntries(members.filter(([name]) => !Object.hasOwn(fields, name)));
 }
 
 /** @param invalid returns the error for a file that is damaged, newer or not a lock file */
 export function parseLockFile(
   text: string,
   invalid: (problem: string, hint?: string) => ImgctlError,
-): Locks {
-  const content = valueOr<unknown>(() => JSON.parse(text), undefined);
+): LockFile {
+  let twice: string | undefined;
+  const read = () =>
+    parseLossless(text, (name) => {
+      twice ??= name;
+    });
+  const content = tryOr<unknown>(read, undefined);
   if (content === undefined) throw invalid('is not valid JSON');
+  if (twice !== undefined) throw invalid(`has ${twice} twice`, 'remove one of the two');
   const { version, images } = isObject(content) ? content : {};
   if (typeof version === 'number' && version > VERSION) {
     throw invalid(`has the newer format ${version}`, 'upgrade imgctl to read it');
   }
-  if (version !== VERSION || !isObject(images)) throw invalid('has an unknown format');
-  return new Map(
+  if (version !== VERSION || !isObject(images) || !isObject(content)) {
+    throw invalid('has an unknown format');
+  }
+  const locks = new Map(
     Object.entries(images).map(([name, locked]) => {
       // Without members of other programs.
       if (isLockedImage(locked)) return [name, lockedImage(locked, locked)];
       throw invalid(`is damaged at ${name}`);
     }),
   );
+  // Numbers as they are written, of any size.
+  return { locks, content: Object(parse(text)) };
 }
 
 function isLockedImage(value: unknown): value is LockedImage {
@@ -83,16 +111,20 @@ function isLockedImage(value: unknown): value is LockedImage {
   );
 }
 
-/** Compares a locked image with the one of its id now, and with the newest of its series. */
-export function stateOf(locked: LockedImage, live?: ReceivedImage, newest?: ReceivedImage) {
+/**
+ * Compares a locked image with the one of its id now, and with the newest of its series; of equal names there are
+ * several.
+ */
+export function stateOf(
+  locked: LockedImage,
+  live: ReceivedImage | undefined,
+  newest: readonly ReceivedImage[] = [],
+) {
   if (live === undefined) return 'gone';
   const isSame = (field: 'updated_on' | 'path' | 'name') =>
     textOrNull(live[field]) === locked[field];
   if (!isSame('updated_on')) return 'replaced';
   if (!isSame('path') || !isSame('name')) return 'moved';
-  // A tie is not newer.
-  const index = new SeriesIndex<ReceivedImage>();
-  for (const image of [locked, newest ?? {}]) index.add(image);
-  const [first, ...equal] = index.all()[0]?.newest ?? [];
-  return equal.length === 0 && first === newest && first !== undefined ? 'newer' : 'ok';
+  const isNewest = newest.length === 0 || newest.some((image) => keyOf(image) === locked.id);
+  return isNewest ? 'ok' : 'newer';
 }

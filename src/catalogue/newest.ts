@@ -1,82 +1,171 @@
-// Finds the newest image of the series that match words, or says why there is not exactly one.
+// Finds the newest image of the series that match a query, or says why there is not exactly one.
 
 import type { ReceivedImage } from '../api/types.ts';
-import { ImgctlError } from '../errors.ts';
-import { patternOfReading, type Series, SeriesIndex, WordReader } from '../query/series.ts';
+import { ImgctlError, tryOr } from '../errors.ts';
+import { nameOf } from '../query/fields.ts';
+import { foldCase } from '../query/patterns.ts';
+import { planQuery, type QueryPlan } from '../query/plan.ts';
+import { type Series, SeriesIndex } from '../query/series.ts';
+import { patternOfMatch } from '../query/words.ts';
+import { shellQuote } from '../words.ts';
 
 type ImageSeries = Series<ReceivedImage>;
 /** Images page by page. */
 type Pages = AsyncIterable<readonly ReceivedImage[]>;
 
-/** Reads all images. Returns the series whose names match each word (see `WordReader`). @param holdsAll for `ranked` */
-export async function indexSeries(pages: Pages, words: readonly string[], holdsAll = false) {
-  const reader = new WordReader(words);
-  const index = new SeriesIndex<ReceivedImage>(reader, holdsAll);
+/** What selects images: words and filters as they are typed. */
+export interface Selection {
+  readonly words: readonly string[];
+  readonly filters: readonly string[];
+}
+
+/** Reads all images that match. @param keepAll for `rankedImages` */
+export async function indexSeries(pages: Pages, selection: Selection, keepAll = false) {
+  const index = new SeriesIndex<ReceivedImage>(selection.words, keepAll);
   for await (const images of pages) for (const image of images) index.add(image);
-  return { index, words, rejected: reader.rejected };
+  return { index, selection };
 }
 
-type Found = Awaited<ReturnType<typeof indexSeries>>;
+export type Found = Awaited<ReturnType<typeof indexSeries>>;
 
-/**
- * Returns the only newest image.
- * @param orElse ends the hint if several series match
- * @throws ImgctlError empty, ambiguous
- */
-export function onlyNewest(found: Found, listCommand: string, orElse = ''): ReceivedImage {
-  const all = found.index.all();
-  const [series, ...others] = all;
-  if (series === undefined) throw noMatch(found, listCommand);
-  if (others.length === 0) return newestOf(series);
-  throw new ImgctlError('ambiguous', `${all.length} series match`, {
-    details: listed(all.map(({ pattern, newest: [{ name }] }) => `${pattern}  (newest: ${name})`)),
-    hint: `add words or a --filter that only one series matches${orElse}`,
-  });
+/** Several images, of which the user has to choose one. */
+export class AmbiguousError extends ImgctlError {
+  readonly choices: readonly [ReceivedImage, ...ReceivedImage[]];
+
+  constructor(
+    message: string,
+    choices: AmbiguousError['choices'],
+    describe: (image: ReceivedImage, index: number) => string = nameOf,
+  ) {
+    super('ambiguous', message, { details: listed(choices.map(describe)) });
+    this.choices = choices;
+  }
 }
 
-/**
- * Returns the newest image of a series.
- * @throws ImgctlError ambiguous: neither of several is newer, or a word means different numbers
- */
-export function newestOf({ newest, pattern, readings }: ImageSeries): ReceivedImage {
-  if (readings.length > 1) throw differentNumbers(pattern, readings);
+/** Returns the only newest image. @throws ImgctlError empty; AmbiguousError */
+export function onlyNewest({ index }: Pick<Found, 'index'>): ReceivedImage | undefined {
+  const [series, ...others] = index.series();
+  if (series === undefined || others.length === 0) return series && newestOf(series);
+  const choices = others.map(({ newest: [image] }) => image);
+  throw new AmbiguousError(`${choices.length + 1} series match`, [series.newest[0], ...choices]);
+}
+
+/** Returns the newest image of a series. @throws AmbiguousError: it can be read in two ways, or images are equally new */
+export function newestOf({ newest, pattern, matches, newestByMonth }: ImageSeries): ReceivedImage {
   const [image, ...others] = newest;
+  if (matches.length > 1) {
+    const [first, ...rest] = matches;
+    const words = (first?.match ?? [])
+      .filter(([, index], at) => matches.some(({ match }) => match[at]?.[1] !== index))
+      .map(([word]) => word);
+    const message = `${words.join(' and ')} matches different numbers in ${pattern}`;
+    throw new AmbiguousError(message, [image, ...rest.map((each) => each.newest[0])]);
+  }
+  if (newestByMonth) {
+    const message = `the dates in ${pattern} may begin with day or month`;
+    throw new AmbiguousError(message, [image, newestByMonth], ({ name }, index) => {
+      return `${name}  (${index === 0 ? 'day' : 'month'} first)`;
+    });
+  }
   if (others.length === 0) return image;
-  throw new ImgctlError('ambiguous', `${newest.length} images are equally new`, {
-    details: listed(newest.map(({ id, path, created_on }) => `${id}  ${path}  (${created_on})`)),
-    hint: 'select one of them, for example with: --filter folder,eq,NAME',
+  throw new AmbiguousError(`${newest.length} images are equally new`, newest, (each) => {
+    return `${each.id}  ${each.path}  (${each.created_on})`;
   });
 }
 
-function differentNumbers(pattern: string, readings: ImageSeries['readings']): ImgctlError {
-  const words = (readings[0]?.reading ?? [])
-    .filter(([, index], at) => readings.some(({ reading }) => reading[at]?.[1] !== index))
-    .map(([word]) => word);
-  const lines = readings.map(({ reading, newest: [{ name }] }) => {
-    return `${name}  (-f 'name,like,${patternOfReading(`${name}`, reading)}')`;
-  });
-  const which = words.join(' and ');
-  return new ImgctlError('ambiguous', `${which} matches different numbers in ${pattern}`, {
-    details: listed(lines),
-    hint: `use one of these filters instead of ${which}`,
-  });
+/**
+ * Returns what selects this image and no other: more words and filters, tried on the images at hand; undefined if
+ * none does.
+ */
+export function selectionOf(
+  { index, selection: { words, filters } }: Found,
+  target: ReceivedImage,
+  now: number,
+): Selection | undefined {
+  const candidates = index.rankedImages();
+  const images = candidates.map(({ image }) => image);
+  const selects = (selection: Selection) => {
+    const plan = planQuery(selection, { now });
+    const narrower = new SeriesIndex<ReceivedImage>(selection.words);
+    for (const image of images) if (plan.matches(image)) narrower.add(image);
+    return tryOr(() => onlyNewest({ index: narrower })?.id === target.id, false);
+  };
+  const withFilters = (...more: string[]) => ({ words, filters: [...filters, ...more] });
+  const chosen = candidates.find(({ image }) => image === target);
+  const name = nameOf(target);
+  const told = tellApart(name, images.map(nameOf));
+  return [
+    { words: [...words, ...told.words], filters: [...filters, ...told.filters] },
+    withFilters(`name,like,${chosen ? patternOfMatch(name, chosen.match) : name}`),
+    withFilters(`name=${name}`),
+    withFilters(`name=${name}`, `folder=${target.folder}`),
+    withFilters(`name=${name}`, `data_store=${target.data_store}`),
+  ].find(selects);
 }
 
-/** @param listCommand lists the images that contain the words as text */
-export function noMatch({ rejected, words }: Found, listCommand: string): ImgctlError {
-  if (rejected === undefined) {
+/** Returns the fewest words of letters that a name has, or has not, and that no other name of another series agrees in. */
+function tellApart(name: string, names: readonly string[]) {
+  const wordsOf = (text: string) => text.match(/\p{L}{2,}/gu) ?? [];
+  const own = foldCase(name);
+  const others = new Map(
+    names.map((each) => [foldCase(each).replace(/\d+/g, '#'), foldCase(each)]),
+  );
+  others.delete(own.replace(/\d+/g, '#'));
+  const words: string[] = [];
+  const filters: string[] = [];
+  if (others.size > MAX_LISTED) return { words, filters };
+  let left = [...others.values()];
+  const all = new Map(
+    [...names, name].flatMap((each) => wordsOf(each).map((word) => [foldCase(word), word])),
+  );
+  const tells = (word: string) => (each: string) => each.includes(word) !== own.includes(word);
+  while (left.length > 0) {
+    const [best] = [...all.keys()]
+      .map((word) => ({ word, count: left.filter(tells(word)).length, isOwn: own.includes(word) }))
+      .sort(
+        (a, b) =>
+          b.count - a.count ||
+          Number(b.isOwn) - Number(a.isOwn) ||
+          a.word.length - b.word.length ||
+          Number(a.word > b.word) - Number(a.word < b.word),
+      );
+    if (best === undefined || best.count === 0) break;
+    left = left.filter((each) => !tells(best.word)(each));
+    const shown = all.get(best.word) ?? best.word;
+    if (best.isOwn) words.push(shown);
+    else filters.push(`name!~${shown}`);
+  }
+  return { words, filters };
+}
+
+/** Says that no image matches, or how many would if words were found anywhere. @param command lists them */
+export function noMatch(
+  plan: QueryPlan,
+  words: readonly string[],
+  command = 'imgctl images list',
+): ImgctlError {
+  const near = plan.nearMisses();
+  if (near === undefined) {
     const phrase = words.find((word) => /\S\s+\S/.test(word));
     const hint = phrase
       ? `to match each word separately, omit the quotes: ${phrase}`
       : 'list all images with: imgctl images list';
     return new ImgctlError('empty', 'no images match', { hint });
   }
-  const { word, isNumber, count } = rejected;
-  const names = count === 1 ? '1 name contains' : `${count} names contain`;
-  const message = isNumber
-    ? `no image of version ${word}; ${names} ${word}`
-    : `no image matches ${word} as a whole; ${names} it`;
-  return new ImgctlError('empty', message, { hint: `list them with: ${listCommand}` });
+  const { text, isNumber } = near.blamed;
+  const names = near.count === 1 ? '1 name contains it' : `${near.count} names contain it`;
+  const what = isNumber ? `no image has the number ${text}` : `no image matches ${text} as a whole`;
+  return new ImgctlError('empty', `${what}; ${names}`, {
+    hint: `list them with: ${commandOf(command, plan.plain)}`,
+  });
+}
+
+/** Returns the command with the words and filters, quoted for a shell. */
+export function commandOf(command: string, { words, filters }: Selection): string {
+  const options = filters.flatMap((filter) => ['-f', filter]);
+  const hasDash = words.some((word) => word.startsWith('-'));
+  const all = hasDash ? [...options, '--', ...words] : [...words, ...options];
+  return [command, ...all.map(shellQuote)].join(' ');
 }
 
 const MAX_LISTED = 20;

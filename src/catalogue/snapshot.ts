@@ -1,8 +1,20 @@
 // Snapshots of the catalogue: JSON with one line per image, for small diffs and fast reading.
 
+import path from 'node:path';
+import { idFlaw } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
-import { ImgctlError, valueOr } from '../errors.ts';
-import { isObject, type JsonObject, parseJson, stringify, turn } from '../json.ts';
+import { ImgctlError, tryOr } from '../errors.ts';
+import { readTextFile } from '../files/user-file.ts';
+import type { Io } from '../io.ts';
+import {
+  isObject,
+  type JsonObject,
+  parseJson,
+  parseLossless,
+  stringify,
+  yieldToEventLoop,
+} from '../json.ts';
+import { shellQuote } from '../words.ts';
 
 const VERSION = 1;
 
@@ -43,6 +55,22 @@ export function formatSnapshot(head: SnapshotHead & JsonObject, lines: readonly 
   return `${start},${HEAD_END}${lines.join(',\n')}${END}`;
 }
 
+/** Reads a snapshot; its images are parsed on demand. @throws ImgctlError config */
+export async function readSnapshot(name: string, io: Pick<Io, 'cwd' | 'signal'>) {
+  const foreign = 'save one in another file: imgctl images snapshot FILE';
+  const file = { what: `the snapshot ${name}`, hint: saveCommand(name), foreign };
+  const text = await readTextFile(path.resolve(io.cwd, name), file.what, io);
+  if (text === undefined) {
+    throw new ImgctlError('config', `${file.what} does not exist`, { hint: file.hint });
+  }
+  const snapshot = parseSnapshot(text, file);
+  return { ...snapshot, file, images: () => parseLines(snapshot.lines, file) };
+}
+
+export function saveCommand(name: string): string {
+  return `save a new one with: imgctl images snapshot ${shellQuote(name)}`;
+}
+
 /** Also parses a snapshot that another program has formatted. @throws ImgctlError config */
 export function parseSnapshot(text: string, file: FileLabel): Snapshot {
   const { head, lines } = divide(text) ?? parseWhole(text, file);
@@ -65,13 +93,13 @@ type Parts = Pick<Snapshot, 'head' | 'lines'>;
 function divide(text: string): Parts | undefined {
   const start = text.indexOf('\n') + 1;
   if (!text.startsWith(HEAD_END, start - HEAD_END.length) || !text.endsWith(END)) return undefined;
-  const head = valueOr<unknown>(() => JSON.parse(`${text.slice(0, start)}]}`), undefined);
+  const head = tryOr<unknown>(() => JSON.parse(`${text.slice(0, start)}]}`), undefined);
   const body = text.slice(start, -END.length);
   return isObject(head) ? { head, lines: body === '' ? [] : body.split(',\n') } : undefined;
 }
 
 function parseWhole(text: string, file: FileLabel): Parts {
-  const value = valueOr<unknown>(() => JSON.parse(text), undefined);
+  const value = tryOr(() => parseLossless(text), undefined);
   const isDamaged = text === '' || text.startsWith('{');
   if (value === undefined) throw isDamaged ? damaged(file) : notASnapshot(file);
   if (!isObject(value) || !Array.isArray(value.images)) throw notASnapshot(file);
@@ -79,7 +107,7 @@ function parseWhole(text: string, file: FileLabel): Parts {
   return { head, lines: images.map((image) => stringify(image)) };
 }
 
-/** Below the size from which parseJson counts values. */
+/** Far below the limits of parseJson. */
 const LINES_AT_ONCE = 200;
 const LINES_PER_TURN = 10_000;
 
@@ -87,20 +115,22 @@ const LINES_PER_TURN = 10_000;
 export async function parseLines(lines: readonly string[], file: FileLabel) {
   const images: ReceivedImage[] = [];
   for (let start = 0; start < lines.length; start += LINES_AT_ONCE) {
-    if (start % LINES_PER_TURN === 0) await turn();
+    if (start % LINES_PER_TURN === 0) await yieldToEventLoop();
     const some = lines.slice(start, start + LINES_AT_ONCE);
     const { value } = parseJson(Buffer.from(`[${some.join(',')}]`));
     if (!Array.isArray(value) || value.length !== some.length) throw damaged(file);
     for (const image of value) {
       if (!isObject(image)) throw damaged(file);
+      const flaw = idFlaw(image);
+      if (flaw) throw damaged(file, `: ${flaw}`);
       images.push(image);
     }
   }
   return images;
 }
 
-function damaged({ what, hint }: FileLabel): ImgctlError {
-  return new ImgctlError('config', `${what} is damaged`, { hint });
+function damaged({ what, hint }: FileLabel, reason = ''): ImgctlError {
+  return new ImgctlError('config', `${what} is damaged${reason}`, { hint });
 }
 
 function notASnapshot({ what, foreign }: FileLabel): ImgctlError {

@@ -1,58 +1,15 @@
 // What the program declares about its commands: help, man pages, docs and completion read these fields.
 
+import type { SettingKey } from '../config/table.ts';
+import type { Value } from '../config/values.ts';
+import type { Column } from '../output/view.ts';
+
 /** A block of help: a paragraph, terms with their meaning, commands for a shell, or lines shown as they are. */
 export type Block =
   | string
   | { readonly terms: readonly (readonly [term: string, meaning: string])[] }
   | { readonly shell: readonly string[]; readonly language?: 'powershell' }
   | { readonly lines: readonly string[] };
-
-/** Where completion finds the values that are not a fixed choice. */
-export type ValueSource =
-  | 'columns'
-  | 'cursors'
-  | 'files'
-  | 'filters'
-  | 'folders'
-  | 'images'
-  | 'locks'
-  | 'packages'
-  | 'profiles'
-  | 'setting-keys'
-  | 'setting-values'
-  | 'sorts'
-  | 'sync-ids';
-
-/**
- * The kind of a value, checked before the command runs. Numbers are parsed and durations become milliseconds,
- * unless their text is kept.
- */
-export type Value =
-  | {
-      readonly kind: 'text';
-      readonly from?: ValueSource;
-      /** Values that completion offers. */
-      readonly suggested?: readonly string[];
-    }
-  | {
-      readonly kind: 'number';
-      readonly min: number;
-      readonly max?: number;
-      readonly keepText?: boolean;
-    }
-  | {
-      readonly kind: 'duration';
-      readonly keepText?: boolean;
-      /** May be longer than a timer can run. */
-      readonly isAge?: boolean;
-    }
-  | {
-      readonly kind: 'choice';
-      readonly noun: string;
-      readonly words: readonly string[];
-      /** Another name of one of the words. */
-      readonly alias?: readonly [alias: string, word: string];
-    };
 
 export interface ArgumentDeclaration {
   readonly name: string;
@@ -69,17 +26,16 @@ export interface OptionDeclaration {
   /** Undefined if the option takes no value. */
   readonly value?: Value;
   /** The value if the option is not given, as typed; help adds it in brackets. */
-  readonly default?: string;
+  readonly default?: string | undefined;
   /** The environment variable that sets it too. */
-  readonly env?: string;
+  readonly env?: string | undefined;
+  /** The setting that it overrides. */
+  readonly setting?: SettingKey;
   readonly repeatable?: boolean;
   /** Names of options, as the command receives them. */
   readonly implies?: Readonly<Record<string, boolean>>;
   readonly conflicts?: readonly string[];
 }
-
-/** A field of JSON output: its name, its JSON types such as `string or null`, and its meaning. */
-export type FieldDeclaration = readonly [name: string, type: string, meaning: string];
 
 export interface CommandDeclaration {
   readonly name: string;
@@ -98,8 +54,8 @@ export interface CommandDeclaration {
   /** True if it may change the service, or settings and files of the user; caches do not count. */
   readonly mutates?: boolean;
   /** The fields of what it prints with --json, of each row if that is a list; undefined if it prints no JSON. */
-  readonly fields?: readonly FieldDeclaration[];
-  /** Exit codes besides 0, 1, 2, 130 and 143, which any command can have. */
+  readonly fields?: readonly Column[];
+  /** Exit codes besides 0, 1, 2 and those of signals, which any command can have. */
   readonly exitCodes?: readonly number[];
   /** True for a command that only programs use; no help lists it. */
   readonly hidden?: boolean;
@@ -112,8 +68,8 @@ export function optionTerm(option: OptionDeclaration): [flags: string, meaning: 
   return [flags, value === undefined ? description : `${description} (${value})`];
 }
 
-/** Any command can succeed, fail, be misused, interrupted and terminated. */
-const COMMON_EXIT_CODES = [0, 1, 2, 130, 143];
+/** Any command can succeed, fail, be misused and be ended by a signal. */
+const COMMON_EXIT_CODES = [0, 1, 2, 129, 130, 131, 143];
 
 export function exitCodesOf({ exitCodes = [] }: CommandDeclaration): number[] {
   return [...COMMON_EXIT_CODES, ...exitCodes].sort((left, right) => left - right);

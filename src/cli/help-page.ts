@@ -5,29 +5,34 @@ import { ImgctlError } from '../errors.ts';
 import { loadStyle } from '../output/terminal.ts';
 import { nearest } from '../query/suggest.ts';
 import { argumentTerm, type Block, type CommandDeclaration, optionTerm } from './declarations.ts';
+import { guess } from './guesses.ts';
 import { PAGES, TOPIC_NAMES, TOPICS } from './topics.ts';
 
 const MAX_WIDTH = 80;
 const MAX_QUOTED = 200;
 
 /** Prints the page that these words name. @throws ImgctlError usage */
-export async function showPage(context: Context, words: readonly string[]): Promise<void> {
+export async function showPage(
+  context: Context,
+  commands: readonly CommandDeclaration[],
+  words: readonly string[],
+): Promise<void> {
   const width = Math.min(context.io.stdout.columns || MAX_WIDTH, MAX_WIDTH);
   const topic = TOPICS.find(({ name }) => words.length === 1 && name === words[0]);
   const page = topic
     ? renderBlocks(PAGES[topic.name], width)
-    : renderCommand(context, words, width, (await loadStyle(context.terminal)).heading);
+    : renderCommand(commands, words, width, (await loadStyle(context.terminal)).heading);
   await context.console.print(page);
 }
 
 function renderCommand(
-  context: Context,
+  all: readonly CommandDeclaration[],
   words: readonly string[],
   width: number,
   bold: (text: string) => string,
 ): string {
   const path = ['imgctl'];
-  let { commands } = context;
+  let commands = all;
   let command: CommandDeclaration | undefined;
   for (const word of words) {
     command = commands.find(({ name, aliases }) => name === word || aliases?.includes(word));
@@ -37,7 +42,10 @@ function renderCommand(
       const page = ['imgctl help', ...path.slice(1)].join(' ');
       const text = words.join(' ').slice(0, MAX_QUOTED);
       throw new ImgctlError('usage', `unknown command or topic '${text}'`, {
-        hint: meant === undefined ? `see: ${page}` : `did you mean ${page} ${meant}?`,
+        hint:
+          guess(words.join(' '), 'help') ??
+          guess(word, path.slice(1).join(' ')) ??
+          (meant === undefined ? `see: ${page}` : `did you mean ${page} ${meant}?`),
       });
     }
     path.push(command.name);

@@ -1,17 +1,12 @@
 // The type of a command, and the options and kinds of values that several commands share.
 
+import { DEFAULT_PROFILE } from '../config/settings.ts';
+import { SETTINGS, type SettingDefinition, type SettingKey } from '../config/table.ts';
+import { anyText, choice, type ValueSource } from '../config/values.ts';
 import type { Context } from '../context.ts';
+import { FORMAT_LIST } from '../output/formats.ts';
 import { COLOR_CHOICES } from '../output/terminal.ts';
-import { FORMATS } from '../output/writers.ts';
-import { SETTINGS } from '../session/setting-table.ts';
-import { DEFAULT_PROFILE } from '../session/settings.ts';
-import type {
-  ArgumentDeclaration,
-  CommandDeclaration,
-  OptionDeclaration,
-  Value,
-  ValueSource,
-} from './declarations.ts';
+import type { ArgumentDeclaration, CommandDeclaration, OptionDeclaration } from './declarations.ts';
 
 /** An argument of the command line: an array if it is variadic, undefined if it is optional and missing. */
 type Word = string | readonly string[] | undefined;
@@ -30,16 +25,24 @@ export interface CommandSpec extends CommandDeclaration {
 /** Exit codes of every command that sends requests: network, login, not found, rate limit. */
 export const SERVICE_CODES: readonly number[] = [3, 4, 5, 6];
 
-export const DURATION = { kind: 'duration' } as const satisfies Value;
-
 /** Declares an option. If it takes a value, that is any text unless `more` says otherwise. */
 export function option(
   flags: string,
   description: string,
   more: Omit<OptionDeclaration, 'flags' | 'description'> = {},
 ): OptionDeclaration {
-  const value: Value | undefined = flags.includes('<') ? { kind: 'text' } : undefined;
+  const value = flags.includes('<') ? anyText() : undefined;
   return { flags, description, ...(value && { value }), ...more };
+}
+
+/** Declares an option that overrides a setting, whose row says how its value is parsed. */
+export function settingOption(
+  flags: string,
+  setting: SettingKey,
+  description: string = SETTINGS[setting].summary,
+): OptionDeclaration {
+  const { value, env, fallback }: SettingDefinition = SETTINGS[setting];
+  return { flags, description, value, env, default: fallback, setting };
 }
 
 /** Declares a required argument. @param from what completion offers for it */
@@ -48,11 +51,12 @@ export function argument(
   description: string,
   from: ValueSource,
 ): ArgumentDeclaration {
-  return { name, description, required: true, value: { kind: 'text', from } };
+  return { name, description, required: true, value: anyText({ from }) };
 }
 
-export const METRICS_OPTION = option(
+export const METRICS_OPTION = settingOption(
   '--metrics-file <file>',
+  'metrics-file',
   'write Prometheus metrics to this *.prom file, even on failure',
 );
 
@@ -62,39 +66,30 @@ export const VERSION_OPTION = option('-V, --version', 'print the version');
 
 export const HELP_OPTION = option('-h, --help', 'show help');
 
-/** Options that every command receives. Most have a setting of the same name, which checks the value again. */
+/** Options that every command receives. */
 export const GLOBAL_OPTIONS: readonly OptionDeclaration[] = [
   option('--profile <name>', 'use the settings and token of this profile', {
-    value: { kind: 'text', from: 'profiles' },
+    value: anyText({ from: 'profiles' }),
     default: DEFAULT_PROFILE,
     env: 'IMGCTL_PROFILE',
   }),
-  option('--base-url <url>', 'address of the service', { env: SETTINGS['base-url'].env }),
-  option('-o, --output <format>', 'output format: table, json, ndjson, yaml, csv or tsv', {
-    value: { kind: 'choice', noun: 'format', words: FORMATS },
-    default: SETTINGS.output.fallback,
-    env: SETTINGS.output.env,
-  }),
+  settingOption('--base-url <url>', 'base-url'),
+  settingOption('-o, --output <format>', 'output', `output format: ${FORMAT_LIST}`),
   option('--json', 'same as -o json'),
-  option('--timeout <duration>', 'time limit of each request, such as 500ms, 30s, 5m', {
-    value: { kind: 'duration', keepText: true },
-    default: SETTINGS.timeout.fallback,
-    env: SETTINGS.timeout.env,
-  }),
-  option('--retries <n>', 'retries for requests that are safe to repeat', {
-    value: { kind: 'number', min: 0, max: 100, keepText: true },
-    default: SETTINGS.retries.fallback,
-  }),
-  option(
+  settingOption(
+    '--timeout <duration>',
+    'timeout',
+    'time limit of each request, such as 500ms, 30s, 5m',
+  ),
+  settingOption('--retries <n>', 'retries'),
+  settingOption(
     '--wait-for-token <duration>',
+    'wait-for-token',
     'if the service allows no login now, wait up to this long',
-    {
-      value: { kind: 'duration', keepText: true },
-    },
   ),
   option('--debug', 'trace requests on stderr, with secrets redacted', { env: 'IMGCTL_DEBUG' }),
   option('--color <when>', 'use colour: auto, always or never', {
-    value: { kind: 'choice', noun: 'choice', words: COLOR_CHOICES },
+    value: choice('choice', COLOR_CHOICES),
     default: 'auto',
   }),
   option('-q, --quiet', 'print only identifiers, and no progress'),

@@ -1,5 +1,6 @@
 // The help topics; a test runs every shell line.
 
+import { FORMAT_LIST, FORMATS } from '../output/formats.ts';
 import { FIELDS } from '../query/fields.ts';
 import { describeTextWords } from '../query/version.ts';
 import { type Block, optionTerm } from './declarations.ts';
@@ -63,13 +64,13 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         "imgctl images list -f 'created_on>=2024-01-01' -f 'created_on<2026-01-01'",
       ],
     },
-    'Times are compared as instants if both can be parsed, otherwise as text. Times in an ambiguous zone, such as CST or IST, are compared as text.',
+    'If a zone has several meanings, such as IST or BST, a time is compared in all of them. If they disagree, the image is shown, and a warning counts such images. CST, CDT, MST, MDT, PST and PDT are the North American zones.',
     'Sorting: -s field or -s field,desc. Repeat -s to sort by several fields, most significant first. Missing values come first; text is sorted by code point.',
-    'Server and client: the service takes one filter and one sort key. imgctl sends the first word, or else the first filter that the service supports, and applies the others itself. With several sort keys, imgctl sorts.',
+    'Server and client: the service takes one filter and one sort key. To save pages, imgctl sends the first word or filter with which the service cannot leave out a match. It checks every image itself, and sorts if the service does not or if there are several sort keys.',
   ],
 
   choosing: [
-    'Version order: names that differ only in their numbers form a series, such as ubuntu-#.#-server-cloudimg-amd64-#.ova. The numbers are compared from left to right, so 8.10 is newer than 8.9. The last update plays no role. Of two equal names, the one created later wins.',
+    'Version order: names that differ only in their numbers form a series, such as ubuntu-#.#-server-cloudimg-amd64-#.ova. The numbers are compared from left to right, so 8.10 is newer than 8.9. The last update plays no role. Of two equal names, the one created later wins. A date such as 31-01-2024 or 01_31_2024 is compared by year, month and day.',
     `These words count as text, not as numbers: ${describeTextWords()}.`,
     'Words: "images list" searches text, so "images list rocky 8" also finds Rocky-9.5-Base.x86_64.ova. "images latest" and "images lock" match whole numbers, so "images latest rocky 8" considers only Rocky 8 and 8.10.',
     {
@@ -104,16 +105,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
 
   output: [
     'Formats: -o FORMAT, or --json for -o json. IMGCTL_OUTPUT or the setting output changes the default, except for token, config get and config path, which print only a value. The format is the same on a terminal and in a pipe; only colour, width and progress differ.',
-    {
-      terms: [
-        ['table', 'the default: one line per row, cut to fit a terminal, uncut in a pipe'],
-        ['json', 'one array, or one object for a single record'],
-        ['ndjson', 'one JSON object per line, written as pages arrive'],
-        ['yaml', 'the same values as json'],
-        ['csv', "RFC 4180; text that a spreadsheet would run as a formula gets a leading '"],
-        ['tsv', 'a tab, CR or LF inside a cell becomes a space'],
-      ],
-    },
+    { terms: Object.entries(FORMATS) },
     'Columns: --columns a,b selects the fields and their order in every format; "all" selects all nine. By default tables, csv and tsv show id, name, folder, data_store and updated_on; json, ndjson and yaml show all fields, including those imgctl does not know. --no-header omits the header line of tables, csv and tsv.',
     'Times: --time STYLE selects the format of image timestamps.',
     {
@@ -156,10 +148,13 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ['IMGCTL_UPLOAD_PASSWORD_FILE', 'a file whose first line is that password'],
         ['IMGCTL_UPLOAD_SECRET', 'the secret key of an S3 storage, for push'],
         ['IMGCTL_UPLOAD_SECRET_FILE', 'a file whose first line is that secret key'],
-        ['IMGCTL_OUTPUT', 'output format: table, json, ndjson, yaml, csv or tsv'],
+        ['IMGCTL_OUTPUT', `output format: ${FORMAT_LIST}`],
         ['IMGCTL_TIMEOUT', 'time limit of each request, such as 30s'],
         ['IMGCTL_DEBUG', 'set it to 1 to trace requests on stderr, with secrets redacted'],
-        ['IMGCTL_CONFIG_DIR', 'one folder for settings, tokens, history and image names'],
+        [
+          'IMGCTL_CONFIG_DIR',
+          'one folder for settings, tokens, history and image names, trusted whoever owns it',
+        ],
         ['XDG_CONFIG_HOME', 'its imgctl folder holds settings and tokens (~/.config)'],
         [
           'XDG_STATE_HOME',
@@ -186,7 +181,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     },
     'If a token is needed and none is valid, the password comes from the first of these that is set: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the password command, the credential helper, and the system keychain (if "imgctl login --store-password" stored it there). Only "imgctl login" prompts for it. No flag ever takes a secret.',
     'A credential helper is a program that speaks Docker\'s protocol: "imgctl config set credential-helper pass" runs docker-credential-pass. Others are wincred, osxkeychain and secretservice.',
-    'A shell runs the password command. The command, the credential helper and the keychain program (secret-tool, security) must finish within 30 s. These programs do not see secrets in variables such as IMGCTL_PASSWORD and IMGCTL_TOKEN. The mode of a password file is not checked, because mounted secrets have their own modes.',
+    'A shell runs the password command. The command, the credential helper and the keychain program (secret-tool, security) must finish within 30 s; a password file must give its line within that time. A password command that still runs 2 s after its first line is ended, and that line is the password. These programs do not see secrets in variables such as IMGCTL_PASSWORD and IMGCTL_TOKEN. The mode of a password file is not checked, because mounted secrets have their own modes.',
   ],
 
   fleet: [
@@ -220,7 +215,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ['0', 'success, including an empty list'],
         [
           '1',
-          'the operation failed: server error, failed sync, unreadable response, invalid package',
+          'the operation failed: server error, failed sync, unreadable response, invalid package, file locked by another imgctl',
         ],
         ['2', 'usage or configuration error'],
         ['3', 'network error: unreachable, TLS, timeout'],
@@ -229,7 +224,9 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ['6', 'rate limited; the error shows when to try again'],
         ['7', 'still waiting when --wait-timeout expires'],
         ['10', 'with --exit-code: there are changes'],
+        ['129', 'hung up: the terminal was closed (SIGHUP); ignored under nohup'],
         ['130', 'interrupted (Ctrl-C)'],
+        ['131', 'quit (SIGQUIT)'],
         ['143', 'terminated (SIGTERM)'],
       ],
     },

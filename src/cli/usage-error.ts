@@ -1,58 +1,10 @@
-// Usage errors that commander finds, in the words of imgctl, with hints for words of other tools.
+// Usage errors that commander finds, in the words of imgctl.
 
 import type { Command, CommanderError } from 'commander';
 import { ImgctlError } from '../errors.ts';
-import { counted } from '../output/messages.ts';
 import { incompatible, nearest } from '../query/suggest.ts';
-
-/** What people type after imgctl, and what to do instead. No guess is better than a wrong one. */
-const COMMANDS: ReadonlyMap<string, string> = new Map([
-  ...['list', 'get', 'latest', 'changes', 'snapshot', 'lock'].map(
-    (name) => [name, `use: imgctl images ${name}`] as const,
-  ),
-  ['ls', 'use: imgctl images list'],
-  ['lst', 'use: imgctl images list'],
-  ['search', 'use: imgctl images list TEXT'],
-  ['diff', 'use: imgctl images changes'],
-  ['pin', 'use: imgctl images lock add NAME TEXT'],
-  ['status', 'use: imgctl sync-status'],
-  ['sync status', 'use: imgctl sync-status'],
-  ['upload', 'use: imgctl push FILE'],
-  ['auth login', 'use: imgctl login'],
-  ['auth logout', 'use: imgctl logout'],
-  ['auth status', 'use: imgctl whoami'],
-  ['auth token', 'use: imgctl token'],
-  ['images search', 'use: imgctl images list TEXT'],
-  ['images show', 'use: imgctl images get'],
-  ['images diff', 'use: imgctl images changes'],
-  ['images pin', 'use: imgctl images lock add NAME TEXT'],
-  ['images delete', 'remove its files from the storage, then run: imgctl sync'],
-  ['images rm', 'remove its files from the storage, then run: imgctl sync'],
-]);
-
-const WORDS = 'list images whose name contains a text: imgctl images list TEXT';
-
-/** Options of other tools; some make sense only for commands that have a certain option. */
-const OPTIONS: ReadonlyMap<string, readonly [hint: string, beside?: string]> = new Map([
-  ['--all', ['omit it: every image is listed unless you use --limit', 'limit']],
-  ['--name', [WORDS, 'filter']],
-  ['--folder', ['use -f folder,eq,NAME', 'filter']],
-  ['--mine', ['use: imgctl my-images', 'filter']],
-  ['--url', ['use --base-url URL']],
-  ['--server', ['use --base-url URL']],
-  ['--host', ['use --base-url URL']],
-  ['--token', ['no option takes a secret; set IMGCTL_TOKEN']],
-  ['--format', ['use -o FORMAT, such as -o json']],
-  ['--jq', ['pipe JSON to jq: imgctl images list --json | jq']],
-  [
-    '--insecure',
-    ['certificates are always verified; to trust another: imgctl config set ca-file FILE'],
-  ],
-  ['--no-color', ['use --color never']],
-  ['--verbose', ['use --debug']],
-  ['-v', ['use -V for the version, or --debug for a trace of the requests']],
-  ['--password', ['no option takes a secret; use --password-stdin or IMGCTL_PASSWORD']],
-]);
+import { counted, shellQuote } from '../words.ts';
+import { guess } from './guesses.ts';
 
 const BEFORE = 'put it after the command; only global options can come first: imgctl help options';
 
@@ -70,7 +22,7 @@ export function usageError(
   const fail = (message: string, hint = `see: ${help}`) =>
     new ImgctlError('usage', message, { hint });
   const option = /^unknown option '(--[^=']*|-.)/.exec(first)?.[1];
-  if (option !== undefined) return fail(...explainOption(option, command));
+  if (option !== undefined) return fail(...explainOption(option, command, path, first));
   const [, one, other] = /'.*(--[\w-]+).*' cannot be used with .*(--[\w-]+)/.exec(first) ?? [];
   if (one !== undefined && other !== undefined) return incompatible(one, other);
   const incomplete = /^option '(?:-., )?(\S+) .*' argument missing/.exec(first)?.[1];
@@ -84,33 +36,44 @@ export function usageError(
   if (error.code === 'commander.excessArguments') {
     const { length } = command.registeredArguments;
     const limit = length === 0 ? 'no arguments' : `at most ${counted(length, 'argument')}`;
-    const meant = COMMANDS.get([...path, ...command.args].join(' '));
+    const [word = ''] = command.args;
+    const isAddress = path[0] === 'login' && /^[\w.:/-]+$/.test(word);
+    const meant = isAddress
+      ? `use: imgctl login --base-url ${word}`
+      : (guess(command.args.join(' '), path.join(' ')) ?? guess(`${path.join(' ')} ${word}`, ''));
     return fail(`${path.join(' ')} takes ${limit} (got ${command.args.length})`, meant);
   }
   const message = first.replace(/\.$/, '').slice(0, MAX_MESSAGE);
   return fail(
     message,
-    error.code === 'commander.unknownCommand' ? guess(command, path) : undefined,
+    error.code === 'commander.unknownCommand' ? meantCommand(command, path) : undefined,
   );
 }
 
 /** Returns the command that was probably meant. */
-function guess(command: Command, path: readonly string[]): string | undefined {
+function meantCommand(command: Command, path: readonly string[]): string | undefined {
   const words = command.args.filter((word) => !word.startsWith('-'));
-  const known = [1, 2].map((count) => COMMANDS.get([...path, ...words.slice(0, count)].join(' ')));
+  const group = path.join(' ');
+  const known = [1, 2].map((count) => guess(words.slice(0, count).join(' '), group));
   const names = command
     .createHelp()
     .visibleCommands(command)
     .map((each) => each.name());
   const meant = nearest(words[0] === 'ls' ? 'list' : (words[0] ?? ''), names);
   const didYouMean = meant && `did you mean ${['imgctl', ...path, meant].join(' ')}?`;
-  return known[0] ?? known[1] ?? didYouMean;
+  const lock =
+    group === 'images lock'
+      ? `use: ${['imgctl', ...path, 'add', 'NAME', ...words.map(shellQuote)].join(' ')}`
+      : undefined;
+  return known[0] ?? known[1] ?? didYouMean ?? lock;
 }
 
 /** Commander also calls an option unknown if it takes no value. */
 function explainOption(
   option: string,
   command: Command,
+  path: readonly string[],
+  error: string,
 ): [message: string, hint: string | undefined] {
   const page = command.createHelp();
   const options = [...page.visibleOptions(command), ...page.visibleGlobalOptions(command)];
@@ -121,9 +84,13 @@ function explainOption(
     const longer = known.find((each) => each.startsWith(`${name}-`));
     return [`option '${option}' takes no value`, didYouMean(longer)];
   }
-  const [guess, beside] = OPTIONS.get(option) ?? [];
-  const fits = beside === undefined || known.includes(beside);
+  const [, word] = /^unknown option '-([^-'][^']+)'/.exec(error) ?? [];
+  const isText = command.registeredArguments.some((argument) => argument.name() === 'text');
+  const without =
+    isText && word
+      ? `to leave out names that contain it: -f ${shellQuote(`name!~${word}`)}`
+      : undefined;
   // Without dashes, which would make short names look alike.
-  const hint = (fits && guess) || didYouMean(nearest(name, known));
+  const hint = guess(option, path.join(' '), known) ?? without ?? didYouMean(nearest(name, known));
   return [`unknown option '${option}'`, hint ?? (command.parent ? undefined : BEFORE)];
 }

@@ -2,6 +2,7 @@
 
 import { nextPage, statusError } from '../api/responses.ts';
 import { type CommandSpec, option, SERVICE_CODES } from '../cli/spec.ts';
+import { anyText } from '../config/values.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
@@ -30,7 +31,7 @@ export const api: CommandSpec = {
       name: 'path',
       description: 'path below the base URL, such as /v2/image, or a URL of the same origin',
       required: true,
-      value: { kind: 'text', suggested: PATHS },
+      value: anyText({ suggested: PATHS }),
     },
   ],
   mutates: true,
@@ -38,7 +39,7 @@ export const api: CommandSpec = {
   options: [
     option('-X, --method <method>', 'HTTP method', {
       default: 'GET',
-      value: { kind: 'text', suggested: METHODS },
+      value: anyText({ suggested: METHODS }),
     }),
     option('-f, --field <key=value>', 'query parameter; repeatable', { repeatable: true }),
     option('-i, --include', 'also print status and headers'),

@@ -5,14 +5,22 @@ import {
   exitCodesOf,
   type OptionDeclaration,
   termsOf,
-  type Value,
 } from '../cli/declarations.ts';
 import { renderBlocks } from '../cli/help-page.ts';
 import { ALL_GLOBAL_OPTIONS, type CommandSpec } from '../cli/spec.ts';
 import { PAGES } from '../cli/topics.ts';
+import { anyText, type Value } from '../config/values.ts';
 import type { Context } from '../context.ts';
+import type { Column } from '../output/view.ts';
 
-export const commands: CommandSpec = {
+const COLUMNS: readonly Column[] = [
+  ['command', 'string', 'words of the command', { isId: true }],
+  ['summary', 'string', 'what it does'],
+  ['mutates', 'boolean', 'true if it may change something'],
+];
+
+/** @param all returns every command */
+export const commands = (all: () => readonly CommandDeclaration[]): CommandSpec => ({
   name: 'commands',
   summary: 'list every command and whether it changes anything',
   description: [
@@ -30,18 +38,18 @@ export const commands: CommandSpec = {
     ['environment', 'array', 'environment variables: name and meaning'],
     ['exit_codes', 'array', 'exit codes: code and meaning'],
   ],
-  run,
-};
+  run: (context) => run(context, leavesOf(all())),
+});
 
-async function run(context: Context): Promise<void> {
-  const commands = leavesOf(context.commands);
-  if (context.quiet || ['table', 'csv', 'tsv'].includes(context.format)) {
+async function run(context: Context, commands: readonly [string, CommandDeclaration][]) {
+  const view = context.view(COLUMNS);
+  if (context.quiet || view.isText) {
     const rows = commands.map(([path, { summary, mutates = false }]) => {
       return { command: path, summary, mutates };
     });
-    return context.printList(rows, ['command', 'summary', 'mutates'], { idField: 'command' });
+    return view.printList(rows);
   }
-  await context.printRecord({
+  await view.printRecord({
     version: context.version,
     commands: commands.map(([path, command]) => describe(path, command)),
     global_options: ALL_GLOBAL_OPTIONS.map(describeOption),
@@ -81,7 +89,7 @@ function describe(path: string, declaration: CommandDeclaration) {
     mutates,
     arguments: (declaration.arguments ?? []).map((argument) => {
       const { name, description, required = false, variadic: repeatable = false } = argument;
-      const { value = { kind: 'text' } } = argument;
+      const { value = anyText() } = argument;
       return { name, description, ...typeOf(value), required, repeatable };
     }),
     options: (declaration.options ?? []).map(describeOption),
@@ -100,7 +108,7 @@ function describeOption(option: OptionDeclaration) {
     description,
     ...typeOf(value),
     repeatable,
-    default: value?.kind === 'number' && option.default ? Number(option.default) : option.default,
+    default: value?.type === 'integer' && option.default ? Number(option.default) : option.default,
     env,
     // Declared as the command receives them.
     conflicts: conflicts?.map(
@@ -111,7 +119,5 @@ function describeOption(option: OptionDeclaration) {
 
 function typeOf(value: Value | undefined) {
   if (value === undefined) return { type: 'boolean' };
-  if (value.kind === 'number') return { type: 'integer', minimum: value.min, maximum: value.max };
-  if (value.kind === 'choice') return { type: 'string', choices: value.words };
-  return { type: value.kind === 'text' ? 'string' : 'duration' };
+  return { type: value.type, minimum: value.min, maximum: value.max, choices: value.words };
 }

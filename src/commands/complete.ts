@@ -6,12 +6,13 @@ import {
   type CommandDeclaration,
   type OptionDeclaration,
   optionTerm,
-  type Value,
 } from '../cli/declarations.ts';
 import { ALL_GLOBAL_OPTIONS, type CommandSpec } from '../cli/spec.ts';
 import { TOPICS } from '../cli/topics.ts';
+import { isSettingKey, SETTING_KEYS, SETTINGS } from '../config/table.ts';
+import type { Value } from '../config/values.ts';
 import type { Context } from '../context.ts';
-import { valueOr } from '../errors.ts';
+import { tryOr } from '../errors.ts';
 import { DEFAULT_LOCK_FILE } from '../files/paths.ts';
 import { printable } from '../output/text.ts';
 import { FIELDS } from '../query/fields.ts';
@@ -19,23 +20,17 @@ import { OPERATORS } from '../query/filter.ts';
 import { DIRECTIONS, SORT_FIELDS } from '../query/sort.ts';
 import { readHistory } from '../session/history.ts';
 import { readImageNames } from '../session/image-names.ts';
-import {
-  isSettingKey,
-  SETTING_KEYS,
-  SETTINGS,
-  type SettingDefinition,
-} from '../session/setting-table.ts';
-import { cursorNames } from './images-changes.ts';
+import { cursorNames } from './images/changes.ts';
 
-/** The completion scripts run this. */
-export const complete: CommandSpec = {
+/** The completion scripts run this. @param all returns every command */
+export const complete = (all: () => readonly CommandDeclaration[]): CommandSpec => ({
   name: '__complete',
   summary: 'print completions of a command line',
   examples: [],
   hidden: true,
   arguments: [{ name: 'word', description: 'words up to the cursor', variadic: true }],
-  run,
-};
+  run: (context, _options, words: string[] = []) => run(context, all(), words),
+});
 
 type Candidate = readonly [value: string, description?: string | undefined];
 
@@ -50,10 +45,14 @@ interface Candidates {
  * begin with the word at the cursor.
  * @param words those before the cursor without the program, then the word up to the cursor
  */
-async function run(context: Context, _options: object, words: string[] = []): Promise<void> {
+async function run(
+  context: Context,
+  commands: readonly CommandDeclaration[],
+  words: string[],
+): Promise<void> {
   try {
     const current = words.pop() ?? '';
-    const { mode, candidates } = completeWord(context, words, current);
+    const { mode, candidates } = completeWord(context, commands, words, current);
     const lines = candidates.map(([value, description]) =>
       description === undefined ? value : `${value}\t${printable(description)}`,
     );
@@ -66,8 +65,13 @@ async function run(context: Context, _options: object, words: string[] = []): Pr
 /** Values that need no quotes in any shell; others are not offered. */
 const SAFE = /^[\p{L}\p{M}\p{N}_./+:,=%-]+$/u;
 
-function completeWord(context: Context, words: readonly string[], current: string): Candidates {
-  let command: Partial<CommandDeclaration> = { subcommands: context.commands };
+function completeWord(
+  context: Context,
+  commands: readonly CommandDeclaration[],
+  words: readonly string[],
+  current: string,
+): Candidates {
+  let command: Partial<CommandDeclaration> = { subcommands: commands };
   let options: readonly OptionDeclaration[] = ALL_GLOBAL_OPTIONS;
   let pending: OptionDeclaration | undefined;
   let ended = false;
@@ -90,12 +94,14 @@ function completeWord(context: Context, words: readonly string[], current: strin
       const found = followers().find((each) => namesOf(each).includes(word));
       if (found === undefined) rest.push(word);
       else {
-        command = found.name === 'help' ? { subcommands: [...context.commands, ...topics] } : found;
+        command = found.name === 'help' ? { subcommands: [...commands, ...topics] } : found;
         options = [...(found.options ?? []), ...ALL_GLOBAL_OPTIONS];
       }
     }
   }
-  context.useOptions({ profile: values.get('--profile'), baseUrl: values.get('--base-url') });
+  context.options = { profile: values.get('--profile') };
+  const url = values.get('--base-url');
+  if (url) tryOr(() => context.override('base-url', url), undefined);
   /** @param lead the text before the value in the same word: `--output=` */
   const ofValue = (value: Value | undefined, lead = ''): Candidates => {
     const wouldBeOption = (text: string) => !ended && lead === '' && text.startsWith('-');
@@ -155,11 +161,10 @@ function candidatesOf(
   value: Value | undefined,
   typed: string,
 ): Candidates {
-  if (value?.kind === 'choice') return words(value.words);
-  if (value?.kind !== 'text') return words([]);
-  if (value.from === undefined) return words(value.suggested ?? []);
-  const { from } = value;
+  const from = value?.from;
   switch (from) {
+    case undefined:
+      return words(value?.words ?? value?.suggested ?? []);
     case 'columns':
       return columns(typed);
     case 'cursors':
@@ -174,7 +179,7 @@ function candidatesOf(
       return words([...new Set(cachedImages(context).map(([name]) => name))]);
     case 'locks':
       return words(
-        valueOr(() => {
+        tryOr(() => {
           const text = fs.readFileSync(path.join(context.io.cwd, DEFAULT_LOCK_FILE), 'utf8');
           return Object.keys(JSON.parse(text).images);
         }, []),
@@ -184,7 +189,7 @@ function candidatesOf(
     case 'setting-keys':
       return space(SETTING_KEYS.map((key) => [key, SETTINGS[key].summary]));
     case 'setting-values':
-      return settingValues(rest.at(-1) ?? '', typed);
+      return candidatesOf(context, [], valueOfSetting(rest.at(-1) ?? ''), typed);
     case 'sorts':
       return typed.includes(',')
         ? words(DIRECTIONS, typed.slice(0, typed.indexOf(',') + 1))
@@ -215,11 +220,8 @@ function columns(typed: string): Candidates {
   return { ...words(left, chosen), mode: 'nospace' };
 }
 
-function settingValues(key: string, typed: string): Candidates {
-  if (key.startsWith('columns.')) return columns(typed);
-  if (key.endsWith('-file')) return { mode: 'files', candidates: [] };
-  const setting: SettingDefinition | undefined = isSettingKey(key) ? SETTINGS[key] : undefined;
-  return words(setting?.valid ?? setting?.suggested ?? []);
+function valueOfSetting(key: string): Value | undefined {
+  return isSettingKey(key) ? SETTINGS[key].value : undefined;
 }
 
 /** Returns name and folder of each. */

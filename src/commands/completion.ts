@@ -3,6 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { CommandSpec } from '../cli/spec.ts';
+import { choice } from '../config/values.ts';
 import type { Context } from '../context.ts';
 import { builtin } from '../io.ts';
 
@@ -51,7 +52,7 @@ export const completion: CommandSpec = {
       name: 'shell',
       description: 'shell to generate completions for: bash, zsh, fish or powershell',
       required: true,
-      value: { kind: 'choice', noun: 'shell', words: ['bash', 'zsh', 'fish', 'powershell'] },
+      value: choice('shell', ['bash', 'zsh', 'fish', 'powershell']),
     },
   ],
   run,

@@ -1,20 +1,35 @@
 // imgctl config: shows and changes the settings of a profile.
 
 import path from 'node:path';
-import { type GetOptions, printValue, readGet } from '../cli/printing.ts';
 import { argument, type CommandSpec, GET_OPTION, option } from '../cli/spec.ts';
-import type { Context } from '../context.ts';
-import { ImgctlError, valueOrError } from '../errors.ts';
-import { parseChoice } from '../query/suggest.ts';
-import { requireBaseUrl, requireStoreAddress } from '../session/session.ts';
+import { changeProfile, configFilePath, requireDirectory } from '../config/settings.ts';
 import {
   SETTING_KEYS,
   SETTINGS,
   type SettingDefinition,
   type SettingKey,
-} from '../session/setting-table.ts';
-import { changeProfile, configFilePath, requireDirectory } from '../session/settings.ts';
-import { readColumns } from './images-shared.ts';
+} from '../config/table.ts';
+import type { Value } from '../config/values.ts';
+import type { Context } from '../context.ts';
+import { attempt, ImgctlError } from '../errors.ts';
+import { type Column, namesOf, type ViewOptions } from '../output/view.ts';
+import { parseChoice } from '../query/suggest.ts';
+import { requireBaseUrl, requireStoreAddress } from '../session/session.ts';
+
+const LIST_COLUMNS: readonly Column[] = [
+  ['key', 'string', 'name of the setting', { isId: true }],
+  ['value', 'string or null', 'value, or null if it is invalid or not set'],
+  ['origin', 'string or null', 'where the value comes from'],
+  ['error', 'string or null', 'why the value is invalid'],
+];
+
+const GET_COLUMNS: readonly Column[] = [
+  ['key', 'string', 'name of the setting'],
+  ['value', 'string', 'value'],
+  ['origin', 'string', 'where the value comes from'],
+];
+
+const PATH_COLUMNS: readonly Column[] = [['path', 'string', 'path of the settings file']];
 
 const KEY = argument('key', 'name of the setting', 'setting-keys');
 
@@ -37,12 +52,7 @@ export const config: CommandSpec = {
       ],
       examples: ['imgctl config list', 'imgctl config list --all --json'],
       options: [option('--all', 'also list settings that are not set'), GET_OPTION],
-      fields: [
-        ['key', 'string', 'name of the setting'],
-        ['value', 'string or null', 'value, or null if it is invalid or not set'],
-        ['origin', 'string or null', 'where the value comes from'],
-        ['error', 'string or null', 'why the value is invalid'],
-      ],
+      fields: LIST_COLUMNS,
       run: list,
     },
     {
@@ -54,11 +64,7 @@ export const config: CommandSpec = {
       examples: ['imgctl config get base-url', 'imgctl config get timeout'],
       arguments: [KEY],
       exitCodes: [5],
-      fields: [
-        ['key', 'string', 'name of the setting'],
-        ['value', 'string', 'value'],
-        ['origin', 'string', 'where the value comes from'],
-      ],
+      fields: GET_COLUMNS,
       run: get,
     },
     {
@@ -87,35 +93,36 @@ export const config: CommandSpec = {
         'Prints only the path, unless you add -o or --json. IMGCTL_OUTPUT and the setting output are ignored.',
       ],
       examples: ['imgctl config path', 'cat "$(imgctl config path)"'],
-      fields: [['path', 'string', 'path of the settings file']],
+      fields: PATH_COLUMNS,
       run: showPath,
     },
   ],
 };
 
 /** The summary with the valid values and, in brackets, the default. */
-function describe({ summary, valid, fallback }: SettingDefinition): string {
-  const values = valid === undefined ? '' : `: ${valid.join(', ')}`;
+function describe({ summary, value: { words }, fallback }: SettingDefinition): string {
+  const values = words === undefined ? '' : `: ${words.join(', ')}`;
   return `${summary}${values}${fallback === undefined ? '' : ` (${fallback})`}`;
 }
 
-async function list(context: Context, options: GetOptions & { all?: boolean }): Promise<void> {
-  const bare = readGet(context, options, ['key', 'value', 'origin', 'error']);
-  const { settings, safeFormat: format } = context;
+type ListOptions = Pick<ViewOptions, 'get'> & { all?: boolean };
+
+async function list(context: Context, options: ListOptions): Promise<void> {
+  const { settings } = context;
   const problems = new Map<SettingKey, ImgctlError>();
   const keys = SETTING_KEYS.filter((key) => options.all || settings.find(key).source !== 'default');
   const rows = keys.map((key) => {
     const { origin } = settings.find(key);
-    const result = valueOrError(() => settings.text(key));
+    const result = attempt(() => settings.text(key));
     const problem = 'error' in result ? result.error : undefined;
     if (problem) problems.set(key, problem);
     // An invalid value may hold a password; the error shows the rest.
     const value = 'value' in result ? result.value : null;
     return { key, value: value ?? null, origin: origin || null, error: problem?.message ?? null };
   });
-  const columns = ['key', 'value', 'origin'];
-  if (format !== 'table' || problems.size > 0) columns.push('error');
-  await context.printList(rows, columns, { format, idField: 'key', get: bare });
+  const cells = namesOf(LIST_COLUMNS);
+  const shown = problems.size > 0 ? cells : ['key', 'value', 'origin'];
+  await context.view(LIST_COLUMNS, options, { shown, cells }, true).printList(rows);
   if (rows.length === 0) {
     context.console.note('nothing is set', 'list the defaults with: imgctl config list --all');
   }
@@ -132,21 +139,20 @@ async function get(context: Context, _options: object, name: string): Promise<vo
       hint: `set it with: imgctl config set ${key} VALUE${context.settings.profileFlag}`,
     });
   }
-  await printValue(context, { key, value, origin }, 'value');
+  await context.printValue(GET_COLUMNS, { key, value, origin }, 'value');
 }
 
 async function set(context: Context, _options: object, name: string, value: string): Promise<void> {
   const key = requireKey(name);
-  SETTINGS[key].parse(value, key);
-  if (key.startsWith('columns.')) readColumns(value, key);
+  const settings = context.settings.with({ [key]: value });
   // Later commands may run in another directory.
-  const isPath = key.endsWith('-file') || (key === 'credential-helper' && /[\\/]/.test(value));
-  const settings = context.settingsWith({ [key]: value });
+  const { from }: Value = SETTINGS[key].value;
+  const isPath = from === 'files' || (key === 'credential-helper' && /[\\/]/.test(value));
   await change(context, key, isPath ? path.resolve(context.io.cwd, value) : settings.text(key));
   if (key !== 'base-url' && key !== 'token-store') return;
   // Every other command will refuse a URL without TLS.
   const require = key === 'base-url' ? requireBaseUrl : requireStoreAddress;
-  const result = valueOrError(() => require(settings));
+  const result = attempt(() => require(settings));
   if ('error' in result) context.console.warn(result.error.message, result.error.hint);
 }
 
@@ -156,7 +162,7 @@ async function unset(context: Context, _options: object, name: string): Promise<
 
 async function showPath(context: Context): Promise<void> {
   const file = configFilePath(requireDirectory(context.paths.config));
-  await printValue(context, { path: file }, 'path');
+  await context.printValue(PATH_COLUMNS, { path: file }, 'path');
 }
 
 async function change(context: Context, key: SettingKey, value: string | undefined): Promise<void> {
@@ -165,5 +171,7 @@ async function change(context: Context, key: SettingKey, value: string | undefin
 
 function requireKey(text: string): SettingKey {
   const command = 'imgctl config list --all';
-  return parseChoice(text, { noun: 'setting', valid: SETTING_KEYS, command });
+  // A value after it may be a secret.
+  const key = text.replace(/=.*/s, '=…');
+  return parseChoice(key, { noun: 'setting', valid: SETTING_KEYS, command });
 }

@@ -2,32 +2,41 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { authorizationHeader, isToken, requestHeaders, tokenSecrets } from '../api/auth.ts';
-import { readJson, serviceMessage, statusError, utcTime } from '../api/responses.ts';
+import { isToken, type Send } from '../api/auth.ts';
+import { clockSkew, readJson, serviceMessage, statusError, utcTime } from '../api/responses.ts';
 import { type CommandSpec, SERVICE_CODES } from '../cli/spec.ts';
+import { checkTrust, configFilePath, type Settings } from '../config/settings.ts';
+import { isSettingKey, SETTING_KEYS, STORED_PASSWORD } from '../config/table.ts';
 import type { Context } from '../context.ts';
-import { describeDuration } from '../duration.ts';
-import { asImgctlError, type ErrorCode, ImgctlError, valueOr, valueOrError } from '../errors.ts';
+import { asImgctlError, attempt, type ErrorCode, ImgctlError, tryOr } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
-import type { HttpResponse } from '../http/message.ts';
-import { httpDate } from '../http/retry.ts';
-import { baseUrlText, isLoopback, resolveUrl } from '../http/url.ts';
-import { counted, shellQuote } from '../output/messages.ts';
 import { loadStyle } from '../output/terminal.ts';
 import { printable } from '../output/text.ts';
+import { type Column, namesOf } from '../output/view.ts';
 import { formatTimestamp } from '../query/timestamp.ts';
 import {
+  openStore,
   readCertificates,
   requireBaseUrl,
   tokenOfEnvironment,
   unattendedPassword,
 } from '../session/session.ts';
-import { isSettingKey, SETTING_KEYS, STORED_PASSWORD } from '../session/setting-table.ts';
-import { configFilePath, type Settings } from '../session/settings.ts';
-import { type CachedToken, StoreError, tokenFolder } from '../session/token-cache.ts';
-import { readColumns } from './images-shared.ts';
-import { noValidToken, openCache, openSharedStore, tokenState } from './token-state.ts';
-import { openUploadStorage } from './upload-storage.ts';
+import {
+  type CachedToken,
+  noValidToken,
+  StoreError,
+  tokenFolder,
+  tokenState,
+} from '../session/token-cache.ts';
+import { counted, describeDuration, shellQuote } from '../words.ts';
+import { openUploadStorage } from './push/storage.ts';
+
+const COLUMNS: readonly Column[] = [
+  ['check', 'string', 'what was checked', { isId: true }],
+  ['state', 'string', 'ok, warning, failed or not checked'],
+  ['finding', 'string', 'what was found'],
+  ['hint', 'string or null', 'command or setting that fixes it'],
+];
 
 const UPLOAD =
   'if upload-url is set, runs upload-password-command or upload-secret-command, sends the password (S3: a signature) to the storage, and lists the folder';
@@ -40,7 +49,7 @@ export const doctor: CommandSpec = {
     {
       terms: [
         ['program', 'shows the versions of imgctl and Node'],
-        ['files', 'checks who can read settings and tokens, and whether they can be written'],
+        ['files', 'checks who owns, can read and can write settings and tokens'],
         ['configuration', 'parses every setting and variable'],
         ['token store', 'if set, reads the shared store and writes a value that expires after 1 s'],
         ['connection', 'sends one GET /v2, with the token if it is valid'],
@@ -58,12 +67,7 @@ export const doctor: CommandSpec = {
     "imgctl doctor --json | jq -r '.[] | select(.hint) | .hint'",
   ],
   seeAlso: ['whoami', 'config list', 'help exit-codes'],
-  fields: [
-    ['check', 'string', 'what was checked'],
-    ['state', 'string', 'ok, warning, failed or not checked'],
-    ['finding', 'string', 'what was found'],
-    ['hint', 'string or null', 'command or setting that fixes it'],
-  ],
+  fields: COLUMNS,
   exitCodes: SERVICE_CODES,
   run,
 };
@@ -110,13 +114,15 @@ async function run(context: Context): Promise<void> {
   progress.update('checking');
   await check('program', () => `imgctl ${context.version}, ${context.io.system.runtime}`);
   await check('files', () => fileResults(context));
-  await check('configuration', () => configurationResults(context));
-  const settings = valueOr(() => context.settings, undefined);
+  // No other check of files fails: the settings are not trusted, and what needs them is left out.
+  const isTrusted = rows.every(({ state }) => state !== 'failed');
+  if (isTrusted) await check('configuration', () => configurationResults(context));
+  const settings = tryOr(() => context.settings, undefined);
   if (settings !== undefined) {
     // The store passes its token to the cache, as it does for the next command.
     await check('token store', () => storeResult(context, settings));
-    const account = valueOr(() => settings.account, undefined);
-    const cached = account && openCache(context, account).read();
+    const account = tryOr(() => settings.account, undefined);
+    const cached = account && context.cachedToken(account);
     const { response, result } = await probe(context, cached).catch((error: unknown) => {
       return { response: undefined, result: asImgctlError(error) };
     });
@@ -143,11 +149,13 @@ const UNCONNECTED = { state: 'not checked', finding: 'connection failed', hint: 
 
 const SET_CONFIG_DIR = 'set IMGCTL_CONFIG_DIR to a writable directory';
 
-function fileResults({ paths: { config, state }, io: { system } }: Context): Result[] {
+function fileResults({ paths: { config, state }, io }: Context): Result[] {
   if (config === undefined) {
     const finding = 'no home directory: tokens last for one run, and settings cannot be stored';
     return [warning(finding, SET_CONFIG_DIR)];
   }
+  const stat = tryOr(() => fs.statSync(configFilePath(config)), undefined);
+  if (stat) checkTrust(config, stat, io);
   const results: Result[] = [];
   const modes = [
     [config, 0o022, 'go-w', 'writable by'],
@@ -155,13 +163,15 @@ function fileResults({ paths: { config, state }, io: { system } }: Context): Res
     [configFilePath(config), 0o077, 'go-rwx', 'accessible to'],
   ] as const;
   for (const [file, bits, change, access] of modes) {
-    const mode = valueOr(() => fs.statSync(file).mode, 0);
-    if (system.platform === 'win32' || (mode & bits) === 0) continue;
+    const mode = tryOr(() => fs.statSync(file).mode, 0);
+    if (io.system.platform === 'win32' || (mode & bits) === 0) continue;
     results.push(
       warning(`${file} is ${access} other users`, `chmod ${change} ${shellQuote(file)}`),
     );
   }
-  for (const folder of new Set([config, state ?? config].map(nearestExisting))) {
+  for (const folder of new Set(
+    [config, tokenFolder(config), state ?? config].map(nearestExisting),
+  )) {
     try {
       fs.accessSync(`${folder}/.`, fs.constants.W_OK | fs.constants.X_OK);
     } catch (error) {
@@ -179,7 +189,7 @@ function nearestExisting(directory: string): string {
   return fs.existsSync(directory) || parent === directory ? directory : nearestExisting(parent);
 }
 
-function configurationResults({ settings, config, paths }: Context): Result[] {
+function configurationResults({ settings, config, paths, io }: Context): Result[] {
   const { profile, profileFlag } = settings;
   const file = paths.config === undefined ? 'config.json' : configFilePath(paths.config);
   const results: Result[] = [];
@@ -187,15 +197,16 @@ function configurationResults({ settings, config, paths }: Context): Result[] {
     results.push(warning(`unknown profile ${profile}`, 'list the profiles: imgctl profile list'));
   }
   for (const key of SETTING_KEYS) {
-    const result = valueOrError(() => {
-      const value = settings.text(key);
-      if (value !== undefined && key.startsWith('columns.')) readColumns(value, `setting ${key}`);
-    });
+    const result = attempt(() => settings.get(key));
     if (!('error' in result)) continue;
     const { error } = result;
     const command = `imgctl config set ${key} VALUE${profileFlag} (${error.hint})`;
     const isStored = settings.find(key).source === 'profile';
     results.push(isStored ? error.with({ hint: command }) : error);
+  }
+  for (const key of ['ca-file', 'upload-ca-file'] as const) {
+    const result = attempt(() => readCertificates(settings, io, key));
+    if ('error' in result) results.push(result.error);
   }
   for (const key of Object.keys(config.profiles.get(profile) ?? {})) {
     if (isSettingKey(key) || key === STORED_PASSWORD) continue;
@@ -206,57 +217,32 @@ function configurationResults({ settings, config, paths }: Context): Result[] {
   return [`profile ${profile}: ${counted(set.length, 'setting')}, all valid`];
 }
 
-/** Sends one GET /v2, with the token if it is valid, without renewal or retry. */
+type ServiceResponse = Awaited<ReturnType<Send>>;
+
+/** Sends one GET /v2, with the token if it is valid, without renewal or retry. @throws ImgctlError */
 async function probe(context: Context, cached: CachedToken | undefined) {
-  const { MAX_BYTES, SERVICE } = await import('../api/client.ts');
-  const { chooseProxy, proxySecrets } = await import('../http/proxies.ts');
-  const { createTransport } = await import('../http/transport.ts');
-  const { console, io, settings } = context;
-  const baseUrl = requireBaseUrl(settings);
-  const { proxy, variable, bypassReason } = chooseProxy(baseUrl, io.env);
-  const ca = readCertificates(settings, io);
-  const own = tokenState(cached, io.now()) === 'valid' ? cached?.token : undefined;
-  const given = io.env.IMGCTL_TOKEN || own;
+  const { env, now } = context.io;
+  const own = tokenState(cached, now()) === 'valid' ? cached?.token : undefined;
+  const given = env.IMGCTL_TOKEN || own;
   const token = given && isToken(given) ? given : undefined;
-  for (const secret of token ? tokenSecrets(token) : []) console.redaction.add(secret);
-  for (const secret of proxy ? proxySecrets(proxy) : []) console.redaction.add(secret);
-  const transport = createTransport({
-    origin: baseUrl.origin,
-    endpoint: SERVICE,
-    connections: 1,
-    maxBytes: MAX_BYTES,
-    ca,
-    proxy,
-    now: io.now,
-    onEvent: context.onEvent,
-  });
-  const credentials = token && authorizationHeader(settings.get('auth-scheme'), token);
-  const response = await transport
-    .send({
-      method: 'GET',
-      url: resolveUrl(baseUrl, '/v2'),
-      headers: requestHeaders(context.userAgent, credentials),
-      timeout: settings.get('timeout'),
-      signal: io.signal,
-    })
-    .finally(transport.close);
-  const { protocol, host } = proxy?.url ?? {};
-  const through = proxy ? `, through the proxy ${protocol}//${host} from ${variable}` : '';
-  const bypassed = variable && !proxy ? `; ${variable} is bypassed: ${bypassReason}` : '';
-  const request = `GET ${baseUrlText(baseUrl)}/v2${token ? '' : ' without a token'}`;
+  const tokens = { current: async () => token, renew: async () => undefined, hint: '' };
+  // Settings that this request does not need may be invalid.
+  const unneeded = { concurrency: '1', username: '-', 'auth-scheme': token ? undefined : 'bearer' };
+  const settings = context.settings.with({ retries: '0', ...unneeded });
+  const { client, baseUrl, route } = await context.openSession(settings, tokens);
+  const response = await client.send({ method: 'GET', path: '/v2', anyStatus: true });
+  const { proxy, variable, bypassReason } = route;
+  const through = proxy ? `, through the proxy ${proxy.url.origin} from ${variable}` : '';
+  const bypassed = bypassReason ? `; ${variable} is bypassed: ${bypassReason}` : '';
+  const request = `GET ${baseUrl}/v2${token ? '' : ' without a token'}`;
   const finding = `${request} returned ${response.status}${through}${bypassed}`;
-  return { response, result: connectionResult(settings, baseUrl, response, finding) };
+  return { response, result: connectionResult(context, response, finding) };
 }
 
 /** @throws ImgctlError: this is not the service */
-function connectionResult(
-  settings: Settings,
-  baseUrl: URL,
-  response: HttpResponse,
-  finding: string,
-): Result {
+function connectionResult(context: Context, response: ServiceResponse, finding: string): Result {
   if (!isRefusal(response)) {
-    const result = valueOrError(() => readJson(response));
+    const result = attempt(() => readJson(response));
     // A 404 for /v2 means that this is another service; not-found would mean a missing image.
     if ('error' in result) {
       const { error } = result;
@@ -266,25 +252,25 @@ function connectionResult(
     const hint = 'check that the base URL is correct: imgctl config list';
     return warning(`${finding}, but not in the format of the service`, hint);
   }
-  if (baseUrl.protocol === 'https:' || isLoopback(baseUrl.hostname)) return finding;
+  const settings = context.settings.with({ 'allow-http': 'false' });
+  if (tryOr(() => requireBaseUrl(settings), undefined)) return finding;
   return warning(
     `${finding}; plain http sends the password and the token unencrypted`,
-    `imgctl config set base-url https://${baseUrl.host}${settings.profileFlag}`,
+    `imgctl config set base-url https://${response.url.host}${settings.profileFlag}`,
   );
 }
 
-function isRefusal({ status }: HttpResponse): boolean {
+function isRefusal({ status }: ServiceResponse): boolean {
   return status === 401 || status === 403;
 }
 
 const MAX_CLOCK_SKEW = 5 * 60_000;
 
-function clockResult({ headers, receivedAt }: HttpResponse): Result {
-  const date = httpDate(headers.date ?? '');
-  if (date === undefined) {
+function clockResult(response: ServiceResponse): Result {
+  const skew = clockSkew(response);
+  if (skew === undefined) {
     return { state: 'not checked', finding: 'the service sent no valid date', hint: null };
   }
-  const skew = receivedAt - date;
   if (Math.abs(skew) <= MAX_CLOCK_SKEW) return 'agrees with the service';
   return warning(
     `${describeDuration(Math.abs(skew))} ${skew > 0 ? 'ahead of' : 'behind'} the service`,
@@ -296,7 +282,7 @@ function clockResult({ headers, receivedAt }: HttpResponse): Result {
 function tokenResult(
   { io, settings }: Context,
   cached: CachedToken | undefined,
-  response: HttpResponse,
+  response: ServiceResponse,
 ): Result {
   const fixed = io.env.IMGCTL_TOKEN;
   const { account } = settings;
@@ -322,8 +308,8 @@ function tokenResult(
 
 /** Checks the shared store, and takes its token over, as the next command would; nothing for `file`. */
 async function storeResult(context: Context, settings: Settings): Promise<Result | Result[]> {
-  const address = valueOr(() => settings.text('token-store'), 'file') ?? 'file';
-  const store = address === 'file' ? undefined : await openSharedStore(context, settings);
+  const address = tryOr(() => settings.text('token-store'), 'file') ?? 'file';
+  const store = address === 'file' ? undefined : await openStore(context.sessionOptions(settings));
   if (store === undefined) return [];
   try {
     await store.inspect();
@@ -350,10 +336,13 @@ async function storageResult(context: Context): Promise<Result | Result[]> {
 const UTC_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
 
 async function print(context: Context, results: readonly Row[]): Promise<void> {
-  const { quiet, io, console, safeFormat: format } = context;
+  const { quiet, io, console } = context;
+  // A column for hints would start far to the right of most findings.
+  const layout = { shown: ['check', 'state', 'finding'], cells: namesOf(COLUMNS), isUncut: true };
+  const view = context.view(COLUMNS, {}, layout, true);
   const clean = (text: string) => {
     const shown = console.redaction.apply(text);
-    if (format !== 'table') return shown;
+    if (!view.isTable) return shown;
     return shown.replace(UTC_TIME, (time) => formatTimestamp(time, 'local', io.now()));
   };
   const rows = results
@@ -361,16 +350,12 @@ async function print(context: Context, results: readonly Row[]): Promise<void> {
     .map(({ check, state, finding, hint }) => {
       return { check, state, finding: clean(finding), hint: hint === null ? null : clean(hint) };
     });
-  if (format !== 'table' || quiet) {
-    const columns = ['check', 'state', 'finding', 'hint'];
-    return context.printList(rows, columns, { format, idField: 'check', trunc: false });
-  }
+  if (!view.isTable) return view.printList(rows);
   if (io.stdout.isTTY) return console.print(await screenOf(context, rows));
-  // A column for hints would start far to the right of most findings.
   const joined = rows.map(({ finding, hint, ...row }) => {
     return { ...row, finding: hint === null ? finding : `${finding} -> ${hint}` };
   });
-  await context.printList(joined, ['check', 'state', 'finding'], { format, trunc: false });
+  await view.printList(joined);
 }
 
 /** The colour of each state, and its mark, also in an ASCII locale. */

@@ -3,17 +3,19 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Image } from '../api/types.ts';
-import { type CommandSpec, DURATION, option } from '../cli/spec.ts';
+import { readSnapshot } from '../catalogue/snapshot.ts';
+import { type CommandSpec, option } from '../cli/spec.ts';
+import { anyText, duration, wholeNumber } from '../config/values.ts';
 import type { Context } from '../context.ts';
 import type { EmulatorOptions, User } from '../emulator/service-options.ts';
 import { ImgctlError } from '../errors.ts';
-import { cannotWrite, errorReason } from '../files/atomic-file.ts';
+import { errorReason } from '../files/atomic-file.ts';
+import { cannotWrite } from '../files/user-file.ts';
 import { parseTimeValue } from '../query/timestamp.ts';
-import { readSnapshot } from './images-shared.ts';
 
 const number = (fallback: string, max: number) => ({
   default: fallback,
-  value: { kind: 'number', min: 0, max } as const,
+  value: wholeNumber(0, max),
 });
 
 export const emulator: CommandSpec = {
@@ -52,11 +54,11 @@ export const emulator: CommandSpec = {
     option('--port <n>', 'port to listen on; 0 selects a free one', number('8080', 65_535)),
     option('--images <n>', 'number of images in the public catalogue', number('250', 1_000_000)),
     option('--from <file>', 'serve the images of this snapshot (see: imgctl images snapshot)', {
-      value: { kind: 'text', from: 'files' },
+      value: anyText({ from: 'files' }),
       conflicts: ['images', 'seed', 'until'],
     }),
     option('--uploads <dir>', 'folder that a sync reads, with one subfolder per user', {
-      value: { kind: 'text', from: 'folders' },
+      value: anyText({ from: 'folders' }),
     }),
     option('--sample', "put a small sample.ova into the first user's uploads"),
     option('--user <name:password>', 'add a user; repeatable', {
@@ -66,14 +68,14 @@ export const emulator: CommandSpec = {
     option('--denied-user <name:password>', 'add a user who may not use the API; repeatable', {
       repeatable: true,
     }),
-    option('--token-ttl <duration>', 'lifetime of a token', { default: '24h', value: DURATION }),
+    option('--token-ttl <duration>', 'lifetime of a token', { default: '24h', value: duration() }),
     option('--token-limit <n>', 'token requests that a user may send', number('5', 1_000_000)),
     option('--token-window <duration>', 'time until --token-limit starts again', {
       default: '1m',
-      value: DURATION,
+      value: duration(),
     }),
-    option('--latency <duration>', 'delay before each response', { value: DURATION }),
-    option('--sync-delay <duration>', 'duration of a sync', { default: '2s', value: DURATION }),
+    option('--latency <duration>', 'delay before each response', { value: duration() }),
+    option('--sync-delay <duration>', 'duration of a sync', { default: '2s', value: duration() }),
     option('--fault <spec>', "inject a fault, such as 'GET /v2/image=503,first=2'; repeatable", {
       repeatable: true,
     }),
@@ -105,7 +107,7 @@ async function run(context: Context, options: EmulatorCommandOptions): Promise<v
     });
   }
   const images =
-    from === undefined ? undefined : await (await readSnapshot(context, from)).images();
+    from === undefined ? undefined : await (await readSnapshot(from, context.io)).images();
   const emulator = await startEmulator({
     ...settings,
     now: io.now,
@@ -131,6 +133,12 @@ async function run(context: Context, options: EmulatorCommandOptions): Promise<v
     const { baseUrl, uploadUrl } = emulator;
     // Without a folder for uploads there is no upload_url.
     await console.print(`${JSON.stringify({ base_url: baseUrl, upload_url: uploadUrl })}\n`);
+    // Requests for other names get 421.
+    if (host !== 'localhost' && host !== '::1' && !host.startsWith('127.')) {
+      const names = `localhost, ${host} and the IP addresses of this machine`;
+      const hint = 'for another name, listen on it: imgctl emulator --host NAME';
+      console.note(`accepted host names: ${names}`, hint);
+    }
     // For people; programs read stdout.
     if (io.stderr.isTTY) {
       const login = `imgctl login --base-url ${baseUrl} -u ${name}`;
@@ -160,7 +168,7 @@ async function writeSample(folder: string): Promise<void> {
 }
 
 function parseDay(text: string): number {
-  const day = /^\d{4}-\d\d-\d\d$/.test(text) ? parseTimeValue(text, 0) : undefined;
+  const day = /^\d{4}-\d\d-\d\d$/.test(text) ? parseTimeValue(text, 0)?.at : undefined;
   if (day !== undefined) return day;
   throw new ImgctlError('usage', `--until must be a date (got ${text})`, {
     hint: 'use a date such as 2025-07-31',

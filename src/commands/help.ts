@@ -1,10 +1,12 @@
 // imgctl help and imgctl version.
 
+import type { CommandDeclaration } from '../cli/declarations.ts';
 import { showPage } from '../cli/help-page.ts';
 import type { CommandSpec } from '../cli/spec.ts';
 import { TOPIC_NAMES } from '../cli/topics.ts';
 
-export const help: CommandSpec = {
+/** @param all returns every command */
+export const help = (all: () => readonly CommandDeclaration[]): CommandSpec => ({
   name: 'help',
   summary: 'show help for a command or topic',
   examples: ['imgctl help images list', 'imgctl help filters'],
@@ -15,8 +17,8 @@ export const help: CommandSpec = {
       variadic: true,
     },
   ],
-  run: (context, _options, words: readonly string[]) => showPage(context, words),
-};
+  run: (context, _options, words: readonly string[]) => showPage(context, all(), words),
+});
 
 export const version: CommandSpec = {
   name: 'version',

@@ -10,18 +10,18 @@ import { demo } from './demo.ts';
 import { doctor } from './doctor.ts';
 import { emulator } from './emulator.ts';
 import { help, version } from './help.ts';
-import { images } from './images-group.ts';
-import { inspect } from './inspect.ts';
+import { images } from './images/index.ts';
 import { login } from './login.ts';
 import { logout } from './logout.ts';
 import { mcp } from './mcp.ts';
 import { myImages } from './my-images.ts';
+import { inspect } from './package/inspect.ts';
+import { validate } from './package/validate.ts';
 import { profile } from './profile.ts';
-import { push } from './push.ts';
-import { sync } from './sync.ts';
-import { syncStatus } from './sync-status.ts';
+import { push } from './push/push.ts';
+import { syncStatus } from './sync/status.ts';
+import { sync } from './sync/sync.ts';
 import { token } from './token.ts';
-import { validate } from './validate.ts';
 import { whoami } from './whoami.ts';
 
 /** The headings of the overview and their commands. */
@@ -30,7 +30,10 @@ const GROUPS: Readonly<Record<string, readonly CommandSpec[]>> = {
   Images: [images, myImages],
   'Packages and sync': [inspect, validate, push, sync, syncStatus],
   Configuration: [config, profile, completion],
-  Automation: [api, token, mcp, commands, emulator, complete, help, version],
+  Automation: [
+    ...[api, token, mcp, commands(() => COMMANDS), emulator],
+    ...[complete(() => COMMANDS), help(() => COMMANDS), version],
+  ],
 };
 
 export const COMMANDS: readonly CommandSpec[] = Object.entries(GROUPS).flatMap(

@@ -1,19 +1,18 @@
 // imgctl login: requests a token with what was given or typed, and saves the login in the profile.
 
 import type { IssuedToken } from '../api/token-request.ts';
-import { type CommandSpec, option, SERVICE_CODES } from '../cli/spec.ts';
+import { type CommandSpec, option, SERVICE_CODES, settingOption } from '../cli/spec.ts';
+import { describeLocation, openPasswordStore } from '../config/keychain.ts';
+import { ask } from '../config/prompt.ts';
+import { passwordOfStdin } from '../config/secrets.ts';
+import type { Account } from '../config/settings.ts';
+import { changeProfile, type Settings } from '../config/settings.ts';
+import { STORED_PASSWORD } from '../config/table.ts';
 import type { Context } from '../context.ts';
-import { describeDuration } from '../duration.ts';
-import { hasCode, ImgctlError } from '../errors.ts';
-import { counted } from '../output/messages.ts';
+import { EXIT_CODES, hasCode, ImgctlError } from '../errors.ts';
 import { printable } from '../output/text.ts';
-import { describeLocation, openPasswordStore } from '../session/keychain.ts';
-import { ask } from '../session/prompt.ts';
-import { passwordOfStdin, secretOfCommand } from '../session/secrets.ts';
 import { givenPassword, requireBaseUrl, type Session, storedPassword } from '../session/session.ts';
-import { SETTINGS, STORED_PASSWORD } from '../session/setting-table.ts';
-import { changeProfile, type SettingFlags, type Settings } from '../session/settings.ts';
-import type { Account } from '../session/token-cache.ts';
+import { counted, describeDuration } from '../words.ts';
 
 export const login: CommandSpec = {
   name: 'login',
@@ -32,14 +31,14 @@ export const login: CommandSpec = {
   ],
   seeAlso: ['logout', 'whoami', 'help environment'],
   options: [
-    option('-u, --username <name>', 'user name of the account', { env: SETTINGS.username.env }),
+    settingOption('-u, --username <name>', 'username', 'user name of the account'),
     option('--password-stdin', 'read the password from standard input', {
       conflicts: ['passwordCommand'],
     }),
-    option(
+    settingOption(
       '--password-command <command>',
+      'password-command',
       'shell command whose first output line is the password',
-      { env: SETTINGS['password-command'].env },
     ),
     option('--store-password', 'store the password in the keychain or the credential helper'),
     option('--ignore-limit', 'request a token even if the remembered limit is reached'),
@@ -50,7 +49,6 @@ export const login: CommandSpec = {
 };
 
 interface LoginOptions {
-  username?: string;
   passwordStdin?: boolean;
   passwordCommand?: string;
   storePassword?: boolean;
@@ -59,6 +57,7 @@ interface LoginOptions {
 
 async function run(context: Context, options: LoginOptions): Promise<void> {
   const { io, console, paths } = context;
+  const isNameTyped = context.settings.find('username').text === undefined;
   const settings = await completeSettings(context, options);
   const session = await context.openSession(settings);
   const { account } = session;
@@ -67,7 +66,7 @@ async function run(context: Context, options: LoginOptions): Promise<void> {
   const store = options.storePassword ? openPasswordStore(io, location) : undefined;
   // An unusable store fails before it uses up a token request.
   await store?.lookup(account);
-  const { password, token } = await requestToken(context, options, settings, session);
+  const { password, token } = await requestFirstToken(context, options, session, isNameTyped);
 
   await changeProfile(paths.config, io, settings.profile, {
     'base-url': account.baseUrl,
@@ -79,11 +78,13 @@ async function run(context: Context, options: LoginOptions): Promise<void> {
     ...(store ? { [STORED_PASSWORD]: former } : {}),
   }).catch((error: unknown) => {
     // The login itself worked, even if the settings cannot be written.
-    if (store || !hasCode(error, 'config')) throw error;
-    // One warning is enough if the token could not be stored either.
-    if (!session.cache.writeFailed) console.warn(error.message, error.hint);
+    if (store || !hasCode(error, 'config', 'locked')) throw error;
+    console.warn(error.message, error.hint);
+    if (options.passwordCommand) context.exitCode = EXIT_CODES.failed;
   });
   report(context, account, token);
+  // The disk may have filled up meanwhile, which was a warning.
+  if (session.cache.writeFailed) context.exitCode = EXIT_CODES.failed;
   if (!store) return;
   await store.store(account, password);
   if (former !== location) {
@@ -95,9 +96,7 @@ async function run(context: Context, options: LoginOptions): Promise<void> {
 
 /** Returns the settings of the login, after prompts for what is missing. */
 async function completeSettings(context: Context, options: LoginOptions): Promise<Settings> {
-  const { username: name, passwordCommand } = options;
-  const flags: SettingFlags = { username: name, 'password-command': passwordCommand };
-  const given = context.settingsWith(flags);
+  const given = context.settings;
   checkConflicts(context, options, given);
   const baseUrl =
     given.text('base-url') ??
@@ -108,11 +107,13 @@ async function completeSettings(context: Context, options: LoginOptions): Promis
       '--base-url or IMGCTL_BASE_URL',
     ));
   // Rejected before the next prompt.
-  requireBaseUrl(context.settingsWith({ 'base-url': baseUrl }));
+  context.override('base-url', baseUrl);
+  requireBaseUrl(context.settings);
   const username =
     given.get('username') ??
     (await prompt(context, 'user name', 'User name', '--username or IMGCTL_USERNAME'));
-  return context.settingsWith({ ...flags, 'base-url': baseUrl, username });
+  context.override('username', username, 'username');
+  return context.settings;
 }
 
 function checkConflicts(context: Context, options: LoginOptions, given: Settings): void {
@@ -124,7 +125,7 @@ function checkConflicts(context: Context, options: LoginOptions, given: Settings
   const { source, origin } = given.find('password-command');
   if (source === 'default' || !options.storePassword) return;
   const remove = {
-    flag: 'omit --password-command',
+    override: 'omit --password-command',
     environment: `unset ${origin}`,
     profile: `run: imgctl config unset password-command${given.profileFlag}`,
   }[source];
@@ -139,7 +140,7 @@ async function prompt(
   label: string,
   alternative: string,
 ): Promise<string> {
-  await console.settle();
+  await console.flush();
   return ask(io, { what, label, alternative, hidden: what === 'password' });
 }
 
@@ -152,19 +153,21 @@ function promptForPassword(context: Context, { username, baseUrl }: Account): Pr
 const MAX_ATTEMPTS = 3;
 
 /** Asks again for a password that was typed wrong, while the service allows token requests. */
-async function requestToken(
+async function requestFirstToken(
   context: Context,
   options: LoginOptions,
-  settings: Settings,
   { account, tokens, store }: Session,
+  isNameTyped: boolean,
 ): Promise<{ password: string; token: IssuedToken }> {
   if (tokens === undefined) throw new Error('a login does not use IMGCTL_TOKEN');
-  const given = await readPassword(context, options, settings, account);
+  const { settings } = context;
+  const given = await readPassword(context, options, account);
   let password = given?.password ?? (await promptForPassword(context, account));
+  // A token that cannot be stored is not worth one of the few requests.
+  await store.testWrite();
   await saveWhatIsMissing(context, account);
-  const isTyped = (options.username ?? context.settings.find('username').text) === undefined;
   const otherUser = `check the password, or log in as another user: ${settings.loginCommand} --username NAME`;
-  const hint = given?.hint ?? (isTyped ? otherUser : undefined);
+  const hint = given?.hint ?? (isNameTyped ? otherUser : undefined);
   for (let attempt = 1; ; attempt += 1) {
     try {
       return { password, token: await tokens.login(password, hint, options) };
@@ -205,19 +208,12 @@ async function saveWhatIsMissing(context: Context, account: Account): Promise<vo
 async function readPassword(
   context: Context,
   options: LoginOptions,
-  settings: Settings,
   account: Account,
 ): Promise<{ password: string; hint?: string | undefined } | undefined> {
-  const { io } = context;
+  const { io, settings } = context;
   if (options.passwordStdin) return { password: await passwordOfStdin(io) };
-  if (options.passwordCommand !== undefined) {
-    return { password: await secretOfCommand(options.passwordCommand, io) };
-  }
-  const given = givenPassword(settings, io);
-  if (given) {
-    const hint = `check ${given.origin} and the user name ${printable(account.username)}`;
-    return { password: await given.read(), hint };
-  }
+  const given = givenPassword(settings, io, account);
+  if (given) return { password: await given.read(), hint: given.hint };
   // --store-password replaces the stored password, so it must not read it.
   const stored = options.storePassword ? undefined : storedPassword(settings, io, account);
   const password = await stored?.read().catch((error: unknown) => {

@@ -1,14 +1,14 @@
 // imgctl logout: deletes cached tokens and the stored password.
 
 import { type CommandSpec, option } from '../cli/spec.ts';
+import { openPasswordStore } from '../config/keychain.ts';
+import { changeProfile, type Settings, storedSettings } from '../config/settings.ts';
+import { STORED_PASSWORD } from '../config/table.ts';
 import type { Context } from '../context.ts';
-import { ImgctlError, valueOr } from '../errors.ts';
-import { counted } from '../output/messages.ts';
-import { openPasswordStore } from '../session/keychain.ts';
-import { STORED_PASSWORD } from '../session/setting-table.ts';
-import { changeProfile, type Settings, storedSettings } from '../session/settings.ts';
+import { ImgctlError, tryOr } from '../errors.ts';
+import { openStore } from '../session/session.ts';
 import { forgetTokens, StoreError } from '../session/token-cache.ts';
-import { openSharedStore } from './token-state.ts';
+import { counted } from '../words.ts';
 
 export const logout: CommandSpec = {
   name: 'logout',
@@ -60,7 +60,7 @@ async function deleteSharedTokens(context: Context, profiles: readonly Settings[
     const key = [address, baseUrl, username].join('\0');
     if (baseUrl === '' || seen.has(key)) continue;
     seen.add(key);
-    const store = await openSharedStore(context, settings);
+    const store = await openStore(context.sessionOptions(settings));
     try {
       if (await store?.forget()) context.console.success(`Deleted the token in ${address}`);
     } catch (error) {
@@ -80,7 +80,7 @@ export async function deleteStoredPassword(context: Context, settings: Settings)
   const { paths, io } = context;
   const { profile, passwordLocations } = settings;
   // A keychain finds passwords by the profile, even if its base URL is invalid.
-  const account = valueOr(() => settings.account, { profile, baseUrl: '', username: '' });
+  const account = tryOr(() => settings.account, { profile, baseUrl: '', username: '' });
   let deleted = false;
   for (const location of passwordLocations) {
     if (await openPasswordStore(io, location).forget(account)) deleted = true;

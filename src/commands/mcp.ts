@@ -58,14 +58,19 @@ async function run(context: Context, options: { allowSync?: boolean }): Promise<
 }
 
 /** Each call is a run of its own, so that it finds a login or a setting that came later. */
-function runnerOf({ io, rerun, options, console, debug }: Context): ServerOptions['run'] {
-  const { profile, baseUrl, timeout, retries, waitForToken } = options;
-  const values = { profile, 'base-url': baseUrl, timeout, retries, 'wait-for-token': waitForToken };
+function runnerOf({
+  io,
+  rerun,
+  options,
+  overrides,
+  console,
+  debug,
+}: Context): ServerOptions['run'] {
+  const { profile } = options;
   const flags = [
     ...(debug ? ['--debug'] : []),
-    ...Object.entries(values).flatMap(([name, value]) =>
-      value === undefined ? [] : [`--${name}=${value}`],
-    ),
+    ...(profile === undefined ? [] : [`--profile=${profile}`]),
+    ...[...overrides.values()].map(({ origin, text }) => `${origin}=${text}`),
   ];
   return async (words, limit, signal) => {
     setMaxListeners(0, signal);

@@ -3,13 +3,11 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Context } from '../context.ts';
-import { asImgctlError } from '../errors.ts';
-import { cannotWrite, followLinks, replaceUserFile } from '../files/atomic-file.ts';
-import { withLockIfPossible } from '../files/lock.ts';
+import { asImgctlError, attempt, ImgctlError } from '../errors.ts';
+import { changeUserFile } from '../files/user-file.ts';
 import { BrokenPipeError } from '../io.ts';
 
 export interface MetricsOptions {
-  metricsFile?: string;
   dryRun?: boolean;
 }
 
@@ -31,39 +29,44 @@ const METRICS = {
   last_uploaded_bytes: 'Bytes that the last RUN uploaded.',
 };
 
-type Values = { [Metric in keyof typeof METRICS]?: number | undefined };
+type MetricValues = { [Metric in keyof typeof METRICS]?: number | undefined };
 
 /** What a command tells about itself; `succeeded` sets the time of the last success. */
-export type Measures = Values & { readonly succeeded?: boolean };
+export type Metrics = MetricValues & { readonly succeeded?: boolean };
 
 /**
  * Runs the action, and then writes its metrics if a file is set, whether it failed or not.
- * @param action receives a function to call with what it measures
+ * @param action receives a function that adds metrics
+ * @throws ImgctlError config, before the action: the file is another program's
  */
 export async function withMetrics(
   context: Context,
   options: MetricsOptions,
   run: Run,
-  action: (measure: (measures: Measures) => void) => Promise<void>,
+  action: (addMetrics: (metrics: Metrics) => void) => Promise<void>,
 ): Promise<void> {
   const { io } = context;
-  const file = context.settingsWith({ 'metrics-file': options.metricsFile }).get('metrics-file');
-  if (file === undefined || options.dryRun) return action(() => {});
+  const name = context.settings.get('metrics-file');
+  if (name === undefined || options.dryRun) return action(() => {});
+  const file = path.resolve(io.cwd, name);
+  const before = attempt(() => readMetrics(file));
+  // Any other error is a warning at the end.
+  if ('error' in before && before.error.code === 'config') throw before.error;
   const started = io.now();
-  let measures: Measures = {};
+  let metrics: Metrics = {};
   let failure: unknown;
   try {
     await action((more) => {
-      measures = { ...measures, ...more };
+      metrics = { ...metrics, ...more };
     });
   } catch (thrown) {
     failure = thrown;
     throw thrown;
   } finally {
-    const { succeeded = false, ...values } = measures;
+    const { succeeded = false, ...values } = metrics;
     const failed = failure !== undefined && !(failure instanceof BrokenPipeError);
     const now = io.now() / 1_000;
-    await write(context, path.resolve(io.cwd, file), run, {
+    await write(context, file, run, {
       ...values,
       last_run_timestamp_seconds: now,
       last_success_timestamp_seconds: succeeded && !failed ? now : undefined,
@@ -75,28 +78,40 @@ export async function withMetrics(
 }
 
 /** A file that cannot be written is a warning: the work is done. */
-async function write(context: Context, file: string, run: Run, values: Values): Promise<void> {
+async function write(
+  context: Context,
+  file: string,
+  run: Run,
+  values: MetricValues,
+): Promise<void> {
   const { io, profileName, console } = context;
   const what = `the metrics file ${file}`;
   try {
-    const target = followLinks(file);
-    // The lock would create the folder.
-    fs.accessSync(path.dirname(target));
-    const stat = fs.statSync(target, { throwIfNoEntry: false });
-    // Reading a pipe or a terminal, such as /dev/stdout, may never end.
-    if (stat && !stat.isFile()) throw new Error('it is not a regular file');
-    await withLockIfPossible(target, 5_000, io, async (confirm) => {
-      const old = fs.existsSync(target) ? fs.readFileSync(target, 'utf8') : '';
-      await replaceUserFile(target, withValues(old, run, profileName, values), what, confirm);
-    });
+    await changeUserFile(file, what, 5_000, io, async () =>
+      withValues(readMetrics(file), run, profileName, values),
+    );
   } catch (error) {
-    const { message, hint } = cannotWrite(what, error);
+    const { message, hint } = asImgctlError(error);
     console.warn(message, hint);
   }
 }
 
+/** Returns an empty text if there is no file. @throws ImgctlError config: a line is not imgctl's */
+function readMetrics(file: string): string {
+  const stat = fs.statSync(file, { throwIfNoEntry: false });
+  if (stat === undefined) return '';
+  // Reading a pipe or a terminal, such as /dev/stdout, may never end.
+  if (!stat.isFile()) throw new Error('it is not a regular file');
+  const text = fs.readFileSync(file, 'utf8');
+  const line = text.split('\n').findIndex((each) => !OWN_LINE.test(each));
+  if (line < 0) return text;
+  throw new ImgctlError('config', `line ${line + 1} of the metrics file ${file} is not imgctl's`, {
+    hint: 'give imgctl a file of its own, such as imgctl.prom',
+  });
+}
+
 /** Replaces the values of this run and profile in a text; other samples and the last success stay. */
-function withValues(text: string, run: Run, profile: string, values: Values): string {
+function withValues(text: string, run: Run, profile: string, values: MetricValues): string {
   const label = `{profile="${profile}"}`;
   const samples = new Map<string, string>();
   for (const [, name = '', labels = '', value = ''] of text.matchAll(SAMPLE)) {
@@ -119,4 +134,6 @@ function withValues(text: string, run: Run, profile: string, values: Values): st
   return lines.map((line) => `${line}\n`).join('');
 }
 
-const SAMPLE = /^(imgctl_\w+)(\{profile="[\w-]+"\}) (\d[\d.e+]*)$/gm;
+const NAME = `imgctl_(?:${Object.keys(RUNS).join('|')})_(?:${Object.keys(METRICS).join('|')})`;
+const SAMPLE = new RegExp(`^(${NAME})(\\{profile="[\\w-]+"\\}) (\\S+)$`, 'gm');
+const OWN_LINE = new RegExp(`^$|^# (?:HELP|TYPE) ${NAME} |${SAMPLE.source}`);

@@ -2,17 +2,19 @@
 
 import { type CommandSpec, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
+import { ImgctlError } from '../errors.ts';
+import type { QueryPlan } from '../query/plan.ts';
+import { reportEmpty, reportNoMatch } from './images/empty.ts';
 import {
   describeCount,
-  IMAGE_FIELDS,
+  IMAGE_COLUMNS,
   LISTING_OPTIONS,
   type ListingOptions,
   readQuery,
-  readView,
-  reportEmpty,
-  reportNoMatch,
+  SHOWN,
   WORDS,
-} from './images-shared.ts';
+} from './images/options.ts';
+import { readOwnImages, warnOfZones } from './images/read.ts';
 
 export const myImages: CommandSpec = {
   name: 'my-images',
@@ -21,24 +23,38 @@ export const myImages: CommandSpec = {
   seeAlso: ['images list', 'sync', 'help filters', 'help output'],
   arguments: [WORDS],
   options: LISTING_OPTIONS,
-  fields: IMAGE_FIELDS,
+  fields: IMAGE_COLUMNS,
   exitCodes: SERVICE_CODES,
   run,
 };
 
 async function run(context: Context, options: ListingOptions, words: readonly string[]) {
+  const { guess } = await import('../cli/guesses.ts');
+  const meant = guess(`${words[0]}`, 'my-images');
+  if (meant !== undefined) {
+    const hint = `${meant}; to search for the word: -f 'name~${words[0]}'`;
+    throw new ImgctlError('usage', `my-images has no command ${words[0]}`, { hint });
+  }
   const plan = readQuery(context, words, options);
-  const columns = ['id', 'name', 'folder', 'updated_on'] as const;
-  const view = readView(context, options, columns, 'columns.my-images');
-  const { client } = await context.session();
-  const { images, meta } = await client.listUserImages();
-  const matching = images.filter(plan.matchesAll);
+  let summary = '';
+  const view = context.view(IMAGE_COLUMNS, options, {
+    shown: context.settings.get('columns.my-images') ?? SHOWN,
+    summary: () => summary,
+  });
+  const { images, meta } = await readOwnImages(context);
+  const matching = images.filter(plan.matches);
   const found = plan.sort(matching).slice(0, options.limit);
-  const summary = () => describeCount(found.length, options, matching.length);
-  const list = context.openList(view.columns, { ...view, summary });
+  warnOfZones(context.console, plan);
+  summary = describeCount(found.length, options, matching.length);
+  const list = view.openList();
   await list.write(found);
   await list.end(options.meta ? { ...meta, count: found.length } : undefined);
   if (found.length > 0) return;
-  if (images.length > 0) reportNoMatch(context, 'imgctl my-images', options, words);
-  else reportEmpty(context, options, 'no images yet', 'upload one with: imgctl push FILE');
+  if (images.length > 0) {
+    const search = async function* (other: QueryPlan) {
+      yield images.filter(other.matches);
+    };
+    const empty = { command: 'imgctl my-images', plan, words, filters: options.filter, search };
+    await reportNoMatch(context, view, options, empty);
+  } else reportEmpty(options, 'no images yet', 'upload one with: imgctl push FILE', view.note);
 }

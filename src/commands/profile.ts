@@ -1,13 +1,22 @@
 // imgctl profile: lists, selects and deletes profiles.
 
 import { argument, type CommandSpec } from '../cli/spec.ts';
+import { changeConfigFile, DEFAULT_PROFILE, storedSettings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
-import { ImgctlError, valueOr } from '../errors.ts';
+import { ImgctlError, tryOr } from '../errors.ts';
+import { type Column, namesOf } from '../output/view.ts';
 import { quoted, suggest } from '../query/suggest.ts';
-import { changeConfigFile, DEFAULT_PROFILE, storedSettings } from '../session/settings.ts';
-import { forgetTokens } from '../session/token-cache.ts';
+import { forgetTokens, tokenState } from '../session/token-cache.ts';
 import { deleteStoredPassword } from './logout.ts';
-import { openCache, tokenState } from './token-state.ts';
+
+const COLUMNS: readonly Column[] = [
+  ['name', 'string', 'name of the profile', { isId: true }],
+  ['default', 'boolean', 'true for the default profile'],
+  ['base_url', 'string or null', 'address of the service'],
+  ['username', 'string or null', 'user name of the account'],
+  ['token_state', 'string', 'state of the cached token: valid, expired or none'],
+  ['password', 'string or null', 'source of the password: command, helper or keychain'],
+];
 
 const PROFILE = argument('profile', 'name of the profile', 'profiles');
 
@@ -30,14 +39,7 @@ export const profile: CommandSpec = {
         'imgctl profile list',
         'imgctl profile list --json | jq -r \'.[] | select(.token_state == "valid").name\'',
       ],
-      fields: [
-        ['name', 'string', 'name of the profile'],
-        ['default', 'boolean', 'true for the default profile'],
-        ['base_url', 'string or null', 'address of the service'],
-        ['username', 'string or null', 'user name of the account'],
-        ['token_state', 'string', 'state of the cached token: valid, expired or none'],
-        ['password', 'string or null', 'source of the password: command, helper or keychain'],
-      ],
+      fields: COLUMNS,
       run: list,
     },
     {
@@ -74,26 +76,25 @@ export const profile: CommandSpec = {
 
 async function list(context: Context): Promise<void> {
   const { profile = DEFAULT_PROFILE, profiles } = context.config;
-  const isTable = context.format === 'table';
+  const shown = ['name', 'base_url', 'username', 'token_state', 'password'];
+  const view = context.view(COLUMNS, {}, { shown, cells: namesOf(COLUMNS) });
   const rows = [...profiles].map(([name, stored]) => {
     const settings = storedSettings(context.config, name);
     const isDefault = name === profile;
     // An invalid base URL has no token; `config list` reports what is wrong with it.
-    const account = valueOr(() => settings.account, undefined);
-    const [location = null] = valueOr(() => settings.passwordLocations, []);
+    const account = tryOr(() => settings.account, undefined);
+    const [location = null] = tryOr(() => settings.passwordLocations, []);
     return {
-      name: isDefault && isTable && !context.quiet ? `${name} *` : name,
+      name: isDefault && view.isTable ? `${name} *` : name,
       default: isDefault,
       // An invalid one may hold a password before the @.
       base_url: stored['base-url']?.replace(/^.*@/s, '…@') ?? null,
       username: stored.username ?? null,
-      token_state: tokenState(account && openCache(context, account).read(), context.io.now()),
+      token_state: tokenState(account && context.cachedToken(account), context.io.now()),
       password: stored['password-command'] ? 'command' : (location?.replace(/:.*/s, '') ?? null),
     };
   });
-  const rest = ['base_url', 'username', 'token_state', 'password'];
-  const columns = isTable ? ['name', ...rest] : ['name', 'default', ...rest];
-  await context.printList(rows, columns, { idField: 'name' });
+  await view.printList(rows);
   if (rows.length === 0) context.console.note('no profiles yet', 'create one with: imgctl login');
 }
 

@@ -1,10 +1,16 @@
 // imgctl token: prints a valid access token for other programs.
 
 import { utcTime } from '../api/responses.ts';
-import { printValue } from '../cli/printing.ts';
 import { type CommandSpec, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
-import { noValidToken, tokenState } from './token-state.ts';
+import type { Column } from '../output/view.ts';
+import { noValidToken, tokenState } from '../session/token-cache.ts';
+
+const COLUMNS: readonly Column[] = [
+  ['token', 'string', 'the access token'],
+  ['expires_on', 'string or null', 'when it expires, in UTC (ISO 8601); null with IMGCTL_TOKEN'],
+  ['expires_in', 'number or null', 'seconds until then'],
+];
 
 export const token: CommandSpec = {
   name: 'token',
@@ -18,11 +24,7 @@ export const token: CommandSpec = {
   ],
   seeAlso: ['login', 'api'],
   exitCodes: SERVICE_CODES,
-  fields: [
-    ['token', 'string', 'the access token'],
-    ['expires_on', 'string or null', 'when it expires, in UTC (ISO 8601); null with IMGCTL_TOKEN'],
-    ['expires_in', 'number or null', 'seconds until then'],
-  ],
+  fields: COLUMNS,
   run,
 };
 
@@ -38,5 +40,5 @@ async function run(context: Context): Promise<void> {
   const expiresAt = cached?.token === token ? cached?.expiresAt : undefined;
   const expires_on = expiresAt === undefined ? null : utcTime(expiresAt);
   const expires_in = expiresAt === undefined ? null : Math.round((expiresAt - now()) / 1000);
-  await printValue(context, { token, expires_on, expires_in }, 'token');
+  await context.printValue(COLUMNS, { token, expires_on, expires_in }, 'token');
 }

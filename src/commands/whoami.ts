@@ -1,22 +1,21 @@
 // imgctl whoami: shows the profile, service and user, and whether the token is valid.
 
 import { utcTime } from '../api/responses.ts';
-import type { FieldDeclaration } from '../cli/declarations.ts';
-import { type GetOptions, printBeforeError, readGet, timesOf } from '../cli/printing.ts';
 import { type CommandSpec, GET_OPTION, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
-import { describeDuration } from '../duration.ts';
+import { type Column, printBeforeError, type ViewOptions } from '../output/view.ts';
 import { unattendedPassword } from '../session/session.ts';
-import { noValidToken, tokenState } from './token-state.ts';
+import { noValidToken, tokenState } from '../session/token-cache.ts';
+import { describeDuration } from '../words.ts';
 
-const FIELDS: readonly FieldDeclaration[] = [
+const COLUMNS: readonly Column[] = [
   ['profile', 'string', 'name of the profile'],
   ['base_url', 'string', 'address of the service'],
-  ['username', 'string or null', 'user name of the account'],
+  ['username', 'string or null', 'user name of the account', { isId: true }],
   ['token_state', 'string', 'valid, expired, none or from IMGCTL_TOKEN'],
   ['checked', 'boolean', 'true if the service accepted the token just now'],
-  ['expires_on', 'string or null', 'when the token expires, in UTC (ISO 8601)'],
-  ['expires_in', 'number or null', 'seconds until then'],
+  ['expires_on', 'string or null', 'when the token expires, in UTC (ISO 8601)', { isTime: true }],
+  ['expires_in', 'number or null', 'seconds until then', { text: timeLeft }],
   ['stored_in', 'string or null', 'file or token store that holds the token'],
 ];
 
@@ -29,30 +28,29 @@ export const whoami: CommandSpec = {
   examples: ['imgctl whoami', 'imgctl whoami --check --json'],
   seeAlso: ['login', 'token', 'doctor'],
   options: [{ flags: '--check', description: 'check the token with the service' }, GET_OPTION],
-  fields: FIELDS,
+  fields: COLUMNS,
   exitCodes: SERVICE_CODES,
   run,
 };
 
+function timeLeft(seconds: unknown): string {
+  return describeDuration(1_000 * Number(seconds));
+}
+
 const RENEWAL = 'the next command requests a token; check with: imgctl doctor';
 
-interface WhoamiOptions extends GetOptions {
+interface WhoamiOptions extends Pick<ViewOptions, 'get'> {
   check?: boolean;
 }
 
 async function run(context: Context, options: WhoamiOptions): Promise<void> {
-  const get = readGet(
-    context,
-    options,
-    FIELDS.map(([name]) => name),
-  );
+  const view = context.view(COLUMNS, options);
   const { account, baseUrl, client, tokens, store } = await context.session();
   if (options.check) await client.serviceRoot();
   const now = context.io.now();
   const token = tokens && (await store.read());
   const state = tokens ? tokenState(token, now) : 'from IMGCTL_TOKEN';
   const left = Math.max(0, (token?.expiresAt ?? 0) - now);
-  const isForPeople = get === undefined && context.format === 'table';
   const record = {
     profile: account.profile,
     base_url: baseUrl,
@@ -60,15 +58,14 @@ async function run(context: Context, options: WhoamiOptions): Promise<void> {
     token_state: options.check && tokens ? 'valid' : state,
     checked: options.check === true,
     expires_on: token ? utcTime(token.expiresAt) : null,
-    expires_in: token ? (isForPeople ? describeDuration(left) : Math.round(left / 1000)) : null,
+    expires_in: token ? Math.round(left / 1000) : null,
     stored_in: (token && store.location) ?? null,
   };
-  const times = timesOf(context, ['expires_on'], get);
   // In a table, the rest would be rows of `-`.
-  const columns = Object.entries(record).flatMap(([name, value]) =>
-    isForPeople && (value === null || value === false) ? [] : [name],
+  const names = Object.entries(record).flatMap(([name, value]) =>
+    view.isTable && (value === null || value === false) ? [] : [name],
   );
-  const printed = context.printRecord(record, { idField: 'username', columns, get, times });
+  const printed = view.printRecord(record, names);
   if (options.check || (state !== 'none' && state !== 'expired')) return printed;
   await printBeforeError(printed);
   const error = noValidToken(state, context.settings);

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { isIPv4 } from 'node:net';
 import { pipeline } from 'node:stream';
-import { valueOr } from '../errors.ts';
+import { tryOr } from '../errors.ts';
 
 export type ApiRequest = ReturnType<typeof toApiRequest>;
 
@@ -23,7 +23,7 @@ export function toApiRequest(
   const started = now();
   const [path = '', ...search] = target.split('?');
   // The bundler leaves out a call whose result is unused, even if it may throw.
-  if (valueOr(() => decodeURIComponent(path), undefined) === undefined) {
+  if (tryOr(() => decodeURIComponent(path), undefined) === undefined) {
     throw new HttpError(400, 'The path is not properly encoded.');
   }
   const { remoteAddress = '', localAddress = '', localPort } = socket;

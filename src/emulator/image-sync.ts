@@ -138,8 +138,8 @@ async function scanUploads(folder: string | undefined, signal: AbortSignal): Pro
     names = (await readdir(folder)).filter((name) => !name.startsWith('.')).sort();
   } catch (error) {
     // There is no folder before the first upload.
-    if (reasonOf(error) !== 'ENOENT') {
-      errors.push(`the upload folder cannot be read (${reasonOf(error)})`);
+    if (problemOf(error) !== 'ENOENT') {
+      errors.push(`the upload folder cannot be read (${problemOf(error)})`);
       return { ...scan, present: undefined };
     }
   }
@@ -148,7 +148,7 @@ async function scanUploads(folder: string | undefined, signal: AbortSignal): Pro
     try {
       await scanPackage(folder, name, scan, signal);
     } catch (error) {
-      errors.push(`${name}: cannot be read (${reasonOf(error)})`);
+      errors.push(`${name}: cannot be read (${problemOf(error)})`);
     }
   }
   return { ...scan, present: new Set(present) };
@@ -178,7 +178,7 @@ async function scanPackage(
   packages.push({ name, version });
 }
 
-function reasonOf(error: unknown): string {
+function problemOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return 'code' in error ? String(error.code) : error.message;
 }

@@ -2,10 +2,10 @@
 
 import type { Image, ImageListMeta, Pages } from '../api/types.ts';
 import { FIELDS, type Field, kindOf, parseValue } from '../query/fields.ts';
-import { type Filter, OPERATORS, type Operand } from '../query/filter.ts';
+import { type Filter, type Operand, SERVICE_OPERATORS } from '../query/filter.ts';
 import { filterPredicate } from '../query/plan.ts';
 import { DIRECTIONS, sortImages } from '../query/sort.ts';
-import { isServiceFormat, parseTimestamp } from '../query/timestamp.ts';
+import { parseTime } from '../query/timestamp.ts';
 import { type AccessTokens, TOKEN_PATH } from './access-tokens.ts';
 import { type ApiRequest, type ApiResponse, HttpError, jsonResponse } from './api-request.ts';
 import { buildCatalog } from './catalog.ts';
@@ -185,22 +185,22 @@ export function findImages(
   filter: string | undefined,
   sort: string | undefined,
 ): readonly Image[] {
-  const matches = filter === undefined ? undefined : filterPredicate(parseFilter(filter));
-  const found = matches ? images.filter(matches) : images;
+  const matches = filter === undefined ? undefined : filterPredicate(readFilter(filter));
+  const found = matches ? images.filter((image) => matches(image) === true) : images;
   // The catalogue is in the order of ids, which is what clients ask for most.
   return sort === undefined || sort === 'id,asc' ? found : sortImages(found, [parseSort(sort)]);
 }
 
 /** Parses `<field_name>,<operator>,<value>`, split at the first two commas. */
-function parseFilter(wire: string): Filter {
-  const [, name = '', word = '', value = ''] = /^([^,]*),([^,]*),(.*)$/s.exec(wire) ?? [];
+function readFilter(text: string): Filter {
+  const [, name = '', word = '', value = ''] = /^([^,]*),([^,]*),(.*)$/s.exec(text) ?? [];
   if (word === '') {
-    throw new HttpError(400, `Wrong filter "${wire}"; expected <field_name>,<operator>,<value>.`);
+    throw new HttpError(400, `Wrong filter "${text}"; expected <field_name>,<operator>,<value>.`);
   }
   const field = parseField(name);
-  const operator = OPERATORS.find((known) => known === word);
+  const operator = SERVICE_OPERATORS.find((known) => known === word);
   if (operator === undefined) {
-    const known = OPERATORS.join(', ');
+    const known = SERVICE_OPERATORS.join(', ');
     throw new HttpError(400, `Unknown operator "${word}"; the operators are ${known}.`);
   }
   const operands = (operator === 'in' ? value.split(',') : [value]).map((text) => {
@@ -208,20 +208,20 @@ function parseFilter(wire: string): Filter {
     if (isNull) return { text, value: null };
     return operator === 'like' ? { text, value: text } : parseOperand(field, text);
   });
-  return { field, operator, operands, wire };
+  return { field, operator, operands };
 }
 
 function parseOperand(field: Field, text: string): Operand {
   const kind = kindOf(field);
-  const instant = kind === 'time' && isServiceFormat(text) ? parseTimestamp(text) : undefined;
+  const time = kind === 'time' ? parseTime(text) : undefined;
   const value = parseValue(text, kind);
   const isValid = {
     number: typeof value === 'number',
     boolean: typeof value === 'boolean' && text === String(value),
-    time: instant !== undefined,
+    time: time !== undefined && time.unknownZone === undefined,
     text: true,
   };
-  if (isValid[kind]) return { text, value, instant };
+  if (isValid[kind]) return { text, value, time };
   throw new HttpError(400, `"${text}" is not a value of the field ${field}.`);
 }
 
@@ -232,7 +232,7 @@ function parseSort(wire: string) {
   if (rest.length > 0 || direction === undefined) {
     throw new HttpError(400, `Wrong sort "${wire}"; expected <field_name>,<asc|desc>.`);
   }
-  return { field: parseField(name), direction, wire };
+  return { field: parseField(name), direction };
 }
 
 function parseField(name: string): Field {

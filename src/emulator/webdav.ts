@@ -10,6 +10,8 @@ import type { FaultKind } from './faults.ts';
 import type { EmulatorSettings } from './service-options.ts';
 
 const ROOT = '/upload/';
+/** File systems take names of 255 bytes. */
+const MAX_NAME = 255;
 const FULL = ['ENOSPC', 'EDQUOT'];
 const METHODS = 'OPTIONS, PROPFIND, GET, HEAD, PUT, MOVE, DELETE';
 
@@ -50,6 +52,7 @@ function fileName(encoded: string): string {
   if (name === '.' || name === '..' || /[/\\\0]/.test(name)) {
     throw new HttpError(409, 'The storage has no folders.');
   }
+  if (Buffer.byteLength(name) > MAX_NAME) throw new HttpError(414, 'The name is too long.');
   return name;
 }
 

@@ -3,12 +3,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { parse as parseLossless } from 'lossless-json';
-import { ImgctlError, valueOr, valueOrError } from '../errors.ts';
-import { builtin, type Io, untilAborted } from '../io.ts';
+import { attempt, tryOr } from '../errors.ts';
+import { builtin } from '../io.ts';
 import { isObject, type JsonObject } from '../json.ts';
 
-/** Throws unless the lock that the write needs is still held. */
-export type ConfirmLock = () => void;
+/** Throws unless the mutex that the write needs is still held. */
+export type AssertHeld = () => void;
 
 const MAX_FILE_SIZE = 4 * 2 ** 20;
 
@@ -17,11 +17,17 @@ const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
 const READ_FLAGS = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
 
 /**
- * Returns the JSON object of a file, or undefined if it does not exist. Tightens a file that others could read to 0600.
- * @param owner the user id that the file must have, if given
+ * Returns the JSON object of a file, or undefined if it does not exist. Tightens an own file that others could read
+ * to 0600.
+ * @param check throws if the file must not be read; called before anything of it is read or changed
+ * @param uid this user [the owner of the file]
  * @throws an error whose `errorReason` names the problem and its place, never the contents
  */
-export function readJsonFile(file: string, owner?: number): JsonObject | undefined {
+export function readJsonFile(
+  file: string,
+  check?: (stat: fs.Stats) => void,
+  uid?: number,
+): JsonObject | undefined {
   let descriptor: number;
   try {
     descriptor = fs.openSync(file, READ_FLAGS);
@@ -32,10 +38,11 @@ export function readJsonFile(file: string, owner?: number): JsonObject | undefin
   try {
     const stat = fs.fstatSync(descriptor);
     if (!stat.isFile()) throw new Error('it is not a regular file');
-    if (owner !== undefined && stat.uid !== owner) throw new Error('it belongs to another user');
+    check?.(stat);
     if (stat.size > MAX_FILE_SIZE) throw new Error('it is too large');
-    // On a read-only file system, or another user's file: reading it is still right.
-    if ((stat.mode & 0o077) !== 0) valueOr(() => fs.fchmodSync(descriptor, 0o600), undefined);
+    const isOpen = (stat.mode & 0o077) !== 0 && stat.uid === (uid ?? stat.uid);
+    // On a read-only file system: reading it is still right.
+    if (isOpen) tryOr(() => fs.fchmodSync(descriptor, 0o600), undefined);
     return parse(fs.readFileSync(descriptor, 'utf8').replace(/^\ufeff/, ''));
   } finally {
     fs.closeSync(descriptor);
@@ -55,13 +62,13 @@ export function errorReason(error: unknown): string {
 }
 
 function parse(json: string): JsonObject {
-  const parsed = valueOrError<unknown>(() => JSON.parse(json));
+  const parsed = attempt<unknown>(() => JSON.parse(json));
   if ('value' in parsed) {
     if (isObject(parsed.value)) return parsed.value;
     throw new Error('it does not hold a JSON object');
   }
   // V8 does not always say where the error is.
-  const again = valueOrError(() => parseLossless(json, undefined, { onDuplicateKey: () => {} }));
+  const again = attempt(() => parseLossless(json, undefined, { onDuplicateKey: () => {} }));
   const message = 'error' in again ? again.error.message : '';
   const [, position = json.length] = /at position (\d+)$/.exec(message) ?? [];
   const before = json.slice(0, Number(position)).split('\n');
@@ -69,11 +76,26 @@ function parse(json: string): JsonObject {
   throw new Error(`not valid JSON at line ${before.length}, column ${column}`);
 }
 
+/** Creates a folder of mode 0700 and those above it. Node's own way reports a read-only file system as ENOENT. */
+export function makeFolder(folder: string): void {
+  const parent = path.dirname(folder);
+  if (fs.existsSync(folder) || parent === folder) return;
+  makeFolder(parent);
+  try {
+    fs.mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have been first.
+    if (errorReason(error) !== 'EEXIST') throw error;
+  }
+}
+
 interface WriteOptions {
   /** Called right before the rename, as the flush before it may take long. */
-  readonly confirm?: ConfirmLock | undefined;
+  readonly assertHeld?: AssertHeld | undefined;
   /** Creates the staging file with the text, if not with mode 0600. */
   readonly create?: (staging: string) => void | Promise<void>;
+  /** True to keep the owner of the old file, if this user may. */
+  readonly keepsOwner?: boolean;
 }
 
 export function writeJsonFile(
@@ -92,18 +114,21 @@ export function writeJsonFile(
 export async function replaceFile(
   file: string,
   text: string,
-  { create, confirm }: WriteOptions = {},
+  { create, assertHeld, keepsOwner = false }: WriteOptions = {},
 ): Promise<void> {
   const directory = path.dirname(file);
-  fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeFolder(directory);
   const unique = builtin('node:crypto').randomUUID();
   const staging = path.join(directory, `.${path.basename(file)}.${unique}.new`);
   try {
     if (create) await create(staging);
     else fs.writeFileSync(staging, text, { mode: 0o600, flag: 'wx' });
+    const old = keepsOwner ? fs.lstatSync(file, { throwIfNoEntry: false }) : undefined;
+    // Only root may: for others the file is their own.
+    if (old) tryOr(() => fs.lchownSync(staging, old.uid, old.gid), undefined);
     flushAndVerify(staging, text);
     for (let delay = 8; ; delay *= 2) {
-      confirm?.();
+      assertHeld?.();
       try {
         fs.renameSync(staging, file);
         return;
@@ -158,76 +183,4 @@ function removeLeftovers(file: string, staging: string): void {
   } catch {
     // Another process was first, or the directory is read-only.
   }
-}
-
-/**
- * Returns the text of a file, or undefined if it does not exist.
- * @param what how messages name it: `the snapshot catalogue.json`
- * @throws ImgctlError config: it is unreadable
- */
-export async function readTextFile(
-  file: string,
-  what: string,
-  { signal }: Pick<Io, 'signal'>,
-): Promise<string | undefined> {
-  const { readFile } = builtin('node:fs/promises');
-  try {
-    const bytes = await untilAborted(readFile(file, { signal }), signal);
-    return bytes.toString('utf8').replace(/^\ufeff/, '');
-  } catch (error) {
-    signal.throwIfAborted();
-    if (isMissing(error)) return undefined;
-    throw new ImgctlError('config', `cannot read ${what}: ${errorReason(error)}`, { cause: error });
-  }
-}
-
-/** Returns the path without symbolic links, also of a file that does not exist yet. */
-export function followLinks(file: string, maxLinks = 40): string {
-  try {
-    if (maxLinks === 0 || fs.existsSync(file)) return fs.realpathSync(file);
-    const real = path.join(fs.realpathSync(path.dirname(file)), path.basename(file));
-    const stat = fs.lstatSync(real, { throwIfNoEntry: false });
-    if (!stat?.isSymbolicLink()) return real;
-    return followLinks(path.resolve(path.dirname(real), fs.readlinkSync(real)), maxLinks - 1);
-  } catch {
-    // Its folder does not exist either, or the links lead in a circle: reading and writing report it.
-    return file;
-  }
-}
-
-/** Replaces a file atomically. It keeps its mode; a symbolic link to it stays. @throws ImgctlError failed */
-export async function replaceUserFile(
-  file: string,
-  text: string,
-  what: string,
-  confirm?: ConfirmLock,
-): Promise<void> {
-  try {
-    const target = followLinks(file);
-    const stat = fs.statSync(target, { throwIfNoEntry: false });
-    if (stat && !stat.isFile()) throw new Error('it is not a regular file');
-    // replaceFile would create it.
-    fs.accessSync(path.dirname(target));
-    const mode = stat === undefined ? 0o666 : stat.mode & 0o777;
-    await replaceFile(target, text, {
-      confirm,
-      create: (staging) => {
-        fs.writeFileSync(staging, text, { mode, flag: 'wx' });
-        // The umask does not apply to a file that keeps its mode.
-        if (stat) fs.chmodSync(staging, mode);
-      },
-    });
-  } catch (error) {
-    throw cannotWrite(what, error);
-  }
-}
-
-export function cannotWrite(what: string, error: unknown): ImgctlError {
-  if (error instanceof ImgctlError) return error;
-  return new ImgctlError('failed', `cannot write ${what}: ${errorReason(error)}`, {
-    hint: isMissing(error)
-      ? 'create its folder first'
-      : 'check its folder, its permissions and the free space',
-    cause: error,
-  });
 }

@@ -1,7 +1,7 @@
 // HTTP proxies: which one the environment names, what it is sent, and the errors that it makes.
 
 import net from 'node:net';
-import { ImgctlError, valueOr } from '../errors.ts';
+import { ImgctlError, tryOr } from '../errors.ts';
 import { reasonOf, TransportError } from './errors.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
 import { basicPair, isLoopback } from './url.ts';
@@ -107,7 +107,7 @@ export function proxySecrets({ url }: HttpProxy): string[] {
 
 /** A `%` that starts no escape in a password is meant literally. */
 function decode(text: string): string {
-  return valueOr(() => decodeURIComponent(text), text);
+  return tryOr(() => decodeURIComponent(text), text);
 }
 
 /**

@@ -28,7 +28,7 @@ export interface RetryOptions {
  * @throws TransportError; the signal's reason when it aborts
  */
 export async function sendWithRetry(
-  transport: Transport,
+  transport: Pick<Transport, 'send'>,
   request: HttpRequest,
   { retries, sleep, random, onEvent }: RetryOptions,
 ): Promise<HttpResponse> {

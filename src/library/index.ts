@@ -5,10 +5,11 @@ import type { ServiceRequest } from '../api/auth.ts';
 import type { Client } from '../api/client.ts';
 import type { SyncId } from '../api/sync-requests.ts';
 import type { Image } from '../api/types.ts';
+import { certificateFlaw } from '../config/table.ts';
 import { ImgctlError } from '../errors.ts';
 import { baseUrlText, isLoopback, parseBaseUrl, refusePlainHttp } from '../http/url.ts';
 import { type Clock, systemClock } from '../io.ts';
-import { certificateFlaw } from '../session/setting-table.ts';
+import type { QueryPlan } from '../query/plan.ts';
 import type { RememberedLimit, TokenStore } from '../session/token-cache.ts';
 
 export type { ServiceRequest } from '../api/auth.ts';
@@ -42,7 +43,7 @@ export type ClientOptions = Credentials & {
   readonly signal?: AbortSignal | undefined;
   /** Receives one trace line per request, as `--debug` prints it: without headers and bodies. */
   readonly onTrace?: ((line: string) => void) | undefined;
-  /** Receives warnings, such as a filter that the service ignored. */
+  /** Receives warnings, such as times in an unknown zone. */
   readonly onWarning?: ((message: string) => void) | undefined;
 };
 
@@ -90,19 +91,26 @@ export function createClient(options: ClientOptions) {
     const input = { words: list(text), filters: list(filter), sorts: list(sort) };
     return planQuery(input, { now: clock.now() });
   };
+  const warnOfZones = (plan: QueryPlan) => {
+    const message = plan.zoneWarning();
+    if (message !== undefined) warn?.(message);
+  };
   return {
     /** Yields every matching image of the public catalogue as its pages arrive, or throws incomplete-list. */
     async *images(query: ImageQuery = {}): AsyncGenerator<Image, void, void> {
       const { listCatalogue } = await import('../catalogue/listing.ts');
       const request = { plan: await planOf(query), limit: query.limit, streams: true, concurrency };
-      const batches = listCatalogue(await open(), request, warn ? { warn } : {});
+      const batches = listCatalogue(await open(), request);
       for await (const { images } of batches) yield* images as Image[];
+      warnOfZones(request.plan);
     },
     getImage: async (id: number) => (await (await open()).getImage(id)) as Image,
     async myImages(query: ImageQuery = {}) {
       const plan = await planOf(query);
       const { images } = await (await open()).listUserImages();
-      return plan.sort(images.filter(plan.matchesAll)).slice(0, query.limit) as Image[];
+      const found = plan.sort(images.filter(plan.matches)).slice(0, query.limit);
+      warnOfZones(plan);
+      return found as Image[];
     },
     /** Submits an image sync request, once. If it throws outcome-unknown, it may have been submitted. */
     submitSync: async () => (await open()).submitSync(),
@@ -121,7 +129,7 @@ async function openClient(
   connections: number,
   clock: Clock,
 ): Promise<Client> {
-  const { createClient: create, MAX_BYTES } = await import('../api/client.ts');
+  const { createServiceClient: create, MAX_BYTES } = await import('../api/client.ts');
   const { fixedToken, Tokens } = await import('../session/tokens.ts');
   const { isInForce } = await import('../session/token-cache.ts');
   const { describeEvent } = await import('../session/trace.ts');
@@ -137,7 +145,7 @@ async function openClient(
     writeLimit: async (known) => {
       limit = known;
     },
-    takeTurn: ({ action }) => action(async () => {}),
+    withTokenMutex: ({ action }) => action(async () => {}),
   };
   const passwordSource = {
     origin: 'the option password',

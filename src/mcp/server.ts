@@ -1,11 +1,12 @@
 // A Model Context Protocol server on standard input and output, whose tools run commands of imgctl.
 
-import { PassThrough, type Readable, Writable } from 'node:stream';
+import { type Readable, Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as turn } from 'node:timers/promises';
 import { McpServer } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import * as z from 'zod';
+import { ImgctlError } from '../errors.ts';
 import { parseJson } from '../json.ts';
 import { jsonText } from '../output/text.ts';
 import { FIELDS } from '../query/fields.ts';
@@ -42,11 +43,23 @@ const INSTRUCTIONS =
 /** Characters of rows and messages. With the rest an answer has at most 40,000: about 10,000 tokens. */
 const MAX_TEXT = 39_700;
 
-/** Serves until the client closes the input or no longer reads; calls that run when the input ends are answered. */
+/** Maximum size of a request in bytes; the transport would end without a word at 10 MB. */
+const MAX_REQUEST = 8 * 2 ** 20;
+
+/**
+ * Serves until the client closes the input or no longer reads; calls that run when the input ends are answered.
+ * @throws ImgctlError failed: a request is too large
+ */
 export async function serve(options: ServerOptions): Promise<void> {
   const calls = new Set<Promise<unknown>>();
-  // The transport drops the calls that run when its input ends, so the end waits for them.
-  const input = new PassThrough({
+  let size = 0;
+  const input = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const end = chunk.lastIndexOf('\n');
+      size = end === -1 ? size + chunk.length : chunk.length - end - 1;
+      done(size > MAX_REQUEST ? tooLarge() : null, chunk);
+    },
+    // The transport drops the calls that run when its input ends, so the end waits for them.
     async flush(done) {
       await turn();
       while (calls.size > 0) await Promise.allSettled(calls);
@@ -63,7 +76,14 @@ export async function serve(options: ServerOptions): Promise<void> {
     onerror: ({ message }) => options.report(message),
   });
   // Ends with the input, at a signal, or when the output fails; the latter two are no failure of the server.
-  await pipeline(options.input, input, { signal: options.signal }).catch(() => {});
+  await pipeline(options.input, input, { signal: options.signal }).catch((error: unknown) => {
+    if (error instanceof ImgctlError) throw error;
+  });
+}
+
+function tooLarge(): ImgctlError {
+  const message = `an MCP request is larger than ${MAX_REQUEST / 2 ** 20} MiB`;
+  return new ImgctlError('failed', message, { hint: 'send one JSON message per line' });
 }
 
 function createServer(options: ServerOptions, calls: Set<Promise<unknown>>): McpServer {
@@ -96,7 +116,7 @@ async function callTool(
   { run }: ServerOptions,
   signal: AbortSignal,
 ): Promise<Output> {
-  const { limit = DEFAULT_LIMIT } = given;
+  const { limit = 'limit' in tool.input.shape ? DEFAULT_LIMIT : Number.POSITIVE_INFINITY } = given;
   const words = wordsOf(tool, given);
   if (tool.name === 'images_list') {
     const argv = [...tool.command, '--output=json', '--meta', `--limit=${limit}`, ...words];
@@ -124,7 +144,10 @@ function answerText({ rows, total, messages }: Output, redact: (text: string) =>
   const shown = { messages: fitting(messages), rows: fitting(rows) };
   if (shown.rows.length < total) {
     const message = `${total - shown.rows.length} more`;
-    const hint = 'narrow the list with text or filter, or ask for fewer columns or a higher limit';
+    const isCut = rows.length < total;
+    const hint = isCut
+      ? 'narrow the list with text or filter, or ask for a higher limit'
+      : 'ask for fewer rows or fewer columns';
     shown.messages.push(JSON.stringify({ note: { message, hint } }));
   }
   return `{"total":${total},"rows":[${shown.rows}],"messages":[${shown.messages}]}`;

@@ -64,11 +64,3 @@ function plainText({ message, hint, details = [] }: Content, style: Style, label
 export function clean(text: string, { redact = String }: ErrorFormat): string {
   return printable(redact(text));
 }
-
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
-export function shellQuote(text: string): string {
-  return /^[\w:.,/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}

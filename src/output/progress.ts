@@ -9,14 +9,14 @@ export interface Progress {
   /** `detail`, such as the elapsed time, is called for each frame of a spinner. */
   update(text: string, detail?: () => string): void;
   /** Erases the line while something else is written to the same terminal; one call at a time. */
-  aside<Result>(write: () => Promise<Result>): Promise<Result>;
+  withoutSpinner<Result>(write: () => Promise<Result>): Promise<Result>;
   /** Erases the line. May be called twice. */
   stop(): Promise<void>;
 }
 
 export const NO_PROGRESS: Progress = {
   update() {},
-  aside: (write) => write(),
+  withoutSpinner: (write) => write(),
   async stop() {},
 };
 
@@ -39,7 +39,7 @@ export function createLines(sink: Sink, redact: Redact): Progress {
       const line = `${printable(redact(text))}\n`;
       written = written.then(() => sink.write(line)).catch(() => {});
     },
-    async aside(write) {
+    async withoutSpinner(write) {
       await written;
       return write();
     },
@@ -98,7 +98,7 @@ export function createSpinner(
       timer = setTimeout(() => void begin().catch(() => {}), INTERVAL);
       timer.unref();
     },
-    async aside(write) {
+    async withoutSpinner(write) {
       paused = true;
       pause();
       try {

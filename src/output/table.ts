@@ -24,21 +24,20 @@ const LOW_PRIORITY = ['data_store', 'folder'];
 const BATCH = 50;
 
 /** What a command decides about its output. */
-export interface Layout {
+export interface TableLayout {
   /** False to show only `columns` in json, ndjson and yaml too, and to drop none of them in a table [true]. */
   readonly allFields?: boolean | undefined;
   /** Starts tables of rows, csv and tsv with a header line [true]. */
   readonly header?: boolean | undefined;
   /** The field of the identifier [id]. */
   readonly idField?: string | undefined;
-  readonly times?:
-    | { readonly fields: readonly string[]; readonly format: (timestamp: string) => string }
-    | undefined;
+  /** The columns of timestamps. */
+  readonly times?: readonly string[] | undefined;
   /** False to cut nothing of a table on a terminal; undefined if the command has no --no-trunc. */
   readonly trunc?: boolean | undefined;
 }
 
-export interface TableOptions extends Layout {
+export interface TableOptions extends TableLayout {
   readonly columns: readonly string[];
   /** The values of each row, in the order of the columns. */
   readonly rows: readonly (readonly unknown[])[];
@@ -97,7 +96,7 @@ function measureColumn(at: number, options: TableOptions, style: Style): Column 
   );
   const values = cells.filter((value) => value !== null && value !== undefined);
   const isNumeric = values.length > 0 && values.every((value) => typeof value === 'number');
-  const isTime = times?.fields.includes(name) || name.endsWith('_on');
+  const isTime = times?.includes(name) === true;
   const isState = STATES.includes(name);
   const mayCut = !isNumeric && !isTime && !isState && name !== idField;
   const color = name === idField ? style.id : isTime ? style.faint : String;

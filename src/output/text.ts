@@ -1,7 +1,7 @@
 // Makes text safe for a terminal, and writes long texts in chunks.
 
 import type { Sink } from '../io.ts';
-import { stringify, turn } from '../json.ts';
+import { stringify, yieldToEventLoop } from '../json.ts';
 
 /** Needs no escapes, and has as many cells as characters. */
 export const ASCII = /^[ -~]*$/;
@@ -63,7 +63,7 @@ export async function writeText(sink: Sink, pieces: Iterable<string>): Promise<v
     if (held.length < CHUNK) continue;
     await sink.write(held);
     held = '';
-    await turn();
+    await yieldToEventLoop();
   }
   if (held !== '') await sink.write(held);
 }

@@ -2,34 +2,26 @@
 
 import { ImgctlError } from '../errors.ts';
 import type { Sink } from '../io.ts';
-import type { Layout } from './table.ts';
+import type { Format } from './formats.ts';
+import type { TableLayout } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { cellText, jsonText, printable, writeText } from './text.ts';
 
-export const FORMATS = ['table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'] as const;
-
-export type Format = (typeof FORMATS)[number];
-
 export type Row = Readonly<Record<string, unknown>>;
 
-/** How a command wants its data printed; overrides options and settings. */
-export interface PrintOptions extends Layout {
-  readonly format?: Format;
-  /** Columns of tables, csv and tsv, in this order [all fields of the record]. */
-  readonly columns?: readonly string[] | undefined;
-  /** Writes only the bare values of this field. */
-  readonly get?: string | undefined;
-  /** Writes only this field: bare values in a table, json, ndjson and yaml, a column in csv and tsv. */
-  readonly only?: string | undefined;
-  /** Returns how many rows there are, for the line below a table on a terminal. */
-  readonly summary?: () => string;
-}
-
-export interface RecordOptions extends Omit<PrintOptions, 'summary'> {
+export interface WriterOptions extends TableLayout {
   readonly sink: Sink;
   /** Read when something is printed, as a window may change its width meanwhile. */
   readonly terminal: () => Terminal;
   readonly format: Format;
+  /** Columns of tables, csv and tsv, in this order [all fields of a record]. */
+  readonly columns?: readonly string[] | undefined;
+  /** Returns what is shown instead of a value, by column. */
+  readonly texts?: ReadonlyMap<string, (value: unknown) => unknown>;
+  /** Writes only the bare values of this field. */
+  readonly get?: string | undefined;
+  /** Writes only this field: bare values in a table, json, ndjson and yaml, a column in csv and tsv. */
+  readonly only?: string | undefined;
   /** Writes only the identifiers. */
   readonly quiet?: boolean | undefined;
   /** Draws frames around a table on a terminal [false]. */
@@ -38,7 +30,7 @@ export interface RecordOptions extends Omit<PrintOptions, 'summary'> {
   readonly footer?: (hidden: readonly string[]) => void;
 }
 
-export interface ListOptions extends RecordOptions {
+export interface ListOptions extends WriterOptions {
   readonly columns: readonly string[];
 }
 
@@ -65,7 +57,7 @@ export function createListWriter(options: ListOptions): ListWriter {
   });
 }
 
-function createColumnWriter(name: string, options: RecordOptions): ListWriter {
+function createColumnWriter(name: string, options: WriterOptions): ListWriter {
   const value = (row: Row) => fieldOf(row, name);
   return createWriter({ ...options, columns: [name] }, value, (rows) =>
     writeText(
@@ -86,7 +78,7 @@ async function writeTableOf(rows: readonly Row[], options: ListOptions, asRecord
 }
 
 /** Writes a record: keys and values in a table, one object in json and yaml, one line in the others. */
-export async function writeRecord(options: RecordOptions, record: Row): Promise<void> {
+export async function writeRecord(options: WriterOptions, record: Row): Promise<void> {
   const { sink, format, quiet, get } = options;
   const columns = options.columns ?? Object.keys(record);
   if (quiet || get !== undefined || format === 'csv' || format === 'tsv') {
@@ -103,19 +95,20 @@ export async function writeRecord(options: RecordOptions, record: Row): Promise<
   }
 }
 
-function fieldOf(row: Row, name: string, times?: PrintOptions['times']): unknown {
+function fieldOf(row: Row, name: string, texts?: WriterOptions['texts']): unknown {
   const value = Object.hasOwn(row, name) ? (row[name] ?? null) : null;
-  return typeof value === 'string' && times?.fields.includes(name) ? times.format(value) : value;
+  const text = value === null ? undefined : texts?.get(name);
+  return text ? text(value) : value;
 }
 
-function cellsOf(row: Row, { columns, times }: ListOptions): unknown[] {
-  return columns.map((name) => fieldOf(row, name, times));
+function cellsOf(row: Row, { columns, texts }: ListOptions): unknown[] {
+  return columns.map((name) => fieldOf(row, name, texts));
 }
 
-function dataOf(row: Row, { columns, allFields = true, times }: RecordOptions): Row {
-  if (allFields && times === undefined) return row;
+function dataOf(row: Row, { columns, allFields = true, texts }: WriterOptions): Row {
+  if (allFields && !texts?.size) return row;
   const names = columns && !allFields ? columns : Object.keys(row);
-  return Object.fromEntries(names.map((name) => [name, fieldOf(row, name, times)]));
+  return Object.fromEntries(names.map((name) => [name, fieldOf(row, name, texts)]));
 }
 
 /**
@@ -123,9 +116,9 @@ function dataOf(row: Row, { columns, allFields = true, times }: RecordOptions): 
  * @throws ImgctlError not-found, at the end
  */
 function createBareWriter(field: string, options: ListOptions): ListWriter {
-  const { sink, times } = options;
+  const { sink, texts } = options;
   return createWriter({ ...options, format: 'table' }, String, async (rows) => {
-    const values = rows.map((row) => fieldOf(row, field, times));
+    const values = rows.map((row) => fieldOf(row, field, texts));
     const missing = values.filter((value) => value === null).length;
     if (missing > 0) {
       const message =

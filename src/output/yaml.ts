@@ -1,19 +1,18 @@
 // Writes YAML that parsers of version 1.1 (PyYAML) and 1.2 read as the same values: every text is in quotes.
 
 import { type ScalarTag, stringify as toYaml } from 'yaml';
-import { ExactNumber, stringify } from '../json.ts';
 import { escapeInJson } from './text.ts';
 
-/** Numbers as JSON has them, also those that JavaScript cannot hold. */
+/** Numbers as JSON has them. */
 const NUMBER: ScalarTag = {
   tag: 'tag:yaml.org,2002:float',
   default: true,
   test: /^-?\d/,
-  identify: (value) => typeof value === 'number' || value instanceof ExactNumber,
+  identify: (value) => typeof value === 'number',
   resolve: Number,
   // In YAML 1.1 a number with an exponent needs a decimal point and a sign.
   stringify: ({ value }) =>
-    stringify(value).replace(
+    JSON.stringify(value).replace(
       /^(-?\d+)(\.\d+)?[eE]([-+]?)(\d+)$/,
       (_, digits, fraction = '.0', sign, exponent) =>
         `${digits}${fraction}e${sign || '+'}${exponent}`,

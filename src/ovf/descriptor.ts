@@ -7,9 +7,9 @@ import {
   childText,
   elementKind,
   isOvirt,
+  ovfVersionOf,
   type Report,
   setting,
-  versionOf,
 } from './elements.ts';
 import { type PackageSource, readRegion } from './package-source.ts';
 import { parseXml, type XmlElement, XmlError, type XmlLimits } from './xml.ts';
@@ -46,7 +46,7 @@ export type FileReference = ReturnType<typeof readReferences>[number];
 export type Disk = ReturnType<typeof readDisks>[number];
 
 function readEnvelope(root: XmlElement, report: Report) {
-  const ovfVersion = versionOf(root);
+  const ovfVersion = ovfVersionOf(root);
   if (ovfVersion === null) {
     const namespace = root.namespace || 'without a namespace';
     report('not-an-envelope', root, `the root element is ${root.name} (${namespace})`);
@@ -120,7 +120,8 @@ function readDisks(root: XmlElement, references: readonly FileReference[], repor
   const elements = childrenOf(root, 'DiskSection', 'SharedDiskSection').flatMap((section) =>
     childrenOf(section, 'Disk', 'SharedDisk'),
   );
-  const known = new Set(elements.map((element) => attribute(element, 'diskId')));
+  const known = new Map(elements.map((element) => [attribute(element, 'diskId'), element]));
+  checkParents(known, report);
   const seen = new Set<string>();
   return elements.flatMap((element) => {
     const id = identifier(element, 'diskId', seen, report);
@@ -142,6 +143,22 @@ function readDisks(root: XmlElement, references: readonly FileReference[], repor
   });
 }
 
+/** Reports one disk of each cycle. */
+function checkParents(disks: ReadonlyMap<string | null, XmlElement>, report: Report): void {
+  /** Each disk with the one at which the walk that reached it began. */
+  const seen = new Map<XmlElement, XmlElement>();
+  for (const start of disks.values()) {
+    let disk: XmlElement | undefined = start;
+    while (disk && !seen.has(disk)) {
+      seen.set(disk, start);
+      const parent = attribute(disk, 'parentRef');
+      disk = parent ? disks.get(parent) : undefined;
+    }
+    if (disk && seen.get(disk) === start)
+      report('disk-cycle', disk, `disk ${attribute(disk, 'diskId')} is among its own parents`);
+  }
+}
+
 function capacityOf(disk: XmlElement, report: Report): number | null {
   const written = required(disk, 'capacity', report);
   // A property sets it at deployment.
@@ -151,7 +168,9 @@ function capacityOf(disk: XmlElement, report: Report): number | null {
   const bytes = bytesPerUnit(unit);
   if (bytes === null) report('unknown-unit', disk, `unknown capacity unit ${unit}`);
   if (quantity === null || bytes === null) return null;
-  return Number.isSafeInteger(quantity * bytes) ? quantity * bytes : null;
+  if (Number.isSafeInteger(quantity * bytes)) return quantity * bytes;
+  report('bad-number', disk, `capacity is too large (got ${written} ${unit})`);
+  return null;
 }
 
 function grandchildrenOf(root: XmlElement, section: string, kind: string): XmlElement[] {
@@ -324,7 +343,8 @@ function identityOf(element: XmlElement) {
 
 function readHardware(item: XmlElement, declared: DeclaredNames, report: Report): Hardware {
   const type = setting(item, 'ResourceType');
-  const quantity = Number(setting(item, 'VirtualQuantity') ?? Number.NaN);
+  const written = setting(item, 'VirtualQuantity');
+  const quantity = Number(written ?? Number.NaN);
   const disk = diskOf(item, type, declared, report);
   const network = type === ETHERNET ? setting(item, 'Connection') : null;
   if (network !== null && !declared.networks.has(network)) {
@@ -333,6 +353,10 @@ function readHardware(item: XmlElement, declared: DeclaredNames, report: Report)
   const unit = type === MEMORY ? setting(item, 'AllocationUnits') : null;
   const bytes = bytesPerUnit(unit);
   if (bytes === null) report('unknown-unit', item, `unknown memory unit ${unit}`);
+  const isTooLarge = quantity * (bytes ?? 1) > Number.MAX_SAFE_INTEGER;
+  if (isTooLarge && (type === PROCESSOR || type === MEMORY)) {
+    report('bad-number', item, `VirtualQuantity is too large (got ${written})`);
+  }
   return {
     cpus: type === PROCESSOR ? quantity : null,
     memory: type === MEMORY ? quantity * (bytes ?? Number.NaN) : null,

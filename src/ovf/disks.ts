@@ -42,6 +42,12 @@ export async function checkDisks(
     const header = readSparseHeader(head, report);
     if (header === null) continue;
     checkAgainstDescriptor(header, disk, report);
+    // The size of what gzip holds is unknown.
+    const size = gzip ? Number.MAX_SAFE_INTEGER : files.reduce((sum, each) => sum + each.size, 0);
+    if (header.descriptorEnd > size) {
+      report('vmdk-truncated', 'ends before the end of its descriptor');
+      continue;
+    }
     if (gzip || files.length > 1) continue;
     const directory = header.grainDirectory ?? (await directoryOfFooter(file));
     if (directory === null) report('vmdk-truncated', 'does not end with a footer');
@@ -151,6 +157,8 @@ function parseSparseHeader(head: Buffer) {
     grainDirectory: directory === DIRECTORY_AT_END ? null : Number(directory),
     /** False after a transfer in text mode. */
     newlinesIntact: head.toString('latin1', 73, 77) === '\n \r\n',
+    /** Bytes. */
+    descriptorEnd,
     /** From the embedded descriptor, such as `streamOptimized`. */
     createType: CREATE_TYPE.exec(head.toString('latin1', descriptor, descriptorEnd))?.[1] ?? null,
   };

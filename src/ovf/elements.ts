@@ -19,7 +19,7 @@ const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
 const SETTING_DATA = /^http:\/\/schemas\.dmtf\.org\/wbem\/wscim\/1\/cim-schema\/2\/CIM_/;
 
 /** Returns the OVF version of an envelope; null for any other element. */
-export function versionOf(root: XmlElement): string | null {
+export function ovfVersionOf(root: XmlElement): string | null {
   const assumed = VERSIONS.get(root.namespace);
   if (root.name !== 'Envelope' || assumed === undefined) return null;
   const written = attribute(root, 'version') ?? '';

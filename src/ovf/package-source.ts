@@ -32,7 +32,7 @@ export interface PackageSource {
 }
 
 /** Decides between archive and descriptor by the extension, else by the first bytes. */
-export async function openSource(
+export async function openPackage(
   path: string,
   signal: AbortSignal | undefined,
 ): Promise<PackageSource> {

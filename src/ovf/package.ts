@@ -13,7 +13,7 @@ import {
 } from './manifest.ts';
 import {
   isSafeName,
-  openSource,
+  openPackage,
   type PackageFile,
   type PackageSource,
   readRegion,
@@ -54,7 +54,7 @@ export async function checkPackage(
   { signal, maxHardware }: Pick<ReadOptions, 'signal' | 'maxHardware'>,
 ) {
   signal?.throwIfAborted();
-  const source = await openSource(file, signal);
+  const source = await openPackage(file, signal);
   const { kind, findings, descriptor } = source;
   const envelope = (await readDescriptor(source, maxHardware)) ?? NOTHING;
   const { references: declared, ...content } = envelope;
@@ -188,11 +188,12 @@ async function resolveReferences(references: readonly FileReference[], source: P
 async function findFiles(reference: FileReference, source: PackageSource): Promise<PackageFile[]> {
   const { href, size, chunkSize } = reference;
   const { findings } = source;
-  if (/^[a-z][a-z0-9+.-]+:/i.test(href)) {
+  if (/^https?:\/\//i.test(href)) {
     findings.add('remote-reference', href, 'remote file, not checked');
     return [];
   }
-  if (!candidateNames(href).every(isSafeName)) {
+  // A URL of another scheme may name any file of the machine that reads the package.
+  if (/^[a-z][a-z0-9+.-]*:/i.test(href) || !candidateNames(href).every(isSafeName)) {
     findings.add('unsafe-name', href, 'must be relative and stay inside the folder');
     return [];
   }

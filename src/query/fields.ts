@@ -1,31 +1,34 @@
 // The fields of an image: their kinds, the values they hold, and how values compare.
 
-import { ExactNumber } from '../json.ts';
 import { parseChoice } from './suggest.ts';
 
 type FieldKind = 'number' | 'text' | 'boolean' | 'time';
 
-const KINDS = {
-  id: 'number',
-  name: 'text',
-  path: 'text',
-  label: 'text',
-  folder: 'text',
-  data_store: 'text',
-  public: 'boolean',
-  created_on: 'time',
-  updated_on: 'time',
-} as const satisfies Record<string, FieldKind>;
+/** The fields of an image in the order of section 2.2: their kinds, JSON types and meanings. */
+const DEFINITIONS = {
+  id: ['number', 'number', 'identifier of the image'],
+  name: ['text', 'string', 'file name of the OVA or OVF'],
+  path: ['text', 'string', '[data store] folder/file name'],
+  label: ['text', 'string', 'folder/file name, or the file name alone'],
+  folder: ['text', 'string or null', 'folder in the data store'],
+  data_store: ['text', 'string', 'data store that holds the file'],
+  public: ['boolean', 'boolean', 'true in the public catalogue, false for your own images'],
+  created_on: ['time', 'string', 'when it was added, as the service writes it'],
+  updated_on: ['time', 'string', 'when it was last updated, as the service writes it'],
+} as const satisfies Record<string, readonly [FieldKind, type: string, meaning: string]>;
 
-export type Field = keyof typeof KINDS;
+export type Field = keyof typeof DEFINITIONS;
 
-/** In the order of service-api.md section 2.2. */
-export const FIELDS: readonly Field[] = Object.keys(KINDS) as Field[];
-
-export const TIME_FIELDS = ['created_on', 'updated_on'] as const satisfies readonly Field[];
+export const FIELDS: readonly Field[] = Object.keys(DEFINITIONS) as Field[];
 
 export function kindOf(field: Field): FieldKind {
-  return KINDS[field];
+  return DEFINITIONS[field][0];
+}
+
+/** Returns the JSON type, such as `string or null`, and the meaning. */
+export function describeField(field: Field): readonly [type: string, meaning: string] {
+  const [, type, meaning] = DEFINITIONS[field];
+  return [type, meaning];
 }
 
 export function resolveField(name: string, where: string): Field {
@@ -44,8 +47,12 @@ export function readValue(image: ImageRecord, field: Field): FieldValue {
   if (typeof raw === 'string') return parseValue(raw, kind);
   if (typeof raw === 'number' && !Number.isNaN(raw)) return kind === 'number' ? raw : `${raw}`;
   if (typeof raw === 'boolean') return kind === 'boolean' ? raw : `${raw}`;
-  if (raw instanceof ExactNumber) return `${raw}`;
   return null;
+}
+
+/** Returns an empty text if the image has no name. */
+export function nameOf(image: ImageRecord): string {
+  return `${readValue(image, 'name') ?? ''}`;
 }
 
 export function parseValue(text: string, kind: FieldKind): number | boolean | string {
@@ -75,4 +82,16 @@ export function compareText(left: string, right: string): number {
 function codePointRank(unit: number): number {
   const isSurrogate = unit >= 0xd800 && unit <= 0xdfff;
   return isSurrogate ? unit + 0x10000 : unit;
+}
+
+/** Parses names of columns, separated by commas, or `all`. @throws ImgctlError usage */
+export function parseColumns<Name extends string>(
+  text: string,
+  where: string,
+  valid: readonly Name[],
+): readonly Name[] {
+  if (text.trim().toLowerCase() === 'all') return valid;
+  return text.split(',').map((name) => {
+    return parseChoice(name.trim(), { noun: 'field', valid, where: `${where} '${text}'` });
+  });
 }

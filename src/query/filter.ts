@@ -3,31 +3,34 @@
 import { ImgctlError } from '../errors.ts';
 import { FIELDS, type Field, type FieldValue, kindOf, parseValue, resolveField } from './fields.ts';
 import { parseChoice, quoted } from './suggest.ts';
-import { isServiceFormat, parseTimeValue } from './timestamp.ts';
+import { isRelative, parseTimeValue, type Time, withOffset } from './timestamp.ts';
 
 /** Service-api.md section 4.3. */
-export const OPERATORS = ['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'like', 'in'] as const;
+export const SERVICE_OPERATORS = ['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'like', 'in'] as const;
 
-type Operator = (typeof OPERATORS)[number];
+export const OPERATORS = [...SERVICE_OPERATORS, 'notlike'] as const;
+
+export type Operator = (typeof OPERATORS)[number];
 
 export interface Operand {
+  /** As typed; a time without an offset has that of this machine. */
   readonly text: string;
   readonly value: FieldValue;
-  /** For a time: milliseconds since the epoch, undefined if its zone is ambiguous. */
-  readonly instant?: number | undefined;
+  /** Of a time field. */
+  readonly time?: Time | undefined;
+  /** True if the time depends on when the command runs. */
+  readonly isRelative?: boolean;
 }
 
 export interface Filter {
   readonly field: Field;
   readonly operator: Operator;
   readonly operands: readonly Operand[];
-  /** As the service expects it; undefined for null and times in another format, which it might filter wrongly. */
-  readonly wire: string | undefined;
 }
 
 const EXAMPLE = "use a filter such as 'name~ubuntu' or name,like,%ubuntu%";
 
-/** `~` means that the value contains the text. */
+/** `~` means that the value contains the text, `!~` that it does not. */
 const SIGNS: ReadonlyMap<string, Operator> = new Map([
   ['=', 'eq'],
   ['==', 'eq'],
@@ -37,6 +40,15 @@ const SIGNS: ReadonlyMap<string, Operator> = new Map([
   ['>', 'gt'],
   ['>=', 'ge'],
   ['~', 'like'],
+  ['!~', 'notlike'],
+]);
+
+/** Signs of other languages. */
+const WRONG_SIGNS: ReadonlyMap<string, string> = new Map([
+  ['<>', '!='],
+  ['=~', '~'],
+  ['=<', '<='],
+  ['=>', '>='],
 ]);
 
 /** @throws ImgctlError usage */
@@ -47,13 +59,34 @@ export function parseFilter(text: string, now: number): Filter {
   const operator = parseChoice(operatorName, { noun: 'operator', valid: OPERATORS, where });
   const items = operator === 'in' ? content.split(',').map((item) => item.trim()) : [content];
   const operands = items.map((item) => parseOperand(item, field, operator, { where, now }));
-  const isForService =
-    operator === 'like' ||
-    operands.every(
-      (each) => each.value !== null && (kindOf(field) !== 'time' || isServiceFormat(each.text)),
-    );
-  const wire = [field, operator, ...operands.map((operand) => operand.text)].join(',');
-  return { field, operator, operands, wire: isForService ? wire : undefined };
+  return { field, operator, operands };
+}
+
+/** Returns the filter for a file that other machines read: times without an offset get that of this machine. */
+export function portableFilter(text: string, now: number): string {
+  const { field, operator, operands } = parseFilter(text, now);
+  const isPortable = operands.every(
+    ({ value, text: own }) => own === value || kindOf(field) !== 'time',
+  );
+  return isPortable ? text : [field, operator, ...operands.map((each) => each.text)].join(',');
+}
+
+/**
+ * Returns the filter as the service expects it, section 4.3; undefined if the service could return less than was
+ * asked: services differ in null, times, the order of texts, characters beyond ASCII, backslashes in patterns, and `;`,
+ * at which some divide a filter.
+ */
+export function serviceFilter({ field, operator, operands }: Filter): string | undefined {
+  const kind = kindOf(field);
+  const isEquality = operator === 'eq' || operator === 'in';
+  const isForKind = operator === 'like' ? kind === 'text' : operator !== 'ne' && kind === 'number';
+  const filter = [field, operator, ...operands.map(({ text }) => text)].join(',');
+  const isSafe =
+    kind !== 'time' &&
+    (isEquality || isForKind) &&
+    operands.every(({ value }) => value !== null) &&
+    (operator === 'like' ? /^[ -:<-[\]-~]*$/ : /^[ -:<-~]*$/).test(filter);
+  return isSafe ? filter : undefined;
 }
 
 /** Splits at the first two commas if an operator is between them, otherwise at the first sign. */
@@ -62,7 +95,14 @@ function splitFilter(
   where: string,
 ): [field: string, operator: string, value: string] {
   const [field = '', operator, ...rest] = text.split(',');
-  const { 0: sign = '', index = 0 } = /[!=<>]=|[=<>~]/.exec(text) ?? {};
+  const [, name = '', wrong = '', content = ''] =
+    /^(\s*\w+\s*)(<>|=~|=<|=>)(?!,)(.*)$/s.exec(text) ?? [];
+  const meant = WRONG_SIGNS.get(wrong);
+  if (meant !== undefined) {
+    const hint = `did you mean '${name.trim()}${meant}${content.trim()}'?`;
+    throw usageError(`unknown operator '${wrong}' in ${where}`, hint);
+  }
+  const { 0: sign = '', index = 0 } = /!~|[!=<>]=|[=<>~]/.exec(text) ?? {};
   const signOperator = SIGNS.get(sign);
   const hasOperator = OPERATORS.some((each) => each === operator?.toLowerCase());
   if (signOperator !== undefined && !hasOperator && index <= field.length) {
@@ -70,7 +110,7 @@ function splitFilter(
     return [
       field.slice(0, index).trim(),
       signOperator,
-      sign === '~' && value ? `%${value}%` : value,
+      sign.endsWith('~') && value ? `%${value}%` : value,
     ];
   }
   if (operator === undefined) {
@@ -90,26 +130,6 @@ function quoteHint(text: string): string | undefined {
   return `put the filter in quotes, such as '${field}${rest[kindOf(field)]}'`;
 }
 
-/** Returns a hint for the first word or `like` filter whose pattern probably does not mean what the user wants. */
-export function patternHint(
-  filters: readonly string[],
-  words: readonly string[],
-): string | undefined {
-  const starred = words.find((word) => word.includes('*'))?.replaceAll('*', '');
-  if (starred) return `a word matches any part of the name; omit the *: ${starred}`;
-  for (const text of filters) {
-    const { field, operator, operands } = parseFilter(text, 0);
-    const pattern = operands[0]?.text ?? '';
-    if (operator !== 'like') continue;
-    const meant = pattern.replace(/%?\*%?/g, '%');
-    if (meant !== pattern) return `% matches any text, * only itself: -f ${field},like,${meant}`;
-    if (!pattern.includes('%')) {
-      return `like compares the whole value; to search in it: -f '${field}~${pattern}'`;
-    }
-  }
-  return undefined;
-}
-
 interface ParseContext {
   readonly where: string;
   readonly now: number;
@@ -122,7 +142,7 @@ function parseOperand(text: string, field: Field, operator: Operator, at: ParseC
     const problem = operator === 'in' ? 'empty item' : 'missing value';
     throw usageError(`${problem} in ${where}`, `to match a missing ${field}, use ${field},eq,null`);
   }
-  if (operator === 'like') return { text, value: text };
+  if (operator === 'like' || operator === 'notlike') return { text, value: text };
   if (text === 'null' && (operator === 'eq' || operator === 'ne')) return { text, value: null };
   const kind = kindOf(field);
   if (kind === 'time') return parseTimeOperand(text, at);
@@ -135,17 +155,12 @@ function parseOperand(text: string, field: Field, operator: Operator, at: ParseC
 }
 
 function parseTimeOperand(text: string, { where, now }: ParseContext): Operand {
-  const instant = parseTimeValue(text, now);
-  // The service may know which zone it means by CST.
-  if (instant === undefined && !isServiceFormat(text)) {
-    throw usageError(
-      `invalid time ${quoted(text)} in ${where}`,
-      `use 2024-01-31, 2024-01-31T12:00:00Z, -30d (units m h d w) or 2018-07-18 Wed 15:36:49 EDT`,
-    );
-  }
-  // A timestamp with an unknown zone is compared as text, for which "-30d" means nothing.
-  const isRelative = instant !== undefined && /^[+-]/.test(text);
-  return { text, value: isRelative ? new Date(instant).toISOString() : text, instant };
+  const time = parseTimeValue(text, now);
+  if (time) return { text: withOffset(text), value: text, time, isRelative: isRelative(text) };
+  throw usageError(
+    `invalid time ${quoted(text)} in ${where}`,
+    `use 2024-01-31, 2024-01-31T12:00:00Z, 30d (units m h d w) or 2018-07-18 Wed 15:36:49 EDT`,
+  );
 }
 
 function usageError(message: string, hint: string): ImgctlError {

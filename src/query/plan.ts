@@ -1,18 +1,12 @@
-// Divides a query between the service and imgctl, and matches images against the local part.
+// Divides a query between the service and imgctl, and matches images against it.
 
 import { ImgctlError } from '../errors.ts';
-import {
-  compareText,
-  compareValues,
-  type Field,
-  type FieldValue,
-  type ImageRecord,
-  kindOf,
-  readValue,
-} from './fields.ts';
-import { type Filter, type Operand, parseFilter } from './filter.ts';
+import { compareValues, type FieldValue, type ImageRecord, nameOf, readValue } from './fields.ts';
+import { type Filter, type Operator, parseFilter, serviceFilter } from './filter.ts';
+import { likePredicate, normalize } from './patterns.ts';
 import { parseSort, sortImages } from './sort.ts';
-import { parseTimestamp } from './timestamp.ts';
+import { parseTime, type Time, timeDifference } from './timestamp.ts';
+import { parseWord } from './words.ts';
 
 export interface QueryInput {
   readonly words?: readonly string[];
@@ -24,10 +18,14 @@ export interface QueryInput {
 
 export type QueryPlan = ReturnType<typeof planQuery>;
 
-type Test<Subject> = (subject: Subject) => boolean;
+/** True, false, or the name of the unknown zone that decides it. */
+type Verdict = boolean | string;
+
+type Test<Subject> = (subject: Subject) => Verdict;
 
 /**
- * Plans a query: the service gets the first condition that it can apply, words before filters.
+ * Plans a query: the service gets the first condition with which it cannot return less than was asked, words before
+ * filters. That only saves pages, so every image must be matched, whatever the service says.
  * @throws ImgctlError usage
  */
 export function planQuery(input: QueryInput, { now }: { readonly now: number }) {
@@ -36,110 +34,157 @@ export function planQuery(input: QueryInput, { now }: { readonly now: number }) 
     ...words.map(wordCondition),
     ...filters.map((text) => {
       const filter = parseFilter(text, now);
-      return { wire: filter.wire, test: filterPredicate(filter) };
+      const test = filterPredicate(filter);
+      return { word: undefined, serviceFilter: serviceFilter(filter), test };
     }),
   ];
+  const strictWords = conditions.flatMap(({ word }) => (word?.isStrict ? word : []));
+  const nearMisses = new Set<unknown>();
+  const unmatched = new Set(strictWords);
+  const addNearMiss = (image: ImageRecord) => {
+    const name = nameOf(image);
+    const isNear = conditions.every(({ word, test }) =>
+      word ? word.isPartOf(name) : test(image) !== false,
+    );
+    if (!isNear) return;
+    nearMisses.add(image.id ?? image);
+    for (const word of unmatched) if (word.matches(name)) unmatched.delete(word);
+  };
   const keys = sorts.map(parseSort);
   const sent = conditions.find(
-    ({ wire = '' }) =>
-      wire !== '' && new URLSearchParams({ filter: wire }).toString().length <= MAX_URL_BYTES,
+    ({ serviceFilter: filter = '' }) =>
+      filter !== '' && new URLSearchParams({ filter }).toString().length <= MAX_URL_BYTES,
   );
-  const local = conditions.filter((condition) => condition !== sent);
+  const uncertain = new Set<unknown>();
+  const zones = new Set<string>();
+  let treatment = 'sorted as UTC';
+  const addUncertain = (image: ImageRecord, zone: string) => {
+    uncertain.add(image.id ?? image);
+    zones.add(zone);
+  };
   return {
     /** Query parameters; the service takes one filter and one sort key (service-api.md section 4.3). */
-    server: { filter: sent?.wire, sort: keys.length === 1 ? keys[0]?.wire : undefined },
-    /** True if `matches` must be called for every image of the service. */
-    filtersLocally: local.length > 0,
-    sortsLocally: keys.length > 1 || keys.some(({ wire }) => wire === undefined),
-    /** True if an image that passed server.filter also passes the other conditions. */
-    matches: (image: ImageRecord) => local.every((condition) => condition.test(image)),
-    /** True if an image passes everything, for a service that ignored the filter. */
-    matchesAll: (image: ImageRecord) => conditions.every((condition) => condition.test(image)),
-    sort: <Row extends ImageRecord>(images: readonly Row[]) => sortImages(images, keys),
+    server: {
+      filter: sent?.serviceFilter,
+      sort: keys.length === 1 ? keys[0]?.serviceSort : undefined,
+    },
+    hasFilter: conditions.length > 0,
+    hasSort: keys.length > 0,
+    /** True if the service does not get the whole filter. */
+    filtersLocally: conditions.some((each) => each !== sent || each.word?.isStrict),
+    sortsLocally: keys.length > 1 || keys.some(({ serviceSort }) => serviceSort === undefined),
+    /** True if the image matches, or may match: see `zoneWarning`. */
+    matches(image: ImageRecord): boolean {
+      let zone: string | undefined;
+      for (const { test, word } of conditions) {
+        const verdict = test(image);
+        if (verdict === false) {
+          if (word?.isStrict) addNearMiss(image);
+          return false;
+        }
+        if (verdict !== true) zone = verdict;
+      }
+      if (zone === undefined) return true;
+      treatment = 'shown';
+      addUncertain(image, zone);
+      return true;
+    },
+    sort: <Row extends ImageRecord>(images: readonly Row[]) =>
+      sortImages(images, keys, addUncertain),
+    /** Returns how many images would match if each word were found anywhere in their names, and the word to blame. */
+    nearMisses() {
+      const [blamed = strictWords.find(({ isNumber }) => isNumber) ?? strictWords[0]] = unmatched;
+      return blamed && nearMisses.size > 0 ? { count: nearMisses.size, blamed } : undefined;
+    },
+    /** The same query with words that are found anywhere. */
+    plain: {
+      words: words.filter((word) => strictWords.every(({ text }) => text !== word)),
+      filters: [...filters, ...strictWords.map(({ text }) => `name~${text}`)],
+    },
+    /** Counts the images so far whose times are in an unknown zone; undefined if there are none. */
+    zoneWarning(): string | undefined {
+      const { size } = uncertain;
+      if (size === 0) return undefined;
+      const images = size === 1 ? '1 image has times' : `${size} images have times`;
+      const all = [...zones].sort().join(', ');
+      return `${images} in an unknown zone (${all}); ${size === 1 ? 'it is' : 'they are'} ${treatment}`;
+    },
   };
 }
 
 /** Servers and proxies reject longer URLs; a list of ids may have thousands. */
 const MAX_URL_BYTES = 4_000;
 
-function wordCondition(word: string) {
-  if (word === '') {
+function wordCondition(text: string) {
+  if (text === '') {
     throw new ImgctlError('usage', 'empty search text', { hint: 'omit it to list all images' });
   }
-  const folded = foldCase(word);
+  const word = parseWord(text);
+  const pattern = `%${text}%`;
+  const operands = [{ text: pattern, value: pattern }];
   return {
+    word,
     // The service would treat a % in the word as a wildcard.
-    wire: word.includes('%') ? undefined : `name,like,%${word}%`,
-    test: (image: ImageRecord) => foldCase(`${readValue(image, 'name') ?? ''}`).includes(folded),
+    serviceFilter: text.includes('%')
+      ? undefined
+      : serviceFilter({ field: 'name', operator: 'like', operands }),
+    test: (image: ImageRecord) => word.matches(nameOf(image)),
   };
 }
 
-/** A missing value or null matches only `eq,null` and `ne` with anything else. */
+/** A missing value or null matches only `eq,null`, `ne` with anything else and `notlike`. */
 export function filterPredicate(filter: Filter): Test<ImageRecord> {
   const test = valueTest(filter);
   return (image) => test(readValue(image, filter.field));
 }
 
-const ORDERS: Readonly<Record<string, Test<number>>> = {
+const ORDERS: { readonly [Word in Operator]?: (order: number) => boolean } = {
   lt: (order) => order < 0,
   le: (order) => order <= 0,
   gt: (order) => order > 0,
   ge: (order) => order >= 0,
 };
 
-function valueTest(filter: Filter): Test<FieldValue> {
-  const { operator, operands } = filter;
-  if (operator === 'like') {
+function valueTest({ operator, operands }: Filter): Test<FieldValue> {
+  if (operator === 'like' || operator === 'notlike') {
     const patterns = operands.map(({ text }) => likePredicate(text));
-    return (value) => value !== null && patterns.some((matches) => matches(`${value}`));
+    const isLike = (value: FieldValue) =>
+      value !== null && patterns.some((matches) => matches(`${value}`));
+    return operator === 'like' ? isLike : (value) => !isLike(value);
   }
   const { [operator]: accepts } = ORDERS;
+  const times = operands.flatMap(({ time }) => time ?? []);
   if (accepts) {
-    return (value) =>
-      value !== null && operands.every((operand) => accepts(compare(filter.field, value, operand)));
+    const [{ value: bound } = { value: null }] = operands;
+    const [time] = times;
+    if (time) return (value) => value !== null && timeVerdict(value, time, accepts);
+    return (value) => value !== null && accepts(compareValues(value, bound));
   }
-  const equals = equalsAny(filter);
-  return operator === 'ne' ? (value) => !equals(value) : equals;
-}
-
-/** Uses sets, as `in` may list thousands of values. */
-function equalsAny({ field, operands }: Filter): Test<FieldValue> {
-  const values = new Set(operands.map((operand) => operand.value));
-  if (kindOf(field) !== 'time') return (value) => values.has(value);
-  const instants = new Set(operands.map((operand) => operand.instant));
-  instants.delete(undefined);
-  return (value) => values.has(value) || instants.has(parseTimestamp(`${value}`));
-}
-
-function compare(field: Field, value: FieldValue, operand: Operand): number {
-  if (kindOf(field) !== 'time') return compareValues(value, operand.value);
-  const instant = parseTimestamp(`${value}`);
-  if (instant !== undefined && operand.instant !== undefined) return instant - operand.instant;
-  return compareText(`${value}`, `${operand.value}`);
-}
-
-/** Ignores case; % stands for any text and cannot be escaped. */
-export function likePredicate(pattern: string): Test<string> {
-  const parts = foldCase(pattern).split('%');
-  const first = parts[0] ?? '';
-  const last = parts.at(-1) ?? '';
-  if (parts.length === 1) return (text) => foldCase(text) === first;
-  const middle = parts.slice(1, -1);
-  return (text) => {
-    const folded = foldCase(text);
-    const end = folded.length - last.length;
-    if (end < first.length || !folded.startsWith(first) || !folded.endsWith(last)) return false;
-    let position = first.length;
-    for (const part of middle) {
-      const found = folded.indexOf(part, position);
-      if (found === -1) return false;
-      position = found + part.length;
-    }
-    return position <= end;
+  // Sets, as `in` may list thousands of values.
+  const values = new Set(operands.map(({ value }) => normalize(value)));
+  const equals: Test<FieldValue> = (value) => {
+    if (values.has(normalize(value))) return true;
+    if (value === null) return false;
+    const verdicts = times.map((time) => timeVerdict(value, time, isZero));
+    return verdicts.includes(true) || (verdicts.find((verdict) => verdict !== false) ?? false);
+  };
+  if (operator !== 'ne') return equals;
+  return (value) => {
+    const verdict = equals(value);
+    return typeof verdict === 'string' ? verdict : !verdict;
   };
 }
 
-/** Upper case, because lower case turns a Greek sigma at the end of a word into another letter. */
-export function foldCase(text: string): string {
-  return text.toUpperCase();
+const isZero = (order: number) => order === 0;
+
+/** Tests the difference of a value to a time, unless it depends on an unknown zone. */
+function timeVerdict(value: FieldValue, bound: Time, accepts: (order: number) => boolean): Verdict {
+  const time = parseTime(`${value}`);
+  if (time === undefined) return 'unreadable';
+  const [least, greatest] = timeDifference(time, bound);
+  const isSame = accepts(least) === accepts(greatest);
+  // Between them may be the instant for which a test for equality holds.
+  const mayBeZero = accepts === isZero && least < 0 && greatest > 0;
+  if (isSame && !mayBeZero) return accepts(least);
+  return time.unknownZone ?? bound.unknownZone ?? false;
 }

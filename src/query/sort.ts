@@ -3,7 +3,7 @@
 import { ImgctlError } from '../errors.ts';
 import { compareText, FIELDS, type Field, type ImageRecord, kindOf, readValue } from './fields.ts';
 import { parseChoice, quoted } from './suggest.ts';
-import { parseTimestamp } from './timestamp.ts';
+import { parseTime } from './timestamp.ts';
 import { compareVersions, parseVersion, type VersionedName } from './version.ts';
 
 export const DIRECTIONS = ['asc', 'desc'] as const;
@@ -13,7 +13,7 @@ const BY_VERSION = 'name:version';
 
 export const SORT_FIELDS = [...FIELDS, BY_VERSION] as const;
 
-type SortKey = ReturnType<typeof parseSort>;
+type SortKey = Pick<ReturnType<typeof parseSort>, 'field' | 'direction'>;
 
 export function parseSort(text: string) {
   const where = `--sort ${quoted(text)}`;
@@ -32,8 +32,8 @@ export function parseSort(text: string) {
     });
   }
   /** As the service expects it, service-api.md section 4.3; undefined if imgctl sorts. */
-  const wire = field === BY_VERSION ? undefined : `${field},${direction}`;
-  return { field, direction, wire };
+  const serviceSort = field === BY_VERSION ? undefined : `${field},${direction}`;
+  return { field, direction, serviceSort };
 }
 
 /** Reads a sort key as other tools write it: `-name`, `name:desc`, `name=desc`. */
@@ -47,14 +47,16 @@ function meantSort(text: string): string | undefined {
 /**
  * Returns the images in a new array, sorted stably by the keys. Ascending: null or missing, numbers
  * (false as 0, true as 1), text by code point. Times count as instants only if all values of the field
- * can be parsed: mixed with text they would have no consistent order.
+ * can be parsed: mixed with text they would have no consistent order. In an unknown zone they are read as UTC.
+ * @param onUnknownZone receives each image with such a time
  */
 export function sortImages<Row extends ImageRecord>(
   images: readonly Row[],
   keys: readonly SortKey[],
+  onUnknownZone?: (image: Row, zone: string) => void,
 ): Row[] {
   const columns = keys.map(({ field, direction }) => ({
-    ranks: field === BY_VERSION ? images.map(versionRank) : ranksOf(images, field),
+    ranks: field === BY_VERSION ? images.map(versionRank) : ranksOf(images, field, onUnknownZone),
     sign: direction === 'asc' ? 1 : -1,
   }));
   const rows = images.map((image, index) => ({ image, index }));
@@ -75,11 +77,21 @@ function versionRank(image: ImageRecord): Rank {
   return name === null ? null : parseVersion(`${name}`);
 }
 
-function ranksOf(images: readonly ImageRecord[], field: Field): Rank[] {
+function ranksOf<Row extends ImageRecord>(
+  images: readonly Row[],
+  field: Field,
+  onUnknownZone?: (image: Row, zone: string) => void,
+): Rank[] {
   const values = images.map((image) => readValue(image, field));
   if (kindOf(field) === 'time') {
-    const instants = values.map((value) => (value === null ? null : parseTimestamp(`${value}`)));
-    if (!instants.includes(undefined)) return instants.map((instant) => instant ?? null);
+    const times = values.map((value) => (value === null ? null : parseTime(`${value}`)));
+    if (!times.includes(undefined)) {
+      for (const [index, image] of images.entries()) {
+        const zone = times[index]?.unknownZone;
+        if (zone !== undefined) onUnknownZone?.(image, zone);
+      }
+      return times.map((time) => time?.at ?? null);
+    }
   }
   return values.map((value) => (typeof value === 'boolean' ? Number(value) : value));
 }

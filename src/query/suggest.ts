@@ -53,8 +53,13 @@ export function parseChoice<Word extends string>(
 /** Longer words are not typing mistakes, and comparing them is slow. */
 const MAX_COMPARED = 200;
 
+/** Other names of what is valid. */
+const SYNONYMS: ReadonlyMap<string, string> = new Map([['jsonl', 'ndjson']]);
+
 /** Returns the candidate nearest to the word, ignoring case and hyphens; undefined if none is near enough. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  const synonym = SYNONYMS.get(word.toLowerCase());
+  if (synonym !== undefined && candidates.includes(synonym)) return synonym;
   return candidates
     .map((candidate) => ({ candidate, distance: typingDistance(word, candidate) }))
     .filter(({ distance }) => distance !== Number.POSITIVE_INFINITY)

@@ -5,7 +5,7 @@ const SERVICE =
   /^(\d{4}-\d\d-(\d\d)) (Sun|Mon|Tue|Wed|Thu|Fri|Sat) (\d\d:\d\d:\d\d) ([A-Za-z]{1,6}|[+-][\d:]{2,5})$/;
 const ISO =
   /^(\d{4}-\d\d-(\d\d))(?:[Tt ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)([Zz]|[+-][\d:]{2,5})?)?$/;
-const RELATIVE = /^([+-]\d{1,9})([mhdw])$/;
+const RELATIVE = /^([+-]?)(\d{1,9})([mhdw])$/;
 const NUMERIC_OFFSET = /^([+-])(\d\d)(?::?(\d\d))?$/;
 
 const SECOND = 1000;
@@ -29,11 +29,14 @@ const AGE_UNITS = [
 ] as const;
 const MAX_DATE = 8.64e15;
 
-/** Hours east of UTC. Only abbreviations with one meaning since 2000: no CST, IST, BST, PST, MST, AST, CDT or MSK. */
+/**
+ * Hours east of UTC: the North American zones of RFC 2822, and abbreviations with one meaning since 2000. So there is
+ * no IST, BST, AST or MSK; CST is also China's.
+ */
 const ZONES =
   'UTC+0 GMT+0 Z+0 WET+0 WEST+1 CET+1 WAT+1 CEST+2 EET+2 CAT+2 SAST+2 EEST+3 EAT+3 PKT+5 WIB+7 WITA+8 ' +
   'HKT+8 AWST+8 WIT+9 JST+9 ACST+9.5 AEST+10 ACDT+10.5 AEDT+11 NZST+12 NZDT+13 ' +
-  'HST-10 AKST-9 AKDT-8 PDT-7 MDT-6 EST-5 EDT-4';
+  'HST-10 AKST-9 AKDT-8 PST-8 PDT-7 MST-7 MDT-6 CST-6 CDT-5 EST-5 EDT-4';
 const MINUTES_EAST = new Map(
   ZONES.split(' ').map((zone) => {
     const sign = zone.search(/[+-]/);
@@ -41,27 +44,102 @@ const MINUTES_EAST = new Map(
   }),
 );
 
+/** A point in time. */
+export interface Time {
+  /** Milliseconds since the epoch; in an unknown zone as if that were UTC. */
+  readonly at: number;
+  /** The abbreviation of an unknown zone, or `none`. */
+  readonly unknownZone: string | undefined;
+}
+
+/** Parses the service's `2018-07-18 Wed 15:36:49 EDT` or ISO 8601. Returns undefined for anything else. */
+export function parseTime(text: string): Time | undefined {
+  const { utc, zone = 'none' } = parseService(text) ?? parseIso(text) ?? {};
+  if (utc === undefined) return undefined;
+  const east = minutesEast(zone);
+  if (east !== undefined) return { at: utc - east * MINUTE, unknownZone: undefined };
+  return /^[A-Za-z]/.test(zone) ? { at: utc, unknownZone: zone } : undefined;
+}
+
+/** Parses a time to milliseconds since the epoch. Returns undefined if its zone is unknown: it never guesses. */
+export function parseTimestamp(text: string): number | undefined {
+  const time = parseTime(text);
+  return time?.unknownZone === undefined ? time?.at : undefined;
+}
+
+/** Also parses `30d` or `-30d` (that long ago, units m h d w), and ISO 8601 without an offset as local time. */
+export function parseTimeValue(text: string, now: number): Time | undefined {
+  const [, sign, amount, unit = ''] = RELATIVE.exec(text) ?? [];
+  if (amount === undefined) {
+    const { utc, zone } = parseIso(text) ?? {};
+    const isLocal = utc !== undefined && zone === undefined;
+    return isLocal ? { at: instantOfLocal(utc), unknownZone: undefined } : parseTime(text);
+  }
+  const span = Number(amount) * (UNITS.get(unit) ?? 0);
+  const at = sign === '+' ? now + span : now - span;
+  return Math.abs(at) <= MAX_DATE ? { at, unknownZone: undefined } : undefined;
+}
+
+export function isRelative(text: string): boolean {
+  return RELATIVE.test(text);
+}
+
+/** Adds the offset of this machine to a time in ISO 8601 that has none, for other machines. */
+export function withOffset(text: string): string {
+  const { utc, zone } = parseIso(text) ?? {};
+  if (utc === undefined || zone !== undefined) return text;
+  const at = instantOfLocal(utc);
+  const offset = -offsetAt(at);
+  const local = new Date(at + offset)
+    .toISOString()
+    .slice(0, 23)
+    .replace(/\.000$/, '');
+  const size = new Date(Math.abs(offset)).toISOString().slice(11, 16);
+  return `${local}${offset < 0 ? '-' : '+'}${size}`;
+}
+
+/** Milliseconds west of UTC. */
+function offsetAt(instant: number): number {
+  return new Date(instant).getTimezoneOffset() * MINUTE;
+}
+
 /**
- * Parses the service's `2018-07-18 Wed 15:36:49 EDT` or ISO 8601 to milliseconds since the epoch.
- * Never guesses: an ambiguous or missing zone and a wrong weekday return undefined.
+ * Returns the instant of a local time, which is given as if it were UTC. Of a time that occurs twice, that is the first;
+ * of one that is skipped, the end of the gap.
  */
-export function parseTimestamp(text: string, defaultZone?: string): number | undefined {
-  const { utc, zone = defaultZone } = parseService(text) ?? parseIso(text) ?? {};
-  const east = zone === undefined ? undefined : minutesEast(zone);
-  return utc === undefined || east === undefined ? undefined : utc - east * MINUTE;
+function instantOfLocal(utc: number): number {
+  const [before, after] = [offsetAt(utc - DAY), offsetAt(utc + DAY)];
+  const instants = [before, after].map((offset) => utc + offset);
+  const existing = instants.filter((instant) => instant - offsetAt(instant) === utc);
+  if (existing.length > 0) return Math.min(...existing);
+  let [low, high] = [utc - DAY, utc + DAY];
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (offsetAt(middle) === before) low = middle;
+    else high = middle;
+  }
+  return high;
 }
 
-/** Also parses `-30d` (units m h d w), and ISO 8601 without an offset as UTC, the same on every machine. */
-export function parseTimeValue(text: string, now: number): number | undefined {
-  const [, amount, unit = ''] = RELATIVE.exec(text) ?? [];
-  if (amount === undefined) return parseTimestamp(text, 'Z');
-  const instant = now + Number(amount) * (UNITS.get(unit) ?? 0);
-  return Math.abs(instant) <= MAX_DATE ? instant : undefined;
-}
+/** Zones are from 12 hours behind UTC to 14 hours ahead of it. */
+const MAX_BEHIND = 12 * HOUR;
+const MAX_AHEAD = 14 * HOUR;
 
-/** True if the text is a valid date in the service's format, even with an unknown zone. */
-export function isServiceFormat(text: string): boolean {
-  return parseService(text)?.utc !== undefined;
+/** Returns the least and the greatest difference that two times can have; they differ if a zone is unknown. */
+export function timeDifference(left: Time, right: Time): [least: number, greatest: number] {
+  const difference = left.at - right.at;
+  // Whatever the zone is, both times are in it.
+  if (left.unknownZone === right.unknownZone) return [difference, difference];
+  let [least, greatest] = [difference, difference];
+  if (left.unknownZone !== undefined) {
+    least -= MAX_AHEAD;
+    greatest += MAX_BEHIND;
+  }
+  if (right.unknownZone !== undefined) {
+    least -= MAX_BEHIND;
+    greatest += MAX_AHEAD;
+  }
+  return [least, greatest];
 }
 
 /** `utc` is undefined for a date or time that does not exist, also by its weekday. */
@@ -106,10 +184,11 @@ export function formatTimestamp(text: string, style: TimeStyle, now: number): st
   const instant = style === 'raw' ? undefined : parseTimestamp(text);
   if (instant === undefined) return text;
   if (style === 'age') return formatAge(now - instant);
-  if (style === 'iso') return `${new Date(instant).toISOString().slice(0, 19)}Z`;
-  const minutesWest = new Date(instant).getTimezoneOffset();
-  const shifted = new Date(instant - minutesWest * MINUTE);
-  return shifted.toISOString().slice(0, 16).replace('T', ' ');
+  const minutesWest = style === 'iso' ? 0 : new Date(instant).getTimezoneOffset();
+  const shown = new Date(instant - minutesWest * MINUTE).toISOString();
+  // Another zone can have another year, and years of five digits begin with a sign.
+  if (/^[+-]/.test(shown)) return text;
+  return style === 'iso' ? `${shown.slice(0, 19)}Z` : shown.slice(0, 16).replace('T', ' ');
 }
 
 let ages: Intl.RelativeTimeFormat | undefined;

@@ -60,11 +60,6 @@ export function parseVersion(name: string): VersionedName {
   return { texts, numbers };
 }
 
-/** Returns start and end of each number, and of each text word such as x86_64 and hw11. */
-export function findTokens(text: string): (readonly [start: number, end: number])[] {
-  return [...scan(text)].map((match) => [match.index, match.index + match[0].length]);
-}
-
 /** Returns a key that is equal for names of one series. */
 export function seriesKey({ texts }: VersionedName): string {
   return JSON.stringify(texts);
@@ -84,6 +79,42 @@ export function compareVersions(left: VersionedName, right: VersionedName): numb
     if (order !== 0) return order;
   }
   return left.texts.length - right.texts.length;
+}
+
+/** Returns the index of the first number of a date: 31-01-2024 or 01_31_2024. */
+export function findDate({ texts, numbers }: VersionedName): number | undefined {
+  const isJoined = (index: number) => texts[index] === '-' || texts[index] === '_';
+  const year = numbers.findIndex((digits, index) => {
+    const [first = '', second = ''] = [numbers[index - 2], numbers[index - 1]];
+    const [less = 0, more = 0] = [Number(first), Number(second)].sort((a, b) => a - b);
+    const isDay = first.length === 2 && second.length === 2 && less > 0 && less <= 12 && more <= 31;
+    return isDay && isJoined(index - 1) && isJoined(index) && /^(?:199|20\d)\d$/.test(digits);
+  });
+  return year === -1 ? undefined : year - 2;
+}
+
+/**
+ * Returns the names of a series for comparison: with year, month and day of their dates in this order. A number above
+ * 12 in any of them tells which is the day.
+ * @param at the place of the dates; undefined if not every name of the series has one there
+ * @param monthFirst how to read dates if none tells
+ */
+export function inDateOrder(
+  names: readonly VersionedName[],
+  at: number | undefined,
+  monthFirst: boolean,
+) {
+  if (at === undefined) return { names, isUnclear: false };
+  const [dayFirst, daySecond] = [at, at + 1].map((index) =>
+    names.some(({ numbers }) => Number(numbers[index]) > 12),
+  );
+  const isUnclear = dayFirst === daySecond;
+  const order = (isUnclear ? monthFirst : daySecond) ? [2, 0, 1] : [2, 1, 0];
+  const inOrder = names.map(({ texts, numbers }) => {
+    const date = order.map((offset) => numbers[at + offset] ?? '');
+    return { texts, numbers: numbers.toSpliced(at, 3, ...date) };
+  });
+  return { names: inOrder, isUnclear };
 }
 
 /** Compares numbers of any length; no number comes first. */

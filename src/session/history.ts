@@ -1,9 +1,9 @@
 // The history of sync requests submitted from this machine, newest last.
 
 import path from 'node:path';
-import { ImgctlError, valueOr } from '../errors.ts';
+import { ImgctlError, tryOr } from '../errors.ts';
 import { errorReason, readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
-import { withLock } from '../files/lock.ts';
+import { withMutex } from '../files/mutex.ts';
 import type { Io } from '../io.ts';
 import type { JsonObject } from '../json.ts';
 
@@ -20,7 +20,7 @@ export interface HistoryEntry {
 
 const FILE = 'sync-history.json';
 const MAX_ENTRIES = 200;
-const LOCK_PATIENCE = 10_000;
+const MUTEX_PATIENCE = 10_000;
 
 /** @throws ImgctlError config: the history is unreadable */
 function readAll(file: string): HistoryEntry[] {
@@ -41,13 +41,13 @@ export function readHistory(
   baseUrl: string,
 ): HistoryEntry[] {
   if (directory === undefined) return [];
-  const entries = valueOr(() => readAll(path.join(directory, FILE)), []);
+  const entries = tryOr(() => readAll(path.join(directory, FILE)), []);
   return entries.filter((entry) => entry.profile === profile && entry.base_url === baseUrl);
 }
 
 /**
  * Adds a request, or updates its status.
- * @throws ImgctlError config (an unreadable history is not overwritten), timeout; the file system's error
+ * @throws ImgctlError config (an unreadable history is not overwritten), locked; the file system's error
  */
 export async function remember(
   directory: string | undefined,
@@ -56,14 +56,14 @@ export async function remember(
 ): Promise<void> {
   if (directory === undefined) return;
   const file = path.join(directory, FILE);
-  await withLock(file, LOCK_PATIENCE, io, async (confirm) => {
+  await withMutex(file, MUTEX_PATIENCE, io, async (assertHeld) => {
     const entries = readAll(file);
     const keyOf = ({ profile, base_url, id }: HistoryEntry) => [profile, base_url, id].join('\0');
     const index = entries.findIndex((known) => keyOf(known) === keyOf(entry));
     const known = entries[index];
     if (known) entries[index] = { ...entry, id: known.id, submitted_on: known.submitted_on };
     else entries.push(entry);
-    await writeJsonFile(file, { requests: entries.slice(-MAX_ENTRIES) }, { confirm });
+    await writeJsonFile(file, { requests: entries.slice(-MAX_ENTRIES) }, { assertHeld });
   });
 }
 

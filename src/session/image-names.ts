@@ -2,11 +2,11 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { valueOr } from '../errors.ts';
+import type { Account } from '../config/settings.ts';
+import { tryOr } from '../errors.ts';
 import { readJsonFile, replaceFile } from '../files/atomic-file.ts';
 import { keyedFile } from '../files/paths.ts';
 import type { JsonObject } from '../json.ts';
-import type { Account } from './token-cache.ts';
 
 type Catalogue = Omit<Account, 'username'>;
 
@@ -39,7 +39,7 @@ function textOf(value: unknown): string {
 /** Returns the images, new ones first; none if there is no readable cache. */
 export function readImageNames(directory: string | undefined, catalogue: Catalogue): ListedNames {
   if (directory === undefined) return new Map();
-  const cache = valueOr(() => readJsonFile(cacheFile(directory, catalogue)), undefined);
+  const cache = tryOr(() => readJsonFile(cacheFile(directory, catalogue)), undefined);
   return collectNames(Array.isArray(cache?.images) ? cache.images : []);
 }
 
@@ -60,7 +60,7 @@ export async function rememberImages(
   const file = cacheFile(directory, catalogue);
   const text = JSON.stringify({ images });
   // Comparing a whole catalogue takes less time than parsing it. The listing itself worked, so a failure is no error.
-  const isSame = valueOr(() => fs.readFileSync(file, 'utf8') === text, false);
+  const isSame = tryOr(() => fs.readFileSync(file, 'utf8') === text, false);
   if (!isSame) await replaceFile(file, text).catch(() => {});
 }
 

@@ -4,19 +4,18 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { ClientEvent, TokenSource } from '../api/auth.ts';
 import type { Client } from '../api/client.ts';
-import { describeDuration } from '../duration.ts';
-import { ImgctlError, valueOr } from '../errors.ts';
+import { describeLocation, openPasswordStore } from '../config/keychain.ts';
+import { findSecret } from '../config/secrets.ts';
+import type { Account, Settings } from '../config/settings.ts';
+import { certificateFlaw, type StoreAddress, type UploadTarget } from '../config/table.ts';
+import { ImgctlError, tryOr } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import { trustHint } from '../http/errors.ts';
-import type { HttpProxy } from '../http/proxies.ts';
 import { isLoopback, refusePlainHttp } from '../http/url.ts';
 import type { Io } from '../io.ts';
-import { describeLocation, openPasswordStore } from './keychain.ts';
-import { findSecret } from './secrets.ts';
-import { certificateFlaw, type StoreAddress, type UploadTarget } from './setting-table.ts';
-import type { Settings } from './settings.ts';
+import { describeDuration } from '../words.ts';
 import type { SharedStore } from './shared-store.ts';
-import { type Account, TokenCache, type TokenStore } from './token-cache.ts';
+import { TokenCache } from './token-cache.ts';
 import { fixedToken, type PasswordSource, Tokens } from './tokens.ts';
 
 export type Session = Awaited<ReturnType<typeof openSession>>;
@@ -31,51 +30,57 @@ export interface SessionOptions {
   /** Called with every secret before it is sent, in every form in which it is sent. */
   readonly onSecret: (secret: string) => void;
   readonly onEvent?: ((event: ClientEvent) => void) | undefined;
+  /** Instead of IMGCTL_TOKEN and the tokens of the account. */
+  readonly tokens?: TokenSource | undefined;
 }
 
 /** @throws ImgctlError config: no base URL, or invalid settings */
 export async function openSession(options: SessionOptions) {
-  const { createClient, MAX_BYTES, SERVICE } = await import('../api/client.ts');
+  const { createServiceClient, MAX_BYTES, SERVICE } = await import('../api/client.ts');
   const { io, settings, warn } = options;
   const baseUrl = requireBaseUrl(settings);
-  if (baseUrl.protocol === 'https:' && io.env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
+  const isUnverified = io.env.NODE_TLS_REJECT_UNAUTHORIZED === '0';
+  // doctor, which gives its own tokens, prints only its findings.
+  if (isUnverified && baseUrl.protocol === 'https:' && !options.tokens) {
     warn(
       'NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified',
       trustHint(SERVICE),
     );
   }
   const { account, loginCommand } = settings;
-  const cache = new TokenCache(options.configDirectory, account, io.system, warn);
-  const fixed = io.env.IMGCTL_TOKEN;
+  const cache = new TokenCache(options.configDirectory, account, io, warn);
+  const { IMGCTL_TOKEN } = io.env;
+  const fixed = options.tokens ?? (IMGCTL_TOKEN ? tokenOfEnvironment(IMGCTL_TOKEN) : undefined);
   const shared = fixed ? undefined : await openStore(options, cache);
-  const store: TokenStore = shared ?? cache;
-  const tokens = fixed
-    ? undefined
-    : new Tokens({
-        io,
-        store,
-        username: settings.get('username'),
-        password: unattendedPassword(settings, io, account),
-        client: () => client,
-        loginCommand,
-        limitOverride: `${loginCommand} --ignore-limit`,
-        baseUrl: account.baseUrl,
-        patience: settings.get('wait-for-token') ?? 0,
-        onWait: (milliseconds) =>
-          options.note(`token request limit reached; waiting ${describeDuration(milliseconds)}`),
-      });
-  const source: TokenSource = tokens ?? tokenOfEnvironment(fixed ?? '');
-  const client: Client = createClient({
+  const store = shared ?? cache;
+  const source =
+    fixed ??
+    new Tokens({
+      io,
+      store,
+      username: settings.get('username'),
+      password: unattendedPassword(settings, io, account),
+      client: () => client,
+      loginCommand,
+      limitOverride: `${loginCommand} --ignore-limit`,
+      baseUrl: account.baseUrl,
+      patience: settings.get('wait-for-token') ?? 0,
+      onWait: (milliseconds) =>
+        options.note(`token request limit reached; waiting ${describeDuration(milliseconds)}`),
+    });
+  const tokens = source instanceof Tokens ? source : undefined;
+  const route = await findRoute(baseUrl, options);
+  const client: Client = createServiceClient({
     baseUrl,
     userAgent: options.userAgent,
     tokens: source,
+    proxy: route.proxy,
+    ca: readCertificates(settings, io),
     authScheme: settings.get('auth-scheme'),
     timeout: settings.get('timeout'),
     retries: settings.get('retries'),
     connections: settings.get('concurrency'),
     maxBytes: MAX_BYTES,
-    ca: readCertificates(settings, io),
-    proxy: await findProxy(baseUrl, options),
     onSecret: options.onSecret,
     signal: io.signal,
     now: io.now,
@@ -86,14 +91,15 @@ export async function openSession(options: SessionOptions) {
   return {
     baseUrl: account.baseUrl,
     client,
+    route,
     account,
-    /** undefined with IMGCTL_TOKEN. */
+    /** undefined with IMGCTL_TOKEN or given tokens. */
     tokens,
     /** The tokens of this machine. */
     cache,
     /** The shared store if the setting token-store names one, else the cache. */
     store,
-    /** Closes the connections after a renewal under way has stored its token and released its lock. */
+    /** Closes the connections after a renewal under way has stored its token and released its mutex. */
     async close(): Promise<void> {
       await tokens?.settled();
       await Promise.all([client.close(), shared?.close()]);
@@ -101,10 +107,10 @@ export async function openSession(options: SessionOptions) {
   };
 }
 
-/** Returns undefined if the tokens of this machine are all there is. @throws ImgctlError config */
+/** Opens the token store that machines share; undefined if the tokens of this machine are all there is. @throws ImgctlError config */
 export async function openStore(
-  { io, settings, warn, onSecret }: Pick<SessionOptions, 'io' | 'settings' | 'warn' | 'onSecret'>,
-  files: TokenCache,
+  { io, settings, configDirectory, warn, onSecret }: SessionOptions,
+  files = new TokenCache(configDirectory, settings.account, io, warn),
 ): Promise<SharedStore | undefined> {
   const address = requireStoreAddress(settings);
   if (address === undefined) return undefined;
@@ -123,14 +129,18 @@ export function unattendedPassword(
   io: Io,
   account: Account,
 ): PasswordSource | undefined {
-  return givenPassword(settings, io) ?? storedPassword(settings, io, account);
+  return givenPassword(settings, io, account) ?? storedPassword(settings, io, account);
 }
 
-/** Returns the first of IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE and the password command that is set. */
-export function givenPassword(settings: Settings, io: Io): PasswordSource | undefined {
+export function givenPassword(
+  settings: Settings,
+  io: Io,
+  { username }: Account,
+): PasswordSource | undefined {
   const secret = findSecret(settings, io, 'password');
   const list = `imgctl config list${settings.profileFlag}`;
-  return secret && { ...secret, hint: `check ${secret.origin} and the user name: ${list}` };
+  const hint = `check ${secret?.origin} and the user name ${username}: ${list}`;
+  return secret && { ...secret, hint };
 }
 
 export function storedPassword(
@@ -200,15 +210,12 @@ export function requireUploadTarget(settings: Settings): UploadTarget {
   return target;
 }
 
-async function findProxy(
-  baseUrl: URL,
-  { io: { env }, onSecret }: SessionOptions,
-): Promise<HttpProxy | undefined> {
-  if (!(env.https_proxy || env.HTTPS_PROXY || env.http_proxy || env.HTTP_PROXY)) return undefined;
+/** Returns the proxy for the base URL, and which variable names it or why it is bypassed. */
+async function findRoute(baseUrl: URL, { io: { env }, onSecret }: SessionOptions) {
   const { chooseProxy, proxySecrets } = await import('../http/proxies.ts');
-  const { proxy } = chooseProxy(baseUrl, env);
-  if (proxy) proxySecrets(proxy).forEach(onSecret);
-  return proxy;
+  const route = chooseProxy(baseUrl, env);
+  if (route.proxy) proxySecrets(route.proxy).forEach(onSecret);
+  return route;
 }
 
 /**
@@ -227,7 +234,7 @@ export function readCertificates(
     const flaw = certificateFlaw(certificates);
     if (flaw !== undefined) throw new Error(flaw);
     const extra = io.env.NODE_EXTRA_CA_CERTS ?? '';
-    return `${certificates}\n${valueOr(() => fs.readFileSync(extra, 'utf8'), '')}`;
+    return `${certificates}\n${tryOr(() => fs.readFileSync(extra, 'utf8'), '')}`;
   } catch (cause) {
     const flag = settings.profileFlag;
     const from = `(from ${settings.find(key).origin})`;

@@ -3,13 +3,13 @@
 import net from 'node:net';
 import { createClient } from '@redis/client';
 import { isToken } from '../api/auth.ts';
-import { asImgctlError, ImgctlError, valueOr } from '../errors.ts';
+import { findSecret } from '../config/secrets.ts';
+import type { Settings } from '../config/settings.ts';
+import type { StoreAddress } from '../config/table.ts';
+import { asImgctlError, ImgctlError, tryOr } from '../errors.ts';
 import { trustOptions } from '../http/connect.ts';
 import { isCertificateError, reasonOf as networkReason } from '../http/errors.ts';
 import { builtin, type Clock, type Io } from '../io.ts';
-import { findSecret } from './secrets.ts';
-import type { StoreAddress } from './setting-table.ts';
-import type { Settings } from './settings.ts';
 import {
   accountKey,
   type CachedToken,
@@ -18,8 +18,8 @@ import {
   type RememberedLimit,
   StoreError,
   type TokenCache,
+  type TokenRequest,
   type TokenStore,
-  type Turn,
 } from './token-cache.ts';
 
 /** Milliseconds to connect and log in, and for each command. */
@@ -112,6 +112,12 @@ export class SharedStore implements TokenStore {
     await files.write(token, isStored);
   }
 
+  /** @throws ImgctlError failed: neither the store nor a file can take a token */
+  async testWrite(): Promise<void> {
+    await this.#try(() => this.inspect());
+    if (this.#failure) await this.#options.files.testWrite();
+  }
+
   async readLimit(now: number): Promise<RememberedLimit | undefined> {
     const found = await this.#try(() => this.#get(this.#keys.limit));
     const resetsAt = now + (found?.milliseconds ?? 0);
@@ -127,9 +133,11 @@ export class SharedStore implements TokenStore {
     await files.writeLimit(limit, isStored);
   }
 
-  async takeTurn<Result>(turn: Turn<Result>, io: Clock): Promise<Result> {
-    const shared = await this.#try(async () => ({ result: await this.#takeSharedTurn(turn, io) }));
-    return shared ? shared.result : this.#options.files.takeTurn(turn, io);
+  async withTokenMutex<Result>(request: TokenRequest<Result>, io: Clock): Promise<Result> {
+    const shared = await this.#try(async () => ({
+      result: await this.#withSharedMutex(request, io),
+    }));
+    return shared ? shared.result : this.#options.files.withTokenMutex(request, io);
   }
 
   /** Deletes the shared token. @returns true if there was one. @throws StoreError */
@@ -150,13 +158,13 @@ export class SharedStore implements TokenStore {
   }
 
   /** @throws StoreError before the action starts, or if another machine took the lock meanwhile */
-  async #takeSharedTurn<Result>(
-    { findExisting, action }: Turn<Result>,
+  async #withSharedMutex<Result>(
+    { reuse, action }: TokenRequest<Result>,
     io: Clock,
   ): Promise<Result> {
     const { lock } = this.#keys;
     const owner = builtin('node:crypto').randomUUID();
-    const confirm = async () => {
+    const assertHeld = async () => {
       const renewal = { keys: [lock], arguments: [owner, `${LOCK_TIME}`] };
       if ((await this.#send((client) => client.eval(RENEW, renewal))) === 1) return;
       throw new StoreError('another machine took its lock');
@@ -164,13 +172,13 @@ export class SharedStore implements TokenStore {
     const taken = { expiration: { type: 'PX', value: LOCK_TIME }, condition: 'NX' } as const;
     const deadline = io.now() + PATIENCE;
     for (;;) {
-      const found = await findExisting();
+      const found = await reuse();
       if (found !== undefined) return found;
       if (this.#failure) throw this.#failure;
       if ((await this.#send((client) => client.set(lock, owner, taken))) === 'OK') {
         try {
           // Another machine may have stored its token and released the lock just before.
-          return (await findExisting()) ?? (await action(confirm));
+          return (await reuse()) ?? (await action(assertHeld));
         } finally {
           // Also after an interrupt. After a failure the lock expires.
           const release = { keys: [lock], arguments: [owner] };
@@ -180,7 +188,7 @@ export class SharedStore implements TokenStore {
       await this.#checkLock();
       if (io.now() > deadline) {
         const message = `another imgctl has requested a token for ${PATIENCE / 1000} s`;
-        throw new ImgctlError('timeout', message, { hint: 'try again later' });
+        throw new ImgctlError('locked', message, { hint: 'try again later' });
       }
       await io.sleep(WAIT * (0.5 + io.random()), io.signal);
     }
@@ -371,7 +379,7 @@ export function seal(text: string, name: string, key: Buffer): string {
 export function unseal(sealed: string, name: string, key: Buffer): string | undefined {
   const data = Buffer.from(sealed.slice(SEALED.length), 'base64');
   const body = NONCE_LENGTH + TAG_LENGTH;
-  return valueOr(() => {
+  return tryOr(() => {
     const nonce = data.subarray(0, NONCE_LENGTH);
     const decipher = builtin('node:crypto')
       .createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_LENGTH })

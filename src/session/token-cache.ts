@@ -2,20 +2,14 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { isToken } from '../api/auth.ts';
-import { ImgctlError, valueOr } from '../errors.ts';
+import { isToken, MAX_TOKEN_LENGTH } from '../api/auth.ts';
+import type { Account, Settings } from '../config/settings.ts';
+import { ImgctlError, tryOr } from '../errors.ts';
 import { errorReason, isMissing, readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
-import { LockLostError, withLockIfPossible } from '../files/lock.ts';
+import { MutexLostError, withMutexIfPossible } from '../files/mutex.ts';
 import { shortDigest } from '../files/paths.ts';
-import type { Clock, System } from '../io.ts';
+import type { Clock, Io } from '../io.ts';
 import type { JsonObject } from '../json.ts';
-
-/** The owner of a token and of what else is cached; unset settings are empty. */
-export interface Account {
-  readonly profile: string;
-  readonly baseUrl: string;
-  readonly username: string;
-}
 
 export interface CachedToken {
   readonly token: string;
@@ -32,11 +26,11 @@ export interface RememberedLimit {
 }
 
 /** What to do while no other process requests a token. */
-export interface Turn<Result> {
+export interface TokenRequest<Result> {
   /** Returns what makes the action unnecessary, such as the token of another process. */
-  findExisting(): Promise<Result | undefined>;
-  /** @param confirm waits for its turn again if another process has taken the lock meanwhile */
-  action(confirm: () => Promise<void>): Promise<Result>;
+  reuse(): Promise<Result | undefined>;
+  /** @param assertHeld waits again if another process has taken the mutex meanwhile */
+  action(assertHeld: () => Promise<void>): Promise<Result>;
 }
 
 /** Stores the token and the limit of one account. A failure to read or write is a warning. */
@@ -48,8 +42,8 @@ export interface TokenStore {
   write(token: CachedToken): Promise<void>;
   readLimit(now: number): Promise<RememberedLimit | undefined> | RememberedLimit | undefined;
   writeLimit(limit: RememberedLimit): Promise<void>;
-  /** Takes a turn under the lock, or without one if none can be made. @throws ImgctlError timeout */
-  takeTurn<Result>(turn: Turn<Result>, io: Clock): Promise<Result>;
+  /** Runs the request under the mutex, or without one if none can be made. @throws ImgctlError locked */
+  withTokenMutex<Result>(request: TokenRequest<Result>, io: Clock): Promise<Result>;
 }
 
 /** A longer window is taken for an error. */
@@ -80,7 +74,7 @@ const LIMIT = '_limit';
 const TOKEN = '_token';
 
 /** A password command may take 30 s and the request 30 s, for each of a few processes ahead. */
-const LOCK_PATIENCE = 120_000;
+const MUTEX_PATIENCE = 120_000;
 
 export function tokenFolder(directory: string): string {
   return path.join(directory, 'tokens');
@@ -97,12 +91,13 @@ export function accountKey({ baseUrl, username }: Account, digits = 16): string 
 export class TokenCache implements TokenStore {
   /** The file of the token; undefined without a directory, like the other files. */
   readonly location: string | undefined;
-  /** Also the file to lock for a token request. */
+  /** Also the file whose mutex a token request holds. */
   readonly limitFile: string | undefined;
   /** Empty; says that the profile used the token, so that its logout removes it. */
   readonly #useFile: string | undefined;
   readonly #account: Account;
-  readonly #system: System;
+  readonly #uid: number | undefined;
+  readonly #trustsOthers: boolean;
   readonly #warn: (message: string, hint?: string) => void;
   /** True after a warning that a token or limit could not be written. */
   writeFailed = false;
@@ -110,7 +105,7 @@ export class TokenCache implements TokenStore {
   constructor(
     directory: string | undefined,
     account: Account,
-    system: System,
+    { env, system }: Pick<Io, 'env' | 'system'>,
     /** Shows the same warning once. */
     warn: (message: string, hint?: string) => void,
   ) {
@@ -121,7 +116,9 @@ export class TokenCache implements TokenStore {
     this.limitFile = fileOf(LIMIT, 'json');
     this.#useFile = fileOf(account.profile, 'used');
     this.#account = account;
-    this.#system = system;
+    this.#uid = system.uid;
+    // Whoever sets it trusts that folder, such as a shared volume that maps all users to one.
+    this.#trustsOthers = Boolean(env.IMGCTL_CONFIG_DIR);
     this.#warn = warn;
   }
 
@@ -146,11 +143,18 @@ export class TokenCache implements TokenStore {
     await this.#writeRecord(this.location, record, isCopy);
   }
 
+  /** Stores something as long as a token for a moment. @throws ImgctlError failed: it cannot be stored */
+  async testWrite(): Promise<void> {
+    const file = this.location && `${this.location}.test`;
+    await this.#store(file, { token: 'x'.repeat(MAX_TOKEN_LENGTH) });
+    if (file) fs.rmSync(file, { force: true });
+  }
+
   /** Marks the token as used by the profile. If this fails, so does the write of the token, which reports it. */
   #markUse(): void {
     const file = this.#useFile;
     if (file === undefined || fs.existsSync(file)) return;
-    valueOr(() => {
+    tryOr(() => {
       fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
       fs.writeFileSync(file, '', { mode: 0o600, flag: 'wx' });
     }, undefined);
@@ -170,15 +174,18 @@ export class TokenCache implements TokenStore {
     await this.#writeRecord(this.limitFile, record, isCopy);
   }
 
-  async takeTurn<Result>({ findExisting, action }: Turn<Result>, io: Clock): Promise<Result> {
+  async withTokenMutex<Result>(
+    { reuse, action }: TokenRequest<Result>,
+    io: Clock,
+  ): Promise<Result> {
     for (;;) {
       try {
-        return await withLockIfPossible(this.limitFile, LOCK_PATIENCE, io, async (confirm) => {
-          // Another process may have held the lock before.
-          return (await findExisting()) ?? action(async () => confirm());
+        return await withMutexIfPossible(this.limitFile, MUTEX_PATIENCE, io, async (assertHeld) => {
+          // Another process may have held the mutex before.
+          return (await reuse()) ?? action(async () => assertHeld());
         });
       } catch (error) {
-        if (!(error instanceof LockLostError)) throw error;
+        if (!(error instanceof MutexLostError)) throw error;
       }
     }
   }
@@ -187,7 +194,11 @@ export class TokenCache implements TokenStore {
     if (file === undefined) return undefined;
     this.#tighten(path.dirname(file));
     try {
-      return readJsonFile(file, this.#system.uid);
+      const check = ({ uid }: fs.Stats) => {
+        const isOwn = uid === (this.#uid ?? uid);
+        if (!isOwn && !this.#trustsOthers) throw new Error('it belongs to another user');
+      };
+      return readJsonFile(file, check, this.#uid);
     } catch (error) {
       this.#warn(`cannot read ${file}: ${errorReason(error)}; the file is ignored`);
       return undefined;
@@ -195,28 +206,48 @@ export class TokenCache implements TokenStore {
   }
 
   async #writeRecord(file: string | undefined, value: JsonObject, isCopy: boolean): Promise<void> {
+    await this.#store(file, value).catch(({ message, hint }: ImgctlError) => {
+      if (isCopy) return;
+      this.writeFailed = true;
+      this.#warn(`${message}; it is used for this run only`, hint);
+    });
+  }
+
+  /** @throws ImgctlError failed */
+  async #store(file: string | undefined, value: JsonObject): Promise<void> {
     try {
       if (file === undefined) throw new Error('no home directory');
       this.#tighten(path.dirname(file));
-      await writeJsonFile(file, value);
-    } catch (error) {
-      if (isCopy) return;
-      this.writeFailed = true;
-      this.#warn(
-        `cannot store the access token (${errorReason(error)}); it is used for this run only`,
-        'check disk space and permissions, or set IMGCTL_CONFIG_DIR to a writable directory',
-      );
+      await writeJsonFile(file, value, { keepsOwner: this.#trustsOthers });
+    } catch (cause) {
+      const message = `cannot store the access token (${errorReason(cause)})`;
+      const hint =
+        'check disk space and permissions, or set IMGCTL_CONFIG_DIR to a writable directory';
+      throw new ImgctlError('failed', message, { hint, cause });
     }
   }
 
   /** Tightens the folder of tokens only: the one above, or the target of a link, may belong to others. */
   #tighten(folder: string): void {
-    valueOr(() => {
+    tryOr(() => {
       const stat = fs.lstatSync(folder);
-      const isOwn = stat.isDirectory() && stat.uid === this.#system.uid;
+      const isOwn = stat.isDirectory() && stat.uid === this.#uid;
       if (isOwn && (stat.mode & 0o077) !== 0) fs.chmodSync(folder, 0o700);
     }, undefined);
   }
+}
+
+export type TokenState = 'none' | 'expired' | 'valid';
+
+/** By this machine's clock. */
+export function tokenState(token: CachedToken | undefined, now: number): TokenState {
+  if (token === undefined) return 'none';
+  return now < token.expiresAt ? 'valid' : 'expired';
+}
+
+export function noValidToken(state: 'none' | 'expired', { loginCommand }: Settings): ImgctlError {
+  const message = state === 'none' ? 'not logged in' : 'the token has expired';
+  return new ImgctlError('not-logged-in', message, { hint: `run: ${loginCommand}` });
 }
 
 /** True if a Date can show the time. */
@@ -243,11 +274,11 @@ export function forgetTokens(
       .filter((entry) => !entry.isDirectory())
       .map(({ name }) => {
         const [owner = '', key = ''] = name.replace(/^\./, '').split('.');
-        return { name, owner, key, isUse: name.endsWith('.used') };
+        return { name, owner, key, isUseMark: name.endsWith('.used') };
       })
       // A link may lead to the files of another program.
       .filter(({ key }) => /^[\da-f]{16}$/.test(key));
-    const uses = files.filter(({ isUse }) => isUse);
+    const uses = files.filter(({ isUseMark }) => isUseMark);
     const keys = new Set(uses.filter(({ owner }) => owner === profile).map(({ key }) => key));
     if (account) keys.add(accountKey(account));
     const others = uses.filter(({ owner, key }) => owner !== profile && keys.has(key));
@@ -256,7 +287,7 @@ export function forgetTokens(
       .filter(({ owner }) => owner !== LIMIT)
       .filter(({ owner, key }) => profile === undefined || owner === profile || keys.has(key))
       // The marks of use last: one that stays leads the next logout to a token that stays.
-      .sort((a, b) => Number(a.isUse) - Number(b.isUse));
+      .sort((a, b) => Number(a.isUseMark) - Number(b.isUseMark));
     for (const { name } of forgotten) {
       file = path.join(folder, name);
       fs.rmSync(file, { force: true });

@@ -3,24 +3,24 @@
 import { isToken, type TokenSource } from '../api/auth.ts';
 import type { Client } from '../api/client.ts';
 import type { IssuedToken, TokenLimit } from '../api/token-request.ts';
-import { describeLater } from '../duration.ts';
+import type { SecretSource } from '../config/secrets.ts';
 import { hasCode, ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import type { Clock } from '../io.ts';
-import type { SecretSource } from './secrets.ts';
+import { describeLater } from '../words.ts';
 import {
   type CachedToken,
   needsRenewal,
   type RememberedLimit,
+  type TokenRequest,
   type TokenStore,
-  type Turn,
 } from './token-cache.ts';
 
 /** Returns a source of one token, neither cached nor renewed. @throws ImgctlError config: no header can hold it */
 export function fixedToken(token: string, origin: string, hint: string): TokenSource {
   if (!isToken(token)) {
     throw new ImgctlError('config', `${origin} is not an access token`, {
-      hint: `set ${origin} to a token, without spaces or line breaks`,
+      hint: `set ${origin} to a token: up to 8 KiB, without spaces or line breaks`,
     });
   }
   return { current: async () => token, renew: async () => undefined, hint };
@@ -90,8 +90,8 @@ export class Tokens implements TokenSource {
     hint = `check the user name and password, then: ${this.#options.loginCommand}`,
     { ignoreLimit = false }: { readonly ignoreLimit?: boolean | undefined } = {},
   ): Promise<IssuedToken> {
-    return this.#takeTurn({
-      findExisting: async () => undefined,
+    return this.#withTokenMutex({
+      reuse: async () => undefined,
       action: () => this.#request(password, hint, ignoreLimit),
     });
   }
@@ -115,32 +115,32 @@ export class Tokens implements TokenSource {
   async #renewWithLock(refused: string | undefined): Promise<string> {
     const { store, io, username, password } = this.#options;
     if (username === undefined || password === undefined) throw this.#notLoggedIn();
-    const findExisting = async () => {
+    const reuse = async () => {
       const stored = await store.read(refused);
       return stored && !needsRenewal(stored, io.now()) ? stored : undefined;
     };
-    const action = async (confirm: () => Promise<void>) => {
+    const action = async (assertHeld: () => Promise<void>) => {
       const secret = await password.read();
-      await confirm();
+      await assertHeld();
       return this.#request(secret, password.hint);
     };
-    this.#memory = await this.#takeTurn<CachedToken>({ findExisting, action });
+    this.#memory = await this.#withTokenMutex<CachedToken>({ reuse, action });
     return this.#memory.token;
   }
 
-  /** Takes a turn; if the limit is reached, waits for its end as long as the user allows. */
-  async #takeTurn<Result>(turn: Turn<Result>): Promise<Result> {
+  /** Runs the request under the mutex; if the limit is reached, waits for its end as long as the user allows. */
+  async #withTokenMutex<Result>(request: TokenRequest<Result>): Promise<Result> {
     const { store, io, patience = 0, onWait } = this.#options;
     const deadline = io.now() + patience;
     for (;;) {
       try {
-        return await store.takeTurn(turn, io);
+        return await store.withTokenMutex(request, io);
       } catch (error) {
         if (!hasCode(error, 'rate-limited')) throw error;
         const limit = await store.readLimit(io.now());
         if (limit?.remaining !== 0 || limit.resetsAt > deadline) throw error;
         onWait?.(limit.resetsAt - io.now());
-        const found = await this.#waitUntil(limit.resetsAt, turn);
+        const found = await this.#waitUntil(limit.resetsAt, request);
         if (found !== undefined) return found;
       }
     }
@@ -148,12 +148,12 @@ export class Tokens implements TokenSource {
 
   async #waitUntil<Result>(
     end: number,
-    { findExisting }: Turn<Result>,
+    { reuse }: TokenRequest<Result>,
   ): Promise<Result | undefined> {
     const { io } = this.#options;
     for (let left = end - io.now(); left > 0; left = end - io.now()) {
       await io.sleep(Math.min(left, LOOK_INTERVAL), io.signal);
-      const found = await findExisting();
+      const found = await reuse();
       if (found !== undefined) return found;
     }
     return undefined;

@@ -13,127 +13,104 @@ import {
   isDeadPart,
   isHidden,
   nameTooLong,
+  type OnBytes,
   partName,
   type Storage,
   storageFull,
 } from './storage.ts';
+import type { UploadFile } from './upload-file.ts';
 
-const SHOW = 'check the folder: imgctl config get upload-url, or --to';
+const CHECK_FOLDER = 'check the folder: imgctl config get upload-url, or --to';
 const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
 const PIECE = 1024 * 1024;
 
-export function folderStorage(folder: string, { signal, system, now }: Clock): Storage {
-  const address = `folder ${folder}`;
-  const fail = (cause: unknown): never => {
-    if (cause instanceof ImgctlError) throw cause;
-    const reason = errorReason(cause);
-    if (FULL.includes(reason)) throw storageFull(address, reason, cause);
-    const failed = (code: ErrorCode, message: string, hint?: string) =>
-      new ImgctlError(code, message, { hint, cause });
-    if (FORBIDDEN.includes(reason)) {
-      const message = `no permission for ${folder} (${reason})`;
-      throw failed('not-permitted', message, `check its permissions: ls -ld ${folder}`);
-    }
-    if (isMissing(cause))
-      throw failed('not-found', `folder ${folder} does not exist`, `is it mounted? ${SHOW}`);
-    throw failed('failed', `cannot upload to ${folder}: ${reason}`);
-  };
-  const at = (name: string) => path.join(folder, name);
+interface Folder {
+  readonly root: string;
+  readonly address: string;
+  readonly clock: Clock;
+  /** Throws an error of the file system as one of the storage. */
+  readonly fail: (cause: unknown) => never;
+}
 
-  const statOf = async (name: string): Promise<Stats | undefined> => {
-    const stats = await stat(at(name)).catch((error: unknown) => {
-      if (isMissing(error)) return undefined;
-      throw errorReason(error) === 'ENAMETOOLONG' ? nameTooLong(name, address) : fail(error);
-    });
-    if (stats && !stats.isFile()) throw conflict(name, address);
-    return stats;
-  };
+/** A part as it was written. */
+interface Part {
+  readonly path: string;
+  readonly digest: string;
+  readonly stats: Stats;
+}
 
-  const digestOf = async (chunks: AsyncIterable<Buffer>): Promise<string> => {
+async function put(folder: Folder, name: string, file: UploadFile, onProgress: OnBytes) {
+  const { root, fail, clock } = folder;
+  const partPath = path.join(root, partName(name, clock.system));
+  const discard = () => rm(partPath, { force: true }).catch(fail);
+  const handle = await open(partPath, 'wx').catch(fail);
+  try {
     const hash = createHash('sha256');
-    for await (const chunk of chunks) {
-      signal.throwIfAborted();
-      hash.update(chunk);
+    let position = 0;
+    onProgress(position);
+    for await (const bytes of file.readAll()) {
+      hash.update(bytes);
+      await handle.writeFile(bytes);
+      position += bytes.length;
+      onProgress(position);
     }
-    return hash.digest('hex');
-  };
-  const digestAt = (name: string) => digestOf(createReadStream(at(name), { highWaterMark: PIECE }));
+    await handle.sync();
+    const part = { path: partPath, digest: hash.digest('hex'), stats: await handle.stat() };
+    if ((await digestAt(folder, partPath)) !== part.digest)
+      throw arrivedWrong(name, 'its digest is wrong');
+    const publishPart = (replace: boolean) => publish(folder, part, name, replace).catch(fail);
+    return { publish: publishPart, discard };
+  } catch (error) {
+    await discard().catch(() => {});
+    return fail(error);
+  } finally {
+    await handle.close();
+  }
+}
 
-  return {
-    address,
-    async check() {
-      if ((await stat(folder).catch(fail)).isDirectory()) return;
-      throw new ImgctlError('not-found', `${folder} is not a folder`, { hint: SHOW });
-    },
-    async list() {
-      const entries = await readdir(folder, { withFileTypes: true }).catch(fail);
-      const files = entries.filter((entry) => !entry.isDirectory() && !isHidden(entry.name));
-      return files.map(({ name }) => name).sort();
-    },
-    async compare(name, source) {
-      const stored = await statOf(name);
-      if (!stored) return { state: 'absent' };
-      if (stored.size !== source.size) return { state: 'different' };
-      const isSame = (await digestAt(name).catch(fail)) === (await digestOf(source.read()));
-      return { state: isSame ? 'same' : 'different' };
-    },
-    async put(name, source, onProgress) {
-      const part = partName(name, system);
-      const discard = () => rm(at(part), { force: true }).catch(fail);
-      const handle = await open(at(part), 'wx').catch(fail);
-      try {
-        const hash = createHash('sha256');
-        let position = 0;
-        onProgress(position);
-        for await (const bytes of source.readAll()) {
-          hash.update(bytes);
-          await handle.writeFile(bytes);
-          position += bytes.length;
-          onProgress(position);
-        }
-        await handle.sync();
-        const digest = hash.digest('hex');
-        const facts = await handle.stat();
-        if ((await digestAt(part)) !== digest) throw arrivedWrong(name, 'its digest is wrong');
-        /** True if it is the file that was written, or has its content if the file system renumbers files. */
-        const isWritten = async (file: string) => {
-          const stats = await statOf(file);
-          if (stats?.size !== source.size) return false;
-          const { dev, ino, mtimeMs } = stats;
-          const isSame = dev === facts.dev && ino === facts.ino && mtimeMs === facts.mtimeMs;
-          return isSame || (await digestAt(file)) === digest;
-        };
-        return {
-          async finish(replace) {
-            try {
-              if (!(await isWritten(part))) throw arrivedWrong(name, 'its part was changed');
-              if (replace) await rename(at(part), at(name));
-              else if (!(await renameToNew(at(part), at(name)))) throw conflict(name, address);
-              await flushFolder(folder);
-              if (!(await isWritten(name))) throw arrivedWrong(name, 'another file replaced it');
-            } catch (error) {
-              fail(error);
-            }
-          },
-          discard,
-        };
-      } catch (error) {
-        await discard().catch(() => {});
-        return fail(error);
-      } finally {
-        await handle.close();
-      }
-    },
-    async sweep() {
-      for (const name of await readdir(folder).catch(fail)) {
-        const stats = name.startsWith('.imgctl-') ? await stat(at(name)).catch(() => null) : null;
-        if (stats && isDeadPart(name, now() - stats.mtimeMs, system))
-          await rm(at(name), { force: true }).catch(fail);
-      }
-    },
-    async close() {},
-  };
+/** Renames a part and checks it again. */
+async function publish(folder: Folder, part: Part, name: string, replace: boolean): Promise<void> {
+  const target = path.join(folder.root, name);
+  if (!(await isWritten(folder, part, part.path))) throw arrivedWrong(name, 'its part was changed');
+  if (replace) await rename(part.path, target);
+  else if (!(await renameToNew(part.path, target))) throw conflict(name, folder.address);
+  await flushFolder(folder.root);
+  if (!(await isWritten(folder, part, target)))
+    throw arrivedWrong(name, 'another file replaced it');
+}
+
+/** True if a file is the part, or has its content if the file system renumbers files. */
+async function isWritten(folder: Folder, { digest, stats }: Part, file: string): Promise<boolean> {
+  const stored = await findStored(folder, file);
+  if (stored?.size !== stats.size) return false;
+  const { dev, ino, mtimeMs } = stored;
+  const isSame = dev === stats.dev && ino === stats.ino && mtimeMs === stats.mtimeMs;
+  return isSame || (await digestAt(folder, file)) === digest;
+}
+
+/** Returns what the file system says of a stored file. */
+async function findStored({ address, fail }: Folder, file: string) {
+  const name = path.basename(file);
+  const stats = await stat(file).catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw errorReason(error) === 'ENAMETOOLONG' ? nameTooLong(name, address) : fail(error);
+  });
+  if (stats && !stats.isFile()) throw conflict(name, address);
+  return stats;
+}
+
+function digestAt(folder: Folder, file: string): Promise<string> {
+  return digestOf(folder, createReadStream(file, { highWaterMark: PIECE }));
+}
+
+async function digestOf({ clock }: Folder, chunks: AsyncIterable<Buffer>): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of chunks) {
+    clock.signal.throwIfAborted();
+    hash.update(chunk);
+  }
+  return hash.digest('hex');
 }
 
 /** Renames without overwriting, which a hard link does in one step. Returns false if the name is taken. */
@@ -156,4 +133,56 @@ async function flushFolder(folder: string): Promise<void> {
   const handle = await open(folder).catch(() => undefined);
   await handle?.sync().catch(() => {});
   await handle?.close();
+}
+
+function folderError(root: string, address: string, cause: unknown): ImgctlError {
+  if (cause instanceof ImgctlError) return cause;
+  const reason = errorReason(cause);
+  const failed = (code: ErrorCode, message: string, hint?: string) =>
+    new ImgctlError(code, message, { hint, cause });
+  if (FULL.includes(reason)) return storageFull(address, reason, cause);
+  if (FORBIDDEN.includes(reason)) {
+    const message = `no permission for ${root} (${reason})`;
+    return failed('not-permitted', message, `check its permissions: ls -ld ${root}`);
+  }
+  if (!isMissing(cause)) return failed('failed', `cannot upload to ${root}: ${reason}`);
+  return failed('not-found', `folder ${root} does not exist`, `is it mounted? ${CHECK_FOLDER}`);
+}
+
+export function folderStorage(root: string, clock: Clock): Storage {
+  const address = `folder ${root}`;
+  const fail = (cause: unknown): never => {
+    throw folderError(root, address, cause);
+  };
+  const folder: Folder = { root, address, clock, fail };
+  return {
+    address,
+    async check() {
+      if ((await stat(root).catch(fail)).isDirectory()) return;
+      throw new ImgctlError('not-found', `${root} is not a folder`, { hint: CHECK_FOLDER });
+    },
+    async list() {
+      const entries = await readdir(root, { withFileTypes: true }).catch(fail);
+      const files = entries.filter((entry) => !entry.isDirectory() && !isHidden(entry.name));
+      return files.map(({ name }) => name).sort();
+    },
+    async compare(name, file) {
+      const target = path.join(root, name);
+      const stored = await findStored(folder, target);
+      if (!stored) return { state: 'absent' };
+      if (stored.size !== file.size) return { state: 'different' };
+      const digest = await digestAt(folder, target).catch(fail);
+      return { state: digest === (await digestOf(folder, file.read())) ? 'same' : 'different' };
+    },
+    put: (name, file, onProgress) => put(folder, name, file, onProgress),
+    async removeDeadParts() {
+      for (const name of await readdir(root).catch(fail)) {
+        const file = path.join(root, name);
+        const stats = name.startsWith('.imgctl-') ? await stat(file).catch(() => null) : null;
+        if (stats && isDeadPart(name, clock.now() - stats.mtimeMs, clock.system))
+          await rm(file, { force: true }).catch(fail);
+      }
+    },
+    async close() {},
+  };
 }

@@ -25,8 +25,8 @@ const ENDPOINT = {
 
 export const CHECK_URL = `check the URL: ${ENDPOINT.show}`;
 const CHECK_SETTINGS = 'check the user of the storage and its permissions: imgctl config list';
-const ASK = 'try again later, or ask the administrators of the storage';
-const RAISE = 'ask the administrators of the storage to raise its limit';
+const TRY_LATER = 'try again later, or ask the administrators of the storage';
+const RAISE_LIMIT = 'ask the administrators of the storage to raise its limit';
 
 export interface StorageRequest
   extends Pick<HttpRequest, 'method' | 'url' | 'body' | 'idempotent'> {
@@ -54,11 +54,16 @@ export function createRequests(
     connections: parallel + 1,
   });
   return {
-    /** Returns the response of any status but a redirect. @throws ImgctlError */
-    async send(request: StorageRequest): Promise<HttpResponse> {
+    /**
+     * Returns the response of any status but a redirect.
+     * @param nextUrl returns the URL for each time that the request is sent
+     * @throws ImgctlError
+     */
+    async send(request: StorageRequest, nextUrl = () => request.url): Promise<HttpResponse> {
       const headers = { 'user-agent': userAgent, ...(await authorize(request)) };
       const sent = { ...request, headers, timeout, signal };
-      const response = await sendWithRetry(transport, sent, { retries, sleep, random, onEvent });
+      const send = () => transport.send({ ...sent, url: nextUrl() });
+      const response = await sendWithRetry({ send }, sent, { retries, sleep, random, onEvent });
       if (!isRedirect(response)) return response;
       throw redirectError(
         response,
@@ -124,13 +129,13 @@ export function storageError(response: HttpResponse, detail = '', meaning = resp
     401: ['wrong-credentials', `${host} refused the credentials`, CHECK_SETTINGS],
     403: ['not-permitted', `${host} does not permit ${method} ${pathname}`, CHECK_SETTINGS],
     404: ['not-found', `${origin}${pathname} does not exist`, CHECK_URL],
-    413: ['failed', `${host} does not accept files of this size`, RAISE],
+    413: ['failed', `${host} does not accept files of this size`, RAISE_LIMIT],
     429: ['rate-limited', `${host} limits requests`, 'try again later'],
   };
   const [code, what, hint] =
     refusals[meaning] ??
     (meaning >= 500
-      ? ['server-error', `${host} failed: ${method} ${pathname}`, ASK]
+      ? ['server-error', `${host} failed: ${method} ${pathname}`, TRY_LATER]
       : ['bad-answer', `${host} refused ${method} ${pathname}`, CHECK_URL]);
   return new ImgctlError(code, `${what} (${about})`, { hint, status });
 }

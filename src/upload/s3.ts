@@ -8,24 +8,19 @@ import { TransportError } from '../http/errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { isSuccess } from '../http/retry.ts';
 import { findAll, textOf, type XmlElement } from '../ovf/xml.ts';
-import {
-  CHECK_URL,
-  createRequests,
-  type StorageRequest,
-  storageError,
-  streamBody,
-  textBody,
-  xmlOf,
-} from './requests.ts';
-import type { Source } from './source.ts';
+import { createRequests, type StorageRequest, streamBody, textBody } from './requests.ts';
+import { isEncrypted, notS3, plainTag, rootOf, s3Code, s3Error } from './s3-responses.ts';
 import {
   arrivedWrong,
+  type Comparison,
   conflict,
   isHidden,
   nameTooLong,
+  type OnBytes,
   type Storage,
   type StorageOptions,
 } from './storage.ts';
+import type { UploadFile } from './upload-file.ts';
 
 const MIB = 2 ** 20;
 const MAX_PARTS = 10_000;
@@ -38,19 +33,13 @@ const SETTLING = 2_000;
 /** Maximum number of unfinished uploads of a file to compare, the last ones. */
 const MAX_UPLOADS = 20;
 
-/** Codes of errors after which the uploaded parts are of no use. */
-const USELESS_AFTER = ['invalid-package', 'storage-full', 'conflict', 'failed'] as const;
+/** Codes of errors after which an upload is aborted: its parts would be of no use. */
+const ABORT_CODES = ['invalid-package', 'storage-full', 'conflict', 'failed'] as const;
 
 /** Without a checksum, some storages read the whole file again for one of their own. */
 const WITH_CRC = { 'x-amz-checksum-algorithm': 'CRC32' };
 
 type Query = Readonly<Record<string, string>>;
-
-/** The digests of a part: MD5 in hexadecimal, and CRC-32 as S3 writes it. */
-interface Digests {
-  readonly md5: string;
-  readonly crc: string;
-}
 
 interface S3Request extends Partial<Omit<StorageRequest, 'url'>> {
   /** Of the bucket without it. */
@@ -58,329 +47,283 @@ interface S3Request extends Partial<Omit<StorageRequest, 'url'>> {
   readonly query?: Query;
 }
 
+/** A bucket, or a folder in it. */
+interface S3 extends Pick<StorageOptions, 'clock' | 'parallel' | 'partSize'> {
+  readonly send: (request: S3Request) => Promise<HttpResponse>;
+  readonly host: string;
+  readonly address: string;
+  /** Empty, or ends with a slash. */
+  readonly prefix: string;
+}
+
+/** The digests of a part: MD5 in hexadecimal, and CRC-32 as S3 writes it. */
+interface Digests {
+  readonly md5: string;
+  readonly crc: string;
+}
+
 /** An unfinished upload. */
 interface Upload {
+  readonly s3: S3;
   readonly name: string;
   readonly id: string;
-  readonly source: Source;
+  readonly file: UploadFile;
+  /** Bytes of each part but the last. */
+  readonly partSize: number;
   /** Its parts have a CRC-32. */
   readonly hasCrc: boolean;
   /** The ETags of the parts that the storage has, by number from 1. */
   readonly tags: Map<number, string>;
 }
 
-export function s3Storage(
-  url: URL,
-  credentials: Pick<AwsV4Signer, 'accessKeyId' | 'secretAccessKey' | 'region'>,
-  options: StorageOptions,
-): Storage {
-  const { clock, parallel, partSize } = options;
-  const [bucket = '', ...folders] = url.pathname.slice(1).split('/').map(decodeURIComponent);
-  const address = `bucket ${bucket} at ${url.host}`;
-  /** Empty, or ends with a slash. */
-  const prefix = folders.map((folder) => `${folder}/`).join('');
-  const requests = createRequests(url, options, async ({ method, url: { href }, headers }) => {
-    const datetime = new Date(clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, '');
-    const signer = new AwsV4Signer({
-      method,
-      url: href,
-      headers: { ...headers },
-      datetime,
-      service: 's3',
-      ...credentials,
-    });
-    return Object.fromEntries((await signer.sign()).headers);
-  });
+async function compare(s3: S3, name: string, file: UploadFile): Promise<Comparison> {
+  if (Buffer.byteLength(`${s3.prefix}${name}`) > MAX_KEY) throw nameTooLong(name, s3.address);
+  const stored = await findStored(s3, name);
+  if (!stored) return { state: 'absent' };
+  if (stored.size !== file.size) return { state: 'different' };
+  if (stored.isOpaque)
+    return { state: 'same', note: 'only its size was compared: its ETag is not an MD5' };
+  // Without a number it is the MD5 of the whole.
+  const [, count] = stored.tag.split('-');
+  const parts: Digests[] = [];
+  const partSize = count === undefined ? undefined : partSizeOf(s3, file);
+  for await (const part of digestsOf(file.read(), partSize)) parts.push(part);
+  const tag = count === undefined ? parts[0]?.md5 : multipartTag(parts);
+  if (tag === stored.tag) return { state: 'same' };
+  const note = 'a file uploaded with another part size counts as different; see --part-size';
+  return { state: 'different', ...(count && Number(count) !== parts.length && { note }) };
+}
 
-  function send({ name, query = {}, ...request }: S3Request): Promise<HttpResponse> {
-    const key = name === undefined ? [] : `${prefix}${name}`.split('/');
-    const target = new URL(`/${[bucket, ...key].map(encode).join('/')}`, url.origin);
-    const pairs = Object.entries(query).map((pair) => pair.map(encode).join('='));
-    target.search = pairs.join('&');
-    return requests.send({ method: 'GET', ...request, url: target });
-  }
-
-  /** Returns the XML of a success. @throws ImgctlError, also for an error with status 200 */
-  function rootOf(response: HttpResponse): XmlElement {
-    const root = xmlOf(response);
-    // A request that takes long has its status before its error.
-    if (!isSuccess(response) || root?.name === 'Error') throw s3Error(response);
-    return root ?? notS3();
-  }
-
-  function notS3(): never {
-    const message = `${url.host} is not an S3 storage`;
-    throw new ImgctlError('bad-answer', message, { hint: CHECK_URL });
-  }
-
-  async function ask(request: S3Request): Promise<XmlElement> {
-    return rootOf(await send(request));
-  }
-
-  /**
-   * Yields the elements of a list with that name.
-   * @param markers by parameter of the next page, the element that has its value
-   * @param ends statuses that end the list
-   */
-  async function* items(
-    name: string,
-    request: S3Request,
-    markers: Query,
-    ends: readonly number[] = [],
-  ): AsyncGenerator<XmlElement> {
-    const seen = new Set<string>();
-    let next: Query = {};
-    let count = 0;
-    while (seen.size < MAX_PAGES && count <= MAX_ITEMS) {
-      const response = await send({ ...request, query: { ...request.query, ...next } });
-      if (ends.includes(response.status)) return;
-      const root = rootOf(response);
-      const items = findAll(root, name);
-      yield* items;
-      if (textOf(root, 'IsTruncated') !== 'true') return;
-      count += items.length;
-      const markerOf = ([key, element]: [string, string]) => [key, textOf(root, element) ?? ''];
-      next = Object.fromEntries(Object.entries(markers).map(markerOf));
-      const marker = JSON.stringify(next);
-      if (seen.has(marker)) break;
-      seen.add(marker);
-    }
-    const hint = 'use an upload URL with fewer files';
-    throw new ImgctlError('bad-answer', `${url.host} sent an endless list`, { hint });
-  }
-
-  async function stat(name: string) {
-    const response = await send({ method: 'HEAD', name });
-    if (response.status === 404) return undefined;
-    if (!isSuccess(response)) throw s3Error(response);
-    const tag = plainTag(response.headers.etag);
-    // An ETag is no MD5 with keys of the storage's own.
-    const isOpaque = isEncrypted(response) || !/^[0-9a-f]{32}(-\d+)?$/.test(tag);
-    return { size: Number(response.headers['content-length']), tag, isOpaque };
-  }
-
-  /** Returns the size of a part, so that the file has at most 10,000. */
-  function partSizeOf({ size }: Source): number {
-    return Math.max(partSize, Math.ceil(size / MAX_PARTS / MIB) * MIB);
-  }
-
-  /** Returns the bytes of a part. @param number from 1 */
-  function rangeOf(source: Source, number: number) {
-    const partSize = partSizeOf(source);
-    const start = (number - 1) * partSize;
-    const end = Math.min(start + partSize, source.size);
-    return { start, end, length: end - start };
-  }
-
-  /** Returns the ids of the unfinished uploads of a file. */
-  async function listUploads(name: string): Promise<string[]> {
-    const key = `${prefix}${name}`;
-    const query = { uploads: '', prefix: key };
-    const markers = { 'key-marker': 'NextKeyMarker', 'upload-id-marker': 'NextUploadIdMarker' };
-    const ids: string[] = [];
-    // Without permission to list them nothing is continued.
-    for await (const upload of items('Upload', { query }, markers, [403, 405, 501]))
-      if (textOf(upload, 'Key') === key) ids.push(textOf(upload, 'UploadId') ?? '');
-    return ids.filter((id) => id !== '').slice(-MAX_UPLOADS);
-  }
-
-  /** Returns an upload whose parts are parts of the source: another machine may be writing the others. */
-  async function findUpload(name: string, source: Source): Promise<Upload | undefined> {
-    const markers = { 'part-number-marker': 'NextPartNumberMarker' };
-    for (const id of await listUploads(name)) {
-      const tags = new Map<number, string>();
-      const checksums = new Set<string>();
-      const query = { uploadId: id, 'part-number-marker': '0' };
-      // It was completed or removed meanwhile, or belongs to another user.
-      for await (const part of items('Part', { name, query }, markers, [403, 404])) {
-        tags.set(Number(textOf(part, 'PartNumber')), plainTag(textOf(part, 'ETag')));
-        for (const child of part.children)
-          if (child.name.startsWith('Checksum')) checksums.add(child.name);
-      }
-      const hasCrc = checksums.delete('ChecksumCRC32');
-      // Another program's upload may need a checksum that is not computed here.
-      let isSame = tags.size > 0 && checksums.size === 0;
-      for (const [number, tag] of tags) {
-        if (!isSame) break;
-        const { start, end } = rangeOf(source, number);
-        for await (const { md5 } of digestsOf(source.read(start, end))) isSame = md5 === tag;
-      }
-      if (isSame) return { name, id, source, hasCrc, tags };
-    }
-    return undefined;
-  }
-
-  async function startUpload(name: string, source: Source): Promise<Upload> {
-    const request = { method: 'POST', name, query: { uploads: '' }, headers: WITH_CRC };
-    const response = await send(request);
-    const id = textOf(rootOf(response), 'UploadId') || notS3();
-    // A storage that does not confirm it may refuse the checksums.
-    const hasCrc = response.headers['x-amz-checksum-algorithm'] === 'CRC32';
-    return { name, id, source, hasCrc, tags: new Map() };
-  }
-
-  async function abort(name: string, uploadId: string): Promise<void> {
-    const request = { method: 'DELETE', name, query: { uploadId }, idempotent: true };
-    const response = await send(request);
-    if (!isSuccess(response) && response.status !== 404) throw s3Error(response);
-  }
-
-  /** Reads the file for the digests of its parts, which it returns, and sends those that are missing. */
-  async function sendParts(upload: Upload, onProgress: (bytes: number) => void) {
-    const { name, id, source, hasCrc, tags } = upload;
-    const parts: Digests[] = [];
-    const sending = new Set<Promise<void>>();
-    let total = 0;
-    for (const number of tags.keys()) total += rangeOf(source, number).length;
-    onProgress(total);
-    const sendPart = async (number: number, { md5, crc }: Digests): Promise<void> => {
-      const { start, end, length } = rangeOf(source, number);
-      let counted = 0;
-      const read = () => source.read(start, end);
-      const body = streamBody(length, read, (bytes) => {
-        total += bytes - counted;
-        counted = bytes;
-        onProgress(total);
-      });
-      const query = { partNumber: `${number}`, uploadId: id };
-      const headers = {
-        'content-md5': Buffer.from(md5, 'hex').toString('base64'),
-        ...(hasCrc && { 'x-amz-checksum-crc32': crc }),
-      };
-      const response = await send({ method: 'PUT', name, query, headers, body, idempotent: true });
-      if (s3Code(response) === 'NoSuchUpload') throw uploadGone(name);
-      if (!isSuccess(response)) throw s3Error(response);
-      const tag = plainTag(response.headers.etag);
-      if (tag !== md5 && !isEncrypted(response))
-        throw arrivedWrong(name, `part ${number} has the wrong ETag`);
-      tags.set(number, tag);
-    };
-    try {
-      for await (const digests of digestsOf(source.readAll(), partSizeOf(source))) {
-        const number = parts.push(digests);
-        if (tags.get(number) === digests.md5) continue;
-        if (sending.size >= parallel) await Promise.race(sending);
-        const part = sendPart(number, digests);
-        sending.add(part);
-        // A part that failed stays, and ends the next wait.
-        part.then(
-          () => sending.delete(part),
-          () => {},
-        );
-      }
-      await Promise.all(sending);
-    } finally {
-      await Promise.allSettled(sending);
-    }
-    return parts;
-  }
-
-  /** Completes the upload, which makes the object visible, and checks it. */
-  async function complete(
-    { name, id, source, hasCrc, tags }: Upload,
-    parts: readonly Digests[],
-    replace: boolean,
-  ): Promise<void> {
-    if (!replace && (await stat(name))) throw conflict(name, address);
-    const list = parts.map(({ md5, crc }, index) => {
-      const tag = `<ETag>&quot;${tags.get(index + 1) ?? md5}&quot;</ETag>`;
-      const checksum = hasCrc ? `<ChecksumCRC32>${crc}</ChecksumCRC32>` : '';
-      return `<Part><PartNumber>${index + 1}</PartNumber>${tag}${checksum}</Part>`;
-    });
-    const body = textBody(
-      `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${list.join('')}</CompleteMultipartUpload>`,
-    );
-    const condition: Record<string, string> = replace ? {} : { 'if-none-match': '*' };
-    const headers = { 'content-type': 'application/xml', ...condition };
-    let ownTag: string | undefined;
-    let failure: unknown;
-    try {
-      const query = { uploadId: id };
-      const root = await ask({ method: 'POST', name, query, headers, body });
-      ownTag = plainTag(textOf(root, 'ETag'));
-      await removeOtherUploads(name, id);
-    } catch (error) {
-      if (!(error instanceof ImgctlError)) throw error;
-      if (error.status === 412 || error.status === 409) throw conflict(name, address);
-      const isGone = error.code === 'not-found';
-      const isLost = error instanceof TransportError ? error.sent : error.code === 'server-error';
-      if (!isGone && !isLost) throw error;
-      failure = isGone ? uploadGone(name) : error;
-    }
-    const stored = await stat(name);
-    // With keys of the storage's own, the ETag is no MD5.
-    const isMd5 = parts.every(({ md5 }, index) => tags.get(index + 1) === md5);
-    const isRight = stored?.size === source.size && (!isMd5 || stored.tag === multipartTag(parts));
-    // If the response was lost, what is there says whether the upload was completed.
-    if (failure && stored && !isRight && !replace) throw conflict(name, address);
-    if (failure && !(isRight && isMd5)) throw failure;
-    if (isRight) return;
-    if (!stored) throw arrivedWrong(name, 'it is missing');
-    // It is surely ours if it has the ETag that the storage gave it when it was completed.
-    const removal = { method: 'DELETE', name, idempotent: true };
-    const isRemoved = stored.tag === ownTag && (await send(removal).then(isSuccess, () => false));
-    const what = stored.size === source.size ? `ETag is ${stored.tag}` : `size is ${stored.size}`;
-    throw arrivedWrong(name, `its ${what}${isRemoved ? '' : ', and it was not removed'}`);
-  }
-
-  /** Removes the other unfinished uploads of a file. A push that one of them belongs to ends with a conflict. */
-  async function removeOtherUploads(name: string, own: string): Promise<void> {
-    const others = (await listUploads(name).catch(() => [])).filter((id) => id !== own);
-    for (const other of others) await abort(name, other).catch(() => {});
-    // If one of them was being completed, and the storage ignores If-None-Match, that shows afterwards.
-    if (others.length > 0) await clock.sleep(SETTLING, clock.signal);
-  }
-
-  return {
-    address,
-    async check() {
-      await ask({ query: { 'list-type': '2', 'max-keys': '1', prefix } });
-    },
-    async list() {
-      const names: string[] = [];
-      const query = { 'list-type': '2', delimiter: '/', prefix };
-      const markers = { 'continuation-token': 'NextContinuationToken' };
-      for await (const object of items('Contents', { query }, markers)) {
-        // A copy, since a slice would keep the whole page in memory.
-        const name = `${Buffer.from((textOf(object, 'Key') ?? '').slice(prefix.length))}`;
-        if (name !== '' && !isHidden(name)) names.push(name);
-      }
-      return names;
-    },
-    async compare(name, source) {
-      if (Buffer.byteLength(`${prefix}${name}`) > MAX_KEY) throw nameTooLong(name, address);
-      const stored = await stat(name);
-      if (!stored) return { state: 'absent' };
-      if (stored.size !== source.size) return { state: 'different' };
-      if (stored.isOpaque)
-        return { state: 'same', note: 'only its size was compared: its ETag is not an MD5' };
-      // Without a number it is the MD5 of the whole.
-      const [, count] = stored.tag.split('-');
-      const partSize = count === undefined ? undefined : partSizeOf(source);
-      const parts: Digests[] = [];
-      for await (const part of digestsOf(source.read(), partSize)) parts.push(part);
-      const tag = count === undefined ? parts[0]?.md5 : multipartTag(parts);
-      if (tag === stored.tag) return { state: 'same' };
-      const note = 'a file uploaded with another part size counts as different; see --part-size';
-      return { state: 'different', ...(count && Number(count) !== parts.length && { note }) };
-    },
-    async put(name, source, onProgress) {
-      const upload = (await findUpload(name, source)) ?? (await startUpload(name, source));
-      const discard = async (error: unknown) => {
-        if (hasCode(error, ...USELESS_AFTER)) await abort(name, upload.id);
-      };
-      try {
-        const parts = await sendParts(upload, onProgress);
-        return { finish: (replace) => complete(upload, parts, replace), discard };
-      } catch (error) {
-        await discard(error).catch(() => {});
-        throw error;
-      }
-    },
-    /** What killed runs left of a file is continued or removed when that file is sent. */
-    async sweep() {},
-    close: requests.close,
+async function put(s3: S3, name: string, file: UploadFile, onProgress: OnBytes) {
+  const upload = (await findUpload(s3, name, file)) ?? (await startUpload(s3, name, file));
+  const discard = async (error: unknown) => {
+    if (hasCode(error, ...ABORT_CODES)) await abort(s3, name, upload.id);
   };
+  try {
+    const parts = await sendParts(upload, onProgress);
+    return { publish: (replace: boolean) => complete(upload, parts, replace), discard };
+  } catch (error) {
+    await discard(error).catch(() => {});
+    throw error;
+  }
+}
+
+/** Returns what the storage says of a stored file. */
+async function findStored(s3: S3, name: string) {
+  const response = await s3.send({ method: 'HEAD', name });
+  if (response.status === 404) return undefined;
+  if (!isSuccess(response)) throw s3Error(response);
+  const tag = plainTag(response.headers.etag);
+  // An ETag is no MD5 with keys of the storage's own.
+  const isOpaque = isEncrypted(response) || !/^[0-9a-f]{32}(-\d+)?$/.test(tag);
+  return { size: Number(response.headers['content-length']), tag, isOpaque };
+}
+
+/** Returns an upload whose parts are parts of the file: another machine may be writing the others. */
+async function findUpload(s3: S3, name: string, file: UploadFile): Promise<Upload | undefined> {
+  const markers = { 'part-number-marker': 'NextPartNumberMarker' };
+  for (const id of await listUploads(s3, name)) {
+    const tags = new Map<number, string>();
+    const checksums = new Set<string>();
+    const request = { name, query: { uploadId: id, 'part-number-marker': '0' } };
+    // It was completed or removed meanwhile, or belongs to another user.
+    for await (const part of listItems(s3, 'Part', request, markers, [403, 404])) {
+      tags.set(Number(textOf(part, 'PartNumber')), plainTag(textOf(part, 'ETag')));
+      for (const child of part.children)
+        if (child.name.startsWith('Checksum')) checksums.add(child.name);
+    }
+    const hasCrc = checksums.delete('ChecksumCRC32');
+    const upload = { s3, name, id, file, partSize: partSizeOf(s3, file), hasCrc, tags };
+    // Another program's upload may need a checksum that is not computed here.
+    let isSame = tags.size > 0 && checksums.size === 0;
+    for (const [number, tag] of tags) {
+      if (!isSame) break;
+      const { start, end } = rangeOf(upload, number);
+      for await (const { md5 } of digestsOf(file.read(start, end))) isSame = md5 === tag;
+    }
+    if (isSame) return upload;
+  }
+  return undefined;
+}
+
+/** Returns the ids of the unfinished uploads of a file. */
+async function listUploads(s3: S3, name: string): Promise<string[]> {
+  const key = `${s3.prefix}${name}`;
+  const query = { uploads: '', prefix: key };
+  const markers = { 'key-marker': 'NextKeyMarker', 'upload-id-marker': 'NextUploadIdMarker' };
+  const ids: string[] = [];
+  // Without permission to list them nothing is continued.
+  for await (const upload of listItems(s3, 'Upload', { query }, markers, [403, 405, 501]))
+    if (textOf(upload, 'Key') === key) ids.push(textOf(upload, 'UploadId') ?? '');
+  return ids.filter((id) => id !== '').slice(-MAX_UPLOADS);
+}
+
+async function startUpload(s3: S3, name: string, file: UploadFile): Promise<Upload> {
+  const request = { method: 'POST', name, query: { uploads: '' }, headers: WITH_CRC };
+  const response = await s3.send(request);
+  const id = textOf(rootOf(response), 'UploadId') || notS3(response);
+  // A storage that does not confirm it may refuse the checksums.
+  const hasCrc = response.headers['x-amz-checksum-algorithm'] === 'CRC32';
+  return { s3, name, id, file, partSize: partSizeOf(s3, file), hasCrc, tags: new Map() };
+}
+
+async function abort(s3: S3, name: string, uploadId: string): Promise<void> {
+  const request = { method: 'DELETE', name, query: { uploadId }, idempotent: true };
+  const response = await s3.send(request);
+  if (!isSuccess(response) && response.status !== 404) throw s3Error(response);
+}
+
+/** Reads the file for the digests of its parts, which it returns, and sends those that are missing. */
+async function sendParts(upload: Upload, onProgress: OnBytes): Promise<Digests[]> {
+  const { s3, file, partSize, tags } = upload;
+  const parts: Digests[] = [];
+  const sending = new Set<Promise<void>>();
+  let total = 0;
+  const count = (bytes: number) => {
+    total += bytes;
+    onProgress(total);
+  };
+  for (const number of tags.keys()) total += rangeOf(upload, number).length;
+  onProgress(total);
+  try {
+    for await (const digests of digestsOf(file.readAll(), partSize)) {
+      const number = parts.push(digests);
+      if (tags.get(number) === digests.md5) continue;
+      if (sending.size >= s3.parallel) await Promise.race(sending);
+      const part = sendPart(upload, number, digests, count).then(() => void sending.delete(part));
+      // A part that failed stays, and ends the next wait.
+      part.catch(() => {});
+      sending.add(part);
+    }
+    await Promise.all(sending);
+  } finally {
+    await Promise.allSettled(sending);
+  }
+  return parts;
+}
+
+/** @param count receives by how many more bytes are under way, negative if the part is sent again */
+async function sendPart(upload: Upload, number: number, { md5, crc }: Digests, count: OnBytes) {
+  const { s3, name, id, file, hasCrc, tags } = upload;
+  const { start, end, length } = rangeOf(upload, number);
+  let counted = 0;
+  const read = () => file.read(start, end);
+  const body = streamBody(length, read, (bytes) => {
+    count(bytes - counted);
+    counted = bytes;
+  });
+  const query = { partNumber: `${number}`, uploadId: id };
+  const headers = {
+    'content-md5': Buffer.from(md5, 'hex').toString('base64'),
+    ...(hasCrc && { 'x-amz-checksum-crc32': crc }),
+  };
+  const response = await s3.send({ method: 'PUT', name, query, headers, body, idempotent: true });
+  if (s3Code(response) === 'NoSuchUpload') throw uploadGone(name);
+  if (!isSuccess(response)) throw s3Error(response);
+  const tag = plainTag(response.headers.etag);
+  if (tag !== md5 && !isEncrypted(response))
+    throw arrivedWrong(name, `part ${number} has the wrong ETag`);
+  tags.set(number, tag);
+}
+
+/** Completes the upload, which makes the object visible, and checks it. */
+async function complete(
+  { s3, name, id, file, hasCrc, tags }: Upload,
+  parts: readonly Digests[],
+  replace: boolean,
+): Promise<void> {
+  if (!replace && (await findStored(s3, name))) throw conflict(name, s3.address);
+  const list = parts.map(({ md5, crc }, index) => {
+    const tag = `<ETag>&quot;${tags.get(index + 1) ?? md5}&quot;</ETag>`;
+    const checksum = hasCrc ? `<ChecksumCRC32>${crc}</ChecksumCRC32>` : '';
+    return `<Part><PartNumber>${index + 1}</PartNumber>${tag}${checksum}</Part>`;
+  });
+  const body = textBody(
+    `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${list.join('')}</CompleteMultipartUpload>`,
+  );
+  const headers = { 'content-type': 'application/xml', ...(!replace && { 'if-none-match': '*' }) };
+  let ownTag: string | undefined;
+  let failure: unknown;
+  try {
+    const query = { uploadId: id };
+    const root = rootOf(await s3.send({ method: 'POST', name, query, headers, body }));
+    ownTag = plainTag(textOf(root, 'ETag'));
+    await removeOtherUploads(s3, name, id);
+  } catch (error) {
+    if (!(error instanceof ImgctlError)) throw error;
+    if (error.status === 412 || error.status === 409) throw conflict(name, s3.address);
+    const isGone = error.code === 'not-found';
+    const isLost = error instanceof TransportError ? error.sent : error.code === 'server-error';
+    if (!isGone && !isLost) throw error;
+    failure = isGone ? uploadGone(name) : error;
+  }
+  const stored = await findStored(s3, name);
+  // With keys of the storage's own, the ETag is no MD5.
+  const isMd5 = parts.every(({ md5 }, index) => tags.get(index + 1) === md5);
+  const isRight = stored?.size === file.size && (!isMd5 || stored.tag === multipartTag(parts));
+  // If the response was lost, what is there says whether the upload was completed.
+  if (failure && stored && !isRight && !replace) throw conflict(name, s3.address);
+  if (failure && !(isRight && isMd5)) throw failure;
+  if (isRight) return;
+  if (!stored) throw arrivedWrong(name, 'it is missing');
+  // It is surely ours if it has the ETag that the storage gave it when it was completed.
+  const removal = { method: 'DELETE', name, idempotent: true };
+  const isRemoved = stored.tag === ownTag && (await s3.send(removal).then(isSuccess, () => false));
+  const what = stored.size === file.size ? `ETag is ${stored.tag}` : `size is ${stored.size}`;
+  throw arrivedWrong(name, `its ${what}${isRemoved ? '' : ', and it was not removed'}`);
+}
+
+/** Removes the other unfinished uploads of a file. A push that one of them belongs to ends with a conflict. */
+async function removeOtherUploads(s3: S3, name: string, own: string): Promise<void> {
+  const others = (await listUploads(s3, name).catch(() => [])).filter((id) => id !== own);
+  for (const other of others) await abort(s3, name, other).catch(() => {});
+  // If one of them was being completed, and the storage ignores If-None-Match, that shows afterwards.
+  if (others.length > 0) await s3.clock.sleep(SETTLING, s3.clock.signal);
+}
+
+/**
+ * Yields the elements of a list with that name.
+ * @param markers by parameter of the next page, the element that has its value
+ * @param ends statuses that end the list
+ */
+async function* listItems(
+  s3: S3,
+  name: string,
+  request: S3Request,
+  markers: Query,
+  ends: readonly number[] = [],
+): AsyncGenerator<XmlElement> {
+  const seen = new Set<string>();
+  let next: Query = {};
+  let count = 0;
+  while (seen.size < MAX_PAGES && count <= MAX_ITEMS) {
+    const response = await s3.send({ ...request, query: { ...request.query, ...next } });
+    if (ends.includes(response.status)) return;
+    const root = rootOf(response);
+    const items = findAll(root, name);
+    yield* items;
+    if (textOf(root, 'IsTruncated') !== 'true') return;
+    count += items.length;
+    const markerOf = ([key, element]: [string, string]) => [key, textOf(root, element) ?? ''];
+    next = Object.fromEntries(Object.entries(markers).map(markerOf));
+    const marker = JSON.stringify(next);
+    if (seen.has(marker)) break;
+    seen.add(marker);
+  }
+  const hint = 'use an upload URL with fewer files';
+  throw new ImgctlError('bad-answer', `${s3.host} sent an endless list`, { hint });
+}
+
+/** Returns the size of a part, so that the file has at most 10,000. */
+function partSizeOf({ partSize }: S3, { size }: UploadFile): number {
+  return Math.max(partSize, Math.ceil(size / MAX_PARTS / MIB) * MIB);
+}
+
+/** Returns the bytes of a part. @param number from 1 */
+function rangeOf({ file, partSize }: Upload, number: number) {
+  const start = (number - 1) * partSize;
+  const end = Math.min(start + partSize, file.size);
+  return { start, end, length: end - start };
 }
 
 /** The push that finishes first removes the other uploads of a file. */
@@ -429,42 +372,50 @@ async function* digestsOf(
   yield digests();
 }
 
-function plainTag(etag = ''): string {
-  return etag.replace(/^W\/|"/g, '').toLowerCase();
-}
-
-function isEncrypted({ headers }: HttpResponse): boolean {
-  const kind = headers['x-amz-server-side-encryption'] ?? '';
-  return kind.includes('kms') || 'x-amz-server-side-encryption-customer-algorithm' in headers;
-}
-
-/** Returns S3's own code of an error, or an empty text. */
-function s3Code(response: HttpResponse): string {
-  const root = xmlOf(response);
-  return root?.name === 'Error' ? (textOf(root, 'Code') ?? '') : '';
-}
-
-/** The status to report an error of S3 as, by its code. */
-const MEANINGS: readonly (readonly [RegExp, number])[] = [
-  [/^(InvalidAccessKeyId|SignatureDoesNotMatch)$/, 401],
-  [/^EntityTooLarge$/, 413],
-  [/Quota|StorageFull|InsufficientStorage/i, 507],
-];
-
-const HINTS: Readonly<Record<string, string>> = {
-  RequestTimeTooSkewed: 'set the clock of this machine, then run the command again',
-  AuthorizationHeaderMalformed: 'check the region: imgctl config set upload-region REGION',
-};
-
-/** Returns the error of a response that is no success. */
-function s3Error(response: HttpResponse): ImgctlError {
-  const root = xmlOf(response);
-  const code = s3Code(response);
-  const message = root && textOf(root, 'Message');
-  const detail = code === '' ? '' : [code, message].filter(Boolean).join(': ').slice(0, 200);
-  const known = MEANINGS.find(([pattern]) => pattern.test(code));
-  // The status of an error that came with 200 says nothing.
-  const meaning = known?.[1] ?? (response.status === 200 ? 500 : response.status);
-  const error = storageError(response, detail, meaning);
-  return Object.hasOwn(HINTS, code) ? error.with({ hint: HINTS[code] }) : error;
+export function s3Storage(
+  url: URL,
+  credentials: Pick<AwsV4Signer, 'accessKeyId' | 'secretAccessKey' | 'region'>,
+  options: StorageOptions,
+): Storage {
+  const { clock, parallel, partSize } = options;
+  const { host, origin, pathname } = url;
+  const [bucket = '', ...folders] = pathname.slice(1).split('/').map(decodeURIComponent);
+  const prefix = folders.map((folder) => `${folder}/`).join('');
+  const requests = createRequests(url, options, async ({ method, url: { href }, headers }) => {
+    const datetime = new Date(clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, '');
+    const request = { method, url: href, headers: { ...headers }, datetime, service: 's3' };
+    const signed = await new AwsV4Signer({ ...request, ...credentials }).sign();
+    return Object.fromEntries(signed.headers);
+  });
+  const send = ({ name, query = {}, ...request }: S3Request) => {
+    const key = name === undefined ? [] : `${prefix}${name}`.split('/');
+    const target = new URL(`/${[bucket, ...key].map(encode).join('/')}`, origin);
+    const pairs = Object.entries(query).map((pair) => pair.map(encode).join('='));
+    target.search = pairs.join('&');
+    return requests.send({ method: 'GET', ...request, url: target });
+  };
+  const address = `bucket ${bucket} at ${host}`;
+  const s3: S3 = { clock, parallel, partSize, send, host, address, prefix };
+  return {
+    address,
+    async check() {
+      rootOf(await send({ query: { 'list-type': '2', 'max-keys': '1', prefix } }));
+    },
+    async list() {
+      const names: string[] = [];
+      const query = { 'list-type': '2', delimiter: '/', prefix };
+      const markers = { 'continuation-token': 'NextContinuationToken' };
+      for await (const object of listItems(s3, 'Contents', { query }, markers)) {
+        // A copy, since a slice would keep the whole page in memory.
+        const name = `${Buffer.from((textOf(object, 'Key') ?? '').slice(prefix.length))}`;
+        if (name !== '' && !isHidden(name)) names.push(name);
+      }
+      return names;
+    },
+    compare: (name, file) => compare(s3, name, file),
+    put: (name, file, onProgress) => put(s3, name, file, onProgress),
+    /** What killed runs left of a file is continued or removed when that file is sent. */
+    async removeDeadParts() {},
+    close: requests.close,
+  };
 }

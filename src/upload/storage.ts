@@ -5,7 +5,7 @@ import { ImgctlError } from '../errors.ts';
 import { shortDigest } from '../files/paths.ts';
 import type { HttpEvent } from '../http/message.ts';
 import type { Clock, System } from '../io.ts';
-import type { Source } from './source.ts';
+import type { UploadFile } from './upload-file.ts';
 
 export interface StorageOptions {
   readonly clock: Clock;
@@ -26,16 +26,24 @@ export interface StorageOptions {
   readonly onEvent: ((event: HttpEvent) => void) | undefined;
 }
 
+export type OnBytes = (bytes: number) => void;
+
 /** A file that is uploaded and checked, but not visible. */
-export interface Staged {
+export interface UnpublishedFile {
   /**
    * Makes it visible, and checks it again.
    * @param replace overwrites a file of that name
    * @throws ImgctlError conflict
    */
-  finish(replace: boolean): Promise<void>;
+  publish(replace: boolean): Promise<void>;
   /** Removes it, unless a later run can continue it after this error. */
   discard(error: unknown): Promise<void>;
+}
+
+export interface Comparison {
+  readonly state: 'absent' | 'same' | 'different';
+  /** What a person should know about it. */
+  readonly note?: string;
 }
 
 /** Every method throws ImgctlError: not-permitted, wrong-credentials, not-found, conflict, storage-full... */
@@ -47,20 +55,17 @@ export interface Storage {
   /** Returns the names of the visible files. */
   list(): Promise<string[]>;
   /**
-   * Compares the visible file of that name with the source, and returns what a person should know about it.
+   * Compares the file with the visible one of that name.
    * @throws ImgctlError usage: no room for the name
    */
-  compare(
-    name: string,
-    source: Source,
-  ): Promise<{ readonly state: 'absent' | 'same' | 'different'; readonly note?: string }>;
+  compare(name: string, file: UploadFile): Promise<Comparison>;
   /**
    * Uploads the file and checks what arrived; it stays invisible.
    * @param onProgress receives the bytes of the file that the storage has, or that are under way
    */
-  put(name: string, source: Source, onProgress: (bytes: number) => void): Promise<Staged>;
+  put(name: string, file: UploadFile, onProgress: OnBytes): Promise<UnpublishedFile>;
   /** Removes the parts of killed processes. @param isLast this push writes no more parts */
-  sweep(isLast: boolean): Promise<void>;
+  removeDeadParts(isLast: boolean): Promise<void>;
   close(): Promise<void>;
 }
 

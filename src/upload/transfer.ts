@@ -1,26 +1,18 @@
 // Uploads packages: compares each file with the storage, uploads and checks all files of a package, then shows them.
 
 import { hasCode } from '../errors.ts';
-import { openSource, type Region, type Source } from './source.ts';
-import { conflict, type Staged, type Storage } from './storage.ts';
-
-interface UploadFile {
-  /** Without a folder. */
-  readonly name: string;
-  readonly path: string;
-  /** To compute digests of. */
-  readonly regions: readonly Region[];
-}
+import { conflict, type Storage, type UnpublishedFile } from './storage.ts';
+import { changedError, type LocalFile, openUploadFile, type UploadFile } from './upload-file.ts';
 
 export interface UploadPackage {
   readonly name: string;
   /** In the order in which they become visible. */
-  readonly files: readonly UploadFile[];
+  readonly files: readonly LocalFile[];
   /** @param digests by path, those of the regions. @throws ImgctlError invalid-package */
   verify(digests: ReadonlyMap<string, readonly string[]>): Promise<void>;
 }
 
-export interface PlannedFile extends UploadFile {
+export interface PlannedFile extends LocalFile {
   /** `unchanged`: the storage has the same content. `skip`: it has other content, which stays. */
   readonly action: 'upload' | 'replace' | 'unchanged' | 'skip' | 'conflict';
   readonly size: number;
@@ -45,10 +37,10 @@ export async function planPackages(
   packages: readonly UploadPackage[],
   { storage, signal, force, onConflict }: TransferOptions,
 ): Promise<PlannedPackage[]> {
-  const planFile = (file: UploadFile) =>
-    withSource(file, signal, async (source): Promise<PlannedFile> => {
-      const { size, identity } = source;
-      const { state, note } = await storage.compare(file.name, source);
+  const planFile = (file: LocalFile) =>
+    withUploadFile(file, signal, async (opened): Promise<PlannedFile> => {
+      const { size, identity } = opened;
+      const { state, note } = await storage.compare(file.name, opened);
       const action = {
         absent: 'upload',
         same: force ? 'replace' : 'unchanged',
@@ -78,13 +70,13 @@ export async function planPackages(
   return plan;
 }
 
-async function withSource<Result>(
-  { path, regions }: UploadFile,
+async function withUploadFile<Result>(
+  file: LocalFile,
   signal: AbortSignal,
-  action: (source: Source) => Promise<Result>,
+  action: (opened: UploadFile) => Promise<Result>,
 ): Promise<Result> {
-  const source = await openSource(path, regions, signal);
-  return action(source).finally(() => source.close());
+  const opened = await openUploadFile(file, signal);
+  return action(opened).finally(() => opened.close());
 }
 
 /** @throws ImgctlError conflict */
@@ -108,42 +100,42 @@ export async function transferPackage(
   onProgress: (file: PlannedFile, bytes: number) => void,
 ): Promise<void> {
   if (!files.some(isSent)) return;
-  const staged = new Map<PlannedFile, Staged>();
+  const unpublished = new Map<PlannedFile, UnpublishedFile>();
   const digests = new Map<string, readonly string[]>();
-  const again = <Result>(file: PlannedFile, action: (source: Source) => Promise<Result>) =>
-    withSource(file, signal, (source) => {
-      if (source.identity !== file.identity) throw source.changed();
-      return action(source);
+  const again = <Result>(file: PlannedFile, action: (opened: UploadFile) => Promise<Result>) =>
+    withUploadFile(file, signal, (opened) => {
+      if (opened.identity !== file.identity) throw changedError(file.path);
+      return action(opened);
     });
   /** Another push may have been first with the same content, such as one that was killed. */
   const acceptSame = async (file: PlannedFile, error: unknown): Promise<void> => {
     if (!hasCode(error, 'conflict')) throw error;
-    const { state } = await again(file, (source) => storage.compare(file.name, source));
+    const { state } = await again(file, (opened) => storage.compare(file.name, opened));
     if (state !== 'same') throw error;
   };
   try {
     for (const file of files) {
-      await again(file, async (source) => {
+      await again(file, async (opened) => {
         if (isSent(file)) {
-          const put = storage.put(file.name, source, (bytes) => onProgress(file, bytes));
+          const put = storage.put(file.name, opened, (bytes) => onProgress(file, bytes));
           const part = await put.catch((error: unknown) => acceptSame(file, error));
-          if (part) staged.set(file, part);
+          if (part) unpublished.set(file, part);
         }
-        digests.set(file.path, await source.digests());
+        digests.set(file.path, await opened.digests());
       });
     }
     await verify(digests);
-    for (const [file, part] of staged) {
+    for (const [file, part] of unpublished) {
       // Another push may have stored a file of that name meanwhile.
       const replace = file.action === 'replace' || onConflict === 'replace';
-      await part.finish(replace).catch(async (error: unknown) => {
+      await part.publish(replace).catch(async (error: unknown) => {
         await acceptSame(file, error);
         await part.discard(error);
       });
-      staged.delete(file);
+      unpublished.delete(file);
     }
   } catch (error) {
-    for (const part of staged.values()) await part.discard(error).catch(() => {});
+    for (const part of unpublished.values()) await part.discard(error).catch(() => {});
     throw error;
   }
 }

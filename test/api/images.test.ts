@@ -22,7 +22,7 @@ it.each<[string, ScriptedResponse, string]>([
   ['half an image', catalogue([], { total: 1.5 }), NO_COUNT],
   ['a total as text', catalogue([], { total: '1' }), NO_COUNT],
   ['an endless total', catalogue([], { total: 2 ** 60 }), NO_COUNT],
-  ['201 elements', catalogue(Array(201).fill({})), 'a page holds 201 elements, more than 200'],
+  ['201 elements', catalogue(Array(201).fill({})), 'data holds 201 elements, more than 200'],
   ['null as an image', catalogue([null]), 'but data does not hold images'],
 ])('a catalogue page is rejected if it holds %s', async (_, response, text) => {
   const { client, server } = await connect({ 'GET /v2/image': response });
@@ -49,8 +49,14 @@ it.each([
     { id: 7, name: 'a.ova' },
     { id: 7, name: 'a.ova' },
   ],
+  [{ data: { id: '7', name: 'a.ova' } }, { id: '7', name: 'a.ova' }],
+  [{ data: { name: 'a.ova' } }, { name: 'a.ova' }],
+  // Another image.
+  [{ data: { id: 8, name: 'a.ova' } }, 'bad-answer'],
+  [{ data: { id: '07', name: 'a.ova' } }, 'bad-answer'],
   [{ data: null }, 'bad-answer'],
   [{ data: [{ id: 7 }] }, 'bad-answer'],
+  [{ data: [], id: null }, 'bad-answer'],
   [{ id: 2 ** 53 }, 'bad-answer'],
 ])('one image from %j is %j', async (json, expected) => {
   const { client } = await connect({ 'GET /v2/image/7': { json } });
@@ -63,6 +69,9 @@ it.each([
   [{ data: [{ id: 1 }], meta: {} }, 1],
   [{ data: [{ id: 1 }], meta: { count: 2 } }, 'bad-answer'],
   [{ data: [{ id: 1 }], meta: { count: 1, pages: { total: 2 } } }, 'bad-answer'],
+  [{ data: [{ id: 1 }], meta: { pages: { page: 1, pages: 1, next_url: null } } }, 1],
+  [{ data: [{ id: 1 }], meta: { count: 1, pages: { page: 1, pages: 2 } } }, 'bad-answer'],
+  [{ data: [{ id: 1 }], meta: { pages: { next_url: '?page=2' } } }, 'bad-answer'],
   [{ data: ['http://x/1'], meta: {} }, 'bad-answer'],
   [{ data: [{ id: 2 ** 53 }], meta: {} }, 'bad-answer'],
 ])("the user's own images from %j are %j", async (json, expected) => {

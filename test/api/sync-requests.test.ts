@@ -112,7 +112,24 @@ describe('a sync request', () => {
     expect(await read(json)).toMatchObject(fields);
   });
 
-  it.each([[null], [[]], ['PROCESSED'], [41]])('is not read from %j', async (json) => {
+  it.each([
+    { id: 41, status: 'PROCESSED', message: {}, errors: ['boom'] },
+    { data: { request: { id: 41, status: 'PROCESSED', errors: ['boom'] } } },
+    { request_id: 41, status: 'PROCESSED', errors: 'boom' },
+    { id: 'https://host/v2/request/image_sync/41', status: 'PROCESSED', errors: ['boom'] },
+  ])('is read with its errors from %j', async (json) => {
+    expect(await read(json)).toMatchObject({ id: 41, state: 'succeeded', errors: ['boom'] });
+  });
+
+  it.each<[unknown]>([
+    ...[-99, '99 ', 99.5, 'é99', [99], true, 'https://host/99'].map((id): [unknown] => [
+      { data: { id } },
+    ]),
+    [{ request_id: 99, status: 'PROCESSED' }],
+    [{ request: { id: 99, status: 'ERROR' } }],
+    [{ data: [{ id: 99, status: 'ERROR' }] }],
+    ...[null, [], 'PROCESSED', 41].map((json): [unknown] => [json]),
+  ])('is not read from %j', async (json) => {
     expect((await failure(read(json))).code).toBe('bad-answer');
   });
 });

@@ -78,7 +78,7 @@ describe('config', () => {
     expect(shown).toMatchObject({
       'base-url': [null, null],
       username: ['bob', 'IMGCTL_USERNAME'],
-      output: ['json', '--output'],
+      output: ['json', '--json'],
       timeout: ['5s', 'profile default'],
       retries: ['9', '--retries'],
       'auth-scheme': ['bearer', 'default'],
@@ -90,9 +90,9 @@ describe('config', () => {
     ['output', 'xml', 'table, json, ndjson, yaml, csv, tsv'],
     ['timeout', '30', '500ms'],
     ['output', '', 'table, json'],
-    ['retries', '101', 'use a whole number from 0 to 100'],
+    ['retries', '101', 'imgctl config set retries 0'],
     ['retries', '-1', ''],
-    ['concurrency', '0', 'use a whole number from 1 to 32'],
+    ['concurrency', '0', 'imgctl config set concurrency 1'],
     ['concurrency', '33', ''],
     ['auth-scheme', 'digest', 'bearer, basic'],
     ['allow-http', 'yes', 'true, false'],
@@ -128,7 +128,7 @@ describe('config', () => {
     const { stdout, stderr, exitCode } = await imgctl(`${variables} config list --json`);
     expect([exitCode, (stdout + stderr).includes('hunter2')]).toEqual([2, false]);
     const rows: { key: string; error: string | null }[] = JSON.parse(stdout);
-    const error = expect.stringMatching(/^(invalid|base URL) .*\(from /);
+    const error = expect.stringMatching(/^(invalid|base URL|retries) .*\(from /);
     expect(rows.filter((row) => row.error !== null)).toEqual([
       { key: 'base-url', value: null, origin: 'IMGCTL_BASE_URL', error },
       { key: 'timeout', value: null, origin: 'IMGCTL_TIMEOUT', error },
@@ -160,8 +160,8 @@ describe('config', () => {
 
   it('list has a column for errors only if there are some', async () => {
     const table =
-      /^key +value +origin +error\n[\s\S]*^output +- +IMGCTL_OUTPUT +invalid output: xml/m;
-    const error = /^imgctl: invalid output: xml \(from IMGCTL_OUTPUT\)\nhint: valid: /;
+      /^key +value +origin +error\n[\s\S]*^output +- +IMGCTL_OUTPUT +unknown format 'xml' in output/m;
+    const error = /^imgctl: unknown format 'xml' in output \(from IMGCTL_OUTPUT\)\nhint: valid: /;
     await expectSteps(
       localUser().imgctl,
       ['config list --all', /^KEY +VALUE +ORIGIN\n/i],

@@ -237,6 +237,8 @@ describe('doctor checks the connection', () => {
     const baseUrl = url === 'unused' ? (await unusedPort()).baseUrl : url;
     const { of, exitCode } = await diagnose(at(baseUrl, env), settings);
     expect(of('connection')[0]).toMatch(expected);
+    // The settings are not called valid beside it.
+    if (settings['ca-file']) expect(of('configuration')[0]).toMatch(expected);
     expect([of('clock'), exitCode]).toEqual([SKIPPED, code]);
   });
 
@@ -284,12 +286,14 @@ describe('doctor checks the configuration', () => {
     expect((await diagnose(env)).of('configuration')).toEqual([
       'failed: invalid username: a:… (from IMGCTL_USERNAME) -> use a user name without a colon',
       expect.stringMatching(/^failed: invalid timeout: soon .* imgctl config set timeout VALUE \(/),
-      expect.stringMatching(/'nam' in setting columns\.images.* columns\.images VALUE \(did you/),
+      expect.stringMatching(
+        /'nam' in columns\.images.* \(from profile default\) .* columns\.images VALUE \(did you/,
+      ),
       `warning: unknown setting bas-url -> remove it from ${IMGCTL_CONFIG_DIR}/config.json`,
     ]);
     const { stdout, exitCode } = await runCli(['doctor'], { env: { IMGCTL_OUTPUT: 'xml' } });
     expect(stdout).toMatch(/\nfiles +warning +no home directory.* -> set IMGCTL_CONFIG_DIR/);
-    const found = 'invalid output: xml \\(from IMGCTL_OUTPUT\\)';
+    const found = "unknown format 'xml' in output \\(from IMGCTL_OUTPUT\\)";
     expect(stdout).toMatch(new RegExp(`\nconfiguration +failed +${found} -> valid`));
     expect(exitCode).toBe(2);
   });
@@ -321,6 +325,22 @@ unixOnlySuite('modes are Unix')('doctor checks files', () => {
     expect(await found()).toEqual([expect.objectContaining({ state: 'ok', hint: null })]);
   });
 
+  it('and leaves out what needs settings if every user can change them', async () => {
+    const HOME = temporaryDirectory();
+    const file = path.join(HOME, '.config/imgctl/config.json');
+    fs.mkdirSync(path.dirname(file), { recursive: true });
+    fs.writeFileSync(file, '{}');
+    fs.chmodSync(file, 0o606);
+    const { rows, of, stderr, exitCode } = await diagnose({ HOME, IMGCTL_CONFIG_DIR: undefined });
+    expect(rows.map(({ check }) => check)).toEqual(['program', 'files']);
+    const hint = `check it, then run: chmod 600 ${file}`;
+    expect(of('files')).toEqual([`failed: every user can change ${file} -> ${hint}`]);
+    const error = { code: 'config', message: 'failed checks: files', hint };
+    expect([JSON.parse(stderr), exitCode]).toMatchObject([{ error }, 2]);
+    const { stdout } = await runCli(['doctor'], { env: { HOME } });
+    expect(stdout).toMatch(/\nfiles +failed +every user .* -> check it, .*\n$/);
+  });
+
   it('and reports an invalid token file without its content, and a folder it cannot create', async () => {
     const { at, token } = await loggedIn();
     fs.writeFileSync(token, '{"token": "canary');
@@ -330,6 +350,11 @@ unixOnlySuite('modes are Unix')('doctor checks files', () => {
     expect([stderr.includes('canary'), exitCode]).toEqual([false, 4]);
     const [found] = (await at(0, { IMGCTL_CONFIG_DIR: path.join(token, 'x') })).of('files');
     expect(found).toMatch(/^warning: cannot write to .*: ENOTDIR -> set IMGCTL_CONFIG_DIR/);
+    const folder = path.dirname(token);
+    fs.rmSync(folder, { recursive: true });
+    fs.writeFileSync(folder, '', { mode: 0o600 });
+    const [tokens] = (await at(0)).of('files');
+    expect(tokens).toMatch(/^warning: cannot write to .*tokens: ENOTDIR -> set IMGCTL_CONFIG_DIR/);
   });
 });
 

@@ -47,6 +47,13 @@ it.each([
   },
 );
 
+it('emulator says which host names it accepts if other machines can reach it', async () => {
+  const { io } = await emulate(['--host', '0.0.0.0']);
+  const names = 'accepted host names: localhost, 0.0.0.0 and the IP addresses of this machine';
+  const hint = 'hint: for another name, listen on it: imgctl emulator --host NAME';
+  await expect.poll(() => io.stderr.text).toBe(`imgctl: ${names}\n${hint}\n`);
+});
+
 it.each([
   [[], '2026-11-20 Fri 19:00:00 EST'],
   [['--until', '2024-02-29'], '2024-02-28 Wed 19:00:00 EST'],

@@ -1,9 +1,16 @@
 // Errors and notices as text and as JSON.
 
+import fs from 'node:fs';
+import path from 'node:path';
 import { expect, it } from 'vitest';
 import { asImgctlError, ImgctlError } from '../../src/errors.ts';
+import { BrokenPipeError } from '../../src/io.ts';
+import { run } from '../../src/main.ts';
 import { formatError, formatNotice } from '../../src/output/messages.ts';
-import { runCli } from '../support/io.ts';
+import { catalogueOf, named } from '../support/catalogue-page.ts';
+import { fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
+import { scriptedUser } from '../support/users.ts';
+import { record, SUBMITTED } from './sync-harness.ts';
 
 const TEXT = { json: false, debug: false };
 const JSON_LINE = { json: true, debug: false };
@@ -44,4 +51,54 @@ it('an invalid output format does not hide an error', async () => {
     env: { IMGCTL_OUTPUT: 'nonsense', IMGCTL_PROFILE: '../x' },
   });
   expect(stderr).toMatch(/^imgctl: invalid profile name: \.\.\/x\nhint: .+\n$/);
+});
+
+it.each([
+  ['sync', 'sync 41 was submitted; follow it with: imgctl sync-status 41'],
+  ['sync --wait -o csv', 'sync 41 was submitted; follow it with: imgctl sync-status 41'],
+  ['images lock add web ubuntu', 'web is locked in images.lock.json'],
+  ['images lock update', 'images.lock.json holds the newest images'],
+])('%s says what it did if its output cannot be written', async (line, hint) => {
+  const { imgctl, env } = await scriptedUser((request, index) =>
+    request.method === 'PATCH'
+      ? SUBMITTED
+      : request.url.pathname.includes('sync')
+        ? record({ status: 'PROCESSED' })
+        : catalogueOf([named(1, 'ubuntu-22.04.ova')])(request, index),
+  );
+  const cwd = env.IMGCTL_CONFIG_DIR;
+  if (line.includes('update')) await imgctl('images lock add web ubuntu', { cwd });
+  const failing = () => {
+    throw new ImgctlError('failed', 'cannot write the output: ENOSPC', { hint: 'check it' });
+  };
+  const io = fakeIo({ env, cwd, time: 0 });
+  const stdout = { isTTY: false, columns: undefined, write: async () => failing() };
+  expect(await run(line.split(' '), { ...io, stdout })).toBe(1);
+  expect(io.stderr.text).toContain(`imgctl: cannot write the output: ENOSPC\nhint: ${hint}\n`);
+});
+
+it.each([
+  ['images list', 0, ''],
+  ['sync --wait', 1, 'sync request 41 failed (status: ERROR)'],
+  ['sync-status 41', 1, 'sync request 41 failed (status: ERROR)'],
+  ['images lock check', 1, '1 of 1 locked image changed'],
+  ['validate bad.ova', 1, 'bad.ova is invalid'],
+])('%s exits %i if the reader of its output is gone', async (line, exitCode, message) => {
+  let images = [named(1, 'ubuntu-22.04.ova')];
+  const { imgctl, env } = await scriptedUser((request, index) =>
+    request.method === 'PATCH'
+      ? SUBMITTED
+      : request.url.pathname.includes('sync')
+        ? record({ status: 'ERROR' })
+        : catalogueOf(images)(request, index),
+  );
+  const cwd = temporaryDirectory();
+  fs.writeFileSync(path.join(cwd, 'bad.ova'), '');
+  await imgctl('images lock add web ubuntu', { cwd });
+  images = [named(1, 'ubuntu-22.04.ova', { updated_on: '2020-01-01 Wed 00:00:00 UTC' })];
+  const io = fakeIo({ env, cwd, time: 0 });
+  const write = () => Promise.reject(new BrokenPipeError());
+  const stdout = { isTTY: false, columns: undefined, write };
+  expect(await run(line.split(' '), { ...io, stdout })).toBe(exitCode);
+  expect(io.stderr.text).toContain(message);
 });

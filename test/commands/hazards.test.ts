@@ -1,15 +1,26 @@
 // Promises of docs/development/hazards.md that a whole command holds: what it prints and which requests arrive.
 
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { System } from '../../src/io.ts';
 import { HOSTILE, RAW_HARM } from '../output/hostile.ts';
 import { cataloguePage, testImage, testImages } from '../support/catalogue-page.ts';
 import { issue } from '../support/cli.ts';
 import { modeOf } from '../support/files.ts';
-import { failed } from '../support/io.ts';
+import { failed, fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
+import { unixOnlySuite } from '../support/platform.ts';
 import * as server from '../support/scripted-server.ts';
 import {
+  type Environment,
   emulatorUser,
   localUser,
   PASSWORD,
@@ -105,6 +116,73 @@ it.each(['../../x', '__proto__'])('login --profile=%s writes nothing', async (na
   const line = `login --profile=${name} --base-url http://127.0.0.1:9`;
   expect(await imgctl(line)).toEqual(failed(2, 'invalid profile name'));
   expect(readdirSync(directory)).toEqual([]);
+});
+
+const OWNERS = { me: 4321, other: 1234, root: 0 };
+
+/** A home whose config.json has this owner and mode. */
+function homeWith(owner: keyof typeof OWNERS, mode: number, isLink = false) {
+  const home = temporaryDirectory();
+  const directory = path.join(home, '.config/imgctl');
+  mkdirSync(directory, { recursive: true });
+  const named = path.join(directory, 'config.json');
+  const file = isLink ? path.join(home, 'dotfiles.json') : named;
+  if (isLink) symlinkSync(file, named);
+  const settings = { 'base-url': 'http://127.0.0.1:9', 'password-command': `touch ${home}/ran` };
+  writeFileSync(file, JSON.stringify({ profiles: { default: { ...settings, username: 'demo' } } }));
+  chmodSync(file, mode);
+  // Only root can give a file away; else the one who runs imgctl is another one.
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) chownSync(file, OWNERS[owner], -1);
+  const own = isRoot || owner === 'other' ? OWNERS.me : process.getuid?.();
+  const imgctl = (line: string, env: Environment = {}, system: Partial<System> = { uid: own }) => {
+    const io = fakeIo({ env: { HOME: home, PATH: process.env.PATH, ...env } });
+    return runCli(line.split(' '), { ...io, system: { ...io.system, ...system } });
+  };
+  const state = () => [readFileSync(file, 'utf8'), modeOf(file), readdirSync(home).sort()];
+  return { imgctl, directory, named, file, state };
+}
+
+unixOnlySuite('owners and modes are Unix')('settings', () => {
+  const COMMANDS = [
+    ...['images list --retries 0', 'token', 'config list', 'config set timeout 5s'],
+    ...['config unset username', 'profile use default', 'profile delete default', 'logout'],
+    ...['login --password-command id', 'login --password-stdin --profile new'],
+  ];
+  const OTHER =
+    'FILE belongs to another user\nhint: to trust it, set IMGCTL_CONFIG_DIR to its folder; for your own settings, run: sudo -H imgctl …\n';
+  const OPEN = 'every user can change FILE\nhint: check it, then run: chmod 600 FILE\n';
+  const GET = 'config get username';
+  const USED = { stdout: 'demo\n', stderr: '', exitCode: 0 };
+
+  it.each<[string, Parameters<typeof homeWith>, string]>([
+    ['of another user', ['other', 0o644], OTHER],
+    ['of another user behind a link', ['other', 0o644, true], OTHER],
+    ['that everyone may write', ['me', 0o606], OPEN],
+    ['of root that everyone may write', ['root', 0o646], OPEN],
+  ])('%s are neither used nor changed', async (_whose, home, message) => {
+    const { imgctl, named, state } = homeWith(...home);
+    const before = state();
+    const refused = failed(2, message.replaceAll('FILE', named));
+    for (const line of COMMANDS) expect(await imgctl(line)).toEqual(refused);
+    expect((await imgctl('help')).exitCode).toBe(0);
+    expect(state()).toEqual(before);
+  });
+
+  it('of another user are used in the folder that IMGCTL_CONFIG_DIR names, and on Windows', async () => {
+    const { imgctl, directory, file } = homeWith('other', 0o646);
+    expect(await imgctl(GET, { IMGCTL_CONFIG_DIR: directory })).toEqual(USED);
+    expect(modeOf(file)).toBe('646');
+    const windows = homeWith('other', 0o646);
+    expect(await windows.imgctl(GET, {}, { uid: undefined })).toEqual(USED);
+  });
+
+  it('of root are used, and those that the group may write are made private', async () => {
+    expect(await homeWith('root', 0o644).imgctl(GET)).toEqual(USED);
+    const { imgctl, file } = homeWith('me', 0o660);
+    expect(await imgctl(GET)).toEqual(USED);
+    expect(modeOf(file)).toBe('600');
+  });
 });
 
 describe('the token file', () => {

@@ -20,7 +20,6 @@ import {
 const NOTHING = { IMGCTL_BASE_URL: undefined, IMGCTL_USERNAME: undefined };
 const DEMO = 'IMGCTL_PASSWORD=demo';
 const REFUSED = 'the service says: Invalid username and password combination';
-const _LOGGED_IN = /^✓|^imgctl: logged in/;
 
 /** A user; `stored` returns what the default profile stores, `typing` runs a line at a terminal. */
 async function newUser(options: Parameters<typeof emulatorUser>[0] = {}) {
@@ -54,6 +53,16 @@ describe('login', () => {
     emulator.expireTokens();
     expect((await imgctl('my-images')).exitCode).toBe(0);
     expect(tokenRequests()).toBe(3);
+  });
+
+  it('exits 1 after a login whose password command cannot be stored', async () => {
+    const { imgctl, directory } = await newUser();
+    await imgctl(`${DEMO} login`);
+    // No lock can be made.
+    writeFileSync(path.join(directory, 'config.json.lock'), '');
+    const stderr = /^imgctl: warning: cannot write .*config\.json: .*\nhint: .*\nimgctl: logged in/;
+    const command = "login --password-command 'echo demo'";
+    await expectSteps(imgctl, [command, '', stderr, 1], [`${DEMO} login`, '', stderr]);
   });
 
   it('shows how many token requests are left if at most two are, and can ignore the limit', async () => {
@@ -98,12 +107,18 @@ describe('login', () => {
     },
   );
 
-  it.each([undefined, 'file/x'])('works without a folder, with one warning: %s', async (folder) => {
-    const { imgctl } = await newUser();
+  it.each([
+    [undefined, 'no home directory'],
+    ['file/x', 'ENOTDIR'],
+  ])('fails without a folder before its request, and others warn: %s', async (folder, reason) => {
+    const { imgctl, requests } = await newUser();
     const { directory } = localUser();
     writeFileSync(path.join(directory, 'file'), 'mine');
     const env = { ...PASSWORD, IMGCTL_CONFIG_DIR: folder && path.join(directory, folder) };
-    for (const line of ['login', 'images list -q --limit 1', 'sync']) {
+    const message = `cannot store the access token (${reason})\nhint: check disk space`;
+    expect(await imgctl('login', { env })).toEqual(failed(1, message));
+    expect(requests).toEqual([]);
+    for (const line of ['images list -q --limit 1', 'sync']) {
       const { stderr, exitCode } = await imgctl(line, { env });
       expect([exitCode, stderr.match(/warning: /g)]).toEqual([0, ['warning: ']]);
     }
@@ -122,7 +137,7 @@ describe('login at a terminal', () => {
   });
 
   const CHECK = `imgctl: ${REFUSED}\nhint: check `;
-  const OF_VARIABLE = `${CHECK}IMGCTL_PASSWORD and the user name demo\n`;
+  const OF_VARIABLE = `${CHECK}IMGCTL_PASSWORD and the user name demo: imgctl config list\n`;
   it.each([
     ['after three', {}, 'a\rb\rc\rdemo\r', '', 3, `${CHECK}the user name and password, then: `],
     ['after as many as the service allows', { tokenLimit: 2 }, 'a\rb\rdemo\r', '', 2, ''],
@@ -295,8 +310,7 @@ unixOnlySuite('the keychain is a shell script')('login --store-password', () => 
 
   it('stores nothing without a folder for settings, or in a locked keychain', async () => {
     const { imgctl, keychain } = await keychainUser();
-    const homeless = /no home directory for the settings/;
-    await expectSteps(imgctl, [`IMGCTL_CONFIG_DIR= ${STORE}`, '', homeless, 2]);
+    await expectSteps(imgctl, [`IMGCTL_CONFIG_DIR= ${STORE}`, '', /no home directory/, 1]);
     expect(keychain.held()).toEqual({});
     keychain.replaceBy('case $1 in store) echo "secret-tool: it is locked" >&2;; esac; exit 1');
     const locked = /^imgctl: logged in.*\nimgctl: secret-tool .* 1: it is locked\nhint: /;

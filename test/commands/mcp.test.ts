@@ -3,8 +3,13 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { HOSTILE, HOSTILE_ESCAPED, RAW_HARM } from '../output/hostile.ts';
-import { cataloguePage, testImage, testImages } from '../support/catalogue-page.ts';
-import { runCli, temporaryDirectory } from '../support/io.ts';
+import {
+  catalogueByName,
+  cataloguePage,
+  testImage,
+  testImages,
+} from '../support/catalogue-page.ts';
+import { FakeInput, runCli, temporaryDirectory } from '../support/io.ts';
 import { writeSampleOva } from '../support/package-writer.ts';
 import { errorResponse } from '../support/scripted-server.ts';
 import { type Environment, emulatorUser, PASSWORD, scriptedUser } from '../support/users.ts';
@@ -52,6 +57,14 @@ async function userWith(options: Parameters<typeof emulatorUser>[0] = {}) {
   return { user: { ...env, ...PASSWORD }, requests };
 }
 
+it('mcp ends with 1 and one line after a request of more than 8 MiB', async () => {
+  const stdin = new FakeInput(false);
+  for (let written = 0; written < 9; written += 1) stdin.type('x'.repeat(2 ** 20));
+  const message =
+    'imgctl: an MCP request is larger than 8 MiB\nhint: send one JSON message per line\n';
+  expect(await runCli(['mcp'], { stdin })).toEqual({ stdout: '', stderr: message, exitCode: 1 });
+});
+
 const more = (count: number) => [{ note: expect.objectContaining({ message: `${count} more` }) }];
 
 describe('mcp images_list', () => {
@@ -86,8 +99,7 @@ describe('mcp images_list', () => {
       return { json: cataloguePage(url, testImages(30)) };
     });
     const [ignored] = await call([['images_list', { filter: ['id,le,12'], limit: 5 }]], env);
-    const messages = [{ warning: expect.anything() }, ...more(7)];
-    expect(ignored).toMatchObject({ total: 12, count: 5, messages });
+    expect(ignored).toMatchObject({ total: 12, count: 5, messages: more(7) });
   });
 
   it('keeps an answer below 40,000 characters', async () => {
@@ -125,6 +137,13 @@ describe('mcp', () => {
     expect(several).toMatchObject({ isError: true, messages: [{ error: { exitCode: 2 } }] });
     expect(several.text).toContain(each.rows[0].name);
     expect(each.count).toBeGreaterThan(1);
+  });
+
+  it('shows all images that it is asked for', async () => {
+    const { env } = await scriptedUser(catalogueByName(testImages(60)));
+    const images = testImages(60).map(({ id }) => `${id}`);
+    const [answer] = await call([['images_get', { images, columns: ['id'] }]], env);
+    expect(answer).toMatchObject({ total: 60, count: 60, messages: [] });
   });
 
   it('shows images, syncs and packages', async () => {

@@ -4,9 +4,9 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { catalogueOf, testImages } from '../support/catalogue-page.ts';
+import { catalogueByName, testImages } from '../support/catalogue-page.ts';
 import { modeOf } from '../support/files.ts';
-import { temporaryDirectory } from '../support/io.ts';
+import { failed, temporaryDirectory } from '../support/io.ts';
 import { parseMetrics, valuesOf } from '../support/metrics.ts';
 import { unixOnly } from '../support/platform.ts';
 import { folderUser, writeOva } from '../support/uploads.ts';
@@ -79,12 +79,12 @@ describe('sync --metrics-file', () => {
   it('keeps the metrics of other commands and profiles, and writes nothing for --dry-run', async () => {
     const { sync, cwd, file } = await syncing(SUCCESS);
     const foreign = 'imgctl_push_last_uploaded_bytes{profile="b"} 5e+21';
-    writeFileSync(file, `imgctl_sync_last_added{profile="default"} NaN\nother 1\n\0\n${foreign}\n`);
+    writeFileSync(file, `imgctl_sync_last_added{profile="default"} NaN\n\n${foreign}\n`);
     expect((await sync('--wait')).values).toMatchObject(named('sync', { added: 2 }));
     const { text } = await sync('--profile staging');
     expect(valuesOf(text)).toHaveProperty('imgctl_sync_last_success_timestamp_seconds');
     expect(valuesOf(text, 'staging')).toMatchObject(named('sync', { exit_code: 0 }));
-    expect(text).not.toMatch(/other|NaN|\0/);
+    expect(text).not.toContain('NaN');
     expect(text.match(/^imgctl.*$/gm)?.at(-1)).toBe(foreign);
     expect(readdirSync(cwd)).toEqual(['m.prom']);
     expect((await sync('--dry-run')).text).toBe(text);
@@ -94,6 +94,28 @@ describe('sync --metrics-file', () => {
     const { sync } = await syncing(SUCCESS);
     expect((await sync('--get nothing')).values).toMatchObject(named('sync', { exit_code: 2 }));
   });
+
+  const OTHERS = ['imgctl_exporter_up 1', 'imgctl_sync_last_added{a="b"} 1'];
+  it.each([...OTHERS, 'backup_ok 1', '# made by hand', '\0'])(
+    'sends nothing if a line of the file is not its own: %j',
+    async (line) => {
+      const { requests, imgctl } = await scriptedUser({});
+      const cwd = temporaryDirectory();
+      const file = path.join(cwd, 'm.prom');
+      const text = `# HELP imgctl_sync_last_added x\nimgctl_sync_last_added{profile="a"} -1e-7\n${line}\n`;
+      writeFileSync(file, text);
+      const message = `line 3 of the metrics file ${file} is not imgctl's\nhint: give imgctl a file of its own`;
+      for (const command of ['sync', 'push x.ova', 'images changes']) {
+        const result = await imgctl(`${command} --metrics-file m.prom`, { cwd });
+        expect(result).toEqual(failed(2, message));
+      }
+      expect([requests(), readFileSync(file, 'utf8'), readdirSync(cwd)]).toEqual([
+        [],
+        text,
+        ['m.prom'],
+      ]);
+    },
+  );
 
   it('warns if it cannot write the file, and exits by the sync', async () => {
     const { imgctl, cwd } = await syncing(SUCCESS);
@@ -114,7 +136,7 @@ describe('sync --metrics-file', () => {
 
 it('images changes --metrics-file > writes how many images changed, and its exit code', async () => {
   let shown = testImages(4);
-  const { imgctl } = await scriptedUser((request, index) => catalogueOf(shown)(request, index));
+  const { imgctl } = await scriptedUser((request, index) => catalogueByName(shown)(request, index));
   const cwd = temporaryDirectory();
   const line = 'images changes --exit-code --metrics-file m.prom';
   await imgctl(line, { cwd, time: START });

@@ -1,8 +1,9 @@
 // The command line itself: global options, suggestions, guesses from other tools, and which words errors repeat.
 
 import { describe, expect, it } from 'vitest';
+import { catalogueOf } from '../support/catalogue-page.ts';
 import { failed } from '../support/io.ts';
-import { localUser } from '../support/users.ts';
+import { localUser, scriptedUser } from '../support/users.ts';
 
 /** Runs a line that is a usage error. */
 const rejected = async (line: string | readonly string[], message: string | RegExp) => {
@@ -30,7 +31,7 @@ describe('global options', () => {
 
   it('accept --json with -o json, which overrides the format of the environment', async () => {
     const { stdout } = await localUser().imgctl('IMGCTL_OUTPUT=yaml config list --json -o json');
-    const row = { key: 'output', value: 'json', origin: '--output' };
+    const row = { key: 'output', value: 'json', origin: '--json' };
     expect(JSON.parse(stdout)).toContainEqual(expect.objectContaining(row));
   });
 
@@ -94,8 +95,26 @@ describe('a usage error', () => {
   });
 });
 
+const DELETE = 'remove its files from the storage, then run: imgctl sync';
+
 describe('a guess from another tool', () => {
   it.each([
+    ['images list debian --json id,name', 'id,name'],
+    ['images latest debian --json path', 'path'],
+    ['images changes --json ID', 'ID'],
+    ['my-images --json id,nam', 'id,nam'],
+  ])('%s does not search for the fields', async (line, fields) => {
+    const hint = `choose fields with: -c ${fields}`;
+    await rejected(line, `"message":"--json takes no value","hint":"${hint}"`);
+  });
+
+  it('searches for the words after --', async () => {
+    const { imgctl } = await scriptedUser(catalogueOf([]));
+    const expected = { stdout: '', stderr: '', exitCode: 0 };
+    expect(await imgctl('images list -q -- --json id')).toEqual(expected);
+  });
+
+  it.each<readonly [string, string]>([
     ['list', 'use: imgctl images list\n'],
     ['lst', 'use: imgctl images list\n'],
     ['ls', 'use: imgctl images list\n'],
@@ -112,7 +131,21 @@ describe('a guess from another tool', () => {
     ['images search ubuntu', 'use: imgctl images list TEXT\n'],
     ['images show 1003', 'use: imgctl images get\n'],
     ['images diff', 'use: imgctl images changes\n'],
-    ['images delete 1003', 'remove its files from the storage, then run: imgctl sync\n'],
+    ...['images delete 1003', 'images rm 3', 'delete 3', 'rm 3', 'help delete'].map(
+      (line) => [line, `${DELETE}\n`] as const,
+    ),
+    ...['delete web.ova', 'rm web.ova', 'remove 3'].map(
+      (words) => [`my-images ${words}`, `${DELETE}; to search for the word: -f 'name~`] as const,
+    ),
+    ['my-images list', "use: imgctl my-images; to search for the word: -f 'name~list'\n"],
+    ['my-images get 3', 'use: imgctl images get; '],
+    ['my-images add web.ova', 'use: imgctl push FILE; '],
+    ['my-images update web.ova', 'use: imgctl push FILE; '],
+    ['my-images sync', 'use: imgctl sync; '],
+    ["images list -f 'id<>3'", "did you mean 'id!=3'?\n"],
+    ["images list -f 'name =~ a'", "did you mean 'name~a'?\n"],
+    ["images list -f 'id=>3'", "did you mean 'id>=3'?\n"],
+    ["images list -f 'id=<3'", "did you mean 'id<=3'?\n"],
     ['images list --all', 'omit it: every image is listed'],
     ['my-images --format json', 'use -o FORMAT'],
     ['images list --jq .[]', 'pipe JSON to jq'],
@@ -136,7 +169,7 @@ describe('a guess from another tool', () => {
   });
 
   it.each([
-    ...['pull', 'deploy', 'auth', 'delete', 'use', 'set', 'images ubuntu', 'constructor'],
+    ...['pull', 'deploy', 'auth', 'use', 'set', 'images ubuntu', 'constructor'],
     ...['push x.ova --all', 'validate x.ova --folder x', 'login --mine', 'images list --wide'],
   ])('%s gets no guess, but the help', async (line) => {
     await rejected(line, /\nhint: see: imgctl .*--help\n$/);

@@ -21,6 +21,7 @@ import {
   runCli,
   temporaryDirectory,
 } from '../support/io.ts';
+import { unixOnly } from '../support/platform.ts';
 import { expectSteps } from '../support/steps.ts';
 import { folderUser, SECRETS, storageUser, writeOva, writeOvf } from '../support/uploads.ts';
 import { configDirectory, PASSWORD } from '../support/users.ts';
@@ -84,14 +85,14 @@ describe('push', () => {
     );
   });
 
-  it('marks a sync with warnings, which --strict makes exit 1 after the images', async () => {
+  it('marks a sync with errors, which --strict makes exit 1 after the images', async () => {
     const { env, work, folder, imgctl } = await folderUser();
     writeFileSync(path.join(folder, 'bad.ova'), 'junk');
     const argv = `push ${writeOva(work, 'web')} ${FAST}`;
     const io = { env: { ...env, ...PASSWORD }, errorColumns: 120 };
     const { stderr } = await runCli(argv.split(' '), io);
-    expect(stderr).toMatch(/bad\.ova.*\n! sync 1 succeeded with 2 warnings: 1 image added\n$/);
-    const strict = / succeeded with 2 warnings \(--strict\)\nhint: /;
+    expect(stderr).toMatch(/bad\.ova.*\n! sync 1 succeeded with 2 errors: 1 image added\n$/);
+    const strict = / succeeded with 2 errors \(--strict\)\nhint: /;
     await expectSteps(
       (line) => imgctl(`${argv} ${line}`),
       ['--get name', 'web.ova\n', /bad\.ova/],
@@ -265,6 +266,17 @@ describe('push refuses a package', () => {
     );
     expect({ stored: stored(), syncs: syncs() }).toEqual({ stored: [], syncs: 0 });
     if (damage !== flip) expect(requests).toEqual([]);
+  });
+
+  unixOnly('such names need Unix').each([
+    ['bs\\x.ova', 'rename it without backslashes and control characters'],
+    ['.x.ova', 'rename it: a name must not begin with a dot'],
+  ])('whose name no storage takes: %s', async (name, hint) => {
+    const { imgctl, work } = await folderUser();
+    const file = path.join(work, name);
+    renameSync(writeOva(work, 'web'), file);
+    const message = `invalid name for an upload: ${name}\nhint: ${hint}\n`;
+    expect(await imgctl(`push '${file}' --no-sync`)).toEqual(failed(2, message));
   });
 
   it('whose name the service does not sync', async () => {

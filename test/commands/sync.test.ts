@@ -164,6 +164,20 @@ describe('sync-status --wait', () => {
     expect(await runCli(argv, { env })).toEqual(failed(7, message));
   });
 
+  it('exits 130 if it is interrupted at its limit', async () => {
+    const { env } = await scriptedUser({ [REQUEST]: [PENDING, record({ status: 'SCHEDULED' })] });
+    const io = fakeIo({ time: START, env });
+    const write = io.stderr.write.bind(io.stderr);
+    // Written after the last check.
+    io.stderr.write = async (text) => {
+      await write(text);
+      if (`${text}`.includes('SCHEDULED')) io.interrupt();
+    };
+    const argv = 'sync-status 41 --wait-timeout 100ms'.split(' ');
+    const message = `SCHEDULED\nimgctl: interrupted; sync request 41 continues\nhint: ${FOLLOW}\n`;
+    expect(await runCli(argv, io)).toEqual(failed(130, message));
+  });
+
   const EXPIRED = errorResponse(401, 'Valid token, but has expired.');
   const LIMITED = { status: 429, headers: { 'retry-after': '3600' } };
   const LIST = 'list your requests with: imgctl sync-status --list';
@@ -187,7 +201,7 @@ describe('sync-status --wait', () => {
     expect(table.stderr.split('\n')).toEqual([
       'sync 41: ERROR',
       'imgctl: warning: sync 41: c.ova: no manifest',
-      'imgctl: warning: sync 41: error: bad.ova: no descriptor',
+      'imgctl: warning: sync 41 reported an error: bad.ova: no descriptor',
       'imgctl: sync request 41 failed (status: ERROR)',
       'hint: fix the files named above, upload them again, then run: imgctl sync',
       '',
@@ -208,7 +222,7 @@ describe('sync-status --wait', () => {
   it.each([
     ['C.UTF-8', '✓ sync 41 succeeded: nothing changed', [DONE]],
     ['C', 'ok: sync 41 succeeded in 2 s: nothing changed', [PENDING, DONE]],
-    ['C.UTF-8', '! sync 41 succeeded with 2 warnings: added a.ova', [partial]],
+    ['C.UTF-8', '! sync 41 succeeded with 1 error and 1 warning: added a.ova', [partial]],
   ])('ends on a terminal in the locale %s with: %s', async (LANG, line, checks) => {
     const { env } = await scriptedUser({ [REQUEST]: checks }, { LANG });
     const io = fakeIo({ time: START, env, errorColumns: 80 });
@@ -222,7 +236,7 @@ describe('sync-status --wait', () => {
   });
 
   it('--strict exits 1 after warnings, and --get with -q prints nothing else', async () => {
-    const strict = /: sync request 41 succeeded with 2 warnings \(--strict\)\nhint: fix/;
+    const strict = /: sync request 41 succeeded with 1 error and 1 warning \(--strict\)\nhint: fix/;
     const { imgctl } = await scriptedUser({
       [SUBMIT]: SUBMITTED,
       [REQUEST]: [partial, partial, partial, DONE],
@@ -248,6 +262,15 @@ describe('sync-status', () => {
     const { stdout, exitCode, checks } = await follow('--json', record({ status }));
     expect(JSON.parse(stdout)).toMatchObject({ id: 41, status, state });
     expect([exitCode, checks]).toEqual([code, 1]);
+  });
+
+  it('exits 1 if the service sends another request, which --wait retries', async () => {
+    const other: ScriptedResponse = { json: { data: { id: 99, status: 'PROCESSED' } } };
+    const message = 'the service sent sync request 99 instead of sync request 41';
+    const { result } = await runWith('sync-status 41', other);
+    expect(result).toEqual(failed(1, `imgctl: ${message}\nhint: try again; a cache or proxy`));
+    const { stderr, exitCode } = await follow('--wait', other, DONE);
+    expect([stderr, exitCode]).toEqual([`sync 41: ${message}; retrying\nsync 41: PROCESSED\n`, 0]);
   });
 
   it('accepts a word as an id and rejects a path', async () => {

@@ -72,6 +72,18 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
     await expectSteps(here, ['logout --all', '', 'imgctl: you were not logged in\n']);
   });
 
+  it('takes the token of a login that no file can take, unless it is down', async () => {
+    const { redis, here, requests } = await fleetUser();
+    const login = `IMGCTL_PASSWORD=demo IMGCTL_CONFIG_DIR=/dev/null/x login`;
+    expect((await here(login)).exitCode).toBe(0);
+    expect(redis.cli('keys', '*token')).not.toBe('');
+    await redis.stop();
+    requests.length = 0;
+    const { stderr, exitCode } = await here(login);
+    expect(stderr).toMatch(/warning: cannot use the token store .*\nhint.*\nimgctl: cannot store /);
+    expect([exitCode, requests]).toEqual([1, []]);
+  });
+
   it('that is down lets logout --all fail, after it deleted everything else', async () => {
     const { redis, here, login } = await fleetUser();
     await login();

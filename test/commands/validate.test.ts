@@ -3,7 +3,7 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { describeRate } from '../../src/commands/validate.ts';
+import { describeRate } from '../../src/words.ts';
 import { failed, fakeIo, runCli } from '../support/io.ts';
 import { packTar, sampleMembers } from '../support/package-writer.ts';
 import { unixOnly } from '../support/platform.ts';
@@ -79,6 +79,7 @@ it.each([
   [2 ** 30, 2 ** 31, 2_000, 0, '50 %, 512 MiB/s, 2 s left'],
   [2 ** 20, 2 ** 20, 0, 0, '100 %, 1000 MiB/s, 0 s left'],
   [200, 400, 3_000, 200, '50 %'],
+  [0, 0, 0, 0, '100 %'],
 ])('the progress of %d of %d bytes in %d ms, after %d: %s', (done, total, elapsed, known, text) => {
   expect(describeRate(done, total, elapsed, known)).toBe(text);
 });

@@ -4,7 +4,15 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { parseFault } from '../../src/emulator/faults.ts';
-import { account, COMMAND, runBuilt, startCli, withClockAhead } from '../support/cli.ts';
+import { catalogueOf, testImages } from '../support/catalogue-page.ts';
+import {
+  account,
+  COMMAND,
+  runBuilt,
+  scriptedService,
+  startCli,
+  withClockAhead,
+} from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
 import { modeOf } from '../support/files.ts';
 import { failed } from '../support/io.ts';
@@ -98,5 +106,12 @@ it('images lock add in a folder that was removed writes nothing', async () => {
   const prelude = 'mkdir "$HOME/gone"; cd "$HOME/gone"; rmdir "$HOME/gone"';
   const result = await runBuilt(['images', 'lock', 'add', 'web', 'ubuntu'], { env, prelude });
   const text = /cannot write the lock file images\.lock\.json: ENOENT\nhint: create its folder/;
+  expect(result).toEqual(failed(1, text));
+});
+
+it('images snapshot /dev/stdout into a pipe says that it is no file', async () => {
+  const { env } = await scriptedService(catalogueOf(testImages(1)));
+  const result = await runBuilt(['images', 'snapshot', '/dev/stdout'], { env });
+  const text = 'cannot write the snapshot /dev/stdout: it is not a regular file\n';
   expect(result).toEqual(failed(1, text));
 });

@@ -1,7 +1,7 @@
-// SIGINT and SIGTERM to the built program and to the emulator; what the demo leaves behind.
+// Signals to the built program and to the emulator; what the demo leaves behind.
 
 import { once } from 'node:events';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -14,11 +14,13 @@ import {
   startCli,
   startEmulatorProcess,
 } from '../support/cli.ts';
-import { serve } from '../support/emulator.ts';
+import { serve, serveWithClock } from '../support/emulator.ts';
 import { failed, temporaryDirectory } from '../support/io.ts';
 
 const SIGNALS = [
+  ['SIGHUP', 129],
   ['SIGINT', 130],
+  ['SIGQUIT', 131],
   ['SIGTERM', 143],
 ] as const;
 
@@ -89,6 +91,21 @@ describe.each(SIGNALS)('%s', (signal, exitCode) => {
 });
 
 describe('imgctl', () => {
+  it.skipIf(process.platform !== 'linux').each([
+    ['started by nohup', 'nohup "$0" "$@"'],
+    ['of a script that ignores it', 'trap "" HUP; "$0" "$@"'],
+  ])('sync --wait %s goes on after SIGHUP', async (_how, command) => {
+    const service = await serveWithClock({ syncDelay: 60_000 });
+    const env = account(service.baseUrl);
+    const prelude = `${command} & echo $! >"$HOME/pid"; wait $!; exit $?`;
+    const sync = startCli(['sync', '--wait', '--poll-interval', '20ms'], { env, prelude });
+    await sync.waitFor('stderr', 'sync 1: PENDING');
+    process.kill(Number(readFileSync(path.join(env.HOME, 'pid'), 'utf8')), 'SIGHUP');
+    service.advance(60_000);
+    const { stdout, exitCode } = await sync.ended;
+    expect([stdout, exitCode]).toEqual([expect.stringMatching(/^state +succeeded$/m), 0]);
+  });
+
   // NODE_OPTIONS halts the lookup; the single executable ignores it.
   it.skipIf(COMMAND.length === 1)(
     'ends a DNS lookup at SIGTERM (not in an executable)',

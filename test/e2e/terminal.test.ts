@@ -1,7 +1,7 @@
 // The built program on a pseudo terminal and in pipes: keys, readers, and how it leaves the terminal.
 
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -167,6 +167,38 @@ describe.skipIf(noScript)('on a terminal (skipped without script)', () => {
     expect(exitCode).toBe(130);
     expect(stdout).not.toContain('s3cret');
     expect(readFileSync(path.join(env.HOME, 'log'), 'utf8')).toBe('imgctl: interrupted\n');
+  });
+
+  it.each([
+    ['HUP', 129],
+    ['QUIT', 131],
+  ])('SIG%s at the password prompt restores the echo', async (signal, code) => {
+    const env = unreachable();
+    const login = 'sh -c "echo \\$\\$ >$HOME/pid; exec $IMGCTL login"';
+    const started = startCommand(env, login);
+    await started.waitFor('stdout', 'Password for demo');
+    spawnSync('kill', ['-s', signal, readFileSync(path.join(env.HOME, 'pid'), 'utf8').trim()]);
+    expect(await screenOf(started)).toContain(`code ${code}`);
+  });
+
+  it.each([
+    ['sync --wait', 'PENDING', 'imgctl: hangup; sync request 41 continues\nhint: follow it with: '],
+    ['login', 'Password for demo', 'imgctl: hangup\n'],
+  ])('%s ends with 129 if the terminal is closed', async (line, ready, message) => {
+    const { env } = await slowService();
+    const own = line === 'login' ? unreachable() : env;
+    const [script = '', log = ''] = ['script', 'log'].map((name) => path.join(own.HOME, name));
+    writeFileSync(log, '');
+    writeFileSync(script, `trap : HUP; { eval "$IMGCTL ${line}"; echo "code $?" >&2; } 2>${log}`);
+    const started = onTerminal(own, `sh ${script}; true`);
+    const logged = () => readFileSync(log, 'utf8');
+    const shown = async () => logged() + (await started.waitFor('stdout', ''));
+    await expect.poll(shown, { timeout: 10_000 }).toContain(ready);
+    started.child.kill('SIGKILL');
+    await expect.poll(logged, { timeout: 10_000 }).toMatch(/^code /m);
+    expect(logged().replace('sync 41: PENDING\n', '')).toMatch(
+      new RegExp(`^${message}[\\s\\S]*code 129\n$`),
+    );
   });
 
   it('Ctrl-Z at the password prompt stops the job with echo, and fg continues it without', async () => {

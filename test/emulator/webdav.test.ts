@@ -84,6 +84,15 @@ it.each([
   expect([readdirSync(uploads), stored()]).toEqual([['demo'], ['a.ova']]);
 });
 
+it('the storage answers a name of more than 255 bytes with 414', async () => {
+  const { statusOf, stored } = await startStorage();
+  const long = ['x'.repeat(5_000), `${'%C3%A4'.repeat(127)}xy`];
+  for (const name of long) expect(await statusOf('PUT', name, {}, 'x')).toBe(414);
+  const Destination = `/upload/${long[1]}`;
+  expect(await statusOf('MOVE', 'a.ova', { Destination })).toBe(414);
+  expect(stored()).toEqual(['a.ova']);
+});
+
 unixOnly('links need no rights')('the storage follows no link, in no method', async () => {
   const { baseUrl, folder, send, statusOf } = await startStorage();
   const outside = path.join(temporaryDirectory(), 'secret');

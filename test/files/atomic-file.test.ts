@@ -4,12 +4,8 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import {
-  readJsonFile,
-  readTextFile,
-  replaceFile,
-  writeJsonFile,
-} from '../../src/files/atomic-file.ts';
+import { readJsonFile, replaceFile, writeJsonFile } from '../../src/files/atomic-file.ts';
+import { readTextFile } from '../../src/files/user-file.ts';
 import { silentPipe } from '../support/files.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
@@ -70,6 +66,17 @@ unixOnly('named pipes are Unix')(
 );
 
 describe('replaceFile', () => {
+  it('names the reason if the file system of a folder that is missing is read-only', async () => {
+    const file = path.join(temporaryDirectory(), 'a/b/c.json');
+    const spy = vi.spyOn(fs, 'mkdirSync').mockImplementation((folder) => {
+      // As mkdir(2) does.
+      const code = fs.existsSync(path.dirname(`${folder}`)) ? 'EROFS' : 'ENOENT';
+      throw Object.assign(new Error('mkdir'), { code });
+    });
+    onTestFinished(() => spy.mockRestore());
+    await expect(replaceFile(file, 'text')).rejects.toMatchObject({ code: 'EROFS' });
+  });
+
   it('keeps the old file if the new one was only partly written', async () => {
     const file = fileWith('old');
     const create = (staging: string) => {

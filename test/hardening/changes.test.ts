@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { catalogueOf, testImages } from '../support/catalogue-page.ts';
+import { catalogueByName, testImages } from '../support/catalogue-page.ts';
 import { runBuilt, scriptedService, type User } from '../support/cli.ts';
 import { DISKS } from './disks.ts';
 import { ageLeftovers, HOMES, KILLS, killRuns } from './kills.ts';
@@ -14,7 +14,7 @@ const CHANGES = ['images', 'changes', '-o', 'ndjson'];
 async function watched(count: number) {
   const service = { images: testImages(count) };
   const { env } = await scriptedService((request, index) =>
-    catalogueOf(service.images)(request, index),
+    catalogueByName(service.images)(request, index),
   );
   return { service, env };
 }

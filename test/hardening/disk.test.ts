@@ -1,5 +1,6 @@
 // Full disks and killed logins: old files stay complete and in use, and the responses of the service are used.
 
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -7,8 +8,8 @@ import type { Emulator } from '../../src/emulator/service.ts';
 import { account, runBuilt } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
 import { filesHolding, tokensOf } from '../support/files.ts';
-import { temporaryDirectory } from '../support/io.ts';
-import { DISKS, type Disk } from './disks.ts';
+import { failed, temporaryDirectory } from '../support/io.ts';
+import { DISKS, type Disk, mountTmpfs, NO_TMPFS } from './disks.ts';
 import { ageLeftovers, HOMES, KILLS, killRuns } from './kills.ts';
 
 const USER = { name: 'alice', password: 'unlike-any-name' };
@@ -64,19 +65,14 @@ async function loggedIn({ folder, fill }: Disk, emulator?: Emulator) {
 describe.each(DISKS)('on $title', (disk) => {
   const { prelude, skipped } = disk;
 
-  it.skipIf(skipped)(
-    'login warns that it cannot store its token, and the old one stays in use',
-    async () => {
-      const { env, withoutPassword, home, before } = await loggedIn(disk);
-      const login = await runBuilt(['login'], { env, prelude });
-      expect(login).toMatchObject({ stdout: '', exitCode: 0 });
-      expect(login.stderr).toMatch(NOT_STORED);
-      expect(login.stderr).toContain('imgctl: logged in to');
-      expect(contentOf(home)).toEqual(before);
-      const listed = await runBuilt(LIST, { env: withoutPassword, prelude });
-      expect(listed).toMatchObject({ ...LISTED, stderr: '' });
-    },
-  );
+  it.skipIf(skipped)('login fails, and the old token stays in use', async () => {
+    const { env, withoutPassword, home, before } = await loggedIn(disk);
+    const login = await runBuilt(['login'], { env, prelude });
+    expect(login).toEqual(failed(1, /^imgctl: cannot store the access token \((ENOSPC|EFBIG)\)\n/));
+    expect(contentOf(home)).toEqual(before);
+    const listed = await runBuilt(LIST, { env: withoutPassword, prelude });
+    expect(listed).toMatchObject({ ...LISTED, stderr: '' });
+  });
 
   it.skipIf(skipped)('images list uses a renewed token for the run', async () => {
     const { service, withoutPassword, home, before } = await loggedIn(disk);
@@ -95,6 +91,16 @@ describe.each(DISKS)('on $title', (disk) => {
     expect(set.stderr).toMatch(/^imgctl: cannot write \S+config\.json: (ENOSPC|EFBIG)\nhint: /);
     expect(contentOf(home)).toEqual(before);
   });
+});
+
+it.skipIf(NO_TMPFS !== '')('in a read-only home, errors say so', async () => {
+  const home = mountTmpfs('64k');
+  expect(spawnSync('mount', ['-o', 'remount,ro', home]).status).toBe(0);
+  const env = { ...account('http://127.0.0.1:9'), HOME: home };
+  const set = await runBuilt(['config', 'set', 'timeout', '5s'], { env });
+  expect(set).toEqual(failed(2, 'config.json: EROFS\n'));
+  const login = await runBuilt(['login'], { env });
+  expect(login).toEqual(failed(1, 'cannot store the access token (EROFS)\n'));
 });
 
 describe.each([
@@ -124,7 +130,8 @@ async function killLogins(
     const argv = Math.random() < 0.5 ? ['whoami', '--check', '-q'] : ['login'];
     ageLeftovers(home);
     const started = performance.now();
-    expect(await runBuilt(argv, { env, prelude })).toMatchObject({ exitCode: 0 });
+    const exitCode = argv[0] === 'login' && title !== ROOM ? 1 : 0;
+    expect(await runBuilt(argv, { env, prelude })).toMatchObject({ exitCode });
     expect(performance.now() - started).toBeLessThan(MAX_RERUN);
     if (title !== ROOM) expect(cachedToken(home)).toBe(before.token);
     else if (argv[0] === 'login') expect(entriesOf(home)).toEqual(AFTER_LOGIN);

@@ -85,7 +85,7 @@ describe('progress on a terminal', () => {
     await pass(1_000);
     const { length } = sink.text;
     await pass(1_000);
-    await progress.aside(() => sink.write('warning\n'));
+    await progress.withoutSpinner(() => sink.write('warning\n'));
     await progress.stop();
     expect(sink.text.slice(length)).toBe('warning\n');
   });
@@ -94,10 +94,12 @@ describe('progress on a terminal', () => {
     const { sink, progress } = start();
     progress.update('page 1');
     await pass(100);
-    expect(await progress.aside(() => sink.write('warning\n').then(() => 5))).toBe(5);
+    expect(await progress.withoutSpinner(() => sink.write('warning\n').then(() => 5))).toBe(5);
     await progress.stop();
     expect(drawnOn(sink)).toBe('⠋ page 1·×warning\n⠋ page 1·×');
-    await expect(progress.aside(() => Promise.reject(new Error('gone')))).rejects.toThrow('gone');
+    await expect(progress.withoutSpinner(() => Promise.reject(new Error('gone')))).rejects.toThrow(
+      'gone',
+    );
   });
 });
 
@@ -106,7 +108,7 @@ it('progress without a terminal writes a line per change of text', async () => {
   progress.update('sync 41: PENDING', () => '1 s');
   progress.update('sync 41: PENDING', () => '2 s');
   progress.update('sync 41: \u001b[31mPROCESSED');
-  await progress.aside(() => sink.write('warning\n'));
+  await progress.withoutSpinner(() => sink.write('warning\n'));
   await progress.stop();
   expect(sink.text).toBe('sync 41: PENDING\nsync 41: \\u001b[31mPROCESSED\nwarning\n');
 });

@@ -53,7 +53,8 @@ describe.each([
       [12, 'FAILED', null, 'x'],
     ];
     const columns = 'id status created_on name';
-    const { text } = await shown({ columns, rows, terminal: colored(terminal) });
+    const times = ['created_on'];
+    const { text } = await shown({ columns, rows, times, terminal: colored(terminal) });
     expect(text.replaceAll('\u001b', '')).toBe(
       '[2mid[22m  [2mstatus[22m   [2mcreated_on[22m  [2mname[22m\n' +
         ' [36m7[39m  [33mPENDING[39m  [2m2025[22m        é日.ova\n' +

@@ -2,13 +2,12 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { FORMAT_NAMES, type Format } from '../../src/output/formats.ts';
 import {
   createListWriter,
-  FORMATS,
-  type Format,
   type ListOptions,
-  type RecordOptions,
   type Row,
+  type WriterOptions,
   writeRecord,
 } from '../../src/output/writers.ts';
 import { MemorySink, PIPE, terminalOf } from '../support/memory-sink.ts';
@@ -18,7 +17,7 @@ const ROWS: readonly Row[] = [
   { id: 7, name: 'debian.ova', folder: 'debian', public: true, later: { x: 1 } },
   { id: 12, name: 'a,b.ova', folder: null },
 ];
-const TIMES = { fields: ['at', 'gone'], format: (text: string) => `<${text}>` };
+const TEXTS = new Map([['at', (text: unknown) => `<${text}>`]]);
 
 interface ListCase extends Partial<ListOptions> {
   readonly rows?: readonly Row[];
@@ -37,7 +36,7 @@ async function list(format: Format, { rows = ROWS, meta, ...options }: ListCase 
 describe('createListWriter', () => {
   const selected = { columns: ['later', 'id'], allFields: false, rows: ROWS.slice(0, 1) };
   const at = [{ at: 'x', gone: null, x: 'x' }];
-  const timed = { columns: ['at', 'gone', 'x'], times: TIMES, rows: at };
+  const timed = { columns: ['at', 'gone', 'x'], texts: TEXTS, rows: at };
   const empty = { rows: [] };
   const odd = [JSON.parse('{"__proto__": "mine", "id": 1}') as Row];
   const inherited = { columns: ['id', 'toString', '__proto__'], allFields: false, rows: odd };
@@ -76,7 +75,7 @@ describe('createListWriter', () => {
   });
 
   it('writes ndjson with each page, and other formats at the end', async () => {
-    for (const format of FORMATS) {
+    for (const format of FORMAT_NAMES) {
       const sink = new MemorySink();
       const writer = createListWriter({ sink, terminal: () => PIPE, format, columns: ['id'] });
       await writer.write(ROWS);
@@ -86,7 +85,7 @@ describe('createListWriter', () => {
     }
   });
 
-  const everywhere = FORMATS.map((format) => [format, PIPE] as const);
+  const everywhere = FORMAT_NAMES.map((format) => [format, PIPE] as const);
   it.each([...everywhere, ['table', terminalOf(80)] as const])(
     'ends a long list as %s if the sink refuses more',
     async (format, terminal) => {
@@ -165,7 +164,7 @@ describe('a row', () => {
 const RECORD = { id: 41, status: 'PENDING', errors: [], at: 'x' };
 const COLUMNS = { columns: ['status', 'label'], allFields: false };
 
-it.each<[Format, string, Partial<RecordOptions>]>([
+it.each<[Format, string, Partial<WriterOptions>]>([
   ['table', 'id      41\nstatus  PENDING\nerrors  []\nat      x\n', {}],
   ['json', `${JSON.stringify(RECORD, null, 2)}\n`, {}],
   ['yaml', '"id": 41\n"status": "PENDING"\n"errors": []\n"at": "x"\n', {}],
@@ -173,7 +172,7 @@ it.each<[Format, string, Partial<RecordOptions>]>([
   ['table', 'status  PENDING\nlabel   -\n', COLUMNS],
   ['csv', 'status,label\r\nPENDING,\r\n', COLUMNS],
   ['table', '41\n', { quiet: true }],
-  ['ndjson', '{"id":41,"status":"PENDING","errors":[],"at":"<x>"}\n', { times: TIMES }],
+  ['ndjson', '{"id":41,"status":"PENDING","errors":[],"at":"<x>"}\n', { texts: TEXTS }],
 ])('writeRecord writes %s as %j with the options %j', async (format, expected, options) => {
   const sink = new MemorySink();
   await writeRecord({ sink, terminal: () => PIPE, format, ...options }, RECORD);

@@ -40,7 +40,7 @@ it.each([
   ['ovf:capacity="10" ovf:capacityAllocationUnits="pages"', null, ['unknown-unit?']],
   ['ovf:capacity="-1"', null, ['bad-number']],
   ['ovf:capacity="99999999999999999999"', null, ['bad-number']],
-  ['ovf:capacity="9007199254740991" ovf:capacityAllocationUnits="KB"', null, []],
+  ['ovf:capacity="9007199254740991" ovf:capacityAllocationUnits="KB"', null, ['bad-number']],
   ['', null, ['missing-attribute']],
 ])('the capacity of a disk with %s is %s (findings: %j)', async (attributes, capacity, found) => {
   const disk = `<DiskSection><Disk ovf:diskId="d" ${attributes}/></DiskSection>`;
@@ -54,11 +54,16 @@ describe('a descriptor', () => {
     const elements = all.map((attributes) => `<Disk ovf:capacity="1" ${attributes}/>`);
     return `<DiskSection>${elements.join('')}</DiskSection>`;
   };
+  const child = (id: string, parent = '') => `ovf:diskId="${id}" ovf:parentRef="${parent}"`;
+  const cycle = (...ids: string[]) => ids.map((id, index) => child(id, ids.at(index - 1)));
   const options = (count: number) =>
     `<DeploymentOptionSection>${Array.from({ length: count }, (_, id) => `<Configuration ovf:id="${id}"/>`).join('')}</DeploymentOptionSection>`;
   const item = (settings: Record<string, string | number>, attributes = '') =>
     hardwareItem({ ResourceType: 17, ...settings }, attributes);
   const one = (attributes = '') => item({ InstanceID: 1 }, attributes);
+  const amount = (ResourceType: number, VirtualQuantity: string, AllocationUnits = 'byte') =>
+    hardwareItem({ ResourceType, VirtualQuantity, AllocationUnits });
+  const HUGE = '9'.repeat(1_000);
   const unknownUnit = { ResourceType: 4, VirtualQuantity: 1, AllocationUnits: 'pages' };
   const sections = (...all: string[]) => all.map((section) => envelope(section));
   const found = (code: string | undefined, ...descriptors: string[]) =>
@@ -71,11 +76,15 @@ describe('a descriptor', () => {
     ...found('missing-attribute', ...sections(file('ovf:id="f"'), file('ovf:href="vm.ovf"'))),
     ...found('missing-attribute', ...sections(disks(''), '<VirtualSystem/>')),
     ...found('bad-number', envelope(file('ovf:id="f" ovf:href="vm.ovf" ovf:size="x"'))),
+    ...found('bad-number', ...items(amount(3, HUGE), amount(4, HUGE))),
+    ...found('bad-number', ...items(amount(4, '9007199254740991', 'MB'), amount(4, '1e400'))),
     ...found('unknown-file-reference', envelope(disks('ovf:diskId="d" ovf:fileRef="f"'))),
     ...found('unknown-file-reference', ...items(item({ HostResource: 'ovf:/file/f' }))),
     ...found('duplicate-id', envelope(disks('ovf:diskId="d"', 'ovf:diskId="d"'))),
     ...found('unknown-disk', envelope(disks('ovf:diskId="d" ovf:parentRef="p"'))),
     ...found('unknown-disk', ...items(item({ HostResource: 'ovf:/disk/d' }))),
+    ...found('disk-cycle', ...sections(disks(child('a', 'a')), disks(...cycle('a', 'b')))),
+    ...found('disk-cycle', ...sections(disks(child('x', 'a'), ...cycle('a', 'b', 'c')))),
     ...found('bad-host-resource', ...items(item({ HostResource: 'd' }))),
     ...found('unknown-configuration', ...items(one('ovf:configuration="x"'))),
     ...found('duplicate-instance', ...items(one() + one(), one() + item({ InstanceId: 1 }))),
@@ -89,7 +98,8 @@ describe('a descriptor', () => {
     ...found('xml-syntax', `${envelope('')}junk`),
     ...found('descriptor-too-large', envelope(`<!--${' '.repeat(2 ** 24)}-->`)),
     ...found(undefined, ...sections(disks('ovf:diskId="d" ovf:fileRef="" ovf:parentRef=""'))),
-    ...found(undefined, ...sections(disks('ovf:diskId="d"', 'ovf:diskId="e" ovf:parentRef="d"'))),
+    ...found(undefined, ...sections(disks('ovf:diskId="d"', child('e', 'd'), child('f', 'd')))),
+    ...found(undefined, ...items(amount(17, HUGE))),
     ...found(undefined, envelope('<Strings/><Strings ovf:fileRef=""/>')),
     ...found(undefined, ...items(one() + one('ovf:bound="min"') + one('ovf:bound="max"'))),
     ...found(undefined, ...items(one() + one('ovf:configuration="0"'), item({}) + item({}))),

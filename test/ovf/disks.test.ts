@@ -55,6 +55,7 @@ describe('a disk', () => {
     for (let entry = 0; entry < 60; entry += 1) bytes.writeUInt32LE(31, 40 * 512 + entry * 4);
     bytes.writeBigUInt64LE(40n, 56);
   };
+  const far = gzipSync(changed((bytes) => bytes.fill(255, 28, 36)));
   const GZIP = 'ovf:compression="gzip" ovf:size';
 
   it.each<[string, string[], Buffer, from?: string | RegExp, to?: string]>([
@@ -75,7 +76,9 @@ describe('a disk', () => {
     ['without compression', ['vmdk-type', 'vmdk-create-type?'], uncompressed()],
     ['of another createType', ['vmdk-create-type?'], changed(nameOtherType)],
     ['without a createType', [], changed((bytes) => bytes.fill(' ', 512, 1024))],
-    ['with its descriptor beyond its end', [], changed((bytes) => bytes.fill(255, 28, 44))],
+    ['with a far descriptor', ['vmdk-truncated'], changed((bytes) => bytes.fill(255, 28, 36))],
+    ['with an endless descriptor', ['vmdk-truncated'], changed((b) => b.fill(255, 36, 44))],
+    ['that ends in its descriptor', ['vmdk-truncated'], cut(20 * 512)],
     ['with its directory in front', [], directoryFirst()],
     ['with an empty directory', [], directoryFirst((bytes) => bytes.writeUInt32LE(0, 30 * 512))],
     ['with grains of zeros', [], directoryFirst((bytes) => bytes.fill(0, 31 * 512, 35 * 512))],
@@ -86,6 +89,7 @@ describe('a disk', () => {
     ['of no type', ['vmdk-create-type?'], uncompressed(), /ovf:format="[^"]*"/],
     ['of another format', [], uncompressed(), /ovf:format="[^"]*"/, 'ovf:format="vhd"'],
     ['in gzip', [], gzipSync(disk.content), 'ovf:size', GZIP],
+    ['in gzip with a far descriptor', ['vmdk-truncated'], far, 'ovf:size', GZIP],
     ['in gzip with junk', ['vmdk-magic'], Buffer.from('1f8b0000000000', 'hex'), 'ovf:size', GZIP],
     ['in gzip with a bomb', ['vmdk-magic'], gzipSync(Buffer.alloc(50_000_000)), 'ovf:size', GZIP],
   ])('%s has the findings %j', async (_, expected, ...change) => {

@@ -30,7 +30,9 @@ const SIZED = ref('a', 'ovf:chunkSize="4" ovf:size="11"');
 const UNSIZED = ref('a', 'ovf:chunkSize="4"');
 const ENDLESS = ref('a', 'ovf:chunkSize="1" ovf:size="999999999999"');
 
-it.each<[string, string[], string, TarMember[]]>([
+type Row = [what: string, findings: string[], references: string, files: TarMember[]];
+
+it.each<Row>([
   ['to a file', [], ref('a.txt'), [ONE]],
   ['to a file of another size', ['size-mismatch'], ref('a.txt', 'ovf:size="13"'), [ONE]],
   ['to an empty file', [], ref('a.txt', 'ovf:size="0"'), [member('a.txt')]],
@@ -39,6 +41,10 @@ it.each<[string, string[], string, TarMember[]]>([
   ['to ./ and a name', [], ref('./a.txt'), [ONE]],
   ['to a sub-folder', [], ref('sub/a.txt'), [member('sub/a.txt')]],
   ['to another machine', ['remote-reference?'], ref('https://example.com/a'), []],
+  ...[
+    ...['file:///etc/passwd', 'FILE:///etc/passwd', 'file:a.txt', 'ftp://example.com/a'],
+    ...['data:,a', 'http:a', 'C:a.txt', '//example.com/a'],
+  ].map((href): Row => [`to ${href}`, ['unsafe-name'], ref(href), []]),
   ['to an absolute name', ['unsafe-name'], ref('/etc/passwd'), []],
   ['to the parent folder', ['unsafe-name'], ref('../a.txt'), []],
   ['to the parent folder, with escapes', ['unsafe-name'], ref('..%2fa.txt'), []],

@@ -7,7 +7,7 @@ import { SeriesIndex, WordReader } from '../../src/query/series.ts';
 function seriesOf(names: readonly string[], words: readonly string[]) {
   const index = new SeriesIndex<{ name: string }>(new WordReader(words));
   for (const name of names) index.add({ name });
-  return index.all();
+  return index.series();
 }
 
 /** One series per line: its names, and their numbers from the newest on. */

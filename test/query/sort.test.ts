@@ -9,7 +9,7 @@ import { rows } from '../support/rows.ts';
 const NOON = '2018-07-18 Wed 12:00:00 UTC';
 const LATER = '2018-07-18 Wed 09:00:00 EDT';
 const EARLIER = '2018-07-18T11:30:00Z';
-const UNKNOWN = '2018-07-18 Wed 10:00:00 CST';
+const UNKNOWN = '2018-07-18 Wed 12:30:00 IST';
 
 type Row = Record<string, unknown>;
 
@@ -39,8 +39,10 @@ describe('sortImages', () => {
     ['name', ['10', '9'], ['10', '9']],
     ['public', [true, false, null], [null, false, true]],
     ['created_on', [NOON, LATER, EARLIER, null], [null, EARLIER, NOON, LATER]],
-    // A zone that is not known: as text.
-    ['created_on', [NOON, LATER, UNKNOWN], [LATER, UNKNOWN, NOON]],
+    // An unknown zone counts as UTC.
+    ['created_on', [UNKNOWN, NOON, LATER], [NOON, UNKNOWN, LATER]],
+    // A text that is no time: all of them as text.
+    ['created_on', [NOON, LATER, 'soon'], [LATER, NOON, 'soon']],
     ['name:version', ['a-8.10', 'a-8.9', null, 'a-8.8'], [null, 'a-8.8', 'a-8.9', 'a-8.10']],
     ['name:version,desc', ['a-1', 'a-01', 'a-2'], ['a-2', 'a-1', 'a-01']],
   ])('sorts by %s: %j', (key, values, expected) => {

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { likePredicate } from '../../src/query/plan.ts';
-import { patternOfReading, SeriesIndex, WordReader } from '../../src/query/series.ts';
+import { patternOfMatch, SeriesIndex, WordReader } from '../../src/query/series.ts';
 import { parseVersion } from '../../src/query/version.ts';
 
 const reads = (word: string, name: string) =>
@@ -61,7 +61,7 @@ it.each([
   ['a-8.x86_64-8', { 8: 1 }, 'a-%.x86_64-8'],
   ['web-8.1-3', { 8: 0, 3: 1 }, 'web-8.%-3'],
 ])('the pattern of %s with the reading %j is %s', (name, reading, pattern) => {
-  expect(patternOfReading(name, Object.entries(reading))).toBe(pattern);
+  expect(patternOfMatch(name, Object.entries(reading))).toBe(pattern);
   expect(likePredicate(pattern)(name)).toBe(true);
 });
 
@@ -88,11 +88,29 @@ const names = fc.uniqueArray(anyName, { minLength: 1, maxLength: 12 });
 function choose(all: readonly string[], words: readonly string[]) {
   const index = new SeriesIndex<{ name: string }>(new WordReader(words));
   for (const name of all) index.add({ name });
-  return index.all().map(({ pattern, readings }) => ({
+  return index.series().map(({ pattern, matches }) => ({
     pattern,
-    newest: readings.map(({ newest }) => newest.map(({ name }) => name)),
+    newest: matches.map(({ newest }) => newest.map(({ name }) => name)),
   }));
 }
+
+it('a word takes linear time on any name', () => {
+  expect(reads('a8', 'a88'.repeat(100_000))).toBe(false);
+});
+
+const dated = fc.constantFrom('05-40-2023', '31-01-2024', '01-02-2024', '9-12-2005', '03-01-2024');
+
+it('the newest of names with dates does not depend on the order in which they are read', () => {
+  const all = fc.uniqueArray(
+    dated.map((date) => `a-${date}`),
+    { minLength: 2 },
+  );
+  fc.assert(
+    fc.property(all, (one) => {
+      expect(choose(one.toSorted(), [])).toEqual(choose(one, []));
+    }),
+  );
+});
 
 describe('the newest image for a word of digits', () => {
   it('has a number that is the word, or begins with it and a dot', () => {

@@ -1,10 +1,10 @@
 // A session with the emulator, over real sockets.
 
 import { onTestFinished } from 'vitest';
+import { Settings } from '../../src/config/settings.ts';
 import type { EmulatorOptions } from '../../src/emulator/service-options.ts';
 import type { Io } from '../../src/io.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
-import { Settings } from '../../src/session/settings.ts';
 import { serve } from '../support/emulator.ts';
 import { type FakeIoOptions, fakeIo, temporaryDirectory } from '../support/io.ts';
 
@@ -47,7 +47,7 @@ export async function sessionWith(
   const profile = { 'base-url': baseUrl, ...stored };
   const session = await openSession({
     io,
-    settings: new Settings('default', { retries: '0' }, io.env, profile),
+    settings: new Settings('default', new Map(), io.env, profile).with({ retries: '0' }),
     configDirectory: directory,
     userAgent: 'test',
     warn: (message) => warnings.push(message),

@@ -176,7 +176,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
         await act(machines, io);
         return 'a token';
       };
-      const turn = store.takeTurn({ findExisting: async () => undefined, action }, io);
+      const turn = store.withTokenMutex({ reuse: async () => undefined, action }, io);
       return { ...machines, warnings, turn: () => turn };
     }
 
@@ -188,6 +188,19 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
       }, 2);
       expect([await turn(), warnings]).toEqual(['a token', []]);
       expect(Math.min(...left)).toBeGreaterThan(5_000);
+    });
+
+    it('is held by another machine for too long is an error of its own', async () => {
+      const { redis, lock, machine, open } = await fleetWithToken();
+      redis.cli('set', lock, 'another machine', 'px', '30000');
+      const io = machine();
+      const { store } = await open(io);
+      let time = 0;
+      const late = { ...io, now: () => (time += 61_000) };
+      const never = async () => undefined;
+      const turn = store.withTokenMutex({ reuse: never, action: never }, late);
+      const message = 'another imgctl has requested a token for 120 s';
+      await expect(turn).rejects.toMatchObject({ code: 'locked', exitCode: 1, message });
     });
 
     it('is released after an interrupt', async () => {

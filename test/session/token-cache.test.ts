@@ -3,9 +3,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Account } from '../../src/config/settings.ts';
 import { systemOf } from '../../src/io.ts';
 import {
-  type Account,
   forgetTokens,
   isInForce,
   needsRenewal,
@@ -21,10 +21,11 @@ const TOKEN = { token: 's3cret', receivedAt: NOW, expiresAt: NOW + 24 * HOUR };
 
 const ACCOUNT = { profile: 'default', baseUrl: 'https://images.example', username: 'demo' };
 
-function cacheIn(directory: string, changes: Partial<Account> = {}) {
+function cacheIn(directory: string, changes: Partial<Account> = {}, env = {}) {
   const warnings: string[] = [];
   const warn = (message: string) => warnings.push(message);
-  const cache = new TokenCache(directory, { ...ACCOUNT, ...changes }, systemOf(process), warn);
+  const io = { env, system: systemOf(process) };
+  const cache = new TokenCache(directory, { ...ACCOUNT, ...changes }, io, warn);
   return { cache, warnings, file: cache.location ?? '' };
 }
 
@@ -97,6 +98,27 @@ describe('the token cache', () => {
     await cache.write(TOKEN);
     expect(cache.read()).toEqual(TOKEN);
   });
+
+  const asRoot = it.skipIf(process.getuid?.() !== 0);
+  asRoot(
+    'uses a file of another user in a folder that is trusted, and leaves it to its owner',
+    async () => {
+      const { cache, warnings, file } = cacheIn(
+        temporaryDirectory(),
+        {},
+        { IMGCTL_CONFIG_DIR: '/x' },
+      );
+      await cache.write(TOKEN);
+      fs.chmodSync(file, 0o640);
+      fs.chownSync(file, 65_534, 65_533);
+      expect([cache.read(), warnings]).toEqual([TOKEN, []]);
+      expect(fs.statSync(file).mode & 0o777).toBe(0o640);
+      await cache.write({ ...TOKEN, token: 'next' });
+      expect(cache.read()?.token).toBe('next');
+      const { uid, gid } = fs.statSync(file);
+      expect([uid, gid]).toEqual([65_534, 65_533]);
+    },
+  );
 
   unixOnly('modes are Unix')('tightens its own folder, not the target of a link', async () => {
     const directory = temporaryDirectory();

@@ -118,7 +118,7 @@ describe('a command that needs a token', () => {
 it('a token request gets a hint to the source of its password, if the service refuses it', async () => {
   const { open } = await startService();
   const session = await open({}, fakeIo({ env: { IMGCTL_PASSWORD: 'wrong' } }));
-  const variable = 'check IMGCTL_PASSWORD and the user name: imgctl config list';
+  const variable = 'check IMGCTL_PASSWORD and the user name demo: imgctl config list';
   const usual = 'check the user name and password, then: imgctl login';
   for (const [request, hint] of [
     [() => session.client.serviceRoot(), variable],
@@ -153,7 +153,7 @@ describe('IMGCTL_TOKEN', () => {
     await expect(opened).rejects.toMatchObject({
       code: 'config',
       message: 'IMGCTL_TOKEN is not an access token',
-      hint: 'set IMGCTL_TOKEN to a token, without spaces or line breaks',
+      hint: 'set IMGCTL_TOKEN to a token: up to 8 KiB, without spaces or line breaks',
     });
   });
 });

@@ -2,7 +2,7 @@
 
 import { onTestFinished } from 'vitest';
 import type { ClientEvent, TokenSource } from '../../src/api/auth.ts';
-import { type ClientOptions, createClient } from '../../src/api/client.ts';
+import { createServiceClient, type ServiceClientOptions } from '../../src/api/client.ts';
 import { chooseProxy } from '../../src/http/proxies.ts';
 import {
   type Handler,
@@ -47,7 +47,7 @@ class TestTokens implements TokenSource {
   }
 }
 
-export type ScriptedClientOptions = Partial<ClientOptions> & { readonly renewals?: number };
+export type ScriptedClientOptions = Partial<ServiceClientOptions> & { readonly renewals?: number };
 
 /** Returns the proxy at a URL, as HTTPS_PROXY or HTTP_PROXY sets it for a service. */
 export function proxyFor(service: string, url: string) {
@@ -60,7 +60,7 @@ export function clientOf(baseUrl: string, changes: ScriptedClientOptions = {}) {
   const tokens = new TestTokens(renewals);
   const sleeps: number[] = [];
   const events: ClientEvent[] = [];
-  const client = createClient({
+  const client = createServiceClient({
     baseUrl: new URL(baseUrl),
     userAgent: 'imgctl-test',
     tokens,

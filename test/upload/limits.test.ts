@@ -14,8 +14,8 @@ async function setUp(kind: 'dav' | 's3', script: Handler) {
   const { baseUrl, requests } = await scriptedServer(script);
   await imgctl(`config set upload-url ${kind}+${baseUrl}/bucket`);
   const file = writeOva(work, 'web');
-  const start = (options = '--no-sync') => {
-    const io = fakeIo({ env });
+  const start = (options = '--no-sync', time?: number) => {
+    const io = fakeIo({ env, ...(time === undefined ? {} : { time }) });
     const argv = `push ${file} --retries 0 --part-size 5M ${options}`.split(' ');
     return { io, ended: runCli(argv, io) };
   };
@@ -84,6 +84,43 @@ describe('push to a WebDAV storage', () => {
     if (exitCode === 130) io.interrupt();
     expect((await ended).exitCode).toBe(exitCode);
     expect(Date.now() - started).toBeLessThan(3_000);
+  });
+});
+
+/** A WebDAV storage without ETags that answers the first uploads with these responses, and then takes them. */
+function dav(...responses: ScriptedResponse[]): Handler {
+  const sizes = new Map<string, unknown>();
+  return ({ method, target, headers }) => {
+    const refusal = method === 'PUT' ? responses.shift() : undefined;
+    if (refusal) return refusal;
+    const { destination, 'content-length': length } = headers;
+    if (method === 'PUT') sizes.set(target, length);
+    if (method === 'MOVE') sizes.set(new URL(`${destination}`).pathname, sizes.get(target));
+    if (method === 'MOVE' || method === 'DELETE') sizes.delete(target);
+    if (method !== 'PROPFIND') return { status: 201 };
+    if (target === '/bucket/') return multistatus(FOLDER);
+    const size = `<response><getcontentlength>${sizes.get(target)}</getcontentlength></response>`;
+    return sizes.has(target) ? multistatus(size) : { status: 404 };
+  };
+}
+
+describe('an upload to WebDAV', () => {
+  const busy = (status: number, seconds: number) => {
+    return { status, headers: { 'retry-after': `${seconds}` } };
+  };
+
+  it.each<[string, number, number[], ...ScriptedResponse[]]>([
+    ['as long as the response asks', 0, [2_000, 60_000], busy(503, 2), busy(429, 60)],
+    ['at least the backoff', 0, [188, 375], busy(503, 0), { status: 500 }],
+    ['not at all if the response asks for more than a minute', 1, [], busy(503, 61)],
+    ['not at all after 501', 1, [], { status: 501 }],
+  ])('waits before it is retried under another name: %s', async (_what, code, sleeps, ...busy) => {
+    const { start, requests } = await setUp('dav', dav(...busy));
+    const { io, ended } = start('--no-sync --retries 2', 0);
+    expect((await ended).exitCode).toBe(code);
+    expect(io.sleeps).toEqual(sleeps);
+    const puts = requests.filter(({ method }) => method === 'PUT').map(({ target }) => target);
+    expect(new Set(puts).size).toBe(sleeps.length + 1);
   });
 });
 

@@ -1,0 +1,350 @@
+// imgctl images changes: shows what was added, updated, moved or removed since the last run.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { keyOf } from '../../api/images.ts';
+import type { ReceivedImage } from '../../api/types.ts';
+import {
+  type FileLabel,
+  formatSnapshot,
+  parseLines,
+  parseSnapshot,
+  readSnapshot,
+  type Snapshot,
+} from '../../catalogue/snapshot.ts';
+import { type CommandSpec, METRICS_OPTION, option, SERVICE_CODES } from '../../cli/spec.ts';
+import { anyText } from '../../config/values.ts';
+import type { Context } from '../../context.ts';
+import { CHANGES_EXIT_CODE, ImgctlError, tryOr } from '../../errors.ts';
+import { type AssertHeld, replaceFile } from '../../files/atomic-file.ts';
+import { withMutex } from '../../files/mutex.ts';
+import { checkName, keyedFile } from '../../files/paths.ts';
+import { cannotWrite, readTextFile } from '../../files/user-file.ts';
+import { BrokenPipeError } from '../../io.ts';
+import { stringify } from '../../json.ts';
+import { cellText } from '../../output/text.ts';
+import { type Column, pick, type ViewOptions } from '../../output/view.ts';
+import { parseFilter, portableFilter } from '../../query/filter.ts';
+import { planQuery, type QueryPlan } from '../../query/plan.ts';
+import { counted } from '../../words.ts';
+import { type Metrics, type MetricsOptions, withMetrics } from '../metrics.ts';
+import { FILTER_OPTION, IMAGE_COLUMNS, readQuery, TABLE_OPTIONS, WORDS } from './options.ts';
+import { openCatalogue, readAll, readOwnImages, warnOfZones } from './read.ts';
+
+const CHANGE_COLUMNS: readonly Column[] = [
+  ['change', 'string', 'added, updated, moved or removed'],
+  ...pick(IMAGE_COLUMNS, 'id', 'name', 'path', 'folder', 'updated_on'),
+  ['before', 'object or null', 'the old image; in tables, csv and tsv only the old values'],
+];
+
+export const imagesChanges: CommandSpec = {
+  name: 'changes',
+  summary: 'show what changed since the last run',
+  description: [
+    'Compares the catalogue with the last run, and shows images that were added, updated, moved (their name, path, folder or data store changed) or removed. The field before has the old values; in JSON, the whole old image.',
+    'An image that no longer matches the query is looked up: if it is gone, it was removed; if it changed, that is shown once.',
+    'The first run remembers the images and shows nothing. If a run fails, or its output is not read to the end, the next run shows the same changes again.',
+    'The last run is remembered per profile, user, query and cursor. Runs with the same cursor wait for each other.',
+  ],
+  examples: [
+    'imgctl images changes',
+    'imgctl images changes ubuntu --cursor nightly --exit-code',
+    'imgctl images changes --json | jq -r \'.[] | select(.change == "added").path\'',
+    'imgctl images changes --since-file catalogue.json',
+  ],
+  seeAlso: ['images snapshot', 'help choosing', 'help exit-codes'],
+  arguments: [WORDS],
+  options: [
+    FILTER_OPTION,
+    option('--mine', 'compare your own images instead of the catalogue'),
+    option(
+      '--cursor <name>',
+      'remember the last run under this name, so that jobs do not interfere',
+      {
+        default: 'default',
+        value: anyText({ from: 'cursors' }),
+      },
+    ),
+    option('--since-file <file>', 'compare with this snapshot instead of the last run', {
+      value: anyText({ from: 'files' }),
+      conflicts: ['cursor', 'mine'],
+    }),
+    option('--peek', 'do not remember this run'),
+    option('--exit-code', 'exit with 10 if there are changes'),
+    METRICS_OPTION,
+    ...TABLE_OPTIONS,
+  ],
+  mutates: true,
+  fields: CHANGE_COLUMNS,
+  exitCodes: [...SERVICE_CODES, 10],
+  run,
+};
+
+interface ChangesOptions extends Pick<ViewOptions, 'header' | 'time'>, MetricsOptions {
+  filter?: string[];
+  mine?: boolean;
+  cursor?: string;
+  sinceFile?: string;
+  peek?: boolean;
+  exitCode?: boolean;
+}
+
+interface Task {
+  readonly context: Context;
+  readonly options: ChangesOptions;
+  readonly plan: QueryPlan;
+  readonly addMetrics: (metrics: Metrics) => void;
+}
+
+async function run(context: Context, options: ChangesOptions, words: readonly string[]) {
+  await withMetrics(context, options, 'changes', async (addMetrics) => {
+    const { cursor = 'default', sinceFile } = options;
+    checkName(cursor, 'cursor');
+    refuseRelativeTimes(options.filter);
+    const task = { context, options, plan: readQuery(context, words, options), addMetrics };
+    const count =
+      sinceFile === undefined
+        ? await compareWithState(task, cursor, words)
+        : await compareWithFile(task, sinceFile);
+    if (options.exitCode && count > 0) context.exitCode = CHANGES_EXIT_CODE;
+  });
+}
+
+/** With them, images would leave the query although nothing changed. @throws ImgctlError usage */
+function refuseRelativeTimes(filters: readonly string[] = []): void {
+  const relative = filters.find((text) =>
+    parseFilter(text, 0).operands.some(({ isRelative }) => isRelative),
+  );
+  if (relative === undefined) return;
+  throw new ImgctlError('usage', `images changes takes no relative time (got ${relative})`, {
+    hint: "use a date, such as: -f 'updated_on>=2026-11-01'",
+  });
+}
+
+/** Others may read a large catalogue one after the other. */
+const MUTEX_PATIENCE = 600_000;
+
+/** Prints the changes, then stores what it saw. Returns the number of changes. */
+async function compareWithState(task: Task, cursor: string, words: readonly string[]) {
+  const { context, options } = task;
+  const { console, io, paths } = context;
+  const { profile, baseUrl: base_url, username } = (await context.session()).account;
+  if (paths.state === undefined) {
+    throw new ImgctlError('config', 'there is no folder to remember the last run in', {
+      hint: 'set HOME, XDG_STATE_HOME or IMGCTL_CONFIG_DIR',
+    });
+  }
+  const source = options.mine ? 'mine' : 'catalogue';
+  const filters = (options.filter ?? []).map((filter) => portableFilter(filter, io.now())).sort();
+  // The order of words and filters does not matter, as all of them must match.
+  const key = { cursor, profile, base_url, username, source, words: [...words].sort(), filters };
+  const target = keyedFile(directoryOf(paths.state), cursor, [stringify(key)]);
+  const hint = 'move it elsewhere to start again';
+  const file = { what: `the file ${target}`, hint, foreign: hint };
+  const compare = async (assertHeld: AssertHeld) => {
+    const text = await readTextFile(target, file.what, io);
+    const state = text === undefined ? undefined : parseSnapshot(text, file);
+    if (state && stringify(state.head.key) !== stringify(key)) {
+      throw new ImgctlError('config', `${file.what} belongs to another query`, { hint });
+    }
+    const taken_at = new Date(io.now()).toISOString();
+    const { count, hasChanged, lines } = await printChanges(task, file, state);
+    if (!options.peek && (state === undefined || hasChanged)) {
+      const head = { taken_at, base_url, username, key };
+      await replaceFile(target, formatSnapshot(head, lines), { assertHeld });
+    }
+    if (state === undefined) {
+      const seen = counted(lines.length, 'image');
+      if (options.peek) console.note(`first run: ${seen}, not remembered because of --peek`);
+      else console.note(`first run: remembered ${seen}; the next run shows what changed`);
+    }
+    return count;
+  };
+  if (options.peek) return compare(() => {});
+  return withMutex(target, MUTEX_PATIENCE, io, compare).catch((error: unknown) => {
+    throw error instanceof BrokenPipeError ? error : cannotWrite(file.what, error);
+  });
+}
+
+function directoryOf(stateDirectory: string): string {
+  return path.join(stateDirectory, 'changes');
+}
+
+/** Compares with a snapshot; no state is read or stored. */
+async function compareWithFile(task: Task, name: string): Promise<number> {
+  const { context, plan } = task;
+  const snapshot = await readSnapshot(name, context.io);
+  const { baseUrl } = await context.session();
+  if (snapshot.baseUrl !== baseUrl) {
+    context.console.warn(`the snapshot ${name} is from ${snapshot.baseUrl}, not from ${baseUrl}`);
+  }
+  const images = (await snapshot.images()).filter(plan.matches);
+  const old = { ...snapshot, lines: images.map((image) => stringify(image)) };
+  return (await printChanges(task, snapshot.file, old)).count;
+}
+
+type Find = (id: number | string) => Promise<ReceivedImage | undefined>;
+
+/** More images are looked up by reading the whole catalogue. */
+const MAX_LOOKUPS = 100;
+
+/** Adds the images that match now. Returns what finds others, so many, by id. */
+async function readImages(
+  { context, options, plan }: Task,
+  comparison: Comparison,
+): Promise<(count: number) => Promise<Find>> {
+  if (options.mine) {
+    const { images } = await readOwnImages(context);
+    for (const image of images.filter(plan.matches)) comparison.add(image);
+    warnOfZones(context.console, plan);
+    return async () => async (id) => images.find((image) => keyOf(image) === keyOf({ id }));
+  }
+  const catalogue = await openCatalogue(context, {});
+  for await (const images of readAll(context, catalogue, plan)) {
+    for (const image of images) comparison.add(image);
+  }
+  return async (count) => {
+    if (count <= MAX_LOOKUPS) return catalogue.getImage;
+    const all = new Map<unknown, ReceivedImage>();
+    for await (const images of readAll(context, catalogue, planQuery({}, { now: 0 }))) {
+      for (const image of images) all.set(keyOf(image), image);
+    }
+    return async (id) => all.get(keyOf({ id }));
+  };
+}
+
+/**
+ * Looks up images that are no longer listed. Returns those that were removed or have changed; others only left the
+ * query.
+ * @throws ImgctlError incomplete-list: one still matches
+ */
+async function lookUp(plan: QueryPlan, missing: readonly ReceivedImage[], find: Find) {
+  const changes: Change[] = [];
+  for (const before of missing) {
+    const { id } = before;
+    const hasId = typeof id === 'number' || typeof id === 'string';
+    const image = hasId ? await find(id) : undefined;
+    if (image && plan.matches(image)) {
+      const message = `the list is incomplete: image ${id} exists, but is not listed`;
+      throw new ImgctlError('incomplete-list', message, { hint: 'run the command again' });
+    }
+    const change = image && changeOf(before, image);
+    if (change) changes.push(change);
+    else if (!image) changes.push({ change: 'removed', image: before, before });
+  }
+  return changes;
+}
+
+const COLUMNS = ['change', 'id', 'name', 'folder', 'updated_on', 'before'];
+
+/**
+ * Reads the images and prints how they differ from the old ones, which are undefined before the first run.
+ * @param file where the old images come from
+ */
+async function printChanges(task: Task, file: FileLabel, old: Snapshot | undefined) {
+  const { context, options, addMetrics } = task;
+  const view = context.view(CHANGE_COLUMNS, options, { shown: COLUMNS });
+  const comparison = new Comparison(old?.lines ?? []);
+  const finder = await readImages(task, comparison);
+  const { listed, missing } = await comparison.changes(file);
+  const unlisted = await lookUp(task.plan, missing, await finder(missing.length));
+  const changes = old ? [...listed, ...unlisted] : [];
+  const rows = changes.map(({ change, image, before }) => {
+    const { id = null, name = null, path = null, folder = null, updated_on = null } = image;
+    const old = view.isText && before ? oldValues(image, before, view.timeText) : before;
+    return { change, id, name, path, folder, updated_on, before: old };
+  });
+  await view.printList(rows);
+  const count = (...kinds: readonly Change['change'][]) =>
+    changes.filter(({ change }) => kinds.includes(change)).length;
+  addMetrics({
+    succeeded: true,
+    last_added: count('added'),
+    last_updated: count('updated', 'moved'),
+    last_deleted: count('removed'),
+  });
+  if (old && rows.length === 0) {
+    view.note(`no changes since ${view.timeText(new Date(old.takenAt).toISOString())}`);
+  }
+  const hasChanged = changes.length + missing.length > 0;
+  return { count: changes.length, hasChanged, lines: [...comparison.lines.values()] };
+}
+
+/** Returns the names of all cursors that were used on this machine. */
+export function cursorNames(directory: string | undefined): string[] {
+  if (directory === undefined) return [];
+  const files = tryOr(() => fs.readdirSync(directoryOf(directory)), []);
+  const names = files.flatMap((file) => /^([\w-]+)\.[0-9a-f]{16}\.json$/.exec(file)?.[1] ?? []);
+  return [...new Set(names)].sort();
+}
+
+interface Change {
+  /** moved: another name, path, folder or data store; updated: any other difference. */
+  readonly change: 'added' | 'updated' | 'moved' | 'removed';
+  /** As it is now, or as it was before it was removed. */
+  readonly image: ReceivedImage;
+  readonly before: ReceivedImage | null;
+}
+
+/** Receives the new images one by one; unchanged images cost neither parsing nor memory. */
+class Comparison {
+  /** The JSON of each new image, by its id. */
+  readonly lines = new Map<unknown, string>();
+  readonly #old: Map<string, string>;
+  readonly #different = new Map<unknown, ReceivedImage>();
+
+  /** @param lines the JSON of each old image */
+  constructor(lines: readonly string[]) {
+    this.#old = new Map(lines.map((line) => [line, line]));
+  }
+
+  add(image: ReceivedImage): void {
+    const key = keyOf(image);
+    const line = stringify(image);
+    // The old text, so that the new one need not stay in memory.
+    const same = this.#old.get(line);
+    this.lines.set(key, same ?? line);
+    if (same === undefined) this.#different.set(key, image);
+  }
+
+  /**
+   * Returns the changes in the order of the new images, and the old images that were not added.
+   * @param file where the old images come from
+   * @throws ImgctlError config: an old image is damaged
+   */
+  async changes(file: FileLabel): Promise<{ listed: Change[]; missing: ReceivedImage[] }> {
+    for (const line of this.lines.values()) this.#old.delete(line);
+    const old = new Map<unknown, ReceivedImage>();
+    for (const image of await parseLines([...this.#old.keys()], file)) old.set(keyOf(image), image);
+    const listed = [...this.#different].flatMap(([key, image]): Change | [] => {
+      const before = old.get(key);
+      return before ? (changeOf(before, image) ?? []) : { change: 'added', image, before: null };
+    });
+    const missing = [...old].filter(([key]) => !this.lines.has(key)).map(([, image]) => image);
+    return { listed, missing };
+  }
+}
+
+/** Returns undefined if nothing differs. */
+function changeOf(before: ReceivedImage, image: ReceivedImage): Change | undefined {
+  if (differs(before, image, PLACE)) return { change: 'moved', image, before };
+  const isUpdated = differs(before, image, Object.keys({ ...before, ...image }));
+  return isUpdated ? { change: 'updated', image, before } : undefined;
+}
+
+const PLACE = ['name', 'path', 'folder', 'data_store'];
+
+/** Returns `folder: linux` or the old time; null if the image was removed. */
+function oldValues(image: ReceivedImage, before: ReceivedImage, timeOf: (text: string) => string) {
+  const changed = (fields: string[]) => fields.filter((field) => differs(before, image, [field]));
+  const places = changed(['name', 'folder', 'data_store']);
+  const fields = places.length > 0 ? places : changed(Object.keys({ ...before, ...image }));
+  const { updated_on: time } = before;
+  if (fields.join() === 'updated_on' && typeof time === 'string') return timeOf(time);
+  return fields.map((field) => `${field}: ${cellText(before[field] ?? '-')}`).join(', ') || null;
+}
+
+/** A field that is missing equals null. */
+function differs(left: ReceivedImage, right: ReceivedImage, fields: readonly string[]): boolean {
+  return fields.some((field) => stringify(left[field]) !== stringify(right[field]));
+}

@@ -1,0 +1,186 @@
+// imgctl images get: shows images by id, name, path, label or URL, with all fields.
+
+import { parseId } from '../../api/responses.ts';
+import type { ReceivedImage } from '../../api/types.ts';
+import { commandOf } from '../../catalogue/newest.ts';
+import type { Catalogue } from '../../catalogue/source.ts';
+import { type CommandSpec, option, SERVICE_CODES } from '../../cli/spec.ts';
+import { anyText } from '../../config/values.ts';
+import type { Context } from '../../context.ts';
+import { hasCode, ImgctlError } from '../../errors.ts';
+import type { View, ViewOptions } from '../../output/view.ts';
+import type { Field } from '../../query/fields.ts';
+import { planQuery } from '../../query/plan.ts';
+import { collectNames, rememberImages } from '../../session/image-names.ts';
+import { shellQuote } from '../../words.ts';
+import { LOCK_FILE_OPTION, readLockedImage } from './locks.ts';
+import { IMAGE_COLUMNS, SOURCE_OPTIONS, type SourceOptions, VIEW_OPTIONS } from './options.ts';
+import { openCatalogue } from './read.ts';
+
+export const imagesGet: CommandSpec = {
+  name: 'get',
+  summary: 'show images by id, name, path, label or URL',
+  description: [
+    "Digits are an id, http… a URL, […] a path; anything else a name, then a label. Quote a path: '[images-01] ubuntu/NAME.ova'.",
+    'If several images match, lists them and exits with 2.',
+    'With --json, one argument prints an object, several print an array.',
+    'With --lock, exits with 5 if the locked image is gone, and with 1 if it was replaced; warns if it was moved.',
+  ],
+  examples: [
+    'imgctl images get 1003',
+    'imgctl images get 1003 --get path',
+    "imgctl images get 1003 1006 --json | jq -r '.[].path'",
+    'imgctl images get --lock web --get path',
+  ],
+  seeAlso: ['images list', 'images latest', 'images lock', 'help output'],
+  arguments: [
+    {
+      name: 'id|name|path|label|url',
+      description: 'images to show',
+      variadic: true,
+      value: anyText({ from: 'images' }),
+    },
+  ],
+  options: [
+    option('--lock <name>', 'show the image locked under this name', {
+      value: anyText({ from: 'locks' }),
+    }),
+    LOCK_FILE_OPTION,
+    ...VIEW_OPTIONS,
+    ...SOURCE_OPTIONS,
+  ],
+  fields: IMAGE_COLUMNS,
+  exitCodes: SERVICE_CODES,
+  run,
+};
+
+interface GetOptions extends ViewOptions, SourceOptions {
+  lock?: string;
+  file?: string;
+}
+
+async function run(context: Context, options: GetOptions, wanted: readonly string[]) {
+  if (wanted.some((name) => name.trim() === '')) {
+    throw new ImgctlError('usage', 'the name of an image must not be empty', {
+      hint: 'provide an id or a name; list both with: imgctl images list',
+    });
+  }
+  const { lock, file } = options;
+  const problem =
+    lock !== undefined && wanted.length > 0
+      ? '--lock cannot be used with other images'
+      : lock === undefined && file !== undefined
+        ? '--file needs --lock'
+        : lock === undefined && wanted.length === 0
+          ? 'no image given'
+          : undefined;
+  if (problem !== undefined) {
+    throw new ImgctlError('usage', problem, {
+      hint: 'provide an id or a name, or a locked image with --lock NAME',
+    });
+  }
+  const view = context.view(IMAGE_COLUMNS, options);
+  const catalogue = await openCatalogue(context, options);
+  if (lock !== undefined) {
+    return view.printRecord(await readLockedImage(context, catalogue, options, lock));
+  }
+  const found: ReceivedImage[] = [];
+  let missing: ImgctlError | undefined;
+  for (const name of wanted) {
+    try {
+      found.push(await find(context, catalogue, name));
+    } catch (error) {
+      if (!hasCode(error, 'not-found')) throw error;
+      if (missing) context.console.warn(missing.message, missing.hint);
+      missing = error;
+    }
+  }
+  await print(context, found, wanted.length > 1, view);
+  if (options.from === undefined) {
+    const { account } = await context.session();
+    await rememberImages(context.paths.cache, account, collectNames(found), false);
+  }
+  if (missing) throw missing;
+}
+
+/** Prints one image, or several as a list; in a table as blocks of keys and values. */
+async function print(
+  context: Context,
+  images: readonly ReceivedImage[],
+  isList: boolean,
+  view: View,
+): Promise<void> {
+  if (isList && !view.isTable) return view.printList(images);
+  for (const [index, image] of images.entries()) {
+    if (index > 0) await context.console.print('\n');
+    await view.printRecord(image);
+  }
+}
+
+/** @throws ImgctlError not-found, ambiguous; usage: the URL is not one of the service */
+async function find(
+  context: Context,
+  catalogue: Catalogue,
+  wanted: string,
+): Promise<ReceivedImage> {
+  const isUrl = /^https?:/i.test(wanted);
+  const isPath = wanted.startsWith('[');
+  const isId = typeof parseId(wanted) === 'number';
+  let image: ReceivedImage | undefined;
+  if (isUrl) image = await catalogue.getImage(idOfUrl(wanted, catalogue.baseUrl));
+  if (isId) image = await catalogue.getImage(Number(wanted));
+  const fields: Field[] = isUrl ? [] : isPath ? ['path'] : ['name', 'label'];
+  for (const field of fields) image ??= await findBy(field, context, catalogue, wanted);
+  if (image) return image;
+  if (isUrl || isId || isPath) {
+    throw new ImgctlError('not-found', `image ${wanted} does not exist`, {
+      hint: 'list images with: imgctl images list',
+    });
+  }
+  throw await noImageNamed(wanted, context, catalogue);
+}
+
+/** More are not counted: one page tells whether the text is part of a name. */
+const MAX_COUNTED = 100;
+
+async function noImageNamed(wanted: string, { io }: Context, catalogue: Catalogue) {
+  const plan = planQuery({ filters: [`name~${wanted}`] }, { now: io.now() });
+  let count = 0;
+  for await (const { images } of catalogue.list({ plan, limit: MAX_COUNTED }, {})) {
+    count += images.length;
+  }
+  const contain = count === 1 ? '1 name contains it' : `${count} names contain it`;
+  const more = count === MAX_COUNTED ? 'at least ' : '';
+  const message = `no image is named ${wanted}${count > 0 ? `; ${more}${contain}` : ''}`;
+  const command =
+    count > 0
+      ? commandOf('imgctl images list', { words: [], filters: [`name~${wanted}`] })
+      : 'imgctl images list';
+  return new ImgctlError('not-found', message, { hint: `list images with: ${command}` });
+}
+
+function idOfUrl(text: string, baseUrl: string): number {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const place = url ? `${url.origin}${url.pathname}` : '';
+  const start = `${baseUrl}/v2/image/`;
+  const id = place.startsWith(start) ? place.slice(start.length) : '';
+  if (/^\d+$/.test(id) && Number.isSafeInteger(Number(id))) return Number(id);
+  throw new ImgctlError('usage', `not the URL of an image of ${baseUrl}: ${place || 'invalid'}`, {
+    hint: `use a URL such as ${start}42, or the id alone`,
+  });
+}
+
+/** @throws ImgctlError ambiguous */
+async function findBy(field: Field, { io }: Context, catalogue: Catalogue, wanted: string) {
+  const plan = planQuery({ filters: [`${field},eq,${wanted}`] }, { now: io.now() });
+  const found: ReceivedImage[] = [];
+  for await (const { images } of catalogue.list({ plan }, {})) {
+    // A filter for null finds images that have none.
+    for (const image of images) if (typeof image[field] === 'string') found.push(image);
+  }
+  if (found.length < 2) return found[0];
+  throw new ImgctlError('ambiguous', `${found.length} images have the ${field} ${wanted}`, {
+    details: found.map(({ id, path }) => `${id}  ${path}`),
+    hint: `use an id, for example: imgctl images get ${shellQuote(`${found[0]?.id}`)}`,
+  });
+}

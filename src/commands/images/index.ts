@@ -1,0 +1,16 @@
+// imgctl images: the commands for images of the public catalogue.
+
+import type { CommandSpec } from '../../cli/spec.ts';
+import { imagesChanges } from './changes.ts';
+import { imagesGet } from './get.ts';
+import { imagesLatest } from './latest.ts';
+import { imagesList } from './list.ts';
+import { imagesLock } from './lock.ts';
+import { imagesSnapshot } from './snapshot.ts';
+
+export const images: CommandSpec = {
+  name: 'images',
+  summary: 'list and show images of the public catalogue',
+  examples: ['imgctl images list ubuntu -n 5', 'imgctl images get 1003'],
+  subcommands: [imagesList, imagesGet, imagesLatest, imagesChanges, imagesSnapshot, imagesLock],
+};

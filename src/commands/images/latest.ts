@@ -1,0 +1,160 @@
+import type { ReceivedImage } from '../../api/types.ts';
+import {
+  AmbiguousError,
+  commandOf,
+  type Found,
+  indexSeries,
+  newestOf,
+  onlyNewest,
+  selectionOf,
+} from '../../catalogue/newest.ts';
+import { type CommandSpec, option, SERVICE_CODES } from '../../cli/spec.ts';
+import { ask } from '../../config/prompt.ts';
+import type { Context } from '../../context.ts';
+import { attempt, ImgctlError } from '../../errors.ts';
+import { printable } from '../../output/text.ts';
+import { type Column, pick, type View, type ViewOptions } from '../../output/view.ts';
+import type { QueryPlan } from '../../query/plan.ts';
+import type { Candidate } from '../../query/series.ts';
+import { shellQuote } from '../../words.ts';
+import { explainEmpty } from './empty.ts';
+import {
+  CHOOSING_FILTER,
+  IMAGE_COLUMNS,
+  readQuery,
+  SHOWN,
+  SOURCE_OPTIONS,
+  type SourceOptions,
+  VIEW_OPTIONS,
+  WORDS,
+} from './options.ts';
+import { openCatalogue, readAll } from './read.ts';
+
+const CANDIDATE_COLUMNS: readonly Column[] = [
+  ['series', 'string', 'with --explain: the name with # for each number'],
+  ['rank', 'number', 'with --explain: 1 for the newest of its series'],
+  ['version', 'string', 'with --explain: the numbers of the name, separated by dots'],
+];
+
+const EXPLAINED = [
+  ...CANDIDATE_COLUMNS,
+  ...pick(IMAGE_COLUMNS, 'id', 'name', 'path', 'created_on'),
+];
+
+export const imagesLatest: CommandSpec = {
+  name: 'latest',
+  summary: 'show the newest image of a series',
+  description: [
+    'Names that differ only in their numbers form a series. The numbers decide which image is newer: 8.10 is newer than 8.9. The last update plays no role. Of two equal names, the one created later wins.',
+    'A word of digits and dots matches whole numbers: 8 matches 8 and 8.10, not 18 or x86_64. Any other word matches anywhere, but never half a number.',
+    'If several series match, or a word matches different numbers of a series, lists the candidates and exits with 2. Exits with 5 if nothing matches.',
+  ],
+  examples: [
+    'imgctl images latest ubuntu server',
+    'imgctl images latest ubuntu 22.04 server --get path',
+    'imgctl images latest debian --each',
+    'imgctl images latest rocky GenericCloud-Base --explain',
+  ],
+  seeAlso: ['images list', 'images get', 'images lock', 'help choosing'],
+  arguments: [{ ...WORDS, description: 'consider only images whose name matches every word' }],
+  options: [
+    CHOOSING_FILTER,
+    option('--each', 'show the newest image of every series'),
+    option('--explain', 'show all candidates with series and version, newest first', {
+      conflicts: ['each', 'get', 'columns'],
+    }),
+    ...VIEW_OPTIONS,
+    ...SOURCE_OPTIONS,
+  ],
+  fields: [...IMAGE_COLUMNS, ...CANDIDATE_COLUMNS],
+  exitCodes: SERVICE_CODES,
+  run,
+};
+
+interface LatestOptions extends ViewOptions, SourceOptions {
+  filter?: string[];
+  each?: boolean;
+  explain?: boolean;
+}
+
+async function run(context: Context, options: LatestOptions, words: readonly string[]) {
+  const plan = readQuery(context, words, options);
+  const { explain, each, filter: filters = [] } = options;
+  const cells = ['series', 'rank', 'version', 'id', 'name', 'created_on'];
+  const view = explain
+    ? context.view(EXPLAINED, options, { shown: ['rank', 'version', 'id', 'created_on'], cells })
+    : context.view(IMAGE_COLUMNS, options, { shown: SHOWN });
+  const catalogue = await openCatalogue(context, options);
+  const search = (other: QueryPlan) => readAll(context, catalogue, other);
+  const found = await indexSeries(search(plan), { words, filters }, explain);
+  if (found.index.isEmpty) {
+    const command = 'imgctl images list';
+    throw await explainEmpty({ command, plan, words, filters, search }, context.io.now());
+  }
+  if (explain) return showCandidates(context, view, found.index.rankedImages());
+  if (each) return view.printList(found.index.series().map(newestOf));
+  await view.printRecord({ ...(await chooseNewest(context, options, found)) });
+}
+
+/** Shows all candidates; in a table, each series once above its rows. */
+async function showCandidates(
+  context: Context,
+  view: View,
+  candidates: readonly Candidate<ReceivedImage>[],
+): Promise<void> {
+  const rows = candidates.map(({ image, pattern, version, rank }) => {
+    const { id = null, name, path = null, created_on = null } = image;
+    return {
+      series: pattern,
+      rank,
+      version: version.numbers.join('.'),
+      id,
+      name,
+      path,
+      created_on,
+    };
+  });
+  if (!view.isTable) return view.printList(rows);
+  for (const series of new Set(rows.map((row) => row.series))) {
+    if (series !== rows[0]?.series) await context.console.print('\n');
+    await context.console.print(`${printable(series)}\n`);
+    await view.printList(rows.filter((row) => row.series === series));
+  }
+}
+
+/** Returns the newest image; of several, that which the user chooses at a terminal. @throws AmbiguousError */
+async function chooseNewest(context: Context, options: LatestOptions, found: Found) {
+  const result = attempt(() => onlyNewest(found));
+  if ('value' in result) return result.value;
+  const { error } = result;
+  if (!(error instanceof AmbiguousError)) throw error;
+  const { from } = options;
+  const { console, io } = context;
+  const command = `imgctl images latest${from === undefined ? '' : ` --from ${shellQuote(from)}`}`;
+  const selecting = (image: ReceivedImage) => {
+    const selection = selectionOf(found, image, io.now());
+    if (selection) return commandOf(command, selection);
+    return `imgctl images get ${shellQuote(`${image.id}`)}`;
+  };
+  const { choices } = error;
+  const isTable = context.format === 'table' || options.get !== undefined;
+  const isTerminal = [io.stdin, io.stdout, io.stderr].every(({ isTTY }) => isTTY);
+  const isAsked = isTerminal && isTable && !context.quiet && !io.env.CI && choices.length <= 20;
+  if (!isAsked) throw error.with({ hint: `select the first with: ${selecting(choices[0])}` });
+  await console.flush();
+  const lines = error.details?.map((line, index) => `${index + 1}  ${printable(line)}\n`) ?? [];
+  await io.stderr.write([`${error.message}:\n`, ...lines].join(''));
+  const number = await ask(io, {
+    what: 'number',
+    label: `Which one? [1-${choices.length}]`,
+    alternative: 'a command that selects one',
+    hidden: false,
+    attempts: 1,
+  });
+  const chosen = choices[Number(number) - 1];
+  if (chosen === undefined) {
+    throw new ImgctlError('usage', `there is no number ${number}`, { hint: error.hint });
+  }
+  console.note(`without asking: ${selecting(chosen)}`);
+  return chosen;
+}

@@ -1,0 +1,121 @@
+// imgctl images list: lists the public catalogue, or the images that match a query.
+
+import type { ReceivedImage } from '../../api/types.ts';
+import type { Batch } from '../../catalogue/listing.ts';
+import { type CommandSpec, option, SERVICE_CODES } from '../../cli/spec.ts';
+import { wholeNumber } from '../../config/values.ts';
+import type { Context } from '../../context.ts';
+import { ImgctlError } from '../../errors.ts';
+import type { QueryPlan } from '../../query/plan.ts';
+import { collectNames, rememberImages } from '../../session/image-names.ts';
+import { reportEmpty, reportNoMatch } from './empty.ts';
+import {
+  describeCount,
+  IMAGE_COLUMNS,
+  LISTING_OPTIONS,
+  type ListingOptions,
+  readQuery,
+  SOURCE_OPTIONS,
+  type SourceOptions,
+  WORDS,
+} from './options.ts';
+import { openCatalogue, readAll, readBatches } from './read.ts';
+
+export const imagesList: CommandSpec = {
+  name: 'list',
+  aliases: ['ls'],
+  summary: 'list and filter images',
+  description: [
+    'Lists every matching image, unless you use --limit or --page.',
+    'A word matches anywhere in a name, so 8 also finds x86_64. In "images latest", 8 finds only 8 and 8.10.',
+  ],
+  examples: [
+    "imgctl images list --filter 'folder=ubuntu'",
+    'imgctl images list debian --sort updated_on,desc -n 5',
+    'imgctl images list --since 30d -c id,name,updated_on -o csv',
+  ],
+  seeAlso: ['images get', 'my-images', 'help filters', 'help output'],
+  arguments: [WORDS],
+  options: [
+    ...LISTING_OPTIONS,
+    option('--page <n>', "show only this page of the service's list", {
+      value: wholeNumber(1),
+    }),
+    option('--per-page <n>', 'page size, 1 to 100', {
+      default: '100',
+      value: wholeNumber(1, 100),
+    }),
+    option('--urls', 'print one image URL per line', { conflicts: ['columns'] }),
+    ...SOURCE_OPTIONS,
+  ],
+  fields: IMAGE_COLUMNS,
+  exitCodes: SERVICE_CODES,
+  run,
+};
+
+const SHOWN_IN_LIST = ['id', 'name', 'folder', 'data_store', 'updated_on'] as const;
+
+interface ImagesListOptions extends ListingOptions, SourceOptions {
+  page?: number;
+  perPage?: number;
+}
+
+async function run(context: Context, options: ImagesListOptions, words: readonly string[]) {
+  const { limit, page, perPage, urls } = options;
+  const plan = readQuery(context, words, options);
+  if (page !== undefined && (plan.filtersLocally || plan.sortsLocally)) {
+    throw new ImgctlError('usage', '--page cannot be used with local filters or sorts', {
+      hint: 'use --limit instead, or see which ones are local: imgctl help filters',
+    });
+  }
+  let count = 0;
+  let last: Omit<Batch, 'images'> = { meta: {} };
+  const total = () =>
+    page === undefined && (limit === undefined || count < limit) ? count : last.total;
+  const view = context.view(IMAGE_COLUMNS, options, {
+    shown: context.settings.get('columns.images') ?? SHOWN_IN_LIST,
+    summary: () => (urls ? undefined : describeCount(count, options, total())),
+  });
+  const list = view.openList();
+  const catalogue = await openCatalogue(context, options);
+  const query = { plan, limit, perPage, page, streams: view.isNdjson };
+  // In a pipe the reader, such as less, may use the terminal; on it rows of ndjson arrive continuously.
+  const quiet = view.isNdjson || !context.io.stdout.isTTY;
+  // Collects only what completion needs: the list itself may not fit into memory.
+  const names = collectNames([]);
+  for await (const batch of readBatches(context, catalogue, query, quiet)) {
+    const { images } = batch;
+    await list.write(
+      urls ? images.map((image) => ({ url: urlOf(image, catalogue.baseUrl) })) : images,
+    );
+    count += images.length;
+    collectNames(images, names);
+    last = batch;
+  }
+  await list.end(options.meta ? { ...last.meta, count, total: total() } : undefined);
+  const isPart = plan.hasFilter || limit || page;
+  if (options.from === undefined) {
+    const { account } = await context.session();
+    await rememberImages(context.paths.cache, account, names, !isPart);
+  }
+  if (count > 0) return;
+  const pages = last.meta.pages?.pages;
+  if (page === undefined || pages === undefined || page <= pages) {
+    const search = (other: QueryPlan) => readAll(context, catalogue, other);
+    const command = 'imgctl images list';
+    const empty = { command, plan, words, filters: options.filter, search };
+    return reportNoMatch(context, view, options, empty, page);
+  }
+  const message = `page ${page} does not exist; the last page is ${pages}`;
+  reportEmpty(options, message, undefined, context.console.note);
+}
+
+/** Returns the URL as the service lists it without expand, section 2.2 of service-api.md. */
+function urlOf({ id }: ReceivedImage, baseUrl: string): string {
+  if (typeof id === 'number' || typeof id === 'string') {
+    return `${baseUrl}/v2/image/${encodeURIComponent(String(id).toWellFormed())}`;
+  }
+  throw new ImgctlError('bad-answer', 'cannot print the URL of an image without an id', {
+    hint: 'list the images without --urls',
+  });
+}

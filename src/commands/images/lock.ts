@@ -1,0 +1,385 @@
+// images lock: locks images by name in a file, and checks them; reads the lock file for images get --lock too.
+
+import { keyOf } from '../../api/images.ts';
+import type { ReceivedImage } from '../../api/types.ts';
+import { type LockedImage, type Locks, lockedImage, stateOf } from '../../catalogue/lock-file.ts';
+import {
+  AmbiguousError,
+  commandOf,
+  indexSeries,
+  noMatch,
+  onlyNewest,
+  selectionOf,
+} from '../../catalogue/newest.ts';
+import type { Catalogue } from '../../catalogue/source.ts';
+import type { ArgumentDeclaration } from '../../cli/declarations.ts';
+import { type CommandSpec, GET_OPTION, option, SERVICE_CODES } from '../../cli/spec.ts';
+import { anyText } from '../../config/values.ts';
+import type { Context } from '../../context.ts';
+import { attempt, CHANGES_EXIT_CODE, ImgctlError } from '../../errors.ts';
+import { checkName, DEFAULT_LOCK_FILE } from '../../files/paths.ts';
+import { type Column, pick, printBeforeError, type ViewOptions } from '../../output/view.ts';
+import type { Row } from '../../output/writers.ts';
+import { portableFilter } from '../../query/filter.ts';
+import { planQuery, type QueryPlan } from '../../query/plan.ts';
+import { SeriesIndex, versionedName } from '../../query/series.ts';
+import { seriesKey } from '../../query/version.ts';
+import { isSameMatch, numberMatch, parseWord } from '../../query/words.ts';
+import { counted } from '../../words.ts';
+import {
+  changeLocks,
+  LOCK_FILE_OPTION,
+  type LockFileOptions,
+  lockCommand,
+  readLocks,
+  requireLock,
+} from './locks.ts';
+import { CHOOSING_FILTER, IMAGE_COLUMNS, refuseDashes } from './options.ts';
+import { openCatalogue, readAll } from './read.ts';
+
+const NAMES: ArgumentDeclaration = {
+  name: 'name',
+  description: 'names of locked images (all)',
+  variadic: true,
+  value: anyText({ from: 'locks' }),
+};
+
+const LOCK: Column = ['lock', 'string', 'name of the lock', { isId: true }];
+
+const LOCK_COLUMNS: readonly Column[] = [
+  LOCK,
+  ['text', 'array', 'words that the name must match'],
+  ['filters', 'array', 'filters of the query, as given'],
+  ...pick(IMAGE_COLUMNS, 'id', 'name', 'path', 'created_on', 'updated_on'),
+];
+
+const CHECK_COLUMNS: readonly Column[] = [
+  LOCK,
+  ['state', 'string', 'gone, replaced, moved, newer or ok: the first that applies'],
+  ...pick(IMAGE_COLUMNS, 'id', 'name', 'path'),
+  ['newest_id', 'number or null', 'identifier of a newer image'],
+  ['newest_name', 'string or null', 'file name of a newer image'],
+];
+
+const UPDATE_COLUMNS: readonly Column[] = [
+  LOCK,
+  ['change', 'string', 'updated or unchanged'],
+  ['old_id', 'number', 'identifier of the old image'],
+  ['old_name', 'string', 'its file name'],
+  ['old_path', 'string', 'its path'],
+  ...pick(IMAGE_COLUMNS, 'id', 'name', 'path'),
+];
+
+export const imagesLock: CommandSpec = {
+  name: 'lock',
+  summary: 'lock images by name in a file',
+  description: [
+    'A lock file stores a query and its newest image under each name. Commit it, so that every build uses the same images.',
+  ],
+  examples: [
+    'imgctl images lock add web ubuntu 22.04 server',
+    'imgctl images get --lock web --get path',
+    'imgctl images lock check',
+  ],
+  seeAlso: ['images get', 'images latest', 'help choosing'],
+  subcommands: [
+    {
+      name: 'add',
+      summary: 'lock the newest image that matches',
+      description: ['Selects the image as "imgctl images latest" does.'],
+      examples: [
+        'imgctl images lock add web ubuntu 22.04 server',
+        'imgctl images lock add db debian genericcloud -f folder,ne,archive',
+      ],
+      seeAlso: ['images latest', 'images lock update'],
+      arguments: [
+        { name: 'name', description: 'name of the lock', required: true },
+        {
+          name: 'text',
+          description: 'consider only images whose name matches every word',
+          variadic: true,
+        },
+      ],
+      options: [
+        CHOOSING_FILTER,
+        option('--replace', 'replace the lock of this name'),
+        LOCK_FILE_OPTION,
+        GET_OPTION,
+      ],
+      mutates: true,
+      fields: LOCK_COLUMNS,
+      exitCodes: SERVICE_CODES,
+      run: add,
+    },
+    {
+      name: 'list',
+      summary: 'list locked images',
+      description: ['Does not contact the service.'],
+      examples: ['imgctl images lock list', 'imgctl images lock list --get path'],
+      options: [LOCK_FILE_OPTION, GET_OPTION],
+      fields: LOCK_COLUMNS,
+      exitCodes: [5],
+      run: list,
+    },
+    {
+      name: 'check',
+      summary: 'compare locked images with the catalogue',
+      description: [
+        'Shows the state of each image, the first of these that applies:',
+        {
+          terms: [
+            ['gone', 'the image no longer exists'],
+            ['replaced', 'it was updated after it was locked'],
+            ['moved', 'its name or path changed'],
+            ['newer', 'there is a newer image of the same series'],
+            ['ok', 'nothing changed'],
+          ],
+        },
+        'Exits with 1 if an image is gone, replaced or moved. With --exit-code, exits with 10 if there are only newer ones.',
+      ],
+      examples: [
+        'imgctl images lock check',
+        'imgctl images lock check --exit-code || imgctl images lock update',
+      ],
+      seeAlso: ['images lock update', 'help exit-codes'],
+      arguments: [NAMES],
+      options: [
+        option('--exit-code', 'exit with 10 if there are newer images'),
+        LOCK_FILE_OPTION,
+        GET_OPTION,
+      ],
+      fields: CHECK_COLUMNS,
+      exitCodes: [...SERVICE_CODES, 10],
+      run: check,
+    },
+    {
+      name: 'update',
+      summary: 'update locked images to the newest',
+      description: ['Updates the named images, or all. If one of them fails, none is changed.'],
+      examples: ['imgctl images lock update', 'imgctl images lock update web --json'],
+      seeAlso: ['images lock check'],
+      arguments: [NAMES],
+      options: [LOCK_FILE_OPTION, GET_OPTION],
+      mutates: true,
+      fields: UPDATE_COLUMNS,
+      exitCodes: SERVICE_CODES,
+      run: update,
+    },
+    {
+      name: 'remove',
+      summary: 'unlock an image',
+      examples: [
+        'imgctl images lock remove web',
+        'imgctl images lock remove db --file ci.lock.json',
+      ],
+      arguments: [
+        { ...NAMES, description: 'name of a locked image', required: true, variadic: false },
+      ],
+      options: [LOCK_FILE_OPTION],
+      mutates: true,
+      exitCodes: [5],
+      run: remove,
+    },
+  ],
+};
+
+interface Options extends Pick<ViewOptions, 'get'>, LockFileOptions {
+  filter?: string[];
+  exitCode?: boolean;
+  replace?: boolean;
+}
+
+const SHOWN = { shown: ['lock', 'id', 'name', 'updated_on'] };
+
+async function add(context: Context, options: Options, name: string, text: readonly string[]) {
+  checkName(name, 'lock', { dots: true });
+  const view = context.view(LOCK_COLUMNS, options, SHOWN);
+  refuseDashes(context, [name, ...text]);
+  const now = context.io.now();
+  const filters = (options.filter ?? []).map((filter) => portableFilter(filter, now));
+  const query = { text, filters };
+  planOf(context, query);
+  const catalogue = await openCatalogue(context, {});
+  let added: LockedImage | undefined;
+  await changeLocks(context, options, new Map(), async (locks) => {
+    if (locks.has(name) && !options.replace) {
+      throw new ImgctlError('usage', `${name} is already locked`, {
+        hint: 'add --replace, or use another name',
+      });
+    }
+    const command = lockCommand(options, 'add', name, ...(options.replace ? ['--replace'] : []));
+    added = lockedImage(query, await resolve(context, catalogue, query, name, command));
+    return new Map(locks).set(name, added);
+  });
+  const { file = DEFAULT_LOCK_FILE } = options;
+  context.console.done(`${name} is locked in ${file}`);
+  await view.printRecord({ lock: name, ...added });
+  const wanted = commandOf('', { words: text, filters: query.filters }).trim();
+  const what = wanted === '' ? 'the newest image' : `the newest of "${wanted}"`;
+  context.console.success(`Locked ${name} in ${file}: ${added?.name} (${what})`);
+}
+
+async function list(context: Context, options: Options): Promise<void> {
+  const view = context.view(LOCK_COLUMNS, options, SHOWN);
+  const rows = [...(await readLocks(context, options))].map(([lock, image]) => ({
+    lock,
+    ...image,
+  }));
+  await view.printList(rows);
+  if (rows.length === 0) view.note('no images are locked');
+}
+
+/** The states of a lock that no longer holds. */
+const BROKEN_STATES = ['gone', 'replaced', 'moved'];
+
+async function check(context: Context, options: Options, names: readonly string[]) {
+  const common = ['lock', 'state', 'id', 'name'];
+  const cells = [...common, 'newest_id', 'newest_name'];
+  const viewOf = (...more: string[]) =>
+    context.view(CHECK_COLUMNS, options, { shown: [...common, ...more], cells });
+  const wide = viewOf('newest_name');
+  const locks = selectLocks(options, await readLocks(context, options), names);
+  const catalogue = await openCatalogue(context, {});
+  const rows: { lock: string; state: string; [field: string]: unknown }[] = [];
+  for (const [lock, locked] of locks) {
+    const plan = forLock(lock, () => planOf(context, locked));
+    const { live, newest, matchesText } = await findLocked(context, catalogue, locked, plan);
+    const { text, id, name, path } = locked;
+    if (!matchesText) {
+      context.console.warn(
+        `${lock}: its image ${name} does not match ${text.join(' ')}`,
+        `lock one that does: ${lockCommand(options, 'update', lock)}`,
+      );
+    }
+    const state = stateOf(locked, live, newest);
+    const newer = state === 'newer' || state === 'gone' ? newest[0] : undefined;
+    const found = { newest_id: newer?.id ?? null, newest_name: newer?.name ?? null };
+    rows.push({ lock, state, id, name, path, ...found });
+  }
+  const broken = rows.filter(({ state }) => BROKEN_STATES.includes(state));
+  const hasNewer = rows.some(({ newest_name: name }) => name !== null);
+  const printed = (hasNewer ? wide : viewOf()).printList(rows);
+  await (broken.length > 0 ? printBeforeError(printed) : printed);
+  if (broken.length > 0) {
+    const message = `${broken.length} of ${counted(rows.length, 'locked image')} changed`;
+    const update = lockCommand(options, 'update', ...broken.map(({ lock }) => lock));
+    throw new ImgctlError('lock-broken', message, {
+      details: broken.map(({ lock, state }) => `${lock}: ${state}`),
+      hint: `lock the newest images instead: ${update}`,
+    });
+  }
+  const isNewer = rows.some(({ state }) => state === 'newer');
+  if (options.exitCode && isNewer) context.exitCode = CHANGES_EXIT_CODE;
+}
+
+async function update(context: Context, options: Options, names: readonly string[]): Promise<void> {
+  const shown = ['lock', 'change', 'old_name', 'name'];
+  const view = context.view(UPDATE_COLUMNS, options, { shown });
+  const catalogue = await openCatalogue(context, {});
+  const rows: Row[] = [];
+  await changeLocks(context, options, undefined, async (locks) => {
+    const changed = new Map(locks);
+    for (const [lock, old] of selectLocks(options, locks, names)) {
+      const command = lockCommand(options, 'add', lock, '--replace');
+      const now = lockedImage(old, await resolve(context, catalogue, old, lock, command));
+      const change = JSON.stringify(now) === JSON.stringify(old) ? 'unchanged' : 'updated';
+      if (change === 'updated') changed.set(lock, now);
+      const before = { old_id: old.id, old_name: old.name, old_path: old.path };
+      rows.push({ lock, change, ...before, id: now.id, name: now.name, path: now.path });
+    }
+    return rows.some(({ change }) => change === 'updated') ? changed : locks;
+  });
+  context.console.done(`${options.file ?? DEFAULT_LOCK_FILE} holds the newest images`);
+  await view.printList(rows);
+}
+
+async function remove(context: Context, options: Options, name: string) {
+  await changeLocks(context, options, undefined, async (locks) => {
+    requireLock(options, locks, name);
+    return new Map([...locks].filter(([each]) => each !== name));
+  });
+  context.console.success(`Unlocked ${name}`);
+}
+
+/** Returns the locks with these names, or all. @throws ImgctlError not-found */
+function selectLocks(options: Options, locks: Locks, names: readonly string[]): Locks {
+  if (names.length === 0) return locks;
+  return new Map(names.map((name) => [name, requireLock(options, locks, name)]));
+}
+
+type Query = Pick<LockedImage, 'text' | 'filters'>;
+
+function planOf({ io }: Context, { text, filters }: Query) {
+  return planQuery({ words: text, filters }, { now: io.now() });
+}
+
+/**
+ * Returns the image that `images latest` would show.
+ * @param command that would lock another query under this name
+ * @throws ImgctlError that names the lock
+ */
+async function resolve(
+  context: Context,
+  catalogue: Catalogue,
+  { text: words, filters }: Query,
+  name: string,
+  command: string,
+) {
+  const plan = forLock(name, () => planOf(context, { text: words, filters }));
+  const found = await indexSeries(readAll(context, catalogue, plan), { words, filters });
+  return forLock(name, () => {
+    const result = attempt(() => onlyNewest(found));
+    if ('value' in result) {
+      if (result.value) return result.value;
+      throw noMatch(plan, words);
+    }
+    const { error } = result;
+    const selection =
+      error instanceof AmbiguousError
+        ? selectionOf(found, error.choices[0], context.io.now())
+        : undefined;
+    if (selection === undefined) throw error;
+    throw error.with({ hint: `lock the first with: ${commandOf(command, selection)}` });
+  });
+}
+
+/** @throws ImgctlError of the action, which names the lock */
+function forLock<T>(name: string, action: () => T): T {
+  const result = attempt(action);
+  if ('value' in result) return result.value;
+  throw result.error.with({ message: `${name}: ${result.error.message}` });
+}
+
+/** Returns the image with the id of a locked one, and the newest image of its series. */
+async function findLocked(
+  context: Context,
+  catalogue: Catalogue,
+  locked: LockedImage,
+  plan: QueryPlan,
+) {
+  const version = versionedName(locked);
+  // Earlier versions of imgctl found 8 in x86_64 too: such an image is compared as it was locked.
+  const matchesText = locked.text.every((word) => parseWord(word).matches(`${locked.name}`));
+  const words = matchesText ? locked.text : [];
+  const index = new SeriesIndex<ReceivedImage>(words);
+  let live: ReceivedImage | undefined;
+  for await (const images of readAll(context, catalogue, plan)) {
+    for (const image of images) {
+      if (keyOf(image) === locked.id) live = image;
+      index.add(image);
+    }
+  }
+  live ??= await catalogue.getImage(locked.id);
+  // The filters may hide it, but nothing older than it is newer.
+  if (live) index.add(locked);
+  const key = version && seriesKey(version);
+  const series = index.series().find((each) => each.key === key);
+  const numbers = words.filter((word) => parseWord(word).isNumber);
+  const match = version && numberMatch(numbers, version);
+  const same = series?.matches.find((each) => match && isSameMatch(each.match, match));
+  const newest = [
+    ...(same?.newest ?? []),
+    ...(series?.newestByMonth ? [series.newestByMonth] : []),
+  ];
+  return { live, newest, matchesText };
+}

@@ -1,0 +1,128 @@
+// The lock file as the commands use it: read, changed, and one locked image compared with the catalogue.
+
+import path from 'node:path';
+import type { ReceivedImage } from '../../api/types.ts';
+import {
+  formatLockFile,
+  type LockedImage,
+  type LockFile,
+  type Locks,
+  parseLockFile,
+  stateOf,
+} from '../../catalogue/lock-file.ts';
+import type { Catalogue } from '../../catalogue/source.ts';
+import { option } from '../../cli/spec.ts';
+import { anyText } from '../../config/values.ts';
+import type { Context } from '../../context.ts';
+import { ImgctlError } from '../../errors.ts';
+import { DEFAULT_LOCK_FILE } from '../../files/paths.ts';
+import { changeUserFile, readTextFile } from '../../files/user-file.ts';
+import { escapeInJson } from '../../output/text.ts';
+import { quoted, suggest } from '../../query/suggest.ts';
+import { formatTimestamp } from '../../query/timestamp.ts';
+import { shellQuote } from '../../words.ts';
+
+export const LOCK_FILE_OPTION = option('--file <file>', 'lock file', {
+  default: DEFAULT_LOCK_FILE,
+  value: anyText({ from: 'files' }),
+});
+
+export interface LockFileOptions {
+  file?: string;
+}
+
+/** Others may be resolving images meanwhile. */
+const MUTEX_PATIENCE = 60_000;
+
+/**
+ * Replaces the locks by those that `change` returns; one process at a time.
+ * @param initial the locks if there is no file; else that is an error
+ * @throws ImgctlError config, failed, locked, and whatever `change` throws
+ */
+export async function changeLocks(
+  context: Context,
+  options: LockFileOptions,
+  initial: Locks | undefined,
+  change: (locks: Locks) => Promise<Locks>,
+): Promise<void> {
+  const { file, what } = lockFile(context, options);
+  await changeUserFile(file, what, MUTEX_PATIENCE, context.io, async () => {
+    const { locks, content } = await readLockFile(context, options, initial);
+    const changed = await change(locks);
+    return changed === locks ? undefined : escapeInJson(formatLockFile(changed, content));
+  });
+}
+
+/** Returns a command for hints, for the same file. */
+export function lockCommand(
+  { file = DEFAULT_LOCK_FILE }: LockFileOptions,
+  ...words: string[]
+): string {
+  const flag = file === DEFAULT_LOCK_FILE ? '' : ` --file ${shellQuote(file)}`;
+  return `imgctl images lock ${words.map(shellQuote).join(' ')}${flag}`;
+}
+
+/** @throws ImgctlError not-found */
+export function requireLock(options: LockFileOptions, locks: Locks, name: string): LockedImage {
+  const locked = locks.get(name);
+  if (locked !== undefined) return locked;
+  throw new ImgctlError('not-found', `no image is locked as ${quoted(name)}`, {
+    hint: suggest(name, [...locks.keys()], lockCommand(options, 'list')),
+  });
+}
+
+/** Returns the image that is locked with this name. @throws ImgctlError not-found: it is gone; lock-broken: it was replaced */
+export async function readLockedImage(
+  context: Context,
+  catalogue: Catalogue,
+  options: LockFileOptions,
+  name: string,
+) {
+  const locked = requireLock(options, await readLocks(context, options), name);
+  const image = await catalogue.getImage(locked.id);
+  const hint = `lock the newest one instead: ${lockCommand(options, 'update', name)}`;
+  if (image === undefined) {
+    const message = `${name} is gone: image ${locked.id} does not exist`;
+    throw new ImgctlError('not-found', message, { hint });
+  }
+  const state = stateOf(locked, image);
+  const timeText = ({ updated_on: time }: ReceivedImage) =>
+    formatTimestamp(`${time}`, context.settings.get('time') ?? 'local', context.io.now());
+  if (state === 'replaced') {
+    const message = `${name} was replaced: image ${locked.id} was updated on ${timeText(image)}`;
+    throw new ImgctlError('lock-broken', message, { hint });
+  }
+  if (state === 'moved') {
+    context.console.warn(`${name} was moved from ${locked.path} to ${image.path}`, hint);
+  }
+  return image;
+}
+
+/** Returns the path of the lock file, and its name for messages. */
+function lockFile({ io }: Context, { file = DEFAULT_LOCK_FILE }: LockFileOptions) {
+  return { file: path.resolve(io.cwd, file), what: `the lock file ${file}` };
+}
+
+export async function readLocks(context: Context, options: LockFileOptions): Promise<Locks> {
+  return (await readLockFile(context, options)).locks;
+}
+
+/** @throws ImgctlError config: unreadable, or missing without `initial` */
+async function readLockFile(
+  context: Context,
+  options: LockFileOptions,
+  initial?: Locks,
+): Promise<LockFile> {
+  const { file, what } = lockFile(context, options);
+  const invalid = (problem: string, hint = 'restore it, for example with git') =>
+    new ImgctlError('config', `${what} ${problem}`, { hint });
+  const text = await readTextFile(file, what, context.io);
+  if (text === undefined) {
+    if (initial) return { locks: initial, content: {} };
+    throw invalid(
+      'does not exist',
+      `create it with: ${lockCommand(options, 'add', 'NAME', 'TEXT')}`,
+    );
+  }
+  return parseLockFile(text, invalid);
+}

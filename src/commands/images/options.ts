@@ -1,0 +1,151 @@
+// What the commands for images share: options, the query, the view, and reading images with progress.
+
+import type { ArgumentDeclaration, OptionDeclaration } from '../../cli/declarations.ts';
+import { GET_OPTION, option, settingOption } from '../../cli/spec.ts';
+import { anyText, duration, MAX_AGE, parseDuration, wholeNumber } from '../../config/values.ts';
+import type { Context } from '../../context.ts';
+import { ImgctlError, tryOr } from '../../errors.ts';
+import type { Column, ViewOptions } from '../../output/view.ts';
+import { describeField, FIELDS, type Field, kindOf } from '../../query/fields.ts';
+import { planQuery } from '../../query/plan.ts';
+import { parseTimeValue } from '../../query/timestamp.ts';
+import { counted, shellQuote } from '../../words.ts';
+
+export const WORDS: ArgumentDeclaration = {
+  name: 'text',
+  description: 'show only images whose name contains every word',
+  variadic: true,
+};
+
+export const TABLE_OPTIONS: readonly OptionDeclaration[] = [
+  option('--no-header', 'omit the header line of tables, csv and tsv'),
+  option('--no-trunc', 'show tables in full, even if the terminal is too narrow'),
+  settingOption(
+    '--time <style>',
+    'time',
+    'format of timestamps: raw or iso; in tables also local (default) or age',
+  ),
+];
+
+export const VIEW_OPTIONS: readonly OptionDeclaration[] = [
+  option('-c, --columns <a,b>', `fields to show, in this order (or all): ${FIELDS.join(', ')}`, {
+    value: anyText({ from: 'columns' }),
+  }),
+  {
+    ...GET_OPTION,
+    value: anyText({ suggested: FIELDS }),
+    conflicts: ['columns', 'urls', 'meta'],
+  },
+  ...TABLE_OPTIONS,
+];
+
+export const FILTER_OPTION = option(
+  '-f, --filter <filter>',
+  "show only images that match, such as 'name~ubuntu', 'id>=1100' or folder,in,a,b; repeatable, all must match",
+  { value: anyText({ from: 'filters' }), repeatable: true },
+);
+
+/** For commands that choose among the images. */
+export const CHOOSING_FILTER = {
+  ...FILTER_OPTION,
+  description: FILTER_OPTION.description.replace('show', 'consider'),
+};
+
+export const LISTING_OPTIONS: readonly OptionDeclaration[] = [
+  FILTER_OPTION,
+  option(
+    '-s, --sort <field,direction>',
+    'sort by this field, asc or desc (name:version puts 8.10 after 8.9); repeatable, most significant first',
+    { value: anyText({ from: 'sorts' }), repeatable: true },
+  ),
+  option(
+    '--since <time>',
+    'show only images updated since then: 7d (seven days ago), 2026-11-01 or 2026-11-01T12:00:00Z',
+  ),
+  option('-n, --limit <n>', 'show at most n images', { value: wholeNumber(1) }),
+  option('--fail-empty', 'exit with 5 if nothing matches'),
+  option('--meta', 'in json and yaml, print {"data": [...], "meta": {...}}'),
+  ...VIEW_OPTIONS,
+];
+
+/** The columns of an image, as the service names them. */
+export const IMAGE_COLUMNS: readonly Column[] = FIELDS.map((field) => {
+  return [field, ...describeField(field), { isTime: kindOf(field) === 'time' }];
+});
+
+/** The columns that lists and records of images show in a table. */
+export const SHOWN: readonly Field[] = ['id', 'name', 'folder', 'updated_on'];
+
+export interface ListingOptions extends ViewOptions {
+  filter?: string[];
+  sort?: string[];
+  since?: string;
+  limit?: number;
+  failEmpty?: boolean;
+}
+
+export function readQuery(context: Context, words: readonly string[], options: ListingOptions) {
+  refuseJsonFields(context);
+  refuseDashes(context, words);
+  const { filter = [], sort: sorts = [], since } = options;
+  const now = context.io.now();
+  const recent = since === undefined ? [] : [`updated_on,ge,${parseSince(since, now)}`];
+  return planQuery({ words, filters: [...filter, ...recent], sorts }, { now });
+}
+
+/** Fields after --json, as gh takes them, would be words to search for. @throws ImgctlError usage */
+function refuseJsonFields({ argv }: Context): void {
+  const options = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length);
+  const at = options.indexOf('--json');
+  const next = at === -1 ? '' : (options[at + 1] ?? '');
+  if (!next.split(',').some(isField)) return;
+  throw new ImgctlError('usage', '--json takes no value', {
+    hint: `choose fields with: -c ${next}`,
+  });
+}
+
+/** In other tools a dash leaves out what contains the word. Words after -- may begin with one. @throws ImgctlError usage */
+export function refuseDashes({ argv }: Context, words: readonly string[]): void {
+  const word = argv.includes('--') ? undefined : words.find((each) => each.startsWith('-'));
+  if (word === undefined) return;
+  throw new ImgctlError('usage', `a word must not begin with a dash (got ${word})`, {
+    hint: `to leave out names that contain it: -f ${shellQuote(`name!~${word.slice(1)}`)}`,
+  });
+}
+
+export function isField(text = ''): boolean {
+  return FIELDS.some((field) => field === text.toLowerCase());
+}
+
+/** Returns the time of --since: this long ago, or a date or time. @throws ImgctlError usage */
+function parseSince(text: string, now: number): string {
+  if (parseTimeValue(text, now)) return text;
+  const age = tryOr(() => parseDuration(text.replace(/^-/, ''), '', MAX_AGE), undefined);
+  if (age !== undefined) return new Date(now - age).toISOString();
+  throw new ImgctlError('usage', `invalid --since: ${text}`, {
+    hint: 'use a duration such as 7d, or a date such as 2026-11-01',
+  });
+}
+
+/** Returns `250 images` or `5 of 31 images (--limit)`. @param total of all that match, if known */
+export function describeCount(count: number, { limit }: ListingOptions, total?: number): string {
+  if (limit === undefined || count < limit || count === total) return counted(count, 'image');
+  const shown = total === undefined ? '' : `${count} of `;
+  return `${shown}${counted(total ?? count, 'image')} (--limit)`;
+}
+
+/** Reads a saved catalogue instead of the service. */
+export const SOURCE_OPTIONS: readonly OptionDeclaration[] = [
+  option('--from <file>', 'read this snapshot instead of the service; needs no login', {
+    value: anyText({ from: 'files' }),
+    conflicts: ['page', 'perPage'],
+  }),
+  option('--max-age <duration>', 'fail if the snapshot is older than this, such as 12h', {
+    value: duration(MAX_AGE),
+  }),
+];
+
+export interface SourceOptions {
+  from?: string;
+  maxAge?: number;
+}

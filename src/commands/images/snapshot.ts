@@ -1,0 +1,69 @@
+// imgctl images snapshot: saves the whole catalogue for offline use.
+
+import path from 'node:path';
+import { formatSnapshot } from '../../catalogue/snapshot.ts';
+import { type CommandSpec, option, SERVICE_CODES } from '../../cli/spec.ts';
+import { anyText } from '../../config/values.ts';
+import type { Context } from '../../context.ts';
+import { ImgctlError } from '../../errors.ts';
+import { replaceUserFile } from '../../files/user-file.ts';
+import { stringify } from '../../json.ts';
+import { escapeInJson, writeText } from '../../output/text.ts';
+import { planQuery } from '../../query/plan.ts';
+import { counted } from '../../words.ts';
+import { openCatalogue, readAll } from './read.ts';
+
+export const imagesSnapshot: CommandSpec = {
+  name: 'snapshot',
+  summary: 'save the whole catalogue for offline use',
+  description: [
+    'Saves every image of the public catalogue as JSON, one image per line. If the list is incomplete, nothing is saved. Read it with --from in "images list", "images get" and "images latest", or serve it with "imgctl emulator --from".',
+  ],
+  examples: [
+    'imgctl images snapshot catalogue.json',
+    'imgctl images snapshot | gzip > catalogue.json.gz',
+    'imgctl images list ubuntu --from catalogue.json --max-age 7d',
+  ],
+  seeAlso: ['images list', 'emulator', 'help choosing'],
+  arguments: [
+    {
+      name: 'file',
+      description: 'file to write (standard output)',
+      value: anyText({ from: 'files' }),
+    },
+  ],
+  options: [option('--file <file>', 'same as FILE', { value: anyText({ from: 'files' }) })],
+  mutates: true,
+  fields: [
+    ['version', 'number', 'version of this format, 1'],
+    ['taken_at', 'string', 'when the list was requested, in UTC (ISO 8601)'],
+    ['base_url', 'string', 'address of the service'],
+    ['username', 'string or null', 'user name of the account'],
+    ['images', 'array', 'all images, as the service sorts them by id'],
+  ],
+  exitCodes: SERVICE_CODES,
+  run,
+};
+
+async function run(context: Context, options: { file?: string }, name?: string) {
+  const { io, console } = context;
+  const { file = name } = options;
+  if (name !== undefined && file !== name) {
+    throw new ImgctlError('usage', 'FILE and --file cannot be used together', {
+      hint: 'omit --file',
+    });
+  }
+  const { baseUrl, account } = await context.session();
+  // Before the list is read: then the snapshot is never older than it says.
+  const takenAt = new Date(io.now()).toISOString();
+  const plan = planQuery({}, { now: io.now() });
+  const lines: string[] = [];
+  for await (const images of readAll(context, await openCatalogue(context, {}), plan)) {
+    for (const image of images) lines.push(stringify(image));
+  }
+  const head = { taken_at: takenAt, base_url: baseUrl, username: account.username || null };
+  const text = escapeInJson(formatSnapshot(head, lines));
+  if (file === undefined || file === '-') return writeText(console.stdout, [text]);
+  await replaceUserFile(path.resolve(io.cwd, file), text, `the snapshot ${file}`);
+  console.success(`Saved ${counted(lines.length, 'image')} in ${file}`);
+}

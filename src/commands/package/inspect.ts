@@ -1,0 +1,158 @@
+// imgctl inspect: shows the contents of local OVA and OVF packages.
+
+import type { CommandSpec } from '../../cli/spec.ts';
+import type { Context } from '../../context.ts';
+import { ImgctlError } from '../../errors.ts';
+import type { Column } from '../../output/view.ts';
+import type { Row } from '../../output/writers.ts';
+import type { Hardware } from '../../ovf/descriptor.ts';
+import type { PackageSummary } from '../../ovf/package.ts';
+import { counted, describeBytes, shellQuote } from '../../words.ts';
+import { eachFile, errorsOf, FILES } from './validate.ts';
+
+const COLUMNS: readonly Column[] = [
+  ['file', 'string', 'path as given', { isId: true }],
+  ['kind', 'string', 'ova (archive) or ovf (descriptor with its files)'],
+  ['ovf_version', 'string or null', 'version of OVF; null if there is no readable descriptor'],
+  ['products', 'array', 'product, vendor, version, full_version, number of properties'],
+  ['systems', 'array', 'virtual machines: id, name, operating_system, hardware and more'],
+  ['disks', 'array', 'virtual disks: id, capacity in bytes, format, file'],
+  ['networks', 'array', 'name and description'],
+  ['deployment_options', 'array', 'id, label, description, default'],
+  ['files', 'array', 'files of the package: name, size in bytes, role'],
+  ['manifest', 'object or null', 'algorithm of the first entry, and the entries'],
+  ['certificate', 'string or null', 'file name of the certificate'],
+  ['findings', 'array', 'the findings of validate, except digests'],
+];
+
+export const inspect: CommandSpec = {
+  name: 'inspect',
+  summary: 'show the contents of a local OVA or OVF package',
+  description: [
+    'Shows products, systems with their hardware, disks, networks and files. Sends nothing. Sizes are in bytes in every format except tables. With -o json, one file prints an object, several print an array. Digests are not checked; use "imgctl validate" for that.',
+  ],
+  examples: [
+    'imgctl inspect appliance.ova',
+    "imgctl inspect appliance.ovf --json | jq '.systems[].hardware.memory'",
+  ],
+  seeAlso: ['validate'],
+  arguments: [FILES],
+  fields: COLUMNS,
+  exitCodes: [5],
+  run,
+};
+
+async function run(context: Context, _options: object, files: readonly string[]): Promise<void> {
+  const { checkPackage } = await import('../../ovf/package.ts');
+  const view = context.view(COLUMNS);
+  const list = view.isTable || files.length === 1 ? undefined : view.openList();
+  const unreadable: string[] = [];
+  let gap = '';
+  const { signal } = context.io;
+  const read = eachFile(context, files, async (file, resolved) => {
+    const { summary: content } = await checkPackage(resolved, { signal });
+    const summary = { ...content, file };
+    const { ovfVersion } = summary;
+    const row = snakeCase(summary) as Row;
+    if (list) await list.write([row]);
+    else if (!view.isTable) await view.printRecord(row);
+    else if (ovfVersion !== null || summary.files.length > 0) {
+      await context.console.print(gap);
+      // What a package does not have gets no row.
+      const described = describe(summary);
+      const names = Object.keys(described).filter((name) => described[name] !== null);
+      await context.view([]).printRecord(described, names);
+      gap = '\n';
+    }
+    const errors = errorsOf(summary).length;
+    if (ovfVersion === null) unreadable.push(file);
+    else if (errors > 0) {
+      const hint = `see all findings with: imgctl validate ${shellQuote(file)}`;
+      context.console.warn(`${file} has ${counted(errors, 'error')}`, hint);
+    }
+  });
+  await read.finally(() => list?.end());
+  if (unreadable.length === 0) return;
+  const verb = unreadable.length === 1 ? 'contains' : 'contain';
+  const message = `${unreadable.join(', ')} ${verb} no readable OVF descriptor`;
+  throw new ImgctlError('invalid-package', message, {
+    hint: `see why with: imgctl validate ${unreadable.map(shellQuote).join(' ')}`,
+  });
+}
+
+/** Names fields in snake case, as the service does. */
+function snakeCase(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(snakeCase);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      snakeCase(field),
+    ]),
+  );
+}
+
+function describe(summary: PackageSummary): Row {
+  const { file, kind, systems, manifest } = summary;
+  return {
+    package: file,
+    kind: kind === 'ova' ? 'OVA archive' : 'OVF descriptor and its files',
+    'OVF version': summary.ovfVersion,
+    ...numbered('product', summary.products, (each) => [
+      each.product,
+      each.vendor,
+      each.fullVersion ?? each.version,
+      counted(each.properties, 'property value'),
+    ]),
+    ...numbered('system', systems, ({ id, name, operatingSystem, collections, ...each }) => [
+      name ?? id ?? 'unnamed',
+      operatingSystem,
+      describeHardware(each.hardware),
+      ...each.hardwareFamilies,
+      collections.length > 0 ? `in ${collections.join('/')}` : null,
+    ]),
+    ...numbered('disk', summary.disks, ({ id, capacity, format, file }) => [
+      id,
+      capacity === null ? null : describeBytes(capacity),
+      // The last part of its URL, which is the name that people use.
+      format && (/[^/#]+$/.exec(format)?.[0] ?? format),
+      file ?? 'empty',
+    ]),
+    ...numbered('network', summary.networks, ({ name, description }) => [
+      name,
+      description === name ? null : description,
+    ]),
+    ...numbered('option', summary.deploymentOptions, ({ id, default: isDefault }) => {
+      const own = systems.flatMap(({ options }) => options).filter(({ option }) => option === id);
+      const hardware = own.map((each) => describeHardware(each.hardware));
+      return [[isDefault ? `${id} (default)` : id, ...hardware].join(': ')];
+    }),
+    ...numbered('file', summary.files, ({ name, size, role }) => [name, describeBytes(size), role]),
+    manifest: manifest && [manifest.algorithm, counted(manifest.entries.length, 'file')].join(', '),
+    certificate: summary.certificate,
+  };
+}
+
+function describeHardware({ cpus, memory, disks, networks }: Hardware): string {
+  return joined([
+    cpus === null ? null : counted(cpus, 'CPU'),
+    memory === null ? null : `${describeBytes(memory)} memory`,
+    counted(disks.length, 'disk'),
+    counted(networks.length, 'network adapter'),
+  ]);
+}
+
+function joined(parts: readonly (string | null)[]): string {
+  return parts.filter((part) => part !== null && part !== '').join(', ');
+}
+
+/** Labels a single line `disk`, several lines `disk 1` and `disk 2`; returns null for no line. */
+function numbered<Part>(
+  noun: string,
+  parts: readonly Part[],
+  wordsOf: (part: Part) => readonly (string | null)[],
+): Row {
+  const lines = parts.map((part) => joined(wordsOf(part)));
+  if (lines.length <= 1) return { [noun]: lines[0] ?? null };
+  return Object.fromEntries(lines.map((line, index) => [`${noun} ${index + 1}`, line]));
+}

@@ -1,0 +1,394 @@
+// imgctl push: checks packages, uploads them, syncs once, and shows the new images.
+
+import { realpathSync } from 'node:fs';
+import path from 'node:path';
+import {
+  type CommandSpec,
+  GET_OPTION,
+  METRICS_OPTION,
+  option,
+  SERVICE_CODES,
+  settingOption,
+} from '../../cli/spec.ts';
+import type { SettingKey } from '../../config/table.ts';
+import { choice, wholeNumber } from '../../config/values.ts';
+import type { Context } from '../../context.ts';
+import { ImgctlError } from '../../errors.ts';
+import { withMutexIfPossible } from '../../files/mutex.ts';
+import { type Column, printBeforeError, type View, type ViewOptions } from '../../output/view.ts';
+import type { Row } from '../../output/writers.ts';
+import type { CheckedPackage } from '../../ovf/package.ts';
+import type { Storage } from '../../upload/storage.ts';
+import type {
+  PlannedFile,
+  PlannedPackage,
+  TransferOptions,
+  UploadPackage,
+} from '../../upload/transfer.ts';
+import { counted, describeBytes, describeRate } from '../../words.ts';
+import { IMAGE_COLUMNS, SHOWN } from '../images/options.ts';
+import { type MetricsOptions, withMetrics } from '../metrics.ts';
+import {
+  eachFile,
+  errorsOf,
+  FILES,
+  type InvalidPackage,
+  invalidPackage,
+} from '../package/validate.ts';
+import {
+  describeProblems,
+  follow,
+  POLL_OPTIONS,
+  requireSuccess,
+  STRICT_OPTION,
+  SUBMITTED_COLUMNS,
+  type WaitOptions,
+} from '../sync/status.ts';
+import { showSubmitted, submit, submittedView } from '../sync/sync.ts';
+import { openUploadStorage, storageFile } from './storage.ts';
+
+const NAME: Column = ['name', 'string', 'file name', { isId: true }];
+const SIZE: Column = [
+  'size',
+  'number or null',
+  'with --no-sync and --dry-run: bytes of the file',
+  { text: (bytes) => describeBytes(Number(bytes)) },
+];
+const STATE: Column = ['state', 'string', 'with --no-sync: uploaded, unchanged or skipped'];
+const STEP: Column = ['step', 'string', 'with --dry-run: upload or sync'];
+const ACTION: Column = [
+  'action',
+  'string',
+  'with --dry-run: what would happen, such as upload, replace, add, delete',
+];
+
+export const push: CommandSpec = {
+  name: 'push',
+  summary: 'upload packages, sync them and show the new images',
+  description: [
+    'Checks each package as validate does, uploads it, submits one sync, waits for it and prints the new images. With an OVF, push also uploads the files it references. On a terminal, you are prompted for the storage and its credentials if they are not set.',
+    'Files are uploaded under a temporary name and renamed when their package is complete. The digests of the manifest are checked during the upload. If one is wrong, nothing of that package becomes visible.',
+    'After a failure, run the same command again. It skips files, and on S3 parts, that are already there. Each run submits one sync.',
+  ],
+  examples: [
+    'imgctl push appliance.ova',
+    'imgctl push *.ova --dry-run',
+    'imgctl push appliance.ova --to dav+https://uploads.example.com/alice',
+    'imgctl push appliance.ovf --on-conflict replace --no-wait',
+  ],
+  seeAlso: ['validate', 'sync', 'my-images', 'config'],
+  arguments: [FILES],
+  options: [
+    settingOption(
+      '--to <url>',
+      'upload-url',
+      'storage to upload to, instead of the setting upload-url',
+    ),
+    option('--no-sync', 'upload only'),
+    option('--no-wait', 'submit the sync, but do not wait for it'),
+    option('--dry-run', 'show what would be uploaded, added, updated and deleted'),
+    option('--force', 'upload again even if the storage has the same file'),
+    option(
+      '--on-conflict <action>',
+      'if the storage has a different file with that name: fail, replace or skip',
+      {
+        default: 'fail',
+        value: choice('action', ['fail', 'replace', 'skip']),
+      },
+    ),
+    option('--part-size <size>', 'size of the parts on S3, in MiB', { default: '16M' }),
+    option('--parallel <n>', 'parts to upload to S3 at the same time', {
+      default: '4',
+      value: wholeNumber(1, 32),
+    }),
+    ...POLL_OPTIONS,
+    STRICT_OPTION,
+    METRICS_OPTION,
+    GET_OPTION,
+  ],
+  mutates: true,
+  fields: [
+    ['id', 'number or string', 'identifier of the image; with --no-wait, of the sync request'],
+    ...IMAGE_COLUMNS.filter(([name]) => name !== 'id'),
+    ...SUBMITTED_COLUMNS.filter(([name]) => name !== 'id').map(
+      ([name, type, meaning]) => [name, type, `with --no-wait: ${meaning}`] as const,
+    ),
+    SIZE,
+    STATE,
+    STEP,
+    ACTION,
+  ],
+  exitCodes: [...SERVICE_CODES, 7],
+  run,
+};
+
+interface PushOptions extends MetricsOptions, WaitOptions, Pick<ViewOptions, 'get'> {
+  sync?: boolean;
+  force?: boolean;
+  onConflict?: 'fail' | 'replace' | 'skip';
+  partSize?: string;
+  parallel?: number;
+}
+
+function viewOf(context: Context, options: PushOptions): View {
+  const { dryRun, sync = true, wait = true } = options;
+  if (dryRun) return context.view([STEP, ACTION, NAME, SIZE], options);
+  if (!sync) return context.view([NAME, SIZE, STATE], options);
+  return wait
+    ? context.view(IMAGE_COLUMNS, options, { shown: SHOWN })
+    : submittedView(context, options);
+}
+
+function run(context: Context, options: PushOptions, files: readonly string[]): Promise<void> {
+  return withMetrics(context, options, 'push', async (addMetrics) => {
+    const { isSent, planPackages, refuseConflicts } = await import('../../upload/transfer.ts');
+    const { sync = true, wait = true, force = false, onConflict = 'fail' } = options;
+    const { parallel = 4 } = options;
+    const view = viewOf(context, options);
+    const partSize = parseSize(options.partSize);
+    const packages = await checkPackages(context, files);
+    const { settings } = context;
+    const isUnset = (key: SettingKey) => settings.find(key).text === undefined;
+    if (sync && isUnset('base-url') && isUnset('upload-url')) {
+      throw new ImgctlError('config', 'no service address and no upload storage are set', {
+        hint: `run: ${settings.loginCommand}, then: imgctl config set upload-url URL${settings.profileFlag}`,
+      });
+    }
+    if (sync) await context.session();
+    // The storage and the service may refuse; both should do so before an upload that takes long.
+    const storage = await openUploadStorage(context, { partSize, parallel }, true);
+    const upload = async () => {
+      const before = sync ? (await (await context.session()).client.listUserImages()).images : [];
+      const transfer = { storage, signal: context.io.signal, force, onConflict };
+      const plan = await planPackages(packages, transfer);
+      if (options.dryRun) {
+        const changes = sync ? await syncChanges(storage, plan, before) : [];
+        await printFiles(view, plan, changes, true);
+        return context.console.note('nothing was uploaded or submitted');
+      }
+      refuseConflicts(plan, storage);
+      await uploadAll(context, plan, transfer);
+      const sent = plan.flatMap((each) => each.files.filter(isSent));
+      const bytes = sent.reduce((sum, { size }) => sum + size, 0);
+      // Without --no-wait and --no-sync, the end of the command is the end of the sync.
+      addMetrics({ last_uploaded_bytes: bytes, succeeded: sync && wait });
+      if (!sync) return printFiles(view, plan);
+      const pushed = plan.filter((each) => each.files.every(({ action }) => action !== 'skip'));
+      const names = pushed.map(({ name }) => name);
+      await syncPushed(context, view, names, { ...options, wait }, summaryOf(plan, before));
+    };
+    // One push at a time on this machine. The mutex of a push that was killed becomes free within this time.
+    const locked = withMutexIfPossible(storageFile(context), 8_000, context.io, upload);
+    await locked.finally(() => storage.close());
+  });
+}
+
+/** Returns such as `2 images added, 1 unchanged`. */
+function summaryOf(plan: readonly PlannedPackage[], before: readonly Row[]): string {
+  const known = before.map(({ name }) => name);
+  const counts = { added: 0, updated: 0, unchanged: 0, skipped: 0 };
+  for (const { name, files } of plan) {
+    const isUnchanged = files.every(({ action }) => action === 'unchanged');
+    if (files.some(({ action }) => action === 'skip')) counts.skipped += 1;
+    else if (!known.includes(name)) counts.added += 1;
+    else counts[isUnchanged ? 'unchanged' : 'updated'] += 1;
+  }
+  const found = Object.entries(counts).filter(([, count]) => count > 0);
+  const words = found.map(([outcome, count], index) => {
+    return `${index === 0 ? counted(count, 'image') : count} ${outcome}`;
+  });
+  return words.join(', ');
+}
+
+/**
+ * Reads every package except for its digests, which the upload verifies.
+ * @throws ImgctlError invalid-package, with its findings; usage: invalid names
+ */
+async function checkPackages(context: Context, files: readonly string[]): Promise<UploadPackage[]> {
+  const { checkPackage } = await import('../../ovf/package.ts');
+  const packages: UploadPackage[] = [];
+  const invalid: InvalidPackage[] = [];
+  const distinct = new Map(files.map((file) => [path.resolve(context.io.cwd, file), file]));
+  await eachFile(context, [...distinct.values()], async (file, resolved) => {
+    const checked = await checkPackage(resolved, { signal: context.io.signal });
+    const findings = errorsOf(checked.summary);
+    if (findings.length > 0) invalid.push({ file, findings });
+    else packages.push(await uploadOf(file, checked));
+  });
+  if (invalid.length > 0) throw invalidPackage(invalid, true);
+  requireUsableNames(packages);
+  return packages;
+}
+
+async function uploadOf(file: string, { files, expected }: CheckedPackage): Promise<UploadPackage> {
+  const { digestFindings } = await import('../../ovf/manifest.ts');
+  const distinct = new Map(files.map((each) => [each.path, each]));
+  return {
+    name: path.basename(file),
+    files: [...distinct.values()].map((each) => {
+      const own = expected.filter((digest) => digest.file.path === each.path);
+      const regions = own.map(({ file: { offset, size }, entry }) => {
+        return { offset, size, algorithm: entry.algorithm.toLowerCase() };
+      });
+      return { name: each.name, path: each.path, regions };
+    }),
+    async verify(digests) {
+      const next = new Map([...digests].map(([each, list]) => [each, [...list]]));
+      const computed = expected.map((each) => next.get(each.file.path)?.shift() ?? '');
+      const findings = digestFindings(file, expected, computed);
+      if (findings.length > 0) throw invalidPackage([{ file, findings }], true);
+    },
+  };
+}
+
+/** The storage is one folder, and hidden names are those of incomplete files. */
+function requireUsableNames(packages: readonly UploadPackage[]): void {
+  for (const { name } of packages) {
+    if (/\.(ova|ovf)$/i.test(name)) continue;
+    throw new ImgctlError('usage', `the name ${name} does not end in .ova or .ovf`, {
+      hint: 'rename the file: the service syncs only files with these names',
+    });
+  }
+  const paths = new Map<string, string>();
+  for (const { name, path: file } of packages.flatMap(({ files }) => files)) {
+    if (name.startsWith('.') || /[\u0000-\u001f\\/]/.test(name)) {
+      throw new ImgctlError('usage', `invalid name for an upload: ${name}`, {
+        hint: name.startsWith('.')
+          ? 'rename it: a name must not begin with a dot'
+          : name.includes('/')
+            ? 'put all files of the package in one folder'
+            : 'rename it without backslashes and control characters',
+      });
+    }
+    const other = paths.get(name);
+    if (other !== undefined && realpathSync(other) !== realpathSync(file)) {
+      throw new ImgctlError('usage', `two files are named ${name}: ${other}, ${file}`, {
+        hint: 'push them separately, under different names',
+      });
+    }
+    paths.set(name, file);
+  }
+}
+
+async function uploadAll(
+  { io, console }: Context,
+  plan: readonly PlannedPackage[],
+  transfer: TransferOptions,
+): Promise<void> {
+  const { transferPackage } = await import('../../upload/transfer.ts');
+  const { storage } = transfer;
+  // What cannot be removed now does no harm, and an error of the storage shows up below.
+  await storage.removeDeadParts(false).catch(() => {});
+  for (const each of plan) {
+    const progress = console.startProgress({ lines: true });
+    const started = new Map<PlannedFile, { at: number; bytes: number }>();
+    const transferred = transferPackage(each, transfer, (file, bytes) => {
+      const start = started.get(file) ?? { at: io.now(), bytes };
+      started.set(file, start);
+      const from = start.bytes === 0 ? '' : ` from ${describeBytes(start.bytes)}`;
+      progress.update(`${file.name}: uploading${from}`, () =>
+        describeRate(bytes, file.size, io.now() - start.at, start.bytes),
+      );
+    });
+    await transferred.finally(() => progress.stop());
+    for (const { name, size, note, action } of each.files) {
+      if (action === 'skip') {
+        const different = `${storage.address} has a different file with that name`;
+        console.warn(`${name}: skipped, ${note ?? different}`);
+        continue;
+      }
+      const there = `already there${note === undefined ? '' : ` (${note})`}`;
+      const line = `${name}: ${action === 'unchanged' ? there : `uploaded, ${describeBytes(size)}`}`;
+      console.success(line, line);
+    }
+  }
+  // A server may have written the part of a killed push until now.
+  await storage.removeDeadParts(true).catch(() => {});
+}
+
+/** Submits one sync for all packages, follows it, and shows their images and the summary. */
+async function syncPushed(
+  context: Context,
+  view: View,
+  names: readonly string[],
+  options: PushOptions,
+  summary: string,
+): Promise<void> {
+  const { console } = context;
+  if (names.length === 0) {
+    if (options.wait) await view.printList([]);
+    return console.success(summary, null);
+  }
+  const submitted = await submit(context);
+  if (!options.wait) return showSubmitted(context, view, submitted);
+  const request = await follow(context, submitted.id, options, context.io.now());
+  requireSuccess(context, request);
+  const { client } = await context.session();
+  const { images } = await client.listUserImages();
+  const found = images.filter(({ name }) => names.includes(String(name)));
+  const missing = names.find((name) => !found.some((image) => image.name === name));
+  const printed = view.printList(found);
+  await (missing === undefined ? printed : printBeforeError(printed));
+  if (missing !== undefined) {
+    throw new ImgctlError('sync-failed', `the sync added no image named ${missing}`, {
+      hint: 'see what the sync reported: imgctl sync-status',
+    });
+  }
+  requireSuccess(context, request, { reports: false, strict: options.strict });
+  const problems = describeProblems(request);
+  if (problems === undefined) return console.success(summary, null);
+  const warned = `sync ${request.id} succeeded with ${problems}: ${summary}`;
+  console.success(warned, null, { hasWarnings: true });
+}
+
+/** Shows what became of the files, or with --dry-run what would become of them. */
+async function printFiles(
+  view: View,
+  plan: readonly PlannedPackage[],
+  changes: readonly Row[] = [],
+  isDryRun = false,
+): Promise<void> {
+  const states = {
+    upload: 'uploaded',
+    replace: 'uploaded',
+    unchanged: 'unchanged',
+    skip: 'skipped',
+  };
+  const rows = plan.flatMap(({ files }) =>
+    files.map(({ name, size, action }) => {
+      if (isDryRun || action === 'conflict') return { step: 'upload', action, name, size };
+      return { name, size, state: states[action] };
+    }),
+  );
+  await view.printList([...rows, ...changes]);
+}
+
+/** A sync makes the images equal to the packages in the storage: what it would add, update and delete. */
+async function syncChanges(
+  storage: Storage,
+  plan: readonly PlannedPackage[],
+  images: readonly Row[],
+): Promise<readonly Row[]> {
+  const { isSent } = await import('../../upload/transfer.ts');
+  const sent = plan.filter(({ files }) => files.some(isSent)).map(({ name }) => name);
+  const stored = (await storage.list()).filter((name) => /\.(ova|ovf)$/i.test(name));
+  const packages = [...new Set([...stored, ...sent])];
+  const known = images.map(({ name }) => String(name));
+  const changes = {
+    add: packages.filter((name) => !known.includes(name)),
+    update: sent.filter((name) => known.includes(name)),
+    delete: known.filter((name) => !packages.includes(name)),
+  };
+  return Object.entries(changes).flatMap(([action, names]) =>
+    names.sort().map((name) => ({ step: 'sync', action, name, size: null })),
+  );
+}
+
+/** Parses `16M`, in MiB, to bytes. @throws ImgctlError usage */
+function parseSize(text = '16M'): number {
+  const size = Number(/^(\d{1,4})M(?:iB)?$/i.exec(text)?.[1]);
+  if (size >= 5 && size <= 1024) return size * 2 ** 20;
+  throw new ImgctlError('usage', `--part-size must be from 5M to 1024M (got ${text})`, {
+    hint: 'use a size such as: --part-size 16M',
+  });
+}

@@ -1,0 +1,173 @@
+// Opens the upload storage of the profile, for push and doctor.
+
+import path from 'node:path';
+import { ask } from '../../config/prompt.ts';
+import { findSecret, SECRETS } from '../../config/secrets.ts';
+import { changeProfile } from '../../config/settings.ts';
+import type { SettingKey, UploadTarget } from '../../config/table.ts';
+import type { Context } from '../../context.ts';
+import { hasCode, ImgctlError } from '../../errors.ts';
+import { keyedFile } from '../../files/paths.ts';
+import { printable } from '../../output/text.ts';
+import { readCertificates, requireUploadTarget } from '../../session/session.ts';
+import type { Storage, StorageOptions } from '../../upload/storage.ts';
+
+/** The setting and name of the user, and the name of the secret; never those of the service. */
+const CREDENTIALS = {
+  dav: ['upload-username', 'user name', 'uploadPassword', 'password'],
+  s3: ['upload-access-key', 'access key', 'uploadSecret', 'secret key'],
+} as const;
+
+/**
+ * Returns the file that belongs to the storage and its user, for a mutex and the names of parts; undefined without a
+ * state folder. A slash at the end of the URL makes no difference.
+ */
+export function storageFile({ settings, paths }: Context): string | undefined {
+  const target = requireUploadTarget(settings);
+  const isFolder = target.kind === 'file';
+  const address = isFolder ? path.resolve(target.path) : target.url.href.replace(/\/+$/, '');
+  const user = isFolder ? undefined : settings.get(CREDENTIALS[target.kind][0]);
+  return paths.state && keyedFile(paths.state, 'push', [target.kind, address, user ?? '']);
+}
+
+/**
+ * Opens the storage, and looks at it with its credentials.
+ * @param transfer bytes per part, and parts at the same time, on S3
+ * @param mayAsk asks on a terminal for what is not set, and stores it
+ * @throws ImgctlError config, not-logged-in: settings or credentials are missing or invalid
+ */
+export async function openUploadStorage(
+  context: Context,
+  transfer: Pick<StorageOptions, 'partSize' | 'parallel'> = { partSize: 16 * 2 ** 20, parallel: 4 },
+  mayAsk = false,
+): Promise<Storage> {
+  const { io } = context;
+  const { text: url, source } = context.settings.find('upload-url');
+  // With --to, the answers are used once and not stored.
+  const asks = !mayAsk || !io.stdin.isTTY ? 'no' : source === 'override' ? 'once' : 'store';
+  if (asks !== 'no' && url === undefined)
+    await askFor(context, asks, 'upload-url', 'upload URL (dav+https://, s3+https:// or file://)');
+  const target = requireUploadTarget(context.settings);
+  if (target.kind === 'file') {
+    const { folderStorage } = await import('../../upload/folder.ts');
+    return checked(folderStorage(target.path, io));
+  }
+  const open = async () => {
+    const credentials = await readCredentials(context, target, asks);
+    return connect(context, { ...target, credentials }, transfer);
+  };
+  // Some WebDAV storages need no user name.
+  const mayBeOpen = target.kind === 'dav' && context.settings.get('upload-username') === undefined;
+  if (!mayBeOpen) return open();
+  return connect(context, { kind: 'dav', url: target.url }, transfer).catch((error: unknown) => {
+    if (!hasCode(error, 'wrong-credentials')) throw error;
+    return open();
+  });
+}
+
+type Asks = 'no' | 'once' | 'store';
+type HttpTarget = Exclude<UploadTarget, { kind: 'file' }>;
+type Credentials = Awaited<ReturnType<typeof readCredentials>>;
+type Access =
+  | { readonly kind: 'dav'; readonly url: URL; readonly credentials?: Credentials }
+  | { readonly kind: 's3'; readonly url: URL; readonly credentials: Credentials };
+
+async function connect(
+  context: Context,
+  { kind, url, credentials }: Access,
+  transfer: Pick<StorageOptions, 'partSize' | 'parallel'>,
+): Promise<Storage> {
+  const { io, settings, console } = context;
+  const file = storageFile(context);
+  const options = {
+    clock: io,
+    timeout: settings.get('timeout'),
+    retries: settings.get('retries'),
+    ...transfer,
+    partsFile: file && `${file}.parts`,
+    ca: readCertificates(settings, io, 'upload-ca-file'),
+    userAgent: context.userAgent,
+    env: io.env,
+    onSecret: (secret: string) => console.redaction.add(secret),
+    onEvent: context.onEvent,
+  };
+  if (kind === 'dav') {
+    const { davStorage } = await import('../../upload/dav.ts');
+    return checked(davStorage(url, credentials, options), credentials?.hint);
+  }
+  kind satisfies 's3';
+  const { s3Storage } = await import('../../upload/s3.ts');
+  const { username: accessKeyId, password: secretAccessKey, hint } = credentials;
+  const region = settings.get('upload-region');
+  return checked(s3Storage(url, { accessKeyId, secretAccessKey, region }, options), hint);
+}
+
+/** @param hint for refused credentials */
+async function checked(storage: Storage, hint?: string): Promise<Storage> {
+  try {
+    await storage.check();
+    return storage;
+  } catch (error) {
+    await storage.close();
+    if (!hasCode(error, 'wrong-credentials')) throw error;
+    throw error.with({ hint: hint ?? error.hint });
+  }
+}
+
+/** Reads the credentials, or asks for them. @throws ImgctlError not-logged-in: names all that is missing */
+async function readCredentials(context: Context, { kind, url }: HttpTarget, asks: Asks) {
+  const { io, console, settings } = context;
+  const [user, userName, secret, secretName] = CREDENTIALS[kind];
+  const flag = settings.profileFlag;
+  const { variable, command } = SECRETS[secret];
+  const store = `imgctl config set ${command} COMMAND${flag}`;
+  const source = findSecret(settings, io, secret);
+  let username = settings.get(user);
+  if (asks === 'no' && !(username && source)) {
+    const isGiven = [
+      [userName, username, `run: imgctl config set ${user} NAME${flag}`],
+      [secretName, source, `set ${variable} or ${variable}_FILE, or run: ${store}`],
+    ] as const;
+    const missing = isGiven.filter(([, given]) => !given);
+    const what = missing.map(([name]) => `no ${name}`).join(' and ');
+    throw new ImgctlError('not-logged-in', `${what} for the upload storage`, {
+      hint: missing.map(([, , hint]) => hint).join('; then '),
+    });
+  }
+  username ??= await askFor(context, asks, user, `${userName} at ${url.host}`);
+  const label = `${secretName} of ${printable(username)} at ${url.host}`;
+  const password = source
+    ? await source.read()
+    : await typed(context, label, `${variable} or the setting ${command}`);
+  if (!source && asks === 'store')
+    console.note(`the ${secretName} is not stored`, `to store a command that prints it: ${store}`);
+  console.redaction.add(password, username);
+  const origin = source?.origin ?? `the ${secretName}`;
+  return {
+    username,
+    password,
+    hint: `check ${origin} and ${user}: imgctl config get ${user}${flag}`,
+  };
+}
+
+/** Asks for a setting. */
+async function askFor(
+  context: Context,
+  asks: Asks,
+  key: SettingKey,
+  label: string,
+): Promise<string> {
+  const { io, paths } = context;
+  const text = await typed(context, label, `imgctl config set ${key}`, false);
+  // Rejected before it is stored.
+  context.override(key, text, key);
+  const { profile } = context.settings;
+  if (asks === 'store') await changeProfile(paths.config, io, profile, { [key]: text });
+  return text;
+}
+
+async function typed({ console, io }: Context, what: string, alternative: string, hidden = true) {
+  await console.flush();
+  const label = what.charAt(0).toUpperCase() + what.slice(1);
+  return ask(io, { what, label, alternative, hidden });
+}

@@ -1,0 +1,422 @@
+// imgctl sync-status: shows a sync request, by default the last one submitted here, or lists them. Sync and push follow
+// theirs in the same way.
+
+import type { SyncRequest } from '../../api/sync-requests.ts';
+import type { OptionDeclaration } from '../../cli/declarations.ts';
+import { type CommandSpec, GET_OPTION, option, SERVICE_CODES } from '../../cli/spec.ts';
+import { anyText, duration } from '../../config/values.ts';
+import type { Context } from '../../context.ts';
+import { hasCode, ImgctlError } from '../../errors.ts';
+import { errorReason } from '../../files/atomic-file.ts';
+import { stringify } from '../../json.ts';
+import {
+  type Column,
+  type Layout,
+  pick,
+  printBeforeError,
+  type View,
+  type ViewOptions,
+} from '../../output/view.ts';
+import { formatTimestamp } from '../../query/timestamp.ts';
+import { type HistoryEntry, readHistory, remember } from '../../session/history.ts';
+import { counted, describeDuration } from '../../words.ts';
+
+export const POLL_OPTIONS: readonly OptionDeclaration[] = [
+  option('--poll-interval <duration>', 'check this often (default: every 2s, slowing to 15s)', {
+    value: duration(),
+  }),
+  option('--wait-timeout <duration>', 'stop waiting after this time and exit with 7', {
+    default: '1h',
+    value: duration(),
+  }),
+];
+
+export const WAIT_OPTIONS: readonly OptionDeclaration[] = [
+  option('--wait', 'wait until the sync finishes; exit with 1 if it fails'),
+  ...POLL_OPTIONS.map((option) => ({
+    ...option,
+    description: `${option.description}; implies --wait`,
+    implies: { wait: true },
+  })),
+];
+
+export const STRICT_OPTION = option('--strict', 'exit with 1 if the sync has errors or warnings');
+
+const ID_AND_STATUS: readonly Column[] = [
+  ['id', 'number or string', 'identifier of the sync request, as the service sent it'],
+  ['status', 'string or null', 'status that the service reports, such as PENDING'],
+];
+
+/** Of a sync request that was submitted, without --wait. */
+export const SUBMITTED_COLUMNS: readonly Column[] = [
+  ...ID_AND_STATUS,
+  ['url', 'string', 'URL of the sync request'],
+  ['message', 'string or null', 'message from the service'],
+  ['response', 'object, array, string or null', 'the body that the service sent'],
+];
+
+/** Of a sync request that was read. */
+export const STATUS_COLUMNS: readonly Column[] = [
+  ...ID_AND_STATUS,
+  ['state', 'string', 'waiting, succeeded or failed'],
+  ['added', 'array, number or null', 'added images: their names, or how many'],
+  ['deleted', 'array, number or null', 'deleted images: their names, or how many'],
+  ['errors', 'array', 'errors that the service reports'],
+  ['warnings', 'array', 'warnings that the service reports'],
+  [
+    'created_on',
+    'string or null',
+    'when it was submitted, as the service writes it',
+    { isTime: true },
+  ],
+  [
+    'updated_on',
+    'string or null',
+    'when it last changed, as the service writes it',
+    { isTime: true },
+  ],
+  ['response', 'object', 'the body that the service sent'],
+];
+
+const CHANGES_AND_TIMES = ['state', 'added', 'deleted', 'created_on', 'updated_on'];
+
+export const STATUS_LAYOUT: Layout = {
+  shown: ['id', ...CHANGES_AND_TIMES],
+  // A table has no room for errors and warnings.
+  cells: ['id', 'status', ...CHANGES_AND_TIMES, 'errors', 'warnings'],
+};
+
+const LIST_ONLY: readonly Column[] = [
+  [
+    'submitted_on',
+    'string',
+    'with --list: when it was submitted, in UTC (ISO 8601)',
+    { isTime: true },
+  ],
+  [
+    'checked',
+    'string',
+    'with --list: when its status was last read, in UTC (ISO 8601)',
+    { text: (time, now) => formatTimestamp(`${time}`, 'age', now) },
+  ],
+  ['base_url', 'string', 'with --list: address of the service'],
+];
+
+const LIST_COLUMNS = [...pick(STATUS_COLUMNS, 'id', 'status', 'state'), ...LIST_ONLY];
+
+export const syncStatus: CommandSpec = {
+  name: 'sync-status',
+  summary: 'show or follow a sync request',
+  description: [
+    'Exits with 1 if the request failed. --list does not contact the service: it shows each state as last checked.',
+  ],
+  examples: [
+    'imgctl sync-status',
+    'imgctl sync-status 1 --wait --json',
+    'imgctl sync-status --list',
+  ],
+  seeAlso: ['sync'],
+  arguments: [
+    {
+      name: 'id',
+      description: 'id of the sync request (the last one of this profile)',
+      value: anyText({ from: 'sync-ids' }),
+    },
+  ],
+  options: [
+    ...WAIT_OPTIONS,
+    option('--list', 'list what this profile submitted from this machine, newest first', {
+      conflicts: ['wait', 'pollInterval', 'waitTimeout', 'strict'],
+    }),
+    STRICT_OPTION,
+    GET_OPTION,
+  ],
+  fields: [...STATUS_COLUMNS, ...LIST_ONLY],
+  exitCodes: [...SERVICE_CODES, 7],
+  run,
+};
+
+type GetOption = Pick<ViewOptions, 'get'>;
+
+async function run(
+  context: Context,
+  options: WaitOptions & GetOption & { list?: boolean },
+  argument: string | undefined,
+): Promise<void> {
+  if (options.list) return list(context, options, argument);
+  const view = context.view(STATUS_COLUMNS, options, STATUS_LAYOUT);
+  if (argument !== undefined && !/^\w[\w.-]{0,99}$/.test(argument)) {
+    throw new ImgctlError('usage', `invalid sync request id: ${argument}`, { hint: LIST_REQUESTS });
+  }
+  const { parseId } = await import('../../api/responses.ts');
+  const known = await localRequests(context);
+  const id = argument === undefined ? known.at(-1)?.id : parseId(argument);
+  if (id === undefined) {
+    throw new ImgctlError('not-found', NO_REQUESTS, { hint: `provide an id, or ${SUBMIT}` });
+  }
+  // A service may send the id as a number or as text.
+  const entry = known.find((each) => `${each.id}` === `${id}`);
+  if (options.wait) {
+    const started = context.io.now();
+    const submittedAt = entry && Date.parse(entry.submitted_on);
+    const request = await follow(context, id, options, submittedAt);
+    return showRequest(context, view, request, { ...options, started });
+  }
+  const request = await readRequest(context, id);
+  if (entry) await rememberRequest(context, id, request.status);
+  await showRequest(context, view, request, options);
+}
+
+async function list(context: Context, options: GetOption, id: string | undefined): Promise<void> {
+  const view = context.view(LIST_COLUMNS, options, {
+    shown: ['id', 'state', 'submitted_on', 'checked'],
+    cells: ['id', 'status', 'state', 'submitted_on', 'checked'],
+  });
+  if (id !== undefined) {
+    throw new ImgctlError('usage', `--list cannot be used with an id (got ${id})`, {
+      hint: `show one request with: imgctl sync-status ${id}`,
+    });
+  }
+  const { syncState } = await import('../../api/sync-requests.ts');
+  const entries = (await localRequests(context)).reverse();
+  const rows = entries.map(({ id, status, submitted_on, checked_on: checked, base_url }) => {
+    const state = syncState(status ?? undefined);
+    return { id, status, state, submitted_on, checked: checked ?? submitted_on, base_url };
+  });
+  await view.printList(rows);
+  if (!view.isTable) return;
+  const waiting = rows.find(({ state }) => state === 'waiting');
+  if (entries.length === 0) context.console.note(NO_REQUESTS, SUBMIT);
+  else if (waiting) {
+    const hint = `check it with: ${statusCommand(context, waiting.id)}`;
+    context.console.note(`sync request ${waiting.id} was waiting when last checked`, hint);
+  }
+}
+
+const NO_REQUESTS = 'this profile has submitted no sync request from this machine';
+const SUBMIT = 'submit one with: imgctl sync';
+const LIST_REQUESTS = 'list your requests with: imgctl sync-status --list';
+
+/**
+ * Prints the request.
+ * @param options `started` is when the wait for the request began
+ * @throws ImgctlError sync-failed
+ */
+export async function showRequest(
+  context: Context,
+  view: View,
+  request: SyncRequest,
+  options: { strict?: boolean; started?: number },
+): Promise<void> {
+  const { id, status = null, state, errors, warnings, response } = request;
+  const { started, strict = false } = options;
+  const reports = !view.isWhole;
+  const changes = (value: SyncRequest['added']) => (reports ? describeNames(value) : value);
+  const record = {
+    id,
+    status,
+    state,
+    added: changes(request.added),
+    deleted: changes(request.deleted),
+    errors,
+    warnings,
+    created_on: request.createdOn,
+    updated_on: request.updatedOn,
+    response,
+  };
+  // The reasons for a failure may repeat the token.
+  const shown = state === 'failed' ? context.console.redaction.applyWithin(record) : record;
+  const printed = view.printRecord(shown);
+  await (failureOf(request, strict) ? printBeforeError(printed) : printed);
+  requireSuccess(context, request, { reports, strict });
+  if (started === undefined) return;
+  const duration = context.io.now() - started;
+  // `added a.ova; deleted 2`
+  const changed = (['added', 'deleted'] as const)
+    .map((name) => [name, describeNames(request[name])])
+    .filter(([, what]) => what !== null && what !== 0 && what !== 'none')
+    .map((words) => words.join(' '));
+  const problems = describeProblems(request);
+  const time = duration < 1_000 ? '' : ` in ${describeDuration(duration)}`;
+  const how = problems ? ` with ${problems}` : time;
+  const summary = changed.join('; ') || 'nothing changed';
+  const more = { hasWarnings: problems !== undefined };
+  context.console.success(`sync ${id} ${state}${how}: ${summary}`, null, more);
+}
+
+/** Returns `1 error and 2 warnings`: a sync that succeeded may have errors too. undefined if there are none. */
+export function describeProblems({ errors, warnings }: SyncRequest): string | undefined {
+  const counts = [counted(errors.length, 'error'), counted(warnings.length, 'warning')];
+  return counts.filter((text) => !text.startsWith('0 ')).join(' and ') || undefined;
+}
+
+/** Joins a list of names for people; returns anything else unchanged. */
+export function describeNames(value: SyncRequest['added']): number | string | null {
+  if (typeof value === 'number' || value === null) return value;
+  const names = value.map((element: unknown) => {
+    const { name = element } = Object(element) as { name?: unknown };
+    return typeof name === 'string' ? name : stringify(element);
+  });
+  return names.join(', ') || 'none';
+}
+
+/**
+ * Reports warnings and errors: a request that succeeds may have them in some files.
+ * @param options `reports` is false if they were printed; `strict` makes them an error
+ * @throws ImgctlError sync-failed
+ */
+export function requireSuccess(
+  { console }: Context,
+  request: SyncRequest,
+  { reports = true, strict = false }: { reports?: boolean; strict?: boolean | undefined } = {},
+): void {
+  const { id, warnings, errors } = request;
+  if (reports) {
+    for (const warning of warnings) console.warn(`sync ${id}: ${warning}`);
+    for (const error of errors) {
+      const text = error.startsWith('error ') ? error : `error: ${error}`;
+      console.warn(`sync ${id} reported an ${text}`);
+    }
+  }
+  const failure = failureOf(request, strict);
+  if (failure) throw failure;
+}
+
+function failureOf(request: SyncRequest, strict: boolean): ImgctlError | undefined {
+  const { id, state, status, errors } = request;
+  const problems = describeProblems(request);
+  if (state === 'waiting' || (state === 'succeeded' && !(strict && problems))) return undefined;
+  const how =
+    state === 'failed' ? `failed (status: ${status})` : `succeeded with ${problems} (--strict)`;
+  const fix = 'fix the files named above, upload them again, then run: imgctl sync';
+  return new ImgctlError('sync-failed', `sync request ${id} ${how}`, {
+    hint: errors.length > 0 ? fix : undefined,
+  });
+}
+
+/** Returns the command that shows a request, with the options that reach the same service. */
+export function statusCommand(context: Context, id: number | string): string {
+  const { profile } = context.options;
+  const baseUrl = context.overrides.get('base-url')?.text;
+  const flags = [
+    ...(profile === undefined ? [] : ['--profile', profile]),
+    ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),
+  ];
+  return ['imgctl sync-status', id, ...flags].join(' ');
+}
+
+export async function rememberRequest(
+  context: Context,
+  id: number | string,
+  status: string | undefined,
+): Promise<void> {
+  const { account, cache } = await context.session();
+  const now = new Date(context.io.now()).toISOString();
+  const { profile, baseUrl: base_url } = account;
+  const times = { submitted_on: now, checked_on: now };
+  const entry = { profile, base_url, id, ...times, status: status ?? null };
+  await remember(context.paths.state, context.io, entry).catch((error: unknown) => {
+    // One warning is enough if the token could not be stored either.
+    if (cache.writeFailed) return;
+    if (error instanceof ImgctlError) context.console.warn(error.message, error.hint);
+    else context.console.warn(`cannot store the sync history: ${errorReason(error)}`);
+  });
+}
+
+/** Returns what this profile submitted to this service from this machine, oldest first. */
+async function localRequests(context: Context): Promise<HistoryEntry[]> {
+  const { account } = await context.session();
+  return readHistory(context.paths.state, account.profile, account.baseUrl);
+}
+
+export interface WaitOptions {
+  wait?: boolean;
+  strict?: boolean;
+  pollInterval?: number;
+  waitTimeout?: number;
+}
+
+/** Errors of a status check that say nothing about the request. */
+const TRANSIENT = ['unreachable', 'timeout', 'locked', 'server-error', 'bad-answer', 'proxy'];
+
+/** A service may accept a request and show it only later, once its queue or another replica knows it. */
+const MAX_UNSEEN = 60_000;
+
+/**
+ * Checks the status until the request finishes, and remembers it at the end of the wait.
+ * @param submittedAt when it was submitted, if it was from this machine
+ * @throws ImgctlError still-waiting, interrupted, or a lasting failure, with the command that resumes
+ */
+export async function follow(
+  context: Context,
+  id: number | string,
+  options: WaitOptions,
+  submittedAt: number | undefined,
+): Promise<SyncRequest> {
+  const { io } = context;
+  const { pollInterval, waitTimeout: timeout = 3_600_000 } = options;
+  const started = io.now();
+  const mayBeUnseen = (time: number) =>
+    submittedAt !== undefined && time - submittedAt < MAX_UNSEEN;
+  const progress = context.console.startProgress({ lines: true });
+  const report = (text: string) =>
+    progress.update(`sync ${id}: ${text}`, () => describeDuration(io.now() - started));
+  let interval = pollInterval ?? 2_000;
+  let last: SyncRequest | undefined;
+  // The service continues with the request, whatever ended the wait.
+  const hint = `follow it with: ${statusCommand(context, id)} --wait`;
+  const continues = (error: ImgctlError) => {
+    const message = `${error.message}; sync request ${id} continues`;
+    return error.with({ message, hint: error.hint ? `${error.hint}; then ${hint}` : hint });
+  };
+  try {
+    for (;;) {
+      // The last check may take 2 s, even beyond the limit.
+      const deadline = AbortSignal.timeout(Math.max(started + timeout - io.now(), 2_000));
+      const request = await readRequest(context, id, deadline).catch((error: unknown) => {
+        if (deadline.aborted) return undefined;
+        if (!(error instanceof ImgctlError)) throw error;
+        const isUnseen = error.code === 'not-found' && mayBeUnseen(io.now());
+        if (!isUnseen && !TRANSIENT.includes(error.code)) throw error;
+        report(`${error.message}${isUnseen ? ' yet' : ''}; retrying`);
+        return undefined;
+      });
+      if (request) {
+        last = request;
+        report(request.status ?? 'unknown status');
+        if (request.state !== 'waiting') break;
+      }
+      const left = started + timeout - io.now();
+      if (left <= 0) break;
+      await io.sleep(Math.min(interval, left), io.signal);
+      if (pollInterval === undefined) interval = Math.min(interval * 1.5, 15_000);
+    }
+  } catch (error) {
+    if (!(error instanceof ImgctlError)) throw error;
+    if (error.code !== 'not-found') throw continues(error);
+    const message = `sync request ${id} was submitted, but cannot be found`;
+    throw mayBeUnseen(started) ? error.with({ message, hint }) : error;
+  } finally {
+    await progress.stop();
+    if (last && submittedAt !== undefined) await rememberRequest(context, id, last.status);
+  }
+  if (last && last.state !== 'waiting') return last;
+  if (io.signal.aborted) throw continues(io.signal.reason);
+  const within = timeout < 1_000 ? `${timeout} ms` : describeDuration(timeout);
+  const message = `sync request ${id} did not finish within ${within} (status: ${last?.status ?? 'unknown'})`;
+  throw new ImgctlError('still-waiting', message, {
+    hint: `keep waiting with: ${statusCommand(context, id)} --wait`,
+  });
+}
+
+async function readRequest(
+  context: Context,
+  id: number | string,
+  signal?: AbortSignal,
+): Promise<SyncRequest> {
+  const { client } = await context.session();
+  return client.getSyncRequest(id, signal).catch((error: unknown) => {
+    if (!hasCode(error, 'not-found')) throw error;
+    throw error.with({ message: `sync request ${id} does not exist`, hint: LIST_REQUESTS });
+  });
+}

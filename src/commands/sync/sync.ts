@@ -1,0 +1,159 @@
+// imgctl sync: submits an image sync request, and follows it with --wait.
+
+import type { SyncRequest } from '../../api/sync-requests.ts';
+import {
+  type CommandSpec,
+  GET_OPTION,
+  METRICS_OPTION,
+  option,
+  SERVICE_CODES,
+} from '../../cli/spec.ts';
+import type { Context } from '../../context.ts';
+import { ImgctlError } from '../../errors.ts';
+import { stringify } from '../../json.ts';
+import { type Column, namesOf, type View, type ViewOptions } from '../../output/view.ts';
+import { type Metrics, type MetricsOptions, withMetrics } from '../metrics.ts';
+import {
+  describeNames,
+  follow,
+  rememberRequest,
+  STATUS_COLUMNS,
+  STATUS_LAYOUT,
+  STRICT_OPTION,
+  SUBMITTED_COLUMNS,
+  showRequest,
+  statusCommand,
+  WAIT_OPTIONS,
+  type WaitOptions,
+} from './status.ts';
+
+const WITH_WAIT = STATUS_COLUMNS.filter(([name]) => !namesOf(SUBMITTED_COLUMNS).includes(name));
+
+const DRY_RUN: readonly Column[] = [
+  ['method', 'string', 'with --dry-run: HTTP method that a sync would send'],
+  ['images', 'array', 'with --dry-run: names of your images', { text: describeImages }],
+];
+
+const URL_COLUMN: Column = ['url', 'string', 'URL of the request', { isId: true }];
+
+export const sync: CommandSpec = {
+  name: 'sync',
+  summary: 'submit an image sync after an upload',
+  description: [
+    'The service scans your uploads: it adds images for new packages and deletes images whose files are gone. With --wait, imgctl waits for the result and prints it. A new request may be unknown to the service at first; --wait retries for up to a minute.',
+  ],
+  examples: [
+    'imgctl sync --wait',
+    'imgctl sync --json | jq .id',
+    'imgctl sync --strict --wait-timeout 10m && imgctl my-images',
+  ],
+  seeAlso: ['sync-status', 'my-images', 'validate'],
+  options: [
+    ...WAIT_OPTIONS,
+    option('--dry-run', 'check the token and show the request and your images; submit nothing', {
+      conflicts: ['get'],
+    }),
+    {
+      ...STRICT_OPTION,
+      description: `${STRICT_OPTION.description}; implies --wait`,
+      implies: { wait: true },
+    },
+    METRICS_OPTION,
+    GET_OPTION,
+  ],
+  mutates: true,
+  fields: [
+    ...SUBMITTED_COLUMNS,
+    ...WITH_WAIT.map(([name, type, meaning]) => [name, type, `with --wait: ${meaning}`] as const),
+    ...DRY_RUN,
+  ],
+  exitCodes: [...SERVICE_CODES, 7],
+  run,
+};
+
+async function run(
+  context: Context,
+  options: WaitOptions & Pick<ViewOptions, 'get'> & MetricsOptions,
+): Promise<void> {
+  return withMetrics(context, options, 'sync', async (addMetrics) => {
+    if (options.dryRun) return dryRun(context);
+    const view = options.wait
+      ? context.view(STATUS_COLUMNS, options, STATUS_LAYOUT)
+      : submittedView(context, options);
+    await submitAndFollow(context, options, view, addMetrics);
+  });
+}
+
+async function submitAndFollow(
+  context: Context,
+  options: WaitOptions,
+  view: View,
+  addMetrics: (metrics: Metrics) => void,
+): Promise<void> {
+  const { tokens } = await context.session();
+  // Get the token first: then a failure below is a failure of the submit.
+  await tokens?.current();
+  const submitted = await submit(context);
+  if (!options.wait) return showSubmitted(context, view, submitted);
+  const started = context.io.now();
+  const request = await follow(context, submitted.id, options, started);
+  const countOf = (changed: SyncRequest['added']) =>
+    typeof changed === 'number' ? changed : changed?.length;
+  addMetrics({
+    succeeded: request.state === 'succeeded',
+    last_added: countOf(request.added),
+    last_deleted: countOf(request.deleted),
+    last_errors: request.errors.length,
+    last_warnings: request.warnings.length,
+  });
+  return showRequest(context, view, request, { ...options, started });
+}
+
+/** Submits a sync and remembers it. @throws ImgctlError bad-answer: it was submitted, but its id is unknown */
+export async function submit(context: Context) {
+  const { client } = await context.session();
+  const submitted = await client.submitSync();
+  const { id, response } = submitted;
+  if (id === undefined) {
+    const body = stringify(response).slice(0, 500);
+    throw new ImgctlError('bad-answer', `the sync was submitted, but its id is unknown: ${body}`, {
+      hint: 'check the result with: imgctl my-images',
+    });
+  }
+  context.console.done(`sync ${id} was submitted; follow it with: ${statusCommand(context, id)}`);
+  await rememberRequest(context, id, submitted.status);
+  return { ...submitted, id };
+}
+
+/** Returns the view of a sync request without --wait. */
+export function submittedView(context: Context, options: Pick<ViewOptions, 'get'>): View {
+  return context.view(SUBMITTED_COLUMNS, options, { shown: ['id', 'status', 'url', 'message'] });
+}
+
+export async function showSubmitted(
+  context: Context,
+  view: View,
+  submitted: Awaited<ReturnType<typeof submit>>,
+): Promise<void> {
+  const { baseUrl } = await context.session();
+  const { id, status, message, response } = submitted;
+  const url = `${baseUrl}/v2/request/image_sync/${id}`;
+  const record = { id, status: status ?? null, url, message: message ?? null, response };
+  await view.printRecord(record);
+  const hint = `follow it with: ${statusCommand(context, id)} --wait`;
+  context.console.success(`Submitted sync request ${id}`, `sync request ${id} submitted`, { hint });
+}
+
+function describeImages(names: unknown): unknown {
+  return Array.isArray(names) ? describeNames(names) : names;
+}
+
+async function dryRun(context: Context): Promise<void> {
+  const view = context.view([...DRY_RUN, URL_COLUMN]);
+  const { baseUrl, client } = await context.session();
+  const { images: own } = await client.listUserImages();
+  const images = own.map(({ id, name }) => String(name ?? id));
+  const record = { method: 'PATCH', url: `${baseUrl}/v2/user/image/vm`, images };
+  await view.printRecord(record, Object.keys(record));
+  context.console.success('The token is valid; nothing was submitted');
+}

@@ -1,0 +1,114 @@
+// Prompts on the terminal: the input is echoed, except for a password.
+
+import { asImgctlError, ImgctlError } from '../errors.ts';
+import type { Io } from '../io.ts';
+
+const CTRL_C = '\u0003';
+const CTRL_D = '\u0004';
+const CTRL_U = '\u0015';
+const CTRL_Z = '\u001a';
+
+/** Beginnings of the sequences that keys send: ECMA-48's CSI, SS3, and the F1 to F5 of the Linux console. */
+const SEQUENCE_SO_FAR = /^\u001b(?:\[(?:\[|[ -?]*)|O)?$/;
+const WHOLE_SEQUENCE = /^\u001b(?:\[(?:\[[A-E]|[ -?]*[@-Z\\-~])|O[ -~])$/;
+
+/** Maximum number of prompts for an answer that must not be empty. */
+const MAX_ATTEMPTS = 3;
+
+/**
+ * Prompts on stderr, or on the terminal if stderr is redirected, and reads one line from the terminal.
+ * @throws ImgctlError interrupted (Ctrl-C), usage (no terminal, end of input, or empty lines), hangup
+ */
+export async function ask(
+  io: Io,
+  prompt: { what: string; label: string; hidden: boolean; alternative: string; attempts?: number },
+): Promise<string> {
+  const { what, hidden, attempts = MAX_ATTEMPTS } = prompt;
+  const label = `${prompt.label}: `;
+  const hint = `provide it with ${prompt.alternative}`;
+  const { stream, isTTY } = io.stdin;
+  const screen = io.stderr.isTTY ? io.stderr : io.openTerminal();
+  if (!isTTY || screen === undefined) {
+    throw new ImgctlError('usage', `cannot prompt for the ${what} without a terminal`, { hint });
+  }
+  const suspend = async () => {
+    stream.setRawMode(false);
+    await io.suspend();
+    stream.setRawMode(hidden);
+    await screen.write(label);
+  };
+  const endPrompt = async (isLineOpen: boolean) => {
+    try {
+      stream.setRawMode(false);
+      if (isLineOpen) await screen.write('\n');
+    } catch (cause) {
+      // The terminal is gone, and SIGHUP on its way.
+      throw new ImgctlError('hangup', 'hangup', { cause });
+    }
+  };
+  stream.setEncoding('utf8');
+  for (let attempt = 1; attempt <= attempts; attempt += 1) {
+    // Set before the prompt: input typed at once is not echoed either.
+    stream.setRawMode(hidden);
+    let input: string | undefined;
+    try {
+      await screen.write(label);
+      io.signal.throwIfAborted();
+      input = await readLine(io, suspend);
+    } finally {
+      // Echoed input ends its line itself.
+      await endPrompt(hidden || input === undefined);
+    }
+    if (input !== '') return input;
+  }
+  throw new ImgctlError('usage', `no ${what} entered`, { hint });
+}
+
+/** @param suspend stops the process until it is continued */
+function readLine(io: Io, suspend: () => Promise<void>): Promise<string> {
+  const { stream } = io.stdin;
+  return new Promise((resolve, reject) => {
+    const line: string[] = [];
+    // A sequence may arrive in pieces.
+    let sequence = '';
+    const finish = (settle: () => void) => {
+      stream.pause();
+      stream.off('data', onData);
+      stream.off('end', onEnd);
+      stream.off('error', onEnd);
+      io.signal.removeEventListener('abort', onAbort);
+      settle();
+    };
+    const onAbort = () => finish(() => reject(asImgctlError(io.signal.reason)));
+    const onEnd = () => finish(() => reject(new ImgctlError('usage', 'no input (end of file)')));
+    const onData = (chunk: string) => {
+      const keys = [...chunk];
+      for (const [index, key] of keys.entries()) {
+        sequence += key;
+        if (SEQUENCE_SO_FAR.test(sequence)) continue;
+        const isWhole = WHOLE_SEQUENCE.test(sequence);
+        sequence = '';
+        if (isWhole) continue;
+        if (key === '\r' || key === '\n') {
+          finish(() => resolve(line.join('')));
+          const rest = keys.slice(index + 1).join('');
+          // Typed ahead, for the next prompt.
+          if (rest !== '') stream.unshift(rest, 'utf8');
+          return;
+        }
+        if (key === CTRL_C)
+          return finish(() => reject(new ImgctlError('interrupted', 'interrupted')));
+        if (key === CTRL_Z) suspend().catch((error: unknown) => finish(() => reject(error)));
+        if (key === CTRL_D && line.length === 0) return onEnd();
+        if (key === CTRL_U) line.length = 0;
+        else if (key === '\b' || key === '\u007f') line.pop();
+        else if (key >= ' ') line.push(key);
+      }
+    };
+    stream.on('data', onData);
+    stream.on('end', onEnd);
+    stream.on('error', onEnd);
+    io.signal.addEventListener('abort', onAbort, { once: true });
+    stream.resume();
+  });
+}

@@ -1,0 +1,137 @@
+// Reads secrets from variables, files, commands and standard input.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { ImgctlError } from '../errors.ts';
+import { errorReason } from '../files/atomic-file.ts';
+import { builtin, type Io, untilAborted } from '../io.ts';
+import { runChild, TIME_LIMIT } from './child.ts';
+import type { Settings } from './settings.ts';
+import type { SettingKey } from './table.ts';
+
+type CommandKey = Extract<SettingKey, `${string}-command`>;
+
+/** The variable of each secret but the token, and the setting with a command that prints it. */
+export const SECRETS = {
+  password: { variable: 'IMGCTL_PASSWORD', command: 'password-command' },
+  uploadPassword: { variable: 'IMGCTL_UPLOAD_PASSWORD', command: 'upload-password-command' },
+  uploadSecret: { variable: 'IMGCTL_UPLOAD_SECRET', command: 'upload-secret-command' },
+  storePassword: {
+    variable: 'IMGCTL_TOKEN_STORE_PASSWORD',
+    command: 'token-store-password-command',
+  },
+  storeKey: { variable: 'IMGCTL_TOKEN_STORE_KEY', command: undefined },
+} as const;
+
+export interface SecretSource {
+  /** The variable, file or command it comes from, for messages. */
+  readonly origin: string;
+  /** @throws ImgctlError config: no usable secret; the reason of an interrupt */
+  read(): Promise<string>;
+}
+
+/** Returns the first of option, variable, file and command that is set. @throws ImgctlError config: an invalid setting */
+export function findSecret(
+  settings: Settings,
+  io: Io,
+  name: keyof typeof SECRETS,
+): SecretSource | undefined {
+  const { variable, command: setting } = SECRETS[name];
+  const fileVariable = `${variable}_FILE`;
+  const { [variable]: value, [fileVariable]: file } = io.env;
+  const command = setting && commandSource(settings, io, setting);
+  if (command?.isOption) return command;
+  if (value) return { origin: variable, read: async () => value };
+  if (file) {
+    const origin = `the file ${file} (${fileVariable})`;
+    const read = async () => {
+      const limit = AbortSignal.timeout(TIME_LIMIT);
+      try {
+        const stream = openFile(path.resolve(io.cwd, file));
+        return await readFirstLine(stream, AbortSignal.any([io.signal, limit]), origin);
+      } catch (cause) {
+        if (cause instanceof ImgctlError) throw cause;
+        const reason = limit.aborted
+          ? `no line within ${TIME_LIMIT / 1_000} s`
+          : errorReason(cause);
+        const hint = `check ${fileVariable} and the permissions of the file`;
+        throw new ImgctlError('config', `cannot read ${origin}: ${reason}`, { hint, cause });
+      }
+    };
+    return { origin, read };
+  }
+  return command;
+}
+
+/** Returns the first line that a shell command prints. */
+function commandSource(settings: Settings, io: Io, setting: CommandKey) {
+  const command = settings.get(setting);
+  if (command === undefined) return undefined;
+  const { source, origin } = settings.find(setting);
+  const isOption = source === 'override';
+  const what = `the ${setting.replaceAll('-', ' ')}`;
+  const read = async () => {
+    const result = await runChild(io, { command, stderr: 'inherit', limitAfterLine: 2_000 });
+    if (result.failure === undefined) return firstLine(result.stdout, what);
+    const show = isOption ? `: ${command}` : `; to show it: imgctl config get ${setting}`;
+    const { failure, cause } = result;
+    throw new ImgctlError('config', `${what} ${failure}`, {
+      hint: `run it by hand${show}`,
+      cause,
+    });
+  };
+  return { origin: `${what} (${origin})`, isOption, read };
+}
+
+/** Opens a named pipe without waiting for its writer: Node could not end while a thread of it waits. */
+function openFile(file: string): Readable {
+  if (!fs.statSync(file).isFIFO()) return fs.createReadStream(file, { end: MAX_BYTES });
+  const fd = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
+  return new (builtin('node:net').Socket)({ fd, readable: true, writable: false });
+}
+
+const MAX_BYTES = 64 * 1024;
+/** More than a header can hold, and fewer than MAX_BYTES in any encoding. */
+const MAX_LENGTH = 8 * 1024;
+
+/** Returns the first line of standard input, for --password-stdin. */
+export async function passwordOfStdin(io: Io): Promise<string> {
+  if (!io.stdin.isTTY) return readFirstLine(io.stdin.stream, io.signal, 'standard input');
+  throw new ImgctlError('usage', '--password-stdin reads a pipe or file, not a terminal', {
+    hint: 'omit it to be prompted for the password',
+  });
+}
+
+/** Reads up to MAX_BYTES. @throws ImgctlError config; the reason of an interrupt; the file system's error */
+async function readFirstLine(stream: Readable, signal: AbortSignal, what: string): Promise<string> {
+  builtin('node:stream').addAbortSignal(signal, stream);
+  const read = async () => {
+    let text = '';
+    for await (const chunk of stream.setEncoding('utf8')) {
+      text += chunk;
+      if (text.includes('\n') || text.length > MAX_BYTES) break;
+    }
+    return text;
+  };
+  return firstLine(await untilAborted(read(), signal), what);
+}
+
+function firstLine(text: string, what: string): string {
+  // Some editors write a byte order mark.
+  const line = text.replace(/^\ufeff/, '').split(/\r?\n/, 1)[0] ?? '';
+  const flaw = secretFlaw(line);
+  if (flaw === undefined) return line;
+  throw new ImgctlError('config', `${what} gave ${flaw}`, {
+    hint: 'put the secret on its first line',
+  });
+}
+
+/** Returns why a text is no secret. Checked before a request is sent: the service limits token requests. */
+export function secretFlaw(line: string): string | undefined {
+  if (line === '') return 'an empty line';
+  if (line.length > MAX_LENGTH) return 'a line that is too long';
+  // Text in UTF-16 or another encoding.
+  if (/[\0\ufffd]/.test(line)) return 'text that is not UTF-8';
+  return undefined;
+}

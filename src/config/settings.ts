@@ -1,0 +1,279 @@
+// The settings of a run: what config.json holds and how it is changed, and the value of each setting with its origin.
+
+import type { Stats } from 'node:fs';
+import path from 'node:path';
+import { attempt, ImgctlError } from '../errors.ts';
+import { errorReason, readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
+import { withMutex } from '../files/mutex.ts';
+import { followLinks } from '../files/user-file.ts';
+import { baseUrlText } from '../http/url.ts';
+import type { Io } from '../io.ts';
+import { isObject, type JsonObject } from '../json.ts';
+import { shellQuote } from '../words.ts';
+import {
+  SETTINGS,
+  type SettingDefinition,
+  type SettingKey,
+  type SettingValue,
+  STORED_PASSWORD,
+} from './table.ts';
+
+/** config.json: `{"profile": "<default profile>", "profiles": {"<name>": {"<key>": "<value>"}}}` */
+export interface ConfigFile {
+  readonly profile: string | undefined;
+  readonly profiles: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  /** Other members of the file, written back unchanged. */
+  readonly rest: JsonObject;
+}
+
+const CONFIG_FILE = 'config.json';
+
+export function configFilePath(directory: string): string {
+  // A link into a collection of dot files stays a link.
+  return followLinks(path.join(directory, CONFIG_FILE));
+}
+
+/** @throws ImgctlError config: the file is unreadable, invalid or not trusted */
+export function readConfigFile(directory: string | undefined, io: Trust): ConfigFile {
+  if (directory === undefined) return checkConfig({});
+  const file = configFilePath(directory);
+  try {
+    const check = (stat: Stats) => checkTrust(directory, stat, io);
+    return checkConfig(readJsonFile(file, check, io.system.uid) ?? {});
+  } catch (error) {
+    if (error instanceof ImgctlError) throw error;
+    const message = `cannot read the settings in ${file}: ${errorReason(error)}`;
+    throw new ImgctlError('config', message, {
+      hint: 'fix the file or move it elsewhere; imgctl does not overwrite it',
+    });
+  }
+}
+
+type Trust = Pick<Io, 'env' | 'system'>;
+
+/**
+ * Settings name commands to run, so those of another user are not used: sudo may keep HOME. Whoever sets
+ * IMGCTL_CONFIG_DIR trusts that folder, such as a volume of a container. Windows has neither owners nor modes.
+ * @throws ImgctlError config
+ */
+export function checkTrust(directory: string, { uid, mode }: Stats, { env, system }: Trust): void {
+  if (env.IMGCTL_CONFIG_DIR || system.uid === undefined) return;
+  const file = path.join(directory, CONFIG_FILE);
+  if (uid !== system.uid && uid !== 0) {
+    throw new ImgctlError('config', `${file} belongs to another user`, {
+      hint: 'to trust it, set IMGCTL_CONFIG_DIR to its folder; for your own settings, run: sudo -H imgctl …',
+    });
+  }
+  if ((mode & 0o002) === 0) return;
+  throw new ImgctlError('config', `every user can change ${file}`, {
+    hint: `check it, then run: chmod 600 ${shellQuote(file)}`,
+  });
+}
+
+function checkConfig({ profile, profiles = {}, ...rest }: JsonObject): ConfigFile {
+  if (profile !== undefined && typeof profile !== 'string') {
+    throw new Error('profile is not a string');
+  }
+  if (!isObject(profiles)) throw new Error('profiles is not an object');
+  for (const [name, settings] of Object.entries(profiles)) {
+    if (!isObject(settings)) throw new Error(`profiles.${name} is not an object`);
+    const wrong = Object.keys(settings).find((key) => typeof settings[key] !== 'string');
+    if (wrong !== undefined) throw new Error(`profiles.${name}.${wrong} is not a string`);
+  }
+  const checked = profiles as Record<string, Record<string, string>>;
+  return { profile, profiles: new Map(Object.entries(checked)), rest };
+}
+
+const MUTEX_PATIENCE = 20_000;
+
+export async function changeProfile(
+  directory: string | undefined,
+  io: Io,
+  name: string,
+  /** undefined removes a setting. */
+  changes: Readonly<Partial<Record<SettingKey | typeof STORED_PASSWORD, string | undefined>>>,
+): Promise<void> {
+  await changeConfigFile(directory, io, (config) => {
+    const settings = new Map(Object.entries(config.profiles.get(name) ?? {}));
+    for (const [key, value] of Object.entries(changes)) {
+      if (value === undefined) settings.delete(key);
+      else settings.set(key, value);
+    }
+    const profiles = new Map(config.profiles).set(name, Object.fromEntries(settings));
+    return { ...config, profiles };
+  });
+}
+
+export function requireDirectory(directory: string | undefined): string {
+  if (directory !== undefined) return directory;
+  throw new ImgctlError('config', 'no home directory for the settings', {
+    hint: 'set IMGCTL_CONFIG_DIR to a writable directory',
+  });
+}
+
+export async function changeConfigFile(
+  directory: string | undefined,
+  io: Io,
+  change: (config: ConfigFile) => ConfigFile,
+): Promise<void> {
+  const file = configFilePath(requireDirectory(directory));
+  try {
+    await withMutex(file, MUTEX_PATIENCE, io, async (assertHeld) => {
+      const { profile, profiles, rest } = change(readConfigFile(directory, io));
+      const value: JsonObject = { profile, profiles: Object.fromEntries(profiles), ...rest };
+      const create = (staging: string) => storeWithConf(staging, value);
+      await writeJsonFile(file, value, { create, assertHeld, keepsOwner: true });
+    });
+  } catch (error) {
+    if (error instanceof ImgctlError) throw error;
+    throw new ImgctlError('config', `cannot write ${file}: ${errorReason(error)}`, {
+      hint: 'check disk space and permissions, or set IMGCTL_CONFIG_DIR; nothing was changed',
+      cause: error,
+    });
+  }
+}
+
+/** conf ignores short writes, and writes in place under SNAP: it only gets the staging file. */
+async function storeWithConf(staging: string, value: JsonObject): Promise<void> {
+  const { default: Conf } = await import('conf');
+  const conf = new Conf<JsonObject>({
+    cwd: path.dirname(staging),
+    configName: path.basename(staging),
+    fileExtension: '',
+    configFileMode: 0o600,
+    serialize: (settings) => `${JSON.stringify(settings, undefined, '\t')}\n`,
+  });
+  conf.store = value;
+}
+
+/** A value of an option or a prompt. */
+export interface Override {
+  readonly text: string;
+  readonly value: unknown;
+  /** Such as `--base-url`. */
+  readonly origin: string;
+}
+
+type Overrides = ReadonlyMap<SettingKey, Override>;
+
+export const DEFAULT_PROFILE = 'default';
+
+type Texts = Readonly<Record<string, string | undefined>>;
+
+/** The owner of a token and of what else is cached; unset settings are empty. */
+export interface Account {
+  readonly profile: string;
+  readonly baseUrl: string;
+  readonly username: string;
+}
+
+/** The settings of a run. An invalid one throws when it is needed, and does not matter otherwise. */
+export class Settings {
+  readonly profile: string;
+  /** ` --profile NAME` if a command in a hint needs it for this profile, else empty. */
+  readonly profileFlag: string;
+  /** The command that logs in to this service, with --base-url if a plain login would use another one. */
+  readonly loginCommand: string;
+  /** Where the last login with --store-password stored the password. */
+  readonly storedAt: string | undefined;
+  readonly #overrides: Overrides;
+  readonly #env: Texts;
+  readonly #stored: Texts;
+  readonly #defaultProfile: string;
+  readonly #values = new Map<SettingKey, unknown>();
+
+  constructor(
+    profile: string,
+    overrides: Overrides,
+    env: Texts,
+    stored: Texts,
+    defaultProfile: string = DEFAULT_PROFILE,
+  ) {
+    this.profile = profile;
+    this.profileFlag = profile === defaultProfile ? '' : ` --profile ${profile}`;
+    this.storedAt = stored[STORED_PASSWORD];
+    this.#overrides = overrides;
+    this.#env = env;
+    this.#stored = stored;
+    this.#defaultProfile = defaultProfile;
+    const { text } = this.find('base-url');
+    const isUsual = text === this.find('base-url', new Map()).text;
+    this.loginCommand = `imgctl login${this.profileFlag}${isUsual ? '' : ` --base-url ${text}`}`;
+  }
+
+  /** Returns the value. @throws ImgctlError usage or config: it is invalid */
+  get<Key extends SettingKey>(key: Key): SettingValue<Key> {
+    if (!this.#values.has(key)) this.#values.set(key, this.#read(key));
+    return this.#values.get(key) as SettingValue<Key>;
+  }
+
+  #read(key: SettingKey): unknown {
+    const { text, source, origin } = this.find(key);
+    if (source === 'override') return this.#overrides.get(key)?.value;
+    if (text === undefined) return undefined;
+    const result = attempt(() => SETTINGS[key].value.parse(text, key));
+    if ('value' in result) return result.value;
+    const { error } = result;
+    throw error.with({ code: 'config', message: `${error.message} (from ${origin})` });
+  }
+
+  /** Returns the settings with other values. @throws ImgctlError usage or config: one is invalid */
+  with(texts: Partial<Record<SettingKey, string | undefined>>): Settings {
+    const overrides = new Map(this.#overrides);
+    for (const [key, text] of Object.entries(texts) as [SettingKey, string | undefined][]) {
+      if (text === undefined) continue;
+      overrides.set(key, { text, value: SETTINGS[key].value.parse(text, key), origin: key });
+    }
+    return new Settings(this.profile, overrides, this.#env, this.#stored, this.#defaultProfile);
+  }
+
+  /** Returns the text of a valid value, a base URL with its scheme. @throws ImgctlError usage or config: it is invalid */
+  text(key: SettingKey): string | undefined {
+    const value = this.get(key);
+    return value instanceof URL ? baseUrlText(value) : this.find(key).text;
+  }
+
+  /**
+   * Returns the text, unchecked, of the first of override, environment, profile and default that has one, and its origin
+   * for people: `--base-url`, `IMGCTL_BASE_URL`, `profile default`, `default`; empty without a text.
+   */
+  find(key: SettingKey, overrides = this.#overrides) {
+    const { env: variable = '', fallback }: SettingDefinition = SETTINGS[key];
+    const found = (
+      source: 'override' | 'environment' | 'profile' | 'default',
+      text: string | undefined,
+      origin: string,
+    ) => ({ source, text, origin });
+    const override = overrides.get(key);
+    if (override) return found('override', override.text, override.origin);
+    if (this.#env[variable]) return found('environment', this.#env[variable], variable);
+    if (Object.hasOwn(this.#stored, key)) {
+      return found('profile', this.#stored[key], `profile ${this.profile}`);
+    }
+    return found('default', fallback, fallback === undefined ? '' : 'default');
+  }
+
+  /** Where `login --store-password` stores the password: `keychain`, or `helper:NAME`. */
+  get passwordLocation(): string {
+    const helper = this.get('credential-helper');
+    return helper === undefined ? 'keychain' : `helper:${helper}`;
+  }
+
+  /** Where passwords of the profile may be, first the location to read. */
+  get passwordLocations(): string[] {
+    const configured = this.get('credential-helper') && this.passwordLocation;
+    return [...new Set([configured, this.storedAt])].filter((location) => location !== undefined);
+  }
+
+  /** The owner of the cached files; unset values are empty. Plain http is accepted, because nothing is sent. */
+  get account(): Account {
+    const url = this.get('base-url');
+    const username = this.get('username') ?? '';
+    return { profile: this.profile, baseUrl: url === undefined ? '' : baseUrlText(url), username };
+  }
+}
+
+/** Returns the settings that a profile stores, without flags. */
+export function storedSettings(config: ConfigFile, profile: string, env: Texts = {}): Settings {
+  return new Settings(profile, new Map(), env, config.profiles.get(profile) ?? {}, config.profile);
+}

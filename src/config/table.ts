@@ -1,0 +1,241 @@
+// The table of settings, and the addresses of the token store and the upload storage.
+
+import { ImgctlError, tryOr } from '../errors.ts';
+import { hideUserInfo, parseBaseUrl, withScheme } from '../http/url.ts';
+import { builtin } from '../io.ts';
+import { FORMAT_NAMES } from '../output/formats.ts';
+import { FIELDS, parseColumns } from '../query/fields.ts';
+import { TIME_STYLES } from '../query/timestamp.ts';
+import { choice, duration, type Value, wholeNumber } from './values.ts';
+
+export interface SettingDefinition {
+  readonly summary: string;
+  readonly env?: string;
+  readonly fallback?: string;
+  readonly value: Value;
+}
+
+/** A text that a function parses. */
+function parsed<Parsed>(
+  parse: Value<Parsed>['parse'],
+  hints: Pick<Value, 'from' | 'suggested'> = {},
+): Value<Parsed> {
+  return { type: 'string', parse, ...hints };
+}
+
+/** Basic credentials cannot hold a colon in the user name (RFC 7617). The rest may be a password, so it is hidden. */
+function userName(text: string, key: string): string {
+  if (!text.includes(':')) return nonEmpty(text, key);
+  throw invalid(key, text.replace(/:.*/s, ':…'), 'use a user name without a colon');
+}
+
+function helperName(text: string, key: string): string {
+  if (/^[\w.-]+$|[\\/]/.test(text)) return text;
+  throw invalid(key, text, 'use a name such as pass, or a path');
+}
+
+function regionName(text: string, key: string): string {
+  if (/^[\w-]{1,64}$/.test(text)) return text;
+  throw invalid(key, text, 'use a region such as us-east-1');
+}
+
+const COLUMNS = parsed((text, key) => parseColumns(text, key, FIELDS), { from: 'columns' });
+
+const BOOLEAN = choice('value', ['true', 'false']);
+
+const COMMAND = parsed(nonEmpty);
+
+const FILE = parsed(nonEmpty, { from: 'files' });
+
+/** All settings, in the order of `config list`. */
+export const SETTINGS = {
+  'base-url': {
+    summary: 'address of the service',
+    env: 'IMGCTL_BASE_URL',
+    value: parsed((text) => parseBaseUrl(withScheme(text.trim()) ?? text)),
+  },
+  username: {
+    summary: 'user name to log in with',
+    env: 'IMGCTL_USERNAME',
+    value: parsed(userName),
+  },
+  'password-command': {
+    summary: 'command whose first output line is the password',
+    env: 'IMGCTL_PASSWORD_COMMAND',
+    value: COMMAND,
+  },
+  'token-store': {
+    summary: 'where tokens are stored: file, or the URL of a Redis server that machines share',
+    env: 'IMGCTL_TOKEN_STORE',
+    fallback: 'file',
+    value: parsed(parseStoreAddress, { suggested: ['file'] }),
+  },
+  'token-store-password-command': {
+    summary: 'command that prints the password of the token store',
+    value: COMMAND,
+  },
+  'wait-for-token': {
+    summary: 'how long to wait if the service allows no login now, such as 5m',
+    value: duration(),
+  },
+  'credential-helper': {
+    summary: 'Docker credential helper that stores the password: a name such as pass, or a path',
+    value: parsed(helperName, { suggested: ['osxkeychain', 'pass', 'secretservice', 'wincred'] }),
+  },
+  output: {
+    summary: 'output format',
+    env: 'IMGCTL_OUTPUT',
+    fallback: 'table',
+    value: choice('format', FORMAT_NAMES),
+  },
+  timeout: {
+    summary: 'time limit of each request',
+    env: 'IMGCTL_TIMEOUT',
+    fallback: '30s',
+    value: duration(),
+  },
+  retries: {
+    summary: 'retries for requests that are safe to repeat',
+    fallback: '4',
+    value: wholeNumber(0, 100),
+  },
+  concurrency: {
+    summary: 'page requests sent at the same time',
+    fallback: '6',
+    value: wholeNumber(1, 32),
+  },
+  'columns.images': { summary: 'columns of images list', value: COLUMNS },
+  'columns.my-images': { summary: 'columns of my-images', value: COLUMNS },
+  'table-style': {
+    summary: 'frames around tables on a terminal',
+    fallback: 'plain',
+    value: choice('style', ['plain', 'box']),
+  },
+  'auth-scheme': {
+    summary: 'how the token is sent',
+    fallback: 'bearer',
+    value: choice('scheme', ['bearer', 'basic']),
+  },
+  'allow-http': {
+    summary: 'allow plain http to other hosts',
+    fallback: 'false',
+    value: { ...BOOLEAN, parse: (text, name) => BOOLEAN.parse(text, name) === 'true' },
+  },
+  'ca-file': { summary: 'additional trusted certificates (PEM)', value: FILE },
+  'metrics-file': {
+    summary: 'file for the metrics of sync, push and images changes',
+    value: FILE,
+  },
+  time: {
+    summary: 'format of timestamps in tables',
+    value: choice('time style', TIME_STYLES, ['wire', 'raw']),
+  },
+  'upload-url': { summary: 'storage that push uploads to', value: parsed(parseUploadUrl) },
+  'upload-username': { summary: 'user name for a WebDAV storage', value: parsed(userName) },
+  'upload-password-command': {
+    summary: 'command that prints the WebDAV password',
+    value: COMMAND,
+  },
+  'upload-access-key': { summary: 'access key id for an S3 storage', value: COMMAND },
+  'upload-secret-command': { summary: 'command that prints the S3 secret key', value: COMMAND },
+  'upload-region': {
+    summary: 'region of an S3 storage',
+    fallback: 'us-east-1',
+    value: parsed(regionName),
+  },
+  'upload-ca-file': { summary: 'trusted certificates for the storage (PEM)', value: FILE },
+} as const satisfies Record<string, SettingDefinition>;
+
+type Definitions = typeof SETTINGS;
+
+export type SettingKey = keyof Definitions;
+
+/** The parsed value of a setting; undefined if it is not set and has no default. */
+export type SettingValue<Key extends SettingKey> =
+  | ReturnType<Definitions[Key]['value']['parse']>
+  | (Definitions[Key] extends { readonly fallback: string } ? never : undefined);
+
+/** Says where a login stored the password of the profile: `keychain`, or `helper:NAME`. */
+export const STORED_PASSWORD = 'stored-password';
+
+export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];
+
+export function isSettingKey(text: string): text is SettingKey {
+  return Object.hasOwn(SETTINGS, text);
+}
+
+function nonEmpty(text: string, key: string): string {
+  if (text !== '') return text;
+  throw new ImgctlError('usage', `${key} must not be empty`, {
+    hint: `provide a value, or remove the setting: imgctl config unset ${key}`,
+  });
+}
+
+function invalid(what: string, text: string, hint: string): ImgctlError {
+  return new ImgctlError('usage', `invalid ${what}: ${text}`, { hint });
+}
+
+/** Returns why the text holds no certificate in PEM format, or undefined; Node silently ignores such text. */
+export function certificateFlaw(text: string): string | undefined {
+  const { X509Certificate } = builtin('node:crypto');
+  return tryOr(() => new X509Certificate(text) && undefined, 'no valid PEM certificate');
+}
+
+export type StoreAddress = NonNullable<ReturnType<typeof parseStoreAddress>>;
+
+/** Returns undefined for `file`. @throws ImgctlError usage; the message never shows a password */
+function parseStoreAddress(text: string) {
+  if (text === 'file') return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const [, database] = /^\/?(\d{0,4})$/.exec(url?.pathname ?? 'none') ?? [];
+  const username = tryOr(() => decodeURIComponent(url?.username ?? ''), undefined);
+  const isRedis = url?.hostname && /^rediss?:$/.test(url.protocol) && !url.search && !url.hash;
+  if (!isRedis || database === undefined || username === undefined) {
+    const hint = 'use file, or a URL such as rediss://imgctl@redis.example.com:6379/0';
+    throw invalid('token-store', hideUserInfo(text), hint);
+  }
+  if (url.password !== '') {
+    throw new ImgctlError('usage', 'token-store must not contain a password', {
+      hint: 'remove it from the URL and set IMGCTL_TOKEN_STORE_PASSWORD or token-store-password-command',
+    });
+  }
+  return {
+    tls: url.protocol === 'rediss:',
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port || 6379),
+    username: username || undefined,
+    database: Number(database),
+    /** The URL, for messages; it holds no password. */
+    text,
+  };
+}
+
+export type UploadTarget =
+  /** `url` has the scheme http or https and no slash at its end. */
+  | { readonly kind: 's3' | 'dav'; readonly url: URL }
+  | { readonly kind: 'file'; readonly path: string };
+
+const EXAMPLES =
+  'use a URL such as dav+https://host/path, s3+https://host/bucket/prefix or file:///mnt/uploads';
+
+/** @throws ImgctlError usage: another scheme, credentials, query or fragment, no bucket */
+function parseUploadUrl(text: string): UploadTarget {
+  const [, scheme, rest = text] = /^(s3|dav)\+(https?:.*)$/is.exec(text) ?? [];
+  const kind = scheme?.toLowerCase();
+  const url = URL.canParse(rest) ? new URL(rest) : undefined;
+  const hasMore = url && (url.username || url.password || url.search || url.hash);
+  if (hasMore) {
+    const hint = 'remove the user name, password, query and fragment from the URL';
+    // The query may be a secret too.
+    throw invalid('upload URL', hideUserInfo(text).replace(/([?#]).*/s, '$1…'), hint);
+  }
+  if (url?.protocol === 'file:' && url.host === '') {
+    const path = tryOr(() => builtin('node:url').fileURLToPath(url), undefined);
+    if (path !== undefined) return { kind: 'file', path };
+  }
+  if (url) url.pathname = url.pathname.replace(/\/+$/, '');
+  const bucket = url && tryOr(() => decodeURIComponent(url.pathname), '/');
+  const hasBucket = kind === 's3' && /^\/[^/]/.test(bucket ?? '');
+  if (url && (kind === 'dav' || hasBucket)) return { kind, url };
+  throw invalid('upload URL', hideUserInfo(text), EXAMPLES);
+}

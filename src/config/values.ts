@@ -1,0 +1,106 @@
+// The kinds of values that options, arguments and settings take: how each is parsed, and what help and completion offer.
+
+import { ImgctlError } from '../errors.ts';
+import { parseChoice } from '../query/suggest.ts';
+
+/** Where completion finds the values that are not a fixed choice. */
+export type ValueSource =
+  | 'columns'
+  | 'cursors'
+  | 'files'
+  | 'filters'
+  | 'folders'
+  | 'images'
+  | 'locks'
+  | 'packages'
+  | 'profiles'
+  | 'setting-keys'
+  | 'setting-values'
+  | 'sorts'
+  | 'sync-ids';
+
+export interface Value<Parsed = unknown> {
+  readonly type: 'string' | 'integer' | 'duration';
+  /**
+   * @param name of the option or setting
+   * @throws ImgctlError usage or config: the text is invalid, and may hold a password
+   */
+  parse(text: string, name: string): Parsed;
+  /** All valid words. */
+  readonly words?: readonly string[];
+  /** Words that completion offers, if others are valid too. */
+  readonly suggested?: readonly string[];
+  readonly from?: ValueSource;
+  readonly min?: number;
+  readonly max?: number;
+}
+
+/** Any text. @param hints what completion offers */
+export function anyText(hints: Pick<Value, 'from' | 'suggested'> = {}): Value<string> {
+  return { type: 'string', parse: (text) => text, ...hints };
+}
+
+/**
+ * One of these words.
+ * @param noun what they are, such as `format`
+ * @param alias another name of one of them
+ */
+export function choice<const Word extends string>(
+  noun: string,
+  words: readonly Word[],
+  [alias, meant]: readonly [alias?: string, word?: Word] = [],
+) {
+  return {
+    type: 'string',
+    words,
+    parse: (text: string, name: string): Word =>
+      parseChoice(text === alias && meant ? meant : text, { noun, valid: words, where: name }),
+  } as const;
+}
+
+export function wholeNumber(min: number, max?: number): Value<number> {
+  const parse = (text: string, name: string) => {
+    const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (number >= min && number <= (max ?? Number.MAX_SAFE_INTEGER)) return number;
+    const range = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
+    const example = name.startsWith('-') ? name : `imgctl config set ${name}`;
+    throw new ImgctlError('usage', `${name} must be a whole number ${range} (got ${text})`, {
+      hint: `for example: ${example} ${min}`,
+    });
+  };
+  return { type: 'integer', min, ...(max !== undefined && { max }), parse };
+}
+
+const UNITS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+
+/** 24 days, the maximum of a timer. */
+const MAX_TIMER = 2 ** 31 - 1;
+
+/** A hundred years. */
+export const MAX_AGE = 36_525 * 86_400_000;
+
+/** Milliseconds. */
+export function duration(max = MAX_TIMER): Value<number> {
+  return { type: 'duration', parse: (text, name) => parseDuration(text, name, max) };
+}
+
+/** Returns milliseconds. @throws ImgctlError usage */
+export function parseDuration(text: string, name: string, max = MAX_TIMER): number {
+  const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/.exec(text.trim()) ?? [];
+  const milliseconds = Number(number) * (UNITS[unit] ?? Number.NaN);
+  if (milliseconds >= 1 && milliseconds <= max) return Math.round(milliseconds);
+  if (milliseconds > max) {
+    const days = Math.floor(max / 86_400_000);
+    throw new ImgctlError('usage', `${name} must be at most ${days} days (got ${text})`);
+  }
+  throw new ImgctlError('usage', `invalid ${name}: ${text}`, {
+    hint: 'use a duration such as 500ms, 30s, 5m, 1h, 2d or 3w',
+  });
+}

@@ -1,0 +1,163 @@
+// A mutex for one process at a time. It is stale if it does not change while another process watches it.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { ImgctlError, tryOr } from '../errors.ts';
+import { builtin, type Clock } from '../io.ts';
+import { type AssertHeld, isMissing, makeFolder, UUID } from './atomic-file.ts';
+
+/** Milliseconds between two renewals. */
+const RENEWAL = 1_000;
+/** Milliseconds without a change. NFS shows changes up to 3 s late. */
+const STALE_AFTER = 5_000;
+
+const MAX_PAUSE = 1_000;
+
+/** Another process took the mutex over while this one was stopped. */
+export class MutexLostError extends ImgctlError {}
+
+/**
+ * Runs the action while holding the mutex of `file`: the folder `<file>.lock`, with one file in it. The random
+ * name of that file is the holder's, so that nobody takes over, renews or releases the mutex of another one.
+ * The action's `assertHeld` throws MutexLostError unless the mutex is still held. Clocks are never compared, because
+ * machines that share a folder may have different ones.
+ * @throws ImgctlError locked: others held it for longer than `patience` milliseconds; MutexLostError;
+ *   the file system's error if no mutex can be made
+ */
+export async function withMutex<Result>(
+  file: string,
+  patience: number,
+  io: Clock,
+  action: (assertHeld: AssertHeld) => Promise<Result>,
+): Promise<Result> {
+  const own = await acquire(`${file}.lock`, patience, io);
+  let time = io.now() / 1_000;
+  const assertHeld = () => {
+    // Clocks may stand still or be set back, but this changes every time.
+    time += 1;
+    try {
+      fs.utimesSync(own, time, time);
+    } catch (cause) {
+      if (!isMissing(cause)) return;
+      const message = `another imgctl took over ${path.dirname(own)} while this one was stopped`;
+      throw new MutexLostError('failed', message, { hint: 'run the command again', cause });
+    }
+  };
+  const timer = setInterval(() => tryOr(assertHeld, undefined), RENEWAL).unref();
+  try {
+    return await action(assertHeld);
+  } finally {
+    clearInterval(timer);
+    release(own);
+  }
+}
+
+/** Does the same, but runs the action without a mutex if none can be made. */
+export async function withMutexIfPossible<Result>(
+  file: string | undefined,
+  patience: number,
+  io: Clock,
+  action: (assertHeld: AssertHeld) => Promise<Result>,
+): Promise<Result> {
+  if (file === undefined) return action(() => {});
+  let isHeld = false;
+  try {
+    return await withMutex(file, patience, io, (assertHeld) => {
+      isHeld = true;
+      return action(assertHeld);
+    });
+  } catch (error) {
+    if (isHeld || error instanceof ImgctlError) throw error;
+    return action(() => {});
+  }
+}
+
+/** Returns the holder's file. */
+async function acquire(folder: string, patience: number, io: Clock): Promise<string> {
+  makeFolder(path.dirname(folder));
+  const own = path.join(folder, builtin('node:crypto').randomUUID());
+  let seen = '';
+  let unchanged = 0;
+  for (let waited = 0; ; ) {
+    if (claim(folder, own)) return own;
+    const [holder, state] = look(folder);
+    if (state !== seen) unchanged = 0;
+    seen = state;
+    if (unchanged > STALE_AFTER) {
+      // Its holder was killed before it wrote its file: the next round makes the folder again.
+      if (holder === undefined) tryOr(() => fs.rmdirSync(folder), undefined);
+      else if (takeOver(path.join(folder, holder), own)) return own;
+    }
+    if (waited > patience) {
+      const message = `another imgctl has held ${folder} for ${patience / 1_000} s`;
+      const hint = 'if no other imgctl is running, remove that directory';
+      throw new ImgctlError('locked', message, { hint });
+    }
+    const pause = 50 + 100 * io.random();
+    const before = io.now();
+    await io.sleep(pause, io.signal);
+    // Under load a pause takes longer. A suspension or a change of the clock counts as one long pause at most.
+    const passed = Math.min(Math.max(io.now() - before, pause), MAX_PAUSE);
+    waited += passed;
+    unchanged += passed;
+  }
+}
+
+const HOLDER = new RegExp(`^${UUID}$`);
+
+/**
+ * Returns the name of the holder's file, if there is one, and a text that changes with every renewal.
+ * @throws an error for a link or the folder of another program, in which nothing may be renamed or deleted
+ */
+function look(folder: string): readonly [holder: string | undefined, state: string] {
+  try {
+    const names = fs.lstatSync(folder).isDirectory() ? fs.readdirSync(folder) : [''];
+    if (!names.every((name) => HOLDER.test(name))) {
+      throw new Error(`${folder} was not created by imgctl`);
+    }
+    const [holder] = names;
+    const { mtimeMs } = fs.lstatSync(path.join(folder, holder ?? ''));
+    return [holder, `${holder} ${mtimeMs}`];
+  } catch (error) {
+    if (isMissing(error)) return [undefined, 'released'];
+    throw error;
+  }
+}
+
+/** Takes a free mutex. Of several processes, one succeeds. */
+function claim(folder: string, own: string): boolean {
+  try {
+    fs.mkdirSync(folder);
+    fs.writeFileSync(own, '');
+    return settleRace(own);
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    const isRemoved = code === 'ENOENT' && syscall === 'open';
+    if (code === 'EEXIST' || isRemoved) return false;
+    tryOr(() => fs.rmdirSync(folder), undefined);
+    throw error;
+  }
+}
+
+/** Takes a stale mutex from its holder. Of several processes, one succeeds. */
+function takeOver(holder: string, own: string): boolean {
+  return tryOr(() => {
+    fs.renameSync(holder, own);
+    return settleRace(own);
+  }, false);
+}
+
+/** True if this process alone holds the mutex. Else releases it: another took it over while this one was stopped. */
+function settleRace(own: string): boolean {
+  if (fs.readdirSync(path.dirname(own)).length === 1) return true;
+  release(own);
+  return false;
+}
+
+/** Does nothing if another process has taken the mutex over. */
+function release(own: string): void {
+  tryOr(() => {
+    fs.unlinkSync(own);
+    fs.rmdirSync(path.dirname(own));
+  }, undefined);
+}

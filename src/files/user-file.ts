@@ -1,0 +1,106 @@
+// Files that users own: read, and replaced in one step.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { ImgctlError } from '../errors.ts';
+import { builtin, type Clock, type Io, untilAborted } from '../io.ts';
+import { type AssertHeld, errorReason, isMissing, replaceFile } from './atomic-file.ts';
+import { withMutex } from './mutex.ts';
+
+/**
+ * Returns the text of a file, or undefined if it does not exist.
+ * @param what how messages name it: `the snapshot catalogue.json`
+ * @throws ImgctlError config: it is unreadable
+ */
+export async function readTextFile(
+  file: string,
+  what: string,
+  { signal }: Pick<Io, 'signal'>,
+): Promise<string | undefined> {
+  const { readFile } = builtin('node:fs/promises');
+  try {
+    const bytes = await untilAborted(readFile(file, { signal }), signal);
+    return bytes.toString('utf8').replace(/^\ufeff/, '');
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isMissing(error)) return undefined;
+    throw new ImgctlError('config', `cannot read ${what}: ${errorReason(error)}`, { cause: error });
+  }
+}
+
+/** Returns the path without symbolic links, also of a file that does not exist yet. */
+export function followLinks(file: string, maxLinks = 40): string {
+  try {
+    if (maxLinks === 0 || fs.existsSync(file)) return fs.realpathSync(file);
+    const real = path.join(fs.realpathSync(path.dirname(file)), path.basename(file));
+    const stat = fs.lstatSync(real, { throwIfNoEntry: false });
+    if (!stat?.isSymbolicLink()) return real;
+    return followLinks(path.resolve(path.dirname(real), fs.readlinkSync(real)), maxLinks - 1);
+  } catch {
+    // Its folder does not exist either, or the links lead in a circle: reading and writing report it.
+    return file;
+  }
+}
+
+/** Replaces a file atomically. It keeps its mode; a symbolic link to it stays. @throws ImgctlError failed */
+export async function replaceUserFile(
+  file: string,
+  text: string,
+  what: string,
+  assertHeld?: AssertHeld,
+): Promise<void> {
+  try {
+    const target = followLinks(file);
+    // Not of the target: the link /dev/stdout names a pipe that no path leads to.
+    const stat = fs.statSync(file, { throwIfNoEntry: false });
+    if (stat && !stat.isFile()) throw new Error('it is not a regular file');
+    // replaceFile would create it.
+    fs.accessSync(path.dirname(target));
+    const mode = stat === undefined ? 0o666 : stat.mode & 0o777;
+    await replaceFile(target, text, {
+      assertHeld,
+      create: (staging) => {
+        fs.writeFileSync(staging, text, { mode, flag: 'wx' });
+        // The umask does not apply to a file that keeps its mode.
+        if (stat) fs.chmodSync(staging, mode);
+      },
+    });
+  } catch (error) {
+    throw cannotWrite(what, error);
+  }
+}
+
+export function cannotWrite(what: string, error: unknown): ImgctlError {
+  if (error instanceof ImgctlError) return error;
+  return new ImgctlError('failed', `cannot write ${what}: ${errorReason(error)}`, {
+    hint: isMissing(error)
+      ? 'create its folder first'
+      : 'check its folder, its permissions and the free space',
+    cause: error,
+  });
+}
+
+/**
+ * Replaces a file by the text that `change` returns, unless that is undefined; one process at a time.
+ * @param patience milliseconds to wait for others
+ * @throws ImgctlError failed, locked, and whatever `change` throws
+ */
+export async function changeUserFile(
+  file: string,
+  what: string,
+  patience: number,
+  io: Clock,
+  change: () => Promise<string | undefined>,
+): Promise<void> {
+  try {
+    const target = followLinks(file);
+    // The mutex would create the folder.
+    fs.accessSync(path.dirname(target));
+    await withMutex(target, patience, io, async (assertHeld) => {
+      const text = await change();
+      if (text !== undefined) await replaceUserFile(target, text, what, assertHeld);
+    });
+  } catch (error) {
+    throw cannotWrite(what, error);
+  }
+}

@@ -1,0 +1,173 @@
+// What a command prints and how: decided once, before anything is sent.
+
+import { hasCode, ImgctlError } from '../errors.ts';
+import { BrokenPipeError } from '../io.ts';
+import { parseColumns } from '../query/fields.ts';
+import { incompatible, parseChoice } from '../query/suggest.ts';
+import { formatTimestamp, type TimeStyle } from '../query/timestamp.ts';
+import { createListWriter, type Row, type WriterOptions, writeRecord } from './writers.ts';
+
+/** A field of JSON output, which is a column of tables; its JSON types are such as `string or null`. */
+export type Column = readonly [name: string, type: string, meaning: string, traits?: Traits];
+
+interface Traits {
+  /** -q prints it alone. */
+  readonly isId?: boolean;
+  /** --time formats it. */
+  readonly isTime?: boolean;
+  /** Returns what a table shows instead of the value. */
+  readonly text?: (value: unknown, now: number) => unknown;
+}
+
+export function namesOf(columns: readonly Column[]): string[] {
+  return columns.map(([name]) => name);
+}
+
+/** Returns the columns with these names. */
+export function pick(columns: readonly Column[], ...names: readonly string[]): Column[] {
+  return columns.filter(([name]) => names.includes(name));
+}
+
+/** Options that change what is printed, as commander parses them. */
+export interface ViewOptions {
+  get?: string;
+  columns?: string;
+  header?: boolean;
+  meta?: boolean;
+  time?: TimeStyle;
+  trunc?: boolean;
+  urls?: boolean;
+}
+
+/** What a command decides about its output. */
+export interface Layout {
+  /** The columns that tables show [all]. */
+  readonly shown?: readonly string[];
+  /** The columns of csv and tsv [those of tables]. */
+  readonly cells?: readonly string[];
+  /** Never cuts a table. */
+  readonly isUncut?: boolean;
+  /** Returns how many rows there are, for the line below a table on a terminal. */
+  readonly summary?: () => string | undefined;
+}
+
+/** What the run says about its output. */
+export interface Surface {
+  readonly writer: Pick<WriterOptions, 'sink' | 'terminal' | 'boxed' | 'quiet' | 'format'>;
+  /** The option that chose the format, if one did. */
+  readonly formatOption: '--json' | '--output' | undefined;
+  /** Returns the setting for the format of times in tables. */
+  time(): TimeStyle | undefined;
+  now(): number;
+  footer(summary: string | undefined, hidden: readonly string[], hasNoTrunc: boolean): void;
+  note(message: string, hint?: string): void;
+}
+
+export class View {
+  /** True if a person reads a table, not bare values. */
+  readonly isTable: boolean;
+  /** True if cells are texts: in tables, csv and tsv. */
+  readonly isText: boolean;
+  /** True if every field is printed: not in a table, nor with --get or -q. */
+  readonly isWhole: boolean;
+  readonly isNdjson: boolean;
+  /** Formats a time as the columns of times. */
+  readonly timeText: (time: string) => string;
+  readonly #surface: Surface;
+  readonly #writer: WriterOptions & { readonly columns: readonly string[] };
+
+  /** @throws ImgctlError usage: options that contradict each other or name no column */
+  constructor(
+    surface: Surface,
+    columns: readonly Column[],
+    options: ViewOptions = {},
+    { shown = namesOf(columns), cells = shown, isUncut, summary }: Layout = {},
+  ) {
+    const { formatOption, now } = surface;
+    const { format, quiet = false } = surface.writer;
+    if (options.meta && format !== 'json' && format !== 'yaml') {
+      throw new ImgctlError('usage', `--meta cannot be used with the format ${format}`, {
+        hint: 'add -o json or -o yaml, or omit --meta',
+      });
+    }
+    if (quiet && options.columns !== undefined) throw incompatible('--quiet', '--columns');
+    if (options.get !== undefined && formatOption) throw incompatible('--get', formatOption);
+    const valid = namesOf(columns);
+    const where = `--get '${options.get}'`;
+    const get =
+      options.get === undefined
+        ? undefined
+        : parseChoice(options.get, { noun: 'field', valid, where });
+    const chosen =
+      options.columns === undefined ? undefined : parseColumns(options.columns, '--columns', valid);
+    this.#surface = surface;
+    this.isText = ['table', 'csv', 'tsv'].includes(format);
+    this.isNdjson = format === 'ndjson';
+    const isBare = quiet || get !== undefined;
+    this.isTable = format === 'table' && !isBare;
+    this.isWhole = format !== 'table' && !isBare;
+    const style = this.#timeStyle(options, get);
+    this.timeText = (time) => formatTimestamp(time, style, now());
+    const texts = new Map<string, (value: unknown) => unknown>();
+    for (const [name, , , { isTime, text } = {}] of columns) {
+      const { timeText } = this;
+      const timed = (value: unknown) => (typeof value === 'string' ? timeText(value) : value);
+      if (isTime && style !== 'raw') texts.set(name, timed);
+      else if (text && this.isTable) texts.set(name, (value) => text(value, now()));
+    }
+    this.#writer = {
+      ...surface.writer,
+      columns: chosen ?? (format === 'table' ? shown : cells),
+      // Without --columns json, ndjson and yaml show every field.
+      allFields: chosen === undefined,
+      idField: columns.find(([, , , traits]) => traits?.isId)?.[0],
+      times: columns.filter(([, , , traits]) => traits?.isTime).map(([name]) => name),
+      texts,
+      get,
+      only: options.urls ? 'url' : undefined,
+      header: options.header,
+      trunc: isUncut ? false : options.trunc,
+      footer: (hidden) => surface.footer(summary?.(), hidden, options.trunc !== undefined),
+    };
+  }
+
+  /** A bare value of --get is data, whatever the format. @throws ImgctlError usage */
+  #timeStyle({ time }: ViewOptions, get: string | undefined): TimeStyle {
+    const { format } = this.#surface.writer;
+    if (format === 'table' || get !== undefined) {
+      return time ?? (get === undefined ? (this.#surface.time() ?? 'local') : 'raw');
+    }
+    if (time !== 'local' && time !== 'age') return time ?? 'raw';
+    throw new ImgctlError('usage', `--time ${time} cannot be used with the format ${format}`, {
+      hint: 'use --time iso, or -o table',
+    });
+  }
+
+  /** Opens a list whose rows arrive gradually; the caller ends it. */
+  openList() {
+    return createListWriter(this.#writer);
+  }
+
+  async printList(rows: readonly Row[]): Promise<void> {
+    const list = this.openList();
+    await list.write(rows);
+    await list.end();
+  }
+
+  /** @param columns of tables, csv and tsv [those of the view] */
+  async printRecord(record: Row, columns = this.#writer.columns): Promise<void> {
+    await writeRecord({ ...this.#writer, columns }, record);
+  }
+
+  /** Explains a table without rows; other formats show that nothing was found. */
+  readonly note = (message: string, hint?: string): void => {
+    if (this.#surface.writer.format === 'table') this.#surface.note(message, hint);
+  };
+}
+
+/** Prints before an error is thrown, which neither a missing value of --get nor a reader that is gone must replace. */
+export async function printBeforeError(printed: Promise<void>): Promise<void> {
+  await printed.catch((error: unknown) => {
+    if (!hasCode(error, 'not-found') && !(error instanceof BrokenPipeError)) throw error;
+  });
+}

@@ -1,0 +1,39 @@
+// Text compared regardless of case and Unicode form, and the patterns of `like`.
+
+/** The time of normalize grows with the square of the length, so it is spared for what is no name. */
+const MAX_NORMALIZED = 1_000;
+
+/** Texts that look the same are equal, whatever their Unicode form. */
+export function normalize<Value>(value: Value): Value | string {
+  const isName = typeof value === 'string' && value.length <= MAX_NORMALIZED;
+  return isName ? value.normalize('NFC') : value;
+}
+
+/**
+ * Lower case, because the upper case of some letters is ASCII: a service would not find strasse in straße. A Greek sigma
+ * has another form at the end of a word.
+ */
+export function foldCase(text: string): string {
+  return `${normalize(text.toLowerCase())}`.replaceAll('ς', 'σ');
+}
+
+/** Ignores case; % stands for any text and cannot be escaped. */
+export function likePredicate(pattern: string): (text: string) => boolean {
+  const parts = foldCase(pattern).split('%');
+  const first = parts[0] ?? '';
+  const last = parts.at(-1) ?? '';
+  if (parts.length === 1) return (text) => foldCase(text) === first;
+  const middle = parts.slice(1, -1);
+  return (text) => {
+    const folded = foldCase(text);
+    const end = folded.length - last.length;
+    if (end < first.length || !folded.startsWith(first) || !folded.endsWith(last)) return false;
+    let position = first.length;
+    for (const part of middle) {
+      const found = folded.indexOf(part, position);
+      if (found === -1) return false;
+      position = found + part.length;
+    }
+    return position <= end;
+  };
+}

@@ -1,0 +1,351 @@
+// images changes: what is reported, when the state advances, and which runs share it.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import type { Image } from '../../../src/api/types.ts';
+import { findImages } from '../../../src/emulator/resources.ts';
+import { ImgctlError } from '../../../src/errors.ts';
+import { BrokenPipeError } from '../../../src/io.ts';
+import { run } from '../../../src/main.ts';
+import { catalogueByName, named, testImage, testImages } from '../../support/catalogue-page.ts';
+import { failed, fakeIo } from '../../support/io.ts';
+import { unixOnly } from '../../support/platform.ts';
+import { expectSteps, type Step } from '../../support/steps.ts';
+import { type Environment, scriptedUser } from '../../support/users.ts';
+
+/** A user of a service whose images and failures a test changes between runs. */
+async function watcher(images: readonly Image[]) {
+  const service = {
+    images,
+    own: [] as readonly Image[],
+    /** The ids of images that no list shows. */
+    hidden: [] as readonly number[],
+    /** A page or a path that gets 500. */
+    failing: '',
+  };
+  const user = await scriptedUser((request, index) => {
+    const { pathname, searchParams } = request.url;
+    if (pathname === '/v2/user/image/vm') {
+      return { json: { data: service.own, meta: { count: service.own.length } } };
+    }
+    if ([searchParams.get('page'), pathname].includes(service.failing)) return { status: 500 };
+    const isList = pathname === '/v2/image';
+    const filter = isList ? (searchParams.get('filter') ?? undefined) : undefined;
+    const shown = service.images.filter(({ id }) => !isList || !service.hidden.includes(id));
+    return catalogueByName(findImages(shown, filter, undefined))(request, index);
+  });
+  const directory = user.env.IMGCTL_CONFIG_DIR;
+  const folder = path.join(directory, 'changes');
+  const names = () => (fs.existsSync(folder) ? fs.readdirSync(folder) : []);
+  const changes = (line = '', env: Environment = {}) =>
+    user.imgctl(`images changes ${line}`, { env });
+  /** Expects the results of lines of `images changes`. */
+  const steps = (...all: readonly Step[]) => expectSteps((line) => changes(`${line}`), ...all);
+  const stateFiles = () => names().map((name) => path.join(folder, name));
+  return { ...user, service, changes, steps, stateFiles };
+}
+
+const updated = (image: Image): Image => ({ ...image, updated_on: '2020-01-01 Wed 00:00:00 UTC' });
+
+/** The changes as `added 3`. */
+const summary = (stdout: string) =>
+  JSON.parse(stdout).map(({ change, id }: Record<string, string>) => `${change} ${id}`);
+
+describe('images changes', () => {
+  it('stores a baseline in the first run and prints nothing', async () => {
+    const { steps } = await watcher(testImages(3));
+    const note = 'imgctl: first run: remembered 3 images; the next run shows what changed\n';
+    await steps(
+      ['', '', note],
+      ['-o json --cursor json', '[]\n', /first run/],
+      ['-o ndjson --cursor ndjson', '', /first run/],
+      ['-o csv --cursor csv', 'change,id,name,folder,updated_on,before\r\n', /first run/],
+    );
+  });
+
+  it('reports each change once, in rows with the image before', async () => {
+    const { changes, service } = await watcher(testImages(6));
+    await changes();
+    const [one, two, three, four, five] = testImages(6) as [Image, Image, Image, Image, Image];
+    const now = [
+      one,
+      updated(two),
+      named(3, 'new-name.ova'),
+      updated({ ...four, folder: 'old', path: `[images] old/${four.name}` }),
+      { ...five, data_store: 'other' },
+      testImage(7),
+    ];
+    service.images = now;
+    const row = (change: string, image: Image, before: Image | null) => {
+      const { id, name, path, folder, updated_on } = image;
+      return { change, id, name, path, folder, updated_on, before };
+    };
+    expect(JSON.parse((await changes('--json')).stdout)).toEqual([
+      row('updated', updated(two), two),
+      row('moved', now[2] as Image, three),
+      row('moved', now[3] as Image, four),
+      row('moved', now[4] as Image, five),
+      row('added', testImage(7), null),
+      row('removed', testImage(6), testImage(6)),
+    ]);
+    expect(summary((await changes('--json')).stdout)).toEqual([]);
+    service.images = testImages(6);
+    const back = ['updated 2', 'moved 3', 'moved 4', 'moved 5', 'added 6', 'removed 7'];
+    expect(summary((await changes('--json')).stdout)).toEqual(back);
+  });
+
+  it('shows the old values in a table, and since when nothing changed, in local time', async () => {
+    const { data_store: _, ...two } = updated({ ...testImage(2), folder: 'old' });
+    const seven = { ...testImage(7), updated_on: null } as unknown as Image;
+    const images = [testImage(1), two as Image, ...testImages(3, 3), seven];
+    const { steps, service } = await watcher(images);
+    vi.stubEnv('TZ', 'UTC');
+    await steps(
+      ['', '', /first run/],
+      ['', '', 'imgctl: no changes since 1970-01-01 00:00\n'],
+      ['--time iso', '', 'imgctl: no changes since 1970-01-01T00:00:00Z\n'],
+    );
+    const other = { ...testImage(3), public: false };
+    const now = [named(1, 'b.ova'), testImage(2), other, updated(testImage(4)), testImage(6)];
+    service.images = [...now, updated(seven)];
+    const table =
+      'change   id  name            folder  updated_on        before\n' +
+      'moved     1  b.ova           linux   2018-07-19 12:00  name: image-0001.ova\n' +
+      'moved     2  image-0002.ova  linux   2018-07-19 12:00  folder: old, data_store: -\n' +
+      'updated   3  image-0003.ova  linux   2018-07-19 12:00  public: true\n' +
+      'updated   4  image-0004.ova  linux   2020-01-01 00:00  2018-07-19 12:00\n' +
+      'added     6  image-0006.ova  linux   2018-07-19 12:00  -\n' +
+      'updated   7  image-0007.ova  linux   2020-01-01 00:00  updated_on: -\n' +
+      'removed   5  image-0005.ova  linux   2018-07-19 12:00  -\n';
+    await steps(['', table]);
+    vi.unstubAllEnvs();
+  });
+
+  it('prints csv and ids, and advances only without --peek', async () => {
+    const { changes, service, steps, stateFiles } = await watcher(testImages(1));
+    const note = 'first run: 1 image, not remembered because of --peek';
+    await steps(['--peek', '', `imgctl: ${note}\n`]);
+    expect(stateFiles()).toEqual([]);
+    await changes();
+    service.images = testImages(2);
+    const row = 'added,2,image-0002.ova,linux,2018-07-19 Thu 08:00:00 EDT,';
+    await steps(
+      ['--peek -o csv --no-header', `${row}\r\n`],
+      ['--peek -q --exit-code', '2\n', '', 10],
+      ['-q --exit-code', '2\n', '', 10],
+      ['-q --exit-code'],
+    );
+  });
+
+  it('counts the last of the own images with one id, and warns', async () => {
+    const { changes, service, steps } = await watcher([]);
+    const [first, second, other] = [testImage(1), updated(testImage(1)), testImage(2)];
+    service.own = [other];
+    await changes('--mine');
+    service.own = [first, other, second];
+    const added = [{ change: 'added', id: 1, updated_on: second.updated_on }];
+    const message = 'the service lists image 1 twice; the last one counts';
+    await steps(
+      ['--mine --json', added, { warning: { message } }],
+      ['--mine --json', [], { warning: { message } }],
+    );
+  });
+
+  it('compares ids as texts or numbers', async () => {
+    const { changes, service, steps } = await watcher(testImages(150));
+    service.own = testImages(2);
+    for (const line of ['', '--mine']) await changes(line);
+    const asText = (image: Image) => ({ ...image, id: `${image.id}` }) as unknown as Image;
+    service.images = testImages(149).map(asText);
+    service.own = service.own.map(asText);
+    expect(
+      summary((await changes('--json')).stdout).filter((row: string) => !row.startsWith('updated')),
+    ).toEqual(['removed 150']);
+    expect(summary((await changes('--mine --json')).stdout)).toEqual(['updated 1', 'updated 2']);
+    await steps(['--json', []], ['--mine --json', []]);
+  });
+
+  it('ignores the order of fields, and null instead of a missing field', async () => {
+    const { changes, service } = await watcher([{ ...testImage(1), folder: null }]);
+    await changes();
+    const { folder: _, ...others } = testImage(1);
+    service.images = [Object.fromEntries(Object.entries(others).reverse()) as Image];
+    expect(summary((await changes('--json')).stdout)).toEqual([]);
+  });
+
+  it('has a state for each cursor, query, source, user, profile and service', async () => {
+    const { changes } = await watcher(testImages(1));
+    const another = await watcher(testImages(1));
+    const lines = ['', '--cursor nightly', 'image', '-f id,le,5', '-f id,le,6', '--mine'];
+    const envs = [{ IMGCTL_USERNAME: 'bob' }, { IMGCTL_BASE_URL: another.server.baseUrl }];
+    for (const line of [...lines, '--profile other']) {
+      expect((await changes(line)).stderr).toContain('first run');
+    }
+    for (const env of envs) expect((await changes('', env)).stderr).toContain('first run');
+  });
+
+  it('treats words and filters in any order as the same query', async () => {
+    const { changes } = await watcher(testImages(2));
+    await changes('image ova -f id,le,5 -f id,ge,1');
+    const same = 'ova image -f id,ge,1 -f id,le,5';
+    expect((await changes(same)).stderr).toContain('no changes');
+  });
+
+  describe.each(['', '--mine '])('%swith a filter', (source) => {
+    const line = `${source}-f folder=linux`;
+    const watched = async (count: number) => {
+      const { service, ...user } = await watcher(testImages(count));
+      const show = (images: readonly Image[]) => {
+        service.images = images;
+        service.own = images;
+      };
+      show(testImages(count));
+      await user.changes(line);
+      return { ...user, show };
+    };
+
+    it('calls an image removed only if it is gone, and one that left the query moved, once', async () => {
+      const { changes, show } = await watched(3);
+      const moved = named(2, 'image-0002.ova', { folder: 'bsd' });
+      show([testImage(1), moved]);
+      const result = await changes(`${line} --json`);
+      expect(summary(result.stdout)).toEqual(['moved 2', 'removed 3']);
+      expect(JSON.parse(result.stdout)[0]).toMatchObject({ folder: 'bsd', before: testImage(2) });
+      expect(summary((await changes(`${line} --json`)).stdout)).toEqual([]);
+    });
+
+    it('looks up more than 100 images in one reading without the filter', async () => {
+      const { changes, show, requests } = await watched(102);
+      show(testImages(101).map((image) => ({ ...image, folder: 'bsd' })));
+      const before = requests().length;
+      const rows = summary((await changes(`${line} --json`)).stdout);
+      expect(rows).toEqual([...testImages(101).map(({ id }) => `moved ${id}`), 'removed 102']);
+      expect(requests().length - before).toBe(source === '' ? 3 : 1);
+    });
+  });
+
+  it('lets an image leave the query silently that is the same as before', async () => {
+    const line = '-f folder=linux --json';
+    const { changes, service, stateFiles } = await watcher(testImages(2));
+    await changes(line);
+    // As if the filter had matched it before.
+    const [file = ''] = stateFiles();
+    const isElsewhere = (image: Image) => (image.id === 2 ? { ...image, folder: 'bsd' } : image);
+    service.images = testImages(2).map(isElsewhere);
+    const second = JSON.stringify(service.images[1]);
+    const state = fs.readFileSync(file, 'utf8');
+    fs.writeFileSync(file, state.replace(JSON.stringify(testImage(2)), second));
+    expect(summary((await changes(line)).stdout)).toEqual([]);
+    expect(fs.readFileSync(file, 'utf8')).not.toContain(second);
+  });
+
+  it('fails if an image that is not listed exists and matches', async () => {
+    const { changes, service, stateFiles } = await watcher(testImages(3));
+    await changes();
+    const state = fs.readFileSync(stateFiles()[0] ?? '', 'utf8');
+    service.hidden = [2];
+    const message = 'the list is incomplete: image 2 exists, but is not listed\nhint: run';
+    expect(await changes()).toEqual(failed(1, message));
+    expect(fs.readFileSync(stateFiles()[0] ?? '', 'utf8')).toBe(state);
+  });
+
+  it('fails if an image that is not listed cannot be looked up', async () => {
+    const { changes, service } = await watcher(testImages(3));
+    await changes();
+    service.images = testImages(2);
+    service.failing = '/v2/image/3';
+    expect(await changes('--retries 0')).toEqual(failed(1, '500'));
+  });
+
+  it.each(['updated_on>=-30d', 'created_on,lt,-1h', 'updated_on>=+2d'])(
+    'refuses the relative time of %s, before anything is sent',
+    async (filter) => {
+      const { changes, requests } = await watcher([]);
+      const message = `images changes takes no relative time (got ${filter})\nhint: use a date`;
+      expect(await changes(`-f ${filter}`)).toEqual(failed(2, message));
+      expect(requests()).toEqual([]);
+    },
+  );
+
+  it('keeps the state if a page fails, and reports everything in the next run', async () => {
+    const { changes, service } = await watcher(testImages(250));
+    await changes();
+    service.images = [...testImages(249), ...testImages(50, 300)];
+    service.failing = '2';
+    expect(await changes('-o ndjson')).toEqual(failed(1, '500'));
+    service.failing = '';
+    expect(summary((await changes('--json')).stdout)).toHaveLength(51);
+    expect(summary((await changes('--json')).stdout)).toEqual([]);
+  });
+
+  it.each([
+    ['is closed early', new BrokenPipeError(), 0],
+    ['fails', new ImgctlError('failed', 'cannot write the output: ENOSPC'), 1],
+  ])('keeps the state if the output %s', async (_, error, exitCode) => {
+    const { changes, service, env } = await watcher(testImages(1));
+    await changes();
+    service.images = testImages(2);
+    const write = () => Promise.reject(error);
+    const io = { ...fakeIo({ env }), stdout: { isTTY: false, columns: undefined, write } };
+    expect(await run(['images', 'changes'], io)).toBe(exitCode);
+    expect(summary((await changes('--json')).stdout)).toEqual(['added 2']);
+  });
+
+  unixOnly('modes are Unix')('stores the state with mode 0600 and no other file', async () => {
+    const { changes, stateFiles } = await watcher(testImages(1));
+    await changes('--cursor nightly');
+    const files = stateFiles().map((file) => [path.basename(file), fs.statSync(file).mode & 0o777]);
+    expect(files).toEqual([[expect.stringMatching(/^nightly\.[0-9a-f]{16}\.json$/), 0o600]]);
+  });
+
+  it.each([
+    ['damaged', (text: string) => text.slice(0, -20), 'is damaged'],
+    ['damaged in an image', (text: string) => text.replace('"id":1', '"id":"1'), 'is damaged'],
+    ['empty', () => '', 'is damaged'],
+    ['newer', (text: string) => text.replace('"version":1', '"version":2'), 'the newer format 2'],
+    [
+      'of an unknown version',
+      (text: string) => text.replace('"version":1', '"version":"1"'),
+      'has an unknown format\nhint: move it elsewhere to start again\n',
+    ],
+    ['of other words', (text: string) => text.replace('"words":[]', '"words":1'), 'another query'],
+  ])('exits 2 and leaves the state untouched if it is %s', async (_, change, message) => {
+    const { changes, stateFiles } = await watcher(testImages(3));
+    await changes();
+    const [file = ''] = stateFiles();
+    const text = change(fs.readFileSync(file, 'utf8'));
+    fs.writeFileSync(file, text);
+    for (const line of ['', '--peek']) expect(await changes(line)).toEqual(failed(2, message));
+    expect(fs.readFileSync(file, 'utf8')).toBe(text);
+  });
+
+  it('compares with a snapshot, and neither reads nor stores a state', async () => {
+    const { imgctl, changes, service, stateFiles, env } = await watcher(testImages(3));
+    const io = { cwd: env.IMGCTL_CONFIG_DIR };
+    await imgctl('images snapshot --file before.json', io);
+    service.images = [testImage(1), updated(testImage(2)), named(4, 'x.ova')];
+    const line = 'images changes --since-file before.json --json';
+    const all = ['updated 2', 'added 4', 'removed 3'];
+    const result = await imgctl(`${line} --exit-code`, io);
+    expect([summary(result.stdout), result.exitCode]).toEqual([all, 10]);
+    expect(summary((await imgctl(`${line} image`, io)).stdout)).toEqual(['updated 2', 'removed 3']);
+    expect(stateFiles()).toEqual([]);
+    const other = await watcher([]);
+    const { stderr } = await other.imgctl('images changes --since-file before.json', io);
+    expect(stderr).toContain('warning: the snapshot before.json is from http://127.0.0.1');
+    expect((await changes()).stderr).toContain('first run');
+  });
+
+  it.each([
+    ['--cursor ../x', 'invalid cursor name: ../x'],
+    ['--cursor a.b', 'invalid cursor name: a.b'],
+    ['--cursor a --since-file b', '--since-file and --cursor cannot be used together'],
+    ['--mine --since-file b', '--since-file and --mine cannot be used together'],
+    ['--since-file none.json', 'the snapshot none.json does not exist'],
+  ])('rejects %s and sends nothing', async (line, message) => {
+    const { changes, requests } = await watcher([]);
+    expect(await changes(line)).toEqual(failed(2, message));
+    expect(requests()).toEqual([]);
+  });
+});

@@ -1,0 +1,118 @@
+// images get: by id, name, path, label and URL, one and several arguments.
+
+import { describe, expect, it } from 'vitest';
+import type { Image } from '../../../src/api/types.ts';
+import { catalogueByName, catalogueOf, named, testImages } from '../../support/catalogue-page.ts';
+import { failed } from '../../support/io.ts';
+import type { Handler } from '../../support/scripted-server.ts';
+import { expectSteps } from '../../support/steps.ts';
+import { scriptedUser } from '../../support/users.ts';
+
+/** Serves images by id and lists; applies only eq filters and words. */
+function serving(images: readonly Image[]): Handler {
+  return (request, index) => {
+    const { pathname, searchParams } = request.url;
+    if (/\d$/.test(pathname)) return catalogueByName(images)(request, index);
+    const filter = searchParams.get('filter') ?? '';
+    if (filter.startsWith('name,like')) return catalogueByName(images)(request, index);
+    const [, field, value] = /^(\w+),eq,(.*)$/.exec(filter) ?? [];
+    const found = images.filter((image) => field === undefined || { ...image }[field] === value);
+    return catalogueOf(found)(request, index);
+  };
+}
+
+const twins = [named(7, 'twin.ova'), named(9, 'twin.ova')];
+const digits = named(12, '2024');
+const large = named(1_234_567_890_123_456, 'large.ova');
+const images = [...testImages(3), ...twins, digits, large];
+const get = async (line: string, handler = serving(images)) =>
+  (await scriptedUser(handler)).imgctl(`images get ${line}`);
+
+describe('images get', () => {
+  it.each<[string, number]>([
+    ['2', 2],
+    ['image-0003.ova', 3],
+    ['2024', 12],
+    ['linux/image-0003.ova', 3],
+    ["'[images] linux/image-0003.ova'", 3],
+    ['BASE/v2/image/3', 3],
+    ['1234567890123456', 1_234_567_890_123_456],
+    ['BASE/v2/image/1234567890123456', 1_234_567_890_123_456],
+  ])('shows %s', async (wanted, id) => {
+    const { imgctl, server } = await scriptedUser(serving(images));
+    const line = `images get ${wanted.replace('BASE', server.baseUrl)} --json`;
+    await expectSteps(imgctl, [line, { ...images.find((image) => image.id === id) }]);
+  });
+
+  it.each([
+    'http://127.0.0.1:1/v2/image/3',
+    'https://user:SECRET@example.com/v2/image/3',
+    'BASE/v2/image/three',
+    'http://[',
+  ])('rejects the URL %s, sends nothing and repeats no password', async (url) => {
+    const { imgctl, server, requests } = await scriptedUser(serving(images));
+    const result = await imgctl(['images', 'get', url.replace('BASE', server.baseUrl)]);
+    expect(result).toEqual(failed(2, `not the URL of an image of ${server.baseUrl}: `));
+    expect(result.stderr).not.toContain('SECRET');
+    expect(requests()).toEqual([]);
+  });
+
+  it('exits 1 if the service sends another image', async () => {
+    const other: Handler = () => ({ json: { data: images[1] } });
+    const message = 'imgctl: the service sent image 2 instead of image 1\nhint: try again; a cache';
+    expect(await get('1 --get path', other)).toEqual(failed(1, message));
+  });
+
+  it('exits 2 and lists the ids if several images match', async () => {
+    const message =
+      'imgctl: 2 images have the name twin.ova\n' +
+      '  7  [images] linux/twin.ova\n' +
+      '  9  [images] linux/twin.ova\n' +
+      'hint: use an id, for example: imgctl images get 7\n';
+    expect(await get('twin.ova')).toEqual({ stdout: '', stderr: message, exitCode: 2 });
+  });
+
+  const ALL = 'list images with: imgctl images list';
+  it.each([
+    ['99', `image 99 does not exist\nhint: ${ALL}\n`],
+    ["'[images] linux/image'", `image [images] linux/image does not exist\nhint: ${ALL}\n`],
+    ['image-0003.oav', `no image is named image-0003.oav\nhint: ${ALL}\n`],
+    ['image-00', `no image is named image-00; 3 names contain it\nhint: ${ALL} image-00\n`],
+    ['0003', `no image is named 0003; 1 name contains it\nhint: ${ALL} 0003\n`],
+  ])('exits 5 if there is no %s', async (wanted, message) => {
+    expect(await get(wanted)).toEqual(failed(5, `imgctl: ${message}`));
+  });
+
+  it('counts no more names than a page has', async () => {
+    const message = 'imgctl: no image is named ova; at least 100 names contain it\n';
+    expect(await get('ova', serving(testImages(250)))).toEqual(failed(5, message));
+  });
+
+  it('prints blocks of keys and values, an array in the order of the arguments, or ids', async () => {
+    const [one, two, three] = testImages(3).map((image) => ({ ...image }));
+    const missing = /image 98 does not exist[\s\S]*no image is named none-such/;
+    await expectSteps(
+      (await scriptedUser(serving(images))).imgctl,
+      ['images get 2 -c id,name,folder', 'id      2\nname    image-0002.ova\nfolder  linux\n'],
+      ['images get 2 3 -c id,folder', 'id      2\nfolder  linux\n\nid      3\nfolder  linux\n'],
+      ['images get image-0002.ova -q', '2\n'],
+      ['images get 3 image-0001.ova 2 --json', [{ ...three }, { ...one }, { ...two }]],
+      ['images get 1 98 none-such 2 -o csv -c id', 'id\r\n1\r\n2\r\n', missing, 5],
+      ['images get 98 99 --json', '[]\n', /image 99 does not exist/, 5],
+    );
+  });
+
+  it.each(["''", "1 ' '"])('rejects an empty name: %s', async (names) => {
+    const message = 'imgctl: the name of an image must not be empty\nhint: provide an id';
+    expect(await get(names)).toEqual(failed(2, message));
+  });
+
+  it('compares names locally if the service ignores the filter', async () => {
+    expect(await get('image-0003.ova -q', catalogueOf(images))).toMatchObject({ stdout: '3\n' });
+  });
+
+  it('fails if the service refuses the token', async () => {
+    const refused = () => ({ status: 401, json: { message: 'Invalid token.' } });
+    expect(await get('1 2', refused)).toMatchObject({ stdout: '', exitCode: 4 });
+  });
+});

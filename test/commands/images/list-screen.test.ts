@@ -1,0 +1,83 @@
+// images list on a terminal: records, the line below the table, frames and the progress.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { catalogueOf, testImages } from '../../support/catalogue-page.ts';
+import { type FakeIoOptions, fakeIo, runCli } from '../../support/io.ts';
+import { configDirectory, scriptedUser } from '../../support/users.ts';
+
+/** Runs `images ...` on a terminal of this width; a width of 0 means a pipe. */
+async function onScreen(columns: number, line: string, settings = {}, io: FakeIoOptions = {}) {
+  const changes = { IMGCTL_CONFIG_DIR: configDirectory({ concurrency: '1', ...settings }) };
+  const { env } = await scriptedUser(catalogueOf(testImages(30)), changes);
+  const terminal = columns ? { columns } : {};
+  const argv = ['images', ...line.split(' ')];
+  return runCli(argv, { ...terminal, ...io, env: { ...env, ...io.env } });
+}
+
+describe('images list on a terminal', () => {
+  it('shows records below 40 columns', async () => {
+    const { stdout, stderr } = await onScreen(39, 'list --limit 2');
+    expect(stdout).toMatch(/^id {10}1\nname {8}image-0001\.ova\nfolder {6}linux\n/);
+    expect(stdout.split('\n\n')).toHaveLength(2);
+    expect(stderr).toBe('2 of 30 images (--limit)\n');
+  });
+
+  it.each([
+    [40, '', '30 images, hidden: folder, data_store; --no-trunc shows all\n'],
+    [100, '', '30 images\n'],
+    [100, '--limit 1', '1 of 30 images (--limit)\n'],
+    [100, '-f name,like,% -f id,gt,1 --limit 2', '2 images (--limit)\n'],
+    [40, '--no-trunc', '30 images\n'],
+    [100, '-q', ''],
+    [100, '--json', ''],
+    [100, '--urls', ''],
+  ])('ends at %i columns with %j as options with %j', async (width, options, footer) => {
+    const { stderr } = await onScreen(width, `list --sort id ${options}`.trim());
+    expect(stderr).toBe(footer);
+  });
+
+  it('shows the whole table with --no-trunc, as a pipe does without a footer', async () => {
+    const pipe = await onScreen(0, 'list --no-trunc', {}, { errorColumns: 100 });
+    expect(pipe).toMatchObject({ stdout: expect.stringContaining('0030.ova'), stderr: '' });
+    expect((await onScreen(40, 'list --no-trunc')).stdout).toBe(pipe.stdout);
+  });
+
+  it('has frames with the setting table-style, but not in a pipe', async () => {
+    const settings = { 'table-style': 'box' };
+    const { stdout } = await onScreen(80, 'list', settings);
+    expect(stdout.split('\n')[0]).toMatch(/^┌─+┬─+┬─+┬─+┬─+┐$/);
+    expect((await onScreen(0, 'list', settings)).stdout).not.toContain('│');
+  });
+});
+
+describe('the progress of images list', () => {
+  const ERASE = '\u001b[0K';
+  const TERMINAL = { errorColumns: 80, columns: 80 };
+
+  /** Returns what `images list` writes to stderr while page 2 waits for this text, or three times the usual delay. */
+  async function errorOutput(line: string, options: FakeIoOptions, text?: string) {
+    const { env } = await scriptedUser(async (request, index) => {
+      const isSecond = request.url.searchParams.get('page') === '2';
+      if (isSecond && text === undefined) await wait(300);
+      while (isSecond && !io.stderr.text.includes(text ?? '')) await wait(5);
+      return catalogueOf(testImages(40))(request, index);
+    });
+    const io = fakeIo({ ...options, env });
+    await runCli(`images list --per-page 2 --limit 3 ${line}`.trim().split(' '), io);
+    return io.stderr.pieces;
+  }
+
+  it('shows the pages that --limit needs, and disappears at the end', async () => {
+    const pieces = await errorOutput('', TERMINAL, 'page 1 of 2, 2 images');
+    expect(pieces.slice(-2)).toEqual([ERASE, '3 of 40 images (--limit)\n']);
+  });
+
+  it.each<[string, string, FakeIoOptions]>([
+    ['if a pager reads the list', '', { errorColumns: 80 }],
+    ['if a pager reads ndjson', '-o ndjson', { errorColumns: 80 }],
+    ['for ndjson on a terminal', '-o ndjson', TERMINAL],
+  ])('is not shown %s', async (_when, line, options) => {
+    expect(await errorOutput(line, options)).toEqual([]);
+  });
+});

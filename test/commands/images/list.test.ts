@@ -1,0 +1,365 @@
+// images list and my-images: requests, local filters and sorts, pages, --meta, --get, -q and empty results.
+
+import { describe, expect, it } from 'vitest';
+import type { Image } from '../../../src/api/types.ts';
+import {
+  catalogueOf,
+  cataloguePage,
+  idsOf,
+  named,
+  testImage,
+  testImages,
+} from '../../support/catalogue-page.ts';
+import { failed } from '../../support/io.ts';
+import { expectSteps } from '../../support/steps.ts';
+import { emulatorUser, PASSWORD, scriptedUser } from '../../support/users.ts';
+
+describe('images list from a service that ignores filter and sort', () => {
+  const ODD = '-f folder,eq,odd';
+
+  it.each<[string, object, number[]]>([
+    [`${ODD} -s id,desc`, {}, [9, 7, 5, 3, 1]],
+    [`--page 2 ${ODD}`, {}, [5]],
+    ['--page 2 -s id,desc --limit 2', {}, [4, 5]],
+    [ODD, { filter: 'folder,eq,even', sort: 'id,asc' }, [1, 3, 5, 7, 9]],
+    [ODD, { filter: null }, [1, 3, 5, 7, 9]],
+    [ODD, { filter: 'folder%2Ceq%2Codd' }, [1, 3, 5, 7, 9]],
+    [ODD, { filter: 'folder,eq,odd' }, [1, 3, 5, 7, 9]],
+    [`${ODD} --limit 2`, { filter: 'folder,eq,odd' }, [1, 3]],
+  ])('shows what matches, without a word: %s, echo %j', async (options, echo, ids) => {
+    const images = testImages(9).map((image) => ({
+      ...image,
+      folder: image.id % 2 ? 'odd' : null,
+    }));
+    const { imgctl, server } = await scriptedUser(({ url }) => {
+      const page = cataloguePage(url, images);
+      const { filter: _filter, sort: _sort, ...meta } = page.meta;
+      return { json: { ...page, meta: { ...meta, ...echo } } };
+    });
+    const urls = ids.map((id) => `${server.baseUrl}/v2/image/${id}\n`).join('');
+    await expectSteps(imgctl, [`images list --per-page 3 --urls ${options}`, urls]);
+  });
+});
+
+describe('images list', () => {
+  const list = async (options: string, images = testImages(7)) => {
+    const { imgctl, server } = await scriptedUser(catalogueOf(images));
+    const result = await imgctl(`images list ${options}`);
+    const requests = server.requests.map(({ url }) => decodeURIComponent(url.search.slice(1)));
+    return { ...result, requests };
+  };
+  const REST = 'expand=1&sort=id,asc';
+
+  it.each([
+    ['', [`per_page=100&page=1&${REST}`]],
+    ['--urls', [`per_page=100&page=1&${REST}`]],
+    ['-n 5', [`per_page=5&page=1&${REST}`]],
+    ['-n 3 --per-page 2', [`per_page=2&page=1&${REST}`, `per_page=2&page=2&${REST}`]],
+    ['-n 3 -f folder,ne,null --per-page 4', [`per_page=4&page=1&${REST}`]],
+    ['-s name,desc -s id', [`per_page=100&page=1&${REST}`]],
+    ['--page 3 --per-page 2', ['per_page=2&page=3&expand=1']],
+    ['--page 1 -s id -f id,eq,7', ['per_page=100&page=1&expand=1&filter=id,eq,7&sort=id,asc']],
+  ])('sends only what it needs: %s', async (options, requests) => {
+    expect(await list(`--json ${options}`)).toMatchObject({ requests, stderr: '', exitCode: 0 });
+  });
+
+  it.each([
+    ['--page 1 -f folder,ne,null', '--page cannot be used with local'],
+    ['--page 1 image ova', '--page cannot be used with local'],
+    ['--page 1 -s id -s name', '--page cannot be used with local'],
+    ['--columns nam', "unknown field 'nam'"],
+    ['--urls --columns id', '--urls and --columns cannot be used together\nhint: omit'],
+    ['--time utc', "'utc'"],
+    ['--time age -o yaml', '--time age cannot be used with the format yaml\nhint: use --time iso'],
+    [
+      '--time local -o csv',
+      '--time local cannot be used with the format csv\nhint: use --time iso',
+    ],
+    ['--since tomorrow', 'invalid --since: tomorrow\nhint: use a duration such as 7d, or a date'],
+    ['--meta', '--meta cannot be used with the format table\nhint: '],
+    ['--meta -o csv', '--meta cannot be used with the format csv\nhint: '],
+    ['-q -o csv --columns id', '--quiet and --columns cannot be used together\nhint: '],
+    ['--get nam', "unknown field 'nam' in --get 'nam'\nhint: did you mean name?"],
+    ['--get __proto__', "unknown field '__proto__'"],
+    ['--get id -o json', '--get and --output cannot be used together'],
+    ['--get id --columns id', '--get and --columns cannot be used together'],
+  ])('rejects %s without a request', async (options, message) => {
+    const { requests, ...result } = await list(options);
+    expect([result, requests]).toEqual([failed(2, message), []]);
+  });
+
+  it('prints --page unchanged, and warns if the service sends another page', async () => {
+    const doubled = [...testImages(2), ...testImages(2)];
+    expect(JSON.parse((await list('--page 1 --json', doubled)).stdout)).toEqual(doubled);
+    const { imgctl } = await scriptedUser(({ url }) => {
+      url.searchParams.set('page', '2');
+      return { json: cataloguePage(url, testImages(4)) };
+    });
+    const warning = 'imgctl: warning: the service sent page 2 instead of page 9\n';
+    await expectSteps(imgctl, ['images list --page 9 --per-page 2 -q', '3\n4\n', warning]);
+    const note = 'no images match on page 1\n';
+    const ignoring = await scriptedUser(({ url }) => ({ json: cataloguePage(url, testImages(4)) }));
+    await expectSteps(
+      ignoring.imgctl,
+      ['images list -f id=4 --page 1 --per-page 2', '', `imgctl: ${note}`],
+      ['images list -f id=4 --page 2 --per-page 2 -q', '4\n'],
+    );
+  });
+
+  it.each([
+    ['--since 36h', '3\n'],
+    ['--since 2w', '2\n3\n'],
+    ['--since 90d -n 2', '1\n2\n'],
+    ['--since 2024-06-20', '2\n3\n'],
+    ['--since 2024-06-20T00:00:01+02:00', '2\n3\n'],
+    ['--since 2024-06-20T00:00:01Z', '3\n'],
+  ])('selects by age or date: %s', async (options, ids) => {
+    const days = ['2024-06-01 Sat', '2024-06-20 Thu', '2024-06-29 Sat'];
+    const images = days.map((day, at) => ({
+      ...testImage(at + 1),
+      updated_on: `${day} 00:00:00 UTC`,
+    }));
+    const { imgctl } = await scriptedUser(catalogueOf(images));
+    const time = Date.parse('2024-06-30T00:00:00Z');
+    expect((await imgctl(`images list -q ${options}`, { time })).stdout).toBe(ids);
+  });
+
+  it.each([
+    // Two hours ago in the named zone.
+    ['CST', '-06:00', '6h', '1\n', undefined],
+    ['PDT', '-07:00', '1h', '', undefined],
+    ['IST', '+05:30', '1h', '1\n', 'shown'],
+    ['IST', '+05:30', '2d', '1\n', undefined],
+    ['BST', '+01:00', '6h', '1\n', 'shown'],
+  ])(
+    'selects by age what was updated in %s (%s): --since %s',
+    async (zone, offset, age, ids, how) => {
+      const time = Date.parse(`2024-06-30T12:00:00${offset}`);
+      const image = { ...testImage(1), updated_on: `2024-06-30 Sun 10:00:00 ${zone}` };
+      const { imgctl } = await scriptedUser(catalogueOf([image]));
+      const message = `1 image has times in an unknown zone (${zone}); it is ${how}`;
+      for (const command of ['images list', 'images latest']) {
+        const filter = command.endsWith('list') ? `--since ${age}` : `-f updated_on>=-${age}`;
+        const { stdout, stderr } = await imgctl(`${command} -q ${filter}`, { time });
+        const warning = how ? `imgctl: warning: ${message}\n` : '';
+        if (command.endsWith('list') || ids) expect([stdout, stderr]).toEqual([ids, warning]);
+      }
+    },
+  );
+
+  it('warns if it sorts times in an unknown zone, and finds names in another Unicode form', async () => {
+    const image = named(2, 'cafe\u0301-8.ova', { updated_on: '2024-06-30 Sun 10:00:00 IST' });
+    const { imgctl } = await scriptedUser(({ url }) => {
+      url.searchParams.delete('sort');
+      return { json: cataloguePage(url, [testImage(1), image]) };
+    });
+    const message = '1 image has times in an unknown zone (IST); it is sorted as UTC';
+    await expectSteps(
+      imgctl,
+      ['images list -q -s updated_on', '1\n2\n', `imgctl: warning: ${message}\n`],
+      ['images list -q caf\u00e9', '2\n'],
+      ['images latest -q CAF\u00c9-8', '2\n'],
+      ['images get -q caf\u00e9-8.ova', '2\n'],
+    );
+  });
+
+  it.each([
+    ['', 120, { pages: { page: 3, total: 120 }, user: 'demo' }],
+    ['-f folder,ne,null --limit 7', 7, {}],
+    ['--urls --page 2', 50, { pages: { page: 2 } }],
+  ])('prints the last meta with its own count: --meta %s', async (options, count, meta) => {
+    const { imgctl } = await emulatorUser({ images: 120 });
+    const line = `images list --json --meta --per-page 50 ${options}`;
+    const { data, ...rest } = JSON.parse((await imgctl(line, { env: PASSWORD })).stdout);
+    expect(data).toHaveLength(count);
+    expect(rest).toMatchObject({ meta: { count, ...meta } });
+  });
+
+  it.each([
+    ['-q', '1\n2\n'],
+    ['-q -o csv', '1\n2\n'],
+    ['-q -o ndjson', '1\n2\n'],
+    ['-q -o yaml', '- 1\n- 2\n'],
+    ['-q -o json', '[\n  1,\n  2\n]\n'],
+    ['-c name -o csv', 'name\r\nimage-0001.ova\r\nimage-0002.ova\r\n'],
+    ['--get updated_on', '2018-07-19 Thu 08:00:00 EDT\n'.repeat(2)],
+    ['--get updated_on --time iso', '2018-07-19T12:00:00Z\n'.repeat(2)],
+    ['--get PUBLIC', 'true\n'.repeat(2)],
+  ])('prints ids, columns or values: %s', async (options, stdout) => {
+    const result = await list(`${options} --limit 2 --fail-empty`);
+    expect(result).toMatchObject({ stdout, stderr: '', exitCode: 0 });
+  });
+
+  it('reads the setting time for tables only, and wire as another name of raw', async () => {
+    const { imgctl } = await scriptedUser(catalogueOf(testImages(1)), { TZ: 'UTC' });
+    const raw = '2018-07-19 Thu 08:00:00 EDT\n';
+    const time = Date.parse('2018-07-21T12:00:00Z');
+    const shown = async (line: string) => (await imgctl(line, { time })).stdout.slice(0, -1);
+    const row = 'images list --no-header -c updated_on';
+    expect(await shown(row)).toBe('2018-07-19 12:00');
+    await imgctl('config set time age');
+    expect(await shown(row)).toBe('2 days ago');
+    for (const options of ['-o csv', '-o tsv', '--time raw', '--time wire', '--get updated_on']) {
+      const line = options.startsWith('--get') ? `images list ${options}` : `${row} ${options}`;
+      expect(`${(await shown(line)).trim()}\n`).toBe(raw);
+    }
+    await imgctl('config set time wire');
+    expect(await shown(row)).toBe(raw.trim());
+  });
+
+  it.each<[string, string | null, string, number, string]>([
+    ['is null', null, '', 5, 'imgctl: folder has no value\nhint: omit --get'],
+    ['is empty', '', '\n', 0, ''],
+    ['is hostile', 'a\n\u001b[31mb\u200f', 'a \u001b[31mb\u200f\n', 0, ''],
+  ])('--get of what %s prints one line, or nothing', async (_, folder, stdout, exitCode, text) => {
+    const image = { ...testImage(1), folder };
+    const stderr = expect.stringContaining(text);
+    expect(await list('--get folder', [image])).toMatchObject({ stdout, exitCode, stderr });
+    const { imgctl } = await scriptedUser(catalogueOf([testImage(2), image]));
+    const shown = await imgctl('IMGCTL_OUTPUT=json images list --get folder', { columns: 80 });
+    expect(shown.stdout).not.toMatch(/[\u001b\u200f]/);
+    if (exitCode === 5) expect(shown).toEqual(failed(5, '1 of 2 results have no folder'));
+  });
+
+  it.each([
+    ['-o table', '', 'imgctl: no images match\n'],
+    ['-o json', '[]\n', ''],
+    ['-o ndjson', '', ''],
+    ['-o csv', 'id,name,folder,data_store,updated_on\r\n', ''],
+    ['-o csv --urls', 'url\r\n', ''],
+    ['-q', '', ''],
+    ['--get id', '', 'imgctl: no images match\n'],
+  ])(
+    'prints an empty list for %s, and exits 5 with --fail-empty',
+    async (options, stdout, note) => {
+      const line = `images list ${options}`;
+      const { imgctl } = await scriptedUser(catalogueOf([]));
+      await expectSteps(imgctl, [line, stdout, note], [`${line} --fail-empty`, stdout, /match/, 5]);
+    },
+  );
+
+  const NO_LIKE = "like compares the whole value; to search in it: -f 'name~ubuntu'";
+  const NO_STAR = '% matches any text, * only itself: -f name,like,ubuntu%';
+  const LAST_PAGE = 'page 99 does not exist; the last page is 3';
+  it.each([
+    ['-f name,like,ubuntu', `no images match\nhint: ${NO_LIKE}`],
+    ['-f name,like,ubuntu*', `no images match\nhint: ${NO_STAR}`],
+    ['-f name~zz*', 'no images match\nhint: % matches any text, * only itself: -f name,like,%zz%'],
+    ['id>=1100', "no images match\nhint: did you mean -f 'id>=1100'?"],
+    ['-c id name zz', 'no images match\nhint: name is a field: did you mean -c id,name?'],
+    ['zz --sort updated_on desc', 'no images match\nhint: did you mean --sort updated_on,desc?'],
+    ['*ubuntu*', 'no images match\nhint: a word matches any part of the name; omit the *: ubuntu'],
+    ['--page 99 --per-page 10', LAST_PAGE],
+  ])('explains in every format why the list is empty: %s', async (options, text) => {
+    const { imgctl } = await emulatorUser({ images: 25 });
+    const [message, hint] = text.split('\nhint: ');
+    const line = `IMGCTL_PASSWORD=demo images list ${options}`;
+    await expectSteps(
+      imgctl,
+      [line, '', `imgctl: ${text}\n`],
+      [`${line} --json`, '[]\n', { note: { message, ...(hint ? { hint } : {}) } }],
+      [`${line} --fail-empty`, '', `imgctl: ${text}\n`, 5],
+    );
+  });
+
+  it('shows how to search for words that are quoted together', async () => {
+    const { imgctl } = await scriptedUser(catalogueOf([]));
+    const note = /omit the quotes: imgctl images list ubuntu 22\.04\n$/;
+    await expectSteps(imgctl, [['images', 'list', 'ubuntu 22.04'], '', note]);
+  });
+
+  it('fails without a list if a page keeps failing, but after the rows of ndjson', async () => {
+    const { imgctl } = await scriptedUser((request, index) =>
+      request.url.searchParams.get('page') === '3'
+        ? { status: 503, json: { message: 'Busy.' } }
+        : catalogueOf(testImages(6))(request, index),
+    );
+    const error = { error: { code: 'server-error' } };
+    await expectSteps(imgctl, ['images list --per-page 2 --json', '', error, 1]);
+    const ndjson = await imgctl('images list --per-page 2 -o ndjson');
+    expect([idsOf(ndjson.stdout).slice(0, 2), ndjson.exitCode]).toEqual([[1, 2], 1]);
+  });
+});
+
+describe('--get of other commands', () => {
+  it.each([
+    ['state', { id: 4, status: 'PROCESSED' }, 'succeeded\n', 0],
+    ['added', { id: 4, status: 'PROCESSED', added: ['a', 'b'] }, 'a, b\n', 0],
+    ['added', { id: 4, status: 'PROCESSED' }, '', 5],
+    ['added', { id: 4, status: 'ERROR' }, '', 1],
+  ])('sync-status --get %s of %j prints %j and exits %i', async (field, data, stdout, exitCode) => {
+    const { imgctl } = await scriptedUser(() => ({ json: { data } }));
+    expect(await imgctl(`sync-status 4 --get ${field}`)).toMatchObject({ stdout, exitCode });
+  });
+
+  it('is checked before a request is sent', async () => {
+    const { imgctl, requests } = await scriptedUser({});
+    await expectSteps(
+      imgctl,
+      ['sync --get added', '', /valid: id, status, url/, 2],
+      ['sync --wait --get url', '', /valid: id, status, state/, 2],
+      ['sync-status --list --get added', '', /valid: id, status, state, submitted_on/, 2],
+      ['whoami --check --get password', '', /valid: profile, base_url/, 2],
+      ['config list --get default', '', /valid: key, value, origin/, 2],
+      ['config list --get key', /^base-url\n/],
+      ['whoami --get username', '', /username has no value/, 5],
+      ['IMGCTL_TOKEN= whoami --get expires_on', '', /not logged in/, 4],
+    );
+    expect(requests()).toEqual([]);
+  });
+});
+
+describe('my-images', () => {
+  const STAMP = '2024-03-01 Fri 14:30:00 UTC';
+  const own = (id: number, name: string, updated_on: string): Image =>
+    named(id, name, { folder: null, public: false, updated_on });
+  const OWN = [
+    own(3, 'web.ova', '2024-03-01 Fri 10:00:00 EST'),
+    own(1, 'db.ova', '2024-03-01 Fri 14:30:00 UTC'),
+    own(2, 'web-old.ova', '2023-01-02 Mon 09:00:00 UTC'),
+  ];
+  const userOf = (...data: readonly Image[]) => {
+    const meta = { count: data.length, time: '0.1s', user: 'tester' };
+    return scriptedUser(() => ({ json: { data, meta } }));
+  };
+
+  it.each([
+    ['', [3, 1, 2]],
+    ['web', [3, 2]],
+    // 10:00 in New York is 15:00 UTC.
+    ['-s updated_on,desc --limit 1', [3]],
+    ['-f updated_on,ge,2024-03-01T14:45:00Z', [3]],
+    ['-f public,eq,false -f folder,eq,null -f id,ne,1', [3, 2]],
+    ['-f name,like,%.OVA -f id,in,1,2', [1, 2]],
+  ])('filters, sorts and limits locally: %s', async (options, ids) => {
+    const { imgctl, requests } = await userOf(...OWN);
+    const { stdout, stderr } = await imgctl(`my-images ${options} --json`);
+    expect([idsOf(stdout), stderr, requests()]).toEqual([ids, '', ['GET /v2/user/image/vm']]);
+  });
+
+  it('shows the last of the images with one id, and warns', async () => {
+    const { imgctl } = await userOf(
+      own(3, 'a.ova', STAMP),
+      own(4, 'b.ova', STAMP),
+      own(3, 'c.ova', STAMP),
+    );
+    const warning = 'imgctl: warning: the service lists image 3 twice; the last one counts\n';
+    await expectSteps(imgctl, ['my-images --get name', 'c.ova\nb.ova\n', warning]);
+  });
+
+  it('prints a table, and the meta of the service with its own count', async () => {
+    const table =
+      'id  name     folder  updated_on\n 3  web.ova  -       2024-03-01 Fri 10:00:00 EST\n';
+    const meta = { count: 2, time: '0.1s', user: 'tester' };
+    await expectSteps(
+      (await userOf(...OWN)).imgctl,
+      ['my-images --time wire --limit 1', table],
+      ['my-images web --json --meta', { data: [OWN[0], OWN[2]], meta }],
+      ['my-images none', '', 'imgctl: no images match\n'],
+      ['my-images none --fail-empty', '', 'imgctl: no images match\n', 5],
+      ['my-images none -o ndjson'],
+    );
+    const note = 'imgctl: no images yet\nhint: upload one with: imgctl push FILE\n';
+    await expectSteps((await userOf()).imgctl, ['my-images', '', note]);
+  });
+});

@@ -1,0 +1,302 @@
+// images lock and images get --lock: locking, checking and updating images, and the file they are in.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Image } from '../../../src/api/types.ts';
+import { catalogueByName, named } from '../../support/catalogue-page.ts';
+import { failed, runCli, temporaryDirectory } from '../../support/io.ts';
+import { unixOnly } from '../../support/platform.ts';
+import { expectSteps, type Step } from '../../support/steps.ts';
+import { scriptedUser } from '../../support/users.ts';
+
+const WEB_1 = named(1, 'ubuntu-22.04-server.ova');
+const WEB_2 = named(2, 'ubuntu-24.04-server.ova');
+const DB_1 = named(11, 'debian-11.ova');
+const DB_2 = named(12, 'debian-12.ova');
+const EIGHT = named(1, 'rocky-8.10-x86_64.ova');
+const NINE = named(2, 'rocky-9.5-x86_64.ova');
+const LATER = '2020-01-01 Wed 00:00:00 UTC';
+const REPLACED = named(1, WEB_1.name, { updated_on: LATER });
+
+/** A user in the folder of a project, and a service whose images a test changes. */
+async function project(...images: readonly Image[]) {
+  const service = { images };
+  const user = await scriptedUser((...args) => catalogueByName(service.images)(...args));
+  const cwd = temporaryDirectory();
+  const file = path.join(cwd, 'images.lock.json');
+  const content = () => fs.readFileSync(file, 'utf8');
+  const lock = (line: string) => user.imgctl(`images lock ${line}`, { cwd });
+  const get = (line: string) => user.imgctl(`images get ${line}`, { cwd });
+  /** Expects the results of lines of `images ...`. */
+  const steps = (...all: readonly Step[]) =>
+    expectSteps((line) => user.imgctl(`images ${line}`, { cwd }), ...all);
+  return { ...user, service, cwd, file, content, lock, get, steps };
+}
+
+/** A project that has locked web and db. */
+async function locked() {
+  const all = await project(WEB_1, DB_1);
+  await all.lock('add web ubuntu server');
+  await all.lock('add db -f name,like,debian%');
+  return all;
+}
+
+describe('images lock add', () => {
+  it('locks the newest image and writes one field per line', async () => {
+    const { steps, content, file } = await project(WEB_1, WEB_2, DB_1);
+    const record = /^lock +web\nid +2\nname +ubuntu-24.*\nupdated_on .*\n$/;
+    const note = 'imgctl: locked as web in images.lock.json\n';
+    await steps(['lock add web ubuntu server -f id,lt,10', record, note]);
+    const { id, name, path, created_on, updated_on } = WEB_2;
+    const query = { text: ['ubuntu', 'server'], filters: ['id,lt,10'] };
+    const images = { web: { ...query, id, name, path, created_on, updated_on } };
+    expect(content()).toBe(`${JSON.stringify({ version: 1, images }, null, 2)}\n`);
+    expect(fs.statSync(file).mode & 0o777).toBe(0o666 & ~process.umask());
+  });
+
+  it('replaces the image and the query of a name only with --replace', async () => {
+    const { steps } = await locked();
+    const [table, done] = [/^lock +web\nid +11\n/, 'imgctl: locked as web in images.lock.json\n'];
+    const web = { lock: 'web', text: ['debian'], filters: [], id: 11 };
+    await steps(
+      ['lock add web debian --replace', table, done],
+      ['lock list --json', [{ lock: 'db' }, web]],
+    );
+  });
+
+  it('escapes controls and marks that reorder text, as JSON output does', async () => {
+    const web = named(1, 'ubuntu-é\u009b\u202e-22.04.ova');
+    const { lock, content } = await project(web);
+    await lock('add web ubuntu');
+    expect(content()).toContain('"name": "ubuntu-é\\u009b\\u202e-22.04.ova"');
+    expect((await lock('check')).exitCode).toBe(0);
+  });
+
+  it('keeps nothing of a time that is no text, and compares it so', async () => {
+    const { lock } = await project(Object.assign({ ...WEB_1 }, { updated_on: 5 }));
+    await lock('add web ubuntu');
+    expect((await lock('check')).exitCode).toBe(0);
+  });
+
+  it.each([
+    ['add web ubuntu', 2, 'web is already locked\nhint: add --replace, or use another name\n'],
+    ['add x', 2, 'imgctl: x: 2 series match\n  debian-#.ova'],
+    ['add x', 2, 'hint: add words or a --filter that only one series matches\n'],
+    ['add x fedora', 5, 'x: no images match'],
+    ['add ../x ubuntu', 2, 'invalid lock name: ../x'],
+    ['add __proto__ ubuntu', 2, 'invalid lock name: __proto__'],
+    ['add x ubuntu -f nme,eq,1', 2, "unknown field 'nme'"],
+    ['add x ubuntu --file none/x.json', 1, 'cannot write the lock file none/x.json: ENOENT'],
+    ['update --get nme', 2, 'valid: lock, change, old_id'],
+    ['check --get nme', 2, 'valid: lock, state'],
+    ['check wbe', 5, "no image is locked as 'wbe'"],
+    ['check --file x.json', 2, 'create it with: imgctl images lock add NAME TEXT --file x.json\n'],
+    ['update db --get id --file ./images.lock.json x', 5, 'list --file ./images.lock.json\n'],
+    ['remove webb', 5, 'hint: did you mean web?'],
+  ])('%s exits %i and leaves the file', async (line, exitCode, message) => {
+    const { lock, content, cwd } = await locked();
+    const before = content();
+    expect(await lock(line)).toEqual(failed(exitCode, message));
+    expect(content()).toBe(before);
+    expect(fs.readdirSync(cwd)).toEqual(['images.lock.json']);
+  });
+
+  unixOnly('links need rights').each([undefined, '{"version": 1, "images": {}}'])(
+    'loses no name and keeps the links if several processes write by links and paths: %s',
+    async (text) => {
+      const { env, cwd } = await project(WEB_1);
+      const target = path.join(cwd, 'shared');
+      fs.mkdirSync(target);
+      const file = path.join(target, 'all.json');
+      if (text !== undefined) fs.writeFileSync(file, text);
+      const links = { 'one.json': 'shared/all.json', 'two.json': 'one.json', folder: 'shared' };
+      for (const [name, to] of Object.entries(links)) fs.symlinkSync(to, path.join(cwd, name));
+      const paths = ['shared/all.json', 'one.json', 'two.json', 'folder/all.json'];
+      const names = ['b', 'constructor', 'a.1', 'C', 'd', 'n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7'];
+      // With the real clock: waits that take no time would take a lock for abandoned.
+      const add = (name: string, index: number) =>
+        runCli(['images', 'lock', 'add', name, 'ubuntu', '--file', paths[index % 4] ?? ''], {
+          env,
+          cwd,
+        });
+      const results = await Promise.all(names.map(add));
+      expect(results.filter(({ exitCode }) => exitCode !== 0)).toEqual([]);
+      const stored = Object.keys(JSON.parse(fs.readFileSync(file, 'utf8')).images);
+      expect(stored).toEqual(names.toSorted());
+      for (const [name, to] of Object.entries(links)) {
+        expect(fs.readlinkSync(path.join(cwd, name))).toBe(to);
+      }
+      expect(fs.readdirSync(target)).toEqual(['all.json']);
+    },
+  );
+});
+
+describe('images lock', () => {
+  it('list and remove need no request', async () => {
+    const { requests, steps } = await locked();
+    const before = requests().length;
+    const db = { lock: 'db', text: [], filters: ['name,like,debian%'], id: 11, name: DB_1.name };
+    await steps(
+      ['lock list --get path', `${DB_1.path}\n${WEB_1.path}\n`],
+      ['lock list --json', [db, { lock: 'web' }]],
+      ['lock remove web', '', 'imgctl: unlocked web\n'],
+      ['lock list -q', 'db\n'],
+    );
+    expect(requests()).toHaveLength(before);
+  });
+
+  it.each(['list', 'check', 'update', 'remove web'])('%s exits 2 without a file', async (line) => {
+    const { lock } = await project();
+    const message = 'the lock file images.lock.json does not exist\nhint: create it with: imgctl';
+    expect(await lock(line)).toEqual(failed(2, message));
+  });
+
+  it.each([
+    ['damaged', (text: string) => text.slice(0, -10), 'is not valid JSON'],
+    ['empty', () => '', 'is not valid JSON'],
+    ['foreign', () => '{"name":"x","lockfileVersion":3}', 'has an unknown format'],
+    ['newer', (text: string) => text.replace('"version": 1', '"version": 2'), 'newer format 2'],
+    ['without an id', (text: string) => text.replace('"id": 11', '"id": "x"'), 'is damaged at db'],
+    ['with a name twice', (text: string) => text.replace('"web"', '"db"'), 'has db twice\nhint: r'],
+    ['with a wrong query', (text: string) => text.replace('[]', '{}'), 'is damaged at db'],
+  ])('exits 2 and leaves the file untouched if it is %s', async (_, change, message) => {
+    const { lock, get, file, content } = await locked();
+    const text = change(content());
+    fs.writeFileSync(file, text);
+    for (const line of ['list', 'check', 'update', 'add x ubuntu', 'remove web']) {
+      expect(await lock(line)).toEqual(failed(2, message));
+    }
+    expect(await get('--lock web')).toEqual(failed(2, message));
+    expect(content()).toBe(text);
+  });
+
+  it.each(['check', 'update'])('%s names the lock whose query is wrong', async (line) => {
+    const { lock, file, content } = await locked();
+    fs.writeFileSync(file, content().replace('"name,like,debian%"', '"foo,eq,1"'));
+    expect(await lock(line)).toEqual(failed(2, "db: unknown field 'foo' in --filter 'foo,eq,1'"));
+  });
+
+  it('quotes the names of a file in its hints', async () => {
+    const { steps, file, content } = await project(WEB_2);
+    await steps(['lock add web ubuntu -q', 'web\n']);
+    fs.writeFileSync(file, content().replace('"web"', '"$(id)"').replace('"id": 2', '"id": 9'));
+    const hint = /hint: lock .*: imgctl images lock update '\$\(id\)'\n/;
+    await steps(['lock check --get state', 'gone\n', hint, 1], ["get --lock '$(id)'", '', hint, 5]);
+  });
+
+  it('matches words of digits with whole numbers', async () => {
+    const { steps, service, file, content } = await project(NINE);
+    const none = /web: no image of version 8; 1 name contains 8\nhint: list them with: imgctl/;
+    await steps(['lock add web rocky 8', '', none, 5]);
+    service.images = [EIGHT, NINE, named(3, 'rocky-8.11-x86_64.ova')];
+    await steps(['lock add nine rocky 9 -q', 'nine\n']);
+    // As an earlier imgctl wrote it, which found the 8 in x86_64.
+    fs.writeFileSync(file, content().replace('"9"', '"8"'));
+    const warning = /nine: its image rocky-9\.5-x86_64\.ova does not match rocky 8\nhint: /;
+    await steps(
+      ['lock check --get state', 'ok\n', warning],
+      ['lock update --get name', 'rocky-8.11-x86_64.ova\n'],
+      ['lock check --get state', 'ok\n'],
+    );
+  });
+});
+
+it('images lock add, update and remove keep members that imgctl does not know', async () => {
+  const { lock, content, file, service } = await locked();
+  const added = { ...JSON.parse(content()), comment: ['ours'] };
+  Object.assign(added.images.web, { owner: { team: 'web' }, 'no-update': true, size: 'SIZE' });
+  const size = '12345678901234567890';
+  fs.writeFileSync(file, JSON.stringify(added).replace('"SIZE"', size));
+  service.images = [WEB_1, WEB_2, DB_1];
+  for (const line of ['add other debian', 'update web', 'remove other']) await lock(line);
+  const { comment, images } = JSON.parse(content());
+  expect([comment, Object.keys(images)]).toEqual([['ours'], ['db', 'web']]);
+  expect(images.web).toMatchObject({ id: 2, owner: { team: 'web' }, 'no-update': true });
+  expect(content()).toContain(`"size": ${size}`);
+  expect((await lock('list --json')).stdout).not.toContain('owner');
+});
+
+describe('images lock check', () => {
+  it.each([
+    ['ok', [WEB_1, named(3, 'ubuntu-24.04-desktop-server.ova')], 0, 0],
+    ['ok', [WEB_1, named(0, WEB_1.name)], 0, 0],
+    ['newer', [WEB_1, WEB_2], 0, 10],
+    ['newer', [WEB_1, named(3, WEB_1.name, { created_on: LATER })], 0, 10],
+    ['moved', [named(1, 'other-name.ova'), WEB_2], 1, 1],
+    ['moved', [named(1, WEB_1.name, { path: '[other] x.ova' })], 1, 1],
+    ['replaced', [named(1, 'other-name.ova', { updated_on: LATER }), WEB_2], 1, 1],
+    ['gone', [WEB_2], 1, 1],
+  ] as const)('says %s (%#)', async (state, images, exitCode, withExitCode) => {
+    const { lock, service } = await locked();
+    service.images = [...images, DB_1];
+    const result = await lock('check --json');
+    expect(result.exitCode).toBe(exitCode);
+    const newest = state === 'newer' ? images[1] : undefined;
+    const web = { lock: 'web', state, id: 1, name: WEB_1.name, path: WEB_1.path };
+    const found = { newest_id: newest?.id ?? null, newest_name: newest?.name ?? null };
+    const ok = expect.objectContaining({ lock: 'db', state: 'ok' });
+    expect(JSON.parse(result.stdout)).toEqual([ok, { ...web, ...found }]);
+    expect((await lock('check web --exit-code')).exitCode).toBe(withExitCode);
+    expect((await lock('check db --exit-code')).exitCode).toBe(0);
+  });
+
+  it('prints a table and names what changed', async () => {
+    const { steps, service, imgctl, cwd, file } = await locked();
+    service.images = [WEB_1, WEB_2];
+    const table =
+      'lock  state  id  name                     newest_id  newest_name\n' +
+      'db    gone   11  debian-11.ova                    -  -\n' +
+      'web   newer   1  ubuntu-22.04-server.ova          2  ubuntu-24.04-server.ova\n';
+    const hint = 'lock the newest images instead: imgctl images lock update db';
+    const message = `imgctl: 1 of 2 locked images changed\n  db: gone\nhint: ${hint}\n`;
+    fs.copyFileSync(file, path.join(cwd, 'ci lock.json'));
+    const named = message.replace(hint, `${hint} --file 'ci lock.json'`);
+    const line = ['images', 'lock', 'check', '--file', 'ci lock.json'];
+    await steps(['lock check', table, message, 1]);
+    expect(await imgctl(line, { cwd })).toMatchObject({ stdout: table, stderr: named });
+  });
+});
+
+it('images lock update locks all newest images, or those that are named, or none if one fails', async () => {
+  const { steps, service, content } = await locked();
+  const before = content();
+  service.images = [DB_1, DB_2];
+  await steps(['lock update', '', /web: no images match/, 5]);
+  expect(content()).toBe(before);
+  service.images = [WEB_1, WEB_2, DB_1];
+  const table =
+    'lock  change     old_name                 name\n' +
+    'db    unchanged  debian-11.ova            debian-11.ova\n' +
+    'web   updated    ubuntu-22.04-server.ova  ubuntu-24.04-server.ova\n';
+  await steps(['lock update', table]);
+  service.images = [WEB_1, DB_2];
+  await steps(['lock update db -q', 'db\n'], ['lock list --get id', '12\n2\n']);
+});
+
+describe('images get --lock', () => {
+  it('shows the locked image as it is now', async () => {
+    const { steps, requests, service } = await locked();
+    await steps(['lock add ci ubuntu --file ci.json -q', 'ci\n']);
+    const before = requests().length;
+    await steps(['get --lock web --get path', `${WEB_1.path}\n`]);
+    expect(requests().slice(before)).toEqual(['GET /v2/image/1']);
+    await steps(['get --lock ci --file ci.json --json', WEB_1]);
+    service.images = [named(1, WEB_1.name, { path: '[b] x' })];
+    const moved = /web was moved from \[images\] linux\/ubuntu-22\.04-server\.ova to \[b\] x/;
+    await steps(['get --lock web --get path', '[b] x\n', moved]);
+  });
+
+  it.each([
+    ['--lock web', [WEB_2], 5, 'web is gone: image 1 does not exist'],
+    ['--lock web', [REPLACED], 1, `web was replaced: image 1 was updated on ${LATER}\nhint: lock`],
+    ['--lock wbe', [], 5, "no image is locked as 'wbe'"],
+    ['--lock web 1', [], 2, '--lock cannot be used with other images'],
+    ['--file x.json 1', [], 2, '--file needs --lock'],
+    ['', [], 2, 'no image given\nhint: provide an id or a name'],
+  ])('rejects %s (%#)', async (line, images, exitCode, message) => {
+    const { get, service } = await locked();
+    service.images = images;
+    expect(await get(line)).toEqual(failed(exitCode, message));
+  });
+});

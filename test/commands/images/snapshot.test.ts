@@ -1,0 +1,189 @@
+// images snapshot, --from and --max-age: saving the catalogue, and reading it offline.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { catalogueOf, named, testImage, testImages } from '../../support/catalogue-page.ts';
+import { failed, temporaryDirectory } from '../../support/io.ts';
+import { unixOnly } from '../../support/platform.ts';
+import { expectSteps } from '../../support/steps.ts';
+import { emulatorUser, localUser, PASSWORD, scriptedUser } from '../../support/users.ts';
+
+const NOW = Date.UTC(2025, 0, 10, 12);
+const TAKEN = '2025-01-10T09:00:00.000Z';
+
+/** A user without a service, at noon; all.json is a snapshot with these changes to its members. */
+function offline(changes: Record<string, unknown> = {}) {
+  const { directory, imgctl } = localUser();
+  const file = path.join(directory, 'all.json');
+  const head = { version: 1, taken_at: TAKEN, base_url: 'https://images.example.com' };
+  const value = { ...head, username: 'demo', images: testImages(3), ...changes };
+  fs.writeFileSync(file, JSON.stringify(value));
+  const at = (line: string | readonly string[], io = {}) => imgctl(line, { time: NOW, ...io });
+  return { directory, file, value, imgctl: at };
+}
+
+describe('images snapshot', () => {
+  it('escapes controls and marks that reorder text, as JSON output does', async () => {
+    const { imgctl } = await scriptedUser(catalogueOf([named(1, 'a\u202e.ova')]));
+    const cwd = temporaryDirectory();
+    await imgctl('images snapshot all.json', { cwd });
+    const text = fs.readFileSync(path.join(cwd, 'all.json'), 'utf8');
+    expect(text).toContain('"name":"a\\u202e.ova"');
+  });
+
+  it('saves every image on its own line, and the same on standard output', async () => {
+    const { imgctl, emulator, directory } = await emulatorUser({ images: 250 });
+    const run = (line: string | readonly string[]) =>
+      imgctl(line, { cwd: directory, env: PASSWORD });
+    const saved = 'imgctl: saved 250 images in all.json\n';
+    await expectSteps(
+      run,
+      ['images snapshot all.json', '', saved],
+      ['images snapshot all.json --file b.json', '', /FILE and --file cannot be used together/, 2],
+    );
+    const text = fs.readFileSync(path.join(directory, 'all.json'), 'utf8');
+    const { images, taken_at, ...head } = JSON.parse(text);
+    expect(taken_at).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    expect(head).toEqual({ version: 1, base_url: emulator.baseUrl, username: 'demo' });
+    expect(images).toEqual(JSON.parse((await run('images list --json')).stdout));
+    const lines = text.trim().split('\n').slice(1, -1);
+    expect(lines.map((line) => JSON.parse(line.replace(/,$/, '')))).toEqual(images);
+    const { stdout } = await run('images snapshot');
+    expect(stdout.split('\n').slice(1)).toEqual(text.split('\n').slice(1));
+  });
+
+  it('writes nothing if a page fails, and keeps the file', async () => {
+    const { directory, file, value } = offline();
+    const { imgctl } = await scriptedUser((request, index) =>
+      request.url.searchParams.get('page') === '2'
+        ? { status: 500, json: {} }
+        : catalogueOf(testImages(150))(request, index),
+    );
+    for (const line of ['images snapshot', 'images snapshot --file all.json']) {
+      expect(await imgctl(line, { cwd: directory })).toEqual(failed(1, '500'));
+    }
+    expect(fs.readFileSync(file, 'utf8')).toBe(JSON.stringify(value));
+    expect(fs.readdirSync(directory)).toEqual(['all.json']);
+  });
+
+  unixOnly('modes are Unix')('keeps the mode of the file and the link to it', async () => {
+    const { imgctl } = await scriptedUser(catalogueOf(testImages(1)));
+    const { directory, file } = offline();
+    fs.chmodSync(file, 0o664);
+    fs.symlinkSync('all.json', path.join(directory, 'link.json'));
+    const [folder, type] = [/none\/a\.json: ENOENT\nhint: create its folder/, /\.: it is not a/];
+    await expectSteps(
+      (line) => imgctl(line, { cwd: directory }),
+      ['images snapshot --file link.json', '', /^imgctl: saved 1 image/],
+      ['images snapshot --file none/a.json', '', folder, 1],
+      ['images snapshot --file .', '', type, 1],
+    );
+    expect(fs.statSync(file).mode & 0o777).toBe(0o664);
+    expect(fs.readlinkSync(path.join(directory, 'link.json'))).toBe('all.json');
+    expect(JSON.parse(fs.readFileSync(file, 'utf8')).images).toHaveLength(1);
+  });
+
+  it('keeps the digits of numbers that JavaScript cannot hold', async () => {
+    const image = '{"id":1,"name":"a","size":9007199254740993}';
+    const body = `{"data":[${image}],"meta":{"sort":"id,asc","pages":{"total":1,"pages":1}}}`;
+    const { imgctl } = await scriptedUser({ 'GET /v2/image': { body } });
+    const user = offline();
+    await imgctl('images snapshot --file all.json', { cwd: user.directory });
+    const expected = [
+      'images list --from all.json -o ndjson',
+      /"size":"9007199254740993"/,
+    ] as const;
+    await expectSteps(user.imgctl, expected);
+    // As another program formats it.
+    fs.writeFileSync(user.file, fs.readFileSync(user.file, 'utf8').replaceAll('\n', ' '));
+    await expectSteps(user.imgctl, expected);
+  });
+});
+
+describe('--from', () => {
+  it('answers as the service does, without a request', async () => {
+    const { imgctl, requests, directory: cwd } = await emulatorUser({ images: 250 });
+    const io = { cwd, env: PASSWORD };
+    await imgctl('images snapshot --file all.json', io);
+    for (const line of [
+      'images list ubuntu -f folder,ne,archive -s name,desc -s id --limit 7 -o csv',
+      'images list --urls --limit 3',
+      'images latest ubuntu --each -q',
+      'images get 1002 1003 --json',
+    ]) {
+      const online = await imgctl(line, io);
+      const sent = requests.length;
+      const fromFile = await imgctl(`${line} --from all.json`, { cwd });
+      expect(fromFile).toMatchObject({ stdout: online.stdout, exitCode: 0 });
+      expect([online.stdout === '', requests.length]).toEqual([false, sent]);
+    }
+  });
+
+  it('shows the age of the snapshot on a terminal, but not with -q, and obeys --max-age', async () => {
+    const line = 'images list --from all.json';
+    const age = 'imgctl: the snapshot all.json is 3 h old\n';
+    const io = { time: NOW, errorColumns: 80 };
+    const old = /is 3 h old \(--max-age 2 h\)\nhint: .*imgctl images snapshot all\.json/;
+    const future = /the snapshot all\.json is from the future/;
+    const missing = /the snapshot b\.json does not exist\nhint: save a new one/;
+    const user = offline();
+    const onTerminal = (each: string | readonly string[]) => user.imgctl(each, io);
+    await expectSteps(
+      onTerminal,
+      [`${line} --get id`, '1\n2\n3\n', age],
+      [`${line} -q`, '1\n2\n3\n'],
+    );
+    await expectSteps(
+      user.imgctl,
+      [`${line} --get id`, '1\n2\n3\n'],
+      [`${line} -q --max-age 3h`, '1\n2\n3\n'],
+      [`${line} --max-age 2h`, '', old, 1],
+      ['images get 9 --from all.json -q', '', /image 9 does not exist/, 5],
+      ['images list --max-age 1d', '', /--max-age needs a snapshot\nhint: add --from FILE/, 2],
+      [`${line} --page 2`, '', /--from and --page cannot be used together/, 2],
+      ['images list --from b.json', '', missing, 2],
+      ['images list --from .', '', /EISDIR/, 2],
+    );
+    const { imgctl } = offline({ taken_at: '2025-01-11T00:00:00Z' });
+    await expectSteps(imgctl, [`${line} --max-age 1h`, '', future, 1]);
+  });
+
+  it.each<[string, (text: string) => string, string?]>([
+    ['formatted by others', (text) => `\ufeff${JSON.stringify(JSON.parse(text), null, 4)}`],
+    ['newer', (text) => text.replace('1', '2'), 'has the newer format 2\nhint: upgrade imgctl'],
+    ['older', (text) => text.replace('1', '0'), 'has an unknown format\nhint: save one in another'],
+    ['without a time', (text) => text.replace('_at', ''), 'has an unknown format'],
+    ['another file', () => 'root:x:0:0', 'has an unknown format'],
+    ['without images', (text) => text.replace('images":', 'x":'), 'has an unknown format'],
+    ['with a number for an image', (text) => text.replace('\n{', '\n1,{'), 'is damaged'],
+    ['broken in an image', (text) => text.replace('"id":2', '"id":2"'), 'is damaged'],
+    ['empty', () => '', 'is damaged\nhint: save a new one with: imgctl images snapshot'],
+    ['cut in the head', (text) => text.slice(0, 20), 'is damaged'],
+    ['cut in an image', (text) => text.slice(0, -60), 'is damaged'],
+    ['cut at its end', (text) => text.slice(0, -3), 'is damaged'],
+  ])('exits 2 for a file that is %s, or reads it', async (_, change, problem) => {
+    const service = await scriptedUser(catalogueOf(testImages(3)));
+    const { imgctl, file, directory } = offline();
+    await service.imgctl('images snapshot --file all.json', { cwd: directory });
+    const text = change(fs.readFileSync(file, 'utf8'));
+    fs.writeFileSync(file, text);
+    const read = { stdout: '1\n2\n3\n', stderr: '', exitCode: 0 };
+    const expected = problem ? failed(2, `imgctl: the snapshot all.json ${problem}`) : read;
+    expect(await imgctl('images list --from all.json -q')).toEqual(expected);
+    expect(fs.readFileSync(file, 'utf8')).toBe(text);
+  });
+});
+
+it('an emulator serves images that lack fields', async () => {
+  const catalogue = [
+    { ...testImage(9), created_on: 'soon' },
+    { id: 3, name: 'bare.ova' },
+  ];
+  const { imgctl } = await emulatorUser({ catalogue });
+  for (const field of ['folder', 'public', 'created_on', 'label']) {
+    const { stdout } = await imgctl(`images list -s ${field},desc -q`, { env: PASSWORD });
+    expect(stdout.split('\n').sort()).toEqual(['', '3', '9']);
+  }
+  await expectSteps(imgctl, ['images list -f label,like,%linux% -q', '9\n']);
+});

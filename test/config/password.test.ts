@@ -1,0 +1,205 @@
+// Passwords that are available without a prompt, standard input, and the programs that imgctl runs.
+
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { runChild } from '../../src/config/child.ts';
+import { passwordOfStdin } from '../../src/config/secrets.ts';
+import { Settings } from '../../src/config/settings.ts';
+import { environmentOf } from '../../src/io.ts';
+import { unattendedPassword } from '../../src/session/session.ts';
+import { silentPipe } from '../support/files.ts';
+import { FakeInput, fakeIo, fakeTerminal, temporaryDirectory } from '../support/io.ts';
+import { unixOnly, unixOnlySuite } from '../support/platform.ts';
+
+const PATH = process.env.PATH;
+const ACCOUNT = { profile: 'work', baseUrl: 'https://images.example', username: 'demo' };
+
+function sourceWith(env: Record<string, string>, stored: Record<string, string> = {}, cwd = '/') {
+  const io = fakeIo({ env: { PATH, ...env }, cwd });
+  return unattendedPassword(new Settings('work', new Map(), io.env, stored), io, ACCOUNT);
+}
+
+describe('the unattended password', () => {
+  const FILE = { IMGCTL_PASSWORD_FILE: 'secret' };
+  const NO_FILE = { IMGCTL_PASSWORD: '', IMGCTL_PASSWORD_FILE: '' };
+  const ofCommand = (origin: string) => `the password command (${origin})`;
+
+  it.each([
+    [{ IMGCTL_PASSWORD: 'of-variable', ...FILE }, 'IMGCTL_PASSWORD', 'of-variable'],
+    [FILE, 'the file secret (IMGCTL_PASSWORD_FILE)', 'of-file'],
+    [{ IMGCTL_PASSWORD_COMMAND: 'echo x' }, ofCommand('IMGCTL_PASSWORD_COMMAND'), 'x'],
+    [NO_FILE, ofCommand('profile work'), 'of-command'],
+  ])('with %j comes from %s', async (env, origin, password) => {
+    const cwd = temporaryDirectory();
+    writeFileSync(path.join(cwd, 'secret'), 'of-file\nrest\n');
+    const source = sourceWith(env, { 'password-command': 'echo of-command' }, cwd);
+    expect([source?.origin, await source?.read()]).toEqual([origin, password]);
+    expect(source?.hint).toContain(`check ${origin} and the user name`);
+  });
+
+  it.each([
+    ['secret', 'utf8', 'secret'],
+    ['secret\r\nrest', 'utf8', 'secret'],
+    ['\ufeffsecret\n', 'utf8', 'secret'],
+    ['', 'utf8', 'gave an empty line'],
+    ['\nsecret\n', 'utf8', 'gave an empty line'],
+    ['s\u00e9cret\n', 'latin1', 'gave text that is not UTF-8'],
+    ['\ufeffsecret\n', 'utf16le', 'gave text that is not UTF-8'],
+  ] as const)('of a file with %j in %s is: %s', async (text, encoding, result) => {
+    const cwd = temporaryDirectory();
+    writeFileSync(path.join(cwd, 'file'), text, encoding);
+    const reading = sourceWith({ IMGCTL_PASSWORD_FILE: 'file' }, {}, cwd)?.read();
+    if (result === 'secret') expect(await reading).toBe(result);
+    else await expect(reading).rejects.toThrow(`the file file (IMGCTL_PASSWORD_FILE) ${result}`);
+  });
+
+  it.each([
+    ['.', /^cannot read the file \. \(IMGCTL_PASSWORD_FILE\): EISDIR$/],
+    ['none', /^cannot read the file none \(\S+\): ENOENT$/],
+    ['/dev/zero', /^the file \/dev\/zero \(\S+\) gave a line that is too long$/],
+  ])('is a config error if the file is %s', async (file, message) => {
+    const reading = sourceWith({ IMGCTL_PASSWORD_FILE: file })?.read();
+    const error = { code: 'config', message: expect.stringMatching(message) };
+    await expect(reading).rejects.toMatchObject(error);
+  });
+
+  unixOnly('named pipes are Unix')('may come from a named pipe', async () => {
+    const pipe = path.join(temporaryDirectory(), 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const reading = sourceWith({ IMGCTL_PASSWORD_FILE: pipe })?.read();
+    await writeFile(pipe, 'secret');
+    expect(await reading).toBe('secret');
+  });
+
+  unixOnly('named pipes are Unix').each([
+    [
+      'that nobody writes to',
+      'sleep 60 # ',
+      /^cannot read the file \S+ \(\S+\): no line within 30 s$/,
+    ],
+    ['whose line never ends', 'exec sleep 60 > ', /: no line within 30 s$/],
+    ['that is closed without a line', 'true > ', /gave an empty line$/],
+  ])('is an error if the file is a pipe %s', async (_what, command, message) => {
+    const pipe = path.join(temporaryDirectory(), 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const limit = new AbortController();
+    const spy = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(limit.signal);
+    onTestFinished(() => spy.mockRestore());
+    const reading = sourceWith({ IMGCTL_PASSWORD_FILE: pipe })?.read();
+    const writer = spawn('sh', ['-c', command + pipe]);
+    onTestFinished(() => void writer.kill());
+    expect(spy).toHaveBeenCalledWith(30_000);
+    if (command.includes('sleep')) limit.abort();
+    const error = { code: 'config', message: expect.stringMatching(message) };
+    await expect(reading).rejects.toMatchObject(error);
+  });
+
+  unixOnly('named pipes are Unix')('is not waited for after an interrupt', async () => {
+    const pipe = silentPipe();
+    const io = fakeIo({ env: { IMGCTL_PASSWORD_FILE: pipe } });
+    const reading = unattendedPassword(
+      new Settings('work', new Map(), io.env, {}),
+      io,
+      ACCOUNT,
+    )?.read();
+    io.interrupt();
+    await expect(reading).rejects.toMatchObject({ code: 'interrupted' });
+  });
+});
+
+unixOnlySuite('sh is Unix')('the password command', () => {
+  const run = async (command: string) =>
+    sourceWith({ IMGCTL_PASSWORD_COMMAND: command }, {}, temporaryDirectory())?.read();
+
+  it.each([
+    ['printf "secret\\nrest\\n"', 'secret'],
+    ['printf " a p\\303\\244ss"', ' a päss'],
+    ['echo secret; exit 3', 'the password command failed with exit code 3'],
+    ['echo secret; sleep 0.1; exit 3', 'the password command failed with exit code 3'],
+    ['yes secret', 'secret'],
+    ['echo secret; kill -9 $$', 'the password command was killed by SIGKILL'],
+    ['true', 'the password command gave an empty line'],
+  ])('%j gives the password or an error: %s', async (command, expected) => {
+    const result = await run(command).catch(({ code, message }) => ({ code, message }));
+    const isError = expected.startsWith('the password');
+    expect(result).toEqual(isError ? { code: 'config', message: expected } : expected);
+  });
+
+  it('is not waited for if its child holds the pipe', async () => {
+    const pid = path.join(temporaryDirectory(), 'pid');
+    onTestFinished(() => void process.kill(Number(readFileSync(pid, 'utf8'))));
+    expect(await run(`sleep 60 & echo $! > ${pid}; printf secret`)).toBe('secret');
+  });
+});
+
+it('a password on standard input is the first line, decoded across chunks, until an interrupt', async () => {
+  const io = fakeIo({ stdin: new FakeInput(false) });
+  const interrupted = passwordOfStdin(io);
+  io.interrupt();
+  await expect(interrupted).rejects.toMatchObject({ code: 'interrupted' });
+  const terminal = passwordOfStdin(fakeIo({ stdin: fakeTerminal() }));
+  await expect(terminal).rejects.toMatchObject({ code: 'usage' });
+  const stdin = new FakeInput(false);
+  const reading = passwordOfStdin(fakeIo({ stdin }));
+  for (const byte of Buffer.from('pässwörd')) {
+    stdin.write(Buffer.from([byte]));
+    await new Promise(setImmediate);
+  }
+  stdin.end('\nrest');
+  expect(await reading).toBe('pässwörd');
+});
+
+unixOnlySuite('sh is Unix')('a program', () => {
+  const io = () => fakeIo({ env: { PATH } });
+
+  it('gets its arguments unchanged, and input that it need not read', async () => {
+    const args = ['-c', 'echo "$0"; cat; echo said >&2; exit 3', '$(x) "'];
+    const options = { command: 'sh', args, input: 'given\n', stderr: 'pipe' } as const;
+    const texts = { stdout: '$(x) "\ngiven\n', stderr: 'said\n' };
+    const ended = { ...texts, exitCode: 3, failure: 'failed with exit code 3' };
+    expect(await runChild(io(), options)).toMatchObject(ended);
+    const unread = { ...options, command: 'true', args: [], input: 'x'.repeat(1_000_000) };
+    expect(await runChild(io(), unread)).toMatchObject({ exitCode: 0, failure: undefined });
+  });
+
+  it.each([
+    ['linux', { IMGCTL_PASSWORD: 's3cret', IMGCTL_TOKEN: 's3cret' }],
+    ['win32', { imgctl_Password: 's3cret', Imgctl_Token: 's3cret' }],
+  ] as const)('does not see the password and the token on %s: %j', async (platform, secrets) => {
+    const env = environmentOf({ platform, env: { PATH, ...secrets, Other: 'x' } });
+    const result = await runChild(fakeIo({ env }), { command: 'env', stderr: 'pipe' });
+    expect(result.stdout).toMatch(/^other=x$/im);
+    expect(result.stdout).not.toMatch(/imgctl_|s3cret/i);
+  });
+
+  it.each(['takes too long', 'goes on after its line', 'is interrupted'])(
+    'that %s is killed with its children',
+    async (how) => {
+      const used = io();
+      const file = path.join(temporaryDirectory(), 'child');
+      const line = how.includes('line') ? 'echo secret; ' : '';
+      const command = `${line}sleep 60 & echo $! > ${file}.new; mv ${file}.new ${file}; wait`;
+      const limits = line === '' ? { limit: 1_000 } : { limitAfterLine: 1_000 };
+      const ended = runChild(used, { command, stderr: 'inherit', ...limits }).catch(() => {});
+      while (!existsSync(file)) await new Promise(setImmediate);
+      const child = readFileSync(file, 'utf8').trim();
+      // A dead process may still wait for its parent to notice.
+      const isRunning = () =>
+        /^[^Z]/.test(`${spawnSync('ps', ['-o', 'stat=', '-p', child]).stdout}`);
+      expect(isRunning()).toBe(true);
+      if (how === 'is interrupted') used.interrupt();
+      await ended;
+      await expect.poll(isRunning, { timeout: 5_000 }).toBe(false);
+    },
+  );
+
+  it('that takes too long or does not start is reported', async () => {
+    const slow = await runChild(io(), { command: 'exec sleep 60', stderr: 'pipe', limit: 50 });
+    expect(slow).toMatchObject({ exitCode: undefined, failure: 'did not finish within 0.05 s' });
+    const none = await runChild(io(), { command: '/nonexistent', args: [], stderr: 'pipe' });
+    expect(none).toMatchObject({ failure: 'could not be started', cause: { code: 'ENOENT' } });
+  });
+});

@@ -1,0 +1,102 @@
+// Prompts on the terminal.
+
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { ask } from '../../src/config/prompt.ts';
+import type { Sink } from '../../src/io.ts';
+import { type FakeIo, fakeIo, fakeTerminal } from '../support/io.ts';
+
+const prompt = (what: string, label: string, hidden: boolean) => ({
+  ...{ what, label, hidden },
+  alternative: '--option',
+});
+const PASSWORD = prompt('password', 'Password', true);
+const USER_NAME = prompt('user name', 'User name', false);
+
+describe('a hidden prompt', () => {
+  it.each([
+    ['a line feed', 'secret\n', 'secret'],
+    ['backspace', 'sex\u007fcret\r', 'secret'],
+    ['the other backspace', 'sex\bcret\r', 'secret'],
+    ['one backspace too many', 'x\u007f\u007fsecret\r', 'secret'],
+    ['backspace over a letter beyond 16 bits', 'a😀\u007fb\r', 'ab'],
+    ['Ctrl-U, which starts over', 'wrong\u0015secret\r', 'secret'],
+    ['arrow keys', 'sec\u001b[D\u001bOC\u001b[3~ret\r', 'secret'],
+    ['keys with modifiers, and pasted text', '\u001b[1;5Dsec\u001b[200~ret\u001b[201~\r', 'secret'],
+    ['function keys of the Linux console', 'sec\u001b[[Aret\u001bOP\r', 'secret'],
+    ['Esc, and Enter within a sequence', '\u001bsecret\u001b[\r', 'secret'],
+    ['Ctrl-D in the middle, which is ignored', 'sec\u0004ret\r', 'secret'],
+  ])('accepts %s, at once or in pieces', async (_what, typed, input) => {
+    const terminal = fakeTerminal(typed);
+    const io = fakeIo({ stdin: terminal });
+    expect(await ask(io, PASSWORD)).toBe(input);
+    expect(terminal.rawModes).toEqual([true, false]);
+    expect([io.stderr.text, io.stdout.text]).toEqual(['Password: \n', '']);
+    const slow = fakeTerminal();
+    const asked = ask(fakeIo({ stdin: slow }), PASSWORD);
+    for (const key of typed) {
+      slow.type(key);
+      // The next key is another chunk.
+      await setImmediate();
+    }
+    expect(await asked).toBe(input);
+  });
+
+  it('does not echo input that arrives with the prompt', async () => {
+    const terminal = fakeTerminal();
+    const modes: boolean[][] = [];
+    const write = async () => {
+      modes.push([...terminal.rawModes]);
+      if (modes.length === 1) terminal.type('secret\r');
+    };
+    const stderr: Sink = { isTTY: true, columns: 80, write };
+    expect(await ask({ ...fakeIo({ stdin: terminal }), stderr }, PASSWORD)).toBe('secret');
+    expect(modes[0]).toEqual([true]);
+  });
+});
+
+it('a visible prompt leaves the echo to the terminal, and input typed ahead to the next prompt', async () => {
+  const terminal = fakeTerminal('demo\nsecret\ndem\u0003');
+  const io = fakeIo({ stdin: terminal });
+  expect(await ask(io, USER_NAME)).toBe('demo');
+  expect(terminal.rawModes).not.toContain(true);
+  expect(io.stderr.text).toBe('User name: ');
+  expect(await ask(io, PASSWORD)).toBe('secret');
+  await expect(ask(io, USER_NAME)).rejects.toMatchObject({ code: 'interrupted' });
+  expect(io.stderr.text).toBe('User name: Password: \nUser name: \n');
+});
+
+describe('a prompt', () => {
+  it.each([
+    ['Ctrl-C', 'sec\u0003ret\r', 'interrupted'],
+    ['Ctrl-C within a sequence', 'sec\u001b[1\u0003', 'interrupted'],
+    ['Ctrl-D', '\u0004', 'no input (end of file)'],
+    ['three empty lines', '\r\r\r', 'no password entered'],
+    ['lines emptied by Ctrl-U', 'a\u0015\r\u0015\r\r', 'no password entered'],
+  ])('fails at %s and restores the terminal', async (_what, typed, message) => {
+    const terminal = fakeTerminal(typed);
+    await expect(ask(fakeIo({ stdin: terminal }), PASSWORD)).rejects.toMatchObject({ message });
+    expect(terminal.rawModes.slice(-2)).toEqual([true, false]);
+  });
+
+  type Terminal = ReturnType<typeof fakeTerminal>;
+  it.each([
+    ['at the end of the terminal', 'usage', (terminal: Terminal) => void terminal.end()],
+    [
+      'if the terminal is gone',
+      'usage',
+      (terminal: Terminal) => void terminal.destroy(new Error()),
+    ],
+    ['at an interrupt', 'terminated', (_: Terminal, io: FakeIo) => io.interrupt('terminated')],
+  ])('ends %s', async (_when, code, end) => {
+    for (const isShown of [true, false]) {
+      const terminal = fakeTerminal();
+      const io = fakeIo({ stdin: terminal });
+      if (!isShown) end(terminal, io);
+      const asked = ask(io, PASSWORD);
+      if (isShown) end(terminal, io);
+      await expect(asked).rejects.toMatchObject({ code });
+      expect(terminal.rawModes).toEqual([true, false]);
+    }
+  });
+});

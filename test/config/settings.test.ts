@@ -1,0 +1,129 @@
+// Settings: where values come from and which are valid; config.json, read strictly and changed one at a time.
+
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  changeConfigFile,
+  changeProfile,
+  configFilePath,
+  readConfigFile,
+  Settings,
+} from '../../src/config/settings.ts';
+import { SETTINGS } from '../../src/config/table.ts';
+import { MAX_AGE, parseDuration } from '../../src/config/values.ts';
+import { checkName } from '../../src/files/paths.ts';
+import { thrownBy } from '../support/errors.ts';
+import { fakeIo, temporaryDirectory } from '../support/io.ts';
+import { unixOnly } from '../support/platform.ts';
+
+it.each([
+  ['https://own', {}, ''],
+  ['https://other', {}, ' --base-url https://other'],
+  ['https://other', { IMGCTL_BASE_URL: 'https://other' }, ''],
+])('%s is in the login command if a plain one would use another: %j', (url, env, added) => {
+  const stored = { 'base-url': 'https://own' };
+  const settings = new Settings('default', new Map(), env, stored).with({ 'base-url': url });
+  expect(settings.loginCommand).toBe(`imgctl login${added}`);
+});
+
+describe('parseDuration', () => {
+  it.each([
+    ['500ms', 500],
+    ['1.5s', 1_500],
+    [' 5m ', 300_000],
+    ['1h', 3_600_000],
+    ['24d', 2_073_600_000],
+    ['3w', 1_814_400_000],
+    ['1ms', 1],
+  ])('reads %j', (text, milliseconds) => {
+    expect(parseDuration(text, 'timeout')).toBe(milliseconds);
+  });
+
+  const INVALID = ['', '5', 's', '-1s', '0s', '0.4ms', '1e3s', '1y', '5 m', '5M', '1m30s', '1.s'];
+  it.each(INVALID)('rejects %j', (text) => {
+    const { message } = thrownBy(() => parseDuration(text, 'timeout'));
+    expect(message).toBe(`invalid timeout: ${text}`);
+  });
+
+  it('rejects what is longer than a timer, unless it is an age', () => {
+    const message = 'timeout must be at most 24 days (got 25d)';
+    expect(thrownBy(() => parseDuration('25d', 'timeout')).message).toBe(message);
+    expect(parseDuration('25d', '--since', MAX_AGE)).toBe(2_160_000_000);
+  });
+});
+
+describe('the setting token-store', () => {
+  const REDIS = { tls: false, host: 'localhost', port: 6379, database: 0, username: undefined };
+  it.each([
+    ['file', undefined],
+    ['redis://localhost', REDIS],
+    ['rediss://bob@[::1]:1/', { tls: true, host: '::1', port: 1, database: 0, username: 'bob' }],
+    ['redis://a%40b@localhost:6379/15', { ...REDIS, database: 15, username: 'a@b' }],
+  ])('%s is valid', (text, expected) => {
+    expect(SETTINGS['token-store'].value.parse(text, 'token-store')).toEqual(
+      expected && { ...expected, text },
+    );
+  });
+
+  const INVALID =
+    'http://localhost redis: redis:// redis.example.com:6379 redis://h/x redis://h/0/1 redis://h/0?x=1 redis://h/0#x redis://%zz@h FILE redis://bob:canary@h/0 redis://:canary@h http://bob:canary@h bob:canary@h';
+  it.each(INVALID.split(' '))('%s is rejected without its password', (text) => {
+    const { code, message, hint } = thrownBy(() =>
+      SETTINGS['token-store'].value.parse(text, 'token-store'),
+    );
+    expect([code, `${message} ${hint}`.includes('canary')]).toEqual(['usage', false]);
+  });
+});
+
+function directoryWith(text: string): string {
+  const directory = temporaryDirectory();
+  writeFileSync(path.join(directory, 'config.json'), text);
+  return directory;
+}
+
+const contents = (directory: string) =>
+  JSON.parse(readFileSync(path.join(directory, 'config.json'), 'utf8'));
+
+it('a profile name is a letter or digit, then up to 63 letters, digits, - or _', () => {
+  for (const name of ['default', 'a', '0', 'A-b_c', 'constructor', 'x'.repeat(64)]) {
+    expect(checkName(name, 'profile')).toBe(name);
+  }
+  const paths = ['', '../../x', 'a/b', 'a\\b', '.', '.hidden', 'a.b'];
+  const others = ['-a', '__proto__', '_limit', 'a b', 'ä', 'a\n', 'x'.repeat(65)];
+  for (const name of [...paths, ...others]) {
+    expect(thrownBy(() => checkName(name, 'profile')).code).toBe('usage');
+  }
+});
+
+describe('config.json', () => {
+  it.each([
+    ['{"profile": 1}', /profile is not a string$/],
+    ['{"profiles": []}', /profiles is not an object$/],
+    ['{"profiles": {"a": "s3cret"}}', /profiles\.a is not an object$/],
+    ['{"profiles": {"a": {"username": 42}}}', /profiles\.a\.username is not a string$/],
+  ])('that reads %j is an error', (text, reason) => {
+    const { code, message } = thrownBy(() => readConfigFile(directoryWith(text), fakeIo()));
+    expect([code, message]).toEqual(['config', expect.stringMatching(reason)]);
+  });
+
+  it('keeps all other members, also __proto__, when settings change or the default is removed', async () => {
+    const text =
+      '{"__proto__":{"a":1},"profile":"a","profiles":{"a":{"output":"csv","new":"n"},"__proto__":{"output":"xml"}}}';
+    const directory = directoryWith(text);
+    await changeProfile(directory, fakeIo(), 'a', { output: undefined, timeout: '5s' });
+    await changeConfigFile(directory, fakeIo(), (config) => ({ ...config, profile: undefined }));
+    expect(JSON.stringify(contents(directory))).toBe(
+      '{"profiles":{"a":{"new":"n","timeout":"5s"},"__proto__":{"output":"xml"}},"__proto__":{"a":1}}',
+    );
+  });
+
+  unixOnly('symbolic links need rights')('stays a link to a file elsewhere', async () => {
+    const elsewhere = directoryWith('{}');
+    const directory = temporaryDirectory();
+    symlinkSync(path.join(elsewhere, 'config.json'), path.join(directory, 'config.json'));
+    await changeProfile(directory, fakeIo(), 'a', { output: 'json' });
+    expect(contents(elsewhere)).toEqual({ profiles: { a: { output: 'json' } } });
+    expect(configFilePath(directory)).toBe(configFilePath(elsewhere));
+  });
+});

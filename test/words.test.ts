@@ -1,0 +1,28 @@
+// Durations and times of day for people.
+
+import { expect, it } from 'vitest';
+import { describeDuration, describeLater } from '../src/words.ts';
+
+it.each([
+  [-5_000, '0 s'],
+  [45_000, '45 s'],
+  [59_700, '1 min'],
+  [200_000, '3 min 20 s'],
+  [86_340_000, '23 h 59 min'],
+  [3_599_000, '59 min 59 s'],
+  [90_000_000, '25 h'],
+  [262_800_000, '3 d 1 h'],
+])('describeDuration shows %j ms as %s', (milliseconds, text) => {
+  expect(describeDuration(milliseconds)).toBe(text);
+});
+
+it.each([
+  [57_001, 'in 58 s, at 10:00:58'],
+  [30 * 3_600_000, 'on 2026-01-06 at 16:00:00'],
+  [-5, 'in 0 s, at 10:00:00'],
+  [9e15, 'later'],
+])('describeLater shows an instant %j ms later as %s', (wait, text) => {
+  // In the zone of this machine.
+  const now = new Date(2026, 0, 5, 10, 0, 0).getTime();
+  expect(describeLater(now + wait, now)).toBe(text);
+});
