@@ -147,9 +147,8 @@ export function noMatch(
   const near = plan.nearMisses();
   if (near === undefined) {
     const phrase = words.find((word) => /\S\s+\S/.test(word));
-    const hint = phrase
-      ? `to match each word separately, omit the quotes: ${phrase}`
-      : 'list all images with: imgctl images list';
+    const all = plan.hasFilter ? `list all images with: ${command}` : undefined;
+    const hint = phrase ? `to match each word separately, omit the quotes: ${phrase}` : all;
     return new ImgctlError('empty', 'no images match', { hint });
   }
   const { text, isNumber } = near.blamed;

@@ -169,7 +169,7 @@ describe('a guess from another tool', () => {
   });
 
   it.each([
-    ...['pull', 'deploy', 'auth', 'use', 'set', 'images ubuntu', 'constructor'],
+    ...['deploy', 'auth', 'use', 'set', 'images ubuntu', 'constructor'],
     ...['push x.ova --all', 'validate x.ova --folder x', 'login --mine', 'images list --wide'],
   ])('%s gets no guess, but the help', async (line) => {
     await rejected(line, /\nhint: see: imgctl .*--help\n$/);

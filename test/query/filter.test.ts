@@ -98,7 +98,7 @@ describe('parseFilter', () => {
     ['id,eq,9007199254740993', "invalid value '9007199254740993' in", 'use a whole number'],
     ['id,in,1,,2', "empty item in --filter 'id,in,1,,2'", 'use id,eq,null'],
     ['public,eq,maybe', "invalid value 'maybe' in", 'use true or false'],
-    ['created_on,ge,30d', "invalid time '30d' in", 'use 2024-01-31,'],
+    ['created_on,ge,30y', "invalid time '30y' in", 'use 2024-01-31,'],
   ])('rejects %j: %s', (text, message, hint) => {
     const error = thrownBy(() => parseFilter(text, NOW));
     expect([error.code, error.message]).toEqual(['usage', expect.stringContaining(message)]);

@@ -2,11 +2,13 @@
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { SeriesIndex, WordReader } from '../../src/query/series.ts';
+import { planQuery } from '../../src/query/plan.ts';
+import { SeriesIndex } from '../../src/query/series.ts';
 
 function seriesOf(names: readonly string[], words: readonly string[]) {
-  const index = new SeriesIndex<{ name: string }>(new WordReader(words));
-  for (const name of names) index.add({ name });
+  const index = new SeriesIndex<{ name: string }>(words);
+  const plan = planQuery({ words }, { now: 0 });
+  for (const name of names) if (plan.matches({ name })) index.add({ name });
   return index.series();
 }
 

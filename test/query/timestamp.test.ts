@@ -10,6 +10,7 @@ import {
   TIME_STYLES,
   type Time,
   timeDifference,
+  withOffset,
 } from '../../src/query/timestamp.ts';
 import { rows } from '../support/rows.ts';
 
@@ -88,15 +89,59 @@ describe('parseTimestamp', () => {
 
 it.each<readonly [string, string]>([
   ['-30d', '2024-05-16T12:00:00Z'],
+  ['30d', '2024-05-16T12:00:00Z'],
   ['-2w', '2024-06-01T12:00:00Z'],
   ['+1d', '2024-06-16T12:00:00Z'],
-  ['2024-01-31', '2024-01-31T00:00:00Z'],
   ['2024-01-31T08:30:15+01:00', '2024-01-31T07:30:15Z'],
   ['2018-07-18 Wed 15:36:49 EDT', '2018-07-18T19:36:49Z'],
-  ...rows('', '30d', '-30', '-30y', '-30D', '- 30d', '-1.5d', '-999999999w', '-9999999999m'),
+  ...rows('', '-30', '-30y', '-30D', '- 30d', '-1.5d', '-999999999w', '-9999999999m'),
   ...rows('', '2024-1-31', '2024-02-30', 'yesterday', '2018-07-18 Wed 15:36:49 +24:00', ''),
 ])('parseTimeValue of %j is %j', (text, iso) => {
   expect(parseTimeValue(text, NOW)?.at).toBe(iso ? Date.parse(iso) : undefined);
+});
+
+describe('a time without an offset', () => {
+  it.each([
+    ['2026-11-01', 'Europe/Berlin', '2026-11-01T00:00:00+01:00'],
+    ['2026-07-01 10:15', 'America/New_York', '2026-07-01T10:15:00-04:00'],
+    ['2026-07-01T10:15:30.5', 'Asia/Kolkata', '2026-07-01T10:15:30.500+05:30'],
+    // Occurs twice: the first.
+    ['2026-10-25 02:30', 'Europe/Berlin', '2026-10-25T02:30:00+02:00'],
+    // Does not exist: the next time that does.
+    ['2026-03-29 02:30', 'Europe/Berlin', '2026-03-29T03:00:00+02:00'],
+    ['2026-10-04 02:10', 'Australia/Lord_Howe', '2026-10-04T02:30:00+11:00'],
+    ['2011-12-30', 'Pacific/Apia', '2011-12-31T00:00:00+14:00'],
+  ])('%s is in %s %s', (text, zone, expected) => {
+    vi.stubEnv('TZ', zone);
+    expect(withOffset(text)).toBe(expected);
+    expect(parseTimeValue(text, NOW)?.at).toBe(Date.parse(expected));
+  });
+
+  it.each(['-30d', '2026-11-01Z', '2026-11-01T10:00:00+02:00', STAMP])(
+    'keeps %s as it is, which names its zone',
+    (text) => {
+      expect(withOffset(text)).toBe(text);
+    },
+  );
+
+  it.each(['Europe/Berlin', 'America/St_Johns', 'Australia/Lord_Howe', 'Asia/Kolkata', 'UTC'])(
+    'that a table shows in %s is not after the time that it stands for',
+    (zone) => {
+      vi.stubEnv('TZ', zone);
+      const instants = fc.integer({
+        min: Date.UTC(2000, 0, 1) / 1000,
+        max: Date.UTC(2040, 0, 1) / 1000,
+      });
+      const property = fc.property(instants, (seconds) => {
+        const stamp = new Date(seconds * 1000).toISOString();
+        const shown = formatTimestamp(stamp, 'local', NOW);
+        const at = parseTimeValue(shown, NOW)?.at ?? Number.NaN;
+        expect(formatTimestamp(new Date(at).toISOString(), 'local', NOW)).toBe(shown);
+        expect(at).toBeLessThanOrEqual(seconds * 1000);
+      });
+      fc.assert(property, { numRuns: 1000 });
+    },
+  );
 });
 
 describe('timeDifference', () => {

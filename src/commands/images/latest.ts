@@ -27,6 +27,7 @@ import {
   type SourceOptions,
   VIEW_OPTIONS,
   WORDS,
+  withSource,
 } from './options.ts';
 import { openCatalogue, readAll } from './read.ts';
 
@@ -88,7 +89,7 @@ async function run(context: Context, options: LatestOptions, words: readonly str
   const search = (other: QueryPlan) => readAll(context, catalogue, other);
   const found = await indexSeries(search(plan), { words, filters }, explain);
   if (found.index.isEmpty) {
-    const command = 'imgctl images list';
+    const command = withSource('imgctl images list', options);
     throw await explainEmpty({ command, plan, words, filters, search }, context.io.now());
   }
   if (explain) return showCandidates(context, view, found.index.rankedImages());
@@ -128,9 +129,8 @@ async function chooseNewest(context: Context, options: LatestOptions, found: Fou
   if ('value' in result) return result.value;
   const { error } = result;
   if (!(error instanceof AmbiguousError)) throw error;
-  const { from } = options;
   const { console, io } = context;
-  const command = `imgctl images latest${from === undefined ? '' : ` --from ${shellQuote(from)}`}`;
+  const command = withSource('imgctl images latest', options);
   const selecting = (image: ReceivedImage) => {
     const selection = selectionOf(found, image, io.now());
     if (selection) return commandOf(command, selection);

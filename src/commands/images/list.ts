@@ -18,6 +18,7 @@ import {
   SOURCE_OPTIONS,
   type SourceOptions,
   WORDS,
+  withSource,
 } from './options.ts';
 import { openCatalogue, readAll, readBatches } from './read.ts';
 
@@ -102,7 +103,7 @@ async function run(context: Context, options: ImagesListOptions, words: readonly
   const pages = last.meta.pages?.pages;
   if (page === undefined || pages === undefined || page <= pages) {
     const search = (other: QueryPlan) => readAll(context, catalogue, other);
-    const command = 'imgctl images list';
+    const command = withSource('imgctl images list', options);
     const empty = { command, plan, words, filters: options.filter, search };
     return reportNoMatch(context, view, options, empty, page);
   }

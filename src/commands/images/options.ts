@@ -149,3 +149,8 @@ export interface SourceOptions {
   from?: string;
   maxAge?: number;
 }
+
+/** Returns a command for hints that reads the same images. */
+export function withSource(command: string, { from }: SourceOptions): string {
+  return from === undefined ? command : `${command} --from ${shellQuote(from)}`;
+}

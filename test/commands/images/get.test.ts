@@ -77,8 +77,11 @@ describe('images get', () => {
     ['99', `image 99 does not exist\nhint: ${ALL}\n`],
     ["'[images] linux/image'", `image [images] linux/image does not exist\nhint: ${ALL}\n`],
     ['image-0003.oav', `no image is named image-0003.oav\nhint: ${ALL}\n`],
-    ['image-00', `no image is named image-00; 3 names contain it\nhint: ${ALL} image-00\n`],
-    ['0003', `no image is named 0003; 1 name contains it\nhint: ${ALL} 0003\n`],
+    [
+      'image-00',
+      `no image is named image-00; 3 names contain it\nhint: ${ALL} -f 'name~image-00'\n`,
+    ],
+    ['0003', `no image is named 0003; 1 name contains it\nhint: ${ALL} -f 'name~0003'\n`],
   ])('exits 5 if there is no %s', async (wanted, message) => {
     expect(await get(wanted)).toEqual(failed(5, `imgctl: ${message}`));
   });

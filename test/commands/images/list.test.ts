@@ -309,6 +309,8 @@ describe('--get of other commands', () => {
   });
 });
 
+const NO_MATCH = 'imgctl: no images match\nhint: list all images with: imgctl my-images\n';
+
 describe('my-images', () => {
   const STAMP = '2024-03-01 Fri 14:30:00 UTC';
   const own = (id: number, name: string, updated_on: string): Image =>
@@ -356,7 +358,7 @@ describe('my-images', () => {
       ['my-images --time wire --limit 1', table],
       ['my-images web --json --meta', { data: [OWN[0], OWN[2]], meta }],
       ['my-images none', '', 'imgctl: no images match\n'],
-      ['my-images none --fail-empty', '', 'imgctl: no images match\n', 5],
+      ['my-images none --fail-empty', '', NO_MATCH, 5],
       ['my-images none -o ndjson'],
     );
     const note = 'imgctl: no images yet\nhint: upload one with: imgctl push FILE\n';

@@ -17,6 +17,7 @@ const DB_2 = named(12, 'debian-12.ova');
 const EIGHT = named(1, 'rocky-8.10-x86_64.ova');
 const NINE = named(2, 'rocky-9.5-x86_64.ova');
 const LATER = '2020-01-01 Wed 00:00:00 UTC';
+const TWO = '2 series match\n  debian-11.ova\n  ubuntu-22.04-server.ova';
 const REPLACED = named(1, WEB_1.name, { updated_on: LATER });
 
 /** A user in the folder of a project, and a service whose images a test changes. */
@@ -46,7 +47,8 @@ describe('images lock add', () => {
   it('locks the newest image and writes one field per line', async () => {
     const { steps, content, file } = await project(WEB_1, WEB_2, DB_1);
     const record = /^lock +web\nid +2\nname +ubuntu-24.*\nupdated_on .*\n$/;
-    const note = 'imgctl: locked as web in images.lock.json\n';
+    const what = 'ubuntu-24.04-server.ova (the newest of "ubuntu server -f id,lt,10")';
+    const note = `imgctl: locked web in images.lock.json: ${what}\n`;
     await steps(['lock add web ubuntu server -f id,lt,10', record, note]);
     const { id, name, path, created_on, updated_on } = WEB_2;
     const query = { text: ['ubuntu', 'server'], filters: ['id,lt,10'] };
@@ -57,7 +59,8 @@ describe('images lock add', () => {
 
   it('replaces the image and the query of a name only with --replace', async () => {
     const { steps } = await locked();
-    const [table, done] = [/^lock +web\nid +11\n/, 'imgctl: locked as web in images.lock.json\n'];
+    const table = /^lock +web\nid +11\n/;
+    const done = /locked web in images.lock.json: debian-11.ova \(the newest of "debian"\)\n/;
     const web = { lock: 'web', text: ['debian'], filters: [], id: 11 };
     await steps(
       ['lock add web debian --replace', table, done],
@@ -81,8 +84,9 @@ describe('images lock add', () => {
 
   it.each([
     ['add web ubuntu', 2, 'web is already locked\nhint: add --replace, or use another name\n'],
-    ['add x', 2, 'imgctl: x: 2 series match\n  debian-#.ova'],
-    ['add x', 2, 'hint: add words or a --filter that only one series matches\n'],
+    ['add x', 2, `imgctl: x: ${TWO}\nhint: lock the first with: imgctl images lock add x debian\n`],
+    ['add x --file y.json', 2, `imgctl images lock add x --file y.json debian\n`],
+    ['add web --replace', 2, `imgctl images lock add web --replace debian\n`],
     ['add x fedora', 5, 'x: no images match'],
     ['add ../x ubuntu', 2, 'invalid lock name: ../x'],
     ['add __proto__ ubuntu', 2, 'invalid lock name: __proto__'],
@@ -187,7 +191,7 @@ describe('images lock', () => {
 
   it('matches words of digits with whole numbers', async () => {
     const { steps, service, file, content } = await project(NINE);
-    const none = /web: no image of version 8; 1 name contains 8\nhint: list them with: imgctl/;
+    const none = /web: no image has the number 8; 1 name contains it\nhint: list them with: imgctl/;
     await steps(['lock add web rocky 8', '', none, 5]);
     service.images = [EIGHT, NINE, named(3, 'rocky-8.11-x86_64.ova')];
     await steps(['lock add nine rocky 9 -q', 'nine\n']);
@@ -232,7 +236,7 @@ describe('images lock check', () => {
     service.images = [...images, DB_1];
     const result = await lock('check --json');
     expect(result.exitCode).toBe(exitCode);
-    const newest = state === 'newer' ? images[1] : undefined;
+    const newest = state === 'newer' ? images[1] : state === 'gone' ? images[0] : undefined;
     const web = { lock: 'web', state, id: 1, name: WEB_1.name, path: WEB_1.path };
     const found = { newest_id: newest?.id ?? null, newest_name: newest?.name ?? null };
     const ok = expect.objectContaining({ lock: 'db', state: 'ok' });
@@ -245,9 +249,9 @@ describe('images lock check', () => {
     const { steps, service, imgctl, cwd, file } = await locked();
     service.images = [WEB_1, WEB_2];
     const table =
-      'lock  state  id  name                     newest_id  newest_name\n' +
-      'db    gone   11  debian-11.ova                    -  -\n' +
-      'web   newer   1  ubuntu-22.04-server.ova          2  ubuntu-24.04-server.ova\n';
+      'lock  state  id  name                     newest_name\n' +
+      'db    gone   11  debian-11.ova            -\n' +
+      'web   newer   1  ubuntu-22.04-server.ova  ubuntu-24.04-server.ova\n';
     const hint = 'lock the newest images instead: imgctl images lock update db';
     const message = `imgctl: 1 of 2 locked images changed\n  db: gone\nhint: ${hint}\n`;
     fs.copyFileSync(file, path.join(cwd, 'ci lock.json'));
@@ -289,7 +293,12 @@ describe('images get --lock', () => {
 
   it.each([
     ['--lock web', [WEB_2], 5, 'web is gone: image 1 does not exist'],
-    ['--lock web', [REPLACED], 1, `web was replaced: image 1 was updated on ${LATER}\nhint: lock`],
+    [
+      '--lock web',
+      [REPLACED],
+      1,
+      'web was replaced: image 1 was updated on 2020-01-01 00:00\nhint: lock',
+    ],
     ['--lock wbe', [], 5, "no image is locked as 'wbe'"],
     ['--lock web 1', [], 2, '--lock cannot be used with other images'],
     ['--file x.json 1', [], 2, '--file needs --lock'],
