@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     // Most tests wait for sockets and processes; by default a core would be left without any.
     maxWorkers: '100%',
+    env: { TZ: 'UTC' },
     reporters: ['default', './test/support/tally.ts'],
     projects: [
       {

@@ -1,5 +1,6 @@
 // imgctl my-images: lists the user's own images. The service cannot filter or sort them.
 
+import { guess } from '../cli/guesses.ts';
 import { type CommandSpec, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
@@ -29,7 +30,6 @@ export const myImages: CommandSpec = {
 };
 
 async function run(context: Context, options: ListingOptions, words: readonly string[]) {
-  const { guess } = await import('../cli/guesses.ts');
   const meant = guess(`${words[0]}`, 'my-images');
   if (meant !== undefined) {
     const hint = `${meant}; to search for the word: -f 'name~${words[0]}'`;

@@ -3,7 +3,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { type FakeIo, fakeIo, fakeTerminal, runCli, temporaryDirectory } from '../support/io.ts';
 import { MemorySink } from '../support/memory-sink.ts';
 import { writeSampleOva } from '../support/package-writer.ts';
@@ -71,7 +71,6 @@ async function screenOf({ name, lines, typed, hasPassword }: Scene, color: boole
     .replaceAll('\u001b', '␛');
 }
 
-beforeAll(() => void vi.stubEnv('TZ', 'UTC'));
 afterAll(() => void vi.unstubAllEnvs());
 
 describe.each(SCENES)('the screen of $name', (scene) => {

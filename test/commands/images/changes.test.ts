@@ -100,7 +100,6 @@ describe('images changes', () => {
     const seven = { ...testImage(7), updated_on: null } as unknown as Image;
     const images = [testImage(1), two as Image, ...testImages(3, 3), seven];
     const { steps, service } = await watcher(images);
-    vi.stubEnv('TZ', 'UTC');
     await steps(
       ['', '', /first run/],
       ['', '', 'imgctl: no changes since 1970-01-01 00:00\n'],

@@ -191,7 +191,7 @@ describe('images list', () => {
   });
 
   it('reads the setting time for tables only, and wire as another name of raw', async () => {
-    const { imgctl } = await scriptedUser(catalogueOf(testImages(1)), { TZ: 'UTC' });
+    const { imgctl } = await scriptedUser(catalogueOf(testImages(1)));
     const raw = '2018-07-19 Thu 08:00:00 EDT\n';
     const time = Date.parse('2018-07-21T12:00:00Z');
     const shown = async (line: string) => (await imgctl(line, { time })).stdout.slice(0, -1);
