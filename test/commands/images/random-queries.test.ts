@@ -1,11 +1,14 @@
 // Random queries to imgctl over a scripted server, judged by a naive implementation that shares no code with src.
 
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import type { Image } from '../../../src/api/types.ts';
 import { findImages } from '../../../src/emulator/resources.ts';
 import { cataloguePage, rowsOf } from '../../support/catalogue-page.ts';
-import { scriptedUser } from '../../support/users.ts';
+import { type CliResult, temporaryDirectory } from '../../support/io.ts';
+import { localUser, scriptedUser } from '../../support/users.ts';
 
 /** `RANDOM_QUERIES=6000 npx vitest run ...` runs more of them. */
 const RUNS = Number(process.env.RANDOM_QUERIES ?? 100);
@@ -45,7 +48,8 @@ const IMAGES: readonly Image[] = Array.from({ length: 150 }, (_, index) => {
   const pick = <Type>(values: readonly Type[], prime: number) =>
     values[(index * prime) % values.length] as Type;
   const folder = pick(FOLDERS, 5);
-  const name = `${pick(PRODUCTS, 3)}-${pick(['8.9', '8.10', '9'], 7)}-${index % 60}.ova`;
+  const machine = pick(['', '-x86_64', '-el8'], 11);
+  const name = `${pick(PRODUCTS, 3)}-${pick(['8.9', '8.10', '9'], 7)}-${index % 60}${machine}.ova`;
   const label = folder === null ? name : `${folder}/${name}`;
   const data_store = `store-${index % 4}`;
   const created = NOW - ((index * 37) % 50) * 31 * DAY - (index % 3) * HOUR;
@@ -88,11 +92,47 @@ function passes(image: Image, { field, operator, text, wanted }: NaiveFilter): b
   const value = comparableOf(image, field);
   if (operator === 'eq' || operator === 'in') return wanted.includes(value);
   if (operator === 'ne') return !wanted.includes(value);
+  if (operator === 'notlike' || operator === '!~') {
+    const pattern = operator === '!~' ? `%${text}%` : text;
+    return value === null || !isLike(String(image[field]), pattern);
+  }
   if (value === null) return false;
   if (operator === 'like') return isLike(String(image[field]), text);
   const result = order(value, wanted[0] ?? null);
   if (result === 0) return operator.endsWith('e');
   return operator.startsWith(result < 0 ? 'l' : 'g');
+}
+
+/** Finds a word of digits in the numbers of a name, and any other where no digit touches one of its own. */
+function hasWord({ name }: Image, word: string): boolean {
+  if (/^[\d.]*\d[\d.]*$/.test(word)) {
+    const numbers = name.replace(/x86_64|el8/g, '').match(/\d+(\.\d+)*/g) ?? [];
+    const start = word.endsWith('.') ? word : `${word}.`;
+    return numbers.some((number) => number === word || number.startsWith(start));
+  }
+  const [text, part] = [name.toLowerCase(), word.toLowerCase()];
+  const areDigits = (both: string) => /^\d\d$/.test(both);
+  return Array.from({ length: text.length }).some((_, start) => {
+    const end = start + part.length;
+    const isCut =
+      areDigits(text.slice(start - 1, start + 1)) || areDigits(text.slice(end - 1, end + 1));
+    return text.startsWith(part, start) && !isCut;
+  });
+}
+
+/** Zones of users; Lord Howe's clocks change by half an hour. */
+const USER_ZONES = 'UTC Europe/Berlin America/New_York Asia/Kolkata Australia/Lord_Howe'.split(' ');
+
+/** Returns the time as a user in the zone reads it, and the first instant that is read so. */
+function localTime(instant: number, timeZone: string): { text: string; first: number } {
+  const clock = new Intl.DateTimeFormat('sv-SE', {
+    timeZone,
+    dateStyle: 'short',
+    timeStyle: 'medium',
+  });
+  const text = clock.format(instant);
+  const earlier = [HOUR, HOUR / 2].find((before) => clock.format(instant - before) === text) ?? 0;
+  return { text, first: instant - earlier };
 }
 
 const anImage = fc.constantFrom(...IMAGES);
@@ -111,8 +151,17 @@ const aFilter: fc.Arbitrary<NaiveFilter> = fc.oneof(
       const part = [...String(image[field])].slice(at, at + (at % 9) + 1).join('');
       const shapes = [`%${part}%`, `${part}%`, `%${part}`, `%${part.replace(/.$/u, '%')}`, '%,%'];
       const text = shapes[shape] ?? '';
-      return { field, operator: 'like', text: at % 2 ? text.toUpperCase() : text, wanted: [] };
+      const operator = at % 3 ? 'like' : 'notlike';
+      return { field, operator, text: at % 2 ? text.toUpperCase() : text, wanted: [] };
     }),
+  fc.tuple(fc.constantFrom(...TEXTS), anImage, fc.nat(9)).map(([field, image, at]) => {
+    const text =
+      [...String(image[field])]
+        .slice(at, at + 3)
+        .join('')
+        .trim() || 'a';
+    return { field, operator: '!~', text, wanted: [] };
+  }),
   fc
     .tuple(fc.constantFrom('id', 'name', 'folder'), fc.array(anImage, { minLength: 1 }))
     .map(([field, some]) => {
@@ -135,17 +184,42 @@ const aFilter: fc.Arbitrary<NaiveFilter> = fc.oneof(
 
 const aSort = fc.tuple(fc.constantFrom(...FIELDS), fc.constantFrom('asc', 'desc'));
 
+/** A number or a part of a name. */
+const aWord = fc.oneof(
+  fc.constantFrom('8', '9', '8.1', '8.10', '10', '2', '64', '86', '100'),
+  fc
+    .tuple(anImage, fc.nat(18), fc.integer({ min: 1, max: 8 }))
+    .map(([{ name }, at, length]) => [...name].slice(at, at + length).join('') || 'a'),
+);
+
 const aQuery = fc.record({
+  words: fc.array(aWord, { maxLength: 2 }),
+  zone: fc.constantFrom(...USER_ZONES),
   filters: fc.array(aFilter, { maxLength: 3 }),
+  localTimes: fc.array(fc.tuple(timeField, fc.constantFrom('lt', 'ge'), anImage), { maxLength: 1 }),
   sorts: fc.array(aSort, { maxLength: 3 }),
   limit: fc.integer({ min: 1, max: IMAGES.length + 10 }),
 });
 
 type Query = typeof aQuery extends fc.Arbitrary<infer Type> ? Type : never;
 
+/** The filters, and those with times as the user's clock shows them. */
+function filtersOf({ filters, localTimes, zone }: Query): readonly NaiveFilter[] {
+  const more = localTimes.map(([field, operator, image]) => {
+    const { text, first } = localTime(Number(comparableOf(image, field)), zone);
+    return { field, operator, text, wanted: [first] };
+  });
+  return [...filters, ...more];
+}
+
 /** Sorts stably by one key after the other, the least significant first. */
-function resultOf({ filters, sorts, limit }: Query): Image[] {
-  const result = IMAGES.filter((image) => filters.every((each) => passes(image, each)));
+function resultOf(query: Query): Image[] {
+  const { words, sorts, limit } = query;
+  const filters = filtersOf(query);
+  const result = IMAGES.filter(
+    (image) =>
+      words.every((word) => hasWord(image, word)) && filters.every((each) => passes(image, each)),
+  );
   for (const [field, direction] of sorts.toReversed()) {
     const sign = direction === 'desc' ? -1 : 1;
     result.sort((a, b) => sign * order(comparableOf(a, field), comparableOf(b, field)));
@@ -153,11 +227,17 @@ function resultOf({ filters, sorts, limit }: Query): Image[] {
   return result.slice(0, limit);
 }
 
-function argumentsOf({ filters, sorts, limit }: Query): string[] {
+function argumentsOf(query: Query): string[] {
+  const { words, sorts, limit } = query;
   return [
     ...`images list -o ${limit % 2 ? 'json' : 'ndjson'} --per-page 50 --limit ${limit}`.split(' '),
-    ...filters.flatMap(({ field, operator, text }) => ['--filter', `${field},${operator},${text}`]),
+    ...filtersOf(query).flatMap(({ field, operator, text }) => [
+      '--filter',
+      operator === '!~' ? `${field}!~${text}` : `${field},${operator},${text}`,
+    ]),
     ...sorts.flatMap((key) => ['--sort', key.join(',')]),
+    '--',
+    ...words,
   ];
 }
 
@@ -211,25 +291,48 @@ it.each<[string, Order, (filter?: string, sort?: string) => readonly Image[], bo
       if (!echoes) for (const name of ['filter', 'sort']) searchParams.delete(name);
       return { json: cataloguePage(url, find(filter, sort)) };
     });
-    let matched = 0;
-    await fc.assert(
-      fc.asyncProperty(aQuery, async (query) => {
-        const { stdout, stderr, exitCode } = await imgctl(argumentsOf(query), { time: NOW });
-        expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
-        const expected = resultOf(query);
-        const rows = rowsOf(stdout);
-        // As text, so that the order of the fields counts too.
-        const texts = (images: readonly unknown[]) => images.map((image) => JSON.stringify(image));
-        if (order === 'ordered') expect(texts(rows)).toEqual(texts(expected));
-        else {
-          const matching = texts(resultOf({ ...query, sorts: [], limit: IMAGES.length }));
-          expect(matching).toEqual(expect.arrayContaining(texts(rows)));
-          expect(new Set(texts(rows)).size).toBe(expected.length);
-        }
-        if (expected.length > 0) matched += 1;
-      }),
-      { numRuns: RUNS, seed: 20_250_801 },
-    );
-    expect(matched).toBeGreaterThan(RUNS / 2);
+    await expectResults(order, (query) => imgctl(argumentsOf(query), { time: NOW }));
   },
 );
+
+it(`images list --from returns what ${RUNS} random queries match`, {
+  timeout: 60_000 + RUNS * 100,
+}, async () => {
+  const file = path.join(temporaryDirectory(), 'catalogue.json');
+  const taken = { taken_at: '2025-08-01T00:00:00Z', base_url: 'https://x', username: 'demo' };
+  writeFileSync(file, JSON.stringify({ version: 1, ...taken, images: IMAGES }));
+  const { imgctl } = localUser();
+  await expectResults('ordered', (query) => {
+    const [group = '', name = '', ...others] = argumentsOf(query).filter(
+      (word, index, all) => word !== '--per-page' && all[index - 1] !== '--per-page',
+    );
+    return imgctl([group, name, '--from', file, ...others], { time: NOW });
+  });
+});
+
+afterEach(() => void vi.unstubAllEnvs());
+
+/** Runs random queries and compares what each prints with what it matches. */
+async function expectResults(order: Order, list: (query: Query) => Promise<CliResult>) {
+  let matched = 0;
+  await fc.assert(
+    fc.asyncProperty(aQuery, async (query) => {
+      vi.stubEnv('TZ', query.zone);
+      const { stdout, stderr, exitCode } = await list(query);
+      expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+      const expected = resultOf(query);
+      const rows = rowsOf(stdout);
+      // As text, so that the order of the fields counts too.
+      const texts = (images: readonly unknown[]) => images.map((image) => JSON.stringify(image));
+      if (order === 'ordered') expect(texts(rows)).toEqual(texts(expected));
+      else {
+        const matching = texts(resultOf({ ...query, sorts: [], limit: IMAGES.length }));
+        expect(matching).toEqual(expect.arrayContaining(texts(rows)));
+        expect(new Set(texts(rows)).size).toBe(expected.length);
+      }
+      if (expected.length > 0) matched += 1;
+    }),
+    { numRuns: RUNS, seed: 20_250_801 },
+  );
+  expect(matched).toBeGreaterThan(RUNS / 4);
+}
