@@ -10,10 +10,16 @@ import { serve } from '../support/emulator.ts';
 import { writeSampleOva } from '../support/package-writer.ts';
 import { noScript, onTerminal } from '../support/pseudo-terminal.ts';
 
+/** Asks which image is meant. */
+const ASKS = 'images latest ubuntu 22.04';
+
 const SCENES = [
   '--help',
   'images list ubuntu -n 4',
   'images latest debian --each',
+  ASKS,
+  'images latest ubuntu 22.04 server --explain',
+  'images lock check',
   'images changes ubuntu --since-file old.json',
   'push appliance.ova',
   'sync --wait --poll-interval 20ms',
@@ -36,13 +42,24 @@ async function world() {
   await imgctl(`config set upload-url file://${uploads}/demo`);
   await writeSampleOva(path.join(env.HOME, 'appliance.ova'), 'appliance');
   const file = path.join(env.HOME, 'old.json');
-  await imgctl('images snapshot --file old.json');
+  await imgctl('images snapshot old.json');
   const old = JSON.parse(readFileSync(file, 'utf8'));
   const ubuntu: Image[] = old.images.filter(({ folder }: Image) => folder === 'ubuntu');
   Object.assign(ubuntu[0] ?? {}, { folder: 'incoming' });
   Object.assign(ubuntu[1] ?? {}, { updated_on: '2024-01-02 Tue 03:04:05 UTC' });
   old.images = old.images.filter((image: Image) => image !== ubuntu[2]);
   writeFileSync(file, JSON.stringify(old));
+  await imgctl('images lock add base debian 12 genericcloud');
+  await imgctl('images lock add web ubuntu 22.04 server');
+  await imgctl('images lock add rescue rocky 9 Base');
+  // An image of the same series, and one that does not exist.
+  const lockFile = path.join(env.HOME, 'images.lock.json');
+  const locks = JSON.parse(readFileSync(lockFile, 'utf8'));
+  const isOlder = ({ id, name }: Image) =>
+    id !== locks.images.base.id && name.startsWith('debian-12-genericcloud-amd64-');
+  Object.assign(locks.images.base, old.images.find(isOlder));
+  locks.images.rescue.id = 99_999;
+  writeFileSync(lockFile, JSON.stringify(locks));
   const spoil = () => writeFileSync(path.join(uploads, 'demo/broken.ova'), 'x'.repeat(300));
   return { user, baseUrl: service.baseUrl, spoil };
 }
@@ -59,7 +76,12 @@ it.skipIf(noScript).each([
     for (const scene of SCENES) {
       if (scene.startsWith('sync')) spoil();
       const setup = `cd $HOME; stty cols ${columns} rows ${rows}`;
-      const { stdout } = await onTerminal(user, `${setup}; eval "$IMGCTL ${scene}"`).ended;
+      const started = onTerminal(user, `${setup}; eval "$IMGCTL ${scene}"`);
+      if (scene === ASKS) {
+        await started.waitFor('stdout', 'Which one?');
+        started.child.stdin?.write('2\n');
+      }
+      const { stdout } = await started.ended;
       text += `$ imgctl ${scene}\n${stdout.replaceAll(ERASED, '').replaceAll('\r\n', '\n')}\n`;
     }
     const shown = text

@@ -38,13 +38,10 @@ export async function reportNoMatch(
   // A slip is worth a note beside data as well.
   if (hint !== undefined) return reportEmpty(options, message, hint, console.note);
   if (where !== '') return reportEmpty(options, message, undefined, view.note);
-  const found = io.stderr.isTTY
-    ? await explainEmpty(query, io.now())
-    : noMatch(plan, words, query.command);
-  const isTold = io.stderr.isTTY && found.message !== message;
-  const tell = isTold ? console.note : view.note;
-  if (isTold || options.failEmpty) return reportEmpty(options, found.message, found.hint, tell);
-  reportEmpty(options, message, undefined, tell);
+  const found = io.stderr.isTTY ? await explainEmpty(query, io.now()) : undefined;
+  if (found) return reportEmpty(options, found.message, found.hint, console.note);
+  if (options.failEmpty) throw noMatch(plan, words, query.command);
+  view.note(message);
 }
 
 /** Names for the same processors. */
@@ -55,11 +52,11 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ['aarch64', 'arm64'],
 ]);
 
-/** Searches for what was probably meant. */
+/** Searches for what was probably meant; undefined if that finds nothing either. */
 export async function explainEmpty(
   { command, plan, words, filters = [], search }: EmptyQuery,
   now: number,
-): Promise<ImgctlError> {
+): Promise<ImgctlError | undefined> {
   if (plan.nearMisses() !== undefined) return noMatch(plan, words, command);
   const find = async (selection: Selection) => {
     const found: { count: number; first?: ReceivedImage | undefined } = { count: 0 };
@@ -93,7 +90,7 @@ export async function explainEmpty(
     const hint = `did you mean -f ${shellQuote(`${field}=${image[field]}`)}?`;
     return new ImgctlError('empty', 'no images match', { hint });
   }
-  return noMatch(plan, words, command);
+  return undefined;
 }
 
 /** Returns a hint for words with a comma or -f forgotten before them, or with quotes around several. */

@@ -5,6 +5,7 @@ import {
   type Found,
   indexSeries,
   newestOf,
+  noMatch,
   onlyNewest,
   selectionOf,
 } from '../../catalogue/newest.ts';
@@ -90,11 +91,14 @@ async function run(context: Context, options: LatestOptions, words: readonly str
   const found = await indexSeries(search(plan), { words, filters }, explain);
   if (found.index.isEmpty) {
     const command = withSource('imgctl images list', options);
-    throw await explainEmpty({ command, plan, words, filters, search }, context.io.now());
+    const query = { command, plan, words, filters, search };
+    throw (await explainEmpty(query, context.io.now())) ?? noMatch(plan, words, command);
   }
   if (explain) return showCandidates(context, view, found.index.rankedImages());
   if (each) return view.printList(found.index.series().map(newestOf));
-  await view.printRecord({ ...(await chooseNewest(context, options, found)) });
+  const { image, command } = await chooseNewest(context, options, found);
+  await view.printRecord({ ...image });
+  if (command !== undefined) context.console.note(`without asking: ${command}`);
 }
 
 /** Shows all candidates; in a table, each series once above its rows. */
@@ -123,10 +127,13 @@ async function showCandidates(
   }
 }
 
-/** Returns the newest image; of several, that which the user chooses at a terminal. @throws AmbiguousError */
+/**
+ * Returns the newest image; of several, that which the user chooses at a terminal, and a command that selects it.
+ * @throws AmbiguousError
+ */
 async function chooseNewest(context: Context, options: LatestOptions, found: Found) {
   const result = attempt(() => onlyNewest(found));
-  if ('value' in result) return result.value;
+  if ('value' in result) return { image: result.value };
   const { error } = result;
   if (!(error instanceof AmbiguousError)) throw error;
   const { console, io } = context;
@@ -155,6 +162,5 @@ async function chooseNewest(context: Context, options: LatestOptions, found: Fou
   if (chosen === undefined) {
     throw new ImgctlError('usage', `there is no number ${number}`, { hint: error.hint });
   }
-  console.note(`without asking: ${selecting(chosen)}`);
-  return chosen;
+  return { image: chosen, command: selecting(chosen) };
 }

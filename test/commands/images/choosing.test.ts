@@ -1,0 +1,173 @@
+// How words and filters choose: the same in every command, with hints for what was probably meant.
+
+import { describe, expect, it } from 'vitest';
+import type { Image } from '../../../src/api/types.ts';
+import { catalogueByName, catalogueOf, named } from '../../support/catalogue-page.ts';
+import { failed, fakeTerminal, temporaryDirectory } from '../../support/io.ts';
+import { expectSteps, type Step } from '../../support/steps.ts';
+import { scriptedUser } from '../../support/users.ts';
+
+const NAMES = [
+  'debian-10-genericcloud-amd64-20241201.ova',
+  'debian-12-genericcloud-amd64-20240101.ova',
+  'rocky-9.4-minimal.x86_64.ova',
+  'rocky-9.5-Base.x86_64.ova',
+];
+const IMAGES = NAMES.map((name, index) => named(index + 1, name));
+
+/** A user whose service, and whose own images, are these. */
+async function userOf(images: readonly Image[] = IMAGES) {
+  const pages = catalogueOf(images);
+  const user = await scriptedUser((request, index) => {
+    const isOwn = request.url.pathname === '/v2/user/image/vm';
+    return isOwn ? { json: { data: images, meta: {} } } : pages(request, index);
+  });
+  const cwd = temporaryDirectory();
+  const onTerminal = (line: Step[0]) => user.imgctl(line, { cwd, errorColumns: 200 });
+  return { imgctl: (line: Step[0]) => user.imgctl(line, { cwd }), onTerminal };
+}
+
+it.each([
+  'images list debian 12 --get id',
+  'my-images debian 12 --get id',
+  'images latest debian 12 --get id',
+  'images lock add web debian 12 --get id -q',
+])('a word is a whole number: %s', async (line) => {
+  const { imgctl } = await userOf();
+  expect(await imgctl(line)).toMatchObject({ stdout: '2\n', exitCode: 0 });
+});
+
+it('a word is a whole number: images changes debian 12', async () => {
+  const images = [...IMAGES];
+  const { imgctl } = await userOf(images);
+  await imgctl('images changes debian 12');
+  images.push(named(8, 'debian-13-amd64-20241212.ova'), named(9, 'debian-12-arm64.ova'));
+  expect(await imgctl('images changes debian 12 -q')).toMatchObject({ stdout: '9\n' });
+});
+
+it.each([
+  ["-f 'name!~minimal'", '1\n2\n4\n'],
+  ["rocky 9 -f 'name!~9.5'", '3\n'],
+  ['-f name,notlike,debian%', '3\n4\n'],
+])('a filter says what an image must not have: images list %s', async (query, stdout) => {
+  const { imgctl } = await userOf();
+  await expectSteps(imgctl, [`images list ${query} --get id`, stdout]);
+});
+
+it.each([
+  ['images list rocky -9.5', '9.5'],
+  ['images latest rocky -minimal', 'minimal'],
+  ['images lock add x rocky -9.5', '9.5'],
+])('%s exits 2 and shows the filter', async (line, text) => {
+  const { imgctl } = await userOf();
+  const hint = `hint: to leave out names that contain it: -f 'name!~${text}'\n`;
+  expect(await imgctl(line)).toEqual(failed(2, hint));
+});
+
+describe('an empty list on a terminal', () => {
+  const LIST = 'list them with: imgctl';
+  it.each([
+    ['images list 64', 'no image has the number 64; 4 names contain it', 'images list -f name~64'],
+    ['my-images 64', 'no image has the number 64; 4 names contain it', 'my-images -f name~64'],
+    [
+      'images list rocky amd64',
+      'no name contains amd64; 2 contain x86_64',
+      'images list rocky x86_64',
+    ],
+    [
+      'images list debian x86_64',
+      'no name contains x86_64; 2 contain amd64',
+      'images list debian amd64',
+    ],
+  ])('%s says %s', async (line, message, command) => {
+    const { imgctl, onTerminal } = await userOf();
+    const shown = command.replace(/name~\S+/, "'$&'");
+    const told = `imgctl: ${message}\nhint: ${LIST} ${shown}\n`;
+    await expectSteps(onTerminal, [line, '', told], [`${line} --fail-empty`, '', told, 5]);
+    await expectSteps(imgctl, [`${line} --json`, '[]\n']);
+    const { stdout } = await imgctl(`${command} -q`);
+    expect(stdout.trim().split('\n')).toHaveLength(
+      Number(/(\d+) (?:names )?contain/.exec(message)?.[1]),
+    );
+  });
+
+  it.each([
+    ["images list -f 'name~^debian'", '~ finds text, not a regular expression; omit ^ and $'],
+    ["images list -f 'name~ova$'", '~ finds text, not a regular expression; omit ^ and $'],
+    ['images list -f folder=Linux', "did you mean -f 'folder=linux'?"],
+    ['images latest -f folder=Linux', "did you mean -f 'folder=linux'?"],
+  ])('%s gets a hint', async (line, hint) => {
+    const { onTerminal } = await userOf();
+    expect((await onTerminal(line)).stderr).toBe(`imgctl: no images match\nhint: ${hint}\n`);
+  });
+});
+
+describe('images latest on a terminal', () => {
+  const CHOICE = `1  debian-12-genericcloud-amd64-20240101.ova\n2  rocky-9.5-Base.x86_64.ova\n3  rocky-9.4-minimal.x86_64.ova\nWhich one? [1-3]: `;
+
+  async function typing(keys: string, line = 'images latest', env = {}) {
+    const { imgctl } = await scriptedUser(catalogueOf(IMAGES));
+    return imgctl(line, { stdin: fakeTerminal(keys), columns: 80, env });
+  }
+
+  it('asks which of several images is meant', async () => {
+    const { stdout, stderr, exitCode } = await typing('2\n', 'images latest --get name');
+    expect([stdout, exitCode]).toEqual(['rocky-9.5-Base.x86_64.ova\n', 0]);
+    expect(stderr).toContain(CHOICE);
+    expect(stderr).toMatch(/\nimgctl: without asking: imgctl images latest Base\n$/);
+  });
+
+  it.each([
+    ['an empty line', '\n', 2],
+    ['Ctrl-D', '\u0004', 2],
+    ['Ctrl-C', '\u0003', 130],
+    ['another number', '4\n', 2],
+    ['a name', 'rocky\n', 2],
+  ])('chooses nothing after %s', async (_, keys, exitCode) => {
+    expect(await typing(keys)).toMatchObject({ stdout: '', exitCode });
+  });
+
+  it.each([
+    ['in CI', 'images latest', { CI: 'true' }],
+    ['with -q', 'images latest -q', {}],
+    ['in another format', 'images latest --json', {}],
+    ['for each series', 'images latest --each', {}],
+    ['in images lock', 'images lock add web', {}],
+  ])('never asks %s', async (_, line, env) => {
+    const { stderr, exitCode } = await typing('1\n', line, env);
+    expect(stderr).not.toContain('Which one?');
+    expect(exitCode).toBe(line.endsWith('each') ? 0 : 2);
+  });
+
+  it.each(['stdin', 'stdout', 'stderr'])('never asks if %s is no terminal', async (stream) => {
+    const { imgctl } = await scriptedUser(catalogueOf(IMAGES));
+    const { stderr, exitCode } = await imgctl('images latest', {
+      stdin: stream === 'stdin' ? '1\n' : fakeTerminal('1\n'),
+      ...(stream === 'stdout' ? {} : { columns: 80 }),
+      errorColumns: stream === 'stderr' ? undefined : 80,
+    });
+    expect([stderr.includes('Which one?'), exitCode]).toEqual([false, 2]);
+  });
+});
+
+it('each cell of a table that is printed whole, typed as a filter, finds its image', async () => {
+  const changes = {
+    updated_on: '2024-10-27 Sun 00:30:15 UTC',
+    created_on: '2024-07-01 Mon 23:59:59 EDT',
+    folder: 'a b, c',
+    label: 'it\'s 50% "new"',
+  };
+  const { imgctl } = await scriptedUser(catalogueByName([named(7, 'web-1.ova', changes)]));
+  const line = 'images list --json -c all';
+  const [image] = JSON.parse((await imgctl(line)).stdout);
+  for (const field of Object.keys(image)) {
+    for (const style of ['raw', 'iso', 'local']) {
+      const list = ['images', 'list', '-c', field, '--time', style];
+      const { stdout } = await imgctl([...list, '--no-header']);
+      const operator = field.endsWith('_on') ? '>=' : '=';
+      const filter = `${field}${operator}${stdout.slice(0, -1)}`;
+      const found = await imgctl(['images', 'list', '-f', filter, '--get', 'id']);
+      expect([filter, found]).toEqual([filter, { stdout: '7\n', stderr: '', exitCode: 0 }]);
+    }
+  }
+});
