@@ -78,6 +78,17 @@ describe('__complete offers', () => {
     expect(server.requests).toHaveLength(2);
   });
 
+  it('no image that another profile listed', async () => {
+    const { server } = await userOf('a.ova');
+    const base = server.baseUrl;
+    const settings = (username: string, url = base) => ({ 'base-url': url, username });
+    const profiles = { a: settings('ann'), b: settings('bob'), c: settings('ann', `${base}/c`) };
+    const { imgctl, env } = localUser({ profiles });
+    await imgctl('images list --profile a', { env: { IMGCTL_TOKEN: 'T' } });
+    const offered = ['a', 'b', 'c'].map((each) => offers(`--profile ${each} images get `, env));
+    expect(await Promise.all(offered)).toEqual([['a.ova'], [], []]);
+  });
+
   it('no name that a shell would interpret, that looks different, or that is read as an option', async () => {
     const hostile = [...' \t\n\0\u001b"\'`$\\;|&<>(){}[]*?!#~^\u202e\u200b'].map(
       (each) => `a${each}b`,

@@ -201,11 +201,17 @@ describe('login at a terminal', () => {
     }
   });
 
-  it('explains that it cannot send a one-time password', async () => {
-    const totp = () => errorResponse(401, 'One-time password required.');
-    const { imgctl, requests } = await scriptedUser(totp);
+  it.each([
+    [401, 'One-time password required.', 'needs a one-time password, which imgctl cannot send'],
+    [403, 'TOTP required', 'needs a one-time password, which imgctl cannot send'],
+    [
+      400,
+      'Must enable TOTP',
+      'hint: enable it at the service first; its administrators know where',
+    ],
+  ])('explains a refusal with %i: %s', async (status, reason, message) => {
+    const { imgctl, requests } = await scriptedUser(() => errorResponse(status, reason));
     const line = `${DEMO} IMGCTL_TOKEN= IMGCTL_USERNAME=demo login`;
-    const message = 'needs a one-time password, which imgctl cannot send';
     expect(await imgctl(line, { stdin: fakeTerminal('demo\r') })).toEqual(failed(4, message));
     expect(requests()).toHaveLength(1);
   });
