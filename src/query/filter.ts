@@ -79,7 +79,8 @@ export function portableFilter(text: string, now: number): string {
 export function serviceFilter({ field, operator, operands }: Filter): string | undefined {
   const kind = kindOf(field);
   const isEquality = operator === 'eq' || operator === 'in';
-  const isForKind = operator === 'like' ? kind === 'text' : operator !== 'ne' && kind === 'number';
+  const isOrder = /^[lg][te]$/.test(operator);
+  const isForKind = operator === 'like' ? kind === 'text' : isOrder && kind === 'number';
   const filter = [field, operator, ...operands.map(({ text }) => text)].join(',');
   const isSafe =
     kind !== 'time' &&

@@ -27,6 +27,7 @@ describe('planQuery', () => {
     [{ words: ['a;b'] }, undefined, true],
     [{ filters: ['name=a;b'] }, undefined, true],
     [{ filters: ['public~tru'] }, undefined, true],
+    [{ filters: ['name!~a', 'id!~1', 'id,notlike,1%', 'id>1'] }, 'id,gt,1', true],
     [{ filters: ['public=true'] }, 'public,eq,true', false],
   ])('sends for %j the filter %s and filters locally: %s', (input, filter, filtersLocally) => {
     const { server, ...rest } = plan(input);

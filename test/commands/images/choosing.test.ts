@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Image } from '../../../src/api/types.ts';
+import { PUBLISHED } from '../../query/published-names.ts';
 import { catalogueByName, catalogueOf, named } from '../../support/catalogue-page.ts';
 import { failed, fakeTerminal, temporaryDirectory } from '../../support/io.ts';
 import { expectSteps, type Step } from '../../support/steps.ts';
@@ -170,4 +171,86 @@ it('each cell of a table that is printed whole, typed as a filter, finds its ima
       expect([filter, found]).toEqual([filter, { stdout: '7\n', stderr: '', exitCode: 0 }]);
     }
   }
+});
+
+describe('of the names that distributions published', () => {
+  const published = async () => {
+    const images = PUBLISHED.map((name, index) => named(index + 1, name));
+    const pages = catalogueOf(images);
+    const user = await scriptedUser((request, index) => {
+      const [, id] = /^\/v2\/image\/(\d+)$/.exec(request.url.pathname) ?? [];
+      return id ? { json: { data: images[Number(id) - 1] } } : pages(request, index);
+    });
+    return user.imgctl;
+  };
+
+  /** What belongs to a version, by the distribution's own scheme. */
+  const VERSIONS: readonly [family: string, version: string, belongs: RegExp, why?: string][] = [
+    ['ubuntu', '22.04', /^ubuntu-22\.04-/],
+    ['ubuntu', '24', /^ubuntu-24\./],
+    ['debian', '12', /^debian-12-/],
+    ['debian', '11', /^debian-11-/],
+    ['alma', '8', /^AlmaLinux-8-/],
+    ['alma', '8.10', /^AlmaLinux-8-.*-8\.10-/],
+    ['alma', '10', /^AlmaLinux-10-/],
+    ['rocky', '8', /^Rocky-8-/],
+    ['rocky', '9', /^Rocky-9-/],
+    ['rocky', '9.4', /^Rocky-9-.*-9\.4-/],
+    ['centos', '7', /^centos-7[-.]/i],
+    ['centos', '7.9', /^CentOS-7\.9\./],
+    ['centos', '8', /^CentOS-(8\.|Stream-GenericCloud-8-)/],
+    ['centos', '8.4', /^CentOS-8\.4\./],
+    ['centos stream', '9', /^CentOS-Stream-GenericCloud-9-/],
+    ['fedora', '38', /^Fedora-Cloud-Base-38-/],
+    ['opensuse', '15', /^openSUSE-Leap-15\./],
+    ['opensuse', '15.0', /^openSUSE-Leap-15\.0-/],
+    ['sles', '15', /^SLES15-/],
+    ['photon', '3', /^photon-3-|^photon-hw13_uefi-3\.0-/],
+    ['freebsd', '13', /^FreeBSD-13\./],
+    ['flatcar', '3815', /^flatcar-stable-3815\./],
+    ['amzn', '2', /^amzn2-/],
+    ['al2023', '2023.5', /^al2023-kvm-2023\.5\./],
+    ['windows', '2019', /^windows-server-2019-/],
+    ['windows', '2022', /^windows-server-2022-/],
+  ];
+  it.each(VERSIONS)(
+    'list and latest find the same images: %s %s',
+    async (family, version, belongs) => {
+      const imgctl = await published();
+      const listed = (await imgctl(`images list ${family} ${version} --get name`)).stdout;
+      const explained = await imgctl(`images latest ${family} ${version} --explain -o ndjson`);
+      const ranked = explained.stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).name);
+      expect(listed.trim().split('\n').sort()).toEqual(ranked.sort());
+      expect(ranked).toEqual(PUBLISHED.filter((name) => belongs.test(name)).sort());
+    },
+  );
+
+  it('each command that an ambiguous latest suggests selects the first image that it shows', async () => {
+    const imgctl = await published();
+    const families = [...new Set(PUBLISHED.flatMap((name) => name.match(/[a-z]{3,}/gi) ?? []))];
+    const numbers = [...new Set(PUBLISHED.flatMap((name) => name.match(/\d+/g) ?? []))];
+    const queries = ['', ...families, ...numbers];
+    for (const family of ['centos', 'debian', 'rocky', 'opensuse', 'photon', 'sles', 'cloud']) {
+      queries.push(...numbers.map((number) => `${family} ${number}`));
+    }
+    let ambiguous = 0;
+    for (const query of queries) {
+      const { stderr, exitCode } = await imgctl(`images latest ${query}`);
+      expect([query, exitCode]).toEqual([query, expect.toBeOneOf([0, 2, 5])]);
+      const [, command] = /hint: select the first with: imgctl (.*)\n/.exec(stderr) ?? [];
+      if (exitCode !== 2) continue;
+      ambiguous += 1;
+      const [, first = ''] = /\n {2}(?:\d+ .*\/)?(\S+)/.exec(stderr) ?? [];
+      const chosen = await imgctl(`${command} --get name`);
+      expect([query, command, chosen]).toEqual([
+        query,
+        command,
+        { stdout: `${first}\n`, stderr: '', exitCode: 0 },
+      ]);
+    }
+    expect(ambiguous).toBeGreaterThan(20);
+  });
 });
