@@ -27,16 +27,16 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
   ],
 
   filters: [
-    'Words: "images list" and "my-images" show the images whose name contains every word. Case is ignored.',
-    { shell: ['imgctl images list ubuntu 22.04'] },
+    'Words: the name of an image must match every word, in every command. Case is ignored. A word of digits and dots is a whole number: 8 matches 8 and 8.10, but not 18, 9.8 or x86_64. Any other word matches anywhere, but not within a number. To find any text, use ~.',
+    { shell: ['imgctl images list ubuntu 22.04', "imgctl images list -f 'name~2024'"] },
     "Filters: a field, an operator and a value: -f 'id<=1100', in quotes because of the shell, or -f id,le,1100. Only the first two commas separate, so a value can contain commas. With several filters, all must match.",
     {
       terms: [
         ['fields', FIELDS.join(', ')],
         ['= != (eq ne)', 'equal, not equal; =null and !=null test for a missing value'],
         ['< <= > >= (lt le gt ge)', 'less than, at most, greater than, at least'],
-        ['~', 'contains this text'],
-        ['like', 'a pattern for the whole value; % matches any text'],
+        ['~ !~', 'contains this text, or does not'],
+        ['like notlike', 'a pattern for the whole value; % matches any text'],
         ['in', 'one of several values, separated by commas'],
       ],
     },
@@ -45,22 +45,23 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         "imgctl images list -f 'name~server' -f 'id<=1100'",
         "imgctl images list -f 'folder!=null' -f name,like,%.ova",
         'imgctl images list -f id,in,1002,1003,1006',
+        "imgctl images list rocky 9 -f 'name!~9.5' -f 'name!~minimal'",
         'imgctl my-images -f public=false',
       ],
     },
-    'Numbers are whole numbers; public is true or false. Text is compared by code point and is case-sensitive, but ~, like and words ignore case. An image without a value matches eq,null and any other ne filter, nothing else.',
+    'Numbers are whole numbers; public is true or false. Text is compared by code point and is case-sensitive, but ~, like and words ignore case. An image without a value matches eq,null, any other ne, !~ and notlike, nothing else.',
     'Times: created_on and updated_on accept one of these:',
     {
       terms: [
-        ['-30d, -2w, -12h, -15m', 'this long ago (with +: in the future)'],
-        ['2024-01-31', 'the start of that day in UTC'],
-        ['2024-01-31T12:00:00Z', 'ISO 8601; UTC if it has no offset'],
+        ['30d, 2w, 12h, 15m', 'this long ago, also with a minus (with +: in the future)'],
+        ["2024-01-31, '2024-01-31 12:00'", 'in your own time zone, as tables show times'],
+        ['2024-01-31T12:00:00Z', 'ISO 8601 with its offset'],
         ["'2018-07-18 Wed 15:36:49 EDT'", 'as the service writes it'],
       ],
     },
     {
       shell: [
-        "imgctl images list -f 'updated_on>=-30d'",
+        "imgctl images list -f 'updated_on>=30d'",
         "imgctl images list -f 'created_on>=2024-01-01' -f 'created_on<2026-01-01'",
       ],
     },
@@ -72,7 +73,6 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
   choosing: [
     'Version order: names that differ only in their numbers form a series, such as ubuntu-#.#-server-cloudimg-amd64-#.ova. The numbers are compared from left to right, so 8.10 is newer than 8.9. The last update plays no role. Of two equal names, the one created later wins. A date such as 31-01-2024 or 01_31_2024 is compared by year, month and day.',
     `These words count as text, not as numbers: ${describeTextWords()}.`,
-    'Words: "images list" searches text, so "images list rocky 8" also finds Rocky-9.5-Base.x86_64.ova. "images latest" and "images lock" match whole numbers, so "images latest rocky 8" considers only Rocky 8 and 8.10.',
     {
       shell: [
         'imgctl images latest ubuntu server',
@@ -80,7 +80,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         'imgctl images list ubuntu -s name:version,desc --limit 5',
       ],
     },
-    'If several series match, "images latest" exits with 2 and lists them. Add words or a filter until one is left. Only the numbers count: openSUSE Leap 42.3 is older than 15.0, but counts as newer. --explain shows why.',
+    'If several series match, "images latest" asks on a terminal which one you mean. Elsewhere it exits with 2, lists them, and shows a command that selects the first. Only the numbers count: openSUSE Leap 42.3 is older than 15.0, but counts as newer. --explain shows why.',
     'Values for scripts: --get prints one value per line. If a value is missing, it prints nothing and exits with 5.',
     { shell: ['imgctl images latest ubuntu server --get path'] },
     'Locks: a lock file stores an image for each name. Commit images.lock.json, so that every build uses the same images. "check" exits with 1 if an image is gone, replaced or moved; with --exit-code it exits with 10 if there are only newer ones.',

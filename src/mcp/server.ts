@@ -178,9 +178,9 @@ const texts = (description: string) => z.array(z.string()).describe(description)
 /** What tools are called with; each tool takes some of them. */
 const ARGUMENTS = z
   .strictObject({
-    text: texts('only images whose name contains every word'),
+    text: texts('only images whose name matches every word; 8 is the number 8 or 8.10, not 18'),
     filter: texts(
-      'field,op,value; op: eq ne lt le gt ge like in; like takes % as wildcard; times also as -30d; all must match',
+      'field,op,value; op: eq ne lt le gt ge like notlike in; % is a wildcard of like; times also as 30d; all must match',
     ),
     sort: texts('field,asc or field,desc, most significant first'),
     columns: texts(`fields to show: any of ${FIELDS.join(', ')}`),

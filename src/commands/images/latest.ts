@@ -48,8 +48,7 @@ export const imagesLatest: CommandSpec = {
   summary: 'show the newest image of a series',
   description: [
     'Names that differ only in their numbers form a series. The numbers decide which image is newer: 8.10 is newer than 8.9. The last update plays no role. Of two equal names, the one created later wins.',
-    'A word of digits and dots matches whole numbers: 8 matches 8 and 8.10, not 18 or x86_64. Any other word matches anywhere, but never half a number.',
-    'If several series match, or a word matches different numbers of a series, lists the candidates and exits with 2. Exits with 5 if nothing matches.',
+    'If several series match, or a word matches different numbers of a series, asks on a terminal which image you mean. Elsewhere it lists them, shows a command that selects the first, and exits with 2. Exits with 5 if nothing matches.',
   ],
   examples: [
     'imgctl images latest ubuntu server',

@@ -28,7 +28,7 @@ export const imagesList: CommandSpec = {
   summary: 'list and filter images',
   description: [
     'Lists every matching image, unless you use --limit or --page.',
-    'A word matches anywhere in a name, so 8 also finds x86_64. In "images latest", 8 finds only 8 and 8.10.',
+    'A word of digits and dots is a whole number: 8 matches 8 and 8.10, not 18 or x86_64.',
   ],
   examples: [
     "imgctl images list --filter 'folder=ubuntu'",
@@ -65,9 +65,13 @@ async function run(context: Context, options: ImagesListOptions, words: readonly
   const { limit, page, perPage, urls } = options;
   const plan = readQuery(context, words, options);
   if (page !== undefined && (plan.filtersLocally || plan.sortsLocally)) {
-    throw new ImgctlError('usage', '--page cannot be used with local filters or sorts', {
-      hint: 'use --limit instead, or see which ones are local: imgctl help filters',
-    });
+    throw new ImgctlError(
+      'usage',
+      '--page cannot be used with words, filters or sorts that imgctl applies itself',
+      {
+        hint: 'use --limit instead, or see which ones are local: imgctl help filters',
+      },
+    );
   }
   let count = 0;
   let last: Omit<Batch, 'images'> = { meta: {} };

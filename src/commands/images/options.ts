@@ -13,7 +13,7 @@ import { counted, shellQuote } from '../../words.ts';
 
 export const WORDS: ArgumentDeclaration = {
   name: 'text',
-  description: 'show only images whose name contains every word',
+  description: 'show only images whose name matches every word',
   variadic: true,
 };
 
