@@ -24,7 +24,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   session: 'api config errors.ts files http io.ts json.ts words.ts',
   api: 'errors.ts http json.ts words.ts',
   http: 'errors.ts',
-  upload: 'errors.ts files http io.ts json.ts',
+  upload: 'errors.ts files http io.ts json.ts words.ts',
   files: 'errors.ts io.ts json.ts',
   mcp: 'errors.ts json.ts output query',
   query: 'errors.ts json.ts',

@@ -4,9 +4,10 @@ import { type ErrorCode, ImgctlError } from '../errors.ts';
 import { isRedirect, redirectError } from '../http/errors.ts';
 import type { HttpRequest, HttpResponse, RequestBody } from '../http/message.ts';
 import { chooseProxy, proxySecrets } from '../http/proxies.ts';
-import { sendWithRetry } from '../http/retry.ts';
+import { requestedWait, sendWithRetry } from '../http/retry.ts';
 import { createTransport } from '../http/transport.ts';
 import { parseXml, type XmlElement, XmlError } from '../ovf/xml.ts';
+import { describeLater } from '../words.ts';
 import { type StorageOptions, storageFull } from './storage.ts';
 
 /** Maximum size of all responses in flight, in bytes; a file is read back in pieces of half of it. */
@@ -121,8 +122,10 @@ export function xmlOf({ body, url, status }: HttpResponse): XmlElement | undefin
  * @param meaning the status to report it as [its own]
  */
 export function storageError(response: HttpResponse, detail = '', meaning = response.status) {
-  const { status, method, url } = response;
+  const { status, method, url, receivedAt } = response;
   const { host, origin, pathname } = url;
+  const wait = requestedWait(response);
+  const when = wait === undefined ? 'later' : describeLater(receivedAt + wait, receivedAt);
   const about = detail === '' ? `${status}` : `${status}: ${detail}`;
   if (meaning === 507) return storageFull(host, about);
   const refusals: Readonly<Record<number, readonly [ErrorCode, string, string]>> = {
@@ -130,7 +133,7 @@ export function storageError(response: HttpResponse, detail = '', meaning = resp
     403: ['not-permitted', `${host} does not permit ${method} ${pathname}`, CHECK_SETTINGS],
     404: ['not-found', `${origin}${pathname} does not exist`, CHECK_URL],
     413: ['failed', `${host} does not accept files of this size`, RAISE_LIMIT],
-    429: ['rate-limited', `${host} limits requests`, 'try again later'],
+    429: ['rate-limited', `${host} limits requests`, `try again ${when}`],
   };
   const [code, what, hint] =
     refusals[meaning] ??

@@ -124,6 +124,19 @@ describe('an upload to WebDAV', () => {
   });
 });
 
+it.each([
+  ['dav', { 'retry-after': '90' }, 'in 1 min 30 s, at '],
+  ['s3', { 'retry-after': '90' }, 'in 1 min 30 s, at '],
+  ['dav', {}, 'later\n'],
+] as const)(
+  'push to %s refused with 429 and %j says when to try again',
+  async (kind, headers, when) => {
+    const { start } = await setUp(kind, () => ({ status: 429, headers }));
+    const text = new RegExp(`^imgctl: 127.* limits requests \\(429\\)\nhint: try again ${when}`);
+    expect(await start('--no-sync', 0).ended).toEqual(failed(6, text));
+  },
+);
+
 it('push --on-conflict replace fails if a storage without ETags moves nothing', async () => {
   const names = new Map([['/bucket/web.ova', '']]);
   const { start } = await setUp('dav', ({ method, target, headers }) => {
