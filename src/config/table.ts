@@ -229,7 +229,8 @@ function parseUploadUrl(text: string): UploadTarget {
     // The query may be a secret too.
     throw invalid('upload URL', hideUserInfo(text).replace(/([?#]).*/s, '$1…'), hint);
   }
-  if (url?.protocol === 'file:' && url.host === '') {
+  // A URL has no relative paths: file:uploads would be /uploads.
+  if (url?.pathname !== '/' && url?.host === '' && /^file:\//i.test(text.trim())) {
     const path = tryOr(() => builtin('node:url').fileURLToPath(url), undefined);
     if (path !== undefined) return { kind: 'file', path };
   }

@@ -24,6 +24,7 @@ import {
   isDeadPart,
   isHidden,
   nameTooLong,
+  notAFile,
   type OnBytes,
   partName,
   type Storage,
@@ -99,8 +100,9 @@ async function put(dav: Dav, name: string, file: UploadFile, onProgress: OnBytes
     part = partName(name, clock.system);
     failed.add(part);
     // nginx does not list hidden files. Without this file, a killed push may leave one.
-    if (partsFile)
-      tryOr(() => fs.appendFileSync(partsFile, `${part}\n`, { mode: 0o600 }), undefined);
+    withPartsFile(partsFile, O_WRONLY | O_APPEND | O_CREAT, (descriptor) =>
+      fs.writeSync(descriptor, `${part}\n`),
+    );
     return dav.urlOf(part);
   };
   try {
@@ -120,6 +122,26 @@ async function put(dav: Dav, name: string, file: UploadFile, onProgress: OnBytes
     if (!(error instanceof TransportError)) await removeFailed(dav);
     throw error;
   }
+}
+
+// Windows has neither of the last two.
+const { O_RDONLY, O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
+
+/** Opens the file of parts, but follows no link and waits for no pipe. Returns undefined if that fails. */
+function withPartsFile<Result>(
+  file: string | undefined,
+  flags: number,
+  action: (descriptor: number) => Result,
+): Result | undefined {
+  if (file === undefined) return undefined;
+  return tryOr(() => {
+    const descriptor = fs.openSync(file, flags | O_NOFOLLOW | O_NONBLOCK, 0o600);
+    try {
+      return action(descriptor);
+    } finally {
+      fs.closeSync(descriptor);
+    }
+  }, undefined);
 }
 
 /** Moves a part to its name and checks it again. */
@@ -169,7 +191,7 @@ async function requireSize(dav: Dav, stored: string, name: string, size: number)
 /** Returns what the server says of a stored file. */
 async function findStored(dav: Dav, name: string) {
   const [file] = await propfind(dav, dav.urlOf(name), 0);
-  if (file?.isFolder) throw conflict(name, dav.address);
+  if (file?.isFolder) throw notAFile(name, dav.address);
   return file;
 }
 
@@ -246,10 +268,10 @@ export function davStorage(
     compare: (name, file) => compare(dav, name, file),
     put: (name, file, onProgress) => put(dav, name, file, onProgress),
     async removeDeadParts(isLast) {
-      const known = partsFile
-        ? tryOr(() => fs.readFileSync(partsFile, 'utf8').split('\n'), [])
-        : [];
-      const ages = new Map(known.slice(-MAX_PARTS).map((name) => [name, 0]));
+      const known = withPartsFile(partsFile, O_RDONLY, (descriptor) =>
+        fs.readFileSync(descriptor, 'utf8').split('\n'),
+      );
+      const ages = new Map(known?.slice(-MAX_PARTS).map((name) => [name, 0]));
       for (const { name, age } of await propfind(dav, folder, 1)) ages.set(name, age);
       for (const [name, age] of ages)
         if (isDeadPart(name, age, clock.system)) await remove(dav, name);

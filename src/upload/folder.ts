@@ -13,6 +13,7 @@ import {
   isDeadPart,
   isHidden,
   nameTooLong,
+  notAFile,
   type OnBytes,
   partName,
   type Storage,
@@ -96,7 +97,7 @@ async function findStored({ address, fail }: Folder, file: string) {
     if (isMissing(error)) return undefined;
     throw errorReason(error) === 'ENAMETOOLONG' ? nameTooLong(name, address) : fail(error);
   });
-  if (stats && !stats.isFile()) throw conflict(name, address);
+  if (stats && !stats.isFile()) throw notAFile(name, address);
   return stats;
 }
 

@@ -110,6 +110,13 @@ export function conflict(name: string, address: string, note?: string): ImgctlEr
   });
 }
 
+/** A folder or device, which no push replaces. */
+export function notAFile(name: string, address: string): ImgctlError {
+  return new ImgctlError('conflict', `${address} has a ${name} that is not a file`, {
+    hint: 'rename your file, or remove the other from the storage',
+  });
+}
+
 export function storageFull(address: string, reason: string, cause?: unknown): ImgctlError {
   return new ImgctlError('storage-full', `${address} is full (${reason})`, {
     hint: 'free space or raise the quota, then run the command again',

@@ -1,12 +1,15 @@
 // push: check, upload, one sync, the new images; reruns, conflicts and refusals, with a folder as the storage.
 
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   appendFileSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -232,6 +235,26 @@ describe('push --on-conflict', () => {
   });
 });
 
+unixOnly('pipes need Unix').each([
+  ['a folder', 'fail', mkdirSync],
+  ['a folder', 'replace', mkdirSync],
+  ['a pipe', 'skip', (file: string) => execFileSync('mkfifo', [file])],
+  ['a pipe', 'replace', (file: string) => execFileSync('mkfifo', [file])],
+])(
+  'push neither replaces nor reads %s in a folder, with --on-conflict %s',
+  async (_what, action, create) => {
+    const { imgctl, work, folder } = await folderUser();
+    const taken = path.join(folder, 'web.ova');
+    create(taken);
+    const { ino } = statSync(taken);
+    const result = await imgctl(`push ${writeOva(work, 'web')} --no-sync --on-conflict ${action}`);
+    const hint = 'rename your file, or remove the other from the storage';
+    const text = `imgctl: folder ${folder} has a web.ova that is not a file\nhint: ${hint}\n`;
+    expect(result).toEqual(failed(1, text));
+    expect([statSync(taken).ino, readdirSync(folder)]).toEqual([ino, ['web.ova']]);
+  },
+);
+
 describe('push refuses a package', () => {
   const flip = (file: string) => {
     const bytes = readFileSync(file);
@@ -312,6 +335,12 @@ describe('push fails before it uploads anything', () => {
     ],
     ['for a broken URL', 'list', '--to s3+https://h/b/%zz', 2, 'invalid upload URL: s3+https://h'],
     ['for a broken path', 'list', '--to file:///a%2fb', 2, 'invalid upload URL: file:///a%2fb'],
+    ...['file:', 'file:///', 'file:.', 'file:uploads'].map(
+      (url): [string, string, string, number, string] => {
+        const text = `invalid upload URL: ${url}\nhint: use a URL such as `;
+        return ['for a URL without a folder', 'list', `--to ${url} --dry-run`, 2, text];
+      },
+    ),
     [
       'for a query',
       'list',

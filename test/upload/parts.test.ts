@@ -1,12 +1,22 @@
 // The parts of uploads, and several pushes to one name: who wins, what is removed, which names have room.
 
-import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { systemOf } from '../../src/io.ts';
 import { partName } from '../../src/upload/storage.ts';
 import { failed, runCli } from '../support/io.ts';
+import { unixOnly } from '../support/platform.ts';
 import { folderUser, storageUser, writeOva } from '../support/uploads.ts';
 import { configDirectory, PASSWORD } from '../support/users.ts';
 
@@ -80,6 +90,25 @@ it('a WebDAV upload that was interrupted starts again under another name, with o
   expect(partsFiles()).toEqual([]);
   expect(readFileSync(path.join(folder, 'web.ova')).equals(readFileSync(file))).toBe(true);
   expect(seen.storage.filter(({ headers }) => 'content-range' in headers)).toEqual([]);
+});
+
+unixOnly('pipes need Unix').each([
+  ['follows no link', (file: string, other: string) => symlinkSync(other, file)],
+  ['waits for no pipe', (file: string) => execFileSync('mkfifo', [file])],
+])('push to WebDAV %s in place of its file of parts', async (_what, create) => {
+  const user = await storageUser('dav', ['PUT /upload/*=drop:300000,first=1']);
+  const { imgctl, env, work } = user;
+  const file = writeOva(work, 'web', SIZE);
+  await imgctl(`push ${file} ${OPTIONS} --retries 0`);
+  const names = readdirSync(env.IMGCTL_CONFIG_DIR).filter((name) => name.endsWith('.parts'));
+  const partsFile = path.join(env.IMGCTL_CONFIG_DIR, ...names);
+  const part = readFileSync(partsFile, 'utf8');
+  const other = path.join(work, 'other');
+  writeFileSync(other, part);
+  rmSync(partsFile);
+  create(partsFile, other);
+  expect((await imgctl(`push ${file} ${OPTIONS}`)).exitCode).toBe(0);
+  expect(readFileSync(other, 'utf8')).toBe(part);
 });
 
 describe.each(['file', 'dav'] as const)('push to %s', (kind) => {
