@@ -9,7 +9,7 @@ import { anyText, duration, wholeNumber } from '../config/values.ts';
 import type { Context } from '../context.ts';
 import type { EmulatorOptions, User } from '../emulator/service-options.ts';
 import { ImgctlError } from '../errors.ts';
-import { errorReason } from '../files/atomic-file.ts';
+import { errorReason, makeFolder } from '../files/atomic-file.ts';
 import { cannotWrite } from '../files/user-file.ts';
 import { parseTimeValue } from '../query/timestamp.ts';
 
@@ -101,7 +101,8 @@ async function run(context: Context, options: EmulatorCommandOptions): Promise<v
   const { host = '127.0.0.1', port = 8080, uploads, sample, from, until, ...rest } = options;
   const { user, deniedUser, fault, ...settings } = rest;
   const users = user?.map(parseUser);
-  if (sample && uploads === undefined) {
+  const folder = uploads === undefined ? undefined : makeUploads(io.cwd, uploads);
+  if (sample && folder === undefined) {
     throw new ImgctlError('usage', '--sample needs --uploads', {
       hint: 'name a folder with: imgctl emulator --uploads ./uploads --sample',
     });
@@ -115,7 +116,7 @@ async function run(context: Context, options: EmulatorCommandOptions): Promise<v
     host,
     port,
     catalogue: images as readonly Partial<Image>[] | undefined,
-    uploads: uploads && path.resolve(io.cwd, uploads),
+    uploads: folder,
     users,
     deniedUsers: deniedUser?.map(parseUser),
     faults: fault?.map(parseFault),
@@ -129,7 +130,7 @@ async function run(context: Context, options: EmulatorCommandOptions): Promise<v
   });
   const { name } = users?.[0] ?? { name: 'demo' };
   try {
-    if (sample) await writeSample(path.resolve(io.cwd, uploads ?? '', name));
+    if (sample && folder) await writeSample(path.join(folder, name));
     const { baseUrl, uploadUrl } = emulator;
     // Without a folder for uploads there is no upload_url.
     await console.print(`${JSON.stringify({ base_url: baseUrl, upload_url: uploadUrl })}\n`);
@@ -155,12 +156,27 @@ async function run(context: Context, options: EmulatorCommandOptions): Promise<v
   }
 }
 
+/** Creates the folder for uploads if it is missing, and returns its path. */
+function makeUploads(cwd: string, uploads: string): string {
+  const folder = path.resolve(cwd, uploads);
+  const hint = 'use a folder such as: imgctl emulator --uploads ./uploads';
+  if (uploads === '') throw new ImgctlError('usage', '--uploads must not be empty', { hint });
+  try {
+    makeFolder(folder);
+    fs.readdirSync(folder);
+    return folder;
+  } catch (cause) {
+    const message = `cannot use ${folder} for uploads: ${errorReason(cause)}`;
+    throw new ImgctlError('usage', message, { hint, cause });
+  }
+}
+
 /** Leaves a file of that name as it is. */
 async function writeSample(folder: string): Promise<void> {
   const { sampleOva } = await import('../emulator/sample-ova.ts');
   const file = path.join(folder, 'sample.ova');
   try {
-    fs.mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     if (!fs.existsSync(file)) fs.writeFileSync(file, sampleOva());
   } catch (error) {
     throw cannotWrite(file, error);

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { link, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { tryOr } from '../errors.ts';
 import { basicCredentials } from './access-tokens.ts';
 import { type ApiRequest, type ApiResponse, HttpError } from './api-request.ts';
 import type { FaultKind } from './faults.ts';
@@ -48,7 +49,8 @@ export function createStorage({ uploads, users }: EmulatorSettings) {
 }
 
 function fileName(encoded: string): string {
-  const name = decodeURIComponent(encoded);
+  const name = tryOr(() => decodeURIComponent(encoded), undefined);
+  if (name === undefined) throw new HttpError(400, 'The name is not properly encoded.');
   if (name === '.' || name === '..' || /[/\\\0]/.test(name)) {
     throw new HttpError(409, 'The storage has no folders.');
   }

@@ -1,10 +1,11 @@
 // emulator: options, output and end of the command. test/emulator tests the service.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { basic } from '../support/emulator.ts';
 import { type FakeIoOptions, failed, fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
+import { unixOnly } from '../support/platform.ts';
 
 /** Runs the command in this process and waits until it listens. */
 async function emulate(options: readonly string[] = [], settings: FakeIoOptions = {}) {
@@ -90,6 +91,24 @@ it('emulator --sample puts a valid package into the uploads, and leaves a file o
   writeFileSync(file, 'mine');
   await emulate(options, { cwd });
   expect(readFileSync(file, 'utf8')).toBe('mine');
+});
+
+it.each(['', '--sample'])('emulator %s creates its folder for uploads', async (option) => {
+  const cwd = temporaryDirectory();
+  await emulate(['--uploads', 'new/uploads', ...option.split(' ').filter(Boolean)], { cwd });
+  expect(statSync(path.join(cwd, 'new/uploads')).isDirectory()).toBe(true);
+});
+
+unixOnly('such folders need Unix').each([
+  ['', '--uploads must not be empty'],
+  ['/dev/null', 'cannot use /dev/null for uploads: ENOTDIR'],
+  ['/dev/null/x', 'cannot use /dev/null/x for uploads: ENOTDIR'],
+  // Node's own way to create folders never returns there.
+  ['/proc/x', 'cannot use /proc/x for uploads: E\\w+'],
+])('emulator --uploads %j fails before it listens', async (uploads, message) => {
+  const hint = 'use a folder such as: imgctl emulator --uploads ./uploads';
+  const result = await runCli(['emulator', '--port', '0', '--sample', '--uploads', uploads]);
+  expect(result).toEqual(failed(2, new RegExp(`^imgctl: ${message}\nhint: ${hint}\n$`)));
 });
 
 // An invalid --user may be a password.

@@ -78,6 +78,7 @@ it.each([
   ['MOVE', 'a.ova', { Destination: 'http://elsewhere.example/upload/b' }, 502],
   ['MOVE', 'a.ova', { Destination: '/other/b' }, 400],
   ['MOVE', 'a.ova', { Destination: '' }, 400],
+  ['MOVE', 'a.ova', { Destination: '/upload/%zz' }, 400],
 ])('the storage answers %s %s %j with %i', async (method, name, headers, status) => {
   const { uploads, statusOf, stored } = await startStorage();
   expect(await statusOf(method, name, headers, method === 'PUT' ? 'x' : undefined)).toBe(status);
