@@ -64,7 +64,10 @@ describe('images list', () => {
   });
 
   it.each([
-    ['--page 1 -f folder,ne,null', '--page cannot be used with words, filters or sorts that imgctl'],
+    [
+      '--page 1 -f folder,ne,null',
+      '--page cannot be used with words, filters or sorts that imgctl',
+    ],
     ['--page 1 image ova', '--page cannot be used with words, filters or sorts that imgctl'],
     ['--page 1 -s id -s name', '--page cannot be used with words, filters or sorts that imgctl'],
     ['--columns nam', "unknown field 'nam'"],

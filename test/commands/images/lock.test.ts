@@ -2,7 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Image } from '../../../src/api/types.ts';
 import { catalogueByName, named } from '../../support/catalogue-page.ts';
 import { failed, runCli, temporaryDirectory } from '../../support/io.ts';
@@ -19,6 +19,8 @@ const NINE = named(2, 'rocky-9.5-x86_64.ova');
 const LATER = '2020-01-01 Wed 00:00:00 UTC';
 const TWO = '2 series match\n  debian-11.ova\n  ubuntu-22.04-server.ova';
 const REPLACED = named(1, WEB_1.name, { updated_on: LATER });
+
+afterEach(() => void vi.unstubAllEnvs());
 
 /** A user in the folder of a project, and a service whose images a test changes. */
 async function project(...images: readonly Image[]) {
@@ -66,6 +68,16 @@ describe('images lock add', () => {
       ['lock add web debian --replace', table, done],
       ['lock list --json', [{ lock: 'db' }, web]],
     );
+  });
+
+  it('stores times with their offset, for machines in other zones', async () => {
+    vi.stubEnv('TZ', 'America/New_York');
+    const { lock, content } = await project(WEB_1);
+    await lock("add web -f 'updated_on>=2018-07-19 07:00' -f created_on,gt,7d");
+    const filters = ['updated_on,ge,2018-07-19T07:00:00-04:00', 'created_on,gt,7d'];
+    expect(JSON.parse(content()).images.web.filters).toEqual(filters);
+    vi.stubEnv('TZ', 'Asia/Tokyo');
+    expect((await lock('check --get state')).stdout).toBe('ok\n');
   });
 
   it('escapes controls and marks that reorder text, as JSON output does', async () => {
