@@ -58,6 +58,8 @@ const GUESSES: readonly (readonly [typed: string, where: string, say: string])[]
   ['--all', '+limit', 'omit it: every image is listed unless you use --limit'],
   ['--name', '+filter', WORDS],
   ['--folder', '+filter', 'use -f folder,eq,NAME'],
+  ['--exclude', '+filter', "use -f 'name!~TEXT'"],
+  ['--not', '+filter', "use -f 'name!~TEXT'"],
   ['--mine', '+filter', 'use: imgctl my-images'],
   ['--since', 'images changes', 'use: imgctl images list --since 7d'],
   ['--check', 'images lock', 'use: imgctl images lock check'],

@@ -182,6 +182,8 @@ describe('a guess from another tool', () => {
       'images list --name ubuntu',
       'list images whose name contains a text: imgctl images list TEXT',
     ],
+    ['images list --exclude minimal', "use -f 'name!~TEXT'\n"],
+    ['images list --not minimal', "use -f 'name!~TEXT'\n"],
     ['images list --folder ubuntu', 'use -f folder,eq,NAME'],
     ['images list --mine', 'use: imgctl my-images'],
     ['sync --no-color', 'use --color never'],

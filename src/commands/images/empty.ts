@@ -101,6 +101,9 @@ function slipHint(
 ): string | undefined {
   const filter = words.find((word) => isField(/^(\w+) ?[=!<>~]/.exec(word)?.[1]));
   if (filter) return `did you mean -f ${shellQuote(filter)}?`;
+  const negated = words.find((word) => /^!./.test(word));
+  if (negated)
+    return `to leave out names that contain it: -f ${shellQuote(`name!~${negated.slice(1)}`)}`;
   const fields = words.filter(isField);
   if (columns !== undefined && fields.length > 0) {
     return `${fields[0]} is a field: did you mean -c ${[columns, ...fields].join(',')}?`;

@@ -96,6 +96,7 @@ describe('an empty list on a terminal', () => {
     ["images list -f 'name~^debian'", '~ finds text, not a regular expression; omit ^ and $'],
     ["images list -f 'name~ova$'", '~ finds text, not a regular expression; omit ^ and $'],
     ['images list -f folder=Linux', "did you mean -f 'folder=linux'?"],
+    ["images list rocky '!minimal'", "to leave out names that contain it: -f 'name!~minimal'"],
     ['images latest -f folder=Linux', "did you mean -f 'folder=linux'?"],
   ])('%s gets a hint', async (line, hint) => {
     const { onTerminal } = await userOf();
