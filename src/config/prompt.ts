@@ -7,6 +7,7 @@ const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
 const CTRL_U = '\u0015';
 const CTRL_Z = '\u001a';
+const CTRL_BACKSLASH = '\u001c';
 
 /** Beginnings of the sequences that keys send: ECMA-48's CSI, SS3, and the F1 to F5 of the Linux console. */
 const SEQUENCE_SO_FAR = /^\u001b(?:\[(?:\[|[ -?]*)|O)?$/;
@@ -17,7 +18,7 @@ const MAX_ATTEMPTS = 3;
 
 /**
  * Prompts on stderr, or on the terminal if stderr is redirected, and reads one line from the terminal.
- * @throws ImgctlError interrupted (Ctrl-C), usage (no terminal, end of input, or empty lines), hangup
+ * @throws ImgctlError interrupted (Ctrl-C), quit (Ctrl-\\), usage (no terminal, end of input, or empty lines), hangup
  */
 export async function ask(
   io: Io,
@@ -98,6 +99,7 @@ function readLine(io: Io, suspend: () => Promise<void>): Promise<string> {
         }
         if (key === CTRL_C)
           return finish(() => reject(new ImgctlError('interrupted', 'interrupted')));
+        if (key === CTRL_BACKSLASH) return finish(() => reject(new ImgctlError('quit', 'quit')));
         if (key === CTRL_Z) suspend().catch((error: unknown) => finish(() => reject(error)));
         if (key === CTRL_D && line.length === 0) return onEnd();
         if (key === CTRL_U) line.length = 0;

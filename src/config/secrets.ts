@@ -86,8 +86,15 @@ function commandSource(settings: Settings, io: Io, setting: CommandKey) {
 
 /** Opens a named pipe without waiting for its writer: Node could not end while a thread of it waits. */
 function openFile(file: string): Readable {
-  if (!fs.statSync(file).isFIFO()) return fs.createReadStream(file, { end: MAX_BYTES });
+  const stat = fs.statSync(file);
+  if (!stat.isFIFO() && !stat.isCharacterDevice())
+    return fs.createReadStream(file, { end: MAX_BYTES });
   const fd = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
+  if (builtin('node:tty').isatty(fd)) {
+    fs.closeSync(fd);
+    throw new Error('it is a terminal');
+  }
+  if (!stat.isFIFO()) return fs.createReadStream(file, { fd, end: MAX_BYTES });
   return new (builtin('node:net').Socket)({ fd, readable: true, writable: false });
 }
 

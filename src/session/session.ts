@@ -230,11 +230,11 @@ export function readCertificates(
   const value = settings.get(key);
   if (value === undefined) return undefined;
   try {
-    const certificates = fs.readFileSync(path.resolve(io.cwd, value), 'utf8');
+    const certificates = readPem(path.resolve(io.cwd, value));
     const flaw = certificateFlaw(certificates);
     if (flaw !== undefined) throw new Error(flaw);
     const extra = io.env.NODE_EXTRA_CA_CERTS ?? '';
-    return `${certificates}\n${tryOr(() => fs.readFileSync(extra, 'utf8'), '')}`;
+    return `${certificates}\n${tryOr(() => readPem(extra), '')}`;
   } catch (cause) {
     const flag = settings.profileFlag;
     const from = `(from ${settings.find(key).origin})`;
@@ -244,4 +244,10 @@ export function readCertificates(
       cause,
     });
   }
+}
+
+/** Reading a pipe might never end. */
+function readPem(file: string): string {
+  if (!fs.statSync(file).isFile()) throw new Error('it is not a regular file');
+  return fs.readFileSync(file, 'utf8');
 }

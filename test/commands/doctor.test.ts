@@ -229,7 +229,8 @@ describe('doctor checks the connection', () => {
 
   unixOnly('/dev is Unix').each<[string, Environment, Settings, RegExp, number]>([
     [NO_HOST, {}, { 'ca-file': '/no' }, /ca-file .*: ENOENT -> run: imgctl config set ca-file/, 2],
-    [NO_HOST, {}, { 'ca-file': '/dev/null' }, /ca-file .*: no valid PEM certificate -> /, 2],
+    [NO_HOST, {}, { 'ca-file': '/etc/passwd' }, /ca-file .*: no valid PEM certificate -> /, 2],
+    [NO_HOST, {}, { 'ca-file': '/dev/null' }, /ca-file .*: it is not a regular file -> /, 2],
     [NO_HOST, {}, {}, /^failed: cannot reach https:\/\/images\.invalid: .* -> check/, 3],
     ['unused', {}, {}, /^failed: .*: the connection was refused -> /, 3],
     [NO_HOST, { HTTPS_PROXY: 'socks5://x' }, {}, /^failed: .* SOCKS proxy.* -> use the HTTP/, 2],

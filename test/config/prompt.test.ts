@@ -70,6 +70,7 @@ describe('a prompt', () => {
   it.each([
     ['Ctrl-C', 'sec\u0003ret\r', 'interrupted'],
     ['Ctrl-C within a sequence', 'sec\u001b[1\u0003', 'interrupted'],
+    ['Ctrl-\\', 'sec\u001cret\r', 'quit'],
     ['Ctrl-D', '\u0004', 'no input (end of file)'],
     ['three empty lines', '\r\r\r', 'no password entered'],
     ['lines emptied by Ctrl-U', 'a\u0015\r\u0015\r\r', 'no password entered'],
