@@ -6,7 +6,7 @@ import { anyText } from '../config/values.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
-import { isSuccess } from '../http/retry.ts';
+import { isSafeMethod, isSuccess } from '../http/retry.ts';
 import { resolveUrl } from '../http/url.ts';
 import { parseJson } from '../json.ts';
 import { printable } from '../output/text.ts';
@@ -88,6 +88,9 @@ async function run(context: Context, options: ApiOptions, path: string): Promise
     visited.add(next.search);
     const response: HttpResponse = await client.send({ method, path: next.href });
     const success = isSuccess(response);
+    if (!isSafeMethod(method)) {
+      context.console.done(`${method} ${next.pathname} was sent; its status is ${response.status}`);
+    }
     if (options.slurp && success) await printElement(context, response, visited.size === 1);
     else await printResponse(context, response, options);
     if (!success) {

@@ -53,7 +53,10 @@ export async function replaceUserFile(
     const target = followLinks(file);
     // Not of the target: the link /dev/stdout names a pipe that no path leads to.
     const stat = fs.statSync(file, { throwIfNoEntry: false });
-    if (stat && !stat.isFile()) throw new Error('it is not a regular file');
+    if (stat && !stat.isFile()) {
+      const message = `cannot write ${what}: it is not a regular file`;
+      throw new ImgctlError('failed', message, { hint: 'use the name of a regular file' });
+    }
     // replaceFile would create it.
     fs.accessSync(path.dirname(target));
     const mode = stat === undefined ? 0o666 : stat.mode & 0o777;

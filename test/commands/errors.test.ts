@@ -58,6 +58,8 @@ it.each([
   ['sync --wait -o csv', 'sync 41 was submitted; follow it with: imgctl sync-status 41'],
   ['images lock add web ubuntu', 'web is locked in images.lock.json'],
   ['images lock update', 'images.lock.json holds the newest images'],
+  ['api -X PATCH /v2/user/image/vm', 'PATCH /v2/user/image/vm was sent; its status is 202'],
+  ['api /v2/image', 'check it'],
 ])('%s says what it did if its output cannot be written', async (line, hint) => {
   const { imgctl, env } = await scriptedUser((request, index) =>
     request.method === 'PATCH'
