@@ -11,7 +11,7 @@ import {
 } from './config/settings.ts';
 import { SETTINGS, type SettingKey } from './config/table.ts';
 import { Console, type ConsoleStyle, type Redaction } from './console.ts';
-import { ImgctlError, tryOr } from './errors.ts';
+import { attempt, ImgctlError, tryOr } from './errors.ts';
 import { checkName, findPaths, type Paths } from './files/paths.ts';
 import type { Io } from './io.ts';
 import type { Format } from './output/formats.ts';
@@ -80,6 +80,14 @@ export class Context implements ConsoleStyle {
   get config(): ConfigFile {
     this.#config ??= readConfigFile(this.paths.config, this.io);
     return this.#config;
+  }
+
+  /** For a command that needs no settings: warns of a file that cannot be used, and goes on without it. */
+  allowNoConfig(): void {
+    const read = attempt(() => this.config);
+    if ('value' in read) return;
+    this.#config = readConfigFile(undefined, this.io);
+    this.console.warn(read.error.message, read.error.hint);
   }
 
   get profileName(): string {

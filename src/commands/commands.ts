@@ -42,6 +42,7 @@ export const commands = (all: () => readonly CommandDeclaration[]): CommandSpec 
 });
 
 async function run(context: Context, commands: readonly [string, CommandDeclaration][]) {
+  context.allowNoConfig();
   const view = context.view(COLUMNS);
   if (context.quiet || view.isText) {
     const rows = commands.map(([path, { summary, mutates = false }]) => {

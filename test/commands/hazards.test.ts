@@ -19,6 +19,7 @@ import { modeOf } from '../support/files.ts';
 import { failed, fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
 import { unixOnlySuite } from '../support/platform.ts';
 import * as server from '../support/scripted-server.ts';
+import { writeOva } from '../support/uploads.ts';
 import {
   type Environment,
   emulatorUser,
@@ -163,9 +164,15 @@ unixOnlySuite('owners and modes are Unix')('settings', () => {
   ])('%s are neither used nor changed', async (_whose, home, message) => {
     const { imgctl, named, state } = homeWith(...home);
     const before = state();
-    const refused = failed(2, message.replaceAll('FILE', named));
+    const text = message.replaceAll('FILE', named);
+    const refused = failed(2, text);
     for (const line of COMMANDS) expect(await imgctl(line)).toEqual(refused);
     expect((await imgctl('help')).exitCode).toBe(0);
+    const sample = writeOva(temporaryDirectory(), 'web');
+    for (const line of ['commands', `inspect ${sample}`, `validate ${sample}`]) {
+      const { stderr, exitCode } = await imgctl(line);
+      expect([exitCode, stderr]).toEqual([0, expect.stringContaining(`warning: ${text}`)]);
+    }
     expect(state()).toEqual(before);
   });
 

@@ -44,6 +44,7 @@ export const inspect: CommandSpec = {
 
 async function run(context: Context, _options: object, files: readonly string[]): Promise<void> {
   const { checkPackage } = await import('../../ovf/package.ts');
+  context.allowNoConfig();
   const view = context.view(COLUMNS);
   const list = view.isTable || files.length === 1 ? undefined : view.openList();
   const unreadable: string[] = [];

@@ -61,6 +61,7 @@ async function run(
 ): Promise<void> {
   const { readPackage } = await import('../../ovf/package.ts');
   const { io, console } = context;
+  context.allowNoConfig();
   const maxHardware = readMaxHardware(options.maxHardware);
   // A truncated finding does not say what is wrong.
   const shown = namesOf(COLUMNS).slice(files.length > 1 ? 0 : 1);
