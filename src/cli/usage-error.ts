@@ -37,7 +37,8 @@ export function usageError(
     const { length } = command.registeredArguments;
     const limit = length === 0 ? 'no arguments' : `at most ${counted(length, 'argument')}`;
     const [word = ''] = command.args;
-    const isAddress = path[0] === 'login' && /^[\w.:/-]+$/.test(word);
+    // Nothing that could be a password is shown.
+    const isAddress = path[0] === 'login' && /^(https?:\/\/[\w.:-]+|localhost(:\d+)?)$/.test(word);
     const meant = isAddress
       ? `use: imgctl login --base-url ${word}`
       : (guess(command.args.join(' '), path.join(' ')) ?? guess(`${path.join(' ')} ${word}`, ''));

@@ -214,6 +214,8 @@ export class Settings {
     const result = attempt(() => SETTINGS[key].value.parse(text, key));
     if ('value' in result) return result.value;
     const { error } = result;
+    // A defect is no invalid value.
+    if (error.code !== 'usage') throw error;
     throw error.with({ code: 'config', message: `${error.message} (from ${origin})` });
   }
 

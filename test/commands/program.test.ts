@@ -147,6 +147,8 @@ describe('a guess from another tool', () => {
     ['profile create x', 'use: imgctl login --profile NAME\n'],
     ['config edit', 'use: imgctl config set KEY VALUE, or edit the file: imgctl config path\n'],
     ['login localhost:8080', 'use: imgctl login --base-url localhost:8080\n'],
+    ['login https://images.example', 'use: imgctl login --base-url https://images.example\n'],
+    ['login hunter2', 'see: imgctl login --help\n'],
     ['login -p hunter2', 'no option takes a secret; use --password-stdin or IMGCTL_PASSWORD\n'],
     ['login --with-token', 'no option takes a secret; set IMGCTL_TOKEN\n'],
     ['image list', 'use: imgctl images list\n'],

@@ -112,6 +112,7 @@ it('images lock add in a folder that was removed writes nothing', async () => {
 it('images snapshot /dev/stdout into a pipe says that it is no file', async () => {
   const { env } = await scriptedService(catalogueOf(testImages(1)));
   const result = await runBuilt(['images', 'snapshot', '/dev/stdout'], { env });
-  const text = 'cannot write the snapshot /dev/stdout: it is not a regular file\nhint: use the name of a regular file\n';
+  const text =
+    'cannot write the snapshot /dev/stdout: it is not a regular file\nhint: use the name of a regular file\n';
   expect(result).toEqual(failed(1, text));
 });
