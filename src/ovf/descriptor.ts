@@ -10,6 +10,7 @@ import {
   ovfVersionOf,
   type Report,
   setting,
+  textLength,
 } from './elements.ts';
 import { type PackageSource, readRegion } from './package-source.ts';
 import { parseXml, type XmlElement, XmlError, type XmlLimits } from './xml.ts';
@@ -34,7 +35,9 @@ export async function readDescriptor(
     const report: Report = (code, { line }, message) =>
       findings.add(code, `${file.name}:${line}`, message);
     if (maxHardware !== undefined) checkHardware(root, maxHardware, report);
-    return readEnvelope(root, report);
+    const envelope = readEnvelope(root, report);
+    if (textLength(envelope) <= DESCRIPTOR_LIMITS.bytes) return envelope;
+    throw new XmlError('xml-too-complex', 'repeats its names to more than 16 MiB', root.line);
   } catch (thrown) {
     if (!(thrown instanceof XmlError)) throw thrown;
     findings.add(thrown.code, `${file.name}:${thrown.line}`, thrown.message);
@@ -224,8 +227,12 @@ function identifier(
   return id;
 }
 
-function wholeNumber(element: XmlElement, name: string, report: Report): number | null {
-  const written = attribute(element, name);
+function wholeNumber(
+  element: XmlElement,
+  name: string,
+  report: Report,
+  written = attribute(element, name),
+): number | null {
   if (written === null) return null;
   const value = /^\d{1,16}$/.test(written.trim()) ? Number(written) : Number.NaN;
   if (Number.isSafeInteger(value)) return value;
@@ -343,8 +350,8 @@ function identityOf(element: XmlElement) {
 
 function readHardware(item: XmlElement, declared: DeclaredNames, report: Report): Hardware {
   const type = setting(item, 'ResourceType');
-  const written = setting(item, 'VirtualQuantity');
-  const quantity = Number(written ?? Number.NaN);
+  const written = type === PROCESSOR || type === MEMORY ? setting(item, 'VirtualQuantity') : null;
+  const quantity = wholeNumber(item, 'VirtualQuantity', report, written) ?? Number.NaN;
   const disk = diskOf(item, type, declared, report);
   const network = type === ETHERNET ? setting(item, 'Connection') : null;
   if (network !== null && !declared.networks.has(network)) {
@@ -353,9 +360,8 @@ function readHardware(item: XmlElement, declared: DeclaredNames, report: Report)
   const unit = type === MEMORY ? setting(item, 'AllocationUnits') : null;
   const bytes = bytesPerUnit(unit);
   if (bytes === null) report('unknown-unit', item, `unknown memory unit ${unit}`);
-  const isTooLarge = quantity * (bytes ?? 1) > Number.MAX_SAFE_INTEGER;
-  if (isTooLarge && (type === PROCESSOR || type === MEMORY)) {
-    report('bad-number', item, `VirtualQuantity is too large (got ${written})`);
+  if (quantity * (bytes ?? 1) > Number.MAX_SAFE_INTEGER) {
+    report('bad-number', item, `VirtualQuantity is too large (got ${written} ${unit})`);
   }
   return {
     cpus: type === PROCESSOR ? quantity : null,

@@ -73,6 +73,13 @@ function trimmed(element: XmlElement | undefined): string | null {
   return element?.text.trim() || null;
 }
 
+/** Counts the characters of all texts in a value, as often as it repeats them. */
+export function textLength(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.values(value).reduce<number>((sum, each) => sum + textLength(each), 0);
+}
+
 const PREFIXES = ['', 'k', 'm', 'g', 't', 'p'];
 
 /** Returns the bytes per unit, as in `byte * 2^20` or `MegaBytes`; null if unknown. The default unit is a byte. */

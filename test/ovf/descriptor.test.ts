@@ -117,7 +117,7 @@ describe('a descriptor', () => {
 describe('the hardware of a system', () => {
   const cpus = (InstanceID: number, VirtualQuantity: number | string, attributes = '') =>
     hardwareItem({ InstanceID, ResourceType: 3, VirtualQuantity }, attributes);
-  const memory = (InstanceID: number, VirtualQuantity: number, AllocationUnits: string) =>
+  const memory = (InstanceID: number, VirtualQuantity: number | string, AllocationUnits: string) =>
     hardwareItem({ InstanceID, ResourceType: 4, VirtualQuantity, AllocationUnits });
   const adapter = (InstanceID: number, Connection: string, attributes = '') =>
     hardwareItem({ InstanceID, ResourceType: 10, Connection }, attributes);
@@ -130,13 +130,24 @@ describe('the hardware of a system', () => {
     ['memory in several units', IN_UNITS, { memory: 3.5 * 1024 ** 3 }],
     ['a disk that refers to nothing', hardwareItem({ ResourceType: 17 }), { disks: [null] }],
     ['no items', '', {}],
-    ['a quantity in words', cpus(1, 'two'), {}],
     ['no quantity', hardwareItem({ ResourceType: 3 }), {}],
-    ['a negative quantity', cpus(1, -1), {}],
   ])('counts %s', async (_, items, hardware) => {
     const { systems, findings } = await readDescriptor(machine(items));
     expect([systems[0]?.hardware, findings]).toEqual([{ ...UNKNOWN, ...hardware }, []]);
   });
+
+  it.each(['-1', '0.5', 'two', '0x10', '1e3', '+2', '9'.repeat(20)])(
+    'is unknown, and the package invalid, with the quantity %s',
+    async (quantity) => {
+      // Together with a valid one, it would be a wrong sum.
+      for (const item of [cpus(1, quantity), memory(1, quantity, 'MB')]) {
+        const summary = await readDescriptor(machine(item + cpus(2, 4) + memory(3, 4, 'MB')));
+        const { hardware } = summary.systems[0] ?? {};
+        expect([hardware?.cpus, hardware?.memory]).toContain(null);
+        expect(codes(summary)).toEqual(['bad-number']);
+      }
+    },
+  );
 
   it('depends on the deployment option, whose last item of an instance counts', async () => {
     const OPTIONS = `<DeploymentOptionSection>
@@ -168,6 +179,45 @@ describe('the hardware of a system', () => {
     const same = await readDescriptor(unmarked);
     expect(same.deploymentOptions.map((option) => option.default)).toEqual([true, false]);
     expect(same.systems[0]?.options).toEqual([]);
+  });
+});
+
+describe('a descriptor of few bytes that repeats a long name', () => {
+  const long = 'x'.repeat(100_000);
+  const many = (text: string) => text.repeat(200);
+  const item = hardwareItem({ ResourceType: 3 }, 'ovf:configuration="0"');
+  const option = (_: unknown, id: number) =>
+    `<Configuration ovf:id="${id === 0 ? 0 : id + long.slice(90_000)}"/>`;
+  const OPTIONS = Array.from({ length: 32 }, option).join('');
+  const virtual = (content: string) =>
+    `<VirtualSystem ovf:id="vm"><VirtualHardwareSection>${content}</VirtualHardwareSection></VirtualSystem>`;
+  const disk = (_: unknown, id: number) =>
+    `<Disk ovf:diskId="${id}" ovf:capacity="1" ovf:fileRef="f"/>`;
+
+  it.each([
+    [
+      'of a collection',
+      `<VirtualSystemCollection ovf:id="${long}">${many(virtual(''))}</VirtualSystemCollection>`,
+    ],
+    [
+      'of a deployment option',
+      `<DeploymentOptionSection>${OPTIONS}</DeploymentOptionSection>${many(virtual(item))}`,
+    ],
+    [
+      'of a file',
+      `<References><File ovf:id="f" ovf:href="${long}"/></References><DiskSection>${Array.from({ length: 200 }, disk).join('')}</DiskSection>`,
+    ],
+  ])('%s is invalid, with one finding', async (_what, sections) => {
+    const summary = await readDescriptor(envelope(sections));
+    expect(summary).toMatchObject({ ovfVersion: null, systems: [], disks: [] });
+    expect(summary.findings).toEqual([
+      {
+        code: 'xml-too-complex',
+        severity: 'error',
+        place: 'vm.ovf:1',
+        message: 'repeats its names to more than 16 MiB',
+      },
+    ]);
   });
 });
 
