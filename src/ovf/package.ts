@@ -185,6 +185,10 @@ async function resolveReferences(references: readonly FileReference[], source: P
   return resolved;
 }
 
+/** More than any file system takes, also percent-encoded. */
+const MAX_HREF = 65_536;
+const SCHEME = /^[a-z][a-z0-9+.-]*$/i;
+
 async function findFiles(reference: FileReference, source: PackageSource): Promise<PackageFile[]> {
   const { href, size, chunkSize } = reference;
   const { findings } = source;
@@ -192,9 +196,9 @@ async function findFiles(reference: FileReference, source: PackageSource): Promi
     findings.add('remote-reference', href, 'remote file, not checked');
     return [];
   }
-  // A URL of another scheme may name any file of the machine that reads the package.
-  if (/^[a-z][a-z0-9+.-]*:/i.test(href) || !candidateNames(href).every(isSafeName)) {
-    findings.add('unsafe-name', href, 'must be relative and stay inside the folder');
+  const flaw = flawOf(href);
+  if (flaw !== undefined) {
+    findings.add('unsafe-name', href, flaw);
     return [];
   }
   if (chunkSize !== null && chunkSize > 0) return findChunks(href, size, chunkSize, source);
@@ -205,6 +209,20 @@ async function findFiles(reference: FileReference, source: PackageSource): Promi
   }
   checkSize(file, size, source);
   return [file];
+}
+
+/** Returns why a reference names no file of the package. */
+function flawOf(href: string): string | undefined {
+  if (href.length > MAX_HREF) return `longer than ${MAX_HREF} characters`;
+  const names = candidateNames(href);
+  if (names.some((name) => name.startsWith('../'))) {
+    return 'leads to the parent folder; put the file beside the descriptor';
+  }
+  // A URL of another scheme may name any file of the machine that reads the package.
+  const [scheme = '', rest] = href.split(':', 2);
+  const isUrl = rest !== undefined && candidateNames(scheme).some((name) => SCHEME.test(name));
+  if (!isUrl && names.every(isSafeName)) return undefined;
+  return 'must be relative and stay inside the folder';
 }
 
 /** Finds the chunks of a file: `<href>.000000000` and so on, all full but the last. */

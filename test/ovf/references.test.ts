@@ -43,11 +43,12 @@ it.each<Row>([
   ['to another machine', ['remote-reference?'], ref('https://example.com/a'), []],
   ...[
     ...['file:///etc/passwd', 'FILE:///etc/passwd', 'file:a.txt', 'ftp://example.com/a'],
-    ...['data:,a', 'http:a', 'C:a.txt', '//example.com/a'],
+    ...['data:,a', 'http:a', 'C:a.txt', '//example.com/a', '%66ile:a', 'f%69le:///etc/passwd'],
   ].map((href): Row => [`to ${href}`, ['unsafe-name'], ref(href), []]),
   ['to an absolute name', ['unsafe-name'], ref('/etc/passwd'), []],
   ['to the parent folder', ['unsafe-name'], ref('../a.txt'), []],
   ['to the parent folder, with escapes', ['unsafe-name'], ref('..%2fa.txt'), []],
+  ['to a name with a colon, with escapes', ['missing-file'], ref('disk%3A1'), []],
   ['that is repeated', ['duplicate-reference'], TWICE, [ONE]],
   ['with a repeated identifier', ['duplicate-id'], SAME_ID, [ONE, member('b')]],
   ['to gzip', [], packed('gzip'), [member('a.txt', gzipSync('text'))]],
@@ -66,6 +67,26 @@ it.each<Row>([
   const members = withManifest([descriptor, ...files]);
   expect(codes(await readMembers(members))).toEqual(expected);
   expect(codes(await readFolder(members))).toEqual(expected);
+});
+
+it.each([
+  [
+    'the parent folder',
+    '../a.txt',
+    'leads to the parent folder; put the file beside the descriptor',
+  ],
+  [
+    'the parent folder, with escapes',
+    './/%2e%2e/a.txt',
+    'leads to the parent folder; put the file beside the descriptor',
+  ],
+  ['a very long name', `${'./'.repeat(7_000_000)}a.txt`, 'longer than 65536 characters'],
+])('a reference to %s says soon why it is refused', async (_what, href, message) => {
+  const descriptor = member('vm.ovf', envelope(`<References>${ref(href, '', 'f')}</References>`));
+  const started = process.cpuUsage().user;
+  const { findings } = await readFolder(withManifest([descriptor]));
+  expect(findings).toMatchObject([{ code: 'unsafe-name', message }]);
+  expect(process.cpuUsage().user - started).toBeLessThan(2_000_000);
 });
 
 it.each([
