@@ -5,7 +5,13 @@ import path from 'node:path';
 import { isToken, MAX_TOKEN_LENGTH } from '../api/auth.ts';
 import type { Account, Settings } from '../config/settings.ts';
 import { ImgctlError, tryOr } from '../errors.ts';
-import { errorReason, isMissing, readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
+import {
+  errorReason,
+  isMissing,
+  makeFolder,
+  readJsonFile,
+  writeJsonFile,
+} from '../files/atomic-file.ts';
 import { MutexLostError, withMutexIfPossible } from '../files/mutex.ts';
 import { shortDigest } from '../files/paths.ts';
 import type { Clock, Io } from '../io.ts';
@@ -155,7 +161,7 @@ export class TokenCache implements TokenStore {
     const file = this.#useFile;
     if (file === undefined || fs.existsSync(file)) return;
     tryOr(() => {
-      fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+      makeFolder(path.dirname(file));
       fs.writeFileSync(file, '', { mode: 0o600, flag: 'wx' });
     }, undefined);
   }

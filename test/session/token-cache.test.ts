@@ -89,6 +89,13 @@ describe('the token cache', () => {
     expect(warnings.join()).not.toContain('s3cret');
   });
 
+  // Node's own way to create folders never returns below /proc.
+  it.skipIf(!fs.existsSync('/proc/self'))('is not written where no folder can be', async () => {
+    const { cache, warnings } = cacheIn('/proc/none');
+    await cache.write(TOKEN);
+    expect(warnings).toEqual([expect.stringContaining('ENOENT')]);
+  });
+
   it.skipIf(process.getuid?.() !== 0)('ignores a file of another user (needs root)', async () => {
     const { cache, warnings, file } = cacheIn(temporaryDirectory());
     await cache.write(TOKEN);
