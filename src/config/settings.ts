@@ -215,7 +215,7 @@ export class Settings {
     if ('value' in result) return result.value;
     const { error } = result;
     // A defect is no invalid value.
-    if (error.code !== 'usage') throw error;
+    if (error.code === 'failed') throw error;
     throw error.with({ code: 'config', message: `${error.message} (from ${origin})` });
   }
 
