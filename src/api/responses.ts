@@ -56,7 +56,8 @@ export function parseId(text: string): number | string {
 /** @throws ImgctlError bad-answer: the record has another id than the requested one, as a broken cache may send it */
 export function requireSameId(what: string, wanted: unknown, received: unknown): void {
   if (received === undefined || received === null || `${received}` === `${wanted}`) return;
-  const message = `the service sent ${what} ${received} instead of ${what} ${wanted}`;
+  const sent = typeof received === 'object' ? 'another record' : `${what} ${received}`;
+  const message = `the service sent ${sent} instead of ${what} ${wanted}`;
   throw new ImgctlError('bad-answer', message, {
     hint: 'try again; a cache or proxy may be mixing up responses',
   });
