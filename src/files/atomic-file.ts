@@ -27,6 +27,7 @@ export function readJsonFile(
   file: string,
   check?: (stat: fs.Stats) => void,
   uid?: number,
+  maxSize = MAX_FILE_SIZE,
 ): JsonObject | undefined {
   let descriptor: number;
   try {
@@ -39,7 +40,7 @@ export function readJsonFile(
     const stat = fs.fstatSync(descriptor);
     if (!stat.isFile()) throw new Error('it is not a regular file');
     check?.(stat);
-    if (stat.size > MAX_FILE_SIZE) throw new Error('it is too large');
+    if (stat.size > maxSize) throw new Error('it is too large');
     const isOpen = (stat.mode & 0o077) !== 0 && stat.uid === (uid ?? stat.uid);
     // On a read-only file system: reading it is still right.
     if (isOpen) tryOr(() => fs.fchmodSync(descriptor, 0o600), undefined);

@@ -30,7 +30,7 @@ import {
   type Storage,
   type StorageOptions,
 } from './storage.ts';
-import type { UploadFile } from './upload-file.ts';
+import { SETTLED, type UploadFile } from './upload-file.ts';
 
 /** File systems take names of 255 bytes. */
 const MAX_NAME = 255;
@@ -56,11 +56,17 @@ interface Dav extends Pick<StorageOptions, 'clock' | 'partsFile'> {
 
 type StoredFile = NonNullable<ReturnType<typeof filesOf>>[number];
 
-async function compare(dav: Dav, name: string, file: UploadFile): Promise<Comparison> {
+async function compare(
+  dav: Dav,
+  name: string,
+  file: UploadFile,
+  proved: string | undefined,
+): Promise<Comparison> {
   if (Buffer.byteLength(name) > MAX_NAME) throw nameTooLong(name, dav.address);
   const stored = await findStored(dav, name);
   if (!stored) return { state: 'absent' };
   if (stored.size !== file.size) return { state: 'different' };
+  if (proved !== undefined && stored.state === proved) return { state: 'same', stored: proved };
   for (let start = 0; start < file.size; start += PIECE) {
     const end = Math.min(start + PIECE, file.size);
     const piece = await readPiece(dav, name, start, end);
@@ -75,7 +81,7 @@ async function compare(dav: Dav, name: string, file: UploadFile): Promise<Compar
       position += chunk.length;
     }
   }
-  return { state: 'same' };
+  return { state: 'same', stored: stored.isSettled ? stored.state : undefined };
 }
 
 /** Returns undefined if the server does not send just this piece. */
@@ -163,7 +169,8 @@ async function publish(dav: Dav, part: string, name: string, sent: StoredFile, r
     });
   }
   // Servers check and move in two steps, so that another push may have moved its file over this one.
-  if ((await requireSize(dav, name, name, sent.size)).etag === sent.etag) return;
+  // Only the size was checked: the next push compares the content.
+  if ((await requireSize(dav, name, name, sent.size)).etag === sent.etag) return undefined;
   throw replace ? arrivedWrong(name, 'another file replaced it') : conflict(name, address);
 }
 
@@ -213,19 +220,30 @@ async function propfind({ requests, place }: Dav, url: URL, depth: 0 | 1) {
 function filesOf(response: HttpResponse) {
   const root = xmlOf(response);
   if (root?.name !== 'multistatus') return undefined;
-  const now = httpDate(response.headers.date ?? '') ?? response.receivedAt;
+  const date = httpDate(response.headers.date ?? '');
   return root.children
     .filter(({ name }) => name === 'response')
-    .map((element) => ({
-      name: nameOf(textOf(element, 'href') ?? ''),
-      isFolder: findAll(element, 'collection').length > 0,
+    .map((element) => {
       // A property that a file does not have comes with a status of its own, and empty.
-      size: Number(textOf(element, 'getcontentlength') || 0),
-      /** Empty if the server has none. */
-      etag: textOf(element, 'getetag') ?? '',
-      /** Milliseconds since the last change, by the clock of the server. */
-      age: now - (httpDate(textOf(element, 'getlastmodified') ?? '') ?? now),
-    }));
+      const size = Number(textOf(element, 'getcontentlength') || 0);
+      const etag = textOf(element, 'getetag') ?? '';
+      const modified = textOf(element, 'getlastmodified') ?? '';
+      const time = httpDate(modified);
+      const now = date ?? response.receivedAt;
+      // Some servers make the ETag from the time in seconds and the size, so that a second change would not show.
+      const isSettled = modified === '' ? /^"/.test(etag) : Number(date) - Number(time) >= SETTLED;
+      return {
+        name: nameOf(textOf(element, 'href') ?? ''),
+        isFolder: findAll(element, 'collection').length > 0,
+        size,
+        /** Empty if the server has none. */
+        etag,
+        state: [etag, modified, size].join(' '),
+        isSettled,
+        /** Milliseconds since the last change, by the clock of the server. */
+        age: now - (time ?? now),
+      };
+    });
 }
 
 function nameOf(href: string): string {
@@ -265,7 +283,7 @@ export function davStorage(
       const files = await propfind(dav, folder, 1);
       return files.flatMap(({ name, isFolder }) => (isFolder || isHidden(name) ? [] : name));
     },
-    compare: (name, file) => compare(dav, name, file),
+    compare: (name, file, proved) => compare(dav, name, file, proved),
     put: (name, file, onProgress) => put(dav, name, file, onProgress),
     async removeDeadParts(isLast) {
       const known = withPartsFile(partsFile, O_RDONLY, (descriptor) =>

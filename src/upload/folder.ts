@@ -1,7 +1,7 @@
 // A storage that is a folder, such as a mounted share: write, flush, compare, rename.
 
 import { createHash } from 'node:crypto';
-import { createReadStream, type Stats } from 'node:fs';
+import { type BigIntStats, createReadStream } from 'node:fs';
 import { link, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type ErrorCode, ImgctlError } from '../errors.ts';
@@ -19,7 +19,7 @@ import {
   type Storage,
   storageFull,
 } from './storage.ts';
-import type { UploadFile } from './upload-file.ts';
+import { changeTime, SETTLED, stateOf, type UploadFile } from './upload-file.ts';
 
 const CHECK_FOLDER = 'check the folder: imgctl config get upload-url, or --to';
 const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG'];
@@ -38,7 +38,7 @@ interface Folder {
 interface Part {
   readonly path: string;
   readonly digest: string;
-  readonly stats: Stats;
+  readonly stats: BigIntStats;
 }
 
 async function put(folder: Folder, name: string, file: UploadFile, onProgress: OnBytes) {
@@ -57,7 +57,11 @@ async function put(folder: Folder, name: string, file: UploadFile, onProgress: O
       onProgress(position);
     }
     await handle.sync();
-    const part = { path: partPath, digest: hash.digest('hex'), stats: await handle.stat() };
+    const part = {
+      path: partPath,
+      digest: hash.digest('hex'),
+      stats: await handle.stat({ bigint: true }),
+    };
     if ((await digestAt(folder, partPath)) !== part.digest)
       throw arrivedWrong(name, 'its digest is wrong');
     const publishPart = (replace: boolean) => publish(folder, part, name, replace).catch(fail);
@@ -71,29 +75,33 @@ async function put(folder: Folder, name: string, file: UploadFile, onProgress: O
 }
 
 /** Renames a part and checks it again. */
-async function publish(folder: Folder, part: Part, name: string, replace: boolean): Promise<void> {
+async function publish(folder: Folder, part: Part, name: string, replace: boolean) {
   const target = path.join(folder.root, name);
-  if (!(await isWritten(folder, part, part.path))) throw arrivedWrong(name, 'its part was changed');
+  if (!(await findWritten(folder, part, part.path)))
+    throw arrivedWrong(name, 'its part was changed');
   if (replace) await rename(part.path, target);
   else if (!(await renameToNew(part.path, target))) throw conflict(name, folder.address);
   await flushFolder(folder.root);
-  if (!(await isWritten(folder, part, target)))
-    throw arrivedWrong(name, 'another file replaced it');
+  const stored = await findWritten(folder, part, target);
+  if (!stored) throw arrivedWrong(name, 'another file replaced it');
+  // Whole seconds may be all that the file system knows, so that another change now would not show.
+  const isExact = stored.ctimeNs % 1_000_000_000n !== 0n;
+  return isExact && changeTime(stored) <= folder.clock.now() ? stateOf(stored) : undefined;
 }
 
-/** True if a file is the part, or has its content if the file system renumbers files. */
-async function isWritten(folder: Folder, { digest, stats }: Part, file: string): Promise<boolean> {
+/** Returns a file if it is the part, or has its content if the file system renumbers files. */
+async function findWritten(folder: Folder, { digest, stats }: Part, file: string) {
   const stored = await findStored(folder, file);
-  if (stored?.size !== stats.size) return false;
-  const { dev, ino, mtimeMs } = stored;
-  const isSame = dev === stats.dev && ino === stats.ino && mtimeMs === stats.mtimeMs;
-  return isSame || (await digestAt(folder, file)) === digest;
+  if (stored?.size !== stats.size) return undefined;
+  const { dev, ino, mtimeNs } = stored;
+  const isSame = dev === stats.dev && ino === stats.ino && mtimeNs === stats.mtimeNs;
+  return isSame || (await digestAt(folder, file)) === digest ? stored : undefined;
 }
 
 /** Returns what the file system says of a stored file. */
 async function findStored({ address, fail }: Folder, file: string) {
   const name = path.basename(file);
-  const stats = await stat(file).catch((error: unknown) => {
+  const stats = await stat(file, { bigint: true }).catch((error: unknown) => {
     if (isMissing(error)) return undefined;
     throw errorReason(error) === 'ENAMETOOLONG' ? nameTooLong(name, address) : fail(error);
   });
@@ -167,13 +175,17 @@ export function folderStorage(root: string, clock: Clock): Storage {
       const files = entries.filter((entry) => !entry.isDirectory() && !isHidden(entry.name));
       return files.map(({ name }) => name).sort();
     },
-    async compare(name, file) {
+    async compare(name, file, proved) {
       const target = path.join(root, name);
       const stored = await findStored(folder, target);
       if (!stored) return { state: 'absent' };
-      if (stored.size !== file.size) return { state: 'different' };
+      if (Number(stored.size) !== file.size) return { state: 'different' };
+      const state = stateOf(stored);
+      if (state === proved) return { state: 'same', stored: state };
+      const isSettled = clock.now() - changeTime(stored) >= SETTLED;
       const digest = await digestAt(folder, target).catch(fail);
-      return { state: digest === (await digestOf(folder, file.read())) ? 'same' : 'different' };
+      if (digest !== (await digestOf(folder, file.read()))) return { state: 'different' };
+      return { state: 'same', stored: isSettled ? state : undefined };
     },
     put: (name, file, onProgress) => put(folder, name, file, onProgress),
     async removeDeadParts() {

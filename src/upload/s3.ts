@@ -76,11 +76,17 @@ interface Upload {
   readonly tags: Map<number, string>;
 }
 
-async function compare(s3: S3, name: string, file: UploadFile): Promise<Comparison> {
+async function compare(
+  s3: S3,
+  name: string,
+  file: UploadFile,
+  proved: string | undefined,
+): Promise<Comparison> {
   if (Buffer.byteLength(`${s3.prefix}${name}`) > MAX_KEY) throw nameTooLong(name, s3.address);
   const stored = await findStored(s3, name);
   if (!stored) return { state: 'absent' };
   if (stored.size !== file.size) return { state: 'different' };
+  if (proved !== undefined && stored.state === proved) return { state: 'same', stored: proved };
   if (stored.isOpaque)
     return { state: 'same', note: 'only its size was compared: its ETag is not an MD5' };
   // Without a number it is the MD5 of the whole.
@@ -89,7 +95,7 @@ async function compare(s3: S3, name: string, file: UploadFile): Promise<Comparis
   const partSize = count === undefined ? undefined : partSizeOf(s3, file);
   for await (const part of digestsOf(file.read(), partSize)) parts.push(part);
   const tag = count === undefined ? parts[0]?.md5 : multipartTag(parts);
-  if (tag === stored.tag) return { state: 'same' };
+  if (tag === stored.tag) return { state: 'same', stored: stored.state };
   const note = 'a file uploaded with another part size counts as different; see --part-size';
   return { state: 'different', ...(count && Number(count) !== parts.length && { note }) };
 }
@@ -116,7 +122,8 @@ async function findStored(s3: S3, name: string) {
   const tag = plainTag(response.headers.etag);
   // An ETag is no MD5 with keys of the storage's own.
   const isOpaque = isEncrypted(response) || !/^[0-9a-f]{32}(-\d+)?$/.test(tag);
-  return { size: Number(response.headers['content-length']), tag, isOpaque };
+  const size = Number(response.headers['content-length']);
+  return { size, tag, isOpaque, state: tag === '' ? undefined : `${tag} ${size}` };
 }
 
 /** Returns an upload whose parts are parts of the file: another machine may be writing the others. */
@@ -231,7 +238,7 @@ async function complete(
   { s3, name, id, file, hasCrc, tags }: Upload,
   parts: readonly Digests[],
   replace: boolean,
-): Promise<void> {
+): Promise<string | undefined> {
   if (!replace && (await findStored(s3, name))) throw conflict(name, s3.address);
   const list = parts.map(({ md5, crc }, index) => {
     const tag = `<ETag>&quot;${tags.get(index + 1) ?? md5}&quot;</ETag>`;
@@ -264,7 +271,8 @@ async function complete(
   // If the response was lost, what is there says whether the upload was completed.
   if (failure && stored && !isRight && !replace) throw conflict(name, s3.address);
   if (failure && !(isRight && isMd5)) throw failure;
-  if (isRight) return;
+  // Of an ETag that is no MD5, only the one of the own upload belongs to these bytes.
+  if (isRight) return isMd5 || stored.tag === ownTag ? stored.state : undefined;
   if (!stored) throw arrivedWrong(name, 'it is missing');
   // It is surely ours if it has the ETag that the storage gave it when it was completed.
   const removal = { method: 'DELETE', name, idempotent: true };
@@ -412,7 +420,7 @@ export function s3Storage(
       }
       return names;
     },
-    compare: (name, file) => compare(s3, name, file),
+    compare: (name, file, proved) => compare(s3, name, file, proved),
     put: (name, file, onProgress) => put(s3, name, file, onProgress),
     /** What killed runs left of a file is continued or removed when that file is sent. */
     async removeDeadParts() {},

@@ -33,15 +33,18 @@ export interface UnpublishedFile {
   /**
    * Makes it visible, and checks it again.
    * @param replace overwrites a file of that name
+   * @returns its state, as a comparison does, if the storage confirmed its content
    * @throws ImgctlError conflict
    */
-  publish(replace: boolean): Promise<void>;
+  publish(replace: boolean): Promise<string | undefined>;
   /** Removes it, unless a later run can continue it after this error. */
   discard(error: unknown): Promise<void>;
 }
 
 export interface Comparison {
   readonly state: 'absent' | 'same' | 'different';
+  /** The state of the stored file if the content is known to be the same, and every later change would show in it. */
+  readonly stored?: string | undefined;
   /** What a person should know about it. */
   readonly note?: string;
 }
@@ -56,9 +59,10 @@ export interface Storage {
   list(): Promise<string[]>;
   /**
    * Compares the file with the visible one of that name.
+   * @param proved the state of a stored file that has the same content; then nothing is read
    * @throws ImgctlError usage: no room for the name
    */
-  compare(name: string, file: UploadFile): Promise<Comparison>;
+  compare(name: string, file: UploadFile, proved?: string): Promise<Comparison>;
   /**
    * Uploads the file and checks what arrived; it stays invisible.
    * @param onProgress receives the bytes of the file that the storage has, or that are under way

@@ -1,7 +1,9 @@
 // Uploads packages: compares each file with the storage, uploads and checks all files of a package, then shows them.
 
 import { hasCode } from '../errors.ts';
-import { conflict, type Storage, type UnpublishedFile } from './storage.ts';
+import type { Clock } from '../io.ts';
+import type { Proofs } from './proofs.ts';
+import { type Comparison, conflict, type Storage, type UnpublishedFile } from './storage.ts';
 import { changedError, type LocalFile, openUploadFile, type UploadFile } from './upload-file.ts';
 
 export interface UploadPackage {
@@ -17,6 +19,8 @@ export interface PlannedFile extends LocalFile {
   readonly action: 'upload' | 'replace' | 'unchanged' | 'skip' | 'conflict';
   readonly size: number;
   readonly identity: string;
+  /** Digests of the regions, if they are known without reading the file. */
+  readonly proved: readonly string[] | undefined;
   /** What a person should know about the comparison. */
   readonly note: string | undefined;
 }
@@ -27,7 +31,8 @@ export interface PlannedPackage extends Pick<UploadPackage, 'name' | 'verify'> {
 
 export interface TransferOptions {
   readonly storage: Storage;
-  readonly signal: AbortSignal;
+  readonly proofs: Proofs;
+  readonly clock: Clock;
   readonly force: boolean;
   readonly onConflict: 'fail' | 'replace' | 'skip';
 }
@@ -35,18 +40,19 @@ export interface TransferOptions {
 /** Compares all files with the storage. A file that several packages share is sent with the first of them. */
 export async function planPackages(
   packages: readonly UploadPackage[],
-  { storage, signal, force, onConflict }: TransferOptions,
+  transfer: TransferOptions,
 ): Promise<PlannedPackage[]> {
+  const { force, onConflict } = transfer;
   const planFile = (file: LocalFile) =>
-    withUploadFile(file, signal, async (opened): Promise<PlannedFile> => {
-      const { size, identity } = opened;
-      const { state, note } = await storage.compare(file.name, opened);
+    withUploadFile(file, transfer, async (opened): Promise<PlannedFile> => {
+      const { size, identity, proved } = opened;
+      const { state, note } = await compare(file, opened, transfer);
       const action = {
         absent: 'upload',
         same: force ? 'replace' : 'unchanged',
         different: onConflict === 'fail' ? 'conflict' : onConflict,
       } as const;
-      return { ...file, size, identity, note, action: action[state] };
+      return { ...file, size, identity, proved, note, action: action[state] };
     });
   const plan: PlannedPackage[] = [];
   const known = new Map<string, PlannedFile>();
@@ -55,7 +61,9 @@ export async function planPackages(
     for (const file of files) {
       const other = known.get(file.name);
       const action = other && isSent(other) ? 'unchanged' : other?.action;
-      planned.push(other && action ? { ...other, ...file, action } : await planFile(file));
+      // Its digests are those that another manifest lists.
+      const shared = other && { ...other, ...file, proved: undefined };
+      planned.push(shared && action ? { ...shared, action } : await planFile(file));
     }
     // A package is one thing: one file of another version would break it.
     const isSkipped = planned.some(({ action }) => action === 'skip');
@@ -72,11 +80,27 @@ export async function planPackages(
 
 async function withUploadFile<Result>(
   file: LocalFile,
-  signal: AbortSignal,
+  { clock, proofs }: TransferOptions,
   action: (opened: UploadFile) => Promise<Result>,
 ): Promise<Result> {
-  const opened = await openUploadFile(file, signal);
+  const proved = (source: string) => proofs.find(file.name, source)?.digests ?? [];
+  const opened = await openUploadFile(file, clock, proved);
   return action(opened).finally(() => opened.close());
+}
+
+/** Compares a file with the storage, unless both are as they were when they were proved equal. */
+async function compare(
+  { name }: LocalFile,
+  opened: UploadFile,
+  { storage, proofs }: TransferOptions,
+): Promise<Comparison> {
+  const { source, isSettled } = opened;
+  const proof = proofs.find(name, source);
+  const comparison = await storage.compare(name, opened, proof?.stored);
+  const { state, stored } = comparison;
+  if (state === 'absent') proofs.forget(name);
+  if (stored !== undefined && isSettled) proofs.remember({ name, source, stored, digests: [] });
+  return comparison;
 }
 
 /** @throws ImgctlError conflict */
@@ -96,22 +120,41 @@ export function isSent({ action }: PlannedFile): boolean {
  */
 export async function transferPackage(
   { files, verify }: PlannedPackage,
-  { storage, signal, onConflict }: TransferOptions,
+  transfer: TransferOptions,
   onProgress: (file: PlannedFile, bytes: number) => void,
 ): Promise<void> {
-  if (!files.some(isSent)) return;
-  const unpublished = new Map<PlannedFile, UnpublishedFile>();
+  const { storage, proofs, onConflict } = transfer;
   const digests = new Map<string, readonly string[]>();
+  for (const { path, proved } of files) if (proved) digests.set(path, proved);
+  if (!files.some(isSent)) {
+    // What the storage has is not read again only for its manifest.
+    if (files.every(({ path }) => digests.has(path))) await verify(digests);
+    return;
+  }
+  const unpublished = new Map<PlannedFile, UnpublishedFile>();
+  /** The states of the files that may be remembered. */
+  const sources = new Map<PlannedFile, string>();
   const again = <Result>(file: PlannedFile, action: (opened: UploadFile) => Promise<Result>) =>
-    withUploadFile(file, signal, (opened) => {
+    withUploadFile(file, transfer, (opened) => {
       if (opened.identity !== file.identity) throw changedError(file.path);
       return action(opened);
     });
   /** Another push may have been first with the same content, such as one that was killed. */
   const acceptSame = async (file: PlannedFile, error: unknown): Promise<void> => {
     if (!hasCode(error, 'conflict')) throw error;
-    const { state } = await again(file, (opened) => storage.compare(file.name, opened));
+    const { state } = await again(file, (opened) => compare(file, opened, transfer));
     if (state !== 'same') throw error;
+  };
+  /** @param stored the state of the stored file [that of its last proof] */
+  const remember = (file: PlannedFile, stored?: string) => {
+    const { name, path, regions } = file;
+    const source = sources.get(file) ?? '';
+    const proved = stored ?? proofs.find(name, source)?.stored;
+    if (source === '' || proved === undefined) return;
+    const own = regions.map((region, index) => {
+      return { ...region, digest: digests.get(path)?.[index] ?? '' };
+    });
+    proofs.remember({ name, source, stored: proved, digests: own });
   };
   try {
     for (const file of files) {
@@ -122,18 +165,22 @@ export async function transferPackage(
           if (part) unpublished.set(file, part);
         }
         digests.set(file.path, await opened.digests());
+        if (opened.isSettled) sources.set(file, opened.source);
       });
     }
     await verify(digests);
     for (const [file, part] of unpublished) {
       // Another push may have stored a file of that name meanwhile.
       const replace = file.action === 'replace' || onConflict === 'replace';
-      await part.publish(replace).catch(async (error: unknown) => {
+      const stored = await part.publish(replace).catch(async (error: unknown) => {
         await acceptSame(file, error);
         await part.discard(error);
+        return undefined;
       });
       unpublished.delete(file);
+      remember(file, stored);
     }
+    for (const file of files) remember(file);
   } catch (error) {
     for (const part of unpublished.values()) await part.discard(error).catch(() => {});
     throw error;

@@ -1,36 +1,51 @@
 // A local file that is uploaded: a stream whose bytes are hashed as they pass, which notices changes.
 
 import { createHash } from 'node:crypto';
+import type { BigIntStats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
+import type { Clock } from '../io.ts';
+import { isSameRegion, type Region, type RegionDigest } from './proofs.ts';
 
 /** A file to upload. */
 export interface LocalFile {
   /** Without a folder. */
   readonly name: string;
   readonly path: string;
-  /** What has a digest of its own, with the algorithm as Node names it, such as `sha256`. */
-  readonly regions: readonly {
-    readonly offset: number;
-    readonly size: number;
-    readonly algorithm: string;
-  }[];
+  /** What has a digest in a manifest. */
+  readonly regions: readonly Region[];
 }
 
 /** Small enough to see progress on a slow line. Parts of S3 are a multiple of it. */
 const CHUNK = 256 * 1024;
 
+/**
+ * Milliseconds. Two changes within the resolution of a file system's clock may leave the same times, so only older ones
+ * are trusted (git, racy-git.txt).
+ */
+export const SETTLED = 2_000;
+
 export type UploadFile = Awaited<ReturnType<typeof openUploadFile>>;
 
-/** Opens a file; every function throws ImgctlError `failed` if it is unreadable or has changed. */
-export async function openUploadFile({ path, regions }: LocalFile, signal: AbortSignal) {
+/**
+ * Opens a file; every function throws ImgctlError `failed` if it is unreadable or has changed.
+ * @param proved digests of the file as it is, if they are known
+ */
+export async function openUploadFile(
+  { path, regions }: LocalFile,
+  { signal, now }: Pick<Clock, 'signal' | 'now'>,
+  proved: (source: string) => readonly RegionDigest[] = () => [],
+) {
   const fail = (cause: unknown): never => {
     throw new ImgctlError('failed', `cannot read ${path}: ${errorReason(cause)}`, { cause });
   };
   const handle = await open(path).catch(fail);
-  const { size, identity } = await factsOf(handle);
-  let known: readonly string[] | undefined;
+  const { size, identity, source, changedAt } = await factsOf(handle).catch(fail);
+  const age = now() - changedAt;
+  const digests = proved(source);
+  const found = regions.map((region) => digests.find((each) => isSameRegion(each, region))?.digest);
+  let known = found.every((digest) => digest !== undefined) ? found : undefined;
 
   /** Returns the bytes in chunks, each full but the last. */
   async function* read(start = 0, end = size): AsyncGenerator<Buffer> {
@@ -67,8 +82,14 @@ export async function openUploadFile({ path, regions }: LocalFile, signal: Abort
 
   return {
     size,
-    /** Differs after every change of the file. */
+    /** Differs after every change of the file, and for another file. */
     identity,
+    /** Does the same, but stays when its file system is mounted again. */
+    source,
+    /** A change while it is read, or later, changes its times too. */
+    isSettled: age >= SETTLED,
+    /** The digests of the regions, if they are known without reading. */
+    proved: known,
     read,
     readAll,
     /** Returns the digests of the regions in hexadecimal; reads the file unless `readAll` did. */
@@ -82,8 +103,20 @@ export async function openUploadFile({ path, regions }: LocalFile, signal: Abort
 }
 
 async function factsOf(handle: FileHandle) {
-  const { dev, ino, size, mtimeNs, ctimeNs } = await handle.stat({ bigint: true });
-  return { size: Number(size), identity: [dev, ino, size, mtimeNs, ctimeNs].join(':') };
+  const stats = await handle.stat({ bigint: true });
+  const source = stateOf(stats);
+  const changedAt = changeTime(stats);
+  return { size: Number(stats.size), identity: `${stats.dev}:${source}`, source, changedAt };
+}
+
+/** Returns what differs after every change of a file, if its last one was settled. */
+export function stateOf({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return [ino, size, mtimeNs, ctimeNs].join(':');
+}
+
+/** Returns the time of the last change, in milliseconds since the epoch. */
+export function changeTime({ mtimeNs, ctimeNs }: BigIntStats): number {
+  return Number(mtimeNs > ctimeNs ? mtimeNs : ctimeNs) / 1e6;
 }
 
 export function changedError(path: string): ImgctlError {

@@ -130,3 +130,13 @@ export async function storageUser(
     syncs: () => seen.service.filter(({ request }) => request.startsWith('PATCH')).length,
   };
 }
+
+export const STORAGES = ['file', 'dav', 's3'] as const;
+
+/** A user of a storage of that kind, which is the folder `folder`. */
+export async function uploadUser(kind: (typeof STORAGES)[number]) {
+  if (kind !== 'file') return storageUser(kind);
+  const { folder, env, ...rest } = await folderUser();
+  const settings = { 'upload-url': pathToFileURL(folder).href };
+  return { ...rest, folder, settings, env: { ...env, ...PASSWORD } };
+}

@@ -11,29 +11,23 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { systemOf } from '../../src/io.ts';
 import { partName } from '../../src/upload/storage.ts';
 import { failed, runCli } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
-import { folderUser, storageUser, writeOva } from '../support/uploads.ts';
-import { configDirectory, PASSWORD } from '../support/users.ts';
+import { STORAGES, storageUser, uploadUser, writeOva } from '../support/uploads.ts';
+import { configDirectory } from '../support/users.ts';
 
 const SIZE = 700_000;
 const OPTIONS = '--no-sync --retries 1 --part-size 5M';
-const KINDS = ['file', 'dav', 's3'] as const;
 
-async function userOf(kind: (typeof KINDS)[number]) {
-  if (kind !== 'file') return storageUser(kind);
-  const { folder, env, ...rest } = await folderUser();
-  const settings = { 'upload-url': pathToFileURL(folder).href };
-  return { ...rest, folder, settings, env: { ...env, ...PASSWORD } };
-}
-
-describe.each(KINDS)('homes that push one name to %s at once', (kind) => {
+describe.each(STORAGES)('homes that push one name to %s at once', (kind) => {
   /** Pushes each file from a home of its own. */
-  const pushAtOnce = ({ settings, env }: Awaited<ReturnType<typeof userOf>>, files: string[]) => {
+  const pushAtOnce = (
+    { settings, env }: Awaited<ReturnType<typeof uploadUser>>,
+    files: string[],
+  ) => {
     const runs = files.map((file) => {
       const own = { ...env, IMGCTL_CONFIG_DIR: configDirectory(settings) };
       return runCli(`push ${file} ${OPTIONS}`.split(' '), { env: own });
@@ -43,7 +37,7 @@ describe.each(KINDS)('homes that push one name to %s at once', (kind) => {
 
   it('with different content: one wins whole, the other is told', async () => {
     for (let round = 0; round < 2; round += 1) {
-      const user = await userOf(kind);
+      const user = await uploadUser(kind);
       const files = ['a', 'b'].map((seed) => {
         const own = path.join(user.work, seed);
         mkdirSync(own);
@@ -62,7 +56,7 @@ describe.each(KINDS)('homes that push one name to %s at once', (kind) => {
   });
 
   it('with the same content: both succeed', async () => {
-    const user = await userOf(kind);
+    const user = await uploadUser(kind);
     const file = writeOva(user.work, 'web', SIZE);
     const results = await pushAtOnce(user, [file, file, file]);
     expect(results.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
@@ -113,7 +107,7 @@ unixOnly('pipes need Unix').each([
 
 describe.each(['file', 'dav'] as const)('push to %s', (kind) => {
   it('removes the parts of dead processes of its host, and of other hosts after a day', async () => {
-    const { imgctl, work, folder, stored } = await userOf(kind);
+    const { imgctl, work, folder, stored } = await uploadUser(kind);
     const system = systemOf(process);
     const dead = { ...system, pid: 999_999_999 };
     const elsewhere = { ...dead, hostname: () => 'another-host.example.com' };
@@ -137,7 +131,7 @@ describe.each(['file', 'dav'] as const)('push to %s', (kind) => {
   });
 
   it('takes a name of 255 bytes', async () => {
-    const { imgctl, work, stored } = await userOf(kind);
+    const { imgctl, work, stored } = await uploadUser(kind);
     const file = path.join(work, `${'ä'.repeat(125)}x.ova`);
     writeFileSync(file, readFileSync(writeOva(work, 'web')));
     const { exitCode } = await imgctl(`push ${file} ${OPTIONS}`);

@@ -45,7 +45,7 @@ import {
   type WaitOptions,
 } from '../sync/status.ts';
 import { showSubmitted, submit, submittedView } from '../sync/sync.ts';
-import { openUploadStorage, storageFile } from './storage.ts';
+import { openUploadStorage, storageFiles } from './storage.ts';
 
 const NAME: Column = ['name', 'string', 'file name', { isId: true }];
 const SIZE: Column = [
@@ -141,13 +141,14 @@ function viewOf(context: Context, options: PushOptions): View {
 
 function run(context: Context, options: PushOptions, files: readonly string[]): Promise<void> {
   return withMetrics(context, options, 'push', async (addMetrics) => {
+    const { loadProofs } = await import('../../upload/proofs.ts');
     const { isSent, planPackages, refuseConflicts } = await import('../../upload/transfer.ts');
     const { sync = true, wait = true, force = false, onConflict = 'fail' } = options;
     const { parallel = 4 } = options;
     const view = viewOf(context, options);
     const partSize = parseSize(options.partSize);
     const packages = await checkPackages(context, files);
-    const { settings } = context;
+    const { settings, io } = context;
     const isUnset = (key: SettingKey) => settings.find(key).text === undefined;
     if (sync && isUnset('base-url') && isUnset('upload-url')) {
       throw new ImgctlError('config', 'no service address and no upload storage are set', {
@@ -157,17 +158,19 @@ function run(context: Context, options: PushOptions, files: readonly string[]): 
     if (sync) await context.session();
     // The storage and the service may refuse; both should do so before an upload that takes long.
     const storage = await openUploadStorage(context, { partSize, parallel }, true);
+    const own = storageFiles(context);
     const upload = async () => {
+      const proofs = loadProofs(own.proofs, io);
       const before = sync ? (await (await context.session()).client.listUserImages()).images : [];
-      const transfer = { storage, signal: context.io.signal, force, onConflict };
-      const plan = await planPackages(packages, transfer);
+      const transfer = { storage, proofs, clock: io, force, onConflict };
+      const plan = await planPackages(packages, transfer).finally(proofs.save);
       if (options.dryRun) {
         const changes = sync ? await syncChanges(storage, plan, before) : [];
         await printFiles(view, plan, changes, true);
         return context.console.note('nothing was uploaded or submitted');
       }
       refuseConflicts(plan, storage);
-      await uploadAll(context, plan, transfer);
+      await uploadAll(context, plan, transfer).finally(proofs.save);
       const sent = plan.flatMap((each) => each.files.filter(isSent));
       const bytes = sent.reduce((sum, { size }) => sum + size, 0);
       // Without --no-wait and --no-sync, the end of the command is the end of the sync.
@@ -178,7 +181,7 @@ function run(context: Context, options: PushOptions, files: readonly string[]): 
       await syncPushed(context, view, names, { ...options, wait }, summaryOf(plan, before));
     };
     // One push at a time on this machine. The mutex of a push that was killed becomes free within this time.
-    const locked = withMutexIfPossible(storageFile(context), 8_000, context.io, upload);
+    const locked = withMutexIfPossible(own.mutex, 8_000, io, upload);
     await locked.finally(() => storage.close());
   });
 }

@@ -19,15 +19,19 @@ const CREDENTIALS = {
 } as const;
 
 /**
- * Returns the file that belongs to the storage and its user, for a mutex and the names of parts; undefined without a
- * state folder. A slash at the end of the URL makes no difference.
+ * Returns the files that belong to the storage and its user: one for a mutex and the names of parts, and one for
+ * proofs; each is undefined without its folder. A slash at the end of the URL makes no difference.
  */
-export function storageFile({ settings, paths }: Context): string | undefined {
+export function storageFiles({ settings, paths }: Context) {
   const target = requireUploadTarget(settings);
   const isFolder = target.kind === 'file';
   const address = isFolder ? path.resolve(target.path) : target.url.href.replace(/\/+$/, '');
   const user = isFolder ? undefined : settings.get(CREDENTIALS[target.kind][0]);
-  return paths.state && keyedFile(paths.state, 'push', [target.kind, address, user ?? '']);
+  const key = [target.kind, address, user ?? ''];
+  return {
+    mutex: paths.state && keyedFile(paths.state, 'push', key),
+    proofs: paths.cache && keyedFile(paths.cache, 'uploads', key),
+  };
 }
 
 /**
@@ -78,13 +82,13 @@ async function connect(
   transfer: Pick<StorageOptions, 'partSize' | 'parallel'>,
 ): Promise<Storage> {
   const { io, settings, console } = context;
-  const file = storageFile(context);
+  const { mutex } = storageFiles(context);
   const options = {
     clock: io,
     timeout: settings.get('timeout'),
     retries: settings.get('retries'),
     ...transfer,
-    partsFile: file && `${file}.parts`,
+    partsFile: mutex && `${mutex}.parts`,
     ca: readCertificates(settings, io, 'upload-ca-file'),
     userAgent: context.userAgent,
     env: io.env,

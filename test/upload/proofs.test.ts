@@ -1,0 +1,349 @@
+// The cache of proofs: what is not read again, what is noticed nevertheless, and which proofs are made at all.
+
+import { createHash } from 'node:crypto';
+import {
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { systemOf } from '../../src/io.ts';
+import { loadProofs } from '../../src/upload/proofs.ts';
+import { runCli, temporaryDirectory } from '../support/io.ts';
+import { type ScriptedResponse, scriptedServer } from '../support/scripted-server.ts';
+import { STORAGES, uploadUser, writeOva, writeOvf } from '../support/uploads.ts';
+import { configDirectory } from '../support/users.ts';
+
+// It counts the bytes that the process reads in /proc.
+const linuxOnly = it.skipIf(process.platform !== 'linux');
+
+const SIZE = 6 * 2 ** 20;
+/** Headers, descriptor, manifest, settings. */
+const LITTLE = SIZE / 4;
+const HOUR = 3_600_000;
+/** A storage refuses signatures that are older. */
+const SET_BACK = -600_000;
+
+/** Bytes that this process has read, from files and connections. */
+const bytesRead = () => Number(/rchar: (\d+)/.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
+
+/** Changes one byte; the size and the time of the last change stay. */
+function flip(file: string, options: { keepTime?: boolean } = {}): void {
+  const { mtime } = statSync(file);
+  const bytes = readFileSync(file);
+  bytes[SIZE / 2] = (bytes[SIZE / 2] ?? 0) ^ 1;
+  writeFileSync(file, bytes);
+  if (options.keepTime) utimesSync(file, mtime, mtime);
+}
+
+/** Makes the file older, for a WebDAV server, whose clock is real. */
+function age(file: string, milliseconds = HOUR): void {
+  const time = new Date(Date.now() - milliseconds);
+  utimesSync(file, time, time);
+}
+
+type Kind = (typeof STORAGES)[number];
+
+/** A user who pushes web.ova a while after it was written. */
+async function setUp(kind: Kind) {
+  const user = await uploadUser(kind);
+  const file = writeOva(user.work, 'web', SIZE);
+  const stored = path.join(user.folder, 'web.ova');
+  /** @param clock how far the clock is ahead of the times of the files, in milliseconds */
+  const push = async (options = '', clock = 10_000) => {
+    const argv = `push ${file} --no-sync --retries 0 --part-size 5M ${options}`.trim().split(' ');
+    const before = bytesRead();
+    const result = await runCli(argv, { env: user.env, time: Date.now() + clock });
+    return { ...result, read: bytesRead() - before };
+  };
+  /** Pushes until the content is proved equal. */
+  const prove = async (clock?: number) => {
+    await push('', clock);
+    if (kind === 'dav') age(stored);
+    await push('', clock);
+  };
+  const cache = () => {
+    const directory = user.env.IMGCTL_CONFIG_DIR ?? '';
+    const [name = ''] = readdirSync(directory).filter((each) => each.startsWith('uploads.'));
+    return path.join(directory, name);
+  };
+  return { ...user, file, stored, push, prove, cache };
+}
+
+describe.each(STORAGES)('a push to %s that proved a file equal', (kind) => {
+  linuxOnly('reads neither side again, as often as it runs', async () => {
+    const { push, prove, cache } = await setUp(kind);
+    await prove();
+    for (let run = 0; run < 2; run += 1) {
+      const { stderr, read, exitCode } = await push();
+      expect({ stderr, exitCode }).toEqual({
+        stderr: 'imgctl: web.ova: already there\n',
+        exitCode: 0,
+      });
+      expect(read).toBeLessThan(LITTLE);
+    }
+    expect(statSync(cache()).mode & 0o777).toBe(0o600);
+  });
+
+  linuxOnly(
+    `${kind === 'dav' ? 'reads both sides' : 'reads nothing'} after its upload`,
+    async () => {
+      const { push, stored } = await setUp(kind);
+      await push();
+      if (kind === 'dav') age(stored);
+      const { read } = await push();
+      expect(read > LITTLE).toBe(kind === 'dav');
+    },
+  );
+
+  it('uploads it again with --force', async () => {
+    const { push, prove } = await setUp(kind);
+    await prove();
+    expect((await push('--force')).stderr).toContain('web.ova: uploaded');
+  });
+
+  type Files = Readonly<Record<'file' | 'stored' | 'folder', string>>;
+  const other = 'already has a different web.ova';
+  it.each<[string, string, (files: Files) => void]>([
+    ['a byte of the source', other, ({ file }) => flip(file, { keepTime: true })],
+    [
+      'the source, by rename',
+      other,
+      ({ file }) => {
+        const { mtime } = statSync(file);
+        const copy = `${file}.new`;
+        writeFileSync(copy, readFileSync(file).fill('x', SIZE / 2, SIZE / 2 + 9));
+        utimesSync(copy, mtime, mtime);
+        renameSync(copy, file);
+      },
+    ],
+    ['the stored file', other, ({ stored }) => flip(stored, { keepTime: kind !== 'dav' })],
+    ['the stored file, which is gone', 'web.ova: uploaded', ({ stored }) => rmSync(stored)],
+    ['the stored file, to a longer one', other, ({ stored }) => writeFileSync(stored, 'longer')],
+    [
+      'the folder that the storage has at this address',
+      other,
+      ({ folder, stored }) => {
+        renameSync(folder, `${folder}.old`);
+        mkdirSync(folder);
+        writeFileSync(stored, readFileSync(path.join(`${folder}.old`, 'web.ova')));
+        flip(stored);
+        age(stored, 2 * HOUR);
+      },
+    ],
+  ])('notices a change of %s', async (_what, text, change) => {
+    const user = await setUp(kind);
+    await user.prove();
+    change(user);
+    expect((await user.push()).stderr).toContain(text);
+  });
+
+  linuxOnly(
+    'compares them if the cache was damaged, or is of another version or user',
+    async () => {
+      const { push, prove, cache } = await setUp(kind);
+      await prove();
+      const file = cache();
+      const text = readFileSync(file, 'utf8');
+      const damages: (() => void)[] = [
+        () => rmSync(file),
+        () => truncateSync(file, 100),
+        () => writeFileSync(file, text.replace('"version":1', '"version":2')),
+        () => writeFileSync(file, text.replace('"source":"', '"source":7,"x":"')),
+        ...(process.getuid?.() === 0 ? [() => chownSync(file, 12_345, 12_345)] : []),
+      ];
+      for (const damage of damages) {
+        damage();
+        expect((await push()).read).toBeGreaterThan(LITTLE);
+        expect((await push()).read).toBeLessThan(LITTLE);
+        expect(statSync(file).uid).toBe(process.getuid?.());
+      }
+    },
+  );
+
+  linuxOnly('with a clock set back proves nothing, and notices a change', async () => {
+    const { push, prove, stored } = await setUp(kind);
+    await prove(SET_BACK);
+    expect((await push('', SET_BACK)).read).toBeGreaterThan(LITTLE);
+    await prove();
+    flip(stored);
+    expect((await push('', SET_BACK)).stderr).toContain(other);
+  });
+
+  linuxOnly('does not remember a source that changed less than two seconds ago', async () => {
+    const { push, stored, file } = await setUp(kind);
+    const clock = statSync(file).ctimeMs - Date.now() + 1_500;
+    await push('', clock);
+    if (kind === 'dav') age(stored);
+    await push('', clock);
+    expect((await push()).read).toBeGreaterThan(LITTLE);
+    expect((await push()).read).toBeLessThan(LITTLE);
+  });
+});
+
+linuxOnly('push does not remember a folder file compared within two seconds', async () => {
+  const { push, prove, stored, cache } = await setUp('file');
+  await prove();
+  rmSync(cache());
+  flip(stored);
+  flip(stored);
+  const now = statSync(stored).ctimeMs - Date.now();
+  await push('', now + 1_500);
+  expect((await push('', now + 3_000)).read).toBeGreaterThan(LITTLE);
+  expect((await push()).read).toBeLessThan(LITTLE);
+});
+
+describe.each(STORAGES)('push of an OVF to %s', (kind) => {
+  const setUpOvf = async () => {
+    const user = await uploadUser(kind);
+    const file = writeOvf(user.work, 'db', SIZE);
+    const manifest = file.replace(/ovf$/, 'mf');
+    const push = async (options = '') => {
+      const argv = `push ${file} --no-sync --retries 0 ${options}`.trim().split(' ');
+      const before = bytesRead();
+      const result = await runCli(argv, { env: user.env, time: Date.now() + 10_000 });
+      return { ...result, read: bytesRead() - before };
+    };
+    await push();
+    if (kind === 'dav') for (const name of user.stored()) age(path.join(user.folder, name));
+    await push();
+    return { push, manifest, own: path.dirname(file) };
+  };
+
+  linuxOnly('checks a changed manifest against the digests of its proofs', async () => {
+    const { push, manifest } = await setUpOvf();
+    const text = readFileSync(manifest, 'utf8');
+    const wrong = text.replace(/(iso\)= ?)[0-9a-f]{8}/, '$100000000');
+    writeFileSync(manifest, wrong);
+    expect((await push()).stderr).toContain('already has a different db.mf');
+    const replaced = await push('--on-conflict replace');
+    expect(replaced).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(/-mismatch\)/) });
+    writeFileSync(manifest, `${text}\n`);
+    const { exitCode, stderr, read } = await push('--on-conflict replace');
+    expect({ exitCode, stderr }).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringMatching(/iso: already there\n.*mf: uploaded/),
+    });
+    // A WebDAV upload is not remembered, and the comparison that follows knows no digest.
+    expect(read > LITTLE).toBe(kind === 'dav');
+  });
+
+  it('reads the files for a manifest of another algorithm', async () => {
+    const { push, manifest, own } = await setUpOvf();
+    const lines = readdirSync(own).map((name) => {
+      const digest = createHash('sha512')
+        .update(readFileSync(path.join(own, name)))
+        .digest('hex');
+      return name.endsWith('.mf') ? '' : `SHA512(${name})= ${digest}\n`;
+    });
+    writeFileSync(manifest, lines.join(''));
+    expect((await push('--on-conflict replace')).exitCode).toBe(0);
+    const wrong = readFileSync(manifest, 'utf8').replace(/[0-9a-f]{8}$/m, '00000000');
+    writeFileSync(manifest, wrong);
+    const { stderr } = await push('--on-conflict replace');
+    expect(stderr).toContain('(digest-mismatch)');
+  });
+});
+
+const DATE = 'Mon, 23 Nov 2026 12:00:10 GMT';
+
+it.each([
+  ['an ETag and a time two seconds old', '"a"', 'Mon, 23 Nov 2026 12:00:08 GMT', DATE, true],
+  ['a time two seconds old', '', 'Mon, 23 Nov 2026 12:00:08 GMT', DATE, true],
+  ['an ETag only', '"a"', '', DATE, true],
+  ['a weak ETag only', 'W/"a"', '', DATE, false],
+  ['neither ETag nor time', '', '', DATE, false],
+  ['a time one second old', '"a"', 'Mon, 23 Nov 2026 12:00:09 GMT', DATE, false],
+  ['a time in the future', '"a"', 'Mon, 23 Nov 2026 12:00:11 GMT', DATE, false],
+  ['an unknown Date', '"a"', 'Mon, 23 Nov 2026 12:00:08 GMT', 'unknown', false],
+])('push to WebDAV that names %s', async (_what, etag, modified, date, isRemembered) => {
+  const file = writeOva(temporaryDirectory(), 'web');
+  const bytes = readFileSync(file);
+  const multistatus = (content: string): ScriptedResponse => ({
+    status: 207,
+    headers: { date },
+    body: `<multistatus><response>${content}</response></multistatus>`,
+  });
+  const times = `<getetag>${etag}</getetag><getlastmodified>${modified}</getlastmodified>`;
+  const server = await scriptedServer(({ method, target }) => {
+    if (method === 'GET') return { status: 206, body: bytes };
+    if (target === '/up/') return multistatus('<collection/>');
+    return multistatus(`<getcontentlength>${bytes.length}</getcontentlength>${times}`);
+  });
+  const env = { IMGCTL_CONFIG_DIR: configDirectory({ 'upload-url': `dav+${server.baseUrl}/up` }) };
+  const argv = ['push', file, '--no-sync', '--retries', '0'];
+  for (let run = 0; run < 2; run += 1) {
+    const { stderr } = await runCli(argv, { env, time: Date.now() + 10_000 });
+    expect(stderr).toContain('web.ova: already there');
+  }
+  const reads = server.requests.filter(({ method }) => method === 'GET');
+  expect(reads).toHaveLength(isRemembered ? 1 : 2);
+});
+
+describe('the file of proofs', () => {
+  const io = { system: systemOf(process) };
+  const proof = (index: number, length = 1) => {
+    const digest = { offset: 0, size: 1, algorithm: 'sha256', digest: 'a'.repeat(length) };
+    return { name: `${index}`, source: '1', stored: '2', digests: [digest] };
+  };
+
+  it('keeps the last 10,000, whole', async () => {
+    const file = path.join(temporaryDirectory(), 'uploads.json');
+    const proofs = loadProofs(file, io);
+    for (let index = 0; index < 10_001; index += 1) proofs.remember(proof(index));
+    proofs.remember(proof(1));
+    await proofs.save();
+    const loaded = loadProofs(file, io);
+    const isThere = (index: number) => loaded.find(`${index}`, '1') !== undefined;
+    expect([0, 1, 2, 10_000].map(isThere)).toEqual([false, true, true, true]);
+    expect(loaded.find('1', '1')).toEqual(proof(1));
+    expect(loaded.find('1', '3')).toBeUndefined();
+  });
+
+  it('stays below 16 MiB, so that it can be read', async () => {
+    const file = path.join(temporaryDirectory(), 'uploads.json');
+    const proofs = loadProofs(file, io);
+    for (let index = 0; index < 20; index += 1) proofs.remember(proof(index, 2 ** 20));
+    await proofs.save();
+    const loaded = loadProofs(file, io);
+    expect([0, 19].map((index) => loaded.find(`${index}`, '1') !== undefined)).toEqual([
+      false,
+      true,
+    ]);
+  });
+
+  it('adds digests of the same source, and forgets a name that is missing', async () => {
+    const file = path.join(temporaryDirectory(), 'uploads.json');
+    const proofs = loadProofs(file, io);
+    const more = { offset: 1, size: 1, algorithm: 'sha1', digest: 'b' };
+    proofs.remember(proof(1));
+    proofs.remember({ ...proof(1), stored: '3', digests: [more] });
+    expect(proofs.find('1', '1')).toEqual({
+      ...proof(1),
+      stored: '3',
+      digests: [...proof(1).digests, more],
+    });
+    proofs.remember({ ...proof(1), source: '2', digests: [] });
+    expect(proofs.find('1', '2')?.digests).toEqual([]);
+    proofs.forget('1');
+    await proofs.save();
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ version: 1, proofs: [] });
+  });
+
+  it('is not needed', async () => {
+    for (const file of [undefined, '/dev/null/uploads.json']) {
+      const proofs = loadProofs(file, io);
+      proofs.remember(proof(1));
+      await proofs.save();
+      expect(proofs.find('1', '1')).toEqual(proof(1));
+    }
+  });
+});
