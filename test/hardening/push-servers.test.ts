@@ -132,6 +132,40 @@ describe.each(SERVERS)('two homes that push one name to $name', (kind) => {
   );
 });
 
+describe.each(SERVERS)('two homes with proofs that push different content to $name', (kind) => {
+  it.skipIf(kind.reason !== '').each(['fail', 'replace'])(
+    `at the same time with --on-conflict %s: what is stored is of a push that ended 0${skipNote(kind)}`,
+    async (onConflict) => {
+      const { user, server } = await setUp(kind.start);
+      const name = 'race.ova';
+      const homes = ['a', 'b'].map((seed) => {
+        const file = writeOva(temporaryDirectory(), 'race', RACE_SIZE, seed);
+        return { env: user(), file, digest: digestOf(readFileSync(file)) };
+      });
+      const push = async ({ env, file, digest }: (typeof homes)[number], option: string) => {
+        const argv = ['push', file, '--no-sync', '--on-conflict', option];
+        return { ...(await runBuilt(argv, { env })), digest };
+      };
+      for (let round = 0; round < RACES; round += 1) {
+        // Younger files are not remembered. Others than WebDAV remember uploads at once.
+        if (round === 0 || server.settings['upload-url']?.startsWith('dav')) await wait(2_100);
+        // Who has its content there proves it. In every other round, with fail, nothing is there.
+        const proofs = await Promise.all(homes.map((home) => push(home, 'fail')));
+        expect(proofs.some(({ exitCode }) => exitCode === 0)).toBe(true);
+        if (onConflict === 'fail' && round % 2 === 1) await server.remove(name);
+        const results = await Promise.all(homes.map((home) => push(home, onConflict)));
+        for (const { exitCode, stderr } of results)
+          if (exitCode !== 0) expect([exitCode, stderr]).toEqual([1, expect.stringMatching(TOLD)]);
+        const winners = results.filter(({ exitCode }) => exitCode === 0);
+        const stored = digestOf(await server.read(name));
+        expect(winners.map(({ digest }) => digest)).toContain(stored);
+        if (onConflict === 'fail') expect(winners).toHaveLength(1);
+      }
+    },
+    1_200_000,
+  );
+});
+
 it.skipIf(NO_TMPFS)(
   `push to an emulator whose disk is full says so, and leaves nothing${NO_TMPFS && ` (skipped: ${NO_TMPFS})`}`,
   async () => {
