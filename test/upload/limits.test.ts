@@ -251,11 +251,14 @@ describe('push to an S3 storage', () => {
     expect(await push()).toEqual(failed(1, 'web.ova arrived damaged: it is missing\n'));
   });
 
-  it('that encrypts with its own keys is compared by the size', async () => {
-    const { push } = await setUp('s3', s3(OPAQUE));
+  it('that encrypts with its own keys is compared by the size, or by the ETag of an own upload', async () => {
+    const { push, start } = await setUp('s3', s3(OPAQUE));
     expect((await push()).exitCode).toBe(0);
+    const pushLater = (options = '') => start(`--no-sync ${options}`.trim(), Date.now() + 10_000);
     const text = 'web.ova: already there (only its size was compared: its ETag is not an MD5)';
-    expect((await push()).stderr).toContain(text);
+    for (let run = 0; run < 2; run += 1) expect((await pushLater().ended).stderr).toContain(text);
+    await pushLater('--force').ended;
+    expect((await pushLater().ended).stderr).toContain('web.ova: already there\n');
   });
 
   it('that has the file in parts of another size says so', async () => {

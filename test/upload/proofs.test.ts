@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { systemOf } from '../../src/io.ts';
 import { loadProofs } from '../../src/upload/proofs.ts';
@@ -44,7 +45,7 @@ function flip(file: string, options: { keepTime?: boolean } = {}): void {
   if (options.keepTime) utimesSync(file, mtime, mtime);
 }
 
-/** Makes the file older, for a WebDAV server, whose clock is real. */
+/** Makes the file older, or newer: the clock of a WebDAV server is real. */
 function age(file: string, milliseconds = HOUR): void {
   const time = new Date(Date.now() - milliseconds);
   utimesSync(file, time, time);
@@ -193,12 +194,30 @@ linuxOnly('push does not remember a folder file compared within two seconds', as
   const { push, prove, stored, cache } = await setUp('file');
   await prove();
   rmSync(cache());
-  flip(stored);
-  flip(stored);
-  const now = statSync(stored).ctimeMs - Date.now();
-  await push('', now + 1_500);
-  expect((await push('', now + 3_000)).read).toBeGreaterThan(LITTLE);
-  expect((await push()).read).toBeLessThan(LITTLE);
+  age(stored, -10_000);
+  await push('', 11_500);
+  expect((await push('', 13_000)).read).toBeGreaterThan(LITTLE);
+  expect((await push('', 13_000)).read).toBeLessThan(LITTLE);
+});
+
+linuxOnly(
+  'push does not remember a file uploaded to a folder with times in the future',
+  async () => {
+    const { push, file } = await setUp('file');
+    await wait(2_200);
+    // The source is two seconds old, and what is uploaded now is newer.
+    await push('', statSync(file).ctimeMs - Date.now() + 2_050);
+    expect((await push()).read).toBeGreaterThan(LITTLE);
+  },
+);
+
+it('push forgets a file that the storage does not have', async () => {
+  const { push, prove, stored, cache } = await setUp('file');
+  await prove();
+  expect(readFileSync(cache(), 'utf8')).toContain('"web.ova"');
+  rmSync(stored);
+  await push('--dry-run');
+  expect(readFileSync(cache(), 'utf8')).not.toContain('"web.ova"');
 });
 
 describe.each(STORAGES)('push of an OVF to %s', (kind) => {
