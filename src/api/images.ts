@@ -1,4 +1,4 @@
-// Images of the public catalogue and the user's own, sections 4.3, 4.4 and 4.7 of service-api.md.
+// Images of the public catalogue and the user's own, sections 4.3, 4.4 and 4.7 of service.md.
 
 import type { HttpResponse } from '../http/message.ts';
 import { isObject, type JsonObject, stringify } from '../json.ts';

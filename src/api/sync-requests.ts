@@ -1,4 +1,4 @@
-// Image sync requests, sections 2.5, 4.5 and 4.6 of service-api.md.
+// Image sync requests, sections 2.5, 4.5 and 4.6 of service.md.
 
 import { type ErrorCode, hasCode, SIGNALS } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';

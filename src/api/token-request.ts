@@ -1,4 +1,4 @@
-// The token request, section 4.1 of service-api.md.
+// The token request, section 4.1 of service.md.
 
 import type { ImgctlError } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';

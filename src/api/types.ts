@@ -1,4 +1,4 @@
-// Records as the service sends them, by service-api.md. Each may hold further fields.
+// Records as the service sends them, by service.md. Each may hold further fields.
 
 import type { JsonObject } from '../json.ts';
 

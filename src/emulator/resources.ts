@@ -27,7 +27,7 @@ export function createRouter(settings: EmulatorSettings, tokens: AccessTokens, s
       ? buildCatalog(settings.images, seed, until ?? now())
       : (catalogue as Image[]).toSorted((left, right) => Number(left.id) - Number(right.id));
 
-  // The contract shows no paging, filter or sort for this list, so their parameters have no effect.
+  // Section 4.7 leaves open whether paging, filter and sort work here: the parameters have no effect.
   const listUserImages: Handler = (request, user) => {
     const data = sync.images(user);
     const image = `${request.baseUrl}/v2/user/image`;
@@ -121,7 +121,7 @@ export function createRouter(settings: EmulatorSettings, tokens: AccessTokens, s
   };
 }
 
-/** GET /v2; the contract does not show its body. */
+/** GET /v2, section 4.2, which leaves its body open. */
 function showService({ baseUrl }: ApiRequest, user: string): ApiResponse {
   const name = 'Image Deployment Service (emulator)';
   return jsonResponse(200, { name, version: 'v2', user, _links: { self: `${baseUrl}/v2` } });
@@ -173,8 +173,8 @@ function positiveInteger(
   throw new HttpError(400, `${name} must be an integer from 1 to ${maximum}, not "${text}".`);
 }
 
-// Filter and sort of the image list (section 4.3), evaluated by query/. What the contract leaves open is strict here:
-// - Fields, operators and directions are as the contract writes them; anything else gets 400.
+// Filter and sort of the image list (section 4.3), evaluated by query/. What that leaves open is strict here:
+// - Fields, operators and directions are as it writes them; anything else gets 400.
 // - So does a value that is not of the field's kind: whole numbers, true and false, times in the service's format.
 // - `in` splits its value at every comma, and `null` means a missing value for the folder only.
 // - A sort puts null first; equal images stay in the order of the catalogue.

@@ -1,4 +1,4 @@
-// The emulator: a real HTTP server that follows service-api.md, with state, limits and faults.
+// The emulator: a real HTTP server that follows service.md, with state, limits and faults.
 
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

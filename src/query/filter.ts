@@ -5,7 +5,7 @@ import { FIELDS, type Field, type FieldValue, kindOf, parseValue, resolveField }
 import { parseChoice, quoted } from './suggest.ts';
 import { isRelative, parseTimeValue, type Time, withOffset } from './timestamp.ts';
 
-/** Service-api.md section 4.3. */
+/** As in section 4.3 of service.md. */
 export const SERVICE_OPERATORS = ['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'like', 'in'] as const;
 
 export const OPERATORS = [...SERVICE_OPERATORS, 'notlike'] as const;

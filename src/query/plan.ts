@@ -63,7 +63,7 @@ export function planQuery(input: QueryInput, { now }: { readonly now: number }) 
     zones.add(zone);
   };
   return {
-    /** Query parameters; the service takes one filter and one sort key (service-api.md section 4.3). */
+    /** Query parameters; the service takes one filter and one sort key (service.md section 4.3). */
     server: {
       filter: sent?.serviceFilter,
       sort: keys.length === 1 ? keys[0]?.serviceSort : undefined,

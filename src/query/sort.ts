@@ -31,7 +31,7 @@ export function parseSort(text: string) {
       hint: 'use --sort field,direction once per key, the most significant key first',
     });
   }
-  /** As the service expects it, service-api.md section 4.3; undefined if imgctl sorts. */
+  /** As the service expects it, service.md section 4.3; undefined if imgctl sorts. */
   const serviceSort = field === BY_VERSION ? undefined : `${field},${direction}`;
   return { field, direction, serviceSort };
 }

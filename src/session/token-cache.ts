@@ -24,7 +24,7 @@ export interface CachedToken {
   readonly expiresAt: number;
 }
 
-/** Token requests left until `resetsAt`, section 8 of service-api.md. Times as in CachedToken. */
+/** Token requests left until `resetsAt`, section 8 of service.md. Times as in CachedToken. */
 export interface RememberedLimit {
   readonly remaining: number;
   readonly receivedAt: number;

@@ -1,4 +1,4 @@
-// Tests the error of each status and body, by section 7 of service-api.md, and the next page of a response.
+// Tests the error of each status and body, by section 7 of service.md, and the next page of a response.
 
 import { describe, expect, it } from 'vitest';
 import { nextPage, rateLimitedError, statusError, utcTime } from '../../src/api/responses.ts';

@@ -51,7 +51,7 @@ describe('the image list', () => {
     });
   });
 
-  it('refuses what the contract does not name with 400', async () => {
+  it('refuses what service.md does not name with 400', async () => {
     const filters = [
       ...['', 'name', 'name,eq', 'colour,eq,red', 'constructor,eq,1', 'Name,eq,a', 'name,is,a'],
       ...['id,eq,three', 'id,eq,null', 'id,eq,3.0', 'id,in,3,,30', 'public,eq,yes'],

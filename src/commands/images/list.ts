@@ -115,7 +115,7 @@ async function run(context: Context, options: ImagesListOptions, words: readonly
   reportEmpty(options, message, undefined, context.console.note);
 }
 
-/** Returns the URL as the service lists it without expand, section 2.2 of service-api.md. */
+/** Returns the URL as the service lists it without expand, section 2.2 of service.md. */
 function urlOf({ id }: ReceivedImage, baseUrl: string): string {
   if (typeof id === 'number' || typeof id === 'string') {
     return `${baseUrl}/v2/image/${encodeURIComponent(String(id).toWellFormed())}`;
