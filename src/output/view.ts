@@ -5,7 +5,13 @@ import { BrokenPipeError } from '../io.ts';
 import { parseColumns } from '../query/fields.ts';
 import { incompatible, parseChoice } from '../query/suggest.ts';
 import { formatTimestamp, type TimeStyle } from '../query/timestamp.ts';
-import { createListWriter, type Row, type WriterOptions, writeRecord } from './writers.ts';
+import {
+  createListWriter,
+  isLineFormat,
+  type Row,
+  type WriterOptions,
+  writeRecord,
+} from './writers.ts';
 
 /** A field of JSON output, which is a column of tables; its JSON types are such as `string or null`. */
 export type Column = readonly [name: string, type: string, meaning: string, traits?: Traits];
@@ -101,7 +107,7 @@ export class View {
     const chosen =
       options.columns === undefined ? undefined : parseColumns(options.columns, '--columns', valid);
     this.#surface = surface;
-    this.isText = ['table', 'csv', 'tsv'].includes(format);
+    this.isText = format === 'table' || isLineFormat(format);
     this.isNdjson = format === 'ndjson';
     const isBare = quiet || get !== undefined;
     this.isTable = format === 'table' && !isBare;

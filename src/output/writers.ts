@@ -48,7 +48,7 @@ export function createListWriter(options: ListOptions): ListWriter {
   if (only !== undefined) return createColumnWriter(only, options);
   if (quiet) {
     // Bare lines in csv and tsv too, as scripts loop over identifiers.
-    const lineFormat = format === 'csv' || format === 'tsv' ? 'table' : format;
+    const lineFormat = LINES.has(format) ? 'table' : format;
     return createColumnWriter(idField, { ...options, format: lineFormat });
   }
   const data = (row: Row) => dataOf(row, options);
@@ -81,7 +81,7 @@ async function writeTableOf(rows: readonly Row[], options: ListOptions, asRecord
 export async function writeRecord(options: WriterOptions, record: Row): Promise<void> {
   const { sink, format, quiet, get } = options;
   const columns = options.columns ?? Object.keys(record);
-  if (quiet || get !== undefined || format === 'csv' || format === 'tsv') {
+  if (quiet || get !== undefined || LINES.has(format)) {
     const list = createListWriter({ ...options, columns });
     await list.write([record]);
     await list.end();
@@ -158,8 +158,8 @@ function createWriter(
         const { yamlList } = await import('./yaml.ts');
         await writeText(sink, yamlList(all.map(dataOfRow), meta));
       }
-      if (format === 'csv' || format === 'tsv') {
-        const line = format === 'csv' ? csvLine : tsvLine;
+      const line = LINES.get(format);
+      if (line) {
         const lines = function* () {
           if (header) yield line(columns, sink.isTTY);
           for (const row of all) yield line(cellsOf(row, options), sink.isTTY);
@@ -169,6 +169,15 @@ function createWriter(
     },
   };
 }
+
+/** The formats of one line for each row, below a header line. */
+const LINES: ReadonlyMap<Format, (row: readonly unknown[], onTerminal: boolean) => string> =
+  new Map([
+    ['csv', csvLine],
+    ['tsv', tsvLine],
+  ]);
+
+export const isLineFormat = (format: Format): boolean => LINES.has(format);
 
 /** Maps each row when it is needed, so that the text of a long list is never in memory as a whole. */
 function* mapped<Result>(rows: readonly Row[], map: (row: Row) => Result) {

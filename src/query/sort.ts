@@ -8,10 +8,16 @@ import { compareVersions, parseVersion, type VersionedName } from './version.ts'
 
 export const DIRECTIONS = ['asc', 'desc'] as const;
 
-/** Sorts names in version order, which the service does not know. */
-const BY_VERSION = 'name:version';
+/** Sort keys that the service does not know, and what they compare. */
+const COMPUTED = {
+  'name:version': versionRank,
+} satisfies Record<string, (image: ImageRecord) => Rank>;
 
-export const SORT_FIELDS = [...FIELDS, BY_VERSION] as const;
+type ComputedKey = keyof typeof COMPUTED;
+
+export const SORT_FIELDS = [...FIELDS, ...(Object.keys(COMPUTED) as ComputedKey[])] as const;
+
+const isComputed = (field: Field | ComputedKey): field is ComputedKey => field in COMPUTED;
 
 type SortKey = Pick<ReturnType<typeof parseSort>, 'field' | 'direction'>;
 
@@ -32,7 +38,7 @@ export function parseSort(text: string) {
     });
   }
   /** As the service expects it, service.md section 4.3; undefined if imgctl sorts. */
-  const serviceSort = field === BY_VERSION ? undefined : `${field},${direction}`;
+  const serviceSort = isComputed(field) ? undefined : `${field},${direction}`;
   return { field, direction, serviceSort };
 }
 
@@ -56,7 +62,7 @@ export function sortImages<Row extends ImageRecord>(
   onUnknownZone?: (image: Row, zone: string) => void,
 ): Row[] {
   const columns = keys.map(({ field, direction }) => ({
-    ranks: field === BY_VERSION ? images.map(versionRank) : ranksOf(images, field, onUnknownZone),
+    ranks: isComputed(field) ? images.map(COMPUTED[field]) : ranksOf(images, field, onUnknownZone),
     sign: direction === 'asc' ? 1 : -1,
   }));
   const rows = images.map((image, index) => ({ image, index }));
