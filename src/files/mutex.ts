@@ -21,6 +21,7 @@ export class MutexLostError extends ImgctlError {}
  * name of that file is the holder's, so that nobody takes over, renews or releases the mutex of another one.
  * The action's `assertHeld` throws MutexLostError unless the mutex is still held. Clocks are never compared, because
  * machines that share a folder may have different ones.
+ * @param onWait called if another process holds it
  * @throws ImgctlError locked: others held it for longer than `patience` milliseconds; MutexLostError;
  *   the file system's error if no mutex can be made
  */
@@ -29,8 +30,9 @@ export async function withMutex<Result>(
   patience: number,
   io: Clock,
   action: (assertHeld: AssertHeld) => Promise<Result>,
+  onWait?: () => void,
 ): Promise<Result> {
-  const own = await acquire(`${file}.lock`, patience, io);
+  const own = await acquire(`${file}.lock`, patience, io, onWait);
   let time = io.now() / 1_000;
   const assertHeld = () => {
     // Clocks may stand still or be set back, but this changes every time.
@@ -58,14 +60,16 @@ export async function withMutexIfPossible<Result>(
   patience: number,
   io: Clock,
   action: (assertHeld: AssertHeld) => Promise<Result>,
+  onWait?: () => void,
 ): Promise<Result> {
   if (file === undefined) return action(() => {});
   let isHeld = false;
+  const hold = (assertHeld: AssertHeld) => {
+    isHeld = true;
+    return action(assertHeld);
+  };
   try {
-    return await withMutex(file, patience, io, (assertHeld) => {
-      isHeld = true;
-      return action(assertHeld);
-    });
+    return await withMutex(file, patience, io, hold, onWait);
   } catch (error) {
     if (isHeld || error instanceof ImgctlError) throw error;
     return action(() => {});
@@ -73,13 +77,19 @@ export async function withMutexIfPossible<Result>(
 }
 
 /** Returns the holder's file. */
-async function acquire(folder: string, patience: number, io: Clock): Promise<string> {
+async function acquire(
+  folder: string,
+  patience: number,
+  io: Clock,
+  onWait?: () => void,
+): Promise<string> {
   makeFolder(path.dirname(folder));
   const own = path.join(folder, builtin('node:crypto').randomUUID());
   let seen = '';
   let unchanged = 0;
   for (let waited = 0; ; ) {
     if (claim(folder, own)) return own;
+    if (waited === 0) onWait?.();
     const [holder, state] = look(folder);
     if (state !== seen) unchanged = 0;
     seen = state;

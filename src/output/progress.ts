@@ -6,8 +6,13 @@ import { loadStyle, type Terminal } from './terminal.ts';
 import { printable } from './text.ts';
 
 export interface Progress {
-  /** `detail`, such as the elapsed time, is called for each frame of a spinner. */
-  update(text: string, detail?: () => string): void;
+  /**
+   * Says what the run is doing.
+   * @param text for lines, if it has changed and is not empty
+   * @param describe the same with details, such as the elapsed time; called for each frame of a spinner, and for a line
+   *   each 30 s
+   */
+  update(text: string, describe?: () => string): void;
   /** Erases the line while something else is written to the same terminal; one call at a time. */
   withoutSpinner<Result>(write: () => Promise<Result>): Promise<Result>;
   /** Erases the line. May be called twice. */
@@ -26,24 +31,38 @@ const INTERVAL = 100;
 const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
 const ASCII_FRAMES = '|/-\\';
 
+/** Milliseconds without a change. CI systems end jobs that are silent for minutes. */
+const LINE_INTERVAL = 30_000;
+
 type Redact = (text: string) => string;
 
-/** Writes a line per change; ignores write errors. */
+/** Writes a line per change, and one each 30 s between them; ignores write errors. */
 export function createLines(sink: Sink, redact: Redact): Progress {
   let last: string | undefined;
+  let describeLast = () => '';
+  let timer: NodeJS.Timeout | undefined;
   let written: Promise<void> = Promise.resolve();
+  const write = (text: string) => {
+    const line = `${printable(redact(text))}\n`;
+    written = written.then(() => sink.write(line)).catch(() => {});
+  };
   return {
-    update(text) {
+    update(text, describe = () => text) {
+      describeLast = describe;
       if (text === last) return;
       last = text;
-      const line = `${printable(redact(text))}\n`;
-      written = written.then(() => sink.write(line)).catch(() => {});
+      clearInterval(timer);
+      timer = setInterval(() => write(describeLast()), LINE_INTERVAL).unref();
+      if (text !== '') write(text);
     },
     async withoutSpinner(write) {
       await written;
       return write();
     },
-    stop: () => written,
+    stop() {
+      clearInterval(timer);
+      return written;
+    },
   };
 }
 
@@ -92,8 +111,8 @@ export function createSpinner(
   };
 
   return {
-    update(text, detail) {
-      describe = () => (detail ? `${text} ${detail()}` : text);
+    update(text, describeText = () => text) {
+      describe = describeText;
       if (timer !== undefined || stopped) return;
       timer = setTimeout(() => void begin().catch(() => {}), INTERVAL);
       timer.unref();

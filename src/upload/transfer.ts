@@ -41,10 +41,12 @@ export interface TransferOptions {
 export async function planPackages(
   packages: readonly UploadPackage[],
   transfer: TransferOptions,
+  onFile: (name: string) => void,
 ): Promise<PlannedPackage[]> {
   const { force, onConflict } = transfer;
   const planFile = (file: LocalFile) =>
     withUploadFile(file, transfer, async (opened): Promise<PlannedFile> => {
+      onFile(file.name);
       const { size, identity, proved } = opened;
       const { state, note } = await compare(file, opened, transfer);
       const action = {

@@ -43,7 +43,7 @@ describe('progress on a terminal', () => {
     const listeners = () => process.eventNames().map((name) => process.listenerCount(name));
     const before = listeners();
     let seconds = 0;
-    progress.update('sync 41: PENDING', () => `${++seconds} s`);
+    progress.update('sync 41: PENDING', () => `sync 41: PENDING ${++seconds} s`);
     expect(sink.text).toBe('');
     await pass(100);
     await pass(100);
@@ -103,7 +103,26 @@ describe('progress on a terminal', () => {
   });
 });
 
-it('progress without a terminal writes a line per change of text', async () => {
+it('progress without a terminal writes a line per change of text, and one each 30 s between', async () => {
+  const { sink, progress } = start({ terminal: PIPE, lines: true });
+  let time = 0;
+  const each = (text: string, seconds: number) => {
+    for (let second = 0; second < seconds; second += 1) {
+      progress.update(text, () => `at ${time}`);
+      time += 1;
+      vi.advanceTimersByTime(1_000);
+    }
+  };
+  each('', 40);
+  each('first', 29);
+  each('second', 61);
+  await progress.stop();
+  vi.advanceTimersByTime(60_000);
+  expect(sink.text).toBe('at 30\nfirst\nsecond\nat 99\nat 129\n');
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+it('progress without a terminal writes a text once, escaped', async () => {
   const { sink, progress } = start({ terminal: PIPE, lines: true });
   progress.update('sync 41: PENDING', () => '1 s');
   progress.update('sync 41: PENDING', () => '2 s');

@@ -72,9 +72,9 @@ async function run(
     progress.update(`${file}: reading`);
     const started = io.now();
     const onProgress = (done: number, total: number) =>
-      progress.update(`${file}: checking digests`, () =>
-        describeRate(done, total, io.now() - started),
-      );
+      progress.update('', () => {
+        return `${file}: checking digests ${describeRate(done, total, io.now() - started)}`;
+      });
     const { signal } = io;
     const summary = await readPackage(resolved, { onProgress, maxHardware, signal });
     const { findings } = summary;

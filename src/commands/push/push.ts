@@ -25,7 +25,7 @@ import type {
   TransferOptions,
   UploadPackage,
 } from '../../upload/transfer.ts';
-import { counted, describeBytes, describeRate } from '../../words.ts';
+import { counted, describeBytes, describeDuration, describeRate } from '../../words.ts';
 import { IMAGE_COLUMNS, SHOWN } from '../images/options.ts';
 import { type MetricsOptions, withMetrics } from '../metrics.ts';
 import {
@@ -142,7 +142,7 @@ function viewOf(context: Context, options: PushOptions): View {
 function run(context: Context, options: PushOptions, files: readonly string[]): Promise<void> {
   return withMetrics(context, options, 'push', async (addMetrics) => {
     const { loadProofs } = await import('../../upload/proofs.ts');
-    const { isSent, planPackages, refuseConflicts } = await import('../../upload/transfer.ts');
+    const { isSent, refuseConflicts } = await import('../../upload/transfer.ts');
     const { sync = true, wait = true, force = false, onConflict = 'fail' } = options;
     const { parallel = 4 } = options;
     const view = viewOf(context, options);
@@ -163,14 +163,14 @@ function run(context: Context, options: PushOptions, files: readonly string[]): 
       const proofs = loadProofs(own.proofs, io);
       const before = sync ? (await (await context.session()).client.listUserImages()).images : [];
       const transfer = { storage, proofs, clock: io, force, onConflict };
-      const plan = await planPackages(packages, transfer).finally(proofs.save);
+      const plan = await planAll(context, packages, transfer);
       if (options.dryRun) {
         const changes = sync ? await syncChanges(storage, plan, before) : [];
         await printFiles(view, plan, changes, true);
         return context.console.note('nothing was uploaded or submitted');
       }
       refuseConflicts(plan, storage);
-      await uploadAll(context, plan, transfer).finally(proofs.save);
+      await uploadAll(context, plan, transfer);
       const sent = plan.flatMap((each) => each.files.filter(isSent));
       const bytes = sent.reduce((sum, { size }) => sum + size, 0);
       // Without --no-wait and --no-sync, the end of the command is the end of the sync.
@@ -180,10 +180,28 @@ function run(context: Context, options: PushOptions, files: readonly string[]): 
       const names = pushed.map(({ name }) => name);
       await syncPushed(context, view, names, { ...options, wait }, summaryOf(plan, before));
     };
-    // One push at a time on this machine. The mutex of a push that was killed becomes free within this time.
-    const locked = withMutexIfPossible(own.mutex, 8_000, io, upload);
-    await locked.finally(() => storage.close());
+    const pushed = options.dryRun ? upload() : onePushAtATime(context, storage, options, upload);
+    await pushed.finally(() => storage.close());
   });
+}
+
+/** Runs the action alone on this machine, after other pushes to the storage. @throws ImgctlError locked */
+async function onePushAtATime(
+  context: Context,
+  { address }: Storage,
+  { waitTimeout = 3_600_000 }: WaitOptions,
+  action: () => Promise<void>,
+): Promise<void> {
+  const { io, console } = context;
+  const progress = console.startProgress({ lines: true });
+  const started = io.now();
+  const onWait = () => {
+    const text = `waiting for another push to ${address}`;
+    progress.update(text, () => `${text} for ${describeDuration(io.now() - started)}`);
+  };
+  const alone = () => progress.stop().then(action);
+  const { mutex } = storageFiles(context);
+  await withMutexIfPossible(mutex, waitTimeout, io, alone, onWait).finally(() => progress.stop());
 }
 
 /** Returns such as `2 images added, 1 unchanged`. */
@@ -273,13 +291,28 @@ function requireUsableNames(packages: readonly UploadPackage[]): void {
   }
 }
 
+/** Compares the packages with the storage. */
+async function planAll(
+  { console }: Context,
+  packages: readonly UploadPackage[],
+  transfer: TransferOptions,
+): Promise<PlannedPackage[]> {
+  const { planPackages } = await import('../../upload/transfer.ts');
+  const { storage, proofs } = transfer;
+  const progress = console.startProgress({ lines: true });
+  const planned = planPackages(packages, transfer, (name) => {
+    progress.update('', () => `${name}: comparing with ${storage.address}`);
+  });
+  return planned.finally(() => progress.stop()).finally(proofs.save);
+}
+
 async function uploadAll(
   { io, console }: Context,
   plan: readonly PlannedPackage[],
   transfer: TransferOptions,
 ): Promise<void> {
   const { transferPackage } = await import('../../upload/transfer.ts');
-  const { storage } = transfer;
+  const { storage, proofs } = transfer;
   // What cannot be removed now does no harm, and an error of the storage shows up below.
   await storage.removeDeadParts(false).catch(() => {});
   for (const each of plan) {
@@ -289,11 +322,13 @@ async function uploadAll(
       const start = started.get(file) ?? { at: io.now(), bytes };
       started.set(file, start);
       const from = start.bytes === 0 ? '' : ` from ${describeBytes(start.bytes)}`;
-      progress.update(`${file.name}: uploading${from}`, () =>
-        describeRate(bytes, file.size, io.now() - start.at, start.bytes),
-      );
+      const text = `${file.name}: uploading${from}`;
+      progress.update(text, () => {
+        if (bytes === file.size) return `${file.name}: waiting for the storage`;
+        return `${text} ${describeRate(bytes, file.size, io.now() - start.at, start.bytes)}`;
+      });
     });
-    await transferred.finally(() => progress.stop());
+    await transferred.finally(() => progress.stop()).finally(proofs.save);
     for (const { name, size, note, action } of each.files) {
       if (action === 'skip') {
         const different = `${storage.address} has a different file with that name`;

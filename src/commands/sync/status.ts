@@ -360,7 +360,13 @@ export async function follow(
     submittedAt !== undefined && time - submittedAt < MAX_UNSEEN;
   const progress = context.console.startProgress({ lines: true });
   const report = (text: string) =>
-    progress.update(`sync ${id}: ${text}`, () => describeDuration(io.now() - started));
+    progress.update(`sync ${id}: ${text}`, () => {
+      const elapsed = io.now() - started;
+      const time = describeDuration(elapsed);
+      return elapsed < 30_000
+        ? `sync ${id}: ${text} ${time}`
+        : `sync ${id}: still ${text} after ${time}`;
+    });
   let interval = pollInterval ?? 2_000;
   let last: SyncRequest | undefined;
   // The service continues with the request, whatever ended the wait.

@@ -1,0 +1,93 @@
+// What push and sync write while they take minutes and stderr is no terminal. A server moves the timers.
+
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { withMutex } from '../../src/files/mutex.ts';
+import { keyedFile } from '../../src/files/paths.ts';
+import { scriptedService } from '../support/cli.ts';
+import { fakeIo, runCli } from '../support/io.ts';
+import { folderUser, storageUser, writeOva } from '../support/uploads.ts';
+
+const THIRTY_SECONDS = 30_000;
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
+afterEach(() => void vi.useRealTimers());
+
+const pass = () => vi.advanceTimersByTime(THIRTY_SECONDS);
+
+describe('a run without a terminal', () => {
+  it('says that a sync is still waiting', async () => {
+    let checks = 0;
+    const request = (status: string) => ({ json: { request: { id: 41, status } } });
+    const { env } = await scriptedService(({ method }) => {
+      if (method === 'PATCH') return request('PENDING');
+      checks += 1;
+      pass();
+      return request(checks < 4 ? 'PENDING' : 'PROCESSED');
+    });
+    const argv = ['sync', '--wait', '--poll-interval', '40s'];
+    const { stderr } = await runCli(argv, { env, time: Date.now() });
+    expect(stderr.split('\n').filter((line) => line.startsWith('sync 41'))).toEqual([
+      'sync 41: PENDING',
+      'sync 41: still PENDING after 40 s',
+      'sync 41: still PENDING after 1 min 20 s',
+      'sync 41: still PENDING after 2 min',
+      'sync 41: PROCESSED',
+    ]);
+  });
+
+  it.each<['dav' | 's3', string, RegExp]>([
+    ['s3', 'PUT /s3/web.ova?partNumber=2', /^web\.ova: uploading \d\d %, .*\/s, .* left$/],
+    ['dav', 'MOVE', /^web\.ova: waiting for the storage$/],
+    ['dav', 'GET', /^web\.ova: comparing with 127\.0\.0\.1:\d+$/],
+  ])('says what a push to %s does while it waits at %s', async (kind, slow, line) => {
+    const user = await storageUser(kind, [], ({ method, target }) => {
+      if (`${method} ${target}`.startsWith(slow)) pass();
+    });
+    const file = writeOva(user.work, 'web', 11 * 2 ** 20);
+    const push = `push ${file} --no-sync --part-size 5M --parallel 1`.split(' ');
+    const runs = [await runCli(push, { env: user.env }), await runCli(push, { env: user.env })];
+    const lines = runs.flatMap(({ stderr }) => stderr.split('\n'));
+    expect(lines).toContainEqual(expect.stringMatching(line));
+  });
+});
+
+describe('a second push to a storage', () => {
+  /** A push that another one makes wait. */
+  const setUp = async () => {
+    const { env, folder, work } = await folderUser();
+    const mutex = keyedFile(env.IMGCTL_CONFIG_DIR ?? '', 'push', ['file', folder, '']);
+    const io = fakeIo({ env });
+    const start = (options = '') => {
+      const argv = ['push', writeOva(work, 'web'), '--no-sync', ...options.split(' ')];
+      return runCli(options === '' ? argv.slice(0, 3) : argv, io);
+    };
+    return { folder, mutex, io, start };
+  };
+
+  it('says so and waits, then goes on', async () => {
+    const { folder, mutex, io, start } = await setUp();
+    const waiting = `waiting for another push to folder ${folder}`;
+    const pushed = await withMutex(mutex, 0, io, async () => {
+      const ended = start();
+      await expect.poll(() => io.stderr.text).toBe(`${waiting}\n`);
+      pass();
+      await expect.poll(() => io.stderr.text).toMatch(/ for \d+ (ms|s)\n$/);
+      return { ended };
+    });
+    expect(await pushed.ended).toMatchObject({ exitCode: 0 });
+    expect(io.stderr.text).toMatch(/\nweb\.ova: uploading\nimgctl: web\.ova: uploaded, .*\n$/);
+  });
+
+  it('ends with 1 after --wait-timeout, except for --dry-run, which waits for nothing', async () => {
+    const { mutex, io, start } = await setUp();
+    await withMutex(mutex, 0, io, async () => {
+      expect((await start('--dry-run')).stderr).not.toContain('waiting');
+      const text =
+        /waiting for another push .*\nimgctl: another imgctl has held .* for 0\.2 s\nhint: /;
+      expect(await start('--wait-timeout 200ms')).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringMatching(text),
+      });
+    });
+  });
+});
