@@ -24,6 +24,8 @@ import type { UploadFile } from './upload-file.ts';
 
 const MIB = 2 ** 20;
 const MAX_PARTS = 10_000;
+/** Those that other programs and settings use. */
+const OTHER_PART_SIZES = [5, 8, 16, 32, 64].map((size) => size * MIB);
 /** Bytes. */
 const MAX_KEY = 1_024;
 const MAX_PAGES = 1_000;
@@ -91,13 +93,22 @@ async function compare(
     return { state: 'same', note: 'only its size was compared: its ETag is not an MD5' };
   // Without a number it is the MD5 of the whole.
   const [, count] = stored.tag.split('-');
-  const parts: Digests[] = [];
-  const partSize = count === undefined ? undefined : partSizeOf(s3, file);
-  for await (const part of digestsOf(file.read(), partSize)) parts.push(part);
-  const tag = count === undefined ? parts[0]?.md5 : multipartTag(parts);
-  if (tag === stored.tag) return { state: 'same', stored: stored.state };
+  const sizes = count === undefined ? [file.size] : partSizesFor(s3, file, Number(count));
+  for (const partSize of sizes) {
+    const parts: Digests[] = [];
+    for await (const part of digestsOf(file.read(), partSize)) parts.push(part);
+    const tag = count === undefined ? parts[0]?.md5 : multipartTag(parts);
+    if (tag === stored.tag) return { state: 'same', stored: stored.state };
+  }
   const note = 'a file uploaded with another part size counts as different; see --part-size';
-  return { state: 'different', ...(count && Number(count) !== parts.length && { note }) };
+  return { state: 'different', ...(sizes.length === 0 && { note }) };
+}
+
+/** Returns the part sizes of this run and of other programs with which the file has so many parts. */
+function partSizesFor(s3: S3, file: UploadFile, count: number): readonly number[] {
+  if (count === 1) return [file.size];
+  const sizes = new Set([partSizeOf(s3, file), ...OTHER_PART_SIZES]);
+  return [...sizes].filter((size) => Math.ceil(file.size / size) === count);
 }
 
 async function put(s3: S3, name: string, file: UploadFile, onProgress: OnBytes) {
