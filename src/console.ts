@@ -42,14 +42,19 @@ export class Console {
     this.#notice('warning', message, hint);
   };
 
-  /** Writes a note, unless -q is set. */
-  readonly note = (message: string, hint?: string): void => {
+  /** Reports what was done or is waited for, unless -q is set. */
+  readonly report = (message: string, hint?: string): void => {
     if (!this.#style.quiet) this.#notice('note', message, hint);
+  };
+
+  /** Says that nothing was found, or what to do next: on a terminal only, as cron mails what a job writes. */
+  readonly note = (message: string, hint?: string): void => {
+    if (this.#io.stderr.isTTY) this.report(message, hint);
   };
 
   /**
    * Reports a success with a mark if stderr is a terminal, unless -q is set.
-   * @param elsewhere the note if stderr is not a terminal [the message in lower case]; null for none
+   * @param elsewhere the report if stderr is not a terminal [the message in lower case]; null for none
    * @param more the hint, and whether there were warnings, which changes the mark
    */
   success(
@@ -59,7 +64,7 @@ export class Console {
   ): void {
     const { quiet, errorFormat, errorTerminal } = this.#style;
     if (errorFormat.json || !this.#io.stderr.isTTY) {
-      if (elsewhere !== null) this.note(elsewhere, hint);
+      if (elsewhere !== null) this.report(elsewhere, hint);
     } else if (!quiet) {
       const ok = errorTerminal.unicode ? '✓' : 'ok:';
       this.#enqueue((format) => {

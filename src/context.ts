@@ -214,14 +214,14 @@ export class Context implements ConsoleStyle {
     const { console, io, paths, userAgent, onEvent } = this;
     const onSecret = (secret: string) =>
       console.redaction.add(secret, settings.find('username').text);
-    const { warn, note } = console;
+    const { warn, report } = console;
     return {
       io,
       settings,
       configDirectory: paths.config,
       userAgent,
       warn,
-      note,
+      report,
       onSecret,
       onEvent,
     };

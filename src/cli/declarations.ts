@@ -45,6 +45,8 @@ export interface CommandDeclaration {
   /** A verb in the imperative, lower case, no full stop, at most 60 characters. */
   readonly summary: string;
   readonly description?: readonly Block[];
+  /** The rest of a long description: below the options in --help, so that the examples stay on the first screen. */
+  readonly details?: readonly Block[];
   /** Shell lines, without a prompt. */
   readonly examples: readonly string[];
   /** Commands and topics, as typed after `imgctl`. */

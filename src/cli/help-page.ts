@@ -6,7 +6,10 @@ import { loadStyle } from '../output/terminal.ts';
 import { nearest } from '../query/suggest.ts';
 import { argumentTerm, type Block, type CommandDeclaration, optionTerm } from './declarations.ts';
 import { guess } from './guesses.ts';
+import { ALL_GLOBAL_OPTIONS } from './spec.ts';
 import { PAGES, TOPIC_NAMES, TOPICS } from './topics.ts';
+
+const GLOBAL_FLAGS = ALL_GLOBAL_OPTIONS.map(({ flags }) => flags.split(/[ ,]/, 1)[0]).join(', ');
 
 const MAX_WIDTH = 80;
 const MAX_QUOTED = 200;
@@ -69,22 +72,24 @@ function renderCommand(
     const tail = [use, topics].map((line) => renderBlocks([line], width)).join('');
     return [`${start} <command> [options]\n`, ...sections, tail].join('\n');
   }
-  const { aliases = [], summary, description = [], examples, seeAlso = [], fields = [] } = command;
+  const { aliases = [], summary, description = [], details = [] } = command;
+  const { examples, seeAlso = [], fields = [] } = command;
   const usage = ['[options]', ...(command.arguments ?? []).map(argumentTerm)];
   if (commands.length > 0) usage.push('<command>');
   const names = aliases.map((alias) => [...path.slice(0, -1), alias].join(' ')).join(', ');
   const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
-  const terms = fields.map(([name, type, text]) => [name, `${text} (${type})`] as const);
+  const jsonFields = fields.map(([name]) => name).join(', ');
   const others = seeAlso.map((each) => `imgctl ${each}`.replaceAll(' ', NO_BREAK)).join(', ');
   return [
     `${start} ${usage.join(' ')}\n${names === '' ? '' : `Alias: ${names}\n`}`,
     renderBlocks([sentence, ...description], width),
-    ...sections,
-    ...(terms.length > 0 ? [`${bold('JSON fields:')}\n${renderBlocks([{ terms }], width)}`] : []),
     `${bold('Examples:')}\n${renderBlocks([{ shell: examples }], width)}`,
+    ...sections,
+    ...(details.length > 0 ? [renderBlocks(details, width)] : []),
     [
+      jsonFields === '' ? '' : renderBlocks([`JSON fields: ${jsonFields}`], width),
       others === '' ? '' : renderBlocks([`See also: ${others}`], width).replaceAll(NO_BREAK, ' '),
-      'Global options: imgctl help options\n',
+      renderBlocks([`Global options: ${GLOBAL_FLAGS} (imgctl help options)`], width),
     ].join(''),
   ].join('\n');
 }

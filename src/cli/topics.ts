@@ -35,7 +35,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ['fields', FIELDS.join(', ')],
         ['= != (eq ne)', 'equal, not equal; =null and !=null test for a missing value'],
         ['< <= > >= (lt le gt ge)', 'less than, at most, greater than, at least'],
-        ['~ !~', 'contains this text, or does not'],
+        ['~ !~', 'contains this text (not a regular expression), or does not'],
         ['like notlike', 'a pattern for the whole value; % matches any text'],
         ['in', 'one of several values, separated by commas'],
       ],
@@ -49,7 +49,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         'imgctl my-images -f public=false',
       ],
     },
-    'Numbers are whole numbers; public is true or false. Text is compared by code point and is case-sensitive, but ~, like and words ignore case. An image without a value matches eq,null, any other ne, !~ and notlike, nothing else.',
+    'id takes a whole number, public true or false. Text is compared by code point and is case-sensitive, but ~, like and words ignore case. An image that lacks the field matches =null, != with any other value, !~ and notlike, nothing else.',
     'Times: created_on and updated_on accept one of these:',
     {
       terms: [
@@ -71,7 +71,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
   ],
 
   choosing: [
-    'Version order: names that differ only in their numbers form a series, such as ubuntu-#.#-server-cloudimg-amd64-#.ova. The numbers are compared from left to right, so 8.10 is newer than 8.9. The last update plays no role. Of two equal names, the one created later wins. A date such as 31-01-2024 or 01_31_2024 is compared by year, month and day.',
+    'Version order: names that differ only in their numbers form a series, such as ubuntu-#.#-server-cloudimg-amd64-#.ova. The numbers are compared from left to right, so 8.10 is newer than 8.9. The update time is ignored. Of two equal names, the one created later wins. A date such as 31-01-2024 or 01_31_2024 is compared by year, month and day.',
     `These words count as text, not as numbers: ${describeTextWords()}.`,
     {
       shell: [
@@ -106,7 +106,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
   output: [
     'Formats: -o FORMAT, or --json for -o json. IMGCTL_OUTPUT or the setting output changes the default, except for token, config get and config path, which print only a value. The format is the same on a terminal and in a pipe; only colour, width and progress differ.',
     { terms: Object.entries(FORMATS) },
-    'Columns: --columns a,b selects the fields and their order in every format; "all" selects all nine. By default tables, csv and tsv show id, name, folder, data_store and updated_on; json, ndjson and yaml show all fields, including those imgctl does not know. --no-header omits the header line of tables, csv and tsv.',
+    'Columns: --columns a,b selects the fields and their order in every format; "all" selects all nine. By default tables, csv and tsv show id, name, folder and updated_on; json, ndjson and yaml show all fields, including those imgctl does not know. --no-header omits the header line of tables, csv and tsv.',
     'Times: --time STYLE selects the format of image timestamps.',
     {
       terms: [
@@ -116,7 +116,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ['age', 'how long ago: 3 months ago'],
       ],
     },
-    'Tables show local time, unless the setting time says otherwise; other formats are raw. Only tables accept local and age. An ambiguous time is shown as the service sent it.',
+    'Tables show local time, unless the setting time says otherwise. csv has iso, or local for spreadsheets; the other formats are raw. Only tables accept age. An ambiguous time is shown as the service sent it.',
     {
       shell: [
         'imgctl images list --time age -s updated_on,desc --limit 10',

@@ -79,14 +79,14 @@ function leavesOf(
 }
 
 function describe(path: string, declaration: CommandDeclaration) {
-  const { aliases = [], summary, description = [], examples } = declaration;
+  const { aliases = [], summary, description = [], details = [], examples } = declaration;
   const { mutates = false, fields = [] } = declaration;
   const group = path.slice(0, -declaration.name.length);
   return {
     command: path,
     aliases: aliases.map((alias) => group + alias),
     summary,
-    description: renderBlocks(description, Number.POSITIVE_INFINITY).trim(),
+    description: renderBlocks([...description, ...details], Number.POSITIVE_INFINITY).trim(),
     mutates,
     arguments: (declaration.arguments ?? []).map((argument) => {
       const { name, description, required = false, variadic: repeatable = false } = argument;

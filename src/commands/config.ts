@@ -36,7 +36,7 @@ const KEY = argument('key', 'name of the setting', 'setting-keys');
 export const config: CommandSpec = {
   name: 'config',
   summary: 'show and change settings',
-  description: [
+  details: [
     'Settings:',
     { terms: SETTING_KEYS.map((key) => [key, describe(SETTINGS[key])] as const) },
   ],

@@ -45,7 +45,10 @@ export const doctor: CommandSpec = {
   name: 'doctor',
   summary: 'check settings, network, login and upload storage',
   description: [
-    'Checks, with a hint for each problem:',
+    'Requests no token, and sends no password to the service. Shows a hint for each problem.',
+  ],
+  details: [
+    'Checks:',
     {
       terms: [
         ['program', 'shows the versions of imgctl and Node'],
@@ -58,7 +61,6 @@ export const doctor: CommandSpec = {
         ['storage', UPLOAD],
       ],
     },
-    'doctor requests no token. It does not run password-command, and sends no password to the service.',
     'Exits with the code of the first failed check: 2 configuration, 3 network, 4 token, 5 storage not found, 6 rate limit, 1 service. With -q, prints only the names of checks that warn or fail.',
   ],
   examples: [

@@ -25,6 +25,8 @@ export const emulator: CommandSpec = {
     'Prints one JSON line, {"base_url": ...}, when it is ready. Ctrl-C or SIGTERM stops it.',
     'The same --images, --seed and --until always give the same catalogue.',
     'With --uploads, it also accepts uploads over WebDAV, with the same user name and password, and prints "upload_url". Each user has a folder below <dir>.',
+  ],
+  details: [
     'A fault is METHOD PATH=KIND[,first=N|,every=N]. METHOD may be *, and PATH may end with *. KIND is one of:',
     {
       terms: [
@@ -46,7 +48,7 @@ export const emulator: CommandSpec = {
     'imgctl emulator --from catalogue.json',
     'imgctl emulator --uploads ./uploads --sample',
     'imgctl emulator --uploads ./uploads --sync-delay 5s --user alice:secret',
-    "imgctl emulator --fault 'GET /v2/image=503,first=2' --fault 'PATCH /v2/*=drop'",
+    "imgctl emulator --fault 'GET /v2/image=503,first=2'",
   ],
   seeAlso: ['demo'],
   options: [
@@ -120,7 +122,7 @@ async function run(context: Context, options: EmulatorCommandOptions): Promise<v
     users,
     deniedUsers: deniedUser?.map(parseUser),
     faults: fault?.map(parseFault),
-    log: (line) => console.note(line),
+    log: (line) => console.report(line),
   }).catch((cause: unknown) => {
     if (cause instanceof ImgctlError) throw cause;
     const isUsed = errorReason(cause) === 'EADDRINUSE';
@@ -138,7 +140,7 @@ async function run(context: Context, options: EmulatorCommandOptions): Promise<v
     if (host !== 'localhost' && host !== '::1' && !host.startsWith('127.')) {
       const names = `localhost, ${host} and the IP addresses of this machine`;
       const hint = 'for another name, listen on it: imgctl emulator --host NAME';
-      console.note(`accepted host names: ${names}`, hint);
+      console.report(`accepted host names: ${names}`, hint);
     }
     // For people; programs read stdout.
     if (io.stderr.isTTY) {

@@ -12,7 +12,7 @@ import type { Context } from '../context.ts';
 import { EXIT_CODES, hasCode, ImgctlError } from '../errors.ts';
 import { printable } from '../output/text.ts';
 import { givenPassword, requireBaseUrl, type Session, storedPassword } from '../session/session.ts';
-import { counted, describeDuration } from '../words.ts';
+import { describeDuration } from '../words.ts';
 
 export const login: CommandSpec = {
   name: 'login',
@@ -20,6 +20,8 @@ export const login: CommandSpec = {
   description: [
     'You are prompted for anything you leave out, and again after a wrong password, up to three times. The address and user name are saved first, so you need not retype them if the login fails. Values that the profile already has are replaced only after success.',
     'A password command is saved in the profile, so that other commands can renew an expired token. It must finish within 30 s and cannot prompt.',
+  ],
+  details: [
     'With --store-password, you type the password only once. It is stored in the system keychain, by secret-tool (Linux) or security (macOS), or in the credential helper that is set (on Windows, wincred). To replace it, run "imgctl login --store-password" again; to delete it, run "imgctl logout". Jobs cannot use a locked keychain: use a password command for them.',
     'The service limits token requests. imgctl remembers the limit and does not ask again until it has passed. Use --ignore-limit to ask anyway, for example after correcting the clock.',
   ],
@@ -184,7 +186,9 @@ async function requestFirstToken(
       const limit = await store.readLimit(context.io.now());
       const mayRetry = given === undefined && left > 0 && limit?.remaining !== 0;
       if (error.code !== 'wrong-credentials' || !mayRetry) throw error;
-      context.console.warn(`${error.message} (${counted(left, 'attempt')} left)`);
+      context.console.warn(
+        `${error.message} (${left === 1 ? '1 more try' : `${left} more tries`})`,
+      );
       password = await promptForPassword(context, account);
     }
   }
@@ -234,6 +238,7 @@ function report(context: Context, { baseUrl, username }: Account, token: IssuedT
   const { remaining, resetsAt } = token.limit;
   if (remaining !== undefined && remaining <= 2) {
     const until = resetsAt === undefined ? '' : ` in the next ${describeDuration(resetsAt - now)}`;
-    context.console.note(`${counted(remaining, 'token request')} left${until}`);
+    const more = ['cannot log in again', 'can log in once more', 'can log in 2 more times'];
+    context.console.note(`you ${more[remaining]}${until}`);
   }
 }

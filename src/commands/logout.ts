@@ -6,6 +6,7 @@ import { changeProfile, type Settings, storedSettings } from '../config/settings
 import { STORED_PASSWORD } from '../config/table.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError, tryOr } from '../errors.ts';
+import { printable } from '../output/text.ts';
 import { openStore } from '../session/session.ts';
 import { forgetTokens, StoreError } from '../session/token-cache.ts';
 import { counted } from '../words.ts';
@@ -31,11 +32,13 @@ async function run(context: Context, { all = false }: { all?: boolean }): Promis
   const { count, alsoUsedBy } = all
     ? forgetTokens(paths.config)
     : forgetTokens(paths.config, settings.profile, settings.account);
+  const { baseUrl, username } = settings.account;
+  const whom = all ? '' : ` of ${baseUrl} as ${printable(username)}`;
   const several = count > 1 ? ` (deleted ${counted(count, 'token')})` : '';
-  if (count > 0) console.success(`Logged out${several}`);
+  if (count > 0) console.success(`Logged out${whom}${several}`);
   else console.note('you were not logged in');
   if (alsoUsedBy.length > 0) {
-    console.note(`also logged out, because they share the token: ${alsoUsedBy.join(', ')}`);
+    console.report(`also logged out, because they share the token: ${alsoUsedBy.join(', ')}`);
   }
   const profiles = all
     ? [...config.profiles.keys()].map((name) =>

@@ -10,6 +10,10 @@ export const mcp: CommandSpec = {
   summary: 'let AI assistants list images (MCP)',
   description: [
     'Speaks the Model Context Protocol on standard input and output. A client starts it, and stops it by closing its input. It uses the login and settings of the other commands, and never prompts.',
+    'Configure a client with:',
+    { lines: ['{"mcpServers": {"imgctl": {"command": "imgctl", "args": ["mcp"]}}}'] },
+  ],
+  details: [
     'Tools:',
     {
       terms: [
@@ -22,8 +26,6 @@ export const mcp: CommandSpec = {
         ['sync', 'submit an image sync; only with --allow-sync'],
       ],
     },
-    'Configure a client with:',
-    { lines: ['{"mcpServers": {"imgctl": {"command": "imgctl", "args": ["mcp"]}}}'] },
   ],
   examples: ['imgctl mcp', 'imgctl mcp --profile staging --allow-sync'],
   seeAlso: ['commands', 'login'],

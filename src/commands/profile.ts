@@ -35,10 +35,7 @@ export const profile: CommandSpec = {
       description: [
         'Shows what each profile stores. Options and environment variables are ignored, and the service is not contacted. In a table, * marks the default profile. The column password says where commands get the password; if it is empty, you type it.',
       ],
-      examples: [
-        'imgctl profile list',
-        'imgctl profile list --json | jq -r \'.[] | select(.token_state == "valid").name\'',
-      ],
+      examples: ['imgctl profile list', "imgctl profile list --json | jq -r '.[].name'"],
       fields: COLUMNS,
       run: list,
     },
@@ -102,10 +99,10 @@ async function use(context: Context, _options: object, profile: string): Promise
   if (profile !== DEFAULT_PROFILE) requireProfile(context, profile);
   const { paths, io } = context;
   await changeConfigFile(paths.config, io, (config) => ({ ...config, profile }));
-  context.console.success(`The default profile is now ${profile}`);
+  context.console.success(`Now using profile ${profile}`);
   if (io.env.IMGCTL_PROFILE && io.env.IMGCTL_PROFILE !== profile) {
     const message = `IMGCTL_PROFILE=${io.env.IMGCTL_PROFILE} overrides it`;
-    context.console.note(message, 'run: unset IMGCTL_PROFILE');
+    context.console.warn(message, 'run: unset IMGCTL_PROFILE');
   }
 }
 

@@ -19,7 +19,7 @@ export const token: CommandSpec = {
     'Renews the token first if it has expired and the password is available without a prompt. Prints only the token, unless you add -o or --json. IMGCTL_OUTPUT and the setting output are ignored.',
   ],
   examples: [
-    'curl -H "Authorization: Bearer $(imgctl token)" https://images.example.com/v2',
+    'curl -H "Authorization: Bearer $(imgctl token)" https://images.example/v2',
     'IMGCTL_TOKEN=$(imgctl token) make deploy',
   ],
   seeAlso: ['login', 'api'],

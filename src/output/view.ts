@@ -143,6 +143,8 @@ export class View {
     if (format === 'table' || get !== undefined) {
       return time ?? (get === undefined ? (this.#surface.time() ?? 'local') : 'raw');
     }
+    // Spreadsheets read both, but not the service's own times.
+    if (format === 'csv' && time !== 'age') return time ?? 'iso';
     if (time !== 'local' && time !== 'age') return time ?? 'raw';
     throw new ImgctlError('usage', `--time ${time} cannot be used with the format ${format}`, {
       hint: 'use --time iso, or -o table',

@@ -1,6 +1,6 @@
-// Writes YAML that parsers of version 1.1 (PyYAML) and 1.2 read as the same values: every text is in quotes.
+// Writes YAML that parsers of version 1.1 (PyYAML) and 1.2 read as the same values.
 
-import { type ScalarTag, stringify as toYaml } from 'yaml';
+import { Document, type ScalarTag, visit } from 'yaml';
 import { escapeInJson } from './text.ts';
 
 /** Numbers as JSON has them. */
@@ -19,13 +19,22 @@ const NUMBER: ScalarTag = {
     ),
 };
 
+/** A text is plain only if it is ASCII: parsers differ in tabs, U+0085 and U+2028, and in `=`. */
+const PLAIN = /^(?!=$)[ -~]*$/;
+
 export function yamlText(value: unknown): string {
-  const text = toYaml(value, {
-    defaultStringType: 'QUOTE_DOUBLE',
-    doubleQuotedAsJSON: true,
+  const document = new Document(value, {
+    compat: 'yaml-1.1',
     aliasDuplicateObjects: false,
     customTags: (tags) => [NUMBER, ...tags],
   });
+  visit(document, {
+    Scalar(_, scalar) {
+      const isQuoted = typeof scalar.value === 'string' && !PLAIN.test(scalar.value);
+      if (isQuoted) scalar.type = 'QUOTE_DOUBLE';
+    },
+  });
+  const text = document.toString({ doubleQuotedAsJSON: true, singleQuote: false, lineWidth: 0 });
   return escapeInJson(text, escapeCharacter);
 }
 

@@ -26,7 +26,7 @@ export interface SessionOptions {
   readonly configDirectory: string | undefined;
   readonly userAgent: string;
   readonly warn: (message: string, hint?: string) => void;
-  readonly note: (message: string) => void;
+  readonly report: (message: string) => void;
   /** Called with every secret before it is sent, in every form in which it is sent. */
   readonly onSecret: (secret: string) => void;
   readonly onEvent?: ((event: ClientEvent) => void) | undefined;
@@ -66,7 +66,7 @@ export async function openSession(options: SessionOptions) {
       baseUrl: account.baseUrl,
       patience: settings.get('wait-for-token') ?? 0,
       onWait: (milliseconds) =>
-        options.note(`token request limit reached; waiting ${describeDuration(milliseconds)}`),
+        options.report(`token request limit reached; waiting ${describeDuration(milliseconds)}`),
     });
   const tokens = source instanceof Tokens ? source : undefined;
   const route = await findRoute(baseUrl, options);

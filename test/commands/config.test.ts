@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { failed } from '../support/io.ts';
 import { expectSteps } from '../support/steps.ts';
-import { localUser } from '../support/users.ts';
+import { localUser, noted } from '../support/users.ts';
 
 describe('config', () => {
   it('sets, prints and removes a setting', async () => {
@@ -154,8 +154,9 @@ describe('config', () => {
       imgctl,
       [`${user} config list`, /^key +value +origin\nusername +bob +\S+\ntimeout +5s +.*\n$/i],
       [`${user} config list --all -q`, /^base-url\nusername\n(.+\n){10}/],
-      ['config list --profile other', '', none],
+      ['config list --profile other'],
     );
+    await expectSteps(noted(imgctl), ['config list --profile other', '', none]);
   });
 
   it('list has a column for errors only if there are some', async () => {

@@ -25,7 +25,7 @@ describe('integers that a double cannot hold', () => {
     ['images list -o ndjson', `${AS_TEXT}\n`],
     ['images get 1 -o ndjson', `${AS_TEXT}\n`],
     ['my-images -o ndjson', `${AS_TEXT}\n`],
-    ['images get 1 -o yaml', /\n"path": "12345678901234567890"\n/],
+    ['images get 1 -o yaml', /\npath: "12345678901234567890"\n/],
     ['images list -o csv --columns id,path', 'id,path\r\n1,12345678901234567890\r\n'],
     ['my-images -f name,eq,9007199254740993 --no-header', /^1 +9007199254740993 /],
   ])('are printed as texts of the same digits by %s', async (line, expected) => {

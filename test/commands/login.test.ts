@@ -12,6 +12,7 @@ import { expectSteps } from '../support/steps.ts';
 import {
   emulatorUser,
   localUser,
+  noted,
   PASSWORD,
   scriptedUser,
   TOKEN_REQUEST,
@@ -72,10 +73,10 @@ describe('login', () => {
     expect((await imgctl(line)).stderr).not.toMatch(/left/);
     await imgctl(line);
     await expectSteps(
-      imgctl,
-      [line, '', /2 token requests left/],
-      [line, '', /1 token request left/],
-      [line, '', /0 token requests left/],
+      noted(imgctl),
+      [line, '', /you can log in 2 more times in the next .*\n/],
+      [line, '', /you can log in once more in the next .*\n/],
+      [line, '', /you cannot log in again in the next .*\n/],
       [line, '', limit, 6],
       [`${line} --ignore-limit`, '', /too many requests/, 6],
     );
@@ -131,8 +132,8 @@ describe('login at a terminal', () => {
     const { typing, requests } = await newUser();
     const { stderr, exitCode } = await typing('a\rb\rdemo\r');
     expect(stderr.match(/^Password for demo at .*: $/gm)).toHaveLength(3);
-    expect(stderr).toContain(`\nimgctl: warning: ${REFUSED} (2 attempts left)\n`);
-    expect(stderr).toContain(`\nimgctl: warning: ${REFUSED} (1 attempt left)\n`);
+    expect(stderr).toContain(`\nimgctl: warning: ${REFUSED} (2 more tries)\n`);
+    expect(stderr).toContain(`\nimgctl: warning: ${REFUSED} (1 more try)\n`);
     expect([exitCode, requests.length]).toEqual([0, 3]);
   });
 
@@ -217,6 +218,9 @@ describe('login at a terminal', () => {
   });
 });
 
+/** The report of logout. */
+const OUT = /^imgctl: logged out of http:\S+ as demo\n$/;
+
 describe('logout', () => {
   it('deletes the token for any spelling of the base URL, and leaves the settings', async () => {
     const { emulator, imgctl } = await newUser();
@@ -224,10 +228,11 @@ describe('logout', () => {
     const none = { username: 'demo', token_state: 'none' };
     await expectSteps(
       imgctl,
-      [`IMGCTL_BASE_URL=${emulator.baseUrl.toUpperCase()}// logout`, '', 'imgctl: logged out\n'],
+      [`IMGCTL_BASE_URL=${emulator.baseUrl.toUpperCase()}// logout`, '', OUT],
       ['IMGCTL_BASE_URL= IMGCTL_USERNAME= whoami --json', none, /not logged in/, 4],
-      ['logout', '', 'imgctl: you were not logged in\n'],
+      ['logout'],
     );
+    await expectSteps(noted(imgctl), ['logout', '', 'imgctl: you were not logged in\n']);
   });
 
   it('deletes the tokens of one profile, also of earlier users, or all tokens with --all', async () => {
@@ -238,7 +243,7 @@ describe('logout', () => {
     for (const { name } of users) await login(name, name === 'old' ? 'one' : name);
     const whoami = async (name: string) =>
       (await imgctl(`whoami --profile ${name}`, { env: NOTHING })).exitCode;
-    const both = 'imgctl: logged out (deleted 2 tokens)\n';
+    const both = /^imgctl: logged out of http:\S+ as old \(deleted 2 tokens\)\n$/;
     await expectSteps(imgctl, ['IMGCTL_USERNAME= logout --profile one', '', both]);
     expect([await whoami('one'), await whoami('two')]).toEqual([4, 0]);
     await expectSteps(imgctl, ['logout --all', '', 'imgctl: logged out (deleted 2 tokens)\n']);
@@ -251,7 +256,8 @@ describe('logout', () => {
     await imgctl(`${DEMO} login --profile one`);
     expect((await imgctl(`${DEMO} my-images --profile two`)).exitCode).toBe(0);
     expect(tokenRequests()).toBe(1);
-    const out = 'imgctl: logged out\nimgctl: also logged out, because they share the token: two\n';
+    const out =
+      /logged out of \S+ as demo\nimgctl: also logged out, because they share the token: two\n$/;
     await expectSteps(imgctl, ['logout --profile one', '', out]);
     expect((await imgctl('whoami --profile two')).exitCode).toBe(4);
   });
@@ -276,7 +282,7 @@ async function keychainUser() {
   return { ...user, keychain, helper, imgctl, store };
 }
 
-const DELETED = 'imgctl: logged out\nimgctl: deleted the stored password\n';
+const DELETED = /^imgctl: logged out of \S+ as demo\nimgctl: deleted the stored password\n$/;
 
 unixOnlySuite('the keychain is a shell script')('login --store-password', () => {
   it('stores a password that renews the token until logout deletes it', async () => {
@@ -320,7 +326,7 @@ unixOnlySuite('the keychain is a shell script')('login --store-password', () => 
     expect(keychain.held()).toEqual({});
     keychain.replaceBy('case $1 in store) echo "secret-tool: it is locked" >&2;; esac; exit 1');
     const locked = /^imgctl: logged in.*\nimgctl: secret-tool .* 1: it is locked\nhint: /;
-    await expectSteps(imgctl, [STORE, '', locked, 2], ['my-images', '', /no images yet/]);
+    await expectSteps(imgctl, [STORE, '', locked, 2], ['my-images']);
   });
 
   it('replaces a stored password, but not by a wrong one', async () => {
@@ -386,7 +392,7 @@ unixOnlySuite('the credential helper is a shell script')('the setting credential
       /^imgctl: the credential helper fake has no password for demo at .*\nhint: run: imgctl/;
     await expectSteps(
       imgctl,
-      ['my-images', '', /no images yet/],
+      ['my-images'],
       ['profile list --json', [{ password: 'helper' }]],
       ['logout', '', DELETED],
       ['my-images', '', none, 4],

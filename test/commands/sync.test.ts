@@ -5,7 +5,7 @@ import { failed, fakeIo, runCli } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
 import { DROP, errorResponse, type ScriptedResponse, STALL } from '../support/scripted-server.ts';
 import { expectSteps } from '../support/steps.ts';
-import { scriptedUser, TOKEN_REQUEST } from '../support/users.ts';
+import { noted, scriptedUser, TOKEN_REQUEST } from '../support/users.ts';
 import { IMAGES, images, REQUEST, record, START, SUBMIT, SUBMITTED } from './sync-harness.ts';
 
 const DONE = record({ status: 'PROCESSED', added: [], deleted: [] });
@@ -290,7 +290,7 @@ describe('sync-status', () => {
       ['sync-status', '', `${NONE}hint: provide an id, or submit one with: imgctl sync\n`, 5],
       // Submitted elsewhere, so that it is not in the history.
       ['sync-status 41 -q', '41\n'],
-      ['sync-status --list', '', `${NONE}hint: submit one with: imgctl sync\n`],
+      ['sync-status --list'],
       ['sync-status --list --json', '[]\n'],
       ...['41', '--wait', '--wait-timeout 1m', '--strict'].map(
         (options) => [`sync-status --list ${options}`, '', /--list/, 2] as const,
@@ -313,7 +313,8 @@ describe('sync-status', () => {
         ...{ ...entry, id: 40 + index, submitted_on: time, checked: time },
       }),
     );
-    const later = (line: string | readonly string[]) => imgctl(line, { time: START + 3_600_000 });
+    const time = START + 3_600_000;
+    const later = (line: string | readonly string[]) => noted(imgctl)(line, { time });
     const note =
       /: sync request 41 was waiting when last checked\nhint: .*: imgctl sync-status 41\n$/;
     const row = (id: number, minute: number, age: string) =>

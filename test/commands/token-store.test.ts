@@ -64,12 +64,12 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
     await expectSteps(there, ['whoami --json', { token_state: 'valid', stored_in: redis.url }]);
     expect(requests).toEqual([]);
     await expectSteps(there, ['images list --limit 1 -q', '1001\n']);
-    await expectSteps(here, ['logout', '', 'imgctl: logged out\n']);
+    await expectSteps(here, ['logout', '', /logged out of \S+ as demo\n$/]);
     expect((await there('whoami')).exitCode).toBe(0);
     const deleted = `imgctl: logged out\nimgctl: deleted the token in ${redis.url}\n`;
     await expectSteps(there, ['logout --all', '', deleted]);
     expect((await there('whoami')).exitCode).toBe(4);
-    await expectSteps(here, ['logout --all', '', 'imgctl: you were not logged in\n']);
+    await expectSteps(here, ['logout --all']);
   });
 
   it('takes the token of a login that no file can take, unless it is down', async () => {

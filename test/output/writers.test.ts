@@ -46,7 +46,7 @@ describe('createListWriter', () => {
     ['csv', 'name,folder,id\r\ndebian.ova,debian,7\r\n"a,b.ova",,12\r\n', {}],
     ['tsv', 'name\tfolder\tid\ndebian.ova\tdebian\t7\na,b.ova\t\t12\n', {}],
     ['ndjson', ROWS.map((row) => `${JSON.stringify(row)}\n`).join(''), {}],
-    ['yaml', '- "id": 7\n  "x":\n    - "y"\n', { rows: [{ id: 7, x: ['y'] }] }],
+    ['yaml', '- id: 7\n  x:\n    - "y"\n', { rows: [{ id: 7, x: ['y'] }] }],
     ['table', '', empty],
     ['ndjson', '', empty],
     ['yaml', '[]\n', empty],
@@ -57,7 +57,7 @@ describe('createListWriter', () => {
     ['table', 'debian.ova\na,b.ova\n', { quiet: true, idField: 'name' }],
     ['csv', 'at,gone,x\r\n<x>,,x\r\n', timed],
     ['ndjson', '{"at":"<x>","gone":null,"x":"x"}\n', timed],
-    ['yaml', '"data":\n  - 7\n  - 12\n"meta":\n  "n": 1\n', { quiet: true, meta: { n: 1 } }],
+    ['yaml', 'data:\n  - 7\n  - 12\nmeta:\n  "n": 1\n', { quiet: true, meta: { n: 1 } }],
     ['ndjson', '{"id":1,"toString":null,"__proto__":"mine"}\n', inherited],
   ])('writes %s as %j with the options %j', async (format, expected, options) => {
     expect((await list(format, options)).text).toBe(expected);
@@ -167,7 +167,7 @@ const COLUMNS = { columns: ['status', 'label'], allFields: false };
 it.each<[Format, string, Partial<WriterOptions>]>([
   ['table', 'id      41\nstatus  PENDING\nerrors  []\nat      x\n', {}],
   ['json', `${JSON.stringify(RECORD, null, 2)}\n`, {}],
-  ['yaml', '"id": 41\n"status": "PENDING"\n"errors": []\n"at": "x"\n', {}],
+  ['yaml', 'id: 41\nstatus: PENDING\nerrors: []\nat: x\n', {}],
   ['csv', 'id,status,errors,at\r\n41,PENDING,[],x\r\n', {}],
   ['table', 'status  PENDING\nlabel   -\n', COLUMNS],
   ['csv', 'status,label\r\nPENDING,\r\n', COLUMNS],

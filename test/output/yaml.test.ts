@@ -28,10 +28,14 @@ const SHARED = { a: 1 };
 it.each([
   [1e21, '1.0e+21\n'],
   [-1.5e-7, '-1.5e-7\n'],
-  [Array(2).fill(SHARED), '- "a": 1\n- "a": 1\n'],
+  [Array(2).fill(SHARED), '- a: 1\n- a: 1\n'],
   ['long '.repeat(40), `"${'long '.repeat(40)}"\n`],
+  [
+    ['yes', '=', 'a: b', '2018-07-18', 'é', '1:30'],
+    '- "yes"\n- "="\n- "a: b"\n- "2018-07-18"\n- "é"\n- "1:30"\n',
+  ],
   ['a\u009bb\u{e0001}', '"a\\u009bb\\U000e0001"\n'],
-  [[{ name: 'a (1).ova', none: {} }, null], '- "name": "a (1).ova"\n  "none": {}\n- null\n'],
+  [[{ name: 'a (1).ova', none: {} }, null], '- name: a (1).ova\n  none: {}\n- null\n'],
 ])('yamlText writes %j as %j', (value, expected) => {
   expect(yamlText(value)).toBe(expected);
 });

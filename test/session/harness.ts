@@ -51,7 +51,7 @@ export async function sessionWith(
     configDirectory: directory,
     userAgent: 'test',
     warn: (message) => warnings.push(message),
-    note: (message) => notes.push(message),
+    report: (message) => notes.push(message),
     onSecret: () => {},
   });
   onTestFinished(session.close);

@@ -44,6 +44,12 @@ const imgctlOf =
     return runCli(line.argv, { ...defaults, ...io, env: { ...env, ...io.env, ...line.env } });
   };
 
+/** Runs imgctl with stderr on a terminal, where it writes notes. */
+export const noted =
+  (imgctl: ReturnType<typeof imgctlOf>) =>
+  (line: string | readonly string[], io: FakeIoOptions = {}): Promise<CliResult> =>
+    imgctl(line, { errorColumns: 200, ...io });
+
 /** A user without a service, in a folder with this config.json, or none. */
 export function localUser(config?: unknown, changes: Environment = {}) {
   const directory = temporaryDirectory();

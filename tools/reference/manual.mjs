@@ -47,7 +47,8 @@ export async function readManual() {
 /** Returns the section of a command and then those of its subcommands, in the order of the help. */
 function sectionsOf(spec, parents, texts) {
   if (spec.hidden) return [];
-  const { name, aliases = [], summary, description = [], examples, fields = [] } = spec;
+  const { name, aliases = [], summary, description = [], details = [] } = spec;
+  const { examples, fields = [] } = spec;
   const { arguments: args = [], options = [], subcommands = [], seeAlso = [] } = spec;
   const words = [...parents, name];
   const rest = ['[options]', ...(subcommands.length > 0 ? ['<command>'] : [])];
@@ -55,12 +56,13 @@ function sectionsOf(spec, parents, texts) {
   const fieldTerms = fields.map(([field, type, meaning]) => [field, `${meaning} (${type})`]);
   const exitCodes = `Exit codes: ${texts.exitCodesOf(spec).join(', ')}`;
   const blocks = [
+    { lines: [name, ...aliases].map((each) => [...parents, each, usage].join(' ')) },
     sentence(summary),
     ...description,
-    { lines: [name, ...aliases].map((each) => [...parents, each, usage].join(' ')) },
+    { shell: examples },
     { heading: 'Argument', terms: args.map((each) => [each.name, each.description]) },
     { heading: 'Option', terms: options.map(texts.optionTerm) },
-    { shell: examples },
+    ...details,
     { heading: 'JSON field', terms: fieldTerms },
     ...(subcommands.length > 0 ? [] : [exitCodes]),
     { see: seeAlso.map((each) => `imgctl ${each}`) },

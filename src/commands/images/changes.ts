@@ -39,7 +39,7 @@ const CHANGE_COLUMNS: readonly Column[] = [
 
 export const imagesChanges: CommandSpec = {
   name: 'changes',
-  summary: 'show what changed since the last run',
+  summary: 'show what changed in the catalogue since your last run',
   description: [
     'Compares the catalogue with the last run, and shows images that were added, updated, moved (their name, path, folder or data store changed) or removed. The field before has the old values; in JSON, the whole old image.',
     'An image that no longer matches the query is looked up: if it is gone, it was removed; if it changed, that is shown once.',
@@ -155,8 +155,8 @@ async function compareWithState(task: Task, cursor: string, words: readonly stri
     }
     if (state === undefined) {
       const seen = counted(lines.length, 'image');
-      if (options.peek) console.note(`first run: ${seen}, not remembered because of --peek`);
-      else console.note(`first run: remembered ${seen}; the next run shows what changed`);
+      if (options.peek) console.report(`first run: ${seen}, not remembered because of --peek`);
+      else console.report(`first run: remembered ${seen}; the next run shows what changed`);
     }
     return count;
   };

@@ -36,7 +36,7 @@ export async function reportNoMatch(
   const where = page === undefined ? '' : ` on page ${page}`;
   const message = `no images match${where}`;
   // A slip is worth a note beside data as well.
-  if (hint !== undefined) return reportEmpty(options, message, hint, console.note);
+  if (hint !== undefined) return reportEmpty(options, message, hint, console.warn);
   if (where !== '') return reportEmpty(options, message, undefined, view.note);
   const found = io.stderr.isTTY ? await explainEmpty(query, io.now()) : undefined;
   if (found) return reportEmpty(options, found.message, found.hint, console.note);

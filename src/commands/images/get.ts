@@ -21,7 +21,7 @@ export const imagesGet: CommandSpec = {
   name: 'get',
   summary: 'show images by id, name, path, label or URL',
   description: [
-    "Digits are an id, http… a URL, […] a path; anything else a name, then a label. Quote a path: '[images-01] ubuntu/NAME.ova'.",
+    "An argument of digits is read as an id, one that starts with http as a URL, one that starts with [ as a path, any other as a name, then a label. Quote a path: '[images-01] ubuntu/NAME.ova'.",
     'If several images match, lists them and exits with 2.',
     'With --json, one argument prints an object, several print an array.',
     'With --lock, exits with 5 if the locked image is gone, and with 1 if it was replaced; warns if it was moved.',

@@ -47,7 +47,7 @@ export const imagesLatest: CommandSpec = {
   name: 'latest',
   summary: 'show the newest image of a series',
   description: [
-    'Names that differ only in their numbers form a series. The numbers decide which image is newer: 8.10 is newer than 8.9. The last update plays no role. Of two equal names, the one created later wins.',
+    'Names that differ only in their numbers form a series. The numbers decide which image is newer: 8.10 is newer than 8.9. The update time is ignored. Of two equal names, the one created later wins.',
     'If several series match, or a word matches different numbers of a series, asks on a terminal which image you mean. Elsewhere it lists them, shows a command that selects the first, and exits with 2. Exits with 5 if nothing matches.',
   ],
   examples: [

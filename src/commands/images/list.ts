@@ -15,6 +15,7 @@ import {
   LISTING_OPTIONS,
   type ListingOptions,
   readQuery,
+  SHOWN,
   SOURCE_OPTIONS,
   type SourceOptions,
   WORDS,
@@ -54,8 +55,6 @@ export const imagesList: CommandSpec = {
   run,
 };
 
-const SHOWN_IN_LIST = ['id', 'name', 'folder', 'data_store', 'updated_on'] as const;
-
 interface ImagesListOptions extends ListingOptions, SourceOptions {
   page?: number;
   perPage?: number;
@@ -78,7 +77,7 @@ async function run(context: Context, options: ImagesListOptions, words: readonly
   const total = () =>
     page === undefined && (limit === undefined || count < limit) ? count : last.total;
   const view = context.view(IMAGE_COLUMNS, options, {
-    shown: context.settings.get('columns.images') ?? SHOWN_IN_LIST,
+    shown: context.settings.get('columns.images') ?? SHOWN,
     summary: () => (urls ? undefined : describeCount(count, options, total())),
   });
   const list = view.openList();

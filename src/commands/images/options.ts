@@ -23,7 +23,7 @@ export const TABLE_OPTIONS: readonly OptionDeclaration[] = [
   settingOption(
     '--time <style>',
     'time',
-    'format of timestamps: raw or iso; in tables also local (default) or age',
+    'format of timestamps: raw or iso; in tables and csv also local, in tables age',
   ),
 ];
 
@@ -130,8 +130,8 @@ function parseSince(text: string, now: number): string {
 /** Returns `250 images` or `5 of 31 images (--limit)`. @param total of all that match, if known */
 export function describeCount(count: number, { limit }: ListingOptions, total?: number): string {
   if (limit === undefined || count < limit || count === total) return counted(count, 'image');
-  const shown = total === undefined ? '' : `${count} of `;
-  return `${shown}${counted(total ?? count, 'image')} (--limit)`;
+  if (total === undefined) return `first ${counted(count, 'image')} (--limit ${limit})`;
+  return `${count} of ${counted(total, 'image')} (--limit)`;
 }
 
 /** Reads a saved catalogue instead of the service. */

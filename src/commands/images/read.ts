@@ -43,8 +43,7 @@ async function openSnapshot({ io, console }: Context, name: string, maxAge?: num
       hint: saveCommand(name),
     });
   }
-  // Not for cron, which mails what a job writes.
-  if (io.stderr.isTTY) console.note(message);
+  console.note(message);
   return savedCatalogue(await images(), baseUrl);
 }
 

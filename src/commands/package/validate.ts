@@ -37,7 +37,7 @@ export const validate: CommandSpec = {
   ],
   examples: [
     'imgctl validate appliance.ova',
-    'imgctl validate *.ova --json | jq -r \'.[] | select(.severity == "error") | .code\'',
+    "imgctl validate *.ova --json | jq -r '.[] | select(.code).message'",
     'imgctl validate appliance.ova --max-hardware vmx-13',
   ],
   seeAlso: ['inspect', 'push'],

@@ -16,7 +16,7 @@ const ALMA = [
   named(2, 'alma-8.9-x86_64.ova', { updated_on: '2030-01-01 Tue 00:00:00 UTC' }),
   named(3, 'alma-8.8-x86_64.ova'),
 ];
-const ALMA_ROW = '1,alma-8.10-x86_64.ova,linux,2018-07-19 Thu 08:00:00 EDT\r\n';
+const ALMA_ROW = '1,alma-8.10-x86_64.ova,linux,2018-07-19T12:00:00Z\r\n';
 const BOTH = [named(4, 'rocky-9.ova'), named(5, 'rocky-10.ova'), ...ALMA];
 
 async function latest(images: readonly Image[], line = '') {
@@ -36,7 +36,7 @@ describe('images latest', () => {
       ['images latest -o csv', `id,name,folder,updated_on\r\n${ALMA_ROW}`],
       ['images latest -c name', 'name  alma-8.10-x86_64.ova\n'],
       ['images latest -c name -o ndjson', '{"name":"alma-8.10-x86_64.ova"}\n'],
-      ['images latest -c name -o yaml', '"name": "alma-8.10-x86_64.ova"\n'],
+      ['images latest -c name -o yaml', 'name: alma-8.10-x86_64.ova\n'],
       ['images latest -c name -o csv', 'name\r\nalma-8.10-x86_64.ova\r\n'],
     );
   });
