@@ -4,6 +4,7 @@ import path from 'node:path';
 import { argument, type CommandSpec, GET_OPTION, option } from '../cli/spec.ts';
 import { changeProfile, configFilePath, requireDirectory } from '../config/settings.ts';
 import {
+  absoluteUploadUrl,
   SETTING_KEYS,
   SETTINGS,
   type SettingDefinition,
@@ -148,7 +149,9 @@ async function set(context: Context, _options: object, name: string, value: stri
   // Later commands may run in another directory.
   const { from }: Value = SETTINGS[key].value;
   const isPath = from === 'files' || (key === 'credential-helper' && /[\\/]/.test(value));
-  await change(context, key, isPath ? path.resolve(context.io.cwd, value) : settings.text(key));
+  const { cwd } = context.io;
+  const text = key === 'upload-url' ? absoluteUploadUrl(value, cwd) : settings.text(key);
+  await change(context, key, isPath ? path.resolve(cwd, value) : text);
   if (key !== 'base-url' && key !== 'token-store') return;
   // Every other command will refuse a URL without TLS.
   const require = key === 'base-url' ? requireBaseUrl : requireStoreAddress;

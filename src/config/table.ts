@@ -213,13 +213,26 @@ function parseStoreAddress(text: string) {
 export type UploadTarget =
   /** `url` has the scheme http or https and no slash at its end. */
   | { readonly kind: 's3' | 'dav'; readonly url: URL }
+  /** A plain path may be relative to the working directory. */
   | { readonly kind: 'file'; readonly path: string };
 
 const EXAMPLES =
-  'use a URL such as dav+https://host/path, s3+https://host/bucket/prefix or file:///mnt/uploads';
+  'use a URL such as dav+https://host/path or s3+https://host/bucket/prefix, or a folder such as /mnt/uploads';
+
+/** True for a path; C: is a drive of Windows. */
+function isPlainPath(text: string): boolean {
+  return text.trim() !== '' && text !== '/' && !/^\s*[a-z][a-z0-9+.-]+:/i.test(text);
+}
+
+/** Returns an upload URL as settings hold it: later commands may run in another directory. */
+export function absoluteUploadUrl(text: string, cwd: string): string {
+  if (!isPlainPath(text)) return text;
+  return builtin('node:url').pathToFileURL(builtin('node:path').resolve(cwd, text)).href;
+}
 
 /** @throws ImgctlError usage: another scheme, credentials, query or fragment, no bucket */
 function parseUploadUrl(text: string): UploadTarget {
+  if (isPlainPath(text)) return { kind: 'file', path: text };
   const [, scheme, rest = text] = /^(s3|dav)\+(https?:.*)$/is.exec(text) ?? [];
   const kind = scheme?.toLowerCase();
   const url = URL.canParse(rest) ? new URL(rest) : undefined;

@@ -15,6 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parseFault } from '../../src/emulator/faults.ts';
 import {
@@ -390,15 +391,51 @@ describe('push without settings', () => {
     const stdin = fakeTerminal(`${settings['upload-url']}\rdemo\r${SECRETS.storage}\r`);
     const { stderr } = await push({ stdin });
     expect(stderr).toMatch(
-      /^Upload URL \(.*\): User name at 127\..*: Password of demo at 127\..*: \n/,
+      /^Folder, or URL \(.*\): User name at 127\..*: Password of demo at 127\..*: \n/,
+    );
+    expect(stderr).toMatch(
+      /\nimgctl: stored upload-url and upload-username in the profile default, but not the password\nhint: /,
     );
     expect(stderr).toMatch(/\n✓ web\.ova: uploaded, .*\n[\s\S]*✓ 1 image added\n$/);
     expect(stored()).toEqual(['web.ova']);
     const { profiles } = JSON.parse(readFileSync(path.join(directory, 'config.json'), 'utf8'));
     expect(profiles.default).toEqual(settings);
     const again = await push({ stdin: fakeTerminal(`${SECRETS.storage}\r`) }, writeOva(work, 'db'));
+    expect(again.stderr).not.toContain('stored');
     expect(again.stderr).toMatch(
       /✓ web\.ova: already there\n[\s\S]*✓ 1 image added, 1 unchanged\n$/,
+    );
+  });
+
+  it('stores no answer that the storage refuses', async () => {
+    const { push, settings, directory } = await setUp();
+    const { exitCode } = await push({
+      stdin: fakeTerminal(`${settings['upload-url']}\rdemo\rwrong\r`),
+    });
+    expect(exitCode).toBe(4);
+    expect(readFileSync(path.join(directory, 'config.json'), 'utf8')).not.toContain('upload');
+  });
+
+  it('takes a plain path as a folder: asked for, with --to, and in a setting, from any directory', async () => {
+    const { folder, work, env, imgctl, stored } = await folderUser();
+    await imgctl('config unset upload-url');
+    const cwd = path.dirname(folder);
+    const argv = ['push', writeOva(work, 'web'), '--no-sync'];
+    const there = 'web.ova: already there';
+    await runCli([...argv, '--to', 'demo'], { env, cwd });
+    expect(stored()).toEqual(['web.ova']);
+    const { stderr } = await runCli(argv, { env, cwd, stdin: fakeTerminal('demo\r') });
+    expect(stderr).toContain(there);
+    expect(stderr).toContain('stored upload-url in the profile default\n');
+    const url = pathToFileURL(folder).href;
+    const isStored = async () =>
+      expect((await imgctl('config get upload-url')).stdout).toBe(`${url}\n`);
+    await isStored();
+    expect((await imgctl(argv.join(' '))).stderr).toContain(there);
+    await runCli(['config', 'set', 'upload-url', './demo'], { env, cwd });
+    await isStored();
+    expect(await runCli([...argv, '--to', 'nowhere'], { env, cwd })).toEqual(
+      failed(5, `folder ${cwd}/nowhere does not exist\n`),
     );
   });
 

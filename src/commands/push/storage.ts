@@ -4,7 +4,7 @@ import path from 'node:path';
 import { ask } from '../../config/prompt.ts';
 import { findSecret, SECRETS } from '../../config/secrets.ts';
 import { changeProfile } from '../../config/settings.ts';
-import type { SettingKey, UploadTarget } from '../../config/table.ts';
+import { absoluteUploadUrl, type SettingKey, type UploadTarget } from '../../config/table.ts';
 import type { Context } from '../../context.ts';
 import { hasCode, ImgctlError } from '../../errors.ts';
 import { keyedFile } from '../../files/paths.ts';
@@ -22,10 +22,12 @@ const CREDENTIALS = {
  * Returns the files that belong to the storage and its user: one for a mutex and the names of parts, and one for
  * proofs; each is undefined without its folder. A slash at the end of the URL makes no difference.
  */
-export function storageFiles({ settings, paths }: Context) {
+export function storageFiles({ settings, paths, io }: Context) {
   const target = requireUploadTarget(settings);
   const isFolder = target.kind === 'file';
-  const address = isFolder ? path.resolve(target.path) : target.url.href.replace(/\/+$/, '');
+  const address = isFolder
+    ? path.resolve(io.cwd, target.path)
+    : target.url.href.replace(/\/+$/, '');
   const user = isFolder ? undefined : settings.get(CREDENTIALS[target.kind][0]);
   const key = [target.kind, address, user ?? ''];
   return {
@@ -37,7 +39,7 @@ export function storageFiles({ settings, paths }: Context) {
 /**
  * Opens the storage, and looks at it with its credentials.
  * @param transfer bytes per part, and parts at the same time, on S3
- * @param mayAsk asks on a terminal for what is not set, and stores it
+ * @param mayAsk asks on a terminal for what is not set, and stores it if it works
  * @throws ImgctlError config, not-logged-in: settings or credentials are missing or invalid
  */
 export async function openUploadStorage(
@@ -48,16 +50,40 @@ export async function openUploadStorage(
   const { io } = context;
   const { text: url, source } = context.settings.find('upload-url');
   // With --to, the answers are used once and not stored.
-  const asks = !mayAsk || !io.stdin.isTTY ? 'no' : source === 'override' ? 'once' : 'store';
-  if (asks !== 'no' && url === undefined)
-    await askFor(context, asks, 'upload-url', 'upload URL (dav+https://, s3+https:// or file://)');
+  const answers = mayAsk && io.stdin.isTTY ? { values: new Map<SettingKey, string>() } : undefined;
+  if (answers && url === undefined)
+    await askFor(context, answers, 'upload-url', 'folder, or URL (dav+https:// or s3+https://)');
+  const storage = await openTarget(context, transfer, answers);
+  try {
+    // With --to, the answers are used once.
+    if (answers && source !== 'override') await store(context, answers);
+    return storage;
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
+}
+
+/** What was asked for. */
+interface Answers {
+  readonly values: Map<SettingKey, string>;
+  /** Its name, and how to store a command that prints it. */
+  secret?: { readonly name: string; readonly hint: string };
+}
+
+async function openTarget(
+  context: Context,
+  transfer: Pick<StorageOptions, 'partSize' | 'parallel'>,
+  answers: Answers | undefined,
+): Promise<Storage> {
+  const { io } = context;
   const target = requireUploadTarget(context.settings);
   if (target.kind === 'file') {
     const { folderStorage } = await import('../../upload/folder.ts');
-    return checked(folderStorage(target.path, io));
+    return checked(folderStorage(path.resolve(io.cwd, target.path), io));
   }
   const open = async () => {
-    const credentials = await readCredentials(context, target, asks);
+    const credentials = await readCredentials(context, target, answers);
     return connect(context, { ...target, credentials }, transfer);
   };
   // Some WebDAV storages need no user name.
@@ -69,7 +95,6 @@ export async function openUploadStorage(
   });
 }
 
-type Asks = 'no' | 'once' | 'store';
 type HttpTarget = Exclude<UploadTarget, { kind: 'file' }>;
 type Credentials = Awaited<ReturnType<typeof readCredentials>>;
 type Access =
@@ -119,18 +144,18 @@ async function checked(storage: Storage, hint?: string): Promise<Storage> {
 }
 
 /** Reads the credentials, or asks for them. @throws ImgctlError not-logged-in: names all that is missing */
-async function readCredentials(context: Context, { kind, url }: HttpTarget, asks: Asks) {
+async function readCredentials(context: Context, { kind, url }: HttpTarget, answers?: Answers) {
   const { io, console, settings } = context;
   const [user, userName, secret, secretName] = CREDENTIALS[kind];
   const flag = settings.profileFlag;
   const { variable, command } = SECRETS[secret];
-  const store = `imgctl config set ${command} COMMAND${flag}`;
+  const storeSecret = `imgctl config set ${command} COMMAND${flag}`;
   const source = findSecret(settings, io, secret);
   let username = settings.get(user);
-  if (asks === 'no' && !(username && source)) {
+  if (!answers && !(username && source)) {
     const isGiven = [
       [userName, username, `run: imgctl config set ${user} NAME${flag}`],
-      [secretName, source, `set ${variable} or ${variable}_FILE, or run: ${store}`],
+      [secretName, source, `set ${variable} or ${variable}_FILE, or run: ${storeSecret}`],
     ] as const;
     const missing = isGiven.filter(([, given]) => !given);
     const what = missing.map(([name]) => `no ${name}`).join(' and ');
@@ -138,13 +163,16 @@ async function readCredentials(context: Context, { kind, url }: HttpTarget, asks
       hint: missing.map(([, , hint]) => hint).join('; then '),
     });
   }
-  username ??= await askFor(context, asks, user, `${userName} at ${url.host}`);
+  username ??= await askFor(context, answers, user, `${userName} at ${url.host}`);
   const label = `${secretName} of ${printable(username)} at ${url.host}`;
   const password = source
     ? await source.read()
     : await typed(context, label, `${variable} or the setting ${command}`);
-  if (!source && asks === 'store')
-    console.note(`the ${secretName} is not stored`, `to store a command that prints it: ${store}`);
+  if (!source && answers)
+    answers.secret = {
+      name: secretName,
+      hint: `to store a command that prints it: ${storeSecret}`,
+    };
   console.redaction.add(password, username);
   const origin = source?.origin ?? `the ${secretName}`;
   return {
@@ -154,20 +182,31 @@ async function readCredentials(context: Context, { kind, url }: HttpTarget, asks
   };
 }
 
-/** Asks for a setting. */
+/** Asks for a setting of this run. */
 async function askFor(
   context: Context,
-  asks: Asks,
+  answers: Answers | undefined,
   key: SettingKey,
   label: string,
 ): Promise<string> {
-  const { io, paths } = context;
   const text = await typed(context, label, `imgctl config set ${key}`, false);
-  // Rejected before it is stored.
   context.override(key, text, key);
-  const { profile } = context.settings;
-  if (asks === 'store') await changeProfile(paths.config, io, profile, { [key]: text });
+  answers?.values.set(key, text);
   return text;
+}
+
+/** Stores the answers that have worked in the profile. */
+async function store(context: Context, { values, secret }: Answers): Promise<void> {
+  if (values.size === 0) return;
+  const { settings, paths, io, console } = context;
+  const { profile } = settings;
+  const absolute = [...values].map(([key, text]) => {
+    return [key, key === 'upload-url' ? absoluteUploadUrl(text, io.cwd) : text] as const;
+  });
+  await changeProfile(paths.config, io, profile, Object.fromEntries(absolute));
+  const but = secret ? `, but not the ${secret.name}` : '';
+  const stored = [...values.keys()].join(' and ');
+  console.note(`stored ${stored} in the profile ${profile}${but}`, secret?.hint);
 }
 
 async function typed({ console, io }: Context, what: string, alternative: string, hidden = true) {
