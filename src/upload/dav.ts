@@ -30,7 +30,7 @@ import {
   type Storage,
   type StorageOptions,
 } from './storage.ts';
-import { SETTLED, type UploadFile } from './upload-file.ts';
+import { SETTLED, samePlace, type UploadFile } from './upload-file.ts';
 
 /** File systems take names of 255 bytes. */
 const MAX_NAME = 255;
@@ -67,6 +67,7 @@ async function compare(
   if (!stored) return { state: 'absent' };
   if (stored.size !== file.size) return { state: 'different' };
   if (proved !== undefined && stored.state === proved) return { state: 'same', stored: proved };
+  const place = samePlace();
   for (let start = 0; start < file.size; start += PIECE) {
     const end = Math.min(start + PIECE, file.size);
     const piece = await readPiece(dav, name, start, end);
@@ -75,7 +76,7 @@ async function compare(
       return { state: 'different', note };
     }
     let position = 0;
-    for await (const chunk of file.read(start, end)) {
+    for await (const chunk of file.read(start, end, place)) {
       if (!chunk.equals(piece.subarray(position, position + chunk.length)))
         return { state: 'different' };
       position += chunk.length;

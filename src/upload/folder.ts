@@ -19,7 +19,7 @@ import {
   type Storage,
   storageFull,
 } from './storage.ts';
-import { changeTime, SETTLED, stateOf, type UploadFile } from './upload-file.ts';
+import { changeTime, SETTLED, samePlace, stateOf, type UploadFile } from './upload-file.ts';
 
 const CHECK_FOLDER = 'check the folder: imgctl config get upload-url, or --to';
 const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG'];
@@ -184,7 +184,8 @@ export function folderStorage(root: string, clock: Clock): Storage {
       if (state === proved) return { state: 'same', stored: state };
       const isSettled = clock.now() - changeTime(stored) >= SETTLED;
       const digest = await digestAt(folder, target).catch(fail);
-      if (digest !== (await digestOf(folder, file.read()))) return { state: 'different' };
+      if (digest !== (await digestOf(folder, file.read(0, file.size, samePlace()))))
+        return { state: 'different' };
       return { state: 'same', stored: isSettled ? state : undefined };
     },
     put: (name, file, onProgress) => put(folder, name, file, onProgress),

@@ -1,7 +1,5 @@
 // An S3 storage: multipart uploads, which become visible as a whole when they are completed.
 
-import { createHash } from 'node:crypto';
-import { crc32 } from 'node:zlib';
 import { AwsV4Signer } from 'aws4fetch';
 import { hasCode, ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
@@ -9,6 +7,7 @@ import type { HttpResponse } from '../http/message.ts';
 import { isSuccess } from '../http/retry.ts';
 import { findAll, textOf, type XmlElement } from '../ovf/xml.ts';
 import { createRequests, type StorageRequest, streamBody, textBody } from './requests.ts';
+import { chunksOf, createBuffers, type Digests, digestsOf, multipartTag } from './s3-parts.ts';
 import { isEncrypted, notS3, plainTag, rootOf, s3Code, s3Error } from './s3-responses.ts';
 import {
   arrivedWrong,
@@ -20,7 +19,7 @@ import {
   type Storage,
   type StorageOptions,
 } from './storage.ts';
-import type { UploadFile } from './upload-file.ts';
+import { samePlace, type UploadFile } from './upload-file.ts';
 
 const MIB = 2 ** 20;
 const MAX_PARTS = 10_000;
@@ -29,6 +28,8 @@ const OTHER_PART_SIZES = [5, 8, 16, 32, 64].map((size) => size * MIB);
 /** Bytes. */
 const MAX_KEY = 1_024;
 const MAX_PAGES = 1_000;
+/** Maximum number of bytes of parts in memory. */
+const MAX_BUFFERS = 64 * MIB;
 const MAX_ITEMS = 1_000_000;
 /** Milliseconds in which an upload that was just removed may still complete. */
 const SETTLING = 2_000;
@@ -56,12 +57,6 @@ interface S3 extends Pick<StorageOptions, 'clock' | 'parallel' | 'partSize'> {
   readonly address: string;
   /** Empty, or ends with a slash. */
   readonly prefix: string;
-}
-
-/** The digests of a part: MD5 in hexadecimal, and CRC-32 as S3 writes it. */
-interface Digests {
-  readonly md5: string;
-  readonly crc: string;
 }
 
 /** An unfinished upload. */
@@ -96,7 +91,8 @@ async function compare(
   const sizes = count === undefined ? [file.size] : partSizesFor(s3, file, Number(count));
   for (const partSize of sizes) {
     const parts: Digests[] = [];
-    for await (const part of digestsOf(file.read(), partSize)) parts.push(part);
+    const bytes = file.read(0, file.size, samePlace());
+    for await (const part of digestsOf(bytes, partSize)) parts.push(part);
     const tag = count === undefined ? parts[0]?.md5 : multipartTag(parts);
     if (tag === stored.tag) return { state: 'same', stored: stored.state };
   }
@@ -157,7 +153,8 @@ async function findUpload(s3: S3, name: string, file: UploadFile): Promise<Uploa
     for (const [number, tag] of tags) {
       if (!isSame) break;
       const { start, end } = rangeOf(upload, number);
-      for await (const { md5 } of digestsOf(file.read(start, end))) isSame = md5 === tag;
+      for await (const { md5 } of digestsOf(file.read(start, end, samePlace())))
+        isSame = md5 === tag;
     }
     if (isSame) return upload;
   }
@@ -191,7 +188,10 @@ async function abort(s3: S3, name: string, uploadId: string): Promise<void> {
   if (!isSuccess(response) && response.status !== 404) throw s3Error(response);
 }
 
-/** Reads the file for the digests of its parts, which it returns, and sends those that are missing. */
+/**
+ * Reads the file for the digests of its parts, which it returns, and sends those that are missing: from the memory that
+ * they were read into, unless they are too large, which are read again.
+ */
 async function sendParts(upload: Upload, onProgress: OnBytes): Promise<Digests[]> {
   const { s3, file, partSize, tags } = upload;
   const parts: Digests[] = [];
@@ -203,12 +203,25 @@ async function sendParts(upload: Upload, onProgress: OnBytes): Promise<Digests[]
   };
   for (const number of tags.keys()) total += rangeOf(upload, number).length;
   onProgress(total);
+  const isSmall = partSize * s3.parallel <= MAX_BUFFERS;
+  const buffers = isSmall
+    ? createBuffers(partSize, file.size, s3.parallel, () => Promise.race(sending))
+    : undefined;
+  const place = buffers?.place ?? samePlace();
   try {
-    for await (const digests of digestsOf(file.readAll(), partSize)) {
+    for await (const digests of digestsOf(file.readAll(place), partSize)) {
       const number = parts.push(digests);
-      if (tags.get(number) === digests.md5) continue;
+      const buffer = buffers?.take();
+      if (tags.get(number) === digests.md5) {
+        buffers?.release(buffer);
+        continue;
+      }
       if (sending.size >= s3.parallel) await Promise.race(sending);
-      const part = sendPart(upload, number, digests, count).then(() => void sending.delete(part));
+      const sent = sendPart(upload, number, digests, count, buffer);
+      const part = sent.then(() => {
+        sending.delete(part);
+        buffers?.release(buffer);
+      });
       // A part that failed stays, and ends the next wait.
       part.catch(() => {});
       sending.add(part);
@@ -220,12 +233,23 @@ async function sendParts(upload: Upload, onProgress: OnBytes): Promise<Digests[]
   return parts;
 }
 
-/** @param count receives by how many more bytes are under way, negative if the part is sent again */
-async function sendPart(upload: Upload, number: number, { md5, crc }: Digests, count: OnBytes) {
+/**
+ * @param count receives by how many more bytes are under way, negative if the part is sent again
+ * @param buffer its bytes, or else they are read
+ */
+async function sendPart(
+  upload: Upload,
+  number: number,
+  { md5, crc }: Digests,
+  count: OnBytes,
+  buffer: Buffer | undefined,
+) {
   const { s3, name, id, file, hasCrc, tags } = upload;
   const { start, end, length } = rangeOf(upload, number);
   let counted = 0;
-  const read = () => file.read(start, end);
+  // A chunk is sent before the next is read, as it is larger than what a socket buffers.
+  const read = () =>
+    buffer ? chunksOf(buffer.subarray(0, length)) : file.read(start, end, samePlace());
   const body = streamBody(length, read, (bytes) => {
     count(bytes - counted);
     counted = bytes;
@@ -356,39 +380,6 @@ function uploadGone(name: string): ImgctlError {
 function encode(text: string): string {
   const code = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
   return encodeURIComponent(text).replace(/[!'()*]/g, code);
-}
-
-/** Returns the ETag of an object of these parts. */
-function multipartTag(parts: readonly Digests[]): string {
-  const bytes = Buffer.from(parts.map(({ md5 }) => md5).join(''), 'hex');
-  return `${createHash('md5').update(bytes).digest('hex')}-${parts.length}`;
-}
-
-/** Yields the digests of each part; empty content is one part. */
-async function* digestsOf(
-  chunks: AsyncIterable<Buffer>,
-  partSize = Number.POSITIVE_INFINITY,
-): AsyncGenerator<Digests> {
-  let hash = createHash('md5');
-  let crc = 0;
-  let position = 0;
-  const digests = (): Digests => {
-    const bytes = Buffer.alloc(4);
-    bytes.writeUInt32BE(crc);
-    return { md5: hash.digest('hex'), crc: bytes.toString('base64') };
-  };
-  for await (const chunk of chunks) {
-    if (position === partSize) {
-      yield digests();
-      hash = createHash('md5');
-      crc = 0;
-      position = 0;
-    }
-    hash.update(chunk);
-    crc = crc32(chunk, crc);
-    position += chunk.length;
-  }
-  yield digests();
 }
 
 export function s3Storage(

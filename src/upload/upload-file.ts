@@ -18,7 +18,18 @@ export interface LocalFile {
 }
 
 /** Small enough to see progress on a slow line. Parts of S3 are a multiple of it. */
-const CHUNK = 256 * 1024;
+export const CHUNK = 256 * 1024;
+
+/** Returns the memory for the bytes at a position. */
+export type Place = (position: number, length: number) => Buffer | Promise<Buffer>;
+
+const allocate: Place = (_position, length) => Buffer.allocUnsafe(length);
+
+/** Returns a place for chunks that are used before the next one is read. */
+export function samePlace(): Place {
+  const chunk = Buffer.allocUnsafe(CHUNK);
+  return (_position, length) => chunk.subarray(0, length);
+}
 
 /**
  * Milliseconds. Two changes within the resolution of a file system's clock may leave the same times, so only older ones
@@ -48,10 +59,10 @@ export async function openUploadFile(
   let known = found.every((digest) => digest !== undefined) ? found : undefined;
 
   /** Returns the bytes in chunks, each full but the last. */
-  async function* read(start = 0, end = size): AsyncGenerator<Buffer> {
+  async function* read(start = 0, end = size, place = allocate): AsyncGenerator<Buffer> {
     for (let position = start; position < end; ) {
       signal.throwIfAborted();
-      const chunk = Buffer.allocUnsafe(Math.min(CHUNK, end - position));
+      const chunk = await place(position, Math.min(CHUNK, end - position));
       for (let filled = 0; filled < chunk.length; ) {
         const { bytesRead } = await handle
           .read(chunk, filled, chunk.length - filled, position + filled)
@@ -65,10 +76,10 @@ export async function openUploadFile(
   }
 
   /** Returns all bytes and computes the digests meanwhile, from the beginning each time. */
-  async function* readAll(): AsyncGenerator<Buffer> {
+  async function* readAll(place = allocate): AsyncGenerator<Buffer> {
     const hashes = regions.map(({ algorithm }) => createHash(algorithm));
     let position = 0;
-    for await (const chunk of read()) {
+    for await (const chunk of read(0, size, place)) {
       for (const [index, region] of regions.entries()) {
         const start = Math.max(region.offset - position, 0);
         const end = Math.min(region.offset + region.size - position, chunk.length);
@@ -94,7 +105,7 @@ export async function openUploadFile(
     readAll,
     /** Returns the digests of the regions in hexadecimal; reads the file unless `readAll` did. */
     async digests(): Promise<readonly string[]> {
-      if (!known) for await (const _ of readAll());
+      if (!known) for await (const _ of readAll(samePlace()));
       if ((await factsOf(handle)).identity !== identity) throw changedError(path);
       return known ?? [];
     },
