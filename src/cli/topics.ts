@@ -162,7 +162,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ],
         [
           'XDG_CACHE_HOME',
-          'its imgctl folder holds image names for completion, and compiled code (~/.cache)',
+          'its imgctl folder holds image names for completion, what push proved, and compiled code (~/.cache)',
         ],
         [
           'HTTPS_PROXY, HTTP_PROXY',
