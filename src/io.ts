@@ -295,3 +295,8 @@ function streamSink(process: NodeJS.Process, name: 'stdout' | 'stderr'): Sink {
       }),
   };
 }
+
+/** Returns how users call imgctl: in a clone, where npm runs it, nothing may be installed. */
+export function programName({ env }: Pick<Io, 'env'>): string {
+  return env.npm_command === undefined ? 'imgctl' : 'npx imgctl';
+}

@@ -6,7 +6,7 @@ import type { CommandSpec } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { asImgctlError, ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
-import { builtin, type Sink, withWrite } from '../io.ts';
+import { builtin, programName, type Sink, withWrite } from '../io.ts';
 
 export const demo: CommandSpec = {
   name: 'demo',
@@ -40,6 +40,7 @@ async function run(context: Context): Promise<void> {
       cwd: folder,
       stderr: silencedBy(context.io.signal, context.io.stderr),
     };
+    const program = programName(context.io);
     const { color } = context.options;
     const flags = color === undefined ? [] : ['--color', color];
     const step = async (title: string, ...lines: readonly string[]): Promise<void> => {
@@ -66,7 +67,7 @@ async function run(context: Context): Promise<void> {
       'push sample.ova --poll-interval 500ms',
     );
     await context.console.print(
-      '# Now try it yourself: imgctl emulator --uploads ./uploads --sample\n# Or use your service: imgctl login\n',
+      `# Now try it yourself: ${program} emulator --uploads uploads --sample\n# Or use your service: ${program} login\n`,
     );
   } catch (error) {
     if (!context.io.signal.aborted) throw error;

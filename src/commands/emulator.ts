@@ -11,7 +11,9 @@ import type { EmulatorOptions, User } from '../emulator/service-options.ts';
 import { ImgctlError } from '../errors.ts';
 import { errorReason, makeFolder } from '../files/atomic-file.ts';
 import { cannotWrite } from '../files/user-file.ts';
+import { programName } from '../io.ts';
 import { parseTimeValue } from '../query/timestamp.ts';
+import { shellQuote } from '../words.ts';
 
 const number = (fallback: string, max: number) => ({
   default: fallback,
@@ -22,7 +24,7 @@ export const emulator: CommandSpec = {
   name: 'emulator',
   summary: 'run a small copy of the service on this machine',
   description: [
-    'Prints one JSON line, {"base_url": ...}, when it is ready. Ctrl-C or SIGTERM stops it.',
+    'Shows on a terminal what to try. In a pipe, prints one JSON line, {"base_url": ...}, when it is ready. Ctrl-C or SIGTERM stops it.',
     'The same --images, --seed and --until always give the same catalogue.',
     'With --uploads, it also accepts uploads over WebDAV, with the same user name and password, and prints "upload_url". Each user has a folder below <dir>.',
   ],
@@ -134,20 +136,15 @@ async function run(context: Context, options: EmulatorCommandOptions): Promise<v
   try {
     if (sample && folder) await writeSample(path.join(folder, name));
     const { baseUrl, uploadUrl } = emulator;
+    const guide = guideOf(emulator, { ...options, name, program: programName(io) });
     // Without a folder for uploads there is no upload_url.
-    await console.print(`${JSON.stringify({ base_url: baseUrl, upload_url: uploadUrl })}\n`);
+    const json = `${JSON.stringify({ base_url: baseUrl, upload_url: uploadUrl })}\n`;
+    await console.print(io.stdout.isTTY ? guide : json);
     // Requests for other names get 421.
     if (host !== 'localhost' && host !== '::1' && !host.startsWith('127.')) {
       const names = `localhost, ${host} and the IP addresses of this machine`;
       const hint = 'for another name, listen on it: imgctl emulator --host NAME';
       console.report(`accepted host names: ${names}`, hint);
-    }
-    // For people; programs read stdout.
-    if (io.stderr.isTTY) {
-      const login = `imgctl login --base-url ${baseUrl} -u ${name}`;
-      console.note(`log in from another terminal: ${login}${users ? '' : ' (password: demo)'}`);
-      if (sample) console.note('then add the sample to your images: imgctl sync --wait');
-      console.note('stop the service with Ctrl-C');
     }
     await new Promise<void>((resolve) => {
       if (io.signal.aborted) resolve();
@@ -156,6 +153,37 @@ async function run(context: Context, options: EmulatorCommandOptions): Promise<v
   } finally {
     await emulator.close();
   }
+}
+
+interface Guided extends Pick<EmulatorCommandOptions, 'from' | 'user' | 'uploads' | 'sample'> {
+  /** Of the first user. */
+  readonly name: string;
+  readonly program: string;
+}
+
+/** Returns commands to try, in the order in which they work. */
+function guideOf(
+  { baseUrl, uploadUrl }: { readonly baseUrl: string; readonly uploadUrl?: string | undefined },
+  { from, user, uploads = '', sample, name, program }: Guided,
+): string {
+  const password = user === undefined ? `, password ${name}` : '';
+  const sampleFile = shellQuote(path.join(uploads, name, 'sample.ova'));
+  const lines = [
+    `${program} login --base-url ${baseUrl} -u ${shellQuote(name)}`,
+    `${program} images list -n 5`,
+    ...(from === undefined ? [`${program} images latest ubuntu 24.04 server`] : []),
+    ...(sample ? [`${program} sync --wait`, `cp ${sampleFile} my-image.ova`] : []),
+    ...(uploadUrl === undefined
+      ? []
+      : [`${program} push ${sample ? 'my-image.ova' : 'YOUR.ova'} --to ${uploadUrl}`]),
+  ];
+  const asks = uploadUrl === undefined ? '' : '; push asks for the same user and password';
+  return [
+    `A copy of the service runs at ${baseUrl} (user ${name}${password}).`,
+    `Try this in another terminal${asks}:\n`,
+    ...lines.map((line) => `  ${line}`),
+    '\nCtrl-C stops it.\n',
+  ].join('\n');
 }
 
 /** Creates the folder for uploads if it is missing, and returns its path. */

@@ -134,7 +134,7 @@ describe('imgctl', () => {
     expect(exitCode).toBe(0);
     const last = stdout.slice(stdout.lastIndexOf('$ imgctl push'));
     expect(last).toMatch(/^\d+ +sample\.ova /m);
-    expect(last).toContain('# Now try it yourself: imgctl emulator --uploads ./uploads --sample\n');
+    expect(last).toContain('# Now try it yourself: imgctl emulator --uploads uploads --sample\n');
     expect(readdirSync(env.HOME)).toEqual([]);
     expect(readdirSync(env.TMPDIR)).toEqual([]);
   });
