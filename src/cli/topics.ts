@@ -179,7 +179,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ['NO_COLOR, FORCE_COLOR', 'turn colour off or on'],
       ],
     },
-    'If a token is needed and none is valid, the password comes from the first of these that is set: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the password command, the credential helper, and the system keychain (if "imgctl login --store-password" stored it there). Only "imgctl login" prompts for it. No flag ever takes a secret.',
+    'If a token is needed and none is valid, the password comes from the first of these that is set: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the setting password-file, the password command, the credential helper, and the system keychain (if "imgctl login --store-password" stored it there). Only "imgctl login" prompts for it. No flag ever takes a secret.',
     'A credential helper is a program that speaks Docker\'s protocol: "imgctl config set credential-helper pass" runs docker-credential-pass. Others are wincred, osxkeychain and secretservice.',
     'A shell runs the password command. The command, the credential helper and the keychain program (secret-tool, security) must finish within 30 s; a password file must give its line within that time. A password command that still runs 2 s after its first line is ended, and that line is the password. These programs do not see secrets in variables such as IMGCTL_PASSWORD and IMGCTL_TOKEN. The mode of a password file is not checked, because mounted secrets have their own modes.',
   ],

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { isToken, type Send } from '../api/auth.ts';
 import { clockSkew, readJson, serviceMessage, statusError, utcTime } from '../api/responses.ts';
-import { type CommandSpec, SERVICE_CODES } from '../cli/spec.ts';
+import { type CommandSpec, option, SERVICE_CODES } from '../cli/spec.ts';
 import { checkTrust, configFilePath, type Settings } from '../config/settings.ts';
 import { isSettingKey, SETTING_KEYS, STORED_PASSWORD } from '../config/table.ts';
 import type { Context } from '../context.ts';
@@ -58,6 +58,7 @@ export const doctor: CommandSpec = {
         ['connection', 'sends one GET /v2, with the token if it is valid'],
         ['clock', 'compares the clock with the date of the response'],
         ['token', 'shows its expiry, and whether the service accepts it'],
+        ['password', 'names its source; with --check-password, reads it'],
         ['storage', UPLOAD],
       ],
     },
@@ -69,6 +70,7 @@ export const doctor: CommandSpec = {
     "imgctl doctor --json | jq -r '.[] | select(.hint) | .hint'",
   ],
   seeAlso: ['whoami', 'config list', 'help exit-codes'],
+  options: [option('--check-password', 'read the password, but send it nowhere')],
   fields: COLUMNS,
   exitCodes: SERVICE_CODES,
   run,
@@ -91,7 +93,7 @@ function warning(finding: string, hint: string): Result {
   return { state: 'warning', finding, hint };
 }
 
-async function run(context: Context): Promise<void> {
+async function run(context: Context, options: { checkPassword?: boolean }): Promise<void> {
   const rows: Row[] = [];
   /** An error that a check throws is its result. */
   const check = async (
@@ -131,6 +133,7 @@ async function run(context: Context): Promise<void> {
     await check('connection', () => result);
     await check('clock', () => (response ? clockResult(response) : UNCONNECTED));
     await check('token', () => (response ? tokenResult(context, cached, response) : UNCONNECTED));
+    await check('password', () => passwordResult(context, options));
     await check('storage', () => storageResult(context));
   }
   await progress.stop();
@@ -307,6 +310,22 @@ function tokenResult(
   if (next) return warning(`${refusal.message}; ${next}`, hint);
   return refusal.with({ code: 'token-refused', hint });
 }
+
+/** Names the source of the password, and reads it if that is asked for; nothing if there is none. */
+async function passwordResult(
+  { io, settings, console }: Context,
+  { checkPassword }: { readonly checkPassword?: boolean },
+): Promise<Result | Result[]> {
+  const { account } = settings;
+  const source = io.env.IMGCTL_TOKEN ? undefined : unattendedPassword(settings, io, account);
+  if (source === undefined) return [];
+  const { origin } = source;
+  if (!checkPassword) return { state: 'not checked', finding: origin, hint: CHECK_PASSWORD };
+  console.redaction.add(await source.read(), account.username);
+  return `${origin} gives a password`;
+}
+
+const CHECK_PASSWORD = 'read it with: imgctl doctor --check-password';
 
 /** Checks the shared store, and takes its token over, as the next command would; nothing for `file`. */
 async function storeResult(context: Context, settings: Settings): Promise<Result | Result[]> {

@@ -1,5 +1,6 @@
 // imgctl login: requests a token with what was given or typed, and saves the login in the profile.
 
+import path from 'node:path';
 import type { IssuedToken } from '../api/token-request.ts';
 import { type CommandSpec, option, SERVICE_CODES, settingOption } from '../cli/spec.ts';
 import { describeLocation, openPasswordStore } from '../config/keychain.ts';
@@ -7,7 +8,7 @@ import { ask } from '../config/prompt.ts';
 import { passwordOfStdin } from '../config/secrets.ts';
 import type { Account } from '../config/settings.ts';
 import { changeProfile, type Settings } from '../config/settings.ts';
-import { STORED_PASSWORD } from '../config/table.ts';
+import { type SettingKey, STORED_PASSWORD } from '../config/table.ts';
 import type { Context } from '../context.ts';
 import { EXIT_CODES, hasCode, ImgctlError } from '../errors.ts';
 import { printable } from '../output/text.ts';
@@ -19,7 +20,7 @@ export const login: CommandSpec = {
   summary: 'log in and cache an access token',
   description: [
     'You are prompted for anything you leave out, and again after a wrong password, up to three times. The address and user name are saved first, so you need not retype them if the login fails. Values that the profile already has are replaced only after success.',
-    'A password command is saved in the profile, so that other commands can renew an expired token. It must finish within 30 s and cannot prompt.',
+    'A password command or file is saved in the profile, so that other commands can renew an expired token. A command must finish within 30 s and cannot prompt.',
   ],
   details: [
     'With --store-password, you type the password only once. It is stored in the system keychain, by secret-tool (Linux) or security (macOS), or in the credential helper that is set (on Windows, wincred). To replace it, run "imgctl login --store-password" again; to delete it, run "imgctl logout". Jobs cannot use a locked keychain: use a password command for them.',
@@ -35,13 +36,17 @@ export const login: CommandSpec = {
   options: [
     settingOption('-u, --username <name>', 'username', 'user name of the account'),
     option('--password-stdin', 'read the password from standard input', {
-      conflicts: ['passwordCommand'],
+      conflicts: ['passwordCommand', 'passwordFile'],
     }),
     settingOption(
       '--password-command <command>',
       'password-command',
       'shell command whose first output line is the password',
     ),
+    {
+      ...settingOption('--password-file <file>', 'password-file'),
+      conflicts: ['passwordCommand'],
+    },
     option('--store-password', 'store the password in the keychain or the credential helper'),
     option('--ignore-limit', 'request a token even if the remembered limit is reached'),
   ],
@@ -53,6 +58,7 @@ export const login: CommandSpec = {
 interface LoginOptions {
   passwordStdin?: boolean;
   passwordCommand?: string;
+  passwordFile?: string;
   storePassword?: boolean;
   ignoreLimit?: boolean;
 }
@@ -73,16 +79,14 @@ async function run(context: Context, options: LoginOptions): Promise<void> {
   await changeProfile(paths.config, io, settings.profile, {
     'base-url': account.baseUrl,
     username: account.username,
-    ...(options.passwordCommand === undefined
-      ? {}
-      : { 'password-command': options.passwordCommand }),
+    ...storedSources(io, options),
     // Written before the password is stored, so that a logout always finds the password.
     ...(store ? { [STORED_PASSWORD]: former } : {}),
   }).catch((error: unknown) => {
     // The login itself worked, even if the settings cannot be written.
     if (store || !hasCode(error, 'config', 'locked')) throw error;
     console.warn(error.message, error.hint);
-    if (options.passwordCommand) context.exitCode = EXIT_CODES.failed;
+    if (options.passwordCommand ?? options.passwordFile) context.exitCode = EXIT_CODES.failed;
   });
   report(context, account, token);
   // The disk may have filled up meanwhile, which was a warning.
@@ -94,6 +98,17 @@ async function run(context: Context, options: LoginOptions): Promise<void> {
     await openPasswordStore(io, former).forget(account);
   }
   console.success(`The password is stored in ${describeLocation(location)}`);
+}
+
+/** Returns the settings for the password that this login stores; one of them replaces the other. */
+function storedSources(
+  { cwd }: Context['io'],
+  { passwordCommand: command, passwordFile: file }: LoginOptions,
+): Partial<Record<SettingKey, string | undefined>> {
+  if (command === undefined && file === undefined) return {};
+  // Other commands run in other folders.
+  const stored = file === undefined ? undefined : path.resolve(cwd, file);
+  return { 'password-command': command, 'password-file': stored };
 }
 
 /** Returns the settings of the login, after prompts for what is missing. */
@@ -124,14 +139,18 @@ function checkConflicts(context: Context, options: LoginOptions, given: Settings
       hint: 'unset IMGCTL_TOKEN, then run: imgctl login',
     });
   }
-  const { source, origin } = given.find('password-command');
-  if (source === 'default' || !options.storePassword) return;
+  const key = (['password-command', 'password-file'] as const).find(
+    (each) => given.find(each).source !== 'default',
+  );
+  if (key === undefined || !options.storePassword) return;
+  const { source, origin } = given.find(key);
   const remove = {
-    override: 'omit --password-command',
+    default: '',
+    override: `omit --${key}`,
     environment: `unset ${origin}`,
-    profile: `run: imgctl config unset password-command${given.profileFlag}`,
+    profile: `run: imgctl config unset ${key}${given.profileFlag}`,
   }[source];
-  const message = `the password command (${origin}) would override a stored password`;
+  const message = `the ${key.replace('-', ' ')} (${origin}) would override a stored password`;
   throw new ImgctlError('usage', message, { hint: `omit --store-password, or ${remove}` });
 }
 
@@ -148,7 +167,7 @@ async function prompt(
 
 function promptForPassword(context: Context, { username, baseUrl }: Account): Promise<string> {
   const label = `Password for ${printable(username)} at ${printable(baseUrl)}`;
-  const others = '--password-stdin, --password-command, IMGCTL_PASSWORD or IMGCTL_PASSWORD_FILE';
+  const others = '--password-stdin, --password-command, --password-file or IMGCTL_PASSWORD';
   return prompt(context, 'password', label, others);
 }
 

@@ -88,7 +88,11 @@ async function list(context: Context): Promise<void> {
       base_url: stored['base-url']?.replace(/^.*@/s, '…@') ?? null,
       username: stored.username ?? null,
       token_state: tokenState(account && context.cachedToken(account), context.io.now()),
-      password: stored['password-command'] ? 'command' : (location?.replace(/:.*/s, '') ?? null),
+      password: stored['password-file']
+        ? 'file'
+        : stored['password-command']
+          ? 'command'
+          : (location?.replace(/:.*/s, '') ?? null),
     };
   });
   await view.printList(rows);

@@ -31,7 +31,7 @@ export interface SecretSource {
   read(): Promise<string>;
 }
 
-/** Returns the first of option, variable, file and command that is set. @throws ImgctlError config: an invalid setting */
+/** Returns the first of option, variable, file of a variable, file and command that is set. @throws ImgctlError config: an invalid setting */
 export function findSecret(
   settings: Settings,
   io: Io,
@@ -41,27 +41,31 @@ export function findSecret(
   const fileVariable = `${variable}_FILE`;
   const { [variable]: value, [fileVariable]: file } = io.env;
   const command = setting && commandSource(settings, io, setting);
+  const ownFile = name === 'password' ? settings.get('password-file') : undefined;
+  const given = ownFile && fileSource(io, ownFile, 'password-file');
+  if (given && settings.find('password-file').source === 'override') return given;
   if (command?.isOption) return command;
   if (value) return { origin: variable, read: async () => value };
-  if (file) {
-    const origin = `the file ${file} (${fileVariable})`;
-    const read = async () => {
-      const limit = AbortSignal.timeout(TIME_LIMIT);
-      try {
-        const stream = openFile(path.resolve(io.cwd, file));
-        return await readFirstLine(stream, AbortSignal.any([io.signal, limit]), origin);
-      } catch (cause) {
-        if (cause instanceof ImgctlError) throw cause;
-        const reason = limit.aborted
-          ? `no line within ${TIME_LIMIT / 1_000} s`
-          : errorReason(cause);
-        const hint = `check ${fileVariable} and the permissions of the file`;
-        throw new ImgctlError('config', `cannot read ${origin}: ${reason}`, { hint, cause });
-      }
-    };
-    return { origin, read };
-  }
-  return command;
+  if (file) return fileSource(io, file, fileVariable);
+  return given || command;
+}
+
+/** Returns the first line of a file. @param name of the variable or setting that names it */
+function fileSource(io: Io, file: string, name: string): SecretSource {
+  const origin = `the file ${file} (${name})`;
+  const read = async () => {
+    const limit = AbortSignal.timeout(TIME_LIMIT);
+    try {
+      const stream = openFile(path.resolve(io.cwd, file));
+      return await readFirstLine(stream, AbortSignal.any([io.signal, limit]), origin);
+    } catch (cause) {
+      if (cause instanceof ImgctlError) throw cause;
+      const reason = limit.aborted ? `no line within ${TIME_LIMIT / 1_000} s` : errorReason(cause);
+      const hint = `check ${name} and the permissions of the file`;
+      throw new ImgctlError('config', `cannot read ${origin}: ${reason}`, { hint, cause });
+    }
+  };
+  return { origin, read };
 }
 
 /** Returns the first line that a shell command prints. */

@@ -64,6 +64,10 @@ export const SETTINGS = {
     env: 'IMGCTL_PASSWORD_COMMAND',
     value: COMMAND,
   },
+  'password-file': {
+    summary: 'file whose first line is the password',
+    value: FILE,
+  },
   'token-store': {
     summary: 'where tokens are stored: file, or the URL of a Redis server that machines share',
     env: 'IMGCTL_TOKEN_STORE',

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fakeHelper } from '../support/credential-helper.ts';
-import { type FakeIoOptions, failed, fakeTerminal } from '../support/io.ts';
+import { type FakeIoOptions, failed, fakeTerminal, temporaryDirectory } from '../support/io.ts';
 import { fakeKeychain } from '../support/keychain.ts';
 import { unixOnlySuite } from '../support/platform.ts';
 import { errorResponse } from '../support/scripted-server.ts';
@@ -220,6 +220,48 @@ describe('login at a terminal', () => {
 
 /** The report of logout. */
 const OUT = /^imgctl: logged out of http:\S+ as demo\n$/;
+
+describe('login --password-file', () => {
+  it('stores the path, from which other commands in other folders renew the token', async () => {
+    const { emulator, imgctl, directory } = await newUser();
+    const cwd = temporaryDirectory();
+    writeFileSync(path.join(cwd, 'pw'), 'demo\n');
+    const file = path.join(cwd, 'pw');
+    expect(await imgctl('login --password-file pw', { cwd })).toMatchObject({
+      exitCode: 0,
+    });
+    const { profiles } = JSON.parse(readFileSync(path.join(directory, 'config.json'), 'utf8'));
+    expect(profiles.default['password-file']).toBe(file);
+    emulator.expireTokens();
+    const from = `the file ${file} (password-file)`;
+    await expectSteps(
+      (line) => imgctl(line, { env: NOTHING }),
+      ['my-images'],
+      ['profile list --json', [{ password: 'file' }]],
+      [
+        'doctor -o csv --check-password',
+        new RegExp(`^password,ok,${from.replace(/[()]/g, '.')} gives`, 'm'),
+      ],
+      ['login --store-password', '', /the password file \(profile default\) would override/, 2],
+    );
+    writeFileSync(file, '');
+    await expectSteps(
+      (line) => imgctl(line, { env: NOTHING }),
+      ['doctor -o csv', /^password,not checked,.*,read it with: imgctl doctor --check-password/m],
+      ['doctor -q --check-password', 'password\n', /failed checks: password/, 2],
+    );
+  });
+
+  it('comes before a variable, and not with a command', async () => {
+    const { imgctl } = await newUser();
+    const missing = 'cannot read the file none (password-file): ENOENT';
+    expect(await imgctl('login --password-file none', { env: PASSWORD })).toEqual(
+      failed(2, missing),
+    );
+    const both = '--password-file and --password-command cannot be used together';
+    expect(await imgctl('login --password-file a --password-command b')).toEqual(failed(2, both));
+  });
+});
 
 describe('logout', () => {
   it('deletes the token for any spelling of the base URL, and leaves the settings', async () => {
