@@ -86,7 +86,9 @@ async function publish(folder: Folder, part: Part, name: string, replace: boolea
   if (!stored) throw arrivedWrong(name, 'another file replaced it');
   // Whole seconds may be all that the file system knows, so that another change now would not show.
   const isExact = stored.ctimeNs % 1_000_000_000n !== 0n;
-  return isExact && changeTime(stored) <= folder.clock.now() ? stateOf(stored) : undefined;
+  // The clock has no fractions of milliseconds.
+  const isPast = Math.floor(changeTime(stored)) <= folder.clock.now();
+  return isExact && isPast ? stateOf(stored) : undefined;
 }
 
 /** Returns a file if it is the part, or has its content if the file system renumbers files. */

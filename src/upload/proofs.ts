@@ -42,8 +42,10 @@ export type Proofs = ReturnType<typeof loadProofs>;
  */
 export function loadProofs(file: string | undefined, { system }: Pick<Io, 'system'>) {
   // The last one was made last.
-  const proofs = new Map(readProofs(file, system.uid).map((proof) => [proof.name, proof]));
-  let hasChanged = false;
+  const read = () => new Map(readProofs(file, system.uid).map((proof) => [proof.name, proof]));
+  const proofs = read();
+  /** By name, what was remembered or forgotten and is not saved. */
+  const changes = new Map<string, Proof | undefined>();
   const find = (name: string, source: string) => {
     const proof = proofs.get(name);
     return proof?.source === source ? proof : undefined;
@@ -56,18 +58,24 @@ export function loadProofs(file: string | undefined, { system }: Pick<Io, 'syste
       const known = proof?.digests ?? [];
       const added = digests.filter((digest) => !known.some((other) => isSameRegion(other, digest)));
       if (proof?.stored === stored && added.length === 0) return;
-      proofs.delete(name);
-      proofs.set(name, { name, source, stored, digests: [...known, ...added] });
-      hasChanged = true;
+      const made = { name, source, stored, digests: [...known, ...added] };
+      proofs.set(name, made);
+      changes.set(name, made);
     },
     forget(name: string): void {
-      hasChanged = proofs.delete(name) || hasChanged;
+      if (proofs.delete(name)) changes.set(name, undefined);
     },
     /** Without a place for it, or if it cannot be written, the next push reads the files. */
     async save(): Promise<void> {
-      if (!hasChanged || file === undefined) return;
-      hasChanged = false;
-      const lines = [...proofs.values()].slice(-MAX_PROOFS).map((proof) => JSON.stringify(proof));
+      if (changes.size === 0 || file === undefined) return;
+      // Another machine with the same home may have saved its own meanwhile.
+      const saved = read();
+      for (const [name, proof] of changes) {
+        saved.delete(name);
+        if (proof) saved.set(name, proof);
+      }
+      changes.clear();
+      const lines = [...saved.values()].slice(-MAX_PROOFS).map((proof) => JSON.stringify(proof));
       let bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 2, 100);
       while (bytes > MAX_BYTES) bytes -= Buffer.byteLength(lines.shift() ?? '') + 2;
       const text = `{"version":${VERSION},"proofs":[\n${lines.join(',\n')}\n]}\n`;

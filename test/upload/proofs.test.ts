@@ -211,6 +211,14 @@ linuxOnly(
   },
 );
 
+it('push remembers every file that it uploads to a folder', async () => {
+  const { env, work, cache } = await setUp('file');
+  const files = Array.from({ length: 20 }, (_, index) => writeOva(work, `small${index}`, 1));
+  await wait(2_200);
+  await runCli(['push', ...files, '--no-sync'], { env });
+  expect(readFileSync(cache(), 'utf8').match(/"name"/g)).toHaveLength(20);
+});
+
 it('push forgets a file that the storage does not have', async () => {
   const { push, prove, stored, cache } = await setUp('file');
   await prove();
@@ -355,6 +363,23 @@ describe('the file of proofs', () => {
     proofs.forget('1');
     await proofs.save();
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ version: 1, proofs: [] });
+  });
+
+  it('holds what processes remember at the same time', async () => {
+    const file = path.join(temporaryDirectory(), 'uploads.json');
+    const first = loadProofs(file, io);
+    first.remember(proof(0));
+    await first.save();
+    const others = [1, 2].map((index) => ({ index, proofs: loadProofs(file, io) }));
+    for (const { index, proofs } of others) proofs.remember(proof(index));
+    others[0]?.proofs.forget('0');
+    for (const { proofs } of others) await proofs.save();
+    const loaded = loadProofs(file, io);
+    expect(['0', '1', '2'].map((name) => loaded.find(name, '1') !== undefined)).toEqual([
+      false,
+      true,
+      true,
+    ]);
   });
 
   it('is not needed', async () => {
