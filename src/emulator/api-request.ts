@@ -95,16 +95,10 @@ export function errorResponse({ status, message, headers }: HttpError): ApiRespo
   return jsonResponse(status, { error, message, status }, headers);
 }
 
-/** Sends status and headers, with the length of the whole body; the caller sends the body. */
-export function sendHead(stream: ServerResponse, { status, headers, body }: ApiResponse): void {
+/** Sends the whole response; node:http drops the body for a HEAD request. */
+export function send(stream: ServerResponse, { status, headers, body, file }: ApiResponse): void {
   const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
   stream.writeHead(status, { ...COMMON_HEADERS, ...headers, ...length });
-}
-
-/** Sends the whole response; node:http drops the body for a HEAD request. */
-export function send(stream: ServerResponse, response: ApiResponse): void {
-  sendHead(stream, response);
-  const { body, file } = response;
   if (file === undefined || stream.req.method === 'HEAD') stream.end(body);
   // The client may leave, or the file shrink, in the meantime.
   else pipeline(createReadStream(file.path, file), stream, () => undefined);

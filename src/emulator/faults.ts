@@ -1,13 +1,11 @@
 // Deliberate misbehaviour: parses `--fault`, picks the fault of a request and applies it.
 
 import { type ServerResponse, STATUS_CODES } from 'node:http';
-import { pipeline } from 'node:stream';
-import { setTimeout } from 'node:timers/promises';
 import { ImgctlError } from '../errors.ts';
-import { type ApiResponse, errorResponse, HttpError, send, sendHead } from './api-request.ts';
+import { type ApiResponse, errorResponse, HttpError, send } from './api-request.ts';
 
 /** The last one disturbs uploads only. */
-const NAMED_KINDS = ['drop', 'stall', 'drip', 'html', 'truncate', 'partial'] as const;
+const NAMED_KINDS = ['drop', 'stall', 'html', 'partial'] as const;
 
 export type FaultKind =
   | { readonly type: 'status'; readonly status: number; readonly retryAfter?: number }
@@ -93,22 +91,6 @@ export function sendWithFault(
 ): void {
   // The client may have disconnected in the meantime.
   if (stream.destroyed) return;
-  const body = Buffer.from(response.body ?? '');
   if (fault === 'drop') stream.destroy();
-  else if (fault === 'truncate') {
-    sendHead(stream, response);
-    stream.write(body.subarray(0, body.length / 2), () => stream.destroy());
-  } else if (fault === 'drip') {
-    sendHead(stream, response);
-    stream.flushHeaders();
-    // A client that disconnects early is not an error here.
-    pipeline(singleBytes(body), stream, () => undefined);
-  } else if (fault !== 'stall') send(stream, response);
-}
-
-async function* singleBytes(bytes: Buffer): AsyncGenerator<Buffer> {
-  for (const byte of bytes) {
-    await setTimeout(100, undefined, { ref: false });
-    yield Buffer.of(byte);
-  }
+  else if (fault !== 'stall') send(stream, response);
 }

@@ -118,17 +118,4 @@ describe('a fault', () => {
     expect([response.status, response.headers.get(name)]).toEqual([status, value]);
     expect(await response.text()).toMatch(body);
   });
-
-  it('drip sends the body byte by byte', async () => {
-    const reader = (await responseWith('drip')).body?.getReader();
-    const read = async () => Buffer.from((await reader?.read())?.value ?? []).toString();
-    expect((await read()) + (await read())).toBe('{"');
-    await reader?.cancel();
-  });
-
-  it('truncate sends half of the body and closes the connection', async () => {
-    const response = await responseWith('truncate');
-    expect(Number(response.headers.get('content-length'))).toBeGreaterThan(40);
-    await expect(response.text()).rejects.toThrow('terminated');
-  });
 });
