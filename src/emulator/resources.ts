@@ -15,8 +15,29 @@ import type { EmulatorSettings } from './service-options.ts';
 const DEFAULT_PER_PAGE = 10;
 const MAX_PER_PAGE = 100;
 
-/** Responds to a request of a user; the id is the group that the resource's pattern captured, or empty. */
-type Handler = (request: ApiRequest, user: string, id: string) => ApiResponse;
+/** A request, and what it needs. */
+interface Call {
+  readonly settings: EmulatorSettings;
+  readonly tokens: AccessTokens;
+  readonly sync: ImageSync;
+  /** The public catalogue. */
+  readonly images: readonly Image[];
+  readonly request: ApiRequest;
+  readonly user: string;
+  /** The group that the resource's pattern captured, or empty. */
+  readonly id: string;
+}
+
+type Handler = (call: Call) => ApiResponse;
+
+const RESOURCES: readonly (readonly [path: RegExp, methods: Record<string, Handler>])[] = [
+  [/^\/auth\/request-token$/, { POST: ({ tokens, request }) => tokens.requestToken(request) }],
+  [/^\/v2$/, { GET: showService }],
+  [/^\/v2\/image$/, { GET: listImages }],
+  [/^\/v2\/image\/([^/]+)$/, { GET: getImage }],
+  [/^\/v2\/user\/image\/vm$/, { GET: listUserImages, PATCH: submitSync }],
+  [/^\/v2\/request\/image_sync\/([^/]+)$/, { GET: getSyncRequest }],
+];
 
 /** Returns the function that responds to every request of the API. Its errors other than HttpError are defects. */
 export function createRouter(settings: EmulatorSettings, tokens: AccessTokens, sync: ImageSync) {
@@ -26,82 +47,11 @@ export function createRouter(settings: EmulatorSettings, tokens: AccessTokens, s
     catalogue === undefined
       ? buildCatalog(settings.images, seed, until ?? now())
       : (catalogue as Image[]).toSorted((left, right) => Number(left.id) - Number(right.id));
-
-  // Section 4.7 leaves open whether paging, filter and sort work here: the parameters have no effect.
-  const listUserImages: Handler = (request, user) => {
-    const data = sync.images(user);
-    const image = `${request.baseUrl}/v2/user/image`;
-    const list = {
-      _links: { image, self: `${image}/vm` },
-      data,
-      meta: { count: data.length, time: processingTime(request), user },
-    };
-    return jsonResponse(200, list);
-  };
-
-  const submitSync: Handler = ({ baseUrl }, user) => {
-    const { id, status, task_id } = sync.submit(user);
-    const url = `${baseUrl}/v2/request/image_sync/${id}`;
-    settings.log(`mail to ${user}: image sync request ${id} was received; follow it at ${url}`);
-    const body = {
-      status: 202,
-      message: 'The image sync request was received.',
-      request: { id, status, task_id },
-      _links: { request: url },
-    };
-    return jsonResponse(202, body, { Location: url });
-  };
-
-  const getSyncRequest: Handler = (_request, user, id) => {
-    const data = sync.get(user, id);
-    if (data === undefined) throw new HttpError(404, `There is no image sync request ${id}.`);
-    return jsonResponse(200, { data });
-  };
-
-  const getImage: Handler = (request, user, id) => {
-    const data = images.find((image) => String(image.id) === id);
-    if (data === undefined) throw new HttpError(404, `There is no image ${id}.`);
-    const meta = { time: processingTime(request), user };
-    return jsonResponse(200, { data, meta });
-  };
-
-  /** GET /v2/image with filter, sort and paging (section 4.3). */
-  const listImages: Handler = (request, user) => {
-    const { query, baseUrl, target } = request;
-    const filter = singleValue(query, 'filter');
-    const sort = singleValue(query, 'sort');
-    const page = positiveInteger(query, 'page', Number.MAX_SAFE_INTEGER) ?? 1;
-    const perPage = positiveInteger(query, 'per_page', MAX_PER_PAGE) ?? DEFAULT_PER_PAGE;
-    const expanded = singleValue(query, 'expand') === '1';
-
-    const found = findImages(images, filter, sort);
-    const data = found
-      .slice((page - 1) * perPage, page * perPage)
-      .map((image) => (expanded ? image : `${baseUrl}/v2/image/${image.id}`));
-    const meta: ImageListMeta = {
-      _link: { self: `${baseUrl}${target}` },
-      count: data.length,
-      pages: pageLinks(request, page, perPage, found.length),
-      ...(filter === undefined ? {} : { filter }),
-      ...(sort === undefined ? {} : { sort }),
-      time: processingTime(request),
-      user,
-    };
-    return jsonResponse(200, { data, meta });
-  };
-
-  const resources: readonly (readonly [path: RegExp, methods: Record<string, Handler>])[] = [
-    [/^\/auth\/request-token$/, { POST: tokens.requestToken }],
-    [/^\/v2$/, { GET: showService }],
-    [/^\/v2\/image$/, { GET: listImages }],
-    [/^\/v2\/image\/([^/]+)$/, { GET: getImage }],
-    [/^\/v2\/user\/image\/vm$/, { GET: listUserImages, PATCH: submitSync }],
-    [/^\/v2\/request\/image_sync\/([^/]+)$/, { GET: getSyncRequest }],
-  ];
+  const shared = { settings, tokens, sync, images };
 
   return (request: ApiRequest): ApiResponse => {
     const { method, path } = request;
-    const [pattern, methods] = resources.find(([known]) => known.test(path)) ?? [];
+    const [pattern, methods] = RESOURCES.find(([known]) => known.test(path)) ?? [];
     if (methods === undefined) throw new HttpError(404, 'There is nothing at this address.');
     const names = Object.keys(methods).flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : name));
     // Every response of a resource, even an error, lists its methods (section 7).
@@ -111,7 +61,7 @@ export function createRouter(settings: EmulatorSettings, tokens: AccessTokens, s
       const handle = methods[method === 'HEAD' ? 'GET' : method];
       if (!handle) throw new HttpError(405, `The method ${method} is not allowed here.`);
       const user = path === TOKEN_PATH ? '' : tokens.authenticate(request);
-      const response = handle(request, user, pattern?.exec(path)?.[1] ?? '');
+      const response = handle({ ...shared, request, user, id: pattern?.exec(path)?.[1] ?? '' });
       return { ...response, headers: { ...headers, ...response.headers } };
     } catch (error) {
       if (!(error instanceof HttpError)) throw error;
@@ -121,8 +71,71 @@ export function createRouter(settings: EmulatorSettings, tokens: AccessTokens, s
   };
 }
 
+// Section 4.7 leaves open whether paging, filter and sort work here: the parameters have no effect.
+function listUserImages({ sync, request, user }: Call): ApiResponse {
+  const data = sync.images(user);
+  const image = `${request.baseUrl}/v2/user/image`;
+  const list = {
+    _links: { image, self: `${image}/vm` },
+    data,
+    meta: { count: data.length, time: processingTime(request), user },
+  };
+  return jsonResponse(200, list);
+}
+
+function submitSync({ settings, sync, request, user }: Call): ApiResponse {
+  const { id, status, task_id } = sync.submit(user);
+  const url = `${request.baseUrl}/v2/request/image_sync/${id}`;
+  settings.log(`mail to ${user}: image sync request ${id} was received; follow it at ${url}`);
+  const body = {
+    status: 202,
+    message: 'The image sync request was received.',
+    request: { id, status, task_id },
+    _links: { request: url },
+  };
+  return jsonResponse(202, body, { Location: url });
+}
+
+function getSyncRequest({ sync, user, id }: Call): ApiResponse {
+  const data = sync.get(user, id);
+  if (data === undefined) throw new HttpError(404, `There is no image sync request ${id}.`);
+  return jsonResponse(200, { data });
+}
+
+function getImage({ images, request, user, id }: Call): ApiResponse {
+  const data = images.find((image) => String(image.id) === id);
+  if (data === undefined) throw new HttpError(404, `There is no image ${id}.`);
+  const meta = { time: processingTime(request), user };
+  return jsonResponse(200, { data, meta });
+}
+
+/** GET /v2/image with filter, sort and paging (section 4.3). */
+function listImages({ images, request, user }: Call): ApiResponse {
+  const { query, baseUrl, target } = request;
+  const filter = singleValue(query, 'filter');
+  const sort = singleValue(query, 'sort');
+  const page = positiveInteger(query, 'page', Number.MAX_SAFE_INTEGER) ?? 1;
+  const perPage = positiveInteger(query, 'per_page', MAX_PER_PAGE) ?? DEFAULT_PER_PAGE;
+  const expanded = singleValue(query, 'expand') === '1';
+
+  const found = findImages(images, filter, sort);
+  const data = found
+    .slice((page - 1) * perPage, page * perPage)
+    .map((image) => (expanded ? image : `${baseUrl}/v2/image/${image.id}`));
+  const meta: ImageListMeta = {
+    _link: { self: `${baseUrl}${target}` },
+    count: data.length,
+    pages: pageLinks(request, page, perPage, found.length),
+    ...(filter === undefined ? {} : { filter }),
+    ...(sort === undefined ? {} : { sort }),
+    time: processingTime(request),
+    user,
+  };
+  return jsonResponse(200, { data, meta });
+}
+
 /** GET /v2, section 4.2, which leaves its body open. */
-function showService({ baseUrl }: ApiRequest, user: string): ApiResponse {
+function showService({ request: { baseUrl }, user }: Call): ApiResponse {
   const name = 'Image Deployment Service (emulator)';
   return jsonResponse(200, { name, version: 'v2', user, _links: { self: `${baseUrl}/v2` } });
 }
