@@ -6,8 +6,6 @@ const fs = require('node:fs');
 const { enableCompileCache } = require('node:module');
 const path = require('node:path');
 
-/** Completion scripts by shell, as in src/commands/completion.ts, which answers every other command line. */
-const FILE = { bash: 'imgctl.bash', zsh: '_imgctl', fish: 'imgctl.fish', powershell: 'imgctl.ps1' };
 const BUNDLE = path.join(__dirname, '../dist/main.cjs');
 if (answer(process.argv.slice(2))) {
   // Done, without opening process.stdout or loading the bundle, which takes longer.
@@ -23,10 +21,10 @@ if (answer(process.argv.slice(2))) {
 /** Prints the answer; returns false for what the bundle has to answer, errors included. */
 function answer([command, shell, ...others]) {
   const isVersion = shell === undefined && ['--version', '-V', 'version'].includes(command);
-  const isScript = command === 'completion' && Object.hasOwn(FILE, shell) && others.length === 0;
+  const isScript = command === 'completion' && /^\w+$/.test(shell) && others.length === 0;
   if (!isVersion && !isScript) return false;
   try {
-    const file = isVersion ? 'package.json' : `completions/${FILE[shell]}`;
+    const file = isVersion ? 'package.json' : `completions/imgctl.${shell}`;
     const text = fs.readFileSync(path.join(__dirname, '..', file), 'utf8');
     fs.writeFileSync(1, isVersion ? `${JSON.parse(text).version}\n` : text);
     return true;

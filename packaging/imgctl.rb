@@ -14,7 +14,7 @@ class Imgctl < Formula
     # Links, because the program prints its completions from its own folder.
     package = libexec/"lib/node_modules/imgctl"
     bash_completion.install_symlink package/"completions/imgctl.bash" => "imgctl"
-    zsh_completion.install_symlink package/"completions/_imgctl"
+    zsh_completion.install_symlink package/"completions/imgctl.zsh" => "_imgctl"
     fish_completion.install_symlink package/"completions/imgctl.fish"
     man1.install_symlink package/"dist/man/imgctl.1"
   end

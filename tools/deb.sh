@@ -14,7 +14,7 @@ mkdir -p "$root"/{DEBIAN,usr/share/{man/man1,doc/imgctl}}
 install -D --mode=755 "$built/imgctl" "$root/usr/bin/imgctl"
 put() { install -D --mode=644 "$1" "$root/usr/share/$2"; }
 put completions/imgctl.bash bash-completion/completions/imgctl
-put completions/_imgctl zsh/vendor-completions/_imgctl
+put completions/imgctl.zsh zsh/vendor-completions/_imgctl
 put completions/imgctl.fish fish/vendor_completions.d/imgctl.fish
 gzip -9nc "$built/imgctl.1" >"$root/usr/share/man/man1/imgctl.1.gz"
 gzip -9nc CHANGELOG.md >"$root/usr/share/doc/imgctl/changelog.gz"

@@ -58,20 +58,8 @@ export const completion: CommandSpec = {
   run,
 };
 
-/** The script for each shell, with the file name that the shell expects. */
-const COMPLETION_FILES = {
-  bash: 'completions/imgctl.bash',
-  zsh: 'completions/_imgctl',
-  fish: 'completions/imgctl.fish',
-  powershell: 'completions/imgctl.ps1',
-} as const;
-
-async function run(
-  context: Context,
-  _options: object,
-  shell: keyof typeof COMPLETION_FILES,
-): Promise<void> {
-  const name = COMPLETION_FILES[shell];
+async function run(context: Context, _options: object, shell: string): Promise<void> {
+  const name = `completions/imgctl.${shell}`;
   const { getAsset, isSea } = builtin('node:sea');
   // Both src/commands and dist/chunks are two folders deep. A single executable has no folder.
   const read = () => fs.readFileSync(path.join(import.meta.dirname, '../..', name), 'utf8');

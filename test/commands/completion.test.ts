@@ -10,19 +10,17 @@ import { unixOnly } from '../support/platform.ts';
 import { type Environment, localUser, scriptedUser } from '../support/users.ts';
 
 describe('completion', () => {
-  it.each([
-    ['bash', 'imgctl.bash'],
-    ['zsh', '_imgctl'],
-    ['fish', 'imgctl.fish'],
-    ['powershell', 'imgctl.ps1'],
-  ])('prints the script of %s, which help installs', async (shell, name) => {
-    const file = path.resolve(import.meta.dirname, '../../completions', name);
-    const expected = { stdout: readFileSync(file, 'utf8'), stderr: '', exitCode: 0 };
-    expect(await runCli(['completion', shell])).toEqual(expected);
-    expect(await runCli(['completion', shell.toUpperCase()])).toEqual(expected);
-    const { stdout } = await runCli(['completion', '--help']);
-    expect(stdout).toMatch(new RegExp(`^ {2}\\$ .*imgctl completion ${shell}.* >>? `, 'm'));
-  });
+  it.each(['bash', 'zsh', 'fish', 'powershell'])(
+    'prints the script of %s, which help installs',
+    async (shell) => {
+      const file = path.resolve(import.meta.dirname, '../../completions', `imgctl.${shell}`);
+      const expected = { stdout: readFileSync(file, 'utf8'), stderr: '', exitCode: 0 };
+      expect(await runCli(['completion', shell])).toEqual(expected);
+      expect(await runCli(['completion', shell.toUpperCase()])).toEqual(expected);
+      const { stdout } = await runCli(['completion', '--help']);
+      expect(stdout).toMatch(new RegExp(`^ {2}\\$ .*imgctl completion ${shell}.* >>? `, 'm'));
+    },
+  );
 
   it.each([
     ['bsh', 'did you mean bash? '],
