@@ -66,7 +66,12 @@ export function createSender(transport: Transport, options: AuthOptions) {
   const accepted = new Set<string | undefined>();
 
   const sendWith = (request: ServiceRequest, url: URL, authorization: string | undefined) => {
-    const headers = requestHeaders(userAgent, authorization);
+    const headers = {
+      accept: 'application/json',
+      'accept-encoding': 'gzip, br',
+      'user-agent': userAgent,
+      ...(authorization === undefined ? {} : { authorization }),
+    };
     const { method, signal: own } = request;
     const signal = own ? AbortSignal.any([own, options.signal]) : options.signal;
     return sendWithRetry(transport, { method, url, headers, timeout, signal }, options);
@@ -82,8 +87,11 @@ export function createSender(transport: Transport, options: AuthOptions) {
   const sendWithToken = async (request: ServiceRequest, url: URL): Promise<HttpResponse> => {
     const authorize = (token: string | undefined) => {
       if (token === undefined) return sendWith(request, url, undefined);
-      for (const secret of [token, basicPair(token, '')]) onSecret?.(secret);
-      return sendWith(request, url, authorizationHeader(options.authScheme, token));
+      const pair = basicPair(token, '');
+      for (const secret of [token, pair]) onSecret?.(secret);
+      // The two ways of section 5.
+      const isBearer = options.authScheme === 'bearer';
+      return sendWith(request, url, isBearer ? `Bearer ${token}` : `Basic ${pair}`);
     };
     let token = await tokens.current();
     let response = await authorize(token);
@@ -123,24 +131,6 @@ export function createSender(transport: Transport, options: AuthOptions) {
   };
 
   return { send, sendWithPassword };
-}
-
-/** Returns the headers of every request. */
-function requestHeaders(
-  userAgent: string,
-  authorization: string | undefined,
-): Record<string, string> {
-  return {
-    accept: 'application/json',
-    'accept-encoding': 'gzip, br',
-    'user-agent': userAgent,
-    ...(authorization === undefined ? {} : { authorization }),
-  };
-}
-
-/** Formats a token as a header in one of the two ways of section 5. */
-function authorizationHeader(scheme: 'bearer' | 'basic', token: string): string {
-  return scheme === 'bearer' ? `Bearer ${token}` : `Basic ${basicPair(token, '')}`;
 }
 
 /** Servers refuse longer headers. */

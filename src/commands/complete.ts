@@ -188,8 +188,10 @@ function candidatesOf(
       return words([...context.config.profiles.keys()]);
     case 'setting-keys':
       return space(SETTING_KEYS.map((key) => [key, SETTINGS[key].summary]));
-    case 'setting-values':
-      return candidatesOf(context, [], valueOfSetting(rest.at(-1) ?? ''), typed);
+    case 'setting-values': {
+      const key = rest.at(-1) ?? '';
+      return candidatesOf(context, [], isSettingKey(key) ? SETTINGS[key].value : undefined, typed);
+    }
     case 'sorts':
       return typed.includes(',')
         ? words(DIRECTIONS, typed.slice(0, typed.indexOf(',') + 1))
@@ -218,10 +220,6 @@ function columns(typed: string): Candidates {
   const all = chosen === '' ? [...FIELDS, 'all'] : FIELDS;
   const left = all.filter((each) => !taken.includes(each));
   return { ...words(left, chosen), mode: 'nospace' };
-}
-
-function valueOfSetting(key: string): Value | undefined {
-  return isSettingKey(key) ? SETTINGS[key].value : undefined;
 }
 
 /** Returns name and folder of each. */

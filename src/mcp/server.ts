@@ -91,8 +91,9 @@ function createServer(options: ServerOptions, calls: Set<Promise<unknown>>): Mcp
     { name: 'imgctl', version: options.version },
     { instructions: INSTRUCTIONS },
   );
-  for (const tool of toolsFor(options.allowSync)) {
+  for (const tool of TOOLS) {
     const { name, description, input, mutates } = tool;
+    if (mutates && !options.allowSync) continue;
     const annotations = mutates ? { destructiveHint: true } : { readOnlyHint: true };
     server.registerTool(
       name,
@@ -255,10 +256,6 @@ const TOOLS: readonly Tool[] = [
     command: ['sync'],
   },
 ];
-
-function toolsFor(allowSync: boolean): readonly Tool[] {
-  return TOOLS.filter(({ mutates }) => allowSync || !mutates);
-}
 
 /**
  * Returns the options and arguments of a tool's command. The limit is no option: the total needs every match.
