@@ -115,7 +115,7 @@ function isLockedImage(value: unknown): value is LockedImage {
  * Compares a locked image with the one of its id now, and with the newest of its series; of equal names there are
  * several.
  */
-export function stateOf(
+export function lockState(
   locked: LockedImage,
   live: ReceivedImage | undefined,
   newest: readonly ReceivedImage[] = [],

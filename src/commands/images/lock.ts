@@ -2,7 +2,7 @@
 
 import { keyOf } from '../../api/images.ts';
 import type { ReceivedImage } from '../../api/types.ts';
-import { type LockedImage, type Locks, lockedImage, stateOf } from '../../catalogue/lock-file.ts';
+import { type LockedImage, type Locks, lockedImage, lockState } from '../../catalogue/lock-file.ts';
 import {
   AmbiguousError,
   commandOf,
@@ -251,7 +251,7 @@ async function check(context: Context, options: Options, names: readonly string[
         `lock one that does: ${lockCommand(options, 'update', lock)}`,
       );
     }
-    const state = stateOf(locked, live, newest);
+    const state = lockState(locked, live, newest);
     const newer = state === 'newer' || state === 'gone' ? newest[0] : undefined;
     const found = { newest_id: newer?.id ?? null, newest_name: newer?.name ?? null };
     rows.push({ lock, state, id, name, path, ...found });

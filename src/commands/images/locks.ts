@@ -7,8 +7,8 @@ import {
   type LockedImage,
   type LockFile,
   type Locks,
+  lockState,
   parseLockFile,
-  stateOf,
 } from '../../catalogue/lock-file.ts';
 import type { Catalogue } from '../../catalogue/source.ts';
 import { option } from '../../cli/spec.ts';
@@ -85,7 +85,7 @@ export async function readLockedImage(
     const message = `${name} is gone: image ${locked.id} does not exist`;
     throw new ImgctlError('not-found', message, { hint });
   }
-  const state = stateOf(locked, image);
+  const state = lockState(locked, image);
   const timeText = ({ updated_on: time }: ReceivedImage) =>
     formatTimestamp(`${time}`, context.settings.get('time') ?? 'local', context.io.now());
   if (state === 'replaced') {
