@@ -19,14 +19,18 @@ export const SERVICE = {
 };
 
 export type ServiceClientOptions = Omit<TransportOptions, 'origin' | 'endpoint' | 'onEvent'> &
-  AuthOptions;
+  AuthOptions & {
+    /** Where the base URL was typed, if it is not stored. */
+    readonly typed?: string | undefined;
+  };
 
 export type Client = ReturnType<typeof createServiceClient>;
 
 /** Creates a client; the functions behind its methods say what they request, return and throw. */
 export function createServiceClient(options: ServiceClientOptions) {
   const { origin } = options.baseUrl;
-  const transport = createTransport({ ...options, origin, endpoint: SERVICE });
+  const endpoint = { ...SERVICE, show: options.typed ?? SERVICE.show };
+  const transport = createTransport({ ...options, origin, endpoint });
   const { send, sendWithPassword } = createSender(transport, options);
   return {
     requestToken: (username: string, password: string, onLimit?: (limit: TokenLimit) => void) =>

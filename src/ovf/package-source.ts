@@ -147,11 +147,14 @@ async function* readArchive(
   let offset = 0;
   for (let headers = 0; ; headers += 1) {
     const block = await read(offset, BLOCK);
+    if (offset === 0 && block.length < BLOCK) {
+      const what = block.length === 0 ? 'the file is empty' : describeFormat(block);
+      return report('not-a-tar', offset, what);
+    }
     if (block.length > 0 && block.length < BLOCK) {
       return report('truncated-header', offset, 'the archive ends inside a header');
     }
     if (block.length === 0) {
-      if (offset === 0) return report('not-a-tar', offset, 'the file is empty');
       return report('no-end-of-archive', offset, 'the two zero blocks at the end are missing');
     }
     if (isZero(block)) return checkEnd(archiveSize, offset, read, report);

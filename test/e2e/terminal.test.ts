@@ -126,7 +126,7 @@ describe.skipIf(noScript)('on a terminal (skipped without script)', () => {
     const started = startCommand(env, `tty; ${LISTING}`, 'stty cols 20');
     const shown = await started.waitFor('stdout', 'page 1 o… 1 image');
     const [terminal = ''] = /\/dev\/\S+/.exec(shown) ?? [];
-    expect(spawnSync('stty', ['-F', terminal, 'cols', '50']).status).toBe(0);
+    expect(spawnSync('stty', ['-F', terminal, 'cols', '42']).status).toBe(0);
     await started.waitFor('stdout', FIRST_PAGE);
     started.child.stdin?.write(CTRL_S);
     release();
@@ -136,7 +136,7 @@ describe.skipIf(noScript)('on a terminal (skipped without script)', () => {
     const screen = await screenOf(started);
     expect(screen).toMatch(LISTED);
     expect(screen).toContain('code 0');
-    expect(screen).toContain('hidden: data_store');
+    expect(screen).toContain('hidden: folder');
   });
 
   it('sync --wait ends quietly if its reader is gone', async () => {

@@ -51,7 +51,7 @@ describe('an archive', () => {
     ['with a wrong checksum', ['not-a-tar'], Buffer.concat([Buffer.from('VM'), WHOLE.subarray(2)])],
     ['of text', ['not-a-tar'], Buffer.alloc(2000, 'text ')],
     ['of zeros', ['no-descriptor'], Buffer.alloc(4096)],
-    ['of 300 bytes', ['truncated-header', 'no-descriptor'], ENDLESS.subarray(0, 300)],
+    ['of 300 bytes', ['not-a-tar'], ENDLESS.subarray(0, 300)],
     ['without an end', ['no-end-of-archive'], ENDLESS],
     ['with half of its end', ['short-end-of-archive?'], WHOLE.subarray(0, -BLOCK)],
     ['that ends in a header', ['truncated-header'], then(Buffer.alloc(100))],

@@ -100,9 +100,10 @@ function describe(summary: PackageSummary): Row {
     kind: kind === 'ova' ? 'OVA archive' : 'OVF descriptor and its files',
     'OVF version': summary.ovfVersion,
     ...numbered('product', summary.products, (each) => [
-      each.product,
-      each.vendor,
-      each.fullVersion ?? each.version,
+      // Some programs write None for what they do not know.
+      ...[each.product, each.vendor, each.fullVersion ?? each.version].filter(
+        (text) => text !== 'None',
+      ),
       counted(each.properties, 'property value'),
     ]),
     ...numbered('system', systems, ({ id, name, operatingSystem, collections, ...each }) => [
