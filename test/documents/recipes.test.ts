@@ -70,6 +70,13 @@ it.each([...COMMANDS, ...SETTINGS])('a recipe in docs/ can run imgctl %s', async
   }
 });
 
+it('the lock file has what the recipe for Terraform reads', async () => {
+  const { cwd } = await world();
+  const lock = JSON.parse(readFileSync(path.join(cwd, 'images.lock.json'), 'utf8'));
+  expect(EVERYTHING).toContain('jsondecode(file("images.lock.json")).images');
+  expect(lock.images.web.path).toMatch(/^\[.+\] ubuntu\/ubuntu-22\.04-server-/);
+});
+
 it('docs/ names only variables that imgctl reads', async () => {
   const { stdout } = await runCli(['help', 'environment']);
   const names = new Set(EVERYTHING.match(/\bIMGCTL_[A-Z_]+/g));

@@ -45,6 +45,8 @@ beforeAll(async () => {
   const soon = `timeout --preserve-status 4 ${SHELL_COMMAND} "$@" --port 0`;
   program('imgctl', `[ "$1" != emulator ] || exec ${soon}\nexec ${SHELL_COMMAND} "$@"`);
   program('pass', 'echo demo');
+  // Chooses the first line.
+  program('fzf', 'head -n 1; cat >/dev/null');
   emulator = await startEmulatorProcess(
     ...USERS.flatMap((name) => ['--user', `${name}:demo`]),
     ...['--token-limit', '100', '--sync-delay', '1ms', '--uploads', path.join(folder, 'uploads')],
