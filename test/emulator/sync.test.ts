@@ -148,7 +148,7 @@ it('broken uploads become errors that name the file, and valid ones become image
   expect(names(await images())).toEqual(['small.ova']);
   const errors = [
     /^error in cut\.ova.*: .+ \(truncated-member\)$/,
-    /^error in text\.ova.*: .+ \(no-descriptor\)$/,
+    /^error in text\.ova.*: .+ \(not-a-tar\)$/,
     /^error in lonely\.ovf, lonely-disk1\.vmdk: .+ \(missing-file\)$/,
     /^error in plain\.ovf: .+ \(digest-mismatch\)$/,
   ].map((line) => expect.stringMatching(line));
