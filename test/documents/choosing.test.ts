@@ -85,7 +85,7 @@ describe('the recipes for choosing images', () => {
 
   it('open an update only if a locked image changed or a newer one exists (needs git)', async () => {
     const { service, folder, project, shell, called } = await world();
-    const [add = '', workflow = '', update = ''] = blocksOf('The same image in every build');
+    const [add = '', , workflow = '', update = ''] = blocksOf('The same image in every build');
     const remote = path.join(folder, 'remote.git');
     execFileSync('git', ['init', '-q', '--bare', remote]);
     for (const line of ['init -q', `remote add origin ${remote}`]) git(project, line);
