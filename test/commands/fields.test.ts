@@ -121,7 +121,7 @@ describe('the JSON output', () => {
     };
     await add('images list; images get 1; images get 1 2; images snapshot');
     await add('images latest app; images latest --each; images latest app --explain');
-    await imgctl('images snapshot --file WORK/old.json');
+    await imgctl('images snapshot WORK/old.json');
     const { stdout: token } = await imgctl('token');
     await add('images snapshot', { IMGCTL_USERNAME: '', IMGCTL_TOKEN: token.trim() });
     await add('images changes --since-file WORK/old.json', now);

@@ -2,10 +2,9 @@
 
 import path from 'node:path';
 import { formatSnapshot } from '../../catalogue/snapshot.ts';
-import { type CommandSpec, option, SERVICE_CODES } from '../../cli/spec.ts';
+import { type CommandSpec, SERVICE_CODES } from '../../cli/spec.ts';
 import { anyText } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
-import { ImgctlError } from '../../errors.ts';
 import { replaceUserFile } from '../../files/user-file.ts';
 import { stringify } from '../../json.ts';
 import { escapeInJson, writeText } from '../../output/text.ts';
@@ -32,7 +31,6 @@ export const imagesSnapshot: CommandSpec = {
       value: anyText({ from: 'files' }),
     },
   ],
-  options: [option('--file <file>', 'same as FILE', { value: anyText({ from: 'files' }) })],
   mutates: true,
   fields: [
     ['version', 'number', 'version of this format, 1'],
@@ -45,14 +43,8 @@ export const imagesSnapshot: CommandSpec = {
   run,
 };
 
-async function run(context: Context, options: { file?: string }, name?: string) {
+async function run(context: Context, _options: object, file?: string) {
   const { io, console } = context;
-  const { file = name } = options;
-  if (name !== undefined && file !== name) {
-    throw new ImgctlError('usage', 'FILE and --file cannot be used together', {
-      hint: 'omit --file',
-    });
-  }
   const { baseUrl, account } = await context.session();
   // Before the list is read: then the snapshot is never older than it says.
   const takenAt = new Date(io.now()).toISOString();

@@ -323,7 +323,7 @@ describe('images changes', () => {
   it('compares with a snapshot, and neither reads nor stores a state', async () => {
     const { imgctl, changes, service, stateFiles, env } = await watcher(testImages(3));
     const io = { cwd: env.IMGCTL_CONFIG_DIR };
-    await imgctl('images snapshot --file before.json', io);
+    await imgctl('images snapshot before.json', io);
     service.images = [testImage(1), updated(testImage(2)), named(4, 'x.ova')];
     const line = 'images changes --since-file before.json --json';
     const all = ['updated 2', 'added 4', 'removed 3'];

@@ -37,11 +37,7 @@ describe('images snapshot', () => {
     const run = (line: string | readonly string[]) =>
       imgctl(line, { cwd: directory, env: PASSWORD });
     const saved = 'imgctl: saved 250 images in all.json\n';
-    await expectSteps(
-      run,
-      ['images snapshot all.json', '', saved],
-      ['images snapshot all.json --file b.json', '', /FILE and --file cannot be used together/, 2],
-    );
+    await expectSteps(run, ['images snapshot all.json', '', saved]);
     const text = fs.readFileSync(path.join(directory, 'all.json'), 'utf8');
     const { images, taken_at, ...head } = JSON.parse(text);
     expect(taken_at).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
@@ -60,7 +56,7 @@ describe('images snapshot', () => {
         ? { status: 500, json: {} }
         : catalogueOf(testImages(150))(request, index),
     );
-    for (const line of ['images snapshot', 'images snapshot --file all.json']) {
+    for (const line of ['images snapshot', 'images snapshot all.json']) {
       expect(await imgctl(line, { cwd: directory })).toEqual(failed(1, '500'));
     }
     expect(fs.readFileSync(file, 'utf8')).toBe(JSON.stringify(value));
@@ -75,9 +71,9 @@ describe('images snapshot', () => {
     const [folder, type] = [/none\/a\.json: ENOENT\nhint: create its folder/, /\.: it is not a/];
     await expectSteps(
       (line) => imgctl(line, { cwd: directory }),
-      ['images snapshot --file link.json', '', /^imgctl: saved 1 image/],
-      ['images snapshot --file none/a.json', '', folder, 1],
-      ['images snapshot --file .', '', type, 1],
+      ['images snapshot link.json', '', /^imgctl: saved 1 image/],
+      ['images snapshot none/a.json', '', folder, 1],
+      ['images snapshot .', '', type, 1],
     );
     expect(fs.statSync(file).mode & 0o777).toBe(0o664);
     expect(fs.readlinkSync(path.join(directory, 'link.json'))).toBe('all.json');
@@ -89,7 +85,7 @@ describe('images snapshot', () => {
     const body = `{"data":[${image}],"meta":{"sort":"id,asc","pages":{"total":1,"pages":1}}}`;
     const { imgctl } = await scriptedUser({ 'GET /v2/image': { body } });
     const user = offline();
-    await imgctl('images snapshot --file all.json', { cwd: user.directory });
+    await imgctl('images snapshot all.json', { cwd: user.directory });
     const expected = [
       'images list --from all.json -o ndjson',
       /"size":"9007199254740993"/,
@@ -105,7 +101,7 @@ describe('--from', () => {
   it('answers as the service does, without a request', async () => {
     const { imgctl, requests, directory: cwd } = await emulatorUser({ images: 250 });
     const io = { cwd, env: PASSWORD };
-    await imgctl('images snapshot --file all.json', io);
+    await imgctl('images snapshot all.json', io);
     for (const line of [
       'images list ubuntu -f folder,ne,archive -s name,desc -s id --limit 7 -o csv',
       'images list --urls --limit 3',
@@ -165,7 +161,7 @@ describe('--from', () => {
   ])('exits 2 for a file that is %s, or reads it', async (_, change, problem) => {
     const service = await scriptedUser(catalogueOf(testImages(3)));
     const { imgctl, file, directory } = offline();
-    await service.imgctl('images snapshot --file all.json', { cwd: directory });
+    await service.imgctl('images snapshot all.json', { cwd: directory });
     const text = change(fs.readFileSync(file, 'utf8'));
     fs.writeFileSync(file, text);
     const read = { stdout: '1\n2\n3\n', stderr: '', exitCode: 0 };
