@@ -62,6 +62,7 @@ const GUESSES: readonly (readonly [typed: string, where: string, say: string])[]
   ['--not', '+filter', "use -f 'name!~TEXT'"],
   ['--mine', '+filter', 'use: imgctl my-images'],
   ['--since', 'images changes', 'use: imgctl images list --since 7d'],
+  ['--file', 'images snapshot', 'use: imgctl images snapshot FILE'],
   ['--check', 'images lock', 'use: imgctl images lock check'],
   ['--url', 'images get', 'list URLs with: imgctl images list --urls'],
   ['--url', '*', URL],

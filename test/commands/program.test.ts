@@ -156,6 +156,7 @@ describe('a guess from another tool', () => {
     ['images get 1482 --url', 'list URLs with: imgctl images list --urls\n'],
     ['images list -o jsonl', 'did you mean ndjson? valid: '],
     ['images lock ubuntu 22.04 server', 'use: imgctl images lock add NAME ubuntu 22.04 server\n'],
+    ['images snapshot --file a.json', 'use: imgctl images snapshot FILE\n'],
     ['images lock --check', 'use: imgctl images lock check\n'],
     ['images lock rm web', 'use: imgctl images lock remove\n'],
     ...['json', 'cron', 'password', 'upload', 'dates'].map(
