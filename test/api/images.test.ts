@@ -1,4 +1,4 @@
-// Tests responses about images in other shapes than those of test/e2e/hazards.test.ts.
+// Tests responses about images in other shapes than those of test/commands/hazards.test.ts.
 
 import { expect, it } from 'vitest';
 import { connect } from '../support/client.ts';
