@@ -15,7 +15,7 @@ const USERS = ['demo', 'alice', 'backup'];
 /** Programs that install software or need a service of the machine, so that their blocks cannot run here. */
 const ELSEWHERE =
   /^(?:npm|git|sudo|node tools|podman|docker|brew|tar|kubectl|openssl)\b|token-store|\b(?:terraform|packer) /m;
-const PROGRAMS = ['bash', 'jq', 'curl', 'timeout'];
+const PROGRAMS = ['bash', 'jq', 'curl', 'mkfifo'];
 const MISSING = PROGRAMS.filter((name) => spawnSync(name, ['--version']).error);
 const NEEDED = MISSING.length === 0 ? 'none is skipped' : `skipped without ${MISSING.join(', ')}`;
 
@@ -41,9 +41,15 @@ beforeAll(async () => {
   }
   await writeSampleOva(path.join(folder, 'work/appliance.ova'), 'appliance');
   writeFileSync(path.join(folder, 'password'), 'demo\n');
-  // The emulator of a block ends soon, on any free port.
-  const soon = `timeout --preserve-status 4 ${SHELL_COMMAND} "$@" --port 0`;
-  program('imgctl', `[ "$1" != emulator ] || exec ${soon}\nexec ${SHELL_COMMAND} "$@"`);
+  // The emulator of a block listens on any free port, and is stopped when it has said that it is ready.
+  const stopped = [
+    'mkfifo "$0.$$"',
+    `${SHELL_COMMAND} "$@" --port 0 >"$0.$$" &`,
+    'read -r ready <"$0.$$"',
+    'echo "$ready"',
+    'kill $!; wait $!; exit $?',
+  ].join('\n');
+  program('imgctl', `[ "$1" = emulator ] || exec ${SHELL_COMMAND} "$@"\n${stopped}`);
   program('pass', 'echo demo');
   // Chooses the first line.
   program('fzf', 'head -n 1; cat >/dev/null');
