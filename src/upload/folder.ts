@@ -21,7 +21,6 @@ import {
 } from './storage.ts';
 import { changeTime, SETTLED, samePlace, stateOf, type UploadFile } from './upload-file.ts';
 
-const CHECK_FOLDER = 'check the folder: imgctl config get upload-url, or --to';
 const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
 const PIECE = 1024 * 1024;
@@ -157,7 +156,7 @@ function folderError(root: string, address: string, cause: unknown): ImgctlError
     return failed('not-permitted', message, `check its permissions: ls -ld ${root}`);
   }
   if (!isMissing(cause)) return failed('failed', `cannot upload to ${root}: ${reason}`);
-  return failed('not-found', `folder ${root} does not exist`, `is it mounted? ${CHECK_FOLDER}`);
+  return failed('not-found', `folder ${root} does not exist`, 'check its path, and that it is mounted');
 }
 
 export function folderStorage(root: string, clock: Clock): Storage {
@@ -170,7 +169,7 @@ export function folderStorage(root: string, clock: Clock): Storage {
     address,
     async check() {
       if ((await stat(root).catch(fail)).isDirectory()) return;
-      throw new ImgctlError('not-found', `${root} is not a folder`, { hint: CHECK_FOLDER });
+      throw new ImgctlError('not-found', `${root} is not a folder`, { hint: 'use the path of a folder' });
     },
     async list() {
       const entries = await readdir(root, { withFileTypes: true }).catch(fail);

@@ -19,12 +19,12 @@ const XML_LIMITS = { bytes: 4 * 2 ** 20, nodes: 100_000, depth: 50 };
 /** How hints name the storage. */
 const ENDPOINT = {
   name: 'the upload URL',
-  show: 'imgctl config get upload-url, or --to',
+  show: 'imgctl config get upload-url',
   trust: 'imgctl config set upload-ca-file /path/to/ca.pem',
   reduce: 'use an upload URL with fewer files',
 };
 
-export const CHECK_URL = `check the URL: ${ENDPOINT.show}`;
+export const CHECK_URL = 'check the upload URL';
 const CHECK_SETTINGS = 'check the user of the storage and its permissions: imgctl config list';
 const TRY_LATER = 'try again later, or ask the administrators of the storage';
 const RAISE_LIMIT = 'ask the administrators of the storage to raise its limit';
@@ -46,7 +46,7 @@ export function createRequests(
   if (proxy) proxySecrets(proxy).forEach(onSecret);
   const transport = createTransport({
     origin: base.origin,
-    endpoint: ENDPOINT,
+    endpoint: { ...ENDPOINT, show: options.typed ?? ENDPOINT.show },
     maxBytes: MAX_BYTES,
     now,
     onEvent,

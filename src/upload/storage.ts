@@ -19,6 +19,8 @@ export interface StorageOptions {
   /** Extra trusted certificates, PEM. */
   readonly ca: string | undefined;
   readonly userAgent: string;
+  /** The option that names the storage, if it is not stored. */
+  readonly typed: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Has the names of parts until a push ends, for a storage that lists no hidden files, such as nginx. */
   readonly partsFile: string | undefined;

@@ -358,6 +358,13 @@ describe('push fails before it uploads anything', () => {
       5,
       'folder /gone/x does not exist',
     ],
+    [
+      'to a closed port',
+      'set retries 0',
+      '--to dav+http://127.0.0.1:1/x',
+      3,
+      /hint: check the port of the upload URL: --to\n/,
+    ],
     ['if the login fails', 'set password-command false', '', 4, /hint: check IMGCTL_PASSWORD/],
     ...['1M', '16', '2000M', 'x'].map((size): [string, string, string, number, string] => {
       const text = `--part-size must be from 5M to 1024M (got ${size})`;

@@ -108,6 +108,7 @@ async function connect(
 ): Promise<Storage> {
   const { io, settings, console } = context;
   const { mutex } = storageFiles(context);
+  const { source, origin } = settings.find('upload-url');
   const options = {
     clock: io,
     timeout: settings.get('timeout'),
@@ -116,6 +117,7 @@ async function connect(
     partsFile: mutex && `${mutex}.parts`,
     ca: readCertificates(settings, io, 'upload-ca-file'),
     userAgent: context.userAgent,
+    typed: source === 'override' ? origin : undefined,
     env: io.env,
     onSecret: (secret: string) => console.redaction.add(secret),
     onEvent: context.onEvent,
