@@ -359,7 +359,7 @@ const UTC_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
 async function print(context: Context, results: readonly Row[]): Promise<void> {
   const { quiet, io, console } = context;
   // A column for hints would start far to the right of most findings.
-  const layout = { shown: ['check', 'state', 'finding'], cells: namesOf(COLUMNS), isUncut: true };
+  const layout = { shown: ['check', 'state', 'finding'], cells: namesOf(COLUMNS) };
   const view = context.view(COLUMNS, {}, layout, true);
   const clean = (text: string) => {
     const shown = console.redaction.apply(text);

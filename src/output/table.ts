@@ -35,6 +35,8 @@ export interface TableLayout {
   readonly times?: readonly string[] | undefined;
   /** False to cut nothing of a table on a terminal; undefined if the command has no --no-trunc. */
   readonly trunc?: boolean | undefined;
+  /** Cuts nothing on a terminal, and wraps the last column between words. */
+  readonly wrap?: boolean | undefined;
 }
 
 export interface TableOptions extends TableLayout {
@@ -98,7 +100,9 @@ function measureColumn(at: number, options: TableOptions, style: Style): Column 
   const isNumeric = values.length > 0 && values.every((value) => typeof value === 'number');
   const isTime = times?.includes(name) === true;
   const isState = STATES.includes(name);
-  const mayCut = !isNumeric && !isTime && !isState && name !== idField;
+  const mayCut = options.wrap
+    ? at === options.columns.length - 1
+    : !isNumeric && !isTime && !isState && name !== idField;
   const color = name === idField ? style.id : isTime ? style.faint : String;
   const paint = (text: string) => {
     if (text === '-') return style.faint(text);
@@ -151,7 +155,7 @@ function* recordLines(columns: readonly Column[], style: Style): Generator<strin
  */
 function fitColumns(
   columns: readonly Column[],
-  { terminal, boxed, allFields = true }: TableOptions,
+  { terminal, boxed, allFields = true, wrap }: TableOptions,
 ): readonly Column[] | undefined {
   const { width: available = Number.POSITIVE_INFINITY } = terminal;
   let shown = columns;
@@ -168,7 +172,8 @@ function fitColumns(
     if (!fits()) shown = shown.filter((column) => column.name !== name);
   }
   if (fits()) return shown;
-  let max = MIN_CUT_WIDTH;
+  const words = wrap ? columns.at(-1)?.texts.flatMap((text) => text.split(' ')) : undefined;
+  let max = Math.max(MIN_CUT_WIDTH, ...(words ?? []).map(displayWidth));
   if (spareWith(max) < 0) return undefined;
   while (spareWith(max + 1) >= 0) max += 1;
   return shown.map((column) => ({ ...column, width: limited(column, max) }));
@@ -177,7 +182,7 @@ function fitColumns(
 /** Loads cli-table3, and returns the lines of the table in batches. */
 async function drawnLines(
   columns: readonly Column[],
-  { header = true, terminal, boxed }: TableOptions,
+  { header = true, terminal, boxed, wrap = false }: TableOptions,
   style: Style,
 ): Promise<Iterable<string>> {
   const { default: Table } = await import('cli-table3');
@@ -189,6 +194,7 @@ async function drawnLines(
     style: { border: [], head: [], compact: true, 'padding-left': pad, 'padding-right': pad },
     colWidths: columns.map(({ width }) => width + 2 * pad),
     colAligns: columns.map(({ isNumeric }) => (isNumeric ? 'right' : 'left')),
+    wordWrap: wrap,
   };
   function* batches() {
     for (let start = 0; start < count; start += BATCH) {
@@ -200,8 +206,9 @@ async function drawnLines(
         chars: boxed ? (unicode ? {} : ASCII_FRAME) : NO_FRAME,
       });
       for (let row = start; row < end; row += 1) {
-        const cut = ({ texts, width }: Column) => cutMiddle(texts[row] ?? '', width, unicode);
-        table.push(columns.map((column) => column.paint(cut(column))));
+        const cut = (text: string, width: number) =>
+          wrap ? text : cutMiddle(text, width, unicode);
+        table.push(columns.map(({ paint, texts, width }) => paint(cut(texts[row] ?? '', width))));
       }
       const lines = `${table}`.split('\n');
       // Each batch has the whole frame.

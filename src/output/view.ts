@@ -51,8 +51,8 @@ export interface Layout {
   readonly shown?: readonly string[];
   /** The columns of csv and tsv [those of tables]. */
   readonly cells?: readonly string[];
-  /** Never cuts a table. */
-  readonly isUncut?: boolean;
+  /** Cuts no table, and wraps its last column between words. */
+  readonly wrap?: boolean;
   /** Returns how many rows there are, for the line below a table on a terminal. */
   readonly summary?: () => string | undefined;
 }
@@ -87,7 +87,7 @@ export class View {
     surface: Surface,
     columns: readonly Column[],
     options: ViewOptions = {},
-    { shown = namesOf(columns), cells = shown, isUncut, summary }: Layout = {},
+    { shown = namesOf(columns), cells = shown, wrap, summary }: Layout = {},
   ) {
     const { formatOption, now } = surface;
     const { format, quiet = false } = surface.writer;
@@ -132,7 +132,8 @@ export class View {
       get,
       only: options.urls ? 'url' : undefined,
       header: options.header,
-      trunc: isUncut ? false : options.trunc,
+      trunc: options.trunc,
+      wrap,
       footer: (hidden) => surface.footer(summary?.(), hidden, options.trunc !== undefined),
     };
   }

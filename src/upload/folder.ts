@@ -156,7 +156,11 @@ function folderError(root: string, address: string, cause: unknown): ImgctlError
     return failed('not-permitted', message, `check its permissions: ls -ld ${root}`);
   }
   if (!isMissing(cause)) return failed('failed', `cannot upload to ${root}: ${reason}`);
-  return failed('not-found', `folder ${root} does not exist`, 'check its path, and that it is mounted');
+  return failed(
+    'not-found',
+    `folder ${root} does not exist`,
+    'check its path, and that it is mounted',
+  );
 }
 
 export function folderStorage(root: string, clock: Clock): Storage {
@@ -169,7 +173,9 @@ export function folderStorage(root: string, clock: Clock): Storage {
     address,
     async check() {
       if ((await stat(root).catch(fail)).isDirectory()) return;
-      throw new ImgctlError('not-found', `${root} is not a folder`, { hint: 'use the path of a folder' });
+      throw new ImgctlError('not-found', `${root} is not a folder`, {
+        hint: 'use the path of a folder',
+      });
     },
     async list() {
       const entries = await readdir(root, { withFileTypes: true }).catch(fail);

@@ -122,6 +122,16 @@ describe('a table that is wider than the terminal', () => {
     expect([isTable ? found : 'records', table.hidden]).toEqual([widths, hidden]);
   });
 
+  it.each([
+    ['a.ova', 'a.ova  no manifest, so the files cannot be\n       verified\n'],
+    ['a'.repeat(30), `place    ${'a'.repeat(30)}\nmessage  no manifest, so the files`],
+  ])('wraps its last column between words beside %s, or becomes a record', async (place, start) => {
+    const rows = [[place, 'no manifest, so the files cannot be verified']];
+    const table = { columns: 'place message', rows, header: false, wrap: true };
+    const { text } = await shown({ ...table, terminal: terminalOf(42) });
+    expect(text.slice(0, start.length)).toBe(start);
+  });
+
   it('is cut in the middle of names, and keeps 8 cells of their start', async () => {
     const rows = [[1, 'debian-12-server-cloudimg-amd64-20231111.ova', '2026-11-22 19:32']];
     const table = { columns: 'id name updated_on', rows, header: false };

@@ -63,9 +63,8 @@ async function run(
   const { io, console } = context;
   context.allowNoConfig();
   const maxHardware = readMaxHardware(options.maxHardware);
-  // A truncated finding does not say what is wrong.
   const shown = namesOf(COLUMNS).slice(files.length > 1 ? 0 : 1);
-  const list = context.view(COLUMNS, options, { shown, isUncut: true }).openList();
+  const list = context.view(COLUMNS, options, { shown, wrap: true }).openList();
   const progress = console.startProgress({ lines: false });
   const invalid: InvalidPackage[] = [];
   const checked = eachFile(context, files, async (file, resolved) => {
