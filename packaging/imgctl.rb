@@ -1,6 +1,6 @@
 # The Homebrew formula: installs the npm package, its man page and completions. The release workflow fills in @...@.
 class Imgctl < Formula
-  desc "Command-line tool for an image deployment service"
+  desc "Command-line tool for services that deploy OVA and OVF images"
   url "@URL@"
   sha256 "@SHA256@"
   license "MIT"

@@ -30,7 +30,7 @@ Installed-Size: $(du -sk "$root/usr" | cut -f1)
 Depends: libc6 (>= 2.28), libgcc-s1 (>= 3.4), libstdc++6 (>= 5.2)
 Section: net
 Priority: optional
-Description: Command-line tool for an image deployment service
+Description: Command-line tool for services that deploy OVA and OVF images
  Lists and filters OVA and OVF images, uploads packages and syncs them.
  .
  It contains its own Node.js.

@@ -37,6 +37,9 @@ export interface OptionDeclaration {
   readonly conflicts?: readonly string[];
 }
 
+/** The group of commands that the overview does not list. */
+export const UNLISTED = '';
+
 export interface CommandDeclaration {
   readonly name: string;
   readonly aliases?: readonly string[];

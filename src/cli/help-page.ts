@@ -4,7 +4,13 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { loadStyle } from '../output/terminal.ts';
 import { nearest } from '../query/suggest.ts';
-import { argumentTerm, type Block, type CommandDeclaration, optionTerm } from './declarations.ts';
+import {
+  argumentTerm,
+  type Block,
+  type CommandDeclaration,
+  optionTerm,
+  UNLISTED,
+} from './declarations.ts';
 import { guess } from './guesses.ts';
 import { ALL_GLOBAL_OPTIONS } from './spec.ts';
 import { PAGES, TOPIC_NAMES, TOPICS } from './topics.ts';
@@ -59,7 +65,8 @@ function renderCommand(
     ['Options', (command?.options ?? []).map(optionTerm)],
   ]);
   for (const { name, summary, group = 'Commands', hidden } of commands) {
-    if (!hidden) lists.set(group, [...(lists.get(group) ?? []), [name, summary]]);
+    if (!hidden && group !== UNLISTED)
+      lists.set(group, [...(lists.get(group) ?? []), [name, summary]]);
   }
   const longest = Math.max(...[...lists.values()].flat().map(([term]) => term.length));
   const sections = [...lists]

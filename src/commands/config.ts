@@ -5,6 +5,7 @@ import { argument, type CommandSpec, GET_OPTION, option } from '../cli/spec.ts';
 import { changeProfile, configFilePath, requireDirectory } from '../config/settings.ts';
 import {
   absoluteUploadUrl,
+  SETTING_GROUPS,
   SETTING_KEYS,
   SETTINGS,
   type SettingDefinition,
@@ -22,6 +23,7 @@ const LIST_COLUMNS: readonly Column[] = [
   ['value', 'string or null', 'value, or null if it is invalid or not set'],
   ['origin', 'string or null', 'where the value comes from'],
   ['error', 'string or null', 'why the value is invalid'],
+  ['group', 'string', `what it is for: ${Object.keys(SETTING_GROUPS).join(', ')}`],
 ];
 
 const GET_COLUMNS: readonly Column[] = [
@@ -37,10 +39,10 @@ const KEY = argument('key', 'name of the setting', 'setting-keys');
 export const config: CommandSpec = {
   name: 'config',
   summary: 'show and change settings',
-  details: [
-    'Settings:',
-    { terms: SETTING_KEYS.map((key) => [key, describe(SETTINGS[key])] as const) },
-  ],
+  details: Object.entries(SETTING_GROUPS).flatMap(([group, settings]) => [
+    `${group.charAt(0).toUpperCase()}${group.slice(1)} settings:`,
+    { terms: Object.entries(settings).map(([key, setting]) => [key, describe(setting)] as const) },
+  ]),
   examples: ['imgctl config set base-url https://images.example.com', 'imgctl config list'],
   seeAlso: ['profile', 'help environment'],
   subcommands: [
@@ -48,7 +50,7 @@ export const config: CommandSpec = {
       name: 'list',
       summary: 'list settings with their values and origins',
       description: [
-        'Lists settings from options, the environment and the profile. --all adds the others with their defaults.',
+        'Lists settings from options, the environment and the profile. --all adds the others with their defaults, and shows the group of each.',
         'If a value is invalid, the table shows why in an extra column, and the exit code is 2.',
       ],
       examples: ['imgctl config list', 'imgctl config list --all --json'],
@@ -106,6 +108,10 @@ function describe({ summary, value: { words }, fallback }: SettingDefinition): s
   return `${summary}${values}${fallback === undefined ? '' : ` (${fallback})`}`;
 }
 
+function groupOf(key: SettingKey): string | undefined {
+  return Object.entries(SETTING_GROUPS).find(([, settings]) => key in settings)?.[0];
+}
+
 type ListOptions = Pick<ViewOptions, 'get'> & { all?: boolean };
 
 async function list(context: Context, options: ListOptions): Promise<void> {
@@ -119,10 +125,14 @@ async function list(context: Context, options: ListOptions): Promise<void> {
     if (problem) problems.set(key, problem);
     // An invalid value may hold a password; the error shows the rest.
     const value = 'value' in result ? result.value : null;
-    return { key, value: value ?? null, origin: origin || null, error: problem?.message ?? null };
+    return {
+      ...{ key, value: value ?? null, origin: origin || null, error: problem?.message ?? null },
+      group: groupOf(key),
+    };
   });
   const cells = namesOf(LIST_COLUMNS);
-  const shown = problems.size > 0 ? cells : ['key', 'value', 'origin'];
+  const hidden = [problems.size > 0 ? '' : 'error', options.all ? '' : 'group'];
+  const shown = cells.filter((name) => !hidden.includes(name));
   await context.view(LIST_COLUMNS, options, { shown, cells }, true).printList(rows);
   if (rows.length === 0) {
     context.console.note('nothing is set', 'list the defaults with: imgctl config list --all');

@@ -1,5 +1,6 @@
 // Every command, in the order of the reference.
 
+import { UNLISTED } from '../cli/declarations.ts';
 import type { CommandSpec } from '../cli/spec.ts';
 import { api } from './api.ts';
 import { commands } from './commands.ts';
@@ -30,25 +31,10 @@ const GROUPS: Readonly<Record<string, readonly CommandSpec[]>> = {
   Images: [images, myImages],
   'Packages and sync': [inspect, validate, push, sync, syncStatus],
   Configuration: [config, profile, completion],
-  Automation: [
-    ...[api, token, mcp, commands(() => COMMANDS), emulator],
-    ...[complete(() => COMMANDS), help(() => COMMANDS), version],
-  ],
+  Automation: [api, token, mcp, emulator, help(() => COMMANDS)],
+  [UNLISTED]: [commands(() => COMMANDS), version, complete(() => COMMANDS)],
 };
 
 export const COMMANDS: readonly CommandSpec[] = Object.entries(GROUPS).flatMap(
   ([group, commands]) => commands.map((command) => ({ ...command, group })),
 );
-
-export const ROOT: CommandSpec = {
-  name: 'imgctl',
-  summary: 'list, filter and sync deploy-ready OVA and OVF images',
-  examples: [
-    'imgctl demo',
-    'imgctl login --username alice',
-    'imgctl images latest ubuntu server --get path',
-    'imgctl images list ubuntu --sort name:version,desc --limit 10',
-    'imgctl sync --wait',
-  ],
-  subcommands: COMMANDS,
-};

@@ -47,108 +47,123 @@ const COMMAND = parsed(nonEmpty);
 
 const FILE = parsed(nonEmpty, { from: 'files' });
 
-/** All settings, in the order of `config list`. */
-export const SETTINGS = {
-  'base-url': {
-    summary: 'address of the service',
-    env: 'IMGCTL_BASE_URL',
-    value: parsed((text) => parseBaseUrl(withScheme(text.trim()) ?? text)),
-  },
-  username: {
-    summary: 'user name to log in with',
-    env: 'IMGCTL_USERNAME',
-    value: parsed(userName),
-  },
-  'password-command': {
-    summary: 'command whose first output line is the password',
-    env: 'IMGCTL_PASSWORD_COMMAND',
-    value: COMMAND,
-  },
-  'password-file': {
-    summary: 'file whose first line is the password',
-    value: FILE,
-  },
-  'token-store': {
-    summary: 'where tokens are stored: file, or the URL of a Redis server that machines share',
-    env: 'IMGCTL_TOKEN_STORE',
-    fallback: 'file',
-    value: parsed(parseStoreAddress, { suggested: ['file'] }),
-  },
-  'token-store-password-command': {
-    summary: 'command that prints the password of the token store',
-    value: COMMAND,
-  },
-  'wait-for-token': {
-    summary: 'how long to wait if the service allows no login now, such as 5m',
-    value: duration(),
-  },
-  'credential-helper': {
-    summary: 'Docker credential helper that stores the password: a name such as pass, or a path',
-    value: parsed(helperName, { suggested: ['osxkeychain', 'pass', 'secretservice', 'wincred'] }),
+/** All settings by group, in the order of `config list`. */
+export const SETTING_GROUPS = {
+  service: {
+    'base-url': {
+      summary: 'address of the service',
+      env: 'IMGCTL_BASE_URL',
+      value: parsed((text) => parseBaseUrl(withScheme(text.trim()) ?? text)),
+    },
+    username: {
+      summary: 'user name to log in with',
+      env: 'IMGCTL_USERNAME',
+      value: parsed(userName),
+    },
+    'password-command': {
+      summary: 'command whose first output line is the password',
+      env: 'IMGCTL_PASSWORD_COMMAND',
+      value: COMMAND,
+    },
+    'password-file': {
+      summary: 'file whose first line is the password',
+      value: FILE,
+    },
+    'credential-helper': {
+      summary: 'Docker credential helper that stores the password: a name such as pass, or a path',
+      value: parsed(helperName, { suggested: ['osxkeychain', 'pass', 'secretservice', 'wincred'] }),
+    },
+    timeout: {
+      summary: 'time limit of each request',
+      env: 'IMGCTL_TIMEOUT',
+      fallback: '30s',
+      value: duration(),
+    },
+    retries: {
+      summary: 'retries for requests that are safe to repeat',
+      fallback: '4',
+      value: wholeNumber(0, 100),
+    },
+    concurrency: {
+      summary: 'page requests sent at the same time',
+      fallback: '6',
+      value: wholeNumber(1, 32),
+    },
+    'auth-scheme': {
+      summary: 'how the token is sent',
+      fallback: 'bearer',
+      value: choice('scheme', ['bearer', 'basic']),
+    },
+    'allow-http': {
+      summary: 'allow plain http to other hosts',
+      fallback: 'false',
+      value: { ...BOOLEAN, parse: (text, name) => BOOLEAN.parse(text, name) === 'true' },
+    },
+    'ca-file': { summary: 'additional trusted certificates (PEM)', value: FILE },
   },
   output: {
-    summary: 'output format',
-    env: 'IMGCTL_OUTPUT',
-    fallback: 'table',
-    value: choice('format', FORMAT_NAMES),
+    output: {
+      summary: 'output format',
+      env: 'IMGCTL_OUTPUT',
+      fallback: 'table',
+      value: choice('format', FORMAT_NAMES),
+    },
+    'columns.images': { summary: 'columns of images list', value: COLUMNS },
+    'columns.my-images': { summary: 'columns of my-images', value: COLUMNS },
+    'table-style': {
+      summary: 'frames around tables on a terminal',
+      fallback: 'plain',
+      value: choice('style', ['plain', 'box']),
+    },
+    time: {
+      summary: 'format of timestamps in tables',
+      value: choice('time style', TIME_STYLES, ['wire', 'raw']),
+    },
   },
-  timeout: {
-    summary: 'time limit of each request',
-    env: 'IMGCTL_TIMEOUT',
-    fallback: '30s',
-    value: duration(),
+  upload: {
+    'upload-url': { summary: 'storage that push uploads to', value: parsed(parseUploadUrl) },
+    'upload-username': { summary: 'user name for a WebDAV storage', value: parsed(userName) },
+    'upload-password-command': {
+      summary: 'command that prints the WebDAV password',
+      value: COMMAND,
+    },
+    'upload-access-key': { summary: 'access key id for an S3 storage', value: COMMAND },
+    'upload-secret-command': { summary: 'command that prints the S3 secret key', value: COMMAND },
+    'upload-region': {
+      summary: 'region of an S3 storage',
+      fallback: 'us-east-1',
+      value: parsed(regionName),
+    },
+    'upload-ca-file': { summary: 'trusted certificates for the storage (PEM)', value: FILE },
   },
-  retries: {
-    summary: 'retries for requests that are safe to repeat',
-    fallback: '4',
-    value: wholeNumber(0, 100),
+  fleet: {
+    'token-store': {
+      summary: 'where tokens are stored: file, or the URL of a Redis server that machines share',
+      env: 'IMGCTL_TOKEN_STORE',
+      fallback: 'file',
+      value: parsed(parseStoreAddress, { suggested: ['file'] }),
+    },
+    'token-store-password-command': {
+      summary: 'command that prints the password of the token store',
+      value: COMMAND,
+    },
+    'wait-for-token': {
+      summary: 'how long to wait if the service allows no login now, such as 5m',
+      value: duration(),
+    },
+    'metrics-file': {
+      summary: 'file for the metrics of sync, push and images changes',
+      value: FILE,
+    },
   },
-  concurrency: {
-    summary: 'page requests sent at the same time',
-    fallback: '6',
-    value: wholeNumber(1, 32),
-  },
-  'columns.images': { summary: 'columns of images list', value: COLUMNS },
-  'columns.my-images': { summary: 'columns of my-images', value: COLUMNS },
-  'table-style': {
-    summary: 'frames around tables on a terminal',
-    fallback: 'plain',
-    value: choice('style', ['plain', 'box']),
-  },
-  'auth-scheme': {
-    summary: 'how the token is sent',
-    fallback: 'bearer',
-    value: choice('scheme', ['bearer', 'basic']),
-  },
-  'allow-http': {
-    summary: 'allow plain http to other hosts',
-    fallback: 'false',
-    value: { ...BOOLEAN, parse: (text, name) => BOOLEAN.parse(text, name) === 'true' },
-  },
-  'ca-file': { summary: 'additional trusted certificates (PEM)', value: FILE },
-  'metrics-file': {
-    summary: 'file for the metrics of sync, push and images changes',
-    value: FILE,
-  },
-  time: {
-    summary: 'format of timestamps in tables',
-    value: choice('time style', TIME_STYLES, ['wire', 'raw']),
-  },
-  'upload-url': { summary: 'storage that push uploads to', value: parsed(parseUploadUrl) },
-  'upload-username': { summary: 'user name for a WebDAV storage', value: parsed(userName) },
-  'upload-password-command': {
-    summary: 'command that prints the WebDAV password',
-    value: COMMAND,
-  },
-  'upload-access-key': { summary: 'access key id for an S3 storage', value: COMMAND },
-  'upload-secret-command': { summary: 'command that prints the S3 secret key', value: COMMAND },
-  'upload-region': {
-    summary: 'region of an S3 storage',
-    fallback: 'us-east-1',
-    value: parsed(regionName),
-  },
-  'upload-ca-file': { summary: 'trusted certificates for the storage (PEM)', value: FILE },
-} as const satisfies Record<string, SettingDefinition>;
+} as const satisfies Record<string, Record<string, SettingDefinition>>;
+
+export const SETTINGS = {
+  ...SETTING_GROUPS.service,
+  ...SETTING_GROUPS.output,
+  ...SETTING_GROUPS.upload,
+  ...SETTING_GROUPS.fleet,
+};
 
 type Definitions = typeof SETTINGS;
 

@@ -128,11 +128,12 @@ describe('config', () => {
     const { stdout, stderr, exitCode } = await imgctl(`${variables} config list --json`);
     expect([exitCode, (stdout + stderr).includes('hunter2')]).toEqual([2, false]);
     const rows: { key: string; error: string | null }[] = JSON.parse(stdout);
+    const group = 'service';
     const error = expect.stringMatching(/^(invalid|base URL|retries) .*\(from /);
     expect(rows.filter((row) => row.error !== null)).toEqual([
-      { key: 'base-url', value: null, origin: 'IMGCTL_BASE_URL', error },
-      { key: 'timeout', value: null, origin: 'IMGCTL_TIMEOUT', error },
-      { key: 'retries', value: null, origin: 'profile default', error },
+      { key: 'base-url', value: null, origin: 'IMGCTL_BASE_URL', error, group },
+      { key: 'timeout', value: null, origin: 'IMGCTL_TIMEOUT', error, group },
+      { key: 'retries', value: null, origin: 'profile default', error, group },
     ]);
     expect(rows).toContainEqual(expect.objectContaining({ key: 'username', value: 'alice' }));
     const refused = {
@@ -159,13 +160,16 @@ describe('config', () => {
     await expectSteps(noted(imgctl), ['config list --profile other', '', none]);
   });
 
-  it('list has a column for errors only if there are some', async () => {
+  it('list has a column for groups with --all, and one for errors only if there are some', async () => {
     const table =
       /^key +value +origin +error\n[\s\S]*^output +- +IMGCTL_OUTPUT +unknown format 'xml' in output/m;
     const error = /^imgctl: unknown format 'xml' in output \(from IMGCTL_OUTPUT\)\nhint: valid: /;
     await expectSteps(
       localUser().imgctl,
-      ['config list --all', /^KEY +VALUE +ORIGIN\n/i],
+      [
+        'config list --all',
+        /^key +value +origin +group\nbase-url .* service\n[\s\S]*^upload-url .* upload\n/m,
+      ],
       ['IMGCTL_OUTPUT=xml config list', table, error, 2],
     );
   });

@@ -12,7 +12,7 @@ import {
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { CommandDeclaration } from '../../src/cli/declarations.ts';
-import { ROOT } from '../../src/commands/index.ts';
+import { COMMANDS as ALL } from '../../src/commands/index.ts';
 import { FAILURES } from '../commands/failures.ts';
 import { account, type CliOptions, freshHome, issue, runBuilt, startCli } from '../support/cli.ts';
 import { fakeHelper } from '../support/credential-helper.ts';
@@ -302,13 +302,14 @@ const LINES = `images get 1001 no-such-image, whoami --check, api /v2/image -i, 
 config get base-url, config set timeout 20s, config unset timeout, profile use default, profile delete default`;
 
 /** Returns the command lines below that do something and end. */
-function commandsBelow(command: CommandDeclaration, words = ''): string[] {
-  const { subcommands, hidden, arguments: declared = [] } = command;
+function commandsBelow(command: CommandDeclaration, parents = ''): string[] {
+  const { name, subcommands, hidden, arguments: declared = [] } = command;
+  const words = `${parents} ${name}`.trim();
   if (hidden || words === 'emulator') return [];
   const required = declared.filter((argument) => argument.required).map(() => ' x');
   const line = LINES.split(/,\s/).find((each) => each.startsWith(`${words} `));
   if (!subcommands) return [line ?? words + required.join('')];
-  return subcommands.flatMap((next) => commandsBelow(next, `${words} ${next.name}`.trim()));
+  return subcommands.flatMap((next) => commandsBelow(next, words));
 }
 
 /** A user with a password command and a proxy that has a password. */
@@ -321,7 +322,7 @@ async function prepareCommand(line: string, { user, proxy }: Secrets): Promise<P
   return { argv: line.split(' '), env: { ...env, ...own }, seen };
 }
 
-const COMMANDS = commandsBelow(ROOT).map((line): Row => {
+const COMMANDS = ALL.flatMap((command) => commandsBelow(command)).map((line): Row => {
   return [`imgctl ${line}`, undefined, (secrets) => prepareCommand(line, secrets)];
 });
 

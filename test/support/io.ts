@@ -8,7 +8,7 @@ import { PassThrough } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
 import { type CommandDeclaration, exitCodesOf } from '../../src/cli/declarations.ts';
-import { ROOT } from '../../src/commands/index.ts';
+import { COMMANDS } from '../../src/commands/index.ts';
 import { ImgctlError } from '../../src/errors.ts';
 import { type Io, systemOf } from '../../src/io.ts';
 import { run } from '../../src/main.ts';
@@ -159,13 +159,15 @@ export async function runCli(
 
 /** Checks that the declaration of the command that was run has this exit code. */
 function expectDeclared(argv: readonly string[], exitCode: number): void {
-  let command: CommandDeclaration = ROOT;
+  let command: CommandDeclaration | undefined;
+  let subcommands: readonly CommandDeclaration[] | undefined = COMMANDS;
   for (const word of argv) {
-    const { subcommands = [] } = command;
-    const next = subcommands.find(({ name, aliases }) => name === word || aliases?.includes(word));
-    if (next === undefined) break;
-    command = next;
+    const isMeant = ({ name, aliases }: CommandDeclaration) =>
+      name === word || aliases?.includes(word);
+    if (!subcommands?.some(isMeant)) break;
+    command = subcommands.find(isMeant);
+    subcommands = command?.subcommands;
   }
-  if (command.subcommands?.length) return;
+  if (command === undefined || subcommands) return;
   expect(exitCodesOf(command), `exitCodes of ${argv.join(' ')}`).toContain(exitCode);
 }

@@ -1,6 +1,6 @@
 // Reads the command table and the help topics as sections of one document, for docs/cli.md and the man page.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -9,6 +9,15 @@ import { build } from 'rolldown';
 const SOURCE = fileURLToPath(import.meta.resolve('../../src/'));
 /** The modules with the declarations of commands and the texts of topics. */
 const DECLARATIONS = ['commands/index.ts', 'cli/topics.ts', 'cli/declarations.ts'];
+
+const NAME = 'imgctl';
+const EXAMPLES = [
+  'imgctl demo',
+  'imgctl login --username alice',
+  'imgctl images latest ubuntu server --get path',
+  'imgctl images list ubuntu --sort name:version,desc --limit 10',
+  'imgctl sync --wait',
+];
 
 const FILES = [
   ['~/.config/imgctl/config.json', 'settings of all profiles'],
@@ -26,22 +35,32 @@ const FILES_NOTE =
  * those of the help, where terms may have a heading, and `{ see: [title, ...] }` refers to other sections.
  */
 export async function readManual() {
-  const { ROOT, TOPICS, PAGES, ...texts } = await importDeclarations();
-  const commands = ROOT.subcommands.flatMap((each) => sectionsOf(each, [ROOT.name], texts));
+  const { COMMANDS, TOPICS, PAGES, ...texts } = await importDeclarations();
+  const commands = COMMANDS.flatMap((each) => sectionsOf(each, [NAME], texts));
   const topics = TOPICS.map(({ name }) => ({ title: `imgctl help ${name}`, blocks: PAGES[name] }));
   const overview = [
-    ...(ROOT.description ?? []),
+    firstSentence(),
     { heading: 'Command', terms: commands.map(({ title, summary }) => [title, summary]) },
     { heading: 'Topic', terms: TOPICS.map(({ summary }, at) => [topics[at].title, summary]) },
-    { shell: ROOT.examples },
+    { shell: EXAMPLES },
   ];
   const files = [{ heading: 'File', terms: FILES }, FILES_NOTE];
   return {
-    summary: ROOT.summary,
+    summary: JSON.parse(readText('package.json')).description,
     usage: { lines: ['imgctl <command> [options]'] },
-    overview: [sentence(ROOT.summary), ...overview],
+    overview,
     sections: [...commands, ...topics, { title: 'Files', blocks: files }],
   };
+}
+
+/** Returns the first sentence of the README, without links. */
+function firstSentence() {
+  const [, sentence] = /^# \w+\n\n(.+?\.)\s/s.exec(readText('README.md')) ?? [];
+  return sentence.replaceAll('\n', ' ').replaceAll(/\[(.+?)\]\(.+?\)/g, '$1');
+}
+
+function readText(name) {
+  return readFileSync(fileURLToPath(import.meta.resolve(`../../${name}`)), 'utf8');
 }
 
 /** Returns the section of a command and then those of its subcommands, in the order of the help. */
