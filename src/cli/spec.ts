@@ -66,6 +66,8 @@ export const VERSION_OPTION = option('-V, --version', 'print the version');
 
 export const HELP_OPTION = option('-h, --help', 'show help');
 
+export const BASE_URL_OPTION = settingOption('--base-url <url>', 'base-url');
+
 /** Options that every command receives. */
 export const GLOBAL_OPTIONS: readonly OptionDeclaration[] = [
   option('--profile <name>', 'use the settings and token of this profile', {
@@ -73,7 +75,7 @@ export const GLOBAL_OPTIONS: readonly OptionDeclaration[] = [
     default: DEFAULT_PROFILE,
     env: 'IMGCTL_PROFILE',
   }),
-  settingOption('--base-url <url>', 'base-url'),
+  BASE_URL_OPTION,
   settingOption('-o, --output <format>', 'output', `output format: ${FORMAT_LIST}`),
   option('--json', 'same as -o json'),
   settingOption(

@@ -95,7 +95,7 @@ function completeWord(
       if (found === undefined) rest.push(word);
       else {
         command = found.name === 'help' ? { subcommands: [...commands, ...topics] } : found;
-        options = [...(found.options ?? []), ...ALL_GLOBAL_OPTIONS];
+        options = [...new Set([...(found.options ?? []), ...ALL_GLOBAL_OPTIONS])];
       }
     }
   }

@@ -2,7 +2,13 @@
 
 import path from 'node:path';
 import type { IssuedToken } from '../api/token-request.ts';
-import { type CommandSpec, option, SERVICE_CODES, settingOption } from '../cli/spec.ts';
+import {
+  BASE_URL_OPTION,
+  type CommandSpec,
+  option,
+  SERVICE_CODES,
+  settingOption,
+} from '../cli/spec.ts';
 import { describeLocation, openPasswordStore } from '../config/keychain.ts';
 import { ask } from '../config/prompt.ts';
 import { passwordOfStdin } from '../config/secrets.ts';
@@ -34,6 +40,7 @@ export const login: CommandSpec = {
   ],
   seeAlso: ['logout', 'whoami', 'help environment'],
   options: [
+    BASE_URL_OPTION,
     settingOption('-u, --username <name>', 'username', 'user name of the account'),
     option('--password-stdin', 'read the password from standard input', {
       conflicts: ['passwordCommand', 'passwordFile'],

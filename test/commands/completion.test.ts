@@ -140,6 +140,7 @@ describe('__complete offers', () => {
   it('each option once, and only repeatable ones again', async () => {
     const found = await offers('images list --limit 5 -f id,eq,1 -q -');
     expect(found.filter((flag) => flag === '--help')).toHaveLength(1);
+    expect((await offers('login -')).filter((flag) => flag === '--base-url')).toHaveLength(1);
     expect(found).toEqual(expect.arrayContaining(['--filter', '--sort', '--version']));
     for (const flag of ['-f', '-h', '--limit', '--quiet']) expect(found).not.toContain(flag);
     expect(await offers('images list -f')).toContain('-f');

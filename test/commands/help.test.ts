@@ -60,6 +60,10 @@ describe('imgctl help', () => {
     expect(await run(line)).toEqual(failed(2, message));
   });
 
+  it('lists the base URL among the options of login', async () => {
+    expect(await show('help login')).toMatch(/^Options:\n {2}--base-url <url> /m);
+  });
+
   it('has the exit codes of all commands as a topic', async () => {
     const codes = [...(await show('help exit-codes')).matchAll(/^ +(\d+) {2,}\S/gm)];
     expect(codes.map(([, code]) => Number(code))).toEqual([
