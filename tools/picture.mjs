@@ -13,8 +13,8 @@ import { fileURLToPath } from 'node:url';
 const COLUMNS = 94;
 const BASE_URL = 'http://127.0.0.1:8080';
 const COMMANDS = [
-  `login --base-url ${BASE_URL} -u demo`,
   'images latest ubuntu 22.04 server --get path',
+  'images list ubuntu 24.04 --sort updated_on,desc --limit 3',
   'push appliance.ova',
   'images list ubuntu --sotr updated_on,desc',
 ];
@@ -37,25 +37,28 @@ try {
   renameSync(join(folder, 'demo/sample.ova'), join(folder, 'appliance.ova'));
   const env = { HOME: folder, PATH: process.env.PATH, IMGCTL_UPLOAD_PASSWORD: 'demo' };
   Object.assign(env, { TERM: 'xterm', LANG: 'C.UTF-8', TZ: 'UTC', SHELL: '/bin/sh' });
-  for (const setting of [
-    ['upload-url', uploadUrl],
-    ['upload-username', 'demo'],
+  const password = join(folder, 'password');
+  writeFileSync(password, 'demo\n');
+  for (const line of [
+    `login --base-url ${baseUrl} -u demo --password-file ${password}`,
+    `config set upload-url ${uploadUrl}`,
+    'config set upload-username demo',
   ]) {
-    spawnSync(process.execPath, [launcher, 'config', 'set', ...setting], { env });
+    spawnSync(process.execPath, [launcher, ...line.split(' ')], { env });
   }
   const lines = [];
   let during = [];
   const screen = (output) =>
     output
       .replaceAll(baseUrl, BASE_URL)
-      .replace(/20(?!25)\d\d-\d\d-\d\d \d\d:\d\d/g, '2025-08-01 09:30')
+      .replace(/20(?!2[0-5])\d\d-\d\d-\d\d \d\d:\d\d/g, '2025-08-01 09:30')
       .replace(/(succeeded in )\d+ s/, '$12 s')
       .replace(/[\u2800-\u28ff]/g, '⠹')
       .trimEnd()
       .split('\n')
       .map(cellsOf);
   for (const command of COMMANDS) {
-    const { output, waiting } = await onTerminal(command.replace(BASE_URL, baseUrl), env);
+    const { output, waiting } = await onTerminal(command, env);
     lines.push(cellsOf(`\u001b[1m$ imgctl ${command}\u001b[22m`));
     if (waiting !== undefined) during = [lines.length, screen(waiting)];
     lines.push(...screen(output), []);
@@ -68,10 +71,7 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/**
- * Runs imgctl on a pseudo terminal and types the password when it is asked for.
- * @returns what was written, at the end and while it waited for a sync
- */
+/** Runs imgctl on a pseudo terminal. @returns what was written, at the end and while it waited for a sync */
 async function onTerminal(command, env) {
   const line = `stty cols ${COLUMNS}; exec '${process.execPath}' '${launcher}' ${command}`;
   const script = spawn('script', ['--quiet', '--return', '--command', line, '/dev/null'], {
@@ -82,7 +82,6 @@ async function onTerminal(command, env) {
   let waiting;
   script.stdout.setEncoding('utf8').on('data', (text) => {
     output += text;
-    if (/Password[^\n]*: $/.test(output)) script.stdin.write('demo\r');
     if (/PENDING.* 1 s/.test(output)) waiting ??= output;
   });
   await once(script, 'close');
@@ -113,7 +112,7 @@ function draw(common, during, after) {
   const height = (common.length + after.length) * 20 + 32;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="title description">
   <title id="title">imgctl in a terminal</title>
-  <desc id="description">A login, the newest image, a push that waits for its sync, then its result, and a mistyped option with its hint.</desc>
+  <desc id="description">The newest image, a list, a push that waits for its sync, then its result, and a mistyped option with its hint.</desc>
   <style>
     rect { fill: #ffffff; stroke: #d0d7de; }
     text {
