@@ -70,6 +70,9 @@ export const push: CommandSpec = {
     'Files are uploaded under a temporary name and renamed when their package is complete. The digests of the manifest are checked during the upload. If one is wrong, nothing of that package becomes visible.',
     'After a failure, run the same command again. It skips files, and on S3 parts, that are already there. A file that was proved to be there is not read again until it or the stored file changes. Each run submits one sync.',
   ],
+  details: [
+    'A second push to the same storage from this machine waits for the first, up to --wait-timeout, and then exits with 1.',
+  ],
   examples: [
     'imgctl push appliance.ova',
     'imgctl push *.ova --dry-run',
@@ -82,7 +85,7 @@ export const push: CommandSpec = {
     settingOption(
       '--to <url>',
       'upload-url',
-      'storage to upload to, instead of the setting upload-url',
+      'URL or folder to upload to, instead of the setting upload-url',
     ),
     option('--no-sync', 'upload only'),
     option('--no-wait', 'submit the sync, but do not wait for it'),
