@@ -124,7 +124,7 @@ function push(file, settings) {
   };
 }
 
-/** Runs a program and returns its seconds, and the MiB that a Node program needed at most. */
+/** Runs a program and returns its seconds, and of a Node program its seconds of CPU and the MiB it needed at most. */
 async function measure({ command: [file, ...args], env = () => ({}) }) {
   const started = process.hrtime.bigint();
   const child = spawn(file, args, { env: { ...process.env, ...env() } });
@@ -137,22 +137,24 @@ async function measure({ command: [file, ...args], env = () => ({}) }) {
   if (code !== 0) throw new Error(`${file} ended with ${code}: ${stderr.slice(-500)}`);
   const seconds = Number(process.hrtime.bigint() - started) / 1e9;
   const [, usage] = /\n(\{"cpu".*)$/.exec(stderr) ?? [];
-  return { seconds, peak: usage === undefined ? undefined : JSON.parse(usage).peak };
+  return { seconds, ...(usage === undefined ? {} : JSON.parse(usage)) };
 }
 
 /** Measures the contestants in turn, each into an empty storage; the first round is a warm-up. */
 async function compare(title, contestants, clean) {
-  const seconds = Object.fromEntries(Object.keys(contestants).map((name) => [name, []]));
+  const results = Object.fromEntries(Object.keys(contestants).map((name) => [name, []]));
   for (let run = 0; run <= RUNS; run += 1) {
     for (const [name, contestant] of Object.entries(contestants)) {
       clean();
       const result = await measure(contestant);
-      if (run > 0) seconds[name].push(result.seconds);
+      if (run > 0) results[name].push(result);
     }
   }
   process.stdout.write(`${title}, ${FILE_MIB} MiB\n`);
-  for (const [name, all] of Object.entries(seconds)) {
-    process.stdout.write(`  ${name.padEnd(8)} ${median(all).toFixed(2)} s, median of ${RUNS}\n`);
+  for (const [name, all] of Object.entries(results)) {
+    const middle = (key) => median(all.map((result) => result[key])).toFixed(2);
+    const cpu = all[0].cpu === undefined ? '' : `, ${middle('cpu')} s of CPU`;
+    process.stdout.write(`  ${name.padEnd(8)} ${middle('seconds')} s${cpu}, median of ${RUNS}\n`);
   }
 }
 

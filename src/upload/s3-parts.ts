@@ -46,7 +46,7 @@ export async function* digestsOf(
 
 /**
  * Returns buffers for parts, which are used again. A file is read into them from its beginning; after each part, the
- * buffer is taken, and released once it is sent.
+ * buffer is taken, and released once it is sent. A part is read at once: each read costs CPU.
  * @param count maximum number of buffers
  * @param waitForRelease waits until one may have been released
  */
@@ -67,10 +67,10 @@ export function createBuffers(
     }
     return free.pop() as Buffer;
   };
-  const place: Place = async (position, length) => {
+  const place: Place = async (position, left) => {
     const offset = position % partSize;
     current ??= await next();
-    return current.subarray(offset, offset + length);
+    return current.subarray(offset, offset + left);
   };
   return {
     place,

@@ -20,15 +20,15 @@ export interface LocalFile {
 /** Small enough to see progress on a slow line. Parts of S3 are a multiple of it. */
 export const CHUNK = 256 * 1024;
 
-/** Returns the memory for the bytes at a position. */
-export type Place = (position: number, length: number) => Buffer | Promise<Buffer>;
+/** Returns the memory for the bytes at a position, at most as many as are left. */
+export type Place = (position: number, left: number) => Buffer | Promise<Buffer>;
 
-const allocate: Place = (_position, length) => Buffer.allocUnsafe(length);
+const allocate: Place = (_position, left) => Buffer.allocUnsafe(Math.min(CHUNK, left));
 
 /** Returns a place for chunks that are used before the next one is read. */
 export function samePlace(): Place {
   const chunk = Buffer.allocUnsafe(CHUNK);
-  return (_position, length) => chunk.subarray(0, length);
+  return (_position, left) => chunk.subarray(0, left);
 }
 
 /**
@@ -58,11 +58,11 @@ export async function openUploadFile(
   const found = regions.map((region) => digests.find((each) => isSameRegion(each, region))?.digest);
   let known = found.every((digest) => digest !== undefined) ? found : undefined;
 
-  /** Returns the bytes in chunks, each full but the last. */
+  /** Returns the bytes in chunks. */
   async function* read(start = 0, end = size, place = allocate): AsyncGenerator<Buffer> {
     for (let position = start; position < end; ) {
       signal.throwIfAborted();
-      const chunk = await place(position, Math.min(CHUNK, end - position));
+      const chunk = await place(position, end - position);
       for (let filled = 0; filled < chunk.length; ) {
         const { bytesRead } = await handle
           .read(chunk, filled, chunk.length - filled, position + filled)
