@@ -49,18 +49,3 @@ export interface ImageListMeta {
   time: string;
   user: string;
 }
-
-/** A sync request; section 2.5 is silent, and some services send it without the `data` wrapper. */
-export interface SyncRequestRecord {
-  id: number;
-  status: string;
-  type: string;
-  /** A count, the names, or null. */
-  added: number | string[] | null;
-  deleted: number | string[] | null;
-  created_on: string;
-  updated_on: string;
-  task_id: string;
-  user: { username: string };
-  message: { errors: string[]; warnings: string[] };
-}

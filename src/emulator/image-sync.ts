@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Image, SyncRequestRecord } from '../api/types.ts';
+import type { Image } from '../api/types.ts';
 import { readPackage } from '../ovf/package.ts';
 import { serviceTimestamp, toImage } from './catalog.ts';
 import type { EmulatorSettings } from './service-options.ts';
@@ -16,6 +16,21 @@ const DATA_STORE = 'user-images-01';
 const A_LINK = 'links are not followed';
 
 export type ImageSync = ReturnType<typeof createImageSync>;
+
+/** Section 2.5. */
+export interface SyncRequestRecord {
+  id: number;
+  status: string;
+  type: string;
+  /** A count, the names, or null. */
+  added: number | string[] | null;
+  deleted: number | string[] | null;
+  created_on: string;
+  updated_on: string;
+  task_id: string;
+  user: { username: string };
+  message: { errors: string[]; warnings: string[] };
+}
 
 interface SyncRequest {
   readonly record: SyncRequestRecord;

@@ -3,7 +3,8 @@
 import { mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { Image, SyncRequestRecord } from '../../src/api/types.ts';
+import type { Image } from '../../src/api/types.ts';
+import type { SyncRequestRecord } from '../../src/emulator/image-sync.ts';
 import { serveWithClock } from '../support/emulator.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { manifestOf, packTar, sampleMembers, type TarMember } from '../support/package-writer.ts';
