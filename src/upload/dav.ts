@@ -23,6 +23,7 @@ import {
   conflict,
   isDeadPart,
   isHidden,
+  isRival,
   nameTooLong,
   notAFile,
   type OnBytes,
@@ -169,7 +170,9 @@ async function publish(dav: Dav, part: string, name: string, sent: StoredFile, r
       hint: 'ask the administrators of the storage',
     });
   }
-  // Servers check and move in two steps, so that another push may have moved its file over this one.
+  // Servers check and move in two steps, so that another push may still move its file over this one.
+  if (!replace && (await propfind(dav, dav.folder, 1)).some((file) => isRival(file.name, part)))
+    await dav.clock.sleep(SETTLED, dav.clock.signal);
   // Only the size was checked: the next push compares the content.
   if ((await requireSize(dav, name, name, sent.size)).etag === sent.etag) return undefined;
   throw replace ? arrivedWrong(name, 'another file replaced it') : conflict(name, address);

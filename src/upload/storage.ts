@@ -84,6 +84,12 @@ export function partName(name: string, system: System): string {
   return `.imgctl-${digest}-${hostPart(system)}-${system.pid}-${unique}.part`;
 }
 
+/** True for a part of another upload to the same name. */
+export function isRival(name: string, part: string): boolean {
+  const [start = ''] = /^\.imgctl-[0-9a-f]{16}-/.exec(part) ?? [];
+  return name !== part && name.startsWith(start);
+}
+
 /** Long names of hosts often begin alike, so that the beginning alone would mix them up. */
 function hostPart(system: System): string {
   const host = system.hostname();

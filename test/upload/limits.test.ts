@@ -175,6 +175,27 @@ it.each([
   },
 );
 
+it('push to WebDAV waits for another that is about to move its file over this one', async () => {
+  let part = '';
+  let size = '';
+  let owner = '';
+  const facts = (name: string, tag: string) =>
+    `<response><href>${name}</href><getcontentlength>${size}</getcontentlength><getetag>"${tag}"</getetag></response>`;
+  const { start } = await setUp('dav', ({ method, target, headers }) => {
+    if (method === 'PUT') [part, size] = [target, String(headers['content-length'])];
+    if (method === 'MOVE') owner = 'this';
+    if (method !== 'PROPFIND') return { status: 201 };
+    if (target === part) return multistatus(facts(part, 'this'));
+    if (owner === '') return target === '/bucket/' ? multistatus(FOLDER) : { status: 404 };
+    if (target !== '/bucket/') return multistatus(facts(target, owner));
+    owner = 'other';
+    return multistatus(FOLDER + facts(part.replace(/\w{8}\.part$/, '00000000.part'), owner));
+  });
+  const { io, ended } = start('--no-sync', 0);
+  expect(await ended).toEqual(failed(1, 'already has a different web.ova'));
+  expect(io.sleeps).toEqual([2_000]);
+});
+
 /** What an S3 storage does with the upload of one part, and what a test changes of it. */
 function s3(changes: {
   /** The size of the object, instead of that of the upload. */
