@@ -128,7 +128,7 @@ export function oneTimePasswordError({ body, status }: HttpResponse): ImgctlErro
   const reason = serviceMessage(body) ?? '';
   if (!/\b(?:one-time|[th]?otp|mfa)\b/i.test(reason)) return undefined;
   const hint = /\benable\b/i.test(reason)
-    ? 'enable it at the service first; its administrators know where'
+    ? 'enable it at the service first; ask its administrators where'
     : 'this login needs a one-time password, which imgctl cannot send: use another account';
   return new ImgctlError('not-permitted', `the service says: ${reason}`, { hint, status });
 }

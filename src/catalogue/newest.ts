@@ -62,7 +62,7 @@ export function newestOf({ newest, pattern, matches, newestByMonth }: ImageSerie
     throw new AmbiguousError(message, [image, ...rest.map((each) => each.newest[0])]);
   }
   if (newestByMonth) {
-    const message = `the dates in ${pattern} may begin with day or month`;
+    const message = `the dates in ${pattern} may start with the day or the month`;
     throw new AmbiguousError(message, [image, newestByMonth], ({ name }, index) => {
       return `${name}  (${index === 0 ? 'day' : 'month'} first)`;
     });

@@ -57,7 +57,7 @@ export function formatSnapshot(head: SnapshotHead & JsonObject, lines: readonly 
 
 /** Reads a snapshot; its images are parsed on demand. @throws ImgctlError config */
 export async function readSnapshot(name: string, io: Pick<Io, 'cwd' | 'signal'>) {
-  const foreign = 'save one in another file: imgctl images snapshot FILE';
+  const foreign = 'save a snapshot to another file: imgctl images snapshot FILE';
   const file = { what: `the snapshot ${name}`, hint: saveCommand(name), foreign };
   const text = await readTextFile(path.resolve(io.cwd, name), file.what, io);
   if (text === undefined) {

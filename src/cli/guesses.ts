@@ -5,7 +5,7 @@ const NO_DOWNLOAD = 'there is no download: the service deploys images itself';
 const SHOW = 'use: imgctl images get';
 const LIST = 'use: imgctl images list TEXT';
 const LOCK = 'use: imgctl images lock add NAME TEXT';
-const WORDS = 'list images whose name contains a text: imgctl images list TEXT';
+const WORDS = 'search for names with: imgctl images list TEXT';
 const NO_SECRET = 'no option takes a secret; use --password-stdin or IMGCTL_PASSWORD';
 const URL = 'use --base-url URL';
 
@@ -24,7 +24,7 @@ const GUESSES: readonly (readonly [typed: string, where: string, say: string])[]
   ['sync status', '', 'use: imgctl sync-status'],
   ['upload', '', 'use: imgctl push FILE'],
   ['context', '', 'use: imgctl profile'],
-  ['upgrade', '', 'upgrade it the way you installed it: see the README'],
+  ['upgrade', '', 'upgrade imgctl the way you installed it: see the README'],
   ['auth login', '', 'use: imgctl login'],
   ['auth logout', '', 'use: imgctl logout'],
   ['auth status', '', 'use: imgctl whoami'],
@@ -77,7 +77,7 @@ const GUESSES: readonly (readonly [typed: string, where: string, say: string])[]
   [
     '--insecure',
     '*',
-    'certificates are always verified; to trust another: imgctl config set ca-file FILE',
+    'certificates are always verified; to trust a private one: imgctl config set ca-file FILE',
   ],
   ['--no-color', '*', 'use --color never'],
   ['--verbose', '*', 'use --debug'],

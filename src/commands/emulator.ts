@@ -106,7 +106,7 @@ async function run(context: Context, options: EmulatorCommandOptions): Promise<v
   const folder = uploads === undefined ? undefined : makeUploads(io.cwd, uploads);
   if (sample && folder === undefined) {
     throw new ImgctlError('usage', '--sample needs --uploads', {
-      hint: 'name a folder with: imgctl emulator --uploads ./uploads --sample',
+      hint: 'use: imgctl emulator --uploads ./uploads --sample',
     });
   }
   const images =
@@ -141,7 +141,7 @@ async function run(context: Context, options: EmulatorCommandOptions): Promise<v
     // Requests for other names get 421.
     if (host !== 'localhost' && host !== '::1' && !host.startsWith('127.')) {
       const names = `localhost, ${host} and the IP addresses of this machine`;
-      const hint = 'for another name, listen on it: imgctl emulator --host NAME';
+      const hint = 'to accept another name: imgctl emulator --host NAME';
       console.report(`accepted host names: ${names}`, hint);
     }
     await new Promise<void>((resolve) => {

@@ -105,9 +105,9 @@ function readMetrics(file: string): string {
   const text = fs.readFileSync(file, 'utf8');
   const line = text.split('\n').findIndex((each) => !OWN_LINE.test(each));
   if (line < 0) return text;
-  throw new ImgctlError('config', `line ${line + 1} of the metrics file ${file} is not imgctl's`, {
-    hint: 'give imgctl a file of its own, such as imgctl.prom',
-  });
+  const message = `line ${line + 1} of the metrics file ${file} was not written by imgctl`;
+  const hint = 'give imgctl a file of its own, such as imgctl.prom';
+  throw new ImgctlError('config', message, { hint });
 }
 
 /** Replaces the values of this run and profile in a text; other samples and the last success stay. */

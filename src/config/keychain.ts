@@ -100,7 +100,7 @@ function credentialHelper(helper: string): Program {
       const { Username, Secret: password } = Object(tryOr(() => JSON.parse(stdout), {}));
       if (typeof Username !== 'string' || typeof password !== 'string') {
         // The output may hold the password, so it is not shown.
-        const message = `${path.basename(command)} get printed no user name and secret in JSON`;
+        const message = `${path.basename(command)} get did not print a user name and secret as JSON`;
         const hint = 'use a helper that speaks the protocol of docker-credential-helpers';
         throw new ImgctlError('config', message, { hint });
       }

@@ -13,7 +13,7 @@ const STALE_AFTER = 5_000;
 
 const MAX_PAUSE = 1_000;
 
-/** Another process took the mutex over while this one was stopped. */
+/** Another process took the mutex over while this one was suspended. */
 export class MutexLostError extends ImgctlError {}
 
 /**
@@ -41,7 +41,7 @@ export async function withMutex<Result>(
       fs.utimesSync(own, time, time);
     } catch (cause) {
       if (!isMissing(cause)) return;
-      const message = `another imgctl took over ${path.dirname(own)} while this one was stopped`;
+      const message = `another imgctl took over ${path.dirname(own)} while this one was suspended`;
       throw new MutexLostError('failed', message, { hint: 'run the command again', cause });
     }
   };
@@ -157,7 +157,7 @@ function takeOver(holder: string, own: string): boolean {
   }, false);
 }
 
-/** True if this process alone holds the mutex. Else releases it: another took it over while this one was stopped. */
+/** True if this process alone holds the mutex. Else releases it: another took it over while this one was suspended. */
 function settleRace(own: string): boolean {
   if (fs.readdirSync(path.dirname(own)).length === 1) return true;
   release(own);

@@ -123,7 +123,7 @@ function dispatch(
     const timedOut = () => {
       const missing = content ? 'no progress' : 'no complete response';
       const message = `${method} ${target}: ${missing} within ${timeout / 1000} s, still ${waitingFor()}`;
-      const hint = `allow more time with --timeout 60s, or ${check}`;
+      const hint = `allow more time with --timeout ${Math.ceil(timeout / 500)}s, or ${check}`;
       fail(new TransportError('timeout', message, { hint, sent: controller !== undefined }));
     };
     const timer = setTimeout(timedOut, timeout);

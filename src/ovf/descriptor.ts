@@ -37,7 +37,7 @@ export async function readDescriptor(
     if (maxHardware !== undefined) checkHardware(root, maxHardware, report);
     const envelope = readEnvelope(root, report);
     if (textLength(envelope) <= DESCRIPTOR_LIMITS.bytes) return envelope;
-    throw new XmlError('xml-too-complex', 'repeats its names to more than 16 MiB', root.line);
+    throw new XmlError('xml-too-complex', 'repeated names take more than 16 MiB', root.line);
   } catch (thrown) {
     if (!(thrown instanceof XmlError)) throw thrown;
     findings.add(thrown.code, `${file.name}:${thrown.line}`, thrown.message);

@@ -243,7 +243,7 @@ function describeFormat(block: Buffer): string {
   if (magic.startsWith('\u001f\u008b')) return 'compressed with gzip; decompress it first';
   if (magic === 'PK\u0003\u0004') return 'a zip archive, not a tar archive';
   if (magic === 'KDMV') return 'a VMDK disk, not a tar archive';
-  if (mayBeXml(block)) return 'XML, not a tar archive; name a descriptor .ovf';
+  if (mayBeXml(block)) return 'XML, not a tar archive; the name of a descriptor must end in .ovf';
   return 'not a tar archive';
 }
 

@@ -187,7 +187,7 @@ export class SharedStore implements TokenStore {
       }
       await this.#checkLock();
       if (io.now() > deadline) {
-        const message = `another imgctl has requested a token for ${PATIENCE / 1000} s`;
+        const message = `another imgctl has been requesting a token for ${PATIENCE / 1000} s`;
         throw new ImgctlError('locked', message, { hint: 'try again later' });
       }
       await io.sleep(WAIT * (0.5 + io.random()), io.signal);

@@ -116,7 +116,7 @@ export function nameTooLong(name: string, address: string): ImgctlError {
 }
 
 export function conflict(name: string, address: string, note?: string): ImgctlError {
-  const hint = 'rename your file, or replace it with: --on-conflict replace';
+  const hint = 'rename your file, or replace the stored one with: --on-conflict replace';
   return new ImgctlError('conflict', `${address} already has a different ${name}`, {
     hint: note === undefined ? hint : `${note}; ${hint}`,
   });
@@ -138,7 +138,7 @@ export function storageFull(address: string, reason: string, cause?: unknown): I
 
 /** @param what differs, such as `its size is 3 bytes` */
 export function arrivedWrong(name: string, what: string): ImgctlError {
-  return new ImgctlError('failed', `${name} arrived damaged: ${what}`, {
+  return new ImgctlError('failed', `the upload of ${name} failed: ${what}`, {
     hint: 'run the command again; if it fails again, ask the administrators of the storage',
   });
 }

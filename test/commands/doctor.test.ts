@@ -199,7 +199,9 @@ describe('doctor checks the connection', () => {
   it('and stops at --timeout, which --debug traces', async () => {
     const { of, stderr } = await responded(STALL, undefined, '--timeout 60ms --debug');
     const [found] = of('connection');
+    const hint = 'allow more time with --timeout 1s, or check the base URL: imgctl config list';
     expect(found).toMatch(/^failed: .* within 0\.06 s, still waiting for the response -> /);
+    expect(found?.split(' -> ')[1]).toBe(hint);
     expect(stderr).toMatch(/^imgctl: debug: GET http:\S+\/v2: no response after \d+ ms: /m);
   });
 

@@ -70,7 +70,7 @@ it.each([
 it('emulator says which host names it accepts if other machines can reach it', async () => {
   const { io } = await emulate(['--host', '0.0.0.0']);
   const names = 'accepted host names: localhost, 0.0.0.0 and the IP addresses of this machine';
-  const hint = 'hint: for another name, listen on it: imgctl emulator --host NAME';
+  const hint = 'hint: to accept another name: imgctl emulator --host NAME';
   await expect.poll(() => io.stderr.text).toBe(`imgctl: ${names}\n${hint}\n`);
 });
 

@@ -104,7 +104,7 @@ describe('sync --metrics-file', () => {
       const file = path.join(cwd, 'm.prom');
       const text = `# HELP imgctl_sync_last_added x\nimgctl_sync_last_added{profile="a"} -1e-7\n${line}\n`;
       writeFileSync(file, text);
-      const message = `line 3 of the metrics file ${file} is not imgctl's\nhint: give imgctl a file of its own`;
+      const message = `line 3 of the metrics file ${file} was not written by imgctl\nhint: give imgctl a file of its own`;
       for (const command of ['sync', 'push x.ova', 'images changes']) {
         const result = await imgctl(`${command} --metrics-file m.prom`, { cwd });
         expect(result).toEqual(failed(2, message));

@@ -141,7 +141,7 @@ describe('a guess from another tool', () => {
     ...['download 3', 'pull', 'images download 3', 'images pull 3'].map(
       (line) => [line, 'there is no download: the service deploys images itself\n'] as const,
     ),
-    ['upgrade', 'upgrade it the way you installed it: see the README\n'],
+    ['upgrade', 'upgrade imgctl the way you installed it: see the README\n'],
     ['context', 'use: imgctl profile\n'],
     ['profile add x', 'use: imgctl login --profile NAME\n'],
     ['profile create x', 'use: imgctl login --profile NAME\n'],
@@ -180,11 +180,11 @@ describe('a guess from another tool', () => {
     ['images list --all', 'omit it: every image is listed'],
     ['my-images --format json', 'use -o FORMAT'],
     ['images list --jq .[]', 'pipe JSON to jq'],
-    ['whoami --insecure', 'certificates are always verified; to trust another: imgctl config set'],
     [
-      'images list --name ubuntu',
-      'list images whose name contains a text: imgctl images list TEXT',
+      'whoami --insecure',
+      'certificates are always verified; to trust a private one: imgctl config set',
     ],
+    ['images list --name ubuntu', 'search for names with: imgctl images list TEXT'],
     ['images list --exclude minimal', "use -f 'name!~TEXT'\n"],
     ['images list --not minimal', "use -f 'name!~TEXT'\n"],
     ['images list --folder ubuntu', 'use -f folder,eq,NAME'],

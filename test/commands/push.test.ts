@@ -448,8 +448,7 @@ describe('push without settings', () => {
 
   it('names all of them at once unattended, and with --to asks for the credentials once', async () => {
     const { push, settings, stored, directory } = await setUp();
-    const both =
-      'no service address and no upload storage are set\nhint: run: imgctl login, then: ';
+    const both = 'no service address or upload storage is set\nhint: run: imgctl login, then: ';
     expect(await push({ env: { IMGCTL_BASE_URL: undefined } })).toEqual(failed(2, both));
     const credentials =
       'no user name and no password for the upload storage\nhint: run: imgctl config set upload-username NAME; then set IMGCTL_UPLOAD_PASSWORD ';

@@ -133,7 +133,7 @@ unixOnlySuite('the credential helper is a shell script')('a credential helper', 
     expect(held()).toMatchObject({ Username: 'demo', Secret: 'of demo' });
   });
 
-  const NO_JSON = 'get printed no user name and secret in JSON';
+  const NO_JSON = 'get did not print a user name and secret as JSON';
   it.each([
     ['hangs', 'exec sleep 60', 'get did not finish within 0.1 s', 100],
     ['fails', 'echo locked; exit 3', 'get failed with exit code 3: locked'],

@@ -96,7 +96,7 @@ describe('the lock', () => {
       await withMutex(file, PATIENCE, watcher, async (assertHeld) => {
         const { code, message, hint } = thrownBy(confirmLost);
         expect([code, hint]).toEqual(['failed', 'run the command again']);
-        expect(message).toBe(`another imgctl took over ${file}.lock while this one was stopped`);
+        expect(message).toBe(`another imgctl took over ${file}.lock while this one was suspended`);
         assertHeld();
       });
       return neighbours(file);

@@ -215,7 +215,7 @@ describe('a descriptor of few bytes that repeats a long name', () => {
         code: 'xml-too-complex',
         severity: 'error',
         place: 'vm.ovf:1',
-        message: 'repeats its names to more than 16 MiB',
+        message: 'repeated names take more than 16 MiB',
       },
     ]);
   });

@@ -199,7 +199,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
       const late = { ...io, now: () => (time += 61_000) };
       const never = async () => undefined;
       const turn = store.withTokenMutex({ reuse: never, action: never }, late);
-      const message = 'another imgctl has requested a token for 120 s';
+      const message = 'another imgctl has been requesting a token for 120 s';
       await expect(turn).rejects.toMatchObject({ code: 'locked', exitCode: 1, message });
     });
 

@@ -132,7 +132,9 @@ it.each([
   'push to %s refused with 429 and %j says when to try again',
   async (kind, headers, when) => {
     const { start } = await setUp(kind, () => ({ status: 429, headers }));
-    const text = new RegExp(`^imgctl: 127.* limits requests \\(429\\)\nhint: try again ${when}`);
+    const text = new RegExp(
+      `^imgctl: too many requests to 127.* \\(429\\)\nhint: try again ${when}`,
+    );
     expect(await start('--no-sync', 0).ended).toEqual(failed(6, text));
   },
 );
@@ -155,7 +157,10 @@ it('push --on-conflict replace fails if a storage without ETags moves nothing', 
 });
 
 it.each([
-  ['replace', 'web.ova arrived damaged: another file replaced it\nhint: run the command again'],
+  [
+    'replace',
+    'the upload of web.ova failed: another file replaced it\nhint: run the command again',
+  ],
   ['fail', 'already has a different web.ova'],
 ])(
   'push --on-conflict %s says that another push moved its file over this one',
@@ -260,7 +265,7 @@ describe('push to an S3 storage', () => {
     ['with its own keys another size', { ...OPAQUE, size: 17 }],
   ])('that shows %s fails, and removes the object', async (_what, changes) => {
     const { push, requests } = await setUp('s3', s3(changes));
-    expect(await push()).toEqual(failed(1, 'web.ova arrived damaged: its size is 17\n'));
+    expect(await push()).toEqual(failed(1, 'the upload of web.ova failed: its size is 17\n'));
     expect(requests.map(({ method }) => method)).toContain('DELETE');
   });
 
@@ -269,7 +274,7 @@ describe('push to an S3 storage', () => {
     const { push } = await setUp('s3', (request, index) => {
       return request.method === 'HEAD' ? { status: 404 } : script(request, index);
     });
-    expect(await push()).toEqual(failed(1, 'web.ova arrived damaged: it is missing\n'));
+    expect(await push()).toEqual(failed(1, 'the upload of web.ova failed: it is missing\n'));
   });
 
   it('that encrypts with its own keys is compared by the size, or by the ETag of an own upload', async () => {

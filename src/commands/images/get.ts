@@ -165,7 +165,7 @@ function idOfUrl(text: string, baseUrl: string): number {
   const start = `${baseUrl}/v2/image/`;
   const id = place.startsWith(start) ? place.slice(start.length) : '';
   if (/^\d+$/.test(id) && Number.isSafeInteger(Number(id))) return Number(id);
-  throw new ImgctlError('usage', `not the URL of an image of ${baseUrl}: ${place || 'invalid'}`, {
+  throw new ImgctlError('usage', `not an image URL of ${baseUrl}: ${place || 'invalid'}`, {
     hint: `use a URL such as ${start}42, or the id alone`,
   });
 }

@@ -97,7 +97,7 @@ async function run(context: Context, options: LatestOptions, words: readonly str
   if (each) return view.printList(found.index.series().map(newestOf));
   const { image, command } = await chooseNewest(context, options, found);
   await view.printRecord({ ...image });
-  if (command !== undefined) context.console.note(`without asking: ${command}`);
+  if (command !== undefined) context.console.note(`to skip the prompt: ${command}`);
 }
 
 /** Shows all candidates; in a table, each series once above its rows. */
@@ -159,7 +159,8 @@ async function chooseNewest(context: Context, options: LatestOptions, found: Fou
   });
   const chosen = choices[Number(number) - 1];
   if (chosen === undefined) {
-    throw new ImgctlError('usage', `there is no number ${number}`, { hint: error.hint });
+    const message = `the number must be from 1 to ${choices.length} (got ${number})`;
+    throw new ImgctlError('usage', message);
   }
   return { image: chosen, command: selecting(chosen) };
 }

@@ -115,7 +115,7 @@ export async function eachFile(
   action: (file: string, resolved: string) => Promise<void>,
 ): Promise<void> {
   if (files.includes('')) {
-    const message = "the name of a file must not be empty (got '')";
+    const message = 'the name of a file must not be empty';
     throw new ImgctlError('usage', message, { hint: PROVIDE_FILE });
   }
   const unreadable: ImgctlError[] = [];
@@ -124,7 +124,7 @@ export async function eachFile(
       const resolved = path.resolve(context.io.cwd, file);
       if (fs.statSync(resolved).isDirectory()) {
         throw new ImgctlError('invalid-package', `${file} is not a file`, {
-          hint: `name an OVA or OVF file, such as ${path.join(file, 'NAME.ova')}`,
+          hint: `use an OVA or OVF file, such as ${path.join(file, 'NAME.ova')}`,
         });
       }
       await action(file, resolved);

@@ -154,7 +154,7 @@ function run(context: Context, options: PushOptions, files: readonly string[]): 
     const { settings, io } = context;
     const isUnset = (key: SettingKey) => settings.find(key).text === undefined;
     if (sync && isUnset('base-url') && isUnset('upload-url')) {
-      throw new ImgctlError('config', 'no service address and no upload storage are set', {
+      throw new ImgctlError('config', 'no service address or upload storage is set', {
         hint: `run: ${settings.loginCommand}, then: imgctl config set upload-url URL${settings.profileFlag}`,
       });
     }

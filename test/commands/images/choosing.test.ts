@@ -117,7 +117,7 @@ describe('images latest on a terminal', () => {
     const { stdout, stderr, exitCode } = await typing('2\n', 'images latest --get name');
     expect([stdout, exitCode]).toEqual(['rocky-9.5-Base.x86_64.ova\n', 0]);
     expect(stderr).toContain(CHOICE);
-    expect(stderr).toMatch(/ imgctl: without asking: imgctl images latest Base\n$/);
+    expect(stderr).toMatch(/ imgctl: to skip the prompt: imgctl images latest Base\n$/);
   });
 
   it.each([

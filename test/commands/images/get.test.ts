@@ -52,7 +52,7 @@ describe('images get', () => {
   ])('rejects the URL %s, sends nothing and repeats no password', async (url) => {
     const { imgctl, server, requests } = await scriptedUser(serving(images));
     const result = await imgctl(['images', 'get', url.replace('BASE', server.baseUrl)]);
-    expect(result).toEqual(failed(2, `not the URL of an image of ${server.baseUrl}: `));
+    expect(result).toEqual(failed(2, `not an image URL of ${server.baseUrl}: `));
     expect(result.stderr).not.toContain('SECRET');
     expect(requests()).toEqual([]);
   });

@@ -152,7 +152,7 @@ describe('images latest', () => {
     const names = ['a-02-01-2024.ova', 'a-01-02-2024.ova', 'a-01-01-2024.ova'];
     const images = names.map((name, index) => named(index + 1, name));
     const stderr =
-      'imgctl: the dates in a-#-#-#.ova may begin with day or month\n' +
+      'imgctl: the dates in a-#-#-#.ova may start with the day or the month\n' +
       '  a-01-02-2024.ova  (day first)\n  a-02-01-2024.ova  (month first)\n';
     const hint = "hint: select the first with: imgctl images latest -f 'name=a-01-02-2024.ova'\n";
     expect(await latest(images)).toEqual({ stdout: '', stderr: `${stderr}${hint}`, exitCode: 2 });

@@ -148,7 +148,11 @@ describe('--from', () => {
   it.each<[string, (text: string) => string, string?]>([
     ['formatted by others', (text) => `\ufeff${JSON.stringify(JSON.parse(text), null, 4)}`],
     ['newer', (text) => text.replace('1', '2'), 'has the newer format 2\nhint: upgrade imgctl'],
-    ['older', (text) => text.replace('1', '0'), 'has an unknown format\nhint: save one in another'],
+    [
+      'older',
+      (text) => text.replace('1', '0'),
+      'has an unknown format\nhint: save a snapshot to another',
+    ],
     ['without a time', (text) => text.replace('_at', ''), 'has an unknown format'],
     ['another file', () => 'root:x:0:0', 'has an unknown format'],
     ['without images', (text) => text.replace('images":', 'x":'), 'has an unknown format'],
