@@ -116,11 +116,11 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ['age', 'how long ago: 3 months ago'],
       ],
     },
-    'Tables show local time, unless the setting time says otherwise. csv has iso, or local for spreadsheets; the other formats are raw. Only tables accept age. An ambiguous time is shown as the service sent it.',
+    'Without --time, tables are local (or as the setting time says), csv is iso, and the other formats are raw. For a spreadsheet, use csv with --time local. Only tables accept age. An ambiguous time is shown as the service sent it.',
     {
       shell: [
         'imgctl images list --time age -s updated_on,desc --limit 10',
-        'imgctl images list -o csv --time iso',
+        'imgctl images list -o csv --time local',
       ],
     },
     'Programs: the help of each command names the fields of its JSON output; "imgctl commands --json" lists every command with the types of its fields. Within a major version, fields are added, but never renamed or removed; ignore those you do not know.',
@@ -129,7 +129,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
   ],
 
   environment: [
-    'Environment variables: a flag overrides a variable, and a variable overrides the profile. An empty variable counts as unset.',
+    'Environment variables: an option overrides a variable, and a variable overrides the profile. An empty variable counts as unset.',
     {
       terms: [
         ['IMGCTL_PROFILE', 'use the settings and token of this profile'],
@@ -179,7 +179,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ['NO_COLOR, FORCE_COLOR', 'turn colour off or on'],
       ],
     },
-    'If a token is needed and none is valid, the password comes from the first of these that is set: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the setting password-file, the password command, the credential helper, and the system keychain (if "imgctl login --store-password" stored it there). Only "imgctl login" prompts for it. No flag ever takes a secret.',
+    'If a token is needed and none is valid, the password comes from the first of these that is set: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the setting password-file, the password command, the credential helper, and the system keychain (if "imgctl login --store-password" stored it there). Only "imgctl login" prompts for it. No option ever takes a secret.',
     'A credential helper is a program that speaks Docker\'s protocol: "imgctl config set credential-helper pass" runs docker-credential-pass. Others are wincred, osxkeychain and secretservice.',
     'A shell runs the password command. The command, the credential helper and the keychain program (secret-tool, security) must finish within 30 s; a password file must give its line within that time. A password command that still runs 2 s after its first line is ended, and that line is the password. These programs do not see secrets in variables such as IMGCTL_PASSWORD and IMGCTL_TOKEN. The mode of a password file is not checked, because mounted secrets have their own modes.',
   ],

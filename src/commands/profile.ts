@@ -15,7 +15,7 @@ const COLUMNS: readonly Column[] = [
   ['base_url', 'string or null', 'address of the service'],
   ['username', 'string or null', 'user name of the account'],
   ['token_state', 'string', 'state of the cached token: valid, expired or none'],
-  ['password', 'string or null', 'source of the password: command, helper or keychain'],
+  ['password', 'string or null', 'source of the password: file, command, helper or keychain'],
 ];
 
 const PROFILE = argument('profile', 'name of the profile', 'profiles');

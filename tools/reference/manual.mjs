@@ -25,6 +25,7 @@ const FILES = [
   ['~/.local/state/imgctl/sync-history.json', 'sync requests submitted from this machine'],
   ['~/.local/state/imgctl/changes/', 'the last run of images changes'],
   ['~/.cache/imgctl/images/', 'names of images, for completion'],
+  ['~/.cache/imgctl/uploads.*.json', 'what push proved to be in each storage'],
   ['~/.cache/imgctl/compiled/', 'compiled code, for a fast start from Node 22 on'],
 ];
 const FILES_NOTE =
