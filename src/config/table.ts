@@ -191,7 +191,8 @@ function nonEmpty(text: string, key: string): string {
 }
 
 function invalid(what: string, text: string, hint: string): ImgctlError {
-  return new ImgctlError('usage', `invalid ${what}: ${text}`, { hint });
+  const message = text.trim() === '' ? `${what} must not be empty` : `invalid ${what}: ${text}`;
+  return new ImgctlError('usage', message, { hint });
 }
 
 /** Returns why the text holds no certificate in PEM format, or undefined; Node silently ignores such text. */
