@@ -171,11 +171,16 @@ async function publish(dav: Dav, part: string, name: string, sent: StoredFile, r
     });
   }
   // Servers check and move in two steps, so that another push may still move its file over this one.
-  if (!replace && (await propfind(dav, dav.folder, 1)).some((file) => isRival(file.name, part)))
-    await dav.clock.sleep(SETTLED, dav.clock.signal);
+  if (!replace && (await mayHaveRival(dav, part))) await dav.clock.sleep(SETTLED, dav.clock.signal);
   // Only the size was checked: the next push compares the content.
   if ((await requireSize(dav, name, name, sent.size)).etag === sent.etag) return undefined;
   throw replace ? arrivedWrong(name, 'another file replaced it') : conflict(name, address);
+}
+
+/** True also if the server does not list the folder, or it is too large: the file is already moved. */
+async function mayHaveRival(dav: Dav, part: string): Promise<boolean> {
+  const files = await propfind(dav, dav.folder, 1).catch(() => undefined);
+  return files?.some(({ name }) => isRival(name, part)) ?? true;
 }
 
 function removeFailed(dav: Dav) {

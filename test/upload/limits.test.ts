@@ -139,6 +139,19 @@ it.each([
   },
 );
 
+it.each([
+  ['refuses to list', { status: 403 }],
+  ['has too many files to list', multistatus('<response/>'.repeat(100_000))],
+])('push to a folder that WebDAV %s waits for other pushes, and succeeds', async (_what, list) => {
+  const script = dav();
+  const { start } = await setUp('dav', (request, index) =>
+    request.headers.depth === '1' ? list : script(request, index),
+  );
+  const { io, ended } = start('--no-sync', 0);
+  expect((await ended).exitCode).toBe(0);
+  expect(io.sleeps).toEqual([2_000]);
+});
+
 it('push --on-conflict replace fails if a storage without ETags moves nothing', async () => {
   const names = new Map([['/bucket/web.ova', '']]);
   const { start } = await setUp('dav', ({ method, target, headers }) => {
