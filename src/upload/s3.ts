@@ -289,7 +289,7 @@ async function complete(
   try {
     const query = { uploadId: id };
     const root = rootOf(await s3.send({ method: 'POST', name, query, headers, body }));
-    ownTag = plainTag(textOf(root, 'ETag'));
+    ownTag = plainTag(textOf(root, 'ETag')) || undefined;
     await removeOtherUploads(s3, name, id);
   } catch (error) {
     if (!(error instanceof ImgctlError)) throw error;
@@ -312,7 +312,8 @@ async function complete(
   // It is surely ours if it has the ETag that the storage gave it when it was completed.
   const removal = { method: 'DELETE', name, idempotent: true };
   const isRemoved = stored.tag === ownTag && (await s3.send(removal).then(isSuccess, () => false));
-  const what = stored.size === file.size ? `ETag is ${stored.tag}` : `size is ${stored.size}`;
+  const what =
+    stored.size === file.size ? `ETag is ${stored.tag || 'missing'}` : `size is ${stored.size}`;
   throw arrivedWrong(name, `its ${what}${isRemoved ? '' : ', and it was not removed'}`);
 }
 

@@ -282,6 +282,22 @@ describe('push to an S3 storage', () => {
     expect(requests.map(({ method }) => method)).toContain('DELETE');
   });
 
+  it('that names no ETags of objects keeps the one that another program stored meanwhile', async () => {
+    const script = s3({});
+    let isComplete = false;
+    const { push, requests } = await setUp('s3', (request, index) => {
+      const isCompletion = request.method === 'POST' && !request.url.searchParams.has('uploads');
+      isComplete ||= isCompletion;
+      if (isCompletion) return { body: '<Done/>' };
+      if (request.method !== 'HEAD' || !isComplete) return script(request, index);
+      return { headers: { 'content-length': 17 } };
+    });
+    const text = 'the upload of web.ova failed: its size is 17, and it was not removed\n';
+    expect(await push()).toEqual(failed(1, text));
+    const removed = requests.filter(({ method }) => method === 'DELETE');
+    expect(removed.map(({ target }) => target)).toEqual(['/bucket/web.ova?uploadId=1']);
+  });
+
   it('that completes the upload without an object fails', async () => {
     const script = s3({});
     const { push } = await setUp('s3', (request, index) => {
