@@ -42,6 +42,8 @@ const MEANINGS: readonly (readonly [RegExp, number])[] = [
 ];
 
 const HINTS: Readonly<Record<string, string>> = {
+  BadDigest:
+    'run the command again: the file changed while it was uploaded, or the network broke it',
   RequestTimeTooSkewed: 'set the clock of this machine, then run the command again',
   AuthorizationHeaderMalformed: 'check the region: imgctl config set upload-region REGION',
 };

@@ -296,7 +296,11 @@ async function complete(
     if (error.status === 412 || error.status === 409) throw conflict(name, s3.address);
     const isGone = error.code === 'not-found';
     const isLost = error instanceof TransportError ? error.sent : error.code === 'server-error';
-    if (!isGone && !isLost) throw error;
+    if (!isGone && !isLost) {
+      // A later run would continue the upload, which would be refused again.
+      if (error.code === 'bad-answer') await abort(s3, name, id).catch(() => {});
+      throw error;
+    }
     failure = isGone ? uploadGone(name) : error;
   }
   const stored = await findStored(s3, name);

@@ -298,6 +298,22 @@ describe('push to an S3 storage', () => {
     expect(removed.map(({ target }) => target)).toEqual(['/bucket/web.ova?uploadId=1']);
   });
 
+  it.each([
+    ['a part says that the file may have changed', 'PUT', 'BadDigest', 'hint: run .* changed'],
+    ['the whole removes the upload', 'POST', 'InvalidPart', '400: InvalidPart'],
+  ])('that refuses %s', async (_what, refused, code, text) => {
+    const script = s3({});
+    const { push, requests } = await setUp('s3', (request, index) =>
+      request.method === refused && !request.url.searchParams.has('uploads')
+        ? { status: 400, body: `<Error><Code>${code}</Code></Error>` }
+        : script(request, index),
+    );
+    expect(await push()).toEqual(failed(1, new RegExp(text)));
+    // A later run continues the other parts.
+    const isRemoved = requests.some(({ method }) => method === 'DELETE');
+    expect(isRemoved).toBe(refused === 'POST');
+  });
+
   it('that completes the upload without an object fails', async () => {
     const script = s3({});
     const { push } = await setUp('s3', (request, index) => {
