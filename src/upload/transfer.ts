@@ -47,6 +47,8 @@ export async function planPackages(
   const planFile = (file: LocalFile) =>
     withUploadFile(file, transfer, async (opened): Promise<PlannedFile> => {
       onFile(file.name);
+      // A push may have waited for another one since.
+      if (opened.source !== file.checked) throw changedError(file.path);
       const { size, identity, proved } = opened;
       const { state, note } = await compare(file, opened, transfer);
       const action = {

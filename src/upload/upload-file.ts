@@ -15,6 +15,8 @@ export interface LocalFile {
   readonly path: string;
   /** What has a digest in a manifest. */
   readonly regions: readonly Region[];
+  /** The state of the file when its package was checked. */
+  readonly checked: string | undefined;
 }
 
 /** Small enough to see progress on a slow line. Parts of S3 are a multiple of it. */

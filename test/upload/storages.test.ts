@@ -50,10 +50,15 @@ describe.each(['dav', 's3'] as const)('push to %s', (kind) => {
     expect(seen.service).toEqual([]);
   });
 
-  it('stops and shows nothing if the file changes while it is uploaded', async () => {
+  it.each([
+    ['after its check', /^(PROPFIND|GET)$/],
+    ['while it is sent', /^PUT$/],
+  ])('stops and shows nothing if the file changes %s', async (_when, methods) => {
     let file = '';
+    let isChanged = false;
     const user = await storageUser(kind, [], ({ method }) => {
-      if (method === 'PUT') appendFileSync(file, 'x');
+      if (!isChanged && methods.test(method)) appendFileSync(file, 'x');
+      isChanged ||= methods.test(method);
     });
     file = writeOva(user.work, 'web', LARGE);
     const { stderr, exitCode } = await user.imgctl(`push ${file} ${OPTIONS}`);

@@ -1,6 +1,6 @@
 // imgctl push: checks packages, uploads them, syncs once, and shows the new images.
 
-import { realpathSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import {
   type CommandSpec,
@@ -246,6 +246,7 @@ async function checkPackages(context: Context, files: readonly string[]): Promis
 
 async function uploadOf(file: string, { files, expected }: CheckedPackage): Promise<UploadPackage> {
   const { digestFindings } = await import('../../ovf/manifest.ts');
+  const { stateOf } = await import('../../upload/upload-file.ts');
   const distinct = new Map(files.map((each) => [each.path, each]));
   return {
     name: path.basename(file),
@@ -254,7 +255,8 @@ async function uploadOf(file: string, { files, expected }: CheckedPackage): Prom
       const regions = own.map(({ file: { offset, size }, entry }) => {
         return { offset, size, algorithm: entry.algorithm.toLowerCase() };
       });
-      return { name: each.name, path: each.path, regions };
+      const stats = statSync(each.path, { bigint: true, throwIfNoEntry: false });
+      return { name: each.name, path: each.path, regions, checked: stats && stateOf(stats) };
     }),
     async verify(digests) {
       const next = new Map([...digests].map(([each, list]) => [each, [...list]]));
