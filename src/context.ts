@@ -10,6 +10,7 @@ import {
   Settings,
 } from './config/settings.ts';
 import { SETTINGS, type SettingKey } from './config/table.ts';
+import { parseValue } from './config/values.ts';
 import { Console, type ConsoleStyle, type Redaction } from './console.ts';
 import { attempt, ImgctlError, tryOr } from './errors.ts';
 import { checkName, findPaths, type Paths } from './files/paths.ts';
@@ -113,7 +114,7 @@ export class Context implements ConsoleStyle {
    * @throws ImgctlError usage or config: it is invalid
    */
   override(key: SettingKey, text: string, origin = `--${key}`): unknown {
-    const value = SETTINGS[key].value.parse(text, origin);
+    const value = parseValue(SETTINGS[key].value, text, origin);
     this.overrides.set(key, { text, value, origin });
     this.#settings = undefined;
     return value;

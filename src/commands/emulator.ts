@@ -188,7 +188,6 @@ function guideOf(
 function makeUploads(cwd: string, uploads: string): string {
   const folder = path.resolve(cwd, uploads);
   const hint = 'use a folder such as: imgctl emulator --uploads ./uploads';
-  if (uploads === '') throw new ImgctlError('usage', '--uploads must not be empty', { hint });
   try {
     makeFolder(folder);
     fs.readdirSync(folder);

@@ -6,7 +6,7 @@ import { builtin } from '../io.ts';
 import { FORMAT_NAMES } from '../output/formats.ts';
 import { FIELDS, parseColumns } from '../query/fields.ts';
 import { TIME_STYLES } from '../query/timestamp.ts';
-import { choice, duration, type Value, wholeNumber } from './values.ts';
+import { anyText, choice, duration, type Value, wholeNumber } from './values.ts';
 
 export interface SettingDefinition {
   readonly summary: string;
@@ -25,7 +25,7 @@ function parsed<Parsed>(
 
 /** Basic credentials cannot hold a colon in the user name (RFC 7617). The rest may be a password, so it is hidden. */
 function userName(text: string, key: string): string {
-  if (!text.includes(':')) return nonEmpty(text, key);
+  if (!text.includes(':')) return text;
   throw invalid(key, text.replace(/:.*/s, ':…'), 'use a user name without a colon');
 }
 
@@ -43,9 +43,9 @@ const COLUMNS = parsed((text, key) => parseColumns(text, key, FIELDS), { from: '
 
 const BOOLEAN = choice('value', ['true', 'false']);
 
-const COMMAND = parsed(nonEmpty);
+const COMMAND = anyText();
 
-const FILE = parsed(nonEmpty, { from: 'files' });
+const FILE = anyText({ from: 'files' });
 
 /** All settings by group, in the order of `config list`. */
 export const SETTING_GROUPS = {
@@ -183,16 +183,8 @@ export function isSettingKey(text: string): text is SettingKey {
   return Object.hasOwn(SETTINGS, text);
 }
 
-function nonEmpty(text: string, key: string): string {
-  if (text !== '') return text;
-  throw new ImgctlError('usage', `${key} must not be empty`, {
-    hint: `provide a value, or remove the setting: imgctl config unset ${key}`,
-  });
-}
-
 function invalid(what: string, text: string, hint: string): ImgctlError {
-  const message = text.trim() === '' ? `${what} must not be empty` : `invalid ${what}: ${text}`;
-  return new ImgctlError('usage', message, { hint });
+  return new ImgctlError('usage', `invalid ${what}: ${text}`, { hint });
 }
 
 /** Returns why the text holds no certificate in PEM format, or undefined; Node silently ignores such text. */

@@ -1,6 +1,6 @@
 // The kinds of values that options, arguments and settings take: how each is parsed, and what help and completion offer.
 
-import { ImgctlError } from '../errors.ts';
+import { attempt, ImgctlError } from '../errors.ts';
 import { parseChoice } from '../query/suggest.ts';
 
 /** Where completion finds the values that are not a fixed choice. */
@@ -33,6 +33,23 @@ export interface Value<Parsed = unknown> {
   readonly from?: ValueSource;
   readonly min?: number;
   readonly max?: number;
+}
+
+/**
+ * Returns the value of an option or setting.
+ * @throws ImgctlError usage or config: the text is empty or invalid
+ */
+export function parseValue(value: Value, text: string, name: string): unknown {
+  const result = attempt(() => value.parse(text, name));
+  if (text.trim() === '') {
+    const omit = name.startsWith('-')
+      ? 'omit it'
+      : `remove the setting: imgctl config unset ${name}`;
+    const { hint = `provide a value, or ${omit}` } = 'error' in result ? result.error : {};
+    throw new ImgctlError('usage', `${name} must not be empty`, { hint });
+  }
+  if ('error' in result) throw result.error;
+  return result.value;
 }
 
 /** Any text. @param hints what completion offers */

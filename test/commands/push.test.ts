@@ -336,13 +336,7 @@ describe('push fails before it uploads anything', () => {
     ],
     ['for a broken URL', 'list', '--to s3+https://h/b/%zz', 2, 'invalid upload URL: s3+https://h'],
     ['for a broken path', 'list', '--to file:///a%2fb', 2, 'invalid upload URL: file:///a%2fb'],
-    [
-      'for an empty URL',
-      'list',
-      '--to=',
-      2,
-      'upload URL must not be empty\nhint: use a URL such as ',
-    ],
+    ['for an empty URL', 'list', '--to=', 2, '--to must not be empty\nhint: use a URL such as '],
     ...['file:', 'file:///', 'file:.', 'file:uploads'].map(
       (url): [string, string, string, number, string] => {
         const text = `invalid upload URL: ${url}\nhint: use a URL such as `;
