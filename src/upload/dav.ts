@@ -245,8 +245,8 @@ function filesOf(response: HttpResponse) {
         name: nameOf(textOf(element, 'href') ?? ''),
         isFolder: findAll(element, 'collection').length > 0,
         size,
-        /** Empty if the server has none. */
-        etag,
+        /** Empty if the server has none. Without W/, which Apache drops a second after the last change. */
+        etag: etag.replace(/^W\//, ''),
         state: [etag, modified, size].join(' '),
         isSettled,
         /** Milliseconds since the last change, by the clock of the server. */

@@ -193,6 +193,22 @@ it.each([
   },
 );
 
+it('push --on-conflict replace takes an ETag that is no longer weak for the same', async () => {
+  const sizes = new Map<string, string>();
+  const { start, requests } = await setUp('dav', ({ method, target, headers }) => {
+    if (method === 'PUT') sizes.set(target, String(headers['content-length']));
+    if (method === 'MOVE') sizes.set('/bucket/web.ova', sizes.get(target) ?? '');
+    if (method !== 'PROPFIND') return { status: 201 };
+    if (target === '/bucket/') return multistatus(FOLDER);
+    const tag = target === '/bucket/web.ova' ? '"1"' : 'W/"1"';
+    const size = sizes.get(target);
+    const facts = `<getcontentlength>${size}</getcontentlength><getetag>${tag}</getetag>`;
+    return size === undefined ? { status: 404 } : multistatus(`<response>${facts}</response>`);
+  });
+  expect((await start('--no-sync --on-conflict replace').ended).exitCode).toBe(0);
+  expect(requests.map(({ method }) => method)).not.toContain('GET');
+});
+
 it('push to WebDAV waits for another that is about to move its file over this one', async () => {
   let part = '';
   let size = '';
