@@ -38,6 +38,12 @@ const MAX_NAME = 255;
 /** Maximum number of unlisted parts to remove. */
 const MAX_PARTS = 1_000;
 
+// The file of parts: follow no link and wait for no pipe. Windows has neither flag.
+const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
+const READ = O_NOFOLLOW | O_NONBLOCK;
+// Node takes numbers, although its types say less.
+const APPEND = (O_WRONLY | O_APPEND | O_CREAT | READ) as unknown as string;
+
 const PROPFIND = textBody(
   '<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:"><prop><getcontentlength/><getetag/><getlastmodified/><resourcetype/></prop></propfind>',
 );
@@ -108,9 +114,11 @@ async function put(dav: Dav, name: string, file: UploadFile, onProgress: OnBytes
     part = partName(name, clock.system);
     failed.add(part);
     // nginx does not list hidden files. Without this file, a killed push may leave one.
-    withPartsFile(partsFile, O_WRONLY | O_APPEND | O_CREAT, (descriptor) =>
-      fs.writeSync(descriptor, `${part}\n`),
-    );
+    if (partsFile)
+      tryOr(
+        () => fs.appendFileSync(partsFile, `${part}\n`, { flag: APPEND, mode: 0o600 }),
+        undefined,
+      );
     return dav.urlOf(part);
   };
   try {
@@ -130,26 +138,6 @@ async function put(dav: Dav, name: string, file: UploadFile, onProgress: OnBytes
     if (!(error instanceof TransportError)) await removeFailed(dav);
     throw error;
   }
-}
-
-// Windows has neither of the last two.
-const { O_RDONLY, O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
-
-/** Opens the file of parts, but follows no link and waits for no pipe. Returns undefined if that fails. */
-function withPartsFile<Result>(
-  file: string | undefined,
-  flags: number,
-  action: (descriptor: number) => Result,
-): Result | undefined {
-  if (file === undefined) return undefined;
-  return tryOr(() => {
-    const descriptor = fs.openSync(file, flags | O_NOFOLLOW | O_NONBLOCK, 0o600);
-    try {
-      return action(descriptor);
-    } finally {
-      fs.closeSync(descriptor);
-    }
-  }, undefined);
 }
 
 /** Moves a part to its name and checks it again. */
@@ -295,10 +283,9 @@ export function davStorage(
     compare: (name, file, proved) => compare(dav, name, file, proved),
     put: (name, file, onProgress) => put(dav, name, file, onProgress),
     async removeDeadParts(isLast) {
-      const known = withPartsFile(partsFile, O_RDONLY, (descriptor) =>
-        fs.readFileSync(descriptor, 'utf8').split('\n'),
-      );
-      const ages = new Map(known?.slice(-MAX_PARTS).map((name) => [name, 0]));
+      const reading = fs.promises.readFile(partsFile ?? '', { encoding: 'utf8', flag: READ });
+      const known = (await reading.catch(() => '')).split('\n');
+      const ages = new Map(known.slice(-MAX_PARTS).map((name) => [name, 0]));
       for (const { name, age } of await propfind(dav, folder, 1)) ages.set(name, age);
       for (const [name, age] of ages)
         if (isDeadPart(name, age, clock.system)) await remove(dav, name);
