@@ -4,7 +4,7 @@ import path from 'node:path';
 import { ask } from '../../config/prompt.ts';
 import { findSecret, SECRETS } from '../../config/secrets.ts';
 import { changeProfile } from '../../config/settings.ts';
-import { absoluteUploadUrl, type SettingKey, type UploadTarget } from '../../config/table.ts';
+import { absoluteUploadUrl, type SettingKey } from '../../config/table.ts';
 import type { Context } from '../../context.ts';
 import { hasCode, ImgctlError } from '../../errors.ts';
 import { keyedFile } from '../../files/paths.ts';
@@ -25,9 +25,7 @@ const CREDENTIALS = {
 export function storageFiles({ settings, paths, io }: Context) {
   const target = requireUploadTarget(settings);
   const isFolder = target.kind === 'file';
-  const address = isFolder
-    ? path.resolve(io.cwd, target.path)
-    : target.url.href.replace(/\/+$/, '');
+  const address = isFolder ? path.resolve(io.cwd, target.path) : target.url.href;
   const user = isFolder ? undefined : settings.get(CREDENTIALS[target.kind][0]);
   const key = [target.kind, address, user ?? ''];
   return {
@@ -36,27 +34,27 @@ export function storageFiles({ settings, paths, io }: Context) {
   };
 }
 
+/** On S3: bytes per part, and parts at the same time. */
+type Transfer = Pick<StorageOptions, 'partSize' | 'parallel'>;
+
 /**
  * Opens the storage, and looks at it with its credentials.
- * @param transfer bytes per part, and parts at the same time, on S3
  * @param mayAsk asks on a terminal for what is not set, and stores it if it works
  * @throws ImgctlError config, not-logged-in: settings or credentials are missing or invalid
  */
 export async function openUploadStorage(
   context: Context,
-  transfer: Pick<StorageOptions, 'partSize' | 'parallel'> = { partSize: 16 * 2 ** 20, parallel: 4 },
+  transfer: Transfer = { partSize: 16 * 2 ** 20, parallel: 4 },
   mayAsk = false,
 ): Promise<Storage> {
-  const { io } = context;
   const { text: url, source } = context.settings.find('upload-url');
-  // With --to, the answers are used once and not stored.
-  const answers = mayAsk && io.stdin.isTTY ? { values: new Map<SettingKey, string>() } : undefined;
-  if (answers && url === undefined)
+  const answers: Answers = { mayAsk: mayAsk && context.io.stdin.isTTY, values: new Map() };
+  if (answers.mayAsk && url === undefined)
     await askFor(context, answers, 'upload-url', 'folder, or URL (dav+https:// or s3+https://)');
   const storage = await openTarget(context, transfer, answers);
   try {
     // With --to, the answers are used once.
-    if (answers && source !== 'override') await store(context, answers);
+    if (source !== 'override') await store(context, answers);
     return storage;
   } catch (error) {
     await storage.close();
@@ -66,6 +64,7 @@ export async function openUploadStorage(
 
 /** What was asked for. */
 interface Answers {
+  readonly mayAsk: boolean;
   readonly values: Map<SettingKey, string>;
   /** Its name, and how to store a command that prints it. */
   secret?: { readonly name: string; readonly hint: string };
@@ -73,43 +72,42 @@ interface Answers {
 
 async function openTarget(
   context: Context,
-  transfer: Pick<StorageOptions, 'partSize' | 'parallel'>,
-  answers: Answers | undefined,
+  transfer: Transfer,
+  answers: Answers,
 ): Promise<Storage> {
-  const { io } = context;
-  const target = requireUploadTarget(context.settings);
+  const { io, settings } = context;
+  const target = requireUploadTarget(settings);
   if (target.kind === 'file') {
     const { folderStorage } = await import('../../upload/folder.ts');
     return checked(folderStorage(path.resolve(io.cwd, target.path), io));
   }
+  const { kind, url } = target;
+  const read = () => readCredentials(context, kind, url.host, answers);
+  if (kind === 's3') {
+    const { s3Storage } = await import('../../upload/s3.ts');
+    const { username: accessKeyId, password: secretAccessKey, hint } = await read();
+    const access = { accessKeyId, secretAccessKey, region: settings.get('upload-region') };
+    return checked(s3Storage(url, access, optionsOf(context, transfer)), hint);
+  }
+  const { davStorage } = await import('../../upload/dav.ts');
   const open = async () => {
-    const credentials = await readCredentials(context, target, answers);
-    return connect(context, { ...target, credentials }, transfer);
+    const user = await read();
+    return checked(davStorage(url, user, optionsOf(context, transfer)), user.hint);
   };
   // Some WebDAV storages need no user name.
-  const mayBeOpen = target.kind === 'dav' && context.settings.get('upload-username') === undefined;
-  if (!mayBeOpen) return open();
-  return connect(context, { kind: 'dav', url: target.url }, transfer).catch((error: unknown) => {
+  if (settings.get('upload-username') !== undefined) return open();
+  const anonymous = davStorage(url, undefined, optionsOf(context, transfer));
+  return checked(anonymous).catch((error: unknown) => {
     if (!hasCode(error, 'wrong-credentials')) throw error;
     return open();
   });
 }
 
-type HttpTarget = Exclude<UploadTarget, { kind: 'file' }>;
-type Credentials = Awaited<ReturnType<typeof readCredentials>>;
-type Access =
-  | { readonly kind: 'dav'; readonly url: URL; readonly credentials?: Credentials }
-  | { readonly kind: 's3'; readonly url: URL; readonly credentials: Credentials };
-
-async function connect(
-  context: Context,
-  { kind, url, credentials }: Access,
-  transfer: Pick<StorageOptions, 'partSize' | 'parallel'>,
-): Promise<Storage> {
+function optionsOf(context: Context, transfer: Transfer): StorageOptions {
   const { io, settings, console } = context;
   const { mutex } = storageFiles(context);
   const { source, origin } = settings.find('upload-url');
-  const options = {
+  return {
     clock: io,
     timeout: settings.get('timeout'),
     retries: settings.get('retries'),
@@ -122,15 +120,6 @@ async function connect(
     onSecret: (secret: string) => console.redaction.add(secret),
     onEvent: context.onEvent,
   };
-  if (kind === 'dav') {
-    const { davStorage } = await import('../../upload/dav.ts');
-    return checked(davStorage(url, credentials, options), credentials?.hint);
-  }
-  kind satisfies 's3';
-  const { s3Storage } = await import('../../upload/s3.ts');
-  const { username: accessKeyId, password: secretAccessKey, hint } = credentials;
-  const region = settings.get('upload-region');
-  return checked(s3Storage(url, { accessKeyId, secretAccessKey, region }, options), hint);
 }
 
 /** @param hint for refused credentials */
@@ -146,7 +135,12 @@ async function checked(storage: Storage, hint?: string): Promise<Storage> {
 }
 
 /** Reads the credentials, or asks for them. @throws ImgctlError not-logged-in: names all that is missing */
-async function readCredentials(context: Context, { kind, url }: HttpTarget, answers?: Answers) {
+async function readCredentials(
+  context: Context,
+  kind: keyof typeof CREDENTIALS,
+  host: string,
+  answers: Answers,
+) {
   const { io, console, settings } = context;
   const [user, userName, secret, secretName] = CREDENTIALS[kind];
   const flag = settings.profileFlag;
@@ -154,7 +148,7 @@ async function readCredentials(context: Context, { kind, url }: HttpTarget, answ
   const storeSecret = `imgctl config set ${command} COMMAND${flag}`;
   const source = findSecret(settings, io, secret);
   let username = settings.get(user);
-  if (!answers && !(username && source)) {
+  if (!answers.mayAsk && !(username && source)) {
     const isGiven = [
       [userName, username, `run: imgctl config set ${user} NAME${flag}`],
       [secretName, source, `set ${variable} or ${variable}_FILE, or run: ${storeSecret}`],
@@ -165,16 +159,13 @@ async function readCredentials(context: Context, { kind, url }: HttpTarget, answ
       hint: missing.map(([, , hint]) => hint).join('; then '),
     });
   }
-  username ??= await askFor(context, answers, user, `${userName} at ${url.host}`);
-  const label = `${secretName} of ${printable(username)} at ${url.host}`;
+  username ??= await askFor(context, answers, user, `${userName} at ${host}`);
+  const label = `${secretName} of ${printable(username)} at ${host}`;
   const password = source
     ? await source.read()
     : await typed(context, label, `${variable} or the setting ${command}`);
-  if (!source && answers)
-    answers.secret = {
-      name: secretName,
-      hint: `to store a command that prints it: ${storeSecret}`,
-    };
+  const hint = `to store a command that prints it: ${storeSecret}`;
+  if (!source) answers.secret = { name: secretName, hint };
   console.redaction.add(password, username);
   const origin = source?.origin ?? `the ${secretName}`;
   return {
@@ -187,13 +178,13 @@ async function readCredentials(context: Context, { kind, url }: HttpTarget, answ
 /** Asks for a setting of this run. */
 async function askFor(
   context: Context,
-  answers: Answers | undefined,
+  answers: Answers,
   key: SettingKey,
   label: string,
 ): Promise<string> {
   const text = await typed(context, label, `imgctl config set ${key}`, false);
   context.override(key, text, key);
-  answers?.values.set(key, text);
+  answers.values.set(key, text);
   return text;
 }
 
