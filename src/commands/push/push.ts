@@ -167,18 +167,28 @@ function run(context: Context, options: PushOptions, files: readonly string[]): 
       const before = sync ? (await (await context.session()).client.listUserImages()).images : [];
       const transfer = { storage, proofs, clock: io, force, onConflict };
       const plan = await planAll(context, packages, transfer);
+      const planned = plan.flatMap((each) => each.files);
       if (options.dryRun) {
+        const uploads = planned.map(({ action, name, size }) => {
+          return { step: 'upload', action, name, size };
+        });
         const changes = sync ? await syncChanges(storage, plan, before) : [];
-        await printFiles(view, plan, changes, true);
+        await view.printList([...uploads, ...changes]);
         return context.console.note('nothing was uploaded or submitted');
       }
       refuseConflicts(plan, storage);
       await uploadAll(context, plan, transfer);
-      const sent = plan.flatMap((each) => each.files.filter(isSent));
-      const bytes = sent.reduce((sum, { size }) => sum + size, 0);
+      const bytes = planned.filter(isSent).reduce((sum, { size }) => sum + size, 0);
       // Without --no-wait and --no-sync, the end of the command is the end of the sync.
       addMetrics({ last_uploaded_bytes: bytes, succeeded: sync && wait });
-      if (!sync) return printFiles(view, plan);
+      if (!sync) {
+        const rows = planned.map((file) => {
+          const { name, size, action } = file;
+          const other = action === 'skip' ? 'skipped' : 'unchanged';
+          return { name, size, state: isSent(file) ? 'uploaded' : other };
+        });
+        return view.printList(rows);
+      }
       const pushed = plan.filter((each) => each.files.every(({ action }) => action !== 'skip'));
       const names = pushed.map(({ name }) => name);
       await syncPushed(context, view, names, { ...options, wait }, summaryOf(plan, before));
@@ -382,28 +392,6 @@ async function syncPushed(
   if (problems === undefined) return console.success(summary, null);
   const warned = `sync ${request.id} succeeded with ${problems}: ${summary}`;
   console.success(warned, null, { hasWarnings: true });
-}
-
-/** Shows what became of the files, or with --dry-run what would become of them. */
-async function printFiles(
-  view: View,
-  plan: readonly PlannedPackage[],
-  changes: readonly Row[] = [],
-  isDryRun = false,
-): Promise<void> {
-  const states = {
-    upload: 'uploaded',
-    replace: 'uploaded',
-    unchanged: 'unchanged',
-    skip: 'skipped',
-  };
-  const rows = plan.flatMap(({ files }) =>
-    files.map(({ name, size, action }) => {
-      if (isDryRun || action === 'conflict') return { step: 'upload', action, name, size };
-      return { name, size, state: states[action] };
-    }),
-  );
-  await view.printList([...rows, ...changes]);
 }
 
 /** A sync makes the images equal to the packages in the storage: what it would add, update and delete. */
