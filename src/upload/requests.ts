@@ -32,6 +32,8 @@ const RAISE_LIMIT = 'ask the administrators of the storage to raise its limit';
 export interface StorageRequest
   extends Pick<HttpRequest, 'method' | 'url' | 'body' | 'idempotent'> {
   readonly headers?: Readonly<Record<string, string>>;
+  /** Milliseconds that the request may take, even if --timeout is shorter. */
+  readonly patience?: number;
 }
 
 /** @param authorize returns all headers of a request, with its credentials */
@@ -62,7 +64,8 @@ export function createRequests(
      */
     async send(request: StorageRequest, nextUrl = () => request.url): Promise<HttpResponse> {
       const headers = { 'user-agent': userAgent, ...(await authorize(request)) };
-      const sent = { ...request, headers, timeout, signal };
+      const patience = Math.max(timeout, request.patience ?? 0);
+      const sent = { ...request, headers, timeout: patience, signal };
       const send = () => transport.send({ ...sent, url: nextUrl() });
       const response = await sendWithRetry({ send }, sent, { retries, sleep, random, onEvent });
       if (!isRedirect(response)) return response;

@@ -31,6 +31,8 @@ const MAX_PAGES = 1_000;
 /** Maximum number of bytes of parts in memory. */
 const MAX_BUFFERS = 64 * MIB;
 const MAX_ITEMS = 1_000_000;
+/** Milliseconds: joining the parts of a large object takes some storages minutes. */
+const COMPLETION = 600_000;
 /** Milliseconds in which an upload that was just removed may still complete. */
 const SETTLING = 2_000;
 /** Maximum number of unfinished uploads of a file to compare, the last ones. */
@@ -288,7 +290,8 @@ async function complete(
   let failure: unknown;
   try {
     const query = { uploadId: id };
-    const root = rootOf(await s3.send({ method: 'POST', name, query, headers, body }));
+    const request = { method: 'POST', name, query, headers, body, patience: COMPLETION };
+    const root = rootOf(await s3.send(request));
     ownTag = plainTag(textOf(root, 'ETag')) || undefined;
     await removeOtherUploads(s3, name, id);
   } catch (error) {

@@ -314,6 +314,17 @@ describe('push to an S3 storage', () => {
     expect(removed.map(({ target }) => target)).toEqual(['/bucket/web.ova?uploadId=1']);
   });
 
+  it('that takes longer than --timeout to join the parts succeeds', async () => {
+    const script = s3({});
+    const { start } = await setUp('s3', async (request, index) => {
+      const isCompletion = request.method === 'POST' && !request.url.searchParams.has('uploads');
+      if (isCompletion) await wait(1_500);
+      return script(request, index);
+    });
+    const result = await start('--no-sync --timeout 1s').ended;
+    expect(result).toMatchObject({ exitCode: 0 });
+  });
+
   it.each([
     ['a part says that the file may have changed', 'PUT', 'BadDigest', 'hint: run .* changed'],
     ['the whole removes the upload', 'POST', 'InvalidPart', '400: InvalidPart'],
