@@ -67,7 +67,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     },
     'If a zone has several meanings, such as IST or BST, a time is compared in all of them. If they disagree, the image is shown, and a warning counts such images. CST, CDT, MST, MDT, PST and PDT are the North American zones.',
     'Sorting: -s field or -s field,desc. Repeat -s to sort by several fields, most significant first. Missing values come first; text is sorted by code point.',
-    'Server and client: the service takes one filter and one sort key. To save pages, imgctl sends the first word or filter with which the service cannot leave out a match. It checks every image itself, and sorts if the service does not or if there are several sort keys.',
+    'Server and client: the service takes one filter and one sort key. To save pages, imgctl sends the first word or filter that cannot make the service leave out a match. It checks every image itself, and sorts if the service does not or if there are several sort keys.',
   ],
 
   choosing: [
@@ -205,7 +205,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     'The store holds the token, a lock and the state of the token request limit, under keys such as imgctl:{digest}:token. All keys expire. Each machine also caches the token and uses it while it is valid.',
     'If the store cannot be used within 2 s, imgctl prints one warning and uses the tokens of this machine. Each machine then requests its own token, if the limit allows. A token sealed with another key is left alone.',
     'With --wait-for-token DURATION, or the setting wait-for-token, a command waits if the service allows no login now, instead of exiting with 6. If another machine gets a token meanwhile, the command uses it.',
-    'doctor checks the store, and whoami shows which one is used. Do not log in on every machine, because each login requests a token: set base-url, username and password-command with "imgctl config set". logout deletes only the token of this machine; logout --all also deletes the shared one.',
+    'doctor checks the store, and whoami shows which one is used. Do not log in on every machine, because each login requests a token: set base-url, username and password-file with "imgctl config set". logout deletes only the token of this machine; logout --all also deletes the shared one.',
   ],
 
   'exit-codes': [
