@@ -48,7 +48,7 @@ export type UploadFile = Awaited<ReturnType<typeof openUploadFile>>;
 export async function openUploadFile(
   { path, regions }: LocalFile,
   { signal, now }: Pick<Clock, 'signal' | 'now'>,
-  proved: (source: string) => readonly RegionDigest[] = () => [],
+  proved: (source: string) => readonly RegionDigest[],
 ) {
   const fail = (cause: unknown): never => {
     throw new ImgctlError('failed', `cannot read ${path}: ${errorReason(cause)}`, { cause });

@@ -39,6 +39,7 @@ import {
   describeProblems,
   follow,
   POLL_OPTIONS,
+  reportProblems,
   requireSuccess,
   STRICT_OPTION,
   SUBMITTED_COLUMNS,
@@ -375,7 +376,8 @@ async function syncPushed(
   const submitted = await submit(context);
   if (!options.wait) return showSubmitted(context, view, submitted);
   const request = await follow(context, submitted.id, options, context.io.now());
-  requireSuccess(context, request);
+  reportProblems(context, request);
+  requireSuccess(request);
   const { client } = await context.session();
   const { images } = await client.listUserImages();
   const found = images.filter(({ name }) => names.includes(String(name)));
@@ -387,7 +389,7 @@ async function syncPushed(
       hint: 'see what the sync reported: imgctl sync-status',
     });
   }
-  requireSuccess(context, request, { reports: false, strict: options.strict });
+  requireSuccess(request, options.strict);
   const problems = describeProblems(request);
   if (problems === undefined) return console.success(summary, null);
   const warned = `sync ${request.id} succeeded with ${problems}: ${summary}`;

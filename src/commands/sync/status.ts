@@ -228,7 +228,8 @@ export async function showRequest(
   const shown = state === 'failed' ? context.console.redaction.applyWithin(record) : record;
   const printed = view.printRecord(shown);
   await (failureOf(request, strict) ? printBeforeError(printed) : printed);
-  requireSuccess(context, request, { reports, strict });
+  if (reports) reportProblems(context, request);
+  requireSuccess(request, strict);
   if (started === undefined) return;
   const duration = context.io.now() - started;
   // `added a.ova; deleted 2`
@@ -251,8 +252,8 @@ export function describeProblems({ errors, warnings }: SyncRequest): string | un
 }
 
 /** Joins a list of names for people; returns anything else unchanged. */
-export function describeNames(value: SyncRequest['added']): number | string | null {
-  if (typeof value === 'number' || value === null) return value;
+export function describeNames(value: unknown): unknown {
+  if (!Array.isArray(value)) return value;
   const names = value.map((element: unknown) => {
     const { name = element } = Object(element) as { name?: unknown };
     return typeof name === 'string' ? name : stringify(element);
@@ -260,24 +261,17 @@ export function describeNames(value: SyncRequest['added']): number | string | nu
   return names.join(', ') || 'none';
 }
 
-/**
- * Reports warnings and errors: a request that succeeds may have them in some files.
- * @param options `reports` is false if they were printed; `strict` makes them an error
- * @throws ImgctlError sync-failed
- */
-export function requireSuccess(
-  { console }: Context,
-  request: SyncRequest,
-  { reports = true, strict = false }: { reports?: boolean; strict?: boolean | undefined } = {},
-): void {
-  const { id, warnings, errors } = request;
-  if (reports) {
-    for (const warning of warnings) console.warn(`sync ${id}: ${warning}`);
-    for (const error of errors) {
-      const text = error.startsWith('error ') ? error : `error: ${error}`;
-      console.warn(`sync ${id} reported an ${text}`);
-    }
+/** Warns of warnings and errors: a request that succeeds may have them in some files. */
+export function reportProblems({ console }: Context, { id, warnings, errors }: SyncRequest): void {
+  for (const warning of warnings) console.warn(`sync ${id}: ${warning}`);
+  for (const error of errors) {
+    const text = error.startsWith('error ') ? error : `error: ${error}`;
+    console.warn(`sync ${id} reported an ${text}`);
   }
+}
+
+/** @param strict makes warnings and errors a failure. @throws ImgctlError sync-failed */
+export function requireSuccess(request: SyncRequest, strict = false): void {
   const failure = failureOf(request, strict);
   if (failure) throw failure;
 }

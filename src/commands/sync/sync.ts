@@ -12,7 +12,7 @@ import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { stringify } from '../../json.ts';
 import { type Column, namesOf, type View, type ViewOptions } from '../../output/view.ts';
-import { type Metrics, type MetricsOptions, withMetrics } from '../metrics.ts';
+import { type MetricsOptions, withMetrics } from '../metrics.ts';
 import {
   describeNames,
   follow,
@@ -31,7 +31,7 @@ const WITH_WAIT = STATUS_COLUMNS.filter(([name]) => !namesOf(SUBMITTED_COLUMNS).
 
 const DRY_RUN: readonly Column[] = [
   ['method', 'string', 'with --dry-run: HTTP method that a sync would send'],
-  ['images', 'array', 'with --dry-run: names of your images', { text: describeImages }],
+  ['images', 'array', 'with --dry-run: names of your images', { text: describeNames }],
 ];
 
 const URL_COLUMN: Column = ['url', 'string', 'URL of the request', { isId: true }];
@@ -80,33 +80,24 @@ async function run(
     const view = options.wait
       ? context.view(STATUS_COLUMNS, options, STATUS_LAYOUT)
       : submittedView(context, options);
-    await submitAndFollow(context, options, view, addMetrics);
+    const { tokens } = await context.session();
+    // Get the token first: then a failure below is a failure of the submit.
+    await tokens?.current();
+    const submitted = await submit(context);
+    if (!options.wait) return showSubmitted(context, view, submitted);
+    const started = context.io.now();
+    const request = await follow(context, submitted.id, options, started);
+    const countOf = (changed: SyncRequest['added']) =>
+      typeof changed === 'number' ? changed : changed?.length;
+    addMetrics({
+      succeeded: request.state === 'succeeded',
+      last_added: countOf(request.added),
+      last_deleted: countOf(request.deleted),
+      last_errors: request.errors.length,
+      last_warnings: request.warnings.length,
+    });
+    return showRequest(context, view, request, { ...options, started });
   });
-}
-
-async function submitAndFollow(
-  context: Context,
-  options: WaitOptions,
-  view: View,
-  addMetrics: (metrics: Metrics) => void,
-): Promise<void> {
-  const { tokens } = await context.session();
-  // Get the token first: then a failure below is a failure of the submit.
-  await tokens?.current();
-  const submitted = await submit(context);
-  if (!options.wait) return showSubmitted(context, view, submitted);
-  const started = context.io.now();
-  const request = await follow(context, submitted.id, options, started);
-  const countOf = (changed: SyncRequest['added']) =>
-    typeof changed === 'number' ? changed : changed?.length;
-  addMetrics({
-    succeeded: request.state === 'succeeded',
-    last_added: countOf(request.added),
-    last_deleted: countOf(request.deleted),
-    last_errors: request.errors.length,
-    last_warnings: request.warnings.length,
-  });
-  return showRequest(context, view, request, { ...options, started });
 }
 
 /** Submits a sync and remembers it. @throws ImgctlError bad-answer: it was submitted, but its id is unknown */
@@ -142,10 +133,6 @@ export async function showSubmitted(
   await view.printRecord(record);
   const hint = `follow it with: ${statusCommand(context, id)} --wait`;
   context.console.success(`Submitted sync request ${id}`, `sync request ${id} submitted`, { hint });
-}
-
-function describeImages(names: unknown): unknown {
-  return Array.isArray(names) ? describeNames(names) : names;
 }
 
 async function dryRun(context: Context): Promise<void> {
