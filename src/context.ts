@@ -10,7 +10,7 @@ import {
   Settings,
 } from './config/settings.ts';
 import { SETTINGS, type SettingKey } from './config/table.ts';
-import { parseValue } from './config/values.ts';
+import { parseGiven, type Value } from './config/values.ts';
 import { Console, type ConsoleStyle, type Redaction } from './console.ts';
 import { attempt, ImgctlError, tryOr } from './errors.ts';
 import { checkName, findPaths, type Paths } from './files/paths.ts';
@@ -108,13 +108,18 @@ export class Context implements ConsoleStyle {
     return this.#settings;
   }
 
+  /** Returns the value of an option; that of a setting overrides it in this run. @throws ImgctlError usage or config */
+  parseOption(value: Value, setting: SettingKey | undefined, text: string, name: string): unknown {
+    return setting ? this.override(setting, text, name) : parseGiven(value, text, name);
+  }
+
   /**
    * Overrides a setting in this run, and returns its value.
    * @param origin where it comes from, such as an option
    * @throws ImgctlError usage or config: it is invalid
    */
   override(key: SettingKey, text: string, origin = `--${key}`): unknown {
-    const value = parseValue(SETTINGS[key].value, text, origin);
+    const value = parseGiven(SETTINGS[key].value, text, origin);
     this.overrides.set(key, { text, value, origin });
     this.#settings = undefined;
     return value;

@@ -10,7 +10,6 @@ import {
 } from './cli/declarations.ts';
 import { type CommandSpec, GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from './cli/spec.ts';
 import { images } from './commands/images/index.ts';
-import { parseValue } from './config/values.ts';
 import type { Redaction } from './console.ts';
 import { Context, type GlobalOptions } from './context.ts';
 import { asImgctlError, EXIT_CODES } from './errors.ts';
@@ -151,9 +150,7 @@ function optionOf(declaration: OptionDeclaration, context: Context): Option {
   if (value) {
     option.argParser<unknown>((text, previous) => {
       const name = option.long ?? flags;
-      const parsed = setting
-        ? context.override(setting, text, name)
-        : parseValue(value, text, name);
+      const parsed = context.parseOption(value, setting, text, name);
       return repeatable ? [...(Array.isArray(previous) ? previous : []), parsed] : parsed;
     });
   }

@@ -17,7 +17,7 @@ import {
   type SettingValue,
   STORED_PASSWORD,
 } from './table.ts';
-import { parseValue } from './values.ts';
+import { parseGiven } from './values.ts';
 
 /** config.json: `{"profile": "<default profile>", "profiles": {"<name>": {"<key>": "<value>"}}}` */
 export interface ConfigFile {
@@ -212,7 +212,7 @@ export class Settings {
     const { text, source, origin } = this.find(key);
     if (source === 'override') return this.#overrides.get(key)?.value;
     if (text === undefined) return undefined;
-    const result = attempt(() => parseValue(SETTINGS[key].value, text, key));
+    const result = attempt(() => parseGiven(SETTINGS[key].value, text, key));
     if ('value' in result) return result.value;
     const { error } = result;
     // A defect is no invalid value.
@@ -225,7 +225,7 @@ export class Settings {
     const overrides = new Map(this.#overrides);
     for (const [key, text] of Object.entries(texts) as [SettingKey, string | undefined][]) {
       if (text === undefined) continue;
-      overrides.set(key, { text, value: parseValue(SETTINGS[key].value, text, key), origin: key });
+      overrides.set(key, { text, value: parseGiven(SETTINGS[key].value, text, key), origin: key });
     }
     return new Settings(this.profile, overrides, this.#env, this.#stored, this.#defaultProfile);
   }

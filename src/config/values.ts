@@ -39,7 +39,7 @@ export interface Value<Parsed = unknown> {
  * Returns the value of an option or setting.
  * @throws ImgctlError usage or config: the text is empty or invalid
  */
-export function parseValue(value: Value, text: string, name: string): unknown {
+export function parseGiven(value: Value, text: string, name: string): unknown {
   const result = attempt(() => value.parse(text, name));
   if (text.trim() === '') {
     const omit = name.startsWith('-')
