@@ -290,8 +290,7 @@ function tokenResult(
   response: ServiceResponse,
 ): Result {
   const fixed = io.env.IMGCTL_TOKEN;
-  const { account } = settings;
-  const password = fixed || !account.username || unattendedPassword(settings, io, account);
+  const password = fixed || !settings.account.username || unattendedPassword(settings, io);
   const next =
     typeof password === 'object' &&
     `the next command logs in with the password from ${password.origin}`;
@@ -316,12 +315,11 @@ async function passwordResult(
   { io, settings, console }: Context,
   { checkPassword }: { readonly checkPassword?: boolean },
 ): Promise<Result | Result[]> {
-  const { account } = settings;
-  const source = io.env.IMGCTL_TOKEN ? undefined : unattendedPassword(settings, io, account);
+  const source = io.env.IMGCTL_TOKEN ? undefined : unattendedPassword(settings, io);
   if (source === undefined) return [];
   const { origin } = source;
   if (!checkPassword) return { state: 'not checked', finding: origin, hint: CHECK_PASSWORD };
-  console.redaction.add(await source.read(), account.username);
+  console.redaction.add(await source.read(), settings.account.username);
   return `${origin} gives a password`;
 }
 

@@ -189,7 +189,7 @@ async function requestFirstToken(
 ): Promise<{ password: string; token: IssuedToken }> {
   if (tokens === undefined) throw new Error('a login does not use IMGCTL_TOKEN');
   const { settings } = context;
-  const given = await readPassword(context, options, account);
+  const given = await readPassword(context, options);
   let password = given?.password ?? (await promptForPassword(context, account));
   // A token that cannot be stored is not worth one of the few requests.
   await store.testWrite();
@@ -238,14 +238,13 @@ async function saveWhatIsMissing(context: Context, account: Account): Promise<vo
 async function readPassword(
   context: Context,
   options: LoginOptions,
-  account: Account,
 ): Promise<{ password: string; hint?: string | undefined } | undefined> {
   const { io, settings } = context;
   if (options.passwordStdin) return { password: await passwordOfStdin(io) };
-  const given = givenPassword(settings, io, account);
+  const given = givenPassword(settings, io);
   if (given) return { password: await given.read(), hint: given.hint };
   // --store-password replaces the stored password, so it must not read it.
-  const stored = options.storePassword ? undefined : storedPassword(settings, io, account);
+  const stored = options.storePassword ? undefined : storedPassword(settings, io);
   const password = await stored?.read().catch((error: unknown) => {
     // A session without the keychain, such as over ssh, can still prompt.
     if (!io.stdin.isTTY || !(error instanceof ImgctlError)) throw error;

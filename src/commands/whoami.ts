@@ -69,6 +69,6 @@ async function run(context: Context, options: WhoamiOptions): Promise<void> {
   if (options.check || (state !== 'none' && state !== 'expired')) return printed;
   await printBeforeError(printed);
   const error = noValidToken(state, context.settings);
-  const canRenew = account.username && unattendedPassword(context.settings, context.io, account);
+  const canRenew = account.username && unattendedPassword(context.settings, context.io);
   throw canRenew ? error.with({ hint: RENEWAL }) : error;
 }

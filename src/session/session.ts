@@ -6,7 +6,7 @@ import type { ClientEvent, TokenSource } from '../api/auth.ts';
 import type { Client } from '../api/client.ts';
 import { describeLocation, openPasswordStore } from '../config/keychain.ts';
 import { findSecret } from '../config/secrets.ts';
-import type { Account, Settings } from '../config/settings.ts';
+import type { Settings } from '../config/settings.ts';
 import { certificateFlaw, type StoreAddress, type UploadTarget } from '../config/table.ts';
 import { ImgctlError, tryOr } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
@@ -59,7 +59,7 @@ export async function openSession(options: SessionOptions) {
       io,
       store,
       username: settings.get('username'),
-      password: unattendedPassword(settings, io, account),
+      password: unattendedPassword(settings, io),
       client: () => client,
       loginCommand,
       limitOverride: `${loginCommand} --ignore-limit`,
@@ -125,30 +125,18 @@ export async function openStore(
 }
 
 /** Returns the given password, or else the stored one. */
-export function unattendedPassword(
-  settings: Settings,
-  io: Io,
-  account: Account,
-): PasswordSource | undefined {
-  return givenPassword(settings, io, account) ?? storedPassword(settings, io, account);
+export function unattendedPassword(settings: Settings, io: Io): PasswordSource | undefined {
+  return givenPassword(settings, io) ?? storedPassword(settings, io);
 }
 
-export function givenPassword(
-  settings: Settings,
-  io: Io,
-  { username }: Account,
-): PasswordSource | undefined {
+export function givenPassword(settings: Settings, io: Io): PasswordSource | undefined {
   const secret = findSecret(settings, io, 'password');
   const list = `imgctl config list${settings.profileFlag}`;
-  const hint = `check ${secret?.origin} and the user name ${username}: ${list}`;
+  const hint = `check ${secret?.origin} and the user name ${settings.account.username}: ${list}`;
   return secret && { ...secret, hint };
 }
 
-export function storedPassword(
-  settings: Settings,
-  io: Io,
-  account: Account,
-): PasswordSource | undefined {
+export function storedPassword(settings: Settings, io: Io): PasswordSource | undefined {
   const [location] = settings.passwordLocations;
   if (location === undefined) return undefined;
   const origin = describeLocation(location);
@@ -157,6 +145,7 @@ export function storedPassword(
     origin,
     hint: `replace the password in ${origin}: ${replace}`,
     async read() {
+      const { account } = settings;
       const password = await openPasswordStore(io, location).lookup(account);
       if (password) return password;
       const { username, baseUrl } = account;

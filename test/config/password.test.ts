@@ -15,11 +15,10 @@ import { FakeInput, fakeIo, fakeTerminal, temporaryDirectory } from '../support/
 import { unixOnly, unixOnlySuite } from '../support/platform.ts';
 
 const PATH = process.env.PATH;
-const ACCOUNT = { profile: 'work', baseUrl: 'https://images.example', username: 'demo' };
 
 function sourceWith(env: Record<string, string>, stored: Record<string, string> = {}, cwd = '/') {
   const io = fakeIo({ env: { PATH, ...env }, cwd });
-  return unattendedPassword(new Settings('work', new Map(), io.env, stored), io, ACCOUNT);
+  return unattendedPassword(new Settings('work', new Map(), io.env, stored), io);
 }
 
 describe('the unattended password', () => {
@@ -100,11 +99,7 @@ describe('the unattended password', () => {
   unixOnly('named pipes are Unix')('is not waited for after an interrupt', async () => {
     const pipe = silentPipe();
     const io = fakeIo({ env: { IMGCTL_PASSWORD_FILE: pipe } });
-    const reading = unattendedPassword(
-      new Settings('work', new Map(), io.env, {}),
-      io,
-      ACCOUNT,
-    )?.read();
+    const reading = unattendedPassword(new Settings('work', new Map(), io.env, {}), io)?.read();
     io.interrupt();
     await expect(reading).rejects.toMatchObject({ code: 'interrupted' });
   });
