@@ -65,17 +65,23 @@ export class SeriesIndex<Row extends ImageRecord> {
     return this.#groups.size === 0;
   }
 
+  /** Returns undefined for an image without a name. */
+  #entryOf(image: Row): Entry<Row> | undefined {
+    const name = nameOf(image);
+    if (name === '') return undefined;
+    const version = parseVersion(name);
+    return { image, key: seriesKey(version), version, match: numberMatch(this.#words, version) };
+  }
+
   /** Ignores an image without a name. */
   add(image: Row): void {
-    const version = versionedName(image);
-    if (version === undefined) return;
-    const match = numberMatch(this.#words, version);
-    const key = seriesKey(version);
+    const entry = this.#entryOf(image);
+    if (entry === undefined) return;
+    const { key, version, match } = entry;
     const date = findDate(version);
     if (!this.#dates.has(key)) this.#dates.set(key, date);
     else if (this.#dates.get(key) !== date) this.#dates.set(key, undefined);
     const groupKey = `${match.map(([, index]) => index)} ${key}`;
-    const entry = { image, key, version, match };
     const group = this.#groups.get(groupKey);
     const order = group ? compareVersions(version, group[0].version) : 1;
     // The order of dates is known only when all are.
@@ -138,6 +144,14 @@ export class SeriesIndex<Row extends ImageRecord> {
     });
   }
 
+  /** Returns the newest images of the series of this one, with the words at the same numbers. */
+  newestLike(image: Row): readonly Row[] {
+    const own = this.#entryOf(image);
+    const series = this.series().find(({ key }) => key === own?.key);
+    const same = series?.matches.find(({ match }) => own && isSameMatch(match, own.match));
+    return [...(same?.newest ?? []), ...(series?.newestByMonth ? [series.newestByMonth] : [])];
+  }
+
   #collect(candidates: readonly Candidate<Row>[]): Series<Row>[] {
     type Read = { match: NumberMatch; newest: [Row, ...Row[]]; rank: number };
     const all: (Omit<Series<Row>, 'matches'> & { matches: Read[] })[] = [];
@@ -154,11 +168,6 @@ export class SeriesIndex<Row extends ImageRecord> {
     }
     return all;
   }
-}
-
-export function versionedName(image: ImageRecord): VersionedName | undefined {
-  const name = nameOf(image);
-  return name === '' ? undefined : parseVersion(name);
 }
 
 /** Returns Infinity for a time that cannot be read: the image counts as equal to the newest, so it comes first. */

@@ -22,9 +22,8 @@ import { type Column, pick, printBeforeError, type ViewOptions } from '../../out
 import type { Row } from '../../output/writers.ts';
 import { portableFilter } from '../../query/filter.ts';
 import { planQuery, type QueryPlan } from '../../query/plan.ts';
-import { SeriesIndex, versionedName } from '../../query/series.ts';
-import { seriesKey } from '../../query/version.ts';
-import { isSameMatch, numberMatch, parseWord } from '../../query/words.ts';
+import { SeriesIndex } from '../../query/series.ts';
+import { parseWord } from '../../query/words.ts';
 import { counted } from '../../words.ts';
 import {
   changeLocks,
@@ -357,8 +356,7 @@ async function findLocked(
   locked: LockedImage,
   plan: QueryPlan,
 ) {
-  const version = versionedName(locked);
-  // Earlier versions of imgctl found 8 in x86_64 too: such an image is compared as it was locked.
+  // A lock that was edited by hand may not match: its image is compared as it was locked.
   const matchesText = locked.text.every((word) => parseWord(word).matches(`${locked.name}`));
   const words = matchesText ? locked.text : [];
   const index = new SeriesIndex<ReceivedImage>(words);
@@ -372,14 +370,5 @@ async function findLocked(
   live ??= await catalogue.getImage(locked.id);
   // The filters may hide it, but nothing older than it is newer.
   if (live) index.add(locked);
-  const key = version && seriesKey(version);
-  const series = index.series().find((each) => each.key === key);
-  const numbers = words.filter((word) => parseWord(word).isNumber);
-  const match = version && numberMatch(numbers, version);
-  const same = series?.matches.find((each) => match && isSameMatch(each.match, match));
-  const newest = [
-    ...(same?.newest ?? []),
-    ...(series?.newestByMonth ? [series.newestByMonth] : []),
-  ];
-  return { live, newest, matchesText };
+  return { live, newest: index.newestLike(locked), matchesText };
 }
