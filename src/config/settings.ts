@@ -173,7 +173,8 @@ export class Settings {
   readonly profile: string;
   /** ` --profile NAME` if a command in a hint needs it for this profile, else empty. */
   readonly profileFlag: string;
-  /** The command that logs in to this service, with --base-url if a plain login would use another one. */
+  /** The same, with --base-url if the command would use another service. */
+  readonly serviceFlags: string;
   readonly loginCommand: string;
   /** Where the last login with --store-password stored the password. */
   readonly storedAt: string | undefined;
@@ -199,7 +200,8 @@ export class Settings {
     this.#defaultProfile = defaultProfile;
     const { text } = this.find('base-url');
     const isUsual = text === this.find('base-url', new Map()).text;
-    this.loginCommand = `imgctl login${this.profileFlag}${isUsual ? '' : ` --base-url ${text}`}`;
+    this.serviceFlags = `${this.profileFlag}${isUsual ? '' : ` --base-url ${text}`}`;
+    this.loginCommand = `imgctl login${this.serviceFlags}`;
   }
 
   /** Returns the value. @throws ImgctlError usage or config: it is invalid */

@@ -288,15 +288,9 @@ function failureOf(request: SyncRequest, strict: boolean): ImgctlError | undefin
   });
 }
 
-/** Returns the command that shows a request, with the options that reach the same service. */
-export function statusCommand(context: Context, id: number | string): string {
-  const { profile } = context.options;
-  const baseUrl = context.overrides.get('base-url')?.text;
-  const flags = [
-    ...(profile === undefined ? [] : ['--profile', profile]),
-    ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),
-  ];
-  return ['imgctl sync-status', id, ...flags].join(' ');
+/** Returns the command that shows a request. */
+export function statusCommand({ settings }: Context, id: number | string): string {
+  return `imgctl sync-status ${id}${settings.serviceFlags}`;
 }
 
 export async function rememberRequest(
