@@ -7,6 +7,7 @@ import { readSnapshot } from '../catalogue/snapshot.ts';
 import { type CommandSpec, option } from '../cli/spec.ts';
 import { anyText, duration, wholeNumber } from '../config/values.ts';
 import type { Context } from '../context.ts';
+import type { Emulator } from '../emulator/service.ts';
 import type { EmulatorOptions, User } from '../emulator/service-options.ts';
 import { ImgctlError } from '../errors.ts';
 import { errorReason, makeFolder } from '../files/atomic-file.ts';
@@ -134,7 +135,7 @@ async function run(context: Context, options: EmulatorCommandOptions): Promise<v
   try {
     if (sample && folder) await writeSample(path.join(folder, name));
     const { baseUrl, uploadUrl } = emulator;
-    const guide = guideOf(emulator, { ...options, name, program: programName(io) });
+    const guide = guideOf(emulator, options, name, programName(io));
     // Without a folder for uploads there is no upload_url.
     const json = `${JSON.stringify({ base_url: baseUrl, upload_url: uploadUrl })}\n`;
     await console.print(io.stdout.isTTY ? guide : json);
@@ -153,16 +154,12 @@ async function run(context: Context, options: EmulatorCommandOptions): Promise<v
   }
 }
 
-interface Guided extends Pick<EmulatorCommandOptions, 'from' | 'user' | 'uploads' | 'sample'> {
-  /** Of the first user. */
-  readonly name: string;
-  readonly program: string;
-}
-
-/** Returns commands to try, in the order in which they work. */
+/** Returns commands to try, in the order in which they work. @param name of the first user */
 function guideOf(
-  { baseUrl, uploadUrl }: { readonly baseUrl: string; readonly uploadUrl?: string | undefined },
-  { from, user, uploads = '', sample, name, program }: Guided,
+  { baseUrl, uploadUrl }: Emulator,
+  { from, user, uploads = '', sample }: EmulatorCommandOptions,
+  name: string,
+  program: string,
 ): string {
   const password = user === undefined ? `, password ${name}` : '';
   const sampleFile = shellQuote(path.join(uploads, name, 'sample.ova'));

@@ -17,19 +17,22 @@ const A_LINK = 'links are not followed';
 
 export type ImageSync = ReturnType<typeof createImageSync>;
 
+export type SyncRequestRecord = ReturnType<typeof newRecord>;
+
 /** Section 2.5. */
-export interface SyncRequestRecord {
-  id: number;
-  status: string;
-  type: string;
-  /** A count, the names, or null. */
-  added: number | string[] | null;
-  deleted: number | string[] | null;
-  created_on: string;
-  updated_on: string;
-  task_id: string;
-  user: { username: string };
-  message: { errors: string[]; warnings: string[] };
+function newRecord(id: number, username: string, created: number) {
+  return {
+    id,
+    status: 'PENDING',
+    type: 'image_sync',
+    added: null as string[] | null,
+    deleted: null as string[] | null,
+    created_on: serviceTimestamp(created),
+    updated_on: serviceTimestamp(created),
+    task_id: randomUUID(),
+    user: { username },
+    message: { errors: [] as string[], warnings: [] as string[] },
+  };
 }
 
 interface SyncRequest {
@@ -102,18 +105,7 @@ export function createImageSync(settings: EmulatorSettings, signal: AbortSignal)
       const account = accountOf(user);
       const created = now();
       lastRequestId += 1;
-      const record: SyncRequestRecord = {
-        id: lastRequestId,
-        status: 'PENDING',
-        type: 'image_sync',
-        added: null,
-        deleted: null,
-        created_on: serviceTimestamp(created),
-        updated_on: serviceTimestamp(created),
-        task_id: randomUUID(),
-        user: { username: user },
-        message: { errors: [], warnings: [] },
-      };
+      const record = newRecord(lastRequestId, user, created);
       const request: SyncRequest = { record, created };
       account.records.push(record);
       account.open.push(request);
