@@ -98,13 +98,7 @@ export class Context implements ConsoleStyle {
 
   get settings(): Settings {
     const profile = this.profileName;
-    this.#settings ??= new Settings(
-      profile,
-      this.overrides,
-      this.io.env,
-      this.config.profiles.get(profile) ?? {},
-      this.config.profile,
-    );
+    this.#settings ??= new Settings(this.config, profile, this.io.env, this.overrides);
     return this.#settings;
   }
 

@@ -2,7 +2,7 @@
 
 import { type CommandSpec, option } from '../cli/spec.ts';
 import { openPasswordStore } from '../config/keychain.ts';
-import { changeProfile, type Settings, storedSettings } from '../config/settings.ts';
+import { changeProfile, Settings } from '../config/settings.ts';
 import { STORED_PASSWORD } from '../config/table.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError, tryOr } from '../errors.ts';
@@ -41,9 +41,7 @@ async function run(context: Context, { all = false }: { all?: boolean }): Promis
     console.report(`also logged out, because they share the token: ${alsoUsedBy.join(', ')}`);
   }
   const profiles = all
-    ? [...config.profiles.keys()].map((name) =>
-        storedSettings(config, name, { IMGCTL_TOKEN_STORE }),
-      )
+    ? [...config.profiles.keys()].map((name) => new Settings(config, name, { IMGCTL_TOKEN_STORE }))
     : [settings];
   for (const each of profiles) {
     const whose = all ? ` of profile ${each.profile}` : '';

@@ -1,7 +1,7 @@
 // imgctl profile: lists, selects and deletes profiles.
 
 import { argument, type CommandSpec } from '../cli/spec.ts';
-import { changeConfigFile, DEFAULT_PROFILE, storedSettings } from '../config/settings.ts';
+import { changeConfigFile, DEFAULT_PROFILE, Settings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError, tryOr } from '../errors.ts';
 import { type Column, namesOf } from '../output/view.ts';
@@ -76,7 +76,7 @@ async function list(context: Context): Promise<void> {
   const shown = ['name', 'base_url', 'username', 'token_state', 'password'];
   const view = context.view(COLUMNS, {}, { shown, cells: namesOf(COLUMNS) });
   const rows = [...profiles].map(([name, stored]) => {
-    const settings = storedSettings(context.config, name);
+    const settings = new Settings(context.config, name);
     const isDefault = name === profile;
     // An invalid base URL has no token; `config list` reports what is wrong with it.
     const account = tryOr(() => settings.account, undefined);
@@ -114,7 +114,7 @@ async function remove(context: Context, _options: object, name: string): Promise
   requireProfile(context, name);
   const { paths, io } = context;
   forgetTokens(paths.config, name);
-  await deleteStoredPassword(context, storedSettings(context.config, name));
+  await deleteStoredPassword(context, new Settings(context.config, name));
   await changeConfigFile(paths.config, io, (config) => {
     const profiles = new Map(config.profiles);
     profiles.delete(name);

@@ -161,6 +161,8 @@ export const DEFAULT_PROFILE = 'default';
 
 type Texts = Readonly<Record<string, string | undefined>>;
 
+type Profiles = Pick<ConfigFile, 'profile' | 'profiles'>;
+
 /** The owner of a token and of what else is cached; unset settings are empty. */
 export interface Account {
   readonly profile: string;
@@ -178,26 +180,27 @@ export class Settings {
   readonly loginCommand: string;
   /** Where the last login with --store-password stored the password. */
   readonly storedAt: string | undefined;
-  readonly #overrides: Overrides;
+  readonly #config: Profiles;
   readonly #env: Texts;
+  readonly #overrides: Overrides;
   readonly #stored: Texts;
-  readonly #defaultProfile: string;
   readonly #values = new Map<SettingKey, unknown>();
 
+  /** Without environment and overrides these are the settings that the profile stores. */
   constructor(
+    config: Profiles,
     profile: string,
-    overrides: Overrides,
-    env: Texts,
-    stored: Texts,
-    defaultProfile: string = DEFAULT_PROFILE,
+    env: Texts = {},
+    overrides: Overrides = new Map(),
   ) {
+    const { profile: usual = DEFAULT_PROFILE, profiles } = config;
     this.profile = profile;
-    this.profileFlag = profile === defaultProfile ? '' : ` --profile ${profile}`;
-    this.storedAt = stored[STORED_PASSWORD];
+    this.profileFlag = profile === usual ? '' : ` --profile ${profile}`;
+    this.#config = config;
     this.#overrides = overrides;
     this.#env = env;
-    this.#stored = stored;
-    this.#defaultProfile = defaultProfile;
+    this.#stored = profiles.get(profile) ?? {};
+    this.storedAt = this.#stored[STORED_PASSWORD];
     const { text } = this.find('base-url');
     const isUsual = text === this.find('base-url', new Map()).text;
     this.serviceFlags = `${this.profileFlag}${isUsual ? '' : ` --base-url ${text}`}`;
@@ -229,7 +232,7 @@ export class Settings {
       if (text === undefined) continue;
       overrides.set(key, { text, value: parseGiven(SETTINGS[key].value, text, key), origin: key });
     }
-    return new Settings(this.profile, overrides, this.#env, this.#stored, this.#defaultProfile);
+    return new Settings(this.#config, this.profile, this.#env, overrides);
   }
 
   /** Returns the text of a valid value, a base URL with its scheme. @throws ImgctlError usage or config: it is invalid */
@@ -276,9 +279,4 @@ export class Settings {
     const username = this.get('username') ?? '';
     return { profile: this.profile, baseUrl: url === undefined ? '' : baseUrlText(url), username };
   }
-}
-
-/** Returns the settings that a profile stores, without flags. */
-export function storedSettings(config: ConfigFile, profile: string, env: Texts = {}): Settings {
-  return new Settings(profile, new Map(), env, config.profiles.get(profile) ?? {}, config.profile);
 }

@@ -18,7 +18,8 @@ const PATH = process.env.PATH;
 
 function sourceWith(env: Record<string, string>, stored: Record<string, string> = {}, cwd = '/') {
   const io = fakeIo({ env: { PATH, ...env }, cwd });
-  return unattendedPassword(new Settings('work', new Map(), io.env, stored), io);
+  const config = { profile: 'work', profiles: new Map([['work', stored]]) };
+  return unattendedPassword(new Settings(config, 'work', io.env), io);
 }
 
 describe('the unattended password', () => {
@@ -99,7 +100,10 @@ describe('the unattended password', () => {
   unixOnly('named pipes are Unix')('is not waited for after an interrupt', async () => {
     const pipe = silentPipe();
     const io = fakeIo({ env: { IMGCTL_PASSWORD_FILE: pipe } });
-    const reading = unattendedPassword(new Settings('work', new Map(), io.env, {}), io)?.read();
+    const reading = unattendedPassword(
+      new Settings({ profile: 'work', profiles: new Map() }, 'work', io.env),
+      io,
+    )?.read();
     io.interrupt();
     await expect(reading).rejects.toMatchObject({ code: 'interrupted' });
   });

@@ -22,8 +22,9 @@ it.each([
   ['https://other', {}, ' --base-url https://other'],
   ['https://other', { IMGCTL_BASE_URL: 'https://other' }, ''],
 ])('%s is in the login command if a plain one would use another: %j', (url, env, added) => {
-  const stored = { 'base-url': 'https://own' };
-  const settings = new Settings('default', new Map(), env, stored).with({ 'base-url': url });
+  const profiles = new Map([['default', { 'base-url': 'https://own' }]]);
+  const config = { profile: undefined, profiles };
+  const settings = new Settings(config, 'default', env).with({ 'base-url': url });
   expect(settings.loginCommand).toBe(`imgctl login${added}`);
 });
 

@@ -44,10 +44,12 @@ export async function sessionWith(
 ): Promise<SessionUnderTest> {
   const warnings: string[] = [];
   const notes: string[] = [];
-  const profile = { 'base-url': baseUrl, ...stored };
+  const profiles = new Map([['default', { 'base-url': baseUrl, ...stored }]]);
   const session = await openSession({
     io,
-    settings: new Settings('default', new Map(), io.env, profile).with({ retries: '0' }),
+    settings: new Settings({ profile: undefined, profiles }, 'default', io.env).with({
+      retries: '0',
+    }),
     configDirectory: directory,
     userAgent: 'test',
     warn: (message) => warnings.push(message),
