@@ -38,19 +38,11 @@ export interface FileLabel {
   readonly foreign: string;
 }
 
-/** What a snapshot says beside its images. A type, since an interface has no index signature. */
-type SnapshotHead = {
-  /** ISO 8601, UTC. */
-  taken_at: string;
-  base_url: string;
-  username: string | null;
-};
-
 const HEAD_END = '"images":[\n';
 const END = '\n]}\n';
 
-/** @param lines the JSON of each image */
-export function formatSnapshot(head: SnapshotHead & JsonObject, lines: readonly string[]): string {
+/** @param head has `taken_at`, in ISO 8601, and `base_url` @param lines the JSON of each image */
+export function formatSnapshot(head: JsonObject, lines: readonly string[]): string {
   const start = stringify({ version: VERSION, ...head }).slice(0, -1);
   return `${start},${HEAD_END}${lines.join(',\n')}${END}`;
 }

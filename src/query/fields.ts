@@ -31,10 +31,6 @@ export function describeField(field: Field): readonly [type: string, meaning: st
   return [type, meaning];
 }
 
-export function resolveField(name: string, where: string): Field {
-  return parseChoice(name, { noun: 'field', valid: FIELDS, where });
-}
-
 /** An image as the service sent it: any field may be missing or have any type. */
 export type ImageRecord = Readonly<Record<string, unknown>>;
 

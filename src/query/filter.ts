@@ -1,7 +1,7 @@
 // Parses filters: field,operator,value, and as people type them: 'id>=1100', 'name~ubuntu'.
 
 import { ImgctlError } from '../errors.ts';
-import { FIELDS, type Field, type FieldValue, kindOf, parseValue, resolveField } from './fields.ts';
+import { FIELDS, type Field, type FieldValue, kindOf, parseValue } from './fields.ts';
 import { parseChoice, quoted } from './suggest.ts';
 import { isRelative, parseTimeValue, type Time, withOffset } from './timestamp.ts';
 
@@ -55,7 +55,7 @@ const WRONG_SIGNS: ReadonlyMap<string, string> = new Map([
 export function parseFilter(text: string, now: number): Filter {
   const where = `--filter ${quoted(text)}`;
   const [fieldName, operatorName, content] = splitFilter(text, where);
-  const field = resolveField(fieldName, where);
+  const field = parseChoice(fieldName, { noun: 'field', valid: FIELDS, where });
   const operator = parseChoice(operatorName, { noun: 'operator', valid: OPERATORS, where });
   const items = operator === 'in' ? content.split(',').map((item) => item.trim()) : [content];
   const operands = items.map((item) => parseOperand(item, field, operator, { where, now }));

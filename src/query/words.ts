@@ -3,22 +3,14 @@
 import { foldCase } from './patterns.ts';
 import { parseVersion, type VersionedName } from './version.ts';
 
-export interface Word {
-  readonly text: string;
-  /** True for digits and dots, such as 22.04. */
-  readonly isNumber: boolean;
-  /** True if it may not match a name that contains it. */
-  readonly isStrict: boolean;
-  /** True if the name contains it, in any case. */
-  isPartOf(name: string): boolean;
-  matches(name: string): boolean;
-}
-
-export function parseWord(text: string): Word {
+export function parseWord(text: string) {
+  /** Digits and dots, such as 22.04. */
   const isNumber = /^[\d.]*\d[\d.]*$/.test(text);
   const part = foldCase(text);
+  /** True if the name contains it, in any case. */
   const isPartOf = (name: string) => foldCase(name).includes(part);
   const edges = edgesOf(part);
+  /** True if it may not match a name that contains it. */
   const isStrict = isNumber || edges !== undefined;
   const matches = (name: string) => {
     if (!isPartOf(name)) return false;
