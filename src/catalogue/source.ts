@@ -4,6 +4,7 @@ import type { Client } from '../api/client.ts';
 import { keyOf } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { hasCode } from '../errors.ts';
+import type { QueryPlan } from '../query/plan.ts';
 import {
   type Batch,
   type CatalogueObserver,
@@ -19,6 +20,8 @@ export interface ListQuery extends Omit<CatalogueQuery, 'concurrency'> {
 
 export interface Catalogue {
   readonly baseUrl: string;
+  /** True if the service filters the images, so that not all are read. */
+  filters(plan: QueryPlan): boolean;
   /** Yields every image that matches, or those of one page. */
   list(query: ListQuery, observer: CatalogueObserver): AsyncIterable<Batch>;
   /** Returns undefined if there is no such image. */
@@ -29,6 +32,7 @@ export interface Catalogue {
 export function serviceCatalogue(client: Client, baseUrl: string, concurrency: number): Catalogue {
   return {
     baseUrl,
+    filters: ({ server }) => server.filter !== undefined,
     async *list({ page, ...query }, observer) {
       if (page === undefined) yield* listCatalogue(client, { ...query, concurrency }, observer);
       else yield readCataloguePage(client, query, page, observer);
@@ -45,6 +49,7 @@ export function serviceCatalogue(client: Client, baseUrl: string, concurrency: n
 export function savedCatalogue(images: readonly ReceivedImage[], baseUrl: string): Catalogue {
   return {
     baseUrl,
+    filters: () => false,
     async *list({ plan, limit }) {
       const sorted = plan.sort(images.filter(plan.matches));
       yield { images: sorted.slice(0, limit), meta: {} };

@@ -2,7 +2,7 @@
 
 import { FORMAT_LIST, FORMATS } from '../output/formats.ts';
 import { FIELDS } from '../query/fields.ts';
-import { describeTextWords } from '../query/version.ts';
+import { describeHiddenWords } from '../query/name.ts';
 import { type Block, optionTerm } from './declarations.ts';
 import { ALL_GLOBAL_OPTIONS } from './spec.ts';
 
@@ -72,7 +72,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
 
   choosing: [
     'Version order: names that differ only in their numbers form a series, such as ubuntu-#.#-server-cloudimg-amd64-#.ova. The numbers are compared from left to right, so 8.10 is newer than 8.9. The update time is ignored. Of two equal names, the one created later wins. A date such as 31-01-2024 or 01_31_2024 is compared by year, month and day.',
-    `These words count as text, not as numbers: ${describeTextWords()}.`,
+    `These words count as text, not as numbers: ${describeHiddenWords()}.`,
     {
       shell: [
         'imgctl images latest ubuntu server',

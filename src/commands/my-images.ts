@@ -4,7 +4,6 @@ import { guess } from '../cli/guesses.ts';
 import { type CommandSpec, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
-import type { QueryPlan } from '../query/plan.ts';
 import { reportEmpty, reportNoMatch } from './images/empty.ts';
 import {
   describeCount,
@@ -51,10 +50,7 @@ async function run(context: Context, options: ListingOptions, words: readonly st
   await list.end(options.meta ? { ...meta, count: found.length } : undefined);
   if (found.length > 0) return;
   if (images.length > 0) {
-    const search = async function* (other: QueryPlan) {
-      yield images.filter(other.matches);
-    };
-    const empty = { command: 'imgctl my-images', plan, words, filters: options.filter, search };
+    const empty = { command: 'imgctl my-images', plan, words, filters: options.filter };
     await reportNoMatch(context, view, options, empty);
   } else reportEmpty(options, 'no images yet', 'upload one with: imgctl push FILE', view.note);
 }

@@ -168,9 +168,14 @@ export class View {
     await writeRecord({ ...this.#writer, columns }, record);
   }
 
-  /** Explains a table without rows; other formats show that nothing was found. */
+  /** True if notes are printed: other formats than a table show that nothing was found. */
+  get hasNotes(): boolean {
+    return this.#surface.writer.format === 'table';
+  }
+
+  /** Explains a table without rows. */
   readonly note = (message: string, hint?: string): void => {
-    if (this.#surface.writer.format === 'table') this.#surface.note(message, hint);
+    if (this.hasNotes) this.#surface.note(message, hint);
   };
 }
 

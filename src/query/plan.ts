@@ -3,10 +3,10 @@
 import { ImgctlError } from '../errors.ts';
 import { compareValues, type FieldValue, type ImageRecord, nameOf, readValue } from './fields.ts';
 import { type Filter, type Operator, parseFilter, serviceFilter } from './filter.ts';
+import { parseWord } from './name.ts';
 import { likePredicate, normalize } from './patterns.ts';
 import { parseSort, sortImages } from './sort.ts';
 import { parseTime, type Time, timeDifference } from './timestamp.ts';
-import { parseWord } from './words.ts';
 
 export interface QueryInput {
   readonly words?: readonly string[];
@@ -35,21 +35,23 @@ export function planQuery(input: QueryInput, { now }: { readonly now: number }) 
     ...filters.map((text) => {
       const filter = parseFilter(text, now);
       const test = filterPredicate(filter);
-      return { word: undefined, serviceFilter: serviceFilter(filter), test };
+      return { text, word: undefined, serviceFilter: serviceFilter(filter), test };
     }),
   ];
-  const strictWords = conditions.flatMap(({ word }) => (word?.isStrict ? word : []));
-  const nearMisses = new Set<unknown>();
-  const unmatched = new Set(strictWords);
-  const addNearMiss = (image: ImageRecord) => {
+  /** The images that each condition matches alone, counted until one image matches all. */
+  const alone = conditions.map(() => new Set<unknown>());
+  let isEmpty = true;
+  let matchesAsText = false;
+  const countAlone = (image: ImageRecord) => {
+    for (const [index, { test }] of conditions.entries()) {
+      if (test(image) !== false) alone[index]?.add(image.id ?? image);
+    }
     const name = nameOf(image);
-    const isNear = conditions.every(({ word, test }) =>
+    matchesAsText ||= conditions.every(({ word, test }) =>
       word ? word.isPartOf(name) : test(image) !== false,
     );
-    if (!isNear) return;
-    nearMisses.add(image.id ?? image);
-    for (const word of unmatched) if (word.matches(name)) unmatched.delete(word);
   };
+  const strictWords = conditions.flatMap(({ word }) => (word?.isStrict ? word : []));
   const keys = sorts.map(parseSort);
   const sent = conditions.find(
     ({ serviceFilter: filter = '' }) =>
@@ -75,15 +77,14 @@ export function planQuery(input: QueryInput, { now }: { readonly now: number }) 
     sortsLocally: keys.length > 1 || keys.some(({ serviceSort }) => serviceSort === undefined),
     /** True if the image matches, or may match: see `zoneWarning`. */
     matches(image: ImageRecord): boolean {
+      if (isEmpty) countAlone(image);
       let zone: string | undefined;
-      for (const { test, word } of conditions) {
+      for (const { test } of conditions) {
         const verdict = test(image);
-        if (verdict === false) {
-          if (word?.isStrict) addNearMiss(image);
-          return false;
-        }
+        if (verdict === false) return false;
         if (verdict !== true) zone = verdict;
       }
+      isEmpty = false;
       if (zone === undefined) return true;
       treatment = 'shown';
       addUncertain(image, zone);
@@ -91,11 +92,10 @@ export function planQuery(input: QueryInput, { now }: { readonly now: number }) 
     },
     sort: <Row extends ImageRecord>(images: readonly Row[]) =>
       sortImages(images, keys, addUncertain),
-    /** Returns how many images would match if each word were found anywhere in their names, and the word to blame. */
-    nearMisses() {
-      const [blamed = strictWords.find(({ isNumber }) => isNumber) ?? strictWords[0]] = unmatched;
-      return blamed && nearMisses.size > 0 ? { count: nearMisses.size, blamed } : undefined;
-    },
+    /** Returns how many of the images so far each word and filter matches alone, if none matches all. */
+    counts: () => conditions.map(({ text }, index) => ({ text, count: alone[index]?.size ?? 0 })),
+    /** True if `plain` would match one of the images so far. */
+    matchesAsText: () => matchesAsText,
     /** The same query with words that are found anywhere. */
     plain: {
       words: words.filter((word) => strictWords.every(({ text }) => text !== word)),
@@ -120,9 +120,10 @@ function wordCondition(text: string) {
     throw new ImgctlError('usage', 'empty search text', { hint: 'omit it to list all images' });
   }
   const word = parseWord(text);
-  const pattern = `%${text}%`;
+  const pattern = `%${word.pieces.join('%')}%`;
   const operands = [{ text: pattern, value: pattern }];
   return {
+    text,
     word,
     // The service would treat a % in the word as a wildcard.
     serviceFilter: text.includes('%')

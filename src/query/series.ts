@@ -1,173 +1,187 @@
 // Groups images into series, and finds the newest image of each.
 
 import { compareText, compareValues, type ImageRecord, nameOf, readValue } from './fields.ts';
-import { parseTimestamp } from './timestamp.ts';
 import {
-  compareVersions,
-  describeSeries,
-  findDate,
-  inDateOrder,
-  parseVersion,
-  seriesKey,
-  type VersionedName,
-} from './version.ts';
-import { isSameMatch, type NumberMatch, numberMatch, parseWord } from './words.ts';
+  describeVersion,
+  difference,
+  isPreRelease,
+  type Name,
+  parseWord,
+  readName,
+  type Word,
+  withYearFirst,
+} from './name.ts';
+import { parseTimestamp } from './timestamp.ts';
 
 export interface Series<Row extends ImageRecord> {
-  readonly key: string;
-  /** `ubuntu-#.#-server-cloudimg-amd64-#.ova` */
+  /** `ubuntu-#-server-cloudimg-amd64-#.ova` */
   readonly pattern: string;
-  /** Several images if neither names nor created_on tell which one is newer. */
+  /** The newest image, or several and a problem: each of them could be the newest. */
   readonly newest: readonly [Row, ...Row[]];
-  /** Several if a word means different numbers: 8 in web-8.1-3 and web-7.2-8. The newest comes first. */
-  readonly matches: readonly {
-    readonly match: NumberMatch;
-    readonly newest: readonly [Row, ...Row[]];
-  }[];
-  /** The newest if dates such as 01-02-2024 begin with the month; undefined if that makes no difference. */
-  readonly newestByMonth?: Row | undefined;
+  readonly problem?: string | undefined;
+}
+
+/** An image and its place in its series. */
+export interface Candidate<Row extends ImageRecord> {
+  readonly image: Row;
+  /** The place of the series among all. */
+  readonly series: number;
+  readonly pattern: string;
+  /** `22.04-20240415` */
+  readonly version: string;
+  /** 1 for the newest of its series; equal for images of which neither is newer. */
+  readonly rank: number;
 }
 
 interface Entry<Row extends ImageRecord> {
   readonly image: Row;
-  readonly key: string;
-  readonly version: VersionedName;
-  readonly match: NumberMatch;
+  readonly name: Name;
+  readonly created: number;
 }
 
-export interface Candidate<Row extends ImageRecord> extends Entry<Row> {
-  readonly pattern: string;
-  /** 1 for the newest of its series; equal for images of which neither is newer. */
-  readonly rank: number;
-  readonly hasUnclearDate: boolean;
-}
+/** Images of one series. */
+type Entries<Row extends ImageRecord> = readonly [Entry<Row>, ...Entry<Row>[]];
 
-/** Collects images, and holds only those that may be the newest of their series. */
+/** Collects the images of a query. Ignores images without a name. */
 export class SeriesIndex<Row extends ImageRecord> {
   /** Those of digits. */
-  readonly #words: readonly string[];
-  readonly #keepAll: boolean;
-  /** The place of the date in the names of a series; undefined if not every name has one, at the same place. */
-  readonly #dates = new Map<string, number | undefined>();
-  /** By series and number match. */
-  readonly #groups = new Map<string, [Entry<Row>, ...Entry<Row>[]]>();
+  readonly #words: readonly Word[];
+  readonly #bySeries = new Map<string, [Entry<Row>, ...Entry<Row>[]]>();
 
-  /**
-   * @param words that the names of the images match
-   * @param keepAll holds every image
-   */
-  constructor(words: readonly string[] = [], keepAll = false) {
-    this.#words = words.filter((word) => parseWord(word).isNumber);
-    this.#keepAll = keepAll;
+  /** @param words that the names of the images match */
+  constructor(words: readonly string[] = []) {
+    this.#words = words.map(parseWord).filter(({ isNumber }) => isNumber);
   }
 
   get isEmpty(): boolean {
-    return this.#groups.size === 0;
+    return this.#bySeries.size === 0;
   }
 
-  /** Returns undefined for an image without a name. */
-  #entryOf(image: Row): Entry<Row> | undefined {
-    const name = nameOf(image);
-    if (name === '') return undefined;
-    const version = parseVersion(name);
-    return { image, key: seriesKey(version), version, match: numberMatch(this.#words, version) };
-  }
-
-  /** Ignores an image without a name. */
   add(image: Row): void {
-    const entry = this.#entryOf(image);
-    if (entry === undefined) return;
-    const { key, version, match } = entry;
-    const date = findDate(version);
-    if (!this.#dates.has(key)) this.#dates.set(key, date);
-    else if (this.#dates.get(key) !== date) this.#dates.set(key, undefined);
-    const groupKey = `${match.map(([, index]) => index)} ${key}`;
-    const group = this.#groups.get(groupKey);
-    const order = group ? compareVersions(version, group[0].version) : 1;
-    // The order of dates is known only when all are.
-    const holds = this.#keepAll || (group && findDate(group[0].version) !== undefined);
-    if (group && (holds || order === 0)) group.push(entry);
-    else if (order > 0) this.#groups.set(groupKey, [entry]);
+    const text = nameOf(image);
+    if (text === '') return;
+    const name = readName(text);
+    const entry = { image, name, created: createdOn(image) };
+    const entries = this.#bySeries.get(name.series);
+    if (entries) entries.push(entry);
+    else this.#bySeries.set(name.series, [entry]);
   }
 
-  /** Returns the images that it holds, series by series in the order of their names, the newest first. */
-  rankedImages(monthFirst = false): Candidate<Row>[] {
-    const bySeries = new Map<string, Entry<Row>[]>();
-    for (const entry of [...this.#groups.values()].flat()) {
-      const series = bySeries.get(entry.key);
-      if (series) series.push(entry);
-      else bySeries.set(entry.key, [entry]);
-    }
-    const entries = [...bySeries.values()].flatMap((series) => {
-      const versions = series.map(({ version }) => version);
-      const dated = inDateOrder(versions, this.#dates.get(series[0]?.key ?? ''), monthFirst);
-      return series.map((entry, index) => ({
-        ...entry,
-        pattern: describeSeries(entry.version),
-        order: dated.names[index] ?? entry.version,
-        hasUnclearDate: dated.isUnclear,
-        created: createdOn(entry.image),
-      }));
-    });
-    entries.sort(
-      (left, right) =>
-        // A # in a name can give two series the same pattern.
-        compareText(left.pattern, right.pattern) ||
-        compareText(left.key, right.key) ||
-        compareVersions(right.order, left.order) ||
-        // Not a difference: infinity minus infinity is not a number.
-        Number(left.created < right.created) - Number(left.created > right.created) ||
-        compareValues(readValue(left.image, 'id'), readValue(right.image, 'id')),
-    );
-    let rank = 0;
-    return entries.map(({ created, ...entry }, index) => {
-      const before = entries[index - 1];
-      if (before?.key !== entry.key) rank = 0;
-      const isOlder =
-        before === undefined ||
-        compareVersions(before.order, entry.order) !== 0 ||
-        (before.created !== created && before.created !== Number.POSITIVE_INFINITY);
-      if (isOlder || rank === 0) rank += 1;
-      return { ...entry, rank };
+  /** Returns all images, series by series in alphabetical order, the newest first. */
+  rankedImages(): Candidate<Row>[] {
+    return this.#sorted().flatMap((entries, series) => {
+      const { pattern } = entries[0].name;
+      let rank = 1;
+      return entries.map((entry, index) => {
+        const before = entries[index - 1];
+        if (before && !isEquallyNew(before, entry)) rank += 1;
+        const { image, name } = entry;
+        return { image, series, pattern, version: describeVersion(name), rank };
+      });
     });
   }
 
-  /** Returns the series in the order of their names. */
+  /** Returns the series in alphabetical order. */
   series(): Series<Row>[] {
-    const candidates = this.rankedImages();
-    const all = this.#collect(candidates);
-    if (!candidates.some(({ hasUnclearDate }) => hasUnclearDate)) return all;
-    const byMonth = this.#collect(this.rankedImages(true));
-    return all.map((series, index) => {
-      const newest = byMonth[index]?.newest[0];
-      return { ...series, newestByMonth: newest === series.newest[0] ? undefined : newest };
+    return this.#sorted().map((entries) => {
+      const byMatch = new Map(entries.toReversed().map((entry) => [this.#matchOf(entry), entry]));
+      const [first, ...others] = [...byMatch.values()].sort(compareAges);
+      if (first === undefined || others.length === 0) return newestOf(entries);
+      const words = this.#words.filter(({ versionOf }) =>
+        others.some(({ name }) => versionOf(name) !== versionOf(first.name)),
+      );
+      const { pattern } = first.name;
+      const texts = words.map(({ text }) => text).join(' and ');
+      const problem = `${texts} matches different numbers in ${pattern}`;
+      return { pattern, newest: imagesOf([first, ...others]), problem };
     });
   }
 
-  /** Returns the newest images of the series of this one, with the words at the same numbers. */
+  /** Returns the newest images of the series of this one, with the words at the same versions. */
   newestLike(image: Row): readonly Row[] {
-    const own = this.#entryOf(image);
-    const series = this.series().find(({ key }) => key === own?.key);
-    const same = series?.matches.find(({ match }) => own && isSameMatch(match, own.match));
-    return [...(same?.newest ?? []), ...(series?.newestByMonth ? [series.newestByMonth] : [])];
+    const own = { image, name: readName(nameOf(image)), created: createdOn(image) };
+    const all = this.#bySeries.get(own.name.series) ?? [];
+    const [first, ...others] = all.filter((entry) => this.#matchOf(entry) === this.#matchOf(own));
+    return first ? newestOf(newestFirst([first, ...others])).newest : [];
   }
 
-  #collect(candidates: readonly Candidate<Row>[]): Series<Row>[] {
-    type Read = { match: NumberMatch; newest: [Row, ...Row[]]; rank: number };
-    const all: (Omit<Series<Row>, 'matches'> & { matches: Read[] })[] = [];
-    for (const { key, pattern, match, rank, image } of candidates) {
-      const series = all.at(-1);
-      const first: Read = { match, rank, newest: [image] };
-      if (series?.key !== key) {
-        all.push({ key, pattern, newest: first.newest, matches: [first] });
-        continue;
-      }
-      const same = series.matches.find((each) => isSameMatch(each.match, match));
-      if (same === undefined) series.matches.push(first);
-      else if (same.rank === rank) same.newest.push(image);
-    }
-    return all;
+  #sorted(): Entries<Row>[] {
+    const all = [...this.#bySeries].sort(([left], [right]) => compareText(left, right));
+    return all.map(([, entries]) => newestFirst(entries));
   }
+
+  /** Which versions of the name the words mean: 8 is the first one of web-8.1-3, the second one of web-7.2-8. */
+  #matchOf({ name }: Entry<Row>): string {
+    return this.#words.map(({ versionOf }) => versionOf(name)).join();
+  }
+}
+
+function imagesOf<Row extends ImageRecord>([first, ...others]: Entries<Row>) {
+  return [first.image, ...others.map(({ image }) => image)] as const;
+}
+
+function newestFirst<Row extends ImageRecord>(entries: Entries<Row>): Entries<Row> {
+  const [first = entries[0], ...others] = entries.toSorted(compareAges);
+  return [first, ...others];
+}
+
+/** Below 0 if the left one is newer. */
+function compareAges<Row extends ImageRecord>(left: Entry<Row>, right: Entry<Row>): number {
+  return (
+    difference(right.name, left.name).order ||
+    // Not a difference: infinity minus infinity is not a number.
+    Number(left.created < right.created) - Number(left.created > right.created) ||
+    compareValues(readValue(left.image, 'id'), readValue(right.image, 'id'))
+  );
+}
+
+function isEquallyNew<Row extends ImageRecord>(newer: Entry<Row>, other: Entry<Row>): boolean {
+  const isSameTime = newer.created === other.created || newer.created === Number.POSITIVE_INFINITY;
+  return isSameTime && difference(newer.name, other.name).order === 0;
+}
+
+/** Returns the newest, or the images that could be. @param entries the newest first */
+function newestOf<Row extends ImageRecord>(entries: Entries<Row>): Series<Row> {
+  const [first, ...others] = entries;
+  const { pattern } = first.name;
+  const orElse = (problem: string, other: Entry<Row> | undefined) =>
+    other && { pattern, newest: imagesOf([first, other]), problem };
+  const equal = others.filter((entry) => isEquallyNew(first, entry));
+  const unclear = others.find(({ name }) => difference(first.name, name).isUnclear);
+  const release = others.find(({ name }) => isPreRelease(first.name) && !isPreRelease(name));
+  const dated = [false, true].map((monthFirst) => newestByDate(entries, monthFirst));
+  return (
+    orElse(`the versions in ${pattern} cannot be compared`, unclear) ??
+    orElse(`the newest of ${pattern} is a pre-release`, release) ??
+    orElse(
+      `the dates in ${pattern} do not sort`,
+      dated.find((entry) => entry && entry.image !== first.image),
+    ) ?? {
+      pattern,
+      newest: imagesOf([first, ...equal]),
+      problem: equal.length > 0 ? `${equal.length + 1} images are equally new` : undefined,
+    }
+  );
+}
+
+/** Returns the newest if the newest has a date with the year last, and such dates are compared by year. */
+function newestByDate<Row extends ImageRecord>(entries: Entries<Row>, monthFirst: boolean) {
+  if (withYearFirst(entries[0].name, monthFirst) === undefined) return undefined;
+  const all = entries.map((entry) => {
+    return { ...entry, name: withYearFirst(entry.name, monthFirst) ?? entry.name };
+  });
+  return all.sort(compareAges)[0];
+}
+
+/** Returns numbers in the order of series and versions: greater for newer images, null without a name. */
+export function versionRanks(images: readonly ImageRecord[]): (number | null)[] {
+  const index = new SeriesIndex<ImageRecord>();
+  for (const image of images) index.add(image);
+  const ranked = index.rankedImages();
+  const ranks = new Map(
+    ranked.map(({ image, series, rank }) => [image, ranked.length * (series + 1) - rank] as const),
+  );
+  return images.map((image) => ranks.get(image) ?? null);
 }
 
 /** Returns Infinity for a time that cannot be read: the image counts as equal to the newest, so it comes first. */

@@ -2,16 +2,16 @@
 
 import { ImgctlError } from '../errors.ts';
 import { compareText, FIELDS, type Field, type ImageRecord, kindOf, readValue } from './fields.ts';
+import { versionRanks } from './series.ts';
 import { parseChoice, quoted } from './suggest.ts';
 import { parseTime } from './timestamp.ts';
-import { compareVersions, parseVersion, type VersionedName } from './version.ts';
 
 export const DIRECTIONS = ['asc', 'desc'] as const;
 
 /** Sort keys that the service does not know, and what they compare. */
 const COMPUTED = {
-  'name:version': versionRank,
-} satisfies Record<string, (image: ImageRecord) => Rank>;
+  'name:version': versionRanks,
+} satisfies Record<string, (images: readonly ImageRecord[]) => Rank[]>;
 
 type ComputedKey = keyof typeof COMPUTED;
 
@@ -62,7 +62,7 @@ export function sortImages<Row extends ImageRecord>(
   onUnknownZone?: (image: Row, zone: string) => void,
 ): Row[] {
   const columns = keys.map(({ field, direction }) => ({
-    ranks: isComputed(field) ? images.map(COMPUTED[field]) : ranksOf(images, field, onUnknownZone),
+    ranks: isComputed(field) ? COMPUTED[field](images) : ranksOf(images, field, onUnknownZone),
     sign: direction === 'asc' ? 1 : -1,
   }));
   const rows = images.map((image, index) => ({ image, index }));
@@ -76,12 +76,7 @@ export function sortImages<Row extends ImageRecord>(
   return rows.map((row) => row.image);
 }
 
-type Rank = number | string | VersionedName | null;
-
-function versionRank(image: ImageRecord): Rank {
-  const name = readValue(image, 'name');
-  return name === null ? null : parseVersion(`${name}`);
-}
+type Rank = number | string | null;
 
 function ranksOf<Row extends ImageRecord>(
   images: readonly Row[],
@@ -106,7 +101,6 @@ function compareRanks(left: Rank, right: Rank): number {
   if (left === right) return 0;
   if (left === null) return -1;
   if (right === null) return 1;
-  if (typeof left === 'object' && typeof right === 'object') return compareVersions(left, right);
   if (typeof left === 'number') return typeof right === 'number' ? left - right : -1;
   return typeof right === 'number' ? 1 : compareText(`${left}`, `${right}`);
 }

@@ -5,9 +5,12 @@ import { ImgctlError } from '../errors.ts';
 const MAX_QUOTED = 60;
 
 export function quoted(text: string): string {
-  if (text.length <= MAX_QUOTED) return `'${text}'`;
-  const start = text.slice(0, MAX_QUOTED).replace(/[\ud800-\udbff]$/, '');
-  return `'${start}…'`;
+  return `'${shorten(text)}'`;
+}
+
+export function shorten(text: string): string {
+  if (text.length <= MAX_QUOTED) return text;
+  return `${text.slice(0, MAX_QUOTED).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 export function incompatible(one: string, other: string): ImgctlError {

@@ -28,6 +28,7 @@ import { parseFilter, portableFilter } from '../../query/filter.ts';
 import { planQuery, type QueryPlan } from '../../query/plan.ts';
 import { counted } from '../../words.ts';
 import { type Metrics, type MetricsOptions, withMetrics } from '../metrics.ts';
+import { noMatch } from './empty.ts';
 import { FILTER_OPTION, IMAGE_COLUMNS, readQuery, TABLE_OPTIONS, WORDS } from './options.ts';
 import { openCatalogue, readAll, readOwnImages, warnOfZones } from './read.ts';
 
@@ -92,6 +93,7 @@ interface ChangesOptions extends Pick<ViewOptions, 'header' | 'time'>, MetricsOp
 interface Task {
   readonly context: Context;
   readonly options: ChangesOptions;
+  readonly words: readonly string[];
   readonly plan: QueryPlan;
   readonly addMetrics: (metrics: Metrics) => void;
 }
@@ -101,10 +103,11 @@ async function run(context: Context, options: ChangesOptions, words: readonly st
     const { cursor = 'default', sinceFile } = options;
     checkName(cursor, 'cursor');
     refuseRelativeTimes(options.filter);
-    const task = { context, options, plan: readQuery(context, words, options), addMetrics };
+    const plan = readQuery(context, words, options);
+    const task = { context, options, words, plan, addMetrics };
     const count =
       sinceFile === undefined
-        ? await compareWithState(task, cursor, words)
+        ? await compareWithState(task, cursor)
         : await compareWithFile(task, sinceFile);
     if (options.exitCode && count > 0) context.exitCode = CHANGES_EXIT_CODE;
   });
@@ -125,8 +128,8 @@ function refuseRelativeTimes(filters: readonly string[] = []): void {
 const MUTEX_PATIENCE = 600_000;
 
 /** Prints the changes, then stores what it saw. Returns the number of changes. */
-async function compareWithState(task: Task, cursor: string, words: readonly string[]) {
-  const { context, options } = task;
+async function compareWithState(task: Task, cursor: string) {
+  const { context, options, words } = task;
   const { console, io, paths } = context;
   const { profile, baseUrl: base_url, username } = (await context.session()).account;
   if (paths.state === undefined) {
@@ -263,11 +266,21 @@ async function printChanges(task: Task, file: FileLabel, old: Snapshot | undefin
     last_updated: count('updated', 'moved'),
     last_deleted: count('removed'),
   });
-  if (old && rows.length === 0) {
+  if (view.hasNotes && comparison.lines.size === 0 && task.plan.hasFilter) {
+    const { message, hint } = await explainEmpty(task);
+    view.note(message, hint);
+  } else if (old && rows.length === 0) {
     view.note(`no changes since ${view.timeText(new Date(old.takenAt).toISOString())}`);
   }
   const hasChanged = changes.length + missing.length > 0;
   return { count: changes.length, hasChanged, lines: [...comparison.lines.values()] };
+}
+
+async function explainEmpty({ context, options, words, plan }: Task): Promise<ImgctlError> {
+  const filters = options.filter;
+  if (options.mine) return noMatch(context, { command: 'imgctl my-images', plan, words, filters });
+  const catalogue = await openCatalogue(context, {});
+  return noMatch(context, { command: 'imgctl images list', plan, words, filters, catalogue });
 }
 
 /** Returns the names of all cursors that were used on this machine. */

@@ -1,15 +1,17 @@
-// Says why no image matches: what was probably meant, and what a wider search would find.
+// Says that no image matches, how many each word and filter matches alone, and what was probably meant.
 
-import type { ReceivedImage } from '../../api/types.ts';
-import { commandOf, noMatch, type Selection } from '../../catalogue/newest.ts';
+import { commandOf } from '../../catalogue/newest.ts';
+import type { Catalogue } from '../../catalogue/source.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import type { View } from '../../output/view.ts';
 import { kindOf } from '../../query/fields.ts';
 import { parseFilter } from '../../query/filter.ts';
 import { planQuery, type QueryPlan } from '../../query/plan.ts';
+import { shorten } from '../../query/suggest.ts';
 import { shellQuote } from '../../words.ts';
 import { isField, type ListingOptions } from './options.ts';
+import { readAll } from './read.ts';
 
 /** A query of `command` without a result. */
 export interface EmptyQuery {
@@ -18,8 +20,8 @@ export interface EmptyQuery {
   readonly plan: QueryPlan;
   readonly words: readonly string[];
   readonly filters?: readonly string[] | undefined;
-  /** Yields the images that match another plan. */
-  search(plan: QueryPlan): AsyncIterable<readonly ReceivedImage[]>;
+  /** Undefined for the user's own images, which are always read. */
+  readonly catalogue?: Catalogue | undefined;
 }
 
 /** Prints a note for an empty result. @throws ImgctlError empty, with --fail-empty */
@@ -28,107 +30,67 @@ export async function reportNoMatch(
   view: View,
   options: ListingOptions,
   query: EmptyQuery,
-  page?: number,
 ): Promise<void> {
-  const { console, io } = context;
-  const { words, filters = [], plan } = query;
-  const hint = slipHint(query.command, options, words) ?? patternHint(filters, words);
-  const where = page === undefined ? '' : ` on page ${page}`;
-  const message = `no images match${where}`;
   // A slip is worth a note beside data as well.
-  if (hint !== undefined) return reportEmpty(options, message, hint, console.warn);
-  if (where !== '') return reportEmpty(options, message, undefined, view.note);
-  const found = io.stderr.isTTY ? await explainEmpty(query, io.now()) : undefined;
-  if (found) return reportEmpty(options, found.message, found.hint, console.note);
-  if (options.failEmpty) throw noMatch(plan, words, query.command);
-  view.note(message);
+  const isSlip = slipHint(query.words) !== undefined;
+  if (!isSlip && !view.hasNotes && !options.failEmpty) return;
+  const { message, hint } = await noMatch(context, query);
+  reportEmpty(options, message, hint, isSlip ? context.console.warn : view.note);
 }
 
-/** Names for the same processors. */
-const ALIASES: ReadonlyMap<string, string> = new Map([
-  ['amd64', 'x86_64'],
-  ['x86_64', 'amd64'],
-  ['arm64', 'aarch64'],
-  ['aarch64', 'arm64'],
-]);
+/** Returns the error for an empty result. On a terminal, reads the catalogue for it. */
+export async function noMatch(context: Context, query: EmptyQuery): Promise<ImgctlError> {
+  const { command, plan, words, filters = [] } = query;
+  const counts = (await isCounted(context, query)) ? plan.counts() : [];
+  const each = counts.map(({ text, count }) => `${shorten(text)}: ${count}`).join(', ');
+  // One count is 0, as the list shows.
+  const message = counts.length > 1 ? `no images match; ${each}` : 'no images match';
+  const asText = `digits match whole numbers; to find them anywhere: ${commandOf(command, plan.plain)}`;
+  const hint =
+    slipHint(words) ?? wholeValueHint(filters) ?? (plan.matchesAsText() ? asText : undefined);
+  return new ImgctlError('empty', message, { hint });
+}
 
-/** Searches for what was probably meant; undefined if that finds nothing either. */
-export async function explainEmpty(
-  { command, plan, words, filters = [], search }: EmptyQuery,
-  now: number,
-): Promise<ImgctlError | undefined> {
-  if (plan.nearMisses() !== undefined) return noMatch(plan, words, command);
-  const find = async (selection: Selection) => {
-    const found: { count: number; first?: ReceivedImage | undefined } = { count: 0 };
-    for await (const images of search(planQuery(selection, { now }))) {
-      found.first ??= images[0];
-      found.count += images.length;
+/** Returns true if the plan has seen every image. */
+async function isCounted(context: Context, { plan, catalogue }: EmptyQuery): Promise<boolean> {
+  if (!catalogue?.filters(plan)) return true;
+  const { io } = context;
+  if (!io.stderr.isTTY) return false;
+  try {
+    for await (const images of readAll(context, catalogue, planQuery({}, { now: 0 }))) {
+      for (const image of images) plan.matches(image);
     }
-    return found;
-  };
-  const word = words.find((each) => ALIASES.has(each.toLowerCase()));
-  const alias = ALIASES.get(word?.toLowerCase() ?? '');
-  if (word !== undefined && alias !== undefined) {
-    const other = { words: words.map((each) => (each === word ? alias : each)), filters };
-    const { count } = await find(other);
-    const contain = count === 1 ? '1 contains' : `${count} contain`;
-    const message = `no name contains ${word}; ${contain} ${alias}`;
-    if (count > 0)
-      return new ImgctlError('empty', message, {
-        hint: `list them with: ${commandOf(command, other)}`,
-      });
+    return true;
+  } catch {
+    io.signal.throwIfAborted();
+    return false;
   }
-  for (const [index, text] of filters.entries()) {
-    const { field, operator, operands } = parseFilter(text, now);
-    const [{ text: value } = { text: '' }] = operands;
-    if (operator !== 'eq' || kindOf(field) !== 'text' || value.includes('%')) continue;
-    const { first: image } = await find({
-      words,
-      filters: filters.with(index, `${field},like,${value}`),
-    });
-    if (image === undefined) continue;
-    const hint = `did you mean -f ${shellQuote(`${field}=${image[field]}`)}?`;
-    return new ImgctlError('empty', 'no images match', { hint });
+}
+
+/** Returns a hint for a sign, a * or a phrase in a word. */
+function slipHint(words: readonly string[]): string | undefined {
+  const filter = words.find((word) => isField(/^(\w+) ?[=!<>~]/.exec(word)?.[1]));
+  if (filter) return `did you mean -f ${shellQuote(filter)}?`;
+  const negated = words.find((word) => /^!./.test(word))?.slice(1);
+  if (negated) return `to leave out names that contain it: -f ${shellQuote(`name!~${negated}`)}`;
+  const starred = words.find((word) => word.includes('*'))?.replaceAll('*', '');
+  if (starred) return `a word matches any part of the name; omit the *: ${starred}`;
+  const phrase = words.find((word) => /\S\s+\S/.test(word))?.split(/\s+/);
+  if (phrase) {
+    return `to match each word separately, omit the quotes: ${phrase.map(shellQuote).join(' ')}`;
   }
   return undefined;
 }
 
-/** Returns a hint for words with a comma or -f forgotten before them, or with quotes around several. */
-function slipHint(
-  command: string,
-  { columns, sort }: ListingOptions,
-  words: readonly string[],
-): string | undefined {
-  const filter = words.find((word) => isField(/^(\w+) ?[=!<>~]/.exec(word)?.[1]));
-  if (filter) return `did you mean -f ${shellQuote(filter)}?`;
-  const negated = words.find((word) => /^!./.test(word));
-  if (negated)
-    return `to leave out names that contain it: -f ${shellQuote(`name!~${negated.slice(1)}`)}`;
-  const fields = words.filter(isField);
-  if (columns !== undefined && fields.length > 0) {
-    return `${fields[0]} is a field: did you mean -c ${[columns, ...fields].join(',')}?`;
-  }
-  const direction = words.find((word) => /^(asc|desc)$/i.test(word));
-  if (sort && direction) return `did you mean --sort ${sort.at(-1)},${direction}?`;
-  if (!words.some((word) => /\s/.test(word.trim()))) return undefined;
-  const all = words.flatMap((word) => word.trim().split(/\s+/));
-  return `to match each word separately, omit the quotes: ${[command, ...all.map(shellQuote)].join(' ')}`;
-}
-
-/** Returns a hint for the first word or `like` filter whose pattern probably does not mean what the user wants. */
-function patternHint(filters: readonly string[], words: readonly string[]): string | undefined {
-  const starred = words.find((word) => word.includes('*'))?.replaceAll('*', '');
-  if (starred) return `a word matches any part of the name; omit the *: ${starred}`;
+/** Returns a hint for the first = or like without a wildcard. */
+function wholeValueHint(filters: readonly string[]): string | undefined {
   for (const text of filters) {
     const { field, operator, operands } = parseFilter(text, 0);
-    const pattern = operands[0]?.text ?? '';
-    if (operator !== 'like') continue;
-    if (/^%?\^|\$%?$/.test(pattern)) return '~ finds text, not a regular expression; omit ^ and $';
-    const meant = pattern.replace(/%?\*%?/g, '%');
-    if (meant !== pattern) return `% matches any text, * only itself: -f ${field},like,${meant}`;
-    if (!pattern.includes('%')) {
-      return `like compares the whole value; to search in it: -f '${field}~${pattern}'`;
-    }
+    const value = operands[0]?.value;
+    if (operator !== 'eq' && operator !== 'like') continue;
+    if (kindOf(field) !== 'text' || typeof value !== 'string' || value.includes('%')) continue;
+    const part = shellQuote(`${field}~${value.replaceAll('*', '')}`);
+    return `= and like compare the whole value; to find a part of it: -f ${part}`;
   }
   return undefined;
 }

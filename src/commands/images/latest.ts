@@ -4,8 +4,7 @@ import {
   commandOf,
   type Found,
   indexSeries,
-  newestOf,
-  noMatch,
+  newestOfEach,
   onlyNewest,
   selectionOf,
 } from '../../catalogue/newest.ts';
@@ -15,10 +14,9 @@ import type { Context } from '../../context.ts';
 import { attempt, ImgctlError } from '../../errors.ts';
 import { printable } from '../../output/text.ts';
 import { type Column, pick, type View, type ViewOptions } from '../../output/view.ts';
-import type { QueryPlan } from '../../query/plan.ts';
 import type { Candidate } from '../../query/series.ts';
 import { shellQuote } from '../../words.ts';
-import { explainEmpty } from './empty.ts';
+import { noMatch } from './empty.ts';
 import {
   CHOOSING_FILTER,
   IMAGE_COLUMNS,
@@ -86,15 +84,13 @@ async function run(context: Context, options: LatestOptions, words: readonly str
     ? context.view(EXPLAINED, options, { shown: ['rank', 'version', 'id', 'created_on'], cells })
     : context.view(IMAGE_COLUMNS, options, { shown: SHOWN });
   const catalogue = await openCatalogue(context, options);
-  const search = (other: QueryPlan) => readAll(context, catalogue, other);
-  const found = await indexSeries(search(plan), { words, filters }, explain);
+  const found = await indexSeries(readAll(context, catalogue, plan), { words, filters });
   if (found.index.isEmpty) {
     const command = withSource('imgctl images list', options);
-    const query = { command, plan, words, filters, search };
-    throw (await explainEmpty(query, context.io.now())) ?? noMatch(plan, words, command);
+    throw await noMatch(context, { command, plan, words, filters, catalogue });
   }
   if (explain) return showCandidates(context, view, found.index.rankedImages());
-  if (each) return view.printList(found.index.series().map(newestOf));
+  if (each) return view.printList(newestOfEach(found));
   const { image, command } = await chooseNewest(context, options, found);
   await view.printRecord({ ...image });
   if (command !== undefined) context.console.note(`to skip the prompt: ${command}`);
@@ -111,7 +107,7 @@ async function showCandidates(
     return {
       series: pattern,
       rank,
-      version: version.numbers.join('.'),
+      version,
       id,
       name,
       path,

@@ -6,7 +6,6 @@ import { type CommandSpec, option, SERVICE_CODES } from '../../cli/spec.ts';
 import { wholeNumber } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
-import type { QueryPlan } from '../../query/plan.ts';
 import { collectNames, rememberImages } from '../../session/image-names.ts';
 import { reportEmpty, reportNoMatch } from './empty.ts';
 import {
@@ -21,7 +20,7 @@ import {
   WORDS,
   withSource,
 } from './options.ts';
-import { openCatalogue, readAll, readBatches } from './read.ts';
+import { openCatalogue, readBatches } from './read.ts';
 
 export const imagesList: CommandSpec = {
   name: 'list',
@@ -105,10 +104,16 @@ async function run(context: Context, options: ImagesListOptions, words: readonly
   if (count > 0) return;
   const pages = last.meta.pages?.pages;
   if (page === undefined || pages === undefined || page <= pages) {
-    const search = (other: QueryPlan) => readAll(context, catalogue, other);
+    if (page !== undefined)
+      return reportEmpty(options, `no images match on page ${page}`, undefined, view.note);
     const command = withSource('imgctl images list', options);
-    const empty = { command, plan, words, filters: options.filter, search };
-    return reportNoMatch(context, view, options, empty, page);
+    return reportNoMatch(context, view, options, {
+      command,
+      plan,
+      words,
+      filters: options.filter,
+      catalogue,
+    });
   }
   const message = `page ${page} does not exist; the last page is ${pages}`;
   reportEmpty(options, message, undefined, context.console.note);

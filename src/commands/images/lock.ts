@@ -7,7 +7,6 @@ import {
   AmbiguousError,
   commandOf,
   indexSeries,
-  noMatch,
   onlyNewest,
   selectionOf,
 } from '../../catalogue/newest.ts';
@@ -21,10 +20,12 @@ import { checkName, DEFAULT_LOCK_FILE } from '../../files/paths.ts';
 import { type Column, pick, printBeforeError, type ViewOptions } from '../../output/view.ts';
 import type { Row } from '../../output/writers.ts';
 import { portableFilter } from '../../query/filter.ts';
+import { parseWord } from '../../query/name.ts';
 import { planQuery, type QueryPlan } from '../../query/plan.ts';
 import { SeriesIndex } from '../../query/series.ts';
-import { parseWord } from '../../query/words.ts';
+
 import { counted } from '../../words.ts';
+import { noMatch } from './empty.ts';
 import {
   changeLocks,
   LOCK_FILE_OPTION,
@@ -326,18 +327,17 @@ async function resolve(
 ) {
   const plan = forLock(name, () => planOf(context, { text: words, filters }));
   const found = await indexSeries(readAll(context, catalogue, plan), { words, filters });
+  const query = { command: 'imgctl images list', plan, words, filters, catalogue };
+  const empty = found.index.isEmpty ? await noMatch(context, query) : undefined;
   return forLock(name, () => {
+    if (empty) throw empty;
     const result = attempt(() => onlyNewest(found));
-    if ('value' in result) {
-      if (result.value) return result.value;
-      throw noMatch(plan, words);
-    }
+    if ('value' in result) return result.value;
     const { error } = result;
-    const selection =
-      error instanceof AmbiguousError
-        ? selectionOf(found, error.choices[0], context.io.now())
-        : undefined;
-    if (selection === undefined) throw error;
+    if (!(error instanceof AmbiguousError)) throw error;
+    const [first] = error.choices;
+    const byId = { words: [], filters: [`id=${first.id}`] };
+    const selection = selectionOf(found, first, context.io.now()) ?? byId;
     throw error.with({ hint: `lock the first with: ${commandOf(command, selection)}` });
   });
 }

@@ -3,7 +3,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Image } from '../../../src/api/types.ts';
 import { PUBLISHED } from '../../query/published-names.ts';
-import { catalogueByName, catalogueOf, named } from '../../support/catalogue-page.ts';
+import {
+  catalogueByName,
+  catalogueOf,
+  cataloguePage,
+  named,
+} from '../../support/catalogue-page.ts';
 import { failed, fakeTerminal, temporaryDirectory } from '../../support/io.ts';
 import { expectSteps, type Step } from '../../support/steps.ts';
 import { scriptedUser } from '../../support/users.ts';
@@ -66,42 +71,64 @@ it.each([
 });
 
 describe('an empty list on a terminal', () => {
-  const LIST = 'list them with: imgctl';
+  const ANYWHERE = 'digits match whole numbers; to find them anywhere: imgctl';
   it.each([
-    ['images list 64', 'no image has the number 64; 4 names contain it', 'images list -f name~64'],
-    ['my-images 64', 'no image has the number 64; 4 names contain it', 'my-images -f name~64'],
+    ['images list 64', 'no images match', `${ANYWHERE} images list -f 'name~64'`],
+    ['my-images 64', 'no images match', `${ANYWHERE} my-images -f 'name~64'`],
     [
-      'images list rocky amd64',
-      'no name contains amd64; 2 contain x86_64',
-      'images list rocky x86_64',
+      'images list rocky 4',
+      'no images match; rocky: 2, 4: 0',
+      `${ANYWHERE} images list rocky -f 'name~4'`,
+    ],
+    ['images list rocky amd64', 'no images match; rocky: 2, amd64: 2'],
+    ['my-images rocky amd64', 'no images match; rocky: 2, amd64: 2'],
+    ['images changes rocky amd64', 'no images match; rocky: 2, amd64: 2'],
+    ["images list rocky -f 'id>=3' -f id<2", 'no images match; rocky: 2, id>=3: 2, id<2: 1'],
+    [
+      "images list rocky '!minimal'",
+      'no images match; rocky: 2, !minimal: 0',
+      "to leave out names that contain it: -f 'name!~minimal'",
     ],
     [
-      'images list debian x86_64',
-      'no name contains x86_64; 2 contain amd64',
-      'images list debian amd64',
+      'images list -f folder=lin*',
+      'no images match',
+      "= and like compare the whole value; to find a part of it: -f 'folder~lin'",
     ],
-  ])('%s says %s', async (line, message, command) => {
-    const { imgctl, onTerminal } = await userOf();
-    const shown = command.replace(/name~\S+/, "'$&'");
-    const told = `imgctl: ${message}\nhint: ${LIST} ${shown}\n`;
-    await expectSteps(onTerminal, [line, '', told], [`${line} --fail-empty`, '', told, 5]);
-    await expectSteps(imgctl, [`${line} --json`, '[]\n']);
-    const { stdout } = await imgctl(`${command} -q`);
-    expect(stdout.trim().split('\n')).toHaveLength(
-      Number(/(\d+) (?:names )?contain/.exec(message)?.[1]),
-    );
+    [
+      'images list -f name,like,rocky',
+      'no images match',
+      "= and like compare the whole value; to find a part of it: -f 'name~rocky'",
+    ],
+  ])('%s says how many images each word and filter matches', async (line, message, hint = '') => {
+    const { onTerminal } = await userOf();
+    const { stderr, exitCode } = await onTerminal(line);
+    const told = `imgctl: ${message}\n${hint && `hint: ${hint}\n`}`;
+    expect([
+      stderr.replace('warning: ', '').replace(/imgctl: first run.*\n/, ''),
+      exitCode,
+    ]).toEqual([told, 0]);
   });
 
-  it.each([
-    ["images list -f 'name~^debian'", '~ finds text, not a regular expression; omit ^ and $'],
-    ["images list -f 'name~ova$'", '~ finds text, not a regular expression; omit ^ and $'],
-    ['images list -f folder=Linux', "did you mean -f 'folder=linux'?"],
-    ["images list rocky '!minimal'", "to leave out names that contain it: -f 'name!~minimal'"],
-    ['images latest -f folder=Linux', "did you mean -f 'folder=linux'?"],
-  ])('%s gets a hint', async (line, hint) => {
-    const { onTerminal } = await userOf();
-    const { stderr } = await onTerminal(line);
-    expect(stderr.replace('warning: ', '')).toBe(`imgctl: no images match\nhint: ${hint}\n`);
+  it('images latest says so on a terminal and in a pipe, and sends more only on a terminal', async () => {
+    const pages = catalogueOf(IMAGES);
+    const { imgctl, requests } = await scriptedUser((request, index) => {
+      const none = request.url.searchParams.has('filter') ? catalogueOf([]) : pages;
+      return none(request, index);
+    });
+    const line = "images latest -f 'name,like,%ubuntu%' rocky";
+    expect(await imgctl(line)).toEqual(failed(5, 'imgctl: no images match\n'));
+    const before = requests().length;
+    const told = 'imgctl: no images match; rocky: 2, name,like,%ubuntu%: 0\n';
+    expect(await imgctl(line, { errorColumns: 200 })).toEqual(failed(5, told));
+    expect([before, requests().length - before]).toEqual([1, 2]);
+  });
+
+  it('stays empty if the catalogue cannot be read for the reason', async () => {
+    const { imgctl } = await scriptedUser(({ url }) => {
+      return url.searchParams.has('filter') ? { json: cataloguePage(url, []) } : { status: 404 };
+    });
+    const { stderr, exitCode } = await imgctl('images list rocky 9', { errorColumns: 200 });
+    expect([stderr, exitCode]).toEqual(['imgctl: no images match\n', 0]);
   });
 });
 
@@ -117,7 +144,9 @@ describe('images latest on a terminal', () => {
     const { stdout, stderr, exitCode } = await typing('2\n', 'images latest --get name');
     expect([stdout, exitCode]).toEqual(['rocky-9.5-Base.x86_64.ova\n', 0]);
     expect(stderr).toContain(CHOICE);
-    expect(stderr).toMatch(/ imgctl: to skip the prompt: imgctl images latest Base\n$/);
+    expect(stderr).toMatch(
+      / imgctl: to skip the prompt: imgctl images latest -f 'name,like,rocky-%-Base.x86_64.ova'\n$/,
+    );
   });
 
   it.each([

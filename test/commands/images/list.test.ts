@@ -252,17 +252,11 @@ describe('images list', () => {
     },
   );
 
-  const NO_LIKE = "like compares the whole value; to search in it: -f 'name~ubuntu'";
-  const NO_STAR = '% matches any text, * only itself: -f name,like,ubuntu%';
   it.each([
-    ['-f name,like,ubuntu', `no images match\nhint: ${NO_LIKE}`],
-    ['-f name,like,ubuntu*', `no images match\nhint: ${NO_STAR}`],
-    ['-f name~zz*', 'no images match\nhint: % matches any text, * only itself: -f name,like,%zz%'],
     ['id>=1100', "no images match\nhint: did you mean -f 'id>=1100'?"],
-    ['-c id name zz', 'no images match\nhint: name is a field: did you mean -c id,name?'],
-    ['zz --sort updated_on desc', 'no images match\nhint: did you mean --sort updated_on,desc?'],
+    ["'!ubuntu'", "no images match\nhint: to leave out names that contain it: -f 'name!~ubuntu'"],
     ['*ubuntu*', 'no images match\nhint: a word matches any part of the name; omit the *: ubuntu'],
-  ])('explains in every format why the list is empty: %s', async (options, text) => {
+  ])('warns in every format of a word that is probably a slip: %s', async (options, text) => {
     const { imgctl } = await emulatorUser({ images: 25 });
     const [message, hint] = text.split('\nhint: ');
     const line = `IMGCTL_PASSWORD=demo images list ${options}`;
@@ -276,7 +270,7 @@ describe('images list', () => {
 
   it('shows how to search for words that are quoted together', async () => {
     const { imgctl } = await scriptedUser(catalogueOf([]));
-    const note = /omit the quotes: imgctl images list ubuntu 22\.04\n$/;
+    const note = /omit the quotes: ubuntu 22\.04\n$/;
     await expectSteps(imgctl, [['images', 'list', 'ubuntu 22.04'], '', note]);
   });
 
@@ -321,7 +315,7 @@ describe('--get of other commands', () => {
   });
 });
 
-const NO_MATCH = 'imgctl: no images match\nhint: list all images with: imgctl my-images\n';
+const NO_MATCH = 'imgctl: no images match\n';
 
 describe('my-images', () => {
   const STAMP = '2024-03-01 Fri 14:30:00 UTC';

@@ -96,9 +96,17 @@ describe('images lock add', () => {
 
   it.each([
     ['add web ubuntu', 2, 'web is already locked\nhint: add --replace, or use another name\n'],
-    ['add x', 2, `imgctl: x: ${TWO}\nhint: lock the first with: imgctl images lock add x debian\n`],
-    ['add x --file y.json', 2, `imgctl images lock add x --file y.json debian\n`],
-    ['add web --replace', 2, `imgctl images lock add web --replace debian\n`],
+    [
+      'add x',
+      2,
+      `imgctl: x: ${TWO}\nhint: lock the first with: imgctl images lock add x -f 'name,like,debian-%.ova'\n`,
+    ],
+    [
+      'add x --file y.json',
+      2,
+      `imgctl images lock add x --file y.json -f 'name,like,debian-%.ova'\n`,
+    ],
+    ['add web --replace', 2, `imgctl images lock add web --replace -f 'name,like,debian-%.ova'\n`],
     ['add x fedora', 5, 'x: no images match'],
     ['add ../x ubuntu', 2, 'invalid lock name: ../x'],
     ['add __proto__ ubuntu', 2, 'invalid lock name: __proto__'],
@@ -203,7 +211,8 @@ describe('images lock', () => {
 
   it('matches words of digits with whole numbers', async () => {
     const { steps, service, file, content } = await project(NINE);
-    const none = /web: no image has the number 8; 1 name contains it\nhint: list them with: imgctl/;
+    const none =
+      /web: no images match\nhint: digits match whole numbers; to find them anywhere: imgctl/;
     await steps(['lock add web rocky 8', '', none, 5]);
     service.images = [EIGHT, NINE, named(3, 'rocky-8.11-x86_64.ova')];
     await steps(['lock add nine rocky 9 -q', 'nine\n']);

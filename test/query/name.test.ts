@@ -1,0 +1,265 @@
+// How a name is read: words of a query, series, and the order of versions.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { difference, parseWord, readName } from '../../src/query/name.ts';
+import { planQuery } from '../../src/query/plan.ts';
+import { SeriesIndex } from '../../src/query/series.ts';
+
+describe('a word', () => {
+  it.each([
+    [
+      '8',
+      'a-8 a-8.10 OL8U9-olvm-x86_64-1 rhel8 v8 R8-U1',
+      'a-18 a-9.8 a-20260803 a-9.x86_64 a-9.el8',
+    ],
+    ['8.', 'a-8.10', 'a-8'],
+    ['.8', '', 'a-9.8 a-8'],
+    ['8.1', 'a-8.1 a-8-1', 'a-8.10'],
+    ['8.10', 'a-8.10-20240528.0', ''],
+    ['22.04', 'ubuntu-22.04.1-amd64 ubuntu_22_04', 'ubuntu-2204'],
+    ['2.04', '', 'ubuntu-22.04'],
+    ['1.23', 'photon-3-kube-v1.23.16.ova', ''],
+    ['5.1.0', '', 'a-5.1'],
+    ['20240528', 'a-9-20240528.0.x86_64', ''],
+    ['64', 'a-64.ova', 'a-9.x86_64-amd64-arm64-64bit'],
+    ['3', 'a-3', 'a-7.0U3 a-7.0-SP3'],
+    ['11', '', 'photon-hw11-3.0'],
+    ['rocky-8', 'Rocky-8.10-GenericCloud rocky8 rocky_8', 'rocky-80'],
+    ['rocky9', 'Rocky-9-Base rocky9', 'rocky-19'],
+    ['7.0u3', 'a-7.0U3c a-7.0-U3', 'a-7.0U31'],
+    ['0-server', '', 'ubuntu-20.10-server'],
+    ['ROCKY', 'rocky-9', ''],
+    ['x86', 'a-9.x86_64 a-9-x86', 'a-9.x864'],
+    ['x86_64', 'a-9.x86_64.ova a-x86_64-v1.2', 'a-9.x86_64_v3'],
+    ['9.x86_64', 'a-9.x86_64.ova', 'a-9.x86_64_v3'],
+    ['X86-64', 'a-9-x86-64.ova a-9.x86_64', ''],
+    ['cloudimg-amd64', 'ubuntu-22.04-cloudimg-amd64-1', ''],
+    ['img-amd64', 'cloudimg-amd64', ''],
+    ['amd64', 'a-amd64', 'a-amd64v3'],
+    ['ppc64', 'a-9.ppc64le', 'a-9.ppc641'],
+    ['arm', 'a-arm64-1', ''],
+    ['hw11', 'photon-hw11-3.0', ''],
+    ['hw1', '', 'photon-hw11-3.0'],
+    ['32bit', 'win-32bit-10', ''],
+    ['10G', 'disk-10G.ova', ''],
+    ['0G', '', 'disk-10G.ova'],
+    ['a383732', 'photon-3.0-a383732 photon-3.0-fa383732e', ''],
+    ['a.b', 'a.b', 'a-b'],
+  ])('%s matches "%s", but not "%s"', (word, matching, others) => {
+    const names = `${matching} ${others}`.trim().split(' ');
+    expect(names.filter((name) => parseWord(word).matches(name)).join(' ')).toBe(matching);
+  });
+
+  it('matches names that contain its pieces in their order', () => {
+    const word = fc.constantFrom('8', '22.04', 'rocky9', '7.0u3', 'x86_64', 'a', 'b-2', '.8', '9.');
+    const name = fc.string({
+      unit: fc.constantFrom('8', '22', '04', '9', 'rocky', 'u3', '-', '.', 'x86'),
+    });
+    const property = fc.property(word, name, (text, given) => {
+      const { matches, pieces } = parseWord(text);
+      const contains = new RegExp(
+        pieces.map((each) => each.replace(/\W/g, '\\$&')).join('.*'),
+        'i',
+      );
+      if (matches(given)) expect(given).toMatch(contains);
+    });
+    fc.assert(property);
+  });
+
+  it.each([
+    ['web-8.1-3', '8 0 3 1'],
+    ['web-3.2-8', '8 1 3 0'],
+    ['web-9', '8 -1 3 -1'],
+  ])('means in %s the first version that it matches', (name, versions) => {
+    const found = ['8', '3'].flatMap((word) => [word, parseWord(word).versionOf(readName(name))]);
+    expect(found.join(' ')).toBe(versions);
+  });
+});
+
+it.each([
+  ['ubuntu-22.04-server-cloudimg-amd64-20231111.ova', 'ubuntu-#-server-cloudimg-amd64-#.ova'],
+  ['Rocky-9-GenericCloud.latest.x86_64.ova', 'Rocky-#-GenericCloud.latest.x86_64.ova'],
+  ['a-24-04.3_1.OVF', 'a-#.OVF'],
+  ['a-7.0U3c-20', 'a-#'],
+  ['a-SP5-b-h3-c-rc1', 'a-#-b-#-c-#'],
+  ['a.b5', 'a.b#'],
+  ['a-1.0.rc.2', 'a-#'],
+  ['a-7.0abc', 'a-#abc'],
+  ['kube-v1.2', 'kube-#'],
+  ['arm64 aarch64 armhf X64.s390x.riscv64.2', 'arm64 aarch64 armhf X64.s390x.riscv64.#'],
+  ['xamd64', 'xamd#'],
+  ['amd642', 'amd#'],
+  ['photon-hw11-4.0 photon-HW13-3.0', 'photon-hw11-# photon-HW13-#'],
+  ['x86_64_v2-10.1 x86-64v3 amd64v3 7', 'x86_64_v2-# x86-64v3 amd64v3 #'],
+  ['amd64-v1.2', 'amd64-#'],
+  ['32bit 64-bit win10', '32bit 64-bit win#'],
+  ['i386 i686', 'i386 i686'],
+  ['armv6 armv7l armv7hl arm64v8', 'armv6 armv7l armv7hl arm64v8'],
+  ['ppc64 ppc64el s390 riscv64', 'ppc64 ppc64el s390 riscv64'],
+  ['el7 el10_2 rhel8', 'el7 el10_# rhel#'],
+  ['10G 20gb 1.5G 10GiB 4vcpu 16cores x 20260808.1', '10G 20gb 1.5G 10GiB 4vcpu 16cores x #'],
+  ['1.0.2g', '#'],
+  ['photon-a383732-g26156e2-1234567a', 'photon-#'],
+  ['12', '#'],
+])('the series of %s is %s', (name, pattern) => {
+  expect(readName(name).pattern).toBe(pattern);
+});
+
+it.each([
+  ['a-24.04.ova', 'A_24-04.3.ovf', true],
+  ['debian-12', 'debian12', true],
+  ['web-1', 'web-2-3', true],
+  ['a-1-b', 'a-2.3-4-b', true],
+  ['a-1-amd64', 'a-1-arm64', false],
+  ['a-x86_64', 'a-x86-64', true],
+  ['web-1-a', 'web-1-b', false],
+  ['web-1-20G', 'web-1-40G', false],
+  ['cafe\u0301-1', 'caf\u00e9-2', true],
+])('%s and %s are of one series: %s', (left, right, isSame) => {
+  expect(readName(left).series === readName(right).series).toBe(isSame);
+});
+
+describe('of two names of a series', () => {
+  const compare = (left: string, right: string) => difference(readName(left), readName(right));
+
+  it.each([
+    ['a-8.10', 'a-8.9'],
+    ['a-20231111', 'a-20230928'],
+    ['a-2-1', 'a-1-9'],
+    ['a-99999999999999999999999999', 'a-99999999999999999999999998'],
+    ['a-1.1', 'a-1'],
+    ['a-1-1', 'a-1'],
+    ['a-amd64-10', 'a-amd64-2'],
+    ['a-1.2.3-50', 'a-1.2-100'],
+    ['a-12.1-v1', 'a-12-v3'],
+    ['a-16.1.4.1-0.0.5', 'a-16.1.4-0.0.22'],
+    ['a-7.0U3c', 'a-7.0U3'],
+    ['a-7.0U3n', 'a-7.0U3c'],
+    ['a-12-SP10', 'a-12-SP9'],
+    ['a-20.4R3-S2', 'a-20.4R3'],
+    ['a-1.0', 'a-1.0-rc.2'],
+    ['a-1.0-rc1', 'a-1.0-beta2'],
+    ['a-1.0beta', 'a-1.0alpha3'],
+    ['a-100-1', 'a-99-1'],
+    ['a-2', 'a-1-a383732'],
+  ])('%s is newer than %s', (newer, older) => {
+    expect(compare(newer, older)).toEqual({
+      order: expect.toSatisfy((n) => n > 0),
+      isUnclear: false,
+    });
+    expect(compare(older, newer)).toEqual({
+      order: expect.toSatisfy((n) => n < 0),
+      isUnclear: false,
+    });
+  });
+
+  it.each([
+    ['a-01', 'a-1'],
+    ['a-1-a383732', 'a-1-26156e2'],
+    ['a-1-a383732', 'a-1'],
+    ['a-v1', 'a-1'],
+  ])('neither %s nor %s is newer', (one, other) => {
+    expect(compare(one, other)).toEqual({ order: 0, isUnclear: false });
+  });
+
+  it.each([
+    ['a-12_2021', 'a-12_sp3'],
+    ['a-1.0', 'a-1.0b2'],
+    ['a-1.0a1', 'a-1.0rc1'],
+    ['a-1909', 'a-21H2'],
+    ['a-20141129', 'a-2211'],
+    ['a-992', 'a-9.16.1'],
+    ['a-992', 'a-9-16-1'],
+    ['a-1.2-3', 'a-1.2.4'],
+    ['a-1-1234567', 'a-1-a383732'],
+  ])('it takes a guess to say which of %s and %s is newer', (one, other) => {
+    expect([compare(one, other).isUnclear, compare(other, one).isUnclear]).toEqual([true, true]);
+  });
+
+  it('the order is transitive and without contradictions', () => {
+    const unit = fc.constantFrom(
+      '0',
+      '1',
+      '9',
+      '2024',
+      'rc1',
+      'b',
+      'SP2',
+      '-',
+      '.',
+      'a383732',
+      'u3',
+    );
+    const name = fc.string({ unit, maxLength: 6 }).map((text) => `a-${text}`);
+    fc.assert(
+      fc.property(name, name, name, (a, b, c) => {
+        const order = (left: string, right: string) => Math.sign(compare(left, right).order);
+        expect(order(a, b)).toBe(0 - order(b, a));
+        if (order(a, b) <= 0 && order(b, c) <= 0) expect(order(a, c)).toBeLessThanOrEqual(0);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+it.each([
+  ['digits', '1'],
+  ['dots', '.'],
+  ['letters', 'a'],
+  ['dashes', '-'],
+  ['dates', '1.2.2024-'],
+  ['hexadecimal digits', 'a1'],
+  ['versions', '1.2rc3-'],
+  ['sizes', '4vcpu '],
+])('a name of 100 KB of %s is read, compared and matched in linear time', (_, text) => {
+  const [one, other] = ['x', 'y'].map((end) => `a-${text.repeat(100_000 / text.length)}${end}`);
+  const index = new SeriesIndex<{ name: string }>(['8']);
+  const plan = planQuery({ words: ['a8', '8', 'a'] }, { now: 0 });
+  for (const name of [one, other].map(String)) {
+    plan.matches({ name });
+    index.add({ name });
+  }
+  expect(index.series().length).toBeGreaterThan(0);
+});
+
+/** Names of few parts, so that numbers repeat at different places. */
+const number = fc.constantFrom('8', '9', '18', '8.10', '9.8', '20260808', '20260808.1');
+const textWord = fc.constantFrom('x86_64', 'x86_64_v3', 'amd64', 'el8', 'hw8', '64bit', '8G');
+const anyName = fc
+  .tuple(fc.constantFrom('web', 'db'), number, textWord, number)
+  .map((parts) => parts.join('-'));
+const names = fc.uniqueArray(anyName, { minLength: 1, maxLength: 12 });
+
+function choose(all: readonly string[], words: readonly string[]) {
+  const index = new SeriesIndex<{ name: string }>(words);
+  const plan = planQuery({ words }, { now: 0 });
+  for (const name of all) if (plan.matches({ name })) index.add({ name });
+  return index.series().map(({ pattern, newest }) => {
+    return { pattern, newest: newest.map(({ name }) => name) };
+  });
+}
+
+describe('the newest image for a word of digits', () => {
+  it('has a number that is the word, or begins with it and a dot', () => {
+    fc.assert(
+      fc.property(names, fc.constantFrom('8', '9', '8.1', '18', '20260808'), (all, word) => {
+        for (const name of choose(all, [word]).flatMap(({ newest }) => newest)) {
+          const [, first = '', , second = ''] = name.split('-');
+          expect([first, second].some((each) => `${each}.`.startsWith(`${word}.`))).toBe(true);
+        }
+      }),
+    );
+  });
+
+  it('stays the same if an image with another text word is added', () => {
+    fc.assert(
+      fc.property(names, textWord, textWord, number, (all, wanted, other, version) => {
+        fc.pre(wanted !== other);
+        const words = ['web', wanted];
+        const added = `web-${version}-${other}-99999999`;
+        expect(choose([...all, added], words)).toEqual(choose(all, words));
+      }),
+    );
+  });
+});
