@@ -71,16 +71,23 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
   ],
 
   choosing: [
-    'Version order: names that differ only in their numbers form a series, such as ubuntu-#.#-server-cloudimg-amd64-#.ova. The numbers are compared from left to right, so 8.10 is newer than 8.9. The update time is ignored. Of two equal names, the one created later wins. A date such as 31-01-2024 or 01_31_2024 is compared by year, month and day.',
-    `These words count as text, not as numbers: ${describeHiddenWords()}.`,
+    'Words: text without digits matches any part of a name. In text with digits, each number matches a whole number; -, _, . and space are alike, and optional between a letter and a digit: rocky9 matches Rocky-9. Digits alone match where a version begins: 8 matches 8 and 8.10, not 18, 9.8 or x86_64; 22.04 matches 22-04.',
+    { shell: ['imgctl images list ubuntu 22.04'] },
+    'Versions: digits joined by dots, with a letter, sp, rc, alpha or beta that touches them: 22.04, v1.2, 7.0U3c, SP5, rc1. A v before digits says nothing.',
+    `Not versions: ${describeHiddenWords()}. Hashes of 7 to 40 hexadecimal digits have no order.`,
+    'Series: names with the same words, such as ubuntu-#-server-cloudimg-amd64-#.ova. Versions at the end make no other series: 24.04 and 24.04.3 are of one.',
+    { shell: ['imgctl images latest ubuntu server', 'imgctl images latest debian --each'] },
+    'Order: version by version from the left, numbers as numbers: 8.10 is newer than 8.9, and 1.2.3-50 than 1.2-100. What goes on is newer, except for alpha, beta and rc: 1.0.1 is newer than 1.0, 1.0-rc1 is older. The update time is ignored. Of two equal names, the one created later wins.',
     {
       shell: [
-        'imgctl images latest ubuntu server',
-        'imgctl images latest debian --each',
         'imgctl images list ubuntu -s name:version,desc --limit 5',
+        'imgctl images latest ubuntu server --explain',
       ],
     },
-    'If several series match, "images latest" asks on a terminal which one you mean. Elsewhere it exits with 2, lists them, and shows a command that selects the first. Only the numbers count: openSUSE Leap 42.3 is older than 15.0, but counts as newer. --explain shows why.',
+    'No guess: "images latest" exits with 2 and shows the candidates if several series match, if a word means different versions of one series, if the newest is a pre-release, and if versions cannot be compared: 12_2021 and 12_sp3, 1.0 and 1.0b2, 1909 and 21H2, 1.2-3 and 1.2.4. Dates with the year last do not sort, such as 31.01.2024: choose by time.',
+    { shell: ['imgctl images list ubuntu -s created_on,desc -n 1'] },
+    'Numbers are all it knows: openSUSE Leap 42.3 counts as newer than 15.0, rhel810 as newer than rhel94, and 28.02.24 as newer than 15.03.25.',
+    'Questions: on a terminal, "images latest" asks which of up to 20 you mean. Elsewhere it shows a command that selects the first.',
     'Values for scripts: --get prints one value per line. If a value is missing, it prints nothing and exits with 5.',
     { shell: ['imgctl images latest ubuntu server --get path'] },
     'Locks: a lock file stores an image for each name. Commit images.lock.json, so that every build uses the same images. "check" exits with 1 if an image is gone, replaced or moved; with --exit-code it exits with 10 if there are only newer ones.',

@@ -223,7 +223,7 @@ const TOOLS: readonly Tool[] = [
   {
     name: 'images_latest',
     description:
-      'Show the newest public image, by the numbers in its name. If several series match, an error lists them.',
+      'Show the newest public image, by the versions in its name. If several are possible, an error lists them.',
     input: ARGUMENTS.pick({ filter: true, each: true, columns: true }).extend({
       text: texts('the name matches every word; 8 means 8 or 8.10, not 18').optional(),
     }),

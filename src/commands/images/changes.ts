@@ -26,6 +26,7 @@ import { cellText } from '../../output/text.ts';
 import { type Column, pick, type ViewOptions } from '../../output/view.ts';
 import { parseFilter, portableFilter } from '../../query/filter.ts';
 import { planQuery, type QueryPlan } from '../../query/plan.ts';
+import { parseTimestamp } from '../../query/timestamp.ts';
 import { counted } from '../../words.ts';
 import { type Metrics, type MetricsOptions, withMetrics } from '../metrics.ts';
 import { noMatch } from './empty.ts';
@@ -124,6 +125,9 @@ function refuseRelativeTimes(filters: readonly string[] = []): void {
   });
 }
 
+/** How words match names; another number if that changes. */
+const MATCHING = 2;
+
 /** Others may read a large catalogue one after the other. */
 const MUTEX_PATIENCE = 600_000;
 
@@ -151,9 +155,11 @@ async function compareWithState(task: Task, cursor: string) {
       throw new ImgctlError('config', `${file.what} belongs to another query`, { hint });
     }
     const taken_at = new Date(io.now()).toISOString();
-    const { count, hasChanged, lines } = await printChanges(task, file, state);
-    if (!options.peek && (state === undefined || hasChanged)) {
-      const head = { taken_at, base_url, username, key };
+    // Before they had a number, words with digits matched other names.
+    const isMatchedAnew = state?.head.matching !== MATCHING && /\d/.test(`${words}`);
+    const { count, hasChanged, lines } = await printChanges(task, file, state, isMatchedAnew);
+    if (!options.peek && (isMatchedAnew || hasChanged || state === undefined)) {
+      const head = { taken_at, base_url, username, matching: MATCHING, key };
       await replaceFile(target, formatSnapshot(head, lines), { assertHeld });
     }
     if (state === undefined) {
@@ -243,15 +249,25 @@ const COLUMNS = ['change', 'id', 'name', 'folder', 'updated_on', 'before'];
 /**
  * Reads the images and prints how they differ from the old ones, which are undefined before the first run.
  * @param file where the old images come from
+ * @param isMatchedAnew leaves out images that were there when words matched other names
  */
-async function printChanges(task: Task, file: FileLabel, old: Snapshot | undefined) {
+async function printChanges(
+  task: Task,
+  file: FileLabel,
+  old: Snapshot | undefined,
+  isMatchedAnew = false,
+) {
   const { context, options, addMetrics } = task;
   const view = context.view(CHANGE_COLUMNS, options, { shown: COLUMNS });
   const comparison = new Comparison(old?.lines ?? []);
   const finder = await readImages(task, comparison);
   const { listed, missing } = await comparison.changes(file);
   const unlisted = await lookUp(task.plan, missing, await finder(missing.length));
-  const changes = old ? [...listed, ...unlisted] : [];
+  const all = old ? [...listed, ...unlisted] : [];
+  const changes = all.filter(({ change, image }) => {
+    const created = parseTimestamp(`${image.created_on}`) ?? Number.POSITIVE_INFINITY;
+    return !isMatchedAnew || change !== 'added' || created >= Number(old?.takenAt);
+  });
   const rows = changes.map(({ change, image, before }) => {
     const { id = null, name = null, path = null, folder = null, updated_on = null } = image;
     const old = view.isText && before ? oldValues(image, before, view.timeText) : before;

@@ -31,9 +31,9 @@ import {
 import { openCatalogue, readAll } from './read.ts';
 
 const CANDIDATE_COLUMNS: readonly Column[] = [
-  ['series', 'string', 'with --explain: the name with # for each number'],
+  ['series', 'string', 'with --explain: the name with # for its versions'],
   ['rank', 'number', 'with --explain: 1 for the newest of its series'],
-  ['version', 'string', 'with --explain: the numbers of the name, separated by dots'],
+  ['version', 'string', 'with --explain: the versions of the name'],
 ];
 
 const EXPLAINED = [
@@ -45,8 +45,8 @@ export const imagesLatest: CommandSpec = {
   name: 'latest',
   summary: 'show the newest image of a series',
   description: [
-    'Names that differ only in their numbers form a series. The numbers decide which image is newer: 8.10 is newer than 8.9. The update time is ignored. Of two equal names, the one created later wins.',
-    'If several series match, or a word matches different numbers of a series, asks on a terminal which image you mean. Elsewhere it lists them, shows a command that selects the first, and exits with 2. Exits with 5 if nothing matches.',
+    'Names with the same words form a series. Their versions decide which image is newer: 8.10 is newer than 8.9. The update time is ignored. Of two equal names, the one created later wins.',
+    'If several series match, or it takes a guess to say which image is the newest, asks on a terminal which of up to 20 you mean. Elsewhere it lists them, shows a command that selects the first, and exits with 2. Exits with 5 if nothing matches.',
   ],
   examples: [
     'imgctl images latest ubuntu server',

@@ -28,7 +28,7 @@ export const imagesList: CommandSpec = {
   summary: 'list and filter images',
   description: [
     'Lists every matching image, unless you use --limit or --page.',
-    'A word of digits and dots is a whole number: 8 matches 8 and 8.10, not 18 or x86_64.',
+    'Numbers match as a whole: 8 matches 8 and 8.10, not 18 or x86_64.',
   ],
   examples: [
     "imgctl images list --filter 'folder=ubuntu'",
