@@ -2,7 +2,7 @@
 
 import { type CommandSpec, option } from '../cli/spec.ts';
 import { openPasswordStore } from '../config/keychain.ts';
-import { changeProfile, Settings } from '../config/settings.ts';
+import { type Account, changeProfile, Settings } from '../config/settings.ts';
 import { STORED_PASSWORD } from '../config/table.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError, tryOr } from '../errors.ts';
@@ -15,7 +15,7 @@ export const logout: CommandSpec = {
   name: 'logout',
   summary: 'delete cached tokens and the stored password',
   description: [
-    'Deletes every token that the profile used, including those of other users and base URLs. Profiles with the same user and base URL share a token, so they are logged out too.',
+    'Deletes the token of the profile. Profiles with the same user and base URL share a token, so they are logged out too. Tokens of users that the profile had before stay until they expire; --all deletes them.',
     'Also deletes the password that "imgctl login --store-password" stored. Keeps the settings. The service is not contacted, because it cannot revoke a token. Only --all deletes a token in a shared store (see "imgctl help fleet").',
   ],
   examples: ['imgctl logout', 'imgctl logout --profile staging', 'imgctl logout --all'],
@@ -29,16 +29,15 @@ export const logout: CommandSpec = {
 async function run(context: Context, { all = false }: { all?: boolean }): Promise<void> {
   const { console, config, paths, settings } = context;
   const { IMGCTL_TOKEN_STORE } = context.io.env;
-  const { count, alsoUsedBy } = all
-    ? forgetTokens(paths.config)
-    : forgetTokens(paths.config, settings.profile, settings.account);
+  const count = forgetTokens(paths.config, all ? undefined : settings.account);
   const { baseUrl, username } = settings.account;
   const whom = all ? '' : ` of ${baseUrl} as ${printable(username)}`;
   const several = count > 1 ? ` (deleted ${counted(count, 'token')})` : '';
   if (count > 0) console.success(`Logged out${whom}${several}`);
   else console.note('you were not logged in');
-  if (alsoUsedBy.length > 0) {
-    console.report(`also logged out, because they share the token: ${alsoUsedBy.join(', ')}`);
+  const others = all || count === 0 ? [] : profilesSharing(context, settings.account);
+  if (others.length > 0) {
+    console.report(`also logged out, because they share the token: ${others.join(', ')}`);
   }
   const profiles = all
     ? [...config.profiles.keys()].map((name) => new Settings(config, name, { IMGCTL_TOKEN_STORE }))
@@ -49,6 +48,15 @@ async function run(context: Context, { all = false }: { all?: boolean }): Promis
     if (isDeleted) console.success(`Deleted the stored password${whose}`);
   }
   if (all) await deleteSharedTokens(context, [settings, ...profiles]);
+}
+
+/** Returns the other profiles in the settings that have the same account. */
+export function profilesSharing({ config }: Context, account: Account): string[] {
+  const { profile, baseUrl, username } = account;
+  return [...config.profiles.keys()].filter((name) => {
+    const other = tryOr(() => new Settings(config, name).account, undefined);
+    return name !== profile && other?.baseUrl === baseUrl && other.username === username;
+  });
 }
 
 /** Deletes the tokens that other machines use too. @throws ImgctlError unreachable */

@@ -7,7 +7,7 @@ import { ImgctlError, tryOr } from '../errors.ts';
 import { type Column, namesOf } from '../output/view.ts';
 import { quoted, suggest } from '../query/suggest.ts';
 import { forgetTokens, tokenState } from '../session/token-cache.ts';
-import { deleteStoredPassword } from './logout.ts';
+import { deleteStoredPassword, profilesSharing } from './logout.ts';
 
 const COLUMNS: readonly Column[] = [
   ['name', 'string', 'name of the profile', { isId: true }],
@@ -24,7 +24,7 @@ export const profile: CommandSpec = {
   name: 'profile',
   summary: 'list, select and delete profiles',
   description: [
-    'Each profile has its own settings and tokens. A profile is created the first time you log in or set something with --profile NAME.',
+    'Each profile has its own settings. Profiles with one user and base URL share a token. A profile is created the first time you log in or set something with --profile NAME.',
   ],
   examples: ['imgctl profile list', 'imgctl profile use staging'],
   seeAlso: ['login', 'config set'],
@@ -54,9 +54,9 @@ export const profile: CommandSpec = {
     },
     {
       name: 'delete',
-      summary: 'delete a profile with its settings, tokens and password',
+      summary: 'delete a profile with its settings, token and password',
       description: [
-        'Keeps the history of sync requests. Exits with 5 if the profile does not exist.',
+        'Keeps the history of sync requests, and a token that another profile shares. Exits with 5 if the profile does not exist.',
       ],
       examples: [
         'imgctl profile delete staging',
@@ -113,8 +113,13 @@ async function use(context: Context, _options: object, profile: string): Promise
 async function remove(context: Context, _options: object, name: string): Promise<void> {
   requireProfile(context, name);
   const { paths, io } = context;
-  forgetTokens(paths.config, name);
-  await deleteStoredPassword(context, new Settings(context.config, name));
+  const settings = new Settings(context.config, name);
+  // One with an invalid base URL has no token.
+  const account = tryOr(() => settings.account, undefined);
+  if (account && profilesSharing(context, account).length === 0) {
+    forgetTokens(paths.config, account);
+  }
+  await deleteStoredPassword(context, settings);
   await changeConfigFile(paths.config, io, (config) => {
     const profiles = new Map(config.profiles);
     profiles.delete(name);

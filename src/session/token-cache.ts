@@ -5,13 +5,7 @@ import path from 'node:path';
 import { isToken, MAX_TOKEN_LENGTH } from '../api/auth.ts';
 import type { Account, Settings } from '../config/settings.ts';
 import { ImgctlError, tryOr } from '../errors.ts';
-import {
-  errorReason,
-  isMissing,
-  makeFolder,
-  readJsonFile,
-  writeJsonFile,
-} from '../files/atomic-file.ts';
+import { errorReason, isMissing, readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
 import { MutexLostError, withMutexIfPossible } from '../files/mutex.ts';
 import { shortDigest } from '../files/paths.ts';
 import type { Clock, Io } from '../io.ts';
@@ -75,10 +69,6 @@ export class StoreError extends ImgctlError {
   }
 }
 
-/** No profile can have these names. */
-const LIMIT = '_limit';
-const TOKEN = '_token';
-
 /** A password command may take 30 s and the request 30 s, for each of a few processes ahead. */
 const MUTEX_PATIENCE = 120_000;
 
@@ -99,8 +89,6 @@ export class TokenCache implements TokenStore {
   readonly location: string | undefined;
   /** Also the file whose mutex a token request holds. */
   readonly limitFile: string | undefined;
-  /** Empty; says that the profile used the token, so that its logout removes it. */
-  readonly #useFile: string | undefined;
   readonly #account: Account;
   readonly #uid: number | undefined;
   readonly #trustsOthers: boolean;
@@ -115,12 +103,10 @@ export class TokenCache implements TokenStore {
     /** Shows the same warning once. */
     warn: (message: string, hint?: string) => void,
   ) {
-    const fileOf = (owner: string, extension: string) =>
-      directory &&
-      path.join(tokenFolder(directory), `${owner}.${accountKey(account)}.${extension}`);
-    this.location = fileOf(TOKEN, 'json');
-    this.limitFile = fileOf(LIMIT, 'json');
-    this.#useFile = fileOf(account.profile, 'used');
+    const fileOf = (content: string) =>
+      directory && path.join(tokenFolder(directory), `${content}.${accountKey(account)}.json`);
+    this.location = fileOf('_token');
+    this.limitFile = fileOf('_limit');
     this.#account = account;
     this.#uid = system.uid;
     // Whoever sets it trusts that folder, such as a shared volume that maps all users to one.
@@ -137,7 +123,6 @@ export class TokenCache implements TokenStore {
       this.#warn(`${this.location} holds no token and is ignored`);
       return undefined;
     }
-    this.#markUse();
     return token === refused ? undefined : { token, receivedAt, expiresAt };
   }
 
@@ -145,7 +130,6 @@ export class TokenCache implements TokenStore {
   async write({ token, receivedAt, expiresAt }: CachedToken, isCopy = false): Promise<void> {
     const { baseUrl: base_url, username } = this.#account;
     const record = { base_url, username, token, received_at: receivedAt, expires_at: expiresAt };
-    this.#markUse();
     await this.#writeRecord(this.location, record, isCopy);
   }
 
@@ -154,16 +138,6 @@ export class TokenCache implements TokenStore {
     const file = this.location && `${this.location}.test`;
     await this.#store(file, { token: 'x'.repeat(MAX_TOKEN_LENGTH) });
     if (file) fs.rmSync(file, { force: true });
-  }
-
-  /** Marks the token as used by the profile. If this fails, so does the write of the token, which reports it. */
-  #markUse(): void {
-    const file = this.#useFile;
-    if (file === undefined || fs.existsSync(file)) return;
-    tryOr(() => {
-      makeFolder(path.dirname(file));
-      fs.writeFileSync(file, '', { mode: 0o600, flag: 'wx' });
-    }, undefined);
   }
 
   readLimit(now: number): RememberedLimit | undefined {
@@ -261,49 +235,32 @@ function isTime(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && !Number.isNaN(new Date(value).getTime());
 }
 
+/** Files of imgctl: tokens, what killed writers left of them, and the marks of use of earlier versions. */
+const TOKEN_FILE = /^\.?(?!_limit\.)[\w-]+\.([\da-f]{16})\./;
+
 /**
- * Removes every token that a profile used, also of another user or base URL, or without a profile all tokens. The
- * limits stay, because the service still counts.
- * @param account its token is removed too; without it, tokens that other profiles used stay
+ * Removes the token of an account, or without one all tokens, and returns their number. The limits stay, because the
+ * service still counts.
  * @throws ImgctlError config: one cannot be removed
  */
-export function forgetTokens(
-  directory: string | undefined,
-  profile?: string,
-  account?: Account,
-): { readonly count: number; readonly alsoUsedBy: readonly string[] } {
+export function forgetTokens(directory: string | undefined, account?: Account): number {
   const folder = tokenFolder(directory ?? '');
   let file = folder;
   try {
     const entries = directory === undefined ? [] : fs.readdirSync(folder, { withFileTypes: true });
-    const files = entries
-      .filter((entry) => !entry.isDirectory())
-      .map(({ name }) => {
-        const [owner = '', key = ''] = name.replace(/^\./, '').split('.');
-        return { name, owner, key, isUseMark: name.endsWith('.used') };
-      })
+    const names = entries.flatMap((entry) => {
       // A link may lead to the files of another program.
-      .filter(({ key }) => /^[\da-f]{16}$/.test(key));
-    const uses = files.filter(({ isUseMark }) => isUseMark);
-    const keys = new Set(uses.filter(({ owner }) => owner === profile).map(({ key }) => key));
-    if (account) keys.add(accountKey(account));
-    const others = uses.filter(({ owner, key }) => owner !== profile && keys.has(key));
-    if (!account) for (const { key } of others) keys.delete(key);
-    const forgotten = files
-      .filter(({ owner }) => owner !== LIMIT)
-      .filter(({ owner, key }) => profile === undefined || owner === profile || keys.has(key))
-      // The marks of use last: one that stays leads the next logout to a token that stays.
-      .sort((a, b) => Number(a.isUseMark) - Number(b.isUseMark));
-    for (const { name } of forgotten) {
+      const [, key] = TOKEN_FILE.exec(entry.name) ?? [];
+      const isForgotten = key !== undefined && key === (account ? accountKey(account) : key);
+      return isForgotten && !entry.isDirectory() ? [entry.name] : [];
+    });
+    for (const name of names) {
       file = path.join(folder, name);
       fs.rmSync(file, { force: true });
     }
-    return {
-      count: forgotten.filter(({ name }) => /^[^.].*\.json$/.test(name)).length,
-      alsoUsedBy: [...new Set(others.map(({ owner }) => owner))].sort(),
-    };
+    return names.filter((name) => /^_token\.\w+\.json$/.test(name)).length;
   } catch (cause) {
-    if (isMissing(cause)) return { count: 0, alsoUsedBy: [] };
+    if (isMissing(cause)) return 0;
     throw new ImgctlError('config', `cannot remove ${file}: ${errorReason(cause)}`, {
       hint: 'remove it by hand: it holds an access token',
       cause,

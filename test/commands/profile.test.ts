@@ -1,6 +1,6 @@
 // profile, whoami and token: stored settings of profiles, and the states of a token.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fakeKeychain } from '../support/keychain.ts';
@@ -104,8 +104,8 @@ describe('profile', () => {
   });
 
   const withKeychain = unixOnly('the keychain is a shell script');
-  withKeychain('delete deletes tokens and stored password of that profile only', async () => {
-    const { env, imgctl } = await emulatorUser({ tokenLimit: 100 });
+  withKeychain('delete deletes the stored password of that profile only', async () => {
+    const { imgctl } = await emulatorUser({ tokenLimit: 100 });
     const keychain = fakeKeychain('secret-tool');
     const run = (line: string | readonly string[]) =>
       imgctl(line, { stdin: 'demo', env: { PATH: keychain.PATH } });
@@ -117,9 +117,27 @@ describe('profile', () => {
       ['profile delete work --profile work2', '', 'imgctl: deleted profile work\n'],
       ['profile list -o csv --profile work2', /^name,.*\r\nwork2,false,.*,valid,keychain\r\n$/],
     );
-    const tokens = path.join(env.IMGCTL_CONFIG_DIR, 'tokens');
-    expect(readdirSync(tokens).filter((name) => name.startsWith('work.'))).toEqual([]);
     expect(Object.keys(keychain.held())).toEqual([expect.stringContaining('profile\nwork2\n')]);
+  });
+
+  it('delete keeps a token that another profile shares, and deletes it with the last one', async () => {
+    const { directory, imgctl, emulator } = await emulatorUser();
+    const set = { 'base-url': emulator.baseUrl, username: 'demo' };
+    writeFileSync(
+      path.join(directory, 'config.json'),
+      JSON.stringify({ profiles: { one: set, two: set } }),
+    );
+    await imgctl('login --profile one', { env: PASSWORD });
+    const tokens = () =>
+      readdirSync(path.join(directory, 'tokens')).filter((name) => name.endsWith('.json'));
+    const limit = expect.stringMatching(/^_limit\./);
+    await expectSteps(
+      imgctl,
+      ['profile delete one', '', /deleted/],
+      ['profile list --json', [{ name: 'two', token_state: 'valid' }]],
+      ['profile delete two', '', /deleted/],
+    );
+    expect(tokens()).toEqual([limit]);
   });
 
   it('is rejected by images list if it is unknown, unless a base URL is set', async () => {

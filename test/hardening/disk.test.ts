@@ -22,13 +22,12 @@ const MAX_RERUN = 32_000;
 
 const ROOM = 'a disk with room';
 
-/** The entries after a login: settings, the token request limit, the token and the profile that used it. */
+/** The entries after a login: settings, the token request limit and the token. */
 const AFTER_LOGIN = [
   'config.json',
   'tokens',
   expect.stringMatching(/^tokens\/_limit\.[0-9a-f]{16}\.json$/),
   expect.stringMatching(/^tokens\/_token\.[0-9a-f]{16}\.json$/),
-  expect.stringMatching(/^tokens\/default\.[0-9a-f]{16}\.used$/),
 ];
 
 /** Returns every file and folder of the configuration. */

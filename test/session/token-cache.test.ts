@@ -147,14 +147,21 @@ describe('the token cache', () => {
 });
 
 describe('forgetTokens', () => {
-  it('leaves the tokens of other profiles when a profile is deleted', async () => {
+  it('removes the token of one account, with the marks that earlier versions made of its use', async () => {
     const directory = temporaryDirectory();
-    await cacheIn(directory).cache.write(TOKEN);
-    cacheIn(directory, { profile: 'work' }).cache.read();
-    await cacheIn(directory, { profile: 'work', username: 'bob' }).cache.write(TOKEN);
-    forgetTokens(directory, 'work');
-    const others = [expect.stringMatching(/^_token\./), expect.stringMatching(/^default\./)];
-    expect(namesIn(directory)).toEqual(others);
+    const { cache, file } = cacheIn(directory);
+    const other = cacheIn(directory, { username: 'bob' });
+    await cache.write(TOKEN);
+    await other.cache.write(TOKEN);
+    const markOf = (token: string, profile: string) =>
+      token.replace('_token', profile).replace('.json', '.used');
+    const marks = [markOf(file, 'default'), markOf(file, 'work'), markOf(other.file, 'default')];
+    for (const mark of marks) fs.writeFileSync(mark, '');
+    expect(forgetTokens(directory, ACCOUNT)).toBe(1);
+    expect(namesIn(directory)).toEqual(
+      [other.file, `${marks[2]}`].map((name) => path.basename(name)),
+    );
+    expect([forgetTokens(directory), namesIn(directory)]).toEqual([1, []]);
   });
 
   it('removes links and what killed writers left, but no target, folder or limit', async () => {
@@ -166,11 +173,11 @@ describe('forgetTokens', () => {
     fs.renameSync(file, target);
     fs.symlinkSync(target, file);
     fs.writeFileSync(file.replace('_token', '._token').concat('.abc.new'), 'left behind');
-    expect(forgetTokens(directory, 'default', ACCOUNT).count).toBe(1);
+    expect(forgetTokens(directory, ACCOUNT)).toBe(1);
     expect(namesIn(directory)).toEqual([expect.stringMatching(/^_limit\./)]);
     expect(fs.existsSync(target)).toBe(true);
     fs.mkdirSync(file);
-    expect(forgetTokens(directory).count).toBe(0);
+    expect(forgetTokens(directory)).toBe(0);
   });
 
   it('removes no file of another program, such as in a folder that a link leads to', async () => {
@@ -179,8 +186,8 @@ describe('forgetTokens', () => {
     fs.mkdirSync(path.join(directory, 'keys'));
     for (const name of names) fs.writeFileSync(path.join(directory, 'keys', name), '');
     fs.symlinkSync('keys', path.join(directory, 'tokens'));
-    expect(forgetTokens(directory)).toEqual({ count: 0, alsoUsedBy: [] });
-    expect(forgetTokens(directory, 'default', ACCOUNT).count).toBe(0);
+    expect(forgetTokens(directory)).toBe(0);
+    expect(forgetTokens(directory, ACCOUNT)).toBe(0);
     expect(namesIn(directory).sort()).toEqual(names.sort());
   });
 });
