@@ -143,7 +143,6 @@ export class Context implements ConsoleStyle {
         sink: console.stdout,
         quiet: this.quiet,
         terminal: () => this.terminal,
-        boxed: () => tryOr(() => this.settings.find('table-style').text, '') === 'box',
       },
       formatOption: json ? '--json' : output === undefined ? undefined : '--output',
       time: () => (isTolerant ? tryOr(time, undefined) : time()),

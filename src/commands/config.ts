@@ -10,6 +10,7 @@ import {
   SETTINGS,
   type SettingDefinition,
   type SettingKey,
+  STORED_PASSWORD,
 } from '../config/table.ts';
 import type { Value } from '../config/values.ts';
 import type { Context } from '../context.ts';
@@ -84,6 +85,7 @@ export const config: CommandSpec = {
     {
       name: 'unset',
       summary: 'remove a setting',
+      description: ['Also removes a setting of the profile that this version does not know.'],
       examples: ['imgctl config unset ca-file', 'imgctl config unset time --profile staging'],
       arguments: [KEY],
       mutates: true,
@@ -170,7 +172,10 @@ async function set(context: Context, _options: object, name: string, value: stri
 }
 
 async function unset(context: Context, _options: object, name: string): Promise<void> {
-  await change(context, requireKey(name), undefined);
+  const stored = context.config.profiles.get(context.profileName) ?? {};
+  // Also one of another version. `logout` removes a stored password with its mark.
+  const isStored = Object.hasOwn(stored, name) && name !== STORED_PASSWORD;
+  await change(context, isStored ? name : requireKey(name), undefined);
 }
 
 async function showPath(context: Context): Promise<void> {
@@ -178,7 +183,7 @@ async function showPath(context: Context): Promise<void> {
   await context.printValue(PATH_COLUMNS, { path: file }, 'path');
 }
 
-async function change(context: Context, key: SettingKey, value: string | undefined): Promise<void> {
+async function change(context: Context, key: string, value: string | undefined): Promise<void> {
   await changeProfile(context.paths.config, context.io, context.profileName, { [key]: value });
 }
 

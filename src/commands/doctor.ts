@@ -194,9 +194,8 @@ function nearestExisting(directory: string): string {
   return fs.existsSync(directory) || parent === directory ? directory : nearestExisting(parent);
 }
 
-function configurationResults({ settings, config, paths, io }: Context): Result[] {
+function configurationResults({ settings, config, io }: Context): Result[] {
   const { profile, profileFlag } = settings;
-  const file = paths.config === undefined ? 'config.json' : configFilePath(paths.config);
   const results: Result[] = [];
   if (config.profiles.size > 0 && !config.profiles.has(profile)) {
     results.push(warning(`unknown profile ${profile}`, 'list the profiles: imgctl profile list'));
@@ -215,7 +214,8 @@ function configurationResults({ settings, config, paths, io }: Context): Result[
   }
   for (const key of Object.keys(config.profiles.get(profile) ?? {})) {
     if (isSettingKey(key) || key === STORED_PASSWORD) continue;
-    results.push(warning(`unknown setting ${key}`, `remove it from ${shellQuote(file)}`));
+    const hint = `remove it with: imgctl config unset ${shellQuote(key)}${profileFlag}`;
+    results.push(warning(`unknown setting ${key}`, hint));
   }
   if (results.length > 0) return results;
   const set = SETTING_KEYS.filter((key) => settings.find(key).source !== 'default');

@@ -92,7 +92,7 @@ export async function changeProfile(
   io: Io,
   name: string,
   /** undefined removes a setting. */
-  changes: Readonly<Partial<Record<SettingKey | typeof STORED_PASSWORD, string | undefined>>>,
+  changes: Texts,
 ): Promise<void> {
   await changeConfigFile(directory, io, (config) => {
     const settings = new Map(Object.entries(config.profiles.get(name) ?? {}));

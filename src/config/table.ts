@@ -110,11 +110,6 @@ export const SETTING_GROUPS = {
     },
     'columns.images': { summary: 'columns of images list', value: COLUMNS },
     'columns.my-images': { summary: 'columns of my-images', value: COLUMNS },
-    'table-style': {
-      summary: 'frames around tables on a terminal',
-      fallback: 'plain',
-      value: choice('style', ['plain', 'box']),
-    },
     time: {
       summary: 'format of timestamps in tables',
       value: choice('time style', TIME_STYLES, ['wire', 'raw']),

@@ -46,8 +46,6 @@ export interface TableOptions extends TableLayout {
   /** Writes the fields of each row below each other. */
   readonly asRecords: boolean;
   readonly terminal: Terminal;
-  /** Draws frames on a terminal. */
-  readonly boxed: boolean;
 }
 
 interface Column {
@@ -155,7 +153,7 @@ function* recordLines(columns: readonly Column[], style: Style): Generator<strin
  */
 function fitColumns(
   columns: readonly Column[],
-  { terminal, boxed, allFields = true, wrap }: TableOptions,
+  { terminal, allFields = true, wrap }: TableOptions,
 ): readonly Column[] | undefined {
   const { width: available = Number.POSITIVE_INFINITY } = terminal;
   let shown = columns;
@@ -163,8 +161,8 @@ function fitColumns(
     mayCut ? Math.min(width, Math.max(max, titleWidth)) : width;
   /** The cells that remain if no column that may be cut is wider than this. */
   const spareWith = (max: number) => {
-    const frame = boxed ? 3 * shown.length + 1 : GAP.length * (shown.length - 1);
-    return shown.reduce((room, column) => room - limited(column, max), available - frame);
+    const gaps = GAP.length * (shown.length - 1);
+    return shown.reduce((room, column) => room - limited(column, max), available - gaps);
   };
   const fits = () => spareWith(Number.POSITIVE_INFINITY) >= 0;
   if (!fits() && available < MIN_TABLE_WIDTH) return undefined;
@@ -182,17 +180,17 @@ function fitColumns(
 /** Loads cli-table3, and returns the lines of the table in batches. */
 async function drawnLines(
   columns: readonly Column[],
-  { header = true, terminal, boxed, wrap = false }: TableOptions,
+  { header = true, terminal, wrap = false }: TableOptions,
   style: Style,
 ): Promise<Iterable<string>> {
   const { default: Table } = await import('cli-table3');
   const { unicode } = terminal;
   const count = columns[0]?.texts.length ?? 0;
-  const pad = boxed ? 1 : 0;
   const options: TableConstructorOptions = {
     // By default cli-table3 colours borders and headers, even with NO_COLOR.
-    style: { border: [], head: [], compact: true, 'padding-left': pad, 'padding-right': pad },
-    colWidths: columns.map(({ width }) => width + 2 * pad),
+    style: { border: [], head: [], compact: true, 'padding-left': 0, 'padding-right': 0 },
+    chars: NO_FRAME,
+    colWidths: columns.map(({ width }) => width),
     colAligns: columns.map(({ isNumeric }) => (isNumeric ? 'right' : 'left')),
     wordWrap: wrap,
   };
@@ -203,18 +201,13 @@ async function drawnLines(
       const table = new Table({
         ...options,
         head: hasHead ? columns.map(({ title }) => style.faint(title)) : [],
-        chars: boxed ? (unicode ? {} : ASCII_FRAME) : NO_FRAME,
       });
       for (let row = start; row < end; row += 1) {
         const cut = (text: string, width: number) =>
           wrap ? text : cutMiddle(text, width, unicode);
         table.push(columns.map(({ paint, texts, width }) => paint(cut(texts[row] ?? '', width))));
       }
-      const lines = `${table}`.split('\n');
-      // Each batch has the whole frame.
-      if (boxed && start > 0) lines.shift();
-      if (boxed && end < count) lines.pop();
-      for (const line of lines) yield `${line.trimEnd()}\n`;
+      for (const line of `${table}`.split('\n')) yield `${line.trimEnd()}\n`;
     }
   }
   return batches();
@@ -228,9 +221,4 @@ const EDGES = [
 const NO_FRAME = {
   ...Object.fromEntries(EDGES.map((part) => [part, ''])),
   ...{ left: '', middle: GAP, right: '' },
-};
-
-const ASCII_FRAME = {
-  ...Object.fromEntries(EDGES.map((part) => [part, part.includes('-') ? '+' : '-'])),
-  ...{ left: '|', middle: '|', right: '|' },
 };

@@ -59,7 +59,7 @@ export interface Layout {
 
 /** What the run says about its output. */
 export interface Surface {
-  readonly writer: Pick<WriterOptions, 'sink' | 'terminal' | 'boxed' | 'quiet' | 'format'>;
+  readonly writer: Pick<WriterOptions, 'sink' | 'terminal' | 'quiet' | 'format'>;
   /** The option that chose the format, if one did. */
   readonly formatOption: '--json' | '--output' | undefined;
   /** Returns the setting for the format of times in tables. */

@@ -24,8 +24,6 @@ export interface WriterOptions extends TableLayout {
   readonly only?: string | undefined;
   /** Writes only the identifiers. */
   readonly quiet?: boolean | undefined;
-  /** Draws frames around a table on a terminal [false]. */
-  readonly boxed?: () => boolean;
   /** Called after a table on a terminal, with the columns that it has no room for. */
   readonly footer?: (hidden: readonly string[]) => void;
 }
@@ -71,9 +69,7 @@ async function writeTableOf(rows: readonly Row[], options: ListOptions, asRecord
   const { writeTable } = await import('./table.ts');
   const terminal = options.terminal();
   const cells = rows.map((row) => cellsOf(row, options));
-  const boxed = options.boxed?.() === true;
-  const table = { ...options, rows: cells, asRecords, terminal, boxed };
-  const hidden = await writeTable(options.sink, table);
+  const hidden = await writeTable(options.sink, { ...options, rows: cells, asRecords, terminal });
   if (terminal.width !== undefined && !asRecords) options.footer?.(hidden);
 }
 

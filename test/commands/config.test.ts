@@ -174,6 +174,22 @@ describe('config', () => {
     );
   });
 
+  it('ignores a setting of another version, and unset removes it', async () => {
+    const given = { 'table-style': 'box', TIME: 'iso', 'stored-password': 'keychain' };
+    const { imgctl, file } = localUser({ profiles: { work: given } });
+    const unknown = /^imgctl: unknown setting 'table-style'\nhint: /;
+    await expectSteps(
+      imgctl,
+      ['config list --all --profile work', /^time +- /m],
+      ['config unset table-style', '', unknown, 2],
+      ['config unset table-style --profile work'],
+      ['config unset TIME --profile work'],
+      ['config unset stored-password --profile work', '', /unknown setting/, 2],
+    );
+    const left = { work: { 'stored-password': 'keychain' } };
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ profiles: left });
+  });
+
   it('fails if it cannot write its file', async () => {
     const { file, imgctl } = localUser();
     mkdirSync(file);

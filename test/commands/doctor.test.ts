@@ -292,7 +292,7 @@ describe('doctor checks the configuration', () => {
       expect.stringMatching(
         /'nam' in columns\.images.* \(from profile default\) .* columns\.images VALUE \(did you/,
       ),
-      `warning: unknown setting bas-url -> remove it from ${IMGCTL_CONFIG_DIR}/config.json`,
+      'warning: unknown setting bas-url -> remove it with: imgctl config unset bas-url',
     ]);
     const { stdout, exitCode } = await runCli(['doctor'], { env: { IMGCTL_OUTPUT: 'xml' } });
     expect(stdout).toMatch(/\nfiles +warning +no home directory.* -> set IMGCTL_CONFIG_DIR/);

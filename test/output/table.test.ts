@@ -16,7 +16,7 @@ async function shown({ columns, ...options }: TableCase) {
   let hidden: readonly string[] = [];
   const text = await textOf(async (sink) => {
     hidden = await writeTable(sink, {
-      ...{ columns: columns.split(' '), rows: [], asRecords: false, terminal: PIPE, boxed: false },
+      ...{ columns: columns.split(' '), rows: [], asRecords: false, terminal: PIPE },
       ...options,
     });
   });
@@ -75,17 +75,16 @@ it('a table shows any rows within the width, escaped and one per line', async ()
   const value = fc.oneof(anyText(), fc.integer(), fc.constant(null), fc.boolean());
   const row = fc.array(value, { minLength: 3, maxLength: 3 });
   const rows = fc.array(row, { minLength: 1, maxLength: 5 });
-  const flags = [fc.boolean(), fc.boolean()] as const;
   const width = fc.option(fc.integer({ min: 40, max: 100 }));
-  const property = fc.asyncProperty(rows, width, ...flags, async (all, cells, unicode, boxed) => {
+  const property = fc.asyncProperty(rows, width, fc.boolean(), async (all, cells, unicode) => {
     const terminal = cells === null ? PIPE : terminalOf(cells, unicode);
-    const { lines } = await shown({ columns: 'id name folder', rows: all, terminal, boxed });
+    const { lines } = await shown({ columns: 'id name folder', rows: all, terminal });
     for (const line of lines) expect(line).not.toMatch(RAW_HARM);
     if (cells === null) expect(lines).toHaveLength(all.length + 1);
-    else if (lines.length === all.length + (boxed ? 4 : 1)) {
+    else if (lines.length === all.length + 1) {
       for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(cells);
     }
-    if (!boxed) for (const line of lines) expect(line).not.toMatch(/\s$/);
+    for (const line of lines) expect(line).not.toMatch(/\s$/);
   });
   await fc.assert(property);
 });
@@ -140,16 +139,8 @@ describe('a table that is wider than the terminal', () => {
   });
 });
 
-it.each([
-  [true, '┌────┬────────────┐', '├────┼────────────┤', '│', '└────┴────────────┘'],
-  [false, '+----+------------+', '+----+------------+', '|', '+----+------------+'],
-])('a table has one frame in any number of batches (unicode: %s)', async (unicode, ...frame) => {
-  const [top, middle, bar, bottom] = frame;
-  const rows = Array.from({ length: 60 }, () => [7, 'debian.ova']);
-  const table = { columns: 'id name', rows, boxed: true, terminal: terminalOf(80, unicode) };
-  const { lines } = await shown(table);
-  const [head, row] = ['| id | name       |', '|  7 | debian.ova |'].map((line) =>
-    line.replaceAll('|', bar),
-  );
-  expect(lines).toEqual([top, head, middle, ...rows.map(() => row), bottom]);
+it('a table has one header in any number of batches', async () => {
+  const rows = Array.from({ length: 120 }, () => [7, 'debian.ova']);
+  const { lines } = await shown({ columns: 'id name', rows, terminal: terminalOf(80) });
+  expect(lines).toEqual(['id  name', ...rows.map(() => ' 7  debian.ova')]);
 });

@@ -1,4 +1,4 @@
-// images list on a terminal: records, the line below the table, frames and the progress.
+// images list on a terminal: records, the line below the table and the progress.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -41,13 +41,6 @@ describe('images list on a terminal', () => {
     const pipe = await onScreen(0, 'list --no-trunc', {}, { errorColumns: 100 });
     expect(pipe).toMatchObject({ stdout: expect.stringContaining('0030.ova'), stderr: '' });
     expect((await onScreen(40, 'list --no-trunc')).stdout).toBe(pipe.stdout);
-  });
-
-  it('has frames with the setting table-style, but not in a pipe', async () => {
-    const settings = { 'table-style': 'box' };
-    const { stdout } = await onScreen(80, 'list', settings);
-    expect(stdout.split('\n')[0]).toMatch(/^┌─+┬─+┬─+┬─+┐$/);
-    expect((await onScreen(0, 'list', settings)).stdout).not.toContain('│');
   });
 });
 
