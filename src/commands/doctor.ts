@@ -10,8 +10,6 @@ import { isSettingKey, SETTING_KEYS, STORED_PASSWORD } from '../config/table.ts'
 import type { Context } from '../context.ts';
 import { asImgctlError, attempt, type ErrorCode, ImgctlError, tryOr } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
-import { loadStyle } from '../output/terminal.ts';
-import { printable } from '../output/text.ts';
 import { type Column, namesOf } from '../output/view.ts';
 import { formatTimestamp } from '../query/timestamp.ts';
 import {
@@ -34,9 +32,15 @@ import { openUploadStorage } from './push/storage.ts';
 const COLUMNS: readonly Column[] = [
   ['check', 'string', 'what was checked', { isId: true }],
   ['state', 'string', 'ok, warning, failed or not checked'],
-  ['finding', 'string', 'what was found'],
+  ['finding', 'string', 'what was found', { text: inLocalTime }],
   ['hint', 'string or null', 'command or setting that fixes it'],
 ];
+
+const UTC_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
+
+function inLocalTime(finding: unknown, now: number): string {
+  return `${finding}`.replace(UTC_TIME, (time) => formatTimestamp(time, 'local', now));
+}
 
 const UPLOAD =
   'if upload-url is set, runs upload-password-command or upload-secret-command, sends the password (S3: a signature) to the storage, and lists the folder';
@@ -352,51 +356,19 @@ async function storageResult(context: Context): Promise<Result | Result[]> {
   return `${storage.address}: reachable, credentials accepted`;
 }
 
-const UTC_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
-
 async function print(context: Context, results: readonly Row[]): Promise<void> {
-  const { quiet, io, console } = context;
-  // A column for hints would start far to the right of most findings.
+  const { redaction } = context.console;
   const layout = { shown: ['check', 'state', 'finding'], cells: namesOf(COLUMNS) };
-  const view = context.view(COLUMNS, {}, layout, true);
-  const clean = (text: string) => {
-    const shown = console.redaction.apply(text);
-    if (!view.isTable) return shown;
-    return shown.replace(UTC_TIME, (time) => formatTimestamp(time, 'local', io.now()));
-  };
+  // Nothing is cut or wrapped, so that hints can be copied.
+  const view = context.view(COLUMNS, { trunc: false }, layout, true);
   const rows = results
-    .filter(({ state }) => !quiet || state === 'failed' || state === 'warning')
-    .map(({ check, state, finding, hint }) => {
-      return { check, state, finding: clean(finding), hint: hint === null ? null : clean(hint) };
+    .filter(({ state }) => !context.quiet || state === 'failed' || state === 'warning')
+    .flatMap(({ check, state, finding, hint }) => {
+      const text = hint && redaction.apply(hint);
+      const row = { check, state, finding: redaction.apply(finding), hint: text };
+      // A column for hints would start far to the right of most findings.
+      if (!view.isTable || text === null) return [row];
+      return [row, { check: '', state: '', finding: `hint: ${text}` }];
     });
-  if (!view.isTable) return view.printList(rows);
-  if (io.stdout.isTTY) return console.print(await screenOf(context, rows));
-  const joined = rows.map(({ finding, hint, ...row }) => {
-    return { ...row, finding: hint === null ? finding : `${finding} -> ${hint}` };
-  });
-  await view.printList(joined);
-}
-
-/** The colour of each state, and its mark, also in an ASCII locale. */
-const MARKS = {
-  ok: ['good', '✓', 'ok'],
-  warning: ['waiting', '!', '! '],
-  failed: ['bad', '✗', 'x '],
-  'not checked': ['faint', '-', '- '],
-} as const;
-
-/** Returns a line per check with a mark for its state. Hints have lines of their own, to be copied. */
-async function screenOf({ terminal }: Context, rows: readonly Row[]): Promise<string> {
-  const style = await loadStyle(terminal);
-  const width = Math.max(...rows.map(({ check }) => check.length));
-  const lines = rows.flatMap(({ check, state, finding, hint }) => {
-    const [color, sign, ascii] = MARKS[state];
-    const shown = terminal.unicode ? sign : ascii;
-    const margin = ' '.repeat(shown.length + width + 3);
-    return [
-      `${style[color](shown)} ${check.padEnd(width)}  ${printable(finding)}`,
-      ...(hint === null ? [] : [`${margin}${style.hint('hint:')} ${printable(hint)}`]),
-    ];
-  });
-  return `${lines.join('\n')}\n`;
+  await view.printList(rows);
 }
