@@ -1,6 +1,7 @@
 // Reads JSON from elsewhere within limits, and the digits of integers that a double cannot hold.
 
 import { parse } from 'lossless-json';
+import { tryOr } from './errors.ts';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -19,10 +20,20 @@ export type Parsed =
   | { readonly text: string; readonly value: unknown; readonly excess?: never }
   | { readonly text?: never; readonly value?: never; readonly excess: string | undefined };
 
-/** Parses JSON within limits. An integer that a double cannot hold becomes a text of its digits. */
-export function parseJson(body: Buffer): Parsed {
+/** Returns the text without its byte order mark. @throws TypeError: it is not UTF-8 */
+export function decodeUtf8(bytes: Uint8Array): string {
+  return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+}
+
+/**
+ * Parses JSON within limits. An integer that a double cannot hold becomes a text of its digits.
+ * @param isLossy replaces what is not UTF-8, for texts that are only shown
+ */
+export function parseJson(body: Buffer, isLossy = false): Parsed {
   if (body.length > MAX_BYTES) return { excess: `more than ${MAX_BYTES / 2 ** 20} MiB of JSON` };
-  const text = body.toString('utf8').replace(/^\ufeff/, '');
+  const bytes = isLossy ? Buffer.from(body.toString()) : body;
+  const text = tryOr(() => decodeUtf8(bytes), undefined);
+  if (text === undefined) return { excess: 'bytes that are not UTF-8' };
   try {
     const value: unknown = JSON.parse(text);
     if (isDeeper(value, MAX_DEPTH))

@@ -9,6 +9,7 @@ import {
   isSafeMethod,
   isSuccess,
   MAX_INSTANT,
+  MAX_WAIT,
   requestedWait,
 } from '../http/retry.ts';
 import { isObject, parseJson } from '../json.ts';
@@ -28,7 +29,10 @@ function describeRequest({ method, url }: Pick<HttpResponse, 'method' | 'url'>):
 export function readJson(response: HttpResponse): unknown {
   if (!isSuccess(response)) throw statusError(response);
   const parsed = parseJson(response.body);
-  if (parsed.text !== undefined) return parsed.value;
+  if (parsed.text !== undefined) {
+    requireNoErrorRecord(response, parsed.value);
+    return parsed.value;
+  }
   const { method, status, url } = response;
   const start = startOf(response);
   const kind = start === '' ? 'an empty body instead of JSON' : 'a body that is not valid JSON';
@@ -38,6 +42,14 @@ export function readJson(response: HttpResponse): unknown {
   const check = response.proxy?.hint ?? CHECK_BASE_URL;
   const hint = parsed.excess !== undefined && method === 'GET' ? print : check;
   throw new ImgctlError('bad-answer', message, { hint, status });
+}
+
+/** @throws ImgctlError of the status in an error record (section 2.6), which a gateway may send with status 200 */
+export function requireNoErrorRecord(response: HttpResponse, value: unknown): void {
+  if (!isObject(value) || typeof value.error !== 'string') return;
+  const { status, message } = value;
+  if (typeof status !== 'number' || status < 400 || typeof message !== 'string') return;
+  throw statusError({ ...response, status });
 }
 
 /** @param problem what is wrong with the JSON, such as "meta is missing" */
@@ -59,16 +71,18 @@ export function requireSameId(what: string, wanted: unknown, received: unknown):
   const sent = typeof received === 'object' ? 'another record' : `${what} ${received}`;
   const message = `the service sent ${sent} instead of ${what} ${wanted}`;
   throw new ImgctlError('bad-answer', message, {
-    hint: 'try again; a cache or proxy may be mixing up responses',
+    hint: MIXED,
   });
 }
+
+const MIXED = 'try again; a cache or proxy may be mixing up responses';
 
 /** Maximum size of an error record in bytes. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
 /** Returns the service's own reason from the error record (section 2.6), or a similar field. */
 export function serviceMessage(body: Buffer): string | undefined {
-  const value = body.length > MAX_ERROR_BYTES ? undefined : parseJson(body).value;
+  const value = body.length > MAX_ERROR_BYTES ? undefined : parseJson(body, true).value;
   if (!isObject(value)) return undefined;
   for (const candidate of [value.message, value.error, value.detail]) {
     if (typeof candidate === 'string' && candidate.trim() !== '') {
@@ -93,7 +107,7 @@ const ASK_FOR_ACCESS = 'ask the administrators of the service for access to its 
 
 /** Returns the error that a status other than 2xx stands for, sections 2.6 and 7. */
 export function statusError(response: HttpResponse): ImgctlError {
-  const { status, method, url, proxy } = response;
+  const { status, method, url, proxy, receivedAt } = response;
   const start = startOf(response);
   const page = htmlOf(start, response);
   const reason = serviceMessage(response.body) ?? page ?? start.slice(0, 200);
@@ -116,10 +130,14 @@ export function statusError(response: HttpResponse): ImgctlError {
   }
   if (status === 429) return rateLimitedError(response);
   if (status >= 500) {
-    const wasRetried = isRetryableStatus(status) && isSafeMethod(method);
+    const wait = requestedWait(response) ?? 0;
+    const when = wait > 0 ? describeLater(receivedAt + wait, receivedAt) : 'later';
+    const wasRetried = isRetryableStatus(status) && isSafeMethod(method) && wait <= MAX_WAIT;
     const more = wasRetried ? ', or with more --retries' : '';
-    return error('server-error', message, `the service failed; try again later${more}`);
+    return error('server-error', message, `the service failed; try again ${when}${more}`);
   }
+  if (status < 400)
+    return error('failed', `${describeRequest(response)}: unexpected ${status}`, MIXED);
   return new ImgctlError(status === 407 ? 'proxy' : 'failed', message, { status });
 }
 

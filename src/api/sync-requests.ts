@@ -8,6 +8,7 @@ import type { Send } from './auth.ts';
 import {
   parseId,
   readJson,
+  requireNoErrorRecord,
   requireSameId,
   serviceMessage,
   shapeError,
@@ -32,6 +33,7 @@ export async function submitSync(send: Send) {
   try {
     response = await send({ method: 'PATCH', path: '/v2/user/image/vm' });
     if (!isSuccess(response)) throw statusError(response);
+    requireNoErrorRecord(response, parseJson(response.body, true).value);
   } catch (error) {
     if (!hasCode(error, ...MAY_BE_SUBMITTED)) throw error;
     throw error.with({
@@ -40,7 +42,7 @@ export async function submitSync(send: Send) {
     });
   }
   // A body that is not JSON does not undo the sync, so it is no error here.
-  const parsed = parseJson(response.body);
+  const parsed = parseJson(response.body, true);
   const body =
     parsed.text !== undefined ? parsed.value : response.body.subarray(0, 2_000).toString();
   const record = isObject(body) ? body : {};

@@ -3,12 +3,12 @@
 import type { Stats } from 'node:fs';
 import path from 'node:path';
 import { attempt, ImgctlError } from '../errors.ts';
-import { errorReason, readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
+import { errorReason, parseObject, readOwnFile, writeJsonFile } from '../files/atomic-file.ts';
 import { withMutex } from '../files/mutex.ts';
 import { followLinks } from '../files/user-file.ts';
 import { baseUrlText } from '../http/url.ts';
 import type { Io } from '../io.ts';
-import { isObject, type JsonObject } from '../json.ts';
+import { isObject, type JsonObject, parseLossless } from '../json.ts';
 import { shellQuote } from '../words.ts';
 import {
   SETTINGS,
@@ -40,7 +40,8 @@ export function readConfigFile(directory: string | undefined, io: Trust): Config
   const file = configFilePath(directory);
   try {
     const check = (stat: Stats) => checkTrust(directory, stat, io);
-    return checkConfig(readJsonFile(file, check, io.system.uid) ?? {});
+    const text = readOwnFile(file, check, io.system.uid);
+    return checkConfig(text === undefined ? {} : parseUnique(text));
   } catch (error) {
     if (error instanceof ImgctlError) throw error;
     const message = `cannot read the settings in ${file}: ${errorReason(error)}`;
@@ -48,6 +49,15 @@ export function readConfigFile(directory: string | undefined, io: Trust): Config
       hint: 'fix the file or move it elsewhere; imgctl does not overwrite it',
     });
   }
+}
+
+/** @throws an error with the reason, also if a key stands twice: one of the two would be lost */
+function parseUnique(text: string): JsonObject {
+  const value = parseObject(text);
+  parseLossless(text, (key) => {
+    throw new Error(`it has ${key} twice`);
+  });
+  return value;
 }
 
 type Trust = Pick<Io, 'env' | 'system'>;

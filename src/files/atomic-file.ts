@@ -5,7 +5,7 @@ import path from 'node:path';
 import { parse as parseLossless } from 'lossless-json';
 import { attempt, tryOr } from '../errors.ts';
 import { builtin } from '../io.ts';
-import { isObject, type JsonObject } from '../json.ts';
+import { decodeUtf8, isObject, type JsonObject } from '../json.ts';
 
 /** Throws unless the mutex that the write needs is still held. */
 export type AssertHeld = () => void;
@@ -17,18 +17,17 @@ const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
 const READ_FLAGS = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
 
 /**
- * Returns the JSON object of a file, or undefined if it does not exist. Tightens an own file that others could read
- * to 0600.
+ * Returns the text of a file, or undefined if it does not exist. Tightens an own file that others could read to 0600.
  * @param check throws if the file must not be read; called before anything of it is read or changed
  * @param uid this user [the owner of the file]
  * @throws an error whose `errorReason` names the problem and its place, never the contents
  */
-export function readJsonFile(
+export function readOwnFile(
   file: string,
   check?: (stat: fs.Stats) => void,
   uid?: number,
   maxSize = MAX_FILE_SIZE,
-): JsonObject | undefined {
+): string | undefined {
   let descriptor: number;
   try {
     descriptor = fs.openSync(file, READ_FLAGS);
@@ -44,10 +43,23 @@ export function readJsonFile(
     const isOpen = (stat.mode & 0o077) !== 0 && stat.uid === (uid ?? stat.uid);
     // On a read-only file system: reading it is still right.
     if (isOpen) tryOr(() => fs.fchmodSync(descriptor, 0o600), undefined);
-    return parse(fs.readFileSync(descriptor, 'utf8').replace(/^\ufeff/, ''));
+    return readUtf8(fs.readFileSync(descriptor));
   } finally {
     fs.closeSync(descriptor);
   }
+}
+
+/** Returns the JSON object of such a file. Takes and throws what `readOwnFile` does. */
+export function readJsonFile(...args: Parameters<typeof readOwnFile>): JsonObject | undefined {
+  const text = readOwnFile(...args);
+  return text === undefined ? undefined : parseObject(text);
+}
+
+/** Returns the text of a file's bytes. @throws an error whose message names the encoding */
+export function readUtf8(bytes: Uint8Array): string {
+  const decoded = attempt(() => decodeUtf8(bytes));
+  if ('value' in decoded) return decoded.value;
+  throw new Error('it is not UTF-8');
 }
 
 /** True if the file, or a directory above it, does not exist. */
@@ -62,7 +74,8 @@ export function errorReason(error: unknown): string {
   return code ?? message;
 }
 
-function parse(json: string): JsonObject {
+/** @throws an error that names the problem and its place, never the contents */
+export function parseObject(json: string): JsonObject {
   const parsed = attempt<unknown>(() => JSON.parse(json));
   if ('value' in parsed) {
     if (isObject(parsed.value)) return parsed.value;

@@ -4,27 +4,38 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
 import { builtin, type Clock, type Io, untilAborted } from '../io.ts';
-import { type AssertHeld, errorReason, isMissing, replaceFile } from './atomic-file.ts';
+import { type AssertHeld, errorReason, isMissing, readUtf8, replaceFile } from './atomic-file.ts';
 import { withMutex } from './mutex.ts';
+
+/** Bytes, the same as of a list: `--from /dev/zero` must not fill the memory. */
+const MAX_SIZE = 256 * 2 ** 20;
 
 /**
  * Returns the text of a file, or undefined if it does not exist.
  * @param what how messages name it: `the snapshot catalogue.json`
- * @throws ImgctlError config: it is unreadable
+ * @throws ImgctlError config: it is unreadable, too large or not UTF-8
  */
 export async function readTextFile(
   file: string,
   what: string,
   { signal }: Pick<Io, 'signal'>,
 ): Promise<string | undefined> {
-  const { readFile } = builtin('node:fs/promises');
+  let hint: string | undefined;
+  const { buffer } = builtin('node:stream/consumers');
   try {
-    const bytes = await untilAborted(readFile(file, { signal }), signal);
-    return bytes.toString('utf8').replace(/^\ufeff/, '');
-  } catch (error) {
+    const stream = fs.createReadStream(file, { signal, end: MAX_SIZE, highWaterMark: 2 ** 20 });
+    const bytes = await untilAborted(buffer(stream), signal);
+    if (bytes.length > MAX_SIZE) {
+      throw new Error(`it is larger than ${MAX_SIZE / 2 ** 20} MiB`);
+    }
+    const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
+    if (isGzip) hint = 'decompress it first, for example with: gzip -d';
+    return readUtf8(bytes);
+  } catch (cause) {
     signal.throwIfAborted();
-    if (isMissing(error)) return undefined;
-    throw new ImgctlError('config', `cannot read ${what}: ${errorReason(error)}`, { cause: error });
+    if (isMissing(cause)) return undefined;
+    const message = `cannot read ${what}: ${errorReason(cause)}`;
+    throw new ImgctlError('config', message, { cause, hint });
   }
 }
 

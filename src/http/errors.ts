@@ -107,8 +107,9 @@ export function reasonOf({ code = '', name }: NodeJS.ErrnoException): string {
   return NETWORK_ERRORS.get(code)?.[0] ?? (code || 'the connection failed');
 }
 
+/** 304 answers a condition, which imgctl never sends. */
 export function isRedirect({ status }: HttpResponse): boolean {
-  return status >= 300 && status < 400;
+  return status >= 300 && status < 400 && status !== 304;
 }
 
 /** Credentials never follow a redirect. @param hint what to do if the target is right */

@@ -5,7 +5,7 @@ import type { HttpEvent, HttpRequest, HttpResponse } from './message.ts';
 import type { Transport } from './transport.ts';
 
 /** Maximum wait that a server may ask for, in milliseconds. */
-const MAX_WAIT = 60_000;
+export const MAX_WAIT = 60_000;
 
 /** The last instant a Date can hold, in milliseconds since the epoch. */
 export const MAX_INSTANT = 8.64e15;

@@ -1,7 +1,14 @@
 // Tests the error of each status and body, by section 7 of service.md, and the next page of a response.
 
 import { describe, expect, it } from 'vitest';
-import { nextPage, rateLimitedError, statusError, utcTime } from '../../src/api/responses.ts';
+import {
+  nextPage,
+  rateLimitedError,
+  readJson,
+  statusError,
+  utcTime,
+} from '../../src/api/responses.ts';
+import { thrownBy } from '../support/errors.ts';
 
 const NOW = Date.parse('2026-01-05T10:00:00Z');
 const AT = 'GET https://images.example.com/v2/image';
@@ -58,6 +65,29 @@ describe('the error of a status', () => {
     expect(statusError({ ...response(status, ''), method }).hint).toBe(hint);
   });
 
+  it.each([
+    ['61', 'try again in 1 min 1 s, at \\d\\d:01:01'],
+    ['60', 'try again in 1 min, at \\d\\d:01:00, or with more --retries'],
+    ['0', 'try again later, or with more --retries'],
+  ])('503 with Retry-After: %s says when to try again', (seconds, expected) => {
+    const { hint } = statusError(response(503, '', { 'retry-after': seconds }));
+    expect(hint).toMatch(new RegExp(`^the service failed; ${expected}$`));
+  });
+
+  it('304 is unexpected, and no redirect', () => {
+    const { code, message, hint } = statusError(response(304, ''));
+    expect([code, message]).toEqual(['failed', `${AT}: unexpected 304`]);
+    expect(hint).toMatch(/cache or proxy/);
+  });
+
+  it('is shown with a message that is not UTF-8', () => {
+    const latin1 = {
+      ...response(400, ''),
+      body: Buffer.from('{"message": "caf\u00e9."}', 'latin1'),
+    };
+    expect(statusError(latin1).message).toBe(`${AT}: 400, caf\ufffd`);
+  });
+
   it('shows at most one line of an unknown body', () => {
     expect(statusError(response(400, 'x'.repeat(5_000))).message.length).toBeLessThan(300);
   });
@@ -97,6 +127,33 @@ describe('the error of a status', () => {
     const { code, exitCode, status, hint } = rateLimitedError(response(429, '', headers));
     expect([code, exitCode, status]).toEqual(['rate-limited', 6, 429]);
     expect(hint).toMatch(expected);
+  });
+});
+
+describe('the JSON of a successful response', () => {
+  const record = { error: 'authentication error', message: 'Invalid token.', status: 401 };
+  it.each<[unknown, string, string, number]>([
+    [record, 'token-refused', 'the service refused the access token: Invalid token', 4],
+    [{ ...record, status: 500 }, 'server-error', `${AT}: 500, Invalid token`, 1],
+  ])('that is the error record %j is the error of its status', (json, code, message, exitCode) => {
+    const error = thrownBy(() => readJson(response(200, json)));
+    expect(error).toMatchObject({ code, message, exitCode });
+  });
+
+  it.each([
+    { ...record, status: 200 },
+    { ...record, status: 'ERROR' },
+    { ...record, error: null },
+    [record],
+  ])('is returned if it is no error record: %j', (json) => {
+    expect(readJson(response(200, json))).toEqual(json);
+  });
+
+  it('must be UTF-8', () => {
+    const latin1 = { ...response(200, ''), body: Buffer.from('{"name": "caf\u00e9"}', 'latin1') };
+    const { code, message } = thrownBy(() => readJson(latin1));
+    const problem = 'returned 200 with bytes that are not UTF-8';
+    expect([code, message]).toEqual(['bad-answer', `${AT} ${problem}`]);
   });
 });
 

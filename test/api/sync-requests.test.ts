@@ -17,6 +17,13 @@ const read = async (json: unknown, id: number | string = 41) => {
 };
 
 describe('a submitted sync', () => {
+  it('is an error if the service answers with its error record', async () => {
+    const json = { error: 'authentication error', message: 'Invalid token.', status: 401 };
+    expect((await failure(submit({ json }))).code).toBe('token-refused');
+    const { code, message } = await failure(submit({ json: { ...json, status: 500 } }));
+    expect([code, message]).toEqual(['server-error', expect.stringMatching(/^the sync may have/)]);
+  });
+
   const LINK = 'http://host/v2/request/image_sync/41';
   const UUID = '6f1c2d3e-0000-4000-8000-1234567890ab';
   const linked = (request: unknown) => ({ _links: { request } });

@@ -103,9 +103,22 @@ describe('config.json', () => {
     ['{"profiles": []}', /profiles is not an object$/],
     ['{"profiles": {"a": "s3cret"}}', /profiles\.a is not an object$/],
     ['{"profiles": {"a": {"username": 42}}}', /profiles\.a\.username is not a string$/],
+    ['{"profiles": {"a": {"time": "iso", "time": "age"}}}', /: it has time twice$/],
+    ['{"profiles": {"a": {}}, "profiles": {}}', /: it has profiles twice$/],
   ])('that reads %j is an error', (text, reason) => {
     const { code, message } = thrownBy(() => readConfigFile(directoryWith(text), fakeIo()));
     expect([code, message]).toEqual(['config', expect.stringMatching(reason)]);
+  });
+
+  it('that is not UTF-8 is an error and stays as it is', async () => {
+    const directory = temporaryDirectory();
+    const bytes = Buffer.from('{"profiles": {"a": {"username": "J\u00f6rg"}}}', 'latin1');
+    const file = path.join(directory, 'config.json');
+    writeFileSync(file, bytes);
+    const message = `cannot read the settings in ${file}: it is not UTF-8`;
+    const change = changeProfile(directory, fakeIo(), 'a', { time: 'iso' });
+    await expect(change).rejects.toMatchObject({ code: 'config', message });
+    expect(readFileSync(file)).toEqual(bytes);
   });
 
   it('keeps all other members, also __proto__, when settings change or the default is removed', async () => {

@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readJsonFile, replaceFile, writeJsonFile } from '../../src/files/atomic-file.ts';
 import { readTextFile } from '../../src/files/user-file.ts';
@@ -10,7 +11,7 @@ import { silentPipe } from '../support/files.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
 
-function fileWith(text: string): string {
+function fileWith(text: string | Uint8Array): string {
   const file = path.join(temporaryDirectory(), 'settings.json');
   fs.writeFileSync(file, text);
   return file;
@@ -37,8 +38,9 @@ describe('readJsonFile', () => {
     ['a fake position', '{"a": "at position 3", x', 'not valid JSON at line 1, column 24'],
     ['an array', '["s3cret"]', 'it does not hold a JSON object'],
     ['null', 'null', 'it does not hold a JSON object'],
+    ['another encoding', Buffer.from('{"a": "J\u00f6rg"}', 'latin1'), 'it is not UTF-8'],
     ['a file over 4 MiB', ' '.repeat(4 * 2 ** 20 + 1), 'it is too large'],
-  ])('names the problem of %s without its contents', (_what, text, reason) => {
+  ])('names the problem of %s without its contents', (_what, text: string | Uint8Array, reason) => {
     expect(() => readJsonFile(fileWith(text))).toThrow(new Error(reason));
   });
 
@@ -64,6 +66,36 @@ unixOnly('named pipes are Unix')(
     await expect(reading).rejects.toMatchObject({ code: 'interrupted' });
   },
 );
+
+describe('readTextFile', () => {
+  const read = async (bytes: Uint8Array) => {
+    const file = path.join(temporaryDirectory(), 'all.json');
+    fs.writeFileSync(file, bytes);
+    return readTextFile(file, 'the snapshot', fakeIo());
+  };
+
+  it.each([
+    ['bytes of another encoding', Buffer.from('J\u00f6rg', 'latin1'), 'it is not UTF-8', undefined],
+    ['a compressed file', gzipSync('{}'), 'it is not UTF-8', 'decompress it first, .*: gzip -d'],
+  ])('refuses %s', async (_what, bytes, reason, hint) => {
+    const error = { code: 'config', message: `cannot read the snapshot: ${reason}` };
+    const expected = { ...error, hint: hint && expect.stringMatching(hint) };
+    await expect(read(bytes)).rejects.toMatchObject(expected);
+  });
+
+  it('returns a text without its byte order mark', async () => {
+    expect(await read(Buffer.from('\ufeffJ\u00f6rg'))).toBe('J\u00f6rg');
+  });
+
+  it.skipIf(!fs.existsSync('/dev/zero'))(
+    'refuses more than 256 MiB, whatever the size says',
+    async () => {
+      const message = 'cannot read the snapshot: it is larger than 256 MiB';
+      const reading = readTextFile('/dev/zero', 'the snapshot', fakeIo());
+      await expect(reading).rejects.toMatchObject({ code: 'config', message });
+    },
+  );
+});
 
 describe('replaceFile', () => {
   it('names the reason if the file system of a folder that is missing is read-only', async () => {
