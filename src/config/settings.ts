@@ -1,6 +1,6 @@
 // The settings of a run: what config.json holds and how it is changed, and the value of each setting with its origin.
 
-import type { Stats } from 'node:fs';
+import fs, { type Stats } from 'node:fs';
 import path from 'node:path';
 import { attempt, ImgctlError } from '../errors.ts';
 import { errorReason, parseObject, readOwnFile, writeJsonFile } from '../files/atomic-file.ts';
@@ -63,22 +63,29 @@ function parseUnique(text: string): JsonObject {
 type Trust = Pick<Io, 'env' | 'system'>;
 
 /**
- * Settings name commands to run, so those of another user are not used: sudo may keep HOME. Whoever sets
+ * Settings name commands to run, so those that another user can change are not used: sudo may keep HOME. Whoever sets
  * IMGCTL_CONFIG_DIR trusts that folder, such as a volume of a container. Windows has neither owners nor modes.
  * @throws ImgctlError config
  */
-export function checkTrust(directory: string, { uid, mode }: Stats, { env, system }: Trust): void {
+export function checkTrust(directory: string, stat: Stats, { env, system }: Trust): void {
   if (env.IMGCTL_CONFIG_DIR || system.uid === undefined) return;
   const file = path.join(directory, CONFIG_FILE);
-  if (uid !== system.uid && uid !== 0) {
-    throw new ImgctlError('config', `${file} belongs to another user`, {
-      hint: 'to trust it, set IMGCTL_CONFIG_DIR to its folder; for your own settings, run: sudo -H imgctl …',
+  const checked = new Map([[file, stat]]);
+  // Who can change its folder, or that of the file behind a link, can replace it.
+  for (const folder of [directory, path.dirname(configFilePath(directory))]) {
+    checked.set(folder, fs.statSync(folder));
+  }
+  for (const [name, { uid, mode }] of checked) {
+    if (uid !== system.uid && uid !== 0) {
+      throw new ImgctlError('config', `${name} belongs to another user`, {
+        hint: `to trust it, set IMGCTL_CONFIG_DIR to ${directory}; for your own settings, run: sudo -H imgctl …`,
+      });
+    }
+    if ((mode & 0o002) === 0) continue;
+    throw new ImgctlError('config', `every user can change ${name}`, {
+      hint: `check ${file}, then run: chmod o-w ${shellQuote(name)}`,
     });
   }
-  if ((mode & 0o002) === 0) return;
-  throw new ImgctlError('config', `every user can change ${file}`, {
-    hint: `check it, then run: chmod 600 ${shellQuote(file)}`,
-  });
 }
 
 function checkConfig({ profile, profiles = {}, ...rest }: JsonObject): ConfigFile {

@@ -343,12 +343,12 @@ unixOnlySuite('modes are Unix')('doctor checks files', () => {
     fs.chmodSync(file, 0o606);
     const { rows, of, stderr, exitCode } = await diagnose({ HOME, IMGCTL_CONFIG_DIR: undefined });
     expect(rows.map(({ check }) => check)).toEqual(['program', 'files']);
-    const hint = `check it, then run: chmod 600 ${file}`;
+    const hint = `check ${file}, then run: chmod o-w ${file}`;
     expect(of('files')).toEqual([`failed: every user can change ${file} -> ${hint}`]);
     const error = { code: 'config', message: 'failed checks: files', hint };
     expect([JSON.parse(stderr), exitCode]).toMatchObject([{ error }, 2]);
     const { stdout } = await runCli(['doctor'], { env: { HOME } });
-    expect(stdout).toMatch(/\nfiles +failed +every user .*\n +hint: check it, .*\n$/);
+    expect(stdout).toMatch(/\nfiles +failed +every user .*\n +hint: check .*\n$/);
   });
 
   it('and reports an invalid token file without its content, and a folder it cannot create', async () => {

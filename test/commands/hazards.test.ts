@@ -151,8 +151,8 @@ unixOnlySuite('owners and modes are Unix')('settings', () => {
     ...['login --password-command id', 'login --password-stdin --profile new'],
   ];
   const OTHER =
-    'FILE belongs to another user\nhint: to trust it, set IMGCTL_CONFIG_DIR to its folder; for your own settings, run: sudo -H imgctl …\n';
-  const OPEN = 'every user can change FILE\nhint: check it, then run: chmod 600 FILE\n';
+    'FILE belongs to another user\nhint: to trust it, set IMGCTL_CONFIG_DIR to FOLDER; for your own settings, run: sudo -H imgctl …\n';
+  const OPEN = 'every user can change FILE\nhint: check FILE, then run: chmod o-w FILE\n';
   const GET = 'config get username';
   const USED = { stdout: 'demo\n', stderr: '', exitCode: 0 };
 
@@ -162,9 +162,9 @@ unixOnlySuite('owners and modes are Unix')('settings', () => {
     ['that everyone may write', ['me', 0o606], OPEN],
     ['of root that everyone may write', ['root', 0o646], OPEN],
   ])('%s are neither used nor changed', async (_whose, home, message) => {
-    const { imgctl, named, state } = homeWith(...home);
+    const { imgctl, directory, named, state } = homeWith(...home);
     const before = state();
-    const text = message.replaceAll('FILE', named);
+    const text = message.replaceAll('FILE', named).replaceAll('FOLDER', directory);
     const refused = failed(2, text);
     for (const line of COMMANDS) expect(await imgctl(line)).toEqual(refused);
     expect((await imgctl('help')).exitCode).toBe(0);
@@ -174,6 +174,25 @@ unixOnlySuite('owners and modes are Unix')('settings', () => {
       expect([exitCode, stderr]).toEqual([0, expect.stringContaining(`warning: ${text}`)]);
     }
     expect(state()).toEqual(before);
+  });
+
+  it('in a folder that everyone may change are not used', async () => {
+    const { imgctl, directory, named } = homeWith('me', 0o600);
+    const open = (folder: string) =>
+      failed(
+        2,
+        `every user can change ${folder}\nhint: check ${named}, then run: chmod o-w ${folder}\n`,
+      );
+    chmodSync(directory, 0o777);
+    expect(await imgctl(GET)).toEqual(open(directory));
+    expect(await imgctl(GET, { IMGCTL_CONFIG_DIR: directory })).toEqual(USED);
+    const linked = homeWith('me', 0o600, true);
+    const target = path.dirname(linked.file);
+    chmodSync(target, 0o777);
+    const hint = `check ${linked.named}, then run: chmod o-w ${target}\n`;
+    expect(await linked.imgctl(GET)).toEqual(
+      failed(2, `every user can change ${target}\nhint: ${hint}`),
+    );
   });
 
   it('of another user are used in the folder that IMGCTL_CONFIG_DIR names, and on Windows', async () => {
