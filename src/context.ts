@@ -5,6 +5,7 @@ import {
   type Account,
   type ConfigFile,
   DEFAULT_PROFILE,
+  isUnknown,
   type Override,
   readConfigFile,
   Settings,
@@ -189,11 +190,9 @@ export class Context implements ConsoleStyle {
   session(): Promise<Session> {
     const { settings } = this;
     const { profile, loginCommand } = settings;
-    const known = [...this.config.profiles.keys()];
-    const isUnknown = known.length > 0 && !known.includes(profile);
     // Only a login creates a profile; other commands need one, or a base URL from elsewhere.
-    if (isUnknown && settings.get('base-url') === undefined) {
-      const hint = suggest(profile, known, 'imgctl profile list');
+    if (isUnknown(profile, this.config) && settings.get('base-url') === undefined) {
+      const hint = suggest(profile, [...this.config.profiles.keys()], 'imgctl profile list');
       throw new ImgctlError('config', `unknown profile ${quoted(profile)}`, {
         hint: `${hint} (to create it: ${loginCommand})`,
       });

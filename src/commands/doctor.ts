@@ -5,10 +5,10 @@ import path from 'node:path';
 import { isToken, type Send } from '../api/auth.ts';
 import { clockSkew, readJson, serviceMessage, statusError, utcTime } from '../api/responses.ts';
 import { type CommandSpec, option, SERVICE_CODES } from '../cli/spec.ts';
-import { checkTrust, configFilePath, type Settings } from '../config/settings.ts';
+import { checkTrust, configFilePath, isUnknown, type Settings } from '../config/settings.ts';
 import { isSettingKey, SETTING_KEYS, STORED_PASSWORD } from '../config/table.ts';
 import type { Context } from '../context.ts';
-import { asImgctlError, attempt, type ErrorCode, ImgctlError, tryOr } from '../errors.ts';
+import { asImgctlError, attempt, type ErrorCode, hasCode, ImgctlError, tryOr } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import { type Column, namesOf } from '../output/view.ts';
 import { formatTimestamp } from '../query/timestamp.ts';
@@ -201,7 +201,7 @@ function nearestExisting(directory: string): string {
 function configurationResults({ settings, config, io }: Context): Result[] {
   const { profile, profileFlag } = settings;
   const results: Result[] = [];
-  if (config.profiles.size > 0 && !config.profiles.has(profile)) {
+  if (isUnknown(profile, config)) {
     results.push(warning(`unknown profile ${profile}`, 'list the profiles: imgctl profile list'));
   }
   for (const key of SETTING_KEYS) {
@@ -351,9 +351,15 @@ async function storeResult(context: Context, settings: Settings): Promise<Result
 /** Checks the upload storage with its credentials; nothing if none is set. */
 async function storageResult(context: Context): Promise<Result | Result[]> {
   if (context.settings.find('upload-url').text === undefined) return [];
-  const storage = await openUploadStorage(context);
-  await storage.close();
-  return `${storage.address}: reachable, credentials accepted`;
+  try {
+    const storage = await openUploadStorage(context);
+    await storage.close();
+    return `${storage.address}: reachable, credentials accepted`;
+  } catch (error) {
+    // What is not stored, push asks for.
+    if (!hasCode(error, 'not-logged-in')) throw error;
+    return { state: 'not checked', finding: error.message, hint: error.hint ?? null };
+  }
 }
 
 async function print(context: Context, results: readonly Row[]): Promise<void> {

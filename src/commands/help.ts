@@ -4,6 +4,7 @@ import type { CommandDeclaration } from '../cli/declarations.ts';
 import { showPage } from '../cli/help-page.ts';
 import type { CommandSpec } from '../cli/spec.ts';
 import { TOPIC_NAMES } from '../cli/topics.ts';
+import type { Column } from '../output/view.ts';
 
 /** @param all returns every command */
 export const help = (all: () => readonly CommandDeclaration[]): CommandSpec => ({
@@ -20,9 +21,15 @@ export const help = (all: () => readonly CommandDeclaration[]): CommandSpec => (
   run: (context, _options, words: readonly string[]) => showPage(context, all(), words),
 });
 
+const VERSION_COLUMNS: readonly Column[] = [['version', 'string', 'version of imgctl']];
+
 export const version: CommandSpec = {
   name: 'version',
   summary: 'print the version',
-  examples: ['imgctl version', 'imgctl --version'],
-  run: (context) => context.console.print(`${context.version}\n`),
+  examples: ['imgctl version', 'imgctl --version', 'imgctl version --json'],
+  fields: VERSION_COLUMNS,
+  run: async (context) => {
+    context.allowNoConfig();
+    await context.printValue(VERSION_COLUMNS, { version: context.version }, 'version');
+  },
 };

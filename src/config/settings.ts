@@ -176,6 +176,11 @@ type Overrides = ReadonlyMap<SettingKey, Override>;
 
 export const DEFAULT_PROFILE = 'default';
 
+/** True if other profiles exist, but not this one. The default profile needs no settings of its own. */
+export function isUnknown(profile: string, { profiles }: Profiles): boolean {
+  return profile !== DEFAULT_PROFILE && profiles.size > 0 && !profiles.has(profile);
+}
+
 type Texts = Readonly<Record<string, string | undefined>>;
 
 type Profiles = Pick<ConfigFile, 'profile' | 'profiles'>;

@@ -371,15 +371,17 @@ unixOnlySuite('modes are Unix')('doctor checks files', () => {
 const SECRET = 'IMGCTL_UPLOAD_SECRET';
 const NO_SECRET = { [SECRET]: '' };
 const FAILING = /^failed: the upload secret command .* -> .*: imgctl config get upload-secret-com/;
-const NO_NAME = /^failed: no user name .* -> run: imgctl config set upload-username NAME$/;
+const NO_NAME = /^not checked: no user name .* -> run: imgctl config set upload-username NAME$/;
 const WRONG = /^failed: .*SignatureDoesNotMatch.* -> check \w+ and upload-access-key: imgctl/;
 const NO_FILE = /^failed: cannot read the file \/none \(IMGCTL_UPLOAD_SECRET_FILE\): ENOENT -> /;
 const PORT = /^failed: cannot reach .* -> check the port of .*: imgctl config get upload-url$/;
-const NO_KEY = /^failed: no access key .* -> run: imgctl config set/;
+const NO_PASSWORD = /^not checked: no password .* -> set IMGCTL_UPLOAD_PASSWORD or /;
+const NO_KEY = /^not checked: no access key .* -> run: imgctl config set/;
 
 it.each<['dav' | 's3', string, Environment, number, RegExp[]]>([
   ['dav', '', {}, 0, [/^ok: 127\.0\.0\.1:\d+: reachable, credentials accepted$/]],
   ['dav', 'unset upload-username', {}, 0, [NO_NAME]],
+  ['dav', '', { IMGCTL_UPLOAD_PASSWORD: '' }, 0, [NO_PASSWORD]],
   ['dav', 'unset upload-url', {}, 0, []],
   ['dav', 'set upload-url dav+http://127.0.0.1:1/x', {}, 0, [PORT]],
   ['s3', '', { [SECRET]: 'wrong' }, 0, [WRONG]],

@@ -143,7 +143,7 @@ describe('the JSON output', () => {
     await add('sync-status 41; sync-status 41; sync-status 41', fresh.env);
     await add('inspect WORK/good.ova; inspect WORK/signed/signed.ovf WORK/bad.ova');
     await add('validate WORK/good.ova; validate WORK/bad.ova');
-    await add('whoami; doctor; token; config get timeout; config path; commands');
+    await add('whoami; doctor; token; config get timeout; config path; commands; version');
     await add('whoami', { IMGCTL_USERNAME: '' });
     await add('doctor; config list --all', { IMGCTL_TIMEOUT: 'never' });
     await add('token', { IMGCTL_TOKEN: 'T' });

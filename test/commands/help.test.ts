@@ -113,6 +113,12 @@ describe('imgctl', () => {
     expect(await show('sync --help', io)).toContain(`\n${heading.replace('Images', 'Options')}\n`);
   });
 
+  it('prints the version as a record with --json', async () => {
+    expect(JSON.parse(await show('version --json'))).toEqual({
+      version: expect.stringMatching(/^\d/),
+    });
+  });
+
   it('prints the version', async () => {
     const texts = await Promise.all(['--version', '-V', 'version'].map((line) => show(line)));
     expect(texts.join('')).toMatch(/^(\d+\.\d+\.\d+\n)\1\1$/);

@@ -140,6 +140,21 @@ describe('profile', () => {
     expect(tokens()).toEqual([limit]);
   });
 
+  it('is as fresh if it is the default and was deleted', async () => {
+    const { imgctl } = userWith(TWO);
+    const fresh = /^imgctl: no service address is set\nhint: run: imgctl login, /;
+    await expectSteps(
+      imgctl,
+      ['profile delete staging', '', /deleted/],
+      ['config set time iso --profile work'],
+      ['profile delete default', '', /deleted/],
+      ['images list', '', fresh, 2],
+      ['profile use default', '', /now using/],
+    );
+    const rows = JSON.parse((await imgctl('doctor --json')).stdout);
+    expect(rows).toContainEqual(expect.objectContaining({ check: 'configuration', state: 'ok' }));
+  });
+
   it('is rejected by images list if it is unknown, unless a base URL is set', async () => {
     const { imgctl } = localUser({ profiles: TWO.profiles });
     const line = 'images list --retries 0 --profile defalt';
