@@ -11,6 +11,7 @@ import { baseUrlText, isLoopback, parseBaseUrl, refusePlainHttp } from '../http/
 import { type Clock, systemClock } from '../io.ts';
 import type { QueryPlan } from '../query/plan.ts';
 import type { RememberedLimit, TokenStore } from '../session/token-cache.ts';
+import { CLIENT, checkOptions, QUERY } from './options.ts';
 
 export type { ServiceRequest } from '../api/auth.ts';
 export type { SubmittedSync, SyncId, SyncRequest, SyncState } from '../api/sync-requests.ts';
@@ -61,6 +62,7 @@ export type ImageClient = ReturnType<typeof createClient>;
 
 /** Creates a client, which connects with its first request. @throws ImgctlError config or usage */
 export function createClient(options: ClientOptions) {
+  checkOptions(options, 'options of the client', CLIENT);
   const { token, username, password, ca, signal, onWarning: warn, concurrency = 6 } = options;
   // Empty counts as missing: credentials often come from environment variables.
   if (token ? username || password : !(username && password)) {
@@ -82,10 +84,9 @@ export function createClient(options: ClientOptions) {
     opened ??= openClient(options, baseUrl, concurrency, clock);
     return opened;
   };
-  const planOf = async ({ text, filter, sort, limit }: ImageQuery) => {
-    if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0)) {
-      throw new ImgctlError('usage', `limit must be a whole number of at least 1 (got ${limit})`);
-    }
+  const planOf = async (query: ImageQuery) => {
+    checkOptions(query, 'query', QUERY);
+    const { text, filter, sort } = query;
     const { planQuery } = await import('../query/plan.ts');
     const list = (given: string | readonly string[] = []) => [given].flat();
     const input = { words: list(text), filters: list(filter), sorts: list(sort) };

@@ -62,6 +62,13 @@ describe('library images', () => {
     [{ sort: 'name,up' }, 'up'],
     [{ limit: 0 }, 'limit must be a whole number of at least 1 (got 0)'],
     [{ text: '' }, 'empty search text'],
+    // As a program without types may pass them.
+    [JSON.parse('{"filters": "name,eq,x"}'), "unknown option 'filters' in the query"],
+    [JSON.parse('{"words": "ubuntu"}'), "unknown option 'words' in the query"],
+    [JSON.parse('{"filter": null}'), 'filter must be a string or an array of strings'],
+    [JSON.parse('{"sort": ["id", 1]}'), 'sort must be a string or an array of strings'],
+    [JSON.parse('{"limit": "5"}'), 'limit must be a whole number of at least 1'],
+    [JSON.parse('null'), 'the query must be an object'],
   ])('throws a usage error for %j and sends no request', async (query, message) => {
     const { baseUrl, requests } = await scriptedServer({});
     const { images, myImages } = client({ baseUrl, ...TOKEN });
@@ -131,6 +138,23 @@ describe('library options', () => {
     ['an invalid base URL', { baseUrl: 'images', ...TOKEN }, 'not an http or https URL'],
     ['plain http to another host', { baseUrl: 'http://a.example', ...TOKEN }, 'plain http'],
     ['a ca without a certificate', { ...HTTPS, ...TOKEN, ca: 'junk' }, 'no valid PEM certificate'],
+    [
+      'a timeout that no timer can wait for',
+      { ...HTTPS, ...TOKEN, timeout: 1e12 },
+      'timeout must be a whole number from 1 to 2147483647 (got 1000000000000)',
+    ],
+    ['a timeout of 0', { ...HTTPS, ...TOKEN, timeout: 0 }, 'timeout must be a whole number'],
+    ['retries without end', { ...HTTPS, ...TOKEN, retries: Infinity }, 'retries must be a whole'],
+    [
+      'a misspelled option',
+      { ...HTTPS, ...TOKEN, ...JSON.parse('{"timeOut": 5}') },
+      "unknown option 'timeOut' in the options of the client",
+    ],
+    [
+      'an option of another type, whose value may be secret',
+      { ...HTTPS, ...JSON.parse('{"token": ["T1"]}') },
+      'token must be a string',
+    ],
   ])('make createClient throw for %s', (_, options, message) => {
     expect(() => createClient(options)).toThrow(ImgctlError);
     expect(() => createClient(options)).toThrow(message);
