@@ -1,7 +1,6 @@
 // Reads JSON from elsewhere within limits, and the digits of integers that a double cannot hold.
 
 import { parse } from 'lossless-json';
-import { tryOr } from './errors.ts';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -32,8 +31,12 @@ export function decodeUtf8(bytes: Uint8Array): string {
 export function parseJson(body: Buffer, isLossy = false): Parsed {
   if (body.length > MAX_BYTES) return { excess: `more than ${MAX_BYTES / 2 ** 20} MiB of JSON` };
   const bytes = isLossy ? Buffer.from(body.toString()) : body;
-  const text = tryOr(() => decodeUtf8(bytes), undefined);
-  if (text === undefined) return { excess: 'bytes that are not UTF-8' };
+  let text: string;
+  try {
+    text = decodeUtf8(bytes);
+  } catch {
+    return { excess: 'bytes that are not UTF-8' };
+  }
   try {
     const value: unknown = JSON.parse(text);
     if (isDeeper(value, MAX_DEPTH))

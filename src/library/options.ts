@@ -1,7 +1,6 @@
 // Checks what a JavaScript program passes: an option that is misspelled or of another type must not be ignored.
 
 import { ImgctlError } from '../errors.ts';
-import { isObject } from '../json.ts';
 import { nearest, quoted } from '../query/suggest.ts';
 
 /** What an option must be, in words, and whether a value is. */
@@ -57,7 +56,9 @@ export const CLIENT: Kinds = {
 
 /** @throws ImgctlError usage: an option is unknown or of another type; undefined counts as not given */
 export function checkOptions(given: unknown, what: string, kinds: Kinds): void {
-  if (!isObject(given)) throw new ImgctlError('usage', `the ${what} must be an object`);
+  if (typeof given !== 'object' || given === null) {
+    throw new ImgctlError('usage', `the ${what} must be an object`);
+  }
   for (const [name, value] of Object.entries(given)) {
     const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
     if (kind === undefined) {
