@@ -1,15 +1,12 @@
 // Tokens that all machines of an account share in Redis; the files of this machine stand in for it.
 
-import net from 'node:net';
-import { createClient } from '@redis/client';
 import { isToken } from '../api/auth.ts';
 import { findSecret } from '../config/secrets.ts';
 import type { Settings } from '../config/settings.ts';
 import type { StoreAddress } from '../config/table.ts';
 import { asImgctlError, ImgctlError, tryOr } from '../errors.ts';
-import { trustOptions } from '../http/connect.ts';
-import { isCertificateError, reasonOf as networkReason } from '../http/errors.ts';
 import { builtin, type Clock, type Io } from '../io.ts';
+import { Redis, type Reply } from './redis.ts';
 import {
   accountKey,
   type CachedToken,
@@ -32,7 +29,6 @@ const LOCK_TIME = 30_000;
 const PATIENCE = 120_000;
 /** Milliseconds between two looks at the lock, on average. */
 const WAIT = 300;
-const MAX_REASON = 120;
 /** The hint for a token that cannot be read. */
 const DELETE = 'delete it: imgctl logout --all';
 
@@ -56,8 +52,6 @@ interface StoreOptions {
   readonly onSecret: (secret: string) => void;
 }
 
-type RedisClient = ReturnType<typeof clientFor>;
-
 /**
  * Times in the store are relative to its own clock, so those of the machines may differ. No command is repeated. After
  * a failure it warns once, and uses the files for the rest of the run.
@@ -65,9 +59,7 @@ type RedisClient = ReturnType<typeof clientFor>;
 export class SharedStore implements TokenStore {
   readonly #options: StoreOptions;
   readonly #keys: Readonly<Record<'lock' | 'token' | 'limit' | 'check', string>>;
-  #client: Promise<RedisClient> | undefined;
-  /** The error of the connection, which may come between two commands. */
-  #broken: unknown;
+  #connection: Promise<Redis> | undefined;
   #failure: StoreError | undefined;
 
   constructor(options: StoreOptions) {
@@ -142,7 +134,7 @@ export class SharedStore implements TokenStore {
 
   /** Deletes the shared token. @returns true if there was one. @throws StoreError */
   async forget(): Promise<boolean> {
-    return (await this.#send((client) => client.del(this.#keys.token))) === 1;
+    return (await this.#send(['DEL', this.#keys.token])) === 1;
   }
 
   /** Connects, writes and reads. @throws StoreError */
@@ -153,8 +145,8 @@ export class SharedStore implements TokenStore {
   }
 
   async close(): Promise<void> {
-    const client = await this.#client?.catch(() => undefined);
-    client?.destroy();
+    const connection = await this.#connection?.catch(() => undefined);
+    connection?.destroy();
   }
 
   /** @throws StoreError before the action starts, or if another machine took the lock meanwhile */
@@ -165,24 +157,21 @@ export class SharedStore implements TokenStore {
     const { lock } = this.#keys;
     const owner = builtin('node:crypto').randomUUID();
     const assertHeld = async () => {
-      const renewal = { keys: [lock], arguments: [owner, `${LOCK_TIME}`] };
-      if ((await this.#send((client) => client.eval(RENEW, renewal))) === 1) return;
+      if ((await this.#send(['EVAL', RENEW, '1', lock, owner, `${LOCK_TIME}`])) === 1) return;
       throw new StoreError('another machine took its lock');
     };
-    const taken = { expiration: { type: 'PX', value: LOCK_TIME }, condition: 'NX' } as const;
     const deadline = io.now() + PATIENCE;
     for (;;) {
       const found = await reuse();
       if (found !== undefined) return found;
       if (this.#failure) throw this.#failure;
-      if ((await this.#send((client) => client.set(lock, owner, taken))) === 'OK') {
+      if ((await this.#send(['SET', lock, owner, 'PX', `${LOCK_TIME}`, 'NX'])) === 'OK') {
         try {
           // Another machine may have stored its token and released the lock just before.
           return (await reuse()) ?? (await action(assertHeld));
         } finally {
           // Also after an interrupt. After a failure the lock expires.
-          const release = { keys: [lock], arguments: [owner] };
-          await this.#send((client) => client.eval(RELEASE, release), []).catch(() => {});
+          await this.#send(['EVAL', RELEASE, '1', lock, owner], []).catch(() => {});
         }
       }
       await this.#checkLock();
@@ -198,7 +187,7 @@ export class SharedStore implements TokenStore {
   async #checkLock(): Promise<void> {
     const { lock } = this.#keys;
     // -2: there is none; -1: it never expires.
-    const left = await this.#send((client) => client.pTTL(lock));
+    const left = Number(await this.#send(['PTTL', lock]));
     if (left === -2 || (left >= 0 && left <= LOCK_TIME)) return;
     const flaw = left < 0 ? 'has no time limit' : `is set for more than ${LOCK_TIME / 1000} s`;
     throw new StoreError(`its lock ${flaw}`, `delete the key ${lock} in the store`);
@@ -222,16 +211,16 @@ export class SharedStore implements TokenStore {
 
   /** Returns the value of a key, and the milliseconds until it expires. */
   async #get(key: string) {
-    const [value, milliseconds] = await this.#send((client) =>
-      Promise.all([client.get(key), client.pTTL(key)]),
-    );
+    const [value, milliseconds] = await Promise.all([
+      this.#send(['GET', key]),
+      this.#send(['PTTL', key]),
+    ]);
     const isEntry = typeof value === 'string' && typeof milliseconds === 'number';
     return isEntry && milliseconds > 0 ? { value, milliseconds } : undefined;
   }
 
   async #set(key: string, value: string, milliseconds: number): Promise<true> {
-    const expiration = { type: 'PX', value: Math.max(1, Math.round(milliseconds)) } as const;
-    await this.#send((client) => client.set(key, value, { expiration }));
+    await this.#send(['SET', key, value, 'PX', `${Math.max(1, Math.round(milliseconds))}`]);
     return true;
   }
 
@@ -257,16 +246,13 @@ export class SharedStore implements TokenStore {
   }
 
   /** @throws StoreError, or the reason of an interrupt */
-  async #send<Result>(
-    command: (client: RedisClient) => Promise<Result>,
-    signals?: AbortSignal[],
-  ): Promise<Result> {
-    this.#client ??= this.#connect();
-    const client = await this.#client;
-    return this.#limit(client, command(client), signals);
+  async #send(words: readonly string[], signals?: readonly AbortSignal[]): Promise<Reply> {
+    this.#connection ??= this.#connect();
+    return this.#limit(await this.#connection, words, signals);
   }
 
-  async #connect(): Promise<RedisClient> {
+  /** Opens a connection and logs in. */
+  async #connect(): Promise<Redis> {
     const { address, settings, io, ca, onSecret } = this.#options;
     let password: string | undefined;
     try {
@@ -277,24 +263,22 @@ export class SharedStore implements TokenStore {
       const { message, hint } = asImgctlError(error);
       throw new StoreError(message, hint);
     }
-    if (password !== undefined) onSecret(password);
-    const client = clientFor(address, password, ca);
-    // While it connects, the client has no socket that `destroy` could close: it must not hold the process.
-    client.unref();
-    // Garbage from the server ends in this event, too.
-    client.on('error', (error: unknown) => {
-      this.#broken ??= error;
-      client.destroy();
-    });
-    await this.#limit(client, client.connect());
-    return client;
+    const connection = new Redis(address, ca);
+    const { username, database } = address;
+    if (password !== undefined) {
+      onSecret(password);
+      await this.#limit(connection, ['AUTH', ...(username ? [username] : []), password]);
+    }
+    if (database !== 0) await this.#limit(connection, ['SELECT', `${database}`]);
+    return connection;
   }
 
-  async #limit<Result>(
-    client: RedisClient,
-    work: Promise<Result>,
-    signals = [this.#options.io.signal],
-  ): Promise<Result> {
+  /** Sends a command, and ends the connection if it fails or takes too long. */
+  async #limit(
+    connection: Redis,
+    words: readonly string[],
+    signals: readonly AbortSignal[] = [this.#options.io.signal],
+  ): Promise<Reply> {
     const { io } = this.#options;
     const end = new AbortController();
     const expire = async () => {
@@ -302,53 +286,20 @@ export class SharedStore implements TokenStore {
       for (let time = 0; time < TIME_LIMIT; time += SLICE) await io.sleep(SLICE, signal);
       throw new StoreError(`no reply within ${TIME_LIMIT / 1000} s`);
     };
+    const reply = connection.send(...words);
     const limit = expire();
     try {
-      return await Promise.race([work, limit]);
+      return await Promise.race([reply, limit]);
     } catch (error) {
-      client.destroy();
+      connection.destroy();
       io.signal.throwIfAborted();
-      throw asStoreError(this.#broken ?? error);
+      throw error;
     } finally {
       end.abort();
       // The one that lost the race fails unseen.
-      for (const promise of [work, limit]) promise.catch(() => {});
+      for (const promise of [reply, limit]) promise.catch(() => {});
     }
   }
-}
-
-function clientFor(
-  { tls, host, port, username, database }: StoreAddress,
-  password: string | undefined,
-  ca: string | undefined,
-) {
-  const socket = { host, port, reconnectStrategy: false } as const;
-  const servername = net.isIP(host) === 0 ? { servername: host } : {};
-  // Name, password and database stand apart from the address: the option `url` would ignore the password.
-  return createClient({
-    socket: tls
-      ? { ...socket, tls, ...trustOptions(builtin('node:tls'), ca), ...servername }
-      : socket,
-    ...(username === undefined ? {} : { username }),
-    ...(password === undefined ? {} : { password }),
-    database,
-    RESP: 2,
-    // A user with few rights may not say who it is.
-    disableClientInfo: true,
-  });
-}
-
-function asStoreError(error: unknown): StoreError {
-  if (error instanceof StoreError) return error;
-  // What the client does at a reply that nobody waits for.
-  if (error instanceof TypeError) return new StoreError('it sent an unexpected reply');
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code !== undefined && isCertificateError(code)) {
-    return new StoreError(`no trusted TLS connection: ${code}`);
-  }
-  if (code !== undefined) return new StoreError(networkReason(error as NodeJS.ErrnoException));
-  const [line = ''] = message.split(/[\r\n]/);
-  return new StoreError(line.replace(/\.$/, '').slice(0, MAX_REASON));
 }
 
 const SEALED = 'sealed:';

@@ -1,0 +1,101 @@
+// A connection to Redis: sends commands, reads replies of at most 1 MiB, and ends at the first error.
+
+import type net from 'node:net';
+import type { StoreAddress } from '../config/table.ts';
+import { trustOptions } from '../http/connect.ts';
+import { isCertificateError, reasonOf } from '../http/errors.ts';
+import { builtin } from '../io.ts';
+import { StoreError } from './token-cache.ts';
+
+/** The replies of RESP 2 but for arrays, which no command of imgctl returns. */
+export type Reply = string | number | null;
+
+interface Waiting {
+  resolve(reply: Reply): void;
+  reject(error: StoreError): void;
+}
+
+/** Bytes. The longest reply is a token. */
+const MAX_REPLY = 2 ** 20;
+const MAX_REASON = 120;
+const CRLF = '\r\n';
+
+export class Redis {
+  readonly #socket: net.Socket;
+  readonly #waiting: Waiting[] = [];
+  #received: Buffer = Buffer.alloc(0);
+  #failure: StoreError | undefined;
+
+  constructor({ tls, host, port }: StoreAddress, ca: string | undefined) {
+    const { connect, isIP } = builtin('node:net');
+    const servername = isIP(host) === 0 ? { servername: host } : {};
+    const trust = () => trustOptions(builtin('node:tls'), ca);
+    this.#socket = tls
+      ? builtin('node:tls').connect({ host, port, ...trust(), ...servername })
+      : connect({ host, port });
+    this.#socket.setNoDelay();
+    this.#socket.on('data', (chunk) => this.#read(chunk));
+    this.#socket.on('error', (error) => this.#fail(networkFailure(error)));
+    this.#socket.on('close', () => this.#fail(new StoreError('the connection was closed')));
+  }
+
+  /** Sends a command, which waits until the connection is open. @throws StoreError */
+  send(...words: readonly string[]): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure) return reject(this.#failure);
+      this.#waiting.push({ resolve, reject });
+      const parts = words.map((word) => `$${Buffer.byteLength(word)}${CRLF}${word}${CRLF}`);
+      this.#socket.write(`*${words.length}${CRLF}${parts.join('')}`);
+    });
+  }
+
+  destroy(): void {
+    this.#fail(new StoreError('the connection was closed'));
+  }
+
+  #fail(error: StoreError): void {
+    this.#failure ??= error;
+    this.#socket.destroy();
+    for (const { reject } of this.#waiting.splice(0)) reject(this.#failure);
+  }
+
+  #read(chunk: Buffer): void {
+    this.#received = Buffer.concat([this.#received, chunk]);
+    let isTaken = true;
+    while (isTaken && !this.#failure) isTaken = this.#takeReply();
+    const isFlood = this.#received.length > MAX_REPLY;
+    if (isFlood) this.#fail(new StoreError(`it sent more than ${MAX_REPLY / 2 ** 20} MiB`));
+  }
+
+  /** Settles the oldest command with its reply; false if that is not complete yet, or no reply. */
+  #takeReply(): boolean {
+    const lineEnd = this.#received.indexOf(CRLF);
+    if (lineEnd === -1) return false;
+    const line = this.#received.toString('utf8', 0, lineEnd);
+    const [, type, rest = ''] = /^([+:$-])(.*)$/s.exec(line) ?? [];
+    const start = lineEnd + CRLF.length;
+    const size = type === '$' ? Number(rest) : -1;
+    const end = size < 0 ? start : start + size + CRLF.length;
+    if (this.#received.length < end) return false;
+    const waiting = this.#waiting.shift();
+    if (waiting === undefined || type === undefined || Number.isNaN(size)) {
+      const error = new StoreError('it sent an unexpected reply');
+      waiting?.reject(error);
+      this.#fail(error);
+      return false;
+    }
+    if (type === '-') {
+      waiting.reject(new StoreError(rest.replace(/\.$/, '').slice(0, MAX_REASON)));
+    } else if (type === '$') {
+      waiting.resolve(size < 0 ? null : this.#received.toString('utf8', start, start + size));
+    } else waiting.resolve(type === ':' ? Number(rest) : rest);
+    this.#received = this.#received.subarray(end);
+    return true;
+  }
+}
+
+function networkFailure(error: NodeJS.ErrnoException): StoreError {
+  const { code = '' } = error;
+  const isCertificate = isCertificateError(code);
+  return new StoreError(isCertificate ? `no trusted TLS connection: ${code}` : reasonOf(error));
+}
