@@ -72,6 +72,7 @@ const GUESSES: readonly (readonly [typed: string, where: string, say: string])[]
   ['--with-token', '*', 'no option takes a secret; set IMGCTL_TOKEN'],
   ['--password', '*', NO_SECRET],
   ['-p', 'login', NO_SECRET],
+  ['--force', 'push', 'use --on-conflict replace; what is equal need not be sent again'],
   ['--format', '*', 'use -o FORMAT, such as -o json'],
   ['--jq', '*', 'pipe JSON to jq: imgctl images list --json | jq'],
   [

@@ -1,37 +1,26 @@
-// Remembers which files were proved equal to those of a storage, so that an unchanged file is not read again.
+// Remembers which files of valid packages were equal to those of a storage, so that they are not read again.
 
 import { ImgctlError, tryOr } from '../errors.ts';
 import { readJsonFile, replaceFile } from '../files/atomic-file.ts';
 import type { Io } from '../io.ts';
 import { isObject } from '../json.ts';
 
-/** Both sides of a file when their content was proved equal. It stays true whatever happens to them later. */
+/**
+ * A file of a valid package that was equal to the stored one. It stays true whatever happens to either later, as their
+ * states differ then.
+ */
 interface Proof {
+  /** The name of the package. Another package with this file has a proof of its own: its manifest is another. */
+  readonly package: string;
   readonly name: string;
-  /** The state of the source: differs after every change. */
   readonly source: string;
   /** The state of the stored file, as its storage describes it. */
   readonly stored: string;
-  /** Those that a manifest confirmed. */
-  readonly digests: readonly RegionDigest[];
 }
 
-/** Part of a file. */
-export interface Region {
-  readonly offset: number;
-  readonly size: number;
-  /** As Node names it, such as `sha256`. */
-  readonly algorithm: string;
-}
-
-export interface RegionDigest extends Region {
-  /** Hexadecimal, lower case. */
-  readonly digest: string;
-}
-
-const VERSION = 1;
-const MAX_PROOFS = 10_000;
-const MAX_BYTES = 16 * 2 ** 20;
+/** The first version knew nothing of packages. */
+const VERSION = 2;
+const MAX_BYTES = 4 * 2 ** 20;
 
 export type Proofs = ReturnType<typeof loadProofs>;
 
@@ -42,40 +31,32 @@ export type Proofs = ReturnType<typeof loadProofs>;
  */
 export function loadProofs(file: string | undefined, { system }: Pick<Io, 'system'>) {
   // The last one was made last.
-  const read = () => new Map(readProofs(file, system.uid).map((proof) => [proof.name, proof]));
+  const read = () => new Map(readProofs(file, system.uid).map((proof) => [keyOf(proof), proof]));
   const proofs = read();
-  /** By name, what was remembered or forgotten and is not saved. */
-  const changes = new Map<string, Proof | undefined>();
-  const find = (name: string, source: string) => {
-    const proof = proofs.get(name);
-    return proof?.source === source ? proof : undefined;
+  const added = new Map<string, Proof>();
+  const find = (sought: Omit<Proof, 'stored'>) => {
+    const proof = proofs.get(keyOf(sought));
+    return proof?.source === sought.source ? proof.stored : undefined;
   };
   return {
-    /** Returns the proof for a source that has not changed since. */
+    /** Returns the state of the stored file that was equal to the source as it is. */
     find,
-    remember({ name, source, stored, digests }: Proof): void {
-      const proof = find(name, source);
-      const known = proof?.digests ?? [];
-      const added = digests.filter((digest) => !known.some((other) => isSameRegion(other, digest)));
-      if (proof?.stored === stored && added.length === 0) return;
-      const made = { name, source, stored, digests: [...known, ...added] };
-      proofs.set(name, made);
-      changes.set(name, made);
-    },
-    forget(name: string): void {
-      if (proofs.delete(name)) changes.set(name, undefined);
+    remember(proof: Proof): void {
+      if (find(proof) === proof.stored) return;
+      proofs.set(keyOf(proof), proof);
+      added.set(keyOf(proof), proof);
     },
     /** Without a place for it, or if it cannot be written, the next push reads the files. */
     async save(): Promise<void> {
-      if (changes.size === 0 || file === undefined) return;
+      if (added.size === 0 || file === undefined) return;
       // Another machine with the same home may have saved its own meanwhile.
       const saved = read();
-      for (const [name, proof] of changes) {
-        saved.delete(name);
-        if (proof) saved.set(name, proof);
+      for (const [key, proof] of added) {
+        saved.delete(key);
+        saved.set(key, proof);
       }
-      changes.clear();
-      const lines = [...saved.values()].slice(-MAX_PROOFS).map((proof) => JSON.stringify(proof));
+      added.clear();
+      const lines = [...saved.values()].map((proof) => JSON.stringify(proof));
       let bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 2, 100);
       while (bytes > MAX_BYTES) bytes -= Buffer.byteLength(lines.shift() ?? '') + 2;
       const text = `{"version":${VERSION},"proofs":[\n${lines.join(',\n')}\n]}\n`;
@@ -84,9 +65,8 @@ export function loadProofs(file: string | undefined, { system }: Pick<Io, 'syste
   };
 }
 
-export function isSameRegion(left: Region, right: Region): boolean {
-  const { offset, size, algorithm } = right;
-  return left.offset === offset && left.size === size && left.algorithm === algorithm;
+function keyOf(proof: Pick<Proof, 'package' | 'name'>): string {
+  return `${proof.package}/${proof.name}`;
 }
 
 function readProofs(file: string | undefined, uid: number | undefined): readonly Proof[] {
@@ -102,23 +82,6 @@ function readProofs(file: string | undefined, uid: number | undefined): readonly
 
 function isProof(value: unknown): value is Proof {
   if (!isObject(value)) return false;
-  const { name, source, stored, digests } = value;
-  const texts = [name, source, stored];
-  return (
-    texts.every((text) => typeof text === 'string' && text !== '') &&
-    Array.isArray(digests) &&
-    digests.every(isRegionDigest)
-  );
-}
-
-function isRegionDigest(value: unknown): boolean {
-  if (!isObject(value)) return false;
-  const { offset, size, algorithm, digest } = value;
-  return (
-    Number.isSafeInteger(offset) &&
-    Number.isSafeInteger(size) &&
-    typeof algorithm === 'string' &&
-    typeof digest === 'string' &&
-    /^[0-9a-f]+$/.test(digest)
-  );
+  const texts = [value.package, value.name, value.source, value.stored];
+  return texts.every((text) => typeof text === 'string' && text !== '');
 }

@@ -19,8 +19,9 @@ export interface PlannedFile extends LocalFile {
   readonly action: 'upload' | 'replace' | 'unchanged' | 'skip' | 'conflict';
   readonly size: number;
   readonly identity: string;
-  /** Digests of the regions, if they are known without reading the file. */
-  readonly proved: readonly string[] | undefined;
+  /** Its state, and that of the stored file with the same content, if every later change would show in them. */
+  readonly source: string | undefined;
+  readonly stored: string | undefined;
   /** What a person should know about the comparison. */
   readonly note: string | undefined;
 }
@@ -33,7 +34,6 @@ export interface TransferOptions {
   readonly storage: Storage;
   readonly proofs: Proofs;
   readonly clock: Clock;
-  readonly force: boolean;
   readonly onConflict: 'fail' | 'replace' | 'skip';
 }
 
@@ -43,20 +43,21 @@ export async function planPackages(
   transfer: TransferOptions,
   onFile: (name: string) => void,
 ): Promise<PlannedPackage[]> {
-  const { force, onConflict } = transfer;
-  const planFile = (file: LocalFile) =>
+  const { onConflict } = transfer;
+  const planFile = (packageName: string, file: LocalFile) =>
     withUploadFile(file, transfer, async (opened): Promise<PlannedFile> => {
       onFile(file.name);
       // A push may have waited for another one since.
       if (opened.source !== file.checked) throw changedError(file.path);
-      const { size, identity, proved } = opened;
-      const { state, note } = await compare(file, opened, transfer);
+      const { state, stored, note } = await compare(packageName, file, opened, transfer);
+      const { size, identity } = opened;
+      const source = opened.isSettled ? opened.source : undefined;
       const action = {
         absent: 'upload',
-        same: force ? 'replace' : 'unchanged',
+        same: 'unchanged',
         different: onConflict === 'fail' ? 'conflict' : onConflict,
       } as const;
-      return { ...file, size, identity, proved, note, action: action[state] };
+      return { ...file, size, identity, source, stored, note, action: action[state] };
     });
   const plan: PlannedPackage[] = [];
   const known = new Map<string, PlannedFile>();
@@ -65,9 +66,7 @@ export async function planPackages(
     for (const file of files) {
       const other = known.get(file.name);
       const action = other && isSent(other) ? 'unchanged' : other?.action;
-      // Its digests are those that another manifest lists.
-      const shared = other && { ...other, ...file, proved: undefined };
-      planned.push(shared && action ? { ...shared, action } : await planFile(file));
+      planned.push(other && action ? { ...other, ...file, action } : await planFile(name, file));
     }
     // A package is one thing: one file of another version would break it.
     const isSkipped = planned.some(({ action }) => action === 'skip');
@@ -84,27 +83,22 @@ export async function planPackages(
 
 async function withUploadFile<Result>(
   file: LocalFile,
-  { clock, proofs }: TransferOptions,
+  { clock }: TransferOptions,
   action: (opened: UploadFile) => Promise<Result>,
 ): Promise<Result> {
-  const proved = (source: string) => proofs.find(file.name, source)?.digests ?? [];
-  const opened = await openUploadFile(file, clock, proved);
+  const opened = await openUploadFile(file, clock);
   return action(opened).finally(() => opened.close());
 }
 
 /** Compares a file with the storage, unless both are as they were when they were proved equal. */
-async function compare(
+function compare(
+  packageName: string,
   { name }: LocalFile,
   opened: UploadFile,
   { storage, proofs }: TransferOptions,
 ): Promise<Comparison> {
-  const { source, isSettled } = opened;
-  const proof = proofs.find(name, source);
-  const comparison = await storage.compare(name, opened, proof?.stored);
-  const { state, stored } = comparison;
-  if (state === 'absent') proofs.forget(name);
-  if (stored !== undefined && isSettled) proofs.remember({ name, source, stored, digests: [] });
-  return comparison;
+  const { source } = opened;
+  return storage.compare(name, opened, proofs.find({ package: packageName, name, source }));
 }
 
 /** @throws ImgctlError conflict */
@@ -123,21 +117,20 @@ export function isSent({ action }: PlannedFile): boolean {
  * @throws ImgctlError; what was uploaded is removed, unless a later run can continue it
  */
 export async function transferPackage(
-  { files, verify }: PlannedPackage,
+  { name: packageName, files, verify }: PlannedPackage,
   transfer: TransferOptions,
   onProgress: (file: PlannedFile, bytes: number) => void,
 ): Promise<void> {
   const { storage, proofs, onConflict } = transfer;
+  const isProved = ({ name, source, stored }: PlannedFile) =>
+    source !== undefined &&
+    stored !== undefined &&
+    proofs.find({ package: packageName, name, source }) === stored;
+  if (files.every((file) => file.action === 'skip' || isProved(file))) return;
   const digests = new Map<string, readonly string[]>();
-  for (const { path, proved } of files) if (proved) digests.set(path, proved);
-  if (!files.some(isSent)) {
-    // What the storage has is not read again only for its manifest.
-    if (files.every(({ path }) => digests.has(path))) await verify(digests);
-    return;
-  }
   const unpublished = new Map<PlannedFile, UnpublishedFile>();
-  /** The states of the files that may be remembered. */
-  const sources = new Map<PlannedFile, string>();
+  /** The states of the stored files. */
+  const states = new Map(files.map((file) => [file, file.stored]));
   const again = <Result>(file: PlannedFile, action: (opened: UploadFile) => Promise<Result>) =>
     withUploadFile(file, transfer, (opened) => {
       if (opened.identity !== file.identity) throw changedError(file.path);
@@ -146,47 +139,44 @@ export async function transferPackage(
   /** Another push may have been first with the same content, such as one that was killed. */
   const acceptSame = async (file: PlannedFile, error: unknown): Promise<void> => {
     if (!hasCode(error, 'conflict')) throw error;
-    const { state } = await again(file, (opened) => compare(file, opened, transfer));
+    const { state, stored } = await again(file, (opened) =>
+      compare(packageName, file, opened, transfer),
+    );
     if (state !== 'same') throw error;
-  };
-  /** @param stored the state of the stored file [that of its last proof] */
-  const remember = (file: PlannedFile, stored?: string) => {
-    const { name, path, regions } = file;
-    const source = sources.get(file) ?? '';
-    const proved = stored ?? proofs.find(name, source)?.stored;
-    if (source === '' || proved === undefined) return;
-    const own = regions.map((region, index) => {
-      return { ...region, digest: digests.get(path)?.[index] ?? '' };
-    });
-    proofs.remember({ name, source, stored: proved, digests: own });
+    states.set(file, stored);
   };
   try {
     for (const file of files) {
       await again(file, async (opened) => {
+        const count = (bytes: number) => onProgress(file, bytes);
         if (isSent(file)) {
-          const put = storage.put(file.name, opened, (bytes) => onProgress(file, bytes));
+          const put = storage.put(file.name, opened, count);
           const part = await put.catch((error: unknown) => acceptSame(file, error));
           if (part) unpublished.set(file, part);
         }
-        digests.set(file.path, await opened.digests());
-        if (opened.isSettled) sources.set(file, opened.source);
+        digests.set(file.path, await opened.digests(count));
       });
     }
     await verify(digests);
     for (const [file, part] of unpublished) {
       // Another push may have stored a file of that name meanwhile.
       const replace = file.action === 'replace' || onConflict === 'replace';
-      const stored = await part.publish(replace).catch(async (error: unknown) => {
+      try {
+        states.set(file, await part.publish(replace));
+      } catch (error) {
         await acceptSame(file, error);
         await part.discard(error);
-        return undefined;
-      });
+      }
       unpublished.delete(file);
-      remember(file, stored);
     }
-    for (const file of files) remember(file);
   } catch (error) {
     for (const part of unpublished.values()) await part.discard(error).catch(() => {});
     throw error;
+  }
+  for (const file of files) {
+    const { name, source } = file;
+    const stored = states.get(file);
+    if (source !== undefined && stored !== undefined)
+      proofs.remember({ package: packageName, name, source, stored });
   }
 }

@@ -6,7 +6,14 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import type { Clock } from '../io.ts';
-import { isSameRegion, type Region, type RegionDigest } from './proofs.ts';
+
+/** Part of a file. */
+interface Region {
+  readonly offset: number;
+  readonly size: number;
+  /** As Node names it, such as `sha256`. */
+  readonly algorithm: string;
+}
 
 /** A file to upload. */
 export interface LocalFile {
@@ -41,14 +48,10 @@ export const SETTLED = 2_000;
 
 export type UploadFile = Awaited<ReturnType<typeof openUploadFile>>;
 
-/**
- * Opens a file; every function throws ImgctlError `failed` if it is unreadable or has changed.
- * @param proved digests of the file as it is, if they are known
- */
+/** Opens a file; every function throws ImgctlError `failed` if it is unreadable or has changed. */
 export async function openUploadFile(
   { path, regions }: LocalFile,
   { signal, now }: Pick<Clock, 'signal' | 'now'>,
-  proved: (source: string) => readonly RegionDigest[],
 ) {
   const fail = (cause: unknown): never => {
     throw new ImgctlError('failed', `cannot read ${path}: ${errorReason(cause)}`, { cause });
@@ -56,9 +59,7 @@ export async function openUploadFile(
   const handle = await open(path).catch(fail);
   const { size, identity, source, changedAt } = await factsOf(handle).catch(fail);
   const age = now() - changedAt;
-  const digests = proved(source);
-  const found = regions.map((region) => digests.find((each) => isSameRegion(each, region))?.digest);
-  let known = found.every((digest) => digest !== undefined) ? found : undefined;
+  let known: readonly string[] | undefined = regions.length === 0 ? [] : undefined;
 
   /** Returns the bytes in chunks. */
   async function* read(start = 0, end = size, place = allocate): AsyncGenerator<Buffer> {
@@ -101,13 +102,18 @@ export async function openUploadFile(
     source,
     /** A change while it is read, or later, changes its times too. */
     isSettled: age >= SETTLED,
-    /** The digests of the regions, if they are known without reading. */
-    proved: known,
     read,
     readAll,
-    /** Returns the digests of the regions in hexadecimal; reads the file unless `readAll` did. */
-    async digests(): Promise<readonly string[]> {
-      if (!known) for await (const _ of readAll(samePlace()));
+    /**
+     * Returns the digests of the regions in hexadecimal; reads the file unless `readAll` did.
+     * @param onProgress receives the bytes that were read
+     */
+    async digests(onProgress: (bytes: number) => void): Promise<readonly string[]> {
+      let position = 0;
+      for await (const { length } of known ? [] : readAll(samePlace())) {
+        position += length;
+        onProgress(position);
+      }
       if ((await factsOf(handle)).identity !== identity) throw changedError(path);
       return known ?? [];
     },

@@ -132,10 +132,10 @@ describe('the JSON output', () => {
     await add('my-images', odd.env);
     const PUSH = 'push WORK/good.ova';
     await add(`${PUSH} --dry-run; ${PUSH} --no-sync; ${PUSH} --poll-interval 1ms`);
-    await add(`${PUSH} --force --no-wait`);
-    const pushes = Array.from({ length: 4 }, () => `${PUSH} --force --no-wait`);
+    await add(`${PUSH} --no-wait`);
+    const pushes = Array.from({ length: 4 }, () => `${PUSH} --no-wait`);
     const pushing = { ...odd.env, IMGCTL_CONFIG_DIR: directory };
-    await add([...pushes, `${PUSH} --force`].join('; '), pushing);
+    await add([...pushes, PUSH].join('; '), pushing);
     await add(`sync; sync ${WAIT}; sync --dry-run`);
     await add(`sync; sync; sync; sync; sync ${WAIT}; sync ${WAIT}; sync ${WAIT}`, bare.env);
     await add(`sync-status; sync-status ${WAIT}; sync-status --list`);

@@ -53,7 +53,7 @@ describe('push', () => {
     expect({ exitCode, stored: stored(), syncs: syncs() }).toEqual(nothing);
   });
 
-  it('uploads nothing again, but submits one sync, unless --force is given', async () => {
+  it('uploads nothing again, but submits one sync', async () => {
     const { imgctl, work, folder, stored, syncs } = await folderUser();
     const file = writeOva(work, 'web');
     writeFileSync(path.join(folder, 'web.ova'), readFileSync(file));
@@ -61,9 +61,6 @@ describe('push', () => {
     expect(stderr).toContain('imgctl: web.ova: already there\n');
     expect(stdout).toContain('web.ova');
     expect({ stored: stored(), syncs: syncs() }).toEqual({ stored: ['web.ova'], syncs: 1 });
-    const forced = await imgctl(`push ${file} ${FAST} --force`);
-    expect(forced.stderr).toContain('web.ova: uploaded');
-    expect(syncs()).toBe(2);
   });
 
   it('needs no service and no place for its own files with --no-sync', async () => {
@@ -177,7 +174,7 @@ it.each([
     1,
     /^imgctl: folder .* already has a different db-data\.iso\nhint: .*--on-conflict replace\n$/,
   ],
-  ['--force', 1, /already has a different/],
+  ['--force', 2, /unknown option '--force'.*\nhint: use --on-conflict replace; /],
   ['--on-conflict skip', 0, /db\.ovf: skipped/],
   ['--on-conflict replace', 0, /db-data\.iso: uploaded/],
 ])('push %s with another file of that name exits %i', async (options, exitCode, text) => {
@@ -290,6 +287,16 @@ describe('push refuses a package', () => {
     );
     expect({ stored: stored(), syncs: syncs() }).toEqual({ stored: [], syncs: 0 });
     if (damage !== flip) expect(requests).toEqual([]);
+  });
+
+  it('with a wrong digest that is already there, as often as it runs', async () => {
+    const { imgctl, work, folder, syncs } = await folderUser();
+    const file = writeOva(work, 'web');
+    flip(file);
+    writeFileSync(path.join(folder, 'web.ova'), readFileSync(file));
+    for (let run = 0; run < 2; run += 1)
+      expect(await imgctl(`push ${file} ${FAST}`)).toEqual(failed(1, /\(digest-mismatch\)/));
+    expect(syncs()).toBe(0);
   });
 
   unixOnly('such names need Unix').each([

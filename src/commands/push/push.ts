@@ -69,10 +69,10 @@ export const push: CommandSpec = {
   description: [
     'Checks each package as validate does, uploads it, submits one sync, waits for it and prints the new images. With an OVF, push also uploads the files it references. On a terminal, you are prompted for the storage and its credentials if they are not set.',
     'Files are uploaded under a temporary name and renamed when their package is complete. The digests of the manifest are checked during the upload. If one is wrong, nothing of that package becomes visible.',
-    'After a failure, run the same command again. It skips files, and on S3 parts, that are already there. A file that was proved to be there is not read again until it or the stored file changes. Each run submits one sync.',
+    'After a failure, run the same command again. It skips files, and on S3 parts, that are already there. A file known to be in the storage is not read again until either copy changes. Each run submits one sync.',
   ],
   details: [
-    'A second push to the same storage from this machine waits for the first, up to --wait-timeout, and then exits with 1.',
+    'A second push to the same storage from this machine waits for the first, up to --wait-timeout; if that passes, it exits with 1.',
   ],
   examples: [
     'imgctl push appliance.ova',
@@ -91,7 +91,6 @@ export const push: CommandSpec = {
     option('--no-sync', 'upload only'),
     option('--no-wait', 'submit the sync, but do not wait for it'),
     option('--dry-run', 'show what would be uploaded, added, updated and deleted'),
-    option('--force', 'upload again even if the storage has the same file'),
     option(
       '--on-conflict <action>',
       'if the storage has a different file with that name: fail, replace or skip',
@@ -100,7 +99,7 @@ export const push: CommandSpec = {
         value: choice('action', ['fail', 'replace', 'skip']),
       },
     ),
-    option('--part-size <size>', 'size of the parts on S3, in MiB', { default: '16M' }),
+    option('--part-size <size>', 'size of the parts on S3, such as 16M', { default: '16M' }),
     option('--parallel <n>', 'parts to upload to S3 at the same time', {
       default: '4',
       value: wholeNumber(1, 32),
@@ -128,7 +127,6 @@ export const push: CommandSpec = {
 
 interface PushOptions extends MetricsOptions, WaitOptions, Pick<ViewOptions, 'get'> {
   sync?: boolean;
-  force?: boolean;
   onConflict?: 'fail' | 'replace' | 'skip';
   partSize?: string;
   parallel?: number;
@@ -147,8 +145,7 @@ function run(context: Context, options: PushOptions, files: readonly string[]): 
   return withMetrics(context, options, 'push', async (addMetrics) => {
     const { loadProofs } = await import('../../upload/proofs.ts');
     const { isSent, refuseConflicts } = await import('../../upload/transfer.ts');
-    const { sync = true, wait = true, force = false, onConflict = 'fail' } = options;
-    const { parallel = 4 } = options;
+    const { sync = true, wait = true, onConflict = 'fail', parallel = 4 } = options;
     const view = viewOf(context, options);
     const partSize = parseSize(options.partSize);
     const packages = await checkPackages(context, files);
@@ -166,7 +163,7 @@ function run(context: Context, options: PushOptions, files: readonly string[]): 
     const upload = async () => {
       const proofs = loadProofs(own.proofs, io);
       const before = sync ? (await (await context.session()).client.listUserImages()).images : [];
-      const transfer = { storage, proofs, clock: io, force, onConflict };
+      const transfer = { storage, proofs, clock: io, onConflict };
       const plan = await planAll(context, packages, transfer);
       const planned = plan.flatMap((each) => each.files);
       if (options.dryRun) {
@@ -314,12 +311,12 @@ async function planAll(
   transfer: TransferOptions,
 ): Promise<PlannedPackage[]> {
   const { planPackages } = await import('../../upload/transfer.ts');
-  const { storage, proofs } = transfer;
+  const { storage } = transfer;
   const progress = console.startProgress({ lines: true });
   const planned = planPackages(packages, transfer, (name) => {
     progress.update('', () => `${name}: comparing with ${storage.address}`);
   });
-  return planned.finally(() => progress.stop()).finally(proofs.save);
+  return planned.finally(() => progress.stop());
 }
 
 async function uploadAll(
@@ -327,7 +324,7 @@ async function uploadAll(
   plan: readonly PlannedPackage[],
   transfer: TransferOptions,
 ): Promise<void> {
-  const { transferPackage } = await import('../../upload/transfer.ts');
+  const { isSent, transferPackage } = await import('../../upload/transfer.ts');
   const { storage, proofs } = transfer;
   // What cannot be removed now does no harm, and an error of the storage shows up below.
   await storage.removeDeadParts(false).catch(() => {});
@@ -338,7 +335,7 @@ async function uploadAll(
       const start = started.get(file) ?? { at: io.now(), bytes };
       started.set(file, start);
       const from = start.bytes === 0 ? '' : ` from ${describeBytes(start.bytes)}`;
-      const text = `${file.name}: uploading${from}`;
+      const text = `${file.name}: ${isSent(file) ? `uploading${from}` : 'reading'}`;
       progress.update(text, () => {
         if (bytes === file.size) return `${file.name}: waiting for the storage`;
         return `${text} ${describeRate(bytes, file.size, io.now() - start.at, start.bytes)}`;
