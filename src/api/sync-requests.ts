@@ -38,7 +38,7 @@ export async function submitSync(send: Send) {
     if (!hasCode(error, ...MAY_BE_SUBMITTED)) throw error;
     throw error.with({
       message: `the sync may have been submitted: ${error.message}`,
-      hint: 'check before you submit another: imgctl my-images, or the confirmation by email',
+      hint: 'check before you submit another: imgctl my-images, or the email, if your service sends one',
     });
   }
   // A body that is not JSON does not undo the sync, so it is no error here.
@@ -75,8 +75,8 @@ export async function getSyncRequest(send: Send, id: SyncId, signal?: AbortSigna
   if (!isObject(body) || Array.isArray(body.data)) {
     throw shapeError(response, 'the body is not a sync request');
   }
-  const records = [...requestsIn(body).reverse(), body];
-  const record = records.find((each) => each.status !== undefined) ?? records[0] ?? body;
+  // The status of what is around it is that of the response.
+  const record = requestsIn(body)[0] ?? body;
   const received = [record.id, ...idsIn(body)].find((id) => id !== undefined && id !== null);
   const known = identifier(received) ?? idOfUrl(received);
   requireSameId('sync request', id, known ?? received);
@@ -109,10 +109,10 @@ export function syncState(status: string | undefined): SyncState {
   return FAILED.includes(upper) ? 'failed' : 'waiting';
 }
 
-/** Returns the objects that may be the sync request: services nest it in different ways. */
+/** Returns the objects that may be the sync request, the innermost first: services nest it in different ways. */
 function requestsIn(record: JsonObject): JsonObject[] {
   const { data, request } = record;
-  return [request, isObject(data) ? data.request : undefined, data].filter(isObject);
+  return [isObject(data) ? data.request : undefined, request, data].filter(isObject);
 }
 
 function idsIn(record: JsonObject): unknown[] {

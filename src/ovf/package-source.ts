@@ -129,6 +129,8 @@ function withoutExtension(name: string): string {
 const BLOCK = 512;
 const MAX_HEADERS = 10_000;
 const MAX_EXTENSION_BYTES = 32 * 1024;
+/** Bytes after the end: tar fills up a record, usually of 10 KiB. */
+const MAX_PADDING = 2 ** 20;
 const ZEROS = Buffer.alloc(WINDOW_SIZE);
 const USE_USTAR = 'create the archive with --format=ustar';
 
@@ -215,7 +217,7 @@ function isRegularFile(name: string, type: string, findings: FindingList): boole
   return false;
 }
 
-/** Checks that a second zero block follows the first, and then only zeros. */
+/** Checks that a second zero block follows the first, and then only some zeros. */
 async function checkEnd(
   archiveSize: number,
   offset: number,
@@ -224,6 +226,10 @@ async function checkEnd(
 ): Promise<void> {
   if (offset + 2 * BLOCK > archiveSize) {
     report('short-end-of-archive', offset, 'only one zero block at the end');
+  }
+  const after = archiveSize - offset - 2 * BLOCK;
+  if (after > MAX_PADDING) {
+    return report('trailing-data', offset, `${byteCount(after)} after the end of the archive`);
   }
   for (let position = offset + BLOCK; position < archiveSize; position += WINDOW_SIZE) {
     const bytes = await read(position, WINDOW_SIZE);

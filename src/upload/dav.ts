@@ -1,16 +1,16 @@
 // A WebDAV storage: uploads to a hidden name, checks the size, then moves it (RFC 4918).
 
 import fs from 'node:fs';
-import { hasCode, ImgctlError, tryOr } from '../errors.ts';
+import { ImgctlError, tryOr } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import type { HttpResponse } from '../http/message.ts';
-import { httpDate, isRetryableStatus, isSuccess } from '../http/retry.ts';
+import { httpDate, isSuccess } from '../http/retry.ts';
 import { basicPair } from '../http/url.ts';
-import { findAll, textOf } from '../ovf/xml.ts';
+import { findAll, textOf, type XmlElement } from '../ovf/xml.ts';
+import { isSettled, readBack } from './read-back.ts';
 import {
   CHECK_URL,
   createRequests,
-  PIECE,
   type StorageRequest,
   storageError,
   streamBody,
@@ -24,6 +24,7 @@ import {
   isDeadPart,
   isHidden,
   isRival,
+  MAX_PART_AGE,
   nameTooLong,
   notAFile,
   type OnBytes,
@@ -31,7 +32,7 @@ import {
   type Storage,
   type StorageOptions,
 } from './storage.ts';
-import { SETTLED, samePlace, type UploadFile } from './upload-file.ts';
+import { SETTLED, type UploadFile } from './upload-file.ts';
 
 /** File systems take names of 255 bytes. */
 const MAX_NAME = 255;
@@ -74,36 +75,14 @@ async function compare(
   if (!stored) return { state: 'absent' };
   if (stored.size !== file.size) return { state: 'different' };
   if (proved !== undefined && stored.state === proved) return { state: 'same', stored: proved };
-  const place = samePlace();
-  for (let start = 0; start < file.size; start += PIECE) {
-    const end = Math.min(start + PIECE, file.size);
-    const piece = await readPiece(dav, name, start, end);
-    if (!piece) {
-      const note = 'imgctl cannot compare them: the server does not return parts of files';
-      return { state: 'different', note };
-    }
-    let position = 0;
-    for await (const chunk of file.read(start, end, place)) {
-      if (!chunk.equals(piece.subarray(position, position + chunk.length)))
-        return { state: 'different' };
-      position += chunk.length;
-    }
-  }
-  return { state: 'same', stored: stored.isSettled ? stored.state : undefined };
-}
-
-/** Returns undefined if the server does not send just this piece. */
-async function readPiece(dav: Dav, name: string, start: number, end: number) {
-  const headers = { range: `bytes=${start}-${end - 1}`, 'accept-encoding': 'identity' };
-  const request = { method: 'GET', url: dav.urlOf(name), headers };
-  const response = await dav.requests.send(request).catch((error: unknown) => {
-    // A server without ranges sends the whole file, which is too large.
-    if (!hasCode(error, 'bad-answer')) throw error;
-    return undefined;
+  const comparison = await readBack(file, async (headers) => {
+    return requireSuccess(
+      dav,
+      await dav.requests.send({ method: 'GET', url: dav.urlOf(name), headers }),
+    );
   });
-  if (response && isRetryableStatus(response.status)) throw storageError(response);
-  const isPiece = response?.status === 206 || (response?.status === 200 && start === 0);
-  return isPiece && response.body.length === end - start ? response.body : undefined;
+  const isProof = comparison.state === 'same' && stored.isSettled;
+  return isProof ? { state: 'same', stored: stored.state } : comparison;
 }
 
 /** Uploads under a new name each time: the server may still be writing what it got before. */
@@ -125,8 +104,7 @@ async function put(dav: Dav, name: string, file: UploadFile, onProgress: OnBytes
     const body = streamBody(file.size, file.readAll, onProgress);
     const headers = { 'content-type': 'application/octet-stream' };
     const request = { method: 'PUT', url: folder, headers, body, idempotent: true };
-    const response = await requests.send(request, nextUrl);
-    if (!isSuccess(response)) throw storageError(response);
+    requireSuccess(dav, await requests.send(request, nextUrl));
     const sent = await requireSize(dav, part, name, file.size);
     failed.delete(part);
     return {
@@ -162,7 +140,10 @@ async function publish(dav: Dav, part: string, name: string, sent: StoredFile, r
   if (!replace && (await mayHaveRival(dav, part))) await dav.clock.sleep(SETTLED, dav.clock.signal);
   // Only the size was checked: the next push compares the content.
   if ((await requireSize(dav, name, name, sent.size)).etag === sent.etag) return undefined;
-  throw replace ? arrivedWrong(name, 'another file replaced it') : conflict(name, address);
+  // Some servers make a new ETag when a file is moved, so the content is compared before another push is blamed.
+  throw replace
+    ? arrivedWrong(name, 'another file replaced it').with({ code: 'conflict' })
+    : conflict(name, address);
 }
 
 /** True also if the server does not list the folder, or it is too large: the file is already moved. */
@@ -182,14 +163,54 @@ function remove(dav: Dav, name: string): Promise<void> {
 /** Sends a request. @throws ImgctlError, also for a status that is no success */
 async function send(dav: Dav, request: StorageRequest, allowed?: number): Promise<void> {
   const response = await dav.requests.send(request);
-  if (!isSuccess(response) && response.status !== allowed) throw storageError(response);
+  if (statusOf(response) !== allowed) requireSuccess(dav, response);
+}
+
+/** Returns the response. @throws ImgctlError for a status that is no success, also within a multistatus */
+function requireSuccess({ place }: Dav, response: HttpResponse): HttpResponse {
+  const status = statusOf(response);
+  if (isSuccess({ status })) return response;
+  const { host, pathname } = response.url;
+  if (status === 409) throw noFolder(place, status);
+  if (status !== 423) throw storageError({ ...response, status });
+  throw new ImgctlError('locked', `${host} has locked ${pathname} (423)`, {
+    hint: 'wait until other programs have released it, then run the command again',
+    status,
+  });
+}
+
+function noFolder(place: string, status?: number): ImgctlError {
+  const hint = `create it, or ${CHECK_URL}`;
+  return new ImgctlError('not-found', `folder ${place} does not exist`, { hint, status });
+}
+
+/** Returns the status of a response, or of the first failure within a multistatus. */
+function statusOf(response: HttpResponse): number {
+  const elements = response.status === 207 ? (responsesIn(response) ?? []) : [];
+  return elements.map(statusWithin).find((status) => status >= 400) ?? response.status;
+}
+
+/** Returns the status of a file in a multistatus: of itself, or else of its properties, of which some may be missing. */
+function statusWithin(element: XmlElement): number {
+  const statuses = findAll(element, 'status').map(({ text }) =>
+    Number(/ (\d{3})\b/.exec(text)?.[1]),
+  );
+  return statuses.find((status) => status < 300) ?? statuses[0] ?? 200;
+}
+
+/** Returns undefined if the body is no multistatus. */
+function responsesIn(response: HttpResponse): XmlElement[] | undefined {
+  const root = xmlOf(response);
+  return root?.name === 'multistatus'
+    ? root.children.filter(({ name }) => name === 'response')
+    : undefined;
 }
 
 /** Checks the size of a stored file, which it returns. */
 async function requireSize(dav: Dav, stored: string, name: string, size: number) {
   const file = await findStored(dav, stored);
   if (file?.size === size) return file;
-  throw arrivedWrong(name, `${file?.size ?? 'none'} of ${size} bytes`);
+  throw arrivedWrong(name, file ? `${file.size} of ${size} bytes` : 'it is gone');
 }
 
 /** Returns what the server says of a stored file. */
@@ -200,35 +221,33 @@ async function findStored(dav: Dav, name: string) {
 }
 
 /** Returns nothing if there is no such file or folder. */
-async function propfind({ requests, place }: Dav, url: URL, depth: 0 | 1) {
+async function propfind(dav: Dav, url: URL, depth: 0 | 1) {
+  const { requests, place } = dav;
   const headers = { depth: `${depth}`, 'content-type': 'application/xml; charset=utf-8' };
   const request = { method: 'PROPFIND', url, headers, body: PROPFIND, idempotent: true };
   const response = await requests.send(request);
-  const { status } = response;
+  // Of a folder, what may not be seen is left out.
+  const status = depth === 0 ? statusOf(response) : response.status;
   if (status === 404) return [];
+  if (status >= 400 && status !== 405 && status !== 501) requireSuccess(dav, response);
   const files = status === 207 ? filesOf(response) : undefined;
   if (files) return files;
-  if (status >= 400 && status !== 405 && status !== 501) throw storageError(response);
   const message = `${place} is not a WebDAV folder (${status})`;
   throw new ImgctlError('bad-answer', message, { hint: CHECK_URL, status });
 }
 
 /** Returns undefined if the body is no multistatus. */
 function filesOf(response: HttpResponse) {
-  const root = xmlOf(response);
-  if (root?.name !== 'multistatus') return undefined;
-  const date = httpDate(response.headers.date ?? '');
-  return root.children
-    .filter(({ name }) => name === 'response')
+  const { date = '' } = response.headers;
+  return responsesIn(response)
+    ?.filter((element) => statusWithin(element) < 300)
     .map((element) => {
       // A property that a file does not have comes with a status of its own, and empty.
       const size = Number(textOf(element, 'getcontentlength') || 0);
       const etag = textOf(element, 'getetag') ?? '';
       const modified = textOf(element, 'getlastmodified') ?? '';
       const time = httpDate(modified);
-      const now = date ?? response.receivedAt;
-      // Some servers make the ETag from the time in seconds and the size, so that a second change would not show.
-      const isSettled = modified === '' ? /^"/.test(etag) : Number(date) - Number(time) >= SETTLED;
+      const now = httpDate(date) ?? response.receivedAt;
       return {
         name: nameOf(textOf(element, 'href') ?? ''),
         isFolder: findAll(element, 'collection').length > 0,
@@ -236,7 +255,7 @@ function filesOf(response: HttpResponse) {
         /** Empty if the server has none. Without W/, which Apache drops a second after the last change. */
         etag: etag.replace(/^W\//, ''),
         state: [etag, modified, size].join(' '),
-        isSettled,
+        isSettled: isSettled(etag, modified, date),
         /** Milliseconds since the last change, by the clock of the server. */
         age: now - (time ?? now),
       };
@@ -272,9 +291,7 @@ export function davStorage(
     async check() {
       const [own] = await propfind(dav, folder, 0);
       if (own?.isFolder) return;
-      throw new ImgctlError('not-found', `folder ${place} does not exist`, {
-        hint: `create it, or ${CHECK_URL}`,
-      });
+      throw noFolder(place);
     },
     async list() {
       const files = await propfind(dav, folder, 1);
@@ -285,8 +302,10 @@ export function davStorage(
     async removeDeadParts(isLast) {
       const reading = fs.promises.readFile(partsFile ?? '', { encoding: 'utf8', flag: READ });
       const known = (await reading.catch(() => '')).split('\n');
-      const ages = new Map(known.slice(-MAX_PARTS).map((name) => [name, 0]));
+      const ages = new Map<string, number>();
       for (const { name, age } of await propfind(dav, folder, 1)) ages.set(name, age);
+      // No other push of this machine is running now.
+      for (const name of known.slice(-MAX_PARTS)) ages.set(name, MAX_PART_AGE);
       for (const [name, age] of ages)
         if (isDeadPart(name, age, clock.system)) await remove(dav, name);
       await removeFailed(dav);

@@ -19,7 +19,7 @@ import {
   type Storage,
   storageFull,
 } from './storage.ts';
-import { changeTime, SETTLED, samePlace, stateOf, type UploadFile } from './upload-file.ts';
+import { proofOf, samePlace, stateOf, type UploadFile } from './upload-file.ts';
 
 const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
@@ -61,8 +61,11 @@ async function put(folder: Folder, name: string, file: UploadFile, onProgress: O
       digest: hash.digest('hex'),
       stats: await handle.stat({ bigint: true }),
     };
-    if ((await digestAt(folder, partPath)) !== part.digest)
-      throw arrivedWrong(name, 'its digest is wrong');
+    const written = await digestAt(folder, partPath).catch((error: unknown) => {
+      if (isMissing(error)) throw arrivedWrong(name, 'its part is gone');
+      throw error;
+    });
+    if (written !== part.digest) throw arrivedWrong(name, 'its digest is wrong');
     const publishPart = (replace: boolean) => publish(folder, part, name, replace).catch(fail);
     return { publish: publishPart, discard };
   } catch (error) {
@@ -77,17 +80,13 @@ async function put(folder: Folder, name: string, file: UploadFile, onProgress: O
 async function publish(folder: Folder, part: Part, name: string, replace: boolean) {
   const target = path.join(folder.root, name);
   if (!(await findWritten(folder, part, part.path)))
-    throw arrivedWrong(name, 'its part was changed');
+    throw arrivedWrong(name, 'its part is gone or was changed');
   if (replace) await rename(part.path, target);
   else if (!(await renameToNew(part.path, target))) throw conflict(name, folder.address);
   await flushFolder(folder.root);
   const stored = await findWritten(folder, part, target);
   if (!stored) throw arrivedWrong(name, 'another file replaced it');
-  // Whole seconds may be all that the file system knows, so that another change now would not show.
-  const isExact = stored.ctimeNs % 1_000_000_000n !== 0n;
-  // The clock has no fractions of milliseconds.
-  const isPast = Math.floor(changeTime(stored)) <= folder.clock.now();
-  return isExact && isPast ? stateOf(stored) : undefined;
+  return proofOf(stored, folder.clock.now(), 0);
 }
 
 /** Returns a file if it is the part, or has its content if the file system renumbers files. */
@@ -187,13 +186,12 @@ export function folderStorage(root: string, clock: Clock): Storage {
       const stored = await findStored(folder, target);
       if (!stored) return { state: 'absent' };
       if (Number(stored.size) !== file.size) return { state: 'different' };
-      const state = stateOf(stored);
-      if (state === proved) return { state: 'same', stored: state };
-      const isSettled = clock.now() - changeTime(stored) >= SETTLED;
+      if (stateOf(stored) === proved) return { state: 'same', stored: proved };
+      const proof = proofOf(stored, clock.now());
       const digest = await digestAt(folder, target).catch(fail);
       if (digest !== (await digestOf(folder, file.read(0, file.size, samePlace()))))
         return { state: 'different' };
-      return { state: 'same', stored: isSettled ? state : undefined };
+      return { state: 'same', stored: proof };
     },
     put: (name, file, onProgress) => put(folder, name, file, onProgress),
     async removeDeadParts() {

@@ -63,10 +63,13 @@ export function createRequests(
      * @throws ImgctlError
      */
     async send(request: StorageRequest, nextUrl = () => request.url): Promise<HttpResponse> {
-      const headers = { 'user-agent': userAgent, ...(await authorize(request)) };
       const patience = Math.max(timeout, request.patience ?? 0);
-      const sent = { ...request, headers, timeout: patience, signal };
-      const send = () => transport.send({ ...sent, url: nextUrl() });
+      const sent = { ...request, headers: {}, timeout: patience, signal };
+      // A signature is valid for some minutes only, so each attempt has its own.
+      const send = async () => {
+        const headers = { 'user-agent': userAgent, ...(await authorize(request)) };
+        return transport.send({ ...sent, headers, url: nextUrl() });
+      };
       const response = await sendWithRetry({ send }, sent, { retries, sleep, random, onEvent });
       if (!isRedirect(response)) return response;
       throw redirectError(

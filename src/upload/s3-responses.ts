@@ -34,12 +34,23 @@ export function s3Code(response: HttpResponse): string {
   return root?.name === 'Error' ? (textOf(root, 'Code') ?? '') : '';
 }
 
+/** Returns an error if the response says that the storage does not support what the request asks for. */
+export function refusedHeader(response: HttpResponse, header: string): ImgctlError | undefined {
+  const { status, url } = response;
+  const isRefused = /^(NotImplemented|InvalidArgument|)$/.test(s3Code(response));
+  if (!isRefused || (status !== 400 && status !== 501)) return undefined;
+  const message = `${url.host} does not support the header ${header} (${status})`;
+  return new ImgctlError('bad-answer', message, { hint: ASK_FOR_SUPPORT, status });
+}
+
 /** The status to report an error of S3 as, by its code. */
 const MEANINGS: readonly (readonly [RegExp, number])[] = [
   [/^(InvalidAccessKeyId|SignatureDoesNotMatch)$/, 401],
   [/^EntityTooLarge$/, 413],
   [/Quota|StorageFull|InsufficientStorage/i, 507],
 ];
+
+const ASK_FOR_SUPPORT = 'use another storage, or ask the administrators of this one to support it';
 
 const HINTS: Readonly<Record<string, string>> = {
   BadDigest:

@@ -6,9 +6,18 @@ import { TransportError } from '../http/errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { isSuccess } from '../http/retry.ts';
 import { findAll, textOf, type XmlElement } from '../ovf/xml.ts';
+import { isSettled, readBack } from './read-back.ts';
 import { createRequests, type StorageRequest, streamBody, textBody } from './requests.ts';
 import { chunksOf, createBuffers, type Digests, digestsOf, multipartTag } from './s3-parts.ts';
-import { isEncrypted, notS3, plainTag, rootOf, s3Code, s3Error } from './s3-responses.ts';
+import {
+  isEncrypted,
+  notS3,
+  plainTag,
+  refusedHeader,
+  rootOf,
+  s3Code,
+  s3Error,
+} from './s3-responses.ts';
 import {
   arrivedWrong,
   type Comparison,
@@ -86,20 +95,25 @@ async function compare(
   if (!stored) return { state: 'absent' };
   if (stored.size !== file.size) return { state: 'different' };
   if (proved !== undefined && stored.state === proved) return { state: 'same', stored: proved };
-  if (stored.isOpaque)
-    return { state: 'same', note: 'only its size was compared: its ETag is not an MD5' };
   // Without a number it is the MD5 of the whole.
   const [, count] = stored.tag.split('-');
   const sizes = count === undefined ? [file.size] : partSizesFor(s3, file, Number(count));
-  for (const partSize of sizes) {
+  for (const partSize of stored.isOpaque ? [] : sizes) {
     const parts: Digests[] = [];
     const bytes = file.read(0, file.size, samePlace());
     for await (const part of digestsOf(bytes, partSize)) parts.push(part);
     const tag = count === undefined ? parts[0]?.md5 : multipartTag(parts);
     if (tag === stored.tag) return { state: 'same', stored: stored.state };
   }
-  const note = 'a file uploaded with another part size counts as different; see --part-size';
-  return { state: 'different', ...(sizes.length === 0 && { note }) };
+  if (!stored.isOpaque && count === undefined) return { state: 'different' };
+  // Other programs use parts of any size.
+  const comparison = await readBack(file, async (headers) => {
+    const response = await s3.send({ name, headers });
+    if (!isSuccess(response)) throw s3Error(response);
+    return response;
+  });
+  const isProof = comparison.state === 'same' && stored.isSettled;
+  return isProof ? { state: 'same', stored: stored.state } : comparison;
 }
 
 /** Returns the part sizes of this run and of other programs with which the file has so many parts. */
@@ -128,11 +142,13 @@ async function findStored(s3: S3, name: string) {
   const response = await s3.send({ method: 'HEAD', name });
   if (response.status === 404) return undefined;
   if (!isSuccess(response)) throw s3Error(response);
-  const tag = plainTag(response.headers.etag);
+  const { etag = '', 'last-modified': modified = '', date } = response.headers;
+  const tag = plainTag(etag);
   // An ETag is no MD5 with keys of the storage's own.
   const isOpaque = isEncrypted(response) || !/^[0-9a-f]{32}(-\d+)?$/.test(tag);
   const size = Number(response.headers['content-length']);
-  return { size, tag, isOpaque, state: tag === '' ? undefined : `${tag} ${size}` };
+  const state = tag === '' ? undefined : [tag, modified, size].join(' ');
+  return { size, tag, isOpaque, state, isSettled: isSettled(etag, modified, date) };
 }
 
 /** Returns an upload whose parts are parts of the file: another machine may be writing the others. */
@@ -178,6 +194,8 @@ async function listUploads(s3: S3, name: string): Promise<string[]> {
 async function startUpload(s3: S3, name: string, file: UploadFile): Promise<Upload> {
   const request = { method: 'POST', name, query: { uploads: '' }, headers: WITH_CRC };
   const response = await s3.send(request);
+  const refused = refusedHeader(response, 'x-amz-checksum-algorithm');
+  if (refused) throw refused;
   const id = textOf(rootOf(response), 'UploadId') || notS3(response);
   // A storage that does not confirm it may refuse the checksums.
   const hasCrc = response.headers['x-amz-checksum-algorithm'] === 'CRC32';
@@ -291,7 +309,10 @@ async function complete(
   try {
     const query = { uploadId: id };
     const request = { method: 'POST', name, query, headers, body, patience: COMPLETION };
-    const root = rootOf(await s3.send(request));
+    const response = await s3.send(request);
+    const refused = replace ? undefined : refusedHeader(response, 'If-None-Match');
+    if (refused) throw refused;
+    const root = rootOf(response);
     ownTag = plainTag(textOf(root, 'ETag')) || undefined;
     await removeOtherUploads(s3, name, id);
   } catch (error) {

@@ -75,7 +75,10 @@ export interface Storage {
   close(): Promise<void>;
 }
 
-const MAX_PART_AGE = 24 * 3_600_000;
+/** Milliseconds. */
+export const MAX_PART_AGE = 24 * 3_600_000;
+/** Milliseconds without a change: another container with the name of this host may have processes of its own. */
+const MIN_PART_AGE = 600_000;
 
 /** Returns a hidden name that no other process uses, and that tells who writes it. */
 export function partName(name: string, system: System): string {
@@ -98,11 +101,15 @@ function hostPart(system: System): string {
   return `${host.replace(/[^\w.-]/g, '_').slice(0, 7)}_${digest}`;
 }
 
-/** True for a part of this host whose process has ended, and for any part after a day. @param age milliseconds */
+/**
+ * True for a part of this host whose process has ended, and for any part after a day.
+ * @param age milliseconds since its last change
+ */
 export function isDeadPart(name: string, age: number, system: System): boolean {
   const [, host, pid] = /^\.imgctl-[0-9a-f]{16}-(.+)-(\d+)-[0-9a-f]{8}\.part$/.exec(name) ?? [];
   if (host === undefined) return false;
-  return age > MAX_PART_AGE || (host === hostPart(system) && !system.isAlive(Number(pid)));
+  const isOwn = host === hostPart(system) && !system.isAlive(Number(pid));
+  return age > (isOwn ? MIN_PART_AGE : MAX_PART_AGE);
 }
 
 export function isHidden(name: string): boolean {

@@ -1,6 +1,7 @@
 // Uploads packages: compares each file with the storage, uploads and checks all files of a package, then shows them.
 
 import { hasCode } from '../errors.ts';
+import type { AssertHeld } from '../files/atomic-file.ts';
 import type { Clock } from '../io.ts';
 import type { Proofs } from './proofs.ts';
 import { type Comparison, conflict, type Storage, type UnpublishedFile } from './storage.ts';
@@ -20,7 +21,7 @@ export interface PlannedFile extends LocalFile {
   readonly size: number;
   readonly identity: string;
   /** Its state, and that of the stored file with the same content, if every later change would show in them. */
-  readonly source: string | undefined;
+  readonly proof: string | undefined;
   readonly stored: string | undefined;
   /** What a person should know about the comparison. */
   readonly note: string | undefined;
@@ -35,6 +36,8 @@ export interface TransferOptions {
   readonly proofs: Proofs;
   readonly clock: Clock;
   readonly onConflict: 'fail' | 'replace' | 'skip';
+  /** @throws ImgctlError if another push took over while this one was suspended: the plan may be outdated */
+  readonly assertHeld: AssertHeld;
 }
 
 /** Compares all files with the storage. A file that several packages share is sent with the first of them. */
@@ -50,14 +53,13 @@ export async function planPackages(
       // A push may have waited for another one since.
       if (opened.source !== file.checked) throw changedError(file.path);
       const { state, stored, note } = await compare(packageName, file, opened, transfer);
-      const { size, identity } = opened;
-      const source = opened.isSettled ? opened.source : undefined;
+      const { size, identity, proof } = opened;
       const action = {
         absent: 'upload',
         same: 'unchanged',
         different: onConflict === 'fail' ? 'conflict' : onConflict,
       } as const;
-      return { ...file, size, identity, source, stored, note, action: action[state] };
+      return { ...file, size, identity, proof, stored, note, action: action[state] };
     });
   const plan: PlannedPackage[] = [];
   const known = new Map<string, PlannedFile>();
@@ -122,7 +124,7 @@ export async function transferPackage(
   onProgress: (file: PlannedFile, bytes: number) => void,
 ): Promise<void> {
   const { storage, proofs, onConflict } = transfer;
-  const isProved = ({ name, source, stored }: PlannedFile) =>
+  const isProved = ({ name, proof: source, stored }: PlannedFile) =>
     source !== undefined &&
     stored !== undefined &&
     proofs.find({ package: packageName, name, source }) === stored;
@@ -161,6 +163,7 @@ export async function transferPackage(
     for (const [file, part] of unpublished) {
       // Another push may have stored a file of that name meanwhile.
       const replace = file.action === 'replace' || onConflict === 'replace';
+      transfer.assertHeld();
       try {
         states.set(file, await part.publish(replace));
       } catch (error) {
@@ -174,7 +177,7 @@ export async function transferPackage(
     throw error;
   }
   for (const file of files) {
-    const { name, source } = file;
+    const { name, proof: source } = file;
     const stored = states.get(file);
     if (source !== undefined && stored !== undefined)
       proofs.remember({ package: packageName, name, source, stored });

@@ -57,8 +57,8 @@ export async function openUploadFile(
     throw new ImgctlError('failed', `cannot read ${path}: ${errorReason(cause)}`, { cause });
   };
   const handle = await open(path).catch(fail);
-  const { size, identity, source, changedAt } = await factsOf(handle).catch(fail);
-  const age = now() - changedAt;
+  const { stats, identity } = await factsOf(handle).catch(fail);
+  const size = Number(stats.size);
   let known: readonly string[] | undefined = regions.length === 0 ? [] : undefined;
 
   /** Returns the bytes in chunks. */
@@ -99,9 +99,9 @@ export async function openUploadFile(
     /** Differs after every change of the file, and for another file. */
     identity,
     /** Does the same, but stays when its file system is mounted again. */
-    source,
-    /** A change while it is read, or later, changes its times too. */
-    isSettled: age >= SETTLED,
+    source: stateOf(stats),
+    /** The same, unless a change while it is read, or later, may not show in it. */
+    proof: proofOf(stats, now()),
     read,
     readAll,
     /**
@@ -123,19 +123,25 @@ export async function openUploadFile(
 
 async function factsOf(handle: FileHandle) {
   const stats = await handle.stat({ bigint: true });
-  const source = stateOf(stats);
-  const changedAt = changeTime(stats);
-  return { size: Number(stats.size), identity: `${stats.dev}:${source}`, source, changedAt };
+  return { stats, identity: `${stats.dev}:${stateOf(stats)}` };
 }
 
-/** Returns what differs after every change of a file, if its last one was settled. */
-export function stateOf({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+type State = Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>;
+
+/** Returns what differs after a change of a file. */
+export function stateOf({ ino, size, mtimeNs, ctimeNs }: State): string {
   return [ino, size, mtimeNs, ctimeNs].join(':');
 }
 
-/** Returns the time of the last change, in milliseconds since the epoch. */
-export function changeTime({ mtimeNs, ctimeNs }: BigIntStats): number {
-  return Number(mtimeNs > ctimeNs ? mtimeNs : ctimeNs) / 1e6;
+/**
+ * Returns the state of a file if it differs after every later change: only where times have fractions of a second, and
+ * once the last change is old enough. Else undefined.
+ */
+export function proofOf(stats: State, now: number, age = SETTLED): string | undefined {
+  const { mtimeNs, ctimeNs } = stats;
+  const hasFraction = ctimeNs % 1_000_000_000n !== 0n;
+  const changed = mtimeNs > ctimeNs ? mtimeNs : ctimeNs;
+  return hasFraction && now - Number(changed / 1_000_000n) >= age ? stateOf(stats) : undefined;
 }
 
 export function changedError(path: string): ImgctlError {

@@ -92,6 +92,14 @@ describe('a sync request', () => {
   });
 
   it.each([
+    ['waiting', { status: 'success', data: { id: 41, state: 'FAILED' } }],
+    ['waiting', { status: 'success', request: { id: 41 } }],
+    ['failed', { data: { status: 'success', request: { id: 41, status: 'ERROR' } } }],
+  ])('takes the status of the innermost record: %s for %j', async (state, json) => {
+    expect(await read(json)).toMatchObject({ state });
+  });
+
+  it.each([
     [
       { added: 3, deleted: [] },
       { added: 3, deleted: [] },

@@ -168,6 +168,18 @@ describe('push of a file that stands twice', () => {
   });
 });
 
+it('push stores nothing after another push took over while it was suspended', async () => {
+  const user = await storageUser('dav', [], ({ method }) => {
+    if (method !== 'PUT') return;
+    const directory = user.env.IMGCTL_CONFIG_DIR;
+    for (const name of readdirSync(directory))
+      if (name.endsWith('.lock')) rmSync(path.join(directory, name), { recursive: true });
+  });
+  const result = await user.imgctl(`push ${writeOva(user.work, 'web')} ${FAST}`);
+  expect(result).toEqual(failed(1, /another imgctl took over .*\nhint: run the command again\n/));
+  expect({ stored: user.stored(), syncs: user.syncs() }).toEqual({ stored: [], syncs: 0 });
+});
+
 it.each([
   [
     '',
@@ -325,6 +337,20 @@ describe('push refuses a package', () => {
     const files = [writeOva(work, 'web'), writeOva(path.join(work, 'other'), 'web')];
     const result = await imgctl(`push ${files.join(' ')}`);
     expect(result).toEqual(failed(2, 'two files are named web.ova'));
+  });
+
+  it.each([
+    ['Db', 'db'],
+    ['d\u00f6', 'do\u0308'],
+  ])('if the names %s and %s are one for a storage that ignores case', async (...names) => {
+    const { imgctl, work, stored } = await folderUser();
+    const files = names.map((name, index) => {
+      mkdirSync(path.join(work, `${index}`));
+      return writeOva(path.join(work, `${index}`), name);
+    });
+    const result = await imgctl(`push ${files.join(' ')} --on-conflict replace`);
+    expect(result).toEqual(failed(2, /two files have names that differ only in case: .*\nhint: /));
+    expect(stored()).toEqual([]);
   });
 });
 

@@ -127,7 +127,7 @@ describe('sync-status --wait', () => {
   it.each<[string, ScriptedResponse, RegExp]>([
     ['PENDING', PENDING, /PENDING/],
     ['an unknown status', { json: { id: 41, status: 'BREWING' } }, /BREWING/],
-    ['a status that is not a text', record({ status: 3 }), /unknown status/],
+    ['a status that is not a text', record({ status: 3 }), /no status in {"data":.*"status":3.*/],
     ['a hostile status', record({ status: 'S\u001b[31mX' }), /S\\u001b\[31mX/],
     ['500', { status: 500, json: { message: 'Oops.' } }, /.+; retrying/],
     ['a closed connection', DROP, /.+; retrying/],

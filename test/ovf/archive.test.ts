@@ -60,6 +60,7 @@ describe('an archive', () => {
     ['cut in its manifest', ['truncated-member', 'missing-file'], inManifest],
     ['that ends in padding', ['no-end-of-archive', 'unreferenced-file?'], inPadding],
     ['that goes on with junk', ['bad-header'], then(Buffer.alloc(BLOCK, 'x'))],
+    ['with more zeros after its end', ['trailing-data'], then(Buffer.alloc(END + 2 ** 20 + 1))],
     ['with more after its end', ['trailing-data'], Buffer.concat([WHOLE, ENDLESS])],
   ])('%s has the findings %j', async (_, expected, archive) => {
     expect(codes(await readBytes(archive))).toEqual(expected);

@@ -222,10 +222,17 @@ function createBucket(folder: string): (request: S3Request) => ApiResponse {
     const object = objectOf(key);
     if (method === 'DELETE') rmSync(path.join(folder, key), { force: true });
     if (method === 'DELETE') return { status: 204 };
-    if (method !== 'HEAD' || !object) return s3Error(404, 'NoSuchKey');
+    if ((method !== 'HEAD' && method !== 'GET') || !object) return s3Error(404, 'NoSuchKey');
+    if (method === 'GET') return partOf(path.join(folder, key), headers);
     const ETag = request.hasWrongEtag ? `"${WRONG_ETAG}"` : object.etag;
     return { status: 200, headers: { ETag, 'Content-Length': String(object.size) } };
   };
+}
+
+function partOf(file: string, { range = '' }: Headers): ApiResponse {
+  const [start = 0, end = 0] = range.slice('bytes='.length).split('-').map(Number);
+  const headers = { 'Content-Length': `${end - start + 1}` };
+  return { status: 206, headers, file: { path: file, start, end } };
 }
 
 function md5Of(bytes: Buffer, encoding: 'hex' | 'base64' = 'hex'): string {

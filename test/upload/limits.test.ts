@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { failed, fakeIo, runCli } from '../support/io.ts';
@@ -209,6 +210,56 @@ it('push --on-conflict replace takes an ETag that is no longer weak for the same
   expect(requests.map(({ method }) => method)).not.toContain('GET');
 });
 
+it('push --on-conflict replace reads back what a server gave a new ETag when it moved it', async () => {
+  const sizes = new Map<string, string>();
+  const { file, start, requests } = await setUp('dav', ({ method, target, headers }) => {
+    if (method === 'PUT') sizes.set(target, String(headers['content-length']));
+    if (method === 'MOVE') sizes.set('/bucket/web.ova', sizes.get(target) ?? '');
+    if (method === 'GET') return { body: readFileSync(file) };
+    if (method !== 'PROPFIND') return { status: 201 };
+    if (target === '/bucket/') return multistatus(FOLDER);
+    const size = sizes.get(target);
+    const facts = `<getcontentlength>${size}</getcontentlength><getetag>"${target}"</getetag>`;
+    return size === undefined ? { status: 404 } : multistatus(`<response>${facts}</response>`);
+  });
+  const result = await start('--no-sync --on-conflict replace').ended;
+  expect(result.exitCode).toBe(0);
+  expect(requests.filter(({ method }) => method === 'GET')).toHaveLength(1);
+});
+
+describe('push to WebDAV that answers with a status within a multistatus', () => {
+  const within = (status: string) =>
+    multistatus(`<response><href>/x</href><status>HTTP/1.1 ${status}</status></response>`);
+
+  it.each([
+    ['404 for a file that is absent', 'PROPFIND', within('404 Not Found'), 0, 'web.ova: uploaded'],
+    ['423 for a file', 'PROPFIND', within('423 Locked'), 1, 'has locked /bucket/web.ova (423)'],
+    ['423 for a MOVE', 'MOVE', within('423 Locked'), 1, 'has locked /bucket/.imgctl-'],
+    ['507 for a MOVE', 'MOVE', within('507 Full'), 1, 'is full (507)'],
+  ])('%s takes it for that of the file', async (_what, refused, response, code, text) => {
+    const script = dav();
+    const isStored = ({ method, target }: { method: string; target: string }) =>
+      method === 'PROPFIND' && target === '/bucket/web.ova';
+    let isMoved = false;
+    const { start } = await setUp('dav', (request, index) => {
+      const isRefused = refused === 'MOVE' ? request.method === 'MOVE' : isStored(request);
+      if (isRefused && !isMoved) return response;
+      isMoved ||= request.method === 'MOVE';
+      return script(request, index);
+    });
+    const result = await start('--no-sync', 0).ended;
+    expect(result).toMatchObject({ exitCode: code, stderr: expect.stringContaining(text) });
+  });
+
+  it.each([
+    [423, 1, /has locked \/bucket\/\.imgctl-.* \(423\)\nhint: wait until /],
+    [409, 5, /^.*\nimgctl: folder http.*\/bucket does not exist\nhint: create it, /],
+  ])('or with %i for the upload', async (status, code, text) => {
+    const { push } = await setUp('dav', dav({ status }));
+    expect(await push()).toEqual(failed(code, text));
+  });
+});
+
 it('push to WebDAV waits for another that is about to move its file over this one', async () => {
   let part = '';
   let size = '';
@@ -237,6 +288,8 @@ function s3(changes: {
   readonly list?: (request: Parameters<Handler>[0], index: number) => string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly etag?: string;
+  /** What the object holds. */
+  readonly content?: () => Buffer<ArrayBuffer>;
 }): Handler {
   const { headers = {}, list } = changes;
   let md5 = Buffer.alloc(0);
@@ -244,6 +297,9 @@ function s3(changes: {
   let size = 0;
   return (request, index) => {
     const { method, url, headers: sent } = request;
+    const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(String(sent.range)) ?? [];
+    const content = changes.content?.() ?? Buffer.alloc(0);
+    if (first) return { status: 206, body: content.subarray(Number(first), Number(last) + 1) };
     if (method === 'GET') return { body: `<List>${list?.(request, index) ?? ''}</List>` };
     if (method === 'DELETE') stored = '';
     if (method === 'PUT') {
@@ -252,7 +308,8 @@ function s3(changes: {
       return { headers: { ...headers, etag: changes.etag ?? md5.toString('hex') } };
     }
     if (method === 'HEAD' && stored === '') return { status: 404 };
-    if (method === 'HEAD') return { headers: { ...headers, etag: stored, 'content-length': size } };
+    if (method === 'HEAD')
+      return { headers: { ...headers, etag: `"${stored}"`, 'content-length': size } };
     const isStart = url.searchParams.has('uploads');
     if (isStart) return { body: '<Done><UploadId>1</UploadId></Done>' };
     if (method === 'POST')
@@ -349,31 +406,76 @@ describe('push to an S3 storage', () => {
     expect(await push()).toEqual(failed(1, 'the upload of web.ova failed: it is missing\n'));
   });
 
-  it('that encrypts with its own keys is compared by the size, or by the ETag of an own upload', async () => {
-    const { push, start } = await setUp('s3', s3(OPAQUE));
-    expect((await push()).exitCode).toBe(0);
-    const pushLater = (options = '') => start(`--no-sync ${options}`.trim(), Date.now() + 10_000);
-    const text = 'web.ova: already there (only its size was compared: its ETag is not an MD5)';
-    for (let run = 0; run < 2; run += 1) expect((await pushLater().ended).stderr).toContain(text);
+  it('whose ETags are no digests is read back to compare it, and then no more', async () => {
+    let content = Buffer.alloc(0);
+    const { file, push, start, requests } = await setUp(
+      's3',
+      s3({ ...OPAQUE, content: () => content }),
+    );
+    await push();
+    const pushLater = async () => {
+      const { stderr } = await start('--no-sync', Date.now() + 10_000).ended;
+      return [stderr.split('\n').at(-2), requests.splice(0).some(({ headers }) => headers.range)];
+    };
+    const right = readFileSync(file);
+    content = Buffer.from(right);
+    content[content.length - 1] = 1;
+    expect(await pushLater()).toEqual([expect.stringContaining('hint: rename your file'), true]);
+    content = right;
+    expect(await pushLater()).toEqual(['imgctl: web.ova: already there', true]);
+    expect(await pushLater()).toEqual(['imgctl: web.ova: already there', false]);
   });
 
-  it.each<[string, string, string | RegExp]>([
-    ['5M', '6M', /already there\n/],
-    ['8M', '6M', /already there\n/],
-    ['16M', '6M', /already there\n/],
-    ['32M', '6M', /already there\n/],
-    ['6M', '6M', /already there\n/],
-    ['6M', '7M', /hint: a file uploaded with another part size .*--part-size; rename/],
+  it.each([
+    ['5M', '6M'],
+    ['8M', '6M'],
+    ['16M', '6M'],
+    ['32M', '6M'],
+    ['6M', '6M'],
+    ['6M', '7M'],
     // 7 MiB and 8 MiB make 4 parts of it.
-    ['7M', '5M', /different web\.ova\nhint: rename/],
+    ['7M', '5M'],
+  ])('that has the file in parts of %s compares it with --part-size %s', async (own, size) => {
+    const { imgctl, work, folder } = await storageUser('s3');
+    const file = writeOva(work, 'web', 27 * 2 ** 20);
+    await imgctl(`push ${file} --no-sync --part-size ${own}`);
+    const { stderr } = await imgctl(`push ${file} --no-sync --part-size ${size}`);
+    expect(stderr).toContain('web.ova: already there\n');
+    expect(readFileSync(path.join(folder, 'web.ova')).equals(readFileSync(file))).toBe(true);
+  });
+
+  it('that answers 503 gets each attempt with a signature of its own time', async () => {
+    const script = s3({});
+    const { start, requests } = await setUp('s3', (request, index) => {
+      const isFirst = requests.filter(({ method }) => method === 'PUT').length === 1;
+      const isBusy = request.method === 'PUT' && isFirst;
+      return isBusy ? { status: 503, headers: { 'retry-after': '60' } } : script(request, index);
+    });
+    const { ended } = start('--no-sync --retries 1', Date.now());
+    expect((await ended).exitCode).toBe(0);
+    const puts = requests.filter(({ method }) => method === 'PUT');
+    expect(new Set(puts.map(({ headers }) => headers['x-amz-date'])).size).toBe(2);
+  });
+
+  it.each([
+    ['x-amz-checksum-algorithm', 501, 'NotImplemented'],
+    ['x-amz-checksum-algorithm', 400, 'InvalidArgument'],
+    ['If-None-Match', 501, 'NotImplemented'],
+    ['If-None-Match', 400, ''],
   ])(
-    'that has the file in parts of %s compares it with --part-size %s',
-    async (own, size, text) => {
-      const { imgctl, work } = await storageUser('s3');
-      const file = writeOva(work, 'web', 27 * 2 ** 20);
-      await imgctl(`push ${file} --no-sync --part-size ${own}`);
-      const { stderr } = await imgctl(`push ${file} --no-sync --part-size ${size}`);
-      expect(stderr).toMatch(text);
+    'that does not support %s (%i %s) names it, and keeps nothing',
+    async (header, status, code) => {
+      const script = s3({});
+      const { push, requests } = await setUp('s3', (request, index) =>
+        header.toLowerCase() in request.headers
+          ? { status, body: `<Error><Code>${code}</Code></Error>` }
+          : script(request, index),
+      );
+      const text = new RegExp(`does not support the header ${header} \\(${status}\\)\nhint: use `);
+      expect(await push()).toEqual(failed(1, text));
+      const ids = (method: string) =>
+        requests.filter((each) => each.method === method && each.url.searchParams.has('uploadId'));
+      expect(ids('DELETE')).toHaveLength(Math.min(ids('PUT').length, 1));
     },
   );
 

@@ -13,8 +13,11 @@ import {
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemOf } from '../../src/io.ts';
+import { folderStorage } from '../../src/upload/folder.ts';
 import { partName } from '../../src/upload/storage.ts';
-import { failed, runCli } from '../support/io.ts';
+import { openUploadFile } from '../../src/upload/upload-file.ts';
+import { failure } from '../support/errors.ts';
+import { failed, fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
 import { STORAGES, storageUser, uploadUser, writeOva } from '../support/uploads.ts';
 import { configDirectory } from '../support/users.ts';
@@ -106,13 +109,14 @@ unixOnly('pipes need Unix').each([
 });
 
 describe.each(['file', 'dav'] as const)('push to %s', (kind) => {
-  it('removes the parts of dead processes of its host, and of other hosts after a day', async () => {
+  it('removes parts of dead processes of its host after 10 minutes, of other hosts after a day', async () => {
     const { imgctl, work, folder, stored } = await uploadUser(kind);
     const system = systemOf(process);
     const dead = { ...system, pid: 999_999_999 };
     const elsewhere = { ...dead, hostname: () => 'another-host.example.com' };
     const names = {
       dead: partName('web.ova', dead),
+      fresh: partName('web.ova', dead),
       alive: partName('web.ova', { ...system, pid: process.ppid }),
       elsewhere: partName('db.ova', elsewhere),
       old: partName('db.ova', elsewhere),
@@ -123,11 +127,15 @@ describe.each(['file', 'dav'] as const)('push to %s', (kind) => {
     const longAgo = new Date(Date.now() - 26 * 3_600_000);
     for (const name of [names.old, names.foreign])
       utimesSync(path.join(folder, name), longAgo, longAgo);
+    const before = new Date(Date.now() - 11 * 60_000);
+    for (const name of [names.dead, names.alive, names.elsewhere])
+      utimesSync(path.join(folder, name), before, before);
     const file = writeOva(work, 'web');
     await imgctl(`push ${file} --dry-run ${OPTIONS}`);
-    expect(stored()).toHaveLength(5);
+    expect(stored()).toHaveLength(6);
     expect((await imgctl(`push ${file} ${OPTIONS}`)).exitCode).toBe(0);
-    expect(stored()).toEqual([names.alive, names.elsewhere, '.hidden', 'web.ova'].sort());
+    const { dead: _dead, old: _old, ...left } = names;
+    expect(stored()).toEqual([...Object.values(left), 'web.ova'].sort());
   });
 
   it('takes a name of 255 bytes', async () => {
@@ -137,6 +145,23 @@ describe.each(['file', 'dav'] as const)('push to %s', (kind) => {
     const { exitCode } = await imgctl(`push ${file} ${OPTIONS}`);
     expect({ exitCode, stored: stored() }).toEqual({ exitCode: 0, stored: [path.basename(file)] });
   });
+});
+
+it('an upload to a folder whose part is removed meanwhile says that the part is gone', async () => {
+  const clock = fakeIo();
+  const [work, folder] = [temporaryDirectory(), temporaryDirectory()];
+  const local = { name: 'web.ova', path: writeOva(work, 'web'), regions: [], checked: undefined };
+  const file = await openUploadFile(local, clock);
+  const removed = {
+    ...file,
+    async *readAll() {
+      yield* file.readAll();
+      for (const name of readdirSync(folder)) rmSync(path.join(folder, name));
+    },
+  };
+  const error = await failure(folderStorage(folder, clock).put('web.ova', removed, () => {}));
+  expect(error.message).toBe('the upload of web.ova failed: its part is gone');
+  await file.close();
 });
 
 it('push to S3 refuses a name for which the prefix leaves no room before a byte is sent', async () => {

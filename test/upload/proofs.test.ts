@@ -18,6 +18,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { systemOf } from '../../src/io.ts';
 import { loadProofs } from '../../src/upload/proofs.ts';
+import { proofOf } from '../../src/upload/upload-file.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
 import { type ScriptedResponse, scriptedServer } from '../support/scripted-server.ts';
 import { STORAGES, uploadUser, writeOva, writeOvf } from '../support/uploads.ts';
@@ -30,6 +31,7 @@ const SIZE = 6 * 2 ** 20;
 /** Headers, descriptor, manifest, settings. */
 const LITTLE = SIZE / 4;
 const HOUR = 3_600_000;
+const NOW = 1_800_000_000_000;
 /** A storage refuses signatures that are older. */
 const SET_BACK = -600_000;
 
@@ -262,6 +264,17 @@ describe.each(STORAGES)('push of an OVF to %s', (kind) => {
       expect((await push()).stderr).toContain('(digest-mismatch)');
     expect(readFileSync(manifest, 'utf8')).toBe(text);
   });
+});
+
+it.each([
+  ['two seconds old', 2_000n, 5n, true],
+  ['one second old', 1_000n, 5n, false],
+  ['in the future', -1_000n, 5n, false],
+  ['two seconds old, of whole seconds', 2_000n, 0n, false],
+])('a last change %s is a proof: %s ms, fraction %s: %s', (_what, age, fraction, isProof) => {
+  const changed = (BigInt(NOW) - age) * 1_000_000n + fraction;
+  const stats = { ino: 1n, size: 2n, mtimeNs: 3n, ctimeNs: changed };
+  expect(proofOf(stats, NOW)).toBe(isProof ? `1:2:3:${changed}` : undefined);
 });
 
 const DATE = 'Mon, 23 Nov 2026 12:00:10 GMT';

@@ -159,12 +159,16 @@ describe.each(['dav', 's3'] as const)('push to %s with a fault', (kind) => {
   });
 });
 
-it('push fails if a WebDAV storage cannot read a file back', async () => {
-  const { imgctl, work } = await storageUser('dav', ['GET /upload/*=503']);
+it.each([
+  ['dav', '/upload/', 503, 1, 'failed: GET /upload/web.ova (503'],
+  ['dav', '/upload/', 403, 4, 'does not permit GET /upload/web.ova (403'],
+  ['dav', '/upload/', 401, 4, 'refused the credentials (401'],
+] as const)('push to %s fails if GET %s* answers %i', async (kind, folder, status, code, text) => {
+  const { imgctl, work } = await storageUser(kind, [`GET ${folder}*=${status}`]);
   const file = writeOva(work, 'web');
   expect((await imgctl(`push ${file} ${OPTIONS}`)).exitCode).toBe(0);
   const again = await imgctl(`push ${file} ${OPTIONS} --retries 0`);
-  expect(again).toEqual(failed(1, 'failed: GET /upload/web.ova (503'));
+  expect(again).toEqual(failed(code, text));
 });
 
 it('push continues an S3 upload with the parts that are missing', async () => {

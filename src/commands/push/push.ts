@@ -14,6 +14,7 @@ import type { SettingKey } from '../../config/table.ts';
 import { choice, wholeNumber } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
+import type { AssertHeld } from '../../files/atomic-file.ts';
 import { withMutexIfPossible } from '../../files/mutex.ts';
 import { type Column, printBeforeError, type View, type ViewOptions } from '../../output/view.ts';
 import type { Row } from '../../output/writers.ts';
@@ -25,6 +26,7 @@ import type {
   TransferOptions,
   UploadPackage,
 } from '../../upload/transfer.ts';
+import type { LocalFile } from '../../upload/upload-file.ts';
 import { counted, describeBytes, describeDuration, describeRate } from '../../words.ts';
 import { IMAGE_COLUMNS, SHOWN } from '../images/options.ts';
 import { type MetricsOptions, withMetrics } from '../metrics.ts';
@@ -160,10 +162,10 @@ function run(context: Context, options: PushOptions, files: readonly string[]): 
     // The storage and the service may refuse; both should do so before an upload that takes long.
     const storage = await openUploadStorage(context, { partSize, parallel }, true);
     const own = storageFiles(context);
-    const upload = async () => {
+    const upload = async (assertHeld: AssertHeld) => {
       const proofs = loadProofs(own.proofs, io);
       const before = sync ? (await (await context.session()).client.listUserImages()).images : [];
-      const transfer = { storage, proofs, clock: io, onConflict };
+      const transfer = { storage, proofs, clock: io, onConflict, assertHeld };
       const plan = await planAll(context, packages, transfer);
       const planned = plan.flatMap((each) => each.files);
       if (options.dryRun) {
@@ -191,7 +193,9 @@ function run(context: Context, options: PushOptions, files: readonly string[]): 
       const names = pushed.map(({ name }) => name);
       await syncPushed(context, view, names, { ...options, wait }, summaryOf(plan, before));
     };
-    const pushed = options.dryRun ? upload() : onePushAtATime(context, storage, options, upload);
+    const pushed = options.dryRun
+      ? upload(() => {})
+      : onePushAtATime(context, storage, options, upload);
     await pushed.finally(() => storage.close());
   });
 }
@@ -201,7 +205,7 @@ async function onePushAtATime(
   context: Context,
   { address }: Storage,
   { waitTimeout = 3_600_000 }: WaitOptions,
-  action: () => Promise<void>,
+  action: (assertHeld: AssertHeld) => Promise<void>,
 ): Promise<void> {
   const { io, console } = context;
   const progress = console.startProgress({ lines: true });
@@ -210,7 +214,7 @@ async function onePushAtATime(
     const text = `waiting for another push to ${address}`;
     progress.update(text, () => `${text} for ${describeDuration(io.now() - started)}`);
   };
-  const alone = () => progress.stop().then(action);
+  const alone = (assertHeld: AssertHeld) => progress.stop().then(() => action(assertHeld));
   const { mutex } = storageFiles(context);
   await withMutexIfPossible(mutex, waitTimeout, io, alone, onWait).finally(() => progress.stop());
 }
@@ -283,7 +287,7 @@ function requireUsableNames(packages: readonly UploadPackage[]): void {
       hint: 'rename the file: the service syncs only files with these names',
     });
   }
-  const paths = new Map<string, string>();
+  const paths = new Map<string, Pick<LocalFile, 'name' | 'path'>>();
   for (const { name, path: file } of packages.flatMap(({ files }) => files)) {
     if (name.startsWith('.') || /[\u0000-\u001f\\/]/.test(name)) {
       throw new ImgctlError('usage', `invalid name for an upload: ${name}`, {
@@ -294,13 +298,17 @@ function requireUsableNames(packages: readonly UploadPackage[]): void {
             : 'rename it without backslashes and control characters',
       });
     }
-    const other = paths.get(name);
-    if (other !== undefined && realpathSync(other) !== realpathSync(file)) {
-      throw new ImgctlError('usage', `two files are named ${name}: ${other}, ${file}`, {
+    // Some storages ignore case, and would replace one with the other.
+    const folded = name.normalize().toLowerCase();
+    const other = paths.get(folded);
+    if (other && (other.name !== name || realpathSync(other.path) !== realpathSync(file))) {
+      const what =
+        other.name === name ? `are named ${name}` : 'have names that differ only in case';
+      throw new ImgctlError('usage', `two files ${what}: ${other.path}, ${file}`, {
         hint: 'push them separately, under different names',
       });
     }
-    paths.set(name, file);
+    paths.set(folded, { name, path: file });
   }
 }
 

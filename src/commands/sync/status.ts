@@ -377,7 +377,7 @@ export async function follow(
       });
       if (request) {
         last = request;
-        report(request.status ?? 'unknown status');
+        report(request.status ?? describeStatus(request));
         if (request.state !== 'waiting') break;
       }
       const left = started + timeout - io.now();
@@ -397,10 +397,16 @@ export async function follow(
   if (last && last.state !== 'waiting') return last;
   if (io.signal.aborted) throw continues(io.signal.reason);
   const within = timeout < 1_000 ? `${timeout} ms` : describeDuration(timeout);
-  const message = `sync request ${id} did not finish within ${within} (status: ${last?.status ?? 'unknown'})`;
+  const message = `sync request ${id} did not finish within ${within} (${describeStatus(last)})`;
   throw new ImgctlError('still-waiting', message, {
     hint: `keep waiting with: ${statusCommand(context, id)} --wait`,
   });
+}
+
+function describeStatus(request: SyncRequest | undefined): string {
+  return request && request.status === undefined
+    ? `no status in ${stringify(request.response).slice(0, 200)}`
+    : `status: ${request?.status ?? 'unknown'}`;
 }
 
 async function readRequest(

@@ -1,0 +1,52 @@
+// Compares a file with the one that an HTTP storage has, by reading that one back in pieces.
+
+import { TransportError } from '../http/errors.ts';
+import type { HttpResponse } from '../http/message.ts';
+import { httpDate } from '../http/retry.ts';
+import { PIECE } from './requests.ts';
+import type { Comparison } from './storage.ts';
+import { SETTLED, samePlace, type UploadFile } from './upload-file.ts';
+
+/** Sends a GET with these headers. @throws ImgctlError for a status that is no success */
+type Get = (headers: Readonly<Record<string, string>>) => Promise<HttpResponse>;
+
+export async function readBack(file: UploadFile, get: Get): Promise<Comparison> {
+  const place = samePlace();
+  for (let start = 0; start < file.size; start += PIECE) {
+    const end = Math.min(start + PIECE, file.size);
+    const piece = await readPiece(get, start, end);
+    if (!piece) {
+      const note = 'imgctl cannot compare them: the server does not return parts of files';
+      return { state: 'different', note };
+    }
+    let position = 0;
+    for await (const chunk of file.read(start, end, place)) {
+      if (!chunk.equals(piece.subarray(position, position + chunk.length)))
+        return { state: 'different' };
+      position += chunk.length;
+    }
+  }
+  return { state: 'same' };
+}
+
+/** Returns undefined if the server does not send just this piece. */
+async function readPiece(get: Get, start: number, end: number) {
+  const headers = { range: `bytes=${start}-${end - 1}`, 'accept-encoding': 'identity' };
+  const response = await get(headers).catch((error: unknown) => {
+    // A server without ranges sends the whole file, which is too large.
+    if (error instanceof TransportError && error.code === 'bad-answer') return undefined;
+    throw error;
+  });
+  const isPiece = response?.status === 206 || (response?.status === 200 && start === 0);
+  return isPiece && response.body.length === end - start ? response.body : undefined;
+}
+
+/**
+ * True if the next change of a stored file would show in its ETag or time. Some servers make the ETag from the size and
+ * the time in seconds.
+ * @param date the time of the server
+ */
+export function isSettled(etag: string, modified: string, date: string | undefined): boolean {
+  if (modified === '') return /^"/.test(etag);
+  return Number(httpDate(date ?? '')) - Number(httpDate(modified)) >= SETTLED;
+}
