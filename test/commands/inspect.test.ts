@@ -73,7 +73,7 @@ it.skipIf(!existsSync(FIXTURES)).each([
   ['input.ovf', /^product +PRODUCT, VENDOR, DEVELOPMENT IMAGE, 10 property values$/m],
   ['input.ovf', /^option 3 +4CPU-4GB-3NIC \(default\): 4 CPUs, 4 GiB memory, .* 3 network/m],
   ['vmware.ovf', /^system +vmw, .*2 CPUs, 1\.5 GiB memory, 1 disk, 4 network adapters/m],
-])('inspect prints %s as %s (skipped without ../shared/fixtures)', async (file, line) => {
+])('inspect prints %s as %s (only with ../shared/fixtures)', async (file, line) => {
   const { stdout, exitCode } = await runCli(['inspect', file], { cwd: FIXTURES });
   expect(stdout).toMatch(line);
   expect(exitCode).toBe(0);

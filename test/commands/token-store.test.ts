@@ -3,7 +3,7 @@
 import net from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { failed, fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
-import { NO_REDIS, REDIS_REASON, startRedis } from '../support/redis.ts';
+import { NO_REDIS, startRedis } from '../support/redis.ts';
 import { listen } from '../support/sockets.ts';
 import { expectSteps } from '../support/steps.ts';
 import { type Environment, emulatorUser, localUser, PASSWORD } from '../support/users.ts';
@@ -56,7 +56,7 @@ describe('logout --all with a token store', () => {
   });
 });
 
-describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
+describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
   it('gives its token to other machines until logout --all', async () => {
     const { redis, here, there, login, requests } = await fleetUser();
     await login();

@@ -6,12 +6,12 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { parseXml } from '../../src/ovf/xml.ts';
 import { temporaryDirectory } from '../support/io.ts';
-import { noScript } from '../support/pseudo-terminal.ts';
+import { NO_SCRIPT } from '../support/pseudo-terminal.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const PICTURE = readFileSync(path.join(ROOT, 'docs/terminal.svg'), 'utf8');
 
-it.skipIf(noScript)('docs/terminal.svg is up to date (npm run picture; needs script)', () => {
+it.skipIf(NO_SCRIPT)(`docs/terminal.svg is up to date (npm run picture)${NO_SCRIPT}`, () => {
   const file = path.join(temporaryDirectory(), 'terminal.svg');
   execFileSync(process.execPath, [path.join(ROOT, 'tools/picture.mjs'), file]);
   expect(readFileSync(file, 'utf8')).toBe(PICTURE);

@@ -8,7 +8,7 @@ import type { Image } from '../../src/api/types.ts';
 import { account, runBuilt } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
 import { writeSampleOva } from '../support/package-writer.ts';
-import { noScript, onTerminal } from '../support/pseudo-terminal.ts';
+import { NO_SCRIPT, onTerminal } from '../support/pseudo-terminal.ts';
 
 /** Asks which image is meant. */
 const ASKS = 'images latest ubuntu 22.04';
@@ -64,12 +64,12 @@ async function world() {
   return { user, baseUrl: service.baseUrl, spoil };
 }
 
-it.skipIf(noScript).each([
+it.skipIf(NO_SCRIPT).each([
   [80, 24],
   [50, 24],
   [120, 40],
 ])(
-  'on a terminal of %ix%i, commands show what users should see (needs script)',
+  `on a terminal of %ix%i, commands show what users should see${NO_SCRIPT}`,
   async (columns, rows) => {
     const { user, baseUrl, spoil } = await world();
     let text = '';

@@ -1,6 +1,6 @@
 // The shell blocks of README.md and docs/ work as they are written, with the emulator.
 
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type EmulatorProcess, SHELL_COMMAND, startEmulatorProcess } from '../support/cli.ts';
 import { writeSampleOva } from '../support/package-writer.ts';
+import { missing, skipped } from '../support/requirements.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const USERS = ['demo', 'alice', 'backup'];
@@ -16,8 +17,7 @@ const USERS = ['demo', 'alice', 'backup'];
 const ELSEWHERE =
   /^(?:npm|git|sudo|node tools|podman|docker|brew|tar|kubectl|openssl)\b|token-store|\b(?:terraform|packer) /m;
 const PROGRAMS = ['bash', 'jq', 'curl'];
-const MISSING = PROGRAMS.filter((name) => spawnSync(name, ['--version']).error);
-const NEEDED = MISSING.length === 0 ? 'none is skipped' : `skipped without ${MISSING.join(', ')}`;
+const MISSING = skipped(missing(...PROGRAMS));
 
 const PAGES = ['README.md', ...readdirSync(path.join(ROOT, 'docs')).map((name) => `docs/${name}`)];
 /** Those of docs/cli.md that are no examples, which have a test of their own, install completion. */
@@ -91,7 +91,7 @@ async function runBlock(page: string, text: string) {
 
 const SILENT = /^imgctl (?:login|completion|config set|images changes)\b|>>? ~/m;
 
-describe.skipIf(MISSING.length > 0)(`the shell blocks (${NEEDED})`, () => {
+describe.skipIf(MISSING)(`the shell blocks${MISSING}`, () => {
   it.each(BLOCKS)('of %s run: %s', async (page, text) => {
     // Some blocks log in as other users.
     await runBlock(page, 'imgctl login -q --base-url https://images.example.com -u alice');

@@ -1,6 +1,6 @@
 // Completion in real shells on a pseudo terminal: what is offered, and that names are never more than text.
 
-import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cataloguePage, testImage } from '../support/catalogue-page.ts';
 import { COMMAND, type Environment, SHELL_COMMAND } from '../support/cli.ts';
 import { runCli } from '../support/io.ts';
+import { missing, skipped } from '../support/requirements.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 
 type Shell = 'bash' | 'zsh' | 'fish';
@@ -17,8 +18,7 @@ type Shell = 'bash' | 'zsh' | 'fish';
 /** What the tests of a shell lack on this machine, for their titles. */
 function missingFor(shell: Shell): string {
   // `script` is what makes a pseudo terminal for it.
-  const missing = [shell, 'script'].filter((name) => spawnSync(name, ['--version']).error);
-  return missing.length === 0 ? '' : ` (${missing.join(' and ')} not installed)`;
+  return skipped(missing(shell, 'script'));
 }
 
 /** Keys bound in START_UP. */
@@ -224,9 +224,9 @@ async function offersOf(shell: Shell, lines: readonly string[]): Promise<readonl
 }
 
 describe.concurrent.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
-  const missing = missingFor(shell);
+  const absent = missingFor(shell);
 
-  it.skipIf(missing)(`offers what fits in order, without the service${missing}`, async () => {
+  it.skipIf(absent)(`offers what fits in order, without the service${absent}`, async () => {
     const before = server.requests.length;
     const offers = await offersOf(
       shell,
@@ -238,7 +238,7 @@ describe.concurrent.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
     expect(server.requests.length).toBe(before);
   });
 
-  it.skipIf(missing)(`completes plain names only${missing}`, async () => {
+  it.skipIf(absent)(`completes plain names only${absent}`, async () => {
     const keys = [...PLAIN.map((name) => name.charAt(0)), 'f:co', 'f:colon=', 'a', 'e'];
     const { words } = await type(shell, ...keys.map((key) => `imgctl images get ${key}\t`));
     const [first = ''] = PLAIN;
@@ -247,7 +247,7 @@ describe.concurrent.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
     expect(existsSync(path.join(work, 'x'))).toBe(false);
   });
 
-  it.skipIf(missing)(`lists options once on a line, and names escaped${missing}`, async () => {
+  it.skipIf(absent)(`lists options once on a line, and names escaped${absent}`, async () => {
     const lines = ['sync -', 'images get '];
     const { terminal } = await type(shell, ...lines.map((line) => `imgctl ${line}${LIST}`));
     expect(terminal.match(/--dry-run\b/g)).toHaveLength(1);
@@ -259,9 +259,9 @@ describe.concurrent.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
   });
 });
 
-const missing = missingFor('bash');
+const absent = missingFor('bash');
 
-it.skipIf(missing)(`bash completes between quotes${missing}`, async () => {
+it.skipIf(absent)(`bash completes between quotes${absent}`, async () => {
   const typed = ['"z', "'z", '"f', "'f:c", '"f:colon='];
   const { words } = await type('bash', ...typed.map((word) => `imgctl images get ${word}\t`));
   const [colon, , plain] = PLAIN;

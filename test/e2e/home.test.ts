@@ -41,7 +41,7 @@ const REPORT_MODES = `
   };`;
 
 withNodeOptions(
-  'login creates files with mode 600 and folders with 700, whatever the umask and even in a snap',
+  'login creates files with mode 600 and folders with 700, whatever the umask and even in a snap (only with Node)',
   async () => {
     const user = account((await serve()).baseUrl);
     const script = path.join(user.HOME, 'report.cjs');
@@ -58,7 +58,7 @@ withNodeOptions(
 );
 
 withNodeOptions(
-  'twenty processes whose clocks are 10 s apart send one token request, and lose no lock and no setting',
+  'twenty processes whose clocks are 10 s apart send one token request, and lose no lock and no setting (only with Node)',
   async () => {
     const methods: string[] = [];
     const { baseUrl } = await serve({ onRequest: ({ method }) => methods.push(method) });

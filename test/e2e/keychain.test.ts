@@ -8,6 +8,7 @@ import { expect, it } from 'vitest';
 import { account, runBuilt, SHELL_COMMAND } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
 import { filesBelow } from '../support/files.ts';
+import { missing, skipped } from '../support/requirements.ts';
 
 const PASSWORD = 'canary-of-a-pässword';
 const LOGIN = ['login', '--store-password', '--password-stdin', '--debug'];
@@ -20,12 +21,6 @@ async function alice() {
   return { env, home, tokens: path.join(home, '.config/imgctl/tokens') };
 }
 
-/** Which of these programs are not installed, for the title of a skipped test. */
-function missing(...programs: string[]): string {
-  const names = programs.filter((name) => spawnSync('which', [name]).status !== 0);
-  return names.length > 0 ? ` (skipped: ${names.join(', ')} not installed)` : '';
-}
-
 /** Fails if anything here shows the password. */
 function expectNoPassword(...seen: readonly unknown[]): void {
   const text = JSON.stringify(seen);
@@ -33,7 +28,7 @@ function expectNoPassword(...seen: readonly unknown[]): void {
   expect(text).not.toContain(Buffer.from(PASSWORD).toString('base64'));
 }
 
-const gnome = missing('dbus-run-session', 'gnome-keyring-daemon', 'secret-tool');
+const gnome = skipped(missing('dbus-run-session', 'gnome-keyring-daemon', 'secret-tool'));
 
 it.skipIf(gnome)(`login --store-password works with GNOME Keyring${gnome}`, async () => {
   const { env } = await alice();
@@ -58,7 +53,7 @@ it.skipIf(gnome)(`login --store-password works with GNOME Keyring${gnome}`, asyn
   });
 });
 
-const pass = missing('docker-credential-pass', 'pass', 'gpg');
+const pass = skipped(missing('docker-credential-pass', 'pass', 'gpg'));
 
 it.skipIf(pass)(
   `login --store-password, a renewal and logout work with docker-credential-pass${pass}`,

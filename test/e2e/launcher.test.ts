@@ -52,7 +52,7 @@ it('the launcher exits 0 if its reader closes the pipe', async () => {
 // The single executable has one file and ignores NODE_OPTIONS.
 const withFiles = it.skipIf(COMMAND.length === 1);
 
-withFiles('a plain images list loads no heavy library', async () => {
+withFiles('a plain images list loads no heavy library (only with Node)', async () => {
   const { env } = await scriptedService(catalogueOf(testImages(250)));
   const hook = path.join(temporaryDirectory(), 'hook.cjs');
   const report = `process.stderr.write(Object.keys(require.cache).join('\\n'))`;
@@ -68,7 +68,7 @@ withFiles('a plain images list loads no heavy library', async () => {
   }
 });
 
-withFiles('an upgrade ends images list with one line that says so', async () => {
+withFiles('an upgrade ends images list with one line that says so (only with Node)', async () => {
   const folder = copyOf('bin', 'dist', 'package.json');
   const { env, sent } = await scriptedService((request, index) => {
     rmSync(path.join(folder, 'dist'), { recursive: true });

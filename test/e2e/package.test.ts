@@ -49,7 +49,7 @@ describe('the package', () => {
   });
 
   it.skipIf(process.platform === 'win32')(
-    'installs offline without others (not on Windows)',
+    'installs offline without others (only on Unix)',
     async () => {
       const prefix = path.join(folder, 'prefix');
       const options = ['--global', '--offline', '--ignore-scripts', '--prefix', prefix];

@@ -16,6 +16,7 @@ import {
 } from '../support/cli.ts';
 import { serve, serveWithClock } from '../support/emulator.ts';
 import { failed, temporaryDirectory } from '../support/io.ts';
+import { onLinux } from '../support/requirements.ts';
 
 const SIGNALS = [
   ['SIGHUP', 129],
@@ -91,10 +92,10 @@ describe.each(SIGNALS)('%s', (signal, exitCode) => {
 });
 
 describe('imgctl', () => {
-  it.skipIf(process.platform !== 'linux').each([
+  onLinux.each([
     ['started by nohup', 'nohup "$0" "$@"'],
     ['of a script that ignores it', 'trap "" HUP; "$0" "$@"'],
-  ])('sync --wait %s goes on after SIGHUP', async (_how, command) => {
+  ])('sync --wait %s goes on after SIGHUP (only on Linux)', async (_how, command) => {
     const service = await serveWithClock({ syncDelay: 60_000 });
     const env = account(service.baseUrl);
     const prelude = `${command} & echo $! >"$HOME/pid"; wait $!; exit $?`;
@@ -107,20 +108,17 @@ describe('imgctl', () => {
   });
 
   // NODE_OPTIONS halts the lookup; the single executable ignores it.
-  it.skipIf(COMMAND.length === 1)(
-    'ends a DNS lookup at SIGTERM (not in an executable)',
-    async () => {
-      const home = freshHome();
-      const halt = path.join(home.HOME, 'halt.cjs');
-      writeFileSync(halt, haltedLookups(path.join(home.HOME, 'pipe')));
-      const env = { ...home, IMGCTL_TOKEN: 'T', NODE_OPTIONS: `--require ${halt}` };
-      const list = startCli(['images', 'list', '--base-url', 'https://images.example'], { env });
-      await list.waitFor('stderr', 'looking up');
-      list.child.kill('SIGTERM');
-      expect((await list.ended).stderr).toMatch(/^looking up\nimgctl: .+\n$/);
-      expect(list.child.signalCode).toBe('SIGTERM');
-    },
-  );
+  it.skipIf(COMMAND.length === 1)('ends a DNS lookup at SIGTERM (only with Node)', async () => {
+    const home = freshHome();
+    const halt = path.join(home.HOME, 'halt.cjs');
+    writeFileSync(halt, haltedLookups(path.join(home.HOME, 'pipe')));
+    const env = { ...home, IMGCTL_TOKEN: 'T', NODE_OPTIONS: `--require ${halt}` };
+    const list = startCli(['images', 'list', '--base-url', 'https://images.example'], { env });
+    await list.waitFor('stderr', 'looking up');
+    list.child.kill('SIGTERM');
+    expect((await list.ended).stderr).toMatch(/^looking up\nimgctl: .+\n$/);
+    expect(list.child.signalCode).toBe('SIGTERM');
+  });
 
   it('demo ends with the image of the uploaded package and leaves no files', async () => {
     const env = {

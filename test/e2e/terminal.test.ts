@@ -13,7 +13,7 @@ import {
   scriptedService,
   startCli,
 } from '../support/cli.ts';
-import { noScript, onTerminal } from '../support/pseudo-terminal.ts';
+import { NO_SCRIPT, onTerminal } from '../support/pseudo-terminal.ts';
 import type { Handler } from '../support/scripted-server.ts';
 
 const CTRL_C = '\u0003';
@@ -85,7 +85,7 @@ const unreachable = () => ({
   IMGCTL_USERNAME: 'demo',
 });
 
-describe.skipIf(noScript)('on a terminal (skipped without script)', () => {
+describe.skipIf(NO_SCRIPT)(`on a terminal${NO_SCRIPT}`, () => {
   it.each([
     ['images list', LISTING, FIRST_PAGE, /^imgctl: interrupted\r$/m],
     ['sync', WAITING, PENDING, /^hint: follow it with: imgctl sync-status 41 --wait\r$/m],

@@ -19,7 +19,7 @@ import { fakeHelper } from '../support/credential-helper.ts';
 import { serve } from '../support/emulator.ts';
 import { filesBelow, filesHolding, tokensOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
-import { NO_REDIS, REDIS_REASON, STORE_PASSWORD, startRedis } from '../support/redis.ts';
+import { NO_REDIS, STORE_PASSWORD, startRedis } from '../support/redis.ts';
 import { errorResponse, scriptedServer } from '../support/scripted-server.ts';
 import { tunnelTo } from '../support/sockets.ts';
 import { SECRETS, storageUser, writeOva } from '../support/uploads.ts';
@@ -353,5 +353,5 @@ describe.each([
   };
 
   it.each(rows)('%s', expectNoSecret);
-  it.skipIf(NO_REDIS).each(STORE)(`%s${REDIS_REASON}`, expectNoSecret);
+  it.skipIf(NO_REDIS).each(STORE)(`%s${NO_REDIS}`, expectNoSecret);
 });

@@ -9,6 +9,7 @@ import { account, runBuilt } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
 import { filesHolding, tokensOf } from '../support/files.ts';
 import { failed, temporaryDirectory } from '../support/io.ts';
+import { skipped } from '../support/requirements.ts';
 import { DISKS, type Disk, mountTmpfs, NO_TMPFS } from './disks.ts';
 import { ageLeftovers, HOMES, KILLS, killRuns } from './kills.ts';
 
@@ -92,7 +93,7 @@ describe.each(DISKS)('on $title', (disk) => {
   });
 });
 
-it.skipIf(NO_TMPFS !== '')('in a read-only home, errors say so', async () => {
+it.skipIf(NO_TMPFS !== '')(`in a read-only home, errors say so${skipped(NO_TMPFS)}`, async () => {
   const home = mountTmpfs('64k');
   expect(spawnSync('mount', ['-o', 'remount,ro', home]).status).toBe(0);
   const env = { ...account('http://127.0.0.1:9'), HOME: home };

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { temporaryDirectory } from '../support/io.ts';
+import { skipped } from '../support/requirements.ts';
 
 export interface Disk {
   readonly title: string;
@@ -42,7 +43,7 @@ export function mountTmpfs(size: string, folder = temporaryDirectory()): string 
 /** Each disk has room until it is filled. */
 export const DISKS: readonly Disk[] = [
   {
-    title: 'a full tmpfs of 64 KiB (skipped without the right to mount)',
+    title: `a full tmpfs of 64 KiB${skipped(NO_TMPFS)}`,
     skipped: NO_TMPFS !== '',
     folder: () => mountTmpfs('64k'),
     fill: (folder) => {

@@ -8,7 +8,7 @@ import { parseFault } from '../../src/emulator/faults.ts';
 import { account, type CliProcess, type Environment, LIST, startCli } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
 import { type CliResult, temporaryDirectory } from '../support/io.ts';
-import { NO_REDIS, REDIS_REASON, startRedis } from '../support/redis.ts';
+import { NO_REDIS, startRedis } from '../support/redis.ts';
 import { listen } from '../support/sockets.ts';
 
 /** Their number is 200 in `npm run test:fleet`. */
@@ -82,7 +82,7 @@ function expectSomeComplete(results: readonly CliResult[]): void {
   expect(complete.length).toBeGreaterThanOrEqual(ALLOWED);
 }
 
-describe.skipIf(NO_REDIS)(`${MACHINES} machines with a token store${REDIS_REASON}`, () => {
+describe.skipIf(NO_REDIS)(`${MACHINES} machines with a token store${NO_REDIS}`, () => {
   it('send one token request in all, one more if the token is revoked, and need no store then', async () => {
     const { service, redis, counts, machinesOf } = await startFleet();
     expectComplete(await endOf(listOn(machinesOf(MACHINES))));

@@ -1,9 +1,9 @@
 // The memory of a long listing.
 
-import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { account, runBuilt, startEmulatorProcess } from '../support/cli.ts';
+import { onLinux } from '../support/requirements.ts';
 
 const TELL_USAGE = path.join(import.meta.dirname, '../../bench/tell-usage.cjs');
 const RUNS = 3;
@@ -27,8 +27,8 @@ async function peakOf(images: number): Promise<number> {
   return peaks.sort((a, b) => a - b)[(RUNS - 1) / 2] ?? Number.NaN;
 }
 
-it.skipIf(!existsSync('/proc/self/status'))(
-  'images list -o ndjson needs at most 35 MB more for 100 times the images (skipped without /proc)',
+onLinux(
+  'images list -o ndjson needs at most 35 MB more for 100 times the images (only on Linux)',
   async () => {
     const small = await peakOf(1_000);
     expect((await peakOf(100_000)) - small).toBeLessThan(MAX_GROWTH);

@@ -9,6 +9,7 @@ import { tryOr } from '../../src/errors.ts';
 import { account, runBuilt } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
 import { temporaryDirectory } from '../support/io.ts';
+import { skipped } from '../support/requirements.ts';
 import { writeOva } from '../support/uploads.ts';
 import { configDirectory } from '../support/users.ts';
 import { mountTmpfs, NO_TMPFS } from './disks.ts';
@@ -81,11 +82,9 @@ async function killPushes(
   expect([...sizes].filter((size) => size !== statSync(file).size)).toEqual([]);
 }
 
-const skipNote = ({ reason }: ServerKind) => (reason === '' ? '' : ` (skipped: ${reason})`);
-
 describe.each(SERVERS)('push to $name', (kind) => {
   it.skipIf(kind.reason !== '')(
-    `ends whole after ${KILLS} kills at random moments, as one image, and leaves nothing${skipNote(kind)}`,
+    `ends whole after ${KILLS} kills at random moments, as one image, and leaves nothing${skipped(kind.reason)}`,
     async () => {
       const isElsewhere = kind.name.startsWith('moto');
       const world = await setUp(kind.start);
@@ -111,7 +110,7 @@ describe.each(SERVERS)('two homes that push one name to $name', (kind) => {
     ['the same content', ['a', 'a']],
     ['different content', ['a', 'b']],
   ])(
-    `with %s, at most ${MAX_GAP} ms apart: ${result}${skipNote(kind)}`,
+    `with %s, at most ${MAX_GAP} ms apart: ${result}${skipped(kind.reason)}`,
     async (_what, seeds) => {
       const { user, server } = await setUp(kind.start);
       for (let round = 0; round < RACES; round += 1) {
@@ -145,7 +144,7 @@ describe.each(SERVERS)('two homes that push one name to $name', (kind) => {
 
 describe.each(SERVERS)('two homes with proofs that push different content to $name', (kind) => {
   it.skipIf(kind.reason !== '').each(['fail', 'replace'])(
-    `at the same time with --on-conflict %s: what is stored is of a push that ended 0${skipNote(kind)}`,
+    `at the same time with --on-conflict %s: what is stored is of a push that ended 0${skipped(kind.reason)}`,
     async (onConflict) => {
       const { user, server } = await setUp(kind.start);
       const name = 'race.ova';
@@ -178,7 +177,7 @@ describe.each(SERVERS)('two homes with proofs that push different content to $na
 });
 
 it.skipIf(NO_TMPFS)(
-  `push to an emulator whose disk is full says so, and leaves nothing${NO_TMPFS && ` (skipped: ${NO_TMPFS})`}`,
+  `push to an emulator whose disk is full says so, and leaves nothing${skipped(NO_TMPFS)}`,
   async () => {
     const uploads = temporaryDirectory();
     mountTmpfs('8m', uploads);
@@ -193,7 +192,7 @@ it.skipIf(NO_TMPFS)(
 );
 
 it.skipIf(NO_TMPFS)(
-  `push to a full disk fails with one line and leaves nothing${NO_TMPFS && ` (skipped: ${NO_TMPFS})`}`,
+  `push to a full disk fails with one line and leaves nothing${skipped(NO_TMPFS)}`,
   async () => {
     const start = async (folder: string) => inFolder(`file://${mountTmpfs('8m', folder)}`, folder);
     const { server, user } = await setUp(start);

@@ -1,12 +1,13 @@
 // Real storages, each started for the running test if it is installed: nginx, Apache, rclone, moto, a small tmpfs.
 
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { temporaryDirectory } from '../support/io.ts';
+import { missing } from '../support/requirements.ts';
 import { unusedPort } from '../support/sockets.ts';
 import { mountTmpfs, NO_TMPFS } from './disks.ts';
 
@@ -28,8 +29,6 @@ export interface ServerKind {
 }
 
 const isRoot = process.getuid?.() === 0;
-const missing = (program: string) =>
-  spawnSync('which', [program]).status === 0 ? '' : `${program} is not installed`;
 
 const NGINX_DAV = '/usr/lib/nginx/modules/ngx_http_dav_ext_module.so';
 

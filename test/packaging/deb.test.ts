@@ -17,7 +17,7 @@ const FILES = [
   ...['share/man/man1/imgctl.1.gz', 'share/zsh/vendor-completions/_imgctl'],
 ].map((file) => `usr/${file}`);
 
-describe.skipIf(!IMGCTL_DEB)('the Debian package (npm run test:executable; IMGCTL_DEB)', () => {
+describe.skipIf(!IMGCTL_DEB)('the Debian package (only with IMGCTL_DEB)', () => {
   it('contains the program, its man page and completions, which only root can write', () => {
     const lines = execFileSync('dpkg-deb', ['--contents', DEB], { encoding: 'utf8' });
     const entries = lines.trim().split('\n');

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { parseKey, seal, unseal } from '../../src/session/shared-store.ts';
 import { thrownBy } from '../support/errors.ts';
 import { type FakeIo, type FakeIoOptions, fakeIo, temporaryDirectory } from '../support/io.ts';
-import { NO_REDIS, REDIS_REASON, startRedis } from '../support/redis.ts';
+import { NO_REDIS, startRedis } from '../support/redis.ts';
 import { listen } from '../support/sockets.ts';
 import { type SessionUnderTest, sessionWith, startService } from './harness.ts';
 
@@ -55,7 +55,7 @@ async function fleetWithToken(env: FakeIoOptions['env'] = {}) {
   return { ...machines, redis, current, token, lock: token.replace(/token$/, 'lock'), unusable };
 }
 
-describe.skipIf(NO_REDIS)(`a shared token store${REDIS_REASON}`, () => {
+describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
   it('gives one token to all machines, and one more if it is revoked, over TLS and with an ACL user', async () => {
     const redis = await startRedis({ tls: true });
     const { emulator, open, use, tokenRequests } = await fleet(redis.env);

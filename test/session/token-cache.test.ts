@@ -14,6 +14,7 @@ import {
 import { modeOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
+import { asRoot, onLinux } from '../support/requirements.ts';
 
 const NOW = Date.UTC(2025, 0, 15);
 const HOUR = 3_600_000;
@@ -90,13 +91,13 @@ describe('the token cache', () => {
   });
 
   // Node's own way to create folders never returns below /proc.
-  it.skipIf(!fs.existsSync('/proc/self'))('is not written where no folder can be', async () => {
+  onLinux('is not written where no folder can be (only on Linux)', async () => {
     const { cache, warnings } = cacheIn('/proc/none');
     await cache.write(TOKEN);
     expect(warnings).toEqual([expect.stringContaining('ENOENT')]);
   });
 
-  it.skipIf(process.getuid?.() !== 0)('ignores a file of another user (needs root)', async () => {
+  asRoot('ignores a file of another user (skipped: needs root)', async () => {
     const { cache, warnings, file } = cacheIn(temporaryDirectory());
     await cache.write(TOKEN);
     fs.chownSync(file, 65_534, 65_534);
@@ -106,9 +107,8 @@ describe('the token cache', () => {
     expect(cache.read()).toEqual(TOKEN);
   });
 
-  const asRoot = it.skipIf(process.getuid?.() !== 0);
   asRoot(
-    'uses a file of another user in a folder that is trusted, and leaves it to its owner',
+    'uses a file of another user in a trusted folder, and leaves it to its owner (skipped: needs root)',
     async () => {
       const { cache, warnings, file } = cacheIn(
         temporaryDirectory(),

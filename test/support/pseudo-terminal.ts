@@ -1,10 +1,10 @@
 // Runs command lines on a pseudo terminal, which `script` of util-linux opens.
 
-import { spawnSync } from 'node:child_process';
 import { type CliProcess, type Environment, SHELL_COMMAND, startCli } from './cli.ts';
+import { missing, skipped } from './requirements.ts';
 
-/** True without `script`; tests on a terminal are then skipped. */
-export const noScript = spawnSync('script', ['--version']).status !== 0;
+/** For `it.skipIf`, and the end of the title: `script` opens the terminal. */
+export const NO_SCRIPT = skipped(missing('script'));
 
 /**
  * Starts a command line of sh, without single quotes, in which `eval "$IMGCTL whoami"` runs the program. What is

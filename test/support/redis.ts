@@ -8,15 +8,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { selfSigned } from './certificate.ts';
 import { temporaryDirectory } from './io.ts';
+import { missing, skipped } from './requirements.ts';
 import { unusedPort } from './sockets.ts';
 
-const isInstalled = ['redis-server', 'redis-cli'].every(
-  (name) => spawnSync('which', [name]).status === 0,
-);
-
-/** For `it.skipIf`, and for the title of the test. */
-export const NO_REDIS = !isInstalled;
-export const REDIS_REASON = isInstalled ? '' : ' (skipped: redis-server is not installed)';
+/** For `it.skipIf`, and the end of the title. */
+export const NO_REDIS = skipped(missing('redis-server', 'redis-cli'));
 
 export const STORE_PASSWORD = 'canary-of-a-store-password';
 /** As docs/unattended.md has it. */

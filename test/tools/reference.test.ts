@@ -5,9 +5,10 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { runCli } from '../support/io.ts';
+import { missing, skipped } from '../support/requirements.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-const HAS_GROFF = spawnSync('groff', ['--version']).status === 0;
+const NO_GROFF = skipped(missing('groff'));
 
 const generate = (mode: string) =>
   execFileSync(process.execPath, ['tools/generate.mjs', mode], { cwd: ROOT, stdio: 'pipe' });
@@ -16,9 +17,9 @@ it('docs/cli.md is up to date (npm run generate)', () => {
   expect(String(generate('--check'))).toBe('');
 });
 
-const title = 'the man page shows every command, option, argument and example (needs groff)';
+const title = `the man page shows every command, option, argument and example${NO_GROFF}`;
 
-it.skipIf(!HAS_GROFF)(title, async () => {
+it.skipIf(NO_GROFF)(title, async () => {
   generate('--man');
   const args = ['-ww', '-man', '-Tutf8', '-P-cbou', '-rLL=500n', 'dist/man/imgctl.1'];
   const { stdout: text, stderr } = spawnSync('groff', args, { cwd: ROOT, encoding: 'utf8' });
