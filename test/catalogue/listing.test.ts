@@ -316,6 +316,20 @@ it('a list of more than 10,000 pages ends after 10,000 requests', async () => {
   expect(client.requests).toBe(10_000);
 });
 
+it.each([
+  [0, 12],
+  [1, 12],
+  [3, 16],
+])(
+  'a list that announces %i pages and never ends, ends after %i requests',
+  async (pages, requests) => {
+    const client = endless({ pages });
+    const error = await failure(count(client, true));
+    expect(error.message).toBe('the list is incomplete: its pages do not end');
+    expect(client.requests).toBe(requests);
+  },
+);
+
 it('a list that is held in memory has at most 256 MiB', async () => {
   const page = { bytes: 4 * 2 ** 20, pages: 65, total: 65, hasNext: false };
   const error = await failure(count(endless(page), false));

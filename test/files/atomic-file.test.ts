@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readJsonFile, replaceFile, writeJsonFile } from '../../src/files/atomic-file.ts';
 import { readTextFile } from '../../src/files/user-file.ts';
-import { silentPipe } from '../support/files.ts';
+import { modeOf, silentPipe } from '../support/files.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
 
@@ -95,6 +95,27 @@ describe('readTextFile', () => {
       await expect(reading).rejects.toMatchObject({ code: 'config', message });
     },
   );
+});
+
+unixOnly('modes are Unix')(
+  'replaceFile gives a file mode 600 before it has its name, and new folders 700',
+  async () => {
+    const directory = path.join(temporaryDirectory(), 'new');
+    const file = path.join(directory, 'token.json');
+    let staged: string[] = [];
+    const assertHeld = () => {
+      staged = fs.readdirSync(directory).map((name) => modeOf(path.join(directory, name)));
+    };
+    await replaceFile(file, 'text', { assertHeld });
+    expect([staged, modeOf(file), modeOf(directory)]).toEqual([['600'], '600', '700']);
+  },
+);
+
+unixOnly('modes are Unix')('readJsonFile tightens a file that others could read', () => {
+  const file = fileWith('{}');
+  fs.chmodSync(file, 0o644);
+  readJsonFile(file);
+  expect(modeOf(file)).toBe('600');
 });
 
 describe('replaceFile', () => {

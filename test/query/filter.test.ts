@@ -117,7 +117,7 @@ describe('filterPredicate', () => {
   it.each([
     ...rows(true, 'id,eq,012', 'id,like,1%', 'id,le,12', 'id,ge,12'),
     ...rows(true, 'name,eq,ubuntu-22.04,server.ova', 'name,like,UBUNTU%'),
-    ...rows(false, 'name,like,ubuntu', 'name,lt,Z'),
+    ...rows(false, 'name,like,ubuntu', 'name,lt,Z', 'name,notlike,UBUNTU%', 'id!~1'),
     ...rows(true, 'public,eq,true', 'public,gt,false', 'public,like,t%'),
     ...rows(false, 'public,ne,TRUE'),
     ...rows(true, 'created_on,eq,2018-07-18 Wed 19:36:49 UTC', 'created_on,like,2018-07-18%'),
@@ -130,7 +130,7 @@ describe('filterPredicate', () => {
 
   it.each([
     ...rows(true, 'folder,eq,null', 'data_store,eq,null', 'created_on,eq,null'),
-    ...rows(true, 'created_on,ne,-1d', 'public,ne,true'),
+    ...rows(true, 'created_on,ne,-1d', 'public,ne,true', 'folder,notlike,%', 'folder!~a'),
     ...rows(false, 'folder,ne,null', 'folder,like,%', 'folder,in,null,x', 'created_on,lt,-1d'),
   ])('returns for a null or missing value and %s: %s', (filter, expected) => {
     expect(matches(filter, { folder: null, created_on: null })).toBe(expected);

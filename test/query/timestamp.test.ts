@@ -48,7 +48,7 @@ describe('parseTimestamp', () => {
     ...rows('invalid offset', '2018-07-18 Wed 15:36:49 +02:'),
     ...rows('not a leap year', '1900-02-29 Thu 00:00:00 UTC'),
     ...rows('invalid day', '2018-06-31 Sun 00:00:00 UTC', '2018-07-00 Sat 00:00:00 UTC'),
-    ...rows('invalid month', '2018-13-01 Tue 00:00:00 UTC'),
+    ...rows('invalid month', '2018-13-01 Tue 00:00:00 UTC', '2018-00-10T00:00:00Z'),
     ...rows('invalid hour', '2018-07-18 Wed 24:00:00 UTC', '2018-07-18T25:00:00Z'),
     ...rows('invalid time', '2018-07-18 Wed 15:60:00 UTC', '2018-07-18 Wed 15:36:60 UTC'),
     ...rows('unknown zone', ...UNKNOWN_ZONES.map((zone) => `2018-07-18 Wed 15:36:49 ${zone}`)),
