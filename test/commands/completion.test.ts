@@ -189,7 +189,7 @@ describe('__complete prints no error', () => {
   });
 
   it.each([
-    ['sync-status ', { HOME: '/nonexistent' }],
+    ['sync-status ', { HOME: '/dev/null/missing' }],
     ['--base-url nope images get ', {}],
     ['--profile ../x images get ', {}],
     ['images get ', { IMGCTL_OUTPUT: 'nope' }],

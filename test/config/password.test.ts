@@ -117,7 +117,7 @@ unixOnlySuite('sh is Unix')('the password command', () => {
     ['printf "secret\\nrest\\n"', 'secret'],
     ['printf " a p\\303\\244ss"', ' a päss'],
     ['echo secret; exit 3', 'the password command failed with exit code 3'],
-    ['echo secret; sleep 0.1; exit 3', 'the password command failed with exit code 3'],
+    ['echo secret; exec >&-; exit 3', 'the password command failed with exit code 3'],
     ['yes secret', 'secret'],
     ['echo secret; kill -9 $$', 'the password command was killed by SIGKILL'],
     ['true', 'the password command gave an empty line'],
@@ -198,7 +198,8 @@ unixOnlySuite('sh is Unix')('a program', () => {
   it('that takes too long or does not start is reported', async () => {
     const slow = await runChild(io(), { command: 'exec sleep 60', stderr: 'pipe', limit: 50 });
     expect(slow).toMatchObject({ exitCode: undefined, failure: 'did not finish within 0.05 s' });
-    const none = await runChild(io(), { command: '/nonexistent', args: [], stderr: 'pipe' });
+    const command = path.join(temporaryDirectory(), 'missing');
+    const none = await runChild(io(), { command, args: [], stderr: 'pipe' });
     expect(none).toMatchObject({ failure: 'could not be started', cause: { code: 'ENOENT' } });
   });
 });

@@ -2,7 +2,6 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { replaceFile } from '../../src/files/atomic-file.ts';
 import { MutexLostError, withMutex, withMutexIfPossible } from '../../src/files/mutex.ts';
@@ -66,26 +65,35 @@ describe('the lock', () => {
     expect([await contend(file), neighbours(file)]).toEqual([1, []]);
   });
 
-  it('of a living holder is not taken over by one whose clock is 10 s behind or ahead', async () => {
-    const compete = async (skew: number) => {
+  it.each([-10_000, 10_000])(
+    'of a living holder stays its own if clocks differ by %i ms',
+    async (skew) => {
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+      onTestFinished(() => void vi.useRealTimers());
       const file = freshFile();
       const events: string[] = [];
-      const hold = (name: string, io: Io, milliseconds: number) =>
-        withMutex(file, PATIENCE, io, async (assertHeld) => {
-          events.push(`${name} begins`);
-          await wait(milliseconds);
-          assertHeld();
-          events.push(`${name} ends`);
+      let release = () => {};
+      const first = withMutex(file, PATIENCE, fakeIo({ time: 0 }), async (assertHeld) => {
+        events.push('first begins');
+        await new Promise<void>((resolve) => {
+          release = resolve;
         });
-      const io = fakeIo();
-      // Longer than a lock without renewal lives.
-      const first = hold('first', { ...io, now: () => Date.now() - skew }, 6_500);
+        assertHeld();
+        events.push('first ends');
+      });
       await expect.poll(() => events).toEqual(['first begins']);
-      await Promise.all([first, hold('second', { ...io, now: () => Date.now() + skew }, 0)]);
-      expect(events).toEqual(['first begins', 'first ends', 'second begins', 'second ends']);
-    };
-    await Promise.all([compete(-10_000), compete(10_000)]);
-  }, 15_000);
+      const io = fakeIo({ time: skew });
+      const sleep: Io['sleep'] = (milliseconds, signal) => {
+        vi.advanceTimersByTime(milliseconds);
+        // Twice as long as a lock without renewal lives.
+        if (io.sleeps.length === 100) release();
+        return io.sleep(milliseconds, signal);
+      };
+      await withMutex(file, PATIENCE, { ...io, sleep }, async () => events.push('second begins'));
+      await first;
+      expect(events).toEqual(['first begins', 'first ends', 'second begins']);
+    },
+  );
 
   it('of a holder that was stopped is taken over, and the holder notices', async () => {
     const file = freshFile();
@@ -162,6 +170,16 @@ describe('the lock', () => {
     expect(await withMutexIfPossible(file, PATIENCE, io, async () => 2)).toBe(2);
     expect(entries()).toEqual(before);
     expect(io.sleeps).toEqual([]);
+  });
+
+  it('is stale once it has not changed for 5 s', async () => {
+    const file = freshFile();
+    fs.mkdirSync(`${file}.lock`);
+    fs.writeFileSync(path.join(`${file}.lock`, `${A}`), '');
+    const io = fakeIo({ time: 0 });
+    expect(await withMutex(file, PATIENCE, io, async () => 'done')).toBe('done');
+    // Each pause takes 100 ms.
+    expect(io.sleeps).toHaveLength(51);
   });
 
   it('is waited for no longer than the patience', async () => {

@@ -124,7 +124,7 @@ export async function storageUser(
     storage,
     work: temporaryDirectory(),
     imgctl: (command: string, changes = {}) =>
-      runCli(command.split(' '), { env: { ...env, ...changes } }),
+      runCli(command.split(' '), { env: { ...env, ...changes }, time: Date.now() }),
     /** All files of the storage, hidden ones too. */
     stored: () => (existsSync(folder) ? readdirSync(folder).sort() : []),
     syncs: () => seen.service.filter(({ request }) => request.startsWith('PATCH')).length,

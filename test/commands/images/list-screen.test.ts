@@ -1,7 +1,6 @@
 // images list on a terminal: records, the line below the table and the progress.
 
-import { setTimeout as wait } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { catalogueOf, testImages } from '../../support/catalogue-page.ts';
 import { type FakeIoOptions, fakeIo, runCli } from '../../support/io.ts';
 import { configDirectory, scriptedUser } from '../../support/users.ts';
@@ -48,12 +47,17 @@ describe('the progress of images list', () => {
   const ERASE = '\u001b[0K';
   const TERMINAL = { errorColumns: 80, columns: 80 };
 
-  /** Returns what `images list` writes to stderr while page 2 waits for this text, or three times the usual delay. */
-  async function errorOutput(line: string, options: FakeIoOptions, text?: string) {
+  /** Returns what `images list` writes to stderr if page 2 takes longer than the delay of the progress. */
+  async function errorOutput(line: string, options: FakeIoOptions) {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval', 'clearTimeout', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
     const { env } = await scriptedUser(async (request, index) => {
-      const isSecond = request.url.searchParams.get('page') === '2';
-      if (isSecond && text === undefined) await wait(300);
-      while (isSecond && !io.stderr.text.includes(text ?? '')) await wait(5);
+      if (request.url.searchParams.get('page') === '2') {
+        await vi.advanceTimersByTimeAsync(100);
+        // What the spinner loads.
+        for (const name of ['ora', '../../../src/output/width.ts']) await import(name);
+        for (let turns = 0; turns < 5; turns += 1) await new Promise(setImmediate);
+      }
       return catalogueOf(testImages(40))(request, index);
     });
     const io = fakeIo({ ...options, env });
@@ -62,7 +66,8 @@ describe('the progress of images list', () => {
   }
 
   it('shows the pages that --limit needs, and disappears at the end', async () => {
-    const pieces = await errorOutput('', TERMINAL, 'page 1 of 2, 2 images');
+    const pieces = await errorOutput('', TERMINAL);
+    expect(pieces.join('')).toContain('page 1 of 2, 2 images');
     expect(pieces.slice(-2)).toEqual([ERASE, '3 of 40 images (--limit)\n']);
   });
 
