@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
-import { builtin, type Clock, type Io, untilAborted } from '../io.ts';
+import { type Clock, type Io, untilAborted } from '../io.ts';
 import { type AssertHeld, errorReason, isMissing, readUtf8, replaceFile } from './atomic-file.ts';
 import { withMutex } from './mutex.ts';
 
@@ -21,13 +21,8 @@ export async function readTextFile(
   { signal }: Pick<Io, 'signal'>,
 ): Promise<string | undefined> {
   let hint: string | undefined;
-  const { buffer } = builtin('node:stream/consumers');
   try {
-    const stream = fs.createReadStream(file, { signal, end: MAX_SIZE, highWaterMark: 2 ** 20 });
-    const bytes = await untilAborted(buffer(stream), signal);
-    if (bytes.length > MAX_SIZE) {
-      throw new Error(`it is larger than ${MAX_SIZE / 2 ** 20} MiB`);
-    }
+    const bytes = await untilAborted(readBytes(file, signal), signal);
     const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
     if (isGzip) hint = 'decompress it first, for example with: gzip -d';
     return readUtf8(bytes);
@@ -37,6 +32,18 @@ export async function readTextFile(
     const message = `cannot read ${what}: ${errorReason(cause)}`;
     throw new ImgctlError('config', message, { cause, hint });
   }
+}
+
+async function readBytes(file: string, signal: AbortSignal): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of fs.createReadStream(file, { signal, highWaterMark: 2 ** 20 })) {
+    size += chunk.length;
+    // A device says that it has no bytes.
+    if (size > MAX_SIZE) throw new Error(`it is larger than ${MAX_SIZE / 2 ** 20} MiB`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 /** Returns the path without symbolic links, also of a file that does not exist yet. */
