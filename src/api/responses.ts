@@ -212,7 +212,7 @@ export function nextPage(response: HttpResponse, visited: ReadonlySet<string>): 
 }
 
 function nextUrl({ body, url }: HttpResponse): URL | undefined {
-  const value = parseJson(body).value;
+  const { value } = parseJson(body, true);
   const meta = isObject(value) ? value.meta : undefined;
   const pages = isObject(meta) ? meta.pages : undefined;
   const next = isObject(pages) ? pages.next_url : undefined;

@@ -8,67 +8,57 @@ type Kind = readonly [meaning: string, isValid: (value: unknown) => boolean];
 
 type Kinds = Readonly<Record<string, Kind>>;
 
-function typed(meaning: string, ...types: readonly string[]): Kind {
-  return [meaning, (value) => types.includes(typeof value)];
-}
+const isText = (value: unknown) => typeof value === 'string';
+const isFunction = (value: unknown) => typeof value === 'function';
+const isWhole = (value: unknown, min: number, max: number) =>
+  Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max;
 
-function instance(name: string, type: typeof URL | typeof AbortSignal): Kind {
-  return [name, (value) => value instanceof type];
-}
-
-function either([left, isLeft]: Kind, [right, isRight]: Kind): Kind {
-  return [`${left} or ${right}`, (value) => isLeft(value) || isRight(value)];
-}
-
-function whole(min: number, max = Number.MAX_SAFE_INTEGER): Kind {
-  const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
-  const isValid = (value: unknown) => Number.isSafeInteger(value) && inRange(Number(value));
-  const inRange = (value: number) => value >= min && value <= max;
-  return [`a whole number ${range}`, isValid];
-}
-
-const TEXT = typed('a string', 'string');
-const FUNCTION = typed('a function', 'function');
-const TEXTS: Kind = [
-  'a string or an array of strings',
-  (value) => [value].flat().every((each) => typeof each === 'string'),
+const TEXT: Kind = ['a string', isText];
+const FUNCTION: Kind = ['a function', isFunction];
+const TEXTS: Kind = ['a string or an array of strings', (value) => [value].flat().every(isText)];
+const AT_LEAST_1: Kind = [
+  'a whole number of at least 1',
+  (value) => isWhole(value, 1, Number.MAX_SAFE_INTEGER),
 ];
 
-export const QUERY: Kinds = { text: TEXTS, filter: TEXTS, sort: TEXTS, limit: whole(1) };
+function whole(min: number, max: number): Kind {
+  return [`a whole number from ${min} to ${max}`, (value) => isWhole(value, min, max)];
+}
+
+export const QUERY: Kinds = { text: TEXTS, filter: TEXTS, sort: TEXTS, limit: AT_LEAST_1 };
 
 /** With the limits of the settings. */
 export const CLIENT: Kinds = {
-  baseUrl: either(TEXT, instance('a URL', URL)),
+  baseUrl: ['a string or a URL', (value) => isText(value) || value instanceof URL],
   token: TEXT,
   username: TEXT,
-  password: either(TEXT, FUNCTION),
-  allowHttp: typed('a boolean', 'boolean'),
+  password: ['a string or a function', (value) => isText(value) || isFunction(value)],
+  allowHttp: ['a boolean', (value) => typeof value === 'boolean'],
   timeout: whole(1, 2 ** 31 - 1),
   retries: whole(0, 100),
   concurrency: whole(1, 32),
   authScheme: ["'bearer' or 'basic'", (value) => value === 'bearer' || value === 'basic'],
   ca: TEXT,
   proxy: TEXT,
-  signal: instance('an AbortSignal', AbortSignal),
+  signal: ['an AbortSignal', (value) => value instanceof AbortSignal],
   onTrace: FUNCTION,
   onWarning: FUNCTION,
 };
 
 /** @throws ImgctlError usage: an option is unknown or of another type; undefined counts as not given */
-export function checkOptions(given: unknown, what: string, kinds: Kinds): void {
+export function checkOptions(given: object | null, what: string, kinds: Kinds): void {
   if (typeof given !== 'object' || given === null) {
     throw new ImgctlError('usage', `the ${what} must be an object`);
   }
   for (const [name, value] of Object.entries(given)) {
-    const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
-    if (kind === undefined) {
+    const [meaning, isValid] = (Object.hasOwn(kinds, name) && kinds[name]) || [];
+    if (isValid === undefined) {
       const valid = Object.keys(kinds);
       const meant = nearest(name, valid);
       throw new ImgctlError('usage', `unknown option ${quoted(name)} in the ${what}`, {
         hint: meant === undefined ? `valid: ${valid.join(', ')}` : `did you mean ${meant}?`,
       });
     }
-    const [meaning, isValid] = kind;
     if (value === undefined || isValid(value)) continue;
     // Of others, a value may be a secret.
     const got = typeof value === 'number' ? ` (got ${value})` : '';

@@ -182,6 +182,12 @@ describe('the next page', () => {
     expect(pageAfter(linkTo(next))).toBe(`https://images.example.com/api/v2/image${query}`);
   });
 
+  it('is found in a body that is not UTF-8', () => {
+    const json = JSON.stringify({ ...linkTo('?page=2'), data: [{ name: 'caf\u00e9' }] });
+    const page = { ...response(200, ''), body: Buffer.from(json, 'latin1') };
+    expect(nextPage(page, new Set())?.search).toBe('?page=2');
+  });
+
   const NOTHING = ['no JSON', null, [], {}, { meta: null }, { meta: { pages: null } }];
   const NO_LINK = [{ meta: { pages: {} } }, linkTo(null), linkTo(2), linkTo('http://[')];
 
