@@ -62,7 +62,7 @@ interface Dav extends Pick<StorageOptions, 'clock' | 'partsFile'> {
   readonly failed: Set<string>;
 }
 
-type StoredFile = NonNullable<ReturnType<typeof filesOf>>[number];
+type StoredFile = ReturnType<typeof filesOf>[number];
 
 async function compare(
   dav: Dav,
@@ -75,14 +75,10 @@ async function compare(
   if (!stored) return { state: 'absent' };
   if (stored.size !== file.size) return { state: 'different' };
   if (proved !== undefined && stored.state === proved) return { state: 'same', stored: proved };
-  const comparison = await readBack(file, async (headers) => {
-    return requireSuccess(
-      dav,
-      await dav.requests.send({ method: 'GET', url: dav.urlOf(name), headers }),
-    );
+  return readBack(file, stored, async (headers) => {
+    const request = { method: 'GET', url: dav.urlOf(name), headers };
+    return requireSuccess(dav, await dav.requests.send(request));
   });
-  const isProof = comparison.state === 'same' && stored.isSettled;
-  return isProof ? { state: 'same', stored: stored.state } : comparison;
 }
 
 /** Uploads under a new name each time: the server may still be writing what it got before. */
@@ -167,13 +163,17 @@ async function send(dav: Dav, request: StorageRequest, allowed?: number): Promis
 }
 
 /** Returns the response. @throws ImgctlError for a status that is no success, also within a multistatus */
-function requireSuccess({ place }: Dav, response: HttpResponse): HttpResponse {
+function requireSuccess(dav: Dav, response: HttpResponse): HttpResponse {
   const status = statusOf(response);
   if (isSuccess({ status })) return response;
+  throw davError(dav, response, status);
+}
+
+function davError({ place }: Dav, response: HttpResponse, status: number): ImgctlError {
   const { host, pathname } = response.url;
-  if (status === 409) throw noFolder(place, status);
-  if (status !== 423) throw storageError({ ...response, status });
-  throw new ImgctlError('locked', `${host} has locked ${pathname} (423)`, {
+  if (status === 409) return noFolder(place, status);
+  if (status !== 423) return storageError({ ...response, status });
+  return new ImgctlError('locked', `${host} has locked ${pathname} (423)`, {
     hint: 'wait until other programs have released it, then run the command again',
     status,
   });
@@ -185,25 +185,24 @@ function noFolder(place: string, status?: number): ImgctlError {
 }
 
 /** Returns the status of a response, or of the first failure within a multistatus. */
-function statusOf(response: HttpResponse): number {
-  const elements = response.status === 207 ? (responsesIn(response) ?? []) : [];
-  return elements.map(statusWithin).find((status) => status >= 400) ?? response.status;
+function statusOf(response: HttpResponse, elements = responsesIn(response)): number {
+  const failed = elements?.map(statusWithin).find((status) => !isSuccess({ status }));
+  return failed ?? response.status;
 }
 
 /** Returns the status of a file in a multistatus: of itself, or else of its properties, of which some may be missing. */
 function statusWithin(element: XmlElement): number {
-  const statuses = findAll(element, 'status').map(({ text }) =>
-    Number(/ (\d{3})\b/.exec(text)?.[1]),
-  );
-  return statuses.find((status) => status < 300) ?? statuses[0] ?? 200;
+  const statuses = findAll(element, 'status').map(({ text }) => {
+    return Number(/ (\d{3})\b/.exec(text)?.[1] ?? 200);
+  });
+  return statuses.find((status) => isSuccess({ status })) ?? statuses[0] ?? 200;
 }
 
-/** Returns undefined if the body is no multistatus. */
+/** Returns undefined if the response is no multistatus. */
 function responsesIn(response: HttpResponse): XmlElement[] | undefined {
-  const root = xmlOf(response);
-  return root?.name === 'multistatus'
-    ? root.children.filter(({ name }) => name === 'response')
-    : undefined;
+  const root = response.status === 207 ? xmlOf(response) : undefined;
+  if (root?.name !== 'multistatus') return undefined;
+  return root.children.filter(({ name }) => name === 'response');
 }
 
 /** Checks the size of a stored file, which it returns. */
@@ -226,21 +225,20 @@ async function propfind(dav: Dav, url: URL, depth: 0 | 1) {
   const headers = { depth: `${depth}`, 'content-type': 'application/xml; charset=utf-8' };
   const request = { method: 'PROPFIND', url, headers, body: PROPFIND, idempotent: true };
   const response = await requests.send(request);
+  const elements = responsesIn(response);
   // Of a folder, what may not be seen is left out.
-  const status = depth === 0 ? statusOf(response) : response.status;
+  const status = depth === 0 ? statusOf(response, elements) : response.status;
   if (status === 404) return [];
-  if (status >= 400 && status !== 405 && status !== 501) requireSuccess(dav, response);
-  const files = status === 207 ? filesOf(response) : undefined;
-  if (files) return files;
+  if (status >= 400 && status !== 405 && status !== 501) throw davError(dav, response, status);
+  if (elements) return filesOf(response, elements);
   const message = `${place} is not a WebDAV folder (${status})`;
   throw new ImgctlError('bad-answer', message, { hint: CHECK_URL, status });
 }
 
-/** Returns undefined if the body is no multistatus. */
-function filesOf(response: HttpResponse) {
+function filesOf(response: HttpResponse, elements: readonly XmlElement[]) {
   const { date = '' } = response.headers;
-  return responsesIn(response)
-    ?.filter((element) => statusWithin(element) < 300)
+  return elements
+    .filter((element) => isSuccess({ status: statusWithin(element) }))
     .map((element) => {
       // A property that a file does not have comes with a status of its own, and empty.
       const size = Number(textOf(element, 'getcontentlength') || 0);

@@ -10,7 +10,17 @@ import { SETTLED, samePlace, type UploadFile } from './upload-file.ts';
 /** Sends a GET with these headers. @throws ImgctlError for a status that is no success */
 type Get = (headers: Readonly<Record<string, string>>) => Promise<HttpResponse>;
 
-export async function readBack(file: UploadFile, get: Get): Promise<Comparison> {
+interface StoredFile {
+  readonly state: string | undefined;
+  /** A later change would show in the state. */
+  readonly isSettled: boolean;
+}
+
+export async function readBack(
+  file: UploadFile,
+  { state, isSettled }: StoredFile,
+  get: Get,
+): Promise<Comparison> {
   const place = samePlace();
   for (let start = 0; start < file.size; start += PIECE) {
     const end = Math.min(start + PIECE, file.size);
@@ -26,7 +36,7 @@ export async function readBack(file: UploadFile, get: Get): Promise<Comparison> 
       position += chunk.length;
     }
   }
-  return { state: 'same' };
+  return { state: 'same', stored: isSettled ? state : undefined };
 }
 
 /** Returns undefined if the server does not send just this piece. */

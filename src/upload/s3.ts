@@ -32,8 +32,6 @@ import { samePlace, type UploadFile } from './upload-file.ts';
 
 const MIB = 2 ** 20;
 const MAX_PARTS = 10_000;
-/** Those that other programs and settings use. */
-const OTHER_PART_SIZES = [5, 8, 16, 32, 64].map((size) => size * MIB);
 /** Bytes. */
 const MAX_KEY = 1_024;
 const MAX_PAGES = 1_000;
@@ -97,30 +95,21 @@ async function compare(
   if (proved !== undefined && stored.state === proved) return { state: 'same', stored: proved };
   // Without a number it is the MD5 of the whole.
   const [, count] = stored.tag.split('-');
-  const sizes = count === undefined ? [file.size] : partSizesFor(s3, file, Number(count));
-  for (const partSize of stored.isOpaque ? [] : sizes) {
+  if (!stored.isOpaque) {
+    const partSize = Number(count ?? 1) === 1 ? file.size : partSizeOf(s3, file);
     const parts: Digests[] = [];
     const bytes = file.read(0, file.size, samePlace());
     for await (const part of digestsOf(bytes, partSize)) parts.push(part);
     const tag = count === undefined ? parts[0]?.md5 : multipartTag(parts);
     if (tag === stored.tag) return { state: 'same', stored: stored.state };
+    if (count === undefined) return { state: 'different' };
   }
-  if (!stored.isOpaque && count === undefined) return { state: 'different' };
-  // Other programs use parts of any size.
-  const comparison = await readBack(file, async (headers) => {
+  // The parts may have another size.
+  return readBack(file, stored, async (headers) => {
     const response = await s3.send({ name, headers });
     if (!isSuccess(response)) throw s3Error(response);
     return response;
   });
-  const isProof = comparison.state === 'same' && stored.isSettled;
-  return isProof ? { state: 'same', stored: stored.state } : comparison;
-}
-
-/** Returns the part sizes of this run and of other programs with which the file has so many parts. */
-function partSizesFor(s3: S3, file: UploadFile, count: number): readonly number[] {
-  if (count === 1) return [file.size];
-  const sizes = new Set([partSizeOf(s3, file), ...OTHER_PART_SIZES]);
-  return [...sizes].filter((size) => Math.ceil(file.size / size) === count);
 }
 
 async function put(s3: S3, name: string, file: UploadFile, onProgress: OnBytes) {
