@@ -34,13 +34,19 @@ export function s3Code(response: HttpResponse): string {
   return root?.name === 'Error' ? (textOf(root, 'Code') ?? '') : '';
 }
 
-/** Returns an error if the response says that the storage does not support what the request asks for. */
-export function refusedHeader(response: HttpResponse, header: string): ImgctlError | undefined {
+/** @throws ImgctlError if the storage refused the request because of a header that it does not support */
+export function requireSupport(response: HttpResponse, header: string): void {
   const { status, url } = response;
-  const isRefused = /^(NotImplemented|InvalidArgument|)$/.test(s3Code(response));
-  if (!isRefused || (status !== 400 && status !== 501)) return undefined;
-  const message = `${url.host} does not support the header ${header} (${status})`;
-  return new ImgctlError('bad-answer', message, { hint: ASK_FOR_SUPPORT, status });
+  const isUnsupported = /^(NotImplemented|InvalidArgument|)$/.test(s3Code(response));
+  if (!isUnsupported || (status !== 400 && status !== 501)) return;
+  throw new ImgctlError(
+    'bad-answer',
+    `${url.host} does not support the header ${header} (${status})`,
+    {
+      hint: 'use another storage, or ask the administrators of this one to support it',
+      status,
+    },
+  );
 }
 
 /** The status to report an error of S3 as, by its code. */
@@ -49,8 +55,6 @@ const MEANINGS: readonly (readonly [RegExp, number])[] = [
   [/^EntityTooLarge$/, 413],
   [/Quota|StorageFull|InsufficientStorage/i, 507],
 ];
-
-const ASK_FOR_SUPPORT = 'use another storage, or ask the administrators of this one to support it';
 
 const HINTS: Readonly<Record<string, string>> = {
   BadDigest:

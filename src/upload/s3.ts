@@ -13,7 +13,7 @@ import {
   isEncrypted,
   notS3,
   plainTag,
-  refusedHeader,
+  requireSupport,
   rootOf,
   s3Code,
   s3Error,
@@ -183,8 +183,7 @@ async function listUploads(s3: S3, name: string): Promise<string[]> {
 async function startUpload(s3: S3, name: string, file: UploadFile): Promise<Upload> {
   const request = { method: 'POST', name, query: { uploads: '' }, headers: WITH_CRC };
   const response = await s3.send(request);
-  const refused = refusedHeader(response, 'x-amz-checksum-algorithm');
-  if (refused) throw refused;
+  requireSupport(response, 'x-amz-checksum-algorithm');
   const id = textOf(rootOf(response), 'UploadId') || notS3(response);
   // A storage that does not confirm it may refuse the checksums.
   const hasCrc = response.headers['x-amz-checksum-algorithm'] === 'CRC32';
@@ -299,8 +298,7 @@ async function complete(
     const query = { uploadId: id };
     const request = { method: 'POST', name, query, headers, body, patience: COMPLETION };
     const response = await s3.send(request);
-    const refused = replace ? undefined : refusedHeader(response, 'If-None-Match');
-    if (refused) throw refused;
+    if (!replace) requireSupport(response, 'If-None-Match');
     const root = rootOf(response);
     ownTag = plainTag(textOf(root, 'ETag')) || undefined;
     await removeOtherUploads(s3, name, id);
