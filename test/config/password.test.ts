@@ -16,10 +16,13 @@ import { unixOnly, unixOnlySuite } from '../support/platform.ts';
 
 const PATH = process.env.PATH;
 
-function sourceWith(env: Record<string, string>, stored: Record<string, string> = {}, cwd = '/') {
+type Texts = Readonly<Record<string, string>>;
+
+/** @param given options of the command line, by their setting */
+function sourceWith(env: Texts, stored: Texts = {}, cwd = '/', given: Texts = {}) {
   const io = fakeIo({ env: { PATH, ...env }, cwd });
   const config = { profile: 'work', profiles: new Map([['work', stored]]) };
-  return unattendedPassword(new Settings(config, 'work', io.env), io);
+  return unattendedPassword(new Settings(config, 'work', io.env).with(given), io);
 }
 
 describe('the unattended password', () => {
@@ -38,6 +41,16 @@ describe('the unattended password', () => {
     const source = sourceWith(env, { 'password-command': 'echo of-command' }, cwd);
     expect([source?.origin, await source?.read()]).toEqual([origin, password]);
     expect(source?.hint).toContain(`check ${origin} and the user name`);
+  });
+
+  it.each([
+    ['password-command', 'echo of-option'],
+    ['password-file', 'secret'],
+  ])('comes from the option --%s before the variables', async (option, value) => {
+    const cwd = temporaryDirectory();
+    writeFileSync(path.join(cwd, 'secret'), 'of-option\n');
+    const env = { IMGCTL_PASSWORD: 'of-variable', IMGCTL_PASSWORD_FILE: 'other' };
+    expect(await sourceWith(env, {}, cwd, { [option]: value })?.read()).toBe('of-option');
   });
 
   it.each([

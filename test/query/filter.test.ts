@@ -118,6 +118,8 @@ describe('filterPredicate', () => {
     ...rows(true, 'id,eq,012', 'id,like,1%', 'id,le,12', 'id,ge,12'),
     ...rows(true, 'name,eq,ubuntu-22.04,server.ova', 'name,like,UBUNTU%'),
     ...rows(false, 'name,like,ubuntu', 'name,lt,Z', 'name,notlike,UBUNTU%', 'id!~1'),
+    // No part of the text counts twice.
+    ...rows(false, 'name,like,%server.ova%ova', 'name,like,ubuntu%ubuntu%'),
     ...rows(true, 'public,eq,true', 'public,gt,false', 'public,like,t%'),
     ...rows(false, 'public,ne,TRUE'),
     ...rows(true, 'created_on,eq,2018-07-18 Wed 19:36:49 UTC', 'created_on,like,2018-07-18%'),
