@@ -7,11 +7,14 @@ import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
 import type { QueryPlan } from '../query/plan.ts';
 
-export interface CatalogueQuery {
+export interface PageLimits {
   readonly plan: QueryPlan;
   readonly limit?: number | undefined;
   /** 1 to 100 (100). */
   readonly perPage?: number | undefined;
+}
+
+export interface CatalogueQuery extends PageLimits {
   /** Yields images page by page if their order allows it, else all at the end. */
   readonly streams?: boolean;
   /** Requests at a time. */
@@ -19,7 +22,7 @@ export interface CatalogueQuery {
 }
 
 export interface CatalogueObserver {
-  readonly warn?: (message: string) => void;
+  readonly warn?: (message: string, hint?: string) => void;
   readonly progress?: (text: string) => void;
   /** Receives what only --debug shows. */
   readonly trace?: (text: string) => void;
@@ -29,7 +32,10 @@ export interface CatalogueObserver {
 export interface Batch {
   readonly images: readonly ReceivedImage[];
   readonly meta: ImagePage['meta'];
-  /** Number of all images that match; undefined if the service did not count exactly those. */
+  /**
+   * Number of all images that match; undefined if a filter was sent and not all was read, as the service may echo one
+   * that it does not apply.
+   */
   readonly total?: number | undefined;
 }
 
@@ -44,8 +50,8 @@ const LIST_FEWER = 'list fewer images with --filter';
 /**
  * Yields every image that matches, up to the limit. Nothing is yielded twice.
  *
- * The service is not believed: each image is matched, and a sort that the first page does not echo is done here. An
- * echoed sort is believed. The list may change while it is read. If it grew, the further pages are read. If it shrank
+ * The service is not believed: each image is matched, a filter that might leave out a match is not sent, and a sort that
+ * the first page does not echo is done here. An echoed sort is believed. The list may change while it is read. If it grew, the further pages are read. If it shrank
  * or images are missing, it is read once more; after that, it is complete or an error.
  * One image removed and another added between two pages leave the total unchanged: this cannot be noticed.
  * @throws ImgctlError incomplete-list, and whatever a request throws
@@ -58,10 +64,12 @@ export async function* listCatalogue(
   const { plan, limit = Number.POSITIVE_INFINITY } = query;
   /** What was streamed. */
   const yielded = new Set<unknown>();
+  const source = await chooseFilter(client, query);
   let sorts: boolean | undefined;
   let requestsLeft: number | undefined;
   for (let isLast = false; ; isLast = true) {
-    const pass = new ListPass(client, query, requestsLeft);
+    const pass = new ListPass(client, query, source, requestsLeft);
+    source.first = undefined;
     const held: ReceivedImage[] = [];
     let heldBytes = 0;
     let leftOut = 0;
@@ -83,8 +91,10 @@ export async function* listCatalogue(
       const count = before + images.length;
       const noun = count === 1 ? 'image' : 'images';
       progress?.(`page ${pass.pagesRead} of ${pass.pagesKnown}, ${count} ${noun}`);
-      const isCounted = leftOut === 0 && before + matching.length <= page.total;
-      last = { meta: page.meta, total: isCounted ? totalOf(page, plan) : undefined };
+      const matched = before + matching.length;
+      const isCounted = !plan.hasFilter && matched <= page.total;
+      const total = pass.isAllRead ? matched : isCounted ? page.total : undefined;
+      last = { meta: page.meta, total };
       if (query.streams && !sorts) {
         for (const image of images) yielded.add(keyOf(image));
         yield { ...last, images };
@@ -114,6 +124,35 @@ export async function* listCatalogue(
   }
 }
 
+/** The parameters of a list, and its first page if that was read to choose them. */
+interface PageSource {
+  readonly request: PageQuery;
+  first?: ImagePage | undefined;
+}
+
+/**
+ * Chooses the filter that saves pages. `like` minds case at some services, so a filter with letters is sent only if a
+ * row shows that this service ignores it; else the next one is tried, or all images are read.
+ */
+async function chooseFilter(
+  client: Pick<Client, 'listImages'>,
+  { plan, limit = Number.POSITIVE_INFINITY, perPage = MAX_PER_PAGE }: PageLimits,
+): Promise<PageSource> {
+  const request = {
+    // Without an order images may move from page to page.
+    sort: plan.server.sort ?? 'id,asc',
+    // If more images are needed than the limit says, small pages would be many.
+    perPage: plan.hasFilter || plan.hasSort ? perPage : Math.min(perPage, limit),
+  };
+  for (const { filter, check } of plan.server.filters) {
+    if (check === undefined) return { request: { ...request, filter } };
+    const page = await client.listImages({ ...request, filter: check.filter }, 1);
+    if (!page.images.some(check.proves)) continue;
+    return { request: { ...request, filter }, first: check.filter === filter ? page : undefined };
+  }
+  return { request };
+}
+
 /** One pass over the list, from its first page on. */
 class ListPass {
   /** Further pages are not requested in advance. */
@@ -125,29 +164,29 @@ class ListPass {
   pagesKnown = 0;
   /** Number of pages that the first one announced, at least 1. */
   length = 1;
+  /** True if nothing is missing after the page that was yielded last. */
+  isAllRead = false;
   /** Why images may be missing; undefined if the list is complete. */
   fault: string | undefined;
   readonly #client: Pick<Client, 'listImages'>;
   readonly #request: PageQuery;
+  readonly #first: ImagePage | undefined;
   readonly #concurrency: number;
 
   constructor(
     client: Pick<Client, 'listImages'>,
-    { plan, limit = Number.POSITIVE_INFINITY, perPage = MAX_PER_PAGE, concurrency }: CatalogueQuery,
+    { plan, limit = Number.POSITIVE_INFINITY, concurrency }: CatalogueQuery,
+    { request, first }: PageSource,
     requestsLeft = Number.POSITIVE_INFINITY,
   ) {
     this.#client = client;
     this.#concurrency = concurrency;
+    this.#request = request;
+    this.#first = first;
     this.requestsLeft = requestsLeft;
+    const isWhole = !plan.filtersLocally && plan.hasFilter === (request.filter !== undefined);
     // The service cannot know which images count towards the limit if it does not get the whole filter.
-    this.wanted = plan.filtersLocally ? Number.POSITIVE_INFINITY : limit;
-    this.#request = {
-      filter: plan.server.filter,
-      // Without an order images may move from page to page.
-      sort: plan.server.sort ?? 'id,asc',
-      // If more images are needed than the limit says, small pages would be many.
-      perPage: plan.hasFilter || plan.hasSort ? perPage : Math.min(perPage, limit),
-    };
+    this.wanted = isWhole ? limit : Number.POSITIVE_INFINITY;
   }
 
   /**
@@ -162,7 +201,10 @@ class ListPass {
     let total = 0;
     let idlePages = 0;
     const send = () => {
-      const page = this.#client.listImages(this.#request, nextNumber, abort.signal);
+      const first = nextNumber === 1 ? this.#first : undefined;
+      const page = first
+        ? Promise.resolve(first)
+        : this.#client.listImages(this.#request, nextNumber, abort.signal);
       // It is thrown when the page's turn comes.
       page.catch(() => {});
       pending.push(page);
@@ -195,7 +237,9 @@ class ListPass {
         this.pagesKnown = Math.max(announced, this.pagesRead);
         sendInAdvance(page.perPage);
         const seenBefore = seen.size;
-        yield { ...page, images: page.images.filter((image) => addIfNew(seen, keyInPass(image))) };
+        const images = page.images.filter((image) => addIfNew(seen, keyInPass(image)));
+        this.isAllRead = !page.hasNext && this.pagesRead >= page.pages && seen.size >= total;
+        yield { ...page, images };
         sendInAdvance(page.perPage);
         const hadNew = seen.size > seenBefore;
         idlePages = hadNew ? 0 : idlePages + 1;
@@ -234,27 +278,29 @@ function addIfNew(seen: Set<unknown>, key: unknown): boolean {
  */
 export async function readCataloguePage(
   client: Pick<Client, 'listImages'>,
-  { plan, limit, perPage = MAX_PER_PAGE }: Omit<CatalogueQuery, 'concurrency'>,
+  query: PageLimits,
   number: number,
   { warn }: CatalogueObserver = {},
 ): Promise<Batch> {
-  const page = await client.listImages({ ...plan.server, perPage }, number);
+  const { plan, limit, perPage = MAX_PER_PAGE } = query;
+  const { request } = await chooseFilter(client, query);
+  if (plan.hasFilter && request.filter === undefined) {
+    warn?.(
+      'the service may mind case, so images may be missing',
+      'omit --page to search all images',
+    );
+  }
+  const [{ filter } = { filter: undefined }] = plan.server.filters;
+  const page = await client.listImages({ filter, sort: plan.server.sort, perPage }, number);
   if (page.number !== undefined && page.number !== number) {
     warn?.(`the service sent page ${page.number} instead of page ${number}`);
   }
   const images = page.images.filter(plan.matches);
-  const isCounted = images.length === page.images.length;
-  const total = isCounted ? totalOf(page, plan) : undefined;
+  const total = plan.hasFilter ? undefined : page.total;
   return { images: images.slice(0, limit), meta: page.meta, total };
 }
 
-/** Returns the number of all images that match, if the service counted exactly those. */
-function totalOf({ total, meta }: ImagePage, plan: QueryPlan): number | undefined {
-  const isCounted = !plan.filtersLocally && isEcho(meta.filter, plan.server.filter);
-  return isCounted ? total : undefined;
-}
-
-/** Section 2.3 promises an echo of the filter and sort that were applied; it may be percent-encoded, as in the URLs. */
+/** Section 2.3 promises an echo of the sort that was applied; it may be percent-encoded, as in the URLs. */
 function isEcho(echoed: unknown, sent: string | undefined): boolean {
   return (
     sent === undefined || echoed === sent || echoed === encodeURIComponent(sent.toWellFormed())

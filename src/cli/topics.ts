@@ -66,8 +66,8 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
       ],
     },
     'If a zone has several meanings, such as IST or BST, a time is compared in all of them. If they disagree, the image is shown, and a warning counts such images. CST, CDT, MST, MDT, PST and PDT are the North American zones.',
-    'Sorting: -s field or -s field,desc. Repeat -s to sort by several fields, most significant first. Missing values come first; text is sorted by code point.',
-    'Server and client: the service takes one filter and one sort key. To save pages, imgctl sends the first word or filter that cannot make the service leave out a match. It checks every image itself, and sorts if the service does not or if there are several sort keys.',
+    'Sorting: -s field or -s field,desc. Repeat -s to sort by several fields, most significant first. With one key the service sorts, by its own rules. With several, or with name:version, imgctl sorts: missing values first, text by code point.',
+    'The service gets at most one filter, to save pages. imgctl checks every image itself, so a list is complete even if the service compares text in another way.',
   ],
 
   choosing: [

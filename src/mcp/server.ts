@@ -16,8 +16,8 @@ export interface Output {
   readonly exitCode: number;
   /** The first rows. */
   readonly rows: readonly string[];
-  /** Number of all rows. */
-  readonly total: number;
+  /** Number of all rows; null if there are more than `rows`, but nobody knows how many. */
+  readonly total: number | null;
   /** Errors, warnings and notes. */
   readonly messages: readonly string[];
 }
@@ -110,7 +110,7 @@ function createServer(options: ServerOptions, calls: Set<Promise<unknown>>): Mcp
   return server;
 }
 
-/** Runs the tool's command; reads a whole list to count it if its meta has no total. */
+/** Runs the tool's command; a list of the catalogue is read only as far as its limit. */
 async function callTool(
   tool: Tool,
   given: Given,
@@ -120,14 +120,17 @@ async function callTool(
   const { limit = 'limit' in tool.input.shape ? DEFAULT_LIMIT : Number.POSITIVE_INFINITY } = given;
   const words = wordsOf(tool, given);
   if (tool.name === 'images_list') {
-    const argv = [...tool.command, '--output=json', '--meta', `--limit=${limit}`, ...words];
+    // One more, to know if there are more.
+    const argv = [...tool.command, '--output=json', '--meta', `--limit=${limit + 1}`, ...words];
     const output = await run(argv, Number.POSITIVE_INFINITY, signal);
     if (output.exitCode !== 0) return output;
     const { value } = parseJson(Buffer.from(output.rows.join('')));
     // Nothing if the page exceeds the limits of parseJson.
-    const { data, meta } = Object(value) as { data: unknown[]; meta?: { total?: number } };
-    const total = meta?.total;
-    if (total !== undefined) return { ...output, rows: data.map((row) => jsonText(row, 0)), total };
+    const { data, meta } = Object(value) as { data: unknown[]; meta?: Pick<Output, 'total'> };
+    if (meta) {
+      const rows = data.slice(0, limit).map((row) => jsonText(row, 0));
+      return { ...output, rows, total: meta.total };
+    }
   }
   return run([...tool.command, '--output=ndjson', ...words], limit, signal);
 }
@@ -143,9 +146,9 @@ function answerText({ rows, total, messages }: Output, redact: (text: string) =>
     });
   };
   const shown = { messages: fitting(messages), rows: fitting(rows) };
-  if (shown.rows.length < total) {
-    const message = `${total - shown.rows.length} more`;
-    const isCut = rows.length < total;
+  if (total === null || shown.rows.length < total) {
+    const message = total === null ? 'there are more' : `${total - shown.rows.length} more`;
+    const isCut = total === null || rows.length < total;
     const hint = isCut
       ? 'narrow the list with text or filter, or ask for a higher limit'
       : 'ask for fewer rows or fewer columns';
@@ -210,7 +213,8 @@ const DEFAULT_COLUMNS = ['id', 'name', 'path', 'updated_on'];
 const TOOLS: readonly Tool[] = [
   {
     name: 'images_list',
-    description: 'List public images. Returns the total; narrow it with text or filter.',
+    description:
+      'List public images. Returns the total if it is known; narrow it with text or filter.',
     input: LISTING,
     command: ['images', 'list'],
   },

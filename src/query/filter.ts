@@ -73,8 +73,8 @@ export function portableFilter(text: string, now: number): string {
 
 /**
  * Returns the filter as the service expects it, section 4.3; undefined if the service could return less than was
- * asked: services differ in null, times, the order of texts, characters beyond ASCII, backslashes in patterns, and `;`,
- * at which some divide a filter.
+ * asked: services differ in null, times, booleans, the order of texts, characters beyond ASCII, backslashes in patterns,
+ * and `;`, at which some divide a filter. They also differ in case; `planQuery` says how that is checked.
  */
 export function serviceFilter({ field, operator, operands }: Filter): string | undefined {
   const kind = kindOf(field);
@@ -84,6 +84,7 @@ export function serviceFilter({ field, operator, operands }: Filter): string | u
   const filter = [field, operator, ...operands.map(({ text }) => text)].join(',');
   const isSafe =
     kind !== 'time' &&
+    kind !== 'boolean' &&
     (isEquality || isForKind) &&
     operands.every(({ value }) => value !== null) &&
     (operator === 'like' ? /^[ -:<-[\]-~]*$/ : /^[ -:<-~]*$/).test(filter);

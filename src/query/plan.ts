@@ -23,9 +23,21 @@ type Verdict = boolean | string;
 
 type Test<Subject> = (subject: Subject) => Verdict;
 
+/** A condition that the service can apply, so that fewer pages are read. */
+export interface ServiceFilter {
+  readonly filter: string;
+  /** Shows that the service ignores case; without it, this filter could leave out a match. */
+  readonly check?: {
+    /** The same filter, with letters in mixed case. */
+    readonly filter: string;
+    /** True if only a service that ignores case can have found the image. */
+    readonly proves: (image: ImageRecord) => boolean;
+  };
+}
+
 /**
- * Plans a query: the service gets the first condition with which it cannot return less than was asked, words before
- * filters. That only saves pages, so every image must be matched, whatever the service says.
+ * Plans a query: the service may get one of the conditions, words before filters. That only saves pages, so every image
+ * must be matched, whatever the service says.
  * @throws ImgctlError usage
  */
 export function planQuery(input: QueryInput, { now }: { readonly now: number }) {
@@ -35,7 +47,7 @@ export function planQuery(input: QueryInput, { now }: { readonly now: number }) 
     ...filters.map((text) => {
       const filter = parseFilter(text, now);
       const test = filterPredicate(filter);
-      return { text, word: undefined, serviceFilter: serviceFilter(filter), test };
+      return { text, word: undefined, sent: serviceConditions(filter, test), test };
     }),
   ];
   /** The images that each condition matches alone, counted until one image matches all. */
@@ -53,10 +65,6 @@ export function planQuery(input: QueryInput, { now }: { readonly now: number }) 
   };
   const strictWords = conditions.flatMap(({ word }) => (word?.isStrict ? word : []));
   const keys = sorts.map(parseSort);
-  const sent = conditions.find(
-    ({ serviceFilter: filter = '' }) =>
-      filter !== '' && new URLSearchParams({ filter }).toString().length <= MAX_URL_BYTES,
-  );
   const uncertain = new Set<unknown>();
   const zones = new Set<string>();
   let treatment = 'sorted as UTC';
@@ -65,15 +73,16 @@ export function planQuery(input: QueryInput, { now }: { readonly now: number }) 
     zones.add(zone);
   };
   return {
-    /** Query parameters; the service takes one filter and one sort key (service.md section 4.3). */
+    /** The service takes one filter and one sort key (service.md section 4.3). */
     server: {
-      filter: sent?.serviceFilter,
+      filters: conditions.flatMap(({ sent }) => sent),
       sort: keys.length === 1 ? keys[0]?.serviceSort : undefined,
     },
     hasFilter: conditions.length > 0,
     hasSort: keys.length > 0,
-    /** True if the service does not get the whole filter. */
-    filtersLocally: conditions.some((each) => each !== sent || each.word?.isStrict),
+    /** True if no filter of the service is the whole query. */
+    filtersLocally:
+      conditions.length > 1 || conditions.some(({ sent, word }) => !sent[0] || word?.isStrict),
     sortsLocally: keys.length > 1 || keys.some(({ serviceSort }) => serviceSort === undefined),
     /** True if the image matches, or may match: see `zoneWarning`. */
     matches(image: ImageRecord): boolean {
@@ -120,17 +129,40 @@ function wordCondition(text: string) {
     throw new ImgctlError('usage', 'empty search text', { hint: 'omit it to list all images' });
   }
   const word = parseWord(text);
-  const pattern = `%${word.pieces.join('%')}%`;
-  const operands = [{ text: pattern, value: pattern }];
-  return {
-    text,
-    word,
-    // The service would treat a % in the word as a wildcard.
-    serviceFilter: text.includes('%')
-      ? undefined
-      : serviceFilter({ field: 'name', operator: 'like', operands }),
-    test: (image: ImageRecord) => word.matches(nameOf(image)),
+  const test = (image: ImageRecord) => word.matches(nameOf(image));
+  const pattern = inMixedCase(`%${word.pieces.join('%')}%`);
+  const filter: Filter = {
+    field: 'name',
+    operator: 'like',
+    operands: [{ text: pattern, value: pattern }],
   };
+  // The service would treat a % in the word as a wildcard.
+  return { text, word, sent: text.includes('%') ? [] : serviceConditions(filter, test), test };
+}
+
+/** Returns what the service may get of a filter, if anything. */
+function serviceConditions(filter: Filter, test: Test<ImageRecord>): ServiceFilter[] {
+  const sent = serviceFilter(filter) ?? '';
+  const isShort = new URLSearchParams({ filter: sent }).toString().length <= MAX_URL_BYTES;
+  if (sent === '' || !isShort) return [];
+  const { field, operator, operands } = filter;
+  const pattern = operands[0]?.text ?? '';
+  if (operator !== 'like' || !/[a-z]/i.test(pattern)) return [{ filter: sent }];
+  const mixed = inMixedCase(pattern);
+  // Some services take _ as any character.
+  const parts = mixed.split(/[%_]/);
+  const proves = (image: ImageRecord) => {
+    const text = `${readValue(image, field)}`;
+    return test(image) === true && parts.some((part) => !text.includes(part));
+  };
+  return [{ filter: sent, check: { filter: [field, operator, mixed].join(','), proves } }];
+}
+
+/** Returns a text such as %UbUnTu%, which hardly any name contains as it is. */
+function inMixedCase(text: string): string {
+  return text.replace(/[a-z]/gi, (letter, at: number) =>
+    at % 2 === 0 ? letter.toLowerCase() : letter.toUpperCase(),
+  );
 }
 
 /** A missing value or null matches only `eq,null`, `ne` with anything else and `notlike`. */

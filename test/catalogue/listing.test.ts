@@ -9,6 +9,7 @@ import {
   type CatalogueObserver,
   type CatalogueQuery,
   listCatalogue,
+  readCataloguePage,
 } from '../../src/catalogue/listing.ts';
 import { ImgctlError } from '../../src/errors.ts';
 import { planQuery, type QueryInput } from '../../src/query/plan.ts';
@@ -104,8 +105,11 @@ describe('a catalogue listing', () => {
     const observer = { progress: (text: string) => progress.push(text) };
     const { ids, server } = await list(claiming(3), { plan }, observer);
     expect(ids).toEqual(upTo(3));
-    const rest = '&expand=1&filter=name%2Clike%2C%25ima%25&sort=updated_on%2Casc';
-    const targets = [1, 2].map((page) => `/v2/image?per_page=2&page=${page}${rest}`);
+    const like = '&expand=1&filter=name%2Clike%2C%25';
+    const targetOf = (page: number, text: string) =>
+      `/v2/image?per_page=2&page=${page}${like}${text}%25&sort=updated_on%2Casc`;
+    // The first one shows that the service ignores case.
+    const targets = [targetOf(1, 'ImA'), targetOf(1, 'ima'), targetOf(2, 'ima')];
     expect(server.requests.map(({ target }) => target)).toEqual(targets);
     expect(progress).toEqual(['page 1 of 2, 2 images', 'page 2 of 2, 3 images']);
   });
@@ -206,6 +210,55 @@ describe('a catalogue listing with a limit', () => {
   });
 });
 
+describe('a catalogue listing from a service whose like minds case', () => {
+  const images = testImages(6).map((image) => ({ ...image, name: `Rocky-9.${image.id}.ova` }));
+  const minding: Handler = ({ url }) => {
+    const text = /^name,like,%(.*)%$/.exec(url.searchParams.get('filter') ?? '')?.[1] ?? '';
+    return {
+      json: cataloguePage(
+        url,
+        images.filter(({ name }) => name.includes(text)),
+      ),
+    };
+  };
+  const filtersOf = ({ requests }: ScriptedServer) =>
+    requests.map(({ url }) => url.searchParams.get('filter'));
+
+  it.each<[Partial<QueryInput>, number[], (string | null)[]]>([
+    [{ words: ['rocky'] }, upTo(6), ['name,like,%RoCkY%', null, null, null]],
+    [{ filters: ['name,like,%rocky%'] }, upTo(6), ['name,like,%RoCkY%', null, null, null]],
+    [{ words: ['9.'] }, upTo(6), Array(3).fill('name,like,%9.%')],
+    [{ words: ['rocky', '9.4'] }, [4], ['name,like,%RoCkY%', 'name,like,%9.4%']],
+  ])('finds every match of %j', async (input, ids, filters) => {
+    const { error, server, ...found } = await list(minding, { plan: planOf(input) });
+    expect([error, found.ids, filtersOf(server)]).toEqual([undefined, ids, filters]);
+  });
+
+  it('reads on to the limit', async () => {
+    const query = { plan: planOf({ words: ['ROCKY-9.6'] }), limit: 1, streams: true };
+    expect((await list(minding, query)).ids).toEqual([6]);
+  });
+
+  it('warns if one page cannot be checked', async () => {
+    const { client } = await connect(minding);
+    const warnings: string[] = [];
+    const read = (filter: string) =>
+      readCataloguePage(client, { plan: planOf({ filters: [filter] }) }, 1, {
+        warn: (message) => warnings.push(message),
+      });
+    expect((await read('name~9.')).images).toHaveLength(6);
+    expect(warnings).toEqual([]);
+    expect((await read('name~rocky')).images).toEqual([]);
+    expect(warnings).toEqual(['the service may mind case, so images may be missing']);
+  });
+});
+
+it('a catalogue listing requests the pages of a word alone if they show that the service ignores case', async () => {
+  const { ids, server } = await list(claiming(5), { plan: planOf({ words: ['image'] }) });
+  const filters = server.requests.map(({ url }) => url.searchParams.get('filter'));
+  expect([ids, filters]).toEqual([upTo(5), Array(3).fill('name,like,%ImAgE%')]);
+});
+
 describe('a catalogue listing from a service that ignores the query', () => {
   /** Serves images 1 to 8 in the order of their ids, and echoes what these pages echo. */
   const ignoring =
@@ -239,17 +292,22 @@ describe('a catalogue listing from a service that ignores the query', () => {
   });
 
   it.each<[string, Partial<QueryInput>, Handler, number | undefined]>([
-    ['counted what was asked', { filters: ['name~image'] }, catalogueOf(testImages(8)), 8],
-    ['echoes no filter', ODD, ignoring(() => false), undefined],
-    ['counted what does not match', ODD, ignoring(() => true), undefined],
-    ['counted less than it sent', { words: ['image'] }, claiming(8, { total: 1 }), undefined],
-    ['cannot be asked', { filters: ['id,ne,3'] }, catalogueOf(testImages(8)), undefined],
+    ['counted all', {}, catalogueOf(testImages(8)), 8],
+    ['counted less than it sent', {}, claiming(8, { total: 1 }), undefined],
+    ['may count what it did not filter', ODD, ignoring(() => true), undefined],
+    ['may count without the word', { words: ['image'] }, catalogueOf(testImages(8)), undefined],
   ])('knows the total only from one that %s', async (what, input, handler, total) => {
-    // Of the odd ids, the second page alone would be right.
-    for (const limit of [1, 2]) {
-      const { batches } = await list(handler, { plan: planOf(input), limit });
-      expect([what, batches.at(-1)?.total]).toEqual([what, total]);
-    }
+    const { batches } = await list(handler, { plan: planOf(input), limit: 2 });
+    expect([what, batches.at(-1)?.total]).toEqual([what, total]);
+  });
+
+  it('knows the total of what matches if it read everything', async () => {
+    const query = { plan: planOf(ODD), limit: 4 };
+    const { batches } = await list(
+      ignoring(() => true),
+      query,
+    );
+    expect(batches.at(-1)?.total).toBe(4);
   });
 
   it('says for --debug how many images it left out', async () => {

@@ -80,6 +80,18 @@ describe('mcp images_list', () => {
     expect(requests).toHaveLength(5);
   });
 
+  it('says that there are more, without reading on, if a filter was sent', async () => {
+    // Echoes the filter, and ignores it.
+    const { env, server } = await scriptedUser(({ url }) => ({
+      json: cataloguePage(url, testImages(300)),
+    }));
+    const [answer] = await call([['images_list', { filter: ['id,ge,1'], limit: 5 }]], env);
+    const hint = 'narrow the list with text or filter, or ask for a higher limit';
+    const note = { message: 'there are more', hint };
+    expect(answer).toMatchObject({ total: null, count: 5, messages: [{ note }] });
+    expect(server.requests).toHaveLength(1);
+  });
+
   it('counts the matches itself if it filters or sorts locally', async () => {
     const { user } = await userWith({ images: 250 });
     const line = 'images list -q -f name,like,%ubuntu% -f folder,ne,null';
@@ -181,7 +193,7 @@ describe('mcp', () => {
     const answers = await call(calls, user);
     expect(answers.map(({ isError }) => isError)).toEqual([false, true, true, true]);
     expect(answers[0]).toMatchObject({ total: 0, rows: [] });
-    expect(requests).toContainEqual(expect.stringContaining('--help'));
+    expect(requests).toContainEqual(expect.stringMatching(/--help/i));
   });
 
   it('offers sync only with --allow-sync, and describes all tools in 6,000 characters', async () => {

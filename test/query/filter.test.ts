@@ -21,7 +21,6 @@ describe('serviceFilter', () => {
     ['id,in, 1, 02 ,-3', 'id,in,1,2,-3'],
     ['id>=5', 'id,ge,5'],
     ['name,in,a , b', 'name,in,a,b'],
-    ['public,eq,TRUE', 'public,eq,true'],
     ['path~[a] b/c', 'path,like,%[a] b/c%'],
     ['folder,like,null', 'folder,like,null'],
     ['folder,in,null,x', 'folder,in,null,x'],
@@ -29,6 +28,7 @@ describe('serviceFilter', () => {
     ...rows(undefined, 'folder,eq,null', 'folder!=null', 'folder!=a', 'id!=3'),
     ...rows(undefined, `created_on=${STAMP}`, 'created_on>=2018-07-18', 'created_on~2018'),
     ...rows(undefined, 'name<b', 'folder>=a', 'name=é', 'name~é', 'name,in,a,é', 'name~a\\b'),
+    ...rows(undefined, 'public=true', 'public,in,TRUE', 'public!=false'),
   ] as const)('returns for %s what cannot lose images: %s', (text, filter) => {
     expect(serviceFilter(parseFilter(text, NOW))).toBe(filter);
   });

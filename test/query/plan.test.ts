@@ -13,41 +13,69 @@ const plan = (input: QueryInput) => planQuery(input, { now: NOW });
 
 describe('planQuery', () => {
   it.each([
-    [{}, undefined, false],
-    [{ filters: ['Name,EQ,x'] }, 'name,eq,x', false],
-    [{ filters: ['id,gt,1', 'id,lt,9'] }, 'id,gt,1', true],
-    [{ filters: ['created_on,ge,-30d'] }, undefined, true],
-    [{ filters: ['created_on,ge,-30d', 'id,gt,1'] }, 'id,gt,1', true],
-    [{ filters: ['folder,eq,null', `created_on,ge,${STAMP}`] }, undefined, true],
-    [{ words: ['ubuntu'] }, 'name,like,%ubuntu%', false],
-    [{ words: ['ubuntu'], filters: ['id,gt,1'] }, 'name,like,%ubuntu%', true],
-    [{ words: ['a,b', 'c'] }, 'name,like,%a,b%', true],
-    [{ words: ['50%'] }, undefined, true],
-    [{ words: ['é', 'a'] }, 'name,like,%a%', true],
-    [{ words: ['a;b'] }, undefined, true],
-    [{ filters: ['name=a;b'] }, undefined, true],
-    [{ filters: ['public~tru'] }, undefined, true],
-    [{ filters: ['name!~a', 'id!~1', 'id,notlike,1%', 'id>1'] }, 'id,gt,1', true],
-    [{ filters: ['public=true'] }, 'public,eq,true', false],
-  ])('sends for %j the filter %s and filters locally: %s', (input, filter, filtersLocally) => {
-    const { server, ...rest } = plan(input);
-    expect(server.filter).toBe(filter);
-    expect(rest.filtersLocally).toBe(filtersLocally);
+    [{}, [], false],
+    [{ filters: ['Name,EQ,x'] }, ['name,eq,x'], false],
+    [{ filters: ['id,gt,1', 'id,lt,9'] }, ['id,gt,1', 'id,lt,9'], true],
+    [{ filters: ['created_on,ge,-30d'] }, [], true],
+    [{ filters: ['created_on,ge,-30d', 'id,gt,1'] }, ['id,gt,1'], true],
+    [{ filters: ['folder,eq,null', `created_on,ge,${STAMP}`] }, [], true],
+    [{ words: ['ubuntu'] }, ['name,like,%UbUnTu%'], false],
+    [{ words: ['22.04'] }, ['name,like,%22.04%'], true],
+    [{ words: ['ubuntu'], filters: ['id,gt,1'] }, ['name,like,%UbUnTu%', 'id,gt,1'], true],
+    [{ words: ['a,b', 'c'] }, ['name,like,%A,B%', 'name,like,%C%'], true],
+    [{ words: ['50%'] }, [], true],
+    [{ words: ['é', 'a'] }, ['name,like,%A%'], true],
+    [{ words: ['a;b'] }, [], true],
+    [{ filters: ['name,like,%ubuntu%'] }, ['name,like,%ubuntu%'], false],
+    [{ filters: ['name=a;b'] }, [], true],
+    [{ filters: ['public~tru'] }, [], true],
+    [{ filters: ['name!~a', 'id!~1', 'id,notlike,1%', 'id>1'] }, ['id,gt,1'], true],
+    [{ filters: ['public=true'] }, [], true],
+  ])(
+    'offers the service for %j the filters %j and filters locally: %s',
+    (input, filters, locally) => {
+      const { server, filtersLocally } = plan(input);
+      expect([server.filters.map(({ filter }) => filter), filtersLocally]).toEqual([
+        filters,
+        locally,
+      ]);
+    },
+  );
+
+  it.each([
+    ['name,like,%ubuntu%', 'name,like,%UbUnTu%'],
+    ['name~x86_64', 'name,like,%X86_64%'],
+    ['path,like,%[a]%b-1%', 'path,like,%[a]%B-1%'],
+    ['name~22.04', undefined],
+    ['name=ubuntu', undefined],
+  ])('checks the filter %s with %s', (filter, check) => {
+    expect(plan({ filters: [filter] }).server.filters[0]?.check?.filter).toBe(check);
+  });
+
+  it.each([
+    ['ubuntu', 'Ubuntu-1', true],
+    ['ubuntu', 'UbUnTu-1', false],
+    ['ubuntu', 'debian', false],
+    ['a_b', 'A_B', false],
+    // _ may stand for the dash.
+    ['a_b', 'A-B, a_b', false],
+  ])('takes for a check of the word %s the name %s as proof: %s', (word, name, isProof) => {
+    expect(plan({ words: [word] }).server.filters[0]?.check?.proves({ name })).toBe(isProof);
   });
 
   it('applies a filter locally that is too long for a URL', () => {
     const long = `id,in${',1'.repeat(2_000)}`;
     const query = plan({ filters: [long, 'id,gt,0'] });
-    expect(query.server.filter).toBe('id,gt,0');
+    expect(query.server.filters).toEqual([{ filter: 'id,gt,0' }]);
     expect([query.matches({ id: 1 }), query.matches({ id: 2 })]).toEqual([true, false]);
-    expect(plan({ filters: [long] }).server.filter).toBeUndefined();
-    expect(plan({ filters: [long.slice(0, 1_001)] }).server.filter).toBe(long.slice(0, 1_001));
+    expect(plan({ filters: [long] }).server.filters).toEqual([]);
+    const shorter = long.slice(0, 1_001);
+    expect(plan({ filters: [shorter] }).server.filters).toEqual([{ filter: shorter }]);
   });
 
   it('matches every condition, whatever the service gets', () => {
     const query = plan({ filters: ['created_on,le,-30d', 'id,gt,5', 'name,like,u%'] });
     const image = { id: 6, name: 'ubuntu', created_on: STAMP };
-    expect(query.server.filter).toBe('id,gt,5');
     expect(query.matches(image)).toBe(true);
     expect(query.matches({ ...image, id: 3 })).toBe(false);
     expect(query.matches({ ...image, name: 'debian' })).toBe(false);

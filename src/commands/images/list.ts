@@ -67,7 +67,7 @@ async function run(context: Context, options: ImagesListOptions, words: readonly
       'usage',
       '--page cannot be used with words, filters or sorts that imgctl applies itself',
       {
-        hint: 'use --limit instead, or see which ones are local: imgctl help filters',
+        hint: 'use --limit instead',
       },
     );
   }
@@ -95,7 +95,7 @@ async function run(context: Context, options: ImagesListOptions, words: readonly
     collectNames(images, names);
     last = batch;
   }
-  await list.end(options.meta ? { ...last.meta, count, total: total() } : undefined);
+  await list.end(options.meta ? { ...last.meta, count, total: total() ?? null } : undefined);
   const isPart = plan.hasFilter || limit || page;
   if (options.from === undefined) {
     const { account } = await context.session();

@@ -49,7 +49,7 @@ const IMAGES: readonly Image[] = Array.from({ length: 150 }, (_, index) => {
     values[(index * prime) % values.length] as Type;
   const folder = pick(FOLDERS, 5);
   const machine = pick(['', '-x86_64', '-el8'], 11);
-  const name = `${pick(PRODUCTS, 3)}-${pick(['8.9', '8.10', '9'], 7)}-${index % 60}${machine}.ova`;
+  const name = `${pick(PRODUCTS, 2)}-${pick(['8.9', '8.10', '9'], 7)}-${index % 60}${machine}.ova`;
   const label = folder === null ? name : `${folder}/${name}`;
   const data_store = `store-${index % 4}`;
   const created = NOW - ((index * 37) % 50) * 31 * DAY - (index % 3) * HOUR;
@@ -187,9 +187,10 @@ const aSort = fc.tuple(fc.constantFrom(...FIELDS), fc.constantFrom('asc', 'desc'
 /** A number or a part of a name. */
 const aWord = fc.oneof(
   fc.constantFrom('8', '9', '8.1', '8.10', '10', '2', '64', '86', '100'),
-  fc
-    .tuple(anImage, fc.nat(18), fc.integer({ min: 1, max: 8 }))
-    .map(([{ name }, at, length]) => [...name].slice(at, at + length).join('') || 'a'),
+  fc.tuple(anImage, fc.nat(18), fc.integer({ min: 1, max: 8 })).map(([{ name }, at, length]) => {
+    const word = [...name].slice(at, at + length).join('') || 'a';
+    return at % 2 ? word.toUpperCase() : word;
+  }),
 );
 
 const aQuery = fc.record({
@@ -264,6 +265,32 @@ function collated(images: readonly Image[], sort: string | undefined): Image[] {
   return images.toSorted((a, b) => sign * keyOf(a).localeCompare(keyOf(b)));
 }
 
+/** Applies a filter as a database does that minds case and stores booleans as 1 and 0. */
+function mindsCase(image: Image, filter: string): boolean {
+  const [, field, operator = '', content = ''] = /^(\w+),(\w+),(.*)$/s.exec(filter) ?? [];
+  const stored = image[field as Field];
+  const value = typeof stored === 'boolean' ? String(Number(stored)) : stored;
+  if (operator === 'eq') return String(value) === content;
+  if (operator === 'in') return content.split(',').includes(String(value));
+  if (operator !== 'like') {
+    return passes(image, { field: field as Field, operator, text: '', wanted: [Number(content)] });
+  }
+  const escaped = content.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const pattern = escaped.replaceAll('%', '.*').replaceAll('_', '.');
+  return value !== null && new RegExp(`^${pattern}$`, 'su').test(String(value));
+}
+
+/** Sorts as a locale does, with null last. */
+function sortedByLocale(images: readonly Image[], sort: string | undefined): Image[] {
+  const [field = 'id', direction] = (sort ?? 'id').split(',') as [Field, string?];
+  const sign = direction === 'desc' ? -1 : 1;
+  return images.toSorted((a, b) => {
+    const [left, right] = [a[field], b[field]];
+    if (left === null || right === null) return Number(left === null) - Number(right === null);
+    return sign * String(left).localeCompare(String(right), 'en', { numeric: true });
+  });
+}
+
 /** Whether rows are compared in their order; with a limit, of unordered ones only that each matches. */
 type Order = 'ordered' | 'unordered';
 
@@ -275,6 +302,16 @@ it.each<[string, Order, (filter?: string, sort?: string) => readonly Image[], bo
     (filter, sort) =>
       collated(
         IMAGES.filter((image) => filter === undefined || collates(image, filter)),
+        sort,
+      ),
+    true,
+  ],
+  [
+    'minds case and has a locale',
+    'unordered',
+    (filter, sort) =>
+      sortedByLocale(
+        IMAGES.filter((image) => filter === undefined || mindsCase(image, filter)),
         sort,
       ),
     true,
