@@ -81,17 +81,18 @@ export async function getImage(send: Send, id: number | string): Promise<Receive
 
 /**
  * GET /v2/user/image/vm: all of the user's own images; this list has no pages.
- * @throws ImgctlError bad-answer; also if meta announces more images than were sent
+ * @throws ImgctlError bad-answer; also if meta.count, section 2.3, is not the number of images
  */
 export async function listUserImages(send: Send) {
   const response = await send({ method: 'GET', path: '/v2/user/image/vm' });
   const { data, meta } = readImageList(response, MAX_OWN_IMAGES);
   // A service may page this list too, against section 2.3.
-  const { total, pages, next_url: next } = isObject(meta.pages) ? meta.pages : {};
-  for (const announced of [meta.count, total]) {
-    if (isCount(announced) && announced > data.length) {
-      throw shapeError(response, `the body holds ${data.length} of ${announced} images`);
-    }
+  const { total = meta.count, pages, next_url: next } = isObject(meta.pages) ? meta.pages : {};
+  if (meta.count !== data.length || total !== data.length) {
+    const problem = isCount(total)
+      ? `holds ${data.length} of ${total} images`
+      : 'has no number of images';
+    throw shapeError(response, `the body ${problem}`);
   }
   if ((isCount(pages) && pages > 1) || hasText(next)) {
     throw shapeError(response, 'the body is only the first page of the images');

@@ -65,15 +65,17 @@ it.each([
 
 it.each([
   [{ data: [{ id: 1 }, { id: 2 }], meta: { count: 2 } }, 2],
-  [{ data: [{ id: 1 }, { id: 2 }], meta: { count: 1 } }, 2],
-  [{ data: [{ id: 1 }], meta: {} }, 1],
+  [{ data: [], meta: { count: 0 } }, 0],
+  [{ data: [{ id: 1 }, { id: 2 }], meta: { count: 1 } }, 'bad-answer'],
+  [{ data: [], meta: {} }, 'bad-answer'],
+  [{ data: [{ id: 1 }], meta: { count: '1' } }, 'bad-answer'],
   [{ data: [{ id: 1 }], meta: { count: 2 } }, 'bad-answer'],
   [{ data: [{ id: 1 }], meta: { count: 1, pages: { total: 2 } } }, 'bad-answer'],
-  [{ data: [{ id: 1 }], meta: { pages: { page: 1, pages: 1, next_url: null } } }, 1],
+  [{ data: [{ id: 1 }], meta: { count: 1, pages: { page: 1, pages: 1, next_url: null } } }, 1],
   [{ data: [{ id: 1 }], meta: { count: 1, pages: { page: 1, pages: 2 } } }, 'bad-answer'],
-  [{ data: [{ id: 1 }], meta: { pages: { next_url: '?page=2' } } }, 'bad-answer'],
-  [{ data: ['http://x/1'], meta: {} }, 'bad-answer'],
-  [{ data: [{ id: 2 ** 53 }], meta: {} }, 'bad-answer'],
+  [{ data: [{ id: 1 }], meta: { count: 1, pages: { next_url: '?page=2' } } }, 'bad-answer'],
+  [{ data: ['http://x/1'], meta: { count: 1 } }, 'bad-answer'],
+  [{ data: [{ id: 2 ** 53 }], meta: { count: 1 } }, 'bad-answer'],
 ])("the user's own images from %j are %j", async (json, expected) => {
   const { client } = await connect({ 'GET /v2/user/image/vm': { json } });
   const count = client.listUserImages().then(({ images }) => images.length);

@@ -26,7 +26,9 @@ async function userOf(images: readonly Image[] = IMAGES) {
   const pages = catalogueOf(images);
   const user = await scriptedUser((request, index) => {
     const isOwn = request.url.pathname === '/v2/user/image/vm';
-    return isOwn ? { json: { data: images, meta: {} } } : pages(request, index);
+    return isOwn
+      ? { json: { data: images, meta: { count: images.length } } }
+      : pages(request, index);
   });
   const cwd = temporaryDirectory();
   const onTerminal = (line: Step[0]) => user.imgctl(line, { cwd, errorColumns: 200 });
