@@ -147,13 +147,25 @@ function parseOperand(text: string, field: Field, operator: Operator, at: ParseC
   if (operator === 'like' || operator === 'notlike') return { text, value: text };
   if (text === 'null' && (operator === 'eq' || operator === 'ne')) return { text, value: null };
   const kind = kindOf(field);
-  if (kind === 'time') return parseTimeOperand(text, at);
+  if (kind === 'time') {
+    if (!/^[lg][te]$/.test(operator)) refuseDate(text, field, at);
+    return parseTimeOperand(text, at);
+  }
   const value = parseValue(text, kind);
   if (kind !== 'text' && typeof value !== kind) {
     const valid = kind === 'number' ? 'a whole number, such as 42' : 'true or false';
     throw usageError(`invalid value ${quoted(text)} in ${where}`, `use ${valid}`);
   }
   return { text: `${value}`, value };
+}
+
+/** A date alone is its midnight, which no image has. @throws ImgctlError usage */
+function refuseDate(text: string, field: Field, { where }: ParseContext): void {
+  const midnight = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(midnight)) return;
+  const next = new Date(midnight + 86_400_000).toISOString().slice(0, 10);
+  const hint = `select the day with: -f '${field}>=${text}' -f '${field}<${next}'`;
+  throw usageError(`${text} is a whole day in ${where}`, hint);
 }
 
 function parseTimeOperand(text: string, { where, now }: ParseContext): Operand {

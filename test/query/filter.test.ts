@@ -34,6 +34,8 @@ describe('serviceFilter', () => {
   });
 });
 
+const DAY = "-f 'updated_on>=2024-07-31' -f 'updated_on<2024-08-01'";
+
 describe('parseFilter', () => {
   it.each([
     ['id>=1100', 'id,ge,1100'],
@@ -98,6 +100,9 @@ describe('parseFilter', () => {
     ['id,eq,9007199254740993', "invalid value '9007199254740993' in", 'use a whole number'],
     ['id,in,1,,2', "empty item in --filter 'id,in,1,,2'", 'use id,eq,null'],
     ['public,eq,maybe', "invalid value 'maybe' in", 'use true or false'],
+    ['updated_on=2024-07-31', "2024-07-31 is a whole day in --filter 'updated_on=2024-07-31'", DAY],
+    ['updated_on!=2024-07-31', '2024-07-31 is a whole day in', DAY],
+    ['updated_on,in,2024-07-30T00:00Z,2024-07-31', '2024-07-31 is a whole day in', DAY],
     ['created_on,ge,30y', "invalid time '30y' in", 'use 2024-01-31,'],
   ])('rejects %j: %s', (text, message, hint) => {
     const error = thrownBy(() => parseFilter(text, NOW));
@@ -123,7 +128,7 @@ describe('filterPredicate', () => {
     ...rows(true, 'public,eq,true', 'public,gt,false', 'public,like,t%'),
     ...rows(false, 'public,ne,TRUE'),
     ...rows(true, 'created_on,eq,2018-07-18 Wed 19:36:49 UTC', 'created_on,like,2018-07-18%'),
-    ...rows(true, 'created_on,in,2018-07-19,2018-07-18T19:36:49Z', 'updated_on,ge,-2w'),
+    ...rows(true, 'created_on,in,2018-07-19T00:00Z,2018-07-18T19:36:49Z', 'updated_on,ge,-2w'),
     ...rows(true, 'id,in,7, 12 '),
     ...rows(false, 'created_on,ge,-30d', 'updated_on,gt,-2w'),
   ])('returns for %s: %s', (filter, expected) => {
@@ -152,7 +157,7 @@ describe('filterPredicate', () => {
     [{ created_on: UNKNOWN_ZONE }, 'created_on,lt,2018-07-18 Wed 16:00:00 IST', true],
     [{ created_on: UNKNOWN_ZONE }, 'created_on,lt,2018-07-18 Wed 16:00:00 BST', 'IST'],
     [{ created_on: UNKNOWN_ZONE }, 'created_on,ne,2018-07-18 Wed 16:00:00 UTC', 'IST'],
-    [{ created_on: UNKNOWN_ZONE }, 'created_on,in,2018-07-18T12:00Z,2018-07-20', 'IST'],
+    [{ created_on: UNKNOWN_ZONE }, 'created_on,in,2018-07-18T12:00Z,2018-07-20T00:00Z', 'IST'],
     [{ created_on: UNKNOWN_ZONE }, 'created_on,eq,2018-07-19T03:37Z', false],
     [{ created_on: UNKNOWN_ZONE }, 'created_on,le,2018-07-18T01:36:48Z', false],
     [{ created_on: UNKNOWN_ZONE }, 'created_on,le,2018-07-18T01:36:49Z', 'IST'],
