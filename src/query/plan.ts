@@ -6,7 +6,7 @@ import { type Filter, type Operator, parseFilter, serviceFilter } from './filter
 import { parseWord } from './name.ts';
 import { likePredicate, normalize } from './patterns.ts';
 import { parseSort, sortImages } from './sort.ts';
-import { parseTime, type Time, timeDifference } from './timestamp.ts';
+import { parseTime, type Time, timeDifference, UNREADABLE } from './timestamp.ts';
 
 export interface QueryInput {
   readonly words?: readonly string[];
@@ -116,7 +116,9 @@ export function planQuery(input: QueryInput, { now }: { readonly now: number }) 
       if (size === 0) return undefined;
       const images = size === 1 ? '1 image has times' : `${size} images have times`;
       const all = [...zones].sort().join(', ');
-      return `${images} in an unknown zone (${all}); ${size === 1 ? 'it is' : 'they are'} ${treatment}`;
+      const how =
+        zones.has(UNREADABLE) && treatment !== 'shown' ? 'sorted as missing or as UTC' : treatment;
+      return `${images} in an unknown zone (${all}); ${size === 1 ? 'it is' : 'they are'} ${how}`;
     },
   };
 }
@@ -213,7 +215,7 @@ const isZero = (order: number) => order === 0;
 /** Tests the difference of a value to a time, unless it depends on an unknown zone. */
 function timeVerdict(value: FieldValue, bound: Time, accepts: (order: number) => boolean): Verdict {
   const time = parseTime(`${value}`);
-  if (time === undefined) return 'unreadable';
+  if (time === undefined) return UNREADABLE;
   const [least, greatest] = timeDifference(time, bound);
   const isSame = accepts(least) === accepts(greatest);
   // Between them may be the instant for which a test for equality holds.

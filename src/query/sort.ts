@@ -4,7 +4,7 @@ import { ImgctlError } from '../errors.ts';
 import { compareText, FIELDS, type Field, type ImageRecord, kindOf, readValue } from './fields.ts';
 import { versionRanks } from './series.ts';
 import { parseChoice, quoted } from './suggest.ts';
-import { parseTime } from './timestamp.ts';
+import { parseTime, UNREADABLE } from './timestamp.ts';
 
 export const DIRECTIONS = ['asc', 'desc'] as const;
 
@@ -52,9 +52,9 @@ function meantSort(text: string): string | undefined {
 
 /**
  * Returns the images in a new array, sorted stably by the keys. Ascending: null or missing, numbers
- * (false as 0, true as 1), text by code point. Times count as instants only if all values of the field
- * can be parsed: mixed with text they would have no consistent order. In an unknown zone they are read as UTC.
- * @param onUnknownZone receives each image with such a time
+ * (false as 0, true as 1), text by code point. Times count as instants: in an unknown zone as UTC, unreadable ones as
+ * missing.
+ * @param onUnknownZone receives each image with such a time, and its zone or `unreadable`
  */
 export function sortImages<Row extends ImageRecord>(
   images: readonly Row[],
@@ -83,18 +83,16 @@ function ranksOf<Row extends ImageRecord>(
   field: Field,
   onUnknownZone?: (image: Row, zone: string) => void,
 ): Rank[] {
-  const values = images.map((image) => readValue(image, field));
-  if (kindOf(field) === 'time') {
-    const times = values.map((value) => (value === null ? null : parseTime(`${value}`)));
-    if (!times.includes(undefined)) {
-      for (const [index, image] of images.entries()) {
-        const zone = times[index]?.unknownZone;
-        if (zone !== undefined) onUnknownZone?.(image, zone);
-      }
-      return times.map((time) => time?.at ?? null);
-    }
-  }
-  return values.map((value) => (typeof value === 'boolean' ? Number(value) : value));
+  const isTime = kindOf(field) === 'time';
+  return images.map((image) => {
+    const value = readValue(image, field);
+    if (typeof value === 'boolean') return Number(value);
+    if (!isTime || value === null) return value;
+    const time = parseTime(`${value}`);
+    const zone = time ? time.unknownZone : UNREADABLE;
+    if (zone !== undefined) onUnknownZone?.(image, zone);
+    return time?.at ?? null;
+  });
 }
 
 function compareRanks(left: Rank, right: Rank): number {

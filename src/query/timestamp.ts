@@ -52,6 +52,9 @@ export interface Time {
   readonly unknownZone: string | undefined;
 }
 
+/** Stands for the zone of a text that is no time. */
+export const UNREADABLE = 'unreadable';
+
 /** Parses the service's `2018-07-18 Wed 15:36:49 EDT` or ISO 8601. Returns undefined for anything else. */
 export function parseTime(text: string): Time | undefined {
   const { utc, zone = 'none' } = parseService(text) ?? parseIso(text) ?? {};
@@ -65,6 +68,12 @@ export function parseTime(text: string): Time | undefined {
 export function parseTimestamp(text: string): number | undefined {
   const time = parseTime(text);
   return time?.unknownZone === undefined ? time?.at : undefined;
+}
+
+/** True if both are times of the same instant. */
+export function isSameTime(left: unknown, right: unknown): boolean {
+  const instant = parseTimestamp(`${left}`);
+  return instant !== undefined && instant === parseTimestamp(`${right}`);
 }
 
 /** Also parses `30d` or `-30d` (that long ago, units m h d w), and ISO 8601 without an offset as local time. */

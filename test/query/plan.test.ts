@@ -97,6 +97,14 @@ describe('planQuery', () => {
     expect(query.zoneWarning()).toBe(sorted.replace('sorted as UTC', 'shown'));
   });
 
+  it('counts images whose time is unreadable among those that it sorts', () => {
+    const query = plan({ sorts: ['updated_on', 'id'] });
+    query.sort([{ id: 1, updated_on: 'soon' }, { id: 2, updated_on: STAMP }, { id: 3 }]);
+    const warning =
+      '1 image has times in an unknown zone (unreadable); it is sorted as missing or as UTC';
+    expect(query.zoneWarning()).toBe(warning);
+  });
+
   it.each<[string[], unknown, boolean]>([
     [['UBUNTU', '22'], '22-ubuntu', true],
     [['UBUNTU', '22'], '2-ubuntu', false],

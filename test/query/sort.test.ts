@@ -41,8 +41,9 @@ describe('sortImages', () => {
     ['created_on', [NOON, LATER, EARLIER, null], [null, EARLIER, NOON, LATER]],
     // An unknown zone counts as UTC.
     ['created_on', [UNKNOWN, NOON, LATER], [NOON, UNKNOWN, LATER]],
-    // A text that is no time: all of them as text.
-    ['created_on', [NOON, LATER, 'soon'], [LATER, NOON, 'soon']],
+    // A text that is no time counts as missing.
+    ['created_on', [NOON, LATER, 'soon', null], ['soon', null, NOON, LATER]],
+    ['created_on,desc', [NOON, 'unknown', LATER], [LATER, NOON, 'unknown']],
     ['name:version', ['a-8.10', 'a-8.9', null, 'a-8.8'], [null, 'a-8.8', 'a-8.9', 'a-8.10']],
     ['name:version,desc', ['a-1', 'a-01', 'a-2'], ['a-2', 'a-1', 'a-01']],
   ])('sorts by %s: %j', (key, values, expected) => {
