@@ -103,7 +103,9 @@ export async function* listCatalogue(
         if (images.length > 0) heldBytes += page.bytes;
         if (heldBytes > MAX_HELD_BYTES) {
           const message = `the list is larger than ${MAX_HELD_BYTES / 2 ** 20} MiB`;
-          throw new ImgctlError('bad-answer', message, { hint: `${LIST_FEWER}, or use -o ndjson` });
+          throw new ImgctlError('bad-answer', message, {
+            hint: `${LIST_FEWER}, or use: imgctl images list -o ndjson`,
+          });
         }
       }
       if (isFull) break;

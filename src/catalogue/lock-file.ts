@@ -7,6 +7,7 @@ import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError, tryOr } from '../errors.ts';
 import { isObject, type JsonObject, parseLossless } from '../json.ts';
 import { compareText } from '../query/fields.ts';
+import { isSameTime } from '../query/timestamp.ts';
 
 const VERSION = 1;
 
@@ -123,7 +124,8 @@ export function lockState(
   if (live === undefined) return 'gone';
   const isSame = (field: 'updated_on' | 'path' | 'name') =>
     textOrNull(live[field]) === locked[field];
-  if (!isSame('updated_on')) return 'replaced';
+  const isUpdated = !isSame('updated_on') && !isSameTime(live.updated_on, locked.updated_on);
+  if (isUpdated) return 'replaced';
   if (!isSame('path') || !isSame('name')) return 'moved';
   const isNewest = newest.length === 0 || newest.some((image) => keyOf(image) === locked.id);
   return isNewest ? 'ok' : 'newer';

@@ -4,7 +4,7 @@ import type { Client } from '../api/client.ts';
 import { keyOf } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { hasCode } from '../errors.ts';
-import type { QueryPlan } from '../query/plan.ts';
+import { planQuery, type QueryPlan } from '../query/plan.ts';
 import {
   type Batch,
   type CatalogueObserver,
@@ -40,9 +40,20 @@ export function serviceCatalogue(client: Client, baseUrl: string, concurrency: n
     getImage: (id) =>
       client.getImage(id).catch((error: unknown) => {
         if (!hasCode(error, 'not-found')) throw error;
-        return undefined;
+        // Section 4.4 leaves this resource open, so a service may not know it.
+        return findListed(client, id, concurrency);
       }),
   };
+}
+
+async function findListed(client: Client, id: number | string, concurrency: number) {
+  const filters = typeof id === 'number' ? [`id,eq,${id}`] : [];
+  const plan = planQuery({ filters }, { now: 0 });
+  for await (const { images } of listCatalogue(client, { plan, concurrency, streams: true })) {
+    const found = images.find((image) => keyOf(image) === keyOf({ id }));
+    if (found) return found;
+  }
+  return undefined;
 }
 
 /** @param images those of a snapshot */

@@ -24,9 +24,14 @@ import { BrokenPipeError } from '../../io.ts';
 import { stringify } from '../../json.ts';
 import { cellText } from '../../output/text.ts';
 import { type Column, pick, type ViewOptions } from '../../output/view.ts';
+import { FIELDS, kindOf } from '../../query/fields.ts';
 import { parseFilter, portableFilter } from '../../query/filter.ts';
 import { planQuery, type QueryPlan } from '../../query/plan.ts';
+<<<<<<< HEAD
 import { parseTimestamp } from '../../query/timestamp.ts';
+=======
+import { isSameTime } from '../../query/timestamp.ts';
+>>>>>>> 2b546515 (Search the list before an image counts as gone or changed)
 import { counted } from '../../words.ts';
 import { type Metrics, type MetricsOptions, withMetrics } from '../metrics.ts';
 import { noMatch } from './empty.ts';
@@ -44,7 +49,7 @@ export const imagesChanges: CommandSpec = {
   summary: 'show what changed in the catalogue since your last run',
   description: [
     'Compares the catalogue with the last run, and shows images that were added, updated, moved (their name, path, folder or data store changed) or removed. The field before has the old values; in JSON, the whole old image.',
-    'An image that no longer matches the query is looked up: if it is gone, it was removed; if it changed, that is shown once.',
+    'If images no longer match the query, the whole catalogue is read: those that are gone were removed; if one changed, that is shown once.',
     'The first run remembers the images and shows nothing. If a run fails, or its output is not read to the end, the next run shows the same changes again.',
     'The last run is remembered per profile, user, query and cursor. Runs with the same cursor wait for each other.',
   ],
@@ -192,56 +197,44 @@ async function compareWithFile(task: Task, name: string): Promise<number> {
   return (await printChanges(task, snapshot.file, old)).count;
 }
 
-type Find = (id: number | string) => Promise<ReceivedImage | undefined>;
+type Images = AsyncIterable<readonly ReceivedImage[]>;
 
-/** More images are looked up by reading the whole catalogue. */
-const MAX_LOOKUPS = 100;
-
-/** Adds the images that match now. Returns what finds others, so many, by id. */
+/** Adds the images that match now. Returns what reads all images, whether they match or not. */
 async function readImages(
   { context, options, plan }: Task,
   comparison: Comparison,
-): Promise<(count: number) => Promise<Find>> {
+): Promise<() => Images> {
   if (options.mine) {
     const { images } = await readOwnImages(context);
     for (const image of images.filter(plan.matches)) comparison.add(image);
     warnOfZones(context.console, plan);
-    return async () => async (id) => images.find((image) => keyOf(image) === keyOf({ id }));
+    return async function* () {
+      yield images;
+    };
   }
   const catalogue = await openCatalogue(context, {});
   for await (const images of readAll(context, catalogue, plan)) {
     for (const image of images) comparison.add(image);
   }
-  return async (count) => {
-    if (count <= MAX_LOOKUPS) return catalogue.getImage;
-    const all = new Map<unknown, ReceivedImage>();
-    for await (const images of readAll(context, catalogue, planQuery({}, { now: 0 }))) {
-      for (const image of images) all.set(keyOf(image), image);
-    }
-    return async (id) => all.get(keyOf({ id }));
-  };
+  return () => readAll(context, catalogue, planQuery({}, { now: 0 }));
 }
 
 /**
- * Looks up images that are no longer listed. Returns those that were removed or have changed; others only left the
- * query.
+ * Looks for images that are no longer listed among all. Returns those that were removed or have changed; others only
+ * left the query.
  * @throws ImgctlError incomplete-list: one still matches
  */
-async function lookUp(plan: QueryPlan, missing: readonly ReceivedImage[], find: Find) {
-  const changes: Change[] = [];
-  for (const before of missing) {
-    const { id } = before;
-    const hasId = typeof id === 'number' || typeof id === 'string';
-    const image = hasId ? await find(id) : undefined;
-    if (image && plan.matches(image)) {
-      const message = `the list is incomplete: image ${id} exists, but is not listed`;
-      throw new ImgctlError('incomplete-list', message, { hint: 'run the command again' });
-    }
-    const change = image && changeOf(before, image);
-    if (change) changes.push(change);
-    else if (!image) changes.push({ change: 'removed', image: before, before });
-  }
-  return changes;
+async function lookUp(plan: QueryPlan, missing: readonly ReceivedImage[], all: () => Images) {
+  if (missing.length === 0) return [];
+  const found = new Map<unknown, ReceivedImage>();
+  for await (const images of all()) for (const image of images) found.set(keyOf(image), image);
+  return missing.flatMap((before): Change | [] => {
+    const image = found.get(keyOf(before));
+    if (image === undefined) return { change: 'removed', image: before, before };
+    if (!plan.matches(image)) return changeOf(before, image) ?? [];
+    const message = `the list is incomplete: image ${image.id} exists, but is not listed`;
+    throw new ImgctlError('incomplete-list', message, { hint: 'run the command again' });
+  });
 }
 
 const COLUMNS = ['change', 'id', 'name', 'folder', 'updated_on', 'before'];
@@ -260,14 +253,19 @@ async function printChanges(
   const { context, options, addMetrics } = task;
   const view = context.view(CHANGE_COLUMNS, options, { shown: COLUMNS });
   const comparison = new Comparison(old?.lines ?? []);
-  const finder = await readImages(task, comparison);
+  const all = await readImages(task, comparison);
   const { listed, missing } = await comparison.changes(file);
+<<<<<<< HEAD
   const unlisted = await lookUp(task.plan, missing, await finder(missing.length));
   const all = old ? [...listed, ...unlisted] : [];
   const changes = all.filter(({ change, image }) => {
     const created = parseTimestamp(`${image.created_on}`) ?? Number.POSITIVE_INFINITY;
     return !isMatchedAnew || change !== 'added' || created >= Number(old?.takenAt);
   });
+=======
+  const unlisted = await lookUp(task.plan, missing, all);
+  const changes = old ? [...listed, ...unlisted] : [];
+>>>>>>> 2b546515 (Search the list before an image counts as gone or changed)
   const rows = changes.map(({ change, image, before }) => {
     const { id = null, name = null, path = null, folder = null, updated_on = null } = image;
     const old = view.isText && before ? oldValues(image, before, view.timeText) : before;
@@ -373,7 +371,16 @@ function oldValues(image: ReceivedImage, before: ReceivedImage, timeOf: (text: s
   return fields.map((field) => `${field}: ${cellText(before[field] ?? '-')}`).join(', ') || null;
 }
 
-/** A field that is missing equals null. */
+/**
+ * Compares two images with one id, which may be a number and a text. A field that is missing equals null; times are
+ * equal if they are the same instant.
+ */
 function differs(left: ReceivedImage, right: ReceivedImage, fields: readonly string[]): boolean {
-  return fields.some((field) => stringify(left[field]) !== stringify(right[field]));
+  return fields.some((field) => {
+    const [before, after] = [left[field], right[field]];
+    if (field === 'id' || stringify(before) === stringify(after)) return false;
+    return !(TIMES.includes(field) && isSameTime(before, after));
+  });
 }
+
+const TIMES: readonly string[] = FIELDS.filter((field) => kindOf(field) === 'time');

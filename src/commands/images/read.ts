@@ -68,8 +68,7 @@ export async function* readBatches(
 }
 
 export async function* readAll(context: Context, catalogue: Catalogue, plan: QueryPlan) {
-  for await (const { images } of readBatches(context, catalogue, { plan, streams: true }))
-    yield images;
+  for await (const { images } of readBatches(context, catalogue, { plan })) yield images;
 }
 
 /** Warns once of times whose zones imgctl does not know. */

@@ -21,6 +21,10 @@ function serving(images: readonly Image[]): Handler {
   };
 }
 
+/** Serves lists only, as section 4.4 leaves open what GET /v2/image/<id> is. */
+const listsOnly: Handler = (request, index) =>
+  /\d$/.test(request.url.pathname) ? { status: 404 } : catalogueOf(testImages(3))(request, index);
+
 const twins = [named(7, 'twin.ova'), named(9, 'twin.ova')];
 const digits = named(12, '2024');
 const large = named(1_234_567_890_123_456, 'large.ova');
@@ -42,6 +46,15 @@ describe('images get', () => {
     const { imgctl, server } = await scriptedUser(serving(images));
     const line = `images get ${wanted.replace('BASE', server.baseUrl)} --json`;
     await expectSteps(imgctl, [line, { ...images.find((image) => image.id === id) }]);
+  });
+
+  it('looks in the list before it says that an image does not exist', async () => {
+    const { imgctl } = await scriptedUser(listsOnly);
+    await expectSteps(
+      imgctl,
+      ['images get 2 --get name', 'image-0002.ova\n'],
+      ['images get 4', '', /image 4 does not exist/, 5],
+    );
   });
 
   it.each([

@@ -24,8 +24,12 @@ afterEach(() => void vi.unstubAllEnvs());
 
 /** A user in the folder of a project, and a service whose images a test changes. */
 async function project(...images: readonly Image[]) {
-  const service = { images };
-  const user = await scriptedUser((...args) => catalogueByName(service.images)(...args));
+  const service = { images, listsOnly: false };
+  const user = await scriptedUser((...args) =>
+    service.listsOnly && /\d$/.test(args[0].url.pathname)
+      ? { status: 404 }
+      : catalogueByName(service.images)(...args),
+  );
   const cwd = temporaryDirectory();
   const file = path.join(cwd, 'images.lock.json');
   const content = () => fs.readFileSync(file, 'utf8');
@@ -251,6 +255,7 @@ describe('images lock check', () => {
     ['moved', [named(1, 'other-name.ova'), WEB_2], 1, 1],
     ['moved', [named(1, WEB_1.name, { path: '[other] x.ova' })], 1, 1],
     ['replaced', [named(1, 'other-name.ova', { updated_on: LATER }), WEB_2], 1, 1],
+    ['ok', [named(1, WEB_1.name, { updated_on: '2018-07-19 Thu 12:00:00 UTC' })], 0, 0],
     ['gone', [WEB_2], 1, 1],
   ] as const)('says %s (%#)', async (state, images, exitCode, withExitCode) => {
     const { lock, service } = await locked();
@@ -297,6 +302,15 @@ it('images lock update locks all newest images, or those that are named, or none
   await steps(['lock update', table]);
   service.images = [WEB_1, DB_2];
   await steps(['lock update db -q', 'db\n'], ['lock list --get id', '12\n2\n']);
+});
+
+it('images lock check and images get --lock agree if the service knows no single image', async () => {
+  const { lock, get, service } = await locked();
+  service.images = [named(1, 'other-name.ova'), DB_1];
+  service.listsOnly = true;
+  const row = expect.objectContaining({ lock: 'web', state: 'moved' });
+  expect(JSON.parse((await lock('check web --json')).stdout)).toEqual([row]);
+  expect(await get('--lock web --get name')).toMatchObject({ stdout: 'other-name.ova\n' });
 });
 
 describe('images get --lock', () => {

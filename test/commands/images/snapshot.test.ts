@@ -49,6 +49,14 @@ describe('images snapshot', () => {
     expect(stdout.split('\n').slice(1)).toEqual(text.split('\n').slice(1));
   });
 
+  it('holds no image that vanished while the list was read', async () => {
+    const { imgctl } = await scriptedUser((request, index) =>
+      catalogueOf(index < 1 ? testImages(150) : testImages(149, 2))(request, index),
+    );
+    const { images } = JSON.parse((await imgctl('images snapshot')).stdout);
+    expect(images).toEqual(testImages(149, 2));
+  });
+
   it('writes nothing if a page fails, and keeps the file', async () => {
     const { directory, file, value } = offline();
     const { imgctl } = await scriptedUser((request, index) =>
