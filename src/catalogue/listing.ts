@@ -7,14 +7,11 @@ import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
 import type { QueryPlan } from '../query/plan.ts';
 
-export interface PageLimits {
+export interface CatalogueQuery {
   readonly plan: QueryPlan;
   readonly limit?: number | undefined;
   /** 1 to 100 (100). */
   readonly perPage?: number | undefined;
-}
-
-export interface CatalogueQuery extends PageLimits {
   /** Yields images page by page if their order allows it, else all at the end. */
   readonly streams?: boolean;
   /** Requests at a time. */
@@ -32,10 +29,7 @@ export interface CatalogueObserver {
 export interface Batch {
   readonly images: readonly ReceivedImage[];
   readonly meta: ImagePage['meta'];
-  /**
-   * Number of all images that match; undefined if a filter was sent and not all was read, as the service may echo one
-   * that it does not apply.
-   */
+  /** Number of all images that match, if all were read or there is no filter, which the service may only echo. */
   readonly total?: number | undefined;
 }
 
@@ -50,8 +44,8 @@ const LIST_FEWER = 'list fewer images with --filter';
 /**
  * Yields every image that matches, up to the limit. Nothing is yielded twice.
  *
- * The service is not believed: each image is matched, a filter that might leave out a match is not sent, and a sort that
- * the first page does not echo is done here. An echoed sort is believed. The list may change while it is read. If it grew, the further pages are read. If it shrank
+ * The service is not believed: each image is matched, and a sort that the first page does not echo is done here. An
+ * echoed sort is believed. The list may change while it is read. If it grew, the further pages are read. If it shrank
  * or images are missing, it is read once more; after that, it is complete or an error.
  * One image removed and another added between two pages leave the total unchanged: this cannot be noticed.
  * @throws ImgctlError incomplete-list, and whatever a request throws
@@ -138,7 +132,11 @@ interface PageSource {
  */
 async function chooseFilter(
   client: Pick<Client, 'listImages'>,
-  { plan, limit = Number.POSITIVE_INFINITY, perPage = MAX_PER_PAGE }: PageLimits,
+  {
+    plan,
+    limit = Number.POSITIVE_INFINITY,
+    perPage = MAX_PER_PAGE,
+  }: Omit<CatalogueQuery, 'concurrency'>,
 ): Promise<PageSource> {
   const request = {
     // Without an order images may move from page to page.
@@ -157,7 +155,7 @@ async function chooseFilter(
 
 /** One pass over the list, from its first page on. */
 class ListPass {
-  /** Further pages are not requested in advance. */
+  /** Number of images; further pages are not requested in advance. */
   wanted: number;
   /** Requests left for all passes, in case pages never end. */
   requestsLeft: number;
@@ -177,7 +175,7 @@ class ListPass {
 
   constructor(
     client: Pick<Client, 'listImages'>,
-    { plan, limit = Number.POSITIVE_INFINITY, concurrency }: CatalogueQuery,
+    { limit = Number.POSITIVE_INFINITY, concurrency }: CatalogueQuery,
     { request, first }: PageSource,
     requestsLeft = Number.POSITIVE_INFINITY,
   ) {
@@ -186,9 +184,7 @@ class ListPass {
     this.#request = request;
     this.#first = first;
     this.requestsLeft = requestsLeft;
-    const isWhole = !plan.filtersLocally && plan.hasFilter === (request.filter !== undefined);
-    // The service cannot know which images count towards the limit if it does not get the whole filter.
-    this.wanted = isWhole ? limit : Number.POSITIVE_INFINITY;
+    this.wanted = limit;
   }
 
   /**
@@ -280,20 +276,17 @@ function addIfNew(seen: Set<unknown>, key: unknown): boolean {
  */
 export async function readCataloguePage(
   client: Pick<Client, 'listImages'>,
-  query: PageLimits,
+  query: Omit<CatalogueQuery, 'concurrency'>,
   number: number,
   { warn }: CatalogueObserver = {},
 ): Promise<Batch> {
   const { plan, limit, perPage = MAX_PER_PAGE } = query;
+  const { sort, filters } = plan.server;
   const { request } = await chooseFilter(client, query);
   if (plan.hasFilter && request.filter === undefined) {
-    warn?.(
-      'the service may mind case, so images may be missing',
-      'omit --page to search all images',
-    );
+    warn?.('the service may mind case, so images may be missing', 'omit --page to read all images');
   }
-  const [{ filter } = { filter: undefined }] = plan.server.filters;
-  const page = await client.listImages({ filter, sort: plan.server.sort, perPage }, number);
+  const page = await client.listImages({ filter: filters[0]?.filter, sort, perPage }, number);
   if (page.number !== undefined && page.number !== number) {
     warn?.(`the service sent page ${page.number} instead of page ${number}`);
   }
