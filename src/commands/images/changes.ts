@@ -27,11 +27,7 @@ import { type Column, pick, type ViewOptions } from '../../output/view.ts';
 import { FIELDS, kindOf } from '../../query/fields.ts';
 import { parseFilter, portableFilter } from '../../query/filter.ts';
 import { planQuery, type QueryPlan } from '../../query/plan.ts';
-<<<<<<< HEAD
-import { parseTimestamp } from '../../query/timestamp.ts';
-=======
-import { isSameTime } from '../../query/timestamp.ts';
->>>>>>> 2b546515 (Search the list before an image counts as gone or changed)
+import { isSameTime, parseTimestamp } from '../../query/timestamp.ts';
 import { counted } from '../../words.ts';
 import { type Metrics, type MetricsOptions, withMetrics } from '../metrics.ts';
 import { noMatch } from './empty.ts';
@@ -255,17 +251,11 @@ async function printChanges(
   const comparison = new Comparison(old?.lines ?? []);
   const all = await readImages(task, comparison);
   const { listed, missing } = await comparison.changes(file);
-<<<<<<< HEAD
-  const unlisted = await lookUp(task.plan, missing, await finder(missing.length));
-  const all = old ? [...listed, ...unlisted] : [];
-  const changes = all.filter(({ change, image }) => {
+  const unlisted = await lookUp(task.plan, missing, all);
+  const changes = (old ? [...listed, ...unlisted] : []).filter(({ change, image }) => {
     const created = parseTimestamp(`${image.created_on}`) ?? Number.POSITIVE_INFINITY;
     return !isMatchedAnew || change !== 'added' || created >= Number(old?.takenAt);
   });
-=======
-  const unlisted = await lookUp(task.plan, missing, all);
-  const changes = old ? [...listed, ...unlisted] : [];
->>>>>>> 2b546515 (Search the list before an image counts as gone or changed)
   const rows = changes.map(({ change, image, before }) => {
     const { id = null, name = null, path = null, folder = null, updated_on = null } = image;
     const old = view.isText && before ? oldValues(image, before, view.timeText) : before;
