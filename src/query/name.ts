@@ -202,8 +202,8 @@ export function withYearFirst(name: Name, monthFirst: boolean): Name | undefined
 
 /** Parses a word of a query. */
 export function parseWord(text: string) {
-  /** Digits and what separates them, such as 22.04. */
-  const isNumber = /^[\d._ -]*\d[\d._ -]*$/.test(text);
+  /** Digits and dots, such as 22.04. */
+  const isNumber = /^[\d.]*\d[\d.]*$/.test(text);
   const part = foldCase(text);
   const isHash = new RegExp(`^${HASH}$`, 'i').test(text);
   /** True if the name contains it, in any case. */

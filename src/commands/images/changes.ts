@@ -12,6 +12,7 @@ import {
   readSnapshot,
   type Snapshot,
 } from '../../catalogue/snapshot.ts';
+import type { Catalogue } from '../../catalogue/source.ts';
 import { type CommandSpec, METRICS_OPTION, option, SERVICE_CODES } from '../../cli/spec.ts';
 import { anyText } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
@@ -195,24 +196,25 @@ async function compareWithFile(task: Task, name: string): Promise<number> {
 
 type Images = AsyncIterable<readonly ReceivedImage[]>;
 
-/** Adds the images that match now. Returns what reads all images, whether they match or not. */
+/** Adds the images that match now. Returns what reads all images, whether they match or not, and the catalogue. */
 async function readImages(
   { context, options, plan }: Task,
   comparison: Comparison,
-): Promise<() => Images> {
+): Promise<{ all: () => Images; catalogue?: Catalogue }> {
   if (options.mine) {
     const { images } = await readOwnImages(context);
     for (const image of images.filter(plan.matches)) comparison.add(image);
     warnOfZones(context.console, plan);
-    return async function* () {
+    const all = async function* () {
       yield images;
     };
+    return { all };
   }
   const catalogue = await openCatalogue(context, {});
   for await (const images of readAll(context, catalogue, plan)) {
     for (const image of images) comparison.add(image);
   }
-  return () => readAll(context, catalogue, planQuery({}, { now: 0 }));
+  return { catalogue, all: () => readAll(context, catalogue, planQuery({}, { now: 0 })) };
 }
 
 /**
@@ -246,12 +248,12 @@ async function printChanges(
   old: Snapshot | undefined,
   isMatchedAnew = false,
 ) {
-  const { context, options, addMetrics } = task;
+  const { context, options, words, plan, addMetrics } = task;
   const view = context.view(CHANGE_COLUMNS, options, { shown: COLUMNS });
   const comparison = new Comparison(old?.lines ?? []);
-  const all = await readImages(task, comparison);
+  const { all, catalogue } = await readImages(task, comparison);
   const { listed, missing } = await comparison.changes(file);
-  const unlisted = await lookUp(task.plan, missing, all);
+  const unlisted = await lookUp(plan, missing, all);
   const changes = (old ? [...listed, ...unlisted] : []).filter(({ change, image }) => {
     const created = parseTimestamp(`${image.created_on}`) ?? Number.POSITIVE_INFINITY;
     return !isMatchedAnew || change !== 'added' || created >= Number(old?.takenAt);
@@ -270,21 +272,16 @@ async function printChanges(
     last_updated: count('updated', 'moved'),
     last_deleted: count('removed'),
   });
-  if (view.hasNotes && comparison.lines.size === 0 && task.plan.hasFilter) {
-    const { message, hint } = await explainEmpty(task);
+  if (view.hasNotes && comparison.lines.size === 0 && plan.hasFilter) {
+    const command = catalogue ? 'imgctl images list' : 'imgctl my-images';
+    const query = { command, plan, words, filters: options.filter, catalogue };
+    const { message, hint } = await noMatch(context, query);
     view.note(message, hint);
   } else if (old && rows.length === 0) {
     view.note(`no changes since ${view.timeText(new Date(old.takenAt).toISOString())}`);
   }
   const hasChanged = changes.length + missing.length > 0;
   return { count: changes.length, hasChanged, lines: [...comparison.lines.values()] };
-}
-
-async function explainEmpty({ context, options, words, plan }: Task): Promise<ImgctlError> {
-  const filters = options.filter;
-  if (options.mine) return noMatch(context, { command: 'imgctl my-images', plan, words, filters });
-  const catalogue = await openCatalogue(context, {});
-  return noMatch(context, { command: 'imgctl images list', plan, words, filters, catalogue });
 }
 
 /** Returns the names of all cursors that were used on this machine. */

@@ -53,7 +53,7 @@ export async function noMatch(context: Context, query: EmptyQuery): Promise<Imgc
 
 /** Returns true if the plan has seen every image. */
 async function isCounted(context: Context, { plan, catalogue }: EmptyQuery): Promise<boolean> {
-  if (!catalogue?.filters(plan)) return true;
+  if (!catalogue?.isFiltered) return true;
   const { io } = context;
   if (!io.stderr.isTTY) return false;
   try {

@@ -105,19 +105,28 @@ function passes(image: Image, { field, operator, text, wanted }: NaiveFilter): b
 
 /** Finds a word of digits in the numbers of a name, and any other where no digit touches one of its own. */
 function hasWord({ name }: Image, word: string): boolean {
-  if (/^[\d.]*\d[\d.]*$/.test(word)) {
-    const numbers = name.replace(/x86_64|el8/g, '').match(/\d+(\.\d+)*/g) ?? [];
-    const start = word.endsWith('.') ? word : `${word}.`;
-    return numbers.some((number) => number === word || number.startsWith(start));
-  }
   const [text, part] = [name.toLowerCase(), word.toLowerCase()];
+  if (!/\d/.test(part)) return text.includes(part);
   const areDigits = (both: string) => /^\d\d$/.test(both);
-  return Array.from({ length: text.length }).some((_, start) => {
-    const end = start + part.length;
-    const isCut =
-      areDigits(text.slice(start - 1, start + 1)) || areDigits(text.slice(end - 1, end + 1));
-    return text.startsWith(part, start) && !isCut;
+  const visible = text.replace(/x86_64|el8/g, (hidden) => 'x'.repeat(hidden.length));
+  const isNumber = /^[\d.]+$/.test(part);
+  const places = Array.from({ length: text.length }, (_, at) => at);
+  return places.some((start) => {
+    // A version begins at a digit, but not behind another one, its dot or its letter.
+    const begins = /\d/.test(visible[start] ?? '') && !/\d[.a-z]?$/.test(visible.slice(0, start));
+    if (isNumber && !begins) return false;
+    return places.some((last) => {
+      const found = text.slice(start, last + 1);
+      const isCut =
+        areDigits(text.slice(start - 1, start + 1)) || areDigits(text.slice(last, last + 2));
+      return !isCut && alike(found) === alike(part);
+    });
   });
+}
+
+/** Separators are the same, and say nothing between a letter and a digit. */
+function alike(text: string): string {
+  return text.replace(/[-_. ]/g, '-').replace(/(?<=[a-z])-(?=\d)|(?<=\d)-(?=[a-z])/g, '');
 }
 
 /** Zones of users; Lord Howe's clocks change by half an hour. */
