@@ -31,8 +31,6 @@ export interface Batch {
   readonly meta: ImagePage['meta'];
   /** Number of all images that match, if all were read or there is no filter, which the service may only echo. */
   readonly total?: number | undefined;
-  /** True if the service got a filter, so that not all images were read. */
-  readonly isFiltered?: boolean;
 }
 
 /** Maximum number of pages in a row without a new image. */
@@ -61,6 +59,7 @@ export async function* listCatalogue(
   /** What was streamed. */
   const yielded = new Set<unknown>();
   const source = await chooseFilter(client, query);
+  plan.isFiltered = source.request.filter !== undefined;
   let sorts: boolean | undefined;
   let requestsLeft: number | undefined;
   for (let isLast = false; ; isLast = true) {
@@ -90,7 +89,7 @@ export async function* listCatalogue(
       const matched = before + matching.length;
       const isCounted = !plan.hasFilter && matched <= page.total;
       const total = pass.isAllRead ? matched : isCounted ? page.total : undefined;
-      last = { meta: page.meta, total, isFiltered: source.request.filter !== undefined };
+      last = { meta: page.meta, total };
       if (query.streams && !sorts) {
         for (const image of images) yielded.add(keyOf(image));
         yield { ...last, images };

@@ -20,8 +20,6 @@ export interface ListQuery extends Omit<CatalogueQuery, 'concurrency'> {
 
 export interface Catalogue {
   readonly baseUrl: string;
-  /** True if the service filtered what was listed last, so that not all images were read. */
-  readonly isFiltered: boolean;
   /** Yields every image that matches, or those of one page. */
   list(query: ListQuery, observer: CatalogueObserver): AsyncIterable<Batch>;
   /** Returns undefined if there is no such image. */
@@ -30,18 +28,11 @@ export interface Catalogue {
 
 /** @param concurrency requests at a time */
 export function serviceCatalogue(client: Client, baseUrl: string, concurrency: number): Catalogue {
-  let isFiltered = false;
   return {
     baseUrl,
-    get isFiltered() {
-      return isFiltered;
-    },
     async *list({ page, ...query }, observer) {
-      if (page !== undefined) return yield await readCataloguePage(client, query, page, observer);
-      for await (const batch of listCatalogue(client, { ...query, concurrency }, observer)) {
-        isFiltered = batch.isFiltered === true;
-        yield batch;
-      }
+      if (page === undefined) yield* listCatalogue(client, { ...query, concurrency }, observer);
+      else yield readCataloguePage(client, query, page, observer);
     },
     getImage: (id) =>
       client.getImage(id).catch((error: unknown) => {
@@ -66,7 +57,6 @@ async function findListed(client: Client, id: number | string, concurrency: numb
 export function savedCatalogue(images: readonly ReceivedImage[], baseUrl: string): Catalogue {
   return {
     baseUrl,
-    isFiltered: false,
     async *list({ plan, limit }) {
       const sorted = plan.sort(images.filter(plan.matches));
       yield { images: sorted.slice(0, limit), meta: {} };

@@ -79,6 +79,8 @@ export function planQuery(input: QueryInput, { now }: { readonly now: number }) 
       sort: keys.length === 1 ? keys[0]?.serviceSort : undefined,
     },
     hasFilter: conditions.length > 0,
+    /** True if the service filtered the images, so that not all of them were matched. */
+    isFiltered: false,
     hasSort: keys.length > 0,
     /** True if no filter of the service is the whole query. */
     filtersLocally:

@@ -53,9 +53,9 @@ export async function noMatch(context: Context, query: EmptyQuery): Promise<Imgc
 
 /** Returns true if the plan has seen every image. */
 async function isCounted(context: Context, { plan, catalogue }: EmptyQuery): Promise<boolean> {
-  if (!catalogue?.isFiltered) return true;
+  if (!plan.isFiltered) return true;
   const { io } = context;
-  if (!io.stderr.isTTY) return false;
+  if (!catalogue || !io.stderr.isTTY) return false;
   try {
     for await (const images of readAll(context, catalogue, planQuery({}, { now: 0 }))) {
       for (const image of images) plan.matches(image);

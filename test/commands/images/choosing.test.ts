@@ -117,12 +117,24 @@ describe('an empty list on a terminal', () => {
       const none = request.url.searchParams.has('filter') ? catalogueOf([]) : pages;
       return none(request, index);
     });
-    const line = "images latest -f 'name,like,%99%' rocky";
+    const line = 'images latest -f id=99 rocky';
     expect(await imgctl(line)).toEqual(failed(5, 'imgctl: no images match\n'));
     const before = requests().length;
-    const told = 'imgctl: no images match; rocky: 2, name,like,%99%: 0\n';
+    const told = 'imgctl: no images match; rocky: 2, id=99: 0\n';
     expect(await imgctl(line, { errorColumns: 200 })).toEqual(failed(5, told));
     expect([before, requests().length - before]).toEqual([2, 3]);
+  });
+
+  it('images list says so everywhere if it read all images, without reading them again', async () => {
+    const { imgctl, requests } = await scriptedUser(catalogueOf(IMAGES));
+    const told = 'imgctl: no images match; i386: 0, i486: 0\n';
+    for (const errorColumns of [0, 200]) {
+      const before = requests().length;
+      const result = await imgctl('images latest i386 i486', { errorColumns });
+      expect(result).toEqual(failed(5, told));
+      // One for each word shows nothing about case.
+      expect(requests().length - before).toBe(3);
+    }
   });
 
   it('stays empty if the catalogue cannot be read for the reason', async () => {
