@@ -68,6 +68,7 @@ async function screenOf({ name, lines, typed, hasPassword }: Scene, color: boole
     .replaceAll(env.IMGCTL_CONFIG_DIR, '/home/demo/.config/imgctl')
     .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d/g, (stamp) => (time ? stamp : '2026-03-05 12:00'))
     .replace(/(?<=succeeded) in \d+ s/, '')
+    .replace(/imgctl [\w.-]+(?=, Node)/, 'imgctl 0.1.0')
     .replaceAll('\u001b', '␛');
 }
 

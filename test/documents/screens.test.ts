@@ -89,7 +89,7 @@ it.skipIf(NO_SCRIPT).each([
       .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:8080')
       .replaceAll(user.HOME, '/home/demo')
       .replaceAll(/20(?:2[6-9]|[3-9]\d)-\d\d-\d\d \d\d:\d\d/g, '2025-08-01 09:30')
-      .replace(/Node [\d.]+ on \w+ \w+/, 'Node 24.0.0 on linux x64')
+      .replace(/imgctl [\w.-]+, Node [\d.]+ on \w+ \w+/, 'imgctl 0.1.0, Node 24.0.0 on linux x64')
       .replaceAll(/in \d+ s\b/g, 'in 0 s')
       .replaceAll('\u001b', '␛');
     // Colours once: they do not depend on the size.
