@@ -251,9 +251,9 @@ describe('login --password-file', () => {
   it('comes before a variable, and not with a command', async () => {
     const { imgctl } = await newUser();
     const missing = 'cannot read the file none (password-file): ENOENT';
-    expect(await imgctl('login --password-file none', { env: PASSWORD })).toEqual(
-      failed(2, missing),
-    );
+    expect(
+      await imgctl('login --password-file none', { env: PASSWORD, cwd: temporaryDirectory() }),
+    ).toEqual(failed(2, missing));
     const both = '--password-file and --password-command cannot be used together';
     expect(await imgctl('login --password-file a --password-command b')).toEqual(failed(2, both));
   });
