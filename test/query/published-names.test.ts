@@ -95,13 +95,27 @@ describe.each(SORTED_SCHEMES)('versions such as $name', ({ make }) => {
     }
   });
 
-  it('have one order: latest and name:version agree where latest answers', () => {
+  it('have one order: latest, name:version, --each, --explain and lock check agree where latest answers', () => {
     for (const { shuffled } of trials()) {
       const answer = answerOf(shuffled);
-      const images = shuffled.map((name) => ({ name }));
+      if (answer === 'ambiguous') continue;
       const key = { field: 'name:version', direction: 'desc' } as const;
-      const [first] = sortImages(images, [key]);
-      if (answer !== 'ambiguous') expect(first?.name).toBe(answer);
+      const [sorted] = sortImages(
+        shuffled.map((name) => ({ name })),
+        [key],
+      );
+      const index = indexOf([...shuffled, 'another-2.ova', 'another-1.ova'], []);
+      const isOwn = ({ pattern }: { pattern: string }) => pattern.startsWith('app-');
+      const each = index.series().filter(isOwn);
+      const [explained] = index.rankedImages().filter(isOwn);
+      const locked = index.newestLike({ name: shuffled[0] ?? '' });
+      const newest = each.map(({ newest: [image] }) => image.name);
+      expect([sorted?.name, newest, explained?.image.name, locked]).toEqual([
+        answer,
+        [answer],
+        answer,
+        [{ name: answer }],
+      ]);
     }
   });
 });
