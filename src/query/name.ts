@@ -160,19 +160,24 @@ function isGuess(left: readonly string[], right: readonly string[], goesOn: read
     kind: kindOf(parts[0]),
     length: withoutZeros(parts[0] ?? '').length,
     isHash: parts[0] === HASH_PART,
-    // 1.0b2 is a beta or a patch.
-    isPatchOrBeta: /^[ab]$/.test(parts[0] ?? '') && parts.length > 1,
+    /** Letters before a number: the u of U3. */
+    letters: parts.length > 1 && kindOf(parts[0]) === LETTERS ? `${parts[0]}` : '',
     isAlone: parts.length === 1 && goesOn[side] === false,
     goesOn: goesOn[side] === true,
   }));
   sides.sort((one, other) => one.kind - other.kind || one.length - other.length);
   const [low, high] = sides;
   if (low === undefined || high === undefined) return false;
-  if (low.isHash || (low.kind <= NOTHING && high.isPatchOrBeta)) return true;
+  // 1.0b2 is a beta or a patch, 1.0M3 a milestone or a patch.
+  if (low.isHash || (low.kind <= NOTHING && /^[abcm]$/.test(high.letters))) return true;
   // 1.2-3 beside 1.2.4
   if (low.kind === NOTHING) return high.kind === NUMBER && low.goesOn && !high.goesOn;
+  if (low.kind === PRE_RELEASE) return false;
   // 12_sp3 beside 12_2021
-  if (low.kind !== NUMBER) return low.kind === LETTERS && high.kind === NUMBER;
+  if (low.kind !== high.kind) return true;
+  // 15.1R7 beside 15.1X49; a1 is older than b1.
+  const both = [low.letters, high.letters];
+  if (low.kind === LETTERS) return !both.includes('') && !/^[ab]{2}$/.test(both.join(''));
   // 21H2 beside 1909, 2211 beside 20141129, 9.16 beside 992
   const isOtherForm = low.isAlone !== high.isAlone;
   return high.length - low.length >= 2 && (high.length >= 4 || isOtherForm);
@@ -182,9 +187,9 @@ export function isPreRelease({ places }: Name): boolean {
   return places.flat().some(({ parts }) => parts.some((part) => kindOf(part) === PRE_RELEASE));
 }
 
-/** 31.01.2024, 01_31_2024, 31012024 or 01-2024; 24-04-2024-05-01 is a release and a date. */
+/** 31.01.2024, 01_31_2024, 31012024, and months and weeks such as 01-2024; 24-04-2024-05-01 is a release and a date. */
 const YEAR_LAST =
-  /(?<!\d)(?:(\d\d?)([-_.])(\d\d?)\2|(\d\d)(\d\d)|(\d\d?)([-_.]))(20\d\d)(?!\d|\2\d\d|\7\d\d)/g;
+  /(?<!\d)(?:(\d\d?)([-_.])(\d\d?)\2|(\d\d)(\d\d)|(\d\d?)([-_.]))(20\d\d)(?!\d|(\2|\7)(?:0\d|1[0-2])\9[0-3]\d(?!\d))/g;
 
 /** Returns the name with the year first in its dates; undefined if it has none with the year last. */
 export function withYearFirst(name: Name, monthFirst: boolean): Name | undefined {
@@ -193,7 +198,7 @@ export function withYearFirst(name: Name, monthFirst: boolean): Name | undefined
     const [day1, , month1, day2, month2, month3, , year] = groups;
     const [one, two] = [day1 ?? day2 ?? '1', month1 ?? month2 ?? month3 ?? ''];
     const [less = 0, more = 0] = [Number(one), Number(two)].sort((a, b) => a - b);
-    if (less < 1 || less > 12 || more > (month3 ? 12 : 31)) return found;
+    if (less < 1 || less > 12 || more > (month3 ? 53 : 31)) return found;
     isDated = true;
     return [year, ...(monthFirst ? [one, two] : [two, one])].join('-');
   });

@@ -135,6 +135,10 @@ describe('images latest', () => {
     ['a-01.02.2024', 'a-03.01.2024'],
     ['a-31012024', 'a-01022024'],
     ['a-12-2023', 'a-1-2024'],
+    ['a-W52-2023', 'a-W01-2024'],
+    ['a-31-01-2024-01', 'a-01-02-2024-01'],
+    ['a-31-01-2024-1230', 'a-01-02-2024-0800'],
+    ['a-12-2023-01', 'a-01-2024-02'],
   ])('exits 2 if the newest depends on the year at the end of dates: %s', async (...names) => {
     const images = names.map((name, index) => named(index + 1, name));
     const stderr = /^imgctl: the dates in a\S*#\S* do not sort\n {2}a\S+\n {2}a\S+\n/;
