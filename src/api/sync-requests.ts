@@ -50,7 +50,7 @@ export async function submitSync(send: Send) {
     /** undefined if the response holds none in any known place. */
     id: findId(record) ?? idOfUrl(response.headers.location),
     /** As sent. */
-    status: nonEmpty((requestsIn(record)[0] ?? record).status),
+    status: nonEmpty(requestIn(record).status),
     message: serviceMessage(response.body),
     response: body,
   };
@@ -75,9 +75,8 @@ export async function getSyncRequest(send: Send, id: SyncId, signal?: AbortSigna
   if (!isObject(body) || Array.isArray(body.data)) {
     throw shapeError(response, 'the body is not a sync request');
   }
-  // The status of what is around it is that of the response.
-  const record = requestsIn(body)[0] ?? body;
-  const received = [record.id, ...idsIn(body)].find((id) => id !== undefined && id !== null);
+  const record = requestIn(body);
+  const received = record.id ?? body.request_id;
   const known = identifier(received) ?? idOfUrl(received);
   requireSameId('sync request', id, known ?? received);
   const status = nonEmpty(record.status);
@@ -110,17 +109,19 @@ export function syncState(status: string | undefined): SyncState {
 }
 
 /** Returns the objects that may be the sync request, the innermost first: services nest it in different ways. */
-function requestsIn(record: JsonObject): JsonObject[] {
-  const { data, request } = record;
-  return [isObject(data) ? data.request : undefined, request, data].filter(isObject);
+function requestsIn(body: JsonObject): JsonObject[] {
+  const { data, request } = body;
+  return [isObject(data) ? data.request : undefined, request, data, body].filter(isObject);
 }
 
-function idsIn(record: JsonObject): unknown[] {
-  return [...requestsIn(record).map(({ id }) => id), record.id, record.request_id];
+/** Returns the innermost object with an id, if any has one: the status of another may be that of the response. */
+function requestIn(body: JsonObject): JsonObject {
+  const requests = requestsIn(body);
+  return requests.find(({ id }) => (id ?? null) !== null) ?? requests[0] ?? body;
 }
 
 function findId(record: JsonObject): SyncId | undefined {
-  for (const candidate of idsIn(record)) {
+  for (const candidate of [...requestsIn(record).map(({ id }) => id), record.request_id]) {
     const id = identifier(candidate);
     if (id !== undefined) return id;
   }

@@ -95,7 +95,10 @@ describe('a sync request', () => {
     ['waiting', { status: 'success', data: { id: 41, state: 'FAILED' } }],
     ['waiting', { status: 'success', request: { id: 41 } }],
     ['failed', { data: { status: 'success', request: { id: 41, status: 'ERROR' } } }],
-  ])('takes the status of the innermost record: %s for %j', async (state, json) => {
+    ['failed', { id: 41, status: 'FAILED', data: { status: 'success' } }],
+    ['waiting', { data: { id: 41, status: 'PENDING', request: { status: 'success' } } }],
+    ['succeeded', { id: 41, status: 'PROCESSED', data: { added: 3 } }],
+  ])('takes the status of the innermost record with an id: %s for %j', async (state, json) => {
     expect(await read(json)).toMatchObject({ state });
   });
 
