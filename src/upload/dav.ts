@@ -24,7 +24,6 @@ import {
   isDeadPart,
   isHidden,
   isRival,
-  MAX_PART_AGE,
   nameTooLong,
   notAFile,
   type OnBytes,
@@ -298,15 +297,14 @@ export function davStorage(
     compare: (name, file, proved) => compare(dav, name, file, proved),
     put: (name, file, onProgress) => put(dav, name, file, onProgress),
     async removeDeadParts(isLast) {
-      const reading = fs.promises.readFile(partsFile ?? '', { encoding: 'utf8', flag: READ });
-      const known = (await reading.catch(() => '')).split('\n');
-      const ages = new Map<string, number>();
-      for (const { name, age } of await propfind(dav, folder, 1)) ages.set(name, age);
-      // No other push of this machine is running now.
-      for (const name of known.slice(-MAX_PARTS)) ages.set(name, MAX_PART_AGE);
-      for (const [name, age] of ages)
-        if (isDeadPart(name, age, clock.system)) await remove(dav, name);
+      const file = isLast ? '' : (partsFile ?? '');
+      const reading = fs.promises.readFile(file, { encoding: 'utf8', flag: READ });
+      // Their pushes have ended, since one runs at a time on this machine, whatever its host name was then.
+      for (const name of (await reading.catch(() => '')).split('\n').slice(-MAX_PARTS))
+        if (isDeadPart(name, Number.POSITIVE_INFINITY, clock.system)) dav.failed.add(name);
       await removeFailed(dav);
+      for (const { name, age } of await propfind(dav, folder, 1))
+        if (isDeadPart(name, age, clock.system)) await remove(dav, name);
       if (partsFile && isLast) tryOr(() => fs.rmSync(partsFile, { force: true }), undefined);
     },
     close: requests.close,

@@ -76,7 +76,7 @@ export interface Storage {
 }
 
 /** Milliseconds. */
-export const MAX_PART_AGE = 24 * 3_600_000;
+const MAX_PART_AGE = 24 * 3_600_000;
 /** Milliseconds without a change: another container with the name of this host may have processes of its own. */
 const MIN_PART_AGE = 600_000;
 

@@ -89,6 +89,20 @@ it('a WebDAV upload that was interrupted starts again under another name, with o
   expect(seen.storage.filter(({ headers }) => 'content-range' in headers)).toEqual([]);
 });
 
+it('push to WebDAV removes the part that it wrote while this machine had another name, if no list shows it', async () => {
+  const user = await storageUser('dav', ['PUT /upload/*=drop:300000,first=1']);
+  const { imgctl, env, work, folder, stored } = user;
+  const file = writeOva(work, 'web', SIZE);
+  await imgctl(`push ${file} ${OPTIONS} --retries 0`);
+  const [name = ''] = readdirSync(env.IMGCTL_CONFIG_DIR).filter((each) => each.endsWith('.parts'));
+  const part = partName('web.ova', { ...systemOf(process), hostname: () => 'before' });
+  for (const each of stored()) rmSync(path.join(folder, each));
+  writeFileSync(path.join(folder, part), 'part');
+  writeFileSync(path.join(env.IMGCTL_CONFIG_DIR, name), `${part}\n`);
+  expect((await imgctl(`push ${file} ${OPTIONS}`)).exitCode).toBe(0);
+  expect(stored()).toEqual(['web.ova']);
+});
+
 unixOnly('pipes need Unix').each([
   ['follows no link', (file: string, other: string) => symlinkSync(other, file)],
   ['waits for no pipe', (file: string) => execFileSync('mkfifo', [file])],
