@@ -168,17 +168,26 @@ describe('push of a file that stands twice', () => {
   });
 });
 
-it('push stores nothing after another push took over while it was suspended', async () => {
-  const user = await storageUser('dav', [], ({ method }) => {
-    if (method !== 'PUT') return;
-    const directory = user.env.IMGCTL_CONFIG_DIR;
-    for (const name of readdirSync(directory))
-      if (name.endsWith('.lock')) rmSync(path.join(directory, name), { recursive: true });
-  });
-  const result = await user.imgctl(`push ${writeOva(user.work, 'web')} ${FAST}`);
-  expect(result).toEqual(failed(1, /another imgctl took over .*\nhint: run the command again\n/));
-  expect({ stored: user.stored(), syncs: user.syncs() }).toEqual({ stored: [], syncs: 0 });
-});
+it.each([
+  ['stores nothing', 'PUT', []],
+  ['submits no sync', 'GET', ['web.ova']],
+])(
+  'push %s after another push took over while it was suspended in a %s',
+  async (_what, sent, stored) => {
+    const user = await storageUser('dav', [], ({ method }) => {
+      if (method !== sent) return;
+      const directory = user.env.IMGCTL_CONFIG_DIR;
+      for (const name of readdirSync(directory))
+        if (name.endsWith('.lock')) rmSync(path.join(directory, name), { recursive: true });
+    });
+    const file = writeOva(user.work, 'web');
+    mkdirSync(user.folder, { recursive: true });
+    for (const name of stored) writeFileSync(path.join(user.folder, name), readFileSync(file));
+    const result = await user.imgctl(`push ${file} ${FAST}`);
+    expect(result).toEqual(failed(1, /another imgctl took over .*\nhint: run the command again\n/));
+    expect({ stored: user.stored(), syncs: user.syncs() }).toEqual({ stored, syncs: 0 });
+  },
+);
 
 it.each([
   [

@@ -178,6 +178,8 @@ function run(context: Context, options: PushOptions, files: readonly string[]): 
       }
       refuseConflicts(plan, storage);
       await uploadAll(context, plan, transfer);
+      // Otherwise what the other push stored would count as this one's.
+      assertHeld();
       const bytes = planned.filter(isSent).reduce((sum, { size }) => sum + size, 0);
       // Without --no-wait and --no-sync, the end of the command is the end of the sync.
       addMetrics({ last_uploaded_bytes: bytes, succeeded: sync && wait });
