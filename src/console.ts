@@ -42,6 +42,21 @@ export class Console {
     this.#notice('warning', message, hint);
   };
 
+  /** A part failed, but the command continues. In JSON it is a warning, since an error there is the end. */
+  readonly failure = (message: string): void => {
+    this.#enqueue((format) => {
+      const text = `error: ${message}`;
+      if (format.json) return formatNotice('warning', text, undefined, format);
+      const mark = `imgctl: ${format.style.bad('error:')}`;
+      return formatNotice('note', message, undefined, format, mark);
+    });
+  };
+
+  /** Says what the run waits for: in the progress line, or as a line of its own. */
+  readonly waiting = (text: string): void => {
+    if (!this.#progress?.update(text)) this.report(text);
+  };
+
   /** Reports what was done or is waited for, unless -q is set. */
   readonly report = (message: string, hint?: string): void => {
     if (!this.#style.quiet) this.#notice('note', message, hint);

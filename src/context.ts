@@ -24,6 +24,10 @@ import { incompatible, quoted, suggest } from './query/suggest.ts';
 import { openSession, type Session, type SessionOptions } from './session/session.ts';
 import { type CachedToken, TokenCache } from './session/token-cache.ts';
 import { describeEvent } from './session/trace.ts';
+import { describeDuration } from './words.ts';
+
+/** Milliseconds: a shorter wait that a server asks for is not worth a line. */
+const MIN_REPORTED_WAIT = 5_000;
 
 /** The options of every command, as commander parses them. */
 export interface GlobalOptions {
@@ -230,9 +234,15 @@ export class Context implements ConsoleStyle {
     return new TokenCache(this.paths.config, account, this.io, this.console.warn).read();
   }
 
-  get onEvent(): SessionOptions['onEvent'] {
-    return this.debug ? (event) => this.console.trace(describeEvent(event)) : undefined;
-  }
+  readonly onEvent: NonNullable<SessionOptions['onEvent']> = (event) => {
+    if (this.debug) this.console.trace(describeEvent(event));
+    const isLong = event.kind === 'retry' && event.asked >= MIN_REPORTED_WAIT;
+    if (isLong) {
+      const { hostname } = event.url;
+      const who = hostname === this.settings.get('base-url')?.hostname ? 'the service' : hostname;
+      this.console.waiting(`${who} asks to wait ${describeDuration(event.asked)}`);
+    }
+  };
 
   readonly #closers: (() => Promise<void>)[] = [];
 

@@ -51,4 +51,4 @@ export interface Endpoint {
 export type HttpEvent =
   | { kind: 'response'; response: HttpResponse; milliseconds: number }
   | { kind: 'error'; method: string; url: URL; milliseconds: number; error: Error }
-  | { kind: 'retry'; method: string; url: URL; count: number; wait: number };
+  | { kind: 'retry'; method: string; url: URL; count: number; wait: number; asked: number };

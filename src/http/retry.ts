@@ -36,17 +36,18 @@ export async function sendWithRetry(
   const isIdempotent = isSafeMethod(method) || request.idempotent === true;
   for (let count = 1; ; count += 1) {
     let wait = backoff(count, random());
+    let asked = 0;
     try {
       const response = await transport.send(request);
       if (!isIdempotent || !isRetryableStatus(response.status) || count > retries) return response;
-      const requested = requestedWait(response) ?? 0;
-      if (requested > MAX_WAIT) return response;
-      wait = Math.max(wait, requested);
+      asked = requestedWait(response) ?? 0;
+      if (asked > MAX_WAIT) return response;
+      wait = Math.max(wait, asked);
     } catch (error) {
       if (!(error instanceof TransportError) || !error.transient || count > retries) throw error;
       if (error.sent && !isIdempotent) throw error;
     }
-    onEvent?.({ kind: 'retry', method, url, count, wait });
+    onEvent?.({ kind: 'retry', method, url, count, wait, asked });
     await sleep(wait, signal);
   }
 }

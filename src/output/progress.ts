@@ -11,8 +11,9 @@ export interface Progress {
    * @param text for lines, if it has changed and is not empty
    * @param describe the same with details, such as the elapsed time; called for each frame of a spinner, and for a line
    *   each 30 s
+   * @returns false if nothing shows it
    */
-  update(text: string, describe?: () => string): void;
+  update(text: string, describe?: () => string): boolean;
   /** Erases the line while something else is written to the same terminal; one call at a time. */
   withoutSpinner<Result>(write: () => Promise<Result>): Promise<Result>;
   /** Erases the line. May be called twice. */
@@ -20,7 +21,7 @@ export interface Progress {
 }
 
 export const NO_PROGRESS: Progress = {
-  update() {},
+  update: () => false,
   withoutSpinner: (write) => write(),
   async stop() {},
 };
@@ -40,6 +41,7 @@ type Redact = (text: string) => string;
 export function createLines(sink: Sink, redact: Redact): Progress {
   let last: string | undefined;
   let describeLast = () => '';
+  let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let written: Promise<void> = Promise.resolve();
   const write = (text: string) => {
@@ -49,17 +51,20 @@ export function createLines(sink: Sink, redact: Redact): Progress {
   return {
     update(text, describe = () => text) {
       describeLast = describe;
-      if (text === last) return;
+      if (stopped) return false;
+      if (text === last) return true;
       last = text;
       clearInterval(timer);
       timer = setInterval(() => write(describeLast()), LINE_INTERVAL).unref();
       if (text !== '') write(text);
+      return true;
     },
     async withoutSpinner(write) {
       await written;
       return write();
     },
     stop() {
+      stopped = true;
       clearInterval(timer);
       return written;
     },
@@ -113,9 +118,10 @@ export function createSpinner(
   return {
     update(text, describeText = () => text) {
       describe = describeText;
-      if (timer !== undefined || stopped) return;
+      if (timer !== undefined || stopped) return !stopped;
       timer = setTimeout(() => void begin().catch(() => {}), INTERVAL);
       timer.unref();
+      return true;
     },
     async withoutSpinner(write) {
       paused = true;

@@ -129,6 +129,7 @@ export class View {
       idField: columns.find(([, , , traits]) => traits?.isId)?.[0],
       times: columns.filter(([, , , traits]) => traits?.isTime).map(([name]) => name),
       texts,
+      lists: namesOf(columns.filter(([, type]) => type.includes('array'))),
       get,
       only: options.urls ? 'url' : undefined,
       header: options.header,

@@ -18,6 +18,8 @@ export interface WriterOptions extends TableLayout {
   readonly columns?: readonly string[] | undefined;
   /** Returns what is shown instead of a value, by column. */
   readonly texts?: ReadonlyMap<string, (value: unknown) => unknown>;
+  /** Columns that hold lists: null is an empty one. */
+  readonly lists?: readonly string[] | undefined;
   /** Writes only the bare values of this field. */
   readonly get?: string | undefined;
   /** Writes only this field: bare values in a table, json, ndjson and yaml, a column in csv and tsv. */
@@ -108,20 +110,27 @@ function dataOf(row: Row, { columns, allFields = true, texts }: WriterOptions): 
 }
 
 /**
- * Returns a writer of one line per row. All rows are read first, so that nothing is written if a value is missing.
+ * Returns a writer of one line per row, or per element of a list. All rows are read first, so that nothing is written if a value is missing.
  * @throws ImgctlError not-found, at the end
  */
 function createBareWriter(field: string, options: ListOptions): ListWriter {
-  const { sink, texts } = options;
+  const { sink, texts, lists } = options;
   return createWriter({ ...options, format: 'table' }, String, async (rows) => {
-    const values = rows.map((row) => fieldOf(row, field, texts));
+    const values = rows.flatMap((row) => {
+      const value = fieldOf(row, field, texts);
+      return value === null && Object.hasOwn(row, field) && lists?.includes(field) ? [] : value;
+    });
     const missing = values.filter((value) => value === null).length;
     if (missing > 0) {
       const message =
         rows.length === 1
           ? `${field} has no value`
           : `${missing} of ${rows.length} results have no ${field}`;
-      throw new ImgctlError('not-found', message, { hint: 'omit --get to see all fields' });
+      const hint =
+        rows.length === 1
+          ? 'omit --get to see all fields'
+          : `to print them as empty lines: -c ${field} -o tsv --no-header`;
+      throw new ImgctlError('not-found', message, { hint });
     }
     await writeText(
       sink,

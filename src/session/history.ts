@@ -16,6 +16,8 @@ export interface HistoryEntry {
   /** When the status was read, likewise; entries of earlier versions have none. */
   readonly checked_on?: string;
   readonly status: string | null;
+  /** How many it had then; entries of earlier versions have none. */
+  readonly errors?: number | undefined;
 }
 
 const FILE = 'sync-history.json';

@@ -191,9 +191,7 @@ function run(context: Context, options: PushOptions, files: readonly string[]): 
         });
         return view.printList(rows);
       }
-      const pushed = plan.filter((each) => each.files.every(({ action }) => action !== 'skip'));
-      const names = pushed.map(({ name }) => name);
-      await syncPushed(context, view, names, { ...options, wait }, summaryOf(plan, before));
+      await syncPushed(context, view, { plan, before, storage }, { ...options, wait });
     };
     const pushed = options.dryRun
       ? upload(() => {})
@@ -221,21 +219,35 @@ async function onePushAtATime(
   await withMutexIfPossible(mutex, waitTimeout, io, alone, onWait).finally(() => progress.stop());
 }
 
-/** Returns such as `2 images added, 1 unchanged`. */
-function summaryOf(plan: readonly PlannedPackage[], before: readonly Row[]): string {
-  const known = before.map(({ name }) => name);
+/** What is pushed where, and the user's images before. */
+interface Pushed {
+  readonly plan: readonly PlannedPackage[];
+  readonly before: readonly Row[];
+  readonly storage: Storage;
+}
+
+/** Returns `2 images added, 1 unchanged`, and which images are as before although files of theirs were sent. */
+function outcomeOf(
+  { plan, before }: Pushed,
+  after: readonly Row[],
+  isSent: (file: PlannedFile) => boolean,
+) {
   const counts = { added: 0, updated: 0, unchanged: 0, skipped: 0 };
+  const stale: string[] = [];
   for (const { name, files } of plan) {
-    const isUnchanged = files.every(({ action }) => action === 'unchanged');
+    const timesOf = (images: readonly Row[]) =>
+      images.flatMap((image) => (image.name === name ? [`${image.updated_on}`] : [])).join();
+    const isSame = timesOf(before) === timesOf(after);
     if (files.some(({ action }) => action === 'skip')) counts.skipped += 1;
-    else if (!known.includes(name)) counts.added += 1;
-    else counts[isUnchanged ? 'unchanged' : 'updated'] += 1;
+    else if (timesOf(before) === '') counts.added += 1;
+    else counts[isSame ? 'unchanged' : 'updated'] += 1;
+    if (isSame && files.some(isSent)) stale.push(name);
   }
   const found = Object.entries(counts).filter(([, count]) => count > 0);
   const words = found.map(([outcome, count], index) => {
     return `${index === 0 ? counted(count, 'image') : count} ${outcome}`;
   });
-  return words.join(', ');
+  return { summary: words.join(', '), stale };
 }
 
 /**
@@ -371,36 +383,49 @@ async function uploadAll(
 async function syncPushed(
   context: Context,
   view: View,
-  names: readonly string[],
+  pushed: Pushed,
   options: PushOptions,
-  summary: string,
 ): Promise<void> {
   const { console } = context;
+  const { isSent } = await import('../../upload/transfer.ts');
+  const packages = pushed.plan.filter(({ files }) => files.every(({ action }) => action !== 'skip'));
+  const names = packages.map(({ name }) => name);
   if (names.length === 0) {
     if (options.wait) await view.printList([]);
-    return console.success(summary, null);
+    return console.success(outcomeOf(pushed, [], isSent).summary, null);
   }
   const submitted = await submit(context);
   if (!options.wait) return showSubmitted(context, view, submitted);
   const request = await follow(context, submitted.id, options, context.io.now());
-  reportProblems(context, request);
+  const files = packages.flatMap((each) => each.files);
+  reportProblems(context, request, files.map(({ name }) => name));
   requireSuccess(request);
   const { client } = await context.session();
   const { images } = await client.listUserImages();
   const found = images.filter(({ name }) => names.includes(String(name)));
   const missing = names.find((name) => !found.some((image) => image.name === name));
+  const { summary, stale } = outcomeOf(pushed, images, isSent);
+  const [first] = stale;
+  const isFailure = missing !== undefined || (first !== undefined && options.strict);
   const printed = view.printList(found);
-  await (missing === undefined ? printed : printBeforeError(printed));
+  await (isFailure ? printBeforeError(printed) : printed);
   if (missing !== undefined) {
     throw new ImgctlError('sync-failed', `the sync added no image named ${missing}`, {
       hint: 'see what the sync reported: imgctl sync-status',
     });
   }
+  if (first !== undefined) {
+    const others = stale.length === 1 ? '' : ` and ${stale.length - 1} more`;
+    const message = `${first}${others} uploaded to ${pushed.storage.address}, but the image is unchanged`;
+    const hint = 'check that the service reads this storage';
+    if (options.strict) throw new ImgctlError('sync-failed', message, { hint });
+    console.warn(message, hint);
+  }
   requireSuccess(request, options.strict);
   const problems = describeProblems(request);
-  if (problems === undefined) return console.success(summary, null);
-  const warned = `sync ${request.id} succeeded with ${problems}: ${summary}`;
-  console.success(warned, null, { hasWarnings: true });
+  const hasWarnings = problems !== undefined || first !== undefined;
+  const how = problems ? `sync ${request.id} succeeded with ${problems}: ` : '';
+  console.success(`${how}${summary}`, null, { hasWarnings });
 }
 
 /** A sync makes the images equal to the packages in the storage: what it would add, update and delete. */

@@ -55,13 +55,15 @@ export const SUBMITTED_COLUMNS: readonly Column[] = [
   ['response', 'object, array, string or null', 'the body that the service sent'],
 ];
 
+const NAMES = { text: describeNames };
+
 /** Of a sync request that was read. */
 export const STATUS_COLUMNS: readonly Column[] = [
   ...ID_AND_STATUS,
   ['state', 'string', 'waiting, succeeded or failed'],
-  ['added', 'array, number or null', 'added images: their names, or how many'],
-  ['deleted', 'array, number or null', 'deleted images: their names, or how many'],
-  ['errors', 'array', 'errors that the service reports'],
+  ['added', 'array, number or null', 'added images: their names, or how many', NAMES],
+  ['deleted', 'array, number or null', 'deleted images: their names, or how many', NAMES],
+  ['errors', 'array or number', 'errors that the service reports; with --list, how many, or null'],
   ['warnings', 'array', 'warnings that the service reports'],
   [
     'created_on',
@@ -102,7 +104,11 @@ const LIST_ONLY: readonly Column[] = [
   ['base_url', 'string', 'with --list: address of the service'],
 ];
 
-const LIST_COLUMNS = [...pick(STATUS_COLUMNS, 'id', 'status', 'state'), ...LIST_ONLY];
+const LIST_COLUMNS: readonly Column[] = [
+  ...pick(STATUS_COLUMNS, 'id', 'status', 'state'),
+  ['errors', 'number or null', 'how many errors it had then; null if unknown'],
+  ...LIST_ONLY,
+];
 
 export const syncStatus: CommandSpec = {
   name: 'sync-status',
@@ -163,14 +169,14 @@ async function run(
     return showRequest(context, view, request, { ...options, started });
   }
   const request = await readRequest(context, id);
-  if (entry) await rememberRequest(context, id, request.status);
+  if (entry) await rememberRequest(context, id, request);
   await showRequest(context, view, request, options);
 }
 
 async function list(context: Context, options: GetOption, id: string | undefined): Promise<void> {
   const view = context.view(LIST_COLUMNS, options, {
-    shown: ['id', 'state', 'submitted_on', 'checked'],
-    cells: ['id', 'status', 'state', 'submitted_on', 'checked'],
+    shown: ['id', 'state', 'errors', 'submitted_on', 'checked'],
+    cells: ['id', 'status', 'state', 'submitted_on', 'checked', 'errors'],
   });
   if (id !== undefined) {
     throw new ImgctlError('usage', `--list cannot be used with an id (got ${id})`, {
@@ -179,9 +185,10 @@ async function list(context: Context, options: GetOption, id: string | undefined
   }
   const { syncState } = await import('../../api/sync-requests.ts');
   const entries = (await localRequests(context)).reverse();
-  const rows = entries.map(({ id, status, submitted_on, checked_on: checked, base_url }) => {
+  const rows = entries.map(({ id, status, submitted_on, checked_on, base_url, errors = null }) => {
     const state = syncState(status ?? undefined);
-    return { id, status, state, submitted_on, checked: checked ?? submitted_on, base_url };
+    const checked = checked_on ?? submitted_on;
+    return { id, status, state, errors, submitted_on, checked, base_url };
   });
   await view.printList(rows);
   if (!view.isTable) return;
@@ -211,13 +218,12 @@ export async function showRequest(
   const { id, status = null, state, errors, warnings, response } = request;
   const { started, strict = false } = options;
   const reports = !view.isWhole;
-  const changes = (value: SyncRequest['added']) => (reports ? describeNames(value) : value);
   const record = {
     id,
     status,
     state,
-    added: changes(request.added),
-    deleted: changes(request.deleted),
+    added: request.added,
+    deleted: request.deleted,
     errors,
     warnings,
     created_on: request.createdOn,
@@ -246,7 +252,10 @@ export async function showRequest(
 }
 
 /** Returns `1 error and 2 warnings`: a sync that succeeded may have errors too. undefined if there are none. */
-export function describeProblems({ errors, warnings }: SyncRequest): string | undefined {
+export function describeProblems({
+  errors,
+  warnings,
+}: Pick<SyncRequest, 'errors' | 'warnings'>): string | undefined {
   const counts = [counted(errors.length, 'error'), counted(warnings.length, 'warning')];
   return counts.filter((text) => !text.startsWith('0 ')).join(' and ') || undefined;
 }
@@ -261,13 +270,25 @@ export function describeNames(value: unknown): unknown {
   return names.join(', ') || 'none';
 }
 
-/** Warns of warnings and errors: a request that succeeds may have them in some files. */
-export function reportProblems({ console }: Context, { id, warnings, errors }: SyncRequest): void {
-  for (const warning of warnings) console.warn(`sync ${id}: ${warning}`);
-  for (const error of errors) {
-    const text = error.startsWith('error ') ? error : `error: ${error}`;
-    console.warn(`sync ${id} reported an ${text}`);
-  }
+/**
+ * Reports errors and warnings: a request that succeeds may have them in some files.
+ * @param files report only what names one of these, and count the rest
+ */
+export function reportProblems(
+  context: Context,
+  { id, errors, warnings }: SyncRequest,
+  files: readonly string[] = [''],
+): void {
+  const { console } = context;
+  const [own, others] = [true, false].map((isOwn) => {
+    const select = (texts: readonly string[]) =>
+      texts.filter((text) => files.some((name) => text.includes(name)) === isOwn);
+    return { errors: select(errors), warnings: select(warnings) };
+  });
+  for (const warning of own?.warnings ?? []) console.warn(`sync ${id}: ${warning}`);
+  for (const error of own?.errors ?? []) console.failure(`sync ${id}: ${error}`);
+  const more = others && describeProblems(others);
+  if (more) console.warn(`sync ${id}: ${more} of other files`, `show them with: ${statusCommand(context, id)}`);
 }
 
 /** @param strict makes warnings and errors a failure. @throws ImgctlError sync-failed */
@@ -296,13 +317,13 @@ export function statusCommand({ settings }: Context, id: number | string): strin
 export async function rememberRequest(
   context: Context,
   id: number | string,
-  status: string | undefined,
+  { status, errors }: { status: string | undefined; errors?: readonly string[] },
 ): Promise<void> {
   const { account, cache } = await context.session();
   const now = new Date(context.io.now()).toISOString();
   const { profile, baseUrl: base_url } = account;
   const times = { submitted_on: now, checked_on: now };
-  const entry = { profile, base_url, id, ...times, status: status ?? null };
+  const entry = { profile, base_url, id, ...times, status: status ?? null, errors: errors?.length };
   await remember(context.paths.state, context.io, entry).catch((error: unknown) => {
     // One warning is enough if the token could not be stored either.
     if (cache.writeFailed) return;
@@ -392,7 +413,7 @@ export async function follow(
     throw mayBeUnseen(started) ? error.with({ message, hint }) : error;
   } finally {
     await progress.stop();
-    if (last && submittedAt !== undefined) await rememberRequest(context, id, last.status);
+    if (last && submittedAt !== undefined) await rememberRequest(context, id, last);
   }
   if (last && last.state !== 'waiting') return last;
   if (io.signal.aborted) throw continues(io.signal.reason);

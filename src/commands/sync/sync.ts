@@ -112,7 +112,7 @@ export async function submit(context: Context) {
     });
   }
   context.console.done(`sync ${id} was submitted; follow it with: ${statusCommand(context, id)}`);
-  await rememberRequest(context, id, submitted.status);
+  await rememberRequest(context, id, { status: submitted.status });
   return { ...submitted, id };
 }
 
