@@ -1,6 +1,7 @@
 // Reads JSON from elsewhere within limits, and the digits of integers that a double cannot hold.
 
 import { parse } from 'lossless-json';
+import { tryOr } from './errors.ts';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -19,9 +20,11 @@ export type Parsed =
   | { readonly text: string; readonly value: unknown; readonly excess?: never }
   | { readonly text?: never; readonly value?: never; readonly excess: string | undefined };
 
-/** Returns the text without its byte order mark. @throws TypeError: it is not UTF-8 */
+/** Returns the text without its byte order mark. @throws an error for people: it is not UTF-8 */
 export function decodeUtf8(bytes: Uint8Array): string {
-  return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  const text = tryOr(() => new TextDecoder('utf-8', { fatal: true }).decode(bytes), undefined);
+  if (text === undefined) throw new Error('it is not UTF-8');
+  return text;
 }
 
 /**
@@ -30,13 +33,8 @@ export function decodeUtf8(bytes: Uint8Array): string {
  */
 export function parseJson(body: Buffer, isLossy = false): Parsed {
   if (body.length > MAX_BYTES) return { excess: `more than ${MAX_BYTES / 2 ** 20} MiB of JSON` };
-  const bytes = isLossy ? Buffer.from(body.toString()) : body;
-  let text: string;
-  try {
-    text = decodeUtf8(bytes);
-  } catch {
-    return { excess: 'bytes that are not UTF-8' };
-  }
+  const text = tryOr(() => decodeUtf8(isLossy ? Buffer.from(body.toString()) : body), undefined);
+  if (text === undefined) return { excess: 'bytes that are not UTF-8' };
   try {
     const value: unknown = JSON.parse(text);
     if (isDeeper(value, MAX_DEPTH))

@@ -70,9 +70,7 @@ export function requireSameId(what: string, wanted: unknown, received: unknown):
   if (received === undefined || received === null || `${received}` === `${wanted}`) return;
   const sent = typeof received === 'object' ? 'another record' : `${what} ${received}`;
   const message = `the service sent ${sent} instead of ${what} ${wanted}`;
-  throw new ImgctlError('bad-answer', message, {
-    hint: MIXED,
-  });
+  throw new ImgctlError('bad-answer', message, { hint: MIXED });
 }
 
 const MIXED = 'try again; a cache or proxy may be mixing up responses';

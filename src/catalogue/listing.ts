@@ -148,11 +148,11 @@ async function chooseFilter(
     // If more images are needed than the limit says, small pages would be many.
     perPage: plan.hasFilter || plan.hasSort ? perPage : Math.min(perPage, limit),
   };
-  for (const { filter, check } of plan.server.filters) {
-    if (check === undefined) return { request: { ...request, filter } };
-    const page = await client.listImages({ ...request, filter: check.filter }, 1);
-    if (!page.images.some(check.proves)) continue;
-    return { request: { ...request, filter }, first: check.filter === filter ? page : undefined };
+  for (const { filter, proves } of plan.server.filters) {
+    const filtered = { ...request, filter };
+    if (proves === undefined) return { request: filtered };
+    const first = await client.listImages(filtered, 1);
+    if (first.images.some(proves)) return { request: filtered, first };
   }
   return { request };
 }

@@ -1,7 +1,7 @@
 // Finds the newest image of the series that match a query, or says why there is not exactly one.
 
 import type { ReceivedImage } from '../api/types.ts';
-import { attempt, ImgctlError, tryOr } from '../errors.ts';
+import { ImgctlError, tryOr } from '../errors.ts';
 import { nameOf } from '../query/fields.ts';
 import { readName } from '../query/name.ts';
 import { planQuery } from '../query/plan.ts';
@@ -49,25 +49,23 @@ export function onlyNewest({ index }: Pick<Found, 'index'>): ReceivedImage {
 
 /** Returns the newest image of each series. @throws ImgctlError ambiguous: names each series without a newest image */
 export function newestOfEach({ index }: Pick<Found, 'index'>): ReceivedImage[] {
-  const images: ReceivedImage[] = [];
-  const errors: ImgctlError[] = [];
-  for (const series of index.series()) {
-    const result = attempt(() => newestOf(series));
-    if ('value' in result) images.push(result.value);
-    else errors.push(result.error);
-  }
-  const [first, ...others] = errors;
-  if (first === undefined) return images;
-  if (others.length === 0) throw first;
+  const all = index.series();
+  const errors = all.flatMap((series) => problemOf(series) ?? []);
+  if (errors.length < 2) return all.map(newestOf);
   throw new ImgctlError('ambiguous', `${errors.length} series have no single newest image`, {
     details: listed(errors.map(({ message, details = [] }) => `${message}: ${details.join(', ')}`)),
   });
 }
 
 /** Returns the newest image of a series. @throws AmbiguousError: it takes a guess */
-function newestOf({ newest, problem }: Series<ReceivedImage>): ReceivedImage {
-  if (problem === undefined) return newest[0];
-  throw new AmbiguousError(problem, newest);
+function newestOf(series: Series<ReceivedImage>): ReceivedImage {
+  const error = problemOf(series);
+  if (error) throw error;
+  return series.newest[0];
+}
+
+function problemOf({ newest, problem }: Series<ReceivedImage>): AmbiguousError | undefined {
+  return problem === undefined ? undefined : new AmbiguousError(problem, newest);
 }
 
 /**

@@ -80,10 +80,7 @@ function commandSource(settings: Settings, io: Io, setting: CommandKey) {
     if (result.failure === undefined) return firstLine(result.stdout, what);
     const show = isOption ? `: ${command}` : `; to show it: imgctl config get ${setting}`;
     const { failure, cause } = result;
-    throw new ImgctlError('config', `${what} ${failure}`, {
-      hint: `run it by hand${show}`,
-      cause,
-    });
+    throw new ImgctlError('config', `${what} ${failure}`, { hint: `run it by hand${show}`, cause });
   };
   return { origin: `${what} (${origin})`, isOption, read };
 }

@@ -65,10 +65,7 @@ export const SETTING_GROUPS = {
       env: 'IMGCTL_PASSWORD_COMMAND',
       value: COMMAND,
     },
-    'password-file': {
-      summary: 'file whose first line is the password',
-      value: FILE,
-    },
+    'password-file': { summary: 'file whose first line is the password', value: FILE },
     'credential-helper': {
       summary: 'Docker credential helper that stores the password: a name such as pass, or a path',
       value: parsed(helperName, { suggested: ['osxkeychain', 'pass', 'secretservice', 'wincred'] }),

@@ -43,7 +43,7 @@ export function readOwnFile(
     const isOpen = (stat.mode & 0o077) !== 0 && stat.uid === (uid ?? stat.uid);
     // On a read-only file system: reading it is still right.
     if (isOpen) tryOr(() => fs.fchmodSync(descriptor, 0o600), undefined);
-    return readUtf8(fs.readFileSync(descriptor));
+    return decodeUtf8(fs.readFileSync(descriptor));
   } finally {
     fs.closeSync(descriptor);
   }
@@ -53,13 +53,6 @@ export function readOwnFile(
 export function readJsonFile(...args: Parameters<typeof readOwnFile>): JsonObject | undefined {
   const text = readOwnFile(...args);
   return text === undefined ? undefined : parseObject(text);
-}
-
-/** Returns the text of a file's bytes. @throws an error whose message names the encoding */
-export function readUtf8(bytes: Uint8Array): string {
-  const decoded = attempt(() => decodeUtf8(bytes));
-  if ('value' in decoded) return decoded.value;
-  throw new Error('it is not UTF-8');
 }
 
 /** True if the file, or a directory above it, does not exist. */

@@ -4,7 +4,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
 import { type Clock, type Io, untilAborted } from '../io.ts';
-import { type AssertHeld, errorReason, isMissing, readUtf8, replaceFile } from './atomic-file.ts';
+import { decodeUtf8 } from '../json.ts';
+import { type AssertHeld, errorReason, isMissing, replaceFile } from './atomic-file.ts';
 import { withMutex } from './mutex.ts';
 
 /** Bytes, the same as of a list: `--from /dev/zero` must not fill the memory. */
@@ -25,7 +26,7 @@ export async function readTextFile(
     const bytes = await untilAborted(readBytes(file, signal), signal);
     const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
     if (isGzip) hint = 'decompress it first, for example with: gzip -d';
-    return readUtf8(bytes);
+    return decodeUtf8(bytes);
   } catch (cause) {
     signal.throwIfAborted();
     if (isMissing(cause)) return undefined;

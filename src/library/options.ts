@@ -9,30 +9,24 @@ type Kind = readonly [meaning: string, isValid: (value: unknown) => boolean];
 type Kinds = Readonly<Record<string, Kind>>;
 
 const isText = (value: unknown) => typeof value === 'string';
-const isFunction = (value: unknown) => typeof value === 'function';
-const isWhole = (value: unknown, min: number, max: number) =>
-  Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max;
-
 const TEXT: Kind = ['a string', isText];
-const FUNCTION: Kind = ['a function', isFunction];
+const FUNCTION: Kind = ['a function', (value) => typeof value === 'function'];
 const TEXTS: Kind = ['a string or an array of strings', (value) => [value].flat().every(isText)];
-const AT_LEAST_1: Kind = [
-  'a whole number of at least 1',
-  (value) => isWhole(value, 1, Number.MAX_SAFE_INTEGER),
-];
 
-function whole(min: number, max: number): Kind {
-  return [`a whole number from ${min} to ${max}`, (value) => isWhole(value, min, max)];
+function whole(min: number, max = Number.MAX_SAFE_INTEGER): Kind {
+  const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+  const isIn = (value: unknown) => Number(value) >= min && Number(value) <= max;
+  return [`a whole number ${range}`, (value) => Number.isSafeInteger(value) && isIn(value)];
 }
 
-export const QUERY: Kinds = { text: TEXTS, filter: TEXTS, sort: TEXTS, limit: AT_LEAST_1 };
+export const QUERY: Kinds = { text: TEXTS, filter: TEXTS, sort: TEXTS, limit: whole(1) };
 
 /** With the limits of the settings. */
 export const CLIENT: Kinds = {
   baseUrl: ['a string or a URL', (value) => isText(value) || value instanceof URL],
   token: TEXT,
   username: TEXT,
-  password: ['a string or a function', (value) => isText(value) || isFunction(value)],
+  password: ['a string or a function', (value) => /^(?:string|function)$/.test(typeof value)],
   allowHttp: ['a boolean', (value) => typeof value === 'boolean'],
   timeout: whole(1, 2 ** 31 - 1),
   retries: whole(0, 100),
@@ -55,9 +49,8 @@ export function checkOptions(given: object | null, what: string, kinds: Kinds): 
     if (isValid === undefined) {
       const valid = Object.keys(kinds);
       const meant = nearest(name, valid);
-      throw new ImgctlError('usage', `unknown option ${quoted(name)} in the ${what}`, {
-        hint: meant === undefined ? `valid: ${valid.join(', ')}` : `did you mean ${meant}?`,
-      });
+      const hint = meant ? `did you mean ${meant}?` : `valid: ${valid.join(', ')}`;
+      throw new ImgctlError('usage', `unknown option ${quoted(name)} in the ${what}`, { hint });
     }
     if (value === undefined || isValid(value)) continue;
     // Of others, a value may be a secret.

@@ -26,13 +26,8 @@ type Test<Subject> = (subject: Subject) => Verdict;
 /** A condition that the service can apply, so that fewer pages are read. */
 export interface ServiceFilter {
   readonly filter: string;
-  /** Shows that the service ignores case; without it, this filter could leave out a match. */
-  readonly check?: {
-    /** The same filter, with letters in mixed case. */
-    readonly filter: string;
-    /** True if only a service that ignores case can have found the image. */
-    readonly proves: (image: ImageRecord) => boolean;
-  };
+  /** True if only a service that ignores case can have found the image: else the filter could leave out a match. */
+  readonly proves?: (image: ImageRecord) => boolean;
 }
 
 /**
@@ -136,7 +131,7 @@ function wordCondition(text: string) {
   }
   const word = parseWord(text);
   const test = (image: ImageRecord) => word.matches(nameOf(image));
-  const pattern = inMixedCase(`%${word.pieces.join('%')}%`);
+  const pattern = `%${word.pieces.join('%')}%`;
   const filter: Filter = {
     field: 'name',
     operator: 'like',
@@ -161,7 +156,7 @@ function serviceConditions(filter: Filter, test: Test<ImageRecord>): ServiceFilt
     const text = `${readValue(image, field)}`;
     return test(image) === true && parts.some((part) => !text.includes(part));
   };
-  return [{ filter: sent, check: { filter: [field, operator, mixed].join(','), proves } }];
+  return [{ filter: [field, operator, mixed].join(','), proves }];
 }
 
 /** Returns a text such as %UbUnTu%, which hardly any name contains as it is. */

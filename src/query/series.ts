@@ -22,16 +22,9 @@ export interface Series<Row extends ImageRecord> {
 }
 
 /** An image and its place in its series. */
-export interface Candidate<Row extends ImageRecord> {
-  readonly image: Row;
-  /** The place of the series among all. */
-  readonly series: number;
-  readonly pattern: string;
-  /** `22.04-20240415` */
-  readonly version: string;
-  /** 1 for the newest of its series; equal for images of which neither is newer. */
-  readonly rank: number;
-}
+export type Candidate<Row extends ImageRecord> = ReturnType<
+  SeriesIndex<Row>['rankedImages']
+>[number];
 
 interface Entry<Row extends ImageRecord> {
   readonly image: Row;
@@ -67,16 +60,18 @@ export class SeriesIndex<Row extends ImageRecord> {
     else this.#bySeries.set(name.series, [entry]);
   }
 
-  /** Returns all images, series by series in alphabetical order, the newest first. */
-  rankedImages(): Candidate<Row>[] {
+  /**
+   * Returns all images, series by series in alphabetical order, the newest first. `series` counts the series; `rank` is
+   * 1 for the newest, and equal for images of which neither is newer.
+   */
+  rankedImages() {
     return this.#sorted().flatMap((entries, series) => {
       const { pattern } = entries[0].name;
       let rank = 1;
       return entries.map((entry, index) => {
         const before = entries[index - 1];
         if (before && !isEquallyNew(before, entry)) rank += 1;
-        const { image, name } = entry;
-        return { image, series, pattern, version: describeVersion(name), rank };
+        return { image: entry.image, series, pattern, version: describeVersion(entry.name), rank };
       });
     });
   }

@@ -8,16 +8,10 @@ import { parseTime, UNREADABLE } from './timestamp.ts';
 
 export const DIRECTIONS = ['asc', 'desc'] as const;
 
-/** Sort keys that the service does not know, and what they compare. */
-const COMPUTED = {
-  'name:version': versionRanks,
-} satisfies Record<string, (images: readonly ImageRecord[]) => Rank[]>;
+/** The sort key that the service does not know. */
+const VERSION_KEY = 'name:version';
 
-type ComputedKey = keyof typeof COMPUTED;
-
-export const SORT_FIELDS = [...FIELDS, ...(Object.keys(COMPUTED) as ComputedKey[])] as const;
-
-const isComputed = (field: Field | ComputedKey): field is ComputedKey => field in COMPUTED;
+export const SORT_FIELDS = [...FIELDS, VERSION_KEY] as const;
 
 type SortKey = Pick<ReturnType<typeof parseSort>, 'field' | 'direction'>;
 
@@ -38,7 +32,7 @@ export function parseSort(text: string) {
     });
   }
   /** As the service expects it, service.md section 4.3; undefined if imgctl sorts. */
-  const serviceSort = isComputed(field) ? undefined : `${field},${direction}`;
+  const serviceSort = field === VERSION_KEY ? undefined : `${field},${direction}`;
   return { field, direction, serviceSort };
 }
 
@@ -62,7 +56,7 @@ export function sortImages<Row extends ImageRecord>(
   onUnknownZone?: (image: Row, zone: string) => void,
 ): Row[] {
   const columns = keys.map(({ field, direction }) => ({
-    ranks: isComputed(field) ? COMPUTED[field](images) : ranksOf(images, field, onUnknownZone),
+    ranks: field === VERSION_KEY ? versionRanks(images) : ranksOf(images, field, onUnknownZone),
     sign: direction === 'asc' ? 1 : -1,
   }));
   const rows = images.map((image, index) => ({ image, index }));

@@ -17,7 +17,6 @@ interface Waiting {
 
 /** Bytes. The longest reply is a token. */
 const MAX_REPLY = 2 ** 20;
-const MAX_REASON = 120;
 const CRLF = '\r\n';
 
 export class Redis {
@@ -61,10 +60,8 @@ export class Redis {
 
   #read(chunk: Buffer): void {
     this.#received = Buffer.concat([this.#received, chunk]);
-    let isTaken = true;
-    while (isTaken && !this.#failure) isTaken = this.#takeReply();
-    const isFlood = this.#received.length > MAX_REPLY;
-    if (isFlood) this.#fail(new StoreError(`it sent more than ${MAX_REPLY / 2 ** 20} MiB`));
+    while (!this.#failure && this.#takeReply());
+    if (this.#received.length > MAX_REPLY) this.#fail(new StoreError('it sent more than 1 MiB'));
   }
 
   /** Settles the oldest command with its reply; false if that is not complete yet, or no reply. */
@@ -72,23 +69,20 @@ export class Redis {
     const lineEnd = this.#received.indexOf(CRLF);
     if (lineEnd === -1) return false;
     const line = this.#received.toString('utf8', 0, lineEnd);
-    const [, type, rest = ''] = /^([+:$-])(.*)$/s.exec(line) ?? [];
+    const [, type, rest = ''] = /^(?=[+-]|[:$]-?\d+$)(.)(.*)$/s.exec(line) ?? [];
     const start = lineEnd + CRLF.length;
     const size = type === '$' ? Number(rest) : -1;
     const end = size < 0 ? start : start + size + CRLF.length;
     if (this.#received.length < end) return false;
-    const waiting = this.#waiting.shift();
-    if (waiting === undefined || type === undefined || Number.isNaN(size)) {
-      const error = new StoreError('it sent an unexpected reply');
-      waiting?.reject(error);
-      this.#fail(error);
+    const [waiting] = this.#waiting;
+    if (waiting === undefined || type === undefined) {
+      this.#fail(new StoreError('it sent an unexpected reply'));
       return false;
     }
-    if (type === '-') {
-      waiting.reject(new StoreError(rest.replace(/\.$/, '').slice(0, MAX_REASON)));
-    } else if (type === '$') {
-      waiting.resolve(size < 0 ? null : this.#received.toString('utf8', start, start + size));
-    } else waiting.resolve(type === ':' ? Number(rest) : rest);
+    this.#waiting.shift();
+    const bytes = size < 0 ? null : this.#received.toString('utf8', start, start + size);
+    if (type === '-') waiting.reject(new StoreError(rest.replace(/\.$/, '').slice(0, 120)));
+    else waiting.resolve(type === '$' ? bytes : type === ':' ? Number(rest) : rest);
     this.#received = this.#received.subarray(end);
     return true;
   }

@@ -50,6 +50,8 @@ describe('a connection to Redis', () => {
     ['-WRONGPASS invalid password.\r\n', 'WRONGPASS invalid password'],
     ['*0\r\n', 'it sent an unexpected reply'],
     ['$x\r\n', 'it sent an unexpected reply'],
+    ['$0x2\r\nab\r\n', 'it sent an unexpected reply'],
+    [':abc\r\n', 'it sent an unexpected reply'],
     ['HTTP/1.1 400 Bad Request\r\n', 'it sent an unexpected reply'],
     [`$2000000000\r\n${'x'.repeat(2 ** 20)}`, 'it sent more than 1 MiB'],
     ['x'.repeat(2 ** 20 + 1), 'it sent more than 1 MiB'],

@@ -104,15 +104,7 @@ async function showCandidates(
 ): Promise<void> {
   const rows = candidates.map(({ image, pattern, version, rank }) => {
     const { id = null, name, path = null, created_on = null } = image;
-    return {
-      series: pattern,
-      rank,
-      version,
-      id,
-      name,
-      path,
-      created_on,
-    };
+    return { series: pattern, rank, version, id, name, path, created_on };
   });
   if (!view.isTable) return view.printList(rows);
   for (const series of new Set(rows.map((row) => row.series))) {
