@@ -187,18 +187,18 @@ export function isPreRelease({ places }: Name): boolean {
   return places.flat().some(({ parts }) => parts.some((part) => kindOf(part) === PRE_RELEASE));
 }
 
-/** 31.01.2024, 01_31_2024, 31012024, and months and weeks such as 01-2024; 24-04-2024-05-01 is a release and a date. */
-const YEAR_LAST =
-  /(?<!\d)(?:(\d\d?)([-_.])(\d\d?)\2|(\d\d)(\d\d)|(\d\d?)([-_.]))(20\d\d)(?!\d|(\2|\7)(?:0\d|1[0-2])\9[0-3]\d(?!\d))/g;
+/** Days such as 31.01.2024, 01_31_2024 and 31012024, months such as 012024, and 01-2024, W52-2023 and 4Q2024. */
+const YEAR_LAST = /(?<!\d)(?:(\d\d?)([-_.])(\d\d?)\2|(\d\d)?(\d\d)|(\d\d?)[-_.q])(20\d\d)(?!\d)/gi;
 
 /** Returns the name with the year first in its dates; undefined if it has none with the year last. */
 export function withYearFirst(name: Name, monthFirst: boolean): Name | undefined {
   let isDated = false;
   const text = name.text.replace(YEAR_LAST, (found: string, ...groups: string[]) => {
-    const [day1, , month1, day2, month2, month3, , year] = groups;
-    const [one, two] = [day1 ?? day2 ?? '1', month1 ?? month2 ?? month3 ?? ''];
+    const [day1, , month1, day2, month2, week, year] = groups;
+    const day = day1 ?? day2;
+    const [one, two] = [day ?? '1', month1 ?? month2 ?? week ?? ''];
     const [less = 0, more = 0] = [Number(one), Number(two)].sort((a, b) => a - b);
-    if (less < 1 || less > 12 || more > (month3 ? 53 : 31)) return found;
+    if (less < 1 || less > 12 || more > (week ? 53 : day ? 31 : 12)) return found;
     isDated = true;
     return [year, ...(monthFirst ? [one, two] : [two, one])].join('-');
   });

@@ -135,7 +135,10 @@ describe('images latest', () => {
     ['a-01.02.2024', 'a-03.01.2024'],
     ['a-31012024', 'a-01022024'],
     ['a-12-2023', 'a-1-2024'],
+    ['a-122023', 'a-012024'],
     ['a-W52-2023', 'a-W01-2024'],
+    ['a-4Q2023', 'a-1Q2024'],
+    ['a-31-01-2024-12-30', 'a-01-02-2024-08-15'],
     ['a-31-01-2024-01', 'a-01-02-2024-01'],
     ['a-31-01-2024-1230', 'a-01-02-2024-0800'],
     ['a-12-2023-01', 'a-01-2024-02'],
@@ -154,6 +157,7 @@ describe('images latest', () => {
     ['that are numbers', ['CentOS-8.4.2105.ova', 'CentOS-8.3.2011.ova', 'CentOS-7.9.2009.ova'], 1],
     ['beyond 2099', ['a-31-01-2100', 'a-01-02-2101'], 1],
     ['with the year first', ['a-2024-01-31', 'a-2023-12-01'], 1],
+    ['of months with the year first', ['a-202101', 'a-202012'], 1],
   ])('compares numbers %s from the left', async (_, names, id) => {
     const images = names.map((name, index) => named(index + 1, name));
     for (const all of [images, images.toReversed()]) {
