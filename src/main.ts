@@ -5,13 +5,15 @@ import { version } from '../package.json';
 import {
   type ArgumentDeclaration,
   argumentTerm,
+  defaultOf,
   type OptionDeclaration,
   optionTerm,
+  type Parsed,
 } from './cli/declarations.ts';
 import { type CommandSpec, GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from './cli/spec.ts';
 import { images } from './commands/images/index.ts';
 import type { Redaction } from './console.ts';
-import { Context, type GlobalOptions } from './context.ts';
+import { Context } from './context.ts';
 import { asImgctlError, EXIT_CODES } from './errors.ts';
 import { BrokenPipeError, hasTerminal, type Io, processIo } from './io.ts';
 
@@ -63,7 +65,7 @@ async function execute(argv: readonly string[], context: Context): Promise<void>
   const root = buildTree(context, commands, (command) => {
     ended = command;
   });
-  const useOptions = () => context.readOptions(root.opts<GlobalOptions>());
+  const useOptions = () => context.readOptions(root.opts<Parsed<typeof GLOBAL_OPTIONS>>());
   root.hook('preAction', useOptions);
   try {
     await root.parseAsync(words, { from: 'user' });
@@ -146,12 +148,13 @@ function buildTree(
 function optionOf(declaration: OptionDeclaration, context: Context): Option {
   const { value, setting, repeatable, implies, conflicts } = declaration;
   const [flags, description] = optionTerm(declaration);
-  const option = new Option(flags, description);
+  const option = new Option(flags, description).default(defaultOf(declaration));
   if (value) {
     option.argParser<unknown>((text, previous) => {
       const name = option.long ?? flags;
       const parsed = context.parseOption(value, setting, text, name);
-      return repeatable ? [...(Array.isArray(previous) ? previous : []), parsed] : parsed;
+      const isFirst = previous === undefined || previous === option.defaultValue;
+      return repeatable ? [...(isFirst ? [] : [previous].flat()), parsed] : parsed;
     });
   }
   if (implies) option.implies(implies);

@@ -1,8 +1,11 @@
-// Checks the walls of CONTRIBUTING.md: imports, no import cycles, no hidden inputs.
+// Checks the walls of CONTRIBUTING.md: imports, no import cycles, no hidden inputs; and what commands declare.
 
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { type CommandDeclaration, optionName } from '../src/cli/declarations.ts';
+import { ALL_GLOBAL_OPTIONS } from '../src/cli/spec.ts';
+import { COMMANDS } from '../src/commands/index.ts';
 
 const SOURCE = path.join(import.meta.dirname, '../src');
 
@@ -112,3 +115,29 @@ it('src has no import cycles', () => {
   for (const file of texts.keys()) visit(file, []);
   expect(cycles).toEqual([]);
 });
+
+const leavesOf = (command: CommandDeclaration): readonly CommandDeclaration[] =>
+  command.subcommands?.flatMap(leavesOf) ?? [command];
+
+const LEAVES = COMMANDS.flatMap(leavesOf);
+
+/** Shared options conflict with some that not every command has. */
+const NAMES = LEAVES.flatMap(({ options = [] }) => options.map(optionName));
+
+describe.each(LEAVES.map((command) => [command.name, command] as const))(
+  'the command %s',
+  (_name, { fields = [], options = [] }) => {
+    it('declares options with valid defaults, which conflict only with options that exist', () => {
+      for (const { flags, value, default: text } of [...options, ...ALL_GLOBAL_OPTIONS]) {
+        if (text !== undefined) expect(() => value?.parse(text, flags)).not.toThrow();
+      }
+      for (const { conflicts = [], implies = {} } of options) {
+        expect(NAMES).toEqual(expect.arrayContaining([...conflicts, ...Object.keys(implies)]));
+      }
+    });
+
+    it('declares what each of its columns means', () => {
+      for (const [name, type, meaning] of fields) expect([name, type, meaning]).not.toContain('');
+    });
+  },
+);

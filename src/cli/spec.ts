@@ -6,14 +6,17 @@ import { anyText, choice, type ValueSource } from '../config/values.ts';
 import type { Context } from '../context.ts';
 import { FORMAT_LIST } from '../output/formats.ts';
 import { COLOR_CHOICES } from '../output/terminal.ts';
-import type { ArgumentDeclaration, CommandDeclaration, OptionDeclaration } from './declarations.ts';
+import type {
+  ArgumentDeclaration,
+  CommandDeclaration,
+  OptionDeclaration,
+  Parsed,
+  Words,
+} from './declarations.ts';
 
-/** An argument of the command line: an array if it is variadic, undefined if it is optional and missing. */
-type Word = string | readonly string[] | undefined;
-
-/** A method, so that each command can type its own options and arguments. */
+/** A method, so that one type holds commands with other options and arguments; `command` checks each. */
 interface Runner {
-  run(context: Context, options: object, ...words: readonly Word[]): Promise<void>;
+  run(context: Context, options: object, ...words: readonly unknown[]): Promise<void>;
 }
 
 export interface CommandSpec extends CommandDeclaration {
@@ -22,20 +25,51 @@ export interface CommandSpec extends CommandDeclaration {
   readonly subcommands?: readonly CommandSpec[];
 }
 
+/** Declares a command, whose `run` receives what its options and arguments declare. */
+export function command<
+  const Options extends readonly OptionDeclaration[] = [],
+  const Arguments extends readonly ArgumentDeclaration[] = [],
+>(
+  spec: CommandDeclaration & {
+    readonly options?: Options;
+    readonly arguments?: Arguments;
+    readonly run: (
+      context: Context,
+      options: Parsed<Options>,
+      ...words: Words<Arguments>
+    ) => Promise<void>;
+  },
+): CommandSpec {
+  return spec;
+}
+
 /** Exit codes of every command that sends requests: network, login, not found, rate limit. */
 export const SERVICE_CODES: readonly number[] = [3, 4, 5, 6];
 
+type Details = Omit<OptionDeclaration, 'flags' | 'description'>;
+
 /** Declares an option. If it takes a value, that is any text unless `more` says otherwise. */
-export function option(
-  flags: string,
+export function option<const Flags extends string, const More extends Details = object>(
+  flags: Flags,
   description: string,
-  more: Omit<OptionDeclaration, 'flags' | 'description'> = {},
-): OptionDeclaration {
+  more?: More,
+): { readonly flags: Flags; readonly description: string } & More;
+export function option(flags: string, description: string, more: Details = {}): OptionDeclaration {
   const value = flags.includes('<') ? anyText() : undefined;
   return { flags, description, ...(value && { value }), ...more };
 }
 
 /** Declares an option that overrides a setting, whose row says how its value is parsed. */
+export function settingOption<const Flags extends string, const Key extends SettingKey>(
+  flags: Flags,
+  setting: Key,
+  description?: string,
+): {
+  readonly flags: Flags;
+  readonly description: string;
+  readonly value: (typeof SETTINGS)[Key]['value'];
+  readonly setting: Key;
+};
 export function settingOption(
   flags: string,
   setting: SettingKey,
@@ -46,12 +80,8 @@ export function settingOption(
 }
 
 /** Declares a required argument. @param from what completion offers for it */
-export function argument(
-  name: string,
-  description: string,
-  from: ValueSource,
-): ArgumentDeclaration {
-  return { name, description, required: true, value: anyText({ from }) };
+export function argument(name: string, description: string, from: ValueSource) {
+  return { name, description, required: true, value: anyText({ from }) } as const;
 }
 
 export const METRICS_OPTION = settingOption(
@@ -69,7 +99,7 @@ export const HELP_OPTION = option('-h, --help', 'show help');
 export const BASE_URL_OPTION = settingOption('--base-url <url>', 'base-url');
 
 /** Options that every command receives. */
-export const GLOBAL_OPTIONS: readonly OptionDeclaration[] = [
+export const GLOBAL_OPTIONS = [
   option('--profile <name>', 'use the settings and token of this profile', {
     value: anyText({ from: 'profiles' }),
     default: DEFAULT_PROFILE,
@@ -95,7 +125,11 @@ export const GLOBAL_OPTIONS: readonly OptionDeclaration[] = [
     default: 'auto',
   }),
   option('-q, --quiet', 'print only identifiers, and no progress'),
-];
+] as const;
 
 /** Options of every command, as help shows them. */
-export const ALL_GLOBAL_OPTIONS = [...GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION];
+export const ALL_GLOBAL_OPTIONS: readonly OptionDeclaration[] = [
+  ...GLOBAL_OPTIONS,
+  HELP_OPTION,
+  VERSION_OPTION,
+];

@@ -1,7 +1,8 @@
 // imgctl api: sends a raw authenticated request to the service.
 
 import { nextPage, statusError } from '../api/responses.ts';
-import { type CommandSpec, option, SERVICE_CODES } from '../cli/spec.ts';
+import type { Parsed } from '../cli/declarations.ts';
+import { command, option, SERVICE_CODES } from '../cli/spec.ts';
 import { anyText } from '../config/values.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
@@ -14,7 +15,23 @@ import { printable } from '../output/text.ts';
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const PATHS = ['/v2', '/v2/image', '/v2/user/image/vm', '/v2/request/image_sync/'];
 
-export const api: CommandSpec = {
+const OPTIONS = [
+  option('-X, --method <method>', 'HTTP method', {
+    default: 'GET',
+    value: anyText({ suggested: METHODS }),
+  }),
+  option('-f, --field <key=value>', 'query parameter; repeatable', { repeatable: true }),
+  option('-i, --include', 'also print status and headers'),
+  option('--paginate', 'follow meta.pages.next_url and print every page'),
+  option('--slurp', 'print one JSON array of the pages; implies --paginate', {
+    conflicts: ['include'],
+    implies: { paginate: true },
+  }),
+] as const;
+
+type Options = Parsed<typeof OPTIONS>;
+
+export const api = command({
   name: 'api',
   summary: 'send an authenticated request to the service',
   description: [
@@ -36,32 +53,12 @@ export const api: CommandSpec = {
   ],
   mutates: true,
   exitCodes: SERVICE_CODES,
-  options: [
-    option('-X, --method <method>', 'HTTP method', {
-      default: 'GET',
-      value: anyText({ suggested: METHODS }),
-    }),
-    option('-f, --field <key=value>', 'query parameter; repeatable', { repeatable: true }),
-    option('-i, --include', 'also print status and headers'),
-    option('--paginate', 'follow meta.pages.next_url and print every page'),
-    option('--slurp', 'print one JSON array of the pages; implies --paginate', {
-      conflicts: ['include'],
-      implies: { paginate: true },
-    }),
-  ],
+  options: OPTIONS,
   run,
-};
+});
 
-interface ApiOptions {
-  method?: string;
-  field?: string[];
-  include?: boolean;
-  paginate?: boolean;
-  slurp?: boolean;
-}
-
-async function run(context: Context, options: ApiOptions, path: string): Promise<void> {
-  const method = (options.method ?? 'GET').toUpperCase();
+async function run(context: Context, options: Options, path: string): Promise<void> {
+  const method = options.method.toUpperCase();
   if (!/^(?!CONNECT$|TRACE$)[A-Z]{1,20}$/.test(method)) {
     throw new ImgctlError('usage', `invalid --method: ${method}`, {
       hint: 'use GET, POST, PUT or PATCH',
@@ -131,7 +128,7 @@ const MAX_ERROR_BYTES = 2 ** 20;
 async function printResponse(
   { console, io }: Context,
   response: HttpResponse,
-  options: ApiOptions,
+  options: Options,
 ): Promise<void> {
   const isError = !isSuccess(response);
   // An error response may repeat the token and often ends in a log.

@@ -7,7 +7,7 @@ import {
   termsOf,
 } from '../cli/declarations.ts';
 import { renderBlocks } from '../cli/help-page.ts';
-import { ALL_GLOBAL_OPTIONS, type CommandSpec } from '../cli/spec.ts';
+import { ALL_GLOBAL_OPTIONS, type CommandSpec, command } from '../cli/spec.ts';
 import { PAGES } from '../cli/topics.ts';
 import { anyText, type Value } from '../config/values.ts';
 import type { Context } from '../context.ts';
@@ -20,26 +20,27 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** @param all returns every command */
-export const commands = (all: () => readonly CommandDeclaration[]): CommandSpec => ({
-  name: 'commands',
-  summary: 'list every command and whether it changes anything',
-  description: [
-    'With --json, prints what programs need instead of the help: for each command its arguments, options with types and defaults, output fields and exit codes; then the global options, environment variables and exit codes.',
-  ],
-  examples: [
-    'imgctl commands',
-    "imgctl commands --json | jq -r '.commands[] | select(.mutates) | .command'",
-  ],
-  seeAlso: ['help output', 'help exit-codes'],
-  fields: [
-    ['version', 'string', 'version of imgctl'],
-    ['commands', 'array', 'commands: arguments, options, fields of the JSON output and more'],
-    ['global_options', 'array', 'options of every command'],
-    ['environment', 'array', 'environment variables: name and meaning'],
-    ['exit_codes', 'array', 'exit codes: code and meaning'],
-  ],
-  run: (context) => run(context, leavesOf(all())),
-});
+export const commands = (all: () => readonly CommandDeclaration[]): CommandSpec =>
+  command({
+    name: 'commands',
+    summary: 'list every command and whether it changes anything',
+    description: [
+      'With --json, prints what programs need instead of the help: for each command its arguments, options with types and defaults, output fields and exit codes; then the global options, environment variables and exit codes.',
+    ],
+    examples: [
+      'imgctl commands',
+      "imgctl commands --json | jq -r '.commands[] | select(.mutates) | .command'",
+    ],
+    seeAlso: ['help output', 'help exit-codes'],
+    fields: [
+      ['version', 'string', 'version of imgctl'],
+      ['commands', 'array', 'commands: arguments, options, fields of the JSON output and more'],
+      ['global_options', 'array', 'options of every command'],
+      ['environment', 'array', 'environment variables: name and meaning'],
+      ['exit_codes', 'array', 'exit codes: code and meaning'],
+    ],
+    run: (context) => run(context, leavesOf(all())),
+  });
 
 async function run(context: Context, commands: readonly [string, CommandDeclaration][]) {
   context.allowNoConfig();

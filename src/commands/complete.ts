@@ -7,7 +7,7 @@ import {
   type OptionDeclaration,
   optionTerm,
 } from '../cli/declarations.ts';
-import { ALL_GLOBAL_OPTIONS, type CommandSpec } from '../cli/spec.ts';
+import { ALL_GLOBAL_OPTIONS, type CommandSpec, command } from '../cli/spec.ts';
 import { TOPICS } from '../cli/topics.ts';
 import { isSettingKey, SETTING_KEYS, SETTINGS } from '../config/table.ts';
 import type { Value } from '../config/values.ts';
@@ -23,14 +23,15 @@ import { readImageNames } from '../session/image-names.ts';
 import { cursorNames } from './images/changes.ts';
 
 /** The completion scripts run this. @param all returns every command */
-export const complete = (all: () => readonly CommandDeclaration[]): CommandSpec => ({
-  name: '__complete',
-  summary: 'print completions of a command line',
-  examples: [],
-  hidden: true,
-  arguments: [{ name: 'word', description: 'words up to the cursor', variadic: true }],
-  run: (context, _options, words: string[] = []) => run(context, all(), words),
-});
+export const complete = (all: () => readonly CommandDeclaration[]): CommandSpec =>
+  command({
+    name: '__complete',
+    summary: 'print completions of a command line',
+    examples: [],
+    hidden: true,
+    arguments: [{ name: 'word', description: 'words up to the cursor', variadic: true }],
+    run: (context, _options, words) => run(context, all(), words),
+  });
 
 type Candidate = readonly [value: string, description?: string | undefined];
 
@@ -48,11 +49,11 @@ interface Candidates {
 async function run(
   context: Context,
   commands: readonly CommandDeclaration[],
-  words: string[],
+  words: readonly string[],
 ): Promise<void> {
   try {
-    const current = words.pop() ?? '';
-    const { mode, candidates } = completeWord(context, commands, words, current);
+    const [before, current = ''] = [words.slice(0, -1), words.at(-1)];
+    const { mode, candidates } = completeWord(context, commands, before, current);
     const lines = candidates.map(([value, description]) =>
       description === undefined ? value : `${value}\t${printable(description)}`,
     );

@@ -2,12 +2,12 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import type { CommandSpec } from '../cli/spec.ts';
+import { command } from '../cli/spec.ts';
 import { choice } from '../config/values.ts';
 import type { Context } from '../context.ts';
 import { builtin } from '../io.ts';
 
-export const completion: CommandSpec = {
+export const completion = command({
   name: 'completion',
   summary: 'print the completion script for a shell',
   description: [
@@ -56,7 +56,7 @@ export const completion: CommandSpec = {
     },
   ],
   run,
-};
+});
 
 async function run(context: Context, _options: object, shell: string): Promise<void> {
   const name = `completions/imgctl.${shell}`;

@@ -1,7 +1,7 @@
 // imgctl config: shows and changes the settings of a profile.
 
 import path from 'node:path';
-import { argument, type CommandSpec, GET_OPTION, option } from '../cli/spec.ts';
+import { argument, type CommandSpec, command, GET_OPTION, option } from '../cli/spec.ts';
 import { changeProfile, configFilePath, requireDirectory } from '../config/settings.ts';
 import {
   absoluteUploadUrl,
@@ -47,7 +47,7 @@ export const config: CommandSpec = {
   examples: ['imgctl config set base-url https://images.example.com', 'imgctl config list'],
   seeAlso: ['profile', 'help environment'],
   subcommands: [
-    {
+    command({
       name: 'list',
       summary: 'list settings with their values and origins',
       description: [
@@ -58,8 +58,8 @@ export const config: CommandSpec = {
       options: [option('--all', 'also list settings that are not set'), GET_OPTION],
       fields: LIST_COLUMNS,
       run: list,
-    },
-    {
+    }),
+    command({
       name: 'get',
       summary: 'print the value of a setting',
       description: [
@@ -70,8 +70,8 @@ export const config: CommandSpec = {
       exitCodes: [5],
       fields: GET_COLUMNS,
       run: get,
-    },
-    {
+    }),
+    command({
       name: 'set',
       summary: 'set the value of a setting',
       examples: [
@@ -81,8 +81,8 @@ export const config: CommandSpec = {
       arguments: [KEY, argument('value', 'new value', 'setting-values')],
       mutates: true,
       run: set,
-    },
-    {
+    }),
+    command({
       name: 'unset',
       summary: 'remove a setting',
       description: ['Also removes a setting of the profile that this version does not know.'],
@@ -90,8 +90,8 @@ export const config: CommandSpec = {
       arguments: [KEY],
       mutates: true,
       run: unset,
-    },
-    {
+    }),
+    command({
       name: 'path',
       summary: 'print the path of the settings file',
       description: [
@@ -100,7 +100,7 @@ export const config: CommandSpec = {
       examples: ['imgctl config path', 'cat "$(imgctl config path)"'],
       fields: PATH_COLUMNS,
       run: showPath,
-    },
+    }),
   ],
 };
 

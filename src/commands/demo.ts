@@ -2,13 +2,14 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import type { CommandSpec } from '../cli/spec.ts';
+import { command } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { asImgctlError, ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import { builtin, programName, type Sink, withWrite } from '../io.ts';
+import { defaultSettings } from './emulator.ts';
 
-export const demo: CommandSpec = {
+export const demo = command({
   name: 'demo',
   summary: 'try imgctl on this machine, without an account',
   description: [
@@ -17,14 +18,17 @@ export const demo: CommandSpec = {
   examples: ['imgctl demo', 'imgctl demo --color never'],
   seeAlso: ['emulator'],
   run,
-};
+});
 
 async function run(context: Context): Promise<void> {
   const { startEmulator } = await import('../emulator/service.ts');
   const { sampleOva } = await import('../emulator/sample-ova.ts');
   const folder = makeFolder();
   const uploads = path.join(folder, 'uploads');
-  const emulator = await startEmulator({ uploads, syncDelay: 1_500, now: context.io.now });
+  const emulator = await startEmulator({
+    ...{ ...defaultSettings(), port: 0, uploads, syncDelay: 1_500 },
+    ...{ now: context.io.now, log: () => {} },
+  });
   try {
     const env = {
       ...Object.fromEntries(

@@ -4,7 +4,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { isToken, type Send } from '../api/auth.ts';
 import { clockSkew, readJson, serviceMessage, statusError, utcTime } from '../api/responses.ts';
-import { type CommandSpec, option, SERVICE_CODES } from '../cli/spec.ts';
+import type { Parsed } from '../cli/declarations.ts';
+import { command, option, SERVICE_CODES } from '../cli/spec.ts';
 import { checkTrust, configFilePath, isUnknown, type Settings } from '../config/settings.ts';
 import { isSettingKey, SETTING_KEYS, STORED_PASSWORD } from '../config/table.ts';
 import type { Context } from '../context.ts';
@@ -45,7 +46,11 @@ function inLocalTime(finding: unknown, now: number): string {
 const UPLOAD =
   'if upload-url is set, runs upload-password-command or upload-secret-command, sends the password (S3: a signature) to the storage, and lists the folder';
 
-export const doctor: CommandSpec = {
+const OPTIONS = [option('--check-password', 'read the password, but send it nowhere')] as const;
+
+type Options = Parsed<typeof OPTIONS>;
+
+export const doctor = command({
   name: 'doctor',
   summary: 'check settings, network, login and upload storage',
   description: [
@@ -74,11 +79,11 @@ export const doctor: CommandSpec = {
     "imgctl doctor --json | jq -r '.[] | select(.hint) | .hint'",
   ],
   seeAlso: ['whoami', 'config list', 'help exit-codes'],
-  options: [option('--check-password', 'read the password, but send it nowhere')],
+  options: OPTIONS,
   fields: COLUMNS,
   exitCodes: SERVICE_CODES,
   run,
-};
+});
 
 interface Row {
   readonly check: string;
@@ -97,7 +102,7 @@ function warning(finding: string, hint: string): Result {
   return { state: 'warning', finding, hint };
 }
 
-async function run(context: Context, options: { checkPassword?: boolean }): Promise<void> {
+async function run(context: Context, options: Options): Promise<void> {
   const rows: Row[] = [];
   /** An error that a check throws is its result. */
   const check = async (
@@ -317,7 +322,7 @@ function tokenResult(
 /** Names the source of the password, and reads it if that is asked for; nothing if there is none. */
 async function passwordResult(
   { io, settings, console }: Context,
-  { checkPassword }: { readonly checkPassword?: boolean },
+  { checkPassword }: Options,
 ): Promise<Result | Result[]> {
   const source = io.env.IMGCTL_TOKEN ? undefined : unattendedPassword(settings, io);
   if (source === undefined) return [];

@@ -4,11 +4,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Image } from '../api/types.ts';
 import { readSnapshot } from '../catalogue/snapshot.ts';
-import { type CommandSpec, option } from '../cli/spec.ts';
+import { defaultsOf, type Parsed } from '../cli/declarations.ts';
+import { command, option } from '../cli/spec.ts';
 import { anyText, duration, wholeNumber } from '../config/values.ts';
 import type { Context } from '../context.ts';
 import type { Emulator } from '../emulator/service.ts';
-import type { EmulatorOptions, User } from '../emulator/service-options.ts';
+import type { User } from '../emulator/service-options.ts';
 import { ImgctlError } from '../errors.ts';
 import { errorReason, makeFolder } from '../files/atomic-file.ts';
 import { cannotWrite } from '../files/user-file.ts';
@@ -16,12 +17,48 @@ import { programName } from '../io.ts';
 import { parseTimeValue } from '../query/timestamp.ts';
 import { shellQuote } from '../words.ts';
 
-const number = (fallback: string, max: number) => ({
-  default: fallback,
-  value: wholeNumber(0, max),
-});
+const number = <const Default extends string>(fallback: Default, max: number) =>
+  ({ default: fallback, value: wholeNumber(0, max) }) as const;
 
-export const emulator: CommandSpec = {
+const DEFAULT_USER = 'demo:demo';
+
+const OPTIONS = [
+  option('--host <address>', 'address to listen on', { default: '127.0.0.1' }),
+  option('--port <n>', 'port to listen on; 0 selects a free one', number('8080', 65_535)),
+  option('--images <n>', 'number of images in the public catalogue', number('250', 1_000_000)),
+  option('--from <file>', 'serve the images of this snapshot (see: imgctl images snapshot)', {
+    value: anyText({ from: 'files' }),
+    conflicts: ['images', 'seed', 'until'],
+  }),
+  option('--uploads <dir>', 'folder that a sync reads, with one subfolder per user', {
+    value: anyText({ from: 'folders' }),
+  }),
+  option('--sample', "put a small sample.ova into the first user's uploads"),
+  option('--user <name:password>', 'add a user; repeatable', {
+    default: DEFAULT_USER,
+    repeatable: true,
+  }),
+  option('--denied-user <name:password>', 'add a user who may not use the API; repeatable', {
+    repeatable: true,
+  }),
+  option('--token-ttl <duration>', 'lifetime of a token', { default: '24h', value: duration() }),
+  option('--token-limit <n>', 'token requests that a user may send', number('5', 1_000_000)),
+  option('--token-window <duration>', 'time until --token-limit starts again', {
+    default: '1m',
+    value: duration(),
+  }),
+  option('--latency <duration>', 'delay before each response', { value: duration() }),
+  option('--sync-delay <duration>', 'duration of a sync', { default: '2s', value: duration() }),
+  option('--fault <spec>', "inject a fault, such as 'GET /v2/image=503,first=2'; repeatable", {
+    repeatable: true,
+  }),
+  option('--until <date>', 'last day of the catalogue, such as 2025-07-31 (today)'),
+  option('--seed <n>', 'seed for the generated catalogue', number('1', 2 ** 31)),
+] as const;
+
+type Options = Parsed<typeof OPTIONS>;
+
+export const emulator = command({
   name: 'emulator',
   summary: 'run a small copy of the service on this machine',
   description: [
@@ -52,58 +89,23 @@ export const emulator: CommandSpec = {
     "imgctl emulator --fault 'GET /v2/image=503,first=2'",
   ],
   seeAlso: ['demo'],
-  options: [
-    option('--host <address>', 'address to listen on', { default: '127.0.0.1' }),
-    option('--port <n>', 'port to listen on; 0 selects a free one', number('8080', 65_535)),
-    option('--images <n>', 'number of images in the public catalogue', number('250', 1_000_000)),
-    option('--from <file>', 'serve the images of this snapshot (see: imgctl images snapshot)', {
-      value: anyText({ from: 'files' }),
-      conflicts: ['images', 'seed', 'until'],
-    }),
-    option('--uploads <dir>', 'folder that a sync reads, with one subfolder per user', {
-      value: anyText({ from: 'folders' }),
-    }),
-    option('--sample', "put a small sample.ova into the first user's uploads"),
-    option('--user <name:password>', 'add a user; repeatable', {
-      default: 'demo:demo',
-      repeatable: true,
-    }),
-    option('--denied-user <name:password>', 'add a user who may not use the API; repeatable', {
-      repeatable: true,
-    }),
-    option('--token-ttl <duration>', 'lifetime of a token', { default: '24h', value: duration() }),
-    option('--token-limit <n>', 'token requests that a user may send', number('5', 1_000_000)),
-    option('--token-window <duration>', 'time until --token-limit starts again', {
-      default: '1m',
-      value: duration(),
-    }),
-    option('--latency <duration>', 'delay before each response', { value: duration() }),
-    option('--sync-delay <duration>', 'duration of a sync', { default: '2s', value: duration() }),
-    option('--fault <spec>', "inject a fault, such as 'GET /v2/image=503,first=2'; repeatable", {
-      repeatable: true,
-    }),
-    option('--until <date>', 'last day of the catalogue, such as 2025-07-31 (today)'),
-    option('--seed <n>', 'seed for the generated catalogue', number('1', 2 ** 31)),
-  ],
+  options: OPTIONS,
   run,
-};
+});
 
-interface EmulatorCommandOptions extends Omit<EmulatorOptions, 'until' | 'now'> {
-  from?: string;
-  until?: string;
-  user?: string[];
-  deniedUser?: string[];
-  fault?: string[];
-  sample?: boolean;
+/** Returns the settings of an emulator without options. */
+export function defaultSettings() {
+  const { user, ...settings } = defaultsOf(OPTIONS);
+  return { ...settings, users: user.map(parseUser) };
 }
 
-async function run(context: Context, options: EmulatorCommandOptions): Promise<void> {
+async function run(context: Context, options: Options): Promise<void> {
   const { parseFault } = await import('../emulator/faults.ts');
   const { startEmulator } = await import('../emulator/service.ts');
   const { io, console } = context;
-  const { host = '127.0.0.1', port = 8080, uploads, sample, from, until, ...rest } = options;
-  const { user, deniedUser, fault, ...settings } = rest;
-  const users = user?.map(parseUser);
+  const { user, deniedUser, fault, uploads, sample, from, until, ...settings } = options;
+  const { host, port } = settings;
+  const users = user.map(parseUser);
   const folder = uploads === undefined ? undefined : makeUploads(io.cwd, uploads);
   if (sample && folder === undefined) {
     throw new ImgctlError('usage', '--sample needs --uploads', {
@@ -116,8 +118,6 @@ async function run(context: Context, options: EmulatorCommandOptions): Promise<v
     ...settings,
     now: io.now,
     until: until === undefined ? undefined : parseDay(until),
-    host,
-    port,
     catalogue: images as readonly Partial<Image>[] | undefined,
     uploads: folder,
     users,
@@ -131,7 +131,7 @@ async function run(context: Context, options: EmulatorCommandOptions): Promise<v
     const hint = isUsed ? 'use a free port with: imgctl emulator --port 0' : undefined;
     throw new ImgctlError('usage', `cannot listen on ${host}:${port}: ${reason}`, { hint, cause });
   });
-  const { name } = users?.[0] ?? { name: 'demo' };
+  const { name } = users[0] ?? { name: '' };
   try {
     if (sample && folder) await writeSample(path.join(folder, name));
     const { baseUrl, uploadUrl } = emulator;
@@ -157,11 +157,11 @@ async function run(context: Context, options: EmulatorCommandOptions): Promise<v
 /** Returns commands to try, in the order in which they work. @param name of the first user */
 function guideOf(
   { baseUrl, uploadUrl }: Emulator,
-  { from, user, uploads = '', sample }: EmulatorCommandOptions,
+  { from, user, uploads = '', sample }: Options,
   name: string,
   program: string,
 ): string {
-  const password = user === undefined ? `, password ${name}` : '';
+  const password = user.join() === DEFAULT_USER ? `, password ${name}` : '';
   const sampleFile = shellQuote(path.join(uploads, name, 'sample.ova'));
   const lines = [
     `${program} login --base-url ${baseUrl} -u ${shellQuote(name)}`,

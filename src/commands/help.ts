@@ -2,28 +2,29 @@
 
 import type { CommandDeclaration } from '../cli/declarations.ts';
 import { showPage } from '../cli/help-page.ts';
-import type { CommandSpec } from '../cli/spec.ts';
+import { type CommandSpec, command } from '../cli/spec.ts';
 import { TOPIC_NAMES } from '../cli/topics.ts';
 import type { Column } from '../output/view.ts';
 
 /** @param all returns every command */
-export const help = (all: () => readonly CommandDeclaration[]): CommandSpec => ({
-  name: 'help',
-  summary: 'show help for a command or topic',
-  examples: ['imgctl help images list', 'imgctl help filters'],
-  arguments: [
-    {
-      name: 'command or topic',
-      description: `a command, or a topic: ${TOPIC_NAMES.join(', ')}`,
-      variadic: true,
-    },
-  ],
-  run: (context, _options, words: readonly string[]) => showPage(context, all(), words),
-});
+export const help = (all: () => readonly CommandDeclaration[]): CommandSpec =>
+  command({
+    name: 'help',
+    summary: 'show help for a command or topic',
+    examples: ['imgctl help images list', 'imgctl help filters'],
+    arguments: [
+      {
+        name: 'command or topic',
+        description: `a command, or a topic: ${TOPIC_NAMES.join(', ')}`,
+        variadic: true,
+      },
+    ],
+    run: (context, _options, words) => showPage(context, all(), words),
+  });
 
 const VERSION_COLUMNS: readonly Column[] = [['version', 'string', 'version of imgctl']];
 
-export const version: CommandSpec = {
+export const version = command({
   name: 'version',
   summary: 'print the version',
   examples: ['imgctl version', 'imgctl --version', 'imgctl version --json'],
@@ -32,4 +33,4 @@ export const version: CommandSpec = {
     context.allowNoConfig();
     await context.printValue(VERSION_COLUMNS, { version: context.version }, 'version');
   },
-};
+});

@@ -2,13 +2,8 @@
 
 import path from 'node:path';
 import type { IssuedToken } from '../api/token-request.ts';
-import {
-  BASE_URL_OPTION,
-  type CommandSpec,
-  option,
-  SERVICE_CODES,
-  settingOption,
-} from '../cli/spec.ts';
+import type { Parsed } from '../cli/declarations.ts';
+import { BASE_URL_OPTION, command, option, SERVICE_CODES, settingOption } from '../cli/spec.ts';
 import { describeLocation, openPasswordStore } from '../config/keychain.ts';
 import { ask } from '../config/prompt.ts';
 import { passwordOfStdin } from '../config/secrets.ts';
@@ -21,7 +16,28 @@ import { printable } from '../output/text.ts';
 import { givenPassword, requireBaseUrl, type Session, storedPassword } from '../session/session.ts';
 import { describeDuration } from '../words.ts';
 
-export const login: CommandSpec = {
+const OPTIONS = [
+  BASE_URL_OPTION,
+  settingOption('-u, --username <name>', 'username', 'user name of the account'),
+  option('--password-stdin', 'read the password from standard input', {
+    conflicts: ['passwordCommand', 'passwordFile'],
+  }),
+  settingOption(
+    '--password-command <command>',
+    'password-command',
+    'shell command whose first output line is the password',
+  ),
+  {
+    ...settingOption('--password-file <file>', 'password-file'),
+    conflicts: ['passwordCommand'],
+  },
+  option('--store-password', 'store the password in the keychain or the credential helper'),
+  option('--ignore-limit', 'request a token even if the remembered limit is reached'),
+] as const;
+
+type Options = Parsed<typeof OPTIONS>;
+
+export const login = command({
   name: 'login',
   summary: 'log in and cache an access token',
   description: [
@@ -39,38 +55,13 @@ export const login: CommandSpec = {
     'pass show images | imgctl login --username alice --password-stdin',
   ],
   seeAlso: ['logout', 'whoami', 'help environment'],
-  options: [
-    BASE_URL_OPTION,
-    settingOption('-u, --username <name>', 'username', 'user name of the account'),
-    option('--password-stdin', 'read the password from standard input', {
-      conflicts: ['passwordCommand', 'passwordFile'],
-    }),
-    settingOption(
-      '--password-command <command>',
-      'password-command',
-      'shell command whose first output line is the password',
-    ),
-    {
-      ...settingOption('--password-file <file>', 'password-file'),
-      conflicts: ['passwordCommand'],
-    },
-    option('--store-password', 'store the password in the keychain or the credential helper'),
-    option('--ignore-limit', 'request a token even if the remembered limit is reached'),
-  ],
+  options: OPTIONS,
   mutates: true,
   exitCodes: SERVICE_CODES,
   run,
-};
+});
 
-interface LoginOptions {
-  passwordStdin?: boolean;
-  passwordCommand?: string;
-  passwordFile?: string;
-  storePassword?: boolean;
-  ignoreLimit?: boolean;
-}
-
-async function run(context: Context, options: LoginOptions): Promise<void> {
+async function run(context: Context, options: Options): Promise<void> {
   const { io, console, paths } = context;
   const isNameTyped = context.settings.find('username').text === undefined;
   const settings = await completeSettings(context, options);
@@ -110,7 +101,7 @@ async function run(context: Context, options: LoginOptions): Promise<void> {
 /** Returns the settings for the password that this login stores; one of them replaces the other. */
 function storedSources(
   { cwd }: Context['io'],
-  { passwordCommand: command, passwordFile: file }: LoginOptions,
+  { passwordCommand: command, passwordFile: file }: Options,
 ): Partial<Record<SettingKey, string | undefined>> {
   if (command === undefined && file === undefined) return {};
   // Other commands run in other folders.
@@ -119,7 +110,7 @@ function storedSources(
 }
 
 /** Returns the settings of the login, after prompts for what is missing. */
-async function completeSettings(context: Context, options: LoginOptions): Promise<Settings> {
+async function completeSettings(context: Context, options: Options): Promise<Settings> {
   const given = context.settings;
   checkConflicts(context, options, given);
   const baseUrl =
@@ -140,7 +131,7 @@ async function completeSettings(context: Context, options: LoginOptions): Promis
   return context.settings;
 }
 
-function checkConflicts(context: Context, options: LoginOptions, given: Settings): void {
+function checkConflicts(context: Context, options: Options, given: Settings): void {
   if (context.io.env.IMGCTL_TOKEN) {
     throw new ImgctlError('usage', 'IMGCTL_TOKEN is set and would override this login', {
       hint: 'unset IMGCTL_TOKEN, then run: imgctl login',
@@ -183,7 +174,7 @@ const MAX_ATTEMPTS = 3;
 /** Asks again for a password that was typed wrong, while the service allows token requests. */
 async function requestFirstToken(
   context: Context,
-  options: LoginOptions,
+  options: Options,
   { account, tokens, store }: Session,
   isNameTyped: boolean,
 ): Promise<{ password: string; token: IssuedToken }> {
@@ -237,7 +228,7 @@ async function saveWhatIsMissing(context: Context, account: Account): Promise<vo
 /** Returns undefined if the password has to be typed. */
 async function readPassword(
   context: Context,
-  options: LoginOptions,
+  options: Options,
 ): Promise<{ password: string; hint?: string | undefined } | undefined> {
   const { io, settings } = context;
   if (options.passwordStdin) return { password: await passwordOfStdin(io) };

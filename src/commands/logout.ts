@@ -1,6 +1,7 @@
 // imgctl logout: deletes cached tokens and the stored password.
 
-import { type CommandSpec, option } from '../cli/spec.ts';
+import type { Parsed } from '../cli/declarations.ts';
+import { command, option } from '../cli/spec.ts';
 import { openPasswordStore } from '../config/keychain.ts';
 import { type Account, changeProfile, Settings } from '../config/settings.ts';
 import { STORED_PASSWORD } from '../config/table.ts';
@@ -11,7 +12,11 @@ import { openStore } from '../session/session.ts';
 import { forgetTokens, StoreError } from '../session/token-cache.ts';
 import { counted } from '../words.ts';
 
-export const logout: CommandSpec = {
+const OPTIONS = [option('--all', 'log out of all profiles, and delete shared tokens')] as const;
+
+type Options = Parsed<typeof OPTIONS>;
+
+export const logout = command({
   name: 'logout',
   summary: 'delete cached tokens and the stored password',
   description: [
@@ -20,13 +25,13 @@ export const logout: CommandSpec = {
   ],
   examples: ['imgctl logout', 'imgctl logout --profile staging', 'imgctl logout --all'],
   seeAlso: ['login', 'profile delete'],
-  options: [option('--all', 'log out of all profiles, and delete shared tokens')],
+  options: OPTIONS,
   mutates: true,
   exitCodes: [3],
   run,
-};
+});
 
-async function run(context: Context, { all = false }: { all?: boolean }): Promise<void> {
+async function run(context: Context, { all = false }: Options): Promise<void> {
   const { console, config, paths, settings } = context;
   const { IMGCTL_TOKEN_STORE } = context.io.env;
   const count = forgetTokens(paths.config, all ? undefined : settings.account);

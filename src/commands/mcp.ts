@@ -1,11 +1,16 @@
 // imgctl mcp: a Model Context Protocol server, for assistants and other programs.
 
 import { setMaxListeners } from 'node:events';
-import type { CommandSpec } from '../cli/spec.ts';
+import type { Parsed } from '../cli/declarations.ts';
+import { command, option } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import type { ServerOptions } from '../mcp/server.ts';
 
-export const mcp: CommandSpec = {
+const OPTIONS = [option('--allow-sync', 'add a tool that submits image syncs')] as const;
+
+type Options = Parsed<typeof OPTIONS>;
+
+export const mcp = command({
   name: 'mcp',
   summary: 'let AI assistants list images (MCP)',
   description: [
@@ -30,11 +35,11 @@ export const mcp: CommandSpec = {
   examples: ['imgctl mcp', 'imgctl mcp --profile staging --allow-sync'],
   seeAlso: ['commands', 'login'],
   mutates: true,
-  options: [{ flags: '--allow-sync', description: 'add a tool that submits image syncs' }],
+  options: OPTIONS,
   run,
-};
+});
 
-async function run(context: Context, options: { allowSync?: boolean }): Promise<void> {
+async function run(context: Context, options: Options): Promise<void> {
   const { io, console, version } = context;
   if (io.stdin.isTTY) {
     console.note('serving MCP on stdin and stdout', 'start it from an MCP client; Ctrl-D ends it');

@@ -7,10 +7,6 @@ import { asImgctlError, attempt, ImgctlError } from '../errors.ts';
 import { changeUserFile } from '../files/user-file.ts';
 import { BrokenPipeError } from '../io.ts';
 
-export interface MetricsOptions {
-  dryRun?: boolean;
-}
-
 const RUNS = { sync: 'imgctl sync', push: 'imgctl push', changes: 'imgctl images changes' };
 
 type Run = keyof typeof RUNS;
@@ -41,7 +37,7 @@ export type Metrics = MetricValues & { readonly succeeded?: boolean };
  */
 export async function withMetrics(
   context: Context,
-  options: MetricsOptions,
+  options: { readonly dryRun?: boolean | undefined },
   run: Run,
   action: (addMetrics: (metrics: Metrics) => void) => Promise<void>,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 // imgctl my-images: lists the user's own images. The service cannot filter or sort them.
 
 import { guess } from '../cli/guesses.ts';
-import { type CommandSpec, SERVICE_CODES } from '../cli/spec.ts';
+import { command, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { reportEmpty, reportNoMatch } from './images/empty.ts';
@@ -16,7 +16,7 @@ import {
 } from './images/options.ts';
 import { readOwnImages, warnOfZones } from './images/read.ts';
 
-export const myImages: CommandSpec = {
+export const myImages = command({
   name: 'my-images',
   summary: 'list your own images',
   examples: ['imgctl my-images', 'imgctl my-images --sort updated_on,desc -n 1 --json'],
@@ -26,7 +26,7 @@ export const myImages: CommandSpec = {
   fields: IMAGE_COLUMNS,
   exitCodes: SERVICE_CODES,
   run,
-};
+});
 
 async function run(context: Context, options: ListingOptions, words: readonly string[]) {
   const meant = guess(`${words[0]}`, 'my-images');

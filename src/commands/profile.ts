@@ -1,6 +1,6 @@
 // imgctl profile: lists, selects and deletes profiles.
 
-import { argument, type CommandSpec } from '../cli/spec.ts';
+import { argument, type CommandSpec, command } from '../cli/spec.ts';
 import { changeConfigFile, DEFAULT_PROFILE, Settings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError, tryOr } from '../errors.ts';
@@ -29,7 +29,7 @@ export const profile: CommandSpec = {
   examples: ['imgctl profile list', 'imgctl profile use staging'],
   seeAlso: ['login', 'config set'],
   subcommands: [
-    {
+    command({
       name: 'list',
       summary: 'list profiles',
       description: [
@@ -38,8 +38,8 @@ export const profile: CommandSpec = {
       examples: ['imgctl profile list', "imgctl profile list --json | jq -r '.[].name'"],
       fields: COLUMNS,
       run: list,
-    },
-    {
+    }),
+    command({
       name: 'use',
       summary: 'make a profile the default',
       description: [
@@ -51,8 +51,8 @@ export const profile: CommandSpec = {
       mutates: true,
       exitCodes: [5],
       run: use,
-    },
-    {
+    }),
+    command({
       name: 'delete',
       summary: 'delete a profile with its settings, token and password',
       description: [
@@ -67,7 +67,7 @@ export const profile: CommandSpec = {
       mutates: true,
       exitCodes: [5],
       run: remove,
-    },
+    }),
   ],
 };
 

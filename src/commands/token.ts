@@ -1,7 +1,7 @@
 // imgctl token: prints a valid access token for other programs.
 
 import { utcTime } from '../api/responses.ts';
-import { type CommandSpec, SERVICE_CODES } from '../cli/spec.ts';
+import { command, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import type { Column } from '../output/view.ts';
 import { noValidToken, tokenState } from '../session/token-cache.ts';
@@ -12,7 +12,7 @@ const COLUMNS: readonly Column[] = [
   ['expires_in', 'number or null', 'seconds until then'],
 ];
 
-export const token: CommandSpec = {
+export const token = command({
   name: 'token',
   summary: 'print a valid access token',
   description: [
@@ -26,7 +26,7 @@ export const token: CommandSpec = {
   exitCodes: SERVICE_CODES,
   fields: COLUMNS,
   run,
-};
+});
 
 async function run(context: Context): Promise<void> {
   const { tokens, cache } = await context.session();

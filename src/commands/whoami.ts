@@ -1,9 +1,10 @@
 // imgctl whoami: shows the profile, service and user, and whether the token is valid.
 
 import { utcTime } from '../api/responses.ts';
-import { type CommandSpec, GET_OPTION, SERVICE_CODES } from '../cli/spec.ts';
+import type { Parsed } from '../cli/declarations.ts';
+import { command, GET_OPTION, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
-import { type Column, printBeforeError, type ViewOptions } from '../output/view.ts';
+import { type Column, printBeforeError } from '../output/view.ts';
 import { unattendedPassword } from '../session/session.ts';
 import { noValidToken, tokenState } from '../session/token-cache.ts';
 import { describeDuration } from '../words.ts';
@@ -19,7 +20,11 @@ const COLUMNS: readonly Column[] = [
   ['stored_in', 'string or null', 'file or token store that holds the token'],
 ];
 
-export const whoami: CommandSpec = {
+const OPTIONS = [option('--check', 'check the token with the service'), GET_OPTION] as const;
+
+type Options = Parsed<typeof OPTIONS>;
+
+export const whoami = command({
   name: 'whoami',
   summary: 'show profile, service, user and token state',
   description: [
@@ -27,11 +32,11 @@ export const whoami: CommandSpec = {
   ],
   examples: ['imgctl whoami', 'imgctl whoami --check --json'],
   seeAlso: ['login', 'token', 'doctor'],
-  options: [{ flags: '--check', description: 'check the token with the service' }, GET_OPTION],
+  options: OPTIONS,
   fields: COLUMNS,
   exitCodes: SERVICE_CODES,
   run,
-};
+});
 
 function timeLeft(seconds: unknown): string {
   return describeDuration(1_000 * Number(seconds));
@@ -39,11 +44,7 @@ function timeLeft(seconds: unknown): string {
 
 const RENEWAL = 'the next command requests a token; check with: imgctl doctor';
 
-interface WhoamiOptions extends Pick<ViewOptions, 'get'> {
-  check?: boolean;
-}
-
-async function run(context: Context, options: WhoamiOptions): Promise<void> {
+async function run(context: Context, options: Options): Promise<void> {
   const view = context.view(COLUMNS, options);
   const { account, baseUrl, client, tokens, store } = await context.session();
   if (options.check) await client.serviceRoot();

@@ -13,7 +13,7 @@ const NOT_AUTHORIZED = 'User is not authorized to access.';
 export type AccessTokens = ReturnType<typeof createAccessTokens>;
 
 export function createAccessTokens(settings: EmulatorSettings) {
-  const { users, deniedUsers, tokenLimit, tokenWindow, tokenTtl, now } = settings;
+  const { users, deniedUsers = [], tokenLimit, tokenWindow, tokenTtl, now } = settings;
   const passwords = new Map(
     [...users, ...deniedUsers].map(({ name, password }) => [name, password]),
   );

@@ -1,4 +1,4 @@
-// Options of the emulator and their defaults.
+// The settings of the emulator; src/commands/emulator.ts declares their defaults.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Image } from '../api/types.ts';
@@ -22,50 +22,28 @@ export interface EmulatorSettings {
   readonly port: number;
   readonly images: number;
   /** Images to serve instead of generated ones. */
-  readonly catalogue?: readonly Partial<Image>[];
+  readonly catalogue?: readonly Partial<Image>[] | undefined;
   /** Selects the catalogue. */
   readonly seed: number;
   /** The day on which the catalogue ends, in milliseconds since the epoch [now]. */
-  readonly until?: number;
+  readonly until?: number | undefined;
   /** Folder with one sub-folder per user. */
-  readonly uploads?: string;
+  readonly uploads?: string | undefined;
   /** Users who may log in. */
   readonly users: readonly User[];
   /** Users with an account but without access to the API. */
-  readonly deniedUsers: readonly User[];
+  readonly deniedUsers?: readonly User[] | undefined;
   readonly tokenTtl: number;
   /** Token requests per user and window. */
   readonly tokenLimit: number;
   readonly tokenWindow: number;
-  readonly latency: number;
+  readonly latency?: number | undefined;
   /** Time from submitting a sync to its end. */
   readonly syncDelay: number;
-  readonly faults: readonly Fault[];
+  readonly faults?: readonly Fault[] | undefined;
   /** Receives the mails that a real service would send, and defects. */
   readonly log: (line: string) => void;
   readonly onRequest?: (record: RequestRecord) => void;
   /** Clock for tokens and syncs, in milliseconds since the epoch. */
   readonly now: () => number;
 }
-
-export type EmulatorOptions = Pick<EmulatorSettings, 'now'> & {
-  readonly [Name in keyof EmulatorSettings]?: EmulatorSettings[Name] | undefined;
-};
-
-const MINUTE = 60_000;
-
-export const DEFAULTS = {
-  host: '127.0.0.1',
-  port: 0,
-  images: 250,
-  seed: 1,
-  users: [{ name: 'demo', password: 'demo' }],
-  deniedUsers: [],
-  tokenTtl: 24 * 60 * MINUTE,
-  tokenLimit: 5,
-  tokenWindow: MINUTE,
-  latency: 0,
-  syncDelay: 2000,
-  faults: [],
-  log: () => undefined,
-};

@@ -14,7 +14,7 @@ import {
 import { createFaultPicker, type FaultKind, faultResponse, sendWithFault } from './faults.ts';
 import { createImageSync } from './image-sync.ts';
 import { createRouter } from './resources.ts';
-import { DEFAULTS, type EmulatorOptions, type EmulatorSettings } from './service-options.ts';
+import type { EmulatorSettings } from './service-options.ts';
 import { BrokenUpload, createStorage } from './webdav.ts';
 
 /** Longer than a client waits between two polls, so that it can reuse its connection. */
@@ -26,20 +26,14 @@ export type Emulator = Awaited<ReturnType<typeof startEmulator>>;
  * Starts the service and resolves once it is reachable.
  * @throws node:net's error (EADDRINUSE, EACCES...)
  */
-export async function startEmulator(options: EmulatorOptions) {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  const settings: EmulatorSettings = {
-    ...DEFAULTS,
-    ...Object.fromEntries(given),
-    now: options.now,
-  };
+export async function startEmulator(settings: EmulatorSettings) {
   const closing = new AbortController();
   const tokens = createAccessTokens(settings);
   const sync = createImageSync(settings, closing.signal);
   const route = createRouter(settings, tokens, sync);
   const storage = createStorage(settings);
-  const pickFault = createFaultPicker(settings.faults);
-  const { host, latency, log, now, onRequest, uploads } = settings;
+  const pickFault = createFaultPicker(settings.faults ?? []);
+  const { host, latency = 0, log, now, onRequest, uploads } = settings;
 
   const serve = async (incoming: IncomingMessage, stream: ServerResponse) => {
     const { method = '', url: target = '', headers } = incoming;

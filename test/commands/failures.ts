@@ -1,7 +1,7 @@
 // Failures of commands, and how to cause them.
 
 import { parseFault } from '../../src/emulator/faults.ts';
-import type { EmulatorOptions, User } from '../../src/emulator/service-options.ts';
+import type { EmulatorSettings, User } from '../../src/emulator/service-options.ts';
 import { account, type Environment, freshHome } from '../support/cli.ts';
 import { type Service, serve } from '../support/emulator.ts';
 import { runCli } from '../support/io.ts';
@@ -26,7 +26,7 @@ const locally =
 
 /** A command at an emulator with these options. */
 const running =
-  (line: string, options: Partial<EmulatorOptions> = {}): Prepare =>
+  (line: string, options: Partial<EmulatorSettings> = {}): Prepare =>
   async (user) =>
     at(user, (await serve({ users: [user], ...options })).baseUrl, line);
 

@@ -1,7 +1,7 @@
 // Tests the library's client against the emulator and scripted servers.
 
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { EmulatorOptions } from '../../src/emulator/service-options.ts';
+import type { EmulatorSettings } from '../../src/emulator/service-options.ts';
 import {
   type ClientOptions,
   createClient,
@@ -26,7 +26,7 @@ function client(options: ClientOptions): ImageClient {
   return created;
 }
 
-async function emulator(options: Partial<EmulatorOptions> = {}) {
+async function emulator(options: Partial<EmulatorSettings> = {}) {
   const requests: string[] = [];
   const { baseUrl, expireTokens } = await serve({
     ...options,

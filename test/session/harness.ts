@@ -2,7 +2,7 @@
 
 import { onTestFinished } from 'vitest';
 import { Settings } from '../../src/config/settings.ts';
-import type { EmulatorOptions } from '../../src/emulator/service-options.ts';
+import type { EmulatorSettings } from '../../src/emulator/service-options.ts';
 import type { Io } from '../../src/io.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
 import { serve } from '../support/emulator.ts';
@@ -11,7 +11,7 @@ import { type FakeIoOptions, fakeIo, temporaryDirectory } from '../support/io.ts
 type SessionOptions = [env?: FakeIoOptions['env'], io?: Io, stored?: Record<string, string>];
 
 /** A service, a directory for its users, and sessions in it. `requests` has `GET /v2` and so on. */
-export async function startService(options: Partial<EmulatorOptions> = {}) {
+export async function startService(options: Partial<EmulatorSettings> = {}) {
   const requests: string[] = [];
   const directory = temporaryDirectory();
   const emulator = await serve({

@@ -1,8 +1,9 @@
 // The one way to start the emulator in this process, and requests to it by Node's own fetch.
 
 import { onTestFinished } from 'vitest';
+import { defaultSettings } from '../../src/commands/emulator.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/service.ts';
-import type { EmulatorOptions } from '../../src/emulator/service-options.ts';
+import type { EmulatorSettings } from '../../src/emulator/service-options.ts';
 
 type Credentials = { Authorization: string };
 
@@ -32,8 +33,11 @@ export interface Service extends Emulator {
 export const END = Date.UTC(2025, 6, 31);
 
 /** Starts a service on a free port for the running test. */
-export async function serve(options: Partial<EmulatorOptions> = {}): Promise<Service> {
-  const emulator = await startEmulator({ now: Date.now, until: END, ...options });
+export async function serve(options: Partial<EmulatorSettings> = {}): Promise<Service> {
+  const emulator = await startEmulator({
+    ...{ ...defaultSettings(), port: 0, until: END },
+    ...{ now: Date.now, log: () => {}, ...options },
+  });
   onTestFinished(() => emulator.close());
   const send: Service['send'] = async (method, path, headers = {}) => {
     const url = `${emulator.baseUrl}${path}`;
@@ -55,7 +59,7 @@ export async function serve(options: Partial<EmulatorOptions> = {}): Promise<Ser
 export const START = Date.UTC(2025, 0, 15, 12);
 
 /** Starts a service for the running test whose clock stands still until `advance` moves it. */
-export async function serveWithClock(options: Partial<EmulatorOptions> = {}) {
+export async function serveWithClock(options: Partial<EmulatorSettings> = {}) {
   let now = START;
   const service = await serve({ now: () => now, ...options });
   const advance = (milliseconds: number) => {

@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseFault } from '../../src/emulator/faults.ts';
-import type { EmulatorOptions, RequestRecord } from '../../src/emulator/service-options.ts';
+import type { EmulatorSettings, RequestRecord } from '../../src/emulator/service-options.ts';
 import { serve } from './emulator.ts';
 import { runCli, temporaryDirectory } from './io.ts';
 import { manifestOf, packTar, sampleMembers, type TarMember } from './package-writer.ts';
@@ -48,7 +48,7 @@ export function writeOvf(folder: string, name: string, size?: number, seed?: str
 }
 
 /** A user whose storage is the folder that the service reads; `stored` lists all of its files. */
-export async function folderUser(options: Partial<EmulatorOptions> = {}) {
+export async function folderUser(options: Partial<EmulatorSettings> = {}) {
   const uploads = temporaryDirectory();
   const folder = path.join(uploads, 'demo');
   mkdirSync(folder);

@@ -13,7 +13,8 @@ import {
   type Snapshot,
 } from '../../catalogue/snapshot.ts';
 import type { Catalogue } from '../../catalogue/source.ts';
-import { type CommandSpec, METRICS_OPTION, option, SERVICE_CODES } from '../../cli/spec.ts';
+import type { Parsed } from '../../cli/declarations.ts';
+import { command, METRICS_OPTION, option, SERVICE_CODES } from '../../cli/spec.ts';
 import { anyText } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { CHANGES_EXIT_CODE, ImgctlError, tryOr } from '../../errors.ts';
@@ -24,13 +25,13 @@ import { cannotWrite, readTextFile } from '../../files/user-file.ts';
 import { BrokenPipeError } from '../../io.ts';
 import { stringify } from '../../json.ts';
 import { cellText } from '../../output/text.ts';
-import { type Column, pick, type ViewOptions } from '../../output/view.ts';
+import { type Column, pick } from '../../output/view.ts';
 import { FIELDS, kindOf } from '../../query/fields.ts';
 import { parseFilter, portableFilter } from '../../query/filter.ts';
 import { planQuery, type QueryPlan } from '../../query/plan.ts';
 import { isSameTime, parseTimestamp } from '../../query/timestamp.ts';
 import { counted } from '../../words.ts';
-import { type Metrics, type MetricsOptions, withMetrics } from '../metrics.ts';
+import { type Metrics, withMetrics } from '../metrics.ts';
 import { noMatch } from './empty.ts';
 import { FILTER_OPTION, IMAGE_COLUMNS, readQuery, TABLE_OPTIONS, WORDS } from './options.ts';
 import { openCatalogue, readAll, readOwnImages, warnOfZones } from './read.ts';
@@ -41,7 +42,30 @@ const CHANGE_COLUMNS: readonly Column[] = [
   ['before', 'object or null', 'the old image; in tables, csv and tsv only the old values'],
 ];
 
-export const imagesChanges: CommandSpec = {
+const OPTIONS = [
+  FILTER_OPTION,
+  option('--mine', 'compare your own images instead of the catalogue'),
+  option(
+    '--cursor <name>',
+    'remember the last run under this name, so that jobs do not interfere',
+    {
+      default: 'default',
+      value: anyText({ from: 'cursors' }),
+    },
+  ),
+  option('--since-file <file>', 'compare with this snapshot instead of the last run', {
+    value: anyText({ from: 'files' }),
+    conflicts: ['cursor', 'mine'],
+  }),
+  option('--peek', 'do not remember this run'),
+  option('--exit-code', 'exit with 10 if there are changes'),
+  METRICS_OPTION,
+  ...TABLE_OPTIONS,
+] as const;
+
+type Options = Parsed<typeof OPTIONS>;
+
+export const imagesChanges = command({
   name: 'changes',
   summary: 'show what changed in the catalogue since your last run',
   description: [
@@ -58,52 +82,24 @@ export const imagesChanges: CommandSpec = {
   ],
   seeAlso: ['images snapshot', 'help choosing', 'help exit-codes'],
   arguments: [WORDS],
-  options: [
-    FILTER_OPTION,
-    option('--mine', 'compare your own images instead of the catalogue'),
-    option(
-      '--cursor <name>',
-      'remember the last run under this name, so that jobs do not interfere',
-      {
-        default: 'default',
-        value: anyText({ from: 'cursors' }),
-      },
-    ),
-    option('--since-file <file>', 'compare with this snapshot instead of the last run', {
-      value: anyText({ from: 'files' }),
-      conflicts: ['cursor', 'mine'],
-    }),
-    option('--peek', 'do not remember this run'),
-    option('--exit-code', 'exit with 10 if there are changes'),
-    METRICS_OPTION,
-    ...TABLE_OPTIONS,
-  ],
+  options: OPTIONS,
   mutates: true,
   fields: CHANGE_COLUMNS,
   exitCodes: [...SERVICE_CODES, 10],
   run,
-};
-
-interface ChangesOptions extends Pick<ViewOptions, 'header' | 'time'>, MetricsOptions {
-  filter?: string[];
-  mine?: boolean;
-  cursor?: string;
-  sinceFile?: string;
-  peek?: boolean;
-  exitCode?: boolean;
-}
+});
 
 interface Task {
   readonly context: Context;
-  readonly options: ChangesOptions;
+  readonly options: Options;
   readonly words: readonly string[];
   readonly plan: QueryPlan;
   readonly addMetrics: (metrics: Metrics) => void;
 }
 
-async function run(context: Context, options: ChangesOptions, words: readonly string[]) {
-  await withMetrics(context, options, 'changes', async (addMetrics) => {
-    const { cursor = 'default', sinceFile } = options;
+async function run(context: Context, options: Options, words: readonly string[]) {
+  await withMetrics(context, {}, 'changes', async (addMetrics) => {
+    const { cursor, sinceFile } = options;
     checkName(cursor, 'cursor');
     refuseRelativeTimes(options.filter);
     const plan = readQuery(context, words, options);

@@ -4,20 +4,33 @@ import { parseId } from '../../api/responses.ts';
 import type { ReceivedImage } from '../../api/types.ts';
 import { commandOf } from '../../catalogue/newest.ts';
 import type { Catalogue } from '../../catalogue/source.ts';
-import { type CommandSpec, option, SERVICE_CODES } from '../../cli/spec.ts';
+import type { Parsed } from '../../cli/declarations.ts';
+import { command, option, SERVICE_CODES } from '../../cli/spec.ts';
 import { anyText } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { hasCode, ImgctlError } from '../../errors.ts';
-import type { View, ViewOptions } from '../../output/view.ts';
+import { DEFAULT_LOCK_FILE } from '../../files/paths.ts';
+import type { View } from '../../output/view.ts';
 import type { Field } from '../../query/fields.ts';
 import { planQuery } from '../../query/plan.ts';
 import { collectNames, rememberImages } from '../../session/image-names.ts';
 import { shellQuote } from '../../words.ts';
 import { LOCK_FILE_OPTION, readLockedImage } from './locks.ts';
-import { IMAGE_COLUMNS, SOURCE_OPTIONS, type SourceOptions, VIEW_OPTIONS } from './options.ts';
+import { IMAGE_COLUMNS, SOURCE_OPTIONS, VIEW_OPTIONS } from './options.ts';
 import { openCatalogue } from './read.ts';
 
-export const imagesGet: CommandSpec = {
+const OPTIONS = [
+  option('--lock <name>', 'show the image locked under this name', {
+    value: anyText({ from: 'locks' }),
+  }),
+  LOCK_FILE_OPTION,
+  ...VIEW_OPTIONS,
+  ...SOURCE_OPTIONS,
+] as const;
+
+type Options = Parsed<typeof OPTIONS>;
+
+export const imagesGet = command({
   name: 'get',
   summary: 'show images by id, name, path, label or URL',
   description: [
@@ -41,25 +54,13 @@ export const imagesGet: CommandSpec = {
       value: anyText({ from: 'images' }),
     },
   ],
-  options: [
-    option('--lock <name>', 'show the image locked under this name', {
-      value: anyText({ from: 'locks' }),
-    }),
-    LOCK_FILE_OPTION,
-    ...VIEW_OPTIONS,
-    ...SOURCE_OPTIONS,
-  ],
+  options: OPTIONS,
   fields: IMAGE_COLUMNS,
   exitCodes: SERVICE_CODES,
   run,
-};
+});
 
-interface GetOptions extends ViewOptions, SourceOptions {
-  lock?: string;
-  file?: string;
-}
-
-async function run(context: Context, options: GetOptions, wanted: readonly string[]) {
+async function run(context: Context, options: Options, wanted: readonly string[]) {
   if (wanted.some((name) => name.trim() === '')) {
     throw new ImgctlError('usage', 'the name of an image must not be empty', {
       hint: 'provide an id or a name; list both with: imgctl images list',
@@ -69,7 +70,7 @@ async function run(context: Context, options: GetOptions, wanted: readonly strin
   const problem =
     lock !== undefined && wanted.length > 0
       ? '--lock cannot be used with other images'
-      : lock === undefined && file !== undefined
+      : lock === undefined && file !== DEFAULT_LOCK_FILE
         ? '--file needs --lock'
         : lock === undefined && wanted.length === 0
           ? 'no image given'

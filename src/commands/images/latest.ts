@@ -8,12 +8,13 @@ import {
   onlyNewest,
   selectionOf,
 } from '../../catalogue/newest.ts';
-import { type CommandSpec, option, SERVICE_CODES } from '../../cli/spec.ts';
+import type { Parsed } from '../../cli/declarations.ts';
+import { command, option, SERVICE_CODES } from '../../cli/spec.ts';
 import { ask } from '../../config/prompt.ts';
 import type { Context } from '../../context.ts';
 import { attempt, ImgctlError } from '../../errors.ts';
 import { printable } from '../../output/text.ts';
-import { type Column, pick, type View, type ViewOptions } from '../../output/view.ts';
+import { type Column, pick, type View } from '../../output/view.ts';
 import type { Candidate } from '../../query/series.ts';
 import { shellQuote } from '../../words.ts';
 import { noMatch } from './empty.ts';
@@ -23,7 +24,6 @@ import {
   readQuery,
   SHOWN,
   SOURCE_OPTIONS,
-  type SourceOptions,
   VIEW_OPTIONS,
   WORDS,
   withSource,
@@ -41,7 +41,19 @@ const EXPLAINED = [
   ...pick(IMAGE_COLUMNS, 'id', 'name', 'path', 'created_on'),
 ];
 
-export const imagesLatest: CommandSpec = {
+const OPTIONS = [
+  CHOOSING_FILTER,
+  option('--each', 'show the newest image of every series'),
+  option('--explain', 'show all candidates with series and version, newest first', {
+    conflicts: ['each', 'get', 'columns'],
+  }),
+  ...VIEW_OPTIONS,
+  ...SOURCE_OPTIONS,
+] as const;
+
+type Options = Parsed<typeof OPTIONS>;
+
+export const imagesLatest = command({
   name: 'latest',
   summary: 'show the newest image of a series',
   description: [
@@ -56,27 +68,13 @@ export const imagesLatest: CommandSpec = {
   ],
   seeAlso: ['images list', 'images get', 'images lock', 'help choosing'],
   arguments: [{ ...WORDS, description: 'consider only images whose name matches every word' }],
-  options: [
-    CHOOSING_FILTER,
-    option('--each', 'show the newest image of every series'),
-    option('--explain', 'show all candidates with series and version, newest first', {
-      conflicts: ['each', 'get', 'columns'],
-    }),
-    ...VIEW_OPTIONS,
-    ...SOURCE_OPTIONS,
-  ],
+  options: OPTIONS,
   fields: [...IMAGE_COLUMNS, ...CANDIDATE_COLUMNS],
   exitCodes: SERVICE_CODES,
   run,
-};
+});
 
-interface LatestOptions extends ViewOptions, SourceOptions {
-  filter?: string[];
-  each?: boolean;
-  explain?: boolean;
-}
-
-async function run(context: Context, options: LatestOptions, words: readonly string[]) {
+async function run(context: Context, options: Options, words: readonly string[]) {
   const plan = readQuery(context, words, options);
   const { explain, each, filter: filters = [] } = options;
   const cells = ['series', 'rank', 'version', 'id', 'name', 'created_on'];
@@ -118,7 +116,7 @@ async function showCandidates(
  * Returns the newest image; of several, that which the user chooses at a terminal, and a command that selects it.
  * @throws AmbiguousError
  */
-async function chooseNewest(context: Context, options: LatestOptions, found: Found) {
+async function chooseNewest(context: Context, options: Options, found: Found) {
   const result = attempt(() => onlyNewest(found));
   if ('value' in result) return { image: result.value };
   const { error } = result;

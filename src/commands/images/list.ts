@@ -2,7 +2,8 @@
 
 import type { ReceivedImage } from '../../api/types.ts';
 import type { Batch } from '../../catalogue/listing.ts';
-import { type CommandSpec, option, SERVICE_CODES } from '../../cli/spec.ts';
+import type { Parsed } from '../../cli/declarations.ts';
+import { command, option, SERVICE_CODES } from '../../cli/spec.ts';
 import { wholeNumber } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
@@ -12,17 +13,30 @@ import {
   describeCount,
   IMAGE_COLUMNS,
   LISTING_OPTIONS,
-  type ListingOptions,
   readQuery,
   SHOWN,
   SOURCE_OPTIONS,
-  type SourceOptions,
   WORDS,
   withSource,
 } from './options.ts';
 import { openCatalogue, readBatches } from './read.ts';
 
-export const imagesList: CommandSpec = {
+const OPTIONS = [
+  ...LISTING_OPTIONS,
+  option('--page <n>', "show only this page of the service's list", {
+    value: wholeNumber(1),
+  }),
+  option('--per-page <n>', 'page size, 1 to 100', {
+    default: '100',
+    value: wholeNumber(1, 100),
+  }),
+  option('--urls', 'print one image URL per line', { conflicts: ['columns'] }),
+  ...SOURCE_OPTIONS,
+] as const;
+
+type Options = Parsed<typeof OPTIONS>;
+
+export const imagesList = command({
   name: 'list',
   aliases: ['ls'],
   summary: 'list and filter images',
@@ -37,24 +51,13 @@ export const imagesList: CommandSpec = {
   ],
   seeAlso: ['images get', 'my-images', 'help filters', 'help output'],
   arguments: [WORDS],
-  options: [
-    ...LISTING_OPTIONS,
-    option('--page <n>', "show only this page of the service's list", { value: wholeNumber(1) }),
-    option('--per-page <n>', 'page size, 1 to 100', { default: '100', value: wholeNumber(1, 100) }),
-    option('--urls', 'print one image URL per line', { conflicts: ['columns'] }),
-    ...SOURCE_OPTIONS,
-  ],
+  options: OPTIONS,
   fields: IMAGE_COLUMNS,
   exitCodes: SERVICE_CODES,
   run,
-};
+});
 
-interface ImagesListOptions extends ListingOptions, SourceOptions {
-  page?: number;
-  perPage?: number;
-}
-
-async function run(context: Context, options: ImagesListOptions, words: readonly string[]) {
+async function run(context: Context, options: Options, words: readonly string[]) {
   const { limit, page, perPage, urls } = options;
   const plan = readQuery(context, words, options);
   if (page !== undefined && (plan.filtersLocally || plan.sortsLocally)) {

@@ -11,13 +11,13 @@ import {
   selectionOf,
 } from '../../catalogue/newest.ts';
 import type { Catalogue } from '../../catalogue/source.ts';
-import type { ArgumentDeclaration } from '../../cli/declarations.ts';
-import { type CommandSpec, GET_OPTION, option, SERVICE_CODES } from '../../cli/spec.ts';
+import type { Parsed } from '../../cli/declarations.ts';
+import { type CommandSpec, command, GET_OPTION, option, SERVICE_CODES } from '../../cli/spec.ts';
 import { anyText } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { attempt, CHANGES_EXIT_CODE, ImgctlError } from '../../errors.ts';
-import { checkName, DEFAULT_LOCK_FILE } from '../../files/paths.ts';
-import { type Column, pick, printBeforeError, type ViewOptions } from '../../output/view.ts';
+import { checkName } from '../../files/paths.ts';
+import { type Column, pick, printBeforeError } from '../../output/view.ts';
 import type { Row } from '../../output/writers.ts';
 import { portableFilter } from '../../query/filter.ts';
 import { parseWord } from '../../query/name.ts';
@@ -37,12 +37,12 @@ import {
 import { CHOOSING_FILTER, IMAGE_COLUMNS, refuseDashes } from './options.ts';
 import { openCatalogue, readAll } from './read.ts';
 
-const NAMES: ArgumentDeclaration = {
+const NAMES = {
   name: 'name',
   description: 'names of locked images (all)',
   variadic: true,
   value: anyText({ from: 'locks' }),
-};
+} as const;
 
 const LOCK: Column = ['lock', 'string', 'name of the lock', { isId: true }];
 
@@ -70,6 +70,21 @@ const UPDATE_COLUMNS: readonly Column[] = [
   ...pick(IMAGE_COLUMNS, 'id', 'name', 'path'),
 ];
 
+const LOCK_OPTIONS = [LOCK_FILE_OPTION, GET_OPTION] as const;
+
+type LockOptions = Parsed<typeof LOCK_OPTIONS>;
+
+const ADD_OPTIONS = [
+  CHOOSING_FILTER,
+  option('--replace', 'replace the lock of this name'),
+  ...LOCK_OPTIONS,
+] as const;
+
+const CHECK_OPTIONS = [
+  option('--exit-code', 'exit with 10 if there are newer images'),
+  ...LOCK_OPTIONS,
+] as const;
+
 export const imagesLock: CommandSpec = {
   name: 'lock',
   summary: 'lock images by name in a file',
@@ -83,7 +98,7 @@ export const imagesLock: CommandSpec = {
   ],
   seeAlso: ['images get', 'images latest', 'help choosing'],
   subcommands: [
-    {
+    command({
       name: 'add',
       summary: 'lock the newest image that matches',
       description: ['Selects the image as "imgctl images latest" does.'],
@@ -100,28 +115,23 @@ export const imagesLock: CommandSpec = {
           variadic: true,
         },
       ],
-      options: [
-        CHOOSING_FILTER,
-        option('--replace', 'replace the lock of this name'),
-        LOCK_FILE_OPTION,
-        GET_OPTION,
-      ],
+      options: ADD_OPTIONS,
       mutates: true,
       fields: LOCK_COLUMNS,
       exitCodes: SERVICE_CODES,
       run: add,
-    },
-    {
+    }),
+    command({
       name: 'list',
       summary: 'list locked images',
       description: ['Does not contact the service.'],
       examples: ['imgctl images lock list', 'imgctl images lock list --get path'],
-      options: [LOCK_FILE_OPTION, GET_OPTION],
+      options: LOCK_OPTIONS,
       fields: LOCK_COLUMNS,
       exitCodes: [5],
       run: list,
-    },
-    {
+    }),
+    command({
       name: 'check',
       summary: 'compare locked images with the catalogue',
       description: [
@@ -143,29 +153,25 @@ export const imagesLock: CommandSpec = {
       ],
       seeAlso: ['images lock update', 'help exit-codes'],
       arguments: [NAMES],
-      options: [
-        option('--exit-code', 'exit with 10 if there are newer images'),
-        LOCK_FILE_OPTION,
-        GET_OPTION,
-      ],
+      options: CHECK_OPTIONS,
       fields: CHECK_COLUMNS,
       exitCodes: [...SERVICE_CODES, 10],
       run: check,
-    },
-    {
+    }),
+    command({
       name: 'update',
       summary: 'update locked images to the newest',
       description: ['Updates the named images, or all. If one of them fails, none is changed.'],
       examples: ['imgctl images lock update', 'imgctl images lock update web --json'],
       seeAlso: ['images lock check'],
       arguments: [NAMES],
-      options: [LOCK_FILE_OPTION, GET_OPTION],
+      options: LOCK_OPTIONS,
       mutates: true,
       fields: UPDATE_COLUMNS,
       exitCodes: SERVICE_CODES,
       run: update,
-    },
-    {
+    }),
+    command({
       name: 'remove',
       summary: 'unlock an image',
       examples: [
@@ -179,19 +185,18 @@ export const imagesLock: CommandSpec = {
       mutates: true,
       exitCodes: [5],
       run: remove,
-    },
+    }),
   ],
 };
 
-interface Options extends Pick<ViewOptions, 'get'>, LockFileOptions {
-  filter?: string[];
-  exitCode?: boolean;
-  replace?: boolean;
-}
-
 const SHOWN = { shown: ['lock', 'id', 'name', 'updated_on'] };
 
-async function add(context: Context, options: Options, name: string, text: readonly string[]) {
+async function add(
+  context: Context,
+  options: Parsed<typeof ADD_OPTIONS>,
+  name: string,
+  text: readonly string[],
+) {
   checkName(name, 'lock', { dots: true });
   const view = context.view(LOCK_COLUMNS, options, SHOWN);
   refuseDashes(context, [name, ...text]);
@@ -211,7 +216,7 @@ async function add(context: Context, options: Options, name: string, text: reado
     added = lockedImage(query, await resolve(context, catalogue, query, name, command));
     return new Map(locks).set(name, added);
   });
-  const { file = DEFAULT_LOCK_FILE } = options;
+  const { file } = options;
   context.console.done(`${name} is locked in ${file}`);
   await view.printRecord({ lock: name, ...added });
   const wanted = commandOf('', { words: text, filters: query.filters }).trim();
@@ -219,7 +224,7 @@ async function add(context: Context, options: Options, name: string, text: reado
   context.console.success(`Locked ${name} in ${file}: ${added?.name} (${what})`);
 }
 
-async function list(context: Context, options: Options): Promise<void> {
+async function list(context: Context, options: LockOptions): Promise<void> {
   const view = context.view(LOCK_COLUMNS, options, SHOWN);
   const rows = [...(await readLocks(context, options))].map(([lock, image]) => ({
     lock,
@@ -232,7 +237,11 @@ async function list(context: Context, options: Options): Promise<void> {
 /** The states of a lock that no longer holds. */
 const BROKEN_STATES = ['gone', 'replaced', 'moved'];
 
-async function check(context: Context, options: Options, names: readonly string[]) {
+async function check(
+  context: Context,
+  options: Parsed<typeof CHECK_OPTIONS>,
+  names: readonly string[],
+) {
   const common = ['lock', 'state', 'id', 'name'];
   const cells = [...common, 'newest_id', 'newest_name'];
   const viewOf = (...more: string[]) =>
@@ -272,7 +281,11 @@ async function check(context: Context, options: Options, names: readonly string[
   if (options.exitCode && isNewer) context.exitCode = CHANGES_EXIT_CODE;
 }
 
-async function update(context: Context, options: Options, names: readonly string[]): Promise<void> {
+async function update(
+  context: Context,
+  options: LockOptions,
+  names: readonly string[],
+): Promise<void> {
   const shown = ['lock', 'change', 'old_name', 'name'];
   const view = context.view(UPDATE_COLUMNS, options, { shown });
   const catalogue = await openCatalogue(context, {});
@@ -289,11 +302,11 @@ async function update(context: Context, options: Options, names: readonly string
     }
     return rows.some(({ change }) => change === 'updated') ? changed : locks;
   });
-  context.console.done(`${options.file ?? DEFAULT_LOCK_FILE} holds the newest images`);
+  context.console.done(`${options.file} holds the newest images`);
   await view.printList(rows);
 }
 
-async function remove(context: Context, options: Options, name: string) {
+async function remove(context: Context, options: LockFileOptions, name: string) {
   await changeLocks(context, options, undefined, async (locks) => {
     requireLock(options, locks, name);
     return new Map([...locks].filter(([each]) => each !== name));
@@ -302,7 +315,7 @@ async function remove(context: Context, options: Options, name: string) {
 }
 
 /** Returns the locks with these names, or all. @throws ImgctlError not-found */
-function selectLocks(options: Options, locks: Locks, names: readonly string[]): Locks {
+function selectLocks(options: LockFileOptions, locks: Locks, names: readonly string[]): Locks {
   if (names.length === 0) return locks;
   return new Map(names.map((name) => [name, requireLock(options, locks, name)]));
 }

@@ -11,6 +11,7 @@ import {
   parseLockFile,
 } from '../../catalogue/lock-file.ts';
 import type { Catalogue } from '../../catalogue/source.ts';
+import type { Parsed } from '../../cli/declarations.ts';
 import { option } from '../../cli/spec.ts';
 import { anyText } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
@@ -27,9 +28,7 @@ export const LOCK_FILE_OPTION = option('--file <file>', 'lock file', {
   value: anyText({ from: 'files' }),
 });
 
-export interface LockFileOptions {
-  file?: string;
-}
+export type LockFileOptions = Parsed<readonly [typeof LOCK_FILE_OPTION]>;
 
 /** Others may be resolving images meanwhile. */
 const MUTEX_PATIENCE = 60_000;
@@ -54,10 +53,7 @@ export async function changeLocks(
 }
 
 /** Returns a command for hints, for the same file. */
-export function lockCommand(
-  { file = DEFAULT_LOCK_FILE }: LockFileOptions,
-  ...words: string[]
-): string {
+export function lockCommand({ file }: LockFileOptions, ...words: string[]): string {
   const flag = file === DEFAULT_LOCK_FILE ? '' : ` --file ${shellQuote(file)}`;
   return `imgctl images lock ${words.map(shellQuote).join(' ')}${flag}`;
 }
@@ -99,7 +95,7 @@ export async function readLockedImage(
 }
 
 /** Returns the path of the lock file, and its name for messages. */
-function lockFile({ io }: Context, { file = DEFAULT_LOCK_FILE }: LockFileOptions) {
+function lockFile({ io }: Context, { file }: LockFileOptions) {
   return { file: path.resolve(io.cwd, file), what: `the lock file ${file}` };
 }
 

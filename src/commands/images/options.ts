@@ -1,23 +1,23 @@
 // What the commands for images share: options, the query, the view, and reading images with progress.
 
-import type { ArgumentDeclaration, OptionDeclaration } from '../../cli/declarations.ts';
+import type { Parsed } from '../../cli/declarations.ts';
 import { GET_OPTION, option, settingOption } from '../../cli/spec.ts';
 import { anyText, duration, MAX_AGE, parseDuration, wholeNumber } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError, tryOr } from '../../errors.ts';
-import type { Column, ViewOptions } from '../../output/view.ts';
+import type { Column } from '../../output/view.ts';
 import { describeField, FIELDS, type Field, kindOf } from '../../query/fields.ts';
 import { planQuery } from '../../query/plan.ts';
 import { parseTimeValue } from '../../query/timestamp.ts';
 import { counted, shellQuote } from '../../words.ts';
 
-export const WORDS: ArgumentDeclaration = {
+export const WORDS = {
   name: 'text',
   description: 'show only images whose name matches every word',
   variadic: true,
-};
+} as const;
 
-export const TABLE_OPTIONS: readonly OptionDeclaration[] = [
+export const TABLE_OPTIONS = [
   option('--no-header', 'omit the header line of tables, csv and tsv'),
   option('--no-trunc', 'show tables in full, even if the terminal is too narrow'),
   settingOption(
@@ -25,9 +25,9 @@ export const TABLE_OPTIONS: readonly OptionDeclaration[] = [
     'time',
     'format of timestamps: raw or iso; in tables and csv also local, in tables age',
   ),
-];
+] as const;
 
-export const VIEW_OPTIONS: readonly OptionDeclaration[] = [
+export const VIEW_OPTIONS = [
   option('-c, --columns <a,b>', `fields to show, in this order (or all): ${FIELDS.join(', ')}`, {
     value: anyText({ from: 'columns' }),
   }),
@@ -37,7 +37,7 @@ export const VIEW_OPTIONS: readonly OptionDeclaration[] = [
     conflicts: ['columns', 'urls', 'meta'],
   },
   ...TABLE_OPTIONS,
-];
+] as const;
 
 export const FILTER_OPTION = option(
   '-f, --filter <filter>',
@@ -51,7 +51,7 @@ export const CHOOSING_FILTER = {
   description: FILTER_OPTION.description.replace('show', 'consider'),
 };
 
-export const LISTING_OPTIONS: readonly OptionDeclaration[] = [
+export const LISTING_OPTIONS = [
   FILTER_OPTION,
   option(
     '-s, --sort <field,direction>',
@@ -66,7 +66,7 @@ export const LISTING_OPTIONS: readonly OptionDeclaration[] = [
   option('--fail-empty', 'exit with 5 if nothing matches'),
   option('--meta', 'in json and yaml, print {"data": [...], "meta": {...}}'),
   ...VIEW_OPTIONS,
-];
+] as const;
 
 /** The columns of an image, as the service names them. */
 export const IMAGE_COLUMNS: readonly Column[] = FIELDS.map((field) => {
@@ -76,15 +76,13 @@ export const IMAGE_COLUMNS: readonly Column[] = FIELDS.map((field) => {
 /** The columns that lists and records of images show in a table. */
 export const SHOWN: readonly Field[] = ['id', 'name', 'folder', 'updated_on'];
 
-export interface ListingOptions extends ViewOptions {
-  filter?: string[];
-  sort?: string[];
-  since?: string;
-  limit?: number;
-  failEmpty?: boolean;
-}
+export type ListingOptions = Parsed<typeof LISTING_OPTIONS>;
 
-export function readQuery(context: Context, words: readonly string[], options: ListingOptions) {
+export function readQuery(
+  context: Context,
+  words: readonly string[],
+  options: Pick<ListingOptions, 'filter' | 'sort' | 'since'>,
+) {
   refuseJsonFields(context);
   refuseDashes(context, words);
   const { filter = [], sort: sorts = [], since } = options;
@@ -135,7 +133,7 @@ export function describeCount(count: number, { limit }: ListingOptions, total?: 
 }
 
 /** Reads a saved catalogue instead of the service. */
-export const SOURCE_OPTIONS: readonly OptionDeclaration[] = [
+export const SOURCE_OPTIONS = [
   option('--from <file>', 'read this snapshot instead of the service; needs no login', {
     value: anyText({ from: 'files' }),
     conflicts: ['page', 'perPage'],
@@ -143,12 +141,9 @@ export const SOURCE_OPTIONS: readonly OptionDeclaration[] = [
   option('--max-age <duration>', 'fail if the snapshot is older than this, such as 12h', {
     value: duration(MAX_AGE),
   }),
-];
+] as const;
 
-export interface SourceOptions {
-  from?: string;
-  maxAge?: number;
-}
+export type SourceOptions = Parsed<typeof SOURCE_OPTIONS>;
 
 /** Returns a command for hints that reads the same images. */
 export function withSource(command: string, { from }: SourceOptions): string {

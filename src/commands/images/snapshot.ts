@@ -2,7 +2,7 @@
 
 import path from 'node:path';
 import { formatSnapshot } from '../../catalogue/snapshot.ts';
-import { type CommandSpec, SERVICE_CODES } from '../../cli/spec.ts';
+import { command, SERVICE_CODES } from '../../cli/spec.ts';
 import { anyText } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { replaceUserFile } from '../../files/user-file.ts';
@@ -12,7 +12,7 @@ import { planQuery } from '../../query/plan.ts';
 import { counted } from '../../words.ts';
 import { openCatalogue, readAll } from './read.ts';
 
-export const imagesSnapshot: CommandSpec = {
+export const imagesSnapshot = command({
   name: 'snapshot',
   summary: 'save the whole catalogue for offline use',
   description: [
@@ -41,7 +41,7 @@ export const imagesSnapshot: CommandSpec = {
   ],
   exitCodes: SERVICE_CODES,
   run,
-};
+});
 
 async function run(context: Context, _options: object, file?: string) {
   const { io, console } = context;

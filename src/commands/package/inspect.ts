@@ -1,6 +1,6 @@
 // imgctl inspect: shows the contents of local OVA and OVF packages.
 
-import type { CommandSpec } from '../../cli/spec.ts';
+import { command } from '../../cli/spec.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import type { Column } from '../../output/view.ts';
@@ -25,7 +25,7 @@ const COLUMNS: readonly Column[] = [
   ['findings', 'array', 'the findings of validate, except digests'],
 ];
 
-export const inspect: CommandSpec = {
+export const inspect = command({
   name: 'inspect',
   summary: 'show the contents of a local OVA or OVF package',
   description: [
@@ -40,7 +40,7 @@ export const inspect: CommandSpec = {
   fields: COLUMNS,
   exitCodes: [5],
   run,
-};
+});
 
 async function run(context: Context, _options: object, files: readonly string[]): Promise<void> {
   const { checkPackage } = await import('../../ovf/package.ts');

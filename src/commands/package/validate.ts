@@ -2,24 +2,24 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import type { ArgumentDeclaration } from '../../cli/declarations.ts';
-import { type CommandSpec, GET_OPTION, option } from '../../cli/spec.ts';
+import type { Parsed } from '../../cli/declarations.ts';
+import { command, GET_OPTION, option } from '../../cli/spec.ts';
 import { anyText } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { errorReason, isMissing } from '../../files/atomic-file.ts';
-import { type Column, namesOf, printBeforeError, type ViewOptions } from '../../output/view.ts';
+import { type Column, namesOf, printBeforeError } from '../../output/view.ts';
 import type { Finding } from '../../ovf/findings.ts';
 import type { PackageSummary } from '../../ovf/package.ts';
 import { counted, describeRate } from '../../words.ts';
 
-export const FILES: ArgumentDeclaration = {
+export const FILES = {
   name: 'file',
   description: 'OVA files, or OVF files with their disks in the same folder',
   required: true,
   variadic: true,
   value: anyText({ from: 'packages' }),
-};
+} as const;
 
 const COLUMNS: readonly Column[] = [
   ['file', 'string', 'path as given'],
@@ -29,7 +29,17 @@ const COLUMNS: readonly Column[] = [
   ['message', 'string', 'what is wrong'],
 ];
 
-export const validate: CommandSpec = {
+const OPTIONS = [
+  option(
+    '--max-hardware <version>',
+    'warn about newer virtual hardware (such as vmx-13), sound cards, USB and parallel ports',
+  ),
+  GET_OPTION,
+] as const;
+
+type Options = Parsed<typeof OPTIONS>;
+
+export const validate = command({
   name: 'validate',
   summary: 'check a local OVA or OVF package before an upload',
   description: [
@@ -42,23 +52,13 @@ export const validate: CommandSpec = {
   ],
   seeAlso: ['inspect', 'push'],
   arguments: [FILES],
-  options: [
-    option(
-      '--max-hardware <version>',
-      'warn about newer virtual hardware (such as vmx-13), sound cards, USB and parallel ports',
-    ),
-    GET_OPTION,
-  ],
+  options: OPTIONS,
   fields: COLUMNS,
   exitCodes: [5],
   run,
-};
+});
 
-async function run(
-  context: Context,
-  options: Pick<ViewOptions, 'get'> & { maxHardware?: string },
-  files: readonly string[],
-): Promise<void> {
+async function run(context: Context, options: Options, files: readonly string[]): Promise<void> {
   const { readPackage } = await import('../../ovf/package.ts');
   const { io, console } = context;
   context.allowNoConfig();

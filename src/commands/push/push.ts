@@ -2,8 +2,9 @@
 
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
+import type { Parsed } from '../../cli/declarations.ts';
 import {
-  type CommandSpec,
+  command,
   GET_OPTION,
   METRICS_OPTION,
   option,
@@ -11,12 +12,12 @@ import {
   settingOption,
 } from '../../cli/spec.ts';
 import type { SettingKey } from '../../config/table.ts';
-import { choice, wholeNumber } from '../../config/values.ts';
+import { choice } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import type { AssertHeld } from '../../files/atomic-file.ts';
 import { withMutexIfPossible } from '../../files/mutex.ts';
-import { type Column, printBeforeError, type View, type ViewOptions } from '../../output/view.ts';
+import { type Column, printBeforeError, type View } from '../../output/view.ts';
 import type { Row } from '../../output/writers.ts';
 import type { CheckedPackage } from '../../ovf/package.ts';
 import type { Storage } from '../../upload/storage.ts';
@@ -29,7 +30,7 @@ import type {
 import type { LocalFile } from '../../upload/upload-file.ts';
 import { counted, describeBytes, describeDuration, describeRate } from '../../words.ts';
 import { IMAGE_COLUMNS, SHOWN } from '../images/options.ts';
-import { type MetricsOptions, withMetrics } from '../metrics.ts';
+import { withMetrics } from '../metrics.ts';
 import {
   eachFile,
   errorsOf,
@@ -45,10 +46,9 @@ import {
   requireSuccess,
   STRICT_OPTION,
   SUBMITTED_COLUMNS,
-  type WaitOptions,
 } from '../sync/status.ts';
 import { showSubmitted, submit, submittedView } from '../sync/sync.ts';
-import { openUploadStorage, storageFiles } from './storage.ts';
+import { openUploadStorage, storageFiles, TRANSFER_OPTIONS } from './storage.ts';
 
 const NAME: Column = ['name', 'string', 'file name', { isId: true }];
 const SIZE: Column = [
@@ -65,7 +65,33 @@ const ACTION: Column = [
   'with --dry-run: what would happen, such as upload, replace, add, delete',
 ];
 
-export const push: CommandSpec = {
+const OPTIONS = [
+  settingOption(
+    '--to <url>',
+    'upload-url',
+    'URL or folder to upload to, instead of the setting upload-url',
+  ),
+  option('--no-sync', 'upload only'),
+  option('--no-wait', 'submit the sync, but do not wait for it'),
+  option('--dry-run', 'show what would be uploaded, added, updated and deleted'),
+  option(
+    '--on-conflict <action>',
+    'if the storage has a different file with that name: fail, replace or skip',
+    {
+      default: 'fail',
+      value: choice('action', ['fail', 'replace', 'skip']),
+    },
+  ),
+  ...TRANSFER_OPTIONS,
+  ...POLL_OPTIONS,
+  STRICT_OPTION,
+  METRICS_OPTION,
+  GET_OPTION,
+] as const;
+
+type Options = Parsed<typeof OPTIONS>;
+
+export const push = command({
   name: 'push',
   summary: 'upload packages, sync them and show the new images',
   description: [
@@ -84,33 +110,7 @@ export const push: CommandSpec = {
   ],
   seeAlso: ['validate', 'sync', 'my-images', 'config'],
   arguments: [FILES],
-  options: [
-    settingOption(
-      '--to <url>',
-      'upload-url',
-      'URL or folder to upload to, instead of the setting upload-url',
-    ),
-    option('--no-sync', 'upload only'),
-    option('--no-wait', 'submit the sync, but do not wait for it'),
-    option('--dry-run', 'show what would be uploaded, added, updated and deleted'),
-    option(
-      '--on-conflict <action>',
-      'if the storage has a different file with that name: fail, replace or skip',
-      {
-        default: 'fail',
-        value: choice('action', ['fail', 'replace', 'skip']),
-      },
-    ),
-    option('--part-size <size>', 'size of the parts on S3, such as 16M', { default: '16M' }),
-    option('--parallel <n>', 'parts to upload to S3 at the same time', {
-      default: '4',
-      value: wholeNumber(1, 32),
-    }),
-    ...POLL_OPTIONS,
-    STRICT_OPTION,
-    METRICS_OPTION,
-    GET_OPTION,
-  ],
+  options: OPTIONS,
   mutates: true,
   fields: [
     ['id', 'number or string', 'identifier of the image; with --no-wait, of the sync request'],
@@ -125,17 +125,10 @@ export const push: CommandSpec = {
   ],
   exitCodes: [...SERVICE_CODES, 7],
   run,
-};
+});
 
-interface PushOptions extends MetricsOptions, WaitOptions, Pick<ViewOptions, 'get'> {
-  sync?: boolean;
-  onConflict?: 'fail' | 'replace' | 'skip';
-  partSize?: string;
-  parallel?: number;
-}
-
-function viewOf(context: Context, options: PushOptions): View {
-  const { dryRun, sync = true, wait = true } = options;
+function viewOf(context: Context, options: Options): View {
+  const { dryRun, sync, wait } = options;
   if (dryRun) return context.view([STEP, ACTION, NAME, SIZE], options);
   if (!sync) return context.view([NAME, SIZE, STATE], options);
   return wait
@@ -143,13 +136,12 @@ function viewOf(context: Context, options: PushOptions): View {
     : submittedView(context, options);
 }
 
-function run(context: Context, options: PushOptions, files: readonly string[]): Promise<void> {
+function run(context: Context, options: Options, files: readonly string[]): Promise<void> {
   return withMetrics(context, options, 'push', async (addMetrics) => {
     const { loadProofs } = await import('../../upload/proofs.ts');
     const { isSent, refuseConflicts } = await import('../../upload/transfer.ts');
-    const { sync = true, wait = true, onConflict = 'fail', parallel = 4 } = options;
+    const { sync, wait, onConflict, partSize, parallel } = options;
     const view = viewOf(context, options);
-    const partSize = parseSize(options.partSize);
     const packages = await checkPackages(context, files);
     const { settings, io } = context;
     const isUnset = (key: SettingKey) => settings.find(key).text === undefined;
@@ -191,7 +183,7 @@ function run(context: Context, options: PushOptions, files: readonly string[]): 
         });
         return view.printList(rows);
       }
-      await syncPushed(context, view, { plan, before, storage }, { ...options, wait });
+      await syncPushed(context, view, { plan, before, storage }, options);
     };
     const pushed = options.dryRun
       ? upload(() => {})
@@ -204,7 +196,7 @@ function run(context: Context, options: PushOptions, files: readonly string[]): 
 async function onePushAtATime(
   context: Context,
   { address }: Storage,
-  { waitTimeout = 3_600_000 }: WaitOptions,
+  { waitTimeout }: Options,
   action: (assertHeld: AssertHeld) => Promise<void>,
 ): Promise<void> {
   const { io, console } = context;
@@ -384,11 +376,13 @@ async function syncPushed(
   context: Context,
   view: View,
   pushed: Pushed,
-  options: PushOptions,
+  options: Options,
 ): Promise<void> {
   const { console } = context;
   const { isSent } = await import('../../upload/transfer.ts');
-  const packages = pushed.plan.filter(({ files }) => files.every(({ action }) => action !== 'skip'));
+  const packages = pushed.plan.filter(({ files }) =>
+    files.every(({ action }) => action !== 'skip'),
+  );
   const names = packages.map(({ name }) => name);
   if (names.length === 0) {
     if (options.wait) await view.printList([]);
@@ -398,7 +392,11 @@ async function syncPushed(
   if (!options.wait) return showSubmitted(context, view, submitted);
   const request = await follow(context, submitted.id, options, context.io.now());
   const files = packages.flatMap((each) => each.files);
-  reportProblems(context, request, files.map(({ name }) => name));
+  reportProblems(
+    context,
+    request,
+    files.map(({ name }) => name),
+  );
   requireSuccess(request);
   const { client } = await context.session();
   const { images } = await client.listUserImages();
@@ -447,13 +445,4 @@ async function syncChanges(
   return Object.entries(changes).flatMap(([action, names]) =>
     names.sort().map((name) => ({ step: 'sync', action, name, size: null })),
   );
-}
-
-/** Parses `16M`, in MiB, to bytes. @throws ImgctlError usage */
-function parseSize(text = '16M'): number {
-  const size = Number(/^(\d{1,4})M(?:iB)?$/i.exec(text)?.[1]);
-  if (size >= 5 && size <= 1024) return size * 2 ** 20;
-  throw new ImgctlError('usage', `--part-size must be from 5M to 1024M (got ${text})`, {
-    hint: 'use a size such as: --part-size 16M',
-  });
 }

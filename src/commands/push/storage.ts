@@ -1,10 +1,13 @@
 // Opens the upload storage of the profile, for push and doctor.
 
 import path from 'node:path';
+import { defaultsOf, type Parsed } from '../../cli/declarations.ts';
+import { option } from '../../cli/spec.ts';
 import { ask } from '../../config/prompt.ts';
 import { findSecret, SECRETS } from '../../config/secrets.ts';
 import { changeProfile } from '../../config/settings.ts';
 import { absoluteUploadUrl, type SettingKey } from '../../config/table.ts';
+import { wholeNumber } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { hasCode, ImgctlError } from '../../errors.ts';
 import { keyedFile } from '../../files/paths.ts';
@@ -34,8 +37,27 @@ export function storageFiles({ settings, paths, io }: Context) {
   };
 }
 
-/** On S3: bytes per part, and parts at the same time. */
-type Transfer = Pick<StorageOptions, 'partSize' | 'parallel'>;
+/** Parses `16M`, in MiB, to bytes. @throws ImgctlError usage */
+function parseSize(text: string): number {
+  const size = Number(/^(\d{1,4})M(?:iB)?$/i.exec(text)?.[1]);
+  if (size >= 5 && size <= 1024) return size * 2 ** 20;
+  throw new ImgctlError('usage', `--part-size must be from 5M to 1024M (got ${text})`, {
+    hint: 'use a size such as: --part-size 16M',
+  });
+}
+
+export const TRANSFER_OPTIONS = [
+  option('--part-size <size>', 'size of the parts on S3, such as 16M', {
+    default: '16M',
+    value: { type: 'string', parse: parseSize },
+  }),
+  option('--parallel <n>', 'parts to upload to S3 at the same time', {
+    default: '4',
+    value: wholeNumber(1, 32),
+  }),
+] as const;
+
+type Transfer = Parsed<typeof TRANSFER_OPTIONS>;
 
 /**
  * Opens the storage, and looks at it with its credentials.
@@ -44,7 +66,7 @@ type Transfer = Pick<StorageOptions, 'partSize' | 'parallel'>;
  */
 export async function openUploadStorage(
   context: Context,
-  transfer: Transfer = { partSize: 16 * 2 ** 20, parallel: 4 },
+  transfer: Transfer = defaultsOf(TRANSFER_OPTIONS),
   mayAsk = false,
 ): Promise<Storage> {
   const { text: url, source } = context.settings.find('upload-url');

@@ -2,26 +2,19 @@
 // theirs in the same way.
 
 import type { SyncRequest } from '../../api/sync-requests.ts';
-import type { OptionDeclaration } from '../../cli/declarations.ts';
-import { type CommandSpec, GET_OPTION, option, SERVICE_CODES } from '../../cli/spec.ts';
+import type { Parsed } from '../../cli/declarations.ts';
+import { command, GET_OPTION, option, SERVICE_CODES } from '../../cli/spec.ts';
 import { anyText, duration } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { hasCode, ImgctlError } from '../../errors.ts';
 import { errorReason } from '../../files/atomic-file.ts';
 import { stringify } from '../../json.ts';
-import {
-  type Column,
-  type Layout,
-  pick,
-  printBeforeError,
-  type View,
-  type ViewOptions,
-} from '../../output/view.ts';
+import { type Column, type Layout, pick, printBeforeError, type View } from '../../output/view.ts';
 import { formatTimestamp } from '../../query/timestamp.ts';
 import { type HistoryEntry, readHistory, remember } from '../../session/history.ts';
 import { counted, describeDuration } from '../../words.ts';
 
-export const POLL_OPTIONS: readonly OptionDeclaration[] = [
+export const POLL_OPTIONS = [
   option('--poll-interval <duration>', 'check this often (default: every 2s, slowing to 15s)', {
     value: duration(),
   }),
@@ -29,16 +22,16 @@ export const POLL_OPTIONS: readonly OptionDeclaration[] = [
     default: '1h',
     value: duration(),
   }),
-];
+] as const;
 
-export const WAIT_OPTIONS: readonly OptionDeclaration[] = [
+export const WAIT_OPTIONS = [
   option('--wait', 'wait until the sync finishes; exit with 1 if it fails'),
   ...POLL_OPTIONS.map((option) => ({
     ...option,
     description: `${option.description}; implies --wait`,
     implies: { wait: true },
   })),
-];
+] as const;
 
 export const STRICT_OPTION = option('--strict', 'exit with 1 if the sync has errors or warnings');
 
@@ -110,7 +103,18 @@ const LIST_COLUMNS: readonly Column[] = [
   ...LIST_ONLY,
 ];
 
-export const syncStatus: CommandSpec = {
+const OPTIONS = [
+  ...WAIT_OPTIONS,
+  option('--list', 'list what this profile submitted from this machine, newest first', {
+    conflicts: ['wait', 'pollInterval', 'waitTimeout', 'strict'],
+  }),
+  STRICT_OPTION,
+  GET_OPTION,
+] as const;
+
+type Options = Parsed<typeof OPTIONS>;
+
+export const syncStatus = command({
   name: 'sync-status',
   summary: 'show or follow a sync request',
   description: [
@@ -129,24 +133,15 @@ export const syncStatus: CommandSpec = {
       value: anyText({ from: 'sync-ids' }),
     },
   ],
-  options: [
-    ...WAIT_OPTIONS,
-    option('--list', 'list what this profile submitted from this machine, newest first', {
-      conflicts: ['wait', 'pollInterval', 'waitTimeout', 'strict'],
-    }),
-    STRICT_OPTION,
-    GET_OPTION,
-  ],
+  options: OPTIONS,
   fields: [...STATUS_COLUMNS, ...LIST_ONLY],
   exitCodes: [...SERVICE_CODES, 7],
   run,
-};
-
-type GetOption = Pick<ViewOptions, 'get'>;
+});
 
 async function run(
   context: Context,
-  options: WaitOptions & GetOption & { list?: boolean },
+  options: Options,
   argument: string | undefined,
 ): Promise<void> {
   if (options.list) return list(context, options, argument);
@@ -173,7 +168,7 @@ async function run(
   await showRequest(context, view, request, options);
 }
 
-async function list(context: Context, options: GetOption, id: string | undefined): Promise<void> {
+async function list(context: Context, options: Options, id: string | undefined): Promise<void> {
   const view = context.view(LIST_COLUMNS, options, {
     shown: ['id', 'state', 'errors', 'submitted_on', 'checked'],
     cells: ['id', 'status', 'state', 'submitted_on', 'checked', 'errors'],
@@ -288,7 +283,11 @@ export function reportProblems(
   for (const warning of own?.warnings ?? []) console.warn(`sync ${id}: ${warning}`);
   for (const error of own?.errors ?? []) console.failure(`sync ${id}: ${error}`);
   const more = others && describeProblems(others);
-  if (more) console.warn(`sync ${id}: ${more} of other files`, `show them with: ${statusCommand(context, id)}`);
+  if (more)
+    console.warn(
+      `sync ${id}: ${more} of other files`,
+      `show them with: ${statusCommand(context, id)}`,
+    );
 }
 
 /** @param strict makes warnings and errors a failure. @throws ImgctlError sync-failed */
@@ -338,13 +337,6 @@ async function localRequests(context: Context): Promise<HistoryEntry[]> {
   return readHistory(context.paths.state, account.profile, account.baseUrl);
 }
 
-export interface WaitOptions {
-  wait?: boolean;
-  strict?: boolean;
-  pollInterval?: number;
-  waitTimeout?: number;
-}
-
 /** Errors of a status check that say nothing about the request. */
 const TRANSIENT = ['unreachable', 'timeout', 'locked', 'server-error', 'bad-answer', 'proxy'];
 
@@ -359,11 +351,11 @@ const MAX_UNSEEN = 60_000;
 export async function follow(
   context: Context,
   id: number | string,
-  options: WaitOptions,
+  options: Parsed<typeof POLL_OPTIONS>,
   submittedAt: number | undefined,
 ): Promise<SyncRequest> {
   const { io } = context;
-  const { pollInterval, waitTimeout: timeout = 3_600_000 } = options;
+  const { pollInterval, waitTimeout: timeout } = options;
   const started = io.now();
   const mayBeUnseen = (time: number) =>
     submittedAt !== undefined && time - submittedAt < MAX_UNSEEN;

@@ -1,18 +1,13 @@
 // imgctl sync: submits an image sync request, and follows it with --wait.
 
 import type { SyncRequest } from '../../api/sync-requests.ts';
-import {
-  type CommandSpec,
-  GET_OPTION,
-  METRICS_OPTION,
-  option,
-  SERVICE_CODES,
-} from '../../cli/spec.ts';
+import type { Parsed } from '../../cli/declarations.ts';
+import { command, GET_OPTION, METRICS_OPTION, option, SERVICE_CODES } from '../../cli/spec.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { stringify } from '../../json.ts';
 import { type Column, namesOf, type View, type ViewOptions } from '../../output/view.ts';
-import { type MetricsOptions, withMetrics } from '../metrics.ts';
+import { withMetrics } from '../metrics.ts';
 import {
   describeNames,
   follow,
@@ -24,7 +19,6 @@ import {
   showRequest,
   statusCommand,
   WAIT_OPTIONS,
-  type WaitOptions,
 } from './status.ts';
 
 const WITH_WAIT = STATUS_COLUMNS.filter(([name]) => !namesOf(SUBMITTED_COLUMNS).includes(name));
@@ -36,7 +30,23 @@ const DRY_RUN: readonly Column[] = [
 
 const URL_COLUMN: Column = ['url', 'string', 'URL of the request', { isId: true }];
 
-export const sync: CommandSpec = {
+const OPTIONS = [
+  ...WAIT_OPTIONS,
+  option('--dry-run', 'check the token and show the request and your images; submit nothing', {
+    conflicts: ['get'],
+  }),
+  {
+    ...STRICT_OPTION,
+    description: `${STRICT_OPTION.description}; implies --wait`,
+    implies: { wait: true },
+  },
+  METRICS_OPTION,
+  GET_OPTION,
+] as const;
+
+type Options = Parsed<typeof OPTIONS>;
+
+export const sync = command({
   name: 'sync',
   summary: 'submit an image sync after an upload',
   description: [
@@ -48,19 +58,7 @@ export const sync: CommandSpec = {
     'imgctl sync --strict --wait-timeout 10m && imgctl my-images',
   ],
   seeAlso: ['sync-status', 'my-images', 'validate'],
-  options: [
-    ...WAIT_OPTIONS,
-    option('--dry-run', 'check the token and show the request and your images; submit nothing', {
-      conflicts: ['get'],
-    }),
-    {
-      ...STRICT_OPTION,
-      description: `${STRICT_OPTION.description}; implies --wait`,
-      implies: { wait: true },
-    },
-    METRICS_OPTION,
-    GET_OPTION,
-  ],
+  options: OPTIONS,
   mutates: true,
   fields: [
     ...SUBMITTED_COLUMNS,
@@ -69,12 +67,9 @@ export const sync: CommandSpec = {
   ],
   exitCodes: [...SERVICE_CODES, 7],
   run,
-};
+});
 
-async function run(
-  context: Context,
-  options: WaitOptions & Pick<ViewOptions, 'get'> & MetricsOptions,
-): Promise<void> {
+async function run(context: Context, options: Options): Promise<void> {
   return withMetrics(context, options, 'sync', async (addMetrics) => {
     if (options.dryRun) return dryRun(context);
     const view = options.wait
