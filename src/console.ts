@@ -100,8 +100,8 @@ export class Console {
     hasNoTrunc: boolean,
   ): void => {
     const option = hasNoTrunc ? '--no-trunc' : '-o json';
-    const dropped = hidden.length > 0 ? `hidden: ${hidden.join(', ')}; ${option} shows all` : '';
-    const text = [summary, dropped].filter(Boolean).join(', ');
+    const dropped = hidden.length > 0 ? `hidden: ${hidden.join(', ')} (${option})` : '';
+    const text = [summary, dropped].filter(Boolean).join('; ');
     if (text !== '') this.#enqueue((format) => `${format.style.faint(clean(text, format))}\n`);
   };
 

@@ -123,7 +123,10 @@ export function statusError(response: HttpResponse): ImgctlError {
   }
   if (status === 404 || status === 410) {
     const isImage = /\/v2\/image\/[^/]+$/.test(url.pathname);
-    const hint = isImage ? 'list the images with: imgctl images list' : CHECK_BASE_URL;
+    // The base URL has the /v2 that each path begins with.
+    const isTwice = /\/v2\/(v2|auth)\b/.test(url.pathname);
+    const fix = isTwice ? 'omit /v2 from the base URL' : CHECK_BASE_URL;
+    const hint = isImage && !isTwice ? 'list the images with: imgctl images list' : fix;
     return error('not-found', message, hint);
   }
   if (status === 429) return rateLimitedError(response);

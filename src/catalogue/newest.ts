@@ -31,11 +31,16 @@ export class AmbiguousError extends ImgctlError {
   readonly choices: readonly [ReceivedImage, ...ReceivedImage[]];
 
   constructor(message: string, choices: AmbiguousError['choices']) {
-    const hasOneName = new Set(choices.map(nameOf)).size === 1;
-    const describe = ({ id, path, created_on }: ReceivedImage) => `${id}  ${path}  (${created_on})`;
-    super('ambiguous', message, { details: listed(choices.map(hasOneName ? describe : nameOf)) });
+    super('ambiguous', message, { details: listed(describeChoices(choices)) });
     this.choices = choices;
   }
+}
+
+/** Returns a line for each: its name, or what tells images of one name apart. */
+export function describeChoices(choices: readonly ReceivedImage[]): string[] {
+  const hasOneName = new Set(choices.map(nameOf)).size === 1;
+  const describe = ({ id, path, created_on }: ReceivedImage) => `${id}  ${path}  (${created_on})`;
+  return choices.map(hasOneName ? describe : nameOf);
 }
 
 /** Returns the only newest image. @throws ImgctlError empty; AmbiguousError */

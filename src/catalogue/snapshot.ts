@@ -53,7 +53,7 @@ export async function readSnapshot(name: string, io: Pick<Io, 'cwd' | 'signal'>)
   const file = { what: `the snapshot ${name}`, hint: saveCommand(name), foreign };
   const text = await readTextFile(path.resolve(io.cwd, name), file.what, io);
   if (text === undefined) {
-    throw new ImgctlError('config', `${file.what} does not exist`, { hint: file.hint });
+    throw new ImgctlError('config', `${name} does not exist`, { hint: file.hint });
   }
   const snapshot = parseSnapshot(text, file);
   return { ...snapshot, file, images: () => parseLines(snapshot.lines, file) };

@@ -31,7 +31,9 @@ export function usageError(
     return fail(`option '${incomplete}' needs a value`, hint);
   }
   if (error.code === 'commander.missingArgument') {
-    return fail(first, `use: ${['imgctl', ...path, command.usage()].join(' ')}`);
+    const [key, assigned] = command.args[0]?.split('=') ?? [];
+    const usage = path[0] === 'config' && assigned !== undefined ? `${key} VALUE` : command.usage();
+    return fail(first, `use: ${['imgctl', ...path, usage].join(' ')}`);
   }
   if (error.code === 'commander.excessArguments') {
     const { length } = command.registeredArguments;
@@ -61,12 +63,16 @@ function meantCommand(command: Command, path: readonly string[]): string | undef
     .visibleCommands(command)
     .map((each) => each.name());
   const meant = nearest(words[0] === 'ls' ? 'list' : (words[0] ?? ''), names);
-  const didYouMean = meant && `did you mean ${['imgctl', ...path, meant].join(' ')}?`;
+  const below = command.commands.find((each) => each.name() === meant)?.commands ?? [];
+  const next = below.find((each) => each.name() === words[1])?.name() ?? [];
+  const didYouMean = meant && `did you mean ${['imgctl', ...path, meant].concat(next).join(' ')}?`;
+  const further = meant && words[1] && guess(words[1], [...path, meant].join(' '));
+  const query = words.length === 1 ? [...words, 'TEXT'] : ['NAME', ...words];
   const lock =
     group === 'images lock'
-      ? `use: ${['imgctl', ...path, 'add', 'NAME', ...words.map(shellQuote)].join(' ')}`
+      ? `use: ${['imgctl', ...path, 'add', ...query.map(shellQuote)].join(' ')}`
       : undefined;
-  return known[0] ?? known[1] ?? didYouMean ?? lock;
+  return known[0] ?? known[1] ?? (further || didYouMean) ?? lock;
 }
 
 /** Commander also calls an option unknown if it takes no value. */
@@ -93,5 +99,15 @@ function explainOption(
       : undefined;
   // Without dashes, which would make short names look alike.
   const hint = guess(option, path.join(' '), known) ?? without ?? didYouMean(nearest(name, known));
-  return [`unknown option '${option}'`, hint ?? (command.parent ? undefined : BEFORE)];
+  const isBefore = targetOf(command)?.options.some(({ short, long }) =>
+    [short, long].includes(option),
+  );
+  return [`unknown option '${option}'`, hint ?? (isBefore ? BEFORE : undefined)];
+}
+
+/** Returns the command that the words behind an option of the root name. */
+function targetOf(root: Command): Command | undefined {
+  const below = (parent: Command | undefined, word: string) =>
+    (parent ?? root).commands.find((each) => each.name() === word) ?? parent;
+  return root.parent ? undefined : root.args.reduce(below, undefined);
 }

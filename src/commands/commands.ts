@@ -11,7 +11,7 @@ import { ALL_GLOBAL_OPTIONS, type CommandSpec, command } from '../cli/spec.ts';
 import { PAGES } from '../cli/topics.ts';
 import { anyText, type Value } from '../config/values.ts';
 import type { Context } from '../context.ts';
-import type { Column } from '../output/view.ts';
+import { type Column, namesOf } from '../output/view.ts';
 
 const COLUMNS: readonly Column[] = [
   ['command', 'string', 'words of the command', { isId: true }],
@@ -44,7 +44,8 @@ export const commands = (all: () => readonly CommandDeclaration[]): CommandSpec 
 
 async function run(context: Context, commands: readonly [string, CommandDeclaration][]) {
   context.allowNoConfig();
-  const view = context.view(COLUMNS);
+  const shown = ['command', 'mutates', 'summary'];
+  const view = context.view(COLUMNS, {}, { shown, cells: namesOf(COLUMNS), wrap: true });
   if (context.quiet || view.isText) {
     const rows = commands.map(([path, { summary, mutates = false }]) => {
       return { command: path, summary, mutates };

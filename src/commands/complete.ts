@@ -53,7 +53,7 @@ async function run(
 ): Promise<void> {
   try {
     const [before, current = ''] = [words.slice(0, -1), words.at(-1)];
-    const { mode, candidates } = completeWord(context, commands, before, current);
+    const { mode, candidates } = await completeWord(context, commands, before, current);
     const lines = candidates.map(([value, description]) =>
       description === undefined ? value : `${value}\t${printable(description)}`,
     );
@@ -66,12 +66,12 @@ async function run(
 /** Values that need no quotes in any shell; others are not offered. */
 const SAFE = /^[\p{L}\p{M}\p{N}_./+:,=%-]+$/u;
 
-function completeWord(
+async function completeWord(
   context: Context,
   commands: readonly CommandDeclaration[],
   words: readonly string[],
   current: string,
-): Candidates {
+): Promise<Candidates> {
   let command: Partial<CommandDeclaration> = { subcommands: commands };
   let options: readonly OptionDeclaration[] = ALL_GLOBAL_OPTIONS;
   let pending: OptionDeclaration | undefined;
@@ -104,9 +104,14 @@ function completeWord(
   const url = values.get('--base-url');
   if (url) tryOr(() => context.override('base-url', url), undefined);
   /** @param lead the text before the value in the same word: `--output=` */
-  const ofValue = (value: Value | undefined, lead = ''): Candidates => {
+  const ofValue = async (value: Value | undefined, lead = ''): Promise<Candidates> => {
     const wouldBeOption = (text: string) => !ended && lead === '' && text.startsWith('-');
-    const { mode, candidates } = candidatesOf(context, rest, value, current.slice(lead.length));
+    const { mode, candidates } = await candidatesOf(
+      context,
+      rest,
+      value,
+      current.slice(lead.length),
+    );
     const offered = candidates.filter(([text]) => SAFE.test(text) && !wouldBeOption(text));
     return { mode, candidates: offered.map(([text, meaning]) => [`${lead}${text}`, meaning]) };
   };
@@ -156,12 +161,12 @@ function namesOf({ name, aliases = [] }: CommandDeclaration): readonly string[] 
 }
 
 /** @param rest the arguments before the cursor */
-function candidatesOf(
+async function candidatesOf(
   context: Context,
   rest: readonly string[],
   value: Value | undefined,
   typed: string,
-): Candidates {
+): Promise<Candidates> {
   const from = value?.from;
   switch (from) {
     case undefined:
@@ -198,20 +203,28 @@ function candidatesOf(
         ? words(DIRECTIONS, typed.slice(0, typed.indexOf(',') + 1))
         : words(SORT_FIELDS, '', ',');
     case 'sync-ids': {
+      const { syncState } = await import('../api/sync-requests.ts');
       const { profile, baseUrl } = context.settings.account;
       const newestFirst = readHistory(context.paths.state, profile, baseUrl).reverse();
-      return space(newestFirst.map(({ id, status }) => [String(id), status ?? undefined]));
+      return space(
+        newestFirst.map(({ id, status }) => [String(id), syncState(status ?? undefined)]),
+      );
     }
   }
 }
 
 /** Offers fields, then operators, then the folders of cached images. */
 function filters(context: Context, typed: string): Candidates {
+  if (typed.startsWith('folder=')) return words(cachedFolders(context), 'folder=');
   const [field = '', operator, value] = typed.split(',');
   if (operator === undefined) return words(FIELDS, '', ',');
   if (value === undefined) return words(OPERATORS, `${field},`, ',');
-  const folders = field === 'folder' ? cachedImages(context).map(([, folder]) => folder) : [];
-  return words([...new Set(folders)].filter(Boolean).sort(), `${field},${operator},`);
+  return words(field === 'folder' ? cachedFolders(context) : [], `${field},${operator},`);
+}
+
+function cachedFolders(context: Context): string[] {
+  const folders = cachedImages(context).map(([, folder]) => folder);
+  return [...new Set(folders)].filter(Boolean).sort();
 }
 
 /** Completes a list of fields, separated by commas. */

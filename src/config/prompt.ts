@@ -22,11 +22,11 @@ const MAX_ATTEMPTS = 3;
  */
 export async function ask(
   io: Io,
-  prompt: { what: string; label: string; hidden: boolean; alternative: string; attempts?: number },
+  prompt: { what: string; label: string; hidden: boolean; alternative?: string; hint?: string },
 ): Promise<string> {
-  const { what, hidden, attempts = MAX_ATTEMPTS } = prompt;
+  const { what, hidden } = prompt;
   const label = `${prompt.label}: `;
-  const hint = `provide it with ${prompt.alternative}`;
+  const { hint = `provide it with ${prompt.alternative}` } = prompt;
   const { stream, isTTY } = io.stdin;
   const screen = io.stderr.isTTY ? io.stderr : io.openTerminal();
   if (!isTTY || screen === undefined) {
@@ -48,7 +48,7 @@ export async function ask(
     }
   };
   stream.setEncoding('utf8');
-  for (let attempt = 1; attempt <= attempts; attempt += 1) {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     // Set before the prompt: input typed at once is not echoed either.
     stream.setRawMode(hidden);
     let input: string | undefined;

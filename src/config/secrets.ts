@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { ImgctlError } from '../errors.ts';
-import { errorReason } from '../files/atomic-file.ts';
+import { errorReason, isMissing } from '../files/atomic-file.ts';
 import { builtin, type Io, untilAborted } from '../io.ts';
 import { runChild, TIME_LIMIT } from './child.ts';
 import type { Settings } from './settings.ts';
@@ -61,6 +61,10 @@ function fileSource(io: Io, file: string, name: string): SecretSource {
     } catch (cause) {
       if (cause instanceof ImgctlError) throw cause;
       const reason = limit.aborted ? `no line within ${TIME_LIMIT / 1_000} s` : errorReason(cause);
+      if (isMissing(cause)) {
+        const hint = `create it, or check ${name}`;
+        throw new ImgctlError('config', `${file} does not exist`, { hint, cause });
+      }
       const hint = `check ${name} and the permissions of the file`;
       throw new ImgctlError('config', `cannot read ${origin}: ${reason}`, { hint, cause });
     }

@@ -103,7 +103,7 @@ export const SETTING_GROUPS = {
       summary: 'output format',
       env: 'IMGCTL_OUTPUT',
       fallback: 'table',
-      value: choice('format', FORMAT_NAMES),
+      value: choice('format', FORMAT_NAMES, [], formatAdvice),
     },
     'columns.images': { summary: 'columns of images list', value: COLUMNS },
     'columns.my-images': { summary: 'columns of my-images', value: COLUMNS },
@@ -173,6 +173,14 @@ export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];
 
 export function isSettingKey(text: string): text is SettingKey {
   return Object.hasOwn(SETTINGS, text);
+}
+
+/** Returns what to use instead of a format of kubectl or hcloud. */
+function formatAdvice(word: string): string | undefined {
+  if (word === 'wide') return 'use -c all';
+  if (word === 'name' || word === 'id') return `use --get ${word}`;
+  const [, columns] = /^columns=(.*)/.exec(word) ?? [];
+  return columns && `use -c ${columns}`;
 }
 
 function invalid(what: string, text: string, hint: string): ImgctlError {
@@ -255,5 +263,6 @@ function parseUploadUrl(text: string): UploadTarget {
   const bucket = url && tryOr(() => decodeURIComponent(url.pathname), '/');
   const hasBucket = kind === 's3' && /^\/[^/]/.test(bucket ?? '');
   if (url && (kind === 'dav' || hasBucket)) return { kind, url };
-  throw invalid('upload URL', hideUserInfo(text), EXAMPLES);
+  const hint = /^https?:/i.test(text) ? `did you mean dav+${text}? else ${EXAMPLES}` : EXAMPLES;
+  throw invalid('upload URL', hideUserInfo(text), hint);
 }

@@ -61,17 +61,24 @@ export function anyText(hints: Pick<Value, 'from' | 'suggested'> = {}): Value<st
  * One of these words.
  * @param noun what they are, such as `format`
  * @param alias another name of one of them
+ * @param advice returns what to do instead of a word that other programs know
  */
 export function choice<const Word extends string>(
   noun: string,
   words: readonly Word[],
   [alias, meant]: readonly [alias?: string, word?: Word] = [],
+  advice?: (word: string) => string | undefined,
 ) {
   return {
     type: 'string',
     words,
     parse: (text: string, name: string): Word =>
-      parseChoice(text === alias && meant ? meant : text, { noun, valid: words, where: name }),
+      parseChoice(text === alias && meant ? meant : text, {
+        noun,
+        valid: words,
+        where: name,
+        advice,
+      }),
   } as const;
 }
 
@@ -95,6 +102,7 @@ const UNITS: Readonly<Record<string, number>> = {
   h: 3_600_000,
   d: 86_400_000,
   w: 604_800_000,
+  y: 31_536_000_000,
 };
 
 /** 24 days, the maximum of a timer. */
@@ -110,7 +118,7 @@ export function duration(max = MAX_TIMER): Value<number> {
 
 /** Returns milliseconds. @throws ImgctlError usage */
 export function parseDuration(text: string, name: string, max = MAX_TIMER): number {
-  const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/.exec(text.trim()) ?? [];
+  const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w|y)$/.exec(text.trim()) ?? [];
   const milliseconds = Number(number) * (UNITS[unit] ?? Number.NaN);
   if (milliseconds >= 1 && milliseconds <= max) return Math.round(milliseconds);
   if (milliseconds > max) {

@@ -27,6 +27,8 @@ const checkNetwork = () => 'check the network of this machine: firewall, VPN, pr
 const checkNames = () => 'check the network and the name servers of this machine';
 const askAdministrators = () => 'try again later, or ask the administrators of the server';
 
+const CLOSED = 'the connection was closed';
+
 type Hint = (endpoint: Endpoint) => string | undefined;
 
 /** By code: the reason in words, a hint, and whether a retry would fail in the same way. */
@@ -37,9 +39,9 @@ const NETWORK_ERRORS: ReadonlyMap<string, readonly [string, Hint, 'lasting'?]> =
   ['EHOSTUNREACH', ['the host is unreachable', checkNetwork]],
   ['ENETUNREACH', ['the network is unreachable', checkNetwork]],
   ['ETIMEDOUT', ['the connection timed out', checkNetwork]],
-  ['ECONNRESET', ['the connection was closed', askAdministrators]],
-  ['EPIPE', ['the connection was closed', askAdministrators]],
-  ['UND_ERR_SOCKET', ['the connection was closed', askAdministrators]],
+  ['ECONNRESET', [CLOSED, askAdministrators]],
+  ['EPIPE', [CLOSED, askAdministrators]],
+  ['UND_ERR_SOCKET', [CLOSED, askAdministrators]],
   ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', ['the response is incomplete', askAdministrators]],
   ['UND_ERR_CLOSED', ['the client is closed', () => undefined, 'lasting']],
   ['UND_ERR_DESTROYED', ['the client is closed', () => undefined, 'lasting']],
@@ -94,8 +96,11 @@ export function networkError(
     const message = `${url.origin} did not send a valid HTTP response${detail}`;
     return error('bad-answer', message, `check the host and the port of ${name}: ${show}`);
   }
-  const [, hint, lasting] = NETWORK_ERRORS.get(code) ?? ['', askAdministrators];
-  const message = `cannot reach ${url.origin}: ${reasonOf(cause)}`;
+  const [reason, hint, lasting] = NETWORK_ERRORS.get(code) ?? ['', askAdministrators];
+  const message =
+    reason === CLOSED
+      ? `${url.origin} closed the connection without a complete response`
+      : `cannot reach ${url.origin}: ${reasonOf(cause)}`;
   return error('unreachable', message, hint(endpoint), lasting === undefined);
 }
 

@@ -100,7 +100,7 @@ function measureColumn(at: number, options: TableOptions, style: Style): Column 
   const isState = STATES.includes(name);
   const mayCut = options.wrap
     ? at === options.columns.length - 1
-    : !isNumeric && !isTime && !isState && name !== idField;
+    : !isNumeric && !isTime && !isState && (name !== idField || name === 'name');
   const color = name === idField ? style.id : isTime ? style.faint : String;
   const paint = (text: string) => {
     if (text === '-') return style.faint(text);
@@ -166,8 +166,11 @@ function fitColumns(
   };
   const fits = () => spareWith(Number.POSITIVE_INFINITY) >= 0;
   if (!fits() && available < MIN_TABLE_WIDTH) return undefined;
+  const names = columns.find(({ name }) => name === 'name')?.texts ?? [];
+  const hasTwins = new Set(names).size < names.length;
   for (const name of allFields ? LOW_PRIORITY : []) {
-    if (!fits()) shown = shown.filter((column) => column.name !== name);
+    const tellsApart = hasTwins && name === 'folder';
+    if (!fits() && !tellsApart) shown = shown.filter((column) => column.name !== name);
   }
   if (fits()) return shown;
   const words = wrap ? columns.at(-1)?.texts.flatMap((text) => text.split(' ')) : undefined;

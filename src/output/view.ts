@@ -37,7 +37,7 @@ export function pick(columns: readonly Column[], ...names: readonly string[]): C
 /** Options that change what is printed, as commander parses them. */
 export interface ViewOptions {
   get?: string;
-  columns?: string;
+  columns?: readonly string[];
   header?: boolean;
   meta?: boolean;
   time?: TimeStyle;
@@ -104,8 +104,7 @@ export class View {
       options.get === undefined
         ? undefined
         : parseChoice(options.get, { noun: 'field', valid, where });
-    const chosen =
-      options.columns === undefined ? undefined : parseColumns(options.columns, '--columns', valid);
+    const chosen = options.columns && parseColumns(options.columns.join(','), '--columns', valid);
     this.#surface = surface;
     this.isText = format === 'table' || isLineFormat(format);
     this.isNdjson = format === 'ndjson';

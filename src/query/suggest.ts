@@ -32,14 +32,21 @@ const MAX_LISTED = 12;
  * Returns the valid word, ignoring case.
  * @param choice.noun what the words are, such as `field`
  * @param choice.where the option and its value: `--sort 'nam,asc'`
+ * @param choice.advice returns what to do instead of a word that other programs know
  * @param choice.command lists the words, if they are too many for a hint
  * @throws ImgctlError usage
  */
 export function parseChoice<Word extends string>(
   word: string,
-  choice: { noun: string; valid: readonly Word[]; where?: string; command?: string },
+  choice: {
+    noun: string;
+    valid: readonly Word[];
+    where?: string;
+    command?: string;
+    advice?: ((word: string) => string | undefined) | undefined;
+  },
 ): Word {
-  const { noun, valid, where, command } = choice;
+  const { noun, valid, where, command, advice } = choice;
   const lowerCase = word.toLowerCase();
   const match = valid.find((candidate) => candidate.toLowerCase() === lowerCase);
   if (match !== undefined) return match;
@@ -49,7 +56,7 @@ export function parseChoice<Word extends string>(
   const hint =
     valid.length > MAX_LISTED ? `did you mean ${meant}?` : `did you mean ${meant}? ${list}`;
   throw new ImgctlError('usage', where === undefined ? problem : `${problem} in ${where}`, {
-    hint: meant === undefined ? list : hint,
+    hint: advice?.(word) ?? (meant === undefined ? list : hint),
   });
 }
 
@@ -63,10 +70,12 @@ const SYNONYMS: ReadonlyMap<string, string> = new Map([['jsonl', 'ndjson']]);
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const synonym = SYNONYMS.get(word.toLowerCase());
   if (synonym !== undefined && candidates.includes(synonym)) return synonym;
+  const start = (each: { candidate: string }) => Number(each.candidate[0] === word[0]);
   return candidates
     .map((candidate) => ({ candidate, distance: typingDistance(word, candidate) }))
     .filter(({ distance }) => distance !== Number.POSITIVE_INFINITY)
-    .sort((left, right) => left.distance - right.distance)[0]?.candidate;
+    .sort((left, right) => left.distance - right.distance || start(right) - start(left))[0]
+    ?.candidate;
 }
 
 /** Returns Infinity unless one word is part of the other or at most a third of the letters differ. */

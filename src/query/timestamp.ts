@@ -5,7 +5,7 @@ const SERVICE =
   /^(\d{4}-\d\d-(\d\d)) (Sun|Mon|Tue|Wed|Thu|Fri|Sat) (\d\d:\d\d:\d\d) ([A-Za-z]{1,6}|[+-][\d:]{2,5})$/;
 const ISO =
   /^(\d{4}-\d\d-(\d\d))(?:[Tt ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)([Zz]|[+-][\d:]{2,5})?)?$/;
-const RELATIVE = /^([+-]?)(\d{1,9})([mhdw])$/;
+const RELATIVE = /^([+-]?)(\d{1,9})([mhdwy])$/;
 const NUMERIC_OFFSET = /^([+-])(\d\d)(?::?(\d\d))?$/;
 
 const SECOND = 1000;
@@ -18,6 +18,7 @@ const UNITS = new Map([
   ['h', HOUR],
   ['d', DAY],
   ['w', 7 * DAY],
+  ['y', YEAR],
 ]);
 const AGE_UNITS = [
   ['year', YEAR],

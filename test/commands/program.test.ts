@@ -1,4 +1,4 @@
-// The command line itself: global options, suggestions, guesses from other tools, and which words errors repeat.
+// The command line itself: global options, suggestions, and which words errors repeat.
 
 import { describe, expect, it } from 'vitest';
 import { catalogueOf } from '../support/catalogue-page.ts';
@@ -61,7 +61,7 @@ const PER_PAGE = '--per-page must be a whole number from 1 to 100 \\(got 101\\)'
 
 describe('a usage error', () => {
   it.each([
-    ['imags list --filter x', "unknown command 'imags'\nhint: did you mean imgctl images\\?"],
+    ['imags list --filter x', "unknown command 'imags'\nhint: did you mean imgctl images list\\?"],
     ['images lst', "unknown command 'lst'\nhint: did you mean imgctl images list\\?"],
     ['config gett time', "unknown command 'gett'\nhint: did you mean imgctl config get\\?"],
     ['profile ls', "unknown command 'ls'\nhint: did you mean imgctl profile list\\?"],
@@ -99,114 +99,20 @@ describe('a usage error', () => {
 
 const DELETE = 'remove its files from the storage, then run: imgctl sync';
 
-describe('a guess from another tool', () => {
+describe('fields after --json', () => {
   it.each([
     ['images list debian --json id,name', 'id,name'],
     ['images latest debian --json path', 'path'],
     ['images changes --json ID', 'ID'],
     ['my-images --json id,nam', 'id,nam'],
-  ])('%s does not search for the fields', async (line, fields) => {
+  ])('are not searched for: %s', async (line, fields) => {
     const hint = `choose fields with: -c ${fields}`;
     await rejected(line, `"message":"--json takes no value","hint":"${hint}"`);
   });
 
-  it('searches for the words after --', async () => {
+  it('are words after --', async () => {
     const { imgctl } = await scriptedUser(catalogueOf([]));
     const expected = { stdout: '', stderr: '', exitCode: 0 };
     expect(await imgctl('images list -q -- --json id')).toEqual(expected);
-  });
-
-  it.each<readonly [string, string]>([
-    ['list', 'use: imgctl images list\n'],
-    ['lst', 'use: imgctl images list\n'],
-    ['ls', 'use: imgctl images list\n'],
-    ['get 1003', 'use: imgctl images get\n'],
-    ['lock', 'use: imgctl images lock\n'],
-    ['diff', 'use: imgctl images changes\n'],
-    ['sync status', 'use: imgctl sync-status\n'],
-    ['search ubuntu', 'use: imgctl images list TEXT\n'],
-    ['status', 'use: imgctl sync-status\n'],
-    ['upload x.ova', 'use: imgctl push FILE\n'],
-    ['pin', 'use: imgctl images lock add NAME TEXT\n'],
-    ['auth login', 'use: imgctl login\n'],
-    ['auth status', 'use: imgctl whoami\n'],
-    ['images search ubuntu', 'use: imgctl images list TEXT\n'],
-    ['images show 1003', 'use: imgctl images get\n'],
-    ['images diff', 'use: imgctl images changes\n'],
-    ...['describe', 'view', 'show', 'info'].flatMap((verb) => [
-      [`${verb} 3`, 'use: imgctl images get\n'] as const,
-      [`images ${verb} 3`, 'use: imgctl images get\n'] as const,
-    ]),
-    ['find ubuntu', 'use: imgctl images list TEXT\n'],
-    ['images newest ubuntu', 'use: imgctl images latest TEXT\n'],
-    ['images count', 'use: imgctl images list -q | wc -l\n'],
-    ...['download 3', 'pull', 'images download 3', 'images pull 3'].map(
-      (line) => [line, 'there is no download: the service deploys images itself\n'] as const,
-    ),
-    ['upgrade', 'upgrade imgctl the way you installed it: see the README\n'],
-    ['context', 'use: imgctl profile\n'],
-    ['profile add x', 'use: imgctl login --profile NAME\n'],
-    ['profile create x', 'use: imgctl login --profile NAME\n'],
-    ['config edit', 'use: imgctl config set KEY VALUE, or edit the file: imgctl config path\n'],
-    ['login localhost:8080', 'use: imgctl login --base-url localhost:8080\n'],
-    ['login https://images.example', 'use: imgctl login --base-url https://images.example\n'],
-    ['login hunter2', 'see: imgctl login --help\n'],
-    ['login -p hunter2', 'no option takes a secret; use --password-stdin or IMGCTL_PASSWORD\n'],
-    ['login --with-token', 'no option takes a secret; set IMGCTL_TOKEN\n'],
-    ['image list', 'use: imgctl images list\n'],
-    ['images changes --since 7d', 'use: imgctl images list --since 7d\n'],
-    ['images get 1482 --url', 'list URLs with: imgctl images list --urls\n'],
-    ['images list -o jsonl', 'did you mean ndjson? valid: '],
-    ['images lock ubuntu 22.04 server', 'use: imgctl images lock add NAME ubuntu 22.04 server\n'],
-    ['images snapshot --file a.json', 'use: imgctl images snapshot FILE\n'],
-    ['images lock --check', 'use: imgctl images lock check\n'],
-    ['images lock rm web', 'use: imgctl images lock remove\n'],
-    ...['json', 'cron', 'password', 'upload', 'dates'].map(
-      (topic) => [`help ${topic}`, 'see: imgctl '] as const,
-    ),
-    ...['images delete 1003', 'images rm 3', 'delete 3', 'rm 3', 'help delete'].map(
-      (line) => [line, `${DELETE}\n`] as const,
-    ),
-    ...['delete web.ova', 'rm web.ova', 'remove 3'].map(
-      (words) => [`my-images ${words}`, `${DELETE}; to search for the word: -f 'name~`] as const,
-    ),
-    ['my-images list', "use: imgctl my-images; to search for the word: -f 'name~list'\n"],
-    ['my-images get 3', 'use: imgctl images get; '],
-    ['my-images add web.ova', 'use: imgctl push FILE; '],
-    ['my-images update web.ova', 'use: imgctl push FILE; '],
-    ['my-images sync', 'use: imgctl sync; '],
-    ["images list -f 'id<>3'", "did you mean 'id!=3'?\n"],
-    ["images list -f 'name =~ a'", "did you mean 'name~a'?\n"],
-    ["images list -f 'id=>3'", "did you mean 'id>=3'?\n"],
-    ["images list -f 'id=<3'", "did you mean 'id<=3'?\n"],
-    ['images list --all', 'omit it: every image is listed'],
-    ['my-images --format json', 'use -o FORMAT'],
-    ['images list --jq .[]', 'pipe JSON to jq'],
-    [
-      'whoami --insecure',
-      'certificates are always verified; to trust a private one: imgctl config set',
-    ],
-    ['images list --name ubuntu', 'search for names with: imgctl images list TEXT'],
-    ['images list --exclude minimal', "use -f 'name!~TEXT'\n"],
-    ['images list --not minimal', "use -f 'name!~TEXT'\n"],
-    ['images list --folder ubuntu', 'use -f folder,eq,NAME'],
-    ['images list --mine', 'use: imgctl my-images'],
-    ['sync --no-color', 'use --color never'],
-    ['images get 1003 --verbose', 'use --debug\n'],
-    ['images list --url https://x', 'use --base-url URL\n'],
-    ['images list --token hunter2', 'no option takes a secret; set IMGCTL_TOKEN\n'],
-    ['whoami -v', 'use -V for the version, or --debug'],
-    ['login --password hunter2', 'no option takes a secret; use --password-stdin or IMGCTL_PASS'],
-    ['images list -s updated_on:desc', 'did you mean updated_on,desc?\n'],
-    ['images list -s -updated_on', 'did you mean updated_on,desc?\n'],
-  ])('%s gets what to use instead', async (line, hint) => {
-    await rejected(line, `hint: ${hint}`);
-  });
-
-  it.each([
-    ...['deploy', 'auth', 'use', 'set', 'images ubuntu', 'constructor'],
-    ...['push x.ova --all', 'validate x.ova --folder x', 'login --mine', 'images list --wide'],
-  ])('%s gets no guess, but the help', async (line) => {
-    await rejected(line, /\nhint: see: imgctl .*--help\n$/);
   });
 });

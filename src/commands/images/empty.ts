@@ -69,6 +69,7 @@ async function isCounted(context: Context, { plan, catalogue }: EmptyQuery): Pro
 
 /** Returns a hint for a sign, a * or a phrase in a word. */
 function slipHint(words: readonly string[]): string | undefined {
+  if (words.length === 1 && words[0] === 'help') return 'see: imgctl images --help';
   const filter = words.find((word) => isField(/^(\w+) ?[=!<>~]/.exec(word)?.[1]));
   if (filter) return `did you mean -f ${shellQuote(filter)}?`;
   const negated = words.find((word) => /^!./.test(word))?.slice(1);

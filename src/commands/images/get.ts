@@ -16,7 +16,14 @@ import { planQuery } from '../../query/plan.ts';
 import { collectNames, rememberImages } from '../../session/image-names.ts';
 import { shellQuote } from '../../words.ts';
 import { LOCK_FILE_OPTION, readLockedImage } from './locks.ts';
-import { IMAGE_COLUMNS, SOURCE_OPTIONS, VIEW_OPTIONS } from './options.ts';
+import {
+  IMAGE_COLUMNS,
+  MINE_OPTION,
+  SOURCE_OPTIONS,
+  type SourceOptions,
+  VIEW_OPTIONS,
+  withSource,
+} from './options.ts';
 import { openCatalogue } from './read.ts';
 
 const OPTIONS = [
@@ -26,6 +33,7 @@ const OPTIONS = [
   LOCK_FILE_OPTION,
   ...VIEW_OPTIONS,
   ...SOURCE_OPTIONS,
+  { ...MINE_OPTION, conflicts: ['from', 'maxAge', 'lock'] },
 ] as const;
 
 type Options = Parsed<typeof OPTIONS>;
@@ -44,6 +52,7 @@ export const imagesGet = command({
     'imgctl images get 1003 --get path',
     "imgctl images get 1003 1006 --json | jq -r '.[].path'",
     'imgctl images get --lock web --get path',
+    'imgctl images get --mine appliance.ova',
   ],
   seeAlso: ['images list', 'images latest', 'images lock', 'help output'],
   arguments: [
@@ -89,7 +98,7 @@ async function run(context: Context, options: Options, wanted: readonly string[]
   let missing: ImgctlError | undefined;
   for (const name of wanted) {
     try {
-      found.push(await find(context, catalogue, name));
+      found.push(await find(context, catalogue, name, options));
     } catch (error) {
       if (!hasCode(error, 'not-found')) throw error;
       if (missing) context.console.warn(missing.message, missing.hint);
@@ -97,7 +106,7 @@ async function run(context: Context, options: Options, wanted: readonly string[]
     }
   }
   await print(context, found, wanted.length > 1, view);
-  if (options.from === undefined) {
+  if (options.from === undefined && !options.mine) {
     const { account } = await context.session();
     await rememberImages(context.paths.cache, account, collectNames(found), false);
   }
@@ -123,6 +132,7 @@ async function find(
   context: Context,
   catalogue: Catalogue,
   wanted: string,
+  options: SourceOptions,
 ): Promise<ReceivedImage> {
   const isUrl = /^https?:/i.test(wanted);
   const isPath = wanted.startsWith('[');
@@ -131,20 +141,34 @@ async function find(
   if (isUrl) image = await catalogue.getImage(idOfUrl(wanted, catalogue.baseUrl));
   if (isId) image = await catalogue.getImage(Number(wanted));
   const fields: Field[] = isUrl ? [] : isPath ? ['path'] : ['name', 'label'];
-  for (const field of fields) image ??= await findBy(field, context, catalogue, wanted);
+  for (const field of fields) image ??= await findBy(field, context, catalogue, wanted, options);
   if (image) return image;
   if (isUrl || isId || isPath) {
-    throw new ImgctlError('not-found', `image ${wanted} does not exist`, {
-      hint: 'list images with: imgctl images list',
+    const { from, mine } = options;
+    const isPublic = from === undefined && !mine;
+    const place = isPublic ? 'in the catalogue' : mine ? 'one of yours' : `in ${from}`;
+    throw new ImgctlError('not-found', `image ${wanted} is not ${place}`, {
+      hint: isPublic
+        ? `for one of your own images: imgctl images get --mine ${shellQuote(wanted)}`
+        : `list images with: ${listCommand(options)}`,
     });
   }
-  throw await noImageNamed(wanted, context, catalogue);
+  throw await noImageNamed(wanted, context, catalogue, options);
+}
+
+function listCommand(options: SourceOptions): string {
+  return options.mine ? 'imgctl my-images' : withSource('imgctl images list', options);
 }
 
 /** More are not counted: one page tells whether the text is part of a name. */
 const MAX_COUNTED = 100;
 
-async function noImageNamed(wanted: string, { io }: Context, catalogue: Catalogue) {
+async function noImageNamed(
+  wanted: string,
+  { io }: Context,
+  catalogue: Catalogue,
+  options: SourceOptions,
+) {
   const plan = planQuery({ filters: [`name~${wanted}`] }, { now: io.now() });
   let count = 0;
   for await (const { images } of catalogue.list({ plan, limit: MAX_COUNTED }, {})) {
@@ -153,10 +177,8 @@ async function noImageNamed(wanted: string, { io }: Context, catalogue: Catalogu
   const contain = count === 1 ? '1 name contains it' : `${count} names contain it`;
   const more = count === MAX_COUNTED ? 'at least ' : '';
   const message = `no image is named ${wanted}${count > 0 ? `; ${more}${contain}` : ''}`;
-  const command =
-    count > 0
-      ? commandOf('imgctl images list', { words: [], filters: [`name~${wanted}`] })
-      : 'imgctl images list';
+  const list = listCommand(options);
+  const command = count > 0 ? commandOf(list, { words: [], filters: [`name~${wanted}`] }) : list;
   return new ImgctlError('not-found', message, { hint: `list images with: ${command}` });
 }
 
@@ -172,7 +194,13 @@ function idOfUrl(text: string, baseUrl: string): number {
 }
 
 /** @throws ImgctlError ambiguous */
-async function findBy(field: Field, { io }: Context, catalogue: Catalogue, wanted: string) {
+async function findBy(
+  field: Field,
+  { io }: Context,
+  catalogue: Catalogue,
+  wanted: string,
+  options: SourceOptions,
+) {
   const plan = planQuery({ filters: [`${field},eq,${wanted}`] }, { now: io.now() });
   const found: ReceivedImage[] = [];
   for await (const { images } of catalogue.list({ plan }, {})) {
@@ -182,6 +210,6 @@ async function findBy(field: Field, { io }: Context, catalogue: Catalogue, wante
   if (found.length < 2) return found[0];
   throw new ImgctlError('ambiguous', `${found.length} images have the ${field} ${wanted}`, {
     details: found.map(({ id, path }) => `${id}  ${path}`),
-    hint: `use an id, for example: imgctl images get ${shellQuote(`${found[0]?.id}`)}`,
+    hint: `use an id, for example: ${withSource('imgctl images get', options)} ${shellQuote(`${found[0]?.id}`)}`,
   });
 }

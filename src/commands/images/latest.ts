@@ -2,6 +2,7 @@ import type { ReceivedImage } from '../../api/types.ts';
 import {
   AmbiguousError,
   commandOf,
+  describeChoices,
   type Found,
   indexSeries,
   newestOfEach,
@@ -15,12 +16,14 @@ import type { Context } from '../../context.ts';
 import { attempt, ImgctlError } from '../../errors.ts';
 import { printable } from '../../output/text.ts';
 import { type Column, pick, type View } from '../../output/view.ts';
+import { parseWord } from '../../query/name.ts';
 import type { Candidate } from '../../query/series.ts';
 import { shellQuote } from '../../words.ts';
 import { noMatch } from './empty.ts';
 import {
   CHOOSING_FILTER,
   IMAGE_COLUMNS,
+  MINE_OPTION,
   readQuery,
   SHOWN,
   SOURCE_OPTIONS,
@@ -49,6 +52,7 @@ const OPTIONS = [
   }),
   ...VIEW_OPTIONS,
   ...SOURCE_OPTIONS,
+  MINE_OPTION,
 ] as const;
 
 type Options = Parsed<typeof OPTIONS>;
@@ -84,7 +88,7 @@ async function run(context: Context, options: Options, words: readonly string[])
   const catalogue = await openCatalogue(context, options);
   const found = await indexSeries(readAll(context, catalogue, plan), { words, filters });
   if (found.index.isEmpty) {
-    const command = withSource('imgctl images list', options);
+    const command = options.mine ? 'imgctl my-images' : withSource('imgctl images list', options);
     throw await noMatch(context, { command, plan, words, filters, catalogue });
   }
   if (explain) return showCandidates(context, view, found.index.rankedImages());
@@ -126,27 +130,53 @@ async function chooseNewest(context: Context, options: Options, found: Found) {
   const selecting = (image: ReceivedImage) => {
     const selection = selectionOf(found, image, io.now());
     if (selection) return commandOf(command, selection);
-    return `imgctl images get ${shellQuote(`${image.id}`)}`;
+    return `${withSource('imgctl images get', options)} ${shellQuote(`${image.id}`)}`;
   };
   const { choices } = error;
+  const first = `select the first with: ${selecting(choices[0])}`;
+  const hint = choices.length > MAX_ASKED ? `add words; or ${first}` : first;
   const isTable = context.format === 'table' || options.get !== undefined;
   const isTerminal = [io.stdin, io.stdout, io.stderr].every(({ isTTY }) => isTTY);
-  const isAsked = isTerminal && isTable && !context.quiet && !io.env.CI && choices.length <= 20;
-  if (!isAsked) throw error.with({ hint: `select the first with: ${selecting(choices[0])}` });
+  const isAsked =
+    isTerminal && isTable && !context.quiet && !io.env.CI && choices.length <= MAX_ASKED;
+  if (!isAsked) throw error.with({ hint });
   await console.flush();
-  const lines = error.details?.map((line, index) => `${index + 1}  ${printable(line)}\n`) ?? [];
-  await io.stderr.write([`${error.message}:\n`, ...lines].join(''));
-  const number = await ask(io, {
-    what: 'number',
-    label: `Which one? [1-${choices.length}]`,
-    alternative: 'a command that selects one',
-    hidden: false,
-    attempts: 1,
-  });
-  const chosen = choices[Number(number) - 1];
-  if (chosen === undefined) {
-    const message = `the number must be from 1 to ${choices.length} (got ${number})`;
-    throw new ImgctlError('usage', message);
-  }
+  const chosen = await choose(context, error.message, choices, first);
   return { image: chosen, command: selecting(chosen) };
+}
+
+/** More are not asked for: nobody reads them. */
+const MAX_ASKED = 20;
+
+/** Wrong answers in a row. */
+const MAX_ATTEMPTS = 3;
+
+/** Asks for a number; a word narrows the list. @throws ImgctlError usage: no choice */
+async function choose(
+  { io }: Context,
+  message: string,
+  choices: AmbiguousError['choices'],
+  hint: string,
+): Promise<ReceivedImage> {
+  const lines = describeChoices(choices);
+  let left = choices.map((image, index) => ({ image, line: lines[index] ?? '' }));
+  let title = `${message}:`;
+  for (let attempt = 1, isNew = true; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    const list = isNew ? left.map(({ line }, index) => `${index + 1}  ${printable(line)}`) : [];
+    await io.stderr.write([title, ...list, ''].join('\n'));
+    const label = `Which one? [1-${left.length}]`;
+    const answer = await ask(io, { what: 'number', label, hint, hidden: false });
+    const word = parseWord(answer);
+    const matching = left.filter(({ line }, index) =>
+      /^\d+$/.test(answer) ? Number(answer) === index + 1 : word.matches(line),
+    );
+    const [only, ...others] = matching;
+    if (only && others.length === 0) return only.image;
+    title = `${matching.length} of ${left.length} match ${answer}`;
+    isNew = matching.length > 0 && matching.length < left.length;
+    if (!isNew) continue;
+    left = matching;
+    attempt = 0;
+  }
+  throw new ImgctlError('usage', 'no image was chosen', { hint });
 }

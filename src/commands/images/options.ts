@@ -30,6 +30,7 @@ export const TABLE_OPTIONS = [
 export const VIEW_OPTIONS = [
   option('-c, --columns <a,b>', `fields to show, in this order (or all): ${FIELDS.join(', ')}`, {
     value: anyText({ from: 'columns' }),
+    repeatable: true,
   }),
   {
     ...GET_OPTION,
@@ -121,15 +122,14 @@ function parseSince(text: string, now: number): string {
   const age = tryOr(() => parseDuration(text.replace(/^-/, ''), '', MAX_AGE), undefined);
   if (age !== undefined) return new Date(now - age).toISOString();
   throw new ImgctlError('usage', `invalid --since: ${text}`, {
-    hint: 'use a duration such as 7d, or a date such as 2026-11-01',
+    hint: 'use a duration such as 7d (units: m, h, d, w or y), or a date such as 2026-11-01',
   });
 }
 
-/** Returns `250 images` or `5 of 31 images (--limit)`. @param total of all that match, if known */
+/** Returns `250 images`, or with a limit that is reached `5 of 31 images (--limit)`. @param total of all that match, if known */
 export function describeCount(count: number, { limit }: ListingOptions, total?: number): string {
   if (limit === undefined || count < limit || count === total) return counted(count, 'image');
-  if (total === undefined) return `first ${counted(count, 'image')} (--limit ${limit})`;
-  return `${count} of ${counted(total, 'image')} (--limit)`;
+  return `${total === undefined ? '' : `${count} of `}${counted(total ?? count, 'image')} (--limit)`;
 }
 
 /** Reads a saved catalogue instead of the service. */
@@ -143,9 +143,14 @@ export const SOURCE_OPTIONS = [
   }),
 ] as const;
 
-export type SourceOptions = Parsed<typeof SOURCE_OPTIONS>;
+export const MINE_OPTION = option('--mine', 'read your own images instead of the catalogue', {
+  conflicts: ['from', 'maxAge'],
+});
+
+export type SourceOptions = Parsed<typeof SOURCE_OPTIONS> & { readonly mine?: boolean | undefined };
 
 /** Returns a command for hints that reads the same images. */
-export function withSource(command: string, { from }: SourceOptions): string {
+export function withSource(command: string, { from, mine }: SourceOptions): string {
+  if (mine) return `${command} --mine`;
   return from === undefined ? command : `${command} --from ${shellQuote(from)}`;
 }

@@ -18,7 +18,7 @@ import type { SourceOptions } from './options.ts';
 
 /** @throws ImgctlError config, usage; failed: the snapshot is older than --max-age */
 export async function openCatalogue(context: Context, options: SourceOptions): Promise<Catalogue> {
-  const { from, maxAge } = options;
+  const { from, maxAge, mine } = options;
   if (from !== undefined) return openSnapshot(context, from, maxAge);
   if (maxAge !== undefined) {
     throw new ImgctlError('usage', '--max-age needs a snapshot', {
@@ -26,6 +26,7 @@ export async function openCatalogue(context: Context, options: SourceOptions): P
     });
   }
   const { client, baseUrl } = await context.session();
+  if (mine) return savedCatalogue((await readOwnImages(context)).images, baseUrl);
   return serviceCatalogue(client, baseUrl, context.settings.get('concurrency'));
 }
 

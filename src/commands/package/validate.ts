@@ -124,7 +124,7 @@ export async function eachFile(
       const resolved = path.resolve(context.io.cwd, file);
       if (fs.statSync(resolved).isDirectory()) {
         throw new ImgctlError('invalid-package', `${file} is not a file`, {
-          hint: `use an OVA or OVF file, such as ${path.join(file, 'NAME.ova')}`,
+          hint: `name its files, such as ${path.join(file, '*.ova')}`,
         });
       }
       await action(file, resolved);
