@@ -147,7 +147,9 @@ function nonEmpty(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
-function countOrNames(value: unknown): number | readonly unknown[] | null {
+/** Returns undefined if the service says nothing; older ones send null for nothing. */
+function countOrNames(value: unknown): number | readonly unknown[] | null | undefined {
+  if (value === undefined) return undefined;
   return typeof value === 'number' || Array.isArray(value) ? value : null;
 }
 

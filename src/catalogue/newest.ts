@@ -49,7 +49,9 @@ export function onlyNewest({ index }: Pick<Found, 'index'>): ReceivedImage {
   if (series === undefined) throw new ImgctlError('empty', 'no images match');
   if (others.length === 0) return newestOf(series);
   const choices = others.map(({ newest: [image] }) => image);
-  throw new AmbiguousError(`${choices.length + 1} series match`, [series.newest[0], ...choices]);
+  const count = choices.length + 1;
+  const advice = count > MAX_LISTED ? '; add words' : '';
+  throw new AmbiguousError(`${count} series match${advice}`, [series.newest[0], ...choices]);
 }
 
 /** Returns the newest image of each series. @throws ImgctlError ambiguous: names each series without a newest image */

@@ -12,7 +12,7 @@ const TRUST =
 export const GUESSES: readonly (readonly [typed: string, where: string, say: string])[] = [
   ['list|ls|lst', '', 'use: imgctl images list'],
   ['list|ls', 'my-images', 'use: imgctl my-images'],
-  ['search|find|filter', '|images', 'use: imgctl images list TEXT'],
+  ['search|find', '|images', 'use: imgctl images list TEXT'],
   ['get|describe|view|show|info', '|images', 'use: imgctl images get ID'],
   ['get|describe|view|show|info', 'my-images', 'use: imgctl images get --mine ID'],
   ['latest|newest', '|images', 'use: imgctl images latest TEXT'],

@@ -118,7 +118,7 @@ function createBareWriter(field: string, options: ListOptions): ListWriter {
   return createWriter({ ...options, format: 'table' }, String, async (rows) => {
     const values = rows.flatMap((row) => {
       const value = fieldOf(row, field, texts);
-      return value === null && Object.hasOwn(row, field) && lists?.includes(field) ? [] : value;
+      return row[field] === null && lists?.includes(field) ? [] : value;
     });
     const missing = values.filter((value) => value === null).length;
     if (missing > 0) {

@@ -68,7 +68,7 @@ it('commands says what changes something and what a command prints', async () =>
   expect(find('images list')).toMatchObject({ mutates: false, aliases: ['images ls'], ...codes });
   expect(find('images get')).toMatchObject({ fields: expect.arrayContaining([id]) });
   const table = (await show('commands')).split('\n');
-  expect(table[0]).toMatch(/^command +summary +mutates$/);
-  expect(table).toContainEqual(expect.stringMatching(/^images list +list and filter .* false$/));
+  expect(table[0]).toMatch(/^command +mutates +summary$/);
+  expect(table).toContainEqual(expect.stringMatching(/^images list +false +list and filter /));
   expect(await show('commands', '-q')).toMatch(/^login\nlogout\n/);
 });

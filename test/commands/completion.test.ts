@@ -104,6 +104,7 @@ describe('__complete offers', () => {
     const again = 'images changes one --cursor mail';
     await imgctl('images list', 'images changes --cursor mail', again, 'images changes');
     expect(await ask('images list -f folder,eq,')).toEqual(['folder,eq,BSD']);
+    expect(await ask('images list -f folder=')).toEqual(['folder=BSD']);
     expect(await ask('my-images --filter=folder,ne,')).toEqual(['--filter=folder,ne,BSD']);
     expect(await ask('images list -f name,eq,')).toEqual([]);
     expect(await ask('images changes --cursor ')).toEqual(['default', 'mail']);
@@ -130,7 +131,12 @@ describe('__complete offers', () => {
     const file = path.join(env.IMGCTL_CONFIG_DIR, 'sync-history.json');
     writeFileSync(file, JSON.stringify({ requests }));
     await imgctl('sync');
-    expect(await linesFor('sync-status ', env)).toEqual(['41\tPENDING', 'x-8', '7', ':space']);
+    expect(await linesFor('sync-status ', env)).toEqual([
+      '41\twaiting',
+      'x-8\twaiting',
+      '7\twaiting',
+      ':space',
+    ]);
     for (const name of ['staging', 'prod']) await imgctl(`config set time iso --profile ${name}`);
     for (const line of ['--profile ', 'profile use ']) {
       expect(await ask(line)).toEqual(['default', 'staging', 'prod']);

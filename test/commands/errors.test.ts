@@ -46,6 +46,22 @@ it('an unexpected error shows its stack trace with debug only', () => {
   expect(traced).toMatch(new RegExp(`^${line}${trace}$`));
 });
 
+it.each([
+  [{ 'retry-after': '60' }, 'imgctl: the service asks to wait 1 min\n'],
+  [{ 'retry-after': '2' }, ''],
+])('a wait that the service asks for with %j is said once it is long', async (headers, text) => {
+  const limited = { status: 429, headers };
+  const { imgctl } = await scriptedUser({ 'GET /v2/image/1': [limited, { json: named(1, 'a') }] });
+  const { stderr } = await imgctl('images get 1 --get id');
+  expect(stderr).toBe(text);
+});
+
+it('a base URL with the path of the API gets a hint', async () => {
+  const { imgctl, server } = await scriptedUser(() => ({ status: 404 }));
+  const { stderr } = await imgctl(`images list --base-url ${server.baseUrl}/v2`);
+  expect(stderr).toMatch(/\nhint: omit \/v2 from the base URL\n$/);
+});
+
 it('an invalid output format does not hide an error', async () => {
   const { stderr } = await runCli(['whoami'], {
     env: { IMGCTL_OUTPUT: 'nonsense', IMGCTL_PROFILE: '../x' },

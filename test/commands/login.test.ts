@@ -250,7 +250,7 @@ describe('login --password-file', () => {
 
   it('comes before a variable, and not with a command', async () => {
     const { imgctl } = await newUser();
-    const missing = 'cannot read the file none (password-file): ENOENT';
+    const missing = 'none does not exist\nhint: create it, or check password-file\n';
     expect(
       await imgctl('login --password-file none', { env: PASSWORD, cwd: temporaryDirectory() }),
     ).toEqual(failed(2, missing));

@@ -97,8 +97,6 @@ describe('a usage error', () => {
   });
 });
 
-const DELETE = 'remove its files from the storage, then run: imgctl sync';
-
 describe('fields after --json', () => {
   it.each([
     ['images list debian --json id,name', 'id,name'],

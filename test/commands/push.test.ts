@@ -28,7 +28,8 @@ import {
 import { unixOnly } from '../support/platform.ts';
 import { expectSteps } from '../support/steps.ts';
 import { folderUser, SECRETS, storageUser, writeOva, writeOvf } from '../support/uploads.ts';
-import { configDirectory, PASSWORD } from '../support/users.ts';
+import { configDirectory, PASSWORD, scriptedUser } from '../support/users.ts';
+import { IMAGES, images, REQUEST, record, SUBMIT, SUBMITTED } from './sync-harness.ts';
 
 const FAST = '--poll-interval 5ms';
 const DB = ['db-data.iso', 'db-disk1.vmdk', 'db.mf', 'db.ovf'];
@@ -92,13 +93,49 @@ describe('push', () => {
     const argv = `push ${writeOva(work, 'web')} ${FAST}`;
     const io = { env: { ...env, ...PASSWORD }, errorColumns: 120 };
     const { stderr } = await runCli(argv.split(' '), io);
-    expect(stderr).toMatch(/bad\.ova.*\n! sync 1 succeeded with 1 error: 1 image added\n$/);
+    expect(stderr).toMatch(
+      /warning: sync 1: 1 error of other files\nhint: show them with: imgctl sync-status 1\n! sync 1 succeeded with 1 error: 1 image added\n$/,
+    );
     const strict = / succeeded with 1 error \(--strict\)\nhint: /;
     await expectSteps(
       (line) => imgctl(`${argv} ${line}`),
-      ['--get name', 'web.ova\n', /bad\.ova/],
+      ['--get name', 'web.ova\n', /1 error of other files/],
       ['--get name --strict', 'web.ova\n', strict, 1],
     );
+  });
+
+  it('says that nothing changed if the service reads another folder, which --strict makes exit 1', async () => {
+    const { imgctl, work, env } = await folderUser();
+    await imgctl(`push ${writeOva(work, 'web')} ${FAST}`);
+    const argv = `push ${writeOva(work, 'web', 5_000)} ${FAST} --to`;
+    const io = { env: { ...env, ...PASSWORD }, errorColumns: 120 };
+    const folder = temporaryDirectory();
+    const { stderr, exitCode } = await runCli([...argv.split(' '), folder], io);
+    const hint = 'hint: check that the service reads this storage';
+    const stale = `web.ova was uploaded to folder ${folder}, but its image is unchanged\n${hint}\n`;
+    expect(stderr).toContain(`imgctl: warning: ${stale}! 1 image unchanged\n`);
+    expect(exitCode).toBe(0);
+    await expectSteps(
+      (line) => imgctl(`${argv} ${line}`),
+      [`${temporaryDirectory()} --strict --get name`, 'web.ova\n', /but its image is/, 1],
+    );
+  });
+
+  it('shows the errors of its own files', async () => {
+    const message = {
+      errors: ['web.ova: too old', 'x.ova: bad'],
+      warnings: ['y.ova: no manifest'],
+    };
+    const { imgctl } = await scriptedUser({
+      [IMAGES]: [images('web.ova'), images('web.ova')],
+      [SUBMIT]: SUBMITTED,
+      [REQUEST]: record({ status: 'PROCESSED', message }),
+    });
+    const file = writeOva(temporaryDirectory(), 'web');
+    const { stderr } = await imgctl(`push ${file} --to ${temporaryDirectory()}`);
+    expect(stderr).toContain('imgctl: error: sync 41: web.ova: too old\n');
+    expect(stderr).toContain('imgctl: warning: sync 41: 1 error and 1 warning of other files\n');
+    expect(stderr).not.toMatch(/x\.ova|y\.ova/);
   });
 
   it('shows what it would do with --dry-run, and does nothing', async () => {

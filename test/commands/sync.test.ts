@@ -201,7 +201,7 @@ describe('sync-status --wait', () => {
     expect(table.stderr.split('\n')).toEqual([
       'sync 41: ERROR',
       'imgctl: warning: sync 41: c.ova: no manifest',
-      'imgctl: warning: sync 41 reported an error: bad.ova: no descriptor',
+      'imgctl: error: sync 41: bad.ova: no descriptor',
       'imgctl: sync request 41 failed (status: ERROR)',
       'hint: fix the files named above, upload them again, then run: imgctl sync',
       '',
@@ -303,11 +303,11 @@ describe('sync-status', () => {
     const first = { json: { request: { id: 40, status: 'PENDING' } } };
     const { imgctl, requests, server } = await scriptedUser({
       [SUBMIT]: [first, SUBMITTED],
-      [REQUEST]: record({ status: 'PROCESSED' }),
+      [REQUEST]: record({ status: 'PROCESSED', message: { errors: ['a.ova: bad', 'b.ova: bad'] } }),
     });
     await imgctl('sync', { time: START });
     await imgctl('sync', { time: START + 60_000 });
-    const entry = { status: 'PENDING', state: 'waiting', base_url: server.baseUrl };
+    const entry = { status: 'PENDING', state: 'waiting', errors: null, base_url: server.baseUrl };
     const [old, last] = ['2026-01-05T12:00:00.000Z', '2026-01-05T12:01:00.000Z'].map(
       (time, index) => ({
         ...{ ...entry, id: 40 + index, submitted_on: time, checked: time },
@@ -318,21 +318,28 @@ describe('sync-status', () => {
     const note =
       /: sync request 41 was waiting when last checked\nhint: .*: imgctl sync-status 41\n$/;
     const row = (id: number, minute: number, age: string) =>
-      `${id}  waiting  2026-01-0\\d \\d\\d:\\d${minute}  ${age} ago\n`;
+      `${id}  waiting  -       2026-01-0\\d \\d\\d:\\d${minute}  ${age} ago\n`;
     const rows = row(41, 1, '59 minutes') + row(40, 0, '1 hour');
     await expectSteps(
       later,
-      ['sync-status --list', new RegExp(`^id  state    submitted_on      checked\n${rows}$`), note],
+      [
+        'sync-status --list',
+        new RegExp(`^id  state    errors  submitted_on      checked\n${rows}$`),
+        note,
+      ],
       ['sync-status --list --json', [last, old]],
-      ['sync-status --list -o csv', /^id,status,state,submitted_on,checked\r\n41,PENDING,waiting,/],
+      [
+        'sync-status --list -o csv',
+        /^id,status,state,submitted_on,checked,errors\r\n41,PENDING,waiting,/,
+      ],
       ['sync-status --list -q', '41\n40\n'],
       ['sync-status --list --get id', '41\n40\n'],
     );
     expect(requests()).toEqual([SUBMIT, SUBMIT]);
     await expectSteps(
       later,
-      ['sync-status', /^id +41\nstate +succeeded\nadded +-\n/],
-      ['sync-status --list', /^41 +succeeded +2026-01-0\d \d\d:\d1 {2}now$/m, /40 was waiting/],
+      ['sync-status', /^id +41\nstate +succeeded\nadded +-\n/, /error: sync 41: a.ova: bad/],
+      ['sync-status --list', /^41 +succeeded +2 +2026-01-0\d \d\d:\d1 {2}now$/m, /40 was waiting/],
       ['sync-status --profile other', '', /no sync request/, 5],
       ['sync-status --base-url http://127.0.0.1:1', '', /no sync request/, 5],
     );

@@ -122,7 +122,7 @@ it.each([
   ['IMGCTL_TOKEN_STORE', 'redis://bob:canary@localhost/0', 'must not contain a password'],
   ['IMGCTL_TOKEN_STORE', 'https://bob:canary@localhost', 'invalid token-store'],
   ['IMGCTL_TOKEN_STORE_KEY', 'canary', 'IMGCTL_TOKEN_STORE_KEY is not a key of 32 bytes'],
-  ['IMGCTL_TOKEN_STORE_KEY_FILE', '/dev/null/missing', 'cannot read the file /dev/null/missing'],
+  ['IMGCTL_TOKEN_STORE_KEY_FILE', '/dev/null/missing', '/dev/null/missing does not exist'],
 ])('the token store rejects %s=%s without a request', async (name, value, message) => {
   const { imgctl, requests } = await emulatorUser();
   const env = { ...PASSWORD, IMGCTL_TOKEN_STORE: 'redis://localhost', [name]: value };

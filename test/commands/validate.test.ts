@@ -32,7 +32,7 @@ const MISMATCH = /\nerror +digest-mismatch +vm-disk1\.vmdk +SHA256 is \w{64}, th
 const CSV = /^severity,code,place,message\r\nerror,digest-mismatch,vm-/;
 const BOTH =
   /^file +severity +code .*\nwarned\.ova +warning +no-manifest .*\nbad\.ova +error .*\n$/;
-const FOLDER = 'imgctl: . is not a file\nhint: use an OVA or OVF file, such as NAME.ova\n';
+const FOLDER = 'imgctl: . is not a file\nhint: name its files, such as *.ova\n';
 const EMPTY = /^imgctl: the name of a file must not be empty\nhint: provide an OVA/;
 const MISSING = /imgctl: file gone\.ova does not exist\nhint: /;
 

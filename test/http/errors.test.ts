@@ -24,7 +24,6 @@ it.each([
   ['EHOSTUNREACH', 'the host is unreachable', /firewall/, true],
   ['ENETUNREACH', 'the network is unreachable', /firewall/, true],
   ['ETIMEDOUT', 'the connection timed out', /firewall/, true],
-  ['ECONNRESET', 'the connection was closed', /try again later/, true],
   ['constructor', 'constructor', /try again later/, true],
   ['', 'the connection failed', /try again later/, true],
   ['UND_ERR_CLOSED', 'the client is closed', /^$/, false],

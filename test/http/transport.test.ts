@@ -130,7 +130,7 @@ describe.each<[string, ScriptedResponse]>([
     const { client, server, sleeps } = await connect(script, { retries: 2 });
     expect((await client.send(GET)).status).toBe(200);
     expect(sleeps).toEqual([250, 500]);
-    const message = `cannot reach ${server.baseUrl}: the connection was closed`;
+    const message = `${server.baseUrl} closed the connection without a complete response`;
     const error = await failure(client.send(GET));
     expect(error).toMatchObject({ code: 'unreachable', exitCode: 3, message });
     expect(server.requests).toHaveLength(6);
@@ -138,7 +138,7 @@ describe.each<[string, ScriptedResponse]>([
 
   it('PATCH is not retried and its outcome is unknown', async () => {
     const { client, server } = await connect({ 'PATCH /v2/user/image/vm': loss });
-    const message = `cannot reach ${server.baseUrl}: the connection was closed`;
+    const message = `${server.baseUrl} closed the connection without a complete response`;
     const hint = 'the PATCH may have taken effect: check before you send it again';
     const error = await failure(client.send(PATCH));
     expect(error).toMatchObject({ code: 'outcome-unknown', exitCode: 3, message, hint });

@@ -122,6 +122,16 @@ it('progress without a terminal writes a line per change of text, and one each 3
   expect(vi.getTimerCount()).toBe(0);
 });
 
+it.each([
+  ['on a terminal', terminalOf(40)],
+  ['elsewhere', PIPE],
+])('progress %s says whether it shows a text', async (_, terminal) => {
+  const { progress } = start({ terminal, lines: true });
+  expect(progress.update('waiting')).toBe(true);
+  await progress.stop();
+  expect(progress.update('waiting')).toBe(false);
+});
+
 it('progress without a terminal writes a text once, escaped', async () => {
   const { sink, progress } = start({ terminal: PIPE, lines: true });
   progress.update('sync 41: PENDING', () => '1 s');

@@ -28,7 +28,11 @@ it.each<[string, ClientEvent, string]>([
     { kind: 'error', method, url, milliseconds: 7, error: new Error('closed') },
     'no response after 7 ms: closed',
   ],
-  ['a retry', { kind: 'retry', method, url, count: 1, wait: 250, asked: 0 }, 'retry 1 after 250 ms'],
+  [
+    'a retry',
+    { kind: 'retry', method, url, count: 1, wait: 250, asked: 0 },
+    'retry 1 after 250 ms',
+  ],
   ['a renewal', { kind: 'renewal', method, url }, '401, sent again with a renewed token'],
 ])('describeEvent formats %s', (_, event, line) => {
   expect(describeEvent(event)).toBe(`GET https://images.example.com/v2/image?page=2: ${line}`);

@@ -116,7 +116,7 @@ const PUT_ROWS: readonly Row[] = [
   [
     'drop:300000',
     3,
-    'the connection was closed\nhint: try again later, or ask the administrators of the server',
+    'closed the connection without a complete response\nhint: try again later, or ask the administrators of the server',
   ],
   ['drop:300000,first=1', 0],
   ['stall', 3, 'no progress within 0.4 s', '--timeout 400ms'],

@@ -133,15 +133,14 @@ async function chooseNewest(context: Context, options: Options, found: Found) {
     return `${withSource('imgctl images get', options)} ${shellQuote(`${image.id}`)}`;
   };
   const { choices } = error;
-  const first = `select the first with: ${selecting(choices[0])}`;
-  const hint = choices.length > MAX_ASKED ? `add words; or ${first}` : first;
+  const hint = `select the first with: ${selecting(choices[0])}`;
   const isTable = context.format === 'table' || options.get !== undefined;
   const isTerminal = [io.stdin, io.stdout, io.stderr].every(({ isTTY }) => isTTY);
   const isAsked =
     isTerminal && isTable && !context.quiet && !io.env.CI && choices.length <= MAX_ASKED;
   if (!isAsked) throw error.with({ hint });
   await console.flush();
-  const chosen = await choose(context, error.message, choices, first);
+  const chosen = await choose(context, error.message, choices, hint);
   return { image: chosen, command: selecting(chosen) };
 }
 

@@ -413,8 +413,10 @@ async function syncPushed(
     });
   }
   if (first !== undefined) {
-    const others = stale.length === 1 ? '' : ` and ${stale.length - 1} more`;
-    const message = `${first}${others} uploaded to ${pushed.storage.address}, but the image is unchanged`;
+    const isOne = stale.length === 1;
+    const what = isOne ? `${first} was` : `${first} and ${stale.length - 1} more were`;
+    const unchanged = isOne ? 'its image is unchanged' : 'their images are unchanged';
+    const message = `${what} uploaded to ${pushed.storage.address}, but ${unchanged}`;
     const hint = 'check that the service reads this storage';
     if (options.strict) throw new ImgctlError('sync-failed', message, { hint });
     console.warn(message, hint);

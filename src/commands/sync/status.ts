@@ -56,7 +56,7 @@ export const STATUS_COLUMNS: readonly Column[] = [
   ['state', 'string', 'waiting, succeeded or failed'],
   ['added', 'array, number or null', 'added images: their names, or how many', NAMES],
   ['deleted', 'array, number or null', 'deleted images: their names, or how many', NAMES],
-  ['errors', 'array or number', 'errors that the service reports; with --list, how many, or null'],
+  ['errors', 'array', 'errors that the service reports'],
   ['warnings', 'array', 'warnings that the service reports'],
   [
     'created_on',
@@ -97,6 +97,12 @@ const LIST_ONLY: readonly Column[] = [
   ['base_url', 'string', 'with --list: address of the service'],
 ];
 
+const ANY_ERRORS: Column = [
+  'errors',
+  'array, number or null',
+  'errors that the service reports; with --list, how many',
+];
+
 const LIST_COLUMNS: readonly Column[] = [
   ...pick(STATUS_COLUMNS, 'id', 'status', 'state'),
   ['errors', 'number or null', 'how many errors it had then; null if unknown'],
@@ -134,7 +140,7 @@ export const syncStatus = command({
     },
   ],
   options: OPTIONS,
-  fields: [...STATUS_COLUMNS, ...LIST_ONLY],
+  fields: [...STATUS_COLUMNS.filter(([name]) => name !== 'errors'), ANY_ERRORS, ...LIST_ONLY],
   exitCodes: [...SERVICE_CODES, 7],
   run,
 });
@@ -213,12 +219,14 @@ export async function showRequest(
   const { id, status = null, state, errors, warnings, response } = request;
   const { started, strict = false } = options;
   const reports = !view.isWhole;
+  const absent = view.isWhole ? null : undefined;
   const record = {
     id,
     status,
     state,
-    added: request.added,
-    deleted: request.deleted,
+    // Not sent is a missing value of --get, null an empty list.
+    added: request.added === undefined ? absent : request.added,
+    deleted: request.deleted === undefined ? absent : request.deleted,
     errors,
     warnings,
     created_on: request.createdOn,
@@ -236,7 +244,7 @@ export async function showRequest(
   // `added a.ova; deleted 2`
   const changed = (['added', 'deleted'] as const)
     .map((name) => [name, describeNames(request[name])])
-    .filter(([, what]) => what !== null && what !== 0 && what !== 'none')
+    .filter(([, what]) => what && what !== 'none')
     .map((words) => words.join(' '));
   const problems = describeProblems(request);
   const time = duration < 1_000 ? '' : ` in ${describeDuration(duration)}`;

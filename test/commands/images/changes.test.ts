@@ -383,7 +383,7 @@ describe('images changes', () => {
     ['--cursor a.b', 'invalid cursor name: a.b'],
     ['--cursor a --since-file b', '--since-file and --cursor cannot be used together'],
     ['--mine --since-file b', '--since-file and --mine cannot be used together'],
-    ['--since-file none.json', 'the snapshot none.json does not exist'],
+    ['--since-file none.json', 'imgctl: none.json does not exist'],
   ])('rejects %s and sends nothing', async (line, message) => {
     const { changes, requests } = await watcher([]);
     expect(await changes(line)).toEqual(failed(2, message));

@@ -164,13 +164,20 @@ describe('images latest on a terminal', () => {
   });
 
   it.each([
-    ['an empty line', '\n', 2],
+    ['three empty lines', '\n\n\n', 2],
     ['Ctrl-D', '\u0004', 2],
     ['Ctrl-C', '\u0003', 130],
-    ['another number', '4\n', 2],
-    ['a name', 'rocky\n', 2],
+    ['three wrong answers', '4\n\u001b[A9\nsuse\n', 2],
   ])('chooses nothing after %s', async (_, keys, exitCode) => {
     expect(await typing(keys)).toMatchObject({ stdout: '', exitCode });
+  });
+
+  it('asks again after a wrong number, and a word narrows the list', async () => {
+    const { stdout, stderr } = await typing('4\nrocky\n2\n', 'images latest --get name');
+    expect(stdout).toBe('rocky-9.4-minimal.x86_64.ova\n');
+    const again = `0 of 3 match 4\nWhich one? [1-3]: 2 of 3 match rocky\n1  rocky-9.5-Base.x86_64.ova\n`;
+    expect(stderr.split('[1-3]: ').slice(1).join('[1-3]: ')).toContain(again);
+    expect((await typing('9.4\n', 'images latest --get name')).stdout).toBe(stdout);
   });
 
   it.each([

@@ -7,6 +7,7 @@ import { failed } from '../../support/io.ts';
 import type { Handler } from '../../support/scripted-server.ts';
 import { expectSteps } from '../../support/steps.ts';
 import { scriptedUser } from '../../support/users.ts';
+import { images as ownImages } from '../sync-harness.ts';
 
 /** Serves images by id and lists; applies only eq filters and words. */
 function serving(images: readonly Image[]): Handler {
@@ -48,12 +49,30 @@ describe('images get', () => {
     await expectSteps(imgctl, [line, { ...images.find((image) => image.id === id) }]);
   });
 
+  it('shows one of your own images with --mine, as images latest does', async () => {
+    const { imgctl, requests } = await scriptedUser({
+      'GET /v2/user/image/vm': ownImages('web-2.ova', 'app.ova'),
+    });
+    await expectSteps(
+      imgctl,
+      ['images get --mine web-2.ova --get name', 'web-2.ova\n'],
+      ['images get --mine 30565 30565 -q', '30565\n30565\n'],
+      ['images get --mine 7', '', /image 7 is not one of yours\nhint: .*: imgctl my-images\n/, 5],
+      ['images get --mine db', '', /no image is named db\nhint: .*: imgctl my-images\n/, 5],
+      ['images latest web --mine --get name', 'web-2.ova\n'],
+      ['images latest db --mine', '', /no images match\n/, 5],
+      ['images latest --mine --from all.json', '', /cannot be used together/, 2],
+      ['images get --mine --lock web', '', /cannot be used together/, 2],
+    );
+    expect(new Set(requests())).toEqual(new Set(['GET /v2/user/image/vm']));
+  });
+
   it('looks in the list before it says that an image does not exist', async () => {
     const { imgctl } = await scriptedUser(listsOnly);
     await expectSteps(
       imgctl,
       ['images get 2 --get name', 'image-0002.ova\n'],
-      ['images get 4', '', /image 4 does not exist/, 5],
+      ['images get 4', '', /image 4 is not in the catalogue/, 5],
     );
   });
 
@@ -86,9 +105,13 @@ describe('images get', () => {
   });
 
   const ALL = 'list images with: imgctl images list';
+  const MINE = 'for one of your own images: imgctl images get --mine';
   it.each([
-    ['99', `image 99 does not exist\nhint: ${ALL}\n`],
-    ["'[images] linux/image'", `image [images] linux/image does not exist\nhint: ${ALL}\n`],
+    ['99', `image 99 is not in the catalogue\nhint: ${MINE} 99\n`],
+    [
+      "'[images] linux/image'",
+      `image [images] linux/image is not in the catalogue\nhint: ${MINE} '`,
+    ],
     ['image-0003.oav', `no image is named image-0003.oav\nhint: ${ALL}\n`],
     [
       'image-00',
@@ -106,7 +129,7 @@ describe('images get', () => {
 
   it('prints blocks of keys and values, an array in the order of the arguments, or ids', async () => {
     const [one, two, three] = testImages(3).map((image) => ({ ...image }));
-    const missing = /image 98 does not exist[\s\S]*no image is named none-such/;
+    const missing = /image 98 is not in the catalogue[\s\S]*no image is named none-such/;
     await expectSteps(
       (await scriptedUser(serving(images))).imgctl,
       ['images get 2 -c id,name,folder', 'id      2\nname    image-0002.ova\nfolder  linux\n'],
@@ -114,7 +137,7 @@ describe('images get', () => {
       ['images get image-0002.ova -q', '2\n'],
       ['images get 3 image-0001.ova 2 --json', [{ ...three }, { ...one }, { ...two }]],
       ['images get 1 98 none-such 2 -o csv -c id', 'id\r\n1\r\n2\r\n', missing, 5],
-      ['images get 98 99 --json', '[]\n', /image 99 does not exist/, 5],
+      ['images get 98 99 --json', '[]\n', /image 99 is not in the catalogue/, 5],
     );
   });
 

@@ -23,11 +23,11 @@ describe('images list on a terminal', () => {
   });
 
   it.each([
-    [40, '', '30 images, hidden: folder; --no-trunc shows all\n'],
+    [40, '', '30 images; hidden: folder (--no-trunc)\n'],
     [100, '', '30 images\n'],
     [100, '--limit 1', '1 of 30 images (--limit)\n'],
     [100, '-f name,like,% -f id,gt,1 --limit 2', '2 of 29 images (--limit)\n'],
-    [100, '-f id,gt,1 --limit 2 --per-page 5', 'first 2 images (--limit 2)\n'],
+    [100, '-f id,gt,1 --limit 2 --per-page 5', '2 images (--limit)\n'],
     [40, '--no-trunc', '30 images\n'],
     [100, '-q', ''],
     [100, '--json', ''],
@@ -35,6 +35,15 @@ describe('images list on a terminal', () => {
   ])('ends at %i columns with %j as options with %j', async (width, options, footer) => {
     const { stderr } = await onScreen(width, `list --sort id ${options}`.trim());
     expect(stderr).toBe(footer);
+  });
+
+  it('keeps the folder if two images have one name', async () => {
+    const twins = testImages(2).map((image, index) => {
+      return { ...image, name: 'ubuntu-22.04.ova', folder: index === 0 ? 'linux' : 'old' };
+    });
+    const { imgctl } = await scriptedUser(catalogueOf(twins));
+    const { stdout } = await imgctl('images list', { columns: 50 });
+    expect(stdout).toMatch(/ linux .*\n.* old /);
   });
 
   it('shows the whole table with --no-trunc, as a pipe does without a footer', async () => {

@@ -78,7 +78,10 @@ describe('images list', () => {
       '--time local -o tsv',
       '--time local cannot be used with the format tsv\nhint: use --time iso',
     ],
-    ['--since tomorrow', 'invalid --since: tomorrow\nhint: use a duration such as 7d, or a date'],
+    [
+      '--since tomorrow',
+      'invalid --since: tomorrow\nhint: use a duration such as 7d (units: m, h, d, w or y), or a date',
+    ],
     ['--meta', '--meta cannot be used with the format table\nhint: '],
     ['--meta -o csv', '--meta cannot be used with the format csv\nhint: '],
     ['-q -o csv --columns id', '--quiet and --columns cannot be used together\nhint: '],
@@ -290,7 +293,10 @@ describe('images list', () => {
 describe('--get of other commands', () => {
   it.each([
     ['state', { id: 4, status: 'PROCESSED' }, 'succeeded\n', 0],
-    ['added', { id: 4, status: 'PROCESSED', added: ['a', 'b'] }, 'a, b\n', 0],
+    ['added', { id: 4, status: 'PROCESSED', added: ['a', 'b'] }, 'a\nb\n', 0],
+    ['added', { id: 4, status: 'PROCESSED', added: [] }, '', 0],
+    ['added', { id: 4, status: 'PROCESSED', added: null }, '', 0],
+    ['errors', { id: 4, status: 'PROCESSED' }, '', 0],
     ['added', { id: 4, status: 'PROCESSED' }, '', 5],
     ['added', { id: 4, status: 'ERROR' }, '', 1],
   ])('sync-status --get %s of %j prints %j and exits %i', async (field, data, stdout, exitCode) => {
@@ -304,7 +310,7 @@ describe('--get of other commands', () => {
       imgctl,
       ['sync --get added', '', /valid: id, status, url/, 2],
       ['sync --wait --get url', '', /valid: id, status, state/, 2],
-      ['sync-status --list --get added', '', /valid: id, status, state, submitted_on/, 2],
+      ['sync-status --list --get added', '', /valid: id, status, state, errors/, 2],
       ['whoami --check --get password', '', /valid: profile, base_url/, 2],
       ['config list --get default', '', /valid: key, value, origin/, 2],
       ['config list --get key', /^base-url\n/],

@@ -130,7 +130,7 @@ describe('--from', () => {
     const io = { time: NOW, errorColumns: 80 };
     const old = /is 3 h old \(--max-age 2 h\)\nhint: .*imgctl images snapshot all\.json/;
     const future = /the snapshot all\.json is from the future/;
-    const missing = /the snapshot b\.json does not exist\nhint: save a new one/;
+    const missing = /: b\.json does not exist\nhint: save a new one/;
     const user = offline();
     const onTerminal = (each: string | readonly string[]) => user.imgctl(each, io);
     await expectSteps(
@@ -143,7 +143,12 @@ describe('--from', () => {
       [`${line} --get id`, '1\n2\n3\n'],
       [`${line} -q --max-age 3h`, '1\n2\n3\n'],
       [`${line} --max-age 2h`, '', old, 1],
-      ['images get 9 --from all.json -q', '', /image 9 does not exist/, 5],
+      [
+        'images get 9 --from all.json -q',
+        '',
+        /image 9 is not in all\.json\nhint: list images with: imgctl images list --from all\.json\n/,
+        5,
+      ],
       ['images list --max-age 1d', '', /--max-age needs a snapshot\nhint: add --from FILE/, 2],
       [`${line} --page 2`, '', /--from and --page cannot be used together/, 2],
       ['images list --from b.json', '', missing, 2],
