@@ -285,8 +285,8 @@ describe('of the names that distributions published', () => {
     const families = [...new Set(PUBLISHED.flatMap((name) => name.match(/[a-z]{3,}/gi) ?? []))];
     const numbers = [...new Set(PUBLISHED.flatMap((name) => name.match(/\d+/g) ?? []))];
     const queries = ['', ...families, ...numbers];
-    for (const family of ['centos', 'debian', 'rocky', 'opensuse', 'photon', 'sles', 'cloud']) {
-      queries.push(...numbers.map((number) => `${family} ${number}`));
+    for (const family of ['centos', 'debian', 'photon']) {
+      queries.push(...numbers.slice(0, 40).map((number) => `${family} ${number}`));
     }
     let ambiguous = 0;
     for (const query of queries) {
