@@ -10,19 +10,16 @@ const LEVEL = `[_-]?v[1-9](?!${EDGE}|\\.\\d)`;
 const SUFFIX = `(?:sp|rc|alpha|beta|${LETTER})`;
 
 /** Whole words whose digits are no version: as people read them, and as a pattern. */
-const HIDDEN: readonly (readonly [shown: string, pattern: string])[] = [
-  [
-    'amd64, x86_64, arm64, i686 and other processors',
-    `(?:amd64|x86[_-]64|arm64)(?:${LEVEL})?|x64|x86|aarch64|armv[5-9][a-z]*|i[3-6]86|ppc64(?:le|el)?|s390x?|riscv64`,
-  ],
-  ['32bit and 64bit', '(?:32|64)[_-]?bit'],
-  ['hw11', 'hw\\d+'],
-  ['el8', 'el\\d+'],
-  ['sizes such as 20G, 512M and 4vcpu', '(?<!\\.)\\d+(?:\\.\\d)?(?:[gmt](?:i?b)?|v?cpus?|cores?)'],
-];
+const HIDDEN: Readonly<Record<string, string>> = {
+  'amd64, x86_64, arm64, i686 and other processors': `(?:amd64|x86[_-]64|arm64)(?:${LEVEL})?|x64|x86|aarch64|armv[5-9][a-z]*|i[3-6]86|ppc64(?:le|el)?|s390x?|riscv64`,
+  '32bit and 64bit': '(?:32|64)[_-]?bit',
+  hw11: 'hw\\d+',
+  el8: 'el\\d+',
+  'sizes such as 20G, 512M and 4vcpu': '(?<!\\.)\\d+(?:\\.\\d)?(?:[gmt](?:i?b)?|v?cpus?|cores?)',
+};
 
 export function describeHiddenWords(): string {
-  return HIDDEN.map(([shown]) => shown).join('; ');
+  return Object.keys(HIDDEN).join('; ');
 }
 
 /** 7 to 40 hexadecimal digits with letters, not only a last one; git describe puts a g before them. */
@@ -33,7 +30,7 @@ let tokens: RegExp | undefined;
 
 function scan(text: string) {
   tokens ??= new RegExp(
-    `(?<!${EDGE})(?:(${HIDDEN.map(([, pattern]) => pattern).join('|')})|(${HASH}))(?!${EDGE})|` +
+    `(?<!${EDGE})(?:(${Object.values(HIDDEN).join('|')})|(${HASH}))(?!${EDGE})|` +
       // A letter or a word such as rc begins a version only with digits.
       `((?:(?<!${EDGE})(?:sp|rc|alpha|beta)[-_. ]?|(?<!${EDGE}|\\.)${LETTER})?` +
       `(?<!\\d)\\d+(?:\\.\\d+|${SUFFIX}(?!${LETTER})\\d*)*)`,
@@ -215,7 +212,8 @@ export function parseWord(text: string) {
   const isPartOf = (name: string) => foldCase(name).includes(part);
   /** True if it may not match a name that contains it. */
   const isStrict = /\d/.test(text) && !isHash;
-  const [pattern, pieces] = isStrict ? patternOf(part, isNumber ? 'uy' : 'u') : [undefined, [part]];
+  const pattern = isStrict ? patternOf(part, isNumber ? 'uy' : 'u') : undefined;
+  const pieces = (isStrict && part.match(/\d+|[^\d._ -]+/gu)) || [part];
   const matches = (name: string) => {
     if (pattern === undefined) return isPartOf(name);
     return isNumber ? placeOf(pattern, readName(name)) !== -1 : pattern.test(foldCase(name));
@@ -228,24 +226,17 @@ export function parseWord(text: string) {
 
 export type Word = ReturnType<typeof parseWord>;
 
-/** Digits match whole runs, letters any part; -, _, . and space are alike, and optional beside a letter. */
-function patternOf(word: string, flags: string): [pattern: RegExp, pieces: string[]] {
-  const pieces = word.match(/\d+|[^\d._ -]+|[._ -]+/gu) ?? [];
-  const isSeparator = (piece = '') => /^[._ -]/.test(piece);
-  const source = pieces.map((piece, index) => {
-    const [before = '', after = ''] = [pieces[index - 1], pieces[index + 1]];
-    const isEdge = before === '' || after === '';
-    const isOptional = !isEdge && /\d/.test(before) !== /\d/.test(after);
-    if (isSeparator(piece)) return `[._ -]${isOptional ? '?' : ''}`;
-    const joint = before === '' || isSeparator(before) ? '' : '[._ -]?';
-    const escaped = piece.replace(/[$()*+?[\\\]^{|}]/g, '\\$&');
-    return joint + (/\d/.test(piece) ? `(?<!\\d)${piece}(?!\\d)` : escaped);
-  });
+/** Digits match whole runs, letters any part; -, _, . and space are alike, and optional between a letter and a digit. */
+function patternOf(word: string, flags: string): RegExp {
   const level = /(?:amd64|x86[_-]?64)$/.test(word) ? `(?!${LEVEL})` : '';
-  return [
-    new RegExp(source.join('') + level, flags),
-    pieces.filter((piece) => !isSeparator(piece)),
-  ];
+  const source = word
+    .replace(/[$()*+?[\\\]^{|}]/g, '\\$&')
+    .replace(
+      /((?<=\d)[._ -]*(?=[^\d._ -])|(?<=[^\d._ -])[._ -]*(?=\d))|[._ -]+/g,
+      (_, optional?: string) => `[._ -]${optional === undefined ? '' : '?'}`,
+    )
+    .replace(/\d+/g, '(?<!\\d)$&(?!\\d)');
+  return new RegExp(source + level, flags);
 }
 
 /** Returns which version of a name begins with the sticky pattern, or -1. */

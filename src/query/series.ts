@@ -94,7 +94,7 @@ export class SeriesIndex<Row extends ImageRecord> {
 
   /** Returns the newest images of the series of this one, with the words at the same versions. */
   newestLike(image: Row): readonly Row[] {
-    const own = { image, name: readName(nameOf(image)), created: createdOn(image) };
+    const own = { name: readName(nameOf(image)) };
     const all = this.#bySeries.get(own.name.series) ?? [];
     const [first, ...others] = all.filter((entry) => this.#matchOf(entry) === this.#matchOf(own));
     return first ? newestOf(newestFirst([first, ...others])).newest : [];
@@ -106,7 +106,7 @@ export class SeriesIndex<Row extends ImageRecord> {
   }
 
   /** Which versions of the name the words mean: 8 is the first one of web-8.1-3, the second one of web-7.2-8. */
-  #matchOf({ name }: Entry<Row>): string {
+  #matchOf({ name }: Pick<Entry<Row>, 'name'>): string {
     return this.#words.map(({ versionOf }) => versionOf(name)).join();
   }
 }

@@ -100,18 +100,14 @@ async function run(context: Context, options: Options, words: readonly string[])
     await rememberImages(context.paths.cache, account, names, !isPart);
   }
   if (count > 0) return;
-  const pages = last.meta.pages?.pages;
-  if (page === undefined || pages === undefined || page <= pages) {
-    if (page !== undefined)
-      return reportEmpty(options, `no images match on page ${page}`, undefined, view.note);
+  if (page === undefined) {
     const command = withSource('imgctl images list', options);
-    return reportNoMatch(context, view, options, {
-      command,
-      plan,
-      words,
-      filters: options.filter,
-      catalogue,
-    });
+    const query = { command, plan, words, filters: options.filter, catalogue };
+    return reportNoMatch(context, view, options, query);
+  }
+  const pages = last.meta.pages?.pages ?? page;
+  if (page <= pages) {
+    return reportEmpty(options, `no images match on page ${page}`, undefined, view.note);
   }
   const message = `page ${page} does not exist; the last page is ${pages}`;
   reportEmpty(options, message, undefined, context.console.note);
