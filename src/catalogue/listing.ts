@@ -58,13 +58,12 @@ export async function* listCatalogue(
   const { plan, limit = Number.POSITIVE_INFINITY } = query;
   /** What was streamed. */
   const yielded = new Set<unknown>();
-  const source = await chooseFilter(client, query);
-  plan.isFiltered = source.request.filter !== undefined;
+  const { isFiltered, readPage } = await openPages(client, query);
+  plan.isFiltered = isFiltered;
   let sorts: boolean | undefined;
   let requestsLeft: number | undefined;
   for (let isLast = false; ; isLast = true) {
-    const pass = new ListPass(client, query, source, requestsLeft);
-    source.first = undefined;
+    const pass = new ListPass(readPage, query, requestsLeft);
     const held: ReceivedImage[] = [];
     let heldBytes = 0;
     let leftOut = 0;
@@ -124,37 +123,41 @@ export async function* listCatalogue(
   }
 }
 
-/** The parameters of a list, and its first page if that was read to choose them. */
-interface PageSource {
-  readonly request: PageQuery;
-  first?: ImagePage | undefined;
-}
-
 /**
  * Chooses the filter that saves pages. `like` minds case at some services, so a filter with letters is sent only if a
  * row shows that this service ignores it; else the next one is tried, or all images are read.
  */
-async function chooseFilter(
+async function openPages(
   client: Pick<Client, 'listImages'>,
   {
     plan,
     limit = Number.POSITIVE_INFINITY,
     perPage = MAX_PER_PAGE,
   }: Omit<CatalogueQuery, 'concurrency'>,
-): Promise<PageSource> {
-  const request = {
+) {
+  let request: PageQuery = {
     // Without an order images may move from page to page.
     sort: plan.server.sort ?? 'id,asc',
     // If more images are needed than the limit says, small pages would be many.
     perPage: plan.hasFilter || plan.hasSort ? perPage : Math.min(perPage, limit),
   };
+  /** Page 1, if it was read to choose the filter. */
+  let first: ImagePage | undefined;
   for (const { filter, proves } of plan.server.filters) {
     const filtered = { ...request, filter };
-    if (proves === undefined) return { request: filtered };
-    const first = await client.listImages(filtered, 1);
-    if (first.images.some(proves)) return { request: filtered, first };
+    const page = proves && (await client.listImages(filtered, 1));
+    if (proves && !page?.images.some(proves)) continue;
+    [request, first] = [filtered, page];
+    break;
   }
-  return { request };
+  return {
+    isFiltered: request.filter !== undefined,
+    async readPage(number: number, signal: AbortSignal): Promise<ImagePage> {
+      const known = number === 1 ? first : undefined;
+      first = undefined;
+      return known ?? client.listImages(request, number, signal);
+    },
+  };
 }
 
 /** One pass over the list, from its first page on. */
@@ -172,21 +175,16 @@ class ListPass {
   isAllRead = false;
   /** Why images may be missing; undefined if the list is complete. */
   fault: string | undefined;
-  readonly #client: Pick<Client, 'listImages'>;
-  readonly #request: PageQuery;
-  readonly #first: ImagePage | undefined;
+  readonly #readPage: (number: number, signal: AbortSignal) => Promise<ImagePage>;
   readonly #concurrency: number;
 
   constructor(
-    client: Pick<Client, 'listImages'>,
+    readPage: (number: number, signal: AbortSignal) => Promise<ImagePage>,
     { limit = Number.POSITIVE_INFINITY, concurrency }: CatalogueQuery,
-    { request, first }: PageSource,
     requestsLeft = Number.POSITIVE_INFINITY,
   ) {
-    this.#client = client;
+    this.#readPage = readPage;
     this.#concurrency = concurrency;
-    this.#request = request;
-    this.#first = first;
     this.requestsLeft = requestsLeft;
     this.wanted = limit;
   }
@@ -203,10 +201,7 @@ class ListPass {
     let total = 0;
     let idlePages = 0;
     const send = () => {
-      const first = nextNumber === 1 ? this.#first : undefined;
-      const page = first
-        ? Promise.resolve(first)
-        : this.#client.listImages(this.#request, nextNumber, abort.signal);
+      const page = this.#readPage(nextNumber, abort.signal);
       // It is thrown when the page's turn comes.
       page.catch(() => {});
       pending.push(page);
@@ -286,8 +281,8 @@ export async function readCataloguePage(
 ): Promise<Batch> {
   const { plan, limit, perPage = MAX_PER_PAGE } = query;
   const { sort, filters } = plan.server;
-  const { request } = await chooseFilter(client, query);
-  if (plan.hasFilter && request.filter === undefined) {
+  const { isFiltered } = await openPages(client, query);
+  if (plan.hasFilter && !isFiltered) {
     warn?.('the service may mind case, so images may be missing', 'omit --page to read all images');
   }
   const page = await client.listImages({ filter: filters[0]?.filter, sort, perPage }, number);
