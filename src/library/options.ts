@@ -41,7 +41,8 @@ export const CLIENT: Kinds = {
 
 /** @throws ImgctlError usage: an option is unknown or of another type; undefined counts as not given */
 export function checkOptions(given: object | null, what: string, kinds: Kinds): void {
-  if (typeof given !== 'object' || given === null) {
+  // An array has members named filter and sort.
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw new ImgctlError('usage', `the ${what} must be an object`);
   }
   for (const [name, value] of Object.entries(given)) {

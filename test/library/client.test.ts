@@ -69,6 +69,7 @@ describe('library images', () => {
     [JSON.parse('{"sort": ["id", 1]}'), 'sort must be a string or an array of strings'],
     [JSON.parse('{"limit": "5"}'), 'limit must be a whole number of at least 1'],
     [JSON.parse('null'), 'the query must be an object'],
+    [JSON.parse('[]'), 'the query must be an object'],
   ])('throws a usage error for %j and sends no request', async (query, message) => {
     const { baseUrl, requests } = await scriptedServer({});
     const { images, myImages } = client({ baseUrl, ...TOKEN });
