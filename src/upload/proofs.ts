@@ -31,9 +31,8 @@ export type Proofs = ReturnType<typeof loadProofs>;
  */
 export function loadProofs(file: string | undefined, { system }: Pick<Io, 'system'>) {
   // The last one was made last.
-  const read = () => new Map(readProofs(file, system.uid).map((proof) => [keyOf(proof), proof]));
-  const proofs = read();
-  const added = new Map<string, Proof>();
+  const proofs = new Map(readProofs(file, system.uid).map((proof) => [keyOf(proof), proof]));
+  let isChanged = false;
   const find = (sought: Omit<Proof, 'stored'>) => {
     const proof = proofs.get(keyOf(sought));
     return proof?.source === sought.source ? proof.stored : undefined;
@@ -43,20 +42,15 @@ export function loadProofs(file: string | undefined, { system }: Pick<Io, 'syste
     find,
     remember(proof: Proof): void {
       if (find(proof) === proof.stored) return;
+      proofs.delete(keyOf(proof));
       proofs.set(keyOf(proof), proof);
-      added.set(keyOf(proof), proof);
+      isChanged = true;
     },
     /** Without a place for it, or if it cannot be written, the next push reads the files. */
     async save(): Promise<void> {
-      if (added.size === 0 || file === undefined) return;
-      // Another machine with the same home may have saved its own meanwhile.
-      const saved = read();
-      for (const [key, proof] of added) {
-        saved.delete(key);
-        saved.set(key, proof);
-      }
-      added.clear();
-      const lines = [...saved.values()].map((proof) => JSON.stringify(proof));
+      if (!isChanged || file === undefined) return;
+      isChanged = false;
+      const lines = [...proofs.values()].map((proof) => JSON.stringify(proof));
       let bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 2, 100);
       while (bytes > MAX_BYTES) bytes -= Buffer.byteLength(lines.shift() ?? '') + 2;
       const text = `{"version":${VERSION},"proofs":[\n${lines.join(',\n')}\n]}\n`;

@@ -332,15 +332,6 @@ describe('the file of proofs', () => {
     expect(loaded.find({ ...proof(1), package: 'db.ova' })).toBeUndefined();
   });
 
-  it('holds what processes remember at the same time', async () => {
-    const file = path.join(temporaryDirectory(), 'uploads.json');
-    const others = [1, 2].map((index) => ({ index, proofs: loadProofs(file, io) }));
-    for (const { index, proofs } of others) proofs.remember(proof(index));
-    for (const { proofs } of others) await proofs.save();
-    const loaded = loadProofs(file, io);
-    expect([0, 1, 2].map((index) => loaded.find(proof(index)))).toEqual([undefined, '2', '2']);
-  });
-
   it('is not needed', async () => {
     for (const file of [undefined, '/dev/null/uploads.json']) {
       const proofs = loadProofs(file, io);
