@@ -15,16 +15,12 @@ export interface UploadPackage {
   verify(digests: ReadonlyMap<string, readonly string[]>): Promise<void>;
 }
 
-export interface PlannedFile extends LocalFile {
+export interface PlannedFile extends LocalFile, Omit<Comparison, 'state'> {
   /** `unchanged`: the storage has the same content. `skip`: it has other content, which stays. */
   readonly action: 'upload' | 'replace' | 'unchanged' | 'skip' | 'conflict';
   readonly size: number;
-  readonly identity: string;
-  /** Its state, and that of the stored file with the same content, if every later change would show in them. */
+  /** Its state, if every later change would show in it. */
   readonly proof: string | undefined;
-  readonly stored: string | undefined;
-  /** What a person should know about the comparison. */
-  readonly note: string | undefined;
 }
 
 export interface PlannedPackage extends Pick<UploadPackage, 'name' | 'verify'> {
@@ -47,20 +43,13 @@ export async function planPackages(
   onFile: (name: string) => void,
 ): Promise<PlannedPackage[]> {
   const { onConflict } = transfer;
-  const planFile = (packageName: string, file: LocalFile) =>
-    withUploadFile(file, transfer, async (opened): Promise<PlannedFile> => {
-      onFile(file.name);
-      // A push may have waited for another one since.
-      if (opened.source !== file.checked) throw changedError(file.path);
-      const { state, stored, note } = await compare(packageName, file, opened, transfer);
-      const { size, identity, proof } = opened;
-      const action = {
-        absent: 'upload',
-        same: 'unchanged',
-        different: onConflict === 'fail' ? 'conflict' : onConflict,
-      } as const;
-      return { ...file, size, identity, proof, stored, note, action: action[state] };
-    });
+  const different = onConflict === 'fail' ? 'conflict' : onConflict;
+  const actions = { absent: 'upload', same: 'unchanged', different } as const;
+  const planFile = async (packageName: string, file: LocalFile): Promise<PlannedFile> => {
+    onFile(file.name);
+    const { state, ...compared } = await compare(packageName, file, transfer);
+    return { ...file, ...compared, action: actions[state] };
+  };
   const plan: PlannedPackage[] = [];
   const known = new Map<string, PlannedFile>();
   for (const { name, files, verify } of packages) {
@@ -83,24 +72,29 @@ export async function planPackages(
   return plan;
 }
 
+/** @throws ImgctlError failed: it changed since its package was checked; push may have waited for another one */
 async function withUploadFile<Result>(
   file: LocalFile,
   { clock }: TransferOptions,
   action: (opened: UploadFile) => Promise<Result>,
 ): Promise<Result> {
   const opened = await openUploadFile(file, clock);
-  return action(opened).finally(() => opened.close());
+  try {
+    if (opened.identity !== file.checked) throw changedError(file.path);
+    return await action(opened);
+  } finally {
+    await opened.close();
+  }
 }
 
 /** Compares a file with the storage, unless both are as they were when they were proved equal. */
-function compare(
-  packageName: string,
-  { name }: LocalFile,
-  opened: UploadFile,
-  { storage, proofs }: TransferOptions,
-): Promise<Comparison> {
-  const { source } = opened;
-  return storage.compare(name, opened, proofs.find({ package: packageName, name, source }));
+function compare(packageName: string, file: LocalFile, transfer: TransferOptions) {
+  const { name } = file;
+  return withUploadFile(file, transfer, async (opened) => {
+    const { size, source, proof } = opened;
+    const proved = transfer.proofs.find({ package: packageName, name, source });
+    return { size, proof, ...(await transfer.storage.compare(name, opened, proved)) };
+  });
 }
 
 /** @throws ImgctlError conflict */
@@ -124,32 +118,23 @@ export async function transferPackage(
   onProgress: (file: PlannedFile, bytes: number) => void,
 ): Promise<void> {
   const { storage, proofs, onConflict } = transfer;
-  const isProved = ({ name, proof: source, stored }: PlannedFile) =>
-    source !== undefined &&
-    stored !== undefined &&
+  const isProved = ({ name, proof: source = '', stored = '' }: PlannedFile) =>
     proofs.find({ package: packageName, name, source }) === stored;
   if (files.every((file) => file.action === 'skip' || isProved(file))) return;
   const digests = new Map<string, readonly string[]>();
   const unpublished = new Map<PlannedFile, UnpublishedFile>();
   /** The states of the stored files. */
   const states = new Map(files.map((file) => [file, file.stored]));
-  const again = <Result>(file: PlannedFile, action: (opened: UploadFile) => Promise<Result>) =>
-    withUploadFile(file, transfer, (opened) => {
-      if (opened.identity !== file.identity) throw changedError(file.path);
-      return action(opened);
-    });
   /** Another push may have been first with the same content, such as one that was killed. */
   const acceptSame = async (file: PlannedFile, error: unknown): Promise<void> => {
     if (!hasCode(error, 'conflict')) throw error;
-    const { state, stored } = await again(file, (opened) =>
-      compare(packageName, file, opened, transfer),
-    );
+    const { state, stored } = await compare(packageName, file, transfer);
     if (state !== 'same') throw error;
     states.set(file, stored);
   };
   try {
     for (const file of files) {
-      await again(file, async (opened) => {
+      await withUploadFile(file, transfer, async (opened) => {
         const count = (bytes: number) => onProgress(file, bytes);
         if (isSent(file)) {
           const put = storage.put(file.name, opened, count);
@@ -179,7 +164,6 @@ export async function transferPackage(
   for (const file of files) {
     const { name, proof: source } = file;
     const stored = states.get(file);
-    if (source !== undefined && stored !== undefined)
-      proofs.remember({ package: packageName, name, source, stored });
+    if (source && stored) proofs.remember({ package: packageName, name, source, stored });
   }
 }

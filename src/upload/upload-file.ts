@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { ImgctlError } from '../errors.ts';
 import { errorReason } from '../files/atomic-file.ts';
 import type { Clock } from '../io.ts';
@@ -22,7 +22,7 @@ export interface LocalFile {
   readonly path: string;
   /** What has a digest in a manifest. */
   readonly regions: readonly Region[];
-  /** The state of the file when its package was checked. */
+  /** Its identity when its package was checked. */
   readonly checked: string | undefined;
 }
 
@@ -57,7 +57,8 @@ export async function openUploadFile(
     throw new ImgctlError('failed', `cannot read ${path}: ${errorReason(cause)}`, { cause });
   };
   const handle = await open(path).catch(fail);
-  const { stats, identity } = await factsOf(handle).catch(fail);
+  const stats = await handle.stat({ bigint: true }).catch(fail);
+  const identity = identityOf(stats);
   const size = Number(stats.size);
   let known: readonly string[] | undefined = regions.length === 0 ? [] : undefined;
 
@@ -96,9 +97,8 @@ export async function openUploadFile(
 
   return {
     size,
-    /** Differs after every change of the file, and for another file. */
     identity,
-    /** Does the same, but stays when its file system is mounted again. */
+    /** Differs after every change of the file. */
     source: stateOf(stats),
     /** The same, unless a change while it is read, or later, may not show in it. */
     proof: proofOf(stats, now()),
@@ -114,21 +114,21 @@ export async function openUploadFile(
         position += length;
         onProgress(position);
       }
-      if ((await factsOf(handle)).identity !== identity) throw changedError(path);
+      if (identityOf(await handle.stat({ bigint: true })) !== identity) throw changedError(path);
       return known ?? [];
     },
     close: () => handle.close(),
   };
 }
 
-async function factsOf(handle: FileHandle) {
-  const stats = await handle.stat({ bigint: true });
-  return { stats, identity: `${stats.dev}:${stateOf(stats)}` };
-}
-
 type State = Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>;
 
-/** Returns what differs after a change of a file. */
+/** Returns what differs after every change of a file, and for another file. */
+export function identityOf(stats: State & Pick<BigIntStats, 'dev'>): string {
+  return `${stats.dev}:${stateOf(stats)}`;
+}
+
+/** Returns the same, but it stays when the file system is mounted again. */
 export function stateOf({ ino, size, mtimeNs, ctimeNs }: State): string {
   return [ino, size, mtimeNs, ctimeNs].join(':');
 }
