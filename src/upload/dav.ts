@@ -2,6 +2,7 @@
 
 import fs from 'node:fs';
 import { ImgctlError, tryOr } from '../errors.ts';
+import { readOwnFile } from '../files/atomic-file.ts';
 import { TransportError } from '../http/errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { httpDate, isSuccess } from '../http/retry.ts';
@@ -35,14 +36,6 @@ import { SETTLED, type UploadFile } from './upload-file.ts';
 
 /** File systems take names of 255 bytes. */
 const MAX_NAME = 255;
-/** Maximum number of unlisted parts to remove. */
-const MAX_PARTS = 1_000;
-
-// The file of parts: follow no link and wait for no pipe. Windows has neither flag.
-const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
-const READ = O_NOFOLLOW | O_NONBLOCK;
-// Node takes numbers, although its types say less.
-const APPEND = (O_WRONLY | O_APPEND | O_CREAT | READ) as unknown as string;
 
 const PROPFIND = textBody(
   '<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:"><prop><getcontentlength/><getetag/><getlastmodified/><resourcetype/></prop></propfind>',
@@ -74,32 +67,27 @@ async function compare(
   if (!stored) return { state: 'absent' };
   if (stored.size !== file.size) return { state: 'different' };
   if (proved !== undefined && stored.state === proved) return { state: 'same', stored: proved };
-  return readBack(file, stored, async (headers) => {
-    const request = { method: 'GET', url: dav.urlOf(name), headers };
-    return requireSuccess(dav, await dav.requests.send(request));
-  });
+  const request = { method: 'GET', url: dav.urlOf(name) };
+  return readBack(file, stored, (headers) => send(dav, { ...request, headers }));
 }
 
 /** Uploads under a new name each time: the server may still be writing what it got before. */
 async function put(dav: Dav, name: string, file: UploadFile, onProgress: OnBytes) {
-  const { clock, folder, failed, partsFile, requests } = dav;
+  const { clock, folder, failed, partsFile } = dav;
   let part = '';
   const nextUrl = () => {
     part = partName(name, clock.system);
     failed.add(part);
     // nginx does not list hidden files. Without this file, a killed push may leave one.
     if (partsFile)
-      tryOr(
-        () => fs.appendFileSync(partsFile, `${part}\n`, { flag: APPEND, mode: 0o600 }),
-        undefined,
-      );
+      tryOr(() => fs.appendFileSync(partsFile, `${part}\n`, { mode: 0o600 }), undefined);
     return dav.urlOf(part);
   };
   try {
     const body = streamBody(file.size, file.readAll, onProgress);
     const headers = { 'content-type': 'application/octet-stream' };
     const request = { method: 'PUT', url: folder, headers, body, idempotent: true };
-    requireSuccess(dav, await requests.send(request, nextUrl));
+    await send(dav, request, nextUrl);
     const sent = await requireSize(dav, part, name, file.size);
     failed.delete(part);
     return {
@@ -117,19 +105,19 @@ async function put(dav: Dav, name: string, file: UploadFile, onProgress: OnBytes
 async function publish(dav: Dav, part: string, name: string, sent: StoredFile, replace: boolean) {
   const { address } = dav;
   const headers = { destination: dav.urlOf(name).href, overwrite: replace ? 'T' : 'F' };
+  let failure: unknown;
   try {
     await send(dav, { method: 'MOVE', url: dav.urlOf(part), headers });
   } catch (error) {
     if (error instanceof ImgctlError && error.status === 412) throw conflict(name, address);
     // The response was lost: the file was moved if the part is gone.
-    const mayBeMoved = error instanceof TransportError && error.sent;
-    if (!mayBeMoved || (await findStored(dav, part))) throw error;
+    if (!(error instanceof TransportError && error.sent)) throw error;
+    failure = error;
   }
-  // Without an ETag, a file of the same size that was there before looks like the part.
-  if (sent.etag === '' && (await findStored(dav, part))) {
-    throw new ImgctlError('bad-answer', `${address} did not rename ${part} to ${name}`, {
-      hint: 'ask the administrators of the storage',
-    });
+  if (await findStored(dav, part)) {
+    const hint = 'ask the administrators of the storage';
+    const message = `${address} did not rename ${part} to ${name}`;
+    throw failure ?? new ImgctlError('bad-answer', message, { hint });
   }
   // Servers check and move in two steps, so that another push may still move its file over this one.
   if (!replace && (await mayHaveRival(dav, part))) await dav.clock.sleep(SETTLED, dav.clock.signal);
@@ -151,42 +139,35 @@ function removeFailed(dav: Dav) {
   return Promise.allSettled([...dav.failed].map((part) => remove(dav, part)));
 }
 
-function remove(dav: Dav, name: string): Promise<void> {
-  return send(dav, { method: 'DELETE', url: dav.urlOf(name), idempotent: true }, 404);
+async function remove(dav: Dav, name: string): Promise<void> {
+  const request = { method: 'DELETE', url: dav.urlOf(name), idempotent: true };
+  const response = await sendAny(dav, request);
+  if (response.status !== 404) requireSuccess(dav, response);
 }
 
-/** Sends a request. @throws ImgctlError, also for a status that is no success */
-async function send(dav: Dav, request: StorageRequest, allowed?: number): Promise<void> {
-  const response = await dav.requests.send(request);
-  if (statusOf(response) !== allowed) requireSuccess(dav, response);
+/** Sends a request. @throws ImgctlError for a status that is no success */
+async function send(dav: Dav, request: StorageRequest, nextUrl?: () => URL): Promise<HttpResponse> {
+  return requireSuccess(dav, await sendAny(dav, request, nextUrl));
 }
 
-/** Returns the response. @throws ImgctlError for a status that is no success, also within a multistatus */
 function requireSuccess(dav: Dav, response: HttpResponse): HttpResponse {
-  const status = statusOf(response);
-  if (isSuccess({ status })) return response;
-  throw davError(dav, response, status);
+  if (isSuccess(response)) return response;
+  throw response.status === 409 ? noFolder(dav.place, 409) : storageError(response);
 }
 
-function davError({ place }: Dav, response: HttpResponse, status: number): ImgctlError {
-  const { host, pathname } = response.url;
-  if (status === 409) return noFolder(place, status);
-  if (status !== 423) return storageError({ ...response, status });
-  return new ImgctlError('locked', `${host} has locked ${pathname} (423)`, {
-    hint: 'wait until other programs have released it, then run the command again',
-    status,
-  });
+/** Sends a request. Of a multistatus, returns its elements, and the first failure as the status. */
+async function sendAny({ requests }: Dav, request: StorageRequest, nextUrl?: () => URL) {
+  const response = await requests.send(request, nextUrl);
+  const root = response.status === 207 ? xmlOf(response) : undefined;
+  const { children = undefined } = root?.name === 'multistatus' ? root : {};
+  const elements = children?.filter(({ name }) => name === 'response');
+  const failed = elements?.map(statusWithin).find((status) => !isSuccess({ status }));
+  return { ...response, status: failed ?? response.status, elements };
 }
 
 function noFolder(place: string, status?: number): ImgctlError {
   const hint = `create it, or ${CHECK_URL}`;
   return new ImgctlError('not-found', `folder ${place} does not exist`, { hint, status });
-}
-
-/** Returns the status of a response, or of the first failure within a multistatus. */
-function statusOf(response: HttpResponse, elements = responsesIn(response)): number {
-  const failed = elements?.map(statusWithin).find((status) => !isSuccess({ status }));
-  return failed ?? response.status;
 }
 
 /** Returns the status of a file in a multistatus: of itself, or else of its properties, of which some may be missing. */
@@ -195,13 +176,6 @@ function statusWithin(element: XmlElement): number {
     return Number(/ (\d{3})\b/.exec(text)?.[1] ?? 200);
   });
   return statuses.find((status) => isSuccess({ status })) ?? statuses[0] ?? 200;
-}
-
-/** Returns undefined if the response is no multistatus. */
-function responsesIn(response: HttpResponse): XmlElement[] | undefined {
-  const root = response.status === 207 ? xmlOf(response) : undefined;
-  if (root?.name !== 'multistatus') return undefined;
-  return root.children.filter(({ name }) => name === 'response');
 }
 
 /** Checks the size of a stored file, which it returns. */
@@ -220,17 +194,15 @@ async function findStored(dav: Dav, name: string) {
 
 /** Returns nothing if there is no such file or folder. */
 async function propfind(dav: Dav, url: URL, depth: 0 | 1) {
-  const { requests, place } = dav;
   const headers = { depth: `${depth}`, 'content-type': 'application/xml; charset=utf-8' };
   const request = { method: 'PROPFIND', url, headers, body: PROPFIND, idempotent: true };
-  const response = await requests.send(request);
-  const elements = responsesIn(response);
+  const response = await sendAny(dav, request);
+  const { status, elements } = response;
   // Of a folder, what may not be seen is left out.
-  const status = depth === 0 ? statusOf(response, elements) : response.status;
+  if (elements && (depth === 1 || isSuccess(response))) return filesOf(response, elements);
   if (status === 404) return [];
-  if (status >= 400 && status !== 405 && status !== 501) throw davError(dav, response, status);
-  if (elements) return filesOf(response, elements);
-  const message = `${place} is not a WebDAV folder (${status})`;
+  if (status >= 400 && status !== 405 && status !== 501) requireSuccess(dav, response);
+  const message = `${dav.place} is not a WebDAV folder (${status})`;
   throw new ImgctlError('bad-answer', message, { hint: CHECK_URL, status });
 }
 
@@ -240,7 +212,7 @@ function filesOf(response: HttpResponse, elements: readonly XmlElement[]) {
     .filter((element) => isSuccess({ status: statusWithin(element) }))
     .map((element) => {
       // A property that a file does not have comes with a status of its own, and empty.
-      const size = Number(textOf(element, 'getcontentlength') || 0);
+      const size = Number(textOf(element, 'getcontentlength')) || 0;
       const etag = textOf(element, 'getetag') ?? '';
       const modified = textOf(element, 'getlastmodified') ?? '';
       const time = httpDate(modified);
@@ -297,15 +269,15 @@ export function davStorage(
     compare: (name, file, proved) => compare(dav, name, file, proved),
     put: (name, file, onProgress) => put(dav, name, file, onProgress),
     async removeDeadParts(isLast) {
-      const file = isLast ? '' : (partsFile ?? '');
-      const reading = fs.promises.readFile(file, { encoding: 'utf8', flag: READ });
-      // Their pushes have ended, since one runs at a time on this machine, whatever its host name was then.
-      for (const name of (await reading.catch(() => '')).split('\n').slice(-MAX_PARTS))
+      const known = isLast ? undefined : tryOr(() => readOwnFile(partsFile ?? ''), undefined);
+      // Their pushes have ended, since one runs at a time on this machine, whatever its name was then.
+      for (const name of known?.split('\n') ?? [])
         if (isDeadPart(name, Number.POSITIVE_INFINITY, clock.system)) dav.failed.add(name);
       await removeFailed(dav);
+      // Also a link or a pipe, which nothing must be added to.
+      if (partsFile) tryOr(() => fs.rmSync(partsFile, { force: true }), undefined);
       for (const { name, age } of await propfind(dav, folder, 1))
         if (isDeadPart(name, age, clock.system)) await remove(dav, name);
-      if (partsFile && isLast) tryOr(() => fs.rmSync(partsFile, { force: true }), undefined);
     },
     close: requests.close,
   };

@@ -7,48 +7,38 @@ import { PIECE } from './requests.ts';
 import type { Comparison } from './storage.ts';
 import { SETTLED, samePlace, type UploadFile } from './upload-file.ts';
 
-/** Sends a GET with these headers. @throws ImgctlError for a status that is no success */
-type Get = (headers: Readonly<Record<string, string>>) => Promise<HttpResponse>;
-
 interface StoredFile {
   readonly state: string | undefined;
   /** A later change would show in the state. */
   readonly isSettled: boolean;
 }
 
+/** @param get sends a GET with these headers. @throws ImgctlError for a status that is no success */
 export async function readBack(
   file: UploadFile,
   { state, isSettled }: StoredFile,
-  get: Get,
+  get: (headers: Readonly<Record<string, string>>) => Promise<HttpResponse>,
 ): Promise<Comparison> {
   const place = samePlace();
   for (let start = 0; start < file.size; start += PIECE) {
     const end = Math.min(start + PIECE, file.size);
-    const piece = await readPiece(get, start, end);
-    if (!piece) {
+    const headers = { range: `bytes=${start}-${end - 1}`, 'accept-encoding': 'identity' };
+    const response = await get(headers).catch((error: unknown) => {
+      // A server without ranges sends the whole file, which is too large.
+      if (error instanceof TransportError && error.code === 'bad-answer') return undefined;
+      throw error;
+    });
+    if (response?.body.length !== end - start) {
       const note = 'imgctl cannot compare them: the server does not return parts of files';
       return { state: 'different', note };
     }
-    let position = 0;
+    let piece = response.body;
     for await (const chunk of file.read(start, end, place)) {
-      if (!chunk.equals(piece.subarray(position, position + chunk.length)))
-        return { state: 'different' };
-      position += chunk.length;
+      if (!chunk.equals(piece.subarray(0, chunk.length))) return { state: 'different' };
+      piece = piece.subarray(chunk.length);
     }
   }
   return { state: 'same', stored: isSettled ? state : undefined };
-}
-
-/** Returns undefined if the server does not send just this piece. */
-async function readPiece(get: Get, start: number, end: number) {
-  const headers = { range: `bytes=${start}-${end - 1}`, 'accept-encoding': 'identity' };
-  const response = await get(headers).catch((error: unknown) => {
-    // A server without ranges sends the whole file, which is too large.
-    if (error instanceof TransportError && error.code === 'bad-answer') return undefined;
-    throw error;
-  });
-  const isPiece = response?.status === 206 || (response?.status === 200 && start === 0);
-  return isPiece && response.body.length === end - start ? response.body : undefined;
 }
 
 /**

@@ -139,6 +139,11 @@ export function storageError(response: HttpResponse, detail = '', meaning = resp
     403: ['not-permitted', `${host} does not permit ${method} ${pathname}`, CHECK_SETTINGS],
     404: ['not-found', `${origin}${pathname} does not exist`, CHECK_URL],
     413: ['failed', `${host} does not accept files of this size`, RAISE_LIMIT],
+    423: [
+      'locked',
+      `${host} has locked ${pathname}`,
+      'wait until other programs have released it, then run the command again',
+    ],
     429: ['rate-limited', `too many requests to ${host}`, `try again ${when}`],
   };
   const [code, what, hint] =

@@ -6,6 +6,11 @@ import { isSuccess } from '../http/retry.ts';
 import { textOf, type XmlElement } from '../ovf/xml.ts';
 import { CHECK_URL, storageError, xmlOf } from './requests.ts';
 
+export function requireSuccess(response: HttpResponse): HttpResponse {
+  if (isSuccess(response)) return response;
+  throw s3Error(response);
+}
+
 /** Returns the XML of a success. @throws ImgctlError, also for an error with status 200 */
 export function rootOf(response: HttpResponse): XmlElement {
   const root = xmlOf(response);
@@ -34,31 +39,19 @@ export function s3Code(response: HttpResponse): string {
   return root?.name === 'Error' ? (textOf(root, 'Code') ?? '') : '';
 }
 
-/** @throws ImgctlError if the storage refused the request because of a header that it does not support */
-export function requireSupport(response: HttpResponse, header: string): void {
-  const { status, url } = response;
-  const isUnsupported = /^(NotImplemented|InvalidArgument|)$/.test(s3Code(response));
-  if (!isUnsupported || (status !== 400 && status !== 501)) return;
-  throw new ImgctlError(
-    'bad-answer',
-    `${url.host} does not support the header ${header} (${status})`,
-    {
-      hint: 'use another storage, or ask the administrators of this one to support it',
-      status,
-    },
-  );
-}
-
 /** The status to report an error of S3 as, by its code. */
 const MEANINGS: readonly (readonly [RegExp, number])[] = [
   [/^(InvalidAccessKeyId|SignatureDoesNotMatch)$/, 401],
   [/^EntityTooLarge$/, 413],
+  [/^NotImplemented$/, 400],
   [/Quota|StorageFull|InsufficientStorage/i, 507],
 ];
 
 const HINTS: Readonly<Record<string, string>> = {
   BadDigest:
     'run the command again: the file changed while it was uploaded, or the network broke it',
+  NotImplemented:
+    'use a storage that supports CRC-32 checksums and If-None-Match; --on-conflict replace does without the second',
   RequestTimeTooSkewed: 'set the clock of this machine, then run the command again',
   AuthorizationHeaderMalformed: 'check the region: imgctl config set upload-region REGION',
 };

@@ -9,15 +9,7 @@ import { findAll, textOf, type XmlElement } from '../ovf/xml.ts';
 import { isSettled, readBack } from './read-back.ts';
 import { createRequests, type StorageRequest, streamBody, textBody } from './requests.ts';
 import { chunksOf, createBuffers, type Digests, digestsOf, multipartTag } from './s3-parts.ts';
-import {
-  isEncrypted,
-  notS3,
-  plainTag,
-  requireSupport,
-  rootOf,
-  s3Code,
-  s3Error,
-} from './s3-responses.ts';
+import { isEncrypted, notS3, plainTag, requireSuccess, rootOf, s3Code } from './s3-responses.ts';
 import {
   arrivedWrong,
   type Comparison,
@@ -93,23 +85,18 @@ async function compare(
   if (!stored) return { state: 'absent' };
   if (stored.size !== file.size) return { state: 'different' };
   if (proved !== undefined && stored.state === proved) return { state: 'same', stored: proved };
-  // Without a number it is the MD5 of the whole.
-  const [, count] = stored.tag.split('-');
-  if (!stored.isOpaque) {
-    const partSize = Number(count ?? 1) === 1 ? file.size : partSizeOf(s3, file);
-    const parts: Digests[] = [];
-    const bytes = file.read(0, file.size, samePlace());
-    for await (const part of digestsOf(bytes, partSize)) parts.push(part);
-    const tag = count === undefined ? parts[0]?.md5 : multipartTag(parts);
-    if (tag === stored.tag) return { state: 'same', stored: stored.state };
-    if (count === undefined) return { state: 'different' };
-  }
-  // The parts may have another size.
-  return readBack(file, stored, async (headers) => {
-    const response = await s3.send({ name, headers });
-    if (!isSuccess(response)) throw s3Error(response);
-    return response;
-  });
+  // Without a number, the ETag is the MD5 of the whole.
+  const [, count = '1'] = stored.tag.split('-');
+  const bytes = file.read(0, file.size, samePlace());
+  const parts: Digests[] = [];
+  for await (const part of digestsOf(bytes, count === '1' ? file.size : partSizeOf(s3, file)))
+    parts.push(part);
+  if ([parts[0]?.md5, multipartTag(parts)].includes(stored.tag))
+    return { state: 'same', stored: stored.state };
+  // The ETag may be no digest, or the parts may have another size.
+  return readBack(file, stored, async (headers) =>
+    requireSuccess(await s3.send({ name, headers })),
+  );
 }
 
 async function put(s3: S3, name: string, file: UploadFile, onProgress: OnBytes) {
@@ -130,14 +117,12 @@ async function put(s3: S3, name: string, file: UploadFile, onProgress: OnBytes) 
 async function findStored(s3: S3, name: string) {
   const response = await s3.send({ method: 'HEAD', name });
   if (response.status === 404) return undefined;
-  if (!isSuccess(response)) throw s3Error(response);
-  const { etag = '', 'last-modified': modified = '', date } = response.headers;
+  const { headers } = requireSuccess(response);
+  const { etag = '', 'last-modified': modified = '', date } = headers;
   const tag = plainTag(etag);
-  // An ETag is no MD5 with keys of the storage's own.
-  const isOpaque = isEncrypted(response) || !/^[0-9a-f]{32}(-\d+)?$/.test(tag);
-  const size = Number(response.headers['content-length']);
+  const size = Number(headers['content-length']);
   const state = tag === '' ? undefined : [tag, modified, size].join(' ');
-  return { size, tag, isOpaque, state, isSettled: isSettled(etag, modified, date) };
+  return { size, tag, state, isSettled: isSettled(etag, modified, date) };
 }
 
 /** Returns an upload whose parts are parts of the file: another machine may be writing the others. */
@@ -145,18 +130,15 @@ async function findUpload(s3: S3, name: string, file: UploadFile): Promise<Uploa
   const markers = { 'part-number-marker': 'NextPartNumberMarker' };
   for (const id of await listUploads(s3, name)) {
     const tags = new Map<number, string>();
-    const checksums = new Set<string>();
+    let hasCrc = false;
     const request = { name, query: { uploadId: id, 'part-number-marker': '0' } };
     // It was completed or removed meanwhile, or belongs to another user.
     for await (const part of listItems(s3, 'Part', request, markers, [403, 404])) {
       tags.set(Number(textOf(part, 'PartNumber')), plainTag(textOf(part, 'ETag')));
-      for (const child of part.children)
-        if (child.name.startsWith('Checksum')) checksums.add(child.name);
+      hasCrc ||= textOf(part, 'ChecksumCRC32') !== undefined;
     }
-    const hasCrc = checksums.delete('ChecksumCRC32');
     const upload = { s3, name, id, file, partSize: partSizeOf(s3, file), hasCrc, tags };
-    // Another program's upload may need a checksum that is not computed here.
-    let isSame = tags.size > 0 && checksums.size === 0;
+    let isSame = tags.size > 0;
     for (const [number, tag] of tags) {
       if (!isSame) break;
       const { start, end } = rangeOf(upload, number);
@@ -183,7 +165,6 @@ async function listUploads(s3: S3, name: string): Promise<string[]> {
 async function startUpload(s3: S3, name: string, file: UploadFile): Promise<Upload> {
   const request = { method: 'POST', name, query: { uploads: '' }, headers: WITH_CRC };
   const response = await s3.send(request);
-  requireSupport(response, 'x-amz-checksum-algorithm');
   const id = textOf(rootOf(response), 'UploadId') || notS3(response);
   // A storage that does not confirm it may refuse the checksums.
   const hasCrc = response.headers['x-amz-checksum-algorithm'] === 'CRC32';
@@ -193,7 +174,7 @@ async function startUpload(s3: S3, name: string, file: UploadFile): Promise<Uplo
 async function abort(s3: S3, name: string, uploadId: string): Promise<void> {
   const request = { method: 'DELETE', name, query: { uploadId }, idempotent: true };
   const response = await s3.send(request);
-  if (!isSuccess(response) && response.status !== 404) throw s3Error(response);
+  if (response.status !== 404) requireSuccess(response);
 }
 
 /**
@@ -269,8 +250,7 @@ async function sendPart(
   };
   const response = await s3.send({ method: 'PUT', name, query, headers, body, idempotent: true });
   if (s3Code(response) === 'NoSuchUpload') throw uploadGone(name);
-  if (!isSuccess(response)) throw s3Error(response);
-  const tag = plainTag(response.headers.etag);
+  const tag = plainTag(requireSuccess(response).headers.etag);
   if (tag !== md5 && !isEncrypted(response))
     throw arrivedWrong(name, `part ${number} has the wrong ETag`);
   tags.set(number, tag);
@@ -293,36 +273,30 @@ async function complete(
   );
   const headers = { 'content-type': 'application/xml', ...(!replace && { 'if-none-match': '*' }) };
   let ownTag: string | undefined;
-  let failure: unknown;
+  let failure: ImgctlError | undefined;
   try {
     const query = { uploadId: id };
     const request = { method: 'POST', name, query, headers, body, patience: COMPLETION };
-    const response = await s3.send(request);
-    if (!replace) requireSupport(response, 'If-None-Match');
-    const root = rootOf(response);
-    ownTag = plainTag(textOf(root, 'ETag')) || undefined;
+    ownTag = plainTag(textOf(rootOf(await s3.send(request)), 'ETag')) || undefined;
     await removeOtherUploads(s3, name, id);
   } catch (error) {
     if (!(error instanceof ImgctlError)) throw error;
     if (error.status === 412 || error.status === 409) throw conflict(name, s3.address);
+    // A later run would continue the upload, which would be refused again.
+    if (error.code === 'bad-answer') await abort(s3, name, id).catch(() => {});
     const isGone = error.code === 'not-found';
     const isLost = error instanceof TransportError ? error.sent : error.code === 'server-error';
-    if (!isGone && !isLost) {
-      // A later run would continue the upload, which would be refused again.
-      if (error.code === 'bad-answer') await abort(s3, name, id).catch(() => {});
-      throw error;
-    }
+    if (!isGone && !isLost) throw error;
     failure = isGone ? uploadGone(name) : error;
   }
   const stored = await findStored(s3, name);
-  // With keys of the storage's own, the ETag is no MD5.
+  // With keys of the storage's own, ETags are no MD5: then only the response has that of the object.
   const isMd5 = parts.every(({ md5 }, index) => tags.get(index + 1) === md5);
-  const isRight = stored?.size === file.size && (!isMd5 || stored.tag === multipartTag(parts));
+  const tag = isMd5 ? multipartTag(parts) : ownTag;
+  const isRight = stored?.size === file.size && (tag ?? stored.tag) === stored.tag;
+  if (isRight && (tag !== undefined || !failure)) return tag && stored.state;
   // If the response was lost, what is there says whether the upload was completed.
-  if (failure && stored && !isRight && !replace) throw conflict(name, s3.address);
-  if (failure && !(isRight && isMd5)) throw failure;
-  // Of an ETag that is no MD5, only the one of the own upload belongs to these bytes.
-  if (isRight) return isMd5 || stored.tag === ownTag ? stored.state : undefined;
+  if (failure) throw stored && !replace ? conflict(name, s3.address) : failure;
   if (!stored) throw arrivedWrong(name, 'it is missing');
   // It is surely ours if it has the ETag that the storage gave it when it was completed.
   const removal = { method: 'DELETE', name, idempotent: true };

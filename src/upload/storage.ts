@@ -89,8 +89,7 @@ export function partName(name: string, system: System): string {
 
 /** True for a part of another upload to the same name. */
 export function isRival(name: string, part: string): boolean {
-  const [start = ''] = /^\.imgctl-[0-9a-f]{16}-/.exec(part) ?? [];
-  return name !== part && name.startsWith(start);
+  return name !== part && name.startsWith(part.slice(0, '.imgctl-0123456789abcdef-'.length));
 }
 
 /** Long names of hosts often begin alike, so that the beginning alone would mix them up. */

@@ -8,9 +8,10 @@ import { pathToFileURL } from 'node:url';
 import { parseFault } from '../../src/emulator/faults.ts';
 import type { EmulatorSettings, RequestRecord } from '../../src/emulator/service-options.ts';
 import { serve } from './emulator.ts';
-import { runCli, temporaryDirectory } from './io.ts';
+import { fakeIo, runCli, temporaryDirectory } from './io.ts';
 import { manifestOf, packTar, sampleMembers, type TarMember } from './package-writer.ts';
 import { ACCESS_KEY, serveS3 } from './s3-server.ts';
+import { type Handler, scriptedServer } from './scripted-server.ts';
 import { configDirectory, emulatorUser, PASSWORD } from './users.ts';
 
 /** Returns descriptor, manifest, disk and a data file of this size, whose bytes depend on the seed. */
@@ -139,4 +140,18 @@ export async function uploadUser(kind: (typeof STORAGES)[number]) {
   const { folder, env, ...rest } = await folderUser();
   const settings = { 'upload-url': pathToFileURL(folder).href };
   return { ...rest, folder, settings, env: { ...env, ...PASSWORD } };
+}
+
+/** Starts a push of web.ova to a storage that is a script. */
+export async function pushToScript(kind: 'dav' | 's3', script: Handler) {
+  const { env, work, imgctl } = await storageUser(kind);
+  const { baseUrl, requests } = await scriptedServer(script);
+  await imgctl(`config set upload-url ${kind}+${baseUrl}/bucket`);
+  const file = writeOva(work, 'web');
+  const start = (options = '--no-sync', time = Date.now()) => {
+    const io = fakeIo({ env, time });
+    const argv = `push ${file} --retries 0 --part-size 5M ${options}`.split(' ');
+    return { io, ended: runCli(argv, io) };
+  };
+  return { file, requests, start, push: () => start().ended };
 }

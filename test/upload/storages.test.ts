@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { selfSigned } from '../support/certificate.ts';
 import { failed } from '../support/io.ts';
 import { tlsTo, tunnelTo } from '../support/sockets.ts';
-import { SECRETS, storageUser, writeOva, writeOvf } from '../support/uploads.ts';
+import { pushToScript, SECRETS, storageUser, writeOva, writeOvf } from '../support/uploads.ts';
 
 const OPTIONS = '--poll-interval 5ms --retries 1 --part-size 5M';
 /** Several chunks of a request, one part of an upload to S3. */
@@ -233,3 +233,18 @@ describe.each(['dav', 's3'] as const)('push to %s', (kind) => {
     expect(JSON.stringify(seen.storage)).not.toContain(PROXY_PAIR);
   });
 });
+
+it.each([
+  ['dav', { 'retry-after': '90' }, 'in 1 min 30 s, at '],
+  ['s3', { 'retry-after': '90' }, 'in 1 min 30 s, at '],
+  ['dav', {}, 'later\n'],
+] as const)(
+  'push to %s refused with 429 and %j says when to try again',
+  async (kind, headers, when) => {
+    const { start } = await pushToScript(kind, () => ({ status: 429, headers }));
+    const text = new RegExp(
+      `^imgctl: too many requests to 127.* \\(429\\)\nhint: try again ${when}`,
+    );
+    expect(await start('--no-sync', 0).ended).toEqual(failed(6, text));
+  },
+);

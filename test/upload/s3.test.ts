@@ -1,0 +1,274 @@
+// S3 storages that answer without end, leave features out, or show something else than they were sent.
+
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { failed } from '../support/io.ts';
+import { DROP, type Handler, type ScriptedRequest } from '../support/scripted-server.ts';
+import { pushToScript, storageUser, writeOva } from '../support/uploads.ts';
+
+/** What an S3 storage does with the upload of one part, and what a test changes of it. */
+function s3(changes: {
+  /** The size of the object, instead of that of the upload. */
+  readonly size?: number;
+  readonly list?: (request: Parameters<Handler>[0], index: number) => string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly etag?: string;
+  /** What the object holds. */
+  readonly content?: () => Buffer<ArrayBuffer>;
+}): Handler {
+  const { headers = {}, list } = changes;
+  let md5 = Buffer.alloc(0);
+  let stored = '';
+  let size = 0;
+  return (request, index) => {
+    const { method, url, headers: sent } = request;
+    const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(String(sent.range)) ?? [];
+    const content = changes.content?.() ?? Buffer.alloc(0);
+    if (first) return { status: 206, body: content.subarray(Number(first), Number(last) + 1) };
+    if (method === 'GET') return { body: `<List>${list?.(request, index) ?? ''}</List>` };
+    if (method === 'DELETE') stored = '';
+    if (method === 'PUT') {
+      md5 = Buffer.from(String(sent['content-md5']), 'base64');
+      size = changes.size ?? Number(sent['content-length']);
+      return { headers: { ...headers, etag: changes.etag ?? md5.toString('hex') } };
+    }
+    if (method === 'HEAD' && stored === '') return { status: 404 };
+    if (method === 'HEAD')
+      return { headers: { ...headers, etag: `"${stored}"`, 'content-length': size } };
+    const isStart = url.searchParams.has('uploads');
+    if (isStart) return { body: '<Done><UploadId>1</UploadId></Done>' };
+    if (method === 'POST')
+      stored = changes.etag ?? `${createHash('md5').update(md5).digest('hex')}-1`;
+    return { body: `<Done><ETag>${stored}</ETag></Done>` };
+  };
+}
+
+const OPAQUE = {
+  headers: { 'x-amz-server-side-encryption': 'aws:kms' },
+  etag: '0123456789abcdef0123456789abcdef-1',
+};
+
+describe('push to an S3 storage', () => {
+  it.each([
+    ['uploads repeats its marker', 'uploads', () => 'same', 2, '--no-sync'],
+    ['uploads never ends', 'uploads', (index: number) => `${index}`, 1_000, '--no-sync'],
+    ['parts never ends', 'uploadId', () => '1', 2, '--no-sync'],
+    ['objects never ends', 'delimiter', () => 'a', 2, '--dry-run'],
+  ])('whose list of %s fails', async (_what, parameter, marker, pages, options) => {
+    const names = ['NextKeyMarker', 'NextPartNumberMarker', 'NextContinuationToken'];
+    const script = s3({
+      list: ({ url: { searchParams } }, index) => {
+        const next = names.map((name) => `<${name}>${marker(index)}</${name}>`);
+        return searchParams.has(parameter)
+          ? `<IsTruncated>true</IsTruncated>${next.join('')}`
+          : '<Upload><Key>web.ova</Key><UploadId>7</UploadId></Upload>';
+      },
+    });
+    const { start, requests } = await pushToScript('s3', script);
+    const result = await start(options).ended;
+    expect(result).toEqual(failed(1, /^imgctl: .* sent an endless list\nhint: /));
+    const lists = requests.filter(({ method }) => method === 'GET');
+    expect(lists.filter(({ url }) => url.searchParams.has(parameter))).toHaveLength(pages);
+  });
+
+  it.each([
+    ['the right ETag and another size afterwards', { size: 17 }],
+    ['with its own keys another size', { ...OPAQUE, size: 17 }],
+  ])('that shows %s fails, and removes the object', async (_what, changes) => {
+    const { push, requests } = await pushToScript('s3', s3(changes));
+    expect(await push()).toEqual(failed(1, 'the upload of web.ova failed: its size is 17\n'));
+    expect(requests.map(({ method }) => method)).toContain('DELETE');
+  });
+
+  it('that names no ETags of objects keeps the one that another program stored meanwhile', async () => {
+    const script = s3({});
+    let isComplete = false;
+    const { push, requests } = await pushToScript('s3', (request, index) => {
+      const isCompletion = request.method === 'POST' && !request.url.searchParams.has('uploads');
+      isComplete ||= isCompletion;
+      if (isCompletion) return { body: '<Done/>' };
+      if (request.method !== 'HEAD' || !isComplete) return script(request, index);
+      return { headers: { 'content-length': 17 } };
+    });
+    const text = 'the upload of web.ova failed: its size is 17, and it was not removed\n';
+    expect(await push()).toEqual(failed(1, text));
+    const removed = requests.filter(({ method }) => method === 'DELETE');
+    expect(removed.map(({ target }) => target)).toEqual(['/bucket/web.ova?uploadId=1']);
+  });
+
+  const isCompletion = ({ method, url }: ScriptedRequest) =>
+    method === 'POST' && !url.searchParams.has('uploads');
+
+  it('with its own keys that shows another ETag than it gave the upload fails', async () => {
+    const script = s3(OPAQUE);
+    let isComplete = false;
+    const { push } = await pushToScript('s3', async (request, index) => {
+      isComplete ||= isCompletion(request);
+      const response = await script(request, index);
+      if (request.method !== 'HEAD' || !isComplete) return response;
+      return { headers: { ...response.headers, etag: '"of-another-push"' } };
+    });
+    const text = 'its ETag is of-another-push, and it was not removed\n';
+    expect(await push()).toEqual(failed(1, text));
+  });
+
+  it('with its own keys that completes an upload without a response is read back', async () => {
+    let content = Buffer.alloc(0);
+    const script = s3({ ...OPAQUE, content: () => content });
+    const { file, push } = await pushToScript('s3', async (request, index) => {
+      const response = await script(request, index);
+      return isCompletion(request) ? DROP : response;
+    });
+    content = readFileSync(file);
+    expect(await push()).toMatchObject({ exitCode: 0 });
+  });
+
+  it('that takes longer than --timeout to join the parts succeeds', async () => {
+    const script = s3({});
+    const { start } = await pushToScript('s3', async (request, index) => {
+      if (isCompletion(request)) await wait(1_500);
+      return script(request, index);
+    });
+    const result = await start('--no-sync --timeout 1s').ended;
+    expect(result).toMatchObject({ exitCode: 0 });
+  });
+
+  it.each([
+    ['a part says that the file may have changed', 'PUT', 'BadDigest', 'hint: run .* changed'],
+    ['the whole removes the upload', 'POST', 'InvalidPart', '400: InvalidPart'],
+  ])('that refuses %s', async (_what, refused, code, text) => {
+    const script = s3({});
+    const { push, requests } = await pushToScript('s3', (request, index) =>
+      request.method === refused && !request.url.searchParams.has('uploads')
+        ? { status: 400, body: `<Error><Code>${code}</Code></Error>` }
+        : script(request, index),
+    );
+    expect(await push()).toEqual(failed(1, new RegExp(text)));
+    // A later run continues the other parts.
+    const isRemoved = requests.some(({ method }) => method === 'DELETE');
+    expect(isRemoved).toBe(refused === 'POST');
+  });
+
+  it('that completes the upload without an object fails', async () => {
+    const script = s3({});
+    const { push } = await pushToScript('s3', (request, index) => {
+      return request.method === 'HEAD' ? { status: 404 } : script(request, index);
+    });
+    expect(await push()).toEqual(failed(1, 'the upload of web.ova failed: it is missing\n'));
+  });
+
+  it('whose ETags are no digests is read back to compare it, and then no more', async () => {
+    let content = Buffer.alloc(0);
+    const { file, push, start, requests } = await pushToScript(
+      's3',
+      s3({ ...OPAQUE, content: () => content }),
+    );
+    await push();
+    const pushLater = async () => {
+      const { stderr } = await start('--no-sync', Date.now() + 10_000).ended;
+      return [stderr.split('\n').at(-2), requests.splice(0).some(({ headers }) => headers.range)];
+    };
+    const right = readFileSync(file);
+    content = Buffer.from(right);
+    content[content.length - 1] = 1;
+    expect(await pushLater()).toEqual([expect.stringContaining('hint: rename your file'), true]);
+    content = right;
+    expect(await pushLater()).toEqual(['imgctl: web.ova: already there', true]);
+    expect(await pushLater()).toEqual(['imgctl: web.ova: already there', false]);
+  });
+
+  it.each([
+    ['32M', '6M'],
+    ['6M', '6M'],
+    ['6M', '7M'],
+    // 7 MiB and 8 MiB make 4 parts of it.
+    ['7M', '5M'],
+  ])('that has the file in parts of %s compares it with --part-size %s', async (own, size) => {
+    const { imgctl, work, folder } = await storageUser('s3');
+    const file = writeOva(work, 'web', 27 * 2 ** 20);
+    await imgctl(`push ${file} --no-sync --part-size ${own}`);
+    const { stderr } = await imgctl(`push ${file} --no-sync --part-size ${size}`);
+    expect(stderr).toContain('web.ova: already there\n');
+    expect(readFileSync(path.join(folder, 'web.ova')).equals(readFileSync(file))).toBe(true);
+  });
+
+  it('that answers 503 gets each attempt with a signature of its own time', async () => {
+    const script = s3({});
+    const { start, requests } = await pushToScript('s3', (request, index) => {
+      const isFirst = requests.filter(({ method }) => method === 'PUT').length === 1;
+      const isBusy = request.method === 'PUT' && isFirst;
+      return isBusy ? { status: 503, headers: { 'retry-after': '60' } } : script(request, index);
+    });
+    const { ended } = start('--no-sync --retries 1', Date.now());
+    expect((await ended).exitCode).toBe(0);
+    const puts = requests.filter(({ method }) => method === 'PUT');
+    expect(new Set(puts.map(({ headers }) => headers['x-amz-date'])).size).toBe(2);
+  });
+
+  it.each([
+    ['x-amz-checksum-algorithm', 501, 'NotImplemented', 'hint: use a storage that supports CRC-32'],
+    ['If-None-Match', 501, 'NotImplemented', 'supports CRC-32 checksums and If-None-Match; '],
+    ['If-None-Match', 400, 'InvalidArgument', '(400: InvalidArgument: '],
+  ])(
+    'that does not support %s (%i %s) says so, and keeps nothing',
+    async (header, status, code, text) => {
+      const script = s3({});
+      const { push, requests } = await pushToScript('s3', (request, index) =>
+        header.toLowerCase() in request.headers
+          ? { status, body: `<Error><Code>${code}</Code><Message>${header}.</Message></Error>` }
+          : script(request, index),
+      );
+      const result = await push();
+      expect(result).toEqual(failed(1, new RegExp(` refused POST .*${header}`)));
+      expect(result.stderr).toContain(text);
+      const ids = (method: string) =>
+        requests.filter((each) => each.method === method && each.url.searchParams.has('uploadId'));
+      expect(ids('DELETE')).toHaveLength(Math.min(ids('PUT').length, 1));
+    },
+  );
+
+  it('that knows no CRC-32 gets none', async () => {
+    const { push, requests } = await pushToScript('s3', s3({}));
+    expect((await push()).exitCode).toBe(0);
+    const [part] = requests.filter(({ method }) => method === 'PUT');
+    expect(part?.headers).toHaveProperty('content-md5');
+    expect(part?.headers).not.toHaveProperty('x-amz-checksum-crc32');
+  });
+
+  it.each([
+    ['a part without checksum continues it', '', 0],
+    ['a CRC-32 continues it', '<ChecksumCRC32>AAAAAA==</ChecksumCRC32>', 0],
+    ['no parts starts a new one', undefined, 1],
+  ])('that has an upload with %s', async (_what, checksum, starts) => {
+    let md5 = '';
+    const script = s3({
+      list: ({ url: { searchParams } }) => {
+        const tag = `<PartNumber>1</PartNumber><ETag>${md5}</ETag>`;
+        if (searchParams.has('uploadId'))
+          return checksum === undefined ? '' : `<Part>${tag}${checksum}</Part>`;
+        return '<Upload><Key>web.ova</Key><UploadId>7</UploadId></Upload>';
+      },
+    });
+    const { file, push, requests } = await pushToScript('s3', script);
+    md5 = createHash('md5').update(readFileSync(file)).digest('hex');
+    await push();
+    const posts = requests.filter(({ method }) => method === 'POST');
+    expect(posts.filter(({ url }) => url.searchParams.has('uploads'))).toHaveLength(starts);
+  });
+
+  it('does not continue an upload that has a part of another file', async () => {
+    const { imgctl, work, seen, stored } = await storageUser('s3', ['PUT /s3/*=500,every=2']);
+    const name = (seed: string) => writeOva(work, 'web', 11 * 2 ** 20, seed);
+    const options = '--no-sync --part-size 5M --parallel 1 --retries';
+    await imgctl(`push ${name('a')} ${options} 0`);
+    const before = seen.storage.length;
+    expect((await imgctl(`push ${name('b')} ${options} 3`)).exitCode).toBe(0);
+    const requests = seen.storage.map(({ request }) => request);
+    expect(requests.slice(before)).toContainEqual(expect.stringMatching(/^PUT .*partNumber=1&/));
+    expect(requests.filter((each) => /^DELETE .*uploadId=/.test(each))).toHaveLength(1);
+    expect(stored()).toEqual(['web.ova']);
+  });
+});
