@@ -20,7 +20,7 @@ import type { Format } from './output/formats.ts';
 import { type ColorChoice, decideTerminal, type Terminal } from './output/terminal.ts';
 import { type Column, type Layout, type Surface, View, type ViewOptions } from './output/view.ts';
 import type { Row } from './output/writers.ts';
-import { incompatible, quoted, suggest } from './query/suggest.ts';
+import { incompatible, nearest, quoted } from './query/suggest.ts';
 import { openSession, type Session, type SessionOptions } from './session/session.ts';
 import { type CachedToken, TokenCache } from './session/token-cache.ts';
 import { describeEvent } from './session/trace.ts';
@@ -196,9 +196,9 @@ export class Context implements ConsoleStyle {
     const { profile, loginCommand } = settings;
     // Only a login creates a profile; other commands need one, or a base URL from elsewhere.
     if (isUnknown(profile, this.config) && settings.get('base-url') === undefined) {
-      const hint = suggest(profile, [...this.config.profiles.keys()], 'imgctl profile list');
+      const meant = nearest(profile, [...this.config.profiles.keys()]);
       throw new ImgctlError('config', `unknown profile ${quoted(profile)}`, {
-        hint: `${hint} (to create it: ${loginCommand})`,
+        hint: `${meant ? `did you mean ${meant}? else ` : ''}create it with: ${loginCommand}`,
       });
     }
     this.#session ??= this.openSession(settings);

@@ -14,7 +14,7 @@ export function describeDuration(milliseconds: number): string {
 
 const HALF_A_DAY = 12 * 3_600_000;
 
-/** Formats a later instant as `in 58 s, at 15:20:36` in the zone of this machine, rounded up to a second. */
+/** Formats a later instant as `at 15:20:36 (in 58 s)` in the zone of this machine, rounded up to a second. */
 export function describeLater(instant: number, now: number): string {
   const rounded = Math.ceil(instant / 1000) * 1000;
   const date = new Date(rounded);
@@ -24,7 +24,7 @@ export function describeLater(instant: number, now: number): string {
   const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
   const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-');
   const wait = rounded - now;
-  return wait > HALF_A_DAY ? `on ${day} at ${time}` : `in ${describeDuration(wait)}, at ${time}`;
+  return wait > HALF_A_DAY ? `on ${day} at ${time}` : `at ${time} (in ${describeDuration(wait)})`;
 }
 
 /** Formats as `1 byte`, `185 bytes`, `67 KiB` or `1.5 GiB`. */

@@ -20,14 +20,14 @@ export const TOPIC_NAMES: readonly string[] = TOPICS.map(({ name }) => name);
 
 export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Block[]>> = {
   options: [
-    'These options work with every command, before or after its name:',
+    'These options work with every command that uses them, before or after its name:',
     { terms: ALL_GLOBAL_OPTIONS.map(optionTerm) },
     'A duration is a number with a unit: 500ms, 30s, 5m, 1h, 2d or 3w. An option overrides the environment variable and the setting of the same name.',
     { shell: ['imgctl images list --json', 'imgctl whoami --profile staging --timeout 5s'] },
   ],
 
   filters: [
-    'Words: the name of an image must match every word, in every command. Case is ignored. A word of digits and dots is a whole number: 8 matches 8 and 8.10, but not 18, 9.8 or x86_64. Any other word matches anywhere, but not within a number. To find any text, use ~.',
+    'Words: the name of an image must match every word, in every command. Case is ignored. Numbers match as a whole: 8 matches 8 and 8.10, but not 18, 9.8 or x86_64. Text matches any part of a name. To find any text or number, use ~.',
     { shell: ['imgctl images list ubuntu 22.04', "imgctl images list -f 'name~2024'"] },
     "Filters: a field, an operator and a value: -f 'id<=1100', in quotes because of the shell, or -f id,le,1100. Only the first two commas separate, so a value can contain commas. With several filters, all must match.",
     {
@@ -53,7 +53,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     'Times: created_on and updated_on accept one of these:',
     {
       terms: [
-        ['30d, 2w, 12h, 15m', 'this long ago, also with a minus (with +: in the future)'],
+        ['15m, 12h, 30d, 2w, 1y', 'this long ago'],
         ["2024-01-31, '2024-01-31 12:00'", 'in your own time zone, as tables show times'],
         ['2024-01-31T12:00:00Z', 'ISO 8601 with its offset'],
         ["'2018-07-18 Wed 15:36:49 EDT'", 'as the service writes it'],
@@ -67,11 +67,10 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     },
     'If a zone has several meanings, such as IST or BST, a time is compared in all of them. If they disagree, the image is shown, and a warning counts such images. CST, CDT, MST, MDT, PST and PDT are the North American zones.',
     'Sorting: -s field or -s field,desc. Repeat -s to sort by several fields, most significant first. With one key the service sorts, by its own rules. With several, or with name:version, imgctl sorts: missing values first, text by code point.',
-    'The service gets at most one filter, to save pages. imgctl checks every image itself, so a list is complete even if the service compares text in another way.',
   ],
 
   choosing: [
-    'Words: text without digits matches any part of a name. In text with digits, each number matches a whole number; -, _, . and space are alike, and optional between a letter and a digit: rocky9 matches Rocky-9. Digits alone match where a version begins: 8 matches 8 and 8.10, not 18, 9.8 or x86_64; 22.04 matches 22-04.',
+    'Words: text without digits matches any part of a name. Numbers match as a whole; -, _, . and space are alike, and optional between a letter and a digit: rocky9 matches Rocky-9. Digits alone match where a version begins: 8 matches 8 and 8.10, not 18, 9.8 or x86_64; 22.04 matches 22-04.',
     { shell: ['imgctl images list ubuntu 22.04'] },
     'Versions: digits joined by dots, with a letter, sp, rc, alpha or beta that touches them: 22.04, v1.2, 7.0U3c, SP5, rc1. A v before digits says nothing.',
     `Not versions: ${describeHiddenWords()}. Hashes of 7 to 40 hexadecimal digits have no order.`,
@@ -130,8 +129,8 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         'imgctl images list -o csv --time local',
       ],
     },
-    'Programs: the help of each command names the fields of its JSON output; "imgctl commands --json" lists every command with the types of its fields. Within a major version, fields are added, but never renamed or removed; ignore those you do not know.',
-    'A missing value is - in a table, and an empty cell in csv and tsv. An empty result is [] in json and yaml, nothing in ndjson, only the header in csv and tsv, and a note on stderr instead of a table. The exit code is 0 unless you add --fail-empty.',
+    'Programs: the help of each command names the fields of its JSON output; "imgctl commands --json" lists every command with the types of its fields. From 1.0.0 on, within a major version, fields are added, but never renamed or removed; ignore those you do not know.',
+    'A missing value is - in a table, and an empty cell in csv and tsv. An empty result is [] in json and yaml, nothing in ndjson, only the header in csv and tsv; instead of a table, a terminal gets a note. The exit code is 0 unless you add --fail-empty.',
     'Control characters are never printed raw on a terminal: they are escaped as in JSON, for example \\u001b. Colour is used on a terminal only; --color, NO_COLOR, FORCE_COLOR and TERM=dumb override that. On a narrow terminal, a table hides data_store, then folder, unless -c names them, and cuts names in the middle, but never ids or times. If that is not enough, each image is shown as a record. A line below the table names the hidden columns; --no-trunc shows everything.',
   ],
 
@@ -188,7 +187,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     },
     'If a token is needed and none is valid, the password comes from the first of these that is set: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the setting password-file, the password command, the credential helper, and the system keychain (if "imgctl login --store-password" stored it there). Only "imgctl login" prompts for it. No option ever takes a secret.',
     'A credential helper is a program that speaks Docker\'s protocol: "imgctl config set credential-helper pass" runs docker-credential-pass. Others are wincred, osxkeychain and secretservice.',
-    'A shell runs the password command. The command, the credential helper and the keychain program (secret-tool, security) must finish within 30 s; a password file must give its line within that time. A password command that still runs 2 s after its first line is ended, and that line is the password. These programs do not see secrets in variables such as IMGCTL_PASSWORD and IMGCTL_TOKEN. The mode of a password file is not checked, because mounted secrets have their own modes.',
+    'A shell runs the password command. The command, the credential helper and the keychain program (secret-tool, security) must finish within 30 s; a password file must give its line within that time. A password command that still runs 2 s after its first line is stopped; that line is the password. These programs do not see secrets in variables such as IMGCTL_PASSWORD and IMGCTL_TOKEN. The mode of a password file is not checked, because mounted secrets have their own modes.',
   ],
 
   fleet: [
@@ -210,7 +209,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
       ],
     },
     'The store holds the token, a lock and the state of the token request limit, under keys such as imgctl:{digest}:token. All keys expire. Each machine also caches the token and uses it while it is valid.',
-    'If the store cannot be used within 2 s, imgctl prints one warning and uses the tokens of this machine. Each machine then requests its own token, if the limit allows. A token sealed with another key is left alone.',
+    'If the store cannot be used within 2 s, imgctl prints one warning and uses the tokens of this machine. Each machine then requests its own token, if the limit allows. A token sealed with another key is neither used nor changed.',
     'With --wait-for-token DURATION, or the setting wait-for-token, a command waits if the service allows no login now, instead of exiting with 6. If another machine gets a token meanwhile, the command uses it.',
     'doctor checks the store, and whoami shows which one is used. Do not log in on every machine, because each login requests a token: set base-url, username and password-file with "imgctl config set". logout deletes only the token of this machine; logout --all also deletes the shared one.',
   ],

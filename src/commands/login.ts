@@ -39,7 +39,7 @@ type Options = Parsed<typeof OPTIONS>;
 
 export const login = command({
   name: 'login',
-  summary: 'log in and cache an access token',
+  summary: 'log in to a service',
   description: [
     'You are prompted for anything you leave out, and again after a wrong password, up to three times. The address and user name are saved first, so you need not retype them if the login fails. Values that the profile already has are replaced only after success.',
     'A password command or file is saved in the profile, so that other commands can renew an expired token. A command must finish within 30 s and cannot prompt.',

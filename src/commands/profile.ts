@@ -33,7 +33,7 @@ export const profile: CommandSpec = {
       name: 'list',
       summary: 'list profiles',
       description: [
-        'Shows what each profile stores. Options and environment variables are ignored, and the service is not contacted. In a table, * marks the default profile. The column password says where commands get the password; if it is empty, you type it.',
+        'Shows what each profile stores. Options and environment variables are ignored, and the service is not contacted. In a table, * marks the default profile. The column password says where commands get the password; if it is empty, commands cannot renew the token: log in.',
       ],
       examples: ['imgctl profile list', "imgctl profile list --json | jq -r '.[].name'"],
       fields: COLUMNS,

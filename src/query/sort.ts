@@ -16,18 +16,18 @@ export const SORT_FIELDS = [...FIELDS, VERSION_KEY] as const;
 type SortKey = Pick<ReturnType<typeof parseSort>, 'field' | 'direction'>;
 
 export function parseSort(text: string) {
-  const where = `--sort ${quoted(text)}`;
   const [fieldName = '', directionName = 'asc', extra] = text.split(',');
   const meant = meantSort(text);
   if (meant !== undefined) {
-    throw new ImgctlError('usage', `unknown field ${quoted(fieldName)} in ${where}`, {
+    throw new ImgctlError('usage', `unknown field ${quoted(fieldName)} in --sort`, {
       hint: `did you mean ${meant}?`,
     });
   }
+  const where = '--sort';
   const field = parseChoice(fieldName, { noun: 'field', valid: SORT_FIELDS, where });
   const direction = parseChoice(directionName, { noun: 'direction', valid: DIRECTIONS, where });
   if (extra !== undefined) {
-    throw new ImgctlError('usage', `too many parts in ${where}`, {
+    throw new ImgctlError('usage', `too many parts in --sort ${quoted(text)}`, {
       hint: 'use --sort field,direction once per key, the most significant key first',
     });
   }

@@ -62,7 +62,7 @@ export async function openSession(options: SessionOptions) {
       password: unattendedPassword(settings, io),
       client: () => client,
       loginCommand,
-      limitOverride: `${loginCommand} --ignore-limit`,
+      canWait: true,
       baseUrl: account.baseUrl,
       patience: settings.get('wait-for-token') ?? 0,
       onWait: (milliseconds) =>

@@ -40,7 +40,7 @@ interface TokensOptions {
   readonly client: () => Client;
   readonly loginCommand: string;
   /** The command that ignores the remembered limit. */
-  readonly limitOverride?: string;
+  readonly canWait?: boolean;
   readonly baseUrl: string;
   /** Milliseconds to wait for the end of the token request limit. */
   readonly patience?: number;
@@ -197,13 +197,12 @@ export class Tokens implements TokenSource {
   }
 
   #limitReached(resetsAt: number): ImgctlError {
-    const { limitOverride } = this.#options;
+    const { canWait } = this.#options;
     const now = this.#options.io.now();
     const wait = `${Math.max(5, Math.ceil((resetsAt - now) / 60_000))}m`;
-    const override =
-      limitOverride && `, add --wait-for-token ${wait}, or ask the service now: ${limitOverride}`;
+    const orWait = canWait && `, or wait with --wait-for-token ${wait}`;
     return new ImgctlError('rate-limited', 'token request limit reached', {
-      hint: `try again ${describeLater(resetsAt, now)}${override ?? ''}`,
+      hint: `try again ${describeLater(resetsAt, now)}${orWait ?? ''}`,
     });
   }
 

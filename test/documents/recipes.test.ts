@@ -1,12 +1,17 @@
 // The recipes in docs/: units, workflows, Terraform, Packer and MCP clients run commands that work.
 
+import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { runCli, temporaryDirectory } from '../support/io.ts';
 import { valuesOf } from '../support/metrics.ts';
 import { writeSampleOva } from '../support/package-writer.ts';
 import { ACL } from '../support/redis.ts';
+import { missing, skipped } from '../support/requirements.ts';
+import { ACCESS_KEY } from '../support/s3-server.ts';
+import { folderUser, SECRETS, storageUser, writeOva } from '../support/uploads.ts';
 import { emulatorUser, PASSWORD } from '../support/users.ts';
 
 const DOCS = path.resolve(import.meta.dirname, '../../docs');
@@ -91,6 +96,39 @@ it('docs/ names only metrics that a sync writes', async () => {
   const named = new Set(EVERYTHING.match(/\bimgctl_sync_\w+/g));
   expect([...named].sort()).toEqual(known.sort());
 });
+
+const REMOVALS = [
+  ['rm', folderUser],
+  ['curl', () => storageUser('dav')],
+  ['aws', () => storageUser('s3')],
+] as const;
+
+for (const [program, createUser] of REMOVALS) {
+  const reason = missing('bash', program);
+  const title = `docs/push.md removes an image with ${program}${skipped(reason)}`;
+  it.skipIf(reason)(title, async () => {
+    const user = await createUser();
+    const { folder, imgctl, work, stored } = user;
+    await imgctl(`push ${writeOva(work, 'appliance')}`);
+    expect(stored()).toEqual(['appliance.ova']);
+    const [, line = ''] =
+      new RegExp(`^\\| \\w+ \\| \`(${program} .*)\` \\|$`, 'm').exec(read('push.md')) ?? [];
+    const { 'upload-url': url = '' } = 'settings' in user ? user.settings : {};
+    const script = line
+      .replace('/mnt/uploads', folder)
+      .replace('https://uploads.example.com/alice', url.replace('dav+', ''))
+      .replace('https://s3.example.com', url.replace('s3+', '').replace(/\/s3$/, ''))
+      .replace('BUCKET/PREFIX', 's3')
+      .replace('alice:$(pass show uploads)', `demo:${SECRETS.storage}`);
+    const aws = { AWS_ACCESS_KEY_ID: ACCESS_KEY, AWS_SECRET_ACCESS_KEY: SECRETS.storage };
+    const { PATH, HOME } = process.env;
+    const region = { AWS_DEFAULT_REGION: 'us-east-1' };
+    await promisify(execFile)('bash', ['-ec', script], { env: { PATH, HOME, ...aws, ...region } });
+    expect(stored()).toEqual([]);
+    expect((await imgctl('sync --wait')).exitCode).toBe(0);
+    expect((await imgctl('my-images -q')).stdout).toBe('');
+  });
+}
 
 it('docs/unattended.md gives the Redis user the rights that the tests use', () => {
   expect(read('unattended.md')).toContain(`user imgctl on >PASSWORD ${ACL}\n`);

@@ -94,7 +94,8 @@ const SILENT = /^imgctl (?:login|completion|config set|images changes)\b|>>? ~/m
 describe.skipIf(MISSING)(`the shell blocks${MISSING}`, () => {
   it.each(BLOCKS)('of %s run: %s', async (page, text) => {
     // Some blocks log in as other users.
-    await runBlock(page, 'imgctl login -q --base-url https://images.example.com -u alice');
+    const login = 'imgctl login -q --base-url https://images.example.com -u alice';
+    await runBlock(page, `${login}; imgctl config set upload-url /mnt/uploads`);
     const { stdout } = await runBlock(page, text);
     if (!SILENT.test(text)) expect(stdout).toMatch(/./);
   });

@@ -10,7 +10,7 @@ import { imagesSnapshot } from './snapshot.ts';
 
 export const images: CommandSpec = {
   name: 'images',
-  summary: 'list and show images of the public catalogue',
+  summary: 'list and show images',
   examples: ['imgctl images list ubuntu -n 5', 'imgctl images get 1003'],
   subcommands: [imagesList, imagesGet, imagesLatest, imagesChanges, imagesSnapshot, imagesLock],
 };

@@ -32,7 +32,7 @@ const COLUMNS: readonly Column[] = [
 const OPTIONS = [
   option(
     '--max-hardware <version>',
-    'warn about newer virtual hardware (such as vmx-13), sound cards, USB and parallel ports',
+    'warn about hardware newer than this, such as vmx-13, and about sound cards, USB and parallel ports',
   ),
   GET_OPTION,
 ] as const;

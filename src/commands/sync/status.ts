@@ -393,7 +393,12 @@ export async function follow(
         if (!(error instanceof ImgctlError)) throw error;
         const isUnseen = error.code === 'not-found' && mayBeUnseen(io.now());
         if (!isUnseen && !TRANSIENT.includes(error.code)) throw error;
-        report(`${error.message}${isUnseen ? ' yet' : ''}; retrying`);
+        const failing = error.status ? `still failing (${error.status})` : error.message;
+        const next = io.now() + interval;
+        const what = `sync ${id}: ${isUnseen ? 'not found yet' : failing}`;
+        progress.update(`${what}; retrying`, () => {
+          return `${what}; next try in ${describeDuration(next - io.now())}`;
+        });
         return undefined;
       });
       if (request) {
