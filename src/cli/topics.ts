@@ -112,7 +112,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
   output: [
     'Formats: -o FORMAT, or --json for -o json. IMGCTL_OUTPUT or the setting output changes the default, except for token, config get and config path, which print only a value. The format is the same on a terminal and in a pipe; only colour, width and progress differ.',
     { terms: Object.entries(FORMATS) },
-    'Columns: --columns a,b selects the fields and their order in every format; "all" selects all nine. By default tables, csv and tsv show id, name, folder and updated_on; json, ndjson and yaml show all fields, including those imgctl does not know. --no-header omits the header line of tables, csv and tsv.',
+    'Columns: --columns a,b selects the fields and their order in every format; "all" selects all nine of the service. By default tables, csv and tsv show id, name, folder and updated_on; json, ndjson and yaml show all fields, including those imgctl does not know. --no-header omits the header line of tables, csv and tsv.',
     'Times: --time STYLE selects the format of image timestamps.',
     {
       terms: [

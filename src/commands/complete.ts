@@ -167,12 +167,11 @@ async function candidatesOf(
   value: Value | undefined,
   typed: string,
 ): Promise<Candidates> {
-  const from = value?.from;
+  const { from, listed } = value ?? {};
+  if (listed) return columns(listed, typed);
   switch (from) {
     case undefined:
       return words(value?.words ?? value?.suggested ?? []);
-    case 'columns':
-      return columns(typed);
     case 'cursors':
       return words(cursorNames(context.paths.state));
     case 'files':
@@ -227,11 +226,11 @@ function cachedFolders(context: Context): string[] {
   return [...new Set(folders)].filter(Boolean).sort();
 }
 
-/** Completes a list of fields, separated by commas. */
-function columns(typed: string): Candidates {
+/** Completes a list of these, separated by commas. */
+function columns(listed: readonly string[], typed: string): Candidates {
   const chosen = typed.slice(0, typed.lastIndexOf(',') + 1);
   const taken = chosen.split(',');
-  const all = chosen === '' ? [...FIELDS, 'all'] : FIELDS;
+  const all = chosen === '' ? [...listed, 'all'] : listed;
   const left = all.filter((each) => !taken.includes(each));
   return { ...words(left, chosen), mode: 'nospace' };
 }

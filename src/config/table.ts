@@ -6,7 +6,7 @@ import { builtin } from '../io.ts';
 import { FORMAT_NAMES } from '../output/formats.ts';
 import { FIELDS, parseColumns } from '../query/fields.ts';
 import { TIME_STYLES } from '../query/timestamp.ts';
-import { anyText, choice, duration, type Value, wholeNumber } from './values.ts';
+import { anyText, choice, duration, type Hints, type Value, wholeNumber } from './values.ts';
 
 export interface SettingDefinition {
   readonly summary: string;
@@ -16,10 +16,7 @@ export interface SettingDefinition {
 }
 
 /** A text that a function parses. */
-function parsed<Parsed>(
-  parse: Value<Parsed>['parse'],
-  hints: Pick<Value, 'from' | 'suggested'> = {},
-): Value<Parsed> {
+function parsed<Parsed>(parse: Value<Parsed>['parse'], hints: Hints = {}): Value<Parsed> {
   return { type: 'string', parse, ...hints };
 }
 
@@ -39,7 +36,7 @@ function regionName(text: string, key: string): string {
   throw invalid(key, text, 'use a region such as us-east-1');
 }
 
-const COLUMNS = parsed((text, key) => parseColumns(text, key, FIELDS), { from: 'columns' });
+const COLUMNS = parsed((text, key) => parseColumns(text, key, FIELDS), { listed: FIELDS });
 
 const BOOLEAN = choice('value', ['true', 'false']);
 

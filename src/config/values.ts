@@ -5,7 +5,6 @@ import { parseChoice } from '../query/suggest.ts';
 
 /** Where completion finds the values that are not a fixed choice. */
 export type ValueSource =
-  | 'columns'
   | 'cursors'
   | 'files'
   | 'filters'
@@ -30,6 +29,8 @@ export interface Value<Parsed = unknown> {
   readonly words?: readonly string[];
   /** Words that completion offers, if others are valid too. */
   readonly suggested?: readonly string[];
+  /** Words of which the value is a list, separated by commas. */
+  readonly listed?: readonly string[];
   readonly from?: ValueSource;
   readonly min?: number;
   readonly max?: number;
@@ -52,8 +53,10 @@ export function parseGiven(value: Value, text: string, name: string): unknown {
   return result.value;
 }
 
-/** Any text. @param hints what completion offers */
-export function anyText(hints: Pick<Value, 'from' | 'suggested'> = {}): Value<string> {
+/** What completion offers. */
+export type Hints = Pick<Value, 'from' | 'listed' | 'suggested'>;
+
+export function anyText(hints: Hints = {}): Value<string> {
   return { type: 'string', parse: (text) => text, ...hints };
 }
 

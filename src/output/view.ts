@@ -21,6 +21,8 @@ interface Traits {
   readonly isId?: boolean;
   /** --time formats it. */
   readonly isTime?: boolean;
+  /** Computes the value from the row. It is shown only if -c or --get asks for it. */
+  readonly value?: (row: Row) => unknown;
   /** Returns what a table shows instead of the value. */
   readonly text?: (value: unknown, now: number) => unknown;
 }
@@ -87,7 +89,7 @@ export class View {
     surface: Surface,
     columns: readonly Column[],
     options: ViewOptions = {},
-    { shown = namesOf(columns), cells = shown, wrap, summary }: Layout = {},
+    { shown, cells = shown, wrap, summary }: Layout = {},
   ) {
     const { formatOption, now } = surface;
     const { format, quiet = false } = surface.writer;
@@ -99,12 +101,14 @@ export class View {
     if (quiet && options.columns !== undefined) throw incompatible('--quiet', '--columns');
     if (options.get !== undefined && formatOption) throw incompatible('--get', formatOption);
     const valid = namesOf(columns);
+    const stored = namesOf(columns.filter(([, , , traits]) => !traits?.value));
     const where = `--get '${options.get}'`;
     const get =
       options.get === undefined
         ? undefined
         : parseChoice(options.get, { noun: 'field', valid, where });
-    const chosen = options.columns && parseColumns(options.columns.join(','), '--columns', valid);
+    const chosen =
+      options.columns && parseColumns(options.columns.join(','), '--columns', valid, stored);
     this.#surface = surface;
     this.isText = format === 'table' || isLineFormat(format);
     this.isNdjson = format === 'ndjson';
@@ -114,7 +118,9 @@ export class View {
     const style = this.#timeStyle(options, get);
     this.timeText = (time) => formatTimestamp(time, style, now());
     const texts = new Map<string, (value: unknown) => unknown>();
-    for (const [name, , , { isTime, text } = {}] of columns) {
+    const computed = new Map<string, (row: Row) => unknown>();
+    for (const [name, , , { isTime, text, value } = {}] of columns) {
+      if (value && (get === name || chosen?.includes(name))) computed.set(name, value);
       const { timeText } = this;
       const timed = (value: unknown) => (typeof value === 'string' ? timeText(value) : value);
       if (isTime && style !== 'raw') texts.set(name, timed);
@@ -122,13 +128,14 @@ export class View {
     }
     this.#writer = {
       ...surface.writer,
-      columns: chosen ?? (format === 'table' ? shown : cells),
+      columns: chosen ?? (format === 'table' ? shown : cells) ?? stored,
       // Without --columns json, ndjson and yaml show every field.
       allFields: chosen === undefined,
       idField: columns.find(([, , , traits]) => traits?.isId)?.[0],
       times: columns.filter(([, , , traits]) => traits?.isTime).map(([name]) => name),
       texts,
       lists: namesOf(columns.filter(([, type]) => type.includes('array'))),
+      computed,
       get,
       only: options.urls ? 'url' : undefined,
       header: options.header,

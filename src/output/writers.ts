@@ -20,6 +20,8 @@ export interface WriterOptions extends TableLayout {
   readonly texts?: ReadonlyMap<string, (value: unknown) => unknown>;
   /** Columns that hold lists: null is an empty one. */
   readonly lists?: readonly string[] | undefined;
+  /** Returns a value that the row does not hold, by column. */
+  readonly computed?: ReadonlyMap<string, (row: Row) => unknown>;
   /** Writes only the bare values of this field. */
   readonly get?: string | undefined;
   /** Writes only this field: bare values in a table, json, ndjson and yaml, a column in csv and tsv. */
@@ -58,7 +60,7 @@ export function createListWriter(options: ListOptions): ListWriter {
 }
 
 function createColumnWriter(name: string, options: WriterOptions): ListWriter {
-  const value = (row: Row) => fieldOf(row, name);
+  const value = (row: Row) => fieldOf(row, name, {});
   return createWriter({ ...options, columns: [name] }, value, (rows) =>
     writeText(
       options.sink,
@@ -93,20 +95,26 @@ export async function writeRecord(options: WriterOptions, record: Row): Promise<
   }
 }
 
-function fieldOf(row: Row, name: string, texts?: WriterOptions['texts']): unknown {
-  const value = Object.hasOwn(row, name) ? (row[name] ?? null) : null;
+function fieldOf(
+  row: Row,
+  name: string,
+  { texts, computed }: Pick<WriterOptions, 'texts' | 'computed'>,
+): unknown {
+  const stored = Object.hasOwn(row, name) ? row[name] : null;
+  const value = computed?.get(name)?.(row) ?? stored ?? null;
   const text = value === null ? undefined : texts?.get(name);
   return text ? text(value) : value;
 }
 
-function cellsOf(row: Row, { columns, texts }: ListOptions): unknown[] {
-  return columns.map((name) => fieldOf(row, name, texts));
+function cellsOf(row: Row, options: ListOptions): unknown[] {
+  return options.columns.map((name) => fieldOf(row, name, options));
 }
 
-function dataOf(row: Row, { columns, allFields = true, texts }: WriterOptions): Row {
+function dataOf(row: Row, options: WriterOptions): Row {
+  const { columns, allFields = true, texts } = options;
   if (allFields && !texts?.size) return row;
   const names = columns && !allFields ? columns : Object.keys(row);
-  return Object.fromEntries(names.map((name) => [name, fieldOf(row, name, texts)]));
+  return Object.fromEntries(names.map((name) => [name, fieldOf(row, name, options)]));
 }
 
 /**
@@ -114,10 +122,10 @@ function dataOf(row: Row, { columns, allFields = true, texts }: WriterOptions): 
  * @throws ImgctlError not-found, at the end
  */
 function createBareWriter(field: string, options: ListOptions): ListWriter {
-  const { sink, texts, lists } = options;
+  const { sink, lists } = options;
   return createWriter({ ...options, format: 'table' }, String, async (rows) => {
     const values = rows.flatMap((row) => {
-      const value = fieldOf(row, field, texts);
+      const value = fieldOf(row, field, options);
       return row[field] === null && lists?.includes(field) ? [] : value;
     });
     const missing = values.filter((value) => value === null).length;

@@ -30,7 +30,11 @@ function typesIn(rows: readonly object[]): Record<string, string> {
 
 interface Declared {
   readonly command: string;
-  readonly fields: readonly { readonly name: string; readonly type: string }[];
+  readonly fields: readonly {
+    readonly name: string;
+    readonly type: string;
+    readonly meaning: string;
+  }[];
 }
 
 /** The types that each command with fields declares, as `commands --json` shows them. */
@@ -45,7 +49,9 @@ async function declaredTypes(): Promise<Record<string, Record<string, string>>> 
   const entries = commands
     .filter(({ fields }) => fields.length > 0)
     .map(({ command, fields }) => {
-      return [command, Object.fromEntries(fields.map(({ name, type }) => [name, sorted(type)]))];
+      // Computed ones are only shown if they are asked for.
+      const stored = fields.filter(({ meaning }) => !meaning.startsWith('with -c or --get'));
+      return [command, Object.fromEntries(stored.map(({ name, type }) => [name, sorted(type)]))];
     });
   return Object.fromEntries(entries);
 }

@@ -36,7 +36,7 @@ import { openCatalogue, readAll } from './read.ts';
 const CANDIDATE_COLUMNS: readonly Column[] = [
   ['series', 'string', 'with --explain: the name with # for its versions'],
   ['rank', 'number', 'with --explain: 1 for the newest of its series'],
-  ['version', 'string', 'with --explain: the versions of the name'],
+  ['version', 'string', 'with --explain, -c or --get: the versions of the name'],
 ];
 
 const EXPLAINED = [
@@ -73,7 +73,7 @@ export const imagesLatest = command({
   seeAlso: ['images list', 'images get', 'images lock', 'help choosing'],
   arguments: [{ ...WORDS, description: 'consider only images whose name matches every word' }],
   options: OPTIONS,
-  fields: [...IMAGE_COLUMNS, ...CANDIDATE_COLUMNS],
+  fields: [...IMAGE_COLUMNS.filter(([name]) => name !== 'version'), ...CANDIDATE_COLUMNS],
   exitCodes: SERVICE_CODES,
   run,
 });

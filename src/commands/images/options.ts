@@ -5,11 +5,25 @@ import { GET_OPTION, option, settingOption } from '../../cli/spec.ts';
 import { anyText, duration, MAX_AGE, parseDuration, wholeNumber } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError, tryOr } from '../../errors.ts';
-import type { Column } from '../../output/view.ts';
-import { describeField, FIELDS, type Field, kindOf } from '../../query/fields.ts';
+import { type Column, namesOf } from '../../output/view.ts';
+import { describeField, FIELDS, type Field, kindOf, nameOf } from '../../query/fields.ts';
+import { describeVersion, readName } from '../../query/name.ts';
 import { planQuery } from '../../query/plan.ts';
 import { parseTimeValue } from '../../query/timestamp.ts';
 import { counted, shellQuote } from '../../words.ts';
+
+/** The columns of an image: those of the service, and computed ones. */
+export const IMAGE_COLUMNS: readonly Column[] = [
+  ...FIELDS.map(
+    (field): Column => [field, ...describeField(field), { isTime: kindOf(field) === 'time' }],
+  ),
+  [
+    'version',
+    'string or null',
+    'with -c or --get: the versions of its name',
+    { value: (image) => describeVersion(readName(nameOf(image))) || null },
+  ],
+];
 
 export const WORDS = {
   name: 'text',
@@ -28,13 +42,14 @@ export const TABLE_OPTIONS = [
 ] as const;
 
 export const VIEW_OPTIONS = [
-  option('-c, --columns <a,b>', `fields to show, in this order (or all): ${FIELDS.join(', ')}`, {
-    value: anyText({ from: 'columns' }),
-    repeatable: true,
-  }),
+  option(
+    '-c, --columns <a,b>',
+    `fields to show, in this order (or all): ${namesOf(IMAGE_COLUMNS).join(', ')}`,
+    { value: anyText({ listed: namesOf(IMAGE_COLUMNS) }), repeatable: true },
+  ),
   {
     ...GET_OPTION,
-    value: anyText({ suggested: FIELDS }),
+    value: anyText({ suggested: namesOf(IMAGE_COLUMNS) }),
     conflicts: ['columns', 'urls', 'meta'],
   },
   ...TABLE_OPTIONS,
@@ -68,11 +83,6 @@ export const LISTING_OPTIONS = [
   option('--meta', 'in json and yaml, print {"data": [...], "meta": {...}}'),
   ...VIEW_OPTIONS,
 ] as const;
-
-/** The columns of an image, as the service names them. */
-export const IMAGE_COLUMNS: readonly Column[] = FIELDS.map((field) => {
-  return [field, ...describeField(field), { isTime: kindOf(field) === 'time' }];
-});
 
 /** The columns that lists and records of images show in a table. */
 export const SHOWN: readonly Field[] = ['id', 'name', 'folder', 'updated_on'];

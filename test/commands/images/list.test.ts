@@ -7,6 +7,7 @@ import {
   cataloguePage,
   idsOf,
   named,
+  rowsOf,
   testImage,
   testImages,
 } from '../../support/catalogue-page.ts';
@@ -199,6 +200,25 @@ describe('images list', () => {
   ])('prints ids, columns or values: %s', async (options, stdout) => {
     const result = await list(`${options} --limit 2 --fail-empty`);
     expect(result).toMatchObject({ stdout, stderr: '', exitCode: 0 });
+  });
+
+  it('shows the versions of a name only if -c or --get asks for them', async () => {
+    const images = [named(1, 'web-22.04-2024.ova'), named(2, 'plain.ova')];
+    const { imgctl } = await scriptedUser(catalogueOf(images));
+    expect(rowsOf((await imgctl('images list --json')).stdout)).toEqual(images);
+    await expectSteps(
+      imgctl,
+      [
+        'images list -c version,id --json',
+        [
+          { version: '22.04-2024', id: 1 },
+          { version: null, id: 2 },
+        ],
+      ],
+      ['images list -c id,version -o csv', 'id,version\r\n1,22.04-2024\r\n2,\r\n'],
+      ['images list web --get version', '22.04-2024\n'],
+      ['images list -c all -o csv --limit 1', /^(?!.*version)id,/],
+    );
   });
 
   it('reads the setting time for tables only, and wire as another name of raw', async () => {
