@@ -1,4 +1,4 @@
-// Where images come from: the service, or a snapshot of its catalogue.
+// Where images come from: the service, a snapshot of its catalogue, or the user's own images.
 
 import type { Client } from '../api/client.ts';
 import { keyOf } from '../api/images.ts';
@@ -55,12 +55,43 @@ async function findListed(client: Client, id: number | string, concurrency: numb
 
 /** @param images those of a snapshot */
 export function savedCatalogue(images: readonly ReceivedImage[], baseUrl: string): Catalogue {
+  return heldCatalogue(async () => ({ images, meta: {} }), baseUrl);
+}
+
+/** The user's own images: the service lists them at once, unfiltered. Of several with one id, the last counts. */
+export function ownCatalogue(client: Client, baseUrl: string): Catalogue {
+  let read: Promise<Held> | undefined;
+  return heldCatalogue(({ warn }) => {
+    read ??= client.listUserImages().then(({ images, meta }) => {
+      const byId = new Map(images.map((image) => [keyOf(image), image]));
+      const repeated = new Set(
+        images.filter((image) => byId.get(keyOf(image)) !== image).map(keyOf),
+      );
+      const [first, ...others] = repeated;
+      const more = others.length === 0 ? '' : ` and ${others.length} more`;
+      if (first !== undefined) {
+        warn?.(`the service lists image ${first}${more} twice; the last one counts`);
+      }
+      return { images: [...byId.values()], meta };
+    });
+    return read;
+  }, baseUrl);
+}
+
+type Held = Pick<Batch, 'images' | 'meta'>;
+
+/** @param read returns all images */
+function heldCatalogue(
+  read: (observer: CatalogueObserver) => Promise<Held>,
+  baseUrl: string,
+): Catalogue {
   return {
     baseUrl,
-    async *list({ plan, limit }) {
-      const sorted = plan.sort(images.filter(plan.matches));
-      yield { images: sorted.slice(0, limit), meta: {} };
+    async *list({ plan, limit }, observer) {
+      const { images, meta } = await read(observer);
+      const matching = images.filter(plan.matches);
+      yield { images: plan.sort(matching).slice(0, limit), meta, total: matching.length };
     },
-    getImage: async (id) => images.find((image) => keyOf(image) === keyOf({ id })),
+    getImage: async (id) => (await read({})).images.find((image) => keyOf(image) === keyOf({ id })),
   };
 }

@@ -12,7 +12,6 @@ import {
   readSnapshot,
   type Snapshot,
 } from '../../catalogue/snapshot.ts';
-import type { Catalogue } from '../../catalogue/source.ts';
 import type { Parsed } from '../../cli/declarations.ts';
 import { command, METRICS_OPTION, option, SERVICE_CODES } from '../../cli/spec.ts';
 import { anyText } from '../../config/values.ts';
@@ -34,7 +33,7 @@ import { counted } from '../../words.ts';
 import { type Metrics, withMetrics } from '../metrics.ts';
 import { noMatch } from './empty.ts';
 import { FILTER_OPTION, IMAGE_COLUMNS, readQuery, TABLE_OPTIONS, WORDS } from './options.ts';
-import { openCatalogue, readAll, readOwnImages, warnOfZones } from './read.ts';
+import { openCatalogue, readAll } from './read.ts';
 
 const CHANGE_COLUMNS: readonly Column[] = [
   ['change', 'string', 'added, updated, moved or removed'],
@@ -192,36 +191,15 @@ async function compareWithFile(task: Task, name: string): Promise<number> {
 
 type Images = AsyncIterable<readonly ReceivedImage[]>;
 
-/** Adds the images that match now. Returns what reads all images, whether they match or not, and the catalogue. */
-async function readImages(
-  { context, options, plan }: Task,
-  comparison: Comparison,
-): Promise<{ all: () => Images; catalogue?: Catalogue }> {
-  if (options.mine) {
-    const { images } = await readOwnImages(context);
-    for (const image of images.filter(plan.matches)) comparison.add(image);
-    warnOfZones(context.console, plan);
-    const all = async function* () {
-      yield images;
-    };
-    return { all };
-  }
-  const catalogue = await openCatalogue(context, {});
-  for await (const images of readAll(context, catalogue, plan)) {
-    for (const image of images) comparison.add(image);
-  }
-  return { catalogue, all: () => readAll(context, catalogue, planQuery({}, { now: 0 })) };
-}
-
 /**
  * Looks for images that are no longer listed among all. Returns those that were removed or have changed; others only
  * left the query.
  * @throws ImgctlError incomplete-list: one still matches
  */
-async function lookUp(plan: QueryPlan, missing: readonly ReceivedImage[], all: () => Images) {
+async function lookUp(plan: QueryPlan, missing: readonly ReceivedImage[], all: Images) {
   if (missing.length === 0) return [];
   const found = new Map<unknown, ReceivedImage>();
-  for await (const images of all()) for (const image of images) found.set(keyOf(image), image);
+  for await (const images of all) for (const image of images) found.set(keyOf(image), image);
   return missing.flatMap((before): Change | [] => {
     const image = found.get(keyOf(before));
     if (image === undefined) return { change: 'removed', image: before, before };
@@ -247,9 +225,11 @@ async function printChanges(
   const { context, options, words, plan, addMetrics } = task;
   const view = context.view(CHANGE_COLUMNS, options, { shown: COLUMNS });
   const comparison = new Comparison(old?.lines ?? []);
-  const { all, catalogue } = await readImages(task, comparison);
+  const catalogue = await openCatalogue(context, { mine: options.mine });
+  for await (const images of readAll(context, catalogue, plan)) images.forEach(comparison.add);
   const { listed, missing } = await comparison.changes(file);
-  const unlisted = await lookUp(plan, missing, all);
+  const everything = readAll(context, catalogue, planQuery({}, { now: 0 }));
+  const unlisted = await lookUp(plan, missing, everything);
   const changes = (old ? [...listed, ...unlisted] : []).filter(({ change, image }) => {
     const created = parseTimestamp(`${image.created_on}`) ?? Number.POSITIVE_INFINITY;
     return !isMatchedAnew || change !== 'added' || created >= Number(old?.takenAt);
@@ -269,7 +249,7 @@ async function printChanges(
     last_deleted: count('removed'),
   });
   if (view.hasNotes && comparison.lines.size === 0 && plan.hasFilter) {
-    const command = catalogue ? 'imgctl images list' : 'imgctl my-images';
+    const command = options.mine ? 'imgctl my-images' : 'imgctl images list';
     const query = { command, plan, words, filters: options.filter, catalogue };
     const { message, hint } = await noMatch(context, query);
     view.note(message, hint);
@@ -308,14 +288,14 @@ class Comparison {
     this.#old = new Map(lines.map((line) => [line, line]));
   }
 
-  add(image: ReceivedImage): void {
+  readonly add = (image: ReceivedImage): void => {
     const key = keyOf(image);
     const line = stringify(image);
     // The old text, so that the new one need not stay in memory.
     const same = this.#old.get(line);
     this.lines.set(key, same ?? line);
     if (same === undefined) this.#different.set(key, image);
-  }
+  };
 
   /**
    * Returns the changes in the order of the new images, and the old images that were not added.

@@ -20,8 +20,7 @@ export interface EmptyQuery {
   readonly plan: QueryPlan;
   readonly words: readonly string[];
   readonly filters?: readonly string[] | undefined;
-  /** Undefined for the user's own images, which are always read. */
-  readonly catalogue?: Catalogue | undefined;
+  readonly catalogue: Catalogue;
 }
 
 /** Prints a note for an empty result. @throws ImgctlError empty, with --fail-empty */
@@ -55,7 +54,7 @@ export async function noMatch(context: Context, query: EmptyQuery): Promise<Imgc
 async function isCounted(context: Context, { plan, catalogue }: EmptyQuery): Promise<boolean> {
   if (!plan.isFiltered) return true;
   const { io } = context;
-  if (!catalogue || !io.stderr.isTTY) return false;
+  if (!io.stderr.isTTY) return false;
   try {
     for await (const images of readAll(context, catalogue, planQuery({}, { now: 0 }))) {
       for (const image of images) plan.matches(image);

@@ -1,8 +1,9 @@
-// imgctl images list: lists the public catalogue, or the images that match a query.
+// imgctl images list and my-images: list the public catalogue, a snapshot or your own images, or those that match.
 
 import type { ReceivedImage } from '../../api/types.ts';
 import type { Batch } from '../../catalogue/listing.ts';
 import type { Parsed } from '../../cli/declarations.ts';
+import { guess } from '../../cli/guesses.ts';
 import { command, option, SERVICE_CODES } from '../../cli/spec.ts';
 import { wholeNumber } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
@@ -13,6 +14,7 @@ import {
   describeCount,
   IMAGE_COLUMNS,
   LISTING_OPTIONS,
+  type ListingOptions,
   readQuery,
   SHOWN,
   SOURCE_OPTIONS,
@@ -31,6 +33,9 @@ const OPTIONS = [
     value: wholeNumber(1, 100),
   }),
   option('--urls', 'print one image URL per line', { conflicts: ['columns'] }),
+  option('--mine', 'list your own images instead of the catalogue (see: imgctl my-images)', {
+    conflicts: ['page', 'perPage', 'urls', 'from', 'maxAge'],
+  }),
   ...SOURCE_OPTIONS,
 ] as const;
 
@@ -57,8 +62,30 @@ export const imagesList = command({
   run,
 });
 
-async function run(context: Context, options: Options, words: readonly string[]) {
-  const { limit, page, perPage, urls } = options;
+export const myImages = command({
+  name: 'my-images',
+  summary: 'list your own images',
+  examples: ['imgctl my-images', 'imgctl my-images --sort updated_on,desc -n 1 --json'],
+  seeAlso: ['images list', 'sync', 'help filters', 'help output'],
+  arguments: [WORDS],
+  options: LISTING_OPTIONS,
+  fields: IMAGE_COLUMNS,
+  exitCodes: SERVICE_CODES,
+  run: (context, options, words) => {
+    const meant = guess(`${words[0]}`, 'my-images');
+    if (meant === undefined) return run(context, { ...options, mine: true }, words);
+    throw new ImgctlError('usage', `my-images has no command ${words[0]}`, {
+      hint: `${meant}; to search for the word: -f 'name~${words[0]}'`,
+    });
+  },
+});
+
+async function run(
+  context: Context,
+  options: ListingOptions & Partial<Options>,
+  words: readonly string[],
+) {
+  const { limit, page, perPage, urls, mine } = options;
   const plan = readQuery(context, words, options);
   if (page !== undefined && (plan.filtersLocally || plan.sortsLocally)) {
     throw new ImgctlError(
@@ -74,7 +101,7 @@ async function run(context: Context, options: Options, words: readonly string[])
   const total = () =>
     page === undefined && (limit === undefined || count < limit) ? count : last.total;
   const view = context.view(IMAGE_COLUMNS, options, {
-    shown: context.settings.get('columns.images') ?? SHOWN,
+    shown: context.settings.get(mine ? 'columns.my-images' : 'columns.images') ?? SHOWN,
     summary: () => (urls ? undefined : describeCount(count, options, total())),
   });
   const list = view.openList();
@@ -95,13 +122,16 @@ async function run(context: Context, options: Options, words: readonly string[])
   }
   await list.end(options.meta ? { ...last.meta, count, total: total() ?? null } : undefined);
   const isPart = plan.hasFilter || limit || page;
-  if (options.from === undefined) {
+  if (options.from === undefined && !mine) {
     const { account } = await context.session();
     await rememberImages(context.paths.cache, account, names, !isPart);
   }
   if (count > 0) return;
+  if (mine && last.meta.count === 0) {
+    return reportEmpty(options, 'no images yet', 'upload one with: imgctl push FILE', view.note);
+  }
   if (page === undefined) {
-    const command = withSource('imgctl images list', options);
+    const command = mine ? 'imgctl my-images' : withSource('imgctl images list', options);
     const query = { command, plan, words, filters: options.filter, catalogue };
     return reportNoMatch(context, view, options, query);
   }

@@ -1,12 +1,11 @@
 // How commands read images: of the service, of a snapshot, or the user's own, with warnings and progress.
 
-import { keyOf } from '../../api/images.ts';
-import type { ReceivedImage } from '../../api/types.ts';
 import type { Batch } from '../../catalogue/listing.ts';
 import { readSnapshot, saveCommand } from '../../catalogue/snapshot.ts';
 import {
   type Catalogue,
   type ListQuery,
+  ownCatalogue,
   savedCatalogue,
   serviceCatalogue,
 } from '../../catalogue/source.ts';
@@ -17,8 +16,10 @@ import { describeDuration } from '../../words.ts';
 import type { SourceOptions } from './options.ts';
 
 /** @throws ImgctlError config, usage; failed: the snapshot is older than --max-age */
-export async function openCatalogue(context: Context, options: SourceOptions): Promise<Catalogue> {
-  const { from, maxAge, mine } = options;
+export async function openCatalogue(
+  context: Context,
+  { from, maxAge, mine = false }: SourceOptions,
+): Promise<Catalogue> {
   if (from !== undefined) return openSnapshot(context, from, maxAge);
   if (maxAge !== undefined) {
     throw new ImgctlError('usage', '--max-age needs a snapshot', {
@@ -26,7 +27,7 @@ export async function openCatalogue(context: Context, options: SourceOptions): P
     });
   }
   const { client, baseUrl } = await context.session();
-  if (mine) return savedCatalogue((await readOwnImages(context)).images, baseUrl);
+  if (mine) return ownCatalogue(client, baseUrl);
   return serviceCatalogue(client, baseUrl, context.settings.get('concurrency'));
 }
 
@@ -65,34 +66,10 @@ export async function* readBatches(
     },
   });
   await progress.stop();
-  warnOfZones(console, query.plan);
+  const zones = query.plan.zoneWarning();
+  if (zones !== undefined) console.warn(zones);
 }
 
 export async function* readAll(context: Context, catalogue: Catalogue, plan: QueryPlan) {
   for await (const { images } of readBatches(context, catalogue, { plan })) yield images;
-}
-
-/** Warns once of times whose zones imgctl does not know. */
-export function warnOfZones({ warn }: Context['console'], plan: QueryPlan): void {
-  const message = plan.zoneWarning();
-  if (message !== undefined) warn(message);
-}
-
-/** Returns the user's own images and their meta; of several with one id the last, with a warning. */
-export async function readOwnImages(context: Context) {
-  const { client } = await context.session();
-  const { images, meta } = await client.listUserImages();
-  const byId = new Map<unknown, ReceivedImage>();
-  const repeated = new Set<unknown>();
-  for (const image of images) {
-    const key = keyOf(image);
-    if (byId.has(key)) repeated.add(key);
-    byId.set(key, image);
-  }
-  const [first, ...others] = repeated;
-  if (first !== undefined) {
-    const more = others.length === 0 ? '' : ` and ${others.length} more`;
-    context.console.warn(`the service lists image ${first}${more} twice; the last one counts`);
-  }
-  return { images: [...byId.values()], meta };
 }

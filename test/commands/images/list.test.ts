@@ -371,6 +371,19 @@ describe('my-images', () => {
     expect([idsOf(stdout), stderr, requests()]).toEqual([ids, '', ['GET /v2/user/image/vm']]);
   });
 
+  it('is also images list --mine, which reads no catalogue, page or snapshot', async () => {
+    const { imgctl, requests } = await userOf(...OWN);
+    const refused = (option: string) =>
+      [`images list --mine ${option} 1`, '', /cannot be used together/, 2] as const;
+    await expectSteps(
+      imgctl,
+      ['images list --mine web --get id', '3\n2\n'],
+      ['images list --mine --json --meta -n 1', { meta: { count: 1, total: 3 } }],
+      ...['--page', '--per-page', '--from'].map(refused),
+    );
+    expect(requests()).toEqual(Array(2).fill('GET /v2/user/image/vm'));
+  });
+
   it('shows the last of the images with one id, and warns', async () => {
     const { imgctl } = await userOf(
       own(3, 'a.ova', STAMP),
