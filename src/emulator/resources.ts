@@ -1,11 +1,11 @@
 // The resources of the API and the handler of each method (section 4).
 
 import type { Image, ImageListMeta, Pages } from '../api/types.ts';
-import { FIELDS, type Field, kindOf, parseValue } from '../query/fields.ts';
-import { type Filter, type Operand, SERVICE_OPERATORS } from '../query/filter.ts';
+import { tryOr } from '../errors.ts';
+import { FIELDS, type Field } from '../query/fields.ts';
+import { type Filter, parseFilter } from '../query/filter.ts';
 import { filterPredicate } from '../query/plan.ts';
 import { DIRECTIONS, sortImages } from '../query/sort.ts';
-import { parseTime } from '../query/timestamp.ts';
 import { type AccessTokens, TOKEN_PATH } from './access-tokens.ts';
 import { type ApiRequest, type ApiResponse, HttpError, jsonResponse } from './api-request.ts';
 import { buildCatalog } from './catalog.ts';
@@ -204,38 +204,17 @@ export function findImages(
   return sort === undefined || sort === 'id,asc' ? found : sortImages(found, [parseSort(sort)]);
 }
 
-/** Parses `<field_name>,<operator>,<value>`, split at the first two commas. */
+/** Parses `<field_name>,<operator>,<value>`, of what imgctl takes only what is written as the service does. */
 function readFilter(text: string): Filter {
-  const [, name = '', word = '', value = ''] = /^([^,]*),([^,]*),(.*)$/s.exec(text) ?? [];
-  if (word === '') {
-    throw new HttpError(400, `Wrong filter "${text}"; expected <field_name>,<operator>,<value>.`);
-  }
-  const field = parseField(name);
-  const operator = SERVICE_OPERATORS.find((known) => known === word);
-  if (operator === undefined) {
-    const known = SERVICE_OPERATORS.join(', ');
-    throw new HttpError(400, `Unknown operator "${word}"; the operators are ${known}.`);
-  }
-  const operands = (operator === 'in' ? value.split(',') : [value]).map((text) => {
-    const isNull = field === 'folder' && text === 'null' && /^(eq|ne)$/.test(operator);
-    if (isNull) return { text, value: null };
-    return operator === 'like' ? { text, value: text } : parseOperand(field, text);
-  });
-  return { field, operator, operands };
-}
-
-function parseOperand(field: Field, text: string): Operand {
-  const kind = kindOf(field);
-  const time = kind === 'time' ? parseTime(text) : undefined;
-  const value = parseValue(text, kind);
-  const isValid = {
-    number: typeof value === 'number',
-    boolean: typeof value === 'boolean' && text === String(value),
-    time: time !== undefined && time.unknownZone === undefined,
-    text: true,
-  };
-  if (isValid[kind]) return { text, value, time };
-  throw new HttpError(400, `"${text}" is not a value of the field ${field}.`);
+  const filter = tryOr(() => parseFilter(text, 0), undefined);
+  const { field, operator, operands = [] } = filter ?? {};
+  const isExact = [field, operator, ...operands.map((each) => each.text)].join(',') === text;
+  const isValid = operands.every(
+    ({ value, time, isRelative }) =>
+      (value !== null || field === 'folder') && !isRelative && time?.unknownZone === undefined,
+  );
+  if (filter && isExact && isValid && operator !== 'notlike') return filter;
+  throw new HttpError(400, `Wrong filter "${text}"; expected <field_name>,<operator>,<value>.`);
 }
 
 /** Parses `<field_name>,<asc|desc>`. */

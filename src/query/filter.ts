@@ -5,10 +5,8 @@ import { FIELDS, type Field, type FieldValue, kindOf, parseValue } from './field
 import { parseChoice, quoted } from './suggest.ts';
 import { isRelative, parseTimeValue, type Time, withOffset } from './timestamp.ts';
 
-/** As in section 4.3 of service.md. */
-export const SERVICE_OPERATORS = ['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'like', 'in'] as const;
-
-export const OPERATORS = [...SERVICE_OPERATORS, 'notlike'] as const;
+/** As in section 4.3 of service.md, and one of imgctl's own. */
+export const OPERATORS = ['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'like', 'in', 'notlike'] as const;
 
 export type Operator = (typeof OPERATORS)[number];
 
