@@ -1,6 +1,7 @@
 // The help topics; a test runs every shell line.
 
-import { FORMAT_LIST, FORMATS } from '../output/formats.ts';
+import { SECRETS, SETTINGS, type SettingDefinition } from '../config/table.ts';
+import { FORMATS } from '../output/formats.ts';
 import { FIELDS } from '../query/fields.ts';
 import { describeHiddenWords } from '../query/name.ts';
 import { type Block, optionTerm } from './declarations.ts';
@@ -139,23 +140,14 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     {
       terms: [
         ['IMGCTL_PROFILE', 'use the settings and token of this profile'],
-        ['IMGCTL_BASE_URL', 'address of the service'],
-        ['IMGCTL_USERNAME', 'user name to log in with'],
-        ['IMGCTL_PASSWORD', 'the password'],
-        ['IMGCTL_PASSWORD_FILE', 'a file whose first line is the password'],
-        ['IMGCTL_PASSWORD_COMMAND', 'a command whose first output line is the password'],
+        ...Object.values<SettingDefinition>(SETTINGS).flatMap(({ env, summary }) =>
+          env === undefined ? [] : [[env, summary] as const],
+        ),
+        ...Object.values(SECRETS).flatMap(([variable, meaning]) => [
+          [variable, meaning] as const,
+          [`${variable}_FILE`, 'a file whose first line is that secret'] as const,
+        ]),
         ['IMGCTL_TOKEN', 'an access token; never cached, never renewed'],
-        ['IMGCTL_TOKEN_STORE', 'where tokens are stored: file, or the URL of a Redis server'],
-        ['IMGCTL_TOKEN_STORE_PASSWORD', 'the password of the token store (see: imgctl help fleet)'],
-        ['IMGCTL_TOKEN_STORE_PASSWORD_FILE', 'a file whose first line is that password'],
-        ['IMGCTL_TOKEN_STORE_KEY', 'a key that seals tokens in the store (see: imgctl help fleet)'],
-        ['IMGCTL_TOKEN_STORE_KEY_FILE', 'a file whose first line is that key'],
-        ['IMGCTL_UPLOAD_PASSWORD', 'the password of a WebDAV storage, for push'],
-        ['IMGCTL_UPLOAD_PASSWORD_FILE', 'a file whose first line is that password'],
-        ['IMGCTL_UPLOAD_SECRET', 'the secret key of an S3 storage, for push'],
-        ['IMGCTL_UPLOAD_SECRET_FILE', 'a file whose first line is that secret key'],
-        ['IMGCTL_OUTPUT', `output format: ${FORMAT_LIST}`],
-        ['IMGCTL_TIMEOUT', 'time limit of each request, such as 30s'],
         ['IMGCTL_DEBUG', 'set it to 1 to trace requests on stderr, with secrets redacted'],
         [
           'IMGCTL_CONFIG_DIR',

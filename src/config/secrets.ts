@@ -8,21 +8,9 @@ import { errorReason, isMissing } from '../files/atomic-file.ts';
 import { builtin, type Io, untilAborted } from '../io.ts';
 import { runChild, TIME_LIMIT } from './child.ts';
 import type { Settings } from './settings.ts';
-import type { SettingKey } from './table.ts';
+import { SECRETS, type SettingKey } from './table.ts';
 
 type CommandKey = Extract<SettingKey, `${string}-command`>;
-
-/** The variable of each secret but the token, and the setting with a command that prints it. */
-export const SECRETS = {
-  password: { variable: 'IMGCTL_PASSWORD', command: 'password-command' },
-  uploadPassword: { variable: 'IMGCTL_UPLOAD_PASSWORD', command: 'upload-password-command' },
-  uploadSecret: { variable: 'IMGCTL_UPLOAD_SECRET', command: 'upload-secret-command' },
-  storePassword: {
-    variable: 'IMGCTL_TOKEN_STORE_PASSWORD',
-    command: 'token-store-password-command',
-  },
-  storeKey: { variable: 'IMGCTL_TOKEN_STORE_KEY', command: undefined },
-} as const;
 
 export interface SecretSource {
   /** The variable, file or command it comes from, for messages. */
@@ -37,7 +25,7 @@ export function findSecret(
   io: Io,
   name: keyof typeof SECRETS,
 ): SecretSource | undefined {
-  const { variable, command: setting } = SECRETS[name];
+  const [variable, , setting]: readonly [string, string, CommandKey?] = SECRETS[name];
   const fileVariable = `${variable}_FILE`;
   const { [variable]: value, [fileVariable]: file } = io.env;
   const command = setting && commandSource(settings, io, setting);

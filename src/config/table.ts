@@ -179,6 +179,29 @@ function formatAdvice(word: string): string | undefined {
   const [, columns] = /^columns=(.*)/.exec(word) ?? [];
   return columns && `use -c ${columns}`;
 }
+/** The variable of each secret but the token, what it holds, and the setting with a command that prints it. */
+export const SECRETS = {
+  password: ['IMGCTL_PASSWORD', 'the password', 'password-command'],
+  uploadPassword: [
+    'IMGCTL_UPLOAD_PASSWORD',
+    'the password of a WebDAV storage, for push',
+    'upload-password-command',
+  ],
+  uploadSecret: [
+    'IMGCTL_UPLOAD_SECRET',
+    'the secret key of an S3 storage, for push',
+    'upload-secret-command',
+  ],
+  storePassword: [
+    'IMGCTL_TOKEN_STORE_PASSWORD',
+    'the password of the token store (see: imgctl help fleet)',
+    'token-store-password-command',
+  ],
+  storeKey: [
+    'IMGCTL_TOKEN_STORE_KEY',
+    'a key that seals tokens in the store (see: imgctl help fleet)',
+  ],
+} as const satisfies Record<string, readonly [variable: string, meaning: string, SettingKey?]>;
 
 function invalid(what: string, text: string, hint: string): ImgctlError {
   return new ImgctlError('usage', `invalid ${what}: ${text}`, { hint });
