@@ -20,10 +20,10 @@ import type { Format } from './output/formats.ts';
 import { type ColorChoice, decideTerminal, type Terminal } from './output/terminal.ts';
 import { type Column, type Layout, type Surface, View, type ViewOptions } from './output/view.ts';
 import type { Row } from './output/writers.ts';
-import { incompatible, nearest, quoted } from './query/suggest.ts';
 import { openSession, type Session, type SessionOptions } from './session/session.ts';
 import { type CachedToken, TokenCache } from './session/token-cache.ts';
 import { describeEvent } from './session/trace.ts';
+import { incompatible, nearest, quoted } from './suggest.ts';
 import { describeDuration } from './words.ts';
 
 /** Milliseconds: a shorter wait that a server asks for is not worth a line. */

@@ -3,7 +3,7 @@
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { loadStyle } from '../output/terminal.ts';
-import { nearest } from '../query/suggest.ts';
+import { nearest } from '../suggest.ts';
 import {
   argumentTerm,
   type Block,

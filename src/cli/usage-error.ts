@@ -2,7 +2,7 @@
 
 import type { Command, CommanderError } from 'commander';
 import { ImgctlError } from '../errors.ts';
-import { incompatible, nearest } from '../query/suggest.ts';
+import { incompatible, nearest } from '../suggest.ts';
 import { counted, shellQuote } from '../words.ts';
 import { guess } from './guesses.ts';
 

@@ -16,8 +16,8 @@ import type { Value } from '../config/values.ts';
 import type { Context } from '../context.ts';
 import { attempt, ImgctlError } from '../errors.ts';
 import { type Column, namesOf, type ViewOptions } from '../output/view.ts';
-import { parseChoice } from '../query/suggest.ts';
 import { requireBaseUrl, requireStoreAddress } from '../session/session.ts';
+import { parseChoice } from '../suggest.ts';
 
 const LIST_COLUMNS: readonly Column[] = [
   ['key', 'string', 'name of the setting', { isId: true }],

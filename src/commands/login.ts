@@ -4,15 +4,15 @@ import path from 'node:path';
 import type { IssuedToken } from '../api/token-request.ts';
 import type { Parsed } from '../cli/declarations.ts';
 import { BASE_URL_OPTION, command, option, SERVICE_CODES, settingOption } from '../cli/spec.ts';
-import { describeLocation, openPasswordStore } from '../config/keychain.ts';
-import { ask } from '../config/prompt.ts';
-import { passwordOfStdin } from '../config/secrets.ts';
 import type { Account } from '../config/settings.ts';
 import { changeProfile, type Settings } from '../config/settings.ts';
 import { type SettingKey, STORED_PASSWORD } from '../config/table.ts';
 import type { Context } from '../context.ts';
 import { EXIT_CODES, hasCode, ImgctlError } from '../errors.ts';
 import { printable } from '../output/text.ts';
+import { describeLocation, openPasswordStore } from '../secrets/keychain.ts';
+import { ask } from '../secrets/prompt.ts';
+import { passwordOfStdin } from '../secrets/secrets.ts';
 import { givenPassword, requireBaseUrl, type Session, storedPassword } from '../session/session.ts';
 import { describeDuration } from '../words.ts';
 

@@ -2,12 +2,12 @@
 
 import type { Parsed } from '../cli/declarations.ts';
 import { command, option } from '../cli/spec.ts';
-import { openPasswordStore } from '../config/keychain.ts';
 import { type Account, changeProfile, Settings } from '../config/settings.ts';
 import { STORED_PASSWORD } from '../config/table.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError, tryOr } from '../errors.ts';
 import { printable } from '../output/text.ts';
+import { openPasswordStore } from '../secrets/keychain.ts';
 import { openStore } from '../session/session.ts';
 import { forgetTokens, StoreError } from '../session/token-cache.ts';
 import { counted } from '../words.ts';

@@ -5,8 +5,8 @@ import { changeConfigFile, DEFAULT_PROFILE, Settings } from '../config/settings.
 import type { Context } from '../context.ts';
 import { ImgctlError, tryOr } from '../errors.ts';
 import { type Column, namesOf } from '../output/view.ts';
-import { quoted, suggest } from '../query/suggest.ts';
 import { forgetTokens, tokenState } from '../session/token-cache.ts';
+import { quoted, suggest } from '../suggest.ts';
 import { deleteStoredPassword, profilesSharing } from './logout.ts';
 
 const COLUMNS: readonly Column[] = [

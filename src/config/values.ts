@@ -1,7 +1,7 @@
 // The kinds of values that options, arguments and settings take: how each is parsed, and what help and completion offer.
 
 import { attempt, ImgctlError } from '../errors.ts';
-import { parseChoice } from '../query/suggest.ts';
+import { parseChoice } from '../suggest.ts';
 
 /** Where completion finds the values that are not a fixed choice. */
 export type ValueSource =

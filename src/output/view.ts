@@ -3,8 +3,8 @@
 import { hasCode, ImgctlError } from '../errors.ts';
 import { BrokenPipeError } from '../io.ts';
 import { parseColumns } from '../query/fields.ts';
-import { incompatible, parseChoice } from '../query/suggest.ts';
 import { formatTimestamp, type TimeStyle } from '../query/timestamp.ts';
+import { incompatible, parseChoice } from '../suggest.ts';
 import {
   createListWriter,
   isLineFormat,

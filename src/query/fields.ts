@@ -1,6 +1,6 @@
 // The fields of an image: their kinds, the values they hold, and how values compare.
 
-import { parseChoice } from './suggest.ts';
+import { parseChoice } from '../suggest.ts';
 
 type FieldKind = 'number' | 'text' | 'boolean' | 'time';
 

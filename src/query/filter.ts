@@ -1,8 +1,8 @@
 // Parses filters: field,operator,value, and as people type them: 'id>=1100', 'name~ubuntu'.
 
 import { ImgctlError } from '../errors.ts';
+import { parseChoice, quoted } from '../suggest.ts';
 import { FIELDS, type Field, type FieldValue, kindOf, parseValue } from './fields.ts';
-import { parseChoice, quoted } from './suggest.ts';
 import { isRelative, parseTimeValue, type Time, withOffset } from './timestamp.ts';
 
 /** As in section 4.3 of service.md, and one of imgctl's own. */

@@ -1,9 +1,9 @@
 // Parses --sort and sorts images.
 
 import { ImgctlError } from '../errors.ts';
+import { parseChoice, quoted } from '../suggest.ts';
 import { compareText, FIELDS, type Field, type ImageRecord, kindOf, readValue } from './fields.ts';
 import { versionRanks } from './series.ts';
-import { parseChoice, quoted } from './suggest.ts';
 import { parseTime, UNREADABLE } from './timestamp.ts';
 
 export const DIRECTIONS = ['asc', 'desc'] as const;

@@ -3,10 +3,10 @@
 import { isToken, type TokenSource } from '../api/auth.ts';
 import type { Client } from '../api/client.ts';
 import type { IssuedToken, TokenLimit } from '../api/token-request.ts';
-import type { SecretSource } from '../config/secrets.ts';
 import { hasCode, ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import type { Clock } from '../io.ts';
+import type { SecretSource } from '../secrets/secrets.ts';
 import { describeLater } from '../words.ts';
 import {
   type CachedToken,

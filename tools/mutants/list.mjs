@@ -36,7 +36,7 @@ export const LONG = [
   ['src/files/mutex.ts', 'const STALE_AFTER = 5_000;', 'const STALE_AFTER = 4_000;', 'test/files/mutex.test.ts'],
   ['src/files/atomic-file.ts', 'assertHeld?.();', '', 'test/files/mutex.test.ts'],
   ['src/files/atomic-file.ts', 'if (isOpen) tryOr(', 'if (false) tryOr(', 'test/files/atomic-file.test.ts'],
-  ['src/config/secrets.ts', 'if (command?.isOption) return command;', '', 'test/config/password.test.ts'],
+  ['src/secrets/secrets.ts', 'if (command?.isOption) return command;', '', 'test/secrets/password.test.ts'],
   ['src/output/redaction.ts', 'find(needles, read(text, encoding))', 'find(needles, read(text, PLAIN))', 'test/output/redaction.test.ts'],
   ['src/errors.ts', "'rate-limited': 6", "'rate-limited': 7", 'test/commands/exit-codes.test.ts'],
   ['src/errors.ts', "'not-found': 5", "'not-found': 1", 'test/commands/exit-codes.test.ts'],

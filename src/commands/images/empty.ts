@@ -8,7 +8,7 @@ import type { View } from '../../output/view.ts';
 import { kindOf } from '../../query/fields.ts';
 import { parseFilter } from '../../query/filter.ts';
 import { planQuery, type QueryPlan } from '../../query/plan.ts';
-import { shorten } from '../../query/suggest.ts';
+import { shorten } from '../../suggest.ts';
 import { shellQuote } from '../../words.ts';
 import { isField, type ListingOptions } from './options.ts';
 import { readAll } from './read.ts';

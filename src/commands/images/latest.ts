@@ -11,13 +11,13 @@ import {
 } from '../../catalogue/newest.ts';
 import type { Parsed } from '../../cli/declarations.ts';
 import { command, option, SERVICE_CODES } from '../../cli/spec.ts';
-import { ask } from '../../config/prompt.ts';
 import type { Context } from '../../context.ts';
 import { attempt, ImgctlError } from '../../errors.ts';
 import { printable } from '../../output/text.ts';
 import { type Column, pick, type View } from '../../output/view.ts';
 import { parseWord } from '../../query/name.ts';
 import type { Candidate } from '../../query/series.ts';
+import { ask } from '../../secrets/prompt.ts';
 import { shellQuote } from '../../words.ts';
 import { noMatch } from './empty.ts';
 import {

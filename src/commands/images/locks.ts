@@ -19,8 +19,8 @@ import { ImgctlError } from '../../errors.ts';
 import { DEFAULT_LOCK_FILE } from '../../files/paths.ts';
 import { changeUserFile, readTextFile } from '../../files/user-file.ts';
 import { escapeInJson } from '../../output/text.ts';
-import { quoted, suggest } from '../../query/suggest.ts';
 import { formatTimestamp } from '../../query/timestamp.ts';
+import { quoted, suggest } from '../../suggest.ts';
 import { shellQuote } from '../../words.ts';
 
 export const LOCK_FILE_OPTION = option('--file <file>', 'lock file', {

@@ -3,8 +3,6 @@
 import path from 'node:path';
 import { defaultsOf, type Parsed } from '../../cli/declarations.ts';
 import { option } from '../../cli/spec.ts';
-import { ask } from '../../config/prompt.ts';
-import { findSecret } from '../../config/secrets.ts';
 import { changeProfile } from '../../config/settings.ts';
 import { absoluteUploadUrl, SECRETS, type SettingKey } from '../../config/table.ts';
 import { wholeNumber } from '../../config/values.ts';
@@ -12,6 +10,8 @@ import type { Context } from '../../context.ts';
 import { hasCode, ImgctlError } from '../../errors.ts';
 import { keyedFile } from '../../files/paths.ts';
 import { printable } from '../../output/text.ts';
+import { ask } from '../../secrets/prompt.ts';
+import { findSecret } from '../../secrets/secrets.ts';
 import { readCertificates, requireUploadTarget } from '../../session/session.ts';
 import type { Storage, StorageOptions } from '../../upload/storage.ts';
 

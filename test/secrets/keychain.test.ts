@@ -3,8 +3,8 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { openPasswordStore } from '../../src/config/keychain.ts';
 import type { Account } from '../../src/config/settings.ts';
+import { openPasswordStore } from '../../src/secrets/keychain.ts';
 import { fakeHelper } from '../support/credential-helper.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
 import { type FakeKeychain, fakeKeychain } from '../support/keychain.ts';

@@ -2,8 +2,8 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { ask } from '../../src/config/prompt.ts';
 import type { Sink } from '../../src/io.ts';
+import { ask } from '../../src/secrets/prompt.ts';
 import { type FakeIo, fakeIo, fakeTerminal } from '../support/io.ts';
 
 const prompt = (what: string, label: string, hidden: boolean) => ({

@@ -1,6 +1,6 @@
 // Usage errors and suggestions for mistyped words.
 
-import { ImgctlError } from '../errors.ts';
+import { ImgctlError } from './errors.ts';
 
 const MAX_QUOTED = 60;
 

@@ -3,12 +3,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
+import type { Settings } from '../config/settings.ts';
+import { SECRETS, type SettingKey } from '../config/table.ts';
 import { ImgctlError } from '../errors.ts';
 import { errorReason, isMissing } from '../files/atomic-file.ts';
 import { builtin, type Io, untilAborted } from '../io.ts';
 import { runChild, TIME_LIMIT } from './child.ts';
-import type { Settings } from './settings.ts';
-import { SECRETS, type SettingKey } from './table.ts';
 
 type CommandKey = Extract<SettingKey, `${string}-command`>;
 

@@ -2,11 +2,11 @@
 // protocol. Passwords only pass through their stdin and stdout.
 
 import path from 'node:path';
+import type { Account } from '../config/settings.ts';
 import { ImgctlError, tryOr } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { type ChildResult, runChild } from './child.ts';
 import { secretFlaw } from './secrets.ts';
-import type { Account } from './settings.ts';
 
 /** The arguments, which every user of the machine can read, and the input, which may be secret. */
 type Call = readonly [args: readonly string[], input?: string];

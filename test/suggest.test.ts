@@ -1,9 +1,9 @@
 // Suggestions for mistyped words, and the length of what errors quote.
 
 import { expect, it } from 'vitest';
-import { nearest, parseChoice, quoted } from '../../src/query/suggest.ts';
-import { thrownBy } from '../support/errors.ts';
-import { rows } from '../support/rows.ts';
+import { nearest, parseChoice, quoted } from '../src/suggest.ts';
+import { thrownBy } from './support/errors.ts';
+import { rows } from './support/rows.ts';
 
 const WORDS = ['id', 'name', 'folder', 'data_store', 'created_on', 'updated_on', 'abxx', 'abcd'];
 
