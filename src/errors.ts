@@ -123,3 +123,15 @@ export function tryOr<Value>(read: () => Value, otherwise: Value): Value {
   const result = attempt(read);
   return 'error' in result ? otherwise : result.value;
 }
+
+/** True if the file, or a directory above it, does not exist. */
+export function isMissing(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+/** Returns the system's code, such as ENOSPC, or else the message. */
+export function errorReason(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code ?? message;
+}

@@ -2,6 +2,7 @@
 
 import path from 'node:path';
 import { argument, type CommandSpec, command, GET_OPTION, option } from '../cli/spec.ts';
+import { requireBaseUrl, requireStoreAddress } from '../config/addresses.ts';
 import { changeProfile, configFilePath, requireDirectory } from '../config/settings.ts';
 import {
   absoluteUploadUrl,
@@ -16,7 +17,6 @@ import type { Value } from '../config/values.ts';
 import type { Context } from '../context.ts';
 import { attempt, ImgctlError } from '../errors.ts';
 import { type Column, namesOf, type ViewOptions } from '../output/view.ts';
-import { requireBaseUrl, requireStoreAddress } from '../session/session.ts';
 import { parseChoice } from '../suggest.ts';
 
 const LIST_COLUMNS: readonly Column[] = [

@@ -4,8 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { command } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
-import { asImgctlError, ImgctlError } from '../errors.ts';
-import { errorReason } from '../files/atomic-file.ts';
+import { asImgctlError, errorReason, ImgctlError } from '../errors.ts';
 import { builtin, programName, type Sink, withWrite } from '../io.ts';
 import { defaultSettings } from './emulator.ts';
 

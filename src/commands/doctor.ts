@@ -6,20 +6,22 @@ import { isToken, type Send } from '../api/auth.ts';
 import { clockSkew, readJson, serviceMessage, statusError, utcTime } from '../api/responses.ts';
 import type { Parsed } from '../cli/declarations.ts';
 import { command, option, SERVICE_CODES } from '../cli/spec.ts';
+import { readCertificates, requireBaseUrl } from '../config/addresses.ts';
 import { checkTrust, configFilePath, isUnknown, type Settings } from '../config/settings.ts';
 import { isSettingKey, SETTING_KEYS, STORED_PASSWORD } from '../config/table.ts';
 import type { Context } from '../context.ts';
-import { asImgctlError, attempt, type ErrorCode, hasCode, ImgctlError, tryOr } from '../errors.ts';
-import { errorReason } from '../files/atomic-file.ts';
+import {
+  asImgctlError,
+  attempt,
+  type ErrorCode,
+  errorReason,
+  hasCode,
+  ImgctlError,
+  tryOr,
+} from '../errors.ts';
 import { type Column, namesOf } from '../output/view.ts';
 import { formatTimestamp } from '../query/timestamp.ts';
-import {
-  openStore,
-  readCertificates,
-  requireBaseUrl,
-  tokenOfEnvironment,
-  unattendedPassword,
-} from '../session/session.ts';
+import { openStore, tokenOfEnvironment, unattendedPassword } from '../session/session.ts';
 import {
   type CachedToken,
   noValidToken,

@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { IssuedToken } from '../api/token-request.ts';
 import type { Parsed } from '../cli/declarations.ts';
 import { BASE_URL_OPTION, command, option, SERVICE_CODES, settingOption } from '../cli/spec.ts';
+import { requireBaseUrl } from '../config/addresses.ts';
 import type { Account } from '../config/settings.ts';
 import { changeProfile, type Settings } from '../config/settings.ts';
 import { type SettingKey, STORED_PASSWORD } from '../config/table.ts';
@@ -13,7 +14,7 @@ import { printable } from '../output/text.ts';
 import { describeLocation, openPasswordStore } from '../secrets/keychain.ts';
 import { ask } from '../secrets/prompt.ts';
 import { passwordOfStdin } from '../secrets/secrets.ts';
-import { givenPassword, requireBaseUrl, type Session, storedPassword } from '../session/session.ts';
+import { givenPassword, type Session, storedPassword } from '../session/session.ts';
 import { describeDuration } from '../words.ts';
 
 const OPTIONS = [

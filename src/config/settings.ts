@@ -2,8 +2,8 @@
 
 import fs, { type Stats } from 'node:fs';
 import path from 'node:path';
-import { attempt, ImgctlError } from '../errors.ts';
-import { errorReason, parseObject, readOwnFile, writeJsonFile } from '../files/atomic-file.ts';
+import { attempt, errorReason, ImgctlError } from '../errors.ts';
+import { parseObject, readOwnFile, writeJsonFile } from '../files/atomic-file.ts';
 import { withMutex } from '../files/mutex.ts';
 import { followLinks } from '../files/user-file.ts';
 import { baseUrlText } from '../http/url.ts';

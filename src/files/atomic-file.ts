@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { parse as parseLossless } from 'lossless-json';
-import { attempt, tryOr } from '../errors.ts';
+import { attempt, errorReason, isMissing, tryOr } from '../errors.ts';
 import { builtin } from '../io.ts';
 import { decodeUtf8, isObject, type JsonObject } from '../json.ts';
 
@@ -53,18 +53,6 @@ export function readOwnFile(
 export function readJsonFile(...args: Parameters<typeof readOwnFile>): JsonObject | undefined {
   const text = readOwnFile(...args);
   return text === undefined ? undefined : parseObject(text);
-}
-
-/** True if the file, or a directory above it, does not exist. */
-export function isMissing(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === 'ENOENT' || code === 'ENOTDIR';
-}
-
-/** Returns the system's code, such as ENOSPC, or else the message. */
-export function errorReason(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  return code ?? message;
 }
 
 /** @throws an error that names the problem and its place, never the contents */

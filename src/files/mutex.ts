@@ -2,9 +2,9 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { ImgctlError, tryOr } from '../errors.ts';
+import { ImgctlError, isMissing, tryOr } from '../errors.ts';
 import { builtin, type Clock } from '../io.ts';
-import { type AssertHeld, isMissing, makeFolder, UUID } from './atomic-file.ts';
+import { type AssertHeld, makeFolder, UUID } from './atomic-file.ts';
 
 /** Milliseconds between two renewals. */
 const RENEWAL = 1_000;

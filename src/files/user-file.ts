@@ -2,10 +2,10 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { ImgctlError } from '../errors.ts';
+import { errorReason, ImgctlError, isMissing } from '../errors.ts';
 import { type Clock, type Io, untilAborted } from '../io.ts';
 import { decodeUtf8 } from '../json.ts';
-import { type AssertHeld, errorReason, isMissing, replaceFile } from './atomic-file.ts';
+import { type AssertHeld, replaceFile } from './atomic-file.ts';
 import { withMutex } from './mutex.ts';
 
 /** Bytes, the same as of a list: `--from /dev/zero` must not fill the memory. */

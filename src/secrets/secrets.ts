@@ -5,8 +5,7 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Settings } from '../config/settings.ts';
 import { SECRETS, type SettingKey } from '../config/table.ts';
-import { ImgctlError } from '../errors.ts';
-import { errorReason, isMissing } from '../files/atomic-file.ts';
+import { errorReason, ImgctlError, isMissing } from '../errors.ts';
 import { builtin, type Io, untilAborted } from '../io.ts';
 import { runChild, TIME_LIMIT } from './child.ts';
 

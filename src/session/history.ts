@@ -1,8 +1,8 @@
 // The history of sync requests submitted from this machine, newest last.
 
 import path from 'node:path';
-import { ImgctlError, tryOr } from '../errors.ts';
-import { errorReason, readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
+import { errorReason, ImgctlError, tryOr } from '../errors.ts';
+import { readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
 import { withMutex } from '../files/mutex.ts';
 import type { Io } from '../io.ts';
 import type { JsonObject } from '../json.ts';

@@ -4,8 +4,7 @@ import { createHash } from 'node:crypto';
 import { type BigIntStats, createReadStream } from 'node:fs';
 import { link, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { type ErrorCode, ImgctlError } from '../errors.ts';
-import { errorReason, isMissing } from '../files/atomic-file.ts';
+import { type ErrorCode, errorReason, ImgctlError, isMissing } from '../errors.ts';
 import type { Clock } from '../io.ts';
 import {
   arrivedWrong,

@@ -3,8 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { ImgctlError } from '../errors.ts';
-import { errorReason } from '../files/atomic-file.ts';
+import { errorReason, ImgctlError } from '../errors.ts';
 import type { Clock } from '../io.ts';
 
 /** Part of a file. */

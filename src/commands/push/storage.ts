@@ -3,6 +3,7 @@
 import path from 'node:path';
 import { defaultsOf, type Parsed } from '../../cli/declarations.ts';
 import { option } from '../../cli/spec.ts';
+import { readCertificates, requireUploadTarget } from '../../config/addresses.ts';
 import { changeProfile } from '../../config/settings.ts';
 import { absoluteUploadUrl, SECRETS, type SettingKey } from '../../config/table.ts';
 import { wholeNumber } from '../../config/values.ts';
@@ -12,7 +13,6 @@ import { keyedFile } from '../../files/paths.ts';
 import { printable } from '../../output/text.ts';
 import { ask } from '../../secrets/prompt.ts';
 import { findSecret } from '../../secrets/secrets.ts';
-import { readCertificates, requireUploadTarget } from '../../session/session.ts';
 import type { Storage, StorageOptions } from '../../upload/storage.ts';
 
 /** The setting and name of the user, and the name of the secret; never those of the service. */

@@ -1,0 +1,83 @@
+// The addresses and certificates that settings name, as commands may use them.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { errorReason, ImgctlError, tryOr } from '../errors.ts';
+import { isLoopback, refusePlainHttp } from '../http/url.ts';
+import type { Io } from '../io.ts';
+import type { Settings } from './settings.ts';
+import { certificateFlaw, type StoreAddress, type UploadTarget } from './table.ts';
+
+export function requireBaseUrl(settings: Settings): URL {
+  const url = settings.get('base-url');
+  if (url === undefined) {
+    throw new ImgctlError('config', 'no service address is set', {
+      hint: `run: ${settings.loginCommand}, or set IMGCTL_BASE_URL; to try without an account: imgctl demo`,
+    });
+  }
+  if (!settings.get('allow-http')) refusePlainHttp(url, allowHttp(settings));
+  return url;
+}
+
+function allowHttp({ profileFlag }: Settings): string {
+  return `imgctl config set allow-http true${profileFlag}`;
+}
+
+/** Returns undefined for `file`. @throws ImgctlError config: plain redis beyond loopback */
+export function requireStoreAddress(settings: Settings): StoreAddress | undefined {
+  const address = settings.get('token-store');
+  if (address === undefined || address.tls || settings.get('allow-http')) return address;
+  const { host, text } = address;
+  if (isLoopback(host) || host === '::1') return address;
+  throw new ImgctlError('config', `plain redis:// would expose tokens sent to ${host}`, {
+    hint: `use ${text.replace(/^redis:/i, 'rediss:')}, or allow it: ${allowHttp(settings)}`,
+  });
+}
+
+/** @throws ImgctlError config: no upload-url, or invalid, or plain http beyond loopback */
+export function requireUploadTarget(settings: Settings): UploadTarget {
+  const target = settings.get('upload-url');
+  if (target === undefined) {
+    throw new ImgctlError('config', 'no upload storage is set', {
+      hint: `add --to URL, or run: imgctl config set upload-url URL${settings.profileFlag} (dav+https://, s3+https:// or file://)`,
+    });
+  }
+  if (target.kind !== 'file' && !settings.get('allow-http')) {
+    refusePlainHttp(target.url, allowHttp(settings), `${target.kind}+`);
+  }
+  return target;
+}
+
+/**
+ * Returns the certificates of ca-file (PEM) and those of NODE_EXTRA_CA_CERTS, which Node ignores beside them.
+ * @throws ImgctlError config: unreadable, or without a certificate
+ */
+export function readCertificates(
+  settings: Settings,
+  io: Io,
+  key: 'ca-file' | 'upload-ca-file' = 'ca-file',
+): string | undefined {
+  const value = settings.get(key);
+  if (value === undefined) return undefined;
+  try {
+    const certificates = readPem(path.resolve(io.cwd, value));
+    const flaw = certificateFlaw(certificates);
+    if (flaw !== undefined) throw new Error(flaw);
+    const extra = io.env.NODE_EXTRA_CA_CERTS ?? '';
+    return `${certificates}\n${tryOr(() => readPem(extra), '')}`;
+  } catch (cause) {
+    const flag = settings.profileFlag;
+    const from = `(from ${settings.find(key).origin})`;
+    const message = `cannot read the ${key} ${value} ${from}: ${errorReason(cause)}`;
+    throw new ImgctlError('config', message, {
+      hint: `run: imgctl config set ${key} /path/to/ca.pem${flag}, or: imgctl config unset ${key}${flag}`,
+      cause,
+    });
+  }
+}
+
+/** Reading a pipe might never end. */
+function readPem(file: string): string {
+  if (!fs.statSync(file).isFile()) throw new Error('it is not a regular file');
+  return fs.readFileSync(file, 'utf8');
+}
