@@ -2,7 +2,13 @@
 
 import { asImgctlError, ImgctlError } from './errors.ts';
 import { type Io, type Sink, withWrite } from './io.ts';
-import { clean, type ErrorFormat, formatError, formatNotice } from './output/messages.ts';
+import {
+  clean,
+  type ErrorFormat,
+  formatError,
+  formatNotice,
+  type NoticeKind,
+} from './output/messages.ts';
 import { createLines, createSpinner, NO_PROGRESS, type Progress } from './output/progress.ts';
 import { Redaction } from './output/redaction.ts';
 import { loadStyle, type Terminal } from './output/terminal.ts';
@@ -42,15 +48,8 @@ export class Console {
     this.#notice('warning', message, hint);
   };
 
-  /** A part failed, but the command continues. In JSON it is a warning, since an error there is the end. */
-  readonly failure = (message: string): void => {
-    this.#enqueue((format) => {
-      const text = `error: ${message}`;
-      if (format.json) return formatNotice('warning', text, undefined, format);
-      const mark = `imgctl: ${format.style.bad('error:')}`;
-      return formatNotice('note', message, undefined, format, mark);
-    });
-  };
+  /** A part failed, but the command continues. */
+  readonly failure = (message: string): void => this.#notice('error', message);
 
   /** Says what the run waits for: in the progress line, or as a line of its own. */
   readonly waiting = (text: string): void => {
@@ -162,7 +161,7 @@ export class Console {
     return { ...errorFormat, style, redact: (text: string) => this.redaction.apply(text) };
   }
 
-  #notice(kind: 'warning' | 'note' | 'debug', message: string, hint?: string): void {
+  #notice(kind: NoticeKind, message: string, hint?: string): void {
     const { json } = this.#style.errorFormat;
     this.#enqueue((format) =>
       formatNotice(kind, message, hint, { ...format, json: json && kind !== 'debug' }),

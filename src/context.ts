@@ -236,11 +236,8 @@ export class Context implements ConsoleStyle {
 
   readonly onEvent: NonNullable<SessionOptions['onEvent']> = (event) => {
     if (this.debug) this.console.trace(describeEvent(event));
-    const isLong = event.kind === 'retry' && event.asked >= MIN_REPORTED_WAIT;
-    if (isLong) {
-      const { hostname } = event.url;
-      const who = hostname === this.settings.get('base-url')?.hostname ? 'the service' : hostname;
-      this.console.waiting(`${who} asks to wait ${describeDuration(event.asked)}`);
+    if (event.kind === 'retry' && event.asked >= MIN_REPORTED_WAIT) {
+      this.console.waiting(`${event.url.host} asks to wait ${describeDuration(event.asked)}`);
     }
   };
 

@@ -32,7 +32,6 @@ const MAX_LISTED = 12;
  * Returns the valid word, ignoring case.
  * @param choice.noun what the words are, such as `field`
  * @param choice.where the option and its value: `--sort 'nam,asc'`
- * @param choice.advice returns what to do instead of a word that other programs know
  * @param choice.command lists the words, if they are too many for a hint
  * @throws ImgctlError usage
  */
@@ -43,10 +42,9 @@ export function parseChoice<Word extends string>(
     valid: readonly Word[];
     where?: string;
     command?: string;
-    advice?: ((word: string) => string | undefined) | undefined;
   },
 ): Word {
-  const { noun, valid, where, command, advice } = choice;
+  const { noun, valid, where, command } = choice;
   const lowerCase = word.toLowerCase();
   const match = valid.find((candidate) => candidate.toLowerCase() === lowerCase);
   if (match !== undefined) return match;
@@ -56,12 +54,19 @@ export function parseChoice<Word extends string>(
   const hint =
     valid.length > MAX_LISTED ? `did you mean ${meant}?` : `did you mean ${meant}? ${list}`;
   throw new ImgctlError('usage', where === undefined ? problem : `${problem} in ${where}`, {
-    hint: advice?.(word) ?? (meant === undefined ? list : hint),
+    hint: (noun === 'format' && FORMATS_ELSEWHERE.get(word)) || (meant === undefined ? list : hint),
   });
 }
 
 /** Longer words are not typing mistakes, and comparing them is slow. */
 const MAX_COMPARED = 200;
+
+/** What to use instead of formats of other programs. */
+const FORMATS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ['wide', 'use -c all'],
+  ['name', 'use --get name'],
+  ['id', 'use --get id'],
+]);
 
 /** Other names of what is valid. */
 const SYNONYMS: ReadonlyMap<string, string> = new Map([['jsonl', 'ndjson']]);

@@ -28,9 +28,16 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
   ],
 
   filters: [
+    {
+      shell: [
+        'imgctl images list ubuntu 22.04',
+        "imgctl images list -f 'name~2024' -f folder=ubuntu",
+        "imgctl images list -f 'updated_on>=30d' -s updated_on,desc",
+        "imgctl images list rocky 9 -f 'name!~9.5' -f 'name!~minimal'",
+      ],
+    },
     'Words: the name of an image must match every word, in every command. Case is ignored. Numbers match as a whole: 8 matches 8 and 8.10, but not 18, 9.8 or x86_64. Text matches any part of a name. To find any text or number, use ~.',
-    { shell: ['imgctl images list ubuntu 22.04', "imgctl images list -f 'name~2024'"] },
-    "Filters: a field, an operator and a value: -f 'id<=1100', in quotes because of the shell, or -f id,le,1100. Only the first two commas separate, so a value can contain commas. With several filters, all must match.",
+    "Filters: a field, an operator and a value: -f 'id<=1100', in quotes because of the shell, or -f id,le,1100. A value can contain commas. With several filters, all must match.",
     {
       terms: [
         ['fields', FIELDS.join(', ')],
@@ -43,11 +50,8 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     },
     {
       shell: [
-        "imgctl images list -f 'name~server' -f 'id<=1100'",
         "imgctl images list -f 'folder!=null' -f name,like,%.ova",
         'imgctl images list -f id,in,1002,1003,1006',
-        "imgctl images list rocky 9 -f 'name!~9.5' -f 'name!~minimal'",
-        'imgctl my-images -f public=false',
       ],
     },
     'id takes a whole number, public true or false. Text is compared by code point and is case-sensitive, but ~, like and words ignore case. An image that lacks the field matches =null, != with any other value, !~ and notlike, nothing else.',
@@ -60,36 +64,30 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ["'2018-07-18 Wed 15:36:49 EDT'", 'as the service writes it'],
       ],
     },
-    {
-      shell: [
-        "imgctl images list -f 'updated_on>=30d'",
-        "imgctl images list -f 'created_on>=2024-01-01' -f 'created_on<2026-01-01'",
-      ],
-    },
-    'If a zone has several meanings, such as IST or BST, a time is compared in all of them. If they disagree, the image is shown, and a warning counts such images. CST, CDT, MST, MDT, PST and PDT are the North American zones.',
-    'Sorting: -s field or -s field,desc. Repeat -s to sort by several fields, most significant first. With one key the service sorts, by its own rules. With several, or with name:version, imgctl sorts: missing values first, text by code point.',
+    { shell: ["imgctl images list -f 'created_on>=2024-01-01' -f 'created_on<2026-01-01'"] },
+    'Sorting: -s field or -s field,desc. Repeat -s to sort by several fields, most significant first. name:version puts 8.10 after 8.9. With one field the service sorts, by its own rules; otherwise imgctl: missing values first, text by code point.',
+    'Zones: if a zone has several meanings, such as IST, a time is compared in all of them. If they disagree, the image is shown, and a warning counts such images. CST, MST and PST are North American.',
   ],
 
   choosing: [
-    'Words: text without digits matches any part of a name. Numbers match as a whole; -, _, . and space are alike, and optional between a letter and a digit: rocky9 matches Rocky-9. Digits alone match where a version begins: 8 matches 8 and 8.10, not 18, 9.8 or x86_64; 22.04 matches 22-04.',
-    { shell: ['imgctl images list ubuntu 22.04'] },
-    'Versions: digits joined by dots, with a letter, sp, rc, alpha or beta that touches them: 22.04, v1.2, 7.0U3c, SP5, rc1. A v before digits says nothing.',
-    `Not versions: ${describeHiddenWords()}. Hashes of 7 to 40 hexadecimal digits have no order.`,
-    'Series: names with the same words, such as ubuntu-#-server-cloudimg-amd64-#.ova. Versions at the end make no other series: 24.04 and 24.04.3 are of one.',
-    { shell: ['imgctl images latest ubuntu server', 'imgctl images latest debian --each'] },
-    'Order: version by version from the left, numbers as numbers: 8.10 is newer than 8.9, and 1.2.3-50 than 1.2-100. What goes on is newer, except for alpha, beta and rc: 1.0.1 is newer than 1.0, 1.0-rc1 is older. The update time is ignored. Of two equal names, the one created later wins.',
     {
       shell: [
-        'imgctl images list ubuntu -s name:version,desc --limit 5',
+        'imgctl images latest ubuntu server',
+        'imgctl images latest ubuntu server --get path',
+        'imgctl images latest debian --each',
         'imgctl images latest ubuntu server --explain',
       ],
     },
+    'Words: text without digits matches any part of a name. Numbers match as a whole; -, _, . and space are alike, and optional between a letter and a digit: rocky9 matches Rocky-9. Digits alone match where a version begins: 8 matches 8 and 8.10, not 18, 9.8 or x86_64; 22.04 matches 22-04.',
+    'Versions: digits joined by dots, with a letter, sp, rc, alpha or beta that touches them: 22.04, v1.2, 7.0U3c, SP5, rc1. A v before digits says nothing.',
+    `Not versions: ${describeHiddenWords()}. Hashes of 7 to 40 hexadecimal digits have no order.`,
+    'Series: names with the same words, such as ubuntu-#-server-cloudimg-amd64-#.ova. Versions at the end make no other series: 24.04 and 24.04.3 are of one.',
+    'Order: version by version from the left, numbers as numbers: 8.10 is newer than 8.9, and 1.2.3-50 than 1.2-100. What goes on is newer, except for alpha, beta and rc: 1.0.1 is newer than 1.0, 1.0-rc1 is older. The update time is ignored. Of two equal names, the one created later wins.',
     'No guess: "images latest" exits with 2 and shows the candidates if several series match, if a word means different versions of one series, if the newest is a pre-release, and if versions cannot be compared: 12_2021 and 12_sp3, 1.0 and 1.0b2, 1909 and 21H2, 1.2-3 and 1.2.4. Dates with the year last do not sort, such as 31.01.2024: choose by time.',
     { shell: ['imgctl images list ubuntu -s created_on,desc -n 1'] },
     'Numbers are all it knows: openSUSE Leap 42.3 counts as newer than 15.0, rhel810 as newer than rhel94, and 28.02.24 as newer than 15.03.25.',
-    'Questions: on a terminal, "images latest" asks which of up to 20 you mean. Elsewhere it shows a command that selects the first.',
-    'Values for scripts: --get prints one value per line. If a value is missing, it prints nothing and exits with 5.',
-    { shell: ['imgctl images latest ubuntu server --get path'] },
+    'Questions: on a terminal, "images latest" asks which of up to 20 series you mean; above, add words. Elsewhere it shows a command that selects the first.',
+    'Scripts: --get prints one value per line, and a list one element per line. If a value is missing, it prints nothing and exits with 5.',
     'Locks: a lock file stores an image for each name. Commit images.lock.json, so that every build uses the same images. "check" exits with 1 if an image is gone, replaced or moved; with --exit-code it exits with 10 if there are only newer ones.',
     {
       shell: [
@@ -136,7 +134,8 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
   ],
 
   environment: [
-    'Environment variables: an option overrides a variable, and a variable overrides the profile. An empty variable counts as unset.',
+    { shell: ['IMGCTL_PROFILE=staging imgctl images list', 'IMGCTL_TIMEOUT=5s imgctl whoami'] },
+    'An option overrides a variable, and a variable overrides the profile. An empty variable counts as unset.',
     {
       terms: [
         ['IMGCTL_PROFILE', 'use the settings and token of this profile'],
@@ -179,7 +178,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     },
     'If a token is needed and none is valid, the password comes from the first of these that is set: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the setting password-file, the password command, the credential helper, and the system keychain (if "imgctl login --store-password" stored it there). Only "imgctl login" prompts for it. No option ever takes a secret.',
     'A credential helper is a program that speaks Docker\'s protocol: "imgctl config set credential-helper pass" runs docker-credential-pass. Others are wincred, osxkeychain and secretservice.',
-    'A shell runs the password command. The command, the credential helper and the keychain program (secret-tool, security) must finish within 30 s; a password file must give its line within that time. A password command that still runs 2 s after its first line is stopped; that line is the password. These programs do not see secrets in variables such as IMGCTL_PASSWORD and IMGCTL_TOKEN. The mode of a password file is not checked, because mounted secrets have their own modes.',
+    'A shell runs the password command. It, the credential helper, the keychain program (secret-tool, security) and a password file must give the password within 30 s. A password command that still runs 2 s after its first line is stopped; that line is the password. These programs do not see secrets in variables such as IMGCTL_PASSWORD.',
   ],
 
   fleet: [

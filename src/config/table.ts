@@ -100,7 +100,7 @@ export const SETTING_GROUPS = {
       summary: 'output format',
       env: 'IMGCTL_OUTPUT',
       fallback: 'table',
-      value: choice('format', FORMAT_NAMES, [], formatAdvice),
+      value: choice('format', FORMAT_NAMES),
     },
     'columns.images': { summary: 'columns of images list', value: COLUMNS },
     'columns.my-images': { summary: 'columns of my-images', value: COLUMNS },
@@ -172,13 +172,6 @@ export function isSettingKey(text: string): text is SettingKey {
   return Object.hasOwn(SETTINGS, text);
 }
 
-/** Returns what to use instead of a format of kubectl or hcloud. */
-function formatAdvice(word: string): string | undefined {
-  if (word === 'wide') return 'use -c all';
-  if (word === 'name' || word === 'id') return `use --get ${word}`;
-  const [, columns] = /^columns=(.*)/.exec(word) ?? [];
-  return columns && `use -c ${columns}`;
-}
 /** The variable of each secret but the token, what it holds, and the setting with a command that prints it. */
 export const SECRETS = {
   password: ['IMGCTL_PASSWORD', 'the password', 'password-command'],

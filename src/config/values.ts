@@ -64,24 +64,17 @@ export function anyText(hints: Hints = {}): Value<string> {
  * One of these words.
  * @param noun what they are, such as `format`
  * @param alias another name of one of them
- * @param advice returns what to do instead of a word that other programs know
  */
 export function choice<const Word extends string>(
   noun: string,
   words: readonly Word[],
   [alias, meant]: readonly [alias?: string, word?: Word] = [],
-  advice?: (word: string) => string | undefined,
 ) {
   return {
     type: 'string',
     words,
     parse: (text: string, name: string): Word =>
-      parseChoice(text === alias && meant ? meant : text, {
-        noun,
-        valid: words,
-        where: name,
-        advice,
-      }),
+      parseChoice(text === alias && meant ? meant : text, { noun, valid: words, where: name }),
   } as const;
 }
 

@@ -29,18 +29,22 @@ export function formatError(error: ImgctlError, format: ErrorFormat): string {
   return text + trace.join('');
 }
 
-/** Returns the text of a warning, note or trace line; in JSON the kind is the member name. @param mark starts it */
+export type NoticeKind = 'error' | 'warning' | 'note' | 'debug';
+
+/** Returns the text of a notice; in JSON the kind is the member name, but an error there ends the run. @param mark starts it */
 export function formatNotice(
-  kind: 'warning' | 'note' | 'debug',
+  kind: NoticeKind,
   message: string,
   hint: string | undefined,
   format: ErrorFormat,
   mark = 'imgctl:',
 ): string {
   const content = cleanContent({ message, hint }, format);
-  if (format.json) return `${JSON.stringify({ [kind]: content })}\n`;
+  if (format.json) return `${JSON.stringify({ [kind === 'error' ? 'warning' : kind]: content })}\n`;
   const { style = PLAIN } = format;
-  const paint = kind === 'warning' ? style.waiting : style.faint;
+  const paint = { error: style.bad, warning: style.waiting, note: style.faint, debug: style.faint }[
+    kind
+  ];
   return plainText(content, style, kind === 'note' ? mark : `${mark} ${paint(`${kind}:`)}`);
 }
 

@@ -2,7 +2,7 @@
 
 import { hasCode, ImgctlError } from '../errors.ts';
 import { BrokenPipeError } from '../io.ts';
-import { parseColumns } from '../query/fields.ts';
+import { FIELDS, parseColumns } from '../query/fields.ts';
 import { formatTimestamp, type TimeStyle } from '../query/timestamp.ts';
 import { incompatible, parseChoice } from '../suggest.ts';
 import {
@@ -134,6 +134,7 @@ export class View {
       idField: columns.find(([, , , traits]) => traits?.isId)?.[0],
       times: columns.filter(([, , , traits]) => traits?.isTime).map(([name]) => name),
       texts,
+      hasChoice: FIELDS.every((field) => valid.some((name) => name === field)),
       lists: namesOf(columns.filter(([, type]) => type.includes('array'))),
       computed,
       get,

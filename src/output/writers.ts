@@ -22,6 +22,8 @@ export interface WriterOptions extends TableLayout {
   readonly lists?: readonly string[] | undefined;
   /** Returns a value that the row does not hold, by column. */
   readonly computed?: ReadonlyMap<string, (row: Row) => unknown>;
+  /** The command has --columns. */
+  readonly hasChoice?: boolean | undefined;
   /** Writes only the bare values of this field. */
   readonly get?: string | undefined;
   /** Writes only this field: bare values in a table, json, ndjson and yaml, a column in csv and tsv. */
@@ -134,10 +136,9 @@ function createBareWriter(field: string, options: ListOptions): ListWriter {
         rows.length === 1
           ? `${field} has no value`
           : `${missing} of ${rows.length} results have no ${field}`;
-      const hint =
-        rows.length === 1
-          ? 'omit --get to see all fields'
-          : `to print them as empty lines: -c ${field} -o tsv --no-header`;
+      const hint = options.hasChoice
+        ? `use -c ${field} -o tsv --no-header`
+        : 'omit --get to see all fields';
       throw new ImgctlError('not-found', message, { hint });
     }
     await writeText(

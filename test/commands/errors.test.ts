@@ -47,13 +47,13 @@ it('an unexpected error shows its stack trace with debug only', () => {
 });
 
 it.each([
-  [{ 'retry-after': '60' }, 'imgctl: the service asks to wait 1 min\n'],
-  [{ 'retry-after': '2' }, ''],
-])('a wait that the service asks for with %j is said once it is long', async (headers, text) => {
+  [{ 'retry-after': '60' }, /^imgctl: 127\.0\.0\.1:\d+ asks to wait 1 min\n$/],
+  [{ 'retry-after': '2' }, /^$/],
+])('a wait that the service asks for with %j is said if it is long', async (headers, text) => {
   const limited = { status: 429, headers };
   const { imgctl } = await scriptedUser({ 'GET /v2/image/1': [limited, { json: named(1, 'a') }] });
   const { stderr } = await imgctl('images get 1 --get id');
-  expect(stderr).toBe(text);
+  expect(stderr).toMatch(text);
 });
 
 it('a base URL with the path of the API gets a hint', async () => {

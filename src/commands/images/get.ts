@@ -98,7 +98,7 @@ async function run(context: Context, options: Options, wanted: readonly string[]
   let missing: ImgctlError | undefined;
   for (const name of wanted) {
     try {
-      found.push(await find(context, catalogue, name, options));
+      found.push(await find({ context, catalogue, options }, name));
     } catch (error) {
       if (!hasCode(error, 'not-found')) throw error;
       if (missing) context.console.warn(missing.message, missing.hint);
@@ -127,13 +127,15 @@ async function print(
   }
 }
 
+interface Search {
+  readonly context: Context;
+  readonly catalogue: Catalogue;
+  readonly options: SourceOptions;
+}
+
 /** @throws ImgctlError not-found, ambiguous; usage: the URL is not one of the service */
-async function find(
-  context: Context,
-  catalogue: Catalogue,
-  wanted: string,
-  options: SourceOptions,
-): Promise<ReceivedImage> {
+async function find(search: Search, wanted: string): Promise<ReceivedImage> {
+  const { catalogue, options } = search;
   const isUrl = /^https?:/i.test(wanted);
   const isPath = wanted.startsWith('[');
   const isId = typeof parseId(wanted) === 'number';
@@ -141,7 +143,7 @@ async function find(
   if (isUrl) image = await catalogue.getImage(idOfUrl(wanted, catalogue.baseUrl));
   if (isId) image = await catalogue.getImage(Number(wanted));
   const fields: Field[] = isUrl ? [] : isPath ? ['path'] : ['name', 'label'];
-  for (const field of fields) image ??= await findBy(field, context, catalogue, wanted, options);
+  for (const field of fields) image ??= await findBy(field, search, wanted);
   if (image) return image;
   if (isUrl || isId || isPath) {
     const { from, mine } = options;
@@ -150,26 +152,17 @@ async function find(
     throw new ImgctlError('not-found', `image ${wanted} is not ${place}`, {
       hint: isPublic
         ? `for one of your own images: imgctl images get --mine ${shellQuote(wanted)}`
-        : `list images with: ${listCommand(options)}`,
+        : `list images with: ${withSource('imgctl images list', options)}`,
     });
   }
-  throw await noImageNamed(wanted, context, catalogue, options);
-}
-
-function listCommand(options: SourceOptions): string {
-  return options.mine ? 'imgctl my-images' : withSource('imgctl images list', options);
+  throw await noImageNamed(search, wanted);
 }
 
 /** More are not counted: one page tells whether the text is part of a name. */
 const MAX_COUNTED = 100;
 
-async function noImageNamed(
-  wanted: string,
-  { io }: Context,
-  catalogue: Catalogue,
-  options: SourceOptions,
-) {
-  const plan = planQuery({ filters: [`name~${wanted}`] }, { now: io.now() });
+async function noImageNamed({ context, catalogue, options }: Search, wanted: string) {
+  const plan = planQuery({ filters: [`name~${wanted}`] }, { now: context.io.now() });
   let count = 0;
   for await (const { images } of catalogue.list({ plan, limit: MAX_COUNTED }, {})) {
     count += images.length;
@@ -177,7 +170,7 @@ async function noImageNamed(
   const contain = count === 1 ? '1 name contains it' : `${count} names contain it`;
   const more = count === MAX_COUNTED ? 'at least ' : '';
   const message = `no image is named ${wanted}${count > 0 ? `; ${more}${contain}` : ''}`;
-  const list = listCommand(options);
+  const list = withSource('imgctl images list', options);
   const command = count > 0 ? commandOf(list, { words: [], filters: [`name~${wanted}`] }) : list;
   return new ImgctlError('not-found', message, { hint: `list images with: ${command}` });
 }
@@ -194,14 +187,8 @@ function idOfUrl(text: string, baseUrl: string): number {
 }
 
 /** @throws ImgctlError ambiguous */
-async function findBy(
-  field: Field,
-  { io }: Context,
-  catalogue: Catalogue,
-  wanted: string,
-  options: SourceOptions,
-) {
-  const plan = planQuery({ filters: [`${field},eq,${wanted}`] }, { now: io.now() });
+async function findBy(field: Field, { context, catalogue, options }: Search, wanted: string) {
+  const plan = planQuery({ filters: [`${field},eq,${wanted}`] }, { now: context.io.now() });
   const found: ReceivedImage[] = [];
   for await (const { images } of catalogue.list({ plan }, {})) {
     // A filter for null finds images that have none.

@@ -88,7 +88,7 @@ async function run(context: Context, options: Options, words: readonly string[])
   const catalogue = await openCatalogue(context, options);
   const found = await indexSeries(readAll(context, catalogue, plan), { words, filters });
   if (found.index.isEmpty) {
-    const command = options.mine ? 'imgctl my-images' : withSource('imgctl images list', options);
+    const command = withSource('imgctl images list', options);
     throw await noMatch(context, { command, plan, words, filters, catalogue });
   }
   if (explain) return showCandidates(context, view, found.index.rankedImages());
@@ -160,20 +160,17 @@ async function choose(
   const lines = describeChoices(choices);
   let left = choices.map((image, index) => ({ image, line: lines[index] ?? '' }));
   let title = `${message}:`;
-  for (let attempt = 1, isNew = true; attempt <= MAX_ATTEMPTS; attempt += 1) {
-    const list = isNew ? left.map(({ line }, index) => `${index + 1}  ${printable(line)}`) : [];
-    await io.stderr.write([title, ...list, ''].join('\n'));
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    const list = left.map(({ line }, index) => `${index + 1}  ${printable(line)}\n`);
+    await io.stderr.write([`${title}\n`, ...list].join(''));
     const label = `Which one? [1-${left.length}]`;
     const answer = await ask(io, { what: 'number', label, hint, hidden: false });
-    const word = parseWord(answer);
     const matching = left.filter(({ line }, index) =>
-      /^\d+$/.test(answer) ? Number(answer) === index + 1 : word.matches(line),
+      /^\d+$/.test(answer) ? Number(answer) === index + 1 : parseWord(answer).matches(line),
     );
-    const [only, ...others] = matching;
-    if (only && others.length === 0) return only.image;
-    title = `${matching.length} of ${left.length} match ${answer}`;
-    isNew = matching.length > 0 && matching.length < left.length;
-    if (!isNew) continue;
+    if (matching[0] && matching.length === 1) return matching[0].image;
+    title = `${matching.length} of ${left.length} match ${answer}:`;
+    if (matching.length === 0 || matching.length === left.length) continue;
     left = matching;
     attempt = 0;
   }

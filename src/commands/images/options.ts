@@ -161,6 +161,6 @@ export type SourceOptions = Parsed<typeof SOURCE_OPTIONS> & { readonly mine?: bo
 
 /** Returns a command for hints that reads the same images. */
 export function withSource(command: string, { from, mine }: SourceOptions): string {
-  if (mine) return `${command} --mine`;
+  if (mine) return command.endsWith(' list') ? 'imgctl my-images' : `${command} --mine`;
   return from === undefined ? command : `${command} --from ${shellQuote(from)}`;
 }

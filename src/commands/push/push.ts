@@ -403,27 +403,23 @@ async function syncPushed(
   const found = images.filter(({ name }) => names.includes(String(name)));
   const missing = names.find((name) => !found.some((image) => image.name === name));
   const { summary, stale } = outcomeOf(pushed, images, isSent);
-  const [first] = stale;
-  const isFailure = missing !== undefined || (first !== undefined && options.strict);
+  const isStale = stale.length > 0;
   const printed = view.printList(found);
-  await (isFailure ? printBeforeError(printed) : printed);
+  await (missing || (isStale && options.strict) ? printBeforeError(printed) : printed);
   if (missing !== undefined) {
     throw new ImgctlError('sync-failed', `the sync added no image named ${missing}`, {
       hint: 'see what the sync reported: imgctl sync-status',
     });
   }
-  if (first !== undefined) {
-    const isOne = stale.length === 1;
-    const what = isOne ? `${first} was` : `${first} and ${stale.length - 1} more were`;
-    const unchanged = isOne ? 'its image is unchanged' : 'their images are unchanged';
-    const message = `${what} uploaded to ${pushed.storage.address}, but ${unchanged}`;
+  if (isStale) {
+    const message = `unchanged after the upload to ${pushed.storage.address}: ${stale.join(', ')}`;
     const hint = 'check that the service reads this storage';
     if (options.strict) throw new ImgctlError('sync-failed', message, { hint });
     console.warn(message, hint);
   }
   requireSuccess(request, options.strict);
   const problems = describeProblems(request);
-  const hasWarnings = problems !== undefined || first !== undefined;
+  const hasWarnings = problems !== undefined || isStale;
   const how = problems ? `sync ${request.id} succeeded with ${problems}: ` : '';
   console.success(`${how}${summary}`, null, { hasWarnings });
 }

@@ -282,19 +282,14 @@ export function reportProblems(
   files: readonly string[] = [''],
 ): void {
   const { console } = context;
-  const [own, others] = [true, false].map((isOwn) => {
-    const select = (texts: readonly string[]) =>
-      texts.filter((text) => files.some((name) => text.includes(name)) === isOwn);
-    return { errors: select(errors), warnings: select(warnings) };
-  });
-  for (const warning of own?.warnings ?? []) console.warn(`sync ${id}: ${warning}`);
-  for (const error of own?.errors ?? []) console.failure(`sync ${id}: ${error}`);
-  const more = others && describeProblems(others);
-  if (more)
-    console.warn(
-      `sync ${id}: ${more} of other files`,
-      `show them with: ${statusCommand(context, id)}`,
-    );
+  const isOwn = (text: string) => files.some((name) => text.includes(name));
+  const isOther = (text: string) => !isOwn(text);
+  for (const warning of warnings.filter(isOwn)) console.warn(`sync ${id}: ${warning}`);
+  for (const error of errors.filter(isOwn)) console.failure(`sync ${id}: ${error}`);
+  const others = { errors: errors.filter(isOther), warnings: warnings.filter(isOther) };
+  const more = describeProblems(others);
+  const hint = `show them with: ${statusCommand(context, id)}`;
+  if (more) console.warn(`sync ${id}: ${more} of other files`, hint);
 }
 
 /** @param strict makes warnings and errors a failure. @throws ImgctlError sync-failed */

@@ -175,8 +175,8 @@ describe('images latest on a terminal', () => {
   it('asks again after a wrong number, and a word narrows the list', async () => {
     const { stdout, stderr } = await typing('4\nrocky\n2\n', 'images latest --get name');
     expect(stdout).toBe('rocky-9.4-minimal.x86_64.ova\n');
-    const again = `0 of 3 match 4\nWhich one? [1-3]: 2 of 3 match rocky\n1  rocky-9.5-Base.x86_64.ova\n`;
-    expect(stderr.split('[1-3]: ').slice(1).join('[1-3]: ')).toContain(again);
+    expect(stderr).toContain('[1-3]: 0 of 3 match 4:\n1  debian');
+    expect(stderr).toContain('[1-3]: 2 of 3 match rocky:\n1  rocky-9.5-Base.x86_64.ova\n');
     expect((await typing('9.4\n', 'images latest --get name')).stdout).toBe(stdout);
   });
 

@@ -240,7 +240,13 @@ describe('images list', () => {
   });
 
   it.each<[string, string | null, string, number, string]>([
-    ['is null', null, '', 5, 'imgctl: folder has no value\nhint: omit --get'],
+    [
+      'is null',
+      null,
+      '',
+      5,
+      'imgctl: folder has no value\nhint: use -c folder -o tsv --no-header\n',
+    ],
     ['is empty', '', '\n', 0, ''],
     ['is hostile', 'a\n\u001b[31mb\u200f', 'a \u001b[31mb\u200f\n', 0, ''],
   ])('--get of what %s prints one line, or nothing', async (_, folder, stdout, exitCode, text) => {
@@ -334,7 +340,7 @@ describe('--get of other commands', () => {
       ['whoami --check --get password', '', /valid: profile, base_url/, 2],
       ['config list --get default', '', /valid: key, value, origin/, 2],
       ['config list --get key', /^base-url\n/],
-      ['whoami --get username', '', /username has no value/, 5],
+      ['whoami --get username', '', /username has no value\nhint: omit --get/, 5],
       ['IMGCTL_TOKEN= whoami --get expires_on', '', /not logged in/, 4],
     );
     expect(requests()).toEqual([]);
