@@ -44,8 +44,8 @@ const LIST_FEWER = 'list fewer images with --filter';
 /**
  * Yields every image that matches, up to the limit. Nothing is yielded twice.
  *
- * The service is not believed: each image is matched, and a sort that the first page does not echo or show is done
- * here. The list may change while it is read. If it grew, the further pages are read. If it shrank
+ * The service is not believed: each image is matched, and a sort that the first page does not echo is done here. An
+ * echoed sort is believed. The list may change while it is read. If it grew, the further pages are read. If it shrank
  * or images are missing, it is read once more; after that, it is complete or an error.
  * One image removed and another added between two pages leave the total unchanged: this cannot be noticed.
  * @throws ImgctlError incomplete-list, and whatever a request throws
@@ -70,10 +70,7 @@ export async function* listCatalogue(
     let isFull = false;
     let last: Omit<Batch, 'images'> = { meta: {} };
     for await (const page of pass.pages()) {
-      sorts ??=
-        plan.sortsLocally ||
-        !isEcho(page.meta.sort, plan.server.sort) ||
-        !plan.isSorted(page.images);
+      sorts ??= plan.sortsLocally || !isEcho(page.meta.sort, plan.server.sort);
       // A sort needs all images.
       const before = yielded.size + held.length;
       const needed = (sorts ? Number.POSITIVE_INFINITY : limit) - before;

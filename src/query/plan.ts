@@ -98,8 +98,6 @@ export function planQuery(input: QueryInput, { now }: { readonly now: number }) 
     },
     sort: <Row extends ImageRecord>(images: readonly Row[]) =>
       sortImages(images, keys, addUncertain),
-    isSorted: (images: readonly ImageRecord[]) =>
-      sortImages(images, keys).every((image, index) => image === images[index]),
     /** Returns how many of the images so far each word and filter matches alone, if none matches all. */
     counts: () => conditions.map(({ text }, index) => ({ text, count: alone[index]?.size ?? 0 })),
     /** True if `plain` would match one of the images so far. */
