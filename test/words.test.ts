@@ -17,9 +17,9 @@ it.each([
 });
 
 it.each([
-  [57_001, 'in 58 s, at 10:00:58'],
+  [57_001, 'at 10:00:58 (in 58 s)'],
   [30 * 3_600_000, 'on 2026-01-06 at 16:00:00'],
-  [-5, 'in 0 s, at 10:00:00'],
+  [-5, 'at 10:00:00 (in 0 s)'],
   [9e15, 'later'],
 ])('describeLater shows an instant %j ms later as %s', (wait, text) => {
   // In the zone of this machine.

@@ -147,15 +147,12 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
           [`${variable}_FILE`, 'a file whose first line is that secret'] as const,
         ]),
         ['IMGCTL_TOKEN', 'an access token; never cached, never renewed'],
-        ['IMGCTL_DEBUG', 'set it to 1 to trace requests on stderr, with secrets redacted'],
-        [
-          'IMGCTL_CONFIG_DIR',
-          'one folder for settings, tokens, history and image names, trusted whoever owns it',
-        ],
+        ['IMGCTL_DEBUG', 'set it to 1 to trace requests, without secrets'],
+        ['IMGCTL_CONFIG_DIR', 'one folder for all of these, trusted whoever owns it'],
         ['XDG_CONFIG_HOME', 'its imgctl folder holds settings and tokens (~/.config)'],
         [
           'XDG_STATE_HOME',
-          'its imgctl folder holds the history of syncs and pushes, and the last run of images changes (~/.local/state)',
+          'its imgctl folder holds history and the last run of images changes (~/.local/state)',
         ],
         [
           'XDG_CACHE_HOME',
@@ -176,9 +173,9 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ['NO_COLOR, FORCE_COLOR', 'turn colour off or on'],
       ],
     },
-    'If a token is needed and none is valid, the password comes from the first of these that is set: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the setting password-file, the password command, the credential helper, and the system keychain (if "imgctl login --store-password" stored it there). Only "imgctl login" prompts for it. No option ever takes a secret.',
+    'If a token is needed and none is valid, the password comes from the first of these that is set: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the setting password-file, the password command, the credential helper, and the system keychain (if "imgctl login --store-password" stored it there). Only "imgctl login" prompts for it. No option takes one, except the emulator\'s invented users.',
     'A credential helper is a program that speaks Docker\'s protocol: "imgctl config set credential-helper pass" runs docker-credential-pass. Others are wincred, osxkeychain and secretservice.',
-    'A shell runs the password command. It, the credential helper, the keychain program (secret-tool, security) and a password file must give the password within 30 s. A password command that still runs 2 s after its first line is stopped; that line is the password. These programs do not see secrets in variables such as IMGCTL_PASSWORD.',
+    'A shell runs the password command. It, the credential helper, the keychain program and a password file must give the password within 30 s. A password command that still runs 2 s after its first line is stopped; that line is the password. They see no secrets in variables such as IMGCTL_PASSWORD.',
   ],
 
   fleet: [

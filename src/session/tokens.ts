@@ -39,7 +39,7 @@ interface TokensOptions {
   /** A function, since the client itself gets its tokens from this source. */
   readonly client: () => Client;
   readonly loginCommand: string;
-  /** The command that ignores the remembered limit. */
+  /** Commands can wait with --wait-for-token. */
   readonly canWait?: boolean;
   readonly baseUrl: string;
   /** Milliseconds to wait for the end of the token request limit. */

@@ -66,8 +66,8 @@ describe('the error of a status', () => {
   });
 
   it.each([
-    ['61', 'try again in 1 min 1 s, at \\d\\d:01:01'],
-    ['60', 'try again in 1 min, at \\d\\d:01:00, or with more --retries'],
+    ['61', 'try again at \\d\\d:01:01 \\(in 1 min 1 s\\)'],
+    ['60', 'try again at \\d\\d:01:00 \\(in 1 min\\), or with more --retries'],
     ['0', 'try again later, or with more --retries'],
   ])('503 with Retry-After: %s says when to try again', (seconds, expected) => {
     const { hint } = statusError(response(503, '', { 'retry-after': seconds }));
@@ -117,8 +117,8 @@ describe('the error of a status', () => {
 
   // The times are those of this machine's zone.
   it.each<[Record<string, string>, RegExp]>([
-    [{ 'retry-after': '90' }, /^try again in 1 min 30 s, at \d\d:01:30$/],
-    [{ 'x-ratelimit-reset': '90' }, /^try again in 1 min 30 s, at \d\d:01:30$/],
+    [{ 'retry-after': '90' }, /^try again at \d\d:01:30 \(in 1 min 30 s\)$/],
+    [{ 'x-ratelimit-reset': '90' }, /^try again at \d\d:01:30 \(in 1 min 30 s\)$/],
     [{ 'retry-after': '31536000' }, /^try again on 2027-01-0\d at [\d:]{8}$/],
     [{ 'retry-after': '9'.repeat(400) }, /^try again later$/],
     [{ 'retry-after': 'soon' }, /^try again later$/],

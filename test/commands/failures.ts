@@ -82,7 +82,7 @@ const LOGGED_OUT = /^not-logged-in: not logged in to http:.*\n.*imgctl login --p
 const NO_SYNC = /^not-found: .*999 does not exist\n.*sync-status/;
 const LATER =
   /^still-waiting: sync request \d+ did not .* PENDING\)\n.*imgctl sync-status \d+ --wait$/;
-const LIMITED = /^rate-limited: .*requests\ntry again in (1 min( 1 s)?|[45]\d s), at [\d:]{8}$/;
+const LIMITED = /^rate-limited: .*requests\ntry again at [\d:]{8} \(in (1 min( 1 s)?|[45]\d s)\)$/;
 
 /** What happened, the exit code, the code with the message and on a second line the hint, and how to cause it. */
 export const FAILURES: readonly (readonly [string, number, RegExp, Prepare])[] = [

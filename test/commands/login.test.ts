@@ -69,7 +69,7 @@ describe('login', () => {
   it('shows how many token requests are left if at most two are, and can ignore the limit', async () => {
     const { imgctl, requests } = await newUser();
     const line = `${DEMO} login`;
-    const limit = /limit reached[\s\S]*, or ask the service now: imgctl login --ignore-limit\n/;
+    const limit = /limit reached[\s\S]*, or wait with --wait-for-token 5m\n/;
     expect((await imgctl(line)).stderr).not.toMatch(/left/);
     await imgctl(line);
     await expectSteps(

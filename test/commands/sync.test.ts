@@ -101,7 +101,7 @@ describe('sync', () => {
   it('--wait keeps waiting for a minute if the request does not exist yet', async () => {
     const line = 'sync --poll-interval 10s';
     const { stderr, exitCode } = await runWith(line, MISSING, MISSING, PENDING, MISSING, DONE);
-    const retrying = 'sync request 41 does not exist yet; retrying';
+    const retrying = 'not found yet; retrying';
     const lines = [retrying, 'PENDING', retrying, 'PROCESSED'].map((each) => `sync 41: ${each}\n`);
     expect({ stderr, exitCode }).toEqual({ stderr: lines.join(''), exitCode: 0 });
     const { result, waited } = await runWith(line, MISSING);
@@ -185,7 +185,7 @@ describe('sync-status --wait', () => {
   it.each<[number, ScriptedResponse, string]>([
     [4, EXPIRED, `expired; sync request 41 continues\nhint: .*IMGCTL_TOKEN.*; then ${FOLLOW}\n$`],
     [5, MISSING, `^imgctl: sync request 41 does not exist\nhint: ${LIST}\n$`],
-    [6, LIMITED, `\nhint: try again in 1 h, at \\d\\d:\\d\\d:00; then ${FOLLOW}\n$`],
+    [6, LIMITED, `\nhint: try again at \\d\\d:\\d\\d:00 \\(in 1 h\\); then ${FOLLOW}\n$`],
   ])('exits %d after the response %j', async (exitCode, response, message) => {
     const { result } = await follow('--wait', response);
     expect(result).toEqual(failed(exitCode, new RegExp(message)));

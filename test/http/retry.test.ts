@@ -157,7 +157,7 @@ describe('a request', () => {
     const { client, server, sleeps } = await connect(() => limited, { now });
     const { code, exitCode, hint } = await failure(client.send(GET));
     expect([code, exitCode]).toEqual(['rate-limited', 6]);
-    expect(hint).toMatch(/^try again in 1 min 2 s, at \d\d:\d\d:02$/);
+    expect(hint).toMatch(/^try again at \d\d:\d\d:02 \(in 1 min 2 s\)$/);
     expect([server.requests.length, sleeps]).toEqual([1, []]);
   });
 

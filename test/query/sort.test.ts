@@ -18,10 +18,10 @@ function sorted(images: readonly Row[], ...keys: string[]): Row[] {
 }
 
 it.each([
-  ['', "missing field in --sort ''", 'valid: id, name'],
-  ['nme', "unknown field 'nme' in --sort 'nme'", 'did you mean name?'],
+  ['', 'missing field in --sort', 'valid: id, name'],
+  ['nme', "unknown field 'nme' in --sort", 'did you mean name?'],
   ['__proto__,asc', "unknown field '__proto__' in", 'valid: id, name'],
-  ['name,', "missing direction in --sort 'name,'", 'valid: asc, desc'],
+  ['name,', 'missing direction in --sort', 'valid: asc, desc'],
   ['name,descending', "unknown direction 'descending' in", 'did you mean desc? valid: asc, desc'],
   ['name,asc,id', "too many parts in --sort 'name,asc,id'", 'once per key'],
 ])('--sort %j is rejected: %s', (text, message, hint) => {

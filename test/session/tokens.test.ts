@@ -170,8 +170,7 @@ describe('the token request limit', () => {
     await expect(first.tokens?.login('wrong')).rejects.toMatchObject({ code: 'wrong-credentials' });
     const second = await open();
     expect((await second.tokens?.login('demo'))?.limit.remaining).toBe(0);
-    const hint =
-      /^try again in .+, at [\d:]+, add --wait-for-token 5m, or ask the service now: imgctl login --ignore-limit$/;
+    const hint = /^try again at [\d:]+ \(in .+\), or wait with --wait-for-token 5m$/;
     const message = 'token request limit reached';
     const limited = { code: 'rate-limited', message, hint: expect.stringMatching(hint) };
     await expect(logIn(second, 1)).rejects.toMatchObject(limited);
