@@ -2,10 +2,9 @@
 
 import type { Image, ImageListMeta, Pages } from '../api/types.ts';
 import { tryOr } from '../errors.ts';
-import { FIELDS, type Field } from '../query/fields.ts';
 import { type Filter, parseFilter } from '../query/filter.ts';
 import { filterPredicate } from '../query/plan.ts';
-import { DIRECTIONS, sortImages } from '../query/sort.ts';
+import { parseSort, sortImages } from '../query/sort.ts';
 import { type AccessTokens, TOKEN_PATH } from './access-tokens.ts';
 import { type ApiRequest, type ApiResponse, HttpError, jsonResponse } from './api-request.ts';
 import { buildCatalog } from './catalog.ts';
@@ -201,7 +200,7 @@ export function findImages(
   const matches = filter === undefined ? undefined : filterPredicate(readFilter(filter));
   const found = matches ? images.filter((image) => matches(image) === true) : images;
   // The catalogue is in the order of ids, which is what clients ask for most.
-  return sort === undefined || sort === 'id,asc' ? found : sortImages(found, [parseSort(sort)]);
+  return sort === undefined || sort === 'id,asc' ? found : sortImages(found, [readSort(sort)]);
 }
 
 /** Parses `<field_name>,<operator>,<value>`, of what imgctl takes only what is written as the service does. */
@@ -218,17 +217,8 @@ function readFilter(text: string): Filter {
 }
 
 /** Parses `<field_name>,<asc|desc>`. */
-function parseSort(wire: string) {
-  const [name = '', word, ...rest] = wire.split(',');
-  const direction = DIRECTIONS.find((known) => known === word);
-  if (rest.length > 0 || direction === undefined) {
-    throw new HttpError(400, `Wrong sort "${wire}"; expected <field_name>,<asc|desc>.`);
-  }
-  return { field: parseField(name), direction };
-}
-
-function parseField(name: string): Field {
-  const field = FIELDS.find((known) => known === name);
-  if (field !== undefined) return field;
-  throw new HttpError(400, `Unknown field "${name}"; the fields are ${FIELDS.join(', ')}.`);
+function readSort(text: string) {
+  const key = tryOr(() => parseSort(text), undefined);
+  if (key?.serviceSort === text) return key;
+  throw new HttpError(400, `Wrong sort "${text}"; expected <field_name>,<asc|desc>.`);
 }
