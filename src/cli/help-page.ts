@@ -1,4 +1,4 @@
-// The help page of a command, laid out by commander, or of a topic.
+// Lays out and prints the help page of a command or a topic.
 
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';

@@ -4,8 +4,9 @@ import { ImgctlError, tryOr } from '../errors.ts';
 import { hideUserInfo, parseBaseUrl, withScheme } from '../http/url.ts';
 import { builtin } from '../io.ts';
 import { FORMAT_NAMES } from '../output/formats.ts';
-import { FIELDS, parseColumns } from '../query/fields.ts';
+import { FIELDS } from '../query/fields.ts';
 import { TIME_STYLES } from '../query/timestamp.ts';
+import { parseColumns } from '../suggest.ts';
 import { anyText, choice, duration, type Hints, type Value, wholeNumber } from './values.ts';
 
 export interface SettingDefinition {

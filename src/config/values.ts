@@ -1,6 +1,7 @@
 // The kinds of values that options, arguments and settings take: how each is parsed, and what help and completion offer.
 
 import { attempt, ImgctlError } from '../errors.ts';
+import { UNITS } from '../query/timestamp.ts';
 import { parseChoice } from '../suggest.ts';
 
 /** Where completion finds the values that are not a fixed choice. */
@@ -91,21 +92,11 @@ export function wholeNumber(min: number, max?: number): Value<number> {
   return { type: 'integer', min, ...(max !== undefined && { max }), parse };
 }
 
-const UNITS: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
-  y: 31_536_000_000,
-};
-
 /** 24 days, the maximum of a timer. */
 const MAX_TIMER = 2 ** 31 - 1;
 
 /** A hundred years. */
-export const MAX_AGE = 36_525 * 86_400_000;
+export const MAX_AGE = 36_525 * UNITS.d;
 
 /** Milliseconds. */
 export function duration(max = MAX_TIMER): Value<number> {
@@ -118,7 +109,7 @@ export function parseDuration(text: string, name: string, max = MAX_TIMER): numb
   const milliseconds = Number(number) * (UNITS[unit] ?? Number.NaN);
   if (milliseconds >= 1 && milliseconds <= max) return Math.round(milliseconds);
   if (milliseconds > max) {
-    const days = Math.floor(max / 86_400_000);
+    const days = Math.floor(max / UNITS.d);
     throw new ImgctlError('usage', `${name} must be at most ${days} days (got ${text})`);
   }
   throw new ImgctlError('usage', `invalid ${name}: ${text}`, {

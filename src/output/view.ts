@@ -2,9 +2,9 @@
 
 import { hasCode, ImgctlError } from '../errors.ts';
 import { BrokenPipeError } from '../io.ts';
-import { FIELDS, parseColumns } from '../query/fields.ts';
+import { FIELDS } from '../query/fields.ts';
 import { formatTimestamp, type TimeStyle } from '../query/timestamp.ts';
-import { incompatible, parseChoice } from '../suggest.ts';
+import { incompatible, parseChoice, parseColumns } from '../suggest.ts';
 import {
   createListWriter,
   isLineFormat,

@@ -1,7 +1,5 @@
 // The fields of an image: their kinds, the values they hold, and how values compare.
 
-import { parseChoice } from '../suggest.ts';
-
 type FieldKind = 'number' | 'text' | 'boolean' | 'time';
 
 /** The fields of an image in the order of section 2.2: their kinds, JSON types and meanings. */
@@ -78,17 +76,4 @@ export function compareText(left: string, right: string): number {
 function codePointRank(unit: number): number {
   const isSurrogate = unit >= 0xd800 && unit <= 0xdfff;
   return isSurrogate ? unit + 0x10000 : unit;
-}
-
-/** Parses names of columns, separated by commas, or `all`, which are these. @throws ImgctlError usage */
-export function parseColumns<Name extends string>(
-  text: string,
-  where: string,
-  valid: readonly Name[],
-  all: readonly Name[] = valid,
-): readonly Name[] {
-  if (text.trim().toLowerCase() === 'all') return all;
-  return text.split(',').map((name) => {
-    return parseChoice(name.trim(), { noun: 'field', valid, where: `${where} '${text}'` });
-  });
 }

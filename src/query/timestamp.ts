@@ -13,13 +13,16 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
-const UNITS = new Map([
-  ['m', MINUTE],
-  ['h', HOUR],
-  ['d', DAY],
-  ['w', 7 * DAY],
-  ['y', YEAR],
-]);
+/** Milliseconds of each unit of a duration. */
+export const UNITS: Readonly<Record<string, number> & Record<'d', number>> = {
+  ms: 1,
+  s: SECOND,
+  m: MINUTE,
+  h: HOUR,
+  d: DAY,
+  w: 7 * DAY,
+  y: YEAR,
+};
 const AGE_UNITS = [
   ['year', YEAR],
   ['month', YEAR / 12],
@@ -85,7 +88,7 @@ export function parseTimeValue(text: string, now: number): Time | undefined {
     const isLocal = utc !== undefined && zone === undefined;
     return isLocal ? { at: instantOfLocal(utc), unknownZone: undefined } : parseTime(text);
   }
-  const span = Number(amount) * (UNITS.get(unit) ?? 0);
+  const span = Number(amount) * (UNITS[unit] ?? 0);
   const at = sign === '+' ? now + span : now - span;
   return Math.abs(at) <= MAX_DATE ? { at, unknownZone: undefined } : undefined;
 }

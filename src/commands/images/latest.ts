@@ -1,3 +1,5 @@
+// imgctl images latest: shows the newest image of one series or of each.
+
 import type { ReceivedImage } from '../../api/types.ts';
 import {
   AmbiguousError,

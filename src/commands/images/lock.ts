@@ -1,4 +1,4 @@
-// images lock: locks images by name in a file, and checks them; reads the lock file for images get --lock too.
+// imgctl images lock: locks images by name in a file, checks and updates them.
 
 import { keyOf } from '../../api/images.ts';
 import type { ReceivedImage } from '../../api/types.ts';

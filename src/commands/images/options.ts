@@ -1,4 +1,4 @@
-// What the commands for images share: options, the query, the view, and reading images with progress.
+// What the commands for images share: their columns, options and the query.
 
 import type { Parsed } from '../../cli/declarations.ts';
 import { GET_OPTION, option, settingOption } from '../../cli/spec.ts';
