@@ -1,7 +1,7 @@
 // The help topics; a test runs every shell line.
 
 import { SECRETS, SETTINGS, type SettingDefinition } from '../config/table.ts';
-import { FORMATS } from '../output/formats.ts';
+import { FORMATS, LINE_FORMAT_LIST } from '../output/formats.ts';
 import { FIELDS } from '../query/fields.ts';
 import { describeHiddenWords } from '../query/name.ts';
 import { type Block, optionTerm } from './declarations.ts';
@@ -111,7 +111,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
   output: [
     'Formats: -o FORMAT, or --json for -o json. IMGCTL_OUTPUT or the setting output changes the default, except for token, config get and config path, which print only a value. The format is the same on a terminal and in a pipe; only colour, width and progress differ.',
     { terms: Object.entries(FORMATS) },
-    'Columns: --columns a,b selects the fields and their order in every format; "all" selects all nine of the service. By default tables, csv and tsv show id, name, folder and updated_on; json, ndjson and yaml show all fields, including those imgctl does not know. --no-header omits the header line of tables, csv and tsv.',
+    `Columns: --columns a,b selects the fields and their order in every format; "all" selects all nine of the service. By default tables, ${LINE_FORMAT_LIST} show id, name, folder and updated_on; json, ndjson and yaml show all fields, including those imgctl does not know. --no-header omits the header line of tables, ${LINE_FORMAT_LIST}.`,
     'Times: --time STYLE selects the format of image timestamps.',
     {
       terms: [
@@ -129,7 +129,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
       ],
     },
     'Programs: the help of each command names the fields of its JSON output; "imgctl commands --json" lists every command with the types of its fields. From 1.0.0 on, within a major version, fields are added, but never renamed or removed; ignore those you do not know.',
-    'A missing value is - in a table, and an empty cell in csv and tsv. An empty result is [] in json and yaml, nothing in ndjson, only the header in csv and tsv; instead of a table, a terminal gets a note. The exit code is 0 unless you add --fail-empty.',
+    `A missing value is - in a table, and an empty cell in ${LINE_FORMAT_LIST}. An empty result is [] in json and yaml, nothing in ndjson, only the header in ${LINE_FORMAT_LIST}; instead of a table, a terminal gets a note. The exit code is 0 unless you add --fail-empty.`,
     'Control characters are never printed raw on a terminal: they are escaped as in JSON, for example \\u001b. Colour is used on a terminal only; --color, NO_COLOR, FORCE_COLOR and TERM=dumb override that. On a narrow terminal, a table hides data_store, then folder, unless -c names them, and cuts names in the middle, but never ids or times. If that is not enough, each image is shown as a record. A line below the table names the hidden columns; --no-trunc shows everything.',
   ],
 

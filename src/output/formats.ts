@@ -1,17 +1,31 @@
 // The output formats: their names and meanings. src/output/writers.ts writes them.
 
+/** One line for each row, below a header line. */
+const LINE_FORMATS = {
+  csv: "RFC 4180; text that a spreadsheet would run as a formula gets a leading '",
+  tsv: 'a tab, CR or LF inside a cell becomes a space',
+};
+
 export const FORMATS = {
   table: 'the default: one line per row, cut to fit a terminal, uncut in a pipe',
   json: 'one array, or one object for a single record',
   ndjson: 'one JSON object per line, written as pages arrive',
   yaml: 'the same values as json',
-  csv: "RFC 4180; text that a spreadsheet would run as a formula gets a leading '",
-  tsv: 'a tab, CR or LF inside a cell becomes a space',
-} as const;
+  ...LINE_FORMATS,
+};
 
 export type Format = keyof typeof FORMATS;
 
 export const FORMAT_NAMES = Object.keys(FORMATS) as Format[];
 
-/** For sentences. */
+/** For sentences: `table, … or tsv`, and `csv and tsv`. */
 export const FORMAT_LIST = FORMAT_NAMES.join(', ').replace(/, (\w+)$/, ' or $1');
+export const LINE_FORMAT_LIST = Object.keys(LINE_FORMATS)
+  .join(', ')
+  .replace(/, (\w+)$/, ' and $1');
+
+export type LineFormat = keyof typeof LINE_FORMATS;
+
+export function isLineFormat(format: Format): format is LineFormat {
+  return Object.hasOwn(LINE_FORMATS, format);
+}

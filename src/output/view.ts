@@ -5,13 +5,8 @@ import { BrokenPipeError } from '../io.ts';
 import { FIELDS } from '../query/fields.ts';
 import { formatTimestamp, type TimeStyle } from '../query/timestamp.ts';
 import { incompatible, parseChoice, parseColumns } from '../suggest.ts';
-import {
-  createListWriter,
-  isLineFormat,
-  type Row,
-  type WriterOptions,
-  writeRecord,
-} from './writers.ts';
+import { isLineFormat } from './formats.ts';
+import { createListWriter, type Row, type WriterOptions, writeRecord } from './writers.ts';
 
 /** A field of JSON output, which is a column of tables; its JSON types are such as `string or null`. */
 export type Column = readonly [name: string, type: string, meaning: string, traits?: Traits];

@@ -2,7 +2,7 @@
 
 import { ImgctlError } from '../errors.ts';
 import type { Sink } from '../io.ts';
-import type { Format } from './formats.ts';
+import { type Format, isLineFormat, type LineFormat } from './formats.ts';
 import type { TableLayout } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { cellText, jsonText, printable, writeText } from './text.ts';
@@ -52,7 +52,7 @@ export function createListWriter(options: ListOptions): ListWriter {
   if (only !== undefined) return createColumnWriter(only, options);
   if (quiet) {
     // Bare lines in csv and tsv too, as scripts loop over identifiers.
-    const lineFormat = LINES.has(format) ? 'table' : format;
+    const lineFormat = isLineFormat(format) ? 'table' : format;
     return createColumnWriter(idField, { ...options, format: lineFormat });
   }
   const data = (row: Row) => dataOf(row, options);
@@ -83,7 +83,7 @@ async function writeTableOf(rows: readonly Row[], options: ListOptions, asRecord
 export async function writeRecord(options: WriterOptions, record: Row): Promise<void> {
   const { sink, format, quiet, get } = options;
   const columns = options.columns ?? Object.keys(record);
-  if (quiet || get !== undefined || LINES.has(format)) {
+  if (quiet || get !== undefined || isLineFormat(format)) {
     const list = createListWriter({ ...options, columns });
     await list.write([record]);
     await list.end();
@@ -172,8 +172,8 @@ function createWriter(
         const { yamlList } = await import('./yaml.ts');
         await writeText(sink, yamlList(all.map(dataOfRow), meta));
       }
-      const line = LINES.get(format);
-      if (line) {
+      if (isLineFormat(format)) {
+        const line = LINES[format];
         const lines = function* () {
           if (header) yield line(columns, sink.isTTY);
           for (const row of all) yield line(cellsOf(row, options), sink.isTTY);
@@ -184,14 +184,11 @@ function createWriter(
   };
 }
 
-/** The formats of one line for each row, below a header line. */
-const LINES: ReadonlyMap<Format, (row: readonly unknown[], onTerminal: boolean) => string> =
-  new Map([
-    ['csv', csvLine],
-    ['tsv', tsvLine],
-  ]);
-
-export const isLineFormat = (format: Format): boolean => LINES.has(format);
+/** Return a line of a row. */
+const LINES: Record<LineFormat, (row: readonly unknown[], onTerminal: boolean) => string> = {
+  csv: csvLine,
+  tsv: tsvLine,
+};
 
 /** Maps each row when it is needed, so that the text of a long list is never in memory as a whole. */
 function* mapped<Result>(rows: readonly Row[], map: (row: Row) => Result) {

@@ -23,6 +23,7 @@ import { checkName, keyedFile } from '../../files/paths.ts';
 import { cannotWrite, readTextFile } from '../../files/user-file.ts';
 import { BrokenPipeError } from '../../io.ts';
 import { stringify } from '../../json.ts';
+import { LINE_FORMAT_LIST } from '../../output/formats.ts';
 import { cellText } from '../../output/text.ts';
 import { type Column, pick } from '../../output/view.ts';
 import { FIELDS, kindOf } from '../../query/fields.ts';
@@ -38,7 +39,7 @@ import { openCatalogue, readAll } from './read.ts';
 const CHANGE_COLUMNS: readonly Column[] = [
   ['change', 'string', 'added, updated, moved or removed'],
   ...pick(IMAGE_COLUMNS, 'id', 'name', 'path', 'folder', 'updated_on'),
-  ['before', 'object or null', 'the old image; in tables, csv and tsv only the old values'],
+  ['before', 'object or null', `the old image; in tables, ${LINE_FORMAT_LIST} only the old values`],
 ];
 
 const OPTIONS = [

@@ -5,6 +5,7 @@ import { GET_OPTION, option, settingOption } from '../../cli/spec.ts';
 import { anyText, duration, MAX_AGE, parseDuration, wholeNumber } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError, tryOr } from '../../errors.ts';
+import { LINE_FORMAT_LIST } from '../../output/formats.ts';
 import { type Column, namesOf } from '../../output/view.ts';
 import { describeField, FIELDS, type Field, kindOf, nameOf } from '../../query/fields.ts';
 import { describeVersion, readName } from '../../query/name.ts';
@@ -32,7 +33,7 @@ export const WORDS = {
 } as const;
 
 export const TABLE_OPTIONS = [
-  option('--no-header', 'omit the header line of tables, csv and tsv'),
+  option('--no-header', `omit the header line of tables, ${LINE_FORMAT_LIST}`),
   option('--no-trunc', 'show tables in full, even if the terminal is too narrow'),
   settingOption(
     '--time <style>',
