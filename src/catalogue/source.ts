@@ -60,14 +60,12 @@ export function savedCatalogue(images: readonly ReceivedImage[], baseUrl: string
 
 /** The user's own images: the service lists them at once, unfiltered. Of several with one id, the last counts. */
 export function ownCatalogue(client: Client, baseUrl: string): Catalogue {
-  let read: Promise<Held> | undefined;
+  let read: Promise<Batch> | undefined;
   return heldCatalogue(({ warn }) => {
     read ??= client.listUserImages().then(({ images, meta }) => {
       const byId = new Map(images.map((image) => [keyOf(image), image]));
-      const repeated = new Set(
-        images.filter((image) => byId.get(keyOf(image)) !== image).map(keyOf),
-      );
-      const [first, ...others] = repeated;
+      const earlier = images.filter((image) => byId.get(keyOf(image)) !== image);
+      const [first, ...others] = new Set(earlier.map(keyOf));
       const more = others.length === 0 ? '' : ` and ${others.length} more`;
       if (first !== undefined) {
         warn?.(`the service lists image ${first}${more} twice; the last one counts`);
@@ -78,11 +76,9 @@ export function ownCatalogue(client: Client, baseUrl: string): Catalogue {
   }, baseUrl);
 }
 
-type Held = Pick<Batch, 'images' | 'meta'>;
-
 /** @param read returns all images */
 function heldCatalogue(
-  read: (observer: CatalogueObserver) => Promise<Held>,
+  read: (observer: CatalogueObserver) => Promise<Batch>,
   baseUrl: string,
 ): Catalogue {
   return {

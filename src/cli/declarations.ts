@@ -88,18 +88,12 @@ export type Words<Arguments extends readonly ArgumentDeclaration[]> = {
 };
 
 /** Returns the value of an option that is not given; undefined if a variable or setting decides, or there is none. */
-export function defaultOf({
-  flags,
-  value,
-  default: text,
-  env,
-  setting,
-  repeatable,
-}: OptionDeclaration) {
+export function defaultOf(option: OptionDeclaration) {
+  const { flags, value, default: text } = option;
   if (flags.startsWith('--no-')) return true;
-  if (value === undefined || text === undefined || env || setting) return undefined;
+  if (value === undefined || text === undefined || option.env || option.setting) return undefined;
   const parsed = value.parse(text, flags);
-  return repeatable ? [parsed] : parsed;
+  return option.repeatable ? [parsed] : parsed;
 }
 
 /** Returns the name of an option as a command receives it. */

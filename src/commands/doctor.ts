@@ -4,7 +4,6 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { isToken, type Send } from '../api/auth.ts';
 import { clockSkew, readJson, serviceMessage, statusError, utcTime } from '../api/responses.ts';
-import type { Parsed } from '../cli/declarations.ts';
 import { command, option, SERVICE_CODES } from '../cli/spec.ts';
 import { readCertificates, requireBaseUrl } from '../config/addresses.ts';
 import { checkTrust, configFilePath, isUnknown, type Settings } from '../config/settings.ts';
@@ -48,10 +47,6 @@ function inLocalTime(finding: unknown, now: number): string {
 const UPLOAD =
   'if upload-url is set, runs upload-password-command or upload-secret-command, sends the password (S3: a signature) to the storage, and lists the folder';
 
-const OPTIONS = [option('--check-password', 'read the password, but send it nowhere')] as const;
-
-type Options = Parsed<typeof OPTIONS>;
-
 export const doctor = command({
   name: 'doctor',
   summary: 'check settings, network, login and upload storage',
@@ -81,10 +76,10 @@ export const doctor = command({
     "imgctl doctor --json | jq -r '.[] | select(.hint) | .hint'",
   ],
   seeAlso: ['whoami', 'config list', 'help exit-codes'],
-  options: OPTIONS,
+  options: [option('--check-password', 'read the password, but send it nowhere')],
   fields: COLUMNS,
   exitCodes: SERVICE_CODES,
-  run,
+  run: (context, { checkPassword = false }) => run(context, checkPassword),
 });
 
 interface Row {
@@ -104,7 +99,7 @@ function warning(finding: string, hint: string): Result {
   return { state: 'warning', finding, hint };
 }
 
-async function run(context: Context, options: Options): Promise<void> {
+async function run(context: Context, mayRead: boolean): Promise<void> {
   const rows: Row[] = [];
   /** An error that a check throws is its result. */
   const check = async (
@@ -144,7 +139,7 @@ async function run(context: Context, options: Options): Promise<void> {
     await check('connection', () => result);
     await check('clock', () => (response ? clockResult(response) : UNCONNECTED));
     await check('token', () => (response ? tokenResult(context, cached, response) : UNCONNECTED));
-    await check('password', () => passwordResult(context, options));
+    await check('password', () => passwordResult(context, mayRead));
     await check('storage', () => storageResult(context));
   }
   await progress.stop();
@@ -324,12 +319,12 @@ function tokenResult(
 /** Names the source of the password, and reads it if that is asked for; nothing if there is none. */
 async function passwordResult(
   { io, settings, console }: Context,
-  { checkPassword }: Options,
+  mayRead: boolean,
 ): Promise<Result | Result[]> {
   const source = io.env.IMGCTL_TOKEN ? undefined : unattendedPassword(settings, io);
   if (source === undefined) return [];
   const { origin } = source;
-  if (!checkPassword) return { state: 'not checked', finding: origin, hint: CHECK_PASSWORD };
+  if (!mayRead) return { state: 'not checked', finding: origin, hint: CHECK_PASSWORD };
   console.redaction.add(await source.read(), settings.account.username);
   return `${origin} gives a password`;
 }

@@ -1,6 +1,5 @@
 // imgctl logout: deletes cached tokens and the stored password.
 
-import type { Parsed } from '../cli/declarations.ts';
 import { command, option } from '../cli/spec.ts';
 import { type Account, changeProfile, Settings } from '../config/settings.ts';
 import { STORED_PASSWORD } from '../config/table.ts';
@@ -12,10 +11,6 @@ import { openStore } from '../session/session.ts';
 import { forgetTokens, StoreError } from '../session/token-cache.ts';
 import { counted } from '../words.ts';
 
-const OPTIONS = [option('--all', 'log out of all profiles, and delete shared tokens')] as const;
-
-type Options = Parsed<typeof OPTIONS>;
-
 export const logout = command({
   name: 'logout',
   summary: 'delete cached tokens and the stored password',
@@ -25,13 +20,13 @@ export const logout = command({
   ],
   examples: ['imgctl logout', 'imgctl logout --profile staging', 'imgctl logout --all'],
   seeAlso: ['login', 'profile delete'],
-  options: OPTIONS,
+  options: [option('--all', 'log out of all profiles, and delete shared tokens')],
   mutates: true,
   exitCodes: [3],
-  run,
+  run: (context, { all = false }) => run(context, all),
 });
 
-async function run(context: Context, { all = false }: Options): Promise<void> {
+async function run(context: Context, all: boolean): Promise<void> {
   const { console, config, paths, settings } = context;
   const { IMGCTL_TOKEN_STORE } = context.io.env;
   const count = forgetTokens(paths.config, all ? undefined : settings.account);

@@ -1,14 +1,9 @@
 // imgctl mcp: a Model Context Protocol server, for assistants and other programs.
 
 import { setMaxListeners } from 'node:events';
-import type { Parsed } from '../cli/declarations.ts';
 import { command, option } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import type { ServerOptions } from '../mcp/server.ts';
-
-const OPTIONS = [option('--allow-sync', 'add a tool that submits image syncs')] as const;
-
-type Options = Parsed<typeof OPTIONS>;
 
 export const mcp = command({
   name: 'mcp',
@@ -35,11 +30,11 @@ export const mcp = command({
   examples: ['imgctl mcp', 'imgctl mcp --profile staging --allow-sync'],
   seeAlso: ['commands', 'login'],
   mutates: true,
-  options: OPTIONS,
-  run,
+  options: [option('--allow-sync', 'add a tool that submits image syncs')],
+  run: (context, { allowSync = false }) => run(context, allowSync),
 });
 
-async function run(context: Context, options: Options): Promise<void> {
+async function run(context: Context, allowSync: boolean): Promise<void> {
   const { io, console, version } = context;
   if (io.stdin.isTTY) {
     console.note('serving MCP on stdin and stdout', 'start it from an MCP client; Ctrl-D ends it');
@@ -51,7 +46,7 @@ async function run(context: Context, options: Options): Promise<void> {
   const { serve } = await import('../mcp/server.ts');
   await serve({
     version,
-    allowSync: options.allowSync === true,
+    allowSync,
     run: runnerOf(context),
     redact: (text) => console.redaction.apply(text),
     input: io.stdin.stream,

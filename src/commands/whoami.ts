@@ -22,8 +22,6 @@ const COLUMNS: readonly Column[] = [
 
 const OPTIONS = [option('--check', 'check the token with the service'), GET_OPTION] as const;
 
-type Options = Parsed<typeof OPTIONS>;
-
 export const whoami = command({
   name: 'whoami',
   summary: 'show profile, service, user and token state',
@@ -44,7 +42,7 @@ function timeLeft(seconds: unknown): string {
 
 const RENEWAL = 'the next command requests a token; check with: imgctl doctor';
 
-async function run(context: Context, options: Options): Promise<void> {
+async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<void> {
   const view = context.view(COLUMNS, options);
   const { account, baseUrl, client, tokens, store } = await context.session();
   if (options.check) await client.serviceRoot();

@@ -88,13 +88,8 @@ async function run(
   const { limit, page, perPage, urls, mine } = options;
   const plan = readQuery(context, words, options);
   if (page !== undefined && (plan.filtersLocally || plan.sortsLocally)) {
-    throw new ImgctlError(
-      'usage',
-      '--page cannot be used with words, filters or sorts that imgctl applies itself',
-      {
-        hint: 'use --limit instead',
-      },
-    );
+    const message = '--page cannot be used with words, filters or sorts that imgctl applies itself';
+    throw new ImgctlError('usage', message, { hint: 'use --limit instead' });
   }
   let count = 0;
   let last: Omit<Batch, 'images'> = { meta: {} };

@@ -36,8 +36,6 @@ const OPTIONS = [
   GET_OPTION,
 ] as const;
 
-type Options = Parsed<typeof OPTIONS>;
-
 export const validate = command({
   name: 'validate',
   summary: 'check a local OVA or OVF package before an upload',
@@ -57,7 +55,11 @@ export const validate = command({
   run,
 });
 
-async function run(context: Context, options: Options, files: readonly string[]): Promise<void> {
+async function run(
+  context: Context,
+  options: Parsed<typeof OPTIONS>,
+  files: readonly string[],
+): Promise<void> {
   const { readPackage } = await import('../../ovf/package.ts');
   const { io, console } = context;
   context.allowNoConfig();

@@ -44,8 +44,6 @@ const OPTIONS = [
   GET_OPTION,
 ] as const;
 
-type Options = Parsed<typeof OPTIONS>;
-
 export const sync = command({
   name: 'sync',
   summary: 'submit an image sync after an upload',
@@ -69,7 +67,7 @@ export const sync = command({
   run,
 });
 
-async function run(context: Context, options: Options): Promise<void> {
+async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<void> {
   return withMetrics(context, options, 'sync', async (addMetrics) => {
     if (options.dryRun) return dryRun(context);
     const view = options.wait
