@@ -54,7 +54,9 @@ export function parseChoice<Word extends string>(
   const hint =
     valid.length > MAX_LISTED ? `did you mean ${meant}?` : `did you mean ${meant}? ${list}`;
   throw new ImgctlError('usage', where === undefined ? problem : `${problem} in ${where}`, {
-    hint: (noun === 'format' && FORMATS_ELSEWHERE.get(word)) || (meant === undefined ? list : hint),
+    hint:
+      (noun === 'format' && FORMATS_ELSEWHERE.get(word.replace(/=.*/, ''))) ||
+      (meant === undefined ? list : hint),
   });
 }
 
@@ -79,6 +81,9 @@ const FORMATS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['wide', 'use -c all'],
   ['name', 'use --get name'],
   ['id', 'use --get id'],
+  ['text', 'use -o tsv'],
+  ['noheader', 'use --no-header'],
+  ['columns', 'use -c a,b'],
 ]);
 
 /** Other names of what is valid. */

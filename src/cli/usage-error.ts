@@ -64,7 +64,8 @@ function meantCommand(command: Command, path: readonly string[]): string | undef
     .map((each) => each.name());
   const meant = nearest(words[0] === 'ls' ? 'list' : (words[0] ?? ''), names);
   const below = command.commands.find((each) => each.name() === meant)?.commands ?? [];
-  const next = below.find((each) => each.name() === words[1])?.name() ?? [];
+  const next =
+    below.find((each) => [each.name(), each.alias()].includes(words[1] ?? ''))?.name() ?? [];
   const didYouMean = meant && `did you mean ${['imgctl', ...path, meant].concat(next).join(' ')}?`;
   const further = meant && words[1] && guess(words[1], [...path, meant].join(' '));
   const query = words.length === 1 ? [...words, 'TEXT'] : ['NAME', ...words];

@@ -102,6 +102,8 @@ it.each([
   ['images list -o jsonl', 'did you mean ndjson? valid: '],
   ['images list -o wide', 'use -c all\n'],
   ['images list -o name', 'use --get name\n'],
+  ['images list -o columns=id,name', 'use -c a,b\n'],
+  ['image ls', 'did you mean imgctl images list?\n'],
   ["images list -f 'id<>3'", "did you mean 'id!=3'?\n"],
   ["images list -f 'name =~ a'", "did you mean 'name~a'?\n"],
   ["images list -f 'id=>3'", "did you mean 'id>=3'?\n"],

@@ -61,6 +61,7 @@ describe('validate', () => {
       imgctl,
       ['validate . -q', '', FOLDER, 1],
       ['validate gone.ova bad.ova -q', 'digest-mismatch\n', MISSING, 5],
+      ['inspect 1003', '', /hint: for an image: imgctl images get 1003\n/, 5],
       ['validate loop.ova', '', 'imgctl: cannot read loop.ova: ELOOP\n', 1],
       ["validate good.ova ''", '', EMPTY, 2],
       ['inspect bad.ova -q', 'bad.ova\n'],

@@ -132,7 +132,10 @@ export async function eachFile(
     } catch (cause) {
       if (!(cause instanceof Error) || !('syscall' in cause)) throw cause;
       const error = isMissing(cause)
-        ? new ImgctlError('not-found', `file ${file} does not exist`, { hint: PROVIDE_FILE, cause })
+        ? new ImgctlError('not-found', `file ${file} does not exist`, {
+            hint: /^\d+$/.test(file) ? `for an image: imgctl images get ${file}` : PROVIDE_FILE,
+            cause,
+          })
         : new ImgctlError('failed', `cannot read ${file}: ${errorReason(cause)}`, { cause });
       unreadable.push(error);
     }
