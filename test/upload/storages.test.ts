@@ -235,8 +235,8 @@ describe.each(['dav', 's3'] as const)('push to %s', (kind) => {
 });
 
 it.each([
-  ['dav', { 'retry-after': '90' }, 'in 1 min 30 s, at '],
-  ['s3', { 'retry-after': '90' }, 'in 1 min 30 s, at '],
+  ['dav', { 'retry-after': '90' }, 'at \\d\\d:\\d\\d:\\d\\d \\(in 1 min 30 s\\)'],
+  ['s3', { 'retry-after': '90' }, 'at \\d\\d:\\d\\d:\\d\\d \\(in 1 min 30 s\\)'],
   ['dav', {}, 'later\n'],
 ] as const)(
   'push to %s refused with 429 and %j says when to try again',
