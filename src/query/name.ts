@@ -115,8 +115,14 @@ export function difference(left: Name, right: Name): { order: number; isUnclear:
       for (let at = 0; at < Math.max(one.length, other.length); at += 1) {
         const order = compareParts(one[at], other[at]);
         if (order === 0) continue;
-        const goesOn = both.map((versions) => kindOf(versions[index + 1]?.parts[0]) > NOTHING);
-        return { order, isUnclear: isGuess(one.slice(at), other.slice(at), goesOn) };
+        const goesOn = () =>
+          both.map((versions) => kindOf(versions[index + 1]?.parts[0]) > NOTHING);
+        return {
+          order,
+          get isUnclear() {
+            return isGuess(one.slice(at), other.slice(at), goesOn());
+          },
+        };
       }
     }
   }
@@ -136,6 +142,7 @@ function kindOf(part = HASH_PART) {
 }
 
 function compareParts(left = HASH_PART, right = HASH_PART): number {
+  if (left === right) return 0;
   const kind = kindOf(left);
   if (kind !== kindOf(right)) return kind - kindOf(right);
   if (kind !== NUMBER) return compareText(left, right);

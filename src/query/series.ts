@@ -65,8 +65,9 @@ export class SeriesIndex<Row extends ImageRecord> {
    * 1 for the newest, and equal for images of which neither is newer.
    */
   rankedImages() {
-    return this.#sorted().flatMap((entries, series) => {
-      const { pattern } = entries[0].name;
+    return this.#groups().flatMap((unsorted, series) => {
+      const entries = unsorted.toSorted(compareAges);
+      const pattern = entries[0]?.name.pattern ?? '';
       let rank = 1;
       return entries.map((entry, index) => {
         const before = entries[index - 1];
@@ -78,8 +79,12 @@ export class SeriesIndex<Row extends ImageRecord> {
 
   /** Returns the series in alphabetical order. */
   series(): Series<Row>[] {
-    return this.#sorted().map((entries) => {
-      const byMatch = new Map(entries.toReversed().map((entry) => [this.#matchOf(entry), entry]));
+    return this.#groups().map((entries) => {
+      const byMatch = new Map<string, Entry<Row>>();
+      for (const entry of this.#words.length > 0 ? entries : []) {
+        const match = this.#matchOf(entry);
+        byMatch.set(match, newer(entry, byMatch.get(match)));
+      }
       const [first, ...others] = [...byMatch.values()].sort(compareAges);
       if (first === undefined || others.length === 0) return newestOf(entries);
       const words = this.#words.filter(({ versionOf }) =>
@@ -97,12 +102,12 @@ export class SeriesIndex<Row extends ImageRecord> {
     const own = { name: readName(nameOf(image)) };
     const all = this.#bySeries.get(own.name.series) ?? [];
     const [first, ...others] = all.filter((entry) => this.#matchOf(entry) === this.#matchOf(own));
-    return first ? newestOf(newestFirst([first, ...others])).newest : [];
+    return first ? newestOf([first, ...others]).newest : [];
   }
 
-  #sorted(): Entries<Row>[] {
+  #groups(): Entries<Row>[] {
     const all = [...this.#bySeries].sort(([left], [right]) => compareText(left, right));
-    return all.map(([, entries]) => newestFirst(entries));
+    return all.map(([, entries]) => entries);
   }
 
   /** Which versions of the name the words mean: 8 is the first one of web-8.1-3, the second one of web-7.2-8. */
@@ -115,9 +120,8 @@ function imagesOf<Row extends ImageRecord>([first, ...others]: Entries<Row>) {
   return [first.image, ...others.map(({ image }) => image)] as const;
 }
 
-function newestFirst<Row extends ImageRecord>(entries: Entries<Row>): Entries<Row> {
-  const [first = entries[0], ...others] = entries.toSorted(compareAges);
-  return [first, ...others];
+function newer<Row extends ImageRecord>(one: Entry<Row>, other = one): Entry<Row> {
+  return compareAges(other, one) < 0 ? other : one;
 }
 
 /** Below 0 if the left one is newer. */
@@ -135,22 +139,26 @@ function isEquallyNew<Row extends ImageRecord>(newer: Entry<Row>, other: Entry<R
   return isSameTime && difference(newer.name, other.name).order === 0;
 }
 
-/** Returns the newest, or the images that could be. @param entries the newest first */
+/** Returns the newest, or the images that could be. */
 function newestOf<Row extends ImageRecord>(entries: Entries<Row>): Series<Row> {
-  const [first, ...others] = entries;
+  const first = entries.reduce((newest, entry) => newer(entry, newest));
   const { pattern } = first.name;
-  const orElse = (problem: string, other: Entry<Row> | undefined) =>
-    other && { pattern, newest: imagesOf([first, other]), problem };
-  const equal = others.filter((entry) => isEquallyNew(first, entry));
-  const unclear = others.find(({ name }) => difference(first.name, name).isUnclear);
-  const release = others.find(({ name }) => isPreRelease(first.name) && !isPreRelease(name));
-  const dated = [false, true].map((monthFirst) => newestByDate(entries, monthFirst));
+  const others = entries.filter((entry) => entry !== first);
+  const orElse = (problem: string, [other, ...more]: readonly Entry<Row>[]) => {
+    if (other === undefined) return undefined;
+    const newest = more.reduce((best, entry) => newer(entry, best), other);
+    return { pattern, newest: imagesOf([first, newest]), problem };
+  };
+  const unclear = others.filter(({ name }) => difference(first.name, name).isUnclear);
+  const releases = isPreRelease(first.name) ? others.filter(({ name }) => !isPreRelease(name)) : [];
+  const dated = [false, true].map((monthFirst) => newestByDate(first, entries, monthFirst));
+  const equal = others.filter((entry) => isEquallyNew(first, entry)).sort(compareAges);
   return (
     orElse(`the versions in ${pattern} cannot be compared`, unclear) ??
-    orElse(`the newest of ${pattern} is a pre-release`, release) ??
+    orElse(`the newest of ${pattern} is a pre-release`, releases) ??
     orElse(
       `the dates in ${pattern} do not sort`,
-      dated.find((entry) => entry && entry.image !== first.image),
+      dated.filter(({ image }) => image !== first.image),
     ) ?? {
       pattern,
       newest: imagesOf([first, ...equal]),
@@ -159,13 +167,16 @@ function newestOf<Row extends ImageRecord>(entries: Entries<Row>): Series<Row> {
   );
 }
 
-/** Returns the newest if the newest has a date with the year last, and such dates are compared by year. */
-function newestByDate<Row extends ImageRecord>(entries: Entries<Row>, monthFirst: boolean) {
-  if (withYearFirst(entries[0].name, monthFirst) === undefined) return undefined;
-  const all = entries.map((entry) => {
-    return { ...entry, name: withYearFirst(entry.name, monthFirst) ?? entry.name };
-  });
-  return all.sort(compareAges)[0];
+/** Returns the newest if dates with the year last are compared by year, or `first` if it has none. */
+function newestByDate<Row extends ImageRecord>(
+  first: Entry<Row>,
+  entries: Entries<Row>,
+  monthFirst: boolean,
+): Entry<Row> {
+  if (withYearFirst(first.name, monthFirst) === undefined) return first;
+  return entries
+    .map((entry) => ({ ...entry, name: withYearFirst(entry.name, monthFirst) ?? entry.name }))
+    .reduce((newest, entry) => newer(entry, newest));
 }
 
 /** Returns numbers in the order of series and versions: greater for newer images, null without a name. */
