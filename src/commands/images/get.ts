@@ -52,7 +52,7 @@ export const imagesGet = command({
     'imgctl images get 1003 --get path',
     "imgctl images get 1003 1006 --json | jq -r '.[].path'",
     'imgctl images get --lock web --get path',
-    'imgctl images get --mine appliance.ova',
+    'imgctl images get --mine sample.ova',
   ],
   seeAlso: ['images list', 'images latest', 'images lock', 'help output'],
   arguments: [
@@ -148,8 +148,12 @@ async function find(search: Search, wanted: string): Promise<ReceivedImage> {
   if (isUrl || isId || isPath) {
     const { from, mine } = options;
     const isPublic = from === undefined && !mine;
-    const place = isPublic ? 'in the catalogue' : mine ? 'one of yours' : `in ${from}`;
-    throw new ImgctlError('not-found', `image ${wanted} is not ${place}`, {
+    const place = isPublic
+      ? 'is not in the catalogue'
+      : mine
+        ? 'is not yours'
+        : `is not in ${from}`;
+    throw new ImgctlError('not-found', `image ${wanted} ${place}`, {
       hint: isPublic
         ? `for one of your own images: imgctl images get --mine ${shellQuote(wanted)}`
         : `list images with: ${withSource('imgctl images list', options)}`,

@@ -284,8 +284,9 @@ export function reportProblems(
   const { console } = context;
   const isOwn = (text: string) => files.some((name) => text.includes(name));
   const isOther = (text: string) => !isOwn(text);
-  for (const warning of warnings.filter(isOwn)) console.warn(`sync ${id}: ${warning}`);
-  for (const error of errors.filter(isOwn)) console.failure(`sync ${id}: ${error}`);
+  const bare = (text: string) => text.replace(/^(error|warning) in /, '');
+  for (const text of warnings.filter(isOwn)) console.warn(`sync ${id}: ${bare(text)}`);
+  for (const text of errors.filter(isOwn)) console.failure(`sync ${id}: ${bare(text)}`);
   const others = { errors: errors.filter(isOther), warnings: warnings.filter(isOther) };
   const more = describeProblems(others);
   const hint = `show them with: ${statusCommand(context, id)}`;

@@ -57,7 +57,7 @@ describe('images get', () => {
       imgctl,
       ['images get --mine web-2.ova --get name', 'web-2.ova\n'],
       ['images get --mine 30565 30565 -q', '30565\n30565\n'],
-      ['images get --mine 7', '', /image 7 is not one of yours\nhint: .*: imgctl my-images\n/, 5],
+      ['images get --mine 7', '', /image 7 is not yours\nhint: .*: imgctl my-images\n/, 5],
       ['images get --mine db', '', /no image is named db\nhint: .*: imgctl my-images\n/, 5],
       ['images latest web --mine --get name', 'web-2.ova\n'],
       ['images latest db --mine', '', /no images match\n/, 5],
