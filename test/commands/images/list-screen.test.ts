@@ -39,7 +39,7 @@ describe('images list on a terminal', () => {
 
   it('keeps the folder if two images have one name', async () => {
     const twins = testImages(2).map((image, index) => {
-      return { ...image, name: 'ubuntu-22.04.ova', folder: index === 0 ? 'linux' : 'old' };
+      return { ...image, name: 'ubuntu-22.04-server.ova', folder: index === 0 ? 'linux' : 'old' };
     });
     const { imgctl } = await scriptedUser(catalogueOf(twins));
     const { stdout } = await imgctl('images list', { columns: 50 });
