@@ -155,6 +155,14 @@ describe('push', () => {
     expect({ stored: stored(), syncs: syncs() }).toEqual({ stored: ['web.ova'], syncs: 1 });
   });
 
+  it('cuts a long name in the plan of --dry-run, which stays a table', async () => {
+    const { env, work } = await folderUser();
+    const file = writeOva(work, 'a-name-of-sixty-letters-for-an-image-that-nobody-would-choose');
+    const io = { env: { ...env, ...PASSWORD }, columns: 60 };
+    const { stdout } = await runCli(['push', file, '--dry-run'], io);
+    expect(stdout).toMatch(/^step +action +name +size\nupload +upload +a-name.*….*\.ova +/);
+  });
+
   it.each([
     ['whose response was lost', 'PATCH /v2/user/image/vm=drop,first=1', 3],
     ['that the service refused', 'PATCH /v2/user/image/vm=503,first=1', 1],
