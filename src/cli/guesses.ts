@@ -10,7 +10,7 @@ const TRUST =
  * option --limit); and what to say. `|` separates. No advice is better than a wrong one.
  */
 export const GUESSES: readonly (readonly [typed: string, where: string, say: string])[] = [
-  ['list|ls|lst', '', 'use: imgctl images list'],
+  ['list|ls|lst|get images', '', 'use: imgctl images list'],
   ['list|ls', 'my-images', 'use: imgctl my-images'],
   ['search|find', '|images', 'use: imgctl images list TEXT'],
   ['get|describe|view|show|info|inspect', '|images', 'use: imgctl images get ID'],

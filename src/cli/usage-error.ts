@@ -73,7 +73,7 @@ function meantCommand(command: Command, path: readonly string[]): string | undef
     group === 'images lock'
       ? `use: ${['imgctl', ...path, 'add', ...query.map(shellQuote)].join(' ')}`
       : undefined;
-  return known[0] ?? known[1] ?? (further || didYouMean) ?? lock;
+  return known[1] ?? known[0] ?? (further || didYouMean) ?? lock;
 }
 
 /** Commander also calls an option unknown if it takes no value. */
