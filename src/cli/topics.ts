@@ -54,7 +54,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         'imgctl images list -f id,in,1002,1003,1006',
       ],
     },
-    'id takes a whole number, public true or false. Text is compared by code point and is case-sensitive, but ~, like and words ignore case. An image that lacks the field matches =null, != with any other value, !~ and notlike, nothing else.',
+    'id takes a whole number, public true or false. Text is compared by code point and is case-sensitive, but ~, like and words ignore case. An image that lacks the field matches only =null, != with any other value, !~ and notlike.',
     'Times: created_on and updated_on accept one of these:',
     {
       terms: [
@@ -65,7 +65,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
       ],
     },
     { shell: ["imgctl images list -f 'created_on>=2024-01-01' -f 'created_on<2026-01-01'"] },
-    'Sorting: -s field or -s field,desc. Repeat -s to sort by several fields, most significant first. name:version puts 8.10 after 8.9. With one field the service sorts, by its own rules; otherwise imgctl: missing values first, text by code point.',
+    'Sorting: -s field or -s field,desc. Repeat -s to sort by several fields, most significant first. name:version puts 8.10 after 8.9. With one field, the service sorts by its own rules. Otherwise imgctl sorts: missing values first, text by code point.',
     'Zones: if a zone has several meanings, such as IST, a time is compared in all of them. If they disagree, the image is shown, and a warning counts such images. CST, MST and PST are North American.',
   ],
 
@@ -79,15 +79,15 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
       ],
     },
     'Words: text without digits matches any part of a name. Numbers match as a whole; -, _, . and space are alike, and optional between a letter and a digit: rocky9 matches Rocky-9. Digits alone match where a version begins: 8 matches 8 and 8.10, not 18, 9.8 or x86_64; 22.04 matches 22-04.',
-    'Versions: digits joined by dots, with a letter, sp, rc, alpha or beta that touches them: 22.04, v1.2, 7.0U3c, SP5, rc1. A v before digits says nothing.',
+    'Versions: digits joined by dots, with a letter, sp, rc, alpha or beta that touches them: 22.04, v1.2, 7.0U3c, SP5, rc1. A v before digits is ignored.',
     `Not versions: ${describeHiddenWords()}. Hashes of 7 to 40 hexadecimal digits have no order.`,
-    'Series: names with the same words, such as ubuntu-#-server-cloudimg-amd64-#.ova. Versions at the end make no other series: 24.04 and 24.04.3 are of one.',
-    'Order: version by version from the left, numbers as numbers: 8.10 is newer than 8.9, and 1.2.3-50 than 1.2-100. What goes on is newer, except for alpha, beta and rc: 1.0.1 is newer than 1.0, 1.0-rc1 is older. The update time is ignored. Of two equal names, the one created later wins.',
+    'Series: names with the same words, such as ubuntu-#-server-cloudimg-amd64-#.ova. Further parts of a version do not change the series: 24.04 and 24.04.3 belong to the same one.',
+    'Order: version by version from the left, numbers as numbers: 8.10 is newer than 8.9, and 1.2.3-50 than 1.2-100. A longer version is newer, except for alpha, beta and rc: 1.0.1 is newer than 1.0, but 1.0-rc1 is older. The update time is ignored. Of two equal names, the one created later wins.',
     'No guess: "images latest" exits with 2 and shows the candidates if several series match, if a word means different versions of one series, if the newest is a pre-release, and if versions cannot be compared: 12_2021 and 12_sp3, 1.0 and 1.0b2, 1909 and 21H2, 1.2-3 and 1.2.4. Dates with the year last do not sort, such as 31.01.2024: choose by time.',
     { shell: ['imgctl images list ubuntu -s created_on,desc -n 1'] },
-    'Numbers are all it knows: openSUSE Leap 42.3 counts as newer than 15.0, rhel810 as newer than rhel94, and 28.02.24 as newer than 15.03.25.',
-    'Questions: on a terminal, "images latest" asks which of up to 20 series you mean; above, add words. Elsewhere it shows a command that selects the first.',
-    'Scripts: --get prints one value per line, and a list one element per line. If a value is missing, it prints nothing and exits with 5.',
+    'Only numbers count: openSUSE Leap 42.3 counts as newer than 15.0, rhel810 as newer than rhel94, and 28.02.24 as newer than 15.03.25.',
+    'Questions: on a terminal, "images latest" asks which series you mean if at most 20 match. If more match, add words. Without a terminal, it shows a command that selects the first.',
+    'Scripts: --get prints one value per line, and each element of a list on its own line. If a value is missing, it prints nothing and exits with 5.',
     'Locks: a lock file stores an image for each name. Commit images.lock.json, so that every build uses the same images. "check" exits with 1 if an image is gone, replaced or moved; with --exit-code it exits with 10 if there are only newer ones.',
     {
       shell: [
@@ -148,7 +148,10 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ]),
         ['IMGCTL_TOKEN', 'an access token; never cached, never renewed'],
         ['IMGCTL_DEBUG', 'set it to 1 to trace requests, without secrets'],
-        ['IMGCTL_CONFIG_DIR', 'one folder for all of these, trusted whoever owns it'],
+        [
+          'IMGCTL_CONFIG_DIR',
+          'one folder for settings, tokens, history and caches; its owner is not checked',
+        ],
         ['XDG_CONFIG_HOME', 'its imgctl folder holds settings and tokens (~/.config)'],
         [
           'XDG_STATE_HOME',
@@ -156,7 +159,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ],
         [
           'XDG_CACHE_HOME',
-          'its imgctl folder holds image names for completion, what push proved, and compiled code (~/.cache)',
+          'its imgctl folder holds image names for completion, what push remembers of uploads, and compiled code (~/.cache)',
         ],
         [
           'HTTPS_PROXY, HTTP_PROXY',
@@ -175,7 +178,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     },
     'If a token is needed and none is valid, the password comes from the first of these that is set: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the setting password-file, the password command, the credential helper, and the system keychain (if "imgctl login --store-password" stored it there). Only "imgctl login" prompts for it. No option takes one, except the emulator\'s invented users.',
     'A credential helper is a program that speaks Docker\'s protocol: "imgctl config set credential-helper pass" runs docker-credential-pass. Others are wincred, osxkeychain and secretservice.',
-    'A shell runs the password command. It, the credential helper, the keychain program and a password file must give the password within 30 s. A password command that still runs 2 s after its first line is stopped; that line is the password. They see no secrets in variables such as IMGCTL_PASSWORD.',
+    'A shell runs the password command. A password command, credential helper, keychain program or password file must provide the password within 30 s. A password command that still runs 2 s after its first line is stopped, and that line is used. These programs cannot see secrets in variables such as IMGCTL_PASSWORD.',
   ],
 
   fleet: [
@@ -192,12 +195,12 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ],
         [
           'IMGCTL_TOKEN_STORE_KEY, IMGCTL_TOKEN_STORE_KEY_FILE',
-          'a key that seals tokens with AES-256-GCM, the same on all machines: 32 bytes in base64, as openssl rand -base64 32 prints them; or a file whose first line is that key',
+          'a key that encrypts tokens with AES-256-GCM, the same on all machines: 32 bytes in base64, as openssl rand -base64 32 prints them; or a file whose first line is that key',
         ],
       ],
     },
     'The store holds the token, a lock and the state of the token request limit, under keys such as imgctl:{digest}:token. All keys expire. Each machine also caches the token and uses it while it is valid.',
-    'If the store cannot be used within 2 s, imgctl prints one warning and uses the tokens of this machine. Each machine then requests its own token, if the limit allows. A token sealed with another key is neither used nor changed.',
+    'If the store cannot be used within 2 s, imgctl prints one warning and uses the token of this machine. Each machine then requests its own token, if the limit allows. A token encrypted with another key is neither used nor changed.',
     'With --wait-for-token DURATION, or the setting wait-for-token, a command waits if the service allows no login now, instead of exiting with 6. If another machine gets a token meanwhile, the command uses it.',
     'doctor checks the store, and whoami shows which one is used. Do not log in on every machine, because each login requests a token: set base-url, username and password-file with "imgctl config set". logout deletes only the token of this machine; logout --all also deletes the shared one.',
   ],

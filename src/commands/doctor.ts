@@ -329,7 +329,7 @@ async function passwordResult(
   return `${origin} gives a password`;
 }
 
-const CHECK_PASSWORD = 'read it with: imgctl doctor --check-password';
+const CHECK_PASSWORD = 'check it with: imgctl doctor --check-password';
 
 /** Checks the shared store, and takes its token over, as the next command would; nothing for `file`. */
 async function storeResult(context: Context, settings: Settings): Promise<Result | Result[]> {
@@ -339,7 +339,7 @@ async function storeResult(context: Context, settings: Settings): Promise<Result
   try {
     await store.inspect();
     await store.read();
-    const seal = store.isSealed ? 'tokens are sealed' : 'tokens are not sealed';
+    const seal = store.isSealed ? 'tokens are encrypted' : 'tokens are not encrypted';
     return `${address}: reachable, ${seal}`;
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;

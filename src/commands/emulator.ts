@@ -165,7 +165,7 @@ function guideOf(
   const sampleFile = shellQuote(path.join(uploads, name, 'sample.ova'));
   const lines = [
     `${program} login --base-url ${baseUrl} -u ${shellQuote(name)}`,
-    `${program} images list -n 5`,
+    `${program} images list -s updated_on,desc -n 5`,
     ...(from === undefined ? [`${program} images latest ubuntu 24.04 server`] : []),
     ...(sample ? [`${program} sync --wait`, `cp ${sampleFile} my-image.ova`] : []),
     ...(uploadUrl === undefined

@@ -193,7 +193,7 @@ export const SECRETS = {
   ],
   storeKey: [
     'IMGCTL_TOKEN_STORE_KEY',
-    'a key that seals tokens in the store (see: imgctl help fleet)',
+    'a key that encrypts tokens in the store (see: imgctl help fleet)',
   ],
 } as const satisfies Record<string, readonly [variable: string, meaning: string, SettingKey?]>;
 

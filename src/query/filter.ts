@@ -171,7 +171,7 @@ function parseTimeOperand(text: string, { where, now }: ParseContext): Operand {
   if (time) return { text: withOffset(text), value: text, time, isRelative: isRelative(text) };
   throw usageError(
     `invalid time ${quoted(text)} in ${where}`,
-    `use 2024-01-31, 2024-01-31T12:00:00Z, 30d (units m h d w) or 2018-07-18 Wed 15:36:49 EDT`,
+    `use 2024-01-31, 2024-01-31T12:00:00Z, 30d (units: m, h, d, w or y) or 2018-07-18 Wed 15:36:49 EDT`,
   );
 }
 

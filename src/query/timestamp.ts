@@ -80,7 +80,7 @@ export function isSameTime(left: unknown, right: unknown): boolean {
   return instant !== undefined && instant === parseTimestamp(`${right}`);
 }
 
-/** Also parses `30d` or `-30d` (that long ago, units m h d w), and ISO 8601 without an offset as local time. */
+/** Also parses `30d` or `-30d` (that long ago, units m h d w y), and ISO 8601 without an offset as local time. */
 export function parseTimeValue(text: string, now: number): Time | undefined {
   const [, sign, amount, unit = ''] = RELATIVE.exec(text) ?? [];
   if (amount === undefined) {

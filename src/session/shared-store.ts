@@ -237,12 +237,12 @@ export class SharedStore implements TokenStore {
     const { key } = this.#options;
     if (!text.startsWith(SEALED)) {
       if (key === undefined) return text;
-      throw new StoreError('its token is not sealed, but a key is set', DELETE);
+      throw new StoreError('its token is not encrypted, but a key is set', DELETE);
     }
     const unsealed = key && unseal(text, this.#keys.token, key);
     if (unsealed !== undefined) return unsealed;
-    const message = `its token is sealed with ${key ? 'another key' : 'a key'}`;
-    throw new StoreError(message, `set the key that sealed it, or ${DELETE}`);
+    const message = `its token is encrypted with ${key ? 'another key' : 'a key'}`;
+    throw new StoreError(message, `set the key that encrypted it, or ${DELETE}`);
   }
 
   /** @throws StoreError, or the reason of an interrupt */

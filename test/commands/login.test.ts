@@ -243,7 +243,7 @@ describe('login --password-file', () => {
     writeFileSync(file, '');
     await expectSteps(
       (line) => imgctl(line, { env: NOTHING }),
-      ['doctor -o csv', /^password,not checked,.*,read it with: imgctl doctor --check-password/m],
+      ['doctor -o csv', /^password,not checked,.*,check it with: imgctl doctor --check-password/m],
       ['doctor -q --check-password', 'password\n', /failed checks: password/, 2],
     );
   });

@@ -97,8 +97,8 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
   it('is checked by doctor: its lock and the seal', async () => {
     const { redis, doctor, login } = await fleetUser();
     const sealed = { IMGCTL_TOKEN_STORE_KEY: KEY };
-    expect(await doctor()).toMatch(/^ok: \S+: reachable, tokens are not sealed/);
-    expect(await doctor(sealed)).toMatch(/^ok: .*tokens are sealed/);
+    expect(await doctor()).toMatch(/^ok: \S+: reachable, tokens are not encrypted/);
+    expect(await doctor(sealed)).toMatch(/^ok: .*tokens are encrypted/);
     expect(await doctor({ IMGCTL_TOKEN_STORE: 'file' })).toBe('');
     await login();
     expect(await doctor(sealed)).toMatch(/^warning: .* -> delete it: imgctl logout --all$/);

@@ -121,9 +121,9 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
 
   const OTHER_KEY = randomBytes(32).toString('base64');
   it.each([
-    ['sealed', 'another key', KEY, OTHER_KEY, 'its token is sealed with another key'],
-    ['sealed', 'no key', KEY, undefined, 'its token is sealed with a key'],
-    ['not sealed', 'a key', undefined, KEY, 'its token is not sealed, but a key is set'],
+    ['sealed', 'another key', KEY, OTHER_KEY, 'its token is encrypted with another key'],
+    ['sealed', 'no key', KEY, undefined, 'its token is encrypted with a key'],
+    ['not sealed', 'a key', undefined, KEY, 'its token is not encrypted, but a key is set'],
   ])('whose token is %s is left alone by a machine with %s', async (...row) => {
     const [, , first, second, reason] = row;
     const env = { IMGCTL_TOKEN_STORE_KEY: first };

@@ -176,7 +176,9 @@ async function noImageNamed({ context, catalogue, options }: Search, wanted: str
   const message = `no image is named ${wanted}${count > 0 ? `; ${more}${contain}` : ''}`;
   const list = withSource('imgctl images list', options);
   const command = count > 0 ? commandOf(list, { words: [], filters: [`name~${wanted}`] }) : list;
-  return new ImgctlError('not-found', message, { hint: `list images with: ${command}` });
+  const isPublic = options.from === undefined && !options.mine;
+  const own = count === 0 && isPublic ? '; your own with: imgctl my-images' : '';
+  return new ImgctlError('not-found', message, { hint: `list images with: ${command}${own}` });
 }
 
 function idOfUrl(text: string, baseUrl: string): number {

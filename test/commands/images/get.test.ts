@@ -105,6 +105,7 @@ describe('images get', () => {
   });
 
   const ALL = 'list images with: imgctl images list';
+  const OWN = 'your own with: imgctl my-images';
   const MINE = 'for one of your own images: imgctl images get --mine';
   it.each([
     ['99', `image 99 is not in the catalogue\nhint: ${MINE} 99\n`],
@@ -112,7 +113,7 @@ describe('images get', () => {
       "'[images] linux/image'",
       `image [images] linux/image is not in the catalogue\nhint: ${MINE} '`,
     ],
-    ['image-0003.oav', `no image is named image-0003.oav\nhint: ${ALL}\n`],
+    ['image-0003.oav', `no image is named image-0003.oav\nhint: ${ALL}; ${OWN}\n`],
     [
       'image-00',
       `no image is named image-00; 3 names contain it\nhint: ${ALL} -f 'name~image-00'\n`,
