@@ -20,7 +20,7 @@ export const demo = command({
 });
 
 async function run(context: Context): Promise<void> {
-  const { startEmulator } = await import('../emulator/service.ts');
+  const { startEmulator } = await import('../emulator/emulator.ts');
   const { sampleOva } = await import('../emulator/sample-ova.ts');
   const folder = makeFolder();
   const uploads = path.join(folder, 'uploads');

@@ -8,8 +8,8 @@ import { defaultsOf, type Parsed } from '../cli/declarations.ts';
 import { command, option } from '../cli/spec.ts';
 import { anyText, duration, wholeNumber } from '../config/values.ts';
 import type { Context } from '../context.ts';
-import type { Emulator } from '../emulator/service.ts';
-import type { User } from '../emulator/service-options.ts';
+import type { Emulator } from '../emulator/emulator.ts';
+import type { User } from '../emulator/settings.ts';
 import { errorReason, ImgctlError } from '../errors.ts';
 import { makeFolder } from '../files/atomic-file.ts';
 import { cannotWrite } from '../files/user-file.ts';
@@ -101,7 +101,7 @@ export function defaultSettings() {
 
 async function run(context: Context, options: Options): Promise<void> {
   const { parseFault } = await import('../emulator/faults.ts');
-  const { startEmulator } = await import('../emulator/service.ts');
+  const { startEmulator } = await import('../emulator/emulator.ts');
   const { io, console } = context;
   const { user, deniedUser, fault, uploads, sample, from, until, ...settings } = options;
   const { host, port } = settings;

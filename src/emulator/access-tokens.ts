@@ -2,8 +2,8 @@
 
 import { randomBytes } from 'node:crypto';
 import { type ApiRequest, type ApiResponse, HttpError, jsonResponse } from './api-request.ts';
-import { serviceTimestamp } from './catalog.ts';
-import type { EmulatorSettings } from './service-options.ts';
+import { serviceTimestamp } from './sample-images.ts';
+import type { EmulatorSettings } from './settings.ts';
 
 /** Relative to the base URL. */
 export const TOKEN_PATH = '/auth/request-token';

@@ -7,8 +7,8 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Image } from '../api/types.ts';
 import { readPackage } from '../ovf/package.ts';
-import { serviceTimestamp, toImage } from './catalog.ts';
-import type { EmulatorSettings } from './service-options.ts';
+import { serviceTimestamp, toImage } from './sample-images.ts';
+import type { EmulatorSettings } from './settings.ts';
 
 /** Far above the ids of the catalogue. */
 const FIRST_IMAGE_ID = 1_000_001;

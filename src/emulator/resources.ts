@@ -7,9 +7,9 @@ import { filterPredicate } from '../query/plan.ts';
 import { parseSort, sortImages } from '../query/sort.ts';
 import { type AccessTokens, TOKEN_PATH } from './access-tokens.ts';
 import { type ApiRequest, type ApiResponse, HttpError, jsonResponse } from './api-request.ts';
-import { buildCatalog } from './catalog.ts';
 import type { ImageSync } from './image-sync.ts';
-import type { EmulatorSettings } from './service-options.ts';
+import { sampleImages } from './sample-images.ts';
+import type { EmulatorSettings } from './settings.ts';
 
 const DEFAULT_PER_PAGE = 10;
 const MAX_PER_PAGE = 100;
@@ -44,7 +44,7 @@ export function createRouter(settings: EmulatorSettings, tokens: AccessTokens, s
   // The images of a snapshot may lack fields.
   const images: readonly Image[] =
     catalogue === undefined
-      ? buildCatalog(settings.images, seed, until ?? now())
+      ? sampleImages(settings.images, seed, until ?? now())
       : (catalogue as Image[]).toSorted((left, right) => Number(left.id) - Number(right.id));
   const shared = { settings, tokens, sync, images };
 

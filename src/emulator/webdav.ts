@@ -8,7 +8,7 @@ import { tryOr } from '../errors.ts';
 import { basicCredentials } from './access-tokens.ts';
 import { type ApiRequest, type ApiResponse, HttpError } from './api-request.ts';
 import type { FaultKind } from './faults.ts';
-import type { EmulatorSettings } from './service-options.ts';
+import type { EmulatorSettings } from './settings.ts';
 
 const ROOT = '/upload/';
 /** File systems take names of 255 bytes. */

@@ -1,7 +1,7 @@
 // Failures of commands, and how to cause them.
 
 import { parseFault } from '../../src/emulator/faults.ts';
-import type { EmulatorSettings, User } from '../../src/emulator/service-options.ts';
+import type { EmulatorSettings, User } from '../../src/emulator/settings.ts';
 import { account, type Environment, freshHome } from '../support/cli.ts';
 import { type Service, serve } from '../support/emulator.ts';
 import { runCli } from '../support/io.ts';

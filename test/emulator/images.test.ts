@@ -2,10 +2,10 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Image, ImageListMeta } from '../../src/api/types.ts';
-import { buildCatalog, serviceTimestamp } from '../../src/emulator/catalog.ts';
+import { sampleImages, serviceTimestamp } from '../../src/emulator/sample-images.ts';
 import { END, serve } from '../support/emulator.ts';
 
-const IMAGES = buildCatalog(25, 1, END);
+const IMAGES = sampleImages(25, 1, END);
 
 /** A service with 25 images, and ways to read them. */
 async function startListing() {
@@ -74,10 +74,10 @@ describe('the image list', () => {
 });
 
 it('the catalogue depends only on count, seed and last day, and ends there', () => {
-  expect(buildCatalog(300, 7, END)).toEqual(buildCatalog(300, 7, END));
-  expect(buildCatalog(300, 7, END)).not.toEqual(buildCatalog(300, 8, END));
-  for (const count of [0, 1, 25, 39, 40]) expect(buildCatalog(count, 1, END)).toHaveLength(count);
-  const moved = buildCatalog(25, 1, Date.UTC(2030, 1, 3, 15, 30));
+  expect(sampleImages(300, 7, END)).toEqual(sampleImages(300, 7, END));
+  expect(sampleImages(300, 7, END)).not.toEqual(sampleImages(300, 8, END));
+  for (const count of [0, 1, 25, 39, 40]) expect(sampleImages(count, 1, END)).toHaveLength(count);
+  const moved = sampleImages(25, 1, Date.UTC(2030, 1, 3, 15, 30));
   const days = moved.flatMap(({ name }) => name.match(/20\d{6}/g) ?? []).map(Number);
   expect(Math.max(...days)).toBeGreaterThan(20290000);
 });

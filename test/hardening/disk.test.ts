@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Emulator } from '../../src/emulator/service.ts';
+import type { Emulator } from '../../src/emulator/emulator.ts';
 import { account, runBuilt } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
 import { filesHolding, tokensOf } from '../support/files.ts';

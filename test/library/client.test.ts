@@ -1,7 +1,7 @@
 // Tests the library's client against the emulator and scripted servers.
 
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { EmulatorSettings } from '../../src/emulator/service-options.ts';
+import type { EmulatorSettings } from '../../src/emulator/settings.ts';
 import {
   type ClientOptions,
   createClient,

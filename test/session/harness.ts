@@ -2,7 +2,7 @@
 
 import { onTestFinished } from 'vitest';
 import { Settings } from '../../src/config/settings.ts';
-import type { EmulatorSettings } from '../../src/emulator/service-options.ts';
+import type { EmulatorSettings } from '../../src/emulator/settings.ts';
 import type { Io } from '../../src/io.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
 import { serve } from '../support/emulator.ts';

@@ -2,8 +2,8 @@
 
 import { onTestFinished } from 'vitest';
 import { defaultSettings } from '../../src/commands/emulator.ts';
-import { type Emulator, startEmulator } from '../../src/emulator/service.ts';
-import type { EmulatorSettings } from '../../src/emulator/service-options.ts';
+import { type Emulator, startEmulator } from '../../src/emulator/emulator.ts';
+import type { EmulatorSettings } from '../../src/emulator/settings.ts';
 
 type Credentials = { Authorization: string };
 

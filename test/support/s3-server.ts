@@ -14,7 +14,7 @@ import {
   parseFault,
   sendWithFault,
 } from '../../src/emulator/faults.ts';
-import type { RequestRecord } from '../../src/emulator/service-options.ts';
+import type { RequestRecord } from '../../src/emulator/settings.ts';
 import { listen } from './sockets.ts';
 
 export const ACCESS_KEY = 'demo';

@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseFault } from '../../src/emulator/faults.ts';
-import type { EmulatorSettings, RequestRecord } from '../../src/emulator/service-options.ts';
+import type { EmulatorSettings, RequestRecord } from '../../src/emulator/settings.ts';
 import { serve } from './emulator.ts';
 import { fakeIo, runCli, temporaryDirectory } from './io.ts';
 import { manifestOf, packTar, sampleMembers, type TarMember } from './package-writer.ts';

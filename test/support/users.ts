@@ -2,7 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { EmulatorSettings } from '../../src/emulator/service-options.ts';
+import type { EmulatorSettings } from '../../src/emulator/settings.ts';
 import { serve } from './emulator.ts';
 import { type CliResult, type FakeIoOptions, runCli, temporaryDirectory } from './io.ts';
 import { type Handler, requestsTo, type Script, scriptedServer } from './scripted-server.ts';

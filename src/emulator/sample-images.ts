@@ -1,4 +1,4 @@
-// The public catalogue: the same count, seed and last day always give the same images.
+// Makes up the public catalogue: the same count, seed and last day always give the same images.
 
 import type { Image } from '../api/types.ts';
 
@@ -106,7 +106,7 @@ const UNFILED_ONE_IN = 50;
  * Returns `count` images with ascending ids, oldest first.
  * @param until an instant of the day at whose start, in UTC, the newest image was updated
  */
-export function buildCatalog(count: number, seed: number, until: number): Image[] {
+export function sampleImages(count: number, seed: number, until: number): Image[] {
   const random = seededRandom(seed);
   const end = Math.floor(until / DAY) * DAY;
   const copies = Math.floor(count / ARCHIVED_ONE_IN);

@@ -14,7 +14,7 @@ import {
 import { createFaultPicker, type FaultKind, faultResponse, sendWithFault } from './faults.ts';
 import { createImageSync } from './image-sync.ts';
 import { createRouter } from './resources.ts';
-import type { EmulatorSettings } from './service-options.ts';
+import type { EmulatorSettings } from './settings.ts';
 import { BrokenUpload, createStorage } from './webdav.ts';
 
 /** Longer than a client waits between two polls, so that it can reuse its connection. */
