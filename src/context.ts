@@ -1,6 +1,7 @@
 // One run of the program: its options, settings and session, each created when it is first needed.
 
 import { version } from '../package.json';
+import { SETTINGS, type SettingKey } from './config/definitions.ts';
 import {
   type Account,
   type ConfigFile,
@@ -10,7 +11,6 @@ import {
   readConfigFile,
   Settings,
 } from './config/settings.ts';
-import { SETTINGS, type SettingKey } from './config/table.ts';
 import { parseGiven, type Value } from './config/values.ts';
 import { Console, type ConsoleStyle, type Redaction } from './console.ts';
 import { attempt, ImgctlError, tryOr } from './errors.ts';

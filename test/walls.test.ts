@@ -43,7 +43,7 @@ const EXCEPTIONS: readonly (readonly [file: RegExp, target: RegExp])[] = [
   [/^commands\/(emulator|demo)\.ts$/, /^emulator\//],
   // It looks at the connection itself.
   [/^commands\/api\.ts$/, /^http\//],
-  [/^config\/table\.ts$/, /^output\/formats\.ts$/],
+  [/^config\/definitions\.ts$/, /^output\/formats\.ts$/],
   [/^emulator\//, /^api\/types\.ts$/],
   [/^upload\//, /^ovf\/xml\.ts$/],
 ];

@@ -1,6 +1,6 @@
 // What the program declares about its commands: help, man pages, docs and completion read these fields.
 
-import type { SettingKey } from '../config/table.ts';
+import type { SettingKey } from '../config/definitions.ts';
 import type { Value } from '../config/values.ts';
 import type { Column } from '../output/view.ts';
 

@@ -1,7 +1,7 @@
 // The type of a command, and the options and kinds of values that several commands share.
 
+import { SETTINGS, type SettingDefinition, type SettingKey } from '../config/definitions.ts';
 import { DEFAULT_PROFILE } from '../config/settings.ts';
-import { SETTINGS, type SettingDefinition, type SettingKey } from '../config/table.ts';
 import { anyText, choice, type ValueSource } from '../config/values.ts';
 import type { Context } from '../context.ts';
 import { FORMAT_LIST } from '../output/formats.ts';

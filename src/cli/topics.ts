@@ -1,6 +1,6 @@
 // The help topics; a test runs every shell line.
 
-import { SECRETS, SETTINGS, type SettingDefinition } from '../config/table.ts';
+import { SECRETS, SETTINGS, type SettingDefinition } from '../config/definitions.ts';
 import { FORMATS, LINE_FORMAT_LIST } from '../output/formats.ts';
 import { FIELDS } from '../query/fields.ts';
 import { describeHiddenWords } from '../query/name.ts';

@@ -9,7 +9,7 @@ import {
 } from '../cli/declarations.ts';
 import { ALL_GLOBAL_OPTIONS, type CommandSpec, command } from '../cli/spec.ts';
 import { TOPICS } from '../cli/topics.ts';
-import { isSettingKey, SETTING_KEYS, SETTINGS } from '../config/table.ts';
+import { isSettingKey, SETTING_KEYS, SETTINGS } from '../config/definitions.ts';
 import type { Value } from '../config/values.ts';
 import type { Context } from '../context.ts';
 import { tryOr } from '../errors.ts';

@@ -3,7 +3,6 @@
 import path from 'node:path';
 import { argument, type CommandSpec, command, GET_OPTION, option } from '../cli/spec.ts';
 import { requireBaseUrl, requireStoreAddress } from '../config/addresses.ts';
-import { changeProfile, configFilePath, requireDirectory } from '../config/settings.ts';
 import {
   absoluteUploadUrl,
   SETTING_GROUPS,
@@ -12,7 +11,8 @@ import {
   type SettingDefinition,
   type SettingKey,
   STORED_PASSWORD,
-} from '../config/table.ts';
+} from '../config/definitions.ts';
+import { changeProfile, configFilePath, requireDirectory } from '../config/settings.ts';
 import type { Value } from '../config/values.ts';
 import type { Context } from '../context.ts';
 import { attempt, ImgctlError } from '../errors.ts';

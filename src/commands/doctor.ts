@@ -6,8 +6,8 @@ import { isToken, type Send } from '../api/auth.ts';
 import { clockSkew, readJson, serviceMessage, statusError, utcTime } from '../api/responses.ts';
 import { command, option, SERVICE_CODES } from '../cli/spec.ts';
 import { readCertificates, requireBaseUrl } from '../config/addresses.ts';
+import { isSettingKey, SETTING_KEYS, STORED_PASSWORD } from '../config/definitions.ts';
 import { checkTrust, configFilePath, isUnknown, type Settings } from '../config/settings.ts';
-import { isSettingKey, SETTING_KEYS, STORED_PASSWORD } from '../config/table.ts';
 import type { Context } from '../context.ts';
 import {
   asImgctlError,

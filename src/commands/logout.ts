@@ -1,8 +1,8 @@
 // imgctl logout: deletes cached tokens and the stored password.
 
 import { command, option } from '../cli/spec.ts';
+import { STORED_PASSWORD } from '../config/definitions.ts';
 import { type Account, changeProfile, Settings } from '../config/settings.ts';
-import { STORED_PASSWORD } from '../config/table.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError, tryOr } from '../errors.ts';
 import { printable } from '../output/text.ts';

@@ -5,8 +5,8 @@ import path from 'node:path';
 import { errorReason, ImgctlError, tryOr } from '../errors.ts';
 import { isLoopback, refusePlainHttp } from '../http/url.ts';
 import type { Io } from '../io.ts';
+import { certificateFlaw, type StoreAddress, type UploadTarget } from './definitions.ts';
 import type { Settings } from './settings.ts';
-import { certificateFlaw, type StoreAddress, type UploadTarget } from './table.ts';
 
 export function requireBaseUrl(settings: Settings): URL {
   const url = settings.get('base-url');

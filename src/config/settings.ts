@@ -16,7 +16,7 @@ import {
   type SettingKey,
   type SettingValue,
   STORED_PASSWORD,
-} from './table.ts';
+} from './definitions.ts';
 import { parseGiven } from './values.ts';
 
 /** config.json: `{"profile": "<default profile>", "profiles": {"<name>": {"<key>": "<value>"}}}` */

@@ -5,7 +5,7 @@ import type { ServiceRequest } from '../api/auth.ts';
 import type { Client } from '../api/client.ts';
 import type { SyncId } from '../api/sync-requests.ts';
 import type { Image } from '../api/types.ts';
-import { certificateFlaw } from '../config/table.ts';
+import { certificateFlaw } from '../config/definitions.ts';
 import { ImgctlError } from '../errors.ts';
 import { baseUrlText, isLoopback, parseBaseUrl, refusePlainHttp } from '../http/url.ts';
 import { type Clock, systemClock } from '../io.ts';

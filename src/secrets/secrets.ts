@@ -3,8 +3,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
+import { SECRETS, type SettingKey } from '../config/definitions.ts';
 import type { Settings } from '../config/settings.ts';
-import { SECRETS, type SettingKey } from '../config/table.ts';
 import { errorReason, ImgctlError, isMissing } from '../errors.ts';
 import { builtin, type Io, untilAborted } from '../io.ts';
 import { runChild, TIME_LIMIT } from './child.ts';

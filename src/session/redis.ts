@@ -1,7 +1,7 @@
 // A connection to Redis: sends commands, reads replies of at most 1 MiB, and ends at the first error.
 
 import type net from 'node:net';
-import type { StoreAddress } from '../config/table.ts';
+import type { StoreAddress } from '../config/definitions.ts';
 import { trustOptions } from '../http/connect.ts';
 import { isCertificateError, reasonOf } from '../http/errors.ts';
 import { builtin } from '../io.ts';

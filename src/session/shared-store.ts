@@ -1,8 +1,8 @@
 // Tokens that all machines of an account share in Redis; the files of this machine stand in for it.
 
 import { isToken } from '../api/auth.ts';
+import type { StoreAddress } from '../config/definitions.ts';
 import type { Settings } from '../config/settings.ts';
-import type { StoreAddress } from '../config/table.ts';
 import { asImgctlError, ImgctlError, tryOr } from '../errors.ts';
 import { builtin, type Clock, type Io } from '../io.ts';
 import { findSecret } from '../secrets/secrets.ts';

@@ -1,7 +1,7 @@
 // commands: the catalogue agrees with the help, and has what programs need.
 
 import { expect, it } from 'vitest';
-import { SETTINGS } from '../../src/config/table.ts';
+import { SETTINGS } from '../../src/config/definitions.ts';
 import { runCli } from '../support/io.ts';
 
 interface Option {

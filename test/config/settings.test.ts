@@ -3,6 +3,7 @@
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { SETTINGS } from '../../src/config/definitions.ts';
 import {
   changeConfigFile,
   changeProfile,
@@ -10,7 +11,6 @@ import {
   readConfigFile,
   Settings,
 } from '../../src/config/settings.ts';
-import { SETTINGS } from '../../src/config/table.ts';
 import { MAX_AGE, parseDuration } from '../../src/config/values.ts';
 import { checkName } from '../../src/files/paths.ts';
 import { thrownBy } from '../support/errors.ts';

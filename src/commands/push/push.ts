@@ -11,7 +11,7 @@ import {
   SERVICE_CODES,
   settingOption,
 } from '../../cli/spec.ts';
-import type { SettingKey } from '../../config/table.ts';
+import type { SettingKey } from '../../config/definitions.ts';
 import { choice } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';

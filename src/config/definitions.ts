@@ -1,4 +1,4 @@
-// The table of settings, and the addresses of the token store and the upload storage.
+// Defines every setting, and parses the addresses of the token store and the upload storage.
 
 import { ImgctlError, tryOr } from '../errors.ts';
 import { hideUserInfo, parseBaseUrl, withScheme } from '../http/url.ts';
