@@ -15,7 +15,7 @@ import type { Field } from '../../query/fields.ts';
 import { planQuery } from '../../query/plan.ts';
 import { collectNames, rememberImages } from '../../session/image-names.ts';
 import { shellQuote } from '../../words.ts';
-import { LOCK_FILE_OPTION, readLockedImage } from './locks.ts';
+import { LOCK_FILE_OPTION, readLockedImage } from './lock-file.ts';
 import {
   IMAGE_COLUMNS,
   MINE_OPTION,

@@ -2,7 +2,7 @@
 
 import { keyOf } from '../../api/images.ts';
 import type { ReceivedImage } from '../../api/types.ts';
-import { type LockedImage, type Locks, lockedImage, lockState } from '../../catalogue/lock-file.ts';
+import { type LockedImage, type Locks, lockedImage, lockState } from '../../catalogue/locks.ts';
 import {
   AmbiguousError,
   commandOf,
@@ -33,7 +33,7 @@ import {
   lockCommand,
   readLocks,
   requireLock,
-} from './locks.ts';
+} from './lock-file.ts';
 import { CHOOSING_FILTER, IMAGE_COLUMNS, refuseDashes } from './options.ts';
 import { openCatalogue, readAll } from './read.ts';
 

@@ -1,4 +1,4 @@
-// The lock file as the commands use it: read, changed, and one locked image compared with the catalogue.
+// Reads and changes the lock file, and compares one locked image with the catalogue.
 
 import path from 'node:path';
 import type { ReceivedImage } from '../../api/types.ts';
@@ -9,7 +9,7 @@ import {
   type Locks,
   lockState,
   parseLockFile,
-} from '../../catalogue/lock-file.ts';
+} from '../../catalogue/locks.ts';
 import type { Catalogue } from '../../catalogue/source.ts';
 import type { Parsed } from '../../cli/declarations.ts';
 import { option } from '../../cli/spec.ts';

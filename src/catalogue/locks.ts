@@ -1,5 +1,5 @@
-// The lock file: images by name, with the query of each; one field per line, so that a diff shows what changed. What
-// other programs or people have added to it stays.
+// Locked images by name: the format of their file, one field per line for small diffs, and how one is compared.
+// What other programs or people have added to the file stays.
 
 import { parse, stringify } from 'lossless-json';
 import { keyOf } from '../api/images.ts';
