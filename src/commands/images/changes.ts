@@ -225,7 +225,7 @@ async function printChanges(
 ) {
   const { context, options, words, plan, addMetrics } = task;
   const view = context.view(CHANGE_COLUMNS, options, { shown: COLUMNS });
-  const comparison = new Comparison(old?.lines ?? []);
+  const comparison = new ListComparison(old?.lines ?? []);
   const catalogue = await openCatalogue(context, { mine: options.mine });
   for await (const images of readAll(context, catalogue, plan)) images.forEach(comparison.add);
   const { listed, missing } = await comparison.changes(file);
@@ -278,7 +278,7 @@ interface Change {
 }
 
 /** Receives the new images one by one; unchanged images cost neither parsing nor memory. */
-class Comparison {
+class ListComparison {
   /** The JSON of each new image, by its id. */
   readonly lines = new Map<unknown, string>();
   readonly #old: Map<string, string>;
