@@ -32,7 +32,7 @@ export class Console {
   #queue: Promise<void> = Promise.resolve();
   readonly #warnings = new Set<string>();
   #progress: Progress | undefined;
-  #done: string | undefined;
+  #unwrittenHint: string | undefined;
 
   constructor(io: Io, style: ConsoleStyle, redaction = new Redaction()) {
     this.#io = io;
@@ -108,9 +108,9 @@ export class Console {
     this.#notice('debug', line);
   }
 
-  /** Says what the command has done: the hint of an error if its output cannot be written. */
-  done(what: string): void {
-    this.#done = what;
+  /** Sets the hint of an error if the output cannot be written: what the command has done. */
+  hintIfUnwritten(hint: string): void {
+    this.#unwrittenHint = hint;
   }
 
   /** Writes to stdout after everything before it. @throws BrokenPipeError, ImgctlError */
@@ -119,8 +119,8 @@ export class Console {
     const written = this.#queue
       .then(() => (this.#io.stdout.isTTY ? this.#withoutSpinner(write) : write()))
       .catch((error: unknown) => {
-        if (!(error instanceof ImgctlError) || this.#done === undefined) throw error;
-        throw error.with({ hint: this.#done });
+        if (!(error instanceof ImgctlError) || this.#unwrittenHint === undefined) throw error;
+        throw error.with({ hint: this.#unwrittenHint });
       });
     this.#queue = written.catch(() => {});
     return written;

@@ -86,7 +86,9 @@ async function run(context: Context, options: Options, path: string): Promise<vo
     const response: HttpResponse = await client.send({ method, path: next.href });
     const success = isSuccess(response);
     if (!isSafeMethod(method)) {
-      context.console.done(`${method} ${next.pathname} was sent; its status is ${response.status}`);
+      context.console.hintIfUnwritten(
+        `${method} ${next.pathname} was sent; its status is ${response.status}`,
+      );
     }
     if (options.slurp && success) await printElement(context, response, visited.size === 1);
     else await printResponse(context, response, options);

@@ -217,7 +217,7 @@ async function add(
     return new Map(locks).set(name, added);
   });
   const { file } = options;
-  context.console.done(`${name} is locked in ${file}`);
+  context.console.hintIfUnwritten(`${name} is locked in ${file}`);
   await view.printRecord({ lock: name, ...added });
   const wanted = commandOf('', { words: text, filters: query.filters }).trim();
   const what = wanted === '' ? 'the newest image' : `the newest of "${wanted}"`;
@@ -302,7 +302,7 @@ async function update(
     }
     return rows.some(({ change }) => change === 'updated') ? changed : locks;
   });
-  context.console.done(`${options.file} holds the newest images`);
+  context.console.hintIfUnwritten(`${options.file} holds the newest images`);
   await view.printList(rows);
 }
 

@@ -104,7 +104,9 @@ export async function submit(context: Context) {
       hint: 'check the result with: imgctl my-images',
     });
   }
-  context.console.done(`sync ${id} was submitted; follow it with: ${statusCommand(context, id)}`);
+  context.console.hintIfUnwritten(
+    `sync ${id} was submitted; follow it with: ${statusCommand(context, id)}`,
+  );
   await rememberRequest(context, id, { status: submitted.status });
   return { ...submitted, id };
 }
