@@ -48,7 +48,7 @@ import {
   SUBMITTED_COLUMNS,
 } from '../sync/status.ts';
 import { showSubmitted, submit, submittedView } from '../sync/sync.ts';
-import { openUploadStorage, storageFiles, TRANSFER_OPTIONS } from './storage.ts';
+import { openUploadStorage, storageFiles, UPLOAD_OPTIONS } from './storage.ts';
 
 const NAME: Column = ['name', 'string', 'file name', { isId: true }];
 const SIZE: Column = [
@@ -82,7 +82,7 @@ const OPTIONS = [
       value: choice('action', ['fail', 'replace', 'skip']),
     },
   ),
-  ...TRANSFER_OPTIONS,
+  ...UPLOAD_OPTIONS,
   ...POLL_OPTIONS,
   STRICT_OPTION,
   METRICS_OPTION,

@@ -46,7 +46,7 @@ function parseSize(text: string): number {
   });
 }
 
-export const TRANSFER_OPTIONS = [
+export const UPLOAD_OPTIONS = [
   option('--part-size <size>', 'size of the parts on S3, such as 16M', {
     default: '16M',
     value: { type: 'string', parse: parseSize },
@@ -57,7 +57,7 @@ export const TRANSFER_OPTIONS = [
   }),
 ] as const;
 
-type Transfer = Parsed<typeof TRANSFER_OPTIONS>;
+type UploadOptions = Parsed<typeof UPLOAD_OPTIONS>;
 
 /**
  * Opens the storage, and looks at it with its credentials.
@@ -66,17 +66,17 @@ type Transfer = Parsed<typeof TRANSFER_OPTIONS>;
  */
 export async function openUploadStorage(
   context: Context,
-  transfer: Transfer = defaultsOf(TRANSFER_OPTIONS),
+  options: UploadOptions = defaultsOf(UPLOAD_OPTIONS),
   mayAsk = false,
 ): Promise<Storage> {
   const { text: url, source } = context.settings.find('upload-url');
   const answers: Answers = { mayAsk: mayAsk && context.io.stdin.isTTY, values: new Map() };
   if (answers.mayAsk && url === undefined)
     await askFor(context, answers, 'upload-url', 'folder, or URL (dav+https:// or s3+https://)');
-  const storage = await openTarget(context, transfer, answers);
+  const storage = await openTarget(context, options, answers);
   try {
     // With --to, the answers are used once.
-    if (source !== 'override') await store(context, answers);
+    if (source !== 'override') await saveAnswers(context, answers);
     return storage;
   } catch (error) {
     await storage.close();
@@ -94,7 +94,7 @@ interface Answers {
 
 async function openTarget(
   context: Context,
-  transfer: Transfer,
+  options: UploadOptions,
   answers: Answers,
 ): Promise<Storage> {
   const { io, settings } = context;
@@ -109,23 +109,23 @@ async function openTarget(
     const { s3Storage } = await import('../../upload/s3.ts');
     const { username: accessKeyId, password: secretAccessKey, hint } = await read();
     const access = { accessKeyId, secretAccessKey, region: settings.get('upload-region') };
-    return checked(s3Storage(url, access, optionsOf(context, transfer)), hint);
+    return checked(s3Storage(url, access, optionsOf(context, options)), hint);
   }
   const { davStorage } = await import('../../upload/dav.ts');
   const open = async () => {
     const user = await read();
-    return checked(davStorage(url, user, optionsOf(context, transfer)), user.hint);
+    return checked(davStorage(url, user, optionsOf(context, options)), user.hint);
   };
   // Some WebDAV storages need no user name.
   if (settings.get('upload-username') !== undefined) return open();
-  const anonymous = davStorage(url, undefined, optionsOf(context, transfer));
+  const anonymous = davStorage(url, undefined, optionsOf(context, options));
   return checked(anonymous).catch((error: unknown) => {
     if (!hasCode(error, 'wrong-credentials')) throw error;
     return open();
   });
 }
 
-function optionsOf(context: Context, transfer: Transfer): StorageOptions {
+function optionsOf(context: Context, options: UploadOptions): StorageOptions {
   const { io, settings, console } = context;
   const { mutex } = storageFiles(context);
   const { source, origin } = settings.find('upload-url');
@@ -133,7 +133,7 @@ function optionsOf(context: Context, transfer: Transfer): StorageOptions {
     clock: io,
     timeout: settings.get('timeout'),
     retries: settings.get('retries'),
-    ...transfer,
+    ...options,
     partsFile: mutex && `${mutex}.parts`,
     ca: readCertificates(settings, io, 'upload-ca-file'),
     userAgent: context.userAgent,
@@ -211,7 +211,7 @@ async function askFor(
 }
 
 /** Stores the answers that have worked in the profile. */
-async function store(context: Context, { values, secret }: Answers): Promise<void> {
+async function saveAnswers(context: Context, { values, secret }: Answers): Promise<void> {
   if (values.size === 0) return;
   const { settings, paths, io, console } = context;
   const { profile } = settings;
