@@ -2,7 +2,7 @@
 
 import path from 'node:path';
 import { ImgctlError } from '../errors.ts';
-import { builtin } from '../io.ts';
+import { builtin, type Io } from '../io.ts';
 
 /** Each is undefined if there is no home directory. */
 export interface Paths {
@@ -17,10 +17,8 @@ export interface Paths {
 /** In the working directory. */
 export const DEFAULT_LOCK_FILE = 'images.lock.json';
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** Returns the folders: IMGCTL_CONFIG_DIR for everything, else XDG, else the platform's convention. */
-export function findPaths(env: Environment, cwd: string, platform: NodeJS.Platform): Paths {
+export function findPaths(env: Io['env'], cwd: string, platform: NodeJS.Platform): Paths {
   const own = env.IMGCTL_CONFIG_DIR;
   if (own) {
     const directory = path.resolve(cwd, own);
@@ -40,7 +38,7 @@ function below(directory: string | undefined): string | undefined {
   return directory && path.isAbsolute(directory) ? path.join(directory, 'imgctl') : undefined;
 }
 
-function belowHome(env: Environment, folder: string): string | undefined {
+function belowHome(env: Io['env'], folder: string): string | undefined {
   const home = env.HOME || env.USERPROFILE;
   return home && path.isAbsolute(home) ? path.join(home, folder, 'imgctl') : undefined;
 }

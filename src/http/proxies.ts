@@ -6,8 +6,6 @@ import { reasonOf, TransportError } from './errors.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
 import { basicPair, isLoopback } from './url.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 export interface HttpProxy {
   readonly url: URL;
   /** How hints name what sets it, such as `HTTPS_PROXY`. */
@@ -21,7 +19,7 @@ export interface HttpProxy {
  * always reached directly, or an entry of NO_PROXY.
  * @throws ImgctlError config: the variable is not an http or https URL
  */
-export function chooseProxy(url: URL, env: Environment) {
+export function chooseProxy(url: URL, env: Readonly<Record<string, string | undefined>>) {
   const lowerCase = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
   const variable = [lowerCase, lowerCase.toUpperCase()].find((name) => env[name]);
   if (variable === undefined) return {};

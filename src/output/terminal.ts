@@ -1,11 +1,9 @@
 // Decides what a stream can show (colour, movement, width), and colours every text for people.
 
-import type { Sink } from '../io.ts';
+import type { Io, Sink } from '../io.ts';
 
 export const COLOR_CHOICES = ['auto', 'always', 'never'] as const;
 export type ColorChoice = (typeof COLOR_CHOICES)[number];
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Terminal {
   readonly color: boolean;
@@ -17,11 +15,7 @@ export interface Terminal {
 }
 
 /** `--color` beats NO_COLOR, which beats FORCE_COLOR, which beats TERM=dumb; an empty variable is unset. */
-export function decideTerminal(
-  sink: Sink,
-  env: Environment,
-  color: ColorChoice = 'auto',
-): Terminal {
+export function decideTerminal(sink: Sink, env: Io['env'], color: ColorChoice = 'auto'): Terminal {
   const dumb = env.TERM === 'dumb';
   const width = sink.isTTY && Number(sink.columns) > 0 ? sink.columns : undefined;
   return {
@@ -32,14 +26,14 @@ export function decideTerminal(
   };
 }
 
-function wantsColor(sink: Sink, env: Environment, dumb: boolean): boolean {
+function wantsColor(sink: Sink, env: Io['env'], dumb: boolean): boolean {
   if (env.NO_COLOR) return false;
   if (env.FORCE_COLOR) return !['0', 'false'].includes(env.FORCE_COLOR);
   return sink.isTTY && !dumb;
 }
 
 /** Checks the locale's character set; without one, only C and POSIX mean ASCII. */
-function supportsUnicode(env: Environment): boolean {
+function supportsUnicode(env: Io['env']): boolean {
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || '';
   const characterSet = /\.([^@]*)/.exec(locale)?.[1];
   if (characterSet !== undefined) return /^utf-?8$/i.test(characterSet);

@@ -13,12 +13,12 @@ import {
 import module from 'node:module';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { COMMAND, type Environment, freshHome, runBuilt } from '../support/cli.ts';
+import { COMMAND, freshHome, type ProcessEnvironment, runBuilt } from '../support/cli.ts';
 import { modeOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
 
 /** Runs the program and returns the folder that it gives to Node; undefined if it gives none. */
-async function cacheFolder(env: Environment): Promise<string | undefined> {
+async function cacheFolder(env: ProcessEnvironment): Promise<string | undefined> {
   const hook = path.join(temporaryDirectory(), 'hook.cjs');
   // Node 20 has no compile cache, and others only report its folder if they can use it.
   writeFileSync(

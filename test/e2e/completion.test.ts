@@ -8,7 +8,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cataloguePage, testImage } from '../support/catalogue-page.ts';
-import { COMMAND, type Environment, SHELL_COMMAND } from '../support/cli.ts';
+import { COMMAND, type ProcessEnvironment, SHELL_COMMAND } from '../support/cli.ts';
 import { runCli } from '../support/io.ts';
 import { missing, skipped } from '../support/requirements.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
@@ -111,7 +111,7 @@ const root = mkdtempSync(path.join(tmpdir(), 'imgctl-completion-'));
 const work = path.join(root, 'work');
 
 let server: ScriptedServer;
-let env: Environment;
+let env: ProcessEnvironment;
 
 beforeAll(async () => {
   const ids = [998, 999, 1000];

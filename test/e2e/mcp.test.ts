@@ -8,8 +8,8 @@ import { cataloguePage, testImages } from '../support/catalogue-page.ts';
 import {
   account,
   COMMAND,
-  type Environment,
   freshHome,
+  type ProcessEnvironment,
   scriptedService,
   startCli,
 } from '../support/cli.ts';
@@ -21,7 +21,7 @@ import { RESET, STALL } from '../support/scripted-server.ts';
  * @param mode the protocol with an opening handshake (legacy), or the newest one that both sides know
  */
 async function connect(
-  env: Environment,
+  env: ProcessEnvironment,
   options: readonly string[] = [],
   mode: 'legacy' | 'auto' = 'auto',
 ) {

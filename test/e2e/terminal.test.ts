@@ -8,8 +8,8 @@ import { describe, expect, it } from 'vitest';
 import { catalogueOf, testImages } from '../support/catalogue-page.ts';
 import {
   type CliProcess,
-  type Environment,
   freshHome,
+  type ProcessEnvironment,
   scriptedService,
   startCli,
 } from '../support/cli.ts';
@@ -48,7 +48,7 @@ async function slowService() {
 }
 
 /** Starts a command of the program, between two lines with the modes of the terminal. */
-function startCommand(env: Environment, command: string, setup = 'stty cols 80') {
+function startCommand(env: ProcessEnvironment, command: string, setup = 'stty cols 80') {
   const modes = 'echo "modes $(stty -g)"';
   return onTerminal(env, `${setup}; trap : INT; ${modes}; ${command}; echo "code $?"; ${modes}`);
 }

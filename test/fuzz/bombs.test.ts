@@ -4,7 +4,7 @@ import { EventEmitter, once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { type Environment, runBuilt, scriptedService, startCli } from '../support/cli.ts';
+import { type ProcessEnvironment, runBuilt, scriptedService, startCli } from '../support/cli.ts';
 import { onLinux } from '../support/requirements.ts';
 import type { ScriptedResponse } from '../support/scripted-server.ts';
 import { bombs, envelopeOf } from './hostile-response.ts';
@@ -12,7 +12,11 @@ import { bombs, envelopeOf } from './hostile-response.ts';
 const TELL_USAGE = path.join(import.meta.dirname, '../../bench/tell-usage.cjs');
 
 /** Runs a command that has to fail with 1 and one line, within 5 s and 400 MiB. */
-async function expectCheapFailure(argv: readonly string[], env: Environment, message: RegExp) {
+async function expectCheapFailure(
+  argv: readonly string[],
+  env: ProcessEnvironment,
+  message: RegExp,
+) {
   const start = performance.now();
   const limited = { ...env, NODE_OPTIONS: `--require="${TELL_USAGE}"` };
   const { stdout, stderr, exitCode } = await runBuilt(argv, { env: limited });

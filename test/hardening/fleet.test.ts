@@ -5,7 +5,13 @@ import net from 'node:net';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseFault } from '../../src/emulator/faults.ts';
-import { account, type CliProcess, type Environment, LIST, startCli } from '../support/cli.ts';
+import {
+  account,
+  type CliProcess,
+  LIST,
+  type ProcessEnvironment,
+  startCli,
+} from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
 import { type CliResult, temporaryDirectory } from '../support/io.ts';
 import { NO_REDIS, startRedis } from '../support/redis.ts';
@@ -43,13 +49,13 @@ async function startFleet(isMoment: Moment = () => false, faults: readonly strin
     },
   });
   const env = { ...redis.env, NODE_EXTRA_CA_CERTS: redis.caFile };
-  const machinesOf = (count: number, own: Environment = {}) =>
+  const machinesOf = (count: number, own: ProcessEnvironment = {}) =>
     Array.from({ length: count }, () => ({ ...account(service.baseUrl), ...env, ...own }));
   return { redis, service, counts, reached, machinesOf };
 }
 
 /** Lists all images on all machines at once: each waits until the last one is started. */
-function listOn(machines: readonly Environment[]): CliProcess[] {
+function listOn(machines: readonly ProcessEnvironment[]): CliProcess[] {
   const barrier = { prelude: 'read -r _', stdin: { open: true } } as const;
   const processes = machines.map((env) => startCli(LIST, { env, ...barrier }));
   for (const { child } of processes) child.stdin?.end('\n');

@@ -28,7 +28,7 @@ export const COMMAND: readonly [string, ...string[]] = PROGRAM.endsWith('.js')
 /** The same for a shell. */
 export const SHELL_COMMAND = COMMAND.map((word) => `'${word}'`).join(' ');
 
-export type Environment = Readonly<Record<string, string>>;
+export type ProcessEnvironment = Readonly<Record<string, string>>;
 
 export interface CliProcess {
   readonly child: ChildProcess;
@@ -40,7 +40,7 @@ export interface CliProcess {
 
 export interface CliOptions {
   /** The whole environment; nothing is inherited. */
-  readonly env: Environment;
+  readonly env: ProcessEnvironment;
   /** Content of the pipe; `open` is an empty pipe that stays open. The default is /dev/null. */
   readonly stdin?: string | { readonly open: true } | undefined;
   /** Shell commands to run first in the same process, such as `umask 0`. */
@@ -65,7 +65,10 @@ export function account(baseUrl: string, name = 'demo', password = name) {
 }
 
 /** Returns the environment of a program whose clock is ahead. NODE_OPTIONS sets it; single executables ignore it. */
-export function withClockAhead<Env extends User | Environment>(env: Env, milliseconds: number) {
+export function withClockAhead<Env extends User | ProcessEnvironment>(
+  env: Env,
+  milliseconds: number,
+) {
   const skew = path.join(temporaryDirectory(), 'skew.cjs');
   writeFileSync(skew, `const now = Date.now; Date.now = () => now() + ${milliseconds};`);
   return { ...env, NODE_OPTIONS: `--require ${skew}` };
