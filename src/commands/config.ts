@@ -2,7 +2,7 @@
 
 import path from 'node:path';
 import { argument, type CommandSpec, command, GET_OPTION, option } from '../cli/spec.ts';
-import { requireBaseUrl, requireStoreAddress } from '../config/addresses.ts';
+import { requireBaseUrl, requireRedisAddress } from '../config/addresses.ts';
 import {
   absoluteUploadUrl,
   SETTING_GROUPS,
@@ -166,7 +166,7 @@ async function set(context: Context, _options: object, name: string, value: stri
   await change(context, key, isPath ? path.resolve(cwd, value) : text);
   if (key !== 'base-url' && key !== 'token-store') return;
   // Every other command will refuse a URL without TLS.
-  const require = key === 'base-url' ? requireBaseUrl : requireStoreAddress;
+  const require = key === 'base-url' ? requireBaseUrl : requireRedisAddress;
   const result = attempt(() => require(settings));
   if ('error' in result) context.console.warn(result.error.message, result.error.hint);
 }

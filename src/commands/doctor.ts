@@ -20,7 +20,7 @@ import {
 } from '../errors.ts';
 import { type Column, namesOf } from '../output/view.ts';
 import { formatTimestamp } from '../query/timestamp.ts';
-import { openStore, tokenOfEnvironment, unattendedPassword } from '../session/session.ts';
+import { openSharedStore, tokenOfEnvironment, unattendedPassword } from '../session/session.ts';
 import {
   type CachedToken,
   noValidToken,
@@ -334,7 +334,8 @@ const CHECK_PASSWORD = 'check it with: imgctl doctor --check-password';
 /** Checks the shared store, and takes its token over, as the next command would; nothing for `file`. */
 async function storeResult(context: Context, settings: Settings): Promise<Result | Result[]> {
   const address = tryOr(() => settings.text('token-store'), 'file') ?? 'file';
-  const store = address === 'file' ? undefined : await openStore(context.sessionOptions(settings));
+  const store =
+    address === 'file' ? undefined : await openSharedStore(context.sessionOptions(settings));
   if (store === undefined) return [];
   try {
     await store.inspect();

@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import { ImgctlError, tryOr } from '../errors.ts';
 import { printable } from '../output/text.ts';
 import { openPasswordStore } from '../secrets/keychain.ts';
-import { openStore } from '../session/session.ts';
+import { openSharedStore } from '../session/session.ts';
 import { forgetTokens, StoreError } from '../session/token-cache.ts';
 import { counted } from '../words.ts';
 
@@ -69,7 +69,7 @@ async function deleteSharedTokens(context: Context, profiles: readonly Settings[
     const key = [address, baseUrl, username].join('\0');
     if (baseUrl === '' || seen.has(key)) continue;
     seen.add(key);
-    const store = await openStore(context.sessionOptions(settings));
+    const store = await openSharedStore(context.sessionOptions(settings));
     try {
       if (await store?.forget()) context.console.success(`Deleted the token in ${address}`);
     } catch (error) {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { errorReason, ImgctlError, tryOr } from '../errors.ts';
 import { isLoopback, refusePlainHttp } from '../http/url.ts';
 import type { Io } from '../io.ts';
-import { certificateFlaw, type StoreAddress, type UploadTarget } from './definitions.ts';
+import { certificateFlaw, type RedisAddress, type UploadTarget } from './definitions.ts';
 import type { Settings } from './settings.ts';
 
 export function requireBaseUrl(settings: Settings): URL {
@@ -24,7 +24,7 @@ function allowHttp({ profileFlag }: Settings): string {
 }
 
 /** Returns undefined for `file`. @throws ImgctlError config: plain redis beyond loopback */
-export function requireStoreAddress(settings: Settings): StoreAddress | undefined {
+export function requireRedisAddress(settings: Settings): RedisAddress | undefined {
   const address = settings.get('token-store');
   if (address === undefined || address.tls || settings.get('allow-http')) return address;
   const { host, text } = address;

@@ -131,7 +131,7 @@ export const SETTING_GROUPS = {
       summary: 'where tokens are stored: file, or the URL of a Redis server that machines share',
       env: 'IMGCTL_TOKEN_STORE',
       fallback: 'file',
-      value: parsed(parseStoreAddress, { suggested: ['file'] }),
+      value: parsed(parseRedisAddress, { suggested: ['file'] }),
     },
     'token-store-password-command': {
       summary: 'command that prints the password of the token store',
@@ -207,10 +207,10 @@ export function certificateFlaw(text: string): string | undefined {
   return tryOr(() => new X509Certificate(text) && undefined, 'no valid PEM certificate');
 }
 
-export type StoreAddress = NonNullable<ReturnType<typeof parseStoreAddress>>;
+export type RedisAddress = NonNullable<ReturnType<typeof parseRedisAddress>>;
 
 /** Returns undefined for `file`. @throws ImgctlError usage; the message never shows a password */
-function parseStoreAddress(text: string) {
+function parseRedisAddress(text: string) {
   if (text === 'file') return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const [, database] = /^\/?(\d{0,4})$/.exec(url?.pathname ?? 'none') ?? [];

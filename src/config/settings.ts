@@ -139,7 +139,7 @@ export async function changeConfigFile(
     await withMutex(file, MUTEX_PATIENCE, io, async (assertHeld) => {
       const { profile, profiles, rest } = change(readConfigFile(directory, io));
       const value: JsonObject = { profile, profiles: Object.fromEntries(profiles), ...rest };
-      const create = (staging: string) => storeWithConf(staging, value);
+      const create = (staging: string) => writeWithConf(staging, value);
       await writeJsonFile(file, value, { create, assertHeld, keepsOwner: true });
     });
   } catch (error) {
@@ -152,7 +152,7 @@ export async function changeConfigFile(
 }
 
 /** conf ignores short writes, and writes in place under SNAP: it only gets the staging file. */
-async function storeWithConf(staging: string, value: JsonObject): Promise<void> {
+async function writeWithConf(staging: string, value: JsonObject): Promise<void> {
   const { default: Conf } = await import('conf');
   const conf = new Conf<JsonObject>({
     cwd: path.dirname(staging),

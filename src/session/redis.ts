@@ -1,7 +1,7 @@
 // A connection to Redis: sends commands, reads replies of at most 1 MiB, and ends at the first error.
 
 import type net from 'node:net';
-import type { StoreAddress } from '../config/definitions.ts';
+import type { RedisAddress } from '../config/definitions.ts';
 import { trustOptions } from '../http/connect.ts';
 import { isCertificateError, reasonOf } from '../http/errors.ts';
 import { builtin } from '../io.ts';
@@ -25,7 +25,7 @@ export class Redis {
   #received: Buffer = Buffer.alloc(0);
   #failure: StoreError | undefined;
 
-  constructor({ tls, host, port }: StoreAddress, ca: string | undefined) {
+  constructor({ tls, host, port }: RedisAddress, ca: string | undefined) {
     const { connect, isIP } = builtin('node:net');
     const servername = isIP(host) === 0 ? { servername: host } : {};
     const trust = () => trustOptions(builtin('node:tls'), ca);

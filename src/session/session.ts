@@ -2,7 +2,7 @@
 
 import type { ClientEvent, TokenSource } from '../api/auth.ts';
 import type { Client } from '../api/client.ts';
-import { readCertificates, requireBaseUrl, requireStoreAddress } from '../config/addresses.ts';
+import { readCertificates, requireBaseUrl, requireRedisAddress } from '../config/addresses.ts';
 import type { Settings } from '../config/settings.ts';
 import { ImgctlError } from '../errors.ts';
 import { trustHint } from '../http/errors.ts';
@@ -47,7 +47,7 @@ export async function openSession(options: SessionOptions) {
   const cache = new TokenCache(options.configDirectory, account, io, warn);
   const { IMGCTL_TOKEN } = io.env;
   const fixed = options.tokens ?? (IMGCTL_TOKEN ? tokenOfEnvironment(IMGCTL_TOKEN) : undefined);
-  const shared = fixed ? undefined : await openStore(options, cache);
+  const shared = fixed ? undefined : await openSharedStore(options, cache);
   const store = shared ?? cache;
   const source =
     fixed ??
@@ -105,11 +105,11 @@ export async function openSession(options: SessionOptions) {
 }
 
 /** Opens the token store that machines share; undefined if the tokens of this machine are all there is. @throws ImgctlError config */
-export async function openStore(
+export async function openSharedStore(
   { io, settings, configDirectory, warn, onSecret }: SessionOptions,
   files = new TokenCache(configDirectory, settings.account, io, warn),
 ): Promise<SharedStore | undefined> {
-  const address = requireStoreAddress(settings);
+  const address = requireRedisAddress(settings);
   if (address === undefined) return undefined;
   const { parseKey, SharedStore } = await import('./shared-store.ts');
   const secret = findSecret(settings, io, 'storeKey');

@@ -1,7 +1,7 @@
 // Tokens that all machines of an account share in Redis; the files of this machine stand in for it.
 
 import { isToken } from '../api/auth.ts';
-import type { StoreAddress } from '../config/definitions.ts';
+import type { RedisAddress } from '../config/definitions.ts';
 import type { Settings } from '../config/settings.ts';
 import { asImgctlError, ImgctlError, tryOr } from '../errors.ts';
 import { builtin, type Clock, type Io } from '../io.ts';
@@ -40,8 +40,8 @@ return 1`;
 const RELEASE = `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) end
 return 1`;
 
-interface StoreOptions {
-  readonly address: StoreAddress;
+interface SharedStoreOptions {
+  readonly address: RedisAddress;
   /** Seals tokens. */
   readonly key: Buffer | undefined;
   readonly settings: Settings;
@@ -57,12 +57,12 @@ interface StoreOptions {
  * a failure it warns once, and uses the files for the rest of the run.
  */
 export class SharedStore implements TokenStore {
-  readonly #options: StoreOptions;
+  readonly #options: SharedStoreOptions;
   readonly #keys: Readonly<Record<'lock' | 'token' | 'limit' | 'check', string>>;
   #connection: Promise<Redis> | undefined;
   #failure: StoreError | undefined;
 
-  constructor(options: StoreOptions) {
+  constructor(options: SharedStoreOptions) {
     // The braces put all keys of an account on one node of a cluster.
     const prefix = `imgctl:{${accountKey(options.settings.account, 32)}}`;
     this.#options = options;
