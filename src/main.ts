@@ -2,6 +2,7 @@
 
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { version } from '../package.json';
+import { type AnyCommand, GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from './cli/command.ts';
 import {
   type ArgumentDeclaration,
   argumentTerm,
@@ -10,7 +11,6 @@ import {
   optionTerm,
   type Parsed,
 } from './cli/declarations.ts';
-import { type CommandSpec, GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from './cli/spec.ts';
 import { images } from './commands/images/index.ts';
 import type { Redaction } from './console.ts';
 import { Context } from './context.ts';
@@ -109,7 +109,7 @@ function pathOf(command: Command): string[] {
 /** @param onEnd receives the command that fails or prints help */
 function buildTree(
   context: Context,
-  commands: readonly CommandSpec[],
+  commands: readonly AnyCommand[],
   onEnd: (command: Command) => void,
 ): Command {
   const root = new Command('imgctl')
@@ -120,15 +120,15 @@ function buildTree(
     .configureHelp({ showGlobalOptions: true, formatHelp: () => '' })
     .configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} });
   for (const option of GLOBAL_OPTIONS) root.addOption(optionOf(option, context));
-  const declare = (command: Command, { run, ...spec }: Partial<CommandSpec>) => {
+  const declare = (command: Command, { run, ...declaration }: Partial<AnyCommand>) => {
     command.exitOverride((error) => {
       onEnd(command);
       throw error;
     });
-    for (const each of spec.arguments ?? []) command.addArgument(argumentOf(each, command));
-    for (const each of spec.options ?? []) command.addOption(optionOf(each, context));
-    if (spec.hidden) command.allowUnknownOption();
-    for (const each of spec.subcommands ?? []) {
+    for (const each of declaration.arguments ?? []) command.addArgument(argumentOf(each, command));
+    for (const each of declaration.options ?? []) command.addOption(optionOf(each, context));
+    if (declaration.hidden) command.allowUnknownOption();
+    for (const each of declaration.subcommands ?? []) {
       const { name, aliases = [], hidden = false } = each;
       declare(command.command(name, { hidden }).aliases(aliases), each);
     }

@@ -3,8 +3,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ALL_GLOBAL_OPTIONS } from '../src/cli/command.ts';
 import { type CommandDeclaration, optionName } from '../src/cli/declarations.ts';
-import { ALL_GLOBAL_OPTIONS } from '../src/cli/spec.ts';
 import { COMMANDS } from '../src/commands/index.ts';
 
 const SOURCE = path.join(import.meta.dirname, '../src');

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { loadStyle } from '../output/terminal.ts';
 import { nearest } from '../suggest.ts';
+import { ALL_GLOBAL_OPTIONS } from './command.ts';
 import {
   argumentTerm,
   type Block,
@@ -12,7 +13,6 @@ import {
   UNLISTED,
 } from './declarations.ts';
 import { guess } from './guesses.ts';
-import { ALL_GLOBAL_OPTIONS } from './spec.ts';
 import { PAGES, TOPIC_NAMES, TOPICS } from './topics.ts';
 
 const GLOBAL_FLAGS = ALL_GLOBAL_OPTIONS.map(({ flags }) => flags.split(/[ ,]/, 1)[0]).join(', ');

@@ -4,8 +4,8 @@ import { SECRETS, SETTINGS, type SettingDefinition } from '../config/definitions
 import { FORMATS, LINE_FORMAT_LIST } from '../output/formats.ts';
 import { FIELDS } from '../query/fields.ts';
 import { describeHiddenWords } from '../query/name.ts';
+import { ALL_GLOBAL_OPTIONS } from './command.ts';
 import { type Block, optionTerm } from './declarations.ts';
-import { ALL_GLOBAL_OPTIONS } from './spec.ts';
 
 export const TOPICS = [
   { name: 'options', summary: 'options of every command' },

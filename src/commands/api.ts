@@ -1,8 +1,8 @@
 // imgctl api: sends a raw authenticated request to the service.
 
 import { nextPage, statusError } from '../api/responses.ts';
+import { command, option, SERVICE_CODES } from '../cli/command.ts';
 import type { Parsed } from '../cli/declarations.ts';
-import { command, option, SERVICE_CODES } from '../cli/spec.ts';
 import { anyText } from '../config/values.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';

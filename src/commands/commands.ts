@@ -1,5 +1,6 @@
 // imgctl commands: lists every command; as JSON with arguments, options, output and exit codes.
 
+import { ALL_GLOBAL_OPTIONS, type AnyCommand, command } from '../cli/command.ts';
 import {
   type CommandDeclaration,
   exitCodesOf,
@@ -7,7 +8,6 @@ import {
   termsOf,
 } from '../cli/declarations.ts';
 import { renderBlocks } from '../cli/help-page.ts';
-import { ALL_GLOBAL_OPTIONS, type CommandSpec, command } from '../cli/spec.ts';
 import { PAGES } from '../cli/topics.ts';
 import { anyText, type Value } from '../config/values.ts';
 import type { Context } from '../context.ts';
@@ -20,7 +20,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** @param all returns every command */
-export const commands = (all: () => readonly CommandDeclaration[]): CommandSpec =>
+export const commands = (all: () => readonly CommandDeclaration[]): AnyCommand =>
   command({
     name: 'commands',
     summary: 'list every command and whether it changes anything',

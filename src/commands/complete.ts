@@ -2,12 +2,12 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { ALL_GLOBAL_OPTIONS, type AnyCommand, command } from '../cli/command.ts';
 import {
   type CommandDeclaration,
   type OptionDeclaration,
   optionTerm,
 } from '../cli/declarations.ts';
-import { ALL_GLOBAL_OPTIONS, type CommandSpec, command } from '../cli/spec.ts';
 import { TOPICS } from '../cli/topics.ts';
 import { isSettingKey, SETTING_KEYS, SETTINGS } from '../config/definitions.ts';
 import type { Value } from '../config/values.ts';
@@ -23,7 +23,7 @@ import { readImageNames } from '../session/image-names.ts';
 import { cursorNames } from './images/changes.ts';
 
 /** The completion scripts run this. @param all returns every command */
-export const complete = (all: () => readonly CommandDeclaration[]): CommandSpec =>
+export const complete = (all: () => readonly CommandDeclaration[]): AnyCommand =>
   command({
     name: '__complete',
     summary: 'print completions of a command line',

@@ -2,7 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { command } from '../cli/spec.ts';
+import { command } from '../cli/command.ts';
 import { choice } from '../config/values.ts';
 import type { Context } from '../context.ts';
 import { builtin } from '../io.ts';

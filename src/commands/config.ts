@@ -1,7 +1,7 @@
 // imgctl config: shows and changes the settings of a profile.
 
 import path from 'node:path';
-import { argument, type CommandSpec, command, GET_OPTION, option } from '../cli/spec.ts';
+import { type AnyCommand, argument, command, GET_OPTION, option } from '../cli/command.ts';
 import { requireBaseUrl, requireRedisAddress } from '../config/addresses.ts';
 import {
   absoluteUploadUrl,
@@ -37,7 +37,7 @@ const PATH_COLUMNS: readonly Column[] = [['path', 'string', 'path of the setting
 
 const KEY = argument('key', 'name of the setting', 'setting-keys');
 
-export const config: CommandSpec = {
+export const config: AnyCommand = {
   name: 'config',
   summary: 'show and change settings',
   details: Object.entries(SETTING_GROUPS).flatMap(([group, settings]) => [

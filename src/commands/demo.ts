@@ -2,7 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { command } from '../cli/spec.ts';
+import { command } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { asImgctlError, errorReason, ImgctlError } from '../errors.ts';
 import { builtin, programName, type Sink, withWrite } from '../io.ts';

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { isToken, type Send } from '../api/auth.ts';
 import { clockSkew, readJson, serviceMessage, statusError, utcTime } from '../api/responses.ts';
-import { command, option, SERVICE_CODES } from '../cli/spec.ts';
+import { command, option, SERVICE_CODES } from '../cli/command.ts';
 import { readCertificates, requireBaseUrl } from '../config/addresses.ts';
 import { isSettingKey, SETTING_KEYS, STORED_PASSWORD } from '../config/definitions.ts';
 import { checkTrust, configFilePath, isUnknown, type Settings } from '../config/settings.ts';

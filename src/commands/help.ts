@@ -1,13 +1,13 @@
 // imgctl help and imgctl version.
 
+import { type AnyCommand, command } from '../cli/command.ts';
 import type { CommandDeclaration } from '../cli/declarations.ts';
 import { showPage } from '../cli/help-page.ts';
-import { type CommandSpec, command } from '../cli/spec.ts';
 import { TOPIC_NAMES } from '../cli/topics.ts';
 import type { Column } from '../output/view.ts';
 
 /** @param all returns every command */
-export const help = (all: () => readonly CommandDeclaration[]): CommandSpec =>
+export const help = (all: () => readonly CommandDeclaration[]): AnyCommand =>
   command({
     name: 'help',
     summary: 'show help for a command or topic',

@@ -1,7 +1,7 @@
 // Every command, in the order of the reference.
 
+import type { AnyCommand } from '../cli/command.ts';
 import { UNLISTED } from '../cli/declarations.ts';
-import type { CommandSpec } from '../cli/spec.ts';
 import { api } from './api.ts';
 import { commands } from './commands.ts';
 import { complete } from './complete.ts';
@@ -26,7 +26,7 @@ import { token } from './token.ts';
 import { whoami } from './whoami.ts';
 
 /** The headings of the overview and their commands. */
-const GROUPS: Readonly<Record<string, readonly CommandSpec[]>> = {
+const GROUPS: Readonly<Record<string, readonly AnyCommand[]>> = {
   Start: [login, logout, whoami, demo, doctor],
   Images: [images, myImages],
   'Packages and sync': [inspect, validate, push, sync, syncStatus],
@@ -35,6 +35,6 @@ const GROUPS: Readonly<Record<string, readonly CommandSpec[]>> = {
   [UNLISTED]: [commands(() => COMMANDS), version, complete(() => COMMANDS)],
 };
 
-export const COMMANDS: readonly CommandSpec[] = Object.entries(GROUPS).flatMap(
-  ([group, commands]) => commands.map((command) => ({ ...command, group })),
+export const COMMANDS: readonly AnyCommand[] = Object.entries(GROUPS).flatMap(([group, commands]) =>
+  commands.map((command) => ({ ...command, group })),
 );

@@ -2,8 +2,8 @@
 
 import path from 'node:path';
 import type { IssuedToken } from '../api/token-request.ts';
+import { BASE_URL_OPTION, command, option, SERVICE_CODES, settingOption } from '../cli/command.ts';
 import type { Parsed } from '../cli/declarations.ts';
-import { BASE_URL_OPTION, command, option, SERVICE_CODES, settingOption } from '../cli/spec.ts';
 import { requireBaseUrl } from '../config/addresses.ts';
 import { type SettingKey, STORED_PASSWORD } from '../config/definitions.ts';
 import type { Account } from '../config/settings.ts';

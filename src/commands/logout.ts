@@ -1,6 +1,6 @@
 // imgctl logout: deletes cached tokens and the stored password.
 
-import { command, option } from '../cli/spec.ts';
+import { command, option } from '../cli/command.ts';
 import { STORED_PASSWORD } from '../config/definitions.ts';
 import { type Account, changeProfile, Settings } from '../config/settings.ts';
 import type { Context } from '../context.ts';

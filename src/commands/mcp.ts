@@ -1,7 +1,7 @@
 // imgctl mcp: a Model Context Protocol server, for assistants and other programs.
 
 import { setMaxListeners } from 'node:events';
-import { command, option } from '../cli/spec.ts';
+import { command, option } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import type { ServerOptions } from '../mcp/server.ts';
 

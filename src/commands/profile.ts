@@ -1,6 +1,6 @@
 // imgctl profile: lists, selects and deletes profiles.
 
-import { argument, type CommandSpec, command } from '../cli/spec.ts';
+import { type AnyCommand, argument, command } from '../cli/command.ts';
 import { changeConfigFile, DEFAULT_PROFILE, Settings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError, tryOr } from '../errors.ts';
@@ -20,7 +20,7 @@ const COLUMNS: readonly Column[] = [
 
 const PROFILE = argument('profile', 'name of the profile', 'profiles');
 
-export const profile: CommandSpec = {
+export const profile: AnyCommand = {
   name: 'profile',
   summary: 'list, select and delete profiles',
   description: [

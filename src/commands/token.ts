@@ -1,7 +1,7 @@
 // imgctl token: prints a valid access token for other programs.
 
 import { utcTime } from '../api/responses.ts';
-import { command, SERVICE_CODES } from '../cli/spec.ts';
+import { command, SERVICE_CODES } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import type { Column } from '../output/view.ts';
 import { noValidToken, tokenState } from '../session/token-cache.ts';

@@ -1,8 +1,8 @@
 // imgctl whoami: shows the profile, service and user, and whether the token is valid.
 
 import { utcTime } from '../api/responses.ts';
+import { command, GET_OPTION, option, SERVICE_CODES } from '../cli/command.ts';
 import type { Parsed } from '../cli/declarations.ts';
-import { command, GET_OPTION, option, SERVICE_CODES } from '../cli/spec.ts';
 import type { Context } from '../context.ts';
 import { type Column, printBeforeError } from '../output/view.ts';
 import { unattendedPassword } from '../session/session.ts';

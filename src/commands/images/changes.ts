@@ -12,8 +12,8 @@ import {
   readSnapshot,
   type Snapshot,
 } from '../../catalogue/snapshot.ts';
+import { command, METRICS_OPTION, option, SERVICE_CODES } from '../../cli/command.ts';
 import type { Parsed } from '../../cli/declarations.ts';
-import { command, METRICS_OPTION, option, SERVICE_CODES } from '../../cli/spec.ts';
 import { anyText } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { CHANGES_EXIT_CODE, ImgctlError, tryOr } from '../../errors.ts';

@@ -11,8 +11,8 @@ import {
   onlyNewest,
   selectionOf,
 } from '../../catalogue/newest.ts';
+import { command, option, SERVICE_CODES } from '../../cli/command.ts';
 import type { Parsed } from '../../cli/declarations.ts';
-import { command, option, SERVICE_CODES } from '../../cli/spec.ts';
 import type { Context } from '../../context.ts';
 import { attempt, ImgctlError } from '../../errors.ts';
 import { printable } from '../../output/text.ts';

@@ -11,8 +11,8 @@ import {
   parseLockFile,
 } from '../../catalogue/locks.ts';
 import type { Catalogue } from '../../catalogue/source.ts';
+import { option } from '../../cli/command.ts';
 import type { Parsed } from '../../cli/declarations.ts';
-import { option } from '../../cli/spec.ts';
 import { anyText } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';

@@ -11,8 +11,8 @@ import {
   selectionOf,
 } from '../../catalogue/newest.ts';
 import type { Catalogue } from '../../catalogue/source.ts';
+import { type AnyCommand, command, GET_OPTION, option, SERVICE_CODES } from '../../cli/command.ts';
 import type { Parsed } from '../../cli/declarations.ts';
-import { type CommandSpec, command, GET_OPTION, option, SERVICE_CODES } from '../../cli/spec.ts';
 import { anyText } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { attempt, CHANGES_EXIT_CODE, ImgctlError } from '../../errors.ts';
@@ -85,7 +85,7 @@ const CHECK_OPTIONS = [
   ...LOCK_OPTIONS,
 ] as const;
 
-export const imagesLock: CommandSpec = {
+export const imagesLock: AnyCommand = {
   name: 'lock',
   summary: 'lock images by name in a file',
   description: [

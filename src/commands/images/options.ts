@@ -1,7 +1,7 @@
 // What the commands for images share: their columns, options and the query.
 
+import { GET_OPTION, option, settingOption } from '../../cli/command.ts';
 import type { Parsed } from '../../cli/declarations.ts';
-import { GET_OPTION, option, settingOption } from '../../cli/spec.ts';
 import { anyText, duration, MAX_AGE, parseDuration, wholeNumber } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError, tryOr } from '../../errors.ts';

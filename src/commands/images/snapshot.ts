@@ -2,7 +2,7 @@
 
 import path from 'node:path';
 import { formatSnapshot } from '../../catalogue/snapshot.ts';
-import { command, SERVICE_CODES } from '../../cli/spec.ts';
+import { command, SERVICE_CODES } from '../../cli/command.ts';
 import { anyText } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { replaceUserFile } from '../../files/user-file.ts';

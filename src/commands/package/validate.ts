@@ -2,8 +2,8 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { command, GET_OPTION, option } from '../../cli/command.ts';
 import type { Parsed } from '../../cli/declarations.ts';
-import { command, GET_OPTION, option } from '../../cli/spec.ts';
 import { anyText } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { errorReason, ImgctlError, isMissing } from '../../errors.ts';

@@ -2,7 +2,6 @@
 
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
-import type { Parsed } from '../../cli/declarations.ts';
 import {
   command,
   GET_OPTION,
@@ -10,7 +9,8 @@ import {
   option,
   SERVICE_CODES,
   settingOption,
-} from '../../cli/spec.ts';
+} from '../../cli/command.ts';
+import type { Parsed } from '../../cli/declarations.ts';
 import type { SettingKey } from '../../config/definitions.ts';
 import { choice } from '../../config/values.ts';
 import type { Context } from '../../context.ts';

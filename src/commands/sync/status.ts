@@ -2,8 +2,8 @@
 // theirs in the same way.
 
 import type { SyncRequest } from '../../api/sync-requests.ts';
+import { command, GET_OPTION, option, SERVICE_CODES } from '../../cli/command.ts';
 import type { Parsed } from '../../cli/declarations.ts';
-import { command, GET_OPTION, option, SERVICE_CODES } from '../../cli/spec.ts';
 import { anyText, duration } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { errorReason, hasCode, ImgctlError } from '../../errors.ts';

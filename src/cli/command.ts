@@ -19,10 +19,11 @@ interface Runner {
   run(context: Context, options: object, ...words: readonly unknown[]): Promise<void>;
 }
 
-export interface CommandSpec extends CommandDeclaration {
+/** A group, or a command with whatever options and arguments. */
+export interface AnyCommand extends CommandDeclaration {
   /** Undefined for a group. */
   readonly run?: Runner['run'];
-  readonly subcommands?: readonly CommandSpec[];
+  readonly subcommands?: readonly AnyCommand[];
 }
 
 /** Declares a command, whose `run` receives what its options and arguments declare. */
@@ -30,7 +31,7 @@ export function command<
   const Options extends readonly OptionDeclaration[] = [],
   const Arguments extends readonly ArgumentDeclaration[] = [],
 >(
-  spec: CommandDeclaration & {
+  declared: CommandDeclaration & {
     readonly options?: Options;
     readonly arguments?: Arguments;
     readonly run: (
@@ -39,8 +40,8 @@ export function command<
       ...words: Words<Arguments>
     ) => Promise<void>;
   },
-): CommandSpec {
-  return spec;
+): AnyCommand {
+  return declared;
 }
 
 /** Exit codes of every command that sends requests: network, login, not found, rate limit. */
