@@ -16,7 +16,7 @@ const MAX_BYTES = 4 * 2 ** 20;
 const MAX_DEPTH = 50;
 
 /** JSON, or why it was not read; no reason if the body is not JSON. */
-export type Parsed =
+export type ParsedJson =
   | { readonly text: string; readonly value: unknown; readonly excess?: never }
   | { readonly text?: never; readonly value?: never; readonly excess: string | undefined };
 
@@ -31,7 +31,7 @@ export function decodeUtf8(bytes: Uint8Array): string {
  * Parses JSON within limits. An integer that a double cannot hold becomes a text of its digits.
  * @param isLossy replaces what is not UTF-8, for texts that are only shown
  */
-export function parseJson(body: Buffer, isLossy = false): Parsed {
+export function parseJson(body: Buffer, isLossy = false): ParsedJson {
   if (body.length > MAX_BYTES) return { excess: `more than ${MAX_BYTES / 2 ** 20} MiB of JSON` };
   const text = tryOr(() => decodeUtf8(isLossy ? Buffer.from(body.toString()) : body), undefined);
   if (text === undefined) return { excess: 'bytes that are not UTF-8' };

@@ -82,7 +82,7 @@ export const doctor = command({
   run: (context, { checkPassword = false }) => run(context, checkPassword),
 });
 
-interface Row {
+interface CheckRow {
   readonly check: string;
   readonly state: 'ok' | 'warning' | 'failed' | 'not checked';
   readonly finding: string;
@@ -93,14 +93,14 @@ interface Row {
 }
 
 /** What a check found: a text if all is well, an error if it failed. */
-type Result = string | ImgctlError | Omit<Row, 'check'>;
+type Result = string | ImgctlError | Omit<CheckRow, 'check'>;
 
 function warning(finding: string, hint: string): Result {
   return { state: 'warning', finding, hint };
 }
 
 async function run(context: Context, mayRead: boolean): Promise<void> {
-  const rows: Row[] = [];
+  const rows: CheckRow[] = [];
   /** An error that a check throws is its result. */
   const check = async (
     name: string,
@@ -365,7 +365,7 @@ async function storageResult(context: Context): Promise<Result | Result[]> {
   }
 }
 
-async function print(context: Context, results: readonly Row[]): Promise<void> {
+async function print(context: Context, results: readonly CheckRow[]): Promise<void> {
   const { redaction } = context.console;
   const layout = { shown: ['check', 'state', 'finding'], cells: namesOf(COLUMNS) };
   // Nothing is cut or wrapped, so that hints can be copied.

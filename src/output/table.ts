@@ -48,7 +48,7 @@ export interface TableOptions extends TableLayout {
   readonly terminal: Terminal;
 }
 
-interface Column {
+interface TableColumn {
   readonly name: string;
   readonly title: string;
   readonly titleWidth: number;
@@ -83,7 +83,7 @@ export async function writeTable(sink: Sink, options: TableOptions): Promise<rea
   return options.columns.filter((name) => !names.includes(name));
 }
 
-function measureColumn(at: number, options: TableOptions, style: Style): Column {
+function measureColumn(at: number, options: TableOptions, style: Style): TableColumn {
   const { header = true, idField = 'id', times } = options;
   const name = options.columns[at] ?? '';
   const cells = options.rows.map((row) => row[at]);
@@ -118,7 +118,7 @@ function shownText(value: unknown): string {
 }
 
 function* alignedLines(
-  columns: readonly Column[],
+  columns: readonly TableColumn[],
   style: Style,
   header: boolean,
 ): Generator<string> {
@@ -135,7 +135,7 @@ function* alignedLines(
 }
 
 /** Returns each row as keys and values, with an empty line between two rows. */
-function* recordLines(columns: readonly Column[], style: Style): Generator<string> {
+function* recordLines(columns: readonly TableColumn[], style: Style): Generator<string> {
   const width = Math.max(0, ...columns.map(({ titleWidth }) => titleWidth));
   const count = columns[0]?.texts.length ?? 0;
   for (let row = 0; row < count; row += 1) {
@@ -152,12 +152,12 @@ function* recordLines(columns: readonly Column[], style: Style): Generator<strin
  * @returns undefined if the rows are better shown as records
  */
 function fitColumns(
-  columns: readonly Column[],
+  columns: readonly TableColumn[],
   { terminal, allFields = true, wrap }: TableOptions,
-): readonly Column[] | undefined {
+): readonly TableColumn[] | undefined {
   const { width: available = Number.POSITIVE_INFINITY } = terminal;
   let shown = columns;
-  const limited = ({ width, titleWidth, mayCut }: Column, max: number) =>
+  const limited = ({ width, titleWidth, mayCut }: TableColumn, max: number) =>
     mayCut ? Math.min(width, Math.max(max, titleWidth)) : width;
   /** The cells that remain if no column that may be cut is wider than this. */
   const spareWith = (max: number) => {
@@ -182,7 +182,7 @@ function fitColumns(
 
 /** Loads cli-table3, and returns the lines of the table in batches. */
 async function drawnLines(
-  columns: readonly Column[],
+  columns: readonly TableColumn[],
   { header = true, terminal, wrap = false }: TableOptions,
   style: Style,
 ): Promise<Iterable<string>> {

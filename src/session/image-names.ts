@@ -8,7 +8,7 @@ import { readJsonFile, replaceFile } from '../files/atomic-file.ts';
 import { keyedFile } from '../files/paths.ts';
 import type { JsonObject } from '../json.ts';
 
-type Catalogue = Omit<Account, 'username'>;
+type CacheKey = Omit<Account, 'username'>;
 
 /** Images by their ids; the folder is empty for an image without one. */
 type ListedNames = Map<number, readonly [name: string, folder: string]>;
@@ -37,7 +37,7 @@ function textOf(value: unknown): string {
 }
 
 /** Returns the images, new ones first; none if there is no readable cache. */
-export function readImageNames(directory: string | undefined, catalogue: Catalogue): ListedNames {
+export function readImageNames(directory: string | undefined, catalogue: CacheKey): ListedNames {
   if (directory === undefined) return new Map();
   const cache = tryOr(() => readJsonFile(cacheFile(directory, catalogue)), undefined);
   return collectNames(Array.isArray(cache?.images) ? cache.images : []);
@@ -46,7 +46,7 @@ export function readImageNames(directory: string | undefined, catalogue: Catalog
 /** Caches new names; `isComplete`: the catalogue has no others. Ignores a failed write. */
 export async function rememberImages(
   directory: string | undefined,
-  catalogue: Catalogue,
+  catalogue: CacheKey,
   listed: ListedNames,
   isComplete: boolean,
 ): Promise<void> {
@@ -64,6 +64,6 @@ export async function rememberImages(
   if (!isSame) await replaceFile(file, text).catch(() => {});
 }
 
-function cacheFile(directory: string, { profile, baseUrl }: Catalogue): string {
+function cacheFile(directory: string, { profile, baseUrl }: CacheKey): string {
   return keyedFile(path.join(directory, 'images'), profile, [profile, baseUrl]);
 }

@@ -43,7 +43,7 @@ import {
   follow,
   POLL_OPTIONS,
   reportProblems,
-  requireSuccess,
+  requireSynced,
   STRICT_OPTION,
   SUBMITTED_COLUMNS,
 } from '../sync/status.ts';
@@ -397,7 +397,7 @@ async function syncPushed(
     request,
     files.map(({ name }) => name),
   );
-  requireSuccess(request);
+  requireSynced(request);
   const { client } = await context.session();
   const { images } = await client.listUserImages();
   const found = images.filter(({ name }) => names.includes(String(name)));
@@ -417,7 +417,7 @@ async function syncPushed(
     if (options.strict) throw new ImgctlError('sync-failed', message, { hint });
     console.warn(message, hint);
   }
-  requireSuccess(request, options.strict);
+  requireSynced(request, options.strict);
   const problems = describeProblems(request);
   const hasWarnings = problems !== undefined || isStale;
   const how = problems ? `sync ${request.id} succeeded with ${problems}: ` : '';

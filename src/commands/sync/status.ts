@@ -237,7 +237,7 @@ export async function showRequest(
   const printed = view.printRecord(shown);
   await (failureOf(request, strict) ? printBeforeError(printed) : printed);
   if (reports) reportProblems(context, request);
-  requireSuccess(request, strict);
+  requireSynced(request, strict);
   if (started === undefined) return;
   const duration = context.io.now() - started;
   // `added a.ova; deleted 2`
@@ -294,7 +294,7 @@ export function reportProblems(
 }
 
 /** @param strict makes warnings and errors a failure. @throws ImgctlError sync-failed */
-export function requireSuccess(request: SyncRequest, strict = false): void {
+export function requireSynced(request: SyncRequest, strict = false): void {
   const failure = failureOf(request, strict);
   if (failure) throw failure;
 }
