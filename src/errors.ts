@@ -1,4 +1,4 @@
-// What can go wrong: one error class and one table of exit codes.
+// What can go wrong: the error class of imgctl, its codes with their exit codes, and errors of the system.
 
 /** Every kind of failure and the exit code it ends the process with. */
 export const EXIT_CODES = {

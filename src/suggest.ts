@@ -1,4 +1,4 @@
-// Usage errors and suggestions for mistyped words.
+// Usage errors of choices and columns, and suggestions for mistyped words.
 
 import { ImgctlError } from './errors.ts';
 

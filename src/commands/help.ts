@@ -1,4 +1,4 @@
-// imgctl help and imgctl version.
+// imgctl help and imgctl version: print a help page and the version.
 
 import { type AnyCommand, command } from '../cli/command.ts';
 import type { CommandDeclaration } from '../cli/declarations.ts';

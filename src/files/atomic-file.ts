@@ -1,4 +1,4 @@
-// Reads and writes files: those of imgctl, which hold settings and secrets, and those that the user names.
+// Reads the files of imgctl, which hold settings and secrets, and replaces any file in one step.
 
 import fs from 'node:fs';
 import path from 'node:path';

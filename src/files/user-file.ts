@@ -1,4 +1,4 @@
-// Files that users own: read, and replaced in one step.
+// Reads text files that users own, and changes them, one process at a time.
 
 import fs from 'node:fs';
 import path from 'node:path';
