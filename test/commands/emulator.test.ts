@@ -64,7 +64,9 @@ it.each([
   const shown = lines.map((line) => (line.startsWith('cp') ? line : `${program} ${line}`));
   const text = io.stdout.text;
   expect(text).toMatch(new RegExp(`^A copy of the service runs at http://\\S+ \\(${user}\\)\\.\n`));
-  expect(text).toMatch(new RegExp(`\n\n  ${shown.join('( -s updated_on,desc -n 5)?\n  ')}\n\nCtrl-C stops it\\.\n$`));
+  expect(text).toMatch(
+    new RegExp(`\n\n  ${shown.join('( -s updated_on,desc -n 5)?\n  ')}\n\nCtrl-C stops it\\.\n$`),
+  );
 });
 
 it('emulator says which host names it accepts if other machines can reach it', async () => {
