@@ -54,7 +54,7 @@ interface Dav extends Pick<StorageOptions, 'clock' | 'partsFile'> {
   readonly failed: Set<string>;
 }
 
-type StoredFile = ReturnType<typeof filesOf>[number];
+type DavFile = ReturnType<typeof filesOf>[number];
 
 async function compare(
   dav: Dav,
@@ -102,7 +102,7 @@ async function put(dav: Dav, name: string, file: UploadFile, onProgress: OnBytes
 }
 
 /** Moves a part to its name and checks it again. */
-async function publish(dav: Dav, part: string, name: string, sent: StoredFile, replace: boolean) {
+async function publish(dav: Dav, part: string, name: string, sent: DavFile, replace: boolean) {
   const { address } = dav;
   const headers = { destination: dav.urlOf(name).href, overwrite: replace ? 'T' : 'F' };
   let failure: unknown;
