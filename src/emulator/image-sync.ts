@@ -35,31 +35,31 @@ function newRecord(id: number, username: string, created: number) {
   };
 }
 
-interface SyncRequest {
+interface OpenRequest {
   readonly record: SyncRequestRecord;
   readonly created: number;
   /** Undefined while the folder is being scanned. */
   scan?: Scan & { readonly at: number };
 }
 
-interface Account {
+interface UserState {
   /** By file name; the version changes whenever one of the package's files does. */
   readonly images: Map<string, { readonly image: Image; readonly version: string }>;
   readonly records: SyncRequestRecord[];
   /** Those that have not ended, oldest first. */
-  readonly open: SyncRequest[];
+  readonly open: OpenRequest[];
   /** Settles after the last scan: a user's scans run one after the other. */
   scanning: Promise<void>;
 }
 
 export function createImageSync(settings: EmulatorSettings, signal: AbortSignal) {
   const { now, syncDelay, uploads } = settings;
-  const accounts = new Map<string, Account>();
+  const accounts = new Map<string, UserState>();
   let lastRequestId = 0;
   let nextImageId = FIRST_IMAGE_ID;
 
   /** Keeps an image unchanged if its file is now invalid, and deletes it if the file is missing. */
-  const applyScan = (images: Account['images'], scan: Scan, at: number) => {
+  const applyScan = (images: UserState['images'], scan: Scan, at: number) => {
     const deleted = [...images.keys()].filter((name) => scan.present?.has(name) === false);
     for (const name of deleted) images.delete(name);
     const added: string[] = [];
@@ -75,9 +75,9 @@ export function createImageSync(settings: EmulatorSettings, signal: AbortSignal)
   };
 
   /** Returns the account with every request as of now. */
-  const accountOf = (user: string): Account => {
+  const accountOf = (user: string): UserState => {
     const fresh = { images: new Map(), records: [], open: [], scanning: Promise.resolve() };
-    const account: Account = accounts.get(user) ?? fresh;
+    const account: UserState = accounts.get(user) ?? fresh;
     accounts.set(user, account);
     const { images, open } = account;
     for (const { record, created } of open) {
@@ -106,7 +106,7 @@ export function createImageSync(settings: EmulatorSettings, signal: AbortSignal)
       const created = now();
       lastRequestId += 1;
       const record = newRecord(lastRequestId, user, created);
-      const request: SyncRequest = { record, created };
+      const request: OpenRequest = { record, created };
       account.records.push(record);
       account.open.push(request);
       account.scanning = account.scanning.then(async () => {
