@@ -504,10 +504,13 @@ describe('push without settings', () => {
 
   it('stores no answer that the storage refuses', async () => {
     const { push, settings, directory } = await setUp();
-    const { exitCode } = await push({
+    const { exitCode, stderr } = await push({
       stdin: fakeTerminal(`${settings['upload-url']}\rdemo\rwrong\r`),
     });
     expect(exitCode).toBe(4);
+    expect(stderr).toMatch(
+      /hint: check the password and the user name, then run the command again\n$/,
+    );
     expect(readFileSync(path.join(directory, 'config.json'), 'utf8')).not.toContain('upload');
   });
 

@@ -181,6 +181,7 @@ async function readCredentials(
       hint: missing.map(([, , hint]) => hint).join('; then '),
     });
   }
+  const isStored = username !== undefined;
   username ??= await askFor(context, answers, user, `${userName} at ${host}`);
   const label = `${secretName} of ${printable(username)} at ${host}`;
   const password = source
@@ -190,11 +191,10 @@ async function readCredentials(
   if (!source) answers.secret = { name: secretName, hint };
   console.redaction.add(password, username);
   const origin = source?.origin ?? `the ${secretName}`;
-  return {
-    username,
-    password,
-    hint: `check ${origin} and ${user}: imgctl config get ${user}${flag}`,
-  };
+  const hintOfRefusal = isStored
+    ? `check ${origin} and ${user}: imgctl config get ${user}${flag}`
+    : `check ${origin} and the ${userName}, then run the command again`;
+  return { username, password, hint: hintOfRefusal };
 }
 
 /** Asks for a setting of this run. */
