@@ -86,7 +86,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     'No guess: "images latest" exits with 2 and shows the candidates if several series match, if a word means different versions of one series, if the newest is a pre-release, and if versions cannot be compared: 12_2021 and 12_sp3, 1.0 and 1.0b2, 1909 and 21H2, 1.2-3 and 1.2.4. Dates with the year last do not sort, such as 31.01.2024: choose by time.',
     { shell: ['imgctl images list ubuntu -s created_on,desc -n 1'] },
     'Only numbers count: openSUSE Leap 42.3 counts as newer than 15.0, rhel810 as newer than rhel94, and 28.02.24 as newer than 15.03.25.',
-    'Questions: on a terminal, "images latest" asks which series you mean if at most 20 match. If more match, add words. Without a terminal, it shows a command that selects the first.',
+    'Questions: on a terminal, "images latest" asks which series you mean. With more than 20 candidates, or without a terminal, it lists them and shows a command that selects the first.',
     'Scripts: --get prints one value per line, and each element of a list on its own line. If a value is missing, it prints nothing and exits with 5.',
     'Locks: a lock file stores an image for each name. Commit images.lock.json, so that every build uses the same images. "check" exits with 1 if an image is gone, replaced or moved; with --exit-code it exits with 10 if there are only newer ones.',
     {
