@@ -41,7 +41,13 @@ export const GUESSES: readonly (readonly [typed: string, where: string, say: str
   ['edit', 'config', 'use: imgctl config set KEY VALUE, or edit the file: imgctl config path'],
   ['log|logs', '', 'see: imgctl --help'],
   ['json|yaml|csv', 'help', 'see: imgctl help output'],
+  [
+    'cron|ci|unattended',
+    'help',
+    'for jobs, set a password file or command; see: imgctl login --help',
+  ],
   ['--all|-a', '+limit', 'omit it: every image is listed unless you use --limit'],
+  ['--count', '+limit', 'count ids with: imgctl images list -q | wc -l'],
   ['--watch|-w', '+limit', 'show what changed with: imgctl images changes'],
   ['--name|--search', '+filter', 'words search names: imgctl images list TEXT'],
   ['--folder', '+filter', 'use -f folder=NAME'],
