@@ -17,7 +17,7 @@ interface Traits {
   /** --time formats it. */
   readonly isTime?: boolean;
   /** Computes the value from the row. It is shown only if -c or --get asks for it. */
-  readonly value?: (row: Row) => unknown;
+  readonly value?: (row: Row, now: number) => unknown;
   /** Returns what a table shows instead of the value. */
   readonly text?: (value: unknown, now: number) => unknown;
 }
@@ -115,7 +115,9 @@ export class View {
     const texts = new Map<string, (value: unknown) => unknown>();
     const computed = new Map<string, (row: Row) => unknown>();
     for (const [name, , , { isTime, text, value } = {}] of columns) {
-      if (value && (get === name || chosen?.includes(name))) computed.set(name, value);
+      if (value && (get === name || chosen?.includes(name))) {
+        computed.set(name, (row: Row) => value(row, now()));
+      }
       const { timeText } = this;
       const timed = (value: unknown) => (typeof value === 'string' ? timeText(value) : value);
       if (isTime && style !== 'raw') texts.set(name, timed);
