@@ -78,5 +78,7 @@ function expectSound({ argv, format, columns }: Run, result: CliResult): void {
     if (format === 'yaml' && isShort) parse(stdout, { logLevel: 'error' });
   }
   if (debug || !/json$/.test(format)) return;
-  for (const line of linesOf(stderr)) if (!line.startsWith('sync ')) JSON.parse(line);
+  // Lines of progress are plain text.
+  const isProgress = (line: string) => /^sync | asks to wait \d/.test(line);
+  for (const line of linesOf(stderr)) if (!isProgress(line)) JSON.parse(line);
 }
