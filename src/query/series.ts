@@ -39,7 +39,8 @@ type Entries<Row extends ImageRecord> = readonly [Entry<Row>, ...Entry<Row>[]];
 export class SeriesIndex<Row extends ImageRecord> {
   /** Those of digits. */
   readonly #words: readonly Word[];
-  readonly #bySeries = new Map<string, [Entry<Row>, ...Entry<Row>[]]>();
+  /** The names are read again series by series, so that not all of them are held. */
+  readonly #bySeries = new Map<string, [Row, ...Row[]]>();
 
   /** @param words that the names of the images match */
   constructor(words: readonly string[] = []) {
@@ -53,11 +54,10 @@ export class SeriesIndex<Row extends ImageRecord> {
   add(image: Row): void {
     const text = nameOf(image);
     if (text === '') return;
-    const name = readName(text);
-    const entry = { image, name, created: createdOn(image) };
-    const entries = this.#bySeries.get(name.series);
-    if (entries) entries.push(entry);
-    else this.#bySeries.set(name.series, [entry]);
+    const { series } = readName(text);
+    const images = this.#bySeries.get(series);
+    if (images) images.push(image);
+    else this.#bySeries.set(series, [image]);
   }
 
   /**
@@ -65,8 +65,8 @@ export class SeriesIndex<Row extends ImageRecord> {
    * 1 for the newest, and equal for images of which neither is newer.
    */
   rankedImages() {
-    return this.#groups().flatMap((unsorted, series) => {
-      const entries = unsorted.toSorted(compareAges);
+    return this.#groups().flatMap((images, series) => {
+      const entries = entriesOf(images).toSorted(compareAges);
       const pattern = entries[0]?.name.pattern ?? '';
       let rank = 1;
       return entries.map((entry, index) => {
@@ -79,7 +79,8 @@ export class SeriesIndex<Row extends ImageRecord> {
 
   /** Returns the series in alphabetical order. */
   series(): Series<Row>[] {
-    return this.#groups().map((entries) => {
+    return this.#groups().map((images) => {
+      const entries = entriesOf(images);
       const byMatch = new Map<string, Entry<Row>>();
       for (const entry of this.#words.length > 0 ? entries : []) {
         const match = this.#matchOf(entry);
@@ -100,20 +101,28 @@ export class SeriesIndex<Row extends ImageRecord> {
   /** Returns the newest images of the series of this one, with the words at the same versions. */
   newestLike(image: Row): readonly Row[] {
     const own = { name: readName(nameOf(image)) };
-    const all = this.#bySeries.get(own.name.series) ?? [];
+    const images = this.#bySeries.get(own.name.series);
+    const all = images ? entriesOf(images) : [];
     const [first, ...others] = all.filter((entry) => this.#matchOf(entry) === this.#matchOf(own));
     return first ? newestOf([first, ...others]).newest : [];
   }
 
-  #groups(): Entries<Row>[] {
+  #groups(): (readonly [Row, ...Row[]])[] {
     const all = [...this.#bySeries].sort(([left], [right]) => compareText(left, right));
-    return all.map(([, entries]) => entries);
+    return all.map(([, images]) => images);
   }
 
   /** Which versions of the name the words mean: 8 is the first one of web-8.1-3, the second one of web-7.2-8. */
   #matchOf({ name }: Pick<Entry<Row>, 'name'>): string {
     return this.#words.map(({ versionOf }) => versionOf(name)).join();
   }
+}
+
+function entriesOf<Row extends ImageRecord>([first, ...others]: readonly [Row, ...Row[]]) {
+  const entryOf = (image: Row): Entry<Row> => {
+    return { image, name: readName(nameOf(image)), created: createdOn(image) };
+  };
+  return [entryOf(first), ...others.map(entryOf)] as const;
 }
 
 function imagesOf<Row extends ImageRecord>([first, ...others]: Entries<Row>) {
