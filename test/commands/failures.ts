@@ -2,12 +2,12 @@
 
 import { parseFault } from '../../src/emulator/faults.ts';
 import type { EmulatorSettings, User } from '../../src/emulator/settings.ts';
-import { account, freshHome, type ProcessEnvironment } from '../support/cli.ts';
 import { type Service, serve } from '../support/emulator.ts';
 import { runCli } from '../support/io.ts';
 import { unusedPort } from '../support/sockets.ts';
+import { account, type Environment, freshHome } from '../support/users.ts';
 
-type Command = { readonly env: ProcessEnvironment; readonly argv: readonly string[] };
+type Command = { readonly env: Environment; readonly argv: readonly string[] };
 
 /** Causes a failure for this user. */
 type Prepare = (user: User) => Promise<Command>;
@@ -21,7 +21,7 @@ const at = ({ name, password }: User, baseUrl: string, line = LIST): Command => 
 
 /** A command without a service. */
 const locally =
-  (env: ProcessEnvironment, line = LIST): Prepare =>
+  (env: Environment, line = LIST): Prepare =>
   async () => ({ env: { ...freshHome(), ...env }, argv: line.split(' ') });
 
 /** A command at an emulator with these options. */

@@ -14,11 +14,11 @@ import { describe, expect, it } from 'vitest';
 import type { System } from '../../src/io.ts';
 import { HOSTILE, RAW_HARM } from '../output/hostile.ts';
 import { cataloguePage, testImage, testImages } from '../support/catalogue-page.ts';
-import { issue } from '../support/cli.ts';
 import { modeOf } from '../support/files.ts';
 import { failed, fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
 import { unixOnlySuite } from '../support/platform.ts';
 import * as server from '../support/scripted-server.ts';
+import { tokenResponse } from '../support/scripted-server.ts';
 import { writeOva } from '../support/uploads.ts';
 import {
   type Environment,
@@ -87,7 +87,7 @@ it.each<[string, string, server.Script[string], number, RegExp, [string, ...stri
 ])(
   'after %s, %s repeats a write only if it had no effect',
   async (_what, line, responses, code, stderr, sent) => {
-    const tokens = { [TOKEN_REQUEST]: [issue('T1'), issue('T2')] };
+    const tokens = { [TOKEN_REQUEST]: [tokenResponse('T1'), tokenResponse('T2')] };
     const { imgctl, server: service } = await scriptedUser({ ...tokens, [sent[0]]: responses });
     // The token is cached, so that it can be renewed.
     if (line !== 'login') await imgctl(`${USER} token`);
@@ -220,7 +220,7 @@ describe('the token file', () => {
     ['of another shape is replaced', (file) => writeFileSync(file, '{"s3c": 1}'), IGNORED, 'T2'],
   ])('%s', async (_what, change, stderr, token) => {
     const { imgctl, env } = await scriptedUser({
-      [TOKEN_REQUEST]: [issue('T1'), issue('T2')],
+      [TOKEN_REQUEST]: [tokenResponse('T1'), tokenResponse('T2')],
       [IMAGES]: { json: cataloguePage(new URL('http://x/v2/image?expand=1'), testImages(1)) },
     });
     await imgctl(`${USER} login`);
@@ -260,7 +260,7 @@ it.each<[string, string[], string, number, string[]]>([
   const sent: string[] = [];
   const { imgctl } = await scriptedUser(({ method, url, headers }) => {
     issued += Number(method === 'POST');
-    if (method === 'POST') return issue(`T${issued}`);
+    if (method === 'POST') return tokenResponse(`T${issued}`);
     const token = headers.authorization?.slice(7) ?? '';
     sent.push(`${url.searchParams.get('page')} ${token}`);
     const isRefused = sent.length > 1 && refused.includes(token);

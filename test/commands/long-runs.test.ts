@@ -3,8 +3,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { withMutex } from '../../src/files/mutex.ts';
 import { keyedFile } from '../../src/files/paths.ts';
-import { scriptedService } from '../support/cli.ts';
 import { fakeIo, runCli } from '../support/io.ts';
+import { programUser } from '../support/program.ts';
 import { folderUser, storageUser, writeOva } from '../support/uploads.ts';
 
 const THIRTY_SECONDS = 30_000;
@@ -18,7 +18,7 @@ describe('a run without a terminal', () => {
   it('says that a sync is still waiting', async () => {
     let checks = 0;
     const request = (status: string) => ({ json: { request: { id: 41, status } } });
-    const { env } = await scriptedService(({ method }) => {
+    const { env } = await programUser(({ method }) => {
       if (method === 'PATCH') return request('PENDING');
       checks += 1;
       pass();

@@ -7,8 +7,8 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Image } from '../../src/api/types.ts';
 import { catalogueByName, named } from '../support/catalogue-page.ts';
-import { SHELL_COMMAND, scriptedService } from '../support/cli.ts';
 import { type CliResult, temporaryDirectory } from '../support/io.ts';
+import { programUser, SHELL_COMMAND } from '../support/program.ts';
 
 const DOCS = path.resolve(import.meta.dirname, '../../docs');
 const PAGES = ['unattended.md', 'integrations.md'].map((name) =>
@@ -29,9 +29,7 @@ const DEBIAN = named(3, 'debian-12-genericcloud.ova');
 /** A folder, a service whose images a test changes, and a shell with imgctl and other programs on its PATH. */
 async function world() {
   const service: { images: readonly Image[] } = { images: [UBUNTU, DEBIAN] };
-  const { env } = await scriptedService((...request) =>
-    catalogueByName(service.images)(...request),
-  );
+  const { env } = await programUser((...request) => catalogueByName(service.images)(...request));
   const folder = temporaryDirectory();
   const project = path.join(folder, 'project');
   for (const name of ['bin', 'project']) mkdirSync(path.join(folder, name));

@@ -4,10 +4,10 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { SHELL_COMMAND } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { writeSampleOva } from '../support/package-writer.ts';
+import { SHELL_COMMAND } from '../support/program.ts';
 import { unusedPort } from '../support/sockets.ts';
 
 const DOCS = path.resolve(import.meta.dirname, '../../docs');

@@ -5,10 +5,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import type { Image } from '../../src/api/types.ts';
-import { account, runBuilt } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
 import { writeSampleOva } from '../support/package-writer.ts';
+import { runProgram } from '../support/program.ts';
 import { NO_SCRIPT, onTerminal } from '../support/pseudo-terminal.ts';
+import { account } from '../support/users.ts';
 
 /** Asks which image is meant. */
 const ASKS = 'images latest ubuntu 22.04';
@@ -37,7 +38,8 @@ async function world() {
   mkdirSync(path.join(uploads, 'demo'), { recursive: true });
   const service = await serve({ uploads, syncDelay: 1, seed: 5 });
   const user = { ...env, IMGCTL_BASE_URL: service.baseUrl, TZ: 'UTC', LANG: 'C.UTF-8' };
-  const imgctl = (line: string) => runBuilt(line.split(' '), { env: user, prelude: 'cd "$HOME"' });
+  const imgctl = (line: string) =>
+    runProgram(line.split(' '), { env: user, prelude: 'cd "$HOME"' });
   await imgctl('login');
   await imgctl(`config set upload-url file://${uploads}/demo`);
   await writeSampleOva(path.join(env.HOME, 'appliance.ova'), 'appliance');

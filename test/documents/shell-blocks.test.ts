@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type EmulatorProcess, SHELL_COMMAND, startEmulatorProcess } from '../support/cli.ts';
 import { writeSampleOva } from '../support/package-writer.ts';
+import { type RunningEmulator, SHELL_COMMAND, startEmulatorProgram } from '../support/program.ts';
 import { missing, skipped } from '../support/requirements.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -30,7 +30,7 @@ const BLOCKS = PAGES.filter((page) => page.endsWith('.md')).flatMap((page) => {
 });
 
 let folder: string;
-let emulator: EmulatorProcess;
+let emulator: RunningEmulator;
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'imgctl-documents-'));
@@ -45,7 +45,7 @@ beforeAll(async () => {
   program('pass', 'echo demo');
   // Chooses the first line.
   program('fzf', 'head -n 1; cat >/dev/null');
-  emulator = await startEmulatorProcess(
+  emulator = await startEmulatorProgram(
     ...USERS.flatMap((name) => ['--user', `${name}:demo`]),
     ...['--token-limit', '100', '--sync-delay', '1ms', '--uploads', path.join(folder, 'uploads')],
   );

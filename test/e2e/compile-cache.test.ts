@@ -13,12 +13,13 @@ import {
 import module from 'node:module';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { COMMAND, freshHome, type ProcessEnvironment, runBuilt } from '../support/cli.ts';
 import { modeOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
+import { COMMAND, runProgram } from '../support/program.ts';
+import { type Environment, freshHome } from '../support/users.ts';
 
 /** Runs the program and returns the folder that it gives to Node; undefined if it gives none. */
-async function cacheFolder(env: ProcessEnvironment): Promise<string | undefined> {
+async function cacheFolder(env: Environment): Promise<string | undefined> {
   const hook = path.join(temporaryDirectory(), 'hook.cjs');
   // Node 20 has no compile cache, and others only report its folder if they can use it.
   writeFileSync(
@@ -26,7 +27,7 @@ async function cacheFolder(env: ProcessEnvironment): Promise<string | undefined>
     `require('node:module').enableCompileCache = (folder) => process.stderr.write(folder);`,
   );
   const hooked = { ...env, NODE_OPTIONS: `--require=${hook}` };
-  const { exitCode, stderr } = await runBuilt(['images', 'list', '--help'], { env: hooked });
+  const { exitCode, stderr } = await runProgram(['images', 'list', '--help'], { env: hooked });
   expect(exitCode).toBe(0);
   return stderr || undefined;
 }
@@ -100,7 +101,7 @@ describe.skipIf(COMMAND.length === 1)('the compile cache (only with Node)', () =
       const old = path.join(folder, 'main-12345678.cjs.4711');
       writeFileSync(old, 'old');
       utimesSync(old, 0, 0);
-      expect(await runBuilt(['--help'], { env })).toMatchObject({ stderr: '', exitCode: 0 });
+      expect(await runProgram(['--help'], { env })).toMatchObject({ stderr: '', exitCode: 0 });
       expect(readdirSync(folder, { recursive: true }).length).toBeGreaterThan(3);
       expect(readFileSync(old, 'utf8')).toBe('old');
     },

@@ -8,10 +8,11 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cataloguePage, testImage } from '../support/catalogue-page.ts';
-import { COMMAND, type ProcessEnvironment, SHELL_COMMAND } from '../support/cli.ts';
 import { runCli } from '../support/io.ts';
+import { COMMAND, SHELL_COMMAND } from '../support/program.ts';
 import { missing, skipped } from '../support/requirements.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
+import type { Environment } from '../support/users.ts';
 
 type Shell = 'bash' | 'zsh' | 'fish';
 
@@ -111,7 +112,7 @@ const root = mkdtempSync(path.join(tmpdir(), 'imgctl-completion-'));
 const work = path.join(root, 'work');
 
 let server: ScriptedServer;
-let env: ProcessEnvironment;
+let env: Environment;
 
 beforeAll(async () => {
   const ids = [998, 999, 1000];

@@ -5,17 +5,17 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { parseFault } from '../../src/emulator/faults.ts';
 import { catalogueOf, testImages } from '../support/catalogue-page.ts';
-import {
-  account,
-  COMMAND,
-  runBuilt,
-  scriptedService,
-  startCli,
-  withClockAhead,
-} from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
 import { modeOf } from '../support/files.ts';
 import { failed } from '../support/io.ts';
+import {
+  COMMAND,
+  programUser,
+  runProgram,
+  startProgram,
+  withClockAhead,
+} from '../support/program.ts';
+import { account } from '../support/users.ts';
 
 // The single executable ignores NODE_OPTIONS.
 const withNodeOptions = it.skipIf(COMMAND.length === 1);
@@ -47,7 +47,7 @@ withNodeOptions(
     const script = path.join(user.HOME, 'report.cjs');
     writeFileSync(script, REPORT_MODES);
     const env = { ...user, SNAP: '/snap/imgctl/1', NODE_OPTIONS: `--require ${script}` };
-    const { stderr, exitCode } = await runBuilt(['login'], { env, prelude: 'umask 0' });
+    const { stderr, exitCode } = await runProgram(['login'], { env, prelude: 'umask 0' });
     expect(exitCode).toBe(0);
     const modes = stderr.match(/created .*/g) ?? [];
     expect(modes.length).toBeGreaterThan(2);
@@ -73,7 +73,7 @@ withNodeOptions(
         const own = { env: envs[index % 3] ?? env };
         const add = ['images', 'lock', 'add', name, 'ubuntu', '22.04', 'server', '--file', file];
         const set = ['config', 'set', 'username', name, '--profile', name];
-        return [runBuilt(add, own), runBuilt(set, own)];
+        return [runProgram(add, own), runProgram(set, own)];
       }),
     );
     expect(results.filter(({ exitCode }) => exitCode !== 0)).toEqual([]);
@@ -93,7 +93,7 @@ it.each([
   const env = account(baseUrl);
   const entries = () => readdirSync(env.HOME, { recursive: true, encoding: 'utf8' });
   const locks = () => entries().filter((name) => name.endsWith('.lock'));
-  const login = startCli(['login'], { env });
+  const login = startProgram(['login'], { env });
   await expect.poll(locks, { timeout: 30_000 }).toHaveLength(1);
   login.child.kill(signal);
   expect((await login.ended).exitCode).toBe(exitCode);
@@ -104,14 +104,14 @@ it('images lock add in a folder that was removed writes nothing', async () => {
   const { IMGCTL_PASSWORD, ...user } = account((await serve()).baseUrl);
   const env = { ...user, IMGCTL_PASSWORD_COMMAND: `echo ${IMGCTL_PASSWORD}` };
   const prelude = 'mkdir "$HOME/gone"; cd "$HOME/gone"; rmdir "$HOME/gone"';
-  const result = await runBuilt(['images', 'lock', 'add', 'web', 'ubuntu'], { env, prelude });
+  const result = await runProgram(['images', 'lock', 'add', 'web', 'ubuntu'], { env, prelude });
   const text = /cannot write the lock file images\.lock\.json: ENOENT\nhint: create its folder/;
   expect(result).toEqual(failed(1, text));
 });
 
 it('images snapshot /dev/stdout into a pipe says that it is no file', async () => {
-  const { env } = await scriptedService(catalogueOf(testImages(1)));
-  const result = await runBuilt(['images', 'snapshot', '/dev/stdout'], { env });
+  const { env } = await programUser(catalogueOf(testImages(1)));
+  const result = await runProgram(['images', 'snapshot', '/dev/stdout'], { env });
   const text =
     'cannot write the snapshot /dev/stdout: it is not a regular file\nhint: use the name of a regular file\n';
   expect(result).toEqual(failed(1, text));

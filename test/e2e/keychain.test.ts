@@ -5,10 +5,11 @@ import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { account, runBuilt, SHELL_COMMAND } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
 import { filesBelow } from '../support/files.ts';
+import { runProgram, SHELL_COMMAND } from '../support/program.ts';
 import { missing, skipped } from '../support/requirements.ts';
+import { account } from '../support/users.ts';
 
 const PASSWORD = 'canary-of-a-pässword';
 const LOGIN = ['login', '--store-password', '--password-stdin', '--debug'];
@@ -65,7 +66,7 @@ it.skipIf(pass)(
     expect(run('gpg', ...key)).toMatchObject({ status: 0 });
     expect(run('pass', 'init', 'alice@example.com')).toMatchObject({ status: 0 });
     try {
-      const imgctl = (argv: string[], stdin?: string) => runBuilt(argv, { env, stdin });
+      const imgctl = (argv: string[], stdin?: string) => runProgram(argv, { env, stdin });
       const setting = ['config', 'set', 'credential-helper', 'pass'];
       const results = [await imgctl(setting), await imgctl(LOGIN, PASSWORD)];
       expect(run('docker-credential-pass', 'list').stdout).toContain(

@@ -6,14 +6,9 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { catalogueOf, testImages } from '../support/catalogue-page.ts';
-import {
-  COMMAND,
-  freshHome,
-  runBuilt,
-  scriptedService,
-  startEmulatorProcess,
-} from '../support/cli.ts';
 import { temporaryDirectory } from '../support/io.ts';
+import { COMMAND, programUser, runProgram, startEmulatorProgram } from '../support/program.ts';
+import { freshHome } from '../support/users.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
@@ -45,7 +40,7 @@ it('the launcher prints the version and completion scripts without the bundle, e
 
 it('the launcher exits 0 if its reader closes the pipe', async () => {
   const prelude = 'set -o pipefail; "$0" "$@" | true; exit';
-  const result = await runBuilt(['completion', 'bash'], { env: freshHome(), prelude });
+  const result = await runProgram(['completion', 'bash'], { env: freshHome(), prelude });
   expect(result).toEqual({ stdout: '', stderr: '', exitCode: 0 });
 });
 
@@ -53,12 +48,12 @@ it('the launcher exits 0 if its reader closes the pipe', async () => {
 const withFiles = it.skipIf(COMMAND.length === 1);
 
 withFiles('a plain images list loads no heavy library (only with Node)', async () => {
-  const { env } = await scriptedService(catalogueOf(testImages(250)));
+  const { env } = await programUser(catalogueOf(testImages(250)));
   const hook = path.join(temporaryDirectory(), 'hook.cjs');
   const report = `process.stderr.write(Object.keys(require.cache).join('\\n'))`;
   writeFileSync(hook, `process.on('exit', () => ${report});`);
   const hooked = { ...env, NODE_OPTIONS: `--require ${hook}` };
-  const { stderr } = await runBuilt(['images', 'list'], { env: hooked });
+  const { stderr } = await runProgram(['images', 'list'], { env: hooked });
   expect(stderr).toContain('main.cjs');
   const chunks = readdirSync(path.resolve(COMMAND[1] ?? '', '../../dist/chunks'));
   for (const heavy of ['cli-table3', 'yaml', 'ora', 'server', 'sample', 'dav']) {
@@ -70,7 +65,7 @@ withFiles('a plain images list loads no heavy library (only with Node)', async (
 
 withFiles('an upgrade ends images list with one line that says so (only with Node)', async () => {
   const folder = copyOf('bin', 'dist', 'package.json');
-  const { env, sent } = await scriptedService((request, index) => {
+  const { env, requests } = await programUser((request, index) => {
     rmSync(path.join(folder, 'dist'), { recursive: true });
     return catalogueOf(testImages(2))(request, index);
   });
@@ -81,12 +76,12 @@ withFiles('an upgrade ends images list with one line that says so (only with Nod
       'imgctl: imgctl was upgraded or removed while this command ran\n' +
       'hint: check what it did, then run it again; if that fails, reinstall imgctl\n',
   });
-  expect(sent()).toHaveLength(1);
+  expect(requests()).toHaveLength(1);
 });
 
 // A bundler may leave out a call that only throws.
 it('the emulator answers a path that is not properly encoded with 400', async () => {
-  const { baseUrl, stop } = await startEmulatorProcess();
+  const { baseUrl, stop } = await startEmulatorProgram();
   expect((await fetch(`${baseUrl}/v2/%zz`)).status).toBe(400);
   await stop();
 });

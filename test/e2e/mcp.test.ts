@@ -5,23 +5,17 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { cataloguePage, testImages } from '../support/catalogue-page.ts';
-import {
-  account,
-  COMMAND,
-  freshHome,
-  type ProcessEnvironment,
-  scriptedService,
-  startCli,
-} from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
+import { COMMAND, programUser, startProgram } from '../support/program.ts';
 import { RESET, STALL } from '../support/scripted-server.ts';
+import { account, freshHome } from '../support/users.ts';
 
 /**
  * Starts `imgctl mcp` with these options and connects to it; both end with the test.
  * @param mode the protocol with an opening handshake (legacy), or the newest one that both sides know
  */
 async function connect(
-  env: ProcessEnvironment,
+  env: Readonly<Record<string, string>>,
   options: readonly string[] = [],
   mode: 'legacy' | 'auto' = 'auto',
 ) {
@@ -62,7 +56,7 @@ describe('the MCP server', () => {
 
   it('cancels a call, answers those beside it, and an error while the service is down', async () => {
     let isDown = false;
-    const service = await scriptedService(({ url }) => {
+    const service = await programUser(({ url }) => {
       if (isDown) return RESET;
       const isStalled = url.searchParams.get('filter')?.includes('stall');
       return isStalled ? STALL : { json: cataloguePage(url, testImages(3)) };
@@ -84,7 +78,7 @@ describe('the MCP server', () => {
 
   it('ends with 143 on SIGTERM', async () => {
     const env = { ...freshHome(), IMGCTL_BASE_URL: 'http://127.0.0.1:9' };
-    const server = startCli(['mcp'], { env, stdin: { open: true } });
+    const server = startProgram(['mcp'], { env, stdin: { open: true } });
     server.child.stdin?.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
     await server.waitFor('stdout', '\n');
     server.child.kill('SIGTERM');

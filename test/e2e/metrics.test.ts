@@ -4,12 +4,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { runBuilt, scriptedService } from '../support/cli.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { parseMetrics, valuesOf } from '../support/metrics.ts';
+import { programUser, runProgram } from '../support/program.ts';
 
 it('--metrics-file can be read at any moment while four processes replace the file', async () => {
-  const { env } = await scriptedService({
+  const { env } = await programUser({
     'PATCH /v2/user/image/vm': { status: 202, json: { request: { id: 1, status: 'PENDING' } } },
   });
   const folder = temporaryDirectory();
@@ -18,7 +18,7 @@ it('--metrics-file can be read at any moment while four processes replace the fi
   const base = ['sync', '--base-url', env.IMGCTL_BASE_URL, '--metrics-file', file];
   let running = profiles.length;
   const runs = profiles.map(async (profile) => {
-    const { exitCode } = await runBuilt([...base, '--profile', profile], { env });
+    const { exitCode } = await runProgram([...base, '--profile', profile], { env });
     running -= 1;
     return exitCode;
   });

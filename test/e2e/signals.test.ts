@@ -6,17 +6,11 @@ import net from 'node:net';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseFault } from '../../src/emulator/faults.ts';
-import {
-  account,
-  COMMAND,
-  freshHome,
-  runBuilt,
-  startCli,
-  startEmulatorProcess,
-} from '../support/cli.ts';
 import { serve, serveWithClock } from '../support/emulator.ts';
 import { failed, temporaryDirectory } from '../support/io.ts';
+import { COMMAND, runProgram, startEmulatorProgram, startProgram } from '../support/program.ts';
 import { onLinux } from '../support/requirements.ts';
+import { account, freshHome } from '../support/users.ts';
 
 const SIGNALS = [
   ['SIGHUP', 129],
@@ -34,7 +28,7 @@ async function endStalled(line: string, request: string, signal: NodeJS.Signals)
     faults: [parseFault(`${request}=stall`)],
     onRequest: ({ method }) => requests.push(method),
   });
-  const { child, ended } = startCli(line.split(' '), { env: account(baseUrl) });
+  const { child, ended } = startProgram(line.split(' '), { env: account(baseUrl) });
   await expect.poll(() => requests, { timeout: 30_000 }).toContain(request.split(' ')[0]);
   child.kill(signal);
   return ended;
@@ -61,7 +55,7 @@ describe.each(SIGNALS)('%s', (signal, exitCode) => {
     const again = `setImmediate(() => process.kill(process.pid, '${signal}'))`;
     writeFileSync(hook, `process.once('${signal}', () => ${again});`);
     const env = { ...account(baseUrl), NODE_OPTIONS: `--require ${hook}` };
-    const sync = startCli(['sync', '--wait'], { env });
+    const sync = startProgram(['sync', '--wait'], { env });
     await sync.waitFor('stderr', 'sync 1: PENDING');
     sync.child.kill(signal);
     const message =
@@ -77,7 +71,7 @@ describe.each(SIGNALS)('%s', (signal, exitCode) => {
   });
 
   it('ends the emulator with exit 0 during a request', async () => {
-    const emulator = await startEmulatorProcess('--fault', '* /*=stall');
+    const emulator = await startEmulatorProgram('--fault', '* /*=stall');
     const { hostname, port, host } = new URL(emulator.baseUrl);
     expect(hostname).toBe('127.0.0.1');
     const socket = net.connect(Number(port), hostname);
@@ -99,7 +93,7 @@ describe('imgctl', () => {
     const service = await serveWithClock({ syncDelay: 60_000 });
     const env = account(service.baseUrl);
     const prelude = `${command} & echo $! >"$HOME/pid"; wait $!; exit $?`;
-    const sync = startCli(['sync', '--wait', '--poll-interval', '20ms'], { env, prelude });
+    const sync = startProgram(['sync', '--wait', '--poll-interval', '20ms'], { env, prelude });
     await sync.waitFor('stderr', 'sync 1: PENDING');
     process.kill(Number(readFileSync(path.join(env.HOME, 'pid'), 'utf8')), 'SIGHUP');
     service.advance(60_000);
@@ -113,7 +107,7 @@ describe('imgctl', () => {
     const halt = path.join(home.HOME, 'halt.cjs');
     writeFileSync(halt, haltedLookups(path.join(home.HOME, 'pipe')));
     const env = { ...home, IMGCTL_TOKEN: 'T', NODE_OPTIONS: `--require ${halt}` };
-    const list = startCli(['images', 'list', '--base-url', 'https://images.example'], { env });
+    const list = startProgram(['images', 'list', '--base-url', 'https://images.example'], { env });
     await list.waitFor('stderr', 'looking up');
     list.child.kill('SIGTERM');
     expect((await list.ended).stderr).toMatch(/^looking up\nimgctl: .+\n$/);
@@ -128,7 +122,7 @@ describe('imgctl', () => {
       // Node would store compiled code, as for every command.
       NODE_DISABLE_COMPILE_CACHE: '1',
     };
-    const { stdout, exitCode } = await runBuilt(['demo'], { env });
+    const { stdout, exitCode } = await runProgram(['demo'], { env });
     expect(exitCode).toBe(0);
     const last = stdout.slice(stdout.lastIndexOf('$ imgctl push'));
     expect(last).toMatch(/^\d+ +sample\.ova /m);
@@ -139,7 +133,7 @@ describe('imgctl', () => {
 
   it('demo exits 130 and leaves no files when interrupted', async () => {
     const env = { ...freshHome(), TMPDIR: freshHome().HOME };
-    const demo = startCli(['demo'], { env });
+    const demo = startProgram(['demo'], { env });
     await demo.waitFor('stderr', 'PENDING');
     demo.child.kill('SIGINT');
     const { stderr, exitCode } = await demo.ended;

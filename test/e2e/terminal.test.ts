@@ -6,15 +6,10 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { catalogueOf, testImages } from '../support/catalogue-page.ts';
-import {
-  type CliProcess,
-  freshHome,
-  type ProcessEnvironment,
-  scriptedService,
-  startCli,
-} from '../support/cli.ts';
+import { programUser, type RunningProgram, startProgram } from '../support/program.ts';
 import { NO_SCRIPT, onTerminal } from '../support/pseudo-terminal.ts';
 import type { Handler } from '../support/scripted-server.ts';
+import { type Environment, freshHome } from '../support/users.ts';
 
 const CTRL_C = '\u0003';
 const CTRL_Q = '\u0011';
@@ -44,11 +39,11 @@ async function slowService() {
     if (url.pathname === '/v2/user/image/vm') return { json: { data: [], meta: { count: 0 } } };
     return { json: { data: { id: 41, status: isReleased ? 'SUCCESS' : 'PENDING' } } };
   };
-  return { ...(await scriptedService(script)), release };
+  return { ...(await programUser(script)), release };
 }
 
 /** Starts a command of the program, between two lines with the modes of the terminal. */
-function startCommand(env: ProcessEnvironment, command: string, setup = 'stty cols 80') {
+function startCommand(env: Environment, command: string, setup = 'stty cols 80') {
   const modes = 'echo "modes $(stty -g)"';
   return onTerminal(env, `${setup}; trap : INT; ${modes}; ${command}; echo "code $?"; ${modes}`);
 }
@@ -64,7 +59,7 @@ function expectSameModes(stdout: string): void {
 }
 
 /** Returns what is left on the screen; fails if there is garbage. */
-async function screenOf(started: CliProcess): Promise<string> {
+async function screenOf(started: RunningProgram): Promise<string> {
   const { stdout } = await started.ended;
   expectSameModes(stdout);
   const screen = stdout.replaceAll(ERASED, '').replaceAll(/\u001b\[\d*m/g, '');
@@ -234,16 +229,16 @@ describe.skipIf(NO_SCRIPT)(`on a terminal${NO_SCRIPT}`, () => {
 
 it('images list exits 0 without a message when head closes the pipe', async () => {
   // The list is longer than the buffer of a pipe, so that the program writes to a closed pipe.
-  const { env } = await scriptedService(catalogueOf(testImages(2_000)));
+  const { env } = await programUser(catalogueOf(testImages(2_000)));
   const prelude = 'set -o pipefail; "$0" "$@" | head -1; exit';
-  const result = await startCli(['images', 'list', '-o', 'ndjson'], { env, prelude }).ended;
+  const result = await startProgram(['images', 'list', '-o', 'ndjson'], { env, prelude }).ended;
   expect(result).toEqual({ stdout: expect.stringMatching(/^.*\n$/), stderr: '', exitCode: 0 });
 });
 
 it('api writes every byte to a slow reader', async () => {
   const body = `${'x'.repeat(1023)}\n`.repeat(3 * 1024);
-  const { env } = await scriptedService({ 'GET /v2/long': { body } });
+  const { env } = await programUser({ 'GET /v2/long': { body } });
   const prelude = `"$0" "$@" | (sleep 0.2; wc -c); exit`;
-  const { stdout, exitCode } = await startCli(['api', '/v2/long'], { env, prelude }).ended;
+  const { stdout, exitCode } = await startProgram(['api', '/v2/long'], { env, prelude }).ended;
   expect({ bytes: Number(stdout), exitCode }).toEqual({ bytes: body.length, exitCode: 0 });
 });

@@ -4,22 +4,19 @@ import { EventEmitter, once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { type ProcessEnvironment, runBuilt, scriptedService, startCli } from '../support/cli.ts';
+import { programUser, runProgram, startProgram } from '../support/program.ts';
 import { onLinux } from '../support/requirements.ts';
 import type { ScriptedResponse } from '../support/scripted-server.ts';
+import { account, type Environment } from '../support/users.ts';
 import { bombs, envelopeOf } from './hostile-response.ts';
 
 const TELL_USAGE = path.join(import.meta.dirname, '../../bench/tell-usage.cjs');
 
 /** Runs a command that has to fail with 1 and one line, within 5 s and 400 MiB. */
-async function expectCheapFailure(
-  argv: readonly string[],
-  env: ProcessEnvironment,
-  message: RegExp,
-) {
+async function expectCheapFailure(argv: readonly string[], env: Environment, message: RegExp) {
   const start = performance.now();
   const limited = { ...env, NODE_OPTIONS: `--require="${TELL_USAGE}"` };
-  const { stdout, stderr, exitCode } = await runBuilt(argv, { env: limited });
+  const { stdout, stderr, exitCode } = await runProgram(argv, { env: limited });
   expect(performance.now() - start).toBeLessThan(5_000);
   const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('hint: '));
   expect(JSON.parse(lines.pop() ?? '').peak).toBeLessThan(400);
@@ -41,7 +38,7 @@ async function expectQuickEnd(moments: readonly number[], start: () => Promise<S
   }
 }
 
-type Started = ReturnType<typeof startCli>;
+type Started = ReturnType<typeof startProgram>;
 
 const headers = { 'content-encoding': 'gzip' };
 const page = Buffer.from(envelopeOf(`{"id":1,"name":"${'x'.repeat(60e6)}"}`, 1));
@@ -53,21 +50,25 @@ const RESPONSES: readonly (readonly [kind: string, response: ScriptedResponse])[
 describe.each(RESPONSES)('a response of %s', (kind, response) => {
   const commands = ['images list --json', 'images list -o ndjson', 'my-images -o yaml', 'login'];
   onLinux.each(commands)('ends %s in time and with little memory (only on Linux)', async (line) => {
-    const { env, user } = await scriptedService(() => response);
+    const { env } = await programUser(() => response);
     const problem = kind === 'nested' ? 'JSON nested deeper than 50' : 'more than 4 MiB of JSON';
     const message = new RegExp(`returned 200 with ${problem}`);
-    await expectCheapFailure(line.split(' '), line === 'login' ? user : env, message);
+    await expectCheapFailure(
+      line.split(' '),
+      line === 'login' ? account(env.IMGCTL_BASE_URL) : env,
+      message,
+    );
   });
 
   it('ends within a second after SIGINT at any moment', async () => {
     await expectQuickEnd([0, 20, 40, 60, 80, 100, 150, 200, 250, 300], async () => {
       const service = new EventEmitter();
       const requested = once(service, 'request');
-      const { env } = await scriptedService(() => {
+      const { env } = await programUser(() => {
         service.emit('request');
         return response;
       });
-      const started = startCli(['images', 'list', '--json'], { env });
+      const started = startProgram(['images', 'list', '--json'], { env });
       await requested;
       return started;
     });

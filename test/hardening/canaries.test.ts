@@ -14,15 +14,16 @@ import { describe, expect, it } from 'vitest';
 import type { CommandDeclaration } from '../../src/cli/declarations.ts';
 import { COMMANDS as ALL } from '../../src/commands/index.ts';
 import { FAILURES } from '../commands/failures.ts';
-import { account, type CliOptions, freshHome, issue, runBuilt, startCli } from '../support/cli.ts';
 import { fakeHelper } from '../support/credential-helper.ts';
 import { serve } from '../support/emulator.ts';
 import { filesBelow, filesHolding, tokensOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
+import { type ProgramOptions, runProgram, startProgram } from '../support/program.ts';
 import { NO_REDIS, STORE_PASSWORD, startRedis } from '../support/redis.ts';
-import { errorResponse, scriptedServer } from '../support/scripted-server.ts';
+import { errorResponse, scriptedServer, tokenResponse } from '../support/scripted-server.ts';
 import { tunnelTo } from '../support/sockets.ts';
 import { SECRETS, storageUser, writeOva } from '../support/uploads.ts';
+import { account, freshHome } from '../support/users.ts';
 
 /** Without the padding, which may differ. */
 const base64 = (text: string) => Buffer.from(text).toString('base64').replace(/=+$/, '');
@@ -72,8 +73,8 @@ function peek(pid: number | undefined, child = false): string {
 type Run = Awaited<ReturnType<typeof watchedRun>>;
 
 /** Runs the program until it exits, and adds what /proc showed of it. */
-async function watchedRun(argv: readonly string[], options: CliOptions) {
-  const running = startCli(argv, options);
+async function watchedRun(argv: readonly string[], options: ProgramOptions) {
+  const running = startProgram(argv, options);
   const views = new Set<string>();
   const timer = setInterval(() => views.add(peek(running.child.pid)), 5);
   const result = await running.ended;
@@ -117,7 +118,7 @@ function placesOf(texts: readonly string[], run: Run, ...folders: string[]): str
   return [...streams, ...files.filter((file) => !isTokenFile(file))];
 }
 
-interface Prepared extends CliOptions {
+interface Prepared extends ProgramOptions {
   readonly argv: readonly string[];
   /** What a password command saw. */
   readonly seen?: () => string;
@@ -171,7 +172,9 @@ const given =
 async function syncWithToken({ user, token }: Secrets): Promise<Prepared> {
   const message = { errors: [token], warnings: [token] };
   const { baseUrl } = await scriptedServer(({ method }) =>
-    method === 'POST' ? issue(token) : { json: { data: { id: 1, status: token, message } } },
+    method === 'POST'
+      ? tokenResponse(token)
+      : { json: { data: { id: 1, status: token, message } } },
   );
   const line = 'sync-status 1 --wait --wait-timeout 1ms';
   return { env: account(baseUrl, user.name, user.password), argv: line.split(' ') };
@@ -185,9 +188,9 @@ const throughProxy =
   };
 
 async function truncatedCache({ user, token }: Secrets): Promise<Prepared> {
-  const { baseUrl } = await scriptedServer(() => issue(token));
+  const { baseUrl } = await scriptedServer(() => tokenResponse(token));
   const { IMGCTL_PASSWORD: stdin, ...env } = account(baseUrl, user.name, user.password);
-  await runBuilt(['login', '--password-stdin'], { env, stdin });
+  await runProgram(['login', '--password-stdin'], { env, stdin });
   const tokens = tokensOf(env.HOME);
   const [name = ''] = readdirSync(tokens).filter((entry) => entry.startsWith('_token.'));
   truncateSync(path.join(tokens, name), 130);
@@ -260,7 +263,7 @@ const withStore =
       ...{ IMGCTL_TOKEN_STORE: redis.url, IMGCTL_TOKEN_STORE_KEY_FILE },
     };
     const login = ['login', '--store-password', '--password-stdin', '--debug'];
-    expect((await runBuilt(login, { env, stdin })).exitCode).toBe(0);
+    expect((await runProgram(login, { env, stdin })).exitCode).toBe(0);
     const stored = redis.cli('get', redis.cli('keys', '*token'));
     emulator.expireTokens();
     if (event === 'is stopped') await redis.stop();

@@ -4,7 +4,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { catalogueByName, testImages } from '../support/catalogue-page.ts';
-import { runBuilt, scriptedService, type User } from '../support/cli.ts';
+import { programUser, runProgram } from '../support/program.ts';
+import type { Environment } from '../support/users.ts';
 import { DISKS } from './disks.ts';
 import { ageLeftovers, HOMES, KILLS, killRuns } from './kills.ts';
 
@@ -13,7 +14,7 @@ const CHANGES = ['images', 'changes', '-o', 'ndjson'];
 /** A service whose images a test changes, and the environment of its user. */
 async function watched(count: number) {
   const service = { images: testImages(count) };
-  const { env } = await scriptedService((request, index) =>
+  const { env } = await programUser((request, index) =>
     catalogueByName(service.images)(request, index),
   );
   return { service, env };
@@ -26,8 +27,8 @@ const idsIn = (stdout: string): number[] =>
     .slice(0, -1)
     .map((line) => JSON.parse(line).id);
 
-const changesIn = async (env: Pick<User, 'HOME'>, prelude?: string) => {
-  const result = await runBuilt(CHANGES, { env: { ...env }, prelude });
+const changesIn = async (env: Environment, prelude?: string) => {
+  const result = await runProgram(CHANGES, { env, prelude });
   return { ...result, ids: idsIn(result.stdout) };
 };
 

@@ -5,11 +5,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Emulator } from '../../src/emulator/emulator.ts';
-import { account, runBuilt } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
 import { filesHolding, tokensOf } from '../support/files.ts';
 import { failed, temporaryDirectory } from '../support/io.ts';
+import { runProgram } from '../support/program.ts';
 import { skipped } from '../support/requirements.ts';
+import { account } from '../support/users.ts';
 import { DISKS, type Disk, mountTmpfs, NO_TMPFS } from './disks.ts';
 import { ageLeftovers, HOMES, KILLS, killRuns } from './kills.ts';
 
@@ -55,7 +56,7 @@ async function loggedIn({ folder, fill }: Disk, emulator?: Emulator) {
   const service = emulator ?? (await serve({ tokenLimit: 1_000, users: [USER] }));
   const home = folder();
   const env = { ...account(service.baseUrl, USER.name, USER.password), HOME: home };
-  expect(await runBuilt(['login'], { env })).toMatchObject({ exitCode: 0 });
+  expect(await runProgram(['login'], { env })).toMatchObject({ exitCode: 0 });
   const before = contentOf(home);
   expect(before.entries).toEqual(AFTER_LOGIN);
   fill(home);
@@ -67,10 +68,10 @@ describe.each(DISKS)('on $title', (disk) => {
 
   it.skipIf(skipped)('login fails, and the old token stays in use', async () => {
     const { env, withoutPassword, home, before } = await loggedIn(disk);
-    const login = await runBuilt(['login'], { env, prelude });
+    const login = await runProgram(['login'], { env, prelude });
     expect(login).toEqual(failed(1, /^imgctl: cannot store the access token \((ENOSPC|EFBIG)\)\n/));
     expect(contentOf(home)).toEqual(before);
-    const listed = await runBuilt(LIST, { env: withoutPassword, prelude });
+    const listed = await runProgram(LIST, { env: withoutPassword, prelude });
     expect(listed).toMatchObject({ ...LISTED, stderr: '' });
   });
 
@@ -78,7 +79,7 @@ describe.each(DISKS)('on $title', (disk) => {
     const { service, withoutPassword, home, before } = await loggedIn(disk);
     service.expireTokens();
     const env = { ...withoutPassword, IMGCTL_PASSWORD_COMMAND: `echo ${USER.password}` };
-    const listed = await runBuilt(LIST, { env, prelude });
+    const listed = await runProgram(LIST, { env, prelude });
     expect(listed).toMatchObject(LISTED);
     expect(listed.stderr).toMatch(NOT_STORED);
     expect(contentOf(home)).toEqual(before);
@@ -86,7 +87,7 @@ describe.each(DISKS)('on $title', (disk) => {
 
   it.skipIf(skipped)('config set exits 2 and leaves the settings complete', async () => {
     const { env, home, before } = await loggedIn(disk);
-    const set = await runBuilt(['config', 'set', 'timeout', '5s'], { env, prelude });
+    const set = await runProgram(['config', 'set', 'timeout', '5s'], { env, prelude });
     expect(set).toMatchObject({ stdout: '', exitCode: 2 });
     expect(set.stderr).toMatch(/^imgctl: cannot write \S+config\.json: (ENOSPC|EFBIG)\nhint: /);
     expect(contentOf(home)).toEqual(before);
@@ -97,9 +98,9 @@ it.skipIf(NO_TMPFS !== '')(`in a read-only home, errors say so${skipped(NO_TMPFS
   const home = mountTmpfs('64k');
   expect(spawnSync('mount', ['-o', 'remount,ro', home]).status).toBe(0);
   const env = { ...account('http://127.0.0.1:9'), HOME: home };
-  const set = await runBuilt(['config', 'set', 'timeout', '5s'], { env });
+  const set = await runProgram(['config', 'set', 'timeout', '5s'], { env });
   expect(set).toEqual(failed(2, 'config.json: EROFS\n'));
-  const login = await runBuilt(['login'], { env });
+  const login = await runProgram(['login'], { env });
   expect(login).toEqual(failed(1, 'cannot store the access token (EROFS)\n'));
 });
 
@@ -131,7 +132,7 @@ async function killLogins(
     ageLeftovers(home);
     const started = performance.now();
     const exitCode = argv[0] === 'login' && title !== ROOM ? 1 : 0;
-    expect(await runBuilt(argv, { env, prelude })).toMatchObject({ exitCode });
+    expect(await runProgram(argv, { env, prelude })).toMatchObject({ exitCode });
     expect(performance.now() - started).toBeLessThan(MAX_RERUN);
     if (title !== ROOM) expect(cachedToken(home)).toBe(before.token);
     else if (argv[0] === 'login') expect(entriesOf(home)).toEqual(AFTER_LOGIN);

@@ -5,17 +5,12 @@ import net from 'node:net';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseFault } from '../../src/emulator/faults.ts';
-import {
-  account,
-  type CliProcess,
-  LIST,
-  type ProcessEnvironment,
-  startCli,
-} from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
 import { type CliResult, temporaryDirectory } from '../support/io.ts';
+import { type RunningProgram, startProgram } from '../support/program.ts';
 import { NO_REDIS, startRedis } from '../support/redis.ts';
 import { listen } from '../support/sockets.ts';
+import { account, type Environment, LIST } from '../support/users.ts';
 
 /** Their number is 200 in `npm run test:fleet`. */
 const MACHINES = Number(process.env.FLEET_MACHINES || 20);
@@ -49,20 +44,20 @@ async function startFleet(isMoment: Moment = () => false, faults: readonly strin
     },
   });
   const env = { ...redis.env, NODE_EXTRA_CA_CERTS: redis.caFile };
-  const machinesOf = (count: number, own: ProcessEnvironment = {}) =>
+  const machinesOf = (count: number, own: Environment = {}) =>
     Array.from({ length: count }, () => ({ ...account(service.baseUrl), ...env, ...own }));
   return { redis, service, counts, reached, machinesOf };
 }
 
 /** Lists all images on all machines at once: each waits until the last one is started. */
-function listOn(machines: readonly ProcessEnvironment[]): CliProcess[] {
+function listOn(machines: readonly Environment[]): RunningProgram[] {
   const barrier = { prelude: 'read -r _', stdin: { open: true } } as const;
-  const processes = machines.map((env) => startCli(LIST, { env, ...barrier }));
+  const processes = machines.map((env) => startProgram(LIST, { env, ...barrier }));
   for (const { child } of processes) child.stdin?.end('\n');
   return processes;
 }
 
-const endOf = (processes: readonly CliProcess[]): Promise<CliResult[]> =>
+const endOf = (processes: readonly RunningProgram[]): Promise<CliResult[]> =>
   Promise.all(processes.map(({ ended }) => ended));
 
 /** Expects that each printed the complete list and nothing else. */

@@ -4,8 +4,9 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { parseFault } from '../../src/emulator/faults.ts';
-import { account, runBuilt, startCli, withClockAhead } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
+import { runProgram, startProgram, withClockAhead } from '../support/program.ts';
+import { account } from '../support/users.ts';
 
 const PROCESSES = 20;
 const LIST = ['images', 'list', '--limit', '1', '-q'];
@@ -39,13 +40,13 @@ it.each([
     const holders = path.join(user.HOME, 'holders');
     const command = `echo $PPID >>${holders}; echo ${IMGCTL_PASSWORD}`;
     const env = { ...user, IMGCTL_PASSWORD_COMMAND: command };
-    expect((await runBuilt(['login'], { env })).exitCode).toBe(0);
+    expect((await runProgram(['login'], { env })).exitCode).toBe(0);
     const [loggedIn] = readFileSync(holders, 'utf8').split('\n');
     emulator.expireTokens();
 
     const other = withClockAhead(env, skew);
     const processes = Array.from({ length: PROCESSES }, (_, index) =>
-      startCli(LIST, { env: index % 2 ? other : env }),
+      startProgram(LIST, { env: index % 2 ? other : env }),
     );
     await arrival;
     const holderId = readFileSync(holders, 'utf8').trim().split('\n').at(-1);

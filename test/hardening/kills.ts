@@ -2,9 +2,9 @@
 
 import { utimesSync, watch } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type CliOptions, startCli } from '../support/cli.ts';
 import { filesBelow } from '../support/files.ts';
 import type { CliResult } from '../support/io.ts';
+import { type ProgramOptions, startProgram } from '../support/program.ts';
 
 export const KILLS = Number(process.env.HARDENING_KILLS || 40);
 /** Users with a home each, who wait for stale locks at the same time. */
@@ -12,7 +12,7 @@ export const HOMES = 20;
 /** Of the folder in one run. */
 const MAX_CHANGES = 12;
 
-interface Runs extends CliOptions {
+interface Runs extends ProgramOptions {
   readonly argv: readonly string[];
   readonly folder: string;
   readonly before?: () => void;
@@ -31,7 +31,7 @@ export async function killRuns(kills: number, { argv, folder, before, check, ...
   for (let hits = 0; hits < kills; ) {
     before?.();
     const started = performance.now();
-    const { child, ended } = startCli(argv, options);
+    const { child, ended } = startProgram(argv, options);
     const kill = () => child.kill('SIGKILL');
     const isTimed = Math.random() < 0.5;
     let left = isTimed || life === 0 ? 0 : 1 + Math.floor(MAX_CHANGES * Math.random());

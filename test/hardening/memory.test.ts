@@ -2,8 +2,9 @@
 
 import path from 'node:path';
 import { expect } from 'vitest';
-import { account, runBuilt, startEmulatorProcess } from '../support/cli.ts';
+import { runProgram, startEmulatorProgram } from '../support/program.ts';
 import { onLinux } from '../support/requirements.ts';
+import { account } from '../support/users.ts';
 
 const TELL_USAGE = path.join(import.meta.dirname, '../../bench/tell-usage.cjs');
 const RUNS = 3;
@@ -12,13 +13,13 @@ const MAX_GROWTH = 35e6 / 2 ** 20;
 
 /** Returns the median of the peaks of several listings. */
 async function peakOf(images: number): Promise<number> {
-  const emulator = await startEmulatorProcess('--images', String(images));
+  const emulator = await startEmulatorProgram('--images', String(images));
   const user = account(emulator.baseUrl);
-  const IMGCTL_TOKEN = (await runBuilt(['token'], { env: user })).stdout.trim();
+  const IMGCTL_TOKEN = (await runProgram(['token'], { env: user })).stdout.trim();
   const env = { ...user, IMGCTL_TOKEN, NODE_OPTIONS: `--require="${TELL_USAGE}"` };
   const peaks: number[] = [];
   for (let run = 0; run < RUNS; run += 1) {
-    const listed = await runBuilt(['images', 'list', '-o', 'ndjson'], { env });
+    const listed = await runProgram(['images', 'list', '-o', 'ndjson'], { env });
     expect(listed.exitCode).toBe(0);
     expect(listed.stdout.split('\n')).toHaveLength(images + 1);
     peaks.push(JSON.parse(listed.stderr).peak);

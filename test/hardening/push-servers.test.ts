@@ -6,12 +6,12 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { tryOr } from '../../src/errors.ts';
-import { account, runBuilt } from '../support/cli.ts';
 import { serve } from '../support/emulator.ts';
 import { temporaryDirectory } from '../support/io.ts';
+import { runProgram } from '../support/program.ts';
 import { skipped } from '../support/requirements.ts';
 import { writeOva } from '../support/uploads.ts';
-import { configDirectory } from '../support/users.ts';
+import { account, configDirectory } from '../support/users.ts';
 import { mountTmpfs, NO_TMPFS } from './disks.ts';
 import { killRuns } from './kills.ts';
 import { inFolder, SERVERS, type ServerKind } from './upload-servers.ts';
@@ -72,7 +72,7 @@ async function killPushes(
   onTestFinished(() => clearInterval(timer));
   const check = async () => {
     ageParts(folder);
-    const { exitCode, stdout, stderr } = await runBuilt(argv, { env });
+    const { exitCode, stdout, stderr } = await runProgram(argv, { env });
     expect({ exitCode, stdout, stderr }).toMatchObject({ exitCode: 0, stdout: `${name}.ova\n` });
     expect(digestOf(await server.read(`${name}.ova`))).toBe(digestOf(readFileSync(file)));
     await server.remove(`${name}.ova`);
@@ -119,7 +119,9 @@ describe.each(SERVERS)('two homes that push one name to $name', (kind) => {
         const pushes = seeds.map(async (seed, index) => {
           const file = writeOva(temporaryDirectory(), path.parse(name).name, RACE_SIZE, seed);
           await wait(gap * index);
-          const { exitCode, stderr } = await runBuilt(['push', file, '--no-sync'], { env: user() });
+          const { exitCode, stderr } = await runProgram(['push', file, '--no-sync'], {
+            env: user(),
+          });
           if (exitCode !== 0) expect([exitCode, stderr]).toEqual([1, expect.stringMatching(TOLD)]);
           return { exitCode, digest: digestOf(readFileSync(file)) };
         });
@@ -154,7 +156,7 @@ describe.each(SERVERS)('two homes with proofs that push different content to $na
       });
       const push = async ({ env, file, digest }: (typeof homes)[number], option: string) => {
         const argv = ['push', file, '--no-sync', '--on-conflict', option];
-        return { ...(await runBuilt(argv, { env })), digest };
+        return { ...(await runProgram(argv, { env })), digest };
       };
       for (let round = 0; round < RACES; round += 1) {
         // Younger files are not remembered. Others than WebDAV remember uploads at once.
@@ -185,7 +187,7 @@ it.skipIf(NO_TMPFS)(
     const settings = { 'upload-url': `dav+${baseUrl}/upload`, 'upload-username': 'demo' };
     const own = { IMGCTL_CONFIG_DIR: configDirectory(settings), IMGCTL_UPLOAD_PASSWORD: 'demo' };
     const argv = ['push', writeOva(temporaryDirectory(), 'web', SIZE), '--no-sync'];
-    const { exitCode, stderr } = await runBuilt(argv, { env: { ...account(baseUrl), ...own } });
+    const { exitCode, stderr } = await runProgram(argv, { env: { ...account(baseUrl), ...own } });
     expect(stderr).toMatch(/\nimgctl: 127.* is full \(507\)\nhint: free space.*\n$/);
     expect([exitCode, readdirSync(path.join(uploads, 'demo'))]).toEqual([1, []]);
   },
@@ -197,7 +199,7 @@ it.skipIf(NO_TMPFS)(
     const start = async (folder: string) => inFolder(`file://${mountTmpfs('8m', folder)}`, folder);
     const { server, user } = await setUp(start);
     const argv = ['push', writeOva(temporaryDirectory(), 'web', SIZE)];
-    const { exitCode, stderr } = await runBuilt(argv, { env: user() });
+    const { exitCode, stderr } = await runProgram(argv, { env: user() });
     expect(stderr).toMatch(/\nimgctl: folder .* is full \(ENOSPC\)\nhint: free space.*\n$/);
     expect([exitCode, await server.files()]).toEqual([1, []]);
   },

@@ -4,8 +4,8 @@ import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
-import { freshHome } from '../support/cli.ts';
 import { temporaryDirectory } from '../support/io.ts';
+import { freshHome } from '../support/users.ts';
 
 const { IMGCTL_DEB } = process.env;
 const DEB = path.resolve(IMGCTL_DEB || '.');

@@ -6,9 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { parseFault } from '../../src/emulator/faults.ts';
 import type { Io } from '../../src/io.ts';
 import { fixedToken } from '../../src/session/tokens.ts';
-import { issue } from '../support/cli.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
-import { scriptedServer } from '../support/scripted-server.ts';
+import { scriptedServer, tokenResponse } from '../support/scripted-server.ts';
 import { sessionWith, startService } from './harness.ts';
 
 const DAY = 86_400_000;
@@ -196,7 +195,7 @@ it.each([
   ['the reset time', { 'x-ratelimit-reset': '60' }],
 ])('the token request limit ignores a response with only %s', async (_, half) => {
   const whole = { 'x-ratelimit-remaining': '4', 'x-ratelimit-reset': '60' };
-  const responses = [whole, half].map((headers) => ({ ...issue('T'), headers }));
+  const responses = [whole, half].map((headers) => ({ ...tokenResponse('T'), headers }));
   const server = await scriptedServer({ 'POST /auth/request-token': responses });
   const { tokens, cache } = await sessionWith(server.baseUrl, temporaryDirectory());
   for (const _login of responses) await tokens?.login('demo');

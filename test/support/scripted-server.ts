@@ -110,3 +110,8 @@ function follow(script: Script): Handler {
     return responses[Math.min(count, responses.length - 1)] ?? STALL;
   };
 }
+
+/** The response to a token request. */
+export const tokenResponse = (token: string): ScriptedResponse => ({
+  json: { token, duration: 86_400, type: 'ACCESS' },
+});

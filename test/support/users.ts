@@ -9,10 +9,27 @@ import { type Handler, requestsTo, type Script, scriptedServer } from './scripte
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+export const LIST = ['images', 'list', '--json'];
+
 /** For `io.env`: the password of the user demo, which lets commands renew the token. */
 export const PASSWORD: Environment = { IMGCTL_PASSWORD: 'demo' };
 
 export const TOKEN_REQUEST = 'POST /auth/request-token';
+
+/** The environment of a user with an empty temporary home. */
+export function freshHome(): { HOME: string; PATH: string } {
+  return { HOME: temporaryDirectory(), PATH: process.env.PATH ?? '' };
+}
+
+/** The environment of a user with an empty home and a password. */
+export function account(baseUrl: string, name = 'demo', password = name) {
+  return {
+    ...freshHome(),
+    IMGCTL_BASE_URL: baseUrl,
+    IMGCTL_USERNAME: name,
+    IMGCTL_PASSWORD: password,
+  };
+}
 
 /** A folder for `IMGCTL_CONFIG_DIR` whose default profile has these settings. */
 export function configDirectory(settings: Readonly<Record<string, string>>): string {

@@ -7,13 +7,8 @@ import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Identity } from './certificate.ts';
 import { type CliResult, temporaryDirectory } from './io.ts';
-import {
-  type Handler,
-  requestsTo,
-  type Script,
-  type ScriptedResponse,
-  scriptedServer,
-} from './scripted-server.ts';
+import { type Handler, requestsTo, type Script, scriptedServer } from './scripted-server.ts';
+import { type Environment, freshHome } from './users.ts';
 
 /** The program under test: IMGCTL_BIN, or the launcher of this repository. */
 const PROGRAM = path.resolve(
@@ -28,9 +23,7 @@ export const COMMAND: readonly [string, ...string[]] = PROGRAM.endsWith('.js')
 /** The same for a shell. */
 export const SHELL_COMMAND = COMMAND.map((word) => `'${word}'`).join(' ');
 
-export type ProcessEnvironment = Readonly<Record<string, string>>;
-
-export interface CliProcess {
+export interface RunningProgram {
   readonly child: ChildProcess;
   /** Resolves when the process has ended; the exit code is -1 if a signal killed it. */
   readonly ended: Promise<CliResult>;
@@ -38,44 +31,24 @@ export interface CliProcess {
   waitFor(stream: 'stdout' | 'stderr', text: string | RegExp): Promise<string>;
 }
 
-export interface CliOptions {
+export interface ProgramOptions {
   /** The whole environment; nothing is inherited. */
-  readonly env: ProcessEnvironment;
+  readonly env: Environment;
   /** Content of the pipe; `open` is an empty pipe that stays open. The default is /dev/null. */
   readonly stdin?: string | { readonly open: true } | undefined;
   /** Shell commands to run first in the same process, such as `umask 0`. */
   readonly prelude?: string | undefined;
 }
 
-/** The environment of a user with an empty temporary home. */
-export function freshHome(): { HOME: string; PATH: string } {
-  return { HOME: temporaryDirectory(), PATH: process.env.PATH ?? '' };
-}
-
-export type User = ReturnType<typeof account>;
-
-/** The environment of a user with an empty home and a password. */
-export function account(baseUrl: string, name = 'demo', password = name) {
-  return {
-    ...freshHome(),
-    IMGCTL_BASE_URL: baseUrl,
-    IMGCTL_USERNAME: name,
-    IMGCTL_PASSWORD: password,
-  };
-}
-
 /** Returns the environment of a program whose clock is ahead. NODE_OPTIONS sets it; single executables ignore it. */
-export function withClockAhead<Env extends User | ProcessEnvironment>(
-  env: Env,
-  milliseconds: number,
-) {
+export function withClockAhead(env: Environment, milliseconds: number) {
   const skew = path.join(temporaryDirectory(), 'skew.cjs');
   writeFileSync(skew, `const now = Date.now; Date.now = () => now() + ${milliseconds};`);
   return { ...env, NODE_OPTIONS: `--require ${skew}` };
 }
 
 /** Starts the program and kills it after the test. */
-export function startCli(argv: readonly string[], options: CliOptions): CliProcess {
+export function startProgram(argv: readonly string[], options: ProgramOptions): RunningProgram {
   const started = start(argv, options);
   onTestFinished(() => {
     started.child.kill('SIGKILL');
@@ -84,11 +57,11 @@ export function startCli(argv: readonly string[], options: CliOptions): CliProce
 }
 
 /** Runs the program until it exits. */
-export function runBuilt(argv: readonly string[], options: CliOptions): Promise<CliResult> {
-  return startCli(argv, options).ended;
+export function runProgram(argv: readonly string[], options: ProgramOptions): Promise<CliResult> {
+  return startProgram(argv, options).ended;
 }
 
-function start(argv: readonly string[], { env, stdin, prelude }: CliOptions): CliProcess {
+function start(argv: readonly string[], { env, stdin, prelude }: ProgramOptions): RunningProgram {
   const input = stdin === undefined ? 'ignore' : 'pipe';
   const command = [...COMMAND, ...argv];
   const [file = '', ...args] =
@@ -120,14 +93,14 @@ function start(argv: readonly string[], { env, stdin, prelude }: CliOptions): Cl
   };
 }
 
-export interface EmulatorProcess extends CliProcess {
+export interface RunningEmulator extends RunningProgram {
   readonly baseUrl: string;
   /** Terminates it and waits for its end. */
   stop(): Promise<CliResult>;
 }
 
 /** Starts `imgctl emulator --port 0` with these options and waits until it listens; the caller stops it. */
-export async function startEmulatorProcess(...options: string[]): Promise<EmulatorProcess> {
+export async function startEmulatorProgram(...options: string[]): Promise<RunningEmulator> {
   const env = { PATH: process.env.PATH ?? '' };
   const started = start(['emulator', '--port', '0', ...options], { env });
   const line = await started.waitFor('stdout', '\n');
@@ -142,23 +115,9 @@ export async function startEmulatorProcess(...options: string[]): Promise<Emulat
   };
 }
 
-export const LIST = ['images', 'list', '--json'];
-
-/** The response to a token request. */
-export const issue = (token: string): ScriptedResponse => ({
-  json: { token, duration: 86_400, type: 'ACCESS' },
-});
-
-/** A scripted server and its users: `env` has the token T1 and no password, `user` has a password. */
-export async function scriptedService(script: Handler | Script, tls?: Identity) {
+/** A user of the built program with the token T1, whose service is a scripted server. */
+export async function programUser(script: Handler | Script, tls?: Identity) {
   const server = await scriptedServer(script, tls);
   const env = { ...freshHome(), IMGCTL_BASE_URL: server.baseUrl, IMGCTL_TOKEN: 'T1' };
-  return {
-    ...server,
-    env,
-    user: account(server.baseUrl),
-    imgctl: (...argv: string[]): Promise<CliResult> => runBuilt(argv, { env }),
-    /** Every request so far, as `GET /v2/image?page=1`. */
-    sent: () => requestsTo(server),
-  };
+  return { env, requests: () => requestsTo(server) };
 }
