@@ -2,7 +2,7 @@
 
 import { parseFault } from '../../src/emulator/faults.ts';
 import type { EmulatorSettings, User } from '../../src/emulator/settings.ts';
-import { type Service, serve } from '../support/emulator.ts';
+import { serve, type TestEmulator } from '../support/emulator.ts';
 import { runCli } from '../support/io.ts';
 import { unusedPort } from '../support/sockets.ts';
 import { account, type Environment, freshHome } from '../support/users.ts';
@@ -35,7 +35,7 @@ const listWith = (fault: string, more = '') =>
 
 /** A listing of a user who logged in before a change of the service. */
 const afterLogin =
-  (change: (service: Service, user: User) => void): Prepare =>
+  (change: (service: TestEmulator, user: User) => void): Prepare =>
   async (user) => {
     const service = await serve({ users: [user] });
     const { env, argv } = at(user, service.baseUrl);
@@ -69,8 +69,8 @@ const afterFiveLogins: Prepare = async (user) => {
 const ANONYMOUS = { IMGCTL_BASE_URL: 'http://127.0.0.1:9', IMGCTL_PROFILE: 'staging' };
 const SYNC = 'sync --wait --wait-timeout 1ms -q';
 const slowly = { syncDelay: 3_600_000 };
-const expire = (service: Service) => service.expireTokens();
-const revoke = (service: Service, { name }: User) => service.revokeAccess(name);
+const expire = (service: TestEmulator) => service.expireTokens();
+const revoke = (service: TestEmulator, { name }: User) => service.revokeAccess(name);
 
 const HTML = /^bad-answer: GET http:\S+\/v2\/image returned 200 with HTML .*JSON\n.*base URL/;
 const STALLED = /^timeout: .*0\.3 s.*\n.*--timeout/;

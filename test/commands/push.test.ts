@@ -18,6 +18,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parseFault } from '../../src/emulator/faults.ts';
+import { flipByte } from '../support/files.ts';
 import {
   type FakeIoOptions,
   failed,
@@ -320,11 +321,7 @@ unixOnly('pipes need Unix').each([
 );
 
 describe('push refuses a package', () => {
-  const flip = (file: string) => {
-    const bytes = readFileSync(file);
-    bytes[bytes.length - 5000] = 1 ^ (bytes[bytes.length - 5000] ?? 0);
-    writeFileSync(file, bytes);
-  };
+  const flip = (file: string) => flipByte(file, -5_000);
 
   it.each<[string, string, (file: string) => void, RegExp]>([
     [

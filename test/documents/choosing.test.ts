@@ -27,7 +27,7 @@ const NEWER = named(2, 'ubuntu-24.04-server.ova');
 const DEBIAN = named(3, 'debian-12-genericcloud.ova');
 
 /** A folder, a service whose images a test changes, and a shell with imgctl and other programs on its PATH. */
-async function world() {
+async function choosingUser() {
   const service: { images: readonly Image[] } = { images: [UBUNTU, DEBIAN] };
   const { env } = await programUser((...request) => catalogueByName(service.images)(...request));
   const folder = temporaryDirectory();
@@ -56,7 +56,7 @@ const git = (project: string, line: string) =>
 
 describe('the recipes for choosing images', () => {
   it('mail what is new, once, and nothing else', async () => {
-    const { service, shell } = await world();
+    const { service, shell } = await choosingUser();
     const [, crontab = ''] = blocksOf('cron');
     const line = crontab.split('\n').find((each) => each.includes('--cursor mail')) ?? '';
     expect(line).not.toContain('%');
@@ -70,7 +70,7 @@ describe('the recipes for choosing images', () => {
   });
 
   it('pass the newest image to Packer, or do not start it', async () => {
-    const { service, shell, called } = await world();
+    const { service, shell, called } = await choosingUser();
     const [packer = ''] = blocksOf('The newest image in a build');
     service.images = [UBUNTU, NEWER];
     expect((await shell(packer)).exitCode).toBe(0);
@@ -82,7 +82,7 @@ describe('the recipes for choosing images', () => {
   });
 
   it('open an update only if a locked image changed or a newer one exists (needs git)', async () => {
-    const { service, folder, project, shell, called } = await world();
+    const { service, folder, project, shell, called } = await choosingUser();
     const [add = '', , workflow = '', update = ''] = blocksOf('The same image in every build');
     const remote = path.join(folder, 'remote.git');
     execFileSync('git', ['init', '-q', '--bare', remote]);

@@ -18,7 +18,7 @@ const LINES = ['unattended.md', 'integrations.md'].flatMap((page) => {
 });
 
 /** A home with a login, a storage, a package, a lock and baselines of the changes. */
-async function world() {
+async function cronUser() {
   const uploads = temporaryDirectory();
   const { baseUrl, uploadUrl } = await serve({ uploads, syncDelay: 0 });
   const home = temporaryDirectory();
@@ -48,7 +48,7 @@ async function world() {
 
 it('the lines for crontab in docs/ are silent on success and mail one message on failure', async () => {
   expect(LINES).toHaveLength(11);
-  const run = await world();
+  const run = await cronUser();
   for (const line of LINES) expect([line, await run(line)]).toEqual([line, '']);
   const { baseUrl } = await unusedPort();
   await run('imgctl config set retries 0');

@@ -29,7 +29,7 @@ const SECTIONS = MANUAL.split(/^## /m).map((section) => {
 });
 
 /** Returns a user with uploads, a sync, two profiles and packages in the working directory. */
-async function world(title: string) {
+async function exampleUser(title: string) {
   const uploads = temporaryDirectory();
   for (const name of USERS) {
     mkdirSync(path.join(uploads, name));
@@ -71,7 +71,7 @@ async function world(title: string) {
 const RUNNABLE = SECTIONS.filter(([, calls]) => calls.some((call) => !SKIPPED.test(call)));
 
 it.each(RUNNABLE)('the examples of %s work and print something', async (title, calls) => {
-  const run = await world(title);
+  const run = await exampleUser(title);
   for (const call of calls.filter((each) => !SKIPPED.test(each))) {
     const { stdout, stderr, exitCode } = await run(call);
     expect({ call, exitCode, stderr }).toEqual({ call, exitCode: 0, stderr: expect.anything() });

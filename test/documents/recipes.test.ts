@@ -38,7 +38,7 @@ const SETTINGS = PAGES.flatMap((page) => blocks(page, /^sh$/)).flatMap(
 const COMMANDS = PAGES.flatMap((page) => blocks(page, /^(ini|yaml|hcl|json)$/).flatMap(commandsIn));
 
 /** A user with a package, a lock and upload settings. */
-async function world() {
+async function recipeUser() {
   const uploads = temporaryDirectory();
   const user = await emulatorUser({ images: 250, syncDelay: 0, uploads });
   const { uploadUrl = '' } = user.emulator;
@@ -63,7 +63,7 @@ async function world() {
 }
 
 it.each([...COMMANDS, ...SETTINGS])('a recipe in docs/ can run imgctl %s', async (line) => {
-  const { run } = await world();
+  const { run } = await recipeUser();
   const { stdout, stderr, exitCode } = await run(line);
   expect({ stderr, exitCode }).toEqual({ stderr: expect.any(String), exitCode: 0 });
   if (line === 'mcp') expect(stdout).toContain('"id":1');
@@ -76,7 +76,7 @@ it.each([...COMMANDS, ...SETTINGS])('a recipe in docs/ can run imgctl %s', async
 });
 
 it('the lock file has what the recipe for Terraform reads', async () => {
-  const { cwd } = await world();
+  const { cwd } = await recipeUser();
   const lock = JSON.parse(readFileSync(path.join(cwd, 'images.lock.json'), 'utf8'));
   expect(EVERYTHING).toContain('jsondecode(file("images.lock.json")).images');
   expect(lock.images.web.path).toMatch(/^\[.+\] ubuntu\/ubuntu-22\.04-server-/);
@@ -90,7 +90,7 @@ it('docs/ names only variables that imgctl reads', async () => {
 });
 
 it('docs/ names only metrics that a sync writes', async () => {
-  const { cwd, run } = await world();
+  const { cwd, run } = await recipeUser();
   await run('sync --wait --metrics-file sync.prom');
   const known = Object.keys(valuesOf(readFileSync(path.join(cwd, 'sync.prom'), 'utf8')));
   const named = new Set(EVERYTHING.match(/\bimgctl_sync_\w+/g));

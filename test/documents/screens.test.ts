@@ -32,7 +32,7 @@ const SCENES = [
 const ERASED = /[^\n]*\u001b\[1G\u001b\[0K/g;
 
 /** A user with a login, a storage, a package, and a snapshot from before some images changed. */
-async function world() {
+async function screenUser() {
   const env = account('', 'demo');
   const uploads = path.join(env.HOME, 'uploads');
   mkdirSync(path.join(uploads, 'demo'), { recursive: true });
@@ -73,7 +73,7 @@ it.skipIf(NO_SCRIPT).each([
 ])(
   `on a terminal of %ix%i, commands show what users should see${NO_SCRIPT}`,
   async (columns, rows) => {
-    const { user, baseUrl, spoil } = await world();
+    const { user, baseUrl, spoil } = await screenUser();
     let text = '';
     for (const scene of SCENES) {
       if (scene.startsWith('sync')) spoil();

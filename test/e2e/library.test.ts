@@ -19,7 +19,7 @@ const WRONG = EXAMPLES[0]?.replace("text: 'ubuntu'", 'text: 1') ?? '';
 const execute = promisify(execFile);
 
 /** Creates a project with the package, and a service with one upload. */
-async function world() {
+async function projectWithImgctl() {
   const folder = temporaryDirectory();
   mkdirSync(path.join(folder, 'node_modules'));
   symlinkSync(ROOT, path.join(folder, 'node_modules/imgctl'));
@@ -41,7 +41,7 @@ async function world() {
 }
 
 it('the examples of docs/library.md pass the type checks, which find a mistake, and run', async () => {
-  const { folder, write, run } = await world();
+  const { folder, write, run } = await projectWithImgctl();
   const files = [...EXAMPLES, WRONG].map((text, index) => {
     write(`example-${index}.ts`, text);
     return `example-${index}.ts`;
@@ -66,5 +66,5 @@ it('the package can be required with its package.json', async () => {
   const script = `const { createClient, ImgctlError } = require('imgctl');
     try { createClient({ baseUrl: 'images', token: 'T' }); }
     catch (error) { console.log(error instanceof ImgctlError, error.code, require('imgctl/package.json').name); }`;
-  expect(await (await world()).run('-e', script)).toBe('true config imgctl\n');
+  expect(await (await projectWithImgctl()).run('-e', script)).toBe('true config imgctl\n');
 });

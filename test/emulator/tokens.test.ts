@@ -1,7 +1,7 @@
 // Token requests and requests with a token: sections 4.1 and 5, their rows of section 7, lifetime and limit of section 8.
 
 import { describe, expect, it } from 'vitest';
-import { basic, START, serveWithClock } from '../support/emulator.ts';
+import { basic, CLOCK_START, serveWithClock } from '../support/emulator.ts';
 
 const WRONG = 'Invalid username and password combination.';
 const NOT_AUTHORIZED = 'User is not authorized to access.';
@@ -10,14 +10,14 @@ describe('a token request', () => {
   it('returns the token record of section 2.1 with every header of section 4.1', async () => {
     const { requestToken } = await serveWithClock();
     const { status, headers, body } = await requestToken('demo', 'demo');
-    const expires = { exp: START / 1000 + 86400, exp_date: '2025-01-16 Thu 07:00:00 EST' };
+    const expires = { exp: CLOCK_START / 1000 + 86400, exp_date: '2025-01-16 Thu 07:00:00 EST' };
     const token = expect.stringMatching(/^\S{20,}$/);
     expect([status, body]).toEqual([200, { duration: 86400, ...expires, token, type: 'ACCESS' }]);
     expect(Object.fromEntries(headers)).toMatchObject({
       ...{ allow: 'POST, OPTIONS', 'content-type': 'application/json' },
       ...{ 'strict-transport-security': 'max-age=63072000', 'x-content-type-options': 'nosniff' },
       ...{ 'x-frame-options': 'DENY', 'x-ratelimit-limit': '5', 'x-ratelimit-remaining': '4' },
-      'x-ratelimit-reset': String(START / 1000 + 60),
+      'x-ratelimit-reset': String(CLOCK_START / 1000 + 60),
     });
   });
 
@@ -46,7 +46,10 @@ describe('a token request', () => {
     const { status, headers, body } = await requestToken('demo', 'demo');
     const message = 'Too many token requests.';
     expect([status, body]).toEqual([429, { error: 'too many requests', message, status: 429 }]);
-    const limits = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${START / 1000 + 60}` };
+    const limits = {
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': `${CLOCK_START / 1000 + 60}`,
+    };
     expect(Object.fromEntries(headers)).toMatchObject({ 'retry-after': '48', ...limits });
     advance(47_499);
     expect((await requestToken('demo', 'demo')).status).toBe(429);

@@ -20,7 +20,7 @@ import {
 import { CANARIES, FORMATS, parametersFor, runSoundly } from './verdict.ts';
 
 /** The start of the clock in every run. */
-const START = Date.UTC(2026, 0, 5, 12);
+const NOW = Date.UTC(2026, 0, 5, 12);
 const MAX_SLEEP = 60_000;
 /** More than any command sends here, with all retries. */
 const MAX_REQUESTS = 1_000;
@@ -84,7 +84,7 @@ it('commands end as specified, whatever the service sends', async () => {
         : { IMGCTL_TOKEN: token }),
       ...(chosen.hasFolder ? { IMGCTL_CONFIG_DIR: folder } : {}),
     };
-    const io = fakeIo({ time: START, env, ...(columns === undefined ? {} : { columns }) });
+    const io = fakeIo({ time: NOW, env, ...(columns === undefined ? {} : { columns }) });
     let requests = 0;
     respond = async (method, target) => {
       const { other, changes = [] } = responses[requests % responses.length] ?? {};
@@ -121,7 +121,7 @@ const OTHERS = [
 async function startOriginals() {
   const { username, password } = CANARIES;
   const users = [{ name: username, password }];
-  const emulator = await serve({ users, images: 23, now: () => START, tokenLimit: 2 });
+  const emulator = await serve({ users, images: 23, now: () => NOW, tokenLimit: 2 });
   const issued = await emulator.requestToken(username, password);
   const { token } = issued.body;
   const settled = (text: string) =>
@@ -137,7 +137,7 @@ async function startOriginals() {
     const kept = [...headers]
       .filter(([name]) => !replaced.includes(name))
       .map(([name, value]) => [name, settled(value)] as const);
-    const all = [['date', new Date(START).toUTCString()] as const, ...kept];
+    const all = [['date', new Date(NOW).toUTCString()] as const, ...kept];
     const text = settled(body === undefined ? '' : JSON.stringify(body));
     return soundResponse(status, all, Buffer.from(text));
   };

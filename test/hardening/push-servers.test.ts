@@ -87,13 +87,13 @@ describe.each(SERVERS)('push to $name', (kind) => {
     `ends whole after ${KILLS} kills at random moments, as one image, and leaves nothing${skipped(kind.reason)}`,
     async () => {
       const isElsewhere = kind.name.startsWith('moto');
-      const world = await setUp(kind.start);
+      const storage = await setUp(kind.start);
       await Promise.all(
         Array.from({ length: AT_ONCE }, (_, index) =>
-          killPushes(world, `web${index}`, isElsewhere),
+          killPushes(storage, `web${index}`, isElsewhere),
         ),
       );
-      expect(await world.server.files()).toEqual([]);
+      expect(await storage.server.files()).toEqual([]);
     },
     1_200_000,
   );

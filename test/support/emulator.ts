@@ -14,7 +14,7 @@ interface ServiceResponse<Body> {
   readonly body: Body;
 }
 
-export interface Service extends Emulator {
+export interface TestEmulator extends Emulator {
   /** Sends a request without credentials of its own; redirects are not followed. */
   send<Body = unknown>(
     method: string,
@@ -33,22 +33,22 @@ export interface Service extends Emulator {
 export const END = Date.UTC(2025, 6, 31);
 
 /** Starts a service on a free port for the running test. */
-export async function serve(options: Partial<EmulatorSettings> = {}): Promise<Service> {
+export async function serve(options: Partial<EmulatorSettings> = {}): Promise<TestEmulator> {
   const emulator = await startEmulator({
     ...{ ...defaultSettings(), port: 0, until: END },
     ...{ now: Date.now, log: () => {}, ...options },
   });
   onTestFinished(() => emulator.close());
-  const send: Service['send'] = async (method, path, headers = {}) => {
+  const send: TestEmulator['send'] = async (method, path, headers = {}) => {
     const url = `${emulator.baseUrl}${path}`;
     const response = await fetch(url, { method, headers, redirect: 'manual' });
     const text = await response.text();
     const body = text === '' ? undefined : JSON.parse(text);
     return { status: response.status, headers: response.headers, body };
   };
-  const requestToken: Service['requestToken'] = (name, password) =>
+  const requestToken: TestEmulator['requestToken'] = (name, password) =>
     send('POST', '/auth/request-token', basic(name, password));
-  const login: Service['login'] = async (name = 'demo') => {
+  const login: TestEmulator['login'] = async (name = 'demo') => {
     const { body } = await requestToken(name, name);
     return { Authorization: `Bearer ${body.token}` };
   };
@@ -56,11 +56,11 @@ export async function serve(options: Partial<EmulatorSettings> = {}): Promise<Se
 }
 
 /** Where the clock of `serveWithClock` starts: 2025-01-15 Wed 07:00:00 EST. */
-export const START = Date.UTC(2025, 0, 15, 12);
+export const CLOCK_START = Date.UTC(2025, 0, 15, 12);
 
 /** Starts a service for the running test whose clock stands still until `advance` moves it. */
 export async function serveWithClock(options: Partial<EmulatorSettings> = {}) {
-  let now = START;
+  let now = CLOCK_START;
   const service = await serve({ now: () => now, ...options });
   const advance = (milliseconds: number) => {
     now += milliseconds;

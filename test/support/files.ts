@@ -1,7 +1,15 @@
 // Modes, lists and contents of files, and the folder of real packages.
 
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import { temporaryDirectory } from './io.ts';
@@ -19,6 +27,14 @@ export function filesBelow(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => path.join(entry.parentPath, entry.name));
+}
+
+/** Changes one byte of a file; a negative position counts from the end. */
+export function flipByte(file: string, position: number): void {
+  const bytes = readFileSync(file);
+  const at = position < 0 ? bytes.length + position : position;
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  writeFileSync(file, bytes);
 }
 
 /** Returns the files below a folder that contain one of these texts. */

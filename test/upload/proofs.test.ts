@@ -19,6 +19,7 @@ import { describe, expect, it } from 'vitest';
 import { systemOf } from '../../src/io.ts';
 import { loadProofs } from '../../src/upload/proofs.ts';
 import { proofOf } from '../../src/upload/upload-file.ts';
+import { flipByte } from '../support/files.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
 import { type ScriptedResponse, scriptedServer } from '../support/scripted-server.ts';
 import { STORAGES, uploadUser, writeOva, writeOvf } from '../support/uploads.ts';
@@ -41,9 +42,7 @@ const bytesRead = () => Number(/rchar: (\d+)/.exec(readFileSync('/proc/self/io',
 /** Changes one byte; the size and the time of the last change stay. */
 function flip(file: string, options: { keepTime?: boolean } = {}): void {
   const { mtime } = statSync(file);
-  const bytes = readFileSync(file);
-  bytes[SIZE / 2] = (bytes[SIZE / 2] ?? 0) ^ 1;
-  writeFileSync(file, bytes);
+  flipByte(file, SIZE / 2);
   if (options.keepTime) utimesSync(file, mtime, mtime);
 }
 

@@ -4,6 +4,7 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { selfSigned } from '../support/certificate.ts';
+import { flipByte } from '../support/files.ts';
 import { failed } from '../support/io.ts';
 import { tlsTo, tunnelTo } from '../support/sockets.ts';
 import { pushToScript, SECRETS, storageUser, writeOva, writeOvf } from '../support/uploads.ts';
@@ -14,12 +15,6 @@ const SIZE = 700_000;
 /** Several parts. */
 const LARGE = 11 * 2 ** 20;
 const NOTHING = { exitCode: 1, stored: [], syncs: 0 };
-
-function flip(file: string, position: number): void {
-  const bytes = readFileSync(file);
-  bytes[position] = (bytes[position] ?? 0) ^ 1;
-  writeFileSync(file, bytes);
-}
 
 describe.each(['dav', 's3'] as const)('push to %s', (kind) => {
   it('uploads whole files of any name, syncs once and leaves nothing else', async () => {
@@ -44,7 +39,7 @@ describe.each(['dav', 's3'] as const)('push to %s', (kind) => {
       await imgctl(`config set ${key} ${value}`, other);
     const again = await imgctl(`push ${file} --no-sync ${OPTIONS}`, other);
     expect(again.stderr).toContain('web.ova: already there');
-    flip(path.join(folder, 'web.ova'), 600_000);
+    flipByte(path.join(folder, 'web.ova'), 600_000);
     const changed = await imgctl(`push ${file} --no-sync ${OPTIONS}`, other);
     expect(changed).toEqual(failed(1, 'already has a different web.ova'));
     expect(seen.service).toEqual([]);
@@ -69,7 +64,7 @@ describe.each(['dav', 's3'] as const)('push to %s', (kind) => {
   it('removes what it uploaded if a digest is wrong', async () => {
     const { imgctl, work, stored, syncs } = await storageUser(kind);
     const file = writeOvf(work, 'db', SIZE);
-    flip(path.join(work, 'db', 'db-data.iso'), 1000);
+    flipByte(path.join(work, 'db', 'db-data.iso'), 1000);
     const { stderr, exitCode } = await imgctl(`push ${file} ${OPTIONS}`);
     expect(stderr).toContain('(digest-mismatch)\nhint: ');
     expect({ exitCode, stored: stored(), syncs: syncs() }).toEqual(NOTHING);
