@@ -128,7 +128,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         'imgctl images list -o csv --time local',
       ],
     },
-    'Programs: the help of each command names the fields of its JSON output; "imgctl commands --json" lists every command with the types of its fields. From 1.0.0 on, within a major version, fields are added, but never renamed or removed; ignore those you do not know.',
+    'Programs: the help of each command names the fields of its JSON output; "imgctl commands --json" lists every command with the types of its fields. From 1.0.0 on, within a major version, fields are added, but never renamed or removed; ignore those you do not know. In --meta, count is the number of images printed, and total the number that match, or null if it is not known; the rest is what the service sent with the last page.',
     `A missing value is - in a table, and an empty cell in ${LINE_FORMAT_LIST}. An empty result is [] in json and yaml, nothing in ndjson, only the header in ${LINE_FORMAT_LIST}; instead of a table, a terminal gets a note. The exit code is 0 unless you add --fail-empty.`,
     'Control characters are never printed raw on a terminal: they are escaped as in JSON, for example \\u001b. Colour is used on a terminal only; --color, NO_COLOR, FORCE_COLOR and TERM=dumb override that. On a narrow terminal, a table hides data_store, then folder, unless -c names them, and cuts names in the middle, but never ids or times. If that is not enough, each image is shown as a record. A line below the table names the hidden columns; --no-trunc shows everything.',
   ],
