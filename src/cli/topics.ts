@@ -218,7 +218,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ['3', 'network error: unreachable, TLS, timeout'],
         ['4', 'not logged in, wrong credentials, not permitted'],
         ['5', 'not found, or no image matched (lists: only with --fail-empty)'],
-        ['6', 'rate limited; the error shows when to try again'],
+        ['6', 'rate limited; the error shows when to try again, or use --wait-for-token'],
         ['7', 'still waiting when --wait-timeout expires'],
         ['10', 'with --exit-code: there are changes'],
         ['129', 'hung up: the terminal was closed (SIGHUP); ignored under nohup'],
