@@ -21,7 +21,7 @@ export const TOPIC_NAMES: readonly string[] = TOPICS.map(({ name }) => name);
 
 export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Block[]>> = {
   options: [
-    'These options work with every command that uses them, before or after its name:',
+    'These options work before or after the name of a command:',
     { terms: ALL_GLOBAL_OPTIONS.map(optionTerm) },
     'A duration is a number with a unit: 500ms, 30s, 5m, 1h, 2d or 3w. An option overrides the environment variable and the setting of the same name.',
     { shell: ['imgctl images list --json', 'imgctl whoami --profile staging --timeout 5s'] },
@@ -72,23 +72,19 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
   choosing: [
     {
       shell: [
-        'imgctl images latest ubuntu server',
         'imgctl images latest ubuntu server --get path',
         'imgctl images latest debian --each',
         'imgctl images latest ubuntu server --explain',
+        'imgctl images list ubuntu -s created_on,desc -n 1',
       ],
     },
-    'Words: text without digits matches any part of a name. Numbers match as a whole; -, _, . and space are alike, and optional between a letter and a digit: rocky9 matches Rocky-9. Digits alone match where a version begins: 8 matches 8 and 8.10, not 18, 9.8 or x86_64; 22.04 matches 22-04.',
-    'Versions: digits joined by dots, with a letter, sp, rc, alpha or beta that touches them: 22.04, v1.2, 7.0U3c, SP5, rc1. A v before digits is ignored.',
-    `Not versions: ${describeHiddenWords()}. Hashes of 7 to 40 hexadecimal digits have no order.`,
-    'Series: names with the same words, such as ubuntu-#-server-cloudimg-amd64-#.ova. Further parts of a version do not change the series: 24.04 and 24.04.3 belong to the same one.',
-    'Order: version by version from the left, numbers as numbers: 8.10 is newer than 8.9, and 1.2.3-50 than 1.2-100. A longer version is newer, except for alpha, beta and rc: 1.0.1 is newer than 1.0, but 1.0-rc1 is older. The update time is ignored. Of two equal names, the one created later wins.',
-    'No guess: "images latest" exits with 2 and shows the candidates if several series match, if a word means different versions of one series, if the newest is a pre-release, and if versions cannot be compared: 12_2021 and 12_sp3, 1.0 and 1.0b2, 1909 and 21H2, 1.2-3 and 1.2.4. Dates with the year last do not sort, such as 31.01.2024: choose by time.',
-    { shell: ['imgctl images list ubuntu -s created_on,desc -n 1'] },
-    'Only numbers count: openSUSE Leap 42.3 counts as newer than 15.0, rhel810 as newer than rhel94, and 28.02.24 as newer than 15.03.25.',
-    'Questions: on a terminal, "images latest" asks which series you mean. With more than 20 candidates, or without a terminal, it lists them and shows a command that selects the first.',
-    'Scripts: --get prints one value per line, and each element of a list on its own line. If a value is missing, it prints nothing and exits with 5.',
-    'Locks: a lock file stores an image for each name. Commit images.lock.json, so that every build uses the same images. "check" exits with 1 if an image is gone, replaced or moved; with --exit-code it exits with 10 if there are only newer ones.',
+    'Words: text without digits matches any part of a name, numbers only as a whole. Digits alone match where a version begins: 8 matches 8 and 8.10, not 18, 9.8 or x86_64. -, _, . and space are alike, and optional between a letter and a digit: 22.04 matches 22-04, rocky9 matches Rocky-9.',
+    `Versions: digits joined by dots, with a letter, sp, rc, alpha or beta that touches them: 22.04, 7.0U3c, SP5, rc1. A v before digits is ignored. Not versions: ${describeHiddenWords()}. Hashes of 7 to 40 hexadecimal digits have no order.`,
+    'Series: names with the same words, such as ubuntu-#-server-cloudimg-amd64-#.ova. A version can have any number of parts: 24.04 and 24.04.3 are in one series.',
+    'Order: version by version from the left, numbers as numbers: 8.10 is newer than 8.9, and 1.2.3-50 than 1.2-100. A longer version is newer, such as 1.0.1 than 1.0; but alpha, beta and rc are older, such as 1.0-rc1. The update time is ignored. Of two equal names, the one created later wins.',
+    'No guess: "images latest" asks on a terminal, and elsewhere exits with 2, if several series match, a word means different versions of one series, the newest is a pre-release, or versions cannot be compared: 12_2021 and 12_sp3, 1.0 and 1.0b2, 1909 and 21H2, 1.2-3 and 1.2.4.',
+    'Dates with the year last, such as 31.01.2024, do not sort: choose by time, as above. Only numbers count: Leap 42.3 counts as newer than 15.0, rhel810 than rhel94, and 28.02.24 than 15.03.25.',
+    'Scripts: --get prints one value or list element per line. If a value is missing, it prints nothing and exits with 5.',
     {
       shell: [
         'imgctl images lock add web ubuntu server',
@@ -97,55 +93,53 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         'imgctl images lock update',
       ],
     },
-    'Changes: "images changes" shows what was added, updated, moved or removed since the last run. With --cursor NAME, several jobs do not interfere. A run that fails loses nothing: the next one shows the same changes again.',
-    'Offline: a snapshot holds the whole catalogue. It is read only with --from.',
+    'Locks: commit images.lock.json, so that every build uses the same images. "check" exits with 1 if an image is gone, replaced or moved; with --exit-code, with 10 if there are only newer ones.',
     {
       shell: [
         'imgctl images snapshot catalogue.json',
         'imgctl images latest ubuntu server --from catalogue.json --max-age 7d',
-        'imgctl images changes --since-file catalogue.json',
       ],
     },
+    'Changes: "images changes" shows what changed since the last run. Give each job its own --cursor. If a run fails, the next one shows the same changes again. A snapshot is read only with --from.',
   ],
 
   output: [
-    'Formats: -o FORMAT, or --json for -o json. IMGCTL_OUTPUT or the setting output changes the default, except for token, config get and config path, which print only a value. The format is the same on a terminal and in a pipe; only colour, width and progress differ.',
-    { terms: Object.entries(FORMATS) },
-    `Columns: --columns a,b selects the fields and their order in every format; "all" selects all nine of the service. By default tables, ${LINE_FORMAT_LIST} show id, name, folder and updated_on; json, ndjson and yaml show all fields, including those imgctl does not know. --no-header omits the header line of tables, ${LINE_FORMAT_LIST}.`,
-    'Times: --time STYLE selects the format of image timestamps.',
-    {
-      terms: [
-        ['raw', 'as the service sent them: 2018-07-18 Wed 15:36:49 EDT'],
-        ['iso', 'in UTC: 2018-07-18T19:36:49Z'],
-        ['local', 'in your own time zone, to the minute: 2018-07-18 21:36'],
-        ['age', 'how long ago: 3 months ago'],
-      ],
-    },
-    'Without --time, tables are local (or as the setting time says), csv is iso, and the other formats are raw. For a spreadsheet, use csv with --time local. Only tables accept age. An ambiguous time is shown as the service sent it.',
     {
       shell: [
         'imgctl images list --time age -s updated_on,desc --limit 10',
         'imgctl images list -o csv --time local',
       ],
     },
-    'Programs: the help of each command names the fields of its JSON output; "imgctl commands --json" lists every command with the types of its fields. From 1.0.0 on, within a major version, fields are added, but never renamed or removed; ignore those you do not know. In --meta, count is the number of images printed, and total the number that match, or null if it is not known; the rest is what the service sent with the last page.',
+    'Formats: -o FORMAT, or --json for -o json. IMGCTL_OUTPUT or the setting output changes the default, except for token, config get and config path, which print only a value. The format is the same on a terminal and in a pipe; only colour, width and progress differ.',
+    { terms: Object.entries(FORMATS) },
+    `Columns: --columns a,b selects the fields and their order in every format; "all" selects all nine of the service. By default tables, ${LINE_FORMAT_LIST} show id, name, folder and updated_on; json, ndjson and yaml show all fields, including those imgctl does not know.`,
+    'Times: --time STYLE selects the format of image timestamps.',
+    {
+      terms: [
+        ['raw', 'as the service sent them: 2018-07-18 Wed 15:36:49 EDT'],
+        ['iso', 'in UTC: 2018-07-18T19:36:49Z'],
+        ['local', 'in your own time zone, to the minute: 2018-07-18 21:36'],
+        ['age', 'in tables only, how long ago: 3 months ago'],
+      ],
+    },
+    'Without --time, tables are local (or as the setting time says), csv is iso, and the other formats are raw. An ambiguous time is shown as the service sent it.',
+    'Programs: the help of each command names the fields of its JSON output; "imgctl commands --json" lists them with their types. From 1.0.0 on, within a major version, fields are added, but never renamed or removed; ignore those you do not know. In --meta, count is the number of images printed, total the number that match, or null if unknown; the rest is what the service sent with the last page.',
     `A missing value is - in a table, and an empty cell in ${LINE_FORMAT_LIST}. An empty result is [] in json and yaml, nothing in ndjson, only the header in ${LINE_FORMAT_LIST}; instead of a table, a terminal gets a note. The exit code is 0 unless you add --fail-empty.`,
-    'Control characters are never printed raw on a terminal: they are escaped as in JSON, for example \\u001b. Colour is used on a terminal only; --color, NO_COLOR, FORCE_COLOR and TERM=dumb override that. On a narrow terminal, a table hides data_store, then folder, unless -c names them, and cuts names in the middle, but never ids or times. If that is not enough, each image is shown as a record. A line below the table names the hidden columns; --no-trunc shows everything.',
+    'On a terminal, control characters are escaped as in JSON: \\u001b. Colour is used on a terminal only; --color, NO_COLOR, FORCE_COLOR and TERM=dumb override that. A narrow table hides data_store, then folder, unless -c names them, and cuts names in the middle, but never ids or times; a line below names the hidden columns. If that is not enough, each image is shown as a record. --no-trunc shows everything.',
   ],
 
   environment: [
     { shell: ['IMGCTL_PROFILE=staging imgctl images list', 'IMGCTL_TIMEOUT=5s imgctl whoami'] },
-    'An option overrides a variable, and a variable overrides the profile. An empty variable counts as unset.',
+    'An option overrides a variable, and a variable overrides the profile. An empty variable counts as unset. Variables that end in _FILE name a file whose first line is the secret.',
     {
       terms: [
         ['IMGCTL_PROFILE', 'use the settings and token of this profile'],
         ...Object.values<SettingDefinition>(SETTINGS).flatMap(({ env, summary }) =>
           env === undefined ? [] : [[env, summary] as const],
         ),
-        ...Object.values(SECRETS).flatMap(([variable, meaning]) => [
-          [variable, meaning] as const,
-          [`${variable}_FILE`, 'a file whose first line is that secret'] as const,
-        ]),
+        ...Object.values(SECRETS).map(
+          ([variable, meaning]) => [`${variable}, ${variable}_FILE`, meaning] as const,
+        ),
         ['IMGCTL_TOKEN', 'an access token; never cached, never renewed'],
         ['IMGCTL_DEBUG', 'set it to 1 to trace requests, without secrets'],
         [
@@ -202,7 +196,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     'The store holds the token, a lock and the state of the token request limit, under keys such as imgctl:{digest}:token. All keys expire. Each machine also caches the token and uses it while it is valid.',
     'If the store cannot be used within 2 s, imgctl prints one warning and uses the token of this machine. Each machine then requests its own token, if the limit allows. A token encrypted with another key is neither used nor changed.',
     'With --wait-for-token DURATION, or the setting wait-for-token, a command waits if the service allows no login now, instead of exiting with 6. If another machine gets a token meanwhile, the command uses it.',
-    'doctor checks the store, and whoami shows which one is used. Do not log in on every machine, because each login requests a token: set base-url, username and password-file with "imgctl config set". logout deletes only the token of this machine; logout --all also deletes the shared one.',
+    'doctor checks the store; whoami shows which is used. Do not log in on every machine, because each login requests a token: set base-url, username and password-file with "imgctl config set". logout deletes only the token of this machine; logout --all also deletes the shared one.',
   ],
 
   'exit-codes': [
@@ -218,10 +212,10 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ['3', 'network error: unreachable, TLS, timeout'],
         ['4', 'not logged in, wrong credentials, not permitted'],
         ['5', 'not found, or no image matched (lists: only with --fail-empty)'],
-        ['6', 'rate limited; the error shows when to try again, or use --wait-for-token'],
+        ['6', 'rate limited; try again at the time shown, or use --wait-for-token'],
         ['7', 'still waiting when --wait-timeout expires'],
         ['10', 'with --exit-code: there are changes'],
-        ['129', 'hung up: the terminal was closed (SIGHUP); ignored under nohup'],
+        ['129', 'the terminal was closed (SIGHUP); ignored under nohup'],
         ['130', 'interrupted (Ctrl-C)'],
         ['131', 'quit (SIGQUIT)'],
         ['143', 'terminated (SIGTERM)'],

@@ -85,7 +85,6 @@ export const config: AnyCommand = {
     command({
       name: 'unset',
       summary: 'remove a setting',
-      description: ['Also removes a setting of the profile that this version does not know.'],
       examples: ['imgctl config unset ca-file', 'imgctl config unset time --profile staging'],
       arguments: [KEY],
       mutates: true,

@@ -27,7 +27,7 @@ const VERSION_COLUMNS: readonly Column[] = [['version', 'string', 'version of im
 export const version = command({
   name: 'version',
   summary: 'print the version',
-  examples: ['imgctl version', 'imgctl --version', 'imgctl version --json'],
+  examples: ['imgctl version', 'imgctl --version'],
   fields: VERSION_COLUMNS,
   run: async (context) => {
     context.allowNoConfig();

@@ -24,7 +24,7 @@ export const profile: AnyCommand = {
   name: 'profile',
   summary: 'list, select and delete profiles',
   description: [
-    'Each profile has its own settings. Profiles with one user and base URL share a token. A profile is created the first time you log in or set something with --profile NAME.',
+    'Each profile has its own settings; those with the same account share a token. The first login or setting with --profile NAME creates it.',
   ],
   examples: ['imgctl profile list', 'imgctl profile use staging'],
   seeAlso: ['login', 'config set'],
@@ -33,7 +33,7 @@ export const profile: AnyCommand = {
       name: 'list',
       summary: 'list profiles',
       description: [
-        'Shows what each profile stores. Options and environment variables are ignored, and the service is not contacted. In a table, * marks the default profile. The column password says where commands get the password; if it is empty, commands cannot renew the token: log in.',
+        'Shows what each profile stores. Ignores options and environment variables, and does not contact the service. In a table, * marks the default profile. The column password says where commands get the password; if empty, log in when the token expires.',
       ],
       examples: ['imgctl profile list', "imgctl profile list --json | jq -r '.[].name'"],
       fields: COLUMNS,
@@ -56,7 +56,7 @@ export const profile: AnyCommand = {
       name: 'delete',
       summary: 'delete a profile with its settings, token and password',
       description: [
-        'Keeps the history of sync requests, and a token that another profile shares. Exits with 5 if the profile does not exist.',
+        'Keeps sync history and shared tokens. Exits with 5 if the profile does not exist.',
       ],
       examples: [
         'imgctl profile delete staging',

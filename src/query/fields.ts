@@ -10,9 +10,9 @@ const DEFINITIONS = {
   label: ['text', 'string', 'folder/file name, or the file name alone'],
   folder: ['text', 'string or null', 'folder in the data store'],
   data_store: ['text', 'string', 'data store that holds the file'],
-  public: ['boolean', 'boolean', 'true in the public catalogue, false for your own images'],
-  created_on: ['time', 'string', 'when it was added, as the service writes it'],
-  updated_on: ['time', 'string', 'when it was last updated, as the service writes it'],
+  public: ['boolean', 'boolean', 'true in the catalogue, false for your own images'],
+  created_on: ['time', 'string', 'when added, as the service writes it'],
+  updated_on: ['time', 'string', 'when last updated, as the service writes it'],
 } as const satisfies Record<string, readonly [FieldKind, type: string, meaning: string]>;
 
 export type Field = keyof typeof DEFINITIONS;

@@ -11,11 +11,11 @@ const SUFFIX = `(?:sp|rc|alpha|beta|${LETTER})`;
 
 /** Whole words whose digits are no version: as people read them, and as a pattern. */
 const HIDDEN: Readonly<Record<string, string>> = {
-  'amd64, x86_64, arm64, i686 and other processors': `(?:amd64|x86[_-]64|arm64)(?:${LEVEL})?|x64|x86|aarch64|armv[5-9][a-z]*|i[3-6]86|ppc64(?:le|el)?|s390x?|riscv64`,
+  'processors such as amd64, x86_64 and i686': `(?:amd64|x86[_-]64|arm64)(?:${LEVEL})?|x64|x86|aarch64|armv[5-9][a-z]*|i[3-6]86|ppc64(?:le|el)?|s390x?|riscv64`,
   '32bit and 64bit': '(?:32|64)[_-]?bit',
   hw11: 'hw\\d+',
   el8: 'el\\d+',
-  'sizes such as 20G, 512M and 4vcpu': '(?<!\\.)\\d+(?:\\.\\d)?(?:[gmt](?:i?b)?|v?cpus?|cores?)',
+  'sizes such as 20G and 4vcpu': '(?<!\\.)\\d+(?:\\.\\d)?(?:[gmt](?:i?b)?|v?cpus?|cores?)',
 };
 
 export function describeHiddenWords(): string {

@@ -63,8 +63,7 @@ export const imagesLatest = command({
   name: 'latest',
   summary: 'show the newest image of a series',
   description: [
-    'Names with the same words form a series. Their versions decide which image is newer: 8.10 is newer than 8.9. The update time is ignored. Of two equal names, the one created later wins.',
-    'If several series match, or the names do not tell which image is the newest, asks on a terminal which one you mean. With more than 20 candidates, or without a terminal, lists them, shows a command that selects the first, and exits with 2. Exits with 5 if nothing matches.',
+    'Names with the same words form a series. Their versions decide which image is newer: 8.10 is newer than 8.9. The update time is ignored. If several series match, or the names do not tell which image is the newest, asks on a terminal which one you mean. With more than 20 candidates, or without a terminal, lists them, shows a command that selects the first, and exits with 2. Exits with 5 if nothing matches.',
   ],
   examples: [
     'imgctl images latest ubuntu server',

@@ -33,7 +33,7 @@ const OPTIONS = [
     value: wholeNumber(1, 100),
   }),
   option('--urls', 'print one image URL per line', { conflicts: ['columns'] }),
-  option('--mine', 'list your own images instead of the catalogue (see: imgctl my-images)', {
+  option('--mine', 'list your own images', {
     conflicts: ['page', 'perPage', 'urls', 'from', 'maxAge'],
   }),
   ...SOURCE_OPTIONS,
@@ -46,8 +46,7 @@ export const imagesList = command({
   aliases: ['ls'],
   summary: 'list and filter images',
   description: [
-    'Lists every matching image, unless you use --limit or --page.',
-    'Numbers match as a whole: 8 matches 8 and 8.10, not 18 or x86_64.',
+    'Lists every matching image, unless you use --limit or --page. Numbers match as a whole: 8 matches 8 and 8.10, not 18 or x86_64.',
   ],
   examples: [
     "imgctl images list --filter 'folder=ubuntu'",

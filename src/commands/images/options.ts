@@ -34,7 +34,7 @@ export const WORDS = {
 
 export const TABLE_OPTIONS = [
   option('--no-header', `omit the header line of tables, ${LINE_FORMAT_LIST}`),
-  option('--no-trunc', 'show tables in full, even if the terminal is too narrow'),
+  option('--no-trunc', 'show tables in full, however narrow the terminal'),
   settingOption(
     '--time <style>',
     'time',
@@ -43,11 +43,10 @@ export const TABLE_OPTIONS = [
 ] as const;
 
 export const VIEW_OPTIONS = [
-  option(
-    '-c, --columns <a,b>',
-    `fields to show, in this order (or all): ${namesOf(IMAGE_COLUMNS).join(', ')}`,
-    { value: anyText({ listed: namesOf(IMAGE_COLUMNS) }), repeatable: true },
-  ),
+  option('-c, --columns <a,b>', 'fields to show, in this order, such as id,path (or all)', {
+    value: anyText({ listed: namesOf(IMAGE_COLUMNS) }),
+    repeatable: true,
+  }),
   {
     ...GET_OPTION,
     value: anyText({ suggested: namesOf(IMAGE_COLUMNS) }),
@@ -58,7 +57,7 @@ export const VIEW_OPTIONS = [
 
 export const FILTER_OPTION = option(
   '-f, --filter <filter>',
-  "show only images that match, such as 'name~ubuntu', 'id>=1100' or folder,in,a,b; repeatable, all must match",
+  "show only images that match, such as 'name~ubuntu' or 'id>=1100'; repeatable, all must match",
   { value: anyText({ from: 'filters' }), repeatable: true },
 );
 
@@ -72,12 +71,12 @@ export const LISTING_OPTIONS = [
   FILTER_OPTION,
   option(
     '-s, --sort <field,direction>',
-    'sort by this field, asc or desc (name:version puts 8.10 after 8.9); repeatable, most significant first',
+    'sort by this field, asc or desc (name:version puts 8.10 after 8.9); repeatable',
     { value: anyText({ from: 'sorts' }), repeatable: true },
   ),
   option(
     '--since <time>',
-    'show only images updated since then: 7d (seven days ago), 2026-11-01 or 2026-11-01T12:00:00Z',
+    'show only images updated since then: 7d (seven days ago) or 2026-11-01',
   ),
   option('-n, --limit <n>', 'show at most n images', { value: wholeNumber(1) }),
   option('--fail-empty', 'exit with 5 if nothing matches'),
@@ -154,7 +153,7 @@ export const SOURCE_OPTIONS = [
   }),
 ] as const;
 
-export const MINE_OPTION = option('--mine', 'read your own images instead of the catalogue', {
+export const MINE_OPTION = option('--mine', 'read your own images', {
   conflicts: ['from', 'maxAge'],
 });
 

@@ -40,7 +40,7 @@ export const validate = command({
   name: 'validate',
   summary: 'check a local OVA or OVF package before an upload',
   description: [
-    'Checks structure, references, sizes, disks and manifest digests. Reads every byte and sends nothing. Each finding has a severity (error or warning), a stable code and a place. Exits with 1 if there are errors. With -q, prints only the codes.',
+    'Checks structure, references, sizes, disks and manifest digests. Reads every byte and sends nothing. Exits with 1 if there are errors. With -q, prints only the codes.',
   ],
   examples: [
     'imgctl validate appliance.ova',

@@ -97,7 +97,7 @@ export const push = command({
   description: [
     'Checks each package as validate does, uploads it, submits one sync, waits for it and prints the new images. With an OVF, push also uploads the files it references. On a terminal, you are prompted for the storage and its credentials if they are not set.',
     'Files are uploaded under a temporary name and renamed when their package is complete. The digests of the manifest are checked during the upload. If one is wrong, nothing of that package becomes visible.',
-    'After a failure, run the same command again. It skips files, and on S3 parts, that are already there. A file known to be in the storage is not read again until either copy changes. Each run submits one sync.',
+    'After a failure, run the same command again. It skips files, and on S3 parts, that are already there. A file known to be in the storage is not read again until either copy changes.',
   ],
   details: [
     'A second push to the same storage from this machine waits for the first, up to --wait-timeout; if that passes, it exits with 1.',

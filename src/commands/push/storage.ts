@@ -47,7 +47,7 @@ function parseSize(text: string): number {
 }
 
 export const UPLOAD_OPTIONS = [
-  option('--part-size <size>', 'size of the parts on S3, such as 16M', {
+  option('--part-size <size>', 'size of the parts on S3', {
     default: '16M',
     value: { type: 'string', parse: parseSize },
   }),

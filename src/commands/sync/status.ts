@@ -123,7 +123,7 @@ export const syncStatus = command({
   name: 'sync-status',
   summary: 'show or follow a sync request',
   description: [
-    'Exits with 1 if the request failed. --list does not contact the service: it shows each state as last checked.',
+    'Exits with 1 if the request failed. --list shows states as last checked, offline.',
   ],
   examples: [
     'imgctl sync-status',
@@ -134,7 +134,7 @@ export const syncStatus = command({
   arguments: [
     {
       name: 'id',
-      description: 'id of the sync request (the last one of this profile)',
+      description: 'id of the sync request (the last of this profile)',
       value: anyText({ from: 'sync-ids' }),
     },
   ],
