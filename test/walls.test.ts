@@ -1,4 +1,4 @@
-// Checks the walls of CONTRIBUTING.md: imports, no import cycles, no hidden inputs; and what commands declare.
+// Checks the walls between the folders of src: imports, no import cycles, no hidden inputs; and what commands declare.
 
 import fs from 'node:fs';
 import path from 'node:path';
