@@ -42,7 +42,7 @@ export const imagesGet = command({
   name: 'get',
   summary: 'show images by id, name, path, label or URL',
   description: [
-    "Reads digits as an id, what begins with http as a URL and with [ as a path, all else as a name, then label. Quote a path: '[images-01] ubuntu/NAME.ova'. If several images match, lists them and exits with 2.",
+    "Digits are read as an id, http... as a URL, [... as a path, anything else as a name, then as a label. Quote a path: '[images-01] ubuntu/NAME.ova'. If several images match, lists them and exits with 2.",
     'With --json, one argument prints an object, several print an array. With --lock, exits with 5 if the image is gone and with 1 if it was replaced; warns if it moved.',
   ],
   examples: [

@@ -46,7 +46,7 @@ export const imagesList = command({
   aliases: ['ls'],
   summary: 'list and filter images',
   description: [
-    'Lists every matching image, unless you use --limit or --page. Numbers match as a whole: 8 matches 8 and 8.10, not 18 or x86_64.',
+    'Lists every match, unless you use --limit or --page. Numbers match as a whole: 8 matches 8 and 8.10, not 18 or x86_64.',
   ],
   examples: [
     "imgctl images list --filter 'folder=ubuntu'",

@@ -34,7 +34,7 @@ export const WORDS = {
 
 export const TABLE_OPTIONS = [
   option('--no-header', `omit the header line of tables, ${LINE_FORMAT_LIST}`),
-  option('--no-trunc', 'show tables in full, however narrow the terminal'),
+  option('--no-trunc', 'show tables in full, even on a narrow terminal'),
   settingOption(
     '--time <style>',
     'time',
