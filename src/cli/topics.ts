@@ -82,8 +82,8 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     `Versions: digits joined by dots, with a letter, sp, rc, alpha or beta that touches them: 22.04, 7.0U3c, SP5, rc1. A v before digits is ignored. Not versions: ${describeHiddenWords()}. Hashes of 7 to 40 hexadecimal digits have no order.`,
     'Series: names with the same words, such as ubuntu-#-server-cloudimg-amd64-#.ova. A version can have any number of parts: 24.04 and 24.04.3 are in one series.',
     'Order: version by version from the left, numbers as numbers: 8.10 is newer than 8.9, and 1.2.3-50 than 1.2-100. A longer version is newer, such as 1.0.1 than 1.0; but alpha, beta and rc are older, such as 1.0-rc1. The update time is ignored. Of two equal names, the one created later wins.',
-    'No guess: "images latest" asks on a terminal, and elsewhere exits with 2, if several series match, a word means different versions of one series, the newest is a pre-release, or versions cannot be compared: 12_2021 and 12_sp3, 1.0 and 1.0b2, 1909 and 21H2, 1.2-3 and 1.2.4.',
-    'Dates with the year last, such as 31.01.2024, do not sort: choose by time, as above. Only numbers count: Leap 42.3 counts as newer than 15.0, rhel810 than rhel94, and 28.02.24 than 15.03.25.',
+    'No guess: "images latest" asks on a terminal (up to 20 candidates), and elsewhere exits with 2, if several series match, a word means different versions of one series, the newest is a pre-release, or versions cannot be compared: 12_2021 and 12_sp3, 1.0 and 1.0b2, 1909 and 21H2, 1.2-3 and 1.2.4.',
+    'Dates with the year last, such as 31.01.2024, do not sort: choose by time. Only numbers count: Leap 42.3 counts as newer than 15.0, rhel810 than rhel94, and 28.02.24 than 15.03.25.',
     'Scripts: --get prints one value or list element per line. If a value is missing, it prints nothing and exits with 5.',
     {
       shell: [
