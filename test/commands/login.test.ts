@@ -319,7 +319,7 @@ async function keychainUser() {
   const user = await newUser({ tokenLimit: 100 });
   const keychain = fakeKeychain('secret-tool');
   const helper = fakeHelper();
-  const env = { PATH: `${helper.PATH}:${keychain.PATH}` };
+  const env = { PATH: `${keychain.PATH}:${helper.PATH}` };
   const imgctl = (line: string | readonly string[], io: FakeIoOptions = {}) =>
     user.imgctl(line, { stdin: 'demo', ...io, env: { ...env, ...io.env } });
   const store = (options = '', stdin = 'demo') => imgctl(`${STORE} ${options}`, { stdin });
