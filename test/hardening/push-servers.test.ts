@@ -21,9 +21,12 @@ const SIZE = Number(process.env.PUSH_MIB || 16) * 2 ** 20;
 const KILLS = Number(process.env.PUSH_KILLS || 5);
 const RACES = Number(process.env.PUSH_RACES || 3);
 const RACE_SIZE = 6 * 2 ** 20;
-/** What the slower push says. moto fails with 500 if an upload was removed, where S3 says NoSuchUpload. */
+/**
+ * What the slower push says. moto fails with 500 if an upload was removed, where S3 says NoSuchUpload, and computes the
+ * ETag of a part without a lock, so it is wrong if another push completes the upload at that moment.
+ */
 const TOLD =
-  /already has a different race|another push removed|it was not removed|another file replaced|failed: PUT .*\(500\)/;
+  /already has a different race|another push removed|it was not removed|another file replaced|failed: PUT .*\(500\)|part 1 has the wrong ETag/;
 /** Milliseconds between two starts. */
 const MAX_GAP = 300;
 /** Pushes at the same time, each with a home of its own. */
