@@ -76,15 +76,16 @@ function dispatch(
   const { endpoint, maxBytes, now } = shared.options;
   const { method, url, signal, timeout, body: content } = request;
   const target = `${url.origin}${url.pathname}`;
+  const check = `check ${endpoint.name}: ${endpoint.show}`;
+  signal.throwIfAborted();
   return new Promise((resolve, reject) => {
-    signal.throwIfAborted();
+    /** Of the connection; undefined while there is none. */
     let controller: { abort(reason: Error): void } | undefined;
-    let ended = false;
-    let status = 0;
-    let headers: Record<string, string> = {};
-    let wireBytes = 0;
-    let heldBytes = 0;
+    let stage = 'waiting for the response';
+    let start: Pick<HttpResponse, 'status' | 'headers'> = { status: 0, headers: {} };
     const chunks: Buffer[] = [];
+    let heldBytes = 0;
+    let ended = false;
 
     const finish = (settle: () => void) => {
       if (ended) return;
@@ -98,64 +99,58 @@ function dispatch(
       finish(() => reject(error));
       controller?.abort(error);
     };
-    const unusable = (message: string, hint: string, cause?: Error) =>
+    const unusable = (message: string, hint: string, cause?: Error) => {
+      const { status } = start;
       fail(new TransportError('bad-answer', message, { hint, status, cause, sent: true }));
+    };
     /** Returns false if the request has ended, also because this is too much. */
     const hold = (chunk: Buffer) => {
       if (ended) return false;
       heldBytes += chunk.length;
       shared.bytesLeft -= chunk.length;
-      if (shared.bytesLeft < 0) {
-        const limit = `larger than ${maxBytes / 2 ** 20} MiB`;
-        const isAlone = heldBytes > maxBytes;
-        const together = `responses from ${url.origin} are ${limit} in total`;
-        unusable(isAlone ? `the response from ${target} is ${limit}` : together, endpoint.reduce);
-      }
-      return !ended;
+      if (shared.bytesLeft >= 0) return true;
+      const limit = `larger than ${maxBytes / 2 ** 20} MiB`;
+      const together = `responses from ${url.origin} are ${limit} in total`;
+      const isAlone = heldBytes > maxBytes;
+      unusable(isAlone ? `the response from ${target} is ${limit}` : together, endpoint.reduce);
+      return false;
     };
-    const waitingFor = () => {
-      if (status !== 0) return 'reading the response';
-      if (isSending) return 'sending';
-      if (controller) return 'waiting for the response';
-      return shared.connector.waitingFor;
-    };
-    const check = `check ${endpoint.name}: ${endpoint.show}`;
-    const timedOut = () => {
+    const timer = setTimeout(() => {
       const missing = content ? 'no progress' : 'no complete response';
-      const message = `${method} ${target}: ${missing} within ${timeout / 1000} s, still ${waitingFor()}`;
+      const waitingFor = controller ? stage : shared.connector.waitingFor;
+      const message = `${method} ${target}: ${missing} within ${timeout / 1000} s, still ${waitingFor}`;
       const hint = `allow more time with --timeout ${Math.ceil(timeout / 500)}s, or ${check}`;
       fail(new TransportError('timeout', message, { hint, sent: controller !== undefined }));
-    };
-    const timer = setTimeout(timedOut, timeout);
-    let isSending = false;
-    const sending = (more: boolean) => {
-      isSending = more;
+    }, timeout);
+    const forget = atAbort(signal, () => fail(signal.reason));
+    const onSending = (more: boolean) => {
+      if (start.status === 0) stage = more ? 'sending' : 'waiting for the response';
       if (!ended) timer.refresh();
     };
-    const forget = atAbort(signal, () => fail(signal.reason));
 
     shared.pool.dispatch(
-      { method: method as 'GET', ...head, ...(content && bodyOf(content, head, sending)) },
+      { method: method as 'GET', ...head, ...(content && bodyOf(content, head, onSending)) },
       {
         onRequestStart(started) {
           controller = started;
           if (ended) started.abort(new Error('aborted'));
         },
-        onResponseStart(_controller, statusCode, rawHeaders) {
-          if (statusCode < 200) return;
-          status = statusCode;
-          headers = joinHeaders(rawHeaders);
+        onResponseStart(_controller, status, headers) {
+          if (status < 200) return;
+          start = { status, headers: joinHeaders(headers) };
+          stage = 'reading the response';
         },
         onResponseData(_controller, chunk) {
-          wireBytes += chunk.length;
           if (hold(chunk)) chunks.push(chunk);
         },
         onResponseEnd() {
-          decode(Buffer.concat(chunks), headers['content-encoding'], hold).then(
-            (body) =>
-              finish(() =>
-                resolve({ method, url, status, headers, body, wireBytes, receivedAt: now() }),
-              ),
+          const received = Buffer.concat(chunks);
+          decode(received, start.headers['content-encoding'], hold).then(
+            (body) => {
+              const wireBytes = received.length;
+              const response = { method, url, ...start, body, wireBytes, receivedAt: now() };
+              finish(() => resolve(response));
+            },
             (error: Error) => unusable(`cannot decode the response from ${target}`, check, error),
           );
         },
@@ -185,18 +180,18 @@ function atAbort(signal: AbortSignal, callback: () => void): () => void {
   };
 }
 
-/** Returns undici's options for a body; calls `sending` with each chunk, and with false at the end. */
+/** Returns undici's options for a body; calls `onSending` with each chunk, and with false at the end. */
 function bodyOf(
   { length, chunks }: RequestBody,
   { headers }: RequestHead,
-  sending: (more: boolean) => void,
+  onSending: (more: boolean) => void,
 ) {
   const follow = async function* () {
     for await (const chunk of chunks()) {
-      sending(true);
+      onSending(true);
       yield chunk;
     }
-    sending(false);
+    onSending(false);
   };
   return {
     // undici takes any iterable, although its types say less.
