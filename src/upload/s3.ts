@@ -258,11 +258,37 @@ async function sendPart(
 
 /** Completes the upload, which makes the object visible, and checks it. */
 async function complete(
-  { s3, name, id, file, hasCrc, tags }: Upload,
+  upload: Upload,
   parts: readonly Digests[],
   replace: boolean,
 ): Promise<string | undefined> {
+  const { s3, name, file, tags } = upload;
   if (!replace && (await findStored(s3, name))) throw conflict(name, s3.address);
+  const { ownTag, failure } = await joinParts(upload, parts, replace);
+  const stored = await findStored(s3, name);
+  // With keys of the storage's own, ETags are no MD5: then only the response has that of the object.
+  const hasMd5 = parts.every(({ md5 }, index) => tags.get(index + 1) === md5);
+  const tag = hasMd5 ? multipartTag(parts) : ownTag;
+  if (stored?.size === file.size) {
+    if (stored.tag === tag) return stored.state;
+    if (tag === undefined && !failure) return undefined;
+  }
+  if (failure) throw stored && !replace ? conflict(name, s3.address) : failure;
+  if (!stored) throw arrivedWrong(name, 'it is missing');
+  const flaw =
+    stored.size === file.size ? `ETag is ${stored.tag || 'missing'}` : `size is ${stored.size}`;
+  // It is surely ours if it has the ETag that the storage gave it when it was completed.
+  const removal = { method: 'DELETE', name, idempotent: true };
+  const isRemoved = stored.tag === ownTag && (await s3.send(removal).then(isSuccess, () => false));
+  throw arrivedWrong(name, `its ${flaw}${isRemoved ? '' : ', and it was not removed'}`);
+}
+
+/** Returns the ETag of the object, or a failure after which it may be there: what is stored says whether it is. */
+async function joinParts(
+  { s3, name, id, hasCrc, tags }: Upload,
+  parts: readonly Digests[],
+  replace: boolean,
+): Promise<{ readonly ownTag?: string | undefined; readonly failure?: ImgctlError }> {
   const list = parts.map(({ md5, crc }, index) => {
     const tag = `<ETag>&quot;${tags.get(index + 1) ?? md5}&quot;</ETag>`;
     const checksum = hasCrc ? `<ChecksumCRC32>${crc}</ChecksumCRC32>` : '';
@@ -272,38 +298,22 @@ async function complete(
     `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${list.join('')}</CompleteMultipartUpload>`,
   );
   const headers = { 'content-type': 'application/xml', ...(!replace && { 'if-none-match': '*' }) };
-  let ownTag: string | undefined;
-  let failure: ImgctlError | undefined;
+  const query = { uploadId: id };
   try {
-    const query = { uploadId: id };
     const request = { method: 'POST', name, query, headers, body, patience: COMPLETION };
-    ownTag = plainTag(textOf(rootOf(await s3.send(request)), 'ETag')) || undefined;
+    const ownTag = plainTag(textOf(rootOf(await s3.send(request)), 'ETag')) || undefined;
     await removeOtherUploads(s3, name, id);
+    return { ownTag };
   } catch (error) {
     if (!(error instanceof ImgctlError)) throw error;
     if (error.status === 412 || error.status === 409) throw conflict(name, s3.address);
     // A later run would continue the upload, which would be refused again.
     if (error.code === 'bad-answer') await abort(s3, name, id).catch(() => {});
-    const isGone = error.code === 'not-found';
+    if (error.code === 'not-found') return { failure: uploadGone(name) };
     const isLost = error instanceof TransportError ? error.sent : error.code === 'server-error';
-    if (!isGone && !isLost) throw error;
-    failure = isGone ? uploadGone(name) : error;
+    if (isLost) return { failure: error };
+    throw error;
   }
-  const stored = await findStored(s3, name);
-  // With keys of the storage's own, ETags are no MD5: then only the response has that of the object.
-  const isMd5 = parts.every(({ md5 }, index) => tags.get(index + 1) === md5);
-  const tag = isMd5 ? multipartTag(parts) : ownTag;
-  const isRight = stored?.size === file.size && (tag ?? stored.tag) === stored.tag;
-  if (isRight && (tag !== undefined || !failure)) return tag && stored.state;
-  // If the response was lost, what is there says whether the upload was completed.
-  if (failure) throw stored && !replace ? conflict(name, s3.address) : failure;
-  if (!stored) throw arrivedWrong(name, 'it is missing');
-  // It is surely ours if it has the ETag that the storage gave it when it was completed.
-  const removal = { method: 'DELETE', name, idempotent: true };
-  const isRemoved = stored.tag === ownTag && (await s3.send(removal).then(isSuccess, () => false));
-  const what =
-    stored.size === file.size ? `ETag is ${stored.tag || 'missing'}` : `size is ${stored.size}`;
-  throw arrivedWrong(name, `its ${what}${isRemoved ? '' : ', and it was not removed'}`);
 }
 
 /** Removes the other unfinished uploads of a file. A push that one of them belongs to ends with a conflict. */

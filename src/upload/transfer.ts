@@ -15,7 +15,12 @@ export interface UploadPackage {
   verify(digests: ReadonlyMap<string, readonly string[]>): Promise<void>;
 }
 
-export interface PlannedFile extends LocalFile, Omit<Comparison, 'state'> {
+/** A file with the name of its package. */
+interface PackagedFile extends LocalFile {
+  readonly package: string;
+}
+
+export interface PlannedFile extends PackagedFile, Omit<Comparison, 'state'> {
   /** `unchanged`: the storage has the same content. `skip`: it has other content, which stays. */
   readonly action: 'upload' | 'replace' | 'unchanged' | 'skip' | 'conflict';
   readonly size: number;
@@ -45,19 +50,19 @@ export async function planPackages(
   const { onConflict } = transfer;
   const different = onConflict === 'fail' ? 'conflict' : onConflict;
   const actions = { absent: 'upload', same: 'unchanged', different } as const;
-  const planFile = async (packageName: string, file: LocalFile): Promise<PlannedFile> => {
+  const planFile = async (file: PackagedFile): Promise<PlannedFile> => {
     onFile(file.name);
-    const { state, ...compared } = await compare(packageName, file, transfer);
+    const { state, ...compared } = await compare(file, transfer);
     return { ...file, ...compared, action: actions[state] };
   };
   const plan: PlannedPackage[] = [];
   const known = new Map<string, PlannedFile>();
   for (const { name, files, verify } of packages) {
     const planned: PlannedFile[] = [];
-    for (const file of files) {
+    for (const file of files.map((each) => ({ ...each, package: name }))) {
       const other = known.get(file.name);
       const action = other && isSent(other) ? 'unchanged' : other?.action;
-      planned.push(other && action ? { ...other, ...file, action } : await planFile(name, file));
+      planned.push(other && action ? { ...other, ...file, action } : await planFile(file));
     }
     // A package is one thing: one file of another version would break it.
     const isSkipped = planned.some(({ action }) => action === 'skip');
@@ -88,12 +93,11 @@ async function withUploadFile<Result>(
 }
 
 /** Compares a file with the storage, unless both are as they were when they were proved equal. */
-function compare(packageName: string, file: LocalFile, transfer: TransferOptions) {
-  const { name } = file;
+function compare(file: PackagedFile, transfer: TransferOptions) {
   return withUploadFile(file, transfer, async (opened) => {
     const { size, source, proof } = opened;
-    const proved = transfer.proofs.find({ package: packageName, name, source });
-    return { size, proof, ...(await transfer.storage.compare(name, opened, proved)) };
+    const proved = transfer.proofs.find({ ...file, source });
+    return { size, proof, ...(await transfer.storage.compare(file.name, opened, proved)) };
   });
 }
 
@@ -108,62 +112,74 @@ export function isSent({ action }: PlannedFile): boolean {
   return action === 'upload' || action === 'replace';
 }
 
+/** A file of a package on its way. */
+interface TransferredFile {
+  readonly file: PlannedFile;
+  /** What is uploaded and not visible yet. */
+  part?: UnpublishedFile | undefined;
+  /** The state of the stored file. */
+  stored: string | undefined;
+}
+
 /**
  * Uploads what the plan says. No file of the package becomes visible before all of them are uploaded and checked.
  * @throws ImgctlError; what was uploaded is removed, unless a later run can continue it
  */
 export async function transferPackage(
-  { name: packageName, files, verify }: PlannedPackage,
+  { files, verify }: PlannedPackage,
   transfer: TransferOptions,
   onProgress: (file: PlannedFile, bytes: number) => void,
 ): Promise<void> {
-  const { storage, proofs, onConflict } = transfer;
-  const isProved = ({ name, proof: source = '', stored = '' }: PlannedFile) =>
-    proofs.find({ package: packageName, name, source }) === stored;
+  const { storage, proofs } = transfer;
+  const isProved = (file: PlannedFile) =>
+    proofs.find({ ...file, source: file.proof ?? '' }) === (file.stored ?? '');
   if (files.every((file) => file.action === 'skip' || isProved(file))) return;
+  const uploads = files.map((file): TransferredFile => ({ file, stored: file.stored }));
   const digests = new Map<string, readonly string[]>();
-  const unpublished = new Map<PlannedFile, UnpublishedFile>();
-  /** The states of the stored files. */
-  const states = new Map(files.map((file) => [file, file.stored]));
-  /** Another push may have been first with the same content, such as one that was killed. */
-  const acceptSame = async (file: PlannedFile, error: unknown): Promise<void> => {
-    if (!hasCode(error, 'conflict')) throw error;
-    const { state, stored } = await compare(packageName, file, transfer);
-    if (state !== 'same') throw error;
-    states.set(file, stored);
-  };
   try {
-    for (const file of files) {
+    for (const upload of uploads) {
+      const { file } = upload;
       await withUploadFile(file, transfer, async (opened) => {
         const count = (bytes: number) => onProgress(file, bytes);
         if (isSent(file)) {
           const put = storage.put(file.name, opened, count);
-          const part = await put.catch((error: unknown) => acceptSame(file, error));
-          if (part) unpublished.set(file, part);
+          upload.part = await put.catch((error: unknown) => acceptSame(upload, error, transfer));
         }
         digests.set(file.path, await opened.digests(count));
       });
     }
     await verify(digests);
-    for (const [file, part] of unpublished) {
-      // Another push may have stored a file of that name meanwhile.
-      const replace = file.action === 'replace' || onConflict === 'replace';
-      transfer.assertHeld();
-      try {
-        states.set(file, await part.publish(replace));
-      } catch (error) {
-        await acceptSame(file, error);
-        await part.discard(error);
-      }
-      unpublished.delete(file);
-    }
+    for (const upload of uploads) await publish(upload, transfer);
   } catch (error) {
-    for (const part of unpublished.values()) await part.discard(error).catch(() => {});
+    for (const { part } of uploads) await part?.discard(error).catch(() => {});
     throw error;
   }
-  for (const file of files) {
-    const { name, proof: source } = file;
-    const stored = states.get(file);
+  for (const { file, stored } of uploads) {
+    const { package: packageName, name, proof: source } = file;
     if (source && stored) proofs.remember({ package: packageName, name, source, stored });
   }
+}
+
+async function publish(upload: TransferredFile, transfer: TransferOptions): Promise<void> {
+  const { part } = upload;
+  if (!part) return;
+  // Another push may have stored a file of that name meanwhile.
+  const replace = upload.file.action === 'replace' || transfer.onConflict === 'replace';
+  transfer.assertHeld();
+  try {
+    upload.stored = await part.publish(replace);
+  } catch (error) {
+    await acceptSame(upload, error, transfer);
+    await part.discard(error);
+  }
+  upload.part = undefined;
+}
+
+/** Another push may have been first with the same content, such as one that was killed. @throws the error otherwise */
+async function acceptSame(upload: TransferredFile, error: unknown, transfer: TransferOptions) {
+  if (!hasCode(error, 'conflict')) throw error;
+  const { state, stored } = await compare(upload.file, transfer);
+  if (state !== 'same') throw error;
+  upload.stored = stored;
+  return undefined;
 }
