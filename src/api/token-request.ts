@@ -76,12 +76,12 @@ function limitOf(response: HttpResponse) {
   const wait = status === 429 ? requestedWait(response) : undefined;
   return {
     /** Token requests left in this window. */
-    remaining: status === 429 ? 0 : wholeNumber(headers['x-ratelimit-remaining']),
+    remaining: status === 429 ? 0 : countOf(headers['x-ratelimit-remaining']),
     /** End of the window, milliseconds since the epoch by this machine's clock, as are all times here. */
     resetsAt: wait === undefined ? reset : receivedAt + wait,
   };
 }
 
-function wholeNumber(text: string | undefined): number | undefined {
+function countOf(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,9}$/.test(text.trim()) ? Number(text) : undefined;
 }

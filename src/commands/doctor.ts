@@ -24,7 +24,7 @@ import { openSharedStore, tokenOfEnvironment, unattendedPassword } from '../sess
 import {
   type CachedToken,
   noValidToken,
-  StoreError,
+  SharedStoreError,
   tokenFolder,
   tokenState,
 } from '../session/token-cache.ts';
@@ -343,7 +343,7 @@ async function storeResult(context: Context, settings: Settings): Promise<Result
     const seal = store.isSealed ? 'tokens are encrypted' : 'tokens are not encrypted';
     return `${address}: reachable, ${seal}`;
   } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
+    if (!(error instanceof SharedStoreError)) throw error;
     const hint = 'check its address, password, permissions and ca-file; see: imgctl help fleet';
     return warning(`cannot use ${address}: ${error.message}`, error.hint ?? hint);
   } finally {

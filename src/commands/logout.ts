@@ -8,7 +8,7 @@ import { ImgctlError, tryOr } from '../errors.ts';
 import { printable } from '../output/text.ts';
 import { openPasswordStore } from '../secrets/keychain.ts';
 import { openSharedStore } from '../session/session.ts';
-import { forgetTokens, StoreError } from '../session/token-cache.ts';
+import { forgetTokens, SharedStoreError } from '../session/token-cache.ts';
 import { counted } from '../words.ts';
 
 export const logout = command({
@@ -73,7 +73,7 @@ async function deleteSharedTokens(context: Context, profiles: readonly Settings[
     try {
       if (await store?.forget()) context.console.success(`Deleted the token in ${address}`);
     } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
+      if (!(error instanceof SharedStoreError)) throw error;
       const message = `cannot delete the token in ${store?.location}: ${error.message}`;
       throw new ImgctlError('unreachable', message, {
         hint: 'when the token store works again, run: imgctl logout --all',

@@ -2,7 +2,7 @@
 
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { ImgctlError } from '../errors.ts';
-import { type ApiResponse, errorResponse, HttpError, send } from './api-request.ts';
+import { type ApiResponse, errorResponse, HttpError, sendResponse } from './api-request.ts';
 
 /** The last one disturbs uploads only. */
 const NAMED_KINDS = ['drop', 'stall', 'html', 'partial'] as const;
@@ -92,5 +92,5 @@ export function sendWithFault(
   // The client may have disconnected in the meantime.
   if (stream.destroyed) return;
   if (fault === 'drop') stream.destroy();
-  else if (fault !== 'stall') send(stream, response);
+  else if (fault !== 'stall') sendResponse(stream, response);
 }

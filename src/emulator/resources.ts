@@ -32,10 +32,10 @@ type Handler = (call: Call) => ApiResponse;
 const RESOURCES: readonly (readonly [path: RegExp, methods: Record<string, Handler>])[] = [
   [/^\/auth\/request-token$/, { POST: ({ tokens, request }) => tokens.requestToken(request) }],
   [/^\/v2$/, { GET: showService }],
-  [/^\/v2\/image$/, { GET: listImages }],
-  [/^\/v2\/image\/([^/]+)$/, { GET: getImage }],
-  [/^\/v2\/user\/image\/vm$/, { GET: listUserImages, PATCH: submitSync }],
-  [/^\/v2\/request\/image_sync\/([^/]+)$/, { GET: getSyncRequest }],
+  [/^\/v2\/image$/, { GET: serveImages }],
+  [/^\/v2\/image\/([^/]+)$/, { GET: serveImage }],
+  [/^\/v2\/user\/image\/vm$/, { GET: serveUserImages, PATCH: acceptSync }],
+  [/^\/v2\/request\/image_sync\/([^/]+)$/, { GET: serveSyncRequest }],
 ];
 
 /** Returns the function that responds to every request of the API. Its errors other than HttpError are defects. */
@@ -71,7 +71,7 @@ export function createRouter(settings: EmulatorSettings, tokens: AccessTokens, s
 }
 
 // Section 4.7 leaves open whether paging, filter and sort work here: the parameters have no effect.
-function listUserImages({ sync, request, user }: Call): ApiResponse {
+function serveUserImages({ sync, request, user }: Call): ApiResponse {
   const data = sync.images(user);
   const image = `${request.baseUrl}/v2/user/image`;
   const list = {
@@ -82,7 +82,7 @@ function listUserImages({ sync, request, user }: Call): ApiResponse {
   return jsonResponse(200, list);
 }
 
-function submitSync({ settings, sync, request, user }: Call): ApiResponse {
+function acceptSync({ settings, sync, request, user }: Call): ApiResponse {
   const { id, status, task_id } = sync.submit(user);
   const url = `${request.baseUrl}/v2/request/image_sync/${id}`;
   settings.log(`mail to ${user}: image sync request ${id} was received; follow it at ${url}`);
@@ -95,13 +95,13 @@ function submitSync({ settings, sync, request, user }: Call): ApiResponse {
   return jsonResponse(202, body, { Location: url });
 }
 
-function getSyncRequest({ sync, user, id }: Call): ApiResponse {
+function serveSyncRequest({ sync, user, id }: Call): ApiResponse {
   const data = sync.get(user, id);
   if (data === undefined) throw new HttpError(404, `There is no image sync request ${id}.`);
   return jsonResponse(200, { data });
 }
 
-function getImage({ images, request, user, id }: Call): ApiResponse {
+function serveImage({ images, request, user, id }: Call): ApiResponse {
   const data = images.find((image) => String(image.id) === id);
   if (data === undefined) throw new HttpError(404, `There is no image ${id}.`);
   const meta = { time: processingTime(request), user };
@@ -109,7 +109,7 @@ function getImage({ images, request, user, id }: Call): ApiResponse {
 }
 
 /** GET /v2/image with filter, sort and paging (section 4.3). */
-function listImages({ images, request, user }: Call): ApiResponse {
+function serveImages({ images, request, user }: Call): ApiResponse {
   const { query, baseUrl, target } = request;
   const filter = singleValue(query, 'filter');
   const sort = singleValue(query, 'sort');

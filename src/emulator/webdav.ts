@@ -98,7 +98,7 @@ async function serveFile(
 }
 
 /** Returns the whole file or one range of it; ignores lists of ranges (RFC 9110, section 14.2). */
-function sendFile(path: string, { size, etag }: StoredFile, range = ''): ApiResponse {
+function sendFile(path: string, { size, etag }: UploadedFile, range = ''): ApiResponse {
   const [, first = '', last = ''] = /^bytes=(\d+)-(\d*)$/.exec(range) ?? [];
   const bound = last === '' ? size : Math.min(Number(last) + 1, size);
   const isRange = first !== '' && Number(first) < bound;
@@ -156,7 +156,7 @@ async function receiveBody(
   }
 }
 
-type StoredFile = NonNullable<Awaited<ReturnType<typeof factsOf>>>;
+type UploadedFile = NonNullable<Awaited<ReturnType<typeof factsOf>>>;
 
 /** Returns undefined if there is no such file. @throws HttpError 403: a link, which is never followed */
 async function factsOf(folder: string, name: string) {
@@ -181,7 +181,7 @@ async function listFolder(folder: string, withFiles: boolean): Promise<ApiRespon
   return multistatus([own, ...files.filter((file) => file !== undefined).map(entryOf)]);
 }
 
-function entryOf({ name, size, modified, etag }: StoredFile): string {
+function entryOf({ name, size, modified, etag }: UploadedFile): string {
   const properties = `<D:resourcetype/><D:getcontentlength>${size}</D:getcontentlength><D:getlastmodified>${modified.toUTCString()}</D:getlastmodified><D:getetag>${escapeXml(etag)}</D:getetag>`;
   return responseOf(`${ROOT}${encodeURIComponent(name)}`, properties);
 }

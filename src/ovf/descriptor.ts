@@ -108,9 +108,9 @@ function readReferences(root: XmlElement, report: Report) {
     const id = identifier(element, 'id', seen, report);
     const href = required(element, 'href', report);
     if (id === null || href === null) return [];
-    const size = wholeNumber(element, 'size', report);
+    const size = numberOf(element, 'size', report);
     /** Bytes per chunk, for a file stored in chunks. */
-    const chunkSize = wholeNumber(element, 'chunkSize', report);
+    const chunkSize = numberOf(element, 'chunkSize', report);
     return { id, href, size, chunkSize, compression: attribute(element, 'compression') };
   });
 }
@@ -166,7 +166,7 @@ function capacityOf(disk: XmlElement, report: Report): number | null {
   const written = required(disk, 'capacity', report);
   // A property sets it at deployment.
   if (written === null || /^\$\{.*\}$/.test(written)) return null;
-  const quantity = wholeNumber(disk, 'capacity', report);
+  const quantity = numberOf(disk, 'capacity', report);
   const unit = attribute(disk, 'capacityAllocationUnits');
   const bytes = bytesPerUnit(unit);
   if (bytes === null) report('unknown-unit', disk, `unknown capacity unit ${unit}`);
@@ -227,7 +227,7 @@ function identifier(
   return id;
 }
 
-function wholeNumber(
+function numberOf(
   element: XmlElement,
   name: string,
   report: Report,
@@ -314,11 +314,11 @@ const MEMORY = '4';
 const ETHERNET = '10';
 const HARD_DISK = '17';
 
-type Item = Hardware & Pick<ReturnType<typeof identityOf>, 'instance' | 'options'>;
+type Item = Hardware & Pick<ReturnType<typeof readItem>, 'instance' | 'options'>;
 
 /** Items with the same instance must differ in bound or deployment options. */
 function readItems(section: XmlElement, declared: DeclaredNames, report: Report): Item[] {
-  const items = childrenOf(section, 'Item', 'StorageItem', 'EthernetPortItem').map(identityOf);
+  const items = childrenOf(section, 'Item', 'StorageItem', 'EthernetPortItem').map(readItem);
   const seen = new Set<string>();
   for (const { element, instance, bound, options } of items) {
     for (const option of options) {
@@ -337,7 +337,7 @@ function readItems(section: XmlElement, declared: DeclaredNames, report: Report)
     .map((item) => ({ ...item, ...readHardware(item.element, declared, report) }));
 }
 
-function identityOf(element: XmlElement) {
+function readItem(element: XmlElement) {
   return {
     element,
     /** Items with the same instance describe the same device. */
@@ -351,7 +351,7 @@ function identityOf(element: XmlElement) {
 function readHardware(item: XmlElement, declared: DeclaredNames, report: Report): Hardware {
   const type = setting(item, 'ResourceType');
   const written = type === PROCESSOR || type === MEMORY ? setting(item, 'VirtualQuantity') : null;
-  const quantity = wholeNumber(item, 'VirtualQuantity', report, written) ?? Number.NaN;
+  const quantity = numberOf(item, 'VirtualQuantity', report, written) ?? Number.NaN;
   const disk = diskOf(item, type, declared, report);
   const network = type === ETHERNET ? setting(item, 'Connection') : null;
   if (network !== null && !declared.networks.has(network)) {

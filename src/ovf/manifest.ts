@@ -104,7 +104,7 @@ function parseLine(line: string) {
 }
 
 /** Larger reads fall out of the processor's cache before they are hashed. */
-const CHUNK = 1024 * 1024;
+const READ_SIZE = 1024 * 1024;
 
 interface ExpectedDigest {
   readonly file: PackageFile;
@@ -138,7 +138,7 @@ export async function computeDigests(
   for (const { file, entry } of expected) {
     const { path, offset: start, size } = file;
     const hash = createHash(entry.algorithm);
-    const range = { start, end: start + size - 1, highWaterMark: CHUNK };
+    const range = { start, end: start + size - 1, highWaterMark: READ_SIZE };
     for await (const chunk of size === 0 ? [] : createReadStream(path, range)) {
       signal?.throwIfAborted();
       hash.update(chunk);

@@ -25,7 +25,7 @@ const MAX_ENTRIES = 200;
 const MUTEX_PATIENCE = 10_000;
 
 /** @throws ImgctlError config: the history is unreadable */
-function readAll(file: string): HistoryEntry[] {
+function readEntries(file: string): HistoryEntry[] {
   try {
     const { requests } = readJsonFile(file) ?? {};
     return Array.isArray(requests) ? requests.filter(isEntry) : [];
@@ -43,7 +43,7 @@ export function readHistory(
   baseUrl: string,
 ): HistoryEntry[] {
   if (directory === undefined) return [];
-  const entries = tryOr(() => readAll(path.join(directory, FILE)), []);
+  const entries = tryOr(() => readEntries(path.join(directory, FILE)), []);
   return entries.filter((entry) => entry.profile === profile && entry.base_url === baseUrl);
 }
 
@@ -59,7 +59,7 @@ export async function remember(
   if (directory === undefined) return;
   const file = path.join(directory, FILE);
   await withMutex(file, MUTEX_PATIENCE, io, async (assertHeld) => {
-    const entries = readAll(file);
+    const entries = readEntries(file);
     const keyOf = ({ profile, base_url, id }: HistoryEntry) => [profile, base_url, id].join('\0');
     const index = entries.findIndex((known) => keyOf(known) === keyOf(entry));
     const known = entries[index];

@@ -25,14 +25,14 @@ export function collectNames(
   for (const element of elements) {
     if (names.size >= MAX_IMAGES) break;
     const { id, name, folder }: JsonObject = Object(element);
-    const text = textOf(name);
+    const text = shortText(name);
     if (!Number.isSafeInteger(id) || text === '') continue;
-    names.set(id as number, [text, textOf(folder)]);
+    names.set(id as number, [text, shortText(folder)]);
   }
   return names;
 }
 
-function textOf(value: unknown): string {
+function shortText(value: unknown): string {
   return typeof value === 'string' && value.length <= MAX_NAME_LENGTH ? value : '';
 }
 

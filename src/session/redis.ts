@@ -5,14 +5,14 @@ import type { RedisAddress } from '../config/definitions.ts';
 import { trustOptions } from '../http/connect.ts';
 import { isCertificateError, reasonOf } from '../http/errors.ts';
 import { builtin } from '../io.ts';
-import { StoreError } from './token-cache.ts';
+import { SharedStoreError } from './token-cache.ts';
 
 /** The replies of RESP 2 but for arrays, which no command of imgctl returns. */
 export type Reply = string | number | null;
 
 interface Waiting {
   resolve(reply: Reply): void;
-  reject(error: StoreError): void;
+  reject(error: SharedStoreError): void;
 }
 
 /** Bytes. The longest reply is a token. */
@@ -23,7 +23,7 @@ export class Redis {
   readonly #socket: net.Socket;
   readonly #waiting: Waiting[] = [];
   #received: Buffer = Buffer.alloc(0);
-  #failure: StoreError | undefined;
+  #failure: SharedStoreError | undefined;
 
   constructor({ tls, host, port }: RedisAddress, ca: string | undefined) {
     const { connect, isIP } = builtin('node:net');
@@ -35,10 +35,10 @@ export class Redis {
     this.#socket.setNoDelay();
     this.#socket.on('data', (chunk) => this.#read(chunk));
     this.#socket.on('error', (error) => this.#fail(networkFailure(error)));
-    this.#socket.on('close', () => this.#fail(new StoreError('the connection was closed')));
+    this.#socket.on('close', () => this.#fail(new SharedStoreError('the connection was closed')));
   }
 
-  /** Sends a command, which waits until the connection is open. @throws StoreError */
+  /** Sends a command, which waits until the connection is open. @throws SharedStoreError */
   send(...words: readonly string[]): Promise<Reply> {
     return new Promise((resolve, reject) => {
       if (this.#failure) return reject(this.#failure);
@@ -49,10 +49,10 @@ export class Redis {
   }
 
   destroy(): void {
-    this.#fail(new StoreError('the connection was closed'));
+    this.#fail(new SharedStoreError('the connection was closed'));
   }
 
-  #fail(error: StoreError): void {
+  #fail(error: SharedStoreError): void {
     this.#failure ??= error;
     this.#socket.destroy();
     for (const { reject } of this.#waiting.splice(0)) reject(this.#failure);
@@ -61,7 +61,8 @@ export class Redis {
   #read(chunk: Buffer): void {
     this.#received = Buffer.concat([this.#received, chunk]);
     while (!this.#failure && this.#takeReply());
-    if (this.#received.length > MAX_REPLY) this.#fail(new StoreError('it sent more than 1 MiB'));
+    if (this.#received.length > MAX_REPLY)
+      this.#fail(new SharedStoreError('it sent more than 1 MiB'));
   }
 
   /** Settles the oldest command with its reply; false if that is not complete yet, or no reply. */
@@ -76,20 +77,22 @@ export class Redis {
     if (this.#received.length < end) return false;
     const [waiting] = this.#waiting;
     if (waiting === undefined || type === undefined) {
-      this.#fail(new StoreError('it sent an unexpected reply'));
+      this.#fail(new SharedStoreError('it sent an unexpected reply'));
       return false;
     }
     this.#waiting.shift();
     const bytes = size < 0 ? null : this.#received.toString('utf8', start, start + size);
-    if (type === '-') waiting.reject(new StoreError(rest.replace(/\.$/, '').slice(0, 120)));
+    if (type === '-') waiting.reject(new SharedStoreError(rest.replace(/\.$/, '').slice(0, 120)));
     else waiting.resolve(type === '$' ? bytes : type === ':' ? Number(rest) : rest);
     this.#received = this.#received.subarray(end);
     return true;
   }
 }
 
-function networkFailure(error: NodeJS.ErrnoException): StoreError {
+function networkFailure(error: NodeJS.ErrnoException): SharedStoreError {
   const { code = '' } = error;
   const isCertificate = isCertificateError(code);
-  return new StoreError(isCertificate ? `no trusted TLS connection: ${code}` : reasonOf(error));
+  return new SharedStoreError(
+    isCertificate ? `no trusted TLS connection: ${code}` : reasonOf(error),
+  );
 }

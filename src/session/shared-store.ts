@@ -13,14 +13,14 @@ import {
   isInForce,
   needsRenewal,
   type RememberedLimit,
-  StoreError,
+  SharedStoreError,
   type TokenCache,
   type TokenRequest,
   type TokenStore,
 } from './token-cache.ts';
 
 /** Milliseconds to connect and log in, and for each command. */
-const TIME_LIMIT = 2_000;
+const REPLY_LIMIT = 2_000;
 /** A process that got no time from a busy machine reads the reply between two slices. */
 const SLICE = 100;
 /** Milliseconds in which the holder of the lock reads the password, and again to request the token. */
@@ -60,7 +60,7 @@ export class SharedStore implements TokenStore {
   readonly #options: SharedStoreOptions;
   readonly #keys: Readonly<Record<'lock' | 'token' | 'limit' | 'check', string>>;
   #connection: Promise<Redis> | undefined;
-  #failure: StoreError | undefined;
+  #failure: SharedStoreError | undefined;
 
   constructor(options: SharedStoreOptions) {
     // The braces put all keys of an account on one node of a cluster.
@@ -132,12 +132,12 @@ export class SharedStore implements TokenStore {
     return shared ? shared.result : this.#options.files.withTokenMutex(request, io);
   }
 
-  /** Deletes the shared token. @returns true if there was one. @throws StoreError */
+  /** Deletes the shared token. @returns true if there was one. @throws SharedStoreError */
   async forget(): Promise<boolean> {
     return (await this.#send(['DEL', this.#keys.token])) === 1;
   }
 
-  /** Connects, writes and reads. @throws StoreError */
+  /** Connects, writes and reads. @throws SharedStoreError */
   async inspect(): Promise<void> {
     await this.#set(this.#keys.check, 'imgctl doctor', 1_000);
     await this.#readToken();
@@ -149,7 +149,7 @@ export class SharedStore implements TokenStore {
     connection?.destroy();
   }
 
-  /** @throws StoreError before the action starts, or if another machine took the lock meanwhile */
+  /** @throws SharedStoreError before the action starts, or if another machine took the lock meanwhile */
   async #withSharedMutex<Result>(
     { reuse, action }: TokenRequest<Result>,
     io: Clock,
@@ -158,7 +158,7 @@ export class SharedStore implements TokenStore {
     const owner = builtin('node:crypto').randomUUID();
     const assertHeld = async () => {
       if ((await this.#send(['EVAL', RENEW, '1', lock, owner, `${LOCK_TIME}`])) === 1) return;
-      throw new StoreError('another machine took its lock');
+      throw new SharedStoreError('another machine took its lock');
     };
     const deadline = io.now() + PATIENCE;
     for (;;) {
@@ -190,7 +190,7 @@ export class SharedStore implements TokenStore {
     const left = Number(await this.#send(['PTTL', lock]));
     if (left === -2 || (left >= 0 && left <= LOCK_TIME)) return;
     const flaw = left < 0 ? 'has no time limit' : `is set for more than ${LOCK_TIME / 1000} s`;
-    throw new StoreError(`its lock ${flaw}`, `delete the key ${lock} in the store`);
+    throw new SharedStoreError(`its lock ${flaw}`, `delete the key ${lock} in the store`);
   }
 
   /** Returns undefined if the store cannot be used. */
@@ -199,7 +199,7 @@ export class SharedStore implements TokenStore {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
+      if (!(error instanceof SharedStoreError)) throw error;
       if (this.#failure === undefined) {
         const message = `cannot use the token store ${this.location}: ${error.message}`;
         this.#options.warn(message, 'using the tokens of this machine; check: imgctl doctor');
@@ -228,7 +228,7 @@ export class SharedStore implements TokenStore {
     const found = await this.#get(this.#keys.token);
     if (found === undefined) return undefined;
     const token = this.#unseal(found.value);
-    if (!isToken(token)) throw new StoreError('it holds something other than a token');
+    if (!isToken(token)) throw new SharedStoreError('it holds something other than a token');
     const now = this.#options.io.now();
     return { token, receivedAt: now, expiresAt: now + found.milliseconds };
   }
@@ -237,15 +237,15 @@ export class SharedStore implements TokenStore {
     const { key } = this.#options;
     if (!text.startsWith(SEALED)) {
       if (key === undefined) return text;
-      throw new StoreError('its token is not encrypted, but a key is set', DELETE);
+      throw new SharedStoreError('its token is not encrypted, but a key is set', DELETE);
     }
     const unsealed = key && unseal(text, this.#keys.token, key);
     if (unsealed !== undefined) return unsealed;
     const message = `its token is encrypted with ${key ? 'another key' : 'a key'}`;
-    throw new StoreError(message, `set the key that encrypted it, or ${DELETE}`);
+    throw new SharedStoreError(message, `set the key that encrypted it, or ${DELETE}`);
   }
 
-  /** @throws StoreError, or the reason of an interrupt */
+  /** @throws SharedStoreError, or the reason of an interrupt */
   async #send(words: readonly string[], signals?: readonly AbortSignal[]): Promise<Reply> {
     this.#connection ??= this.#connect();
     return this.#limit(await this.#connection, words, signals);
@@ -261,7 +261,7 @@ export class SharedStore implements TokenStore {
       io.signal.throwIfAborted();
       // A store without its password does not stop a command either.
       const { message, hint } = asImgctlError(error);
-      throw new StoreError(message, hint);
+      throw new SharedStoreError(message, hint);
     }
     const connection = new Redis(address, ca);
     const { username, database } = address;
@@ -283,8 +283,8 @@ export class SharedStore implements TokenStore {
     const end = new AbortController();
     const expire = async () => {
       const signal = AbortSignal.any([end.signal, ...signals]);
-      for (let time = 0; time < TIME_LIMIT; time += SLICE) await io.sleep(SLICE, signal);
-      throw new StoreError(`no reply within ${TIME_LIMIT / 1000} s`);
+      for (let time = 0; time < REPLY_LIMIT; time += SLICE) await io.sleep(SLICE, signal);
+      throw new SharedStoreError(`no reply within ${REPLY_LIMIT / 1000} s`);
     };
     const reply = connection.send(...words);
     const limit = expire();

@@ -63,7 +63,7 @@ export function isInForce({ receivedAt, resetsAt }: RememberedLimit, now: number
 }
 
 /** A shared store could not be used. The message is the reason; it never holds a secret. */
-export class StoreError extends ImgctlError {
+export class SharedStoreError extends ImgctlError {
   constructor(reason: string, hint?: string) {
     super('unreachable', reason, { hint });
   }

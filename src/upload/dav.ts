@@ -218,7 +218,7 @@ function filesOf(response: HttpResponse, elements: readonly XmlElement[]) {
       const time = httpDate(modified);
       const now = httpDate(date) ?? response.receivedAt;
       return {
-        name: nameOf(textOf(element, 'href') ?? ''),
+        name: nameOfHref(textOf(element, 'href') ?? ''),
         isFolder: findAll(element, 'collection').length > 0,
         size,
         /** Empty if the server has none. Without W/, which Apache drops a second after the last change. */
@@ -231,7 +231,7 @@ function filesOf(response: HttpResponse, elements: readonly XmlElement[]) {
     });
 }
 
-function nameOf(href: string): string {
+function nameOfHref(href: string): string {
   const name = href.replace(/\/$/, '').split('/').at(-1) ?? '';
   return tryOr(() => decodeURIComponent(name), name);
 }

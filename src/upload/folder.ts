@@ -22,7 +22,7 @@ import { proofOf, samePlace, stateOf, type UploadFile } from './upload-file.ts';
 
 const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
-const PIECE = 1024 * 1024;
+const READ_SIZE = 1024 * 1024;
 
 interface Folder {
   readonly root: string;
@@ -109,7 +109,7 @@ async function findStored({ address, fail }: Folder, file: string) {
 }
 
 function digestAt(folder: Folder, file: string): Promise<string> {
-  return digestOf(folder, createReadStream(file, { highWaterMark: PIECE }));
+  return digestOf(folder, createReadStream(file, { highWaterMark: READ_SIZE }));
 }
 
 async function digestOf({ clock }: Folder, chunks: AsyncIterable<Buffer>): Promise<string> {

@@ -31,10 +31,10 @@ export type Proofs = ReturnType<typeof loadProofs>;
  */
 export function loadProofs(file: string | undefined, { system }: Pick<Io, 'system'>) {
   // The last one was made last.
-  const proofs = new Map(readProofs(file, system.uid).map((proof) => [keyOf(proof), proof]));
+  const proofs = new Map(readProofs(file, system.uid).map((proof) => [proofKey(proof), proof]));
   let isChanged = false;
   const find = (sought: Omit<Proof, 'stored'>) => {
-    const proof = proofs.get(keyOf(sought));
+    const proof = proofs.get(proofKey(sought));
     return proof?.source === sought.source ? proof.stored : undefined;
   };
   return {
@@ -42,8 +42,8 @@ export function loadProofs(file: string | undefined, { system }: Pick<Io, 'syste
     find,
     remember(proof: Proof): void {
       if (find(proof) === proof.stored) return;
-      proofs.delete(keyOf(proof));
-      proofs.set(keyOf(proof), proof);
+      proofs.delete(proofKey(proof));
+      proofs.set(proofKey(proof), proof);
       isChanged = true;
     },
     /** Without a place for it, or if it cannot be written, the next push reads the files. */
@@ -59,7 +59,7 @@ export function loadProofs(file: string | undefined, { system }: Pick<Io, 'syste
   };
 }
 
-function keyOf(proof: Pick<Proof, 'package' | 'name'>): string {
+function proofKey(proof: Pick<Proof, 'package' | 'name'>): string {
   return `${proof.package}/${proof.name}`;
 }
 

@@ -6,7 +6,7 @@ import { isSuccess } from '../http/retry.ts';
 import { textOf, type XmlElement } from '../ovf/xml.ts';
 import { CHECK_URL, storageError, xmlOf } from './requests.ts';
 
-export function requireSuccess(response: HttpResponse): HttpResponse {
+export function requireS3Success(response: HttpResponse): HttpResponse {
   if (isSuccess(response)) return response;
   throw s3Error(response);
 }

@@ -9,7 +9,7 @@ import { findAll, textOf, type XmlElement } from '../ovf/xml.ts';
 import { isSettled, readBack } from './read-back.ts';
 import { createRequests, type StorageRequest, streamBody, textBody } from './requests.ts';
 import { chunksOf, createBuffers, type Digests, digestsOf, multipartTag } from './s3-parts.ts';
-import { isEncrypted, notS3, plainTag, requireSuccess, rootOf, s3Code } from './s3-responses.ts';
+import { isEncrypted, notS3, plainTag, requireS3Success, rootOf, s3Code } from './s3-responses.ts';
 import {
   arrivedWrong,
   type Comparison,
@@ -26,7 +26,7 @@ const MIB = 2 ** 20;
 const MAX_PARTS = 10_000;
 /** Bytes. */
 const MAX_KEY = 1_024;
-const MAX_PAGES = 1_000;
+const MAX_LIST_PAGES = 1_000;
 /** Maximum number of bytes of parts in memory. */
 const MAX_BUFFERS = 64 * MIB;
 const MAX_ITEMS = 1_000_000;
@@ -95,7 +95,7 @@ async function compare(
     return { state: 'same', stored: stored.state };
   // The ETag may be no digest, or the parts may have another size.
   return readBack(file, stored, async (headers) =>
-    requireSuccess(await s3.send({ name, headers })),
+    requireS3Success(await s3.send({ name, headers })),
   );
 }
 
@@ -106,7 +106,7 @@ async function put(s3: S3, name: string, file: UploadFile, onProgress: OnBytes) 
   };
   try {
     const parts = await sendParts(upload, onProgress);
-    return { publish: (replace: boolean) => complete(upload, parts, replace), discard };
+    return { publish: (replace: boolean) => finishUpload(upload, parts, replace), discard };
   } catch (error) {
     await discard(error).catch(() => {});
     throw error;
@@ -117,7 +117,7 @@ async function put(s3: S3, name: string, file: UploadFile, onProgress: OnBytes) 
 async function findStored(s3: S3, name: string) {
   const response = await s3.send({ method: 'HEAD', name });
   if (response.status === 404) return undefined;
-  const { headers } = requireSuccess(response);
+  const { headers } = requireS3Success(response);
   const { etag = '', 'last-modified': modified = '', date } = headers;
   const tag = plainTag(etag);
   const size = Number(headers['content-length']);
@@ -174,7 +174,7 @@ async function startUpload(s3: S3, name: string, file: UploadFile): Promise<Uplo
 async function abort(s3: S3, name: string, uploadId: string): Promise<void> {
   const request = { method: 'DELETE', name, query: { uploadId }, idempotent: true };
   const response = await s3.send(request);
-  if (response.status !== 404) requireSuccess(response);
+  if (response.status !== 404) requireS3Success(response);
 }
 
 /**
@@ -250,14 +250,14 @@ async function sendPart(
   };
   const response = await s3.send({ method: 'PUT', name, query, headers, body, idempotent: true });
   if (s3Code(response) === 'NoSuchUpload') throw uploadGone(name);
-  const tag = plainTag(requireSuccess(response).headers.etag);
+  const tag = plainTag(requireS3Success(response).headers.etag);
   if (tag !== md5 && !isEncrypted(response))
     throw arrivedWrong(name, `part ${number} has the wrong ETag`);
   tags.set(number, tag);
 }
 
 /** Completes the upload, which makes the object visible, and checks it. */
-async function complete(
+async function finishUpload(
   upload: Upload,
   parts: readonly Digests[],
   replace: boolean,
@@ -339,7 +339,7 @@ async function* listItems(
   const seen = new Set<string>();
   let next: Query = {};
   let count = 0;
-  while (seen.size < MAX_PAGES && count <= MAX_ITEMS) {
+  while (seen.size < MAX_LIST_PAGES && count <= MAX_ITEMS) {
     const response = await s3.send({ ...request, query: { ...request.query, ...next } });
     if (ends.includes(response.status)) return;
     const root = rootOf(response);
