@@ -28,11 +28,8 @@ export interface PageQuery {
  * @throws ImgctlError bad-answer: not the envelope of sections 2.3 and 2.4
  */
 export async function listImages(send: Send, query: PageQuery, page: number, signal?: AbortSignal) {
-  const parameters = new URLSearchParams();
-  parameters.set('per_page', String(query.perPage));
-  parameters.set('page', String(page));
   // Image objects instead of URLs.
-  parameters.set('expand', '1');
+  const parameters = new URLSearchParams(`per_page=${query.perPage}&page=${page}&expand=1`);
   if (query.filter !== undefined) parameters.set('filter', query.filter);
   if (query.sort !== undefined) parameters.set('sort', query.sort);
   const path = `/v2/image?${parameters.toString().replaceAll('+', '%20')}`;

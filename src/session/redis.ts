@@ -10,18 +10,14 @@ import { SharedStoreError } from './token-cache.ts';
 /** The replies of RESP 2 but for arrays, which no command of imgctl returns. */
 export type Reply = string | number | null;
 
-interface Waiting {
-  resolve(reply: Reply): void;
-  reject(error: SharedStoreError): void;
-}
-
 /** Bytes. The longest reply is a token. */
 const MAX_REPLY = 2 ** 20;
 const CRLF = '\r\n';
 
 export class Redis {
   readonly #socket: net.Socket;
-  readonly #waiting: Waiting[] = [];
+  /** One for each command without a reply, oldest first. */
+  readonly #waiting: ((reply: Reply | SharedStoreError) => void)[] = [];
   #received: Buffer = Buffer.alloc(0);
   #failure: SharedStoreError | undefined;
 
@@ -42,7 +38,9 @@ export class Redis {
   send(...words: readonly string[]): Promise<Reply> {
     return new Promise((resolve, reject) => {
       if (this.#failure) return reject(this.#failure);
-      this.#waiting.push({ resolve, reject });
+      this.#waiting.push((reply) =>
+        reply instanceof SharedStoreError ? reject(reply) : resolve(reply),
+      );
       const parts = words.map((word) => `$${Buffer.byteLength(word)}${CRLF}${word}${CRLF}`);
       this.#socket.write(`*${words.length}${CRLF}${parts.join('')}`);
     });
@@ -55,7 +53,7 @@ export class Redis {
   #fail(error: SharedStoreError): void {
     this.#failure ??= error;
     this.#socket.destroy();
-    for (const { reject } of this.#waiting.splice(0)) reject(this.#failure);
+    for (const settle of this.#waiting.splice(0)) settle(this.#failure);
   }
 
   #read(chunk: Buffer): void {
@@ -65,7 +63,7 @@ export class Redis {
       this.#fail(new SharedStoreError('it sent more than 1 MiB'));
   }
 
-  /** Settles the oldest command with its reply; false if that is not complete yet, or no reply. */
+  /** Settles the oldest command with its reply; false if that is not complete yet. */
   #takeReply(): boolean {
     const lineEnd = this.#received.indexOf(CRLF);
     if (lineEnd === -1) return false;
@@ -75,15 +73,11 @@ export class Redis {
     const size = type === '$' ? Number(rest) : -1;
     const end = size < 0 ? start : start + size + CRLF.length;
     if (this.#received.length < end) return false;
-    const [waiting] = this.#waiting;
-    if (waiting === undefined || type === undefined) {
-      this.#fail(new SharedStoreError('it sent an unexpected reply'));
-      return false;
-    }
-    this.#waiting.shift();
     const bytes = size < 0 ? null : this.#received.toString('utf8', start, start + size);
-    if (type === '-') waiting.reject(new SharedStoreError(rest.replace(/\.$/, '').slice(0, 120)));
-    else waiting.resolve(type === '$' ? bytes : type === ':' ? Number(rest) : rest);
+    const settle = type === undefined ? undefined : this.#waiting.shift();
+    if (!settle) this.#fail(new SharedStoreError('it sent an unexpected reply'));
+    else if (type === '-') settle(new SharedStoreError(rest.replace(/\.$/, '').slice(0, 120)));
+    else settle(type === '$' ? bytes : type === ':' ? Number(rest) : rest);
     this.#received = this.#received.subarray(end);
     return true;
   }

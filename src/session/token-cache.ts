@@ -3,6 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { isToken, MAX_TOKEN_LENGTH } from '../api/auth.ts';
+import type { IssuedToken } from '../api/token-request.ts';
 import type { Account, Settings } from '../config/settings.ts';
 import { errorReason, ImgctlError, isMissing, tryOr } from '../errors.ts';
 import { readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
@@ -11,12 +12,8 @@ import { shortDigest } from '../files/paths.ts';
 import type { Clock, Io } from '../io.ts';
 import type { JsonObject } from '../json.ts';
 
-export interface CachedToken {
-  readonly token: string;
-  /** By this machine's clock, milliseconds since the epoch. */
-  readonly receivedAt: number;
-  readonly expiresAt: number;
-}
+/** Its times are by this machine's clock, milliseconds since the epoch. */
+export type CachedToken = Readonly<Pick<IssuedToken, 'token' | 'receivedAt' | 'expiresAt'>>;
 
 /** Token requests left until `resetsAt`, section 8 of service.md. Times as in CachedToken. */
 export interface RememberedLimit {

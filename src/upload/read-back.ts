@@ -7,16 +7,10 @@ import { PIECE } from './requests.ts';
 import type { Comparison } from './storage.ts';
 import { SETTLED, samePlace, type UploadFile } from './upload-file.ts';
 
-interface StoredFile {
-  readonly state: string | undefined;
-  /** A later change would show in the state. */
-  readonly isSettled: boolean;
-}
-
 /** @param get sends a GET with these headers. @throws ImgctlError for a status that is no success */
 export async function readBack(
   file: UploadFile,
-  { state, isSettled }: StoredFile,
+  stored: { readonly state: string | undefined; readonly isSettled: boolean },
   get: (headers: Readonly<Record<string, string>>) => Promise<HttpResponse>,
 ): Promise<Comparison> {
   const place = samePlace();
@@ -38,7 +32,7 @@ export async function readBack(
       piece = piece.subarray(chunk.length);
     }
   }
-  return { state: 'same', stored: isSettled ? state : undefined };
+  return { state: 'same', stored: stored.isSettled ? stored.state : undefined };
 }
 
 /**

@@ -25,6 +25,7 @@ const ENDPOINT = {
 };
 
 export const CHECK_URL = 'check the upload URL';
+const MOVED = 'if the storage has moved, run: imgctl config set upload-url URL';
 const CHECK_SETTINGS = 'check the user of the storage and its permissions: imgctl config list';
 const TRY_LATER = 'try again later, or ask the administrators of the storage';
 const RAISE_LIMIT = 'ask the administrators of the storage to raise its limit';
@@ -42,20 +43,13 @@ export function createRequests(
   options: StorageOptions,
   authorize: (request: StorageRequest) => Promise<Record<string, string>>,
 ) {
-  const { clock, ca, env, onSecret, onEvent, retries, timeout, userAgent, parallel } = options;
-  const { now, signal, sleep, random } = clock;
+  const { clock, env, onSecret, timeout, userAgent, parallel } = options;
   const { proxy } = chooseProxy(base, env);
   if (proxy) proxySecrets(proxy).forEach(onSecret);
-  const transport = createTransport({
-    origin: base.origin,
-    endpoint: { ...ENDPOINT, show: options.typed ?? ENDPOINT.show },
-    maxBytes: MAX_BYTES,
-    now,
-    onEvent,
-    ca,
-    proxy,
-    connections: parallel + 1,
-  });
+  const endpoint = { ...ENDPOINT, show: options.typed ?? ENDPOINT.show };
+  const limits = { maxBytes: MAX_BYTES, connections: parallel + 1 };
+  const { origin } = base;
+  const transport = createTransport({ ...options, ...clock, ...limits, origin, endpoint, proxy });
   return {
     /**
      * Returns the response of any status but a redirect.
@@ -64,18 +58,15 @@ export function createRequests(
      */
     async send(request: StorageRequest, nextUrl = () => request.url): Promise<HttpResponse> {
       const patience = Math.max(timeout, request.patience ?? 0);
-      const sent = { ...request, headers: {}, timeout: patience, signal };
+      const sent = { ...request, headers: {}, timeout: patience, signal: clock.signal };
       // A signature is valid for some minutes only, so each attempt has its own.
       const send = async () => {
         const headers = { 'user-agent': userAgent, ...(await authorize(request)) };
         return transport.send({ ...sent, headers, url: nextUrl() });
       };
-      const response = await sendWithRetry({ send }, sent, { retries, sleep, random, onEvent });
+      const response = await sendWithRetry({ send }, sent, { ...options, ...clock });
       if (!isRedirect(response)) return response;
-      throw redirectError(
-        response,
-        'if the storage has moved, run: imgctl config set upload-url URL',
-      );
+      throw redirectError(response, MOVED);
     },
     close: transport.close,
   };
