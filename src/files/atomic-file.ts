@@ -10,7 +10,8 @@ import { decodeUtf8, isObject, type JsonObject } from '../json.ts';
 /** Throws unless the mutex that the write needs is still held. */
 export type AssertHeld = () => void;
 
-const MAX_FILE_SIZE = 4 * 2 ** 20;
+/** Bytes of an own file. */
+export const MAX_FILE_SIZE = 4 * 2 ** 20;
 
 // Windows has neither flag. Without O_NONBLOCK opening a named pipe never returns.
 const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
@@ -26,7 +27,6 @@ export function readOwnFile(
   file: string,
   check?: (stat: fs.Stats) => void,
   uid?: number,
-  maxSize = MAX_FILE_SIZE,
 ): string | undefined {
   let descriptor: number;
   try {
@@ -39,7 +39,7 @@ export function readOwnFile(
     const stat = fs.fstatSync(descriptor);
     if (!stat.isFile()) throw new Error('it is not a regular file');
     check?.(stat);
-    if (stat.size > maxSize) throw new Error('it is too large');
+    if (stat.size > MAX_FILE_SIZE) throw new Error('it is too large');
     const isOpen = (stat.mode & 0o077) !== 0 && stat.uid === (uid ?? stat.uid);
     // On a read-only file system: reading it is still right.
     if (isOpen) tryOr(() => fs.fchmodSync(descriptor, 0o600), undefined);

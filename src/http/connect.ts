@@ -16,7 +16,7 @@ type Stage = { waitingFor: string };
 
 export class Connector {
   /** Of the newest connection. */
-  #stage: Stage = { waitingFor: 'connecting' };
+  stage: Stage = { waitingFor: 'connecting' };
   readonly #options: ConnectOptions;
   readonly #sockets = new Set<net.Socket>();
   #closed = false;
@@ -24,11 +24,6 @@ export class Connector {
 
   constructor(options: ConnectOptions) {
     this.#options = options;
-  }
-
-  /** What the newest connection waits for. */
-  get waitingFor(): string {
-    return this.#stage.waitingFor;
   }
 
   /** Opens a connection that the pool asks for, in undici's shape. */
@@ -54,7 +49,7 @@ export class Connector {
     const portNumber = Number(port || (isSecure ? 443 : 80));
     const target = `${net.isIPv6(hostname) ? `[${hostname}]` : hostname}:${portNumber}`;
     const stage: Stage = { waitingFor: 'connecting' };
-    this.#stage = stage;
+    this.stage = stage;
     let socket = proxy
       ? await this.#connectToProxy(proxy, stage)
       : await this.#connectTo(hostname, portNumber, target, stage);

@@ -117,7 +117,7 @@ function dispatch(
     };
     const timer = setTimeout(() => {
       const missing = content ? 'no progress' : 'no complete response';
-      const waitingFor = controller ? stage : shared.connector.waitingFor;
+      const waitingFor = controller ? stage : shared.connector.stage.waitingFor;
       const message = `${method} ${target}: ${missing} within ${timeout / 1000} s, still ${waitingFor}`;
       const hint = `allow more time with --timeout ${Math.ceil(timeout / 500)}s, or ${check}`;
       fail(new TransportError('timeout', message, { hint, sent: controller !== undefined }));

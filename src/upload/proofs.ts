@@ -1,7 +1,7 @@
 // Remembers which files of valid packages were equal to those of a storage, so that they are not read again.
 
 import { ImgctlError, tryOr } from '../errors.ts';
-import { readJsonFile, replaceFile } from '../files/atomic-file.ts';
+import { MAX_FILE_SIZE, readJsonFile, replaceFile } from '../files/atomic-file.ts';
 import type { Io } from '../io.ts';
 import { isObject } from '../json.ts';
 
@@ -20,7 +20,6 @@ interface Proof {
 
 /** The first version knew nothing of packages. */
 const VERSION = 2;
-const MAX_BYTES = 4 * 2 ** 20;
 
 export type Proofs = ReturnType<typeof loadProofs>;
 
@@ -52,7 +51,7 @@ export function loadProofs(file: string | undefined, { system }: Pick<Io, 'syste
       isChanged = false;
       const lines = [...proofs.values()].map((proof) => JSON.stringify(proof));
       let bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 2, 100);
-      while (bytes > MAX_BYTES) bytes -= Buffer.byteLength(lines.shift() ?? '') + 2;
+      while (bytes > MAX_FILE_SIZE) bytes -= Buffer.byteLength(lines.shift() ?? '') + 2;
       const text = `{"version":${VERSION},"proofs":[\n${lines.join(',\n')}\n]}\n`;
       await replaceFile(file, text).catch(() => {});
     },
@@ -67,7 +66,7 @@ function readProofs(file: string | undefined, uid: number | undefined): readonly
   const requireOwn = (stat: { readonly uid: number }) => {
     if (stat.uid !== (uid ?? stat.uid)) throw new ImgctlError('failed', 'it is of another user');
   };
-  const read = () => (file === undefined ? {} : readJsonFile(file, requireOwn, uid, MAX_BYTES));
+  const read = () => (file === undefined ? {} : readJsonFile(file, requireOwn, uid));
   const { version, proofs } = tryOr(read, {}) ?? {};
   // One damaged proof makes all of them doubtful.
   const isWhole = version === VERSION && Array.isArray(proofs) && proofs.every(isProof);

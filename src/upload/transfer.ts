@@ -85,7 +85,7 @@ async function withUploadFile<Result>(
 ): Promise<Result> {
   const opened = await openUploadFile(file, clock);
   try {
-    if (opened.identity !== file.checked) throw changedError(file.path);
+    if (opened.source !== file.checked) throw changedError(file.path);
     return await action(opened);
   } finally {
     await opened.close();

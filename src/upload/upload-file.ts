@@ -21,7 +21,7 @@ export interface LocalFile {
   readonly path: string;
   /** What has a digest in a manifest. */
   readonly regions: readonly Region[];
-  /** Its identity when its package was checked. */
+  /** Its state when its package was checked. */
   readonly checked: string | undefined;
 }
 
@@ -57,7 +57,7 @@ export async function openUploadFile(
   };
   const handle = await open(path).catch(fail);
   const stats = await handle.stat({ bigint: true }).catch(fail);
-  const identity = identityOf(stats);
+  const source = stateOf(stats);
   const size = Number(stats.size);
   let known: readonly string[] | undefined = regions.length === 0 ? [] : undefined;
 
@@ -96,9 +96,8 @@ export async function openUploadFile(
 
   return {
     size,
-    identity,
-    /** Differs after every change of the file. */
-    source: stateOf(stats),
+    /** Its state: differs after every change of the file. */
+    source,
     /** The same, unless a change while it is read, or later, may not show in it. */
     proof: proofOf(stats, now()),
     read,
@@ -113,7 +112,7 @@ export async function openUploadFile(
         position += length;
         onProgress(position);
       }
-      if (identityOf(await handle.stat({ bigint: true })) !== identity) throw changedError(path);
+      if (stateOf(await handle.stat({ bigint: true })) !== source) throw changedError(path);
       return known ?? [];
     },
     close: () => handle.close(),
@@ -122,12 +121,7 @@ export async function openUploadFile(
 
 type State = Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>;
 
-/** Returns what differs after every change of a file, and for another file. */
-export function identityOf(stats: State & Pick<BigIntStats, 'dev'>): string {
-  return `${stats.dev}:${stateOf(stats)}`;
-}
-
-/** Returns the same, but it stays when the file system is mounted again. */
+/** Returns what differs after every change of a file, and for another file; it stays when the file system is mounted again. */
 export function stateOf({ ino, size, mtimeNs, ctimeNs }: State): string {
   return [ino, size, mtimeNs, ctimeNs].join(':');
 }

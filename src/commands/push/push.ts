@@ -264,7 +264,7 @@ async function checkPackages(context: Context, files: readonly string[]): Promis
 
 async function uploadOf(file: string, { files, expected }: CheckedPackage): Promise<UploadPackage> {
   const { digestFindings } = await import('../../ovf/manifest.ts');
-  const { identityOf } = await import('../../upload/upload-file.ts');
+  const { stateOf } = await import('../../upload/upload-file.ts');
   const distinct = new Map(files.map((each) => [each.path, each]));
   return {
     name: path.basename(file),
@@ -274,7 +274,7 @@ async function uploadOf(file: string, { files, expected }: CheckedPackage): Prom
         return { offset, size, algorithm: entry.algorithm.toLowerCase() };
       });
       const stats = statSync(each.path, { bigint: true, throwIfNoEntry: false });
-      return { name: each.name, path: each.path, regions, checked: stats && identityOf(stats) };
+      return { name: each.name, path: each.path, regions, checked: stats && stateOf(stats) };
     }),
     async verify(digests) {
       const next = new Map([...digests].map(([each, list]) => [each, [...list]]));
