@@ -74,14 +74,11 @@ function limitOf(response: HttpResponse) {
   const { headers, status, receivedAt } = response;
   const reset = rateLimitReset(response);
   const wait = status === 429 ? requestedWait(response) : undefined;
+  const left = /^\d{1,9}$/.exec(headers['x-ratelimit-remaining']?.trim() ?? '');
   return {
     /** Token requests left in this window. */
-    remaining: status === 429 ? 0 : countOf(headers['x-ratelimit-remaining']),
+    remaining: status === 429 ? 0 : left ? Number(left) : undefined,
     /** End of the window, milliseconds since the epoch by this machine's clock, as are all times here. */
     resetsAt: wait === undefined ? reset : receivedAt + wait,
   };
-}
-
-function countOf(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,9}$/.test(text.trim()) ? Number(text) : undefined;
 }

@@ -30,7 +30,12 @@ export class Redis {
       : connect({ host, port });
     this.#socket.setNoDelay();
     this.#socket.on('data', (chunk) => this.#read(chunk));
-    this.#socket.on('error', (error) => this.#fail(networkFailure(error)));
+    this.#socket.on('error', (error: NodeJS.ErrnoException) => {
+      const { code = '' } = error;
+      const isCertificate = isCertificateError(code);
+      const reason = isCertificate ? `no trusted TLS connection: ${code}` : reasonOf(error);
+      this.#fail(new SharedStoreError(reason));
+    });
     this.#socket.on('close', () => this.#fail(new SharedStoreError('the connection was closed')));
   }
 
@@ -81,12 +86,4 @@ export class Redis {
     this.#received = this.#received.subarray(end);
     return true;
   }
-}
-
-function networkFailure(error: NodeJS.ErrnoException): SharedStoreError {
-  const { code = '' } = error;
-  const isCertificate = isCertificateError(code);
-  return new SharedStoreError(
-    isCertificate ? `no trusted TLS connection: ${code}` : reasonOf(error),
-  );
 }

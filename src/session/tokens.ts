@@ -139,24 +139,15 @@ export class Tokens implements TokenSource {
         if (!hasCode(error, 'rate-limited')) throw error;
         const limit = await store.readLimit(io.now());
         if (limit?.remaining !== 0 || limit.resetsAt > deadline) throw error;
-        onWait?.(limit.resetsAt - io.now());
-        const found = await this.#waitUntil(limit.resetsAt, request);
-        if (found !== undefined) return found;
+        const left = () => limit.resetsAt - io.now();
+        onWait?.(left());
+        while (left() > 0) {
+          await io.sleep(Math.min(left(), LOOK_INTERVAL), io.signal);
+          const found = await request.reuse();
+          if (found !== undefined) return found;
+        }
       }
     }
-  }
-
-  async #waitUntil<Result>(
-    end: number,
-    { reuse }: TokenRequest<Result>,
-  ): Promise<Result | undefined> {
-    const { io } = this.#options;
-    for (let left = end - io.now(); left > 0; left = end - io.now()) {
-      await io.sleep(Math.min(left, LOOK_INTERVAL), io.signal);
-      const found = await reuse();
-      if (found !== undefined) return found;
-    }
-    return undefined;
   }
 
   async #request(password: string, hint: string, ignoreLimit = false): Promise<IssuedToken> {

@@ -59,17 +59,14 @@ export function createBuffers(
   const free: Buffer[] = [];
   let created = 0;
   let current: Buffer | undefined;
-  const next = async () => {
-    while (free.length === 0 && created === count) await waitForRelease();
-    if (free.length === 0) {
-      created += 1;
-      free.push(Buffer.allocUnsafe(Math.min(partSize, fileSize)));
-    }
-    return free.pop() as Buffer;
-  };
   const place: Place = async (position, left) => {
+    while (!current && free.length === 0 && created === count) await waitForRelease();
+    current ??= free.pop();
+    if (!current) {
+      created += 1;
+      current = Buffer.allocUnsafe(Math.min(partSize, fileSize));
+    }
     const offset = position % partSize;
-    current ??= await next();
     return current.subarray(offset, offset + left);
   };
   return {

@@ -50,19 +50,19 @@ export async function planPackages(
   const { onConflict } = transfer;
   const different = onConflict === 'fail' ? 'conflict' : onConflict;
   const actions = { absent: 'upload', same: 'unchanged', different } as const;
-  const planFile = async (file: PackagedFile): Promise<PlannedFile> => {
-    onFile(file.name);
-    const { state, ...compared } = await compare(file, transfer);
-    return { ...file, ...compared, action: actions[state] };
-  };
   const plan: PlannedPackage[] = [];
   const known = new Map<string, PlannedFile>();
   for (const { name, files, verify } of packages) {
     const planned: PlannedFile[] = [];
     for (const file of files.map((each) => ({ ...each, package: name }))) {
       const other = known.get(file.name);
-      const action = other && isSent(other) ? 'unchanged' : other?.action;
-      planned.push(other && action ? { ...other, ...file, action } : await planFile(file));
+      if (other) {
+        planned.push({ ...other, ...file, action: isSent(other) ? 'unchanged' : other.action });
+        continue;
+      }
+      onFile(file.name);
+      const { state, ...compared } = await compare(file, transfer);
+      planned.push({ ...file, ...compared, action: actions[state] });
     }
     // A package is one thing: one file of another version would break it.
     const isSkipped = planned.some(({ action }) => action === 'skip');
