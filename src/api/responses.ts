@@ -82,12 +82,11 @@ const MAX_ERROR_BYTES = 64 * 1024;
 export function serviceMessage(body: Buffer): string | undefined {
   const value = body.length > MAX_ERROR_BYTES ? undefined : parseJson(body, true).value;
   if (!isObject(value)) return undefined;
-  for (const candidate of [value.message, value.error, value.detail]) {
-    if (typeof candidate === 'string' && candidate.trim() !== '') {
-      return candidate.trim().slice(0, 500).replace(/\.$/, '');
-    }
-  }
-  return undefined;
+  const texts = [value.message, value.error, value.detail].filter(
+    (text) => typeof text === 'string',
+  );
+  const reason = texts.map((text) => text.trim()).find((text) => text !== '');
+  return reason?.slice(0, 500).replace(/\.$/, '');
 }
 
 /** Says that the body is a web page, and which proxy may have made it; undefined if it is none. */

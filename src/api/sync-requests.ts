@@ -121,12 +121,9 @@ function requestIn(body: JsonObject): JsonObject {
 }
 
 function findId(record: JsonObject): SyncId | undefined {
-  for (const candidate of [...requestsIn(record).map(({ id }) => id), record.request_id]) {
-    const id = identifier(candidate);
-    if (id !== undefined) return id;
-  }
+  const ids = [...requestsIn(record).map(({ id }) => id), record.request_id].map(identifier);
   const links = isObject(record._links) ? record._links.request : undefined;
-  return idOfUrl(Array.isArray(links) ? links[0] : links);
+  return ids.find((id) => id !== undefined) ?? idOfUrl(Array.isArray(links) ? links[0] : links);
 }
 
 /** Returns the last path segment; one without a digit names the list of all requests. */

@@ -84,20 +84,15 @@ function readSparseHeader(head: Buffer, report: ReportDisk): SparseHeader | null
 
 function headerProblem(header: SparseHeader): string | undefined {
   const { version, capacity, grainSize, tableEntries } = header;
-  const isCapacityValid = capacity > 0 && Number.isSafeInteger(capacity * SECTOR);
   const isGrainValid = grainSize >= 8 && Number.isInteger(Math.log2(grainSize));
-  const checks: readonly (readonly [valid: boolean, problem: string])[] = [
-    [header.newlinesIntact, 'corrupted by a transfer in text mode'],
-    [version >= 1 && version <= 3, `unknown version ${version}`],
-    [isCapacityValid, `invalid capacity of ${capacity} sectors`],
-    [isGrainValid, `invalid grain size of ${grainSize} sectors`],
-    [
-      tableEntries >= 1 && tableEntries <= MAX_ENTRIES,
-      `invalid grain table of ${tableEntries} entries`,
-    ],
-    [header.grainDirectory !== 0, 'no grain directory'],
-  ];
-  return checks.find(([valid]) => !valid)?.[1];
+  if (!header.newlinesIntact) return 'corrupted by a transfer in text mode';
+  if (version < 1 || version > 3) return `unknown version ${version}`;
+  if (capacity === 0 || !Number.isSafeInteger(capacity * SECTOR))
+    return `invalid capacity of ${capacity} sectors`;
+  if (!isGrainValid) return `invalid grain size of ${grainSize} sectors`;
+  if (tableEntries < 1 || tableEntries > MAX_ENTRIES)
+    return `invalid grain table of ${tableEntries} entries`;
+  return header.grainDirectory === 0 ? 'no grain directory' : undefined;
 }
 
 function checkAgainstDescriptor(
