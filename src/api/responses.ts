@@ -199,22 +199,17 @@ export const MAX_PAGES = 10_000;
  * @throws ImgctlError incomplete-list: the pages lead back to one already read, or do not end
  */
 export function nextPage(response: HttpResponse, visited: ReadonlySet<string>): URL | undefined {
-  const next = nextUrl(response);
-  if (next === undefined) return undefined;
+  const { value } = parseJson(response.body, true);
+  const meta = isObject(value) ? value.meta : undefined;
+  const pages = isObject(meta) ? meta.pages : undefined;
+  const next = isObject(pages) ? pages.next_url : undefined;
+  if (typeof next !== 'string' || !URL.canParse(next, response.url.href)) return undefined;
   const url = new URL(response.url);
-  url.search = next.search;
+  url.search = new URL(next, response.url).search;
   const repeats = visited.has(url.search);
   if (!repeats && visited.size < MAX_PAGES) return url;
   const reason = repeats ? 'next_url leads back to a page already read' : `${MAX_PAGES} were read`;
   throw new ImgctlError('incomplete-list', `the pages do not end: ${reason}`, {
     hint: 'run the command again',
   });
-}
-
-function nextUrl({ body, url }: HttpResponse): URL | undefined {
-  const { value } = parseJson(body, true);
-  const meta = isObject(value) ? value.meta : undefined;
-  const pages = isObject(meta) ? meta.pages : undefined;
-  const next = isObject(pages) ? pages.next_url : undefined;
-  return typeof next === 'string' && URL.canParse(next, url.href) ? new URL(next, url) : undefined;
 }

@@ -96,10 +96,7 @@ export function errorResponse({ status, message, headers }: HttpError): ApiRespo
 }
 
 /** Sends the whole response; node:http drops the body for a HEAD request. */
-export function sendResponse(
-  stream: ServerResponse,
-  { status, headers, body, file }: ApiResponse,
-): void {
+export function sendResponse(stream: ServerResponse, { status, headers, body, file }: ApiResponse) {
   const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
   stream.writeHead(status, { ...COMMON_HEADERS, ...headers, ...length });
   if (file === undefined || stream.req.method === 'HEAD') stream.end(body);

@@ -4,7 +4,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { lstat, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Image } from '../api/types.ts';
 import { readPackage } from '../ovf/package.ts';
 import { serviceTimestamp, toImage } from './sample-images.ts';
@@ -153,7 +153,7 @@ async function scanUploads(folder: string | undefined, signal: AbortSignal): Pro
   const present = names.filter((name) => /\.(ova|ovf)$/i.test(name));
   for (const name of present) {
     try {
-      await scanPackage(folder, name, scan, signal);
+      await scanPackage(join(folder, name), scan, signal);
     } catch (error) {
       errors.push(`${name}: cannot be read (${problemOf(error)})`);
     }
@@ -161,17 +161,12 @@ async function scanUploads(folder: string | undefined, signal: AbortSignal): Pro
   return { ...scan, present: new Set(present) };
 }
 
-async function scanPackage(
-  folder: string,
-  name: string,
-  { packages, errors, warnings }: Scan,
-  signal: AbortSignal,
-): Promise<void> {
-  const path = join(folder, name);
+async function scanPackage(path: string, scan: Scan, signal: AbortSignal): Promise<void> {
+  const name = basename(path);
   if ((await lstat(path)).isSymbolicLink()) throw new Error(A_LINK);
   const { kind, files, findings } = await readPackage(path, { signal });
   for (const { severity, code, place, message } of findings) {
-    const lines = severity === 'error' ? errors : warnings;
+    const lines = severity === 'error' ? scan.errors : scan.warnings;
     const where = place.startsWith(name) ? place : `${name}, ${place}`;
     lines.push(
       `${severity} in ${where.replace(/, byte (\d+)$/, ' at byte $1')}: ${message} (${code})`,
@@ -179,10 +174,10 @@ async function scanPackage(
   }
   const own = kind === 'ova' ? [name] : files.map((file) => file.name);
   if (findings.some(({ severity }) => severity === 'error')) return;
-  const states = await Promise.all(own.map((file) => lstat(join(folder, file))));
+  const states = await Promise.all(own.map((file) => lstat(join(dirname(path), file))));
   if (states.some((stats) => stats.isSymbolicLink())) throw new Error(A_LINK);
   const version = states.map(({ mtimeMs, size }) => `${mtimeMs}:${size}`).join(' ');
-  packages.push({ name, version });
+  scan.packages.push({ name, version });
 }
 
 function problemOf(error: unknown): string {

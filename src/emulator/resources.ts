@@ -173,11 +173,7 @@ function singleValue(query: URLSearchParams, name: string): string | undefined {
   return value;
 }
 
-function positiveInteger(
-  query: URLSearchParams,
-  name: string,
-  maximum: number,
-): number | undefined {
+function positiveInteger(query: URLSearchParams, name: string, maximum: number) {
   const text = singleValue(query, name);
   if (text === undefined) return undefined;
   const value = Number(text);

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { tryOr } from '../errors.ts';
 import { basicCredentials } from './access-tokens.ts';
 import { type ApiRequest, type ApiResponse, HttpError } from './api-request.ts';
@@ -42,7 +42,7 @@ export function createStorage({ uploads, users }: EmulatorSettings) {
     const stats = await lstat(folder).catch(() => undefined);
     if (!stats?.isDirectory()) throw new HttpError(403, 'The upload folder is not a folder.');
     const name = path.slice(ROOT.length);
-    if (name !== '') return serveFile(folder, fileName(name), incoming, fault);
+    if (name !== '') return serveFile(join(folder, fileName(name)), incoming, fault);
     if (method !== 'PROPFIND') throw notAllowed(method);
     return listFolder(folder, incoming.headers.depth !== '0');
   };
@@ -58,40 +58,34 @@ function fileName(encoded: string): string {
   return name;
 }
 
-async function serveFile(
-  folder: string,
-  name: string,
-  incoming: IncomingMessage,
-  fault: FaultKind | undefined,
-): Promise<ApiResponse> {
+async function serveFile(path: string, incoming: IncomingMessage, fault?: FaultKind) {
   const { method = '', headers } = incoming;
   if (!METHODS.split(', ').includes(method)) throw notAllowed(method);
-  const path = join(folder, name);
-  const file = await factsOf(folder, name);
+  const file = await factsOf(path);
   if (method === 'PUT') {
     // Stored as the whole file, a part would replace it (RFC 9110, section 14.5).
     if ('content-range' in headers) throw new HttpError(400, 'Parts are not supported.');
-    await receiveBody(folder, name, incoming, fault);
+    await receiveBody(path, incoming, fault);
     return { status: file ? 204 : 201 };
   }
-  if (!file) throw new HttpError(404, `There is no file ${name}.`);
+  if (!file) throw new HttpError(404, `There is no file ${basename(path)}.`);
   if (method === 'PROPFIND') return multistatus([entryOf(file)]);
   if (method === 'DELETE') {
     await rm(path);
     return { status: 204 };
   }
   if (method === 'MOVE') {
-    const target = destinationOf(headers);
+    const target = join(dirname(path), destinationOf(headers));
     if (headers.overwrite === 'F') {
       // Unlike a rename after a look, a link never replaces the file of a request that came at the same time.
-      await link(path, join(folder, target)).catch(() => {
-        throw new HttpError(412, `There is a file ${target}.`);
+      await link(path, target).catch(() => {
+        throw new HttpError(412, `There is a file ${basename(target)}.`);
       });
       await rm(path);
       return { status: 201 };
     }
-    const existing = await factsOf(folder, target);
-    await rename(path, join(folder, target));
+    const existing = await factsOf(target);
+    await rename(path, target);
     return { status: existing ? 204 : 201 };
   }
   return sendFile(path, file, headers.range);
@@ -127,14 +121,9 @@ function destinationOf({ destination, host }: IncomingHttpHeaders): string {
 }
 
 /** Replaces a file by the body, all at once; with some faults it has what has arrived so far, and keeps it. */
-async function receiveBody(
-  folder: string,
-  name: string,
-  incoming: IncomingMessage,
-  fault: FaultKind | undefined,
-): Promise<void> {
+async function receiveBody(path: string, incoming: IncomingMessage, fault?: FaultKind) {
   const isVisible = fault?.type === 'partial' || fault?.type === 'drop-after';
-  const target = join(folder, isVisible ? name : `.${randomUUID()}`);
+  const target = isVisible ? path : join(dirname(path), `.${randomUUID()}`);
   const handle = await open(target, 'w');
   let received = 0;
   try {
@@ -146,7 +135,7 @@ async function receiveBody(
     }
     await handle.close();
     if (fault?.type === 'late') throw new HttpError(fault.status, 'Fault injected after the body.');
-    if (!isVisible) await rename(target, join(folder, name));
+    if (!isVisible) await rename(target, path);
   } catch (error) {
     await handle.close();
     if (!isVisible) await rm(target, { force: true });
@@ -159,8 +148,9 @@ async function receiveBody(
 type UploadedFile = NonNullable<Awaited<ReturnType<typeof factsOf>>>;
 
 /** Returns undefined if there is no such file. @throws HttpError 403: a link, which is never followed */
-async function factsOf(folder: string, name: string) {
-  const stats = await lstat(join(folder, name)).catch(() => undefined);
+async function factsOf(path: string) {
+  const name = basename(path);
+  const stats = await lstat(path).catch(() => undefined);
   if (stats === undefined) return undefined;
   if (!stats.isFile()) throw new HttpError(403, `${name} is not a regular file.`);
   const { size, mtime: modified } = stats;
@@ -175,7 +165,7 @@ async function factsOf(folder: string, name: string) {
 async function listFolder(folder: string, withFiles: boolean): Promise<ApiResponse> {
   const names = withFiles ? await readdir(folder) : [];
   const files = await Promise.all(
-    names.sort().map((name) => factsOf(folder, name).catch(() => undefined)),
+    names.sort().map((name) => factsOf(join(folder, name)).catch(() => undefined)),
   );
   const own = responseOf(ROOT, '<D:resourcetype><D:collection/></D:resourcetype>');
   return multistatus([own, ...files.filter((file) => file !== undefined).map(entryOf)]);

@@ -93,11 +93,7 @@ interface WriteOptions {
   readonly keepsOwner?: boolean;
 }
 
-export function writeJsonFile(
-  file: string,
-  value: JsonObject,
-  options?: WriteOptions,
-): Promise<void> {
+export function writeJsonFile(file: string, value: JsonObject, options?: WriteOptions) {
   return replaceFile(file, `${JSON.stringify(value, undefined, '\t')}\n`, options);
 }
 

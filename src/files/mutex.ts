@@ -77,12 +77,7 @@ export async function withMutexIfPossible<Result>(
 }
 
 /** Returns the holder's file. */
-async function acquire(
-  folder: string,
-  patience: number,
-  io: Clock,
-  onWait?: () => void,
-): Promise<string> {
+async function acquire(folder: string, patience: number, io: Clock, onWait?: () => void) {
   makeFolder(path.dirname(folder));
   const own = path.join(folder, builtin('node:crypto').randomUUID());
   let seen = '';

@@ -169,12 +169,7 @@ export function proxyFailure(
 }
 
 /** The proxy responded itself, with an error status. */
-export function proxyRefusal(
-  proxy: HttpProxy,
-  target: string,
-  status: number,
-  sent: boolean,
-): TransportError {
+export function proxyRefusal(proxy: HttpProxy, target: string, status: number, sent: boolean) {
   // tinyproxy responds with 401 to wrong credentials, and 407 only if there are none.
   const hint =
     status === 407 || status === 401

@@ -181,13 +181,9 @@ function atAbort(signal: AbortSignal, callback: () => void): () => void {
 }
 
 /** Returns undici's options for a body; calls `onSending` with each chunk, and with false at the end. */
-function bodyOf(
-  { length, chunks }: RequestBody,
-  { headers }: RequestHead,
-  onSending: (more: boolean) => void,
-) {
+function bodyOf(body: RequestBody, { headers }: RequestHead, onSending: (more: boolean) => void) {
   const follow = async function* () {
-    for await (const chunk of chunks()) {
+    for await (const chunk of body.chunks()) {
       onSending(true);
       yield chunk;
     }
@@ -196,7 +192,7 @@ function bodyOf(
   return {
     // undici takes any iterable, although its types say less.
     body: follow() as unknown as Uint8Array,
-    headers: { ...headers, 'content-length': `${length}` },
+    headers: { ...headers, 'content-length': `${body.length}` },
   };
 }
 
@@ -209,11 +205,7 @@ function joinHeaders(raw: Record<string, string | string[] | undefined>): Record
 }
 
 /** Decodes a body outside of this thread, chunk by chunk, as long as `hold` returns true. */
-async function decode(
-  body: Buffer,
-  coding: string | undefined,
-  hold: (chunk: Buffer) => boolean,
-): Promise<Buffer> {
+async function decode(body: Buffer, coding: string | undefined, hold: (chunk: Buffer) => boolean) {
   const encoding = coding?.trim().toLowerCase();
   if (encoding === undefined || encoding === 'identity' || body.length === 0) return body;
   const isGzip = encoding === 'gzip' || encoding === 'x-gzip';

@@ -213,12 +213,7 @@ function required(element: XmlElement, name: string, report: Report): string | n
 }
 
 /** Returns a required identifier and reports one that was seen before. */
-function identifier(
-  element: XmlElement,
-  name: string,
-  seen: Set<string>,
-  report: Report,
-): string | null {
+function identifier(element: XmlElement, name: string, seen: Set<string>, report: Report) {
   const id = required(element, name, report);
   if (id !== null && seen.has(id)) {
     report('duplicate-id', element, `another ${element.name} has the identifier ${id}`);
@@ -375,12 +370,8 @@ function readHardware(item: XmlElement, declared: DeclaredNames, report: Report)
  * Returns the disk of a host resource: `ovf:/disk/<id>`, in drafts `ovf://disk/<id>`, in oVirt the disk's file. Those
  * of other devices can be anything.
  */
-function diskOf(
-  item: XmlElement,
-  type: string | null,
-  { disks, files, ovirtDisks }: DeclaredNames,
-  report: Report,
-): string | null {
+function diskOf(item: XmlElement, type: string | null, declared: DeclaredNames, report: Report) {
+  const { disks, files, ovirtDisks } = declared;
   const text = setting(item, 'HostResource');
   if (text === null) return null;
   const [, kind, id = ''] = /^(?:ovf:)?\/{1,2}(disk|file)\/(.+)$/.exec(text) ?? [];

@@ -95,11 +95,7 @@ function headerProblem(header: SparseHeader): string | undefined {
   return header.grainDirectory === 0 ? 'no grain directory' : undefined;
 }
 
-function checkAgainstDescriptor(
-  header: SparseHeader,
-  disk: Disk | undefined,
-  report: ReportDisk,
-): void {
+function checkAgainstDescriptor(header: SparseHeader, disk: Disk | undefined, report: ReportDisk) {
   const { streamOptimized, createType } = header;
   const declared = disk?.format?.split('#')[1] ?? '';
   if (declared.toLowerCase() === STREAM_OPTIMIZED.toLowerCase() && !streamOptimized) {

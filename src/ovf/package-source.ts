@@ -218,12 +218,7 @@ function isRegularFile(name: string, type: string, findings: FindingList): boole
 }
 
 /** Checks that a second zero block follows the first, and then only some zeros. */
-async function checkEnd(
-  archiveSize: number,
-  offset: number,
-  read: ReadWindow,
-  report: ReportByte,
-): Promise<void> {
+async function checkEnd(archiveSize: number, offset: number, read: ReadWindow, report: ReportByte) {
   if (offset + 2 * BLOCK > archiveSize) {
     report('short-end-of-archive', offset, 'only one zero block at the end');
   }

@@ -37,11 +37,7 @@ function readEntries(file: string): HistoryEntry[] {
 }
 
 /** Returns the entries of a profile at a base URL, oldest first; none if the history is unreadable. */
-export function readHistory(
-  directory: string | undefined,
-  profile: string,
-  baseUrl: string,
-): HistoryEntry[] {
+export function readHistory(directory: string | undefined, profile: string, baseUrl: string) {
   if (directory === undefined) return [];
   const entries = tryOr(() => readEntries(path.join(directory, FILE)), []);
   return entries.filter((entry) => entry.profile === profile && entry.base_url === baseUrl);
@@ -51,11 +47,7 @@ export function readHistory(
  * Adds a request, or updates its status.
  * @throws ImgctlError config (an unreadable history is not overwritten), locked; the file system's error
  */
-export async function remember(
-  directory: string | undefined,
-  io: Io,
-  entry: HistoryEntry,
-): Promise<void> {
+export async function remember(directory: string | undefined, io: Io, entry: HistoryEntry) {
   if (directory === undefined) return;
   const file = path.join(directory, FILE);
   await withMutex(file, MUTEX_PATIENCE, io, async (assertHeld) => {

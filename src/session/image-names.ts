@@ -18,10 +18,7 @@ const MAX_IMAGES = 5_000;
 const MAX_NAME_LENGTH = 255;
 
 /** Adds the names of a list's images, up to the maximum. */
-export function collectNames(
-  elements: readonly unknown[],
-  names: ListedNames = new Map(),
-): ListedNames {
+export function collectNames(elements: readonly unknown[], names: ListedNames = new Map()) {
   for (const element of elements) {
     if (names.size >= MAX_IMAGES) break;
     const { id, name, folder }: JsonObject = Object(element);

@@ -150,10 +150,7 @@ export class SharedStore implements TokenStore {
   }
 
   /** @throws SharedStoreError before the action starts, or if another machine took the lock meanwhile */
-  async #withSharedMutex<Result>(
-    { reuse, action }: TokenRequest<Result>,
-    io: Clock,
-  ): Promise<Result> {
+  async #withSharedMutex<Result>({ reuse, action }: TokenRequest<Result>, io: Clock) {
     const { lock } = this.#keys;
     const owner = builtin('node:crypto').randomUUID();
     const assertHeld = async () => {

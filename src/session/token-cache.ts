@@ -151,10 +151,7 @@ export class TokenCache implements TokenStore {
     await this.#writeRecord(this.limitFile, record, isCopy);
   }
 
-  async withTokenMutex<Result>(
-    { reuse, action }: TokenRequest<Result>,
-    io: Clock,
-  ): Promise<Result> {
+  async withTokenMutex<Result>({ reuse, action }: TokenRequest<Result>, io: Clock) {
     for (;;) {
       try {
         return await withMutexIfPossible(this.limitFile, MUTEX_PATIENCE, io, async (assertHeld) => {

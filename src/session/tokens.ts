@@ -151,40 +151,31 @@ export class Tokens implements TokenSource {
   }
 
   async #request(password: string, hint: string, ignoreLimit = false): Promise<IssuedToken> {
-    const { store, io, username } = this.#options;
+    const { store, io, username, client } = this.#options;
     if (username === undefined) throw this.#notLoggedIn();
     const known = await store.readLimit(io.now());
     if (known?.remaining === 0 && !ignoreLimit) throw this.#limitReached(known.resetsAt);
     // Counted before it is sent: a process killed now has used one as well.
     if (known) await store.writeLimit({ ...known, remaining: Math.max(0, known.remaining - 1) });
-    const issued = await this.#send(username, password, known).catch((error: unknown) => {
+    let limit: RememberedLimit | undefined;
+    const onLimit = ({ remaining, resetsAt }: TokenLimit) => {
+      if (remaining === undefined || resetsAt === undefined) return;
+      limit = { remaining, receivedAt: io.now(), resetsAt };
+    };
+    let issued: IssuedToken;
+    try {
+      issued = await client().requestToken(username, password, onLimit);
+    } catch (error) {
+      // Never sent, so it did not count.
+      if (error instanceof TransportError && !error.sent) limit = known;
       throw hasCode(error, 'wrong-credentials') ? error.with({ hint }) : error;
-    });
+    } finally {
+      if (limit) await store.writeLimit(limit);
+    }
     this.#memory = issued;
     this.#issuedHere.add(issued.token);
     await store.write(issued);
     return issued;
-  }
-
-  async #send(
-    username: string,
-    password: string,
-    known: RememberedLimit | undefined,
-  ): Promise<IssuedToken> {
-    let limit: RememberedLimit | undefined;
-    const onLimit = ({ remaining, resetsAt }: TokenLimit) => {
-      if (remaining === undefined || resetsAt === undefined) return;
-      limit = { remaining, receivedAt: this.#options.io.now(), resetsAt };
-    };
-    try {
-      return await this.#options.client().requestToken(username, password, onLimit);
-    } catch (error) {
-      // Never sent, so it did not count.
-      if (error instanceof TransportError && !error.sent) limit = known;
-      throw error;
-    } finally {
-      if (limit) await this.#options.store.writeLimit(limit);
-    }
   }
 
   #limitReached(resetsAt: number): ImgctlError {

@@ -257,11 +257,7 @@ async function sendPart(
 }
 
 /** Completes the upload, which makes the object visible, and checks it. */
-async function finishUpload(
-  upload: Upload,
-  parts: readonly Digests[],
-  replace: boolean,
-): Promise<string | undefined> {
+async function finishUpload(upload: Upload, parts: readonly Digests[], replace: boolean) {
   const { s3, name, file, tags } = upload;
   if (!replace && (await findStored(s3, name))) throw conflict(name, s3.address);
   const { ownTag, failure } = await joinParts(upload, parts, replace);
