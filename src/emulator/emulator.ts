@@ -29,8 +29,7 @@ export type Emulator = Awaited<ReturnType<typeof startEmulator>>;
 export async function startEmulator(settings: EmulatorSettings) {
   const closing = new AbortController();
   const tokens = createAccessTokens(settings);
-  const sync = createImageSync(settings, closing.signal);
-  const route = createRouter(settings, tokens, sync);
+  const route = createRouter(settings, tokens, createImageSync(settings, closing.signal));
   const storage = createStorage(settings);
   const pickFault = createFaultPicker(settings.faults ?? []);
   const { host, latency = 0, log, now, onRequest, uploads } = settings;
@@ -52,7 +51,7 @@ export async function startEmulator(settings: EmulatorSettings) {
       if (!expected) log(`defect: ${thrown instanceof Error ? thrown.stack : thrown}`);
       response = errorResponse(expected ? thrown : new HttpError(500, 'The service failed.'));
     }
-    sendWithFault(stream, response, fault?.type);
+    sendWithFault(stream, response, fault);
   };
 
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE }, serve);

@@ -84,13 +84,9 @@ export function faultResponse(fault: FaultKind): ApiResponse | undefined {
   );
 }
 
-export function sendWithFault(
-  stream: ServerResponse,
-  response: ApiResponse,
-  fault: FaultKind['type'] | undefined,
-): void {
+export function sendWithFault(stream: ServerResponse, response: ApiResponse, fault?: FaultKind) {
   // The client may have disconnected in the meantime.
   if (stream.destroyed) return;
-  if (fault === 'drop') stream.destroy();
-  else if (fault !== 'stall') sendResponse(stream, response);
+  if (fault?.type === 'drop') stream.destroy();
+  else if (fault?.type !== 'stall') sendResponse(stream, response);
 }

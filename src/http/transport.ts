@@ -148,8 +148,7 @@ function dispatch(
           decode(received, start.headers['content-encoding'], hold).then(
             (body) => {
               const wireBytes = received.length;
-              const response = { method, url, ...start, body, wireBytes, receivedAt: now() };
-              finish(() => resolve(response));
+              finish(() => resolve({ method, url, ...start, body, wireBytes, receivedAt: now() }));
             },
             (error: Error) => unusable(`cannot decode the response from ${target}`, check, error),
           );

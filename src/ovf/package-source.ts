@@ -32,10 +32,7 @@ export interface PackageSource {
 }
 
 /** Decides between archive and descriptor by the extension, else by the first bytes. */
-export async function openPackage(
-  path: string,
-  signal: AbortSignal | undefined,
-): Promise<PackageSource> {
+export async function openPackage(path: string, signal?: AbortSignal): Promise<PackageSource> {
   const findings = new FindingList();
   const stats = await stat(path);
   if (!stats.isFile()) {

@@ -49,10 +49,7 @@ export async function readPackage(
 }
 
 /** Reads a package except for its digests. A broken one has findings. @throws as readPackage does */
-export async function checkPackage(
-  file: string,
-  { signal, maxHardware }: Pick<ReadOptions, 'signal' | 'maxHardware'>,
-) {
+export async function checkPackage(file: string, { signal, maxHardware }: ReadOptions) {
   signal?.throwIfAborted();
   const source = await openPackage(file, signal);
   const { kind, findings, descriptor } = source;
@@ -124,8 +121,7 @@ function checkManifestFiles({ descriptor, manifest, certificate, findings }: Pac
     const message = 'the manifest it signs is missing';
     findings.add('certificate-without-manifest', certificate.name, message);
   } else if (!manifest && descriptor) {
-    const message = 'no manifest, so the files cannot be verified';
-    findings.add('no-manifest', descriptor.name, message);
+    findings.add('no-manifest', descriptor.name, 'no manifest, so the files cannot be verified');
   }
 }
 
@@ -137,8 +133,7 @@ function checkOrder({ descriptor, manifest, certificate, ...layout }: PackageLay
   const { findings, members } = layout;
   const [first] = members;
   if (descriptor && first !== descriptor) {
-    const message = `the archive starts with ${first?.name}`;
-    findings.add('descriptor-not-first', descriptor.name, message);
+    findings.add('descriptor-not-first', descriptor.name, `the archive starts with ${first?.name}`);
   }
   const manifestFiles = [manifest, certificate].filter((file) => file !== null);
   const referenced = layout.referenced.filter((file) => file !== descriptor);
@@ -201,7 +196,7 @@ async function findFiles(reference: FileReference, source: PackageSource): Promi
     findings.add('unsafe-name', href, flaw);
     return [];
   }
-  if (chunkSize !== null && chunkSize > 0) return findChunks(href, size, chunkSize, source);
+  if (chunkSize !== null && chunkSize > 0) return findChunks(reference, chunkSize, source);
   const file = await findFile(href, source);
   if (file === null) {
     findings.add('missing-file', href, 'missing or unreadable');
@@ -226,12 +221,8 @@ function flawOf(href: string): string | undefined {
 }
 
 /** Finds the chunks of a file: `<href>.000000000` and so on, all full but the last. */
-async function findChunks(
-  href: string,
-  size: number | null,
-  chunkSize: number,
-  source: PackageSource,
-): Promise<PackageFile[]> {
+async function findChunks(reference: FileReference, chunkSize: number, source: PackageSource) {
+  const { href, size } = reference;
   const chunks: PackageFile[] = [];
   for (let start = 0; size === null || start < size; start += chunkSize) {
     const name = `${href}.${String(chunks.length).padStart(9, '0')}`;

@@ -137,8 +137,7 @@ function removeFailed(dav: Dav) {
 }
 
 async function remove(dav: Dav, name: string): Promise<void> {
-  const request = { method: 'DELETE', url: dav.urlOf(name), idempotent: true };
-  const response = await sendAny(dav, request);
+  const response = await sendAny(dav, { method: 'DELETE', url: dav.urlOf(name), idempotent: true });
   if (response.status !== 404) requireSuccess(dav, response);
 }
 

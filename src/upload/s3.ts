@@ -172,8 +172,7 @@ async function startUpload(s3: S3, name: string, file: UploadFile): Promise<Uplo
 }
 
 async function abort(s3: S3, name: string, uploadId: string): Promise<void> {
-  const request = { method: 'DELETE', name, query: { uploadId }, idempotent: true };
-  const response = await s3.send(request);
+  const response = await s3.send({ method: 'DELETE', name, query: { uploadId }, idempotent: true });
   if (response.status !== 404) requireS3Success(response);
 }
 
@@ -280,11 +279,8 @@ async function finishUpload(upload: Upload, parts: readonly Digests[], replace: 
 }
 
 /** Returns the ETag of the object, or a failure after which it may be there: what is stored says whether it is. */
-async function joinParts(
-  { s3, name, id, hasCrc, tags }: Upload,
-  parts: readonly Digests[],
-  replace: boolean,
-): Promise<{ readonly ownTag?: string | undefined; readonly failure?: ImgctlError }> {
+async function joinParts(upload: Upload, parts: readonly Digests[], replace: boolean) {
+  const { s3, name, id, hasCrc, tags } = upload;
   const list = parts.map(({ md5, crc }, index) => {
     const tag = `<ETag>&quot;${tags.get(index + 1) ?? md5}&quot;</ETag>`;
     const checksum = hasCrc ? `<ChecksumCRC32>${crc}</ChecksumCRC32>` : '';

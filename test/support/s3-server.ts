@@ -59,7 +59,7 @@ export async function serveS3({ folder, secret, faults, onRequest }: S3Options) 
         (await signatureError(url, incoming, secret)) ?? bodyError(body, headers, fault);
       const response =
         refusal ?? bucket({ method, url, headers, body, hasWrongEtag: fault?.type === 'partial' });
-      sendWithFault(stream, response, fault?.type);
+      sendWithFault(stream, response, fault);
     } catch {
       // The upload broke.
       stream.destroy();
