@@ -23,11 +23,8 @@ export class BrokenUpload extends Error {}
 export function createStorage({ uploads, users }: EmulatorSettings) {
   const passwords = new Map(users.map(({ name, password }) => [name, password]));
   /** @throws HttpError, BrokenUpload */
-  return async (
-    { authorization, method, path }: ApiRequest,
-    incoming: IncomingMessage,
-    fault: FaultKind | undefined,
-  ): Promise<ApiResponse | undefined> => {
+  return async (request: ApiRequest, incoming: IncomingMessage, fault?: FaultKind) => {
+    const { authorization, method, path } = request;
     if (uploads === undefined || (path !== '/upload' && !path.startsWith(ROOT))) return undefined;
     const user = basicCredentials(authorization);
     if (user === undefined || passwords.get(user.name) !== user.password) {

@@ -211,7 +211,7 @@ export class TokenCache implements TokenStore {
   }
 }
 
-export type TokenState = 'none' | 'expired' | 'valid';
+type TokenState = 'none' | 'expired' | 'valid';
 
 /** By this machine's clock. */
 export function tokenState(token: CachedToken | undefined, now: number): TokenState {
