@@ -78,6 +78,7 @@ describe('the token cache', () => {
   });
 
   it.each([
+    ['', /cannot read .*: not valid JSON .*; the file is ignored$/],
     ['{"token": ""}', /holds no token/],
     ['{"token": "s3cret\\n", "received_at": 1, "expires_at": 9e15}', /holds no token/],
     ['{"token": "s3cret", "received_at": "now", "expires_at": 1}', /holds no token/],
@@ -127,23 +128,26 @@ describe('the token cache', () => {
     },
   );
 
-  unixOnly('modes are Unix')('tightens its own folder, not the target of a link', async () => {
-    const directory = temporaryDirectory();
-    const tokens = path.join(directory, 'tokens');
-    const elsewhere = path.join(directory, 'elsewhere');
-    const { cache, warnings } = cacheIn(directory);
-    await cache.write(TOKEN);
-    for (const access of [() => cache.read(), () => cache.write(TOKEN)]) {
-      for (const folder of [directory, tokens]) fs.chmodSync(folder, 0o755);
-      await access();
-      expect([directory, tokens].map(modeOf)).toEqual(['755', '700']);
-    }
-    fs.renameSync(tokens, elsewhere);
-    fs.symlinkSync(elsewhere, tokens);
-    fs.chmodSync(elsewhere, 0o755);
-    expect(cache.read()).toEqual(TOKEN);
-    expect([modeOf(elsewhere), warnings]).toEqual(['755', []]);
-  });
+  unixOnly('modes are Unix')(
+    'tightens its own file and folder, not the target of a link',
+    async () => {
+      const directory = temporaryDirectory();
+      const tokens = path.join(directory, 'tokens');
+      const elsewhere = path.join(directory, 'elsewhere');
+      const { cache, warnings, file } = cacheIn(directory);
+      await cache.write(TOKEN);
+      for (const access of [() => cache.read(), () => cache.write(TOKEN)]) {
+        for (const own of [directory, tokens, file]) fs.chmodSync(own, 0o755);
+        await access();
+        expect([directory, tokens, file].map(modeOf)).toEqual(['755', '700', '600']);
+      }
+      fs.renameSync(tokens, elsewhere);
+      fs.symlinkSync(elsewhere, tokens);
+      fs.chmodSync(elsewhere, 0o755);
+      expect(cache.read()).toEqual(TOKEN);
+      expect([modeOf(elsewhere), warnings]).toEqual(['755', []]);
+    },
+  );
 });
 
 describe('forgetTokens', () => {
