@@ -1,89 +1,103 @@
-// What a user sees on a terminal of 80 columns, with and without colour: test/commands/screens has a file for each.
-// After a change of the look: npx vitest run --project unit test/commands/screens.test.ts -u
+// What users see on terminals of three widths: test/commands/screens has a file for each. After a change of the look:
+// npx vitest run --project unit test/commands/screens.test.ts -u
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, describe, expect, it, vi } from 'vitest';
-import { type FakeIo, fakeIo, fakeTerminal, runCli, temporaryDirectory } from '../support/io.ts';
+import { expect } from 'vitest';
+import type { Image } from '../../src/api/types.ts';
+import { serve } from '../support/emulator.ts';
+import { fakeIo, fakeTerminal, runCli } from '../support/io.ts';
 import { MemorySink } from '../support/memory-sink.ts';
 import { writeSampleOva } from '../support/package-writer.ts';
 import { unixOnly } from '../support/platform.ts';
-import { emulatorUser, PASSWORD } from '../support/users.ts';
+import { account } from '../support/users.ts';
 
-const NOON = Date.UTC(2026, 2, 5, 12);
-
-interface Scene {
-  readonly name: string;
-  /** Command lines; the screen shows the last one. */
-  readonly lines: readonly string[];
-  readonly typed?: string;
-  readonly hasPassword?: boolean;
-}
-
-const PUSH = 'push --to file://UPLOADS/demo --poll-interval 10ms';
-
-const SCENES: readonly Scene[] = [
-  { name: 'help', lines: ['--help'] },
-  { name: 'login', lines: ['login'], typed: 'demo\r' },
-  { name: 'list', lines: ['images list ubuntu --limit 6'], hasPassword: true },
-  { name: 'sync', lines: ['sync --wait --poll-interval 10ms'], hasPassword: true },
-  { name: 'push', lines: [`${PUSH} sample.ova`, `${PUSH} vm.ova sample.ova`], hasPassword: true },
-  { name: 'validate', lines: ['validate sample.ova broken.ova'] },
-  { name: 'doctor', lines: ['login', 'doctor'], hasPassword: true },
+/** Lines, with the keys that are typed. */
+const SCENES: readonly (readonly [line: string, typed?: string])[] = [
+  ['--help'],
+  ['login', 'demo\r'],
+  ['images list ubuntu -n 4'],
+  ['images latest debian --each'],
+  ['images latest ubuntu 22.04', '2\n'],
+  ['images latest ubuntu 22.04 server --explain'],
+  ['images lock check'],
+  ['images changes ubuntu --since-file old.json'],
+  ['push appliance.ova --poll-interval 10ms'],
+  ['sync --wait --poll-interval 10ms'],
+  ['validate appliance.ova broken.ova'],
+  ['doctor'],
+  ['images list ubuntu --sotr updated_on,desc'],
 ];
 
-/** Lines of a spinner, which it erases. */
+/** Lines of a spinner, up to where they are erased. */
 const ERASED = /[^\n]*\u001b\[1G\u001b\[0K/g;
 
-async function screenOf({ name, lines, typed, hasPassword }: Scene, color: boolean) {
-  const folder = temporaryDirectory();
-  const uploads = path.join(folder, 'uploads');
+/** A user with a storage, packages, locks, and a snapshot from before some images changed. */
+async function screenUser(columns: number, color: boolean) {
+  const env = account('');
+  const home = env.HOME;
+  const uploads = path.join(home, 'uploads');
   mkdirSync(path.join(uploads, 'demo'), { recursive: true });
-  for (const own of ['sample.ova', 'vm.ova']) await writeSampleOva(path.join(folder, own));
-  await writeSampleOva(path.join(uploads, 'demo', 'sample.ova'));
-  writeFileSync(path.join(folder, 'broken.ova'), 'x'.repeat(300));
-  const screen: { io?: FakeIo } = {};
-  // A sync takes real time, and doctor compares with the Date header of the service.
-  const time = ['sync', 'push', 'doctor'].includes(name) ? undefined : NOON;
-  const now = () => screen.io?.now() ?? time ?? Date.now();
-  const { env, emulator } = await emulatorUser({ images: 60, now, uploads, syncDelay: 1 });
-  let sink = new MemorySink(80);
-  for (const line of lines) {
-    sink = new MemorySink(80);
+  const { baseUrl } = await serve({ uploads, syncDelay: 1, seed: 5 });
+  const show = async (line: string, typed?: string) => {
+    const sink = new MemorySink(columns);
+    const password = line === 'login' ? {} : { IMGCTL_PASSWORD: 'demo' };
     const io = fakeIo({
-      ...(time === undefined ? {} : { time }),
-      color,
-      cwd: folder,
-      env: { ...env, ...(hasPassword ? PASSWORD : {}) },
-      stdin: fakeTerminal(typed),
+      env: { ...env, IMGCTL_BASE_URL: baseUrl, IMGCTL_PASSWORD: undefined, ...password },
+      ...{ color, cwd: home, stdin: fakeTerminal(typed) },
     });
     const system = { ...io.system, runtime: 'Node 24.0.0 on linux x64' };
-    screen.io = { ...io, stdout: sink, stderr: sink, system };
-    await runCli(line.replace('UPLOADS', uploads).split(' '), screen.io);
-  }
-  return sink.text
-    .replaceAll(ERASED, '')
-    .replaceAll(emulator.baseUrl, 'http://127.0.0.1:8080')
-    .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:8080')
-    .replaceAll(env.IMGCTL_CONFIG_DIR, '/home/demo/.config/imgctl')
-    .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d/g, (stamp) => (time ? stamp : '2026-03-05 12:00'))
-    .replace(/(?<=succeeded) in \d+ s/, '')
-    .replace(/imgctl [\w.-]+(?=, Node)/, 'imgctl 0.1.0')
-    .replaceAll('\u001b', '␛');
+    await runCli(line.split(' '), { ...io, stdout: sink, stderr: sink, system });
+    return sink.text;
+  };
+  await writeSampleOva(path.join(home, 'appliance.ova'), 'appliance');
+  writeFileSync(path.join(home, 'broken.ova'), 'x'.repeat(300));
+  await show(`config set upload-url file://${uploads}/demo`);
+  const file = path.join(home, 'old.json');
+  await show('images snapshot old.json');
+  const old = JSON.parse(readFileSync(file, 'utf8'));
+  const ubuntu: Image[] = old.images.filter(({ folder }: Image) => folder === 'ubuntu');
+  Object.assign(ubuntu[0] ?? {}, { folder: 'incoming' });
+  Object.assign(ubuntu[1] ?? {}, { updated_on: '2024-01-02 Tue 03:04:05 UTC' });
+  old.images = old.images.filter((image: Image) => image !== ubuntu[2]);
+  writeFileSync(file, JSON.stringify(old));
+  const locks = ['base debian 12 genericcloud', 'web ubuntu 22.04 server', 'rescue rocky 9 Base'];
+  for (const lock of locks) await show(`images lock add ${lock}`);
+  // An image of the same series, and one that does not exist.
+  const lockFile = path.join(home, 'images.lock.json');
+  const locked = JSON.parse(readFileSync(lockFile, 'utf8'));
+  const isOlder = ({ id, name }: Image) =>
+    id !== locked.images.base.id && name.startsWith('debian-12-genericcloud-amd64-');
+  Object.assign(locked.images.base, old.images.find(isOlder));
+  locked.images.rescue.id = 99_999;
+  writeFileSync(lockFile, JSON.stringify(locked));
+  const spoil = () => writeFileSync(path.join(uploads, 'demo/broken.ova'), 'x'.repeat(300));
+  return { show, home, baseUrl, spoil };
 }
 
-afterAll(() => void vi.unstubAllEnvs());
-
-describe.each(SCENES)('the screen of $name', (scene) => {
-  const test = scene.name === 'doctor' ? unixOnly('modes are Unix') : it;
-  test.each([
-    ['in colour', true, `${scene.name}.color.txt`],
-    ['without colour', false, `${scene.name}.txt`],
-  ])('is as expected %s', async (_how, color, file) => {
-    const text = await screenOf(scene, color);
+unixOnly('modes are Unix').each([
+  [80, 'in colour', true],
+  [50, 'without colour', false],
+  [120, 'without colour', false],
+])('on a terminal of %i columns %s, commands show what users should see', async (...row) => {
+  const [columns, , color] = row;
+  const { show, home, baseUrl, spoil } = await screenUser(columns, color);
+  let text = '';
+  for (const [line, typed] of SCENES) {
+    if (line.startsWith('sync')) spoil();
+    const shown = (await show(line, typed)).replaceAll(ERASED, '');
     // The overview has a line per command.
-    expect(text.trim().split('\n').length).toBeLessThan(scene.name === 'help' ? 40 : 24);
-    if (!color) expect(text).not.toContain('␛');
-    await expect(text).toMatchFileSnapshot(`screens/${file}`);
-  });
+    if (columns >= 80) expect(shown.split('\n').length).toBeLessThan(line === '--help' ? 40 : 25);
+    text += `$ imgctl ${line}\n${shown}\n`;
+  }
+  if (!color) expect(text).not.toContain('\u001b');
+  const shown = text
+    .replaceAll(baseUrl, 'http://127.0.0.1:8080')
+    .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:8080')
+    .replaceAll(home, '/home/demo')
+    .replaceAll(/20(?:2[6-9]|[3-9]\d)-\d\d-\d\d \d\d:\d\d/g, '2025-08-01 09:30')
+    .replace(/imgctl [\w.-]+(?=, Node)/, 'imgctl 0.1.0')
+    .replaceAll(/in \d+ s\b/g, 'in 0 s')
+    .replaceAll('\u001b', '␛');
+  await expect(shown).toMatchFileSnapshot(`screens/${columns}.txt`);
 });
