@@ -34,52 +34,55 @@ import { IMAGES, images, REQUEST, record, SUBMIT, SUBMITTED } from './sync-harne
 
 const FAST = '--poll-interval 5ms';
 const DB = ['db-data.iso', 'db-disk1.vmdk', 'db.mf', 'db.ovf'];
+const NOTHING = { stored: [], syncs: 0 };
+
+/** A user with a folder as the storage and a package web.ova; `left` is what a push left behind. */
+async function createUser(options?: Parameters<typeof folderUser>[0]) {
+  const user = await folderUser(options);
+  const file = writeOva(user.work, 'web');
+  const push = (options = FAST, files = file) => user.imgctl(`push ${files} ${options}`);
+  const left = () => ({ stored: user.stored(), syncs: user.syncs() });
+  const onTerminal = (options: string) =>
+    runCli(['push', file, ...options.split(' ')], {
+      env: { ...user.env, ...PASSWORD },
+      errorColumns: 120,
+    });
+  return { ...user, file, push, onTerminal, left };
+}
 
 describe('push', () => {
   it('uploads packages, an OVF with its files, syncs once and prints the new images', async () => {
-    const { imgctl, work, stored, syncs } = await folderUser();
-    const files = [writeOva(work, 'web'), writeOvf(work, 'db')];
-    const { stdout, stderr, exitCode } = await imgctl(`push ${files.join(' ')} ${FAST} --json`);
-    const images = [{ name: 'db.ovf', public: false }, { name: 'web.ova' }];
-    expect(JSON.parse(stdout)).toMatchObject(images);
-    const done = { exitCode: 0, stored: [...DB, 'web.ova'], syncs: 1 };
-    expect({ exitCode, stored: stored(), syncs: syncs() }).toEqual(done);
+    const { push, work, file, left } = await createUser();
+    const { stdout, stderr } = await push(`${FAST} --json`, `${file} ${writeOvf(work, 'db')}`);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { name: 'db.ovf', public: false },
+      { name: 'web.ova' },
+    ]);
+    expect(left()).toEqual({ stored: [...DB, 'web.ova'], syncs: 1 });
     const order = [...stderr.matchAll(/"message":"(\S+): uploaded/g)].map(([, name]) => name);
     expect(order).toEqual(['web.ova', 'db-disk1.vmdk', 'db-data.iso', 'db.mf', 'db.ovf']);
   });
 
   it('uploads and submits nothing in an unknown format', async () => {
-    const { imgctl, work, stored, syncs } = await folderUser();
-    const { exitCode } = await imgctl(`IMGCTL_OUTPUT=xml push ${writeOva(work, 'web')} ${FAST}`);
-    const nothing = { exitCode: 2, stored: [], syncs: 0 };
-    expect({ exitCode, stored: stored(), syncs: syncs() }).toEqual(nothing);
-  });
-
-  it('uploads nothing again, but submits one sync', async () => {
-    const { imgctl, work, folder, stored, syncs } = await folderUser();
-    const file = writeOva(work, 'web');
-    writeFileSync(path.join(folder, 'web.ova'), readFileSync(file));
-    const { stdout, stderr } = await imgctl(`push ${file} ${FAST} -o csv`);
-    expect(stderr).toContain('imgctl: web.ova: already there\n');
-    expect(stdout).toContain('web.ova');
-    expect({ stored: stored(), syncs: syncs() }).toEqual({ stored: ['web.ova'], syncs: 1 });
+    const { imgctl, file, left } = await createUser();
+    expect((await imgctl(`IMGCTL_OUTPUT=xml push ${file} ${FAST}`)).exitCode).toBe(2);
+    expect(left()).toEqual(NOTHING);
   });
 
   it('needs no service and no place for its own files with --no-sync', async () => {
-    const { imgctl, work, stored, folder, requests } = await folderUser();
+    const { imgctl, file, folder, left, requests } = await createUser();
     const home = { IMGCTL_CONFIG_DIR: undefined, HOME: temporaryDirectory() };
-    const line = `push ${writeOva(work, 'web')} --to file://${folder} --no-sync -o csv`;
+    const line = `push ${file} --to file://${folder} --no-sync -o csv`;
     const { stdout, stderr } = await imgctl(line, { ...home, XDG_STATE_HOME: '/dev/null/x' });
     expect(stderr).not.toContain('warning');
     expect(stdout).toMatch(/^name,size,state\r?\nweb\.ova,\d+,uploaded\r?\n$/);
-    expect({ stored: stored(), requests }).toEqual({ stored: ['web.ova'], requests: [] });
+    expect([left(), requests]).toEqual([{ stored: ['web.ova'], syncs: 0 }, []]);
   });
 
   it('prints one field with --get: of images, files or the sync request', async () => {
-    const { imgctl, work } = await folderUser();
-    const file = writeOva(work, 'web');
+    const { push } = await createUser();
     await expectSteps(
-      (line) => imgctl(`push ${file} ${line}`),
+      (options) => push(`${options}`),
       ['--dry-run --get action', 'upload\nadd\n'],
       ['--no-sync --get state', 'uploaded\n', /uploaded/],
       ['--no-wait --get status', 'PENDING\n', /sync request 1 submitted/],
@@ -89,37 +92,32 @@ describe('push', () => {
   });
 
   it('marks a sync with errors, which --strict makes exit 1 after the images', async () => {
-    const { env, work, folder, imgctl } = await folderUser();
+    const { folder, push, onTerminal } = await createUser();
     writeFileSync(path.join(folder, 'bad.ova'), 'junk');
-    const argv = `push ${writeOva(work, 'web')} ${FAST}`;
-    const io = { env: { ...env, ...PASSWORD }, errorColumns: 120 };
-    const { stderr } = await runCli(argv.split(' '), io);
-    expect(stderr).toMatch(
+    expect((await onTerminal(FAST)).stderr).toMatch(
       /warning: sync 1: 1 error of other files\nhint: show them with: imgctl sync-status 1\n! sync 1 succeeded with 1 error: 1 image added\n$/,
     );
     const strict = / succeeded with 1 error \(--strict\)\nhint: /;
     await expectSteps(
-      (line) => imgctl(`${argv} ${line}`),
+      (options) => push(`${FAST} ${options}`),
       ['--get name', 'web.ova\n', /1 error of other files/],
       ['--get name --strict', 'web.ova\n', strict, 1],
     );
   });
 
   it('says that nothing changed if the service reads another folder, which --strict makes exit 1', async () => {
-    const { imgctl, work, env } = await folderUser();
-    await imgctl(`push ${writeOva(work, 'web')} ${FAST}`);
-    const argv = `push ${writeOva(work, 'web', 5_000)} ${FAST} --to`;
-    const io = { env: { ...env, ...PASSWORD }, errorColumns: 120 };
+    const { push, work, onTerminal } = await createUser();
+    await push();
+    writeOva(work, 'web', 5_000);
     const folder = temporaryDirectory();
-    const { stderr, exitCode } = await runCli([...argv.split(' '), folder], io);
+    const { stderr, exitCode } = await onTerminal(`${FAST} --to ${folder}`);
     const hint = 'hint: check that the service reads this storage';
     const stale = `unchanged after the upload to folder ${folder}: web.ova\n${hint}\n`;
     expect(stderr).toContain(`imgctl: warning: ${stale}! 1 image unchanged\n`);
     expect(exitCode).toBe(0);
-    await expectSteps(
-      (line) => imgctl(`${argv} ${line}`),
-      [`${temporaryDirectory()} --strict --get name`, 'web.ova\n', /unchanged after the upload/, 1],
-    );
+    const strict = `${FAST} --strict --get name --to ${temporaryDirectory()}`;
+    const step = [strict, 'web.ova\n', /unchanged after the upload/, 1] as const;
+    await expectSteps((options) => push(`${options}`), step);
   });
 
   it('shows the errors of its own files', async () => {
@@ -140,12 +138,11 @@ describe('push', () => {
   });
 
   it('shows what it would do with --dry-run, and does nothing', async () => {
-    const { imgctl, work, folder, stored, syncs } = await folderUser();
-    await imgctl(`push ${writeOva(work, 'old')} ${writeOva(work, 'web')} ${FAST}`);
+    const { push, work, file, folder, left } = await createUser();
+    await push(FAST, `${writeOva(work, 'old')} ${file}`);
     rmSync(path.join(folder, 'old.ova'));
-    const files = [writeOva(work, 'web', 5000), writeOva(work, 'new')];
-    const options = '--dry-run --on-conflict replace -o tsv';
-    const { stdout } = await imgctl(`push ${files.join(' ')} ${options}`);
+    const files = `${writeOva(work, 'web', 5000)} ${writeOva(work, 'new')}`;
+    const { stdout } = await push('--dry-run --on-conflict replace -o tsv', files);
     expect(stdout.replaceAll('\t', ' ').replace(/ \d*$/gm, '').split('\n').slice(1, -1)).toEqual([
       'upload replace web.ova',
       'upload upload new.ova',
@@ -153,63 +150,53 @@ describe('push', () => {
       'sync update web.ova',
       'sync delete old.ova',
     ]);
-    expect({ stored: stored(), syncs: syncs() }).toEqual({ stored: ['web.ova'], syncs: 1 });
-  });
-
-  it('cuts a long name in the plan of --dry-run, which stays a table', async () => {
-    const { env, work } = await folderUser();
-    const file = writeOva(work, 'a-name-of-sixty-letters-for-an-image-that-nobody-would-choose');
-    const io = { env: { ...env, ...PASSWORD }, columns: 60 };
-    const { stdout } = await runCli(['push', file, '--dry-run'], io);
-    expect(stdout).toMatch(/^step +action +name +size\nupload +upload +a-name.*….*\.ova +/);
+    expect(left()).toEqual({ stored: ['web.ova'], syncs: 1 });
   });
 
   it.each([
     ['whose response was lost', 'PATCH /v2/user/image/vm=drop,first=1', 3],
     ['that the service refused', 'PATCH /v2/user/image/vm=503,first=1', 1],
   ])('says how to check a sync %s, and submits one in the next run', async (_, fault, code) => {
-    const { imgctl, work, syncs } = await folderUser({ faults: [parseFault(fault)] });
-    const file = writeOva(work, 'web');
+    const { push, left } = await createUser({ faults: [parseFault(fault)] });
     const text = /: the sync may have been submitted: .*\nhint: check before you submit another: /;
-    expect(await imgctl(`push ${file} ${FAST}`)).toEqual(failed(code, text));
-    const { stdout, stderr } = await imgctl(`push ${file} ${FAST} -o csv`);
+    expect(await push()).toEqual(failed(code, text));
+    const { stdout, stderr } = await push(`${FAST} -o csv`);
     expect(stdout).toContain('web.ova');
-    expect(stderr).not.toContain('no sync');
-    expect(syncs()).toBe(2);
+    expect(stderr).toContain('imgctl: web.ova: already there\n');
+    expect(left()).toEqual({ stored: ['web.ova'], syncs: 2 });
   });
 });
 
 describe('push of a file that stands twice', () => {
   it('sends it once', async () => {
-    const { imgctl, work, stored, syncs } = await folderUser();
-    const file = writeOva(work, 'web');
-    const { stderr } = await imgctl(`push ${file} ${work}/./web.ova ${FAST}`);
+    const { push, work, file, left } = await createUser();
+    const { stderr } = await push(FAST, `${file} ${work}/./web.ova`);
     expect(stderr.match(/web\.ova: /g)).toHaveLength(2);
     expect(stderr).toContain('web.ova: uploading\nimgctl: web.ova: uploaded');
-    expect({ stored: stored(), syncs: syncs() }).toEqual({ stored: ['web.ova'], syncs: 1 });
+    expect(left()).toEqual({ stored: ['web.ova'], syncs: 1 });
   });
 
   it('sends a disk once that two packages share, and checks it against both manifests', async () => {
-    const { imgctl, work, stored, folder } = await folderUser();
+    const { push, work, stored, folder } = await createUser();
     const file = writeOvf(work, 'db');
     const copyOf = (name: string, change: (text: string) => string) => {
       const own = path.join(path.dirname(file), name);
       writeFileSync(own, change(readFileSync(own.replace('other', 'db'), 'utf8')));
       return own;
     };
-    const other = copyOf('other.ovf', (text) => text);
+    const both = `${file} ${copyOf('other.ovf', (text) => text)}`;
     copyOf('other.mf', (text) => text.replace('db.ovf', 'other.ovf'));
-    const { stderr } = await imgctl(`push ${file} ${other} ${FAST}`);
+    const { stderr } = await push(FAST, both);
     expect(stderr.match(/db-disk1\.vmdk: uploaded/g)).toHaveLength(1);
     expect(stored()).toEqual([...DB, 'other.mf', 'other.ovf']);
     for (const name of stored()) rmSync(path.join(folder, name));
     const disk = readFileSync(path.join(work, 'db', 'db-disk1.vmdk'));
     const right = createHash('sha256').update(disk).digest('hex');
-    const wrong = (text: string) =>
-      text.replace('db.ovf', 'other.ovf').replace(right, '0'.repeat(64));
-    copyOf('other.mf', wrong);
-    const result = await imgctl(`push ${file} ${other} ${FAST}`);
-    expect(result).toEqual(failed(1, /\n {2}db-disk1\.vmdk: .* \(digest-mismatch\)\n/));
+    copyOf('other.mf', (text) =>
+      text.replace('db.ovf', 'other.ovf').replace(right, '0'.repeat(64)),
+    );
+    const mismatch = /\n {2}db-disk1\.vmdk: .* \(digest-mismatch\)\n/;
+    expect(await push(FAST, both)).toEqual(failed(1, mismatch));
     expect(stored()).toEqual(DB);
   });
 });
@@ -245,26 +232,28 @@ it.each([
   ['--on-conflict skip', 0, /db\.ovf: skipped/],
   ['--on-conflict replace', 0, /db-data\.iso: uploaded/],
 ])('push %s with another file of that name exits %i', async (options, exitCode, text) => {
-  const { imgctl, work, folder, stored, syncs } = await folderUser();
+  const { push, work, folder, left } = await createUser();
   const taken = path.join(folder, 'db-data.iso');
   writeFileSync(taken, 'other');
-  const result = await imgctl(`push ${writeOvf(work, 'db')} ${FAST} ${options}`.trim());
+  const result = await push(`${FAST} ${options}`.trim(), writeOvf(work, 'db'));
   expect(result).toMatchObject({ exitCode, stderr: expect.stringMatching(text) });
   const isReplaced = options.endsWith('replace');
   expect(readFileSync(taken, 'utf8') === 'other').toBe(!isReplaced);
-  expect(stored()).toEqual(isReplaced ? DB : ['db-data.iso']);
-  expect(syncs()).toBe(isReplaced ? 1 : 0);
+  expect(left()).toEqual({
+    stored: isReplaced ? DB : ['db-data.iso'],
+    syncs: isReplaced ? 1 : 0,
+  });
 });
 
 describe('push --on-conflict', () => {
   it('skip uploads a package that shares a disk with one that is skipped', async () => {
-    const { imgctl, work, folder, stored } = await folderUser();
+    const { push, work, folder, stored } = await createUser();
     const file = writeOvf(work, 'db');
     const other = path.join(path.dirname(file), 'other.ovf');
     writeFileSync(other, readFileSync(file));
     writeFileSync(path.join(folder, 'other.ovf'), 'different');
     const options = '--no-sync --on-conflict skip -o csv';
-    const { stdout, stderr } = await imgctl(`push ${other} ${file} ${options}`);
+    const { stdout, stderr } = await push(options, `${other} ${file}`);
     expect(stderr).toContain('other.ovf: skipped, folder ');
     expect(stderr).toContain('db-disk1.vmdk: skipped, with the rest of other.ovf\n');
     expect(stdout).toMatch(/^db\.ovf,\d+,uploaded\r?$/m);
@@ -272,11 +261,11 @@ describe('push --on-conflict', () => {
   });
 
   it('skip prints an empty list if nothing is left to sync', async () => {
-    const { imgctl, work, folder, syncs } = await folderUser();
+    const { push, folder, left } = await createUser();
     writeFileSync(path.join(folder, 'web.ova'), 'different');
-    const file = writeOva(work, 'web');
-    const { stdout, exitCode } = await imgctl(`push ${file} --on-conflict skip --json`);
-    expect({ stdout, exitCode, syncs: syncs() }).toEqual({ stdout: '[]\n', exitCode: 0, syncs: 0 });
+    const result = await push('--on-conflict skip --json');
+    expect(result).toMatchObject({ stdout: '[]\n', exitCode: 0 });
+    expect(left()).toEqual({ stored: ['web.ova'], syncs: 0 });
   });
 
   it('replace replaces a file that another push stores meanwhile', async () => {
@@ -292,115 +281,93 @@ describe('push --on-conflict', () => {
   });
 
   it('replace replaces a link to nothing', async () => {
-    const { imgctl, work, folder } = await folderUser();
-    symlinkSync('/nonexistent/file', path.join(folder, 'web.ova'));
-    const file = writeOva(work, 'web');
-    await imgctl(`push ${file} --no-sync --on-conflict replace`);
+    const { push, file, folder } = await createUser();
+    symlinkSync('/dev/null/none', path.join(folder, 'web.ova'));
+    await push('--no-sync --on-conflict replace');
     expect(readFileSync(path.join(folder, 'web.ova')).equals(readFileSync(file))).toBe(true);
   });
 });
 
+const makePipe = (file: string) => execFileSync('mkfifo', [file]);
+
 unixOnly('pipes need Unix').each([
   ['a folder', 'fail', mkdirSync],
   ['a folder', 'replace', mkdirSync],
-  ['a pipe', 'skip', (file: string) => execFileSync('mkfifo', [file])],
-  ['a pipe', 'replace', (file: string) => execFileSync('mkfifo', [file])],
+  ['a pipe', 'skip', makePipe],
+  ['a pipe', 'replace', makePipe],
 ])(
   'push neither replaces nor reads %s in a folder, with --on-conflict %s',
   async (_what, action, create) => {
-    const { imgctl, work, folder } = await folderUser();
+    const { push, folder } = await createUser();
     const taken = path.join(folder, 'web.ova');
     create(taken);
     const { ino } = statSync(taken);
-    const result = await imgctl(`push ${writeOva(work, 'web')} --no-sync --on-conflict ${action}`);
     const hint = 'rename your file, or remove the other from the storage';
     const text = `imgctl: folder ${folder} has a web.ova that is not a file\nhint: ${hint}\n`;
-    expect(result).toEqual(failed(1, text));
+    expect(await push(`--no-sync --on-conflict ${action}`)).toEqual(failed(1, text));
     expect([statSync(taken).ino, readdirSync(folder)]).toEqual([ino, ['web.ova']]);
   },
 );
 
 describe('push refuses a package', () => {
   const flip = (file: string) => flipByte(file, -5_000);
+  const truncate = (file: string) => truncateSync(file, 50_000);
+  const append = (file: string) => appendFileSync(file, 'x');
+  const MISMATCH = /db-data\.iso: SHA256 is \w+, the manifest has \w+ \(digest-mismatch\)/;
+  const MISSING = /db-disk1\.vmdk: missing or unreadable \(missing-file\)/;
 
   it.each<[string, string, (file: string) => void, RegExp]>([
-    [
-      'a flipped byte',
-      'db-data.iso',
-      flip,
-      /db-data\.iso: SHA256 is \w+, the manifest has \w+ \(digest-mismatch\)/,
-    ],
+    ['a flipped byte', 'db-data.iso', flip, MISMATCH],
     ['a flipped byte in an OVA', 'web.ova', flip, /web-data\.iso: .* \(digest-mismatch\)/],
-    [
-      'a missing disk',
-      'db-disk1.vmdk',
-      rmSync,
-      /db-disk1\.vmdk: missing or unreadable \(missing-file\)/,
-    ],
-    ['a truncated OVA', 'web.ova', (file) => truncateSync(file, 50_000), /\(truncated-member\)/],
-    ['bytes after its end', 'web.ova', (file) => appendFileSync(file, 'x'), /\(trailing-data\)/],
+    ['a missing disk', 'db-disk1.vmdk', rmSync, MISSING],
+    ['a truncated OVA', 'web.ova', truncate, /\(truncated-member\)/],
+    ['bytes after its end', 'web.ova', append, /\(trailing-data\)/],
   ])('with %s, and shows nothing of it', async (_what, name, damage, finding) => {
-    const { imgctl, work, stored, syncs, requests } = await folderUser();
-    const file = name.endsWith('.ova') ? writeOva(work, 'web') : writeOvf(work, 'db');
-    damage(path.join(path.dirname(file), name));
-    const result = await imgctl(`push ${file} ${FAST}`);
+    const { push, work, file, left, requests } = await createUser();
+    const given = name.endsWith('.ova') ? file : writeOvf(work, 'db');
+    damage(path.join(path.dirname(given), name));
+    const result = await push(FAST, given);
     expect(result).toEqual(failed(1, finding));
     expect(result.stderr).toMatch(
       /imgctl: .* is invalid: \d errors?\n( {2}.*\n)+hint: fix the find/,
     );
-    expect({ stored: stored(), syncs: syncs() }).toEqual({ stored: [], syncs: 0 });
+    expect(left()).toEqual(NOTHING);
     if (damage !== flip) expect(requests).toEqual([]);
   });
 
   it('with a wrong digest that is already there, as often as it runs', async () => {
-    const { imgctl, work, folder, syncs } = await folderUser();
-    const file = writeOva(work, 'web');
+    const { push, file, folder, syncs } = await createUser();
     flip(file);
     writeFileSync(path.join(folder, 'web.ova'), readFileSync(file));
-    for (let run = 0; run < 2; run += 1)
-      expect(await imgctl(`push ${file} ${FAST}`)).toEqual(failed(1, /\(digest-mismatch\)/));
+    for (const _run of [1, 2]) expect(await push()).toEqual(failed(1, /\(digest-mismatch\)/));
     expect(syncs()).toBe(0);
   });
 
+  const NO_NAME = 'invalid name for an upload:';
   unixOnly('such names need Unix').each([
-    ['bs\\x.ova', 'rename it without backslashes and control characters'],
-    ['.x.ova', 'rename it: a name must not begin with a dot'],
-  ])('whose name no storage takes: %s', async (name, hint) => {
-    const { imgctl, work } = await folderUser();
-    const file = path.join(work, name);
-    renameSync(writeOva(work, 'web'), file);
-    const message = `invalid name for an upload: ${name}\nhint: ${hint}\n`;
-    expect(await imgctl(`push '${file}' --no-sync`)).toEqual(failed(2, message));
-  });
-
-  it('whose name the service does not sync', async () => {
-    const { imgctl, work, stored } = await folderUser();
-    const file = writeOva(work, 'web');
-    renameSync(file, `${file}.tar`);
-    const result = await imgctl(`push ${file}.tar --no-sync`);
-    expect(result).toEqual(failed(2, 'the name web.ova.tar does not end in .ova or .ovf'));
+    ['bs\\x.ova', `${NO_NAME} bs\\x.ova\nhint: rename it without backslashes and control`],
+    ['.x.ova', `${NO_NAME} .x.ova\nhint: rename it: a name must not begin with a dot\n`],
+    ['web.ova.tar', 'the name web.ova.tar does not end in .ova or .ovf\n'],
+  ])('whose name no storage or service takes: %s', async (name, message) => {
+    const { push, work, file, stored } = await createUser();
+    renameSync(file, path.join(work, name));
+    expect(await push('--no-sync', `'${path.join(work, name)}'`)).toEqual(failed(2, message));
     expect(stored()).toEqual([]);
   });
 
-  it('if two files have the same name', async () => {
-    const { imgctl, work } = await folderUser();
-    mkdirSync(path.join(work, 'other'));
-    const files = [writeOva(work, 'web'), writeOva(path.join(work, 'other'), 'web')];
-    const result = await imgctl(`push ${files.join(' ')}`);
-    expect(result).toEqual(failed(2, 'two files are named web.ova'));
-  });
-
+  const CASE = /two files have names that differ only in case: .*\nhint: /;
   it.each([
-    ['Db', 'db'],
-    ['d\u00f6', 'do\u0308'],
-  ])('if the names %s and %s are one for a storage that ignores case', async (...names) => {
-    const { imgctl, work, stored } = await folderUser();
-    const files = names.map((name, index) => {
+    ['web', 'web', 'two files are named web.ova'],
+    ['Db', 'db', CASE],
+    ['d\u00f6', 'do\u0308', CASE],
+  ])('if a storage may take the names %s and %s for one', async (one, other, message) => {
+    const { push, work, stored } = await createUser();
+    const files = [one, other].map((name, index) => {
       mkdirSync(path.join(work, `${index}`));
       return writeOva(path.join(work, `${index}`), name);
     });
-    const result = await imgctl(`push ${files.join(' ')} --on-conflict replace`);
-    expect(result).toEqual(failed(2, /two files have names that differ only in case: .*\nhint: /));
+    const result = await push('--on-conflict replace', files.join(' '));
+    expect(result).toEqual(failed(2, message));
     expect(stored()).toEqual([]);
   });
 });
@@ -408,60 +375,30 @@ describe('push refuses a package', () => {
 describe('push fails before it uploads anything', () => {
   const NO_KEYS =
     'no access key and no secret key for the upload storage\nhint: run: imgctl config set upload-access-key NAME; then set IMGCTL_UPLOAD_SECRET ';
+  const NO_STORAGE = 'no upload storage is set\nhint: add --to URL, or run: ';
+  const PORT = /hint: check the port of the upload URL: --to\n/;
   const PLAIN = 'plain http would expose credentials sent to host.example';
 
   it.each<[string, string, string, number, string | RegExp]>([
-    [
-      'without a storage',
-      'unset upload-url',
-      '',
-      2,
-      'no upload storage is set\nhint: add --to URL, or run: ',
-    ],
+    ['without a storage', 'unset upload-url', '', 2, NO_STORAGE],
     ['for a broken URL', 'list', '--to s3+https://h/b/%zz', 2, 'invalid upload URL: s3+https://h'],
-    ['for a broken path', 'list', '--to file:///a%2fb', 2, 'invalid upload URL: file:///a%2fb'],
     ['for an empty URL', 'list', '--to=', 2, '--to must not be empty\nhint: use a URL such as '],
-    ...['file:', 'file:///', 'file:.', 'file:uploads'].map(
-      (url): [string, string, string, number, string] => {
-        const text = `invalid upload URL: ${url}\nhint: use a URL such as `;
-        return ['for a URL without a folder', 'list', `--to ${url} --dry-run`, 2, text];
-      },
-    ),
-    [
-      'for a query',
-      'list',
-      '--to dav+https://h/?key=1',
-      2,
-      'invalid upload URL: dav+https://h/?…\n',
-    ],
     ['without keys', 'list', '--to s3+http://127.0.0.1:1/b', 4, NO_KEYS],
     ['for plain http', 'set upload-url dav+http://host.example/x', '', 2, PLAIN],
-    [
-      'to a missing folder',
-      'set upload-url file:///gone/x',
-      '',
-      5,
-      'folder /gone/x does not exist',
-    ],
-    [
-      'to a closed port',
-      'set retries 0',
-      '--to dav+http://127.0.0.1:1/x',
-      3,
-      /hint: check the port of the upload URL: --to\n/,
-    ],
+    ['to a missing folder', 'set upload-url file:///gone/x', '', 5, '/gone/x does not exist'],
+    ['to a closed port', 'set retries 0', '--to dav+http://127.0.0.1:1/x', 3, PORT],
     ['if the login fails', 'set password-command false', '', 4, /hint: check IMGCTL_PASSWORD/],
     ...['1M', '16', '2000M', 'x'].map((size): [string, string, string, number, string] => {
       const text = `--part-size must be from 5M to 1024M (got ${size})`;
       return ['for a wrong size', 'list', `--part-size ${size}`, 2, text];
     }),
   ])('%s (config %s, push %s)', async (what, setting, options, exitCode, text) => {
-    const { imgctl, work, stored, syncs } = await folderUser();
+    const { imgctl, file, left } = await createUser();
     const env = what.includes('login') ? { IMGCTL_PASSWORD: 'wrong' } : {};
     await imgctl(`config ${setting}`);
-    const result = await imgctl(`push ${writeOva(work, 'web')} ${options}`.trim(), env);
+    const result = await imgctl(`push ${file} ${options}`.trim(), env);
     expect(result).toEqual(failed(exitCode, text));
-    expect({ stored: stored(), syncs: syncs() }).toEqual({ stored: [], syncs: 0 });
+    expect(left()).toEqual(NOTHING);
   });
 });
 
