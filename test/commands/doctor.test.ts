@@ -76,25 +76,6 @@ describe('doctor', () => {
     expect(of('token')[0]).toMatch(/^ok: valid until [\dT:-]+Z, accepted by the service$/);
   });
 
-  it.each([50, 80, 160])(
-    'prints one table at %i columns and in a pipe, with hints to copy',
-    async (columns) => {
-      const env = { IMGCTL_CONFIG_DIR: temporaryDirectory() };
-      const { stdout, stderr } = await runCli(['doctor'], { env, columns });
-      expect(stderr).toBe('imgctl: failed checks: connection\n');
-      expect(stdout).toContain(
-        'configuration  ok           profile default: 0 settings, all valid\n',
-      );
-      expect(stdout).toMatch(
-        /^connection {5}failed {7}no .*\n {28}hint: run: imgctl login, .*demo$/m,
-      );
-      expect(stdout).toContain('clock          not checked  connection failed\n');
-      expect((await runCli(['doctor'], { env })).stdout).toBe(stdout);
-      const colored = (await runCli(['doctor'], { env, columns, color: true })).stdout;
-      expect(colored).toMatch(/connection.* \u001b\[31mfailed\u001b\[39m /);
-    },
-  );
-
   unixOnly('modes are Unix')('prints the same rows in every format', async () => {
     const env = { HOME: temporaryDirectory() };
     const show = async (...argv: string[]) => (await runCli(['doctor', ...argv], { env })).stdout;

@@ -3,6 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import type { Image } from '../../src/api/types.ts';
 import { asImgctlError, ImgctlError } from '../../src/errors.ts';
 import { BrokenPipeError } from '../../src/io.ts';
 import { run } from '../../src/main.ts';
@@ -69,6 +70,27 @@ it('an invalid output format does not hide an error', async () => {
   expect(stderr).toMatch(/^imgctl: invalid profile name: \.\.\/x\nhint: .+\n$/);
 });
 
+/** A folder, and a user of a service with these images whose syncs end with this status. */
+async function userOf(status: string, images: () => readonly Image[] = () => [UBUNTU]) {
+  const { imgctl, env } = await scriptedUser((request, index) => {
+    if (request.method === 'PATCH') return SUBMITTED;
+    if (request.url.pathname.includes('sync')) return record({ status });
+    return catalogueOf(images())(request, index);
+  });
+  const cwd = temporaryDirectory();
+  const lock = () => imgctl('images lock add web ubuntu', { cwd });
+  /** Runs a line whose output cannot be written. */
+  const runInto = async (error: Error, line: string) => {
+    const io = fakeIo({ env, cwd, time: 0 });
+    const write = () => Promise.reject(error);
+    const stdout = { isTTY: false, columns: undefined, write };
+    return { exitCode: await run(line.split(' '), { ...io, stdout }), stderr: io.stderr.text };
+  };
+  return { cwd, lock, runInto };
+}
+
+const UBUNTU = named(1, 'ubuntu-22.04.ova');
+
 it.each([
   ['sync', 'sync 41 was submitted; follow it with: imgctl sync-status 41'],
   ['sync --wait -o csv', 'sync 41 was submitted; follow it with: imgctl sync-status 41'],
@@ -77,22 +99,13 @@ it.each([
   ['api -X PATCH /v2/user/image/vm', 'PATCH /v2/user/image/vm was sent; its status is 202'],
   ['api /v2/image', 'check it'],
 ])('%s says what it did if its output cannot be written', async (line, hint) => {
-  const { imgctl, env } = await scriptedUser((request, index) =>
-    request.method === 'PATCH'
-      ? SUBMITTED
-      : request.url.pathname.includes('sync')
-        ? record({ status: 'PROCESSED' })
-        : catalogueOf([named(1, 'ubuntu-22.04.ova')])(request, index),
-  );
-  const cwd = env.IMGCTL_CONFIG_DIR;
-  if (line.includes('update')) await imgctl('images lock add web ubuntu', { cwd });
-  const failing = () => {
-    throw new ImgctlError('failed', 'cannot write the output: ENOSPC', { hint: 'check it' });
-  };
-  const io = fakeIo({ env, cwd, time: 0 });
-  const stdout = { isTTY: false, columns: undefined, write: async () => failing() };
-  expect(await run(line.split(' '), { ...io, stdout })).toBe(1);
-  expect(io.stderr.text).toContain(`imgctl: cannot write the output: ENOSPC\nhint: ${hint}\n`);
+  const { lock, runInto } = await userOf('PROCESSED');
+  if (line.includes('update')) await lock();
+  const message = 'cannot write the output: ENOSPC';
+  const full = new ImgctlError('failed', message, { hint: 'check it' });
+  const { exitCode, stderr } = await runInto(full, line);
+  expect(stderr).toContain(`imgctl: ${message}\nhint: ${hint}\n`);
+  expect(exitCode).toBe(1);
 });
 
 it.each([
@@ -102,21 +115,11 @@ it.each([
   ['images lock check', 1, '1 of 1 locked image changed'],
   ['validate bad.ova', 1, 'bad.ova is invalid'],
 ])('%s exits %i if the reader of its output is gone', async (line, exitCode, message) => {
-  let images = [named(1, 'ubuntu-22.04.ova')];
-  const { imgctl, env } = await scriptedUser((request, index) =>
-    request.method === 'PATCH'
-      ? SUBMITTED
-      : request.url.pathname.includes('sync')
-        ? record({ status: 'ERROR' })
-        : catalogueOf(images)(request, index),
-  );
-  const cwd = temporaryDirectory();
+  let images = [UBUNTU];
+  const { cwd, lock, runInto } = await userOf('ERROR', () => images);
   fs.writeFileSync(path.join(cwd, 'bad.ova'), '');
-  await imgctl('images lock add web ubuntu', { cwd });
-  images = [named(1, 'ubuntu-22.04.ova', { updated_on: '2020-01-01 Wed 00:00:00 UTC' })];
-  const io = fakeIo({ env, cwd, time: 0 });
-  const write = () => Promise.reject(new BrokenPipeError());
-  const stdout = { isTTY: false, columns: undefined, write };
-  expect(await run(line.split(' '), { ...io, stdout })).toBe(exitCode);
-  expect(io.stderr.text).toContain(message);
+  await lock();
+  images = [{ ...UBUNTU, updated_on: '2020-01-01 Wed 00:00:00 UTC' }];
+  const stderr = expect.stringContaining(message);
+  expect(await runInto(new BrokenPipeError(), line)).toEqual({ exitCode, stderr });
 });

@@ -85,6 +85,8 @@ describe('login', () => {
 
   it.each([
     ['login --password-stdin --password-command x', 'cannot be used together'],
+    ['login --password-file a --password-command b', 'cannot be used together'],
+    ['login --password-file /no-such-file', 'hint: create it, or check password-file\n'],
     [`${DEMO} login --username ''`, 'username must not be empty'],
     ["login --password-command ''", 'password-command must not be empty'],
     [`${DEMO} login --username a:b`, 'use a user name without a colon'],
@@ -246,16 +248,6 @@ describe('login --password-file', () => {
       ['doctor -o csv', /^password,not checked,.*,check it with: imgctl doctor --check-password/m],
       ['doctor -q --check-password', 'password\n', /failed checks: password/, 2],
     );
-  });
-
-  it('comes before a variable, and not with a command', async () => {
-    const { imgctl } = await newUser();
-    const missing = 'none does not exist\nhint: create it, or check password-file\n';
-    expect(
-      await imgctl('login --password-file none', { env: PASSWORD, cwd: temporaryDirectory() }),
-    ).toEqual(failed(2, missing));
-    const both = '--password-file and --password-command cannot be used together';
-    expect(await imgctl('login --password-file a --password-command b')).toEqual(failed(2, both));
   });
 });
 

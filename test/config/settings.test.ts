@@ -1,21 +1,23 @@
 // Settings: where values come from and which are valid; config.json, read strictly and changed one at a time.
 
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SETTINGS } from '../../src/config/definitions.ts';
 import {
   changeConfigFile,
   changeProfile,
+  checkTrust,
   configFilePath,
   readConfigFile,
   Settings,
 } from '../../src/config/settings.ts';
 import { MAX_AGE, parseDuration } from '../../src/config/values.ts';
 import { checkName } from '../../src/files/paths.ts';
+import { type System, systemOf } from '../../src/io.ts';
 import { thrownBy } from '../support/errors.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
-import { unixOnly } from '../support/platform.ts';
+import { unixOnly, unixOnlySuite } from '../support/platform.ts';
 
 it.each([
   ['https://own', {}, ''],
@@ -139,5 +141,57 @@ describe('config.json', () => {
     await changeProfile(directory, fakeIo(), 'a', { output: 'json' });
     expect(contents(elsewhere)).toEqual({ profiles: { a: { output: 'json' } } });
     expect(configFilePath(directory)).toBe(configFilePath(elsewhere));
+  });
+});
+
+unixOnlySuite('owners and modes are Unix')('settings in a home', () => {
+  // Folders of root are trusted too.
+  const OWN = process.getuid?.() || 4321;
+
+  /** A folder of this mode whose config.json has this owner and mode. */
+  function homeWith(uid: number, mode: number, folderMode = 0o700) {
+    const directory = directoryWith('{}');
+    chmodSync(directory, folderMode);
+    const stat = Object.assign(statSync(path.join(directory, 'config.json')), { uid, mode });
+    const check = (env = {}, system: Partial<System> = {}) =>
+      checkTrust(directory, stat, { env, system: { ...systemOf(process), uid: OWN, ...system } });
+    return { directory, stat, check };
+  }
+
+  const TRUST = 'to trust it, set IMGCTL_CONFIG_DIR to FOLDER; for your own settings, run: sudo';
+  const CLOSE = 'check FILE, then run: chmod o-w ';
+  it.each([
+    ['of another user', OWN + 1, 0o644, 0o700, 'FILE belongs to another user', TRUST],
+    ['that everyone may write', OWN, 0o606, 0o700, 'every user can change FILE', `${CLOSE}FILE`],
+    ['of root, but open', 0, 0o646, 0o700, 'every user can change FILE', `${CLOSE}FILE`],
+    ['in an open folder', OWN, 0o600, 0o777, 'every user can change FOLDER', `${CLOSE}FOLDER`],
+  ])('%s are used on Windows and in IMGCTL_CONFIG_DIR only', (_whose, uid, mode, ...row) => {
+    const [folderMode, message, hint] = row;
+    const { directory, check } = homeWith(uid, mode, folderMode);
+    const named = (text: string) =>
+      text.replaceAll('FILE', `${directory}/config.json`).replaceAll('FOLDER', directory);
+    const error = thrownBy(() => check());
+    expect(error).toMatchObject({ code: 'config', message: named(message) });
+    expect(error.hint).toContain(named(hint));
+    check({ IMGCTL_CONFIG_DIR: directory });
+    check({}, { uid: undefined });
+  });
+
+  it('are used if they are those of root, or if only the group may write them', () => {
+    homeWith(0, 0o644).check();
+    homeWith(OWN, 0o660).check();
+  });
+
+  it.each([
+    ['in an open folder', 0o777, 0o700],
+    ['into an open folder', 0o700, 0o777],
+  ])('are not used if a link %s leads to them', (_where, mode, targetMode) => {
+    const { directory, stat } = homeWith(OWN, 0o600, targetMode);
+    const linked = temporaryDirectory();
+    symlinkSync(path.join(directory, 'config.json'), path.join(linked, 'config.json'));
+    chmodSync(linked, mode);
+    const io = { env: {}, system: { ...systemOf(process), uid: OWN } };
+    const { message } = thrownBy(() => checkTrust(linked, stat, io));
+    expect(message).toBe(`every user can change ${mode === 0o777 ? linked : directory}`);
   });
 });
