@@ -45,6 +45,7 @@ describe('planQuery', () => {
 
   it.each([
     ['name,like,%ubuntu%', 'name,like,%UbUnTu%'],
+    ['name~UBUNTU', 'name,like,%UbUnTu%'],
     ['name~x86_64', 'name,like,%X86_64%'],
     ['path,like,%[a]%b-1%', 'path,like,%[a]%B-1%'],
     ['name~22.04', 'name,like,%22.04%'],
