@@ -48,8 +48,10 @@ async function watcher(images: readonly Image[]) {
   /** Expects the results of lines of `images changes`. */
   const steps = (...all: readonly Step[]) =>
     expectSteps((line) => noted(user.imgctl)(`images changes ${line}`), ...all);
+  /** Returns the changes of a run as `added 3`. */
+  const changed = async (line = '') => summary((await changes(`${line} --json`)).stdout);
   const stateFiles = () => names().map((name) => path.join(folder, name));
-  return { ...user, service, changes, steps, stateFiles };
+  return { ...user, service, changes, changed, steps, stateFiles };
 }
 
 const updated = (image: Image): Image => ({ ...image, updated_on: '2020-01-01 Wed 00:00:00 UTC' });
@@ -92,7 +94,7 @@ describe('images changes', () => {
   });
 
   it('reports each change once, in rows with the image before', async () => {
-    const { changes, service } = await watcher(testImages(6));
+    const { changes, changed, service } = await watcher(testImages(6));
     await changes();
     const [one, two, three, four, five] = testImages(6) as [Image, Image, Image, Image, Image];
     const now = [
@@ -116,10 +118,10 @@ describe('images changes', () => {
       row('added', testImage(7), null),
       row('removed', testImage(6), testImage(6)),
     ]);
-    expect(summary((await changes('--json')).stdout)).toEqual([]);
+    expect(await changed()).toEqual([]);
     service.images = testImages(6);
     const back = ['updated 2', 'moved 3', 'moved 4', 'moved 5', 'added 6', 'removed 7'];
-    expect(summary((await changes('--json')).stdout)).toEqual(back);
+    expect(await changed()).toEqual(back);
   });
 
   it('shows the old values in a table, and since when nothing changed, in local time', async () => {
@@ -179,18 +181,18 @@ describe('images changes', () => {
   });
 
   it('compares ids as texts or numbers', async () => {
-    const { changes, service, steps } = await watcher(testImages(150));
+    const { changes, changed, service, steps } = await watcher(testImages(150));
     service.own = testImages(2);
     for (const line of ['', '--mine']) await changes(line);
     const asText = (image: Image) => ({ ...image, id: `${image.id}` }) as unknown as Image;
     service.images = testImages(149).map(asText);
     service.own = service.own.map(asText);
-    expect(summary((await changes('--json')).stdout)).toEqual(['removed 150']);
+    expect(await changed()).toEqual(['removed 150']);
     await steps(['--json', []], ['--mine --json', []]);
   });
 
   it('compares times as instants', async () => {
-    const { changes, service, steps } = await watcher(testImages(2));
+    const { changes, changed, service, steps } = await watcher(testImages(2));
     await changes();
     const [one, two] = testImages(2) as [Image, Image];
     // 15:36:49 EDT and 08:00:00 EDT, an hour later.
@@ -199,12 +201,12 @@ describe('images changes', () => {
       { ...one, created_on },
       { ...two, created_on, updated_on: '2018-07-19 Thu 13:00:00 UTC' },
     ];
-    expect(summary((await changes('--json')).stdout)).toEqual(['updated 2']);
+    expect(await changed()).toEqual(['updated 2']);
     await steps(['--json', []]);
   });
 
   it('stores nothing if the response of the own images lacks their number', async () => {
-    const { changes, service } = await watcher([]);
+    const { changes, changed, service } = await watcher([]);
     service.own = testImages(2);
     await changes('--mine');
     service.own = [];
@@ -212,15 +214,15 @@ describe('images changes', () => {
     expect(await changes('--mine')).toEqual(failed(1, 'the body has no number of images'));
     service.own = testImages(2);
     service.withoutCount = false;
-    expect(summary((await changes('--mine --json')).stdout)).toEqual([]);
+    expect(await changed('--mine')).toEqual([]);
   });
 
   it('ignores the order of fields, and null instead of a missing field', async () => {
-    const { changes, service } = await watcher([{ ...testImage(1), folder: null }]);
+    const { changes, changed, service } = await watcher([{ ...testImage(1), folder: null }]);
     await changes();
     const { folder: _, ...others } = testImage(1);
     service.images = [Object.fromEntries(Object.entries(others).reverse()) as Image];
-    expect(summary((await changes('--json')).stdout)).toEqual([]);
+    expect(await changed()).toEqual([]);
   });
 
   it('has a state for each cursor, query, source, user, profile and service', async () => {
@@ -255,20 +257,20 @@ describe('images changes', () => {
     };
 
     it('calls an image removed only if it is gone, and one that left the query moved, once', async () => {
-      const { changes, show } = await watched(3);
+      const { changes, changed, show } = await watched(3);
       const moved = named(2, 'image-0002.ova', { folder: 'bsd' });
       show([testImage(1), moved]);
       const result = await changes(`${line} --json`);
       expect(summary(result.stdout)).toEqual(['moved 2', 'removed 3']);
       expect(JSON.parse(result.stdout)[0]).toMatchObject({ folder: 'bsd', before: testImage(2) });
-      expect(summary((await changes(`${line} --json`)).stdout)).toEqual([]);
+      expect(await changed(line)).toEqual([]);
     });
 
     it('looks for all images that left the query in one reading without the filter', async () => {
-      const { changes, show, requests } = await watched(102);
+      const { changed, show, requests } = await watched(102);
       show(testImages(101).map((image) => ({ ...image, folder: 'bsd' })));
       const before = requests().length;
-      const rows = summary((await changes(`${line} --json`)).stdout);
+      const rows = await changed(line);
       expect(rows).toEqual([...testImages(101).map(({ id }) => `moved ${id}`), 'removed 102']);
       expect(requests().length - before).toBe(source === '' ? 3 : 1);
     });
@@ -310,27 +312,27 @@ describe('images changes', () => {
   );
 
   it('keeps the state if a page fails, and reports everything in the next run', async () => {
-    const { changes, service } = await watcher(testImages(250));
+    const { changes, changed, service } = await watcher(testImages(250));
     await changes();
     service.images = [...testImages(249), ...testImages(50, 300)];
     service.failing = '2';
     expect(await changes('-o ndjson')).toEqual(failed(1, '500'));
     service.failing = '';
-    expect(summary((await changes('--json')).stdout)).toHaveLength(51);
-    expect(summary((await changes('--json')).stdout)).toEqual([]);
+    expect(await changed()).toHaveLength(51);
+    expect(await changed()).toEqual([]);
   });
 
   it.each([
     ['is closed early', new BrokenPipeError(), 0],
     ['fails', new ImgctlError('failed', 'cannot write the output: ENOSPC'), 1],
   ])('keeps the state if the output %s', async (_, error, exitCode) => {
-    const { changes, service, env } = await watcher(testImages(1));
+    const { changes, changed, service, env } = await watcher(testImages(1));
     await changes();
     service.images = testImages(2);
     const write = () => Promise.reject(error);
     const io = { ...fakeIo({ env }), stdout: { isTTY: false, columns: undefined, write } };
     expect(await run(['images', 'changes'], io)).toBe(exitCode);
-    expect(summary((await changes('--json')).stdout)).toEqual(['added 2']);
+    expect(await changed()).toEqual(['added 2']);
   });
 
   unixOnly('modes are Unix')('stores the state with mode 0600 and no other file', async () => {

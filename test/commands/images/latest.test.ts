@@ -19,6 +19,8 @@ const ALMA = [
 const ALMA_ROW = '1,alma-8.10-x86_64.ova,linux,2018-07-19T12:00:00Z\r\n';
 const BOTH = [named(4, 'rocky-9.ova'), named(5, 'rocky-10.ova'), ...ALMA];
 
+const imagesOf = (names: readonly string[]) => names.map((name, index) => named(index + 1, name));
+
 async function latest(images: readonly Image[], line = '') {
   const user = await scriptedUser(catalogueOf(images));
   return user.imgctl(`images latest ${line}`);
@@ -99,7 +101,7 @@ describe('images latest', () => {
   it.each(['2.04', 'web-2', '2.04 --each'])(
     'exits 5 and names the command to list them if %s occurs only as text',
     async (line) => {
-      const images = [named(1, 'web-22.04.ova'), named(2, 'web-22.04.1.ova')];
+      const images = imagesOf(['web-22.04.ova', 'web-22.04.1.ova']);
       const hint = `to find them anywhere: imgctl images list web -f id,gt,0 -f 'name~${line.split(' ')[0]}'\n`;
       const result = await latest(images, `web -f id,gt,0 ${line}`);
       expect(result).toEqual(failed(5, hint));
@@ -111,11 +113,10 @@ describe('images latest', () => {
     ['8 --each', ''],
   ])('exits 2 if 8 means different numbers in a series: %s', async (line, hint) => {
     const names = ['web-8.1-3.ova', 'web-7.2-8.ova', 'web-7.1-8.ova', 'web-9.9-9.ova'];
-    const images = names.map((name, index) => named(index + 1, name));
     const stderr =
       'imgctl: 8 matches different numbers in web-#.ova\n' +
       `  web-8.1-3.ova\n  web-7.2-8.ova\n${hint}`;
-    expect(await latest(images, line)).toEqual({ stdout: '', stderr, exitCode: 2 });
+    expect(await latest(imagesOf(names), line)).toEqual({ stdout: '', stderr, exitCode: 2 });
   });
 
   it('reads every page and applies words and filters', async () => {
@@ -134,19 +135,14 @@ describe('images latest', () => {
     [['a-2.0-rc1.ova', 'a-1.9.ova'], 'the newest of a-#.ova is a pre-release'],
     [['a-31-12-2023.ova', 'a-01-02-2024.ova'], 'the dates in a-#.ova do not sort'],
   ])('exits 2 and shows the candidates if the newest of %j is a guess', async (names, problem) => {
-    const images = names.map((name, index) => named(index + 1, name));
-    const { stderr, exitCode } = await latest(images);
+    const { stderr, exitCode } = await latest(imagesOf(names));
     expect(stderr).toMatch(new RegExp(`^imgctl: ${problem}\n  a-\\S+\n  a-\\S+\nhint: `));
     expect(exitCode).toBe(2);
   });
 
   it('--each names every series without a single newest image in one error', async () => {
     const names = ['a-12_sp3', 'a-12_2021', 'b-2.0-rc1', 'b-1.9', 'c-1'];
-    const result = await latest(
-      names.map((name, index) => named(index + 1, name)),
-      '--each',
-    );
-    expect(result).toEqual({
+    expect(await latest(imagesOf(names), '--each')).toEqual({
       stdout: '',
       stderr:
         'imgctl: 2 series have no single newest image\n' +
@@ -160,13 +156,12 @@ describe('images latest', () => {
     ['a-1.01.ova', 'a-1.1.ova'],
     ['a-1.ova', 'a-1.ova'],
   ])('exits 2 and names the id of the first if %s and %s are equally new', async (one, other) => {
-    const result = await latest([named(1, one), named(2, other)]);
-    expect(result).toEqual(failed(2, 'hint: select the first with: imgctl images get 1\n'));
+    const hint = 'hint: select the first with: imgctl images get 1\n';
+    expect(await latest(imagesOf([one, other]))).toEqual(failed(2, hint));
   });
 
   it('quotes the pattern that selects the first of several series', async () => {
-    const result = await latest([named(1, "a'$(id)-1.ova"), named(2, 'b-1.ova')]);
     const hint = `hint: select the first with: imgctl images latest -f 'name,like,a'\\''$(id)-%.ova'\n`;
-    expect(result).toEqual(failed(2, hint));
+    expect(await latest(imagesOf(["a'$(id)-1.ova", 'b-1.ova']))).toEqual(failed(2, hint));
   });
 });
