@@ -62,7 +62,6 @@ const PER_PAGE = '--per-page must be a whole number from 1 to 100 \\(got 101\\)'
 describe('a usage error', () => {
   it.each([
     ['imags list --filter x', "unknown command 'imags'\nhint: did you mean imgctl images list\\?"],
-    ['images lst', "unknown command 'lst'\nhint: did you mean imgctl images list\\?"],
     ['config gett time', "unknown command 'gett'\nhint: did you mean imgctl config get\\?"],
     ['profile ls', "unknown command 'ls'\nhint: did you mean imgctl profile list\\?"],
     ['images list --fliter x', "unknown option '--fliter'\nhint: did you mean --filter"],
