@@ -105,13 +105,6 @@ describe('mcp images_list', () => {
     const [filtered, sorted] = await call(calls, user);
     expect(filtered).toMatchObject({ total, count: 3 });
     expect(sorted.total).toBeGreaterThanOrEqual(total);
-    // A service that ignores the filter.
-    const { env } = await scriptedUser(({ url }) => {
-      url.searchParams.delete('filter');
-      return { json: cataloguePage(url, testImages(30)) };
-    });
-    const [ignored] = await call([['images_list', { filter: ['id,le,12'], limit: 5 }]], env);
-    expect(ignored).toMatchObject({ total: 12, count: 5, messages: more(7) });
   });
 
   it('keeps an answer below 40,000 characters', async () => {

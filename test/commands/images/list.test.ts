@@ -190,6 +190,16 @@ describe('images list', () => {
     expect(await shown(row)).toBe(raw.trim());
   });
 
+  it('reads the setting columns.images, which -c replaces', async () => {
+    const { imgctl } = await scriptedUser(catalogueOf(testImages(1)));
+    await expectSteps(
+      imgctl,
+      ['config set columns.images public,id'],
+      ['images list --no-header', 'true  1\n'],
+      ['images list --no-header -c id', '1\n'],
+    );
+  });
+
   it.each<[string, string | null, string, number, string]>([
     [
       'is null',
