@@ -251,27 +251,42 @@ function argumentsOf(query: Query): string[] {
   ];
 }
 
-/** Applies a filter as a database does that minds case or not. `_` stands for any character. */
-const selects = (image: Image, mindsCase: boolean, filter = 'id,gt,0') => {
+/** Applies a filter as a database with another collation does: ignores case, and `_` stands for any character. */
+function collates(image: Image, filter: string): boolean {
   const [, field, operator = '', content = ''] = /^(\w+),(\w+),(.*)$/s.exec(filter) ?? [];
-  const stored = image[field as Field];
-  const fold = (value: unknown) => (mindsCase ? `${value}` : `${value}`.toLowerCase());
-  if (operator === 'eq') return fold(stored) === fold(content);
-  if (operator === 'in') return content.split(',').map(fold).includes(fold(stored));
+  const value = image[field as Field];
+  const fold = (text: unknown) => String(text).toLowerCase();
+  if (operator === 'eq') return fold(value) === fold(content);
+  if (operator === 'in') return content.split(',').map(fold).includes(fold(value));
   if (operator !== 'like') {
-    return passes(image, { field: field as Field, operator, text: '', wanted: [Number(content)] });
+    const wanted = [field === 'public' ? content === 'true' : Number(content)];
+    return passes(image, { field: field as Field, operator, text: '', wanted });
   }
-  const escaped = fold(content).replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const escaped = content.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const pattern = escaped.replaceAll('%', '.*').replaceAll('_', '.');
-  return stored !== null && new RegExp(`^${pattern}$`, 'su').test(fold(stored));
-};
+  return value !== null && new RegExp(`^${pattern}$`, 'isu').test(String(value));
+}
 
-/** Sorts without regard to case and dashes. */
 function collated(images: readonly Image[], sort: string | undefined): Image[] {
   const [field = 'id', direction] = (sort ?? 'id').split(',') as [Field, string?];
   const sign = direction === 'desc' ? -1 : 1;
   const keyOf = (image: Image) => String(image[field]).toLowerCase().replaceAll('-', '');
   return images.toSorted((a, b) => sign * keyOf(a).localeCompare(keyOf(b)));
+}
+
+/** Applies a filter as a database does that minds case and stores booleans as 1 and 0. */
+function mindsCase(image: Image, filter: string): boolean {
+  const [, field, operator = '', content = ''] = /^(\w+),(\w+),(.*)$/s.exec(filter) ?? [];
+  const stored = image[field as Field];
+  const value = typeof stored === 'boolean' ? String(Number(stored)) : stored;
+  if (operator === 'eq') return String(value) === content;
+  if (operator === 'in') return content.split(',').includes(String(value));
+  if (operator !== 'like') {
+    return passes(image, { field: field as Field, operator, text: '', wanted: [Number(content)] });
+  }
+  const escaped = content.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const pattern = escaped.replaceAll('%', '.*').replaceAll('_', '.');
+  return value !== null && new RegExp(`^${pattern}$`, 'su').test(String(value));
 }
 
 /** Sorts as a locale does, with null last. */
@@ -295,7 +310,7 @@ it.each<[string, Order, (filter?: string, sort?: string) => readonly Image[], bo
     'unordered',
     (filter, sort) =>
       collated(
-        IMAGES.filter((image) => selects(image, false, filter)),
+        IMAGES.filter((image) => filter === undefined || collates(image, filter)),
         sort,
       ),
     true,
@@ -305,7 +320,7 @@ it.each<[string, Order, (filter?: string, sort?: string) => readonly Image[], bo
     'unordered',
     (filter, sort) =>
       sortedByLocale(
-        IMAGES.filter((image) => selects(image, true, filter)),
+        IMAGES.filter((image) => filter === undefined || mindsCase(image, filter)),
         sort,
       ),
     true,
