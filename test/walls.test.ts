@@ -139,7 +139,7 @@ describe.each(LEAVES.map((command) => [command.name, command] as const))(
     });
 
     it('declares what each of its columns means', () => {
-      for (const [name, type, meaning] of fields) expect([name, type, meaning]).not.toContain('');
+      for (const each of fields) expect(Object.values(each)).not.toContain('');
     });
   },
 );

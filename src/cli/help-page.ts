@@ -85,7 +85,7 @@ function renderCommand(
   if (commands.length > 0) usage.push('<command>');
   const names = aliases.map((alias) => [...path.slice(0, -1), alias].join(' ')).join(', ');
   const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
-  const jsonFields = fields.map(([name]) => name).join(', ');
+  const jsonFields = fields.map(({ name }) => name).join(', ');
   const others = seeAlso.map((each) => `imgctl ${each}`.replaceAll(' ', NO_BREAK)).join(', ');
   return [
     `${start} ${usage.join(' ')}\n${names === '' ? '' : `Alias: ${names}\n`}`,

@@ -11,12 +11,12 @@ import { renderBlocks } from '../cli/help-page.ts';
 import { PAGES } from '../cli/topics.ts';
 import { anyText, type Value } from '../config/values.ts';
 import type { Context } from '../context.ts';
-import { type Column, namesOf } from '../output/view.ts';
+import { column, namesOf } from '../output/view.ts';
 
-const COLUMNS: readonly Column[] = [
-  ['command', 'string', 'words of the command', { isId: true }],
-  ['summary', 'string', 'what it does'],
-  ['mutates', 'boolean', 'true if it may change something'],
+const COLUMNS = [
+  column('command', 'string', 'words of the command', { isId: true }),
+  column('summary', 'string', 'what it does'),
+  column('mutates', 'boolean', 'true if it may change something'),
 ];
 
 /** @param all returns every command */
@@ -33,11 +33,15 @@ export const commands = (all: () => readonly CommandDeclaration[]): AnyCommand =
     ],
     seeAlso: ['help output', 'help exit-codes'],
     fields: [
-      ['version', 'string', 'version of imgctl'],
-      ['commands', 'array', 'commands: arguments, options, fields of the JSON output and more'],
-      ['global_options', 'array', 'options of every command'],
-      ['environment', 'array', 'environment variables: name and meaning'],
-      ['exit_codes', 'array', 'exit codes: code and meaning'],
+      column('version', 'string', 'version of imgctl'),
+      column(
+        'commands',
+        'array',
+        'commands: arguments, options, fields of the JSON output and more',
+      ),
+      column('global_options', 'array', 'options of every command'),
+      column('environment', 'array', 'environment variables: name and meaning'),
+      column('exit_codes', 'array', 'exit codes: code and meaning'),
     ],
     run: (context) => run(context, leavesOf(all())),
   });
@@ -96,7 +100,7 @@ function describe(path: string, declaration: CommandDeclaration) {
       return { name, description, ...typeOf(value), required, repeatable };
     }),
     options: (declaration.options ?? []).map(describeOption),
-    fields: fields.map(([name, type, meaning]) => ({ name, type, meaning })),
+    fields: fields.map(({ name, type, meaning }) => ({ name, type, meaning })),
     exit_codes: exitCodesOf(declaration),
     examples,
   };

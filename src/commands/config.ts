@@ -16,24 +16,24 @@ import { changeProfile, configFilePath, requireDirectory } from '../config/setti
 import type { Value } from '../config/values.ts';
 import type { Context } from '../context.ts';
 import { attempt, ImgctlError } from '../errors.ts';
-import { type Column, namesOf, type ViewOptions } from '../output/view.ts';
+import { column, namesOf, type ViewOptions } from '../output/view.ts';
 import { parseChoice } from '../suggest.ts';
 
-const LIST_COLUMNS: readonly Column[] = [
-  ['key', 'string', 'name of the setting', { isId: true }],
-  ['value', 'string or null', 'value, or null if it is invalid or not set'],
-  ['origin', 'string or null', 'where the value comes from'],
-  ['error', 'string or null', 'why the value is invalid'],
-  ['group', 'string', `what it is for: ${Object.keys(SETTING_GROUPS).join(', ')}`],
+const LIST_COLUMNS = [
+  column('key', 'string', 'name of the setting', { isId: true }),
+  column('value', 'string or null', 'value, or null if it is invalid or not set'),
+  column('origin', 'string or null', 'where the value comes from'),
+  column('error', 'string or null', 'why the value is invalid'),
+  column('group', 'string', `what it is for: ${Object.keys(SETTING_GROUPS).join(', ')}`),
 ];
 
-const GET_COLUMNS: readonly Column[] = [
-  ['key', 'string', 'name of the setting'],
-  ['value', 'string', 'value'],
-  ['origin', 'string', 'where the value comes from'],
+const GET_COLUMNS = [
+  column('key', 'string', 'name of the setting'),
+  column('value', 'string', 'value'),
+  column('origin', 'string', 'where the value comes from'),
 ];
 
-const PATH_COLUMNS: readonly Column[] = [['path', 'string', 'path of the settings file']];
+const PATH_COLUMNS = [column('path', 'string', 'path of the settings file')];
 
 const KEY = argument('key', 'name of the setting', 'setting-keys');
 

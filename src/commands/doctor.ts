@@ -18,7 +18,7 @@ import {
   ImgctlError,
   tryOr,
 } from '../errors.ts';
-import { type Column, namesOf } from '../output/view.ts';
+import { column, namesOf } from '../output/view.ts';
 import { formatTimestamp } from '../query/timestamp.ts';
 import { openSharedStore, tokenOfEnvironment, unattendedPassword } from '../session/session.ts';
 import {
@@ -31,11 +31,11 @@ import {
 import { counted, describeDuration, shellQuote } from '../words.ts';
 import { openUploadStorage } from './push/storage.ts';
 
-const COLUMNS: readonly Column[] = [
-  ['check', 'string', 'what was checked', { isId: true }],
-  ['state', 'string', 'ok, warning, failed or not checked'],
-  ['finding', 'string', 'what was found', { text: inLocalTime }],
-  ['hint', 'string or null', 'command or setting that fixes it'],
+const COLUMNS = [
+  column('check', 'string', 'what was checked', { isId: true }),
+  column('state', 'string', 'ok, warning, failed or not checked'),
+  column('finding', 'string', 'what was found', { text: inLocalTime }),
+  column('hint', 'string or null', 'command or setting that fixes it'),
 ];
 
 const UTC_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;

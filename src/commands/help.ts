@@ -4,7 +4,7 @@ import { type AnyCommand, command } from '../cli/command.ts';
 import type { CommandDeclaration } from '../cli/declarations.ts';
 import { showPage } from '../cli/help-page.ts';
 import { TOPIC_NAMES } from '../cli/topics.ts';
-import type { Column } from '../output/view.ts';
+import { column } from '../output/view.ts';
 
 /** @param all returns every command */
 export const help = (all: () => readonly CommandDeclaration[]): AnyCommand =>
@@ -22,7 +22,7 @@ export const help = (all: () => readonly CommandDeclaration[]): AnyCommand =>
     run: (context, _options, words) => showPage(context, all(), words),
   });
 
-const VERSION_COLUMNS: readonly Column[] = [['version', 'string', 'version of imgctl']];
+const VERSION_COLUMNS = [column('version', 'string', 'version of imgctl')];
 
 export const version = command({
   name: 'version',

@@ -4,18 +4,18 @@ import { type AnyCommand, argument, command } from '../cli/command.ts';
 import { changeConfigFile, DEFAULT_PROFILE, Settings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError, tryOr } from '../errors.ts';
-import { type Column, namesOf } from '../output/view.ts';
+import { column, namesOf } from '../output/view.ts';
 import { forgetTokens, tokenState } from '../session/token-cache.ts';
 import { quoted, suggest } from '../suggest.ts';
 import { deleteStoredPassword, profilesSharing } from './logout.ts';
 
-const COLUMNS: readonly Column[] = [
-  ['name', 'string', 'name of the profile', { isId: true }],
-  ['default', 'boolean', 'true for the default profile'],
-  ['base_url', 'string or null', 'address of the service'],
-  ['username', 'string or null', 'user name of the account'],
-  ['token_state', 'string', 'state of the cached token: valid, expired or none'],
-  ['password', 'string or null', 'source of the password: file, command, helper or keychain'],
+const COLUMNS = [
+  column('name', 'string', 'name of the profile', { isId: true }),
+  column('default', 'boolean', 'true for the default profile'),
+  column('base_url', 'string or null', 'address of the service'),
+  column('username', 'string or null', 'user name of the account'),
+  column('token_state', 'string', 'state of the cached token: valid, expired or none'),
+  column('password', 'string or null', 'source of the password: file, command, helper or keychain'),
 ];
 
 const PROFILE = argument('profile', 'name of the profile', 'profiles');

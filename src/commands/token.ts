@@ -3,13 +3,17 @@
 import { utcTime } from '../api/responses.ts';
 import { command, SERVICE_CODES } from '../cli/command.ts';
 import type { Context } from '../context.ts';
-import type { Column } from '../output/view.ts';
+import { column } from '../output/view.ts';
 import { noValidToken, tokenState } from '../session/token-cache.ts';
 
-const COLUMNS: readonly Column[] = [
-  ['token', 'string', 'the access token'],
-  ['expires_on', 'string or null', 'when it expires, in UTC (ISO 8601); null with IMGCTL_TOKEN'],
-  ['expires_in', 'number or null', 'seconds until then'],
+const COLUMNS = [
+  column('token', 'string', 'the access token'),
+  column(
+    'expires_on',
+    'string or null',
+    'when it expires, in UTC (ISO 8601); null with IMGCTL_TOKEN',
+  ),
+  column('expires_in', 'number or null', 'seconds until then'),
 ];
 
 export const token = command({

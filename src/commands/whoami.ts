@@ -4,20 +4,22 @@ import { utcTime } from '../api/responses.ts';
 import { command, GET_OPTION, option, SERVICE_CODES } from '../cli/command.ts';
 import type { Parsed } from '../cli/declarations.ts';
 import type { Context } from '../context.ts';
-import { type Column, printBeforeError } from '../output/view.ts';
+import { column, printBeforeError } from '../output/view.ts';
 import { unattendedPassword } from '../session/session.ts';
 import { noValidToken, tokenState } from '../session/token-cache.ts';
 import { describeDuration } from '../words.ts';
 
-const COLUMNS: readonly Column[] = [
-  ['profile', 'string', 'name of the profile'],
-  ['base_url', 'string', 'address of the service'],
-  ['username', 'string or null', 'user name of the account', { isId: true }],
-  ['token_state', 'string', 'valid, expired, none or from IMGCTL_TOKEN'],
-  ['checked', 'boolean', 'true if the service accepted the token just now'],
-  ['expires_on', 'string or null', 'when the token expires, in UTC (ISO 8601)', { isTime: true }],
-  ['expires_in', 'number or null', 'seconds until then', { text: timeLeft }],
-  ['stored_in', 'string or null', 'file or token store that holds the token'],
+const COLUMNS = [
+  column('profile', 'string', 'name of the profile'),
+  column('base_url', 'string', 'address of the service'),
+  column('username', 'string or null', 'user name of the account', { isId: true }),
+  column('token_state', 'string', 'valid, expired, none or from IMGCTL_TOKEN'),
+  column('checked', 'boolean', 'true if the service accepted the token just now'),
+  column('expires_on', 'string or null', 'when the token expires, in UTC (ISO 8601)', {
+    isTime: true,
+  }),
+  column('expires_in', 'number or null', 'seconds until then', { text: timeLeft }),
+  column('stored_in', 'string or null', 'file or token store that holds the token'),
 ];
 
 const OPTIONS = [option('--check', 'check the token with the service'), GET_OPTION] as const;

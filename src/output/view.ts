@@ -8,8 +8,13 @@ import { incompatible, parseChoice, parseColumns } from '../suggest.ts';
 import { isLineFormat } from './formats.ts';
 import { createListWriter, type Row, type WriterOptions, writeRecord } from './writers.ts';
 
-/** A field of JSON output, which is a column of tables; its JSON types are such as `string or null`. */
-export type Column = readonly [name: string, type: string, meaning: string, traits?: Traits];
+/** A field of JSON output, which is a column of tables. */
+export interface Column extends Traits {
+  readonly name: string;
+  /** Its JSON types, such as `string or null`. */
+  readonly type: string;
+  readonly meaning: string;
+}
 
 interface Traits {
   /** -q prints it alone. */
@@ -22,13 +27,18 @@ interface Traits {
   readonly text?: (value: unknown, now: number) => unknown;
 }
 
+/** Declares a column. */
+export function column(name: string, type: string, meaning: string, traits?: Traits): Column {
+  return { name, type, meaning, ...traits };
+}
+
 export function namesOf(columns: readonly Column[]): string[] {
-  return columns.map(([name]) => name);
+  return columns.map(({ name }) => name);
 }
 
 /** Returns the columns with these names. */
 export function pick(columns: readonly Column[], ...names: readonly string[]): Column[] {
-  return columns.filter(([name]) => names.includes(name));
+  return columns.filter(({ name }) => names.includes(name));
 }
 
 /** Options that change what is printed, as commander parses them. */
@@ -96,7 +106,7 @@ export class View {
     if (quiet && options.columns !== undefined) throw incompatible('--quiet', '--columns');
     if (options.get !== undefined && formatOption) throw incompatible('--get', formatOption);
     const valid = namesOf(columns);
-    const stored = namesOf(columns.filter(([, , , traits]) => !traits?.value));
+    const stored = namesOf(columns.filter(({ value }) => !value));
     const where = `--get '${options.get}'`;
     const get =
       options.get === undefined
@@ -114,7 +124,7 @@ export class View {
     this.timeText = (time) => formatTimestamp(time, style, now());
     const texts = new Map<string, (value: unknown) => unknown>();
     const computed = new Map<string, (row: Row) => unknown>();
-    for (const [name, , , { isTime, text, value } = {}] of columns) {
+    for (const { name, isTime, text, value } of columns) {
       if (value && (get === name || chosen?.includes(name))) {
         computed.set(name, (row: Row) => value(row, now()));
       }
@@ -128,11 +138,11 @@ export class View {
       columns: chosen ?? (format === 'table' ? shown : cells) ?? stored,
       // Without --columns json, ndjson and yaml show every field.
       allFields: chosen === undefined,
-      idField: columns.find(([, , , traits]) => traits?.isId)?.[0],
-      times: columns.filter(([, , , traits]) => traits?.isTime).map(([name]) => name),
+      idField: columns.find(({ isId }) => isId)?.name,
+      times: namesOf(columns.filter(({ isTime }) => isTime)),
       texts,
       hasChoice: FIELDS.every((field) => valid.some((name) => name === field)),
-      lists: namesOf(columns.filter(([, type]) => type.includes('array'))),
+      lists: namesOf(columns.filter(({ type }) => type.includes('array'))),
       computed,
       get,
       only: options.urls ? 'url' : undefined,

@@ -73,7 +73,7 @@ function sectionsOf(spec, parents, texts) {
   const words = [...parents, name];
   const rest = ['[options]', ...(subcommands.length > 0 ? ['<command>'] : [])];
   const usage = [...rest, ...args.map(texts.argumentTerm)].join(' ');
-  const fieldTerms = fields.map(([field, type, meaning]) => [field, `${meaning} (${type})`]);
+  const fieldTerms = fields.map((each) => [each.name, `${each.meaning} (${each.type})`]);
   const exitCodes = `Exit codes: ${texts.exitCodesOf(spec).join(', ')}`;
   const blocks = [
     { lines: [name, ...aliases].map((each) => [...parents, each, usage].join(' ')) },

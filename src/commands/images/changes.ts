@@ -25,7 +25,7 @@ import { BrokenPipeError } from '../../io.ts';
 import { stringify } from '../../json.ts';
 import { LINE_FORMAT_LIST } from '../../output/formats.ts';
 import { cellText } from '../../output/text.ts';
-import { type Column, pick } from '../../output/view.ts';
+import { column, pick } from '../../output/view.ts';
 import { FIELDS, kindOf } from '../../query/fields.ts';
 import { parseFilter, portableFilter } from '../../query/filter.ts';
 import { planQuery, type QueryPlan } from '../../query/plan.ts';
@@ -36,10 +36,14 @@ import { noMatch } from './empty.ts';
 import { FILTER_OPTION, IMAGE_COLUMNS, readQuery, TABLE_OPTIONS, WORDS } from './options.ts';
 import { openCatalogue, readAll } from './read.ts';
 
-const CHANGE_COLUMNS: readonly Column[] = [
-  ['change', 'string', 'added, updated, moved or removed'],
+const CHANGE_COLUMNS = [
+  column('change', 'string', 'added, updated, moved or removed'),
   ...pick(IMAGE_COLUMNS, 'id', 'name', 'path', 'folder', 'updated_on'),
-  ['before', 'object or null', `the old image; in tables, ${LINE_FORMAT_LIST} only the old values`],
+  column(
+    'before',
+    'object or null',
+    `the old image; in tables, ${LINE_FORMAT_LIST} only the old values`,
+  ),
 ];
 
 const OPTIONS = [

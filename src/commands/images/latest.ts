@@ -16,7 +16,7 @@ import type { Parsed } from '../../cli/declarations.ts';
 import type { Context } from '../../context.ts';
 import { attempt, ImgctlError } from '../../errors.ts';
 import { printable } from '../../output/text.ts';
-import { type Column, pick, type View } from '../../output/view.ts';
+import { column, pick, type View } from '../../output/view.ts';
 import { parseWord } from '../../query/name.ts';
 import type { Candidate } from '../../query/series.ts';
 import { ask } from '../../secrets/prompt.ts';
@@ -35,10 +35,10 @@ import {
 } from './options.ts';
 import { openCatalogue, readAll } from './read.ts';
 
-const CANDIDATE_COLUMNS: readonly Column[] = [
-  ['series', 'string', 'with --explain: the name with # for its versions'],
-  ['rank', 'number', 'with --explain: 1 for the newest of its series'],
-  ['version', 'string', 'with --explain, -c or --get: the versions of the name'],
+const CANDIDATE_COLUMNS = [
+  column('series', 'string', 'with --explain: the name with # for its versions'),
+  column('rank', 'number', 'with --explain: 1 for the newest of its series'),
+  column('version', 'string', 'with --explain, -c or --get: the versions of the name'),
 ];
 
 const EXPLAINED = [
@@ -74,7 +74,7 @@ export const imagesLatest = command({
   seeAlso: ['images list', 'images get', 'images lock', 'help choosing'],
   arguments: [{ ...WORDS, description: 'consider only images whose name matches every word' }],
   options: OPTIONS,
-  fields: [...IMAGE_COLUMNS.filter(([name]) => name !== 'version'), ...CANDIDATE_COLUMNS],
+  fields: [...IMAGE_COLUMNS.filter(({ name }) => name !== 'version'), ...CANDIDATE_COLUMNS],
   exitCodes: SERVICE_CODES,
   run,
 });

@@ -17,7 +17,7 @@ import { anyText } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { attempt, CHANGES_EXIT_CODE, ImgctlError } from '../../errors.ts';
 import { checkName } from '../../files/paths.ts';
-import { type Column, pick, printBeforeError } from '../../output/view.ts';
+import { column, pick, printBeforeError } from '../../output/view.ts';
 import type { Row } from '../../output/writers.ts';
 import { portableFilter } from '../../query/filter.ts';
 import { parseWord } from '../../query/name.ts';
@@ -44,29 +44,29 @@ const NAMES = {
   value: anyText({ from: 'locks' }),
 } as const;
 
-const LOCK: Column = ['lock', 'string', 'name of the lock', { isId: true }];
+const LOCK = column('lock', 'string', 'name of the lock', { isId: true });
 
-const LOCK_COLUMNS: readonly Column[] = [
+const LOCK_COLUMNS = [
   LOCK,
-  ['text', 'array', 'words that the name must match'],
-  ['filters', 'array', 'filters of the query, as given'],
+  column('text', 'array', 'words that the name must match'),
+  column('filters', 'array', 'filters of the query, as given'),
   ...pick(IMAGE_COLUMNS, 'id', 'name', 'path', 'created_on', 'updated_on'),
 ];
 
-const CHECK_COLUMNS: readonly Column[] = [
+const CHECK_COLUMNS = [
   LOCK,
-  ['state', 'string', 'gone, replaced, moved, newer or ok: the first that applies'],
+  column('state', 'string', 'gone, replaced, moved, newer or ok: the first that applies'),
   ...pick(IMAGE_COLUMNS, 'id', 'name', 'path'),
-  ['newest_id', 'number or null', 'identifier of a newer image'],
-  ['newest_name', 'string or null', 'file name of a newer image'],
+  column('newest_id', 'number or null', 'identifier of a newer image'),
+  column('newest_name', 'string or null', 'file name of a newer image'),
 ];
 
-const UPDATE_COLUMNS: readonly Column[] = [
+const UPDATE_COLUMNS = [
   LOCK,
-  ['change', 'string', 'updated or unchanged'],
-  ['old_id', 'number', 'identifier of the old image'],
-  ['old_name', 'string', 'its file name'],
-  ['old_path', 'string', 'its path'],
+  column('change', 'string', 'updated or unchanged'),
+  column('old_id', 'number', 'identifier of the old image'),
+  column('old_name', 'string', 'its file name'),
+  column('old_path', 'string', 'its path'),
   ...pick(IMAGE_COLUMNS, 'id', 'name', 'path'),
 ];
 

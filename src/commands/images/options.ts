@@ -6,7 +6,7 @@ import { anyText, duration, MAX_AGE, parseDuration, wholeNumber } from '../../co
 import type { Context } from '../../context.ts';
 import { ImgctlError, tryOr } from '../../errors.ts';
 import { LINE_FORMAT_LIST } from '../../output/formats.ts';
-import { type Column, namesOf } from '../../output/view.ts';
+import { column, namesOf } from '../../output/view.ts';
 import { describeField, FIELDS, type Field, kindOf, nameOf } from '../../query/fields.ts';
 import { describeVersion, readName } from '../../query/name.ts';
 import { planQuery } from '../../query/plan.ts';
@@ -14,16 +14,13 @@ import { parseTimeValue } from '../../query/timestamp.ts';
 import { counted, shellQuote } from '../../words.ts';
 
 /** The columns of an image: those of the service, and computed ones. */
-export const IMAGE_COLUMNS: readonly Column[] = [
-  ...FIELDS.map(
-    (field): Column => [field, ...describeField(field), { isTime: kindOf(field) === 'time' }],
+export const IMAGE_COLUMNS = [
+  ...FIELDS.map((field) =>
+    column(field, ...describeField(field), { isTime: kindOf(field) === 'time' }),
   ),
-  [
-    'version',
-    'string or null',
-    'with -c or --get: the versions of its name',
-    { value: (image) => describeVersion(readName(nameOf(image))) || null },
-  ],
+  column('version', 'string or null', 'with -c or --get: the versions of its name', {
+    value: (image) => describeVersion(readName(nameOf(image))) || null,
+  }),
 ];
 
 export const WORDS = {

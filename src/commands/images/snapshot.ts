@@ -8,6 +8,7 @@ import type { Context } from '../../context.ts';
 import { replaceUserFile } from '../../files/user-file.ts';
 import { stringify } from '../../json.ts';
 import { escapeInJson, writeText } from '../../output/text.ts';
+import { column } from '../../output/view.ts';
 import { planQuery } from '../../query/plan.ts';
 import { counted } from '../../words.ts';
 import { openCatalogue, readAll } from './read.ts';
@@ -33,11 +34,11 @@ export const imagesSnapshot = command({
   ],
   mutates: true,
   fields: [
-    ['version', 'number', 'version of this format, 1'],
-    ['taken_at', 'string', 'when the list was requested, in UTC (ISO 8601)'],
-    ['base_url', 'string', 'address of the service'],
-    ['username', 'string or null', 'user name of the account'],
-    ['images', 'array', 'all images, as the service sorts them by id'],
+    column('version', 'number', 'version of this format, 1'),
+    column('taken_at', 'string', 'when the list was requested, in UTC (ISO 8601)'),
+    column('base_url', 'string', 'address of the service'),
+    column('username', 'string or null', 'user name of the account'),
+    column('images', 'array', 'all images, as the service sorts them by id'),
   ],
   exitCodes: SERVICE_CODES,
   run,

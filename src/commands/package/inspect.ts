@@ -3,26 +3,30 @@
 import { command } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
-import type { Column } from '../../output/view.ts';
+import { column } from '../../output/view.ts';
 import type { Row } from '../../output/writers.ts';
 import type { Hardware } from '../../ovf/descriptor.ts';
 import type { PackageSummary } from '../../ovf/package.ts';
 import { counted, describeBytes, shellQuote } from '../../words.ts';
 import { eachFile, errorsOf, FILES } from './validate.ts';
 
-const COLUMNS: readonly Column[] = [
-  ['file', 'string', 'path as given', { isId: true }],
-  ['kind', 'string', 'ova (archive) or ovf (descriptor with its files)'],
-  ['ovf_version', 'string or null', 'version of OVF; null if there is no readable descriptor'],
-  ['products', 'array', 'product, vendor, version, full_version, number of properties'],
-  ['systems', 'array', 'virtual machines: id, name, operating_system, hardware and more'],
-  ['disks', 'array', 'virtual disks: id, capacity in bytes, format, file'],
-  ['networks', 'array', 'name and description'],
-  ['deployment_options', 'array', 'id, label, description, default'],
-  ['files', 'array', 'files of the package: name, size in bytes, role'],
-  ['manifest', 'object or null', 'algorithm of the first entry, and the entries'],
-  ['certificate', 'string or null', 'file name of the certificate'],
-  ['findings', 'array', 'the findings of validate, except digests'],
+const COLUMNS = [
+  column('file', 'string', 'path as given', { isId: true }),
+  column('kind', 'string', 'ova (archive) or ovf (descriptor with its files)'),
+  column(
+    'ovf_version',
+    'string or null',
+    'version of OVF; null if there is no readable descriptor',
+  ),
+  column('products', 'array', 'product, vendor, version, full_version, number of properties'),
+  column('systems', 'array', 'virtual machines: id, name, operating_system, hardware and more'),
+  column('disks', 'array', 'virtual disks: id, capacity in bytes, format, file'),
+  column('networks', 'array', 'name and description'),
+  column('deployment_options', 'array', 'id, label, description, default'),
+  column('files', 'array', 'files of the package: name, size in bytes, role'),
+  column('manifest', 'object or null', 'algorithm of the first entry, and the entries'),
+  column('certificate', 'string or null', 'file name of the certificate'),
+  column('findings', 'array', 'the findings of validate, except digests'),
 ];
 
 export const inspect = command({

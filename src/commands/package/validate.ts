@@ -7,7 +7,7 @@ import type { Parsed } from '../../cli/declarations.ts';
 import { anyText } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { errorReason, ImgctlError, isMissing } from '../../errors.ts';
-import { type Column, namesOf, printBeforeError } from '../../output/view.ts';
+import { column, namesOf, printBeforeError } from '../../output/view.ts';
 import type { Finding } from '../../ovf/findings.ts';
 import type { PackageSummary } from '../../ovf/package.ts';
 import { counted, describeRate } from '../../words.ts';
@@ -20,12 +20,12 @@ export const FILES = {
   value: anyText({ from: 'packages' }),
 } as const;
 
-const COLUMNS: readonly Column[] = [
-  ['file', 'string', 'path as given'],
-  ['severity', 'string', 'error or warning; an error makes the package invalid'],
-  ['code', 'string', 'stable code of the finding', { isId: true }],
-  ['place', 'string', 'where in the package it was found'],
-  ['message', 'string', 'what is wrong'],
+const COLUMNS = [
+  column('file', 'string', 'path as given'),
+  column('severity', 'string', 'error or warning; an error makes the package invalid'),
+  column('code', 'string', 'stable code of the finding', { isId: true }),
+  column('place', 'string', 'where in the package it was found'),
+  column('message', 'string', 'what is wrong'),
 ];
 
 const OPTIONS = [

@@ -17,7 +17,7 @@ import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import type { AssertHeld } from '../../files/atomic-file.ts';
 import { withMutexIfPossible } from '../../files/mutex.ts';
-import { type Column, printBeforeError, type View } from '../../output/view.ts';
+import { column, printBeforeError, type View } from '../../output/view.ts';
 import type { Row } from '../../output/writers.ts';
 import type { CheckedPackage } from '../../ovf/package.ts';
 import type { Storage } from '../../upload/storage.ts';
@@ -50,20 +50,17 @@ import {
 import { showSubmitted, submit, submittedView } from '../sync/sync.ts';
 import { openUploadStorage, storageFiles, UPLOAD_OPTIONS } from './storage.ts';
 
-const NAME: Column = ['name', 'string', 'file name', { isId: true }];
-const SIZE: Column = [
-  'size',
-  'number or null',
-  'with --no-sync and --dry-run: bytes of the file',
-  { text: (bytes) => describeBytes(Number(bytes)) },
-];
-const STATE: Column = ['state', 'string', 'with --no-sync: uploaded, unchanged or skipped'];
-const STEP: Column = ['step', 'string', 'with --dry-run: upload or sync'];
-const ACTION: Column = [
+const NAME = column('name', 'string', 'file name', { isId: true });
+const SIZE = column('size', 'number or null', 'with --no-sync and --dry-run: bytes of the file', {
+  text: (bytes) => describeBytes(Number(bytes)),
+});
+const STATE = column('state', 'string', 'with --no-sync: uploaded, unchanged or skipped');
+const STEP = column('step', 'string', 'with --dry-run: upload or sync');
+const ACTION = column(
   'action',
   'string',
   'with --dry-run: what would happen, such as upload, replace, add, delete',
-];
+);
 
 const OPTIONS = [
   settingOption(
@@ -113,11 +110,15 @@ export const push = command({
   options: OPTIONS,
   mutates: true,
   fields: [
-    ['id', 'number or string', 'identifier of the image; with --no-wait, of the sync request'],
-    ...IMAGE_COLUMNS.filter(([name]) => name !== 'id'),
-    ...SUBMITTED_COLUMNS.filter(([name]) => name !== 'id').map(
-      ([name, type, meaning]) => [name, type, `with --no-wait: ${meaning}`] as const,
+    column(
+      'id',
+      'number or string',
+      'identifier of the image; with --no-wait, of the sync request',
     ),
+    ...IMAGE_COLUMNS.filter(({ name }) => name !== 'id'),
+    ...SUBMITTED_COLUMNS.filter(({ name }) => name !== 'id').map((each) => {
+      return { ...each, meaning: `with --no-wait: ${each.meaning}` };
+    }),
     SIZE,
     STATE,
     STEP,

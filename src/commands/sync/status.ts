@@ -8,7 +8,7 @@ import { anyText, duration } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { errorReason, hasCode, ImgctlError } from '../../errors.ts';
 import { stringify } from '../../json.ts';
-import { type Column, type Layout, pick, printBeforeError, type View } from '../../output/view.ts';
+import { column, type Layout, pick, printBeforeError, type View } from '../../output/view.ts';
 import { formatTimestamp } from '../../query/timestamp.ts';
 import { type HistoryEntry, readHistory, remember } from '../../session/history.ts';
 import { counted, describeDuration } from '../../words.ts';
@@ -34,42 +34,36 @@ export const WAIT_OPTIONS = [
 
 export const STRICT_OPTION = option('--strict', 'exit with 1 if the sync has errors or warnings');
 
-const ID_AND_STATUS: readonly Column[] = [
-  ['id', 'number or string', 'identifier of the sync request, as the service sent it'],
-  ['status', 'string or null', 'status that the service reports, such as PENDING'],
+const ID_AND_STATUS = [
+  column('id', 'number or string', 'identifier of the sync request, as the service sent it'),
+  column('status', 'string or null', 'status that the service reports, such as PENDING'),
 ];
 
 /** Of a sync request that was submitted, without --wait. */
-export const SUBMITTED_COLUMNS: readonly Column[] = [
+export const SUBMITTED_COLUMNS = [
   ...ID_AND_STATUS,
-  ['url', 'string', 'URL of the sync request'],
-  ['message', 'string or null', 'message from the service'],
-  ['response', 'object, array, string or null', 'the body that the service sent'],
+  column('url', 'string', 'URL of the sync request'),
+  column('message', 'string or null', 'message from the service'),
+  column('response', 'object, array, string or null', 'the body that the service sent'),
 ];
 
 const NAMES = { text: describeNames };
 
 /** Of a sync request that was read. */
-export const STATUS_COLUMNS: readonly Column[] = [
+export const STATUS_COLUMNS = [
   ...ID_AND_STATUS,
-  ['state', 'string', 'waiting, succeeded or failed'],
-  ['added', 'array, number or null', 'added images: their names, or how many', NAMES],
-  ['deleted', 'array, number or null', 'deleted images: their names, or how many', NAMES],
-  ['errors', 'array', 'errors that the service reports'],
-  ['warnings', 'array', 'warnings that the service reports'],
-  [
-    'created_on',
-    'string or null',
-    'when it was submitted, as the service writes it',
-    { isTime: true },
-  ],
-  [
-    'updated_on',
-    'string or null',
-    'when it last changed, as the service writes it',
-    { isTime: true },
-  ],
-  ['response', 'object', 'the body that the service sent'],
+  column('state', 'string', 'waiting, succeeded or failed'),
+  column('added', 'array, number or null', 'added images: their names, or how many', NAMES),
+  column('deleted', 'array, number or null', 'deleted images: their names, or how many', NAMES),
+  column('errors', 'array', 'errors that the service reports'),
+  column('warnings', 'array', 'warnings that the service reports'),
+  column('created_on', 'string or null', 'when it was submitted, as the service writes it', {
+    isTime: true,
+  }),
+  column('updated_on', 'string or null', 'when it last changed, as the service writes it', {
+    isTime: true,
+  }),
+  column('response', 'object', 'the body that the service sent'),
 ];
 
 const CHANGES_AND_TIMES = ['state', 'added', 'deleted', 'created_on', 'updated_on'];
@@ -80,31 +74,25 @@ export const STATUS_LAYOUT: Layout = {
   cells: ['id', 'status', ...CHANGES_AND_TIMES, 'errors', 'warnings'],
 };
 
-const LIST_ONLY: readonly Column[] = [
-  [
-    'submitted_on',
-    'string',
-    'with --list: when it was submitted, in UTC (ISO 8601)',
-    { isTime: true },
-  ],
-  [
-    'checked',
-    'string',
-    'with --list: when its status was last read, in UTC (ISO 8601)',
-    { text: (time, now) => formatTimestamp(`${time}`, 'age', now) },
-  ],
-  ['base_url', 'string', 'with --list: address of the service'],
+const LIST_ONLY = [
+  column('submitted_on', 'string', 'with --list: when it was submitted, in UTC (ISO 8601)', {
+    isTime: true,
+  }),
+  column('checked', 'string', 'with --list: when its status was last read, in UTC (ISO 8601)', {
+    text: (time, now) => formatTimestamp(`${time}`, 'age', now),
+  }),
+  column('base_url', 'string', 'with --list: address of the service'),
 ];
 
-const ANY_ERRORS: Column = [
+const ANY_ERRORS = column(
   'errors',
   'array, number or null',
   'errors that the service reports; with --list, how many',
-];
+);
 
-const LIST_COLUMNS: readonly Column[] = [
+const LIST_COLUMNS = [
   ...pick(STATUS_COLUMNS, 'id', 'status', 'state'),
-  ['errors', 'number or null', 'how many errors it had then; null if unknown'],
+  column('errors', 'number or null', 'how many errors it had then; null if unknown'),
   ...LIST_ONLY,
 ];
 
@@ -139,7 +127,7 @@ export const syncStatus = command({
     },
   ],
   options: OPTIONS,
-  fields: [...STATUS_COLUMNS.filter(([name]) => name !== 'errors'), ANY_ERRORS, ...LIST_ONLY],
+  fields: [...STATUS_COLUMNS.filter(({ name }) => name !== 'errors'), ANY_ERRORS, ...LIST_ONLY],
   exitCodes: [...SERVICE_CODES, 7],
   run,
 });

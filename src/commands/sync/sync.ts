@@ -6,7 +6,7 @@ import type { Parsed } from '../../cli/declarations.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { stringify } from '../../json.ts';
-import { type Column, namesOf, type View, type ViewOptions } from '../../output/view.ts';
+import { column, namesOf, type View, type ViewOptions } from '../../output/view.ts';
 import { withMetrics } from '../metrics.ts';
 import {
   describeNames,
@@ -21,14 +21,14 @@ import {
   WAIT_OPTIONS,
 } from './status.ts';
 
-const WITH_WAIT = STATUS_COLUMNS.filter(([name]) => !namesOf(SUBMITTED_COLUMNS).includes(name));
+const WITH_WAIT = STATUS_COLUMNS.filter(({ name }) => !namesOf(SUBMITTED_COLUMNS).includes(name));
 
-const DRY_RUN: readonly Column[] = [
-  ['method', 'string', 'with --dry-run: HTTP method that a sync would send'],
-  ['images', 'array', 'with --dry-run: names of your images', { text: describeNames }],
+const DRY_RUN = [
+  column('method', 'string', 'with --dry-run: HTTP method that a sync would send'),
+  column('images', 'array', 'with --dry-run: names of your images', { text: describeNames }),
 ];
 
-const URL_COLUMN: Column = ['url', 'string', 'URL of the request', { isId: true }];
+const URL_COLUMN = column('url', 'string', 'URL of the request', { isId: true });
 
 const OPTIONS = [
   ...WAIT_OPTIONS,
@@ -60,7 +60,7 @@ export const sync = command({
   mutates: true,
   fields: [
     ...SUBMITTED_COLUMNS,
-    ...WITH_WAIT.map(([name, type, meaning]) => [name, type, `with --wait: ${meaning}`] as const),
+    ...WITH_WAIT.map((each) => ({ ...each, meaning: `with --wait: ${each.meaning}` })),
     ...DRY_RUN,
   ],
   exitCodes: [...SERVICE_CODES, 7],
