@@ -2,7 +2,7 @@
 
 import { SETTINGS, type SettingDefinition, type SettingKey } from '../config/definitions.ts';
 import { DEFAULT_PROFILE } from '../config/settings.ts';
-import { anyText, choice, type ValueSource } from '../config/values.ts';
+import { anyText, type CompletionKind, choice } from '../config/values.ts';
 import type { Context } from '../context.ts';
 import { FORMAT_LIST } from '../output/formats.ts';
 import { COLOR_CHOICES } from '../output/terminal.ts';
@@ -81,7 +81,7 @@ export function settingOption(
 }
 
 /** Declares a required argument. @param from what completion offers for it */
-export function argument(name: string, description: string, from: ValueSource) {
+export function argument(name: string, description: string, from: CompletionKind) {
   return { name, description, required: true, value: anyText({ from }) } as const;
 }
 

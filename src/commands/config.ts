@@ -118,7 +118,7 @@ type ListOptions = Pick<ViewOptions, 'get'> & { all?: boolean };
 async function list(context: Context, options: ListOptions): Promise<void> {
   const { settings } = context;
   const problems = new Map<SettingKey, ImgctlError>();
-  const keys = SETTING_KEYS.filter((key) => options.all || settings.find(key).source !== 'default');
+  const keys = SETTING_KEYS.filter((key) => options.all || settings.find(key).layer !== 'default');
   const rows = keys.map((key) => {
     const { origin } = settings.find(key);
     const result = attempt(() => settings.text(key));

@@ -211,7 +211,7 @@ function configurationResults({ settings, config, io }: Context): Result[] {
     if (!('error' in result)) continue;
     const { error } = result;
     const command = `imgctl config set ${key} VALUE${profileFlag} (${error.hint})`;
-    const isStored = settings.find(key).source === 'profile';
+    const isStored = settings.find(key).layer === 'profile';
     results.push(isStored ? error.with({ hint: command }) : error);
   }
   for (const key of ['ca-file', 'upload-ca-file'] as const) {
@@ -224,7 +224,7 @@ function configurationResults({ settings, config, io }: Context): Result[] {
     results.push(warning(`unknown setting ${key}`, hint));
   }
   if (results.length > 0) return results;
-  const set = SETTING_KEYS.filter((key) => settings.find(key).source !== 'default');
+  const set = SETTING_KEYS.filter((key) => settings.find(key).layer !== 'default');
   return [`profile ${profile}: ${counted(set.length, 'setting')}, all valid`];
 }
 

@@ -139,16 +139,16 @@ function checkConflicts(context: Context, options: Options, given: Settings): vo
     });
   }
   const key = (['password-command', 'password-file'] as const).find(
-    (each) => given.find(each).source !== 'default',
+    (each) => given.find(each).layer !== 'default',
   );
   if (key === undefined || !options.storePassword) return;
-  const { source, origin } = given.find(key);
+  const { layer, origin } = given.find(key);
   const remove = {
     default: '',
     override: `omit --${key}`,
     environment: `unset ${origin}`,
     profile: `run: imgctl config unset ${key}${given.profileFlag}`,
-  }[source];
+  }[layer];
   const message = `the ${key.replace('-', ' ')} (${origin}) would override a stored password`;
   throw new ImgctlError('usage', message, { hint: `omit --store-password, or ${remove}` });
 }

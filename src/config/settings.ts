@@ -236,8 +236,8 @@ export class Settings {
   }
 
   #read(key: SettingKey): unknown {
-    const { text, source, origin } = this.find(key);
-    if (source === 'override') return this.#overrides.get(key)?.value;
+    const { text, layer, origin } = this.find(key);
+    if (layer === 'override') return this.#overrides.get(key)?.value;
     if (text === undefined) return undefined;
     const result = attempt(() => parseGiven(SETTINGS[key].value, text, key));
     if ('value' in result) return result.value;
@@ -270,10 +270,10 @@ export class Settings {
   find(key: SettingKey, overrides = this.#overrides) {
     const { env: variable = '', fallback }: SettingDefinition = SETTINGS[key];
     const found = (
-      source: 'override' | 'environment' | 'profile' | 'default',
+      layer: 'override' | 'environment' | 'profile' | 'default',
       text: string | undefined,
       origin: string,
-    ) => ({ source, text, origin });
+    ) => ({ layer, text, origin });
     const override = overrides.get(key);
     if (override) return found('override', override.text, override.origin);
     if (this.#env[variable]) return found('environment', this.#env[variable], variable);

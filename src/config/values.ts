@@ -5,7 +5,7 @@ import { UNITS } from '../query/timestamp.ts';
 import { parseChoice } from '../suggest.ts';
 
 /** Where completion finds the values that are not a fixed choice. */
-export type ValueSource =
+export type CompletionKind =
   | 'cursors'
   | 'files'
   | 'filters'
@@ -32,7 +32,7 @@ export interface Value<Parsed = unknown> {
   readonly suggested?: readonly string[];
   /** Words of which the value is a list, separated by commas. */
   readonly listed?: readonly string[];
-  readonly from?: ValueSource;
+  readonly from?: CompletionKind;
   readonly min?: number;
   readonly max?: number;
 }

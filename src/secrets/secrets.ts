@@ -30,7 +30,7 @@ export function findSecret(
   const command = setting && commandSource(settings, io, setting);
   const ownFile = name === 'password' ? settings.get('password-file') : undefined;
   const given = ownFile && fileSource(io, ownFile, 'password-file');
-  if (given && settings.find('password-file').source === 'override') return given;
+  if (given && settings.find('password-file').layer === 'override') return given;
   if (command?.isOption) return command;
   if (value) return { origin: variable, read: async () => value };
   if (file) return fileSource(io, file, fileVariable);
@@ -63,8 +63,8 @@ function fileSource(io: Io, file: string, name: string): SecretSource {
 function commandSource(settings: Settings, io: Io, setting: CommandKey) {
   const command = settings.get(setting);
   if (command === undefined) return undefined;
-  const { source, origin } = settings.find(setting);
-  const isOption = source === 'override';
+  const { layer, origin } = settings.find(setting);
+  const isOption = layer === 'override';
   const what = `the ${setting.replaceAll('-', ' ')}`;
   const read = async () => {
     const result = await runChild(io, { command, stderr: 'inherit', limitAfterLine: 2_000 });

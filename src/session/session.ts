@@ -68,7 +68,7 @@ export async function openSession(options: SessionOptions) {
   const route = await findRoute(baseUrl, options);
   const client: Client = createServiceClient({
     baseUrl,
-    typed: settings.find('base-url').source === 'override' ? '--base-url' : undefined,
+    typed: settings.find('base-url').layer === 'override' ? '--base-url' : undefined,
     userAgent: options.userAgent,
     tokens: source,
     proxy: route.proxy,

@@ -33,7 +33,7 @@ import { isSameTime, parseTimestamp } from '../../query/timestamp.ts';
 import { counted } from '../../words.ts';
 import { type Metrics, withMetrics } from '../metrics.ts';
 import { noMatch } from './empty.ts';
-import { FILTER_OPTION, IMAGE_COLUMNS, readQuery, TABLE_OPTIONS, WORDS } from './options.ts';
+import { FILTER_OPTION, IMAGE_COLUMNS, readQuery, TABLE_OPTIONS, TEXT } from './options.ts';
 import { openCatalogue, readAll } from './read.ts';
 
 const CHANGE_COLUMNS = [
@@ -85,7 +85,7 @@ export const imagesChanges = command({
     'imgctl images changes --since-file catalogue.json',
   ],
   seeAlso: ['images snapshot', 'help choosing', 'help exit-codes'],
-  arguments: [WORDS],
+  arguments: [TEXT],
   options: OPTIONS,
   mutates: true,
   fields: CHANGE_COLUMNS,

@@ -1,7 +1,7 @@
 // Says that no image matches, how many each word and filter matches alone, and what was probably meant.
 
+import type { Catalogue } from '../../catalogue/catalogue.ts';
 import { commandOf } from '../../catalogue/newest.ts';
-import type { Catalogue } from '../../catalogue/source.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import type { View } from '../../output/view.ts';

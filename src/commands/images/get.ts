@@ -2,8 +2,8 @@
 
 import { parseId } from '../../api/responses.ts';
 import type { ReceivedImage } from '../../api/types.ts';
+import type { Catalogue } from '../../catalogue/catalogue.ts';
 import { commandOf } from '../../catalogue/newest.ts';
-import type { Catalogue } from '../../catalogue/source.ts';
 import { command, option, SERVICE_CODES } from '../../cli/command.ts';
 import type { Parsed } from '../../cli/declarations.ts';
 import { anyText } from '../../config/values.ts';
@@ -17,12 +17,12 @@ import { collectNames, rememberImages } from '../../session/image-names.ts';
 import { shellQuote } from '../../words.ts';
 import { LOCK_FILE_OPTION, readLockedImage } from './lock-file.ts';
 import {
+  CATALOGUE_OPTIONS,
+  type CatalogueOptions,
   IMAGE_COLUMNS,
   MINE_OPTION,
-  SOURCE_OPTIONS,
-  type SourceOptions,
   VIEW_OPTIONS,
-  withSource,
+  withCatalogue,
 } from './options.ts';
 import { openCatalogue } from './read.ts';
 
@@ -32,7 +32,7 @@ const OPTIONS = [
   }),
   LOCK_FILE_OPTION,
   ...VIEW_OPTIONS,
-  ...SOURCE_OPTIONS,
+  ...CATALOGUE_OPTIONS,
   { ...MINE_OPTION, conflicts: ['from', 'maxAge', 'lock'] },
 ] as const;
 
@@ -127,7 +127,7 @@ async function print(
 interface Search {
   readonly context: Context;
   readonly catalogue: Catalogue;
-  readonly options: SourceOptions;
+  readonly options: CatalogueOptions;
 }
 
 /** @throws ImgctlError not-found, ambiguous; usage: the URL is not one of the service */
@@ -153,7 +153,7 @@ async function find(search: Search, wanted: string): Promise<ReceivedImage> {
     throw new ImgctlError('not-found', `image ${wanted} ${place}`, {
       hint: isPublic
         ? `for one of your own images: imgctl images get --mine ${shellQuote(wanted)}`
-        : `list images with: ${withSource('imgctl images list', options)}`,
+        : `list images with: ${withCatalogue('imgctl images list', options)}`,
     });
   }
   throw await noImageNamed(search, wanted);
@@ -171,7 +171,7 @@ async function noImageNamed({ context, catalogue, options }: Search, wanted: str
   const contain = count === 1 ? '1 name contains it' : `${count} names contain it`;
   const more = count === MAX_COUNTED ? 'at least ' : '';
   const message = `no image is named ${wanted}${count > 0 ? `; ${more}${contain}` : ''}`;
-  const list = withSource('imgctl images list', options);
+  const list = withCatalogue('imgctl images list', options);
   const command = count > 0 ? commandOf(list, { words: [], filters: [`name~${wanted}`] }) : list;
   const isPublic = options.from === undefined && !options.mine;
   const own = count === 0 && isPublic ? '; your own with: imgctl my-images' : '';
@@ -200,6 +200,6 @@ async function findBy(field: Field, { context, catalogue, options }: Search, wan
   if (found.length < 2) return found[0];
   throw new ImgctlError('ambiguous', `${found.length} images have the ${field} ${wanted}`, {
     details: found.map(({ id, path }) => `${id}  ${path}`),
-    hint: `use an id, for example: ${withSource('imgctl images get', options)} ${shellQuote(`${found[0]?.id}`)}`,
+    hint: `use an id, for example: ${withCatalogue('imgctl images get', options)} ${shellQuote(`${found[0]?.id}`)}`,
   });
 }

@@ -23,15 +23,15 @@ import { ask } from '../../secrets/prompt.ts';
 import { shellQuote } from '../../words.ts';
 import { noMatch } from './empty.ts';
 import {
+  CATALOGUE_OPTIONS,
   CHOOSING_FILTER,
   IMAGE_COLUMNS,
   MINE_OPTION,
   readQuery,
   SHOWN,
-  SOURCE_OPTIONS,
+  TEXT,
   VIEW_OPTIONS,
-  WORDS,
-  withSource,
+  withCatalogue,
 } from './options.ts';
 import { openCatalogue, readAll } from './read.ts';
 
@@ -53,7 +53,7 @@ const OPTIONS = [
     conflicts: ['each', 'get', 'columns'],
   }),
   ...VIEW_OPTIONS,
-  ...SOURCE_OPTIONS,
+  ...CATALOGUE_OPTIONS,
   MINE_OPTION,
 ] as const;
 
@@ -72,7 +72,7 @@ export const imagesLatest = command({
     'imgctl images latest rocky GenericCloud-Base --explain',
   ],
   seeAlso: ['images list', 'images get', 'images lock', 'help choosing'],
-  arguments: [{ ...WORDS, description: 'consider only images whose name matches every word' }],
+  arguments: [{ ...TEXT, description: 'consider only images whose name matches every word' }],
   options: OPTIONS,
   fields: [...IMAGE_COLUMNS.filter(({ name }) => name !== 'version'), ...CANDIDATE_COLUMNS],
   exitCodes: SERVICE_CODES,
@@ -89,7 +89,7 @@ async function run(context: Context, options: Options, words: readonly string[])
   const catalogue = await openCatalogue(context, options);
   const found = await indexSeries(readAll(context, catalogue, plan), { words, filters });
   if (found.index.isEmpty) {
-    const command = withSource('imgctl images list', options);
+    const command = withCatalogue('imgctl images list', options);
     throw await noMatch(context, { command, plan, words, filters, catalogue });
   }
   if (explain) return showCandidates(context, view, found.index.rankedImages());
@@ -127,11 +127,11 @@ async function chooseNewest(context: Context, options: Options, found: Found) {
   const { error } = result;
   if (!(error instanceof AmbiguousError)) throw error;
   const { console, io } = context;
-  const command = withSource('imgctl images latest', options);
+  const command = withCatalogue('imgctl images latest', options);
   const selecting = (image: ReceivedImage) => {
     const selection = selectionOf(found, image, io.now());
     if (selection) return commandOf(command, selection);
-    return `${withSource('imgctl images get', options)} ${shellQuote(`${image.id}`)}`;
+    return `${withCatalogue('imgctl images get', options)} ${shellQuote(`${image.id}`)}`;
   };
   const { choices } = error;
   const hint = `select the first with: ${selecting(choices[0])}`;

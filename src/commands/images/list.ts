@@ -11,15 +11,15 @@ import { ImgctlError } from '../../errors.ts';
 import { collectNames, rememberImages } from '../../session/image-names.ts';
 import { reportEmpty, reportNoMatch } from './empty.ts';
 import {
+  CATALOGUE_OPTIONS,
   describeCount,
   IMAGE_COLUMNS,
   LISTING_OPTIONS,
   type ListingOptions,
   readQuery,
   SHOWN,
-  SOURCE_OPTIONS,
-  WORDS,
-  withSource,
+  TEXT,
+  withCatalogue,
 } from './options.ts';
 import { openCatalogue, readBatches } from './read.ts';
 
@@ -36,7 +36,7 @@ const OPTIONS = [
   option('--mine', 'list your own images', {
     conflicts: ['page', 'perPage', 'urls', 'from', 'maxAge'],
   }),
-  ...SOURCE_OPTIONS,
+  ...CATALOGUE_OPTIONS,
 ] as const;
 
 type Options = Parsed<typeof OPTIONS>;
@@ -54,7 +54,7 @@ export const imagesList = command({
     'imgctl images list --since 30d -c id,name,updated_on -o csv',
   ],
   seeAlso: ['images get', 'my-images', 'help filters', 'help output'],
-  arguments: [WORDS],
+  arguments: [TEXT],
   options: OPTIONS,
   fields: IMAGE_COLUMNS,
   exitCodes: SERVICE_CODES,
@@ -66,7 +66,7 @@ export const myImages = command({
   summary: 'list your own images',
   examples: ['imgctl my-images', 'imgctl my-images --sort updated_on,desc -n 1 --json'],
   seeAlso: ['images list', 'sync', 'help filters', 'help output'],
-  arguments: [WORDS],
+  arguments: [TEXT],
   options: LISTING_OPTIONS,
   fields: IMAGE_COLUMNS,
   exitCodes: SERVICE_CODES,
@@ -125,7 +125,7 @@ async function run(
     return reportEmpty(options, 'no images yet', 'upload one with: imgctl push FILE', view.note);
   }
   if (page === undefined) {
-    const command = mine ? 'imgctl my-images' : withSource('imgctl images list', options);
+    const command = mine ? 'imgctl my-images' : withCatalogue('imgctl images list', options);
     const query = { command, plan, words, filters: options.filter, catalogue };
     return reportNoMatch(context, view, options, query);
   }

@@ -2,6 +2,7 @@
 
 import path from 'node:path';
 import type { ReceivedImage } from '../../api/types.ts';
+import type { Catalogue } from '../../catalogue/catalogue.ts';
 import {
   formatLockFile,
   type LockedImage,
@@ -10,7 +11,6 @@ import {
   lockState,
   parseLockFile,
 } from '../../catalogue/locks.ts';
-import type { Catalogue } from '../../catalogue/source.ts';
 import { option } from '../../cli/command.ts';
 import type { Parsed } from '../../cli/declarations.ts';
 import { anyText } from '../../config/values.ts';

@@ -2,6 +2,7 @@
 
 import { keyOf } from '../../api/images.ts';
 import type { ReceivedImage } from '../../api/types.ts';
+import type { Catalogue } from '../../catalogue/catalogue.ts';
 import { type LockedImage, type Locks, lockedImage, lockState } from '../../catalogue/locks.ts';
 import {
   AmbiguousError,
@@ -10,7 +11,6 @@ import {
   onlyNewest,
   selectionOf,
 } from '../../catalogue/newest.ts';
-import type { Catalogue } from '../../catalogue/source.ts';
 import { type AnyCommand, command, GET_OPTION, option, SERVICE_CODES } from '../../cli/command.ts';
 import type { Parsed } from '../../cli/declarations.ts';
 import { anyText } from '../../config/values.ts';

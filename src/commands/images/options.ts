@@ -23,7 +23,7 @@ export const IMAGE_COLUMNS = [
   }),
 ];
 
-export const WORDS = {
+export const TEXT = {
   name: 'text',
   description: 'show only images whose name matches every word',
   variadic: true,
@@ -140,7 +140,7 @@ export function describeCount(count: number, { limit }: ListingOptions, total?: 
 }
 
 /** Reads a saved catalogue instead of the service. */
-export const SOURCE_OPTIONS = [
+export const CATALOGUE_OPTIONS = [
   option('--from <file>', 'read this snapshot instead of the service; needs no login', {
     value: anyText({ from: 'files' }),
     conflicts: ['page', 'perPage'],
@@ -154,10 +154,12 @@ export const MINE_OPTION = option('--mine', 'read your own images', {
   conflicts: ['from', 'maxAge'],
 });
 
-export type SourceOptions = Parsed<typeof SOURCE_OPTIONS> & { readonly mine?: boolean | undefined };
+export type CatalogueOptions = Parsed<typeof CATALOGUE_OPTIONS> & {
+  readonly mine?: boolean | undefined;
+};
 
 /** Returns a command for hints that reads the same images. */
-export function withSource(command: string, { from, mine }: SourceOptions): string {
+export function withCatalogue(command: string, { from, mine }: CatalogueOptions): string {
   if (mine) return command.endsWith(' list') ? 'imgctl my-images' : `${command} --mine`;
   return from === undefined ? command : `${command} --from ${shellQuote(from)}`;
 }

@@ -1,24 +1,24 @@
 // How commands read images: of the service, of a snapshot, or the user's own, with warnings and progress.
 
-import type { Batch } from '../../catalogue/listing.ts';
-import { readSnapshot, saveCommand } from '../../catalogue/snapshot.ts';
 import {
   type Catalogue,
   type ListQuery,
   ownCatalogue,
   savedCatalogue,
   serviceCatalogue,
-} from '../../catalogue/source.ts';
+} from '../../catalogue/catalogue.ts';
+import type { Batch } from '../../catalogue/listing.ts';
+import { readSnapshot, saveCommand } from '../../catalogue/snapshot.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import type { QueryPlan } from '../../query/plan.ts';
 import { describeDuration } from '../../words.ts';
-import type { SourceOptions } from './options.ts';
+import type { CatalogueOptions } from './options.ts';
 
 /** @throws ImgctlError config, usage; failed: the snapshot is older than --max-age */
 export async function openCatalogue(
   context: Context,
-  { from, maxAge, mine = false }: SourceOptions,
+  { from, maxAge, mine = false }: CatalogueOptions,
 ): Promise<Catalogue> {
   if (from !== undefined) return openSnapshot(context, from, maxAge);
   if (maxAge !== undefined) {

@@ -69,14 +69,14 @@ export async function openUploadStorage(
   options: UploadOptions = defaultsOf(UPLOAD_OPTIONS),
   mayAsk = false,
 ): Promise<Storage> {
-  const { text: url, source } = context.settings.find('upload-url');
+  const { text: url, layer } = context.settings.find('upload-url');
   const answers: Answers = { mayAsk: mayAsk && context.io.stdin.isTTY, values: new Map() };
   if (answers.mayAsk && url === undefined)
     await askFor(context, answers, 'upload-url', 'folder, or URL (dav+https:// or s3+https://)');
   const storage = await openTarget(context, options, answers);
   try {
     // With --to, the answers are used once.
-    if (source !== 'override') await saveAnswers(context, answers);
+    if (layer !== 'override') await saveAnswers(context, answers);
     return storage;
   } catch (error) {
     await storage.close();
@@ -128,7 +128,7 @@ async function openTarget(
 function optionsOf(context: Context, options: UploadOptions): StorageOptions {
   const { io, settings, console } = context;
   const { mutex } = storageFiles(context);
-  const { source, origin } = settings.find('upload-url');
+  const { layer, origin } = settings.find('upload-url');
   return {
     clock: io,
     timeout: settings.get('timeout'),
@@ -137,7 +137,7 @@ function optionsOf(context: Context, options: UploadOptions): StorageOptions {
     partsFile: mutex && `${mutex}.parts`,
     ca: readCertificates(settings, io, 'upload-ca-file'),
     userAgent: context.userAgent,
-    typed: source === 'override' ? origin : undefined,
+    typed: layer === 'override' ? origin : undefined,
     env: io.env,
     onSecret: (secret: string) => console.redaction.add(secret),
     onEvent: context.onEvent,
