@@ -128,27 +128,17 @@ export class Context implements ConsoleStyle {
     return this.settings.get('output');
   }
 
-  /**
-   * Decides what is printed and how, before anything is sent.
-   * @param isTolerant prints even if the format in the settings is invalid: the command says what is wrong
-   * @throws ImgctlError usage, config
-   */
-  view(
-    columns: readonly Column[],
-    options?: ViewOptions,
-    layout?: Layout,
-    isTolerant = false,
-  ): View {
-    const { console, io, safeFormat } = this;
+  /** Decides what is printed and how, before anything is sent. @throws ImgctlError usage, config */
+  view(columns: readonly Column[], options?: ViewOptions, layout?: Layout): View {
+    const { console, io, quiet } = this;
     const { json, output } = this.options;
+    const isTolerant = layout?.isTolerant === true;
     const time = () => this.settings.get('time');
     const surface: Surface = {
-      writer: {
-        format: isTolerant ? safeFormat : this.format,
-        sink: console.stdout,
-        quiet: this.quiet,
-        terminal: () => this.terminal,
-      },
+      format: isTolerant ? this.safeFormat : this.format,
+      sink: console.stdout,
+      terminal: () => this.terminal,
+      quiet,
       formatOption: json ? '--json' : output === undefined ? undefined : '--output',
       time: () => (isTolerant ? tryOr(time, undefined) : time()),
       now: io.now,

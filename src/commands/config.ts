@@ -134,7 +134,7 @@ async function list(context: Context, options: ListOptions): Promise<void> {
   const cells = namesOf(LIST_COLUMNS);
   const hidden = [problems.size > 0 ? '' : 'error', options.all ? '' : 'group'];
   const shown = cells.filter((name) => !hidden.includes(name));
-  await context.view(LIST_COLUMNS, options, { shown, cells }, true).printList(rows);
+  await context.view(LIST_COLUMNS, options, { shown, cells, isTolerant: true }).printList(rows);
   if (rows.length === 0) {
     context.console.note('nothing is set', 'list the defaults with: imgctl config list --all');
   }

@@ -367,9 +367,10 @@ async function storageResult(context: Context): Promise<Result | Result[]> {
 
 async function print(context: Context, results: readonly CheckRow[]): Promise<void> {
   const { redaction } = context.console;
-  const layout = { shown: ['check', 'state', 'finding'], cells: namesOf(COLUMNS) };
+  const shown = ['check', 'state', 'finding'];
+  const layout = { shown, cells: namesOf(COLUMNS), isTolerant: true };
   // Nothing is cut or wrapped, so that hints can be copied.
-  const view = context.view(COLUMNS, { trunc: false }, layout, true);
+  const view = context.view(COLUMNS, { trunc: false }, layout);
   const rows = results
     .filter(({ state }) => !context.quiet || state === 'failed' || state === 'warning')
     .flatMap(({ check, state, finding, hint }) => {

@@ -6,7 +6,7 @@ import { FIELDS } from '../query/fields.ts';
 import { formatTimestamp, type TimeStyle } from '../query/timestamp.ts';
 import { incompatible, parseChoice, parseColumns } from '../suggest.ts';
 import { isLineFormat } from './formats.ts';
-import { createListWriter, type Row, type WriterOptions, writeRecord } from './writers.ts';
+import { createListWriter, fieldOf, type Row, type WriterOptions, writeRecord } from './writers.ts';
 
 /** A field of JSON output, which is a column of tables. */
 export interface Column extends Traits {
@@ -62,11 +62,13 @@ export interface Layout {
   readonly wrap?: boolean;
   /** Returns how many rows there are, for the line below a table on a terminal. */
   readonly summary?: () => string | undefined;
+  /** Prints even if the format in the settings is invalid: the command says what is wrong. */
+  readonly isTolerant?: boolean;
 }
 
 /** What the run says about its output. */
-export interface Surface {
-  readonly writer: Pick<WriterOptions, 'sink' | 'terminal' | 'quiet' | 'format'>;
+export interface Surface extends Pick<WriterOptions, 'sink' | 'terminal' | 'format'> {
+  readonly quiet: boolean;
   /** The option that chose the format, if one did. */
   readonly formatOption: '--json' | '--output' | undefined;
   /** Returns the setting for the format of times in tables. */
@@ -84,10 +86,14 @@ export class View {
   /** True if every field is printed: not in a table, nor with --get or -q. */
   readonly isWhole: boolean;
   readonly isNdjson: boolean;
+  /** True if notes are printed: other formats than a table show that nothing was found. */
+  readonly hasNotes: boolean;
+  /** The only field that is printed. */
+  readonly get: string | undefined;
   /** Formats a time as the columns of times. */
   readonly timeText: (time: string) => string;
-  readonly #surface: Surface;
-  readonly #writer: WriterOptions & { readonly columns: readonly string[] };
+  readonly #note: Surface['note'];
+  readonly #writer: WriterOptions;
 
   /** @throws ImgctlError usage: options that contradict each other or name no column */
   constructor(
@@ -96,8 +102,7 @@ export class View {
     options: ViewOptions = {},
     { shown, cells = shown, wrap, summary }: Layout = {},
   ) {
-    const { formatOption, now } = surface;
-    const { format, quiet = false } = surface.writer;
+    const { format, formatOption, quiet, now } = surface;
     if (options.meta && format !== 'json' && format !== 'yaml') {
       throw new ImgctlError('usage', `--meta cannot be used with the format ${format}`, {
         hint: 'add -o json or -o yaml, or omit --meta',
@@ -114,57 +119,46 @@ export class View {
         : parseChoice(options.get, { noun: 'field', valid, where });
     const chosen =
       options.columns && parseColumns(options.columns.join(','), '--columns', valid, stored);
-    this.#surface = surface;
+    const isBare = quiet || get !== undefined;
+    this.get = get;
+    this.hasNotes = format === 'table';
+    this.#note = surface.note;
     this.isText = format === 'table' || isLineFormat(format);
     this.isNdjson = format === 'ndjson';
-    const isBare = quiet || get !== undefined;
     this.isTable = format === 'table' && !isBare;
     this.isWhole = format !== 'table' && !isBare;
-    const style = this.#timeStyle(options, get);
+    const style = timeStyle(surface, options.time, get);
     this.timeText = (time) => formatTimestamp(time, style, now());
-    const texts = new Map<string, (value: unknown) => unknown>();
-    const computed = new Map<string, (row: Row) => unknown>();
+    const timed = (time: unknown) => (typeof time === 'string' ? this.timeText(time) : time);
+    const values = new Map<string, (row: Row) => unknown>();
     for (const { name, isTime, text, value } of columns) {
-      if (value && (get === name || chosen?.includes(name))) {
-        computed.set(name, (row: Row) => value(row, now()));
-      }
-      const { timeText } = this;
-      const timed = (value: unknown) => (typeof value === 'string' ? timeText(value) : value);
-      if (isTime && style !== 'raw') texts.set(name, timed);
-      else if (text && this.isTable) texts.set(name, (value) => text(value, now()));
+      const isAsked = get === name || chosen?.includes(name);
+      const shownText = isTime ? style !== 'raw' && timed : this.isTable && text;
+      if (!shownText && !(value && isAsked)) continue;
+      values.set(name, (row) => {
+        const computed = (isAsked ? value?.(row, now()) : null) ?? fieldOf(row, name);
+        return computed === null || !shownText ? computed : shownText(computed, now());
+      });
     }
+    const idField = columns.find(({ isId }) => isId)?.name ?? 'id';
+    const { header, trunc, urls } = options;
     this.#writer = {
-      ...surface.writer,
+      ...surface,
+      // Bare lines in csv and tsv too, as scripts loop over identifiers.
+      format: quiet && !urls && isLineFormat(format) ? 'table' : format,
       columns: chosen ?? (format === 'table' ? shown : cells) ?? stored,
       // Without --columns json, ndjson and yaml show every field.
       allFields: chosen === undefined,
-      idField: columns.find(({ isId }) => isId)?.name,
+      idField,
       times: namesOf(columns.filter(({ isTime }) => isTime)),
-      texts,
+      values,
       hasChoice: FIELDS.every((field) => valid.some((name) => name === field)),
-      lists: namesOf(columns.filter(({ type }) => type.includes('array'))),
-      computed,
       get,
-      only: options.urls ? 'url' : undefined,
-      header: options.header,
-      trunc: options.trunc,
-      wrap,
-      footer: (hidden) => surface.footer(summary?.(), hidden, options.trunc !== undefined),
+      isList: columns.some(({ name, type }) => name === get && type.includes('array')),
+      only: urls ? 'url' : quiet ? idField : undefined,
+      ...{ header, trunc, wrap },
+      footer: (hidden) => surface.footer(summary?.(), hidden, trunc !== undefined),
     };
-  }
-
-  /** A bare value of --get is data, whatever the format. @throws ImgctlError usage */
-  #timeStyle({ time }: ViewOptions, get: string | undefined): TimeStyle {
-    const { format } = this.#surface.writer;
-    if (format === 'table' || get !== undefined) {
-      return time ?? (get === undefined ? (this.#surface.time() ?? 'local') : 'raw');
-    }
-    // Spreadsheets read both, but not the service's own times.
-    if (format === 'csv' && time !== 'age') return time ?? 'iso';
-    if (time !== 'local' && time !== 'age') return time ?? 'raw';
-    throw new ImgctlError('usage', `--time ${time} cannot be used with the format ${format}`, {
-      hint: 'use --time iso, or -o table',
-    });
   }
 
   /** Opens a list whose rows arrive gradually; the caller ends it. */
@@ -183,15 +177,26 @@ export class View {
     await writeRecord({ ...this.#writer, columns }, record);
   }
 
-  /** True if notes are printed: other formats than a table show that nothing was found. */
-  get hasNotes(): boolean {
-    return this.#surface.writer.format === 'table';
-  }
-
   /** Explains a table without rows. */
   readonly note = (message: string, hint?: string): void => {
-    if (this.hasNotes) this.#surface.note(message, hint);
+    if (this.hasNotes) this.#note(message, hint);
   };
+}
+
+/** A bare value of --get is data, whatever the format. @throws ImgctlError usage */
+function timeStyle(
+  { format, time: setting }: Surface,
+  time: TimeStyle | undefined,
+  get: string | undefined,
+): TimeStyle {
+  if (get !== undefined) return time ?? 'raw';
+  if (format === 'table') return time ?? setting() ?? 'local';
+  // Spreadsheets read both, but not the service's own times.
+  if (format === 'csv' && time !== 'age') return time ?? 'iso';
+  if (time !== 'local' && time !== 'age') return time ?? 'raw';
+  throw new ImgctlError('usage', `--time ${time} cannot be used with the format ${format}`, {
+    hint: 'use --time iso, or -o table',
+  });
 }
 
 /** Prints before an error is thrown, which neither a missing value of --get nor a reader that is gone must replace. */

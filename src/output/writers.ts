@@ -14,28 +14,20 @@ export interface WriterOptions extends TableLayout {
   /** Read when something is printed, as a window may change its width meanwhile. */
   readonly terminal: () => Terminal;
   readonly format: Format;
-  /** Columns of tables, csv and tsv, in this order [all fields of a record]. */
-  readonly columns?: readonly string[] | undefined;
-  /** Returns what is shown instead of a value, by column. */
-  readonly texts?: ReadonlyMap<string, (value: unknown) => unknown>;
-  /** Columns that hold lists: null is an empty one. */
-  readonly lists?: readonly string[] | undefined;
-  /** Returns a value that the row does not hold, by column. */
-  readonly computed?: ReadonlyMap<string, (row: Row) => unknown>;
+  /** Columns of tables, csv and tsv, in this order. */
+  readonly columns: readonly string[];
+  /** Returns what is shown of a row, by column [the value that it holds]. */
+  readonly values?: ReadonlyMap<string, (row: Row) => unknown>;
   /** The command has --columns. */
-  readonly hasChoice?: boolean | undefined;
+  readonly hasChoice?: boolean;
   /** Writes only the bare values of this field. */
   readonly get?: string | undefined;
+  /** That field holds lists: null is an empty one. */
+  readonly isList?: boolean;
   /** Writes only this field: bare values in a table, json, ndjson and yaml, a column in csv and tsv. */
   readonly only?: string | undefined;
-  /** Writes only the identifiers. */
-  readonly quiet?: boolean | undefined;
   /** Called after a table on a terminal, with the columns that it has no room for. */
   readonly footer?: (hidden: readonly string[]) => void;
-}
-
-export interface ListOptions extends WriterOptions {
-  readonly columns: readonly string[];
 }
 
 export interface ListWriter {
@@ -46,15 +38,10 @@ export interface ListWriter {
 }
 
 /** Writes rows. A table without rows is empty: the command prints a note instead. */
-export function createListWriter(options: ListOptions): ListWriter {
-  const { get, only, quiet, idField = 'id', format } = options;
+export function createListWriter(options: WriterOptions): ListWriter {
+  const { get, only } = options;
   if (get !== undefined) return createBareWriter(get, options);
   if (only !== undefined) return createColumnWriter(only, options);
-  if (quiet) {
-    // Bare lines in csv and tsv too, as scripts loop over identifiers.
-    const lineFormat = isLineFormat(format) ? 'table' : format;
-    return createColumnWriter(idField, { ...options, format: lineFormat });
-  }
   const data = (row: Row) => dataOf(row, options);
   return createWriter(options, data, async (rows) => {
     if (rows.length > 0) await writeTableOf(rows, options, false);
@@ -62,7 +49,7 @@ export function createListWriter(options: ListOptions): ListWriter {
 }
 
 function createColumnWriter(name: string, options: WriterOptions): ListWriter {
-  const value = (row: Row) => fieldOf(row, name, {});
+  const value = (row: Row) => fieldOf(row, name, options);
   return createWriter({ ...options, columns: [name] }, value, (rows) =>
     writeText(
       options.sink,
@@ -71,7 +58,7 @@ function createColumnWriter(name: string, options: WriterOptions): ListWriter {
   );
 }
 
-async function writeTableOf(rows: readonly Row[], options: ListOptions, asRecords: boolean) {
+async function writeTableOf(rows: readonly Row[], options: WriterOptions, asRecords: boolean) {
   const { writeTable } = await import('./table.ts');
   const terminal = options.terminal();
   const cells = rows.map((row) => cellsOf(row, options));
@@ -81,14 +68,13 @@ async function writeTableOf(rows: readonly Row[], options: ListOptions, asRecord
 
 /** Writes a record: keys and values in a table, one object in json and yaml, one line in the others. */
 export async function writeRecord(options: WriterOptions, record: Row): Promise<void> {
-  const { sink, format, quiet, get } = options;
-  const columns = options.columns ?? Object.keys(record);
-  if (quiet || get !== undefined || isLineFormat(format)) {
-    const list = createListWriter({ ...options, columns });
+  const { sink, format, get, only } = options;
+  if (get !== undefined || only !== undefined || isLineFormat(format)) {
+    const list = createListWriter(options);
     await list.write([record]);
     await list.end();
   } else if (format === 'table') {
-    await writeTableOf([record], { ...options, columns }, true);
+    await writeTableOf([record], options, true);
   } else if (format === 'yaml') {
     const { yamlText } = await import('./yaml.ts');
     await sink.write(yamlText(dataOf(record, options)));
@@ -97,25 +83,21 @@ export async function writeRecord(options: WriterOptions, record: Row): Promise<
   }
 }
 
-function fieldOf(
-  row: Row,
-  name: string,
-  { texts, computed }: Pick<WriterOptions, 'texts' | 'computed'>,
-): unknown {
-  const stored = Object.hasOwn(row, name) ? row[name] : null;
-  const value = computed?.get(name)?.(row) ?? stored ?? null;
-  const text = value === null ? undefined : texts?.get(name);
-  return text ? text(value) : value;
+/** Returns null if there is no such field. */
+export function fieldOf(row: Row, name: string, { values }: Partial<WriterOptions> = {}): unknown {
+  const value = values?.get(name);
+  if (value) return value(row);
+  return (Object.hasOwn(row, name) ? row[name] : null) ?? null;
 }
 
-function cellsOf(row: Row, options: ListOptions): unknown[] {
+function cellsOf(row: Row, options: WriterOptions): unknown[] {
   return options.columns.map((name) => fieldOf(row, name, options));
 }
 
 function dataOf(row: Row, options: WriterOptions): Row {
-  const { columns, allFields = true, texts } = options;
-  if (allFields && !texts?.size) return row;
-  const names = columns && !allFields ? columns : Object.keys(row);
+  const { columns, allFields = true, values } = options;
+  if (allFields && !values?.size) return row;
+  const names = allFields ? Object.keys(row) : columns;
   return Object.fromEntries(names.map((name) => [name, fieldOf(row, name, options)]));
 }
 
@@ -123,12 +105,12 @@ function dataOf(row: Row, options: WriterOptions): Row {
  * Returns a writer of one line per row, or per element of a list. All rows are read first, so that nothing is written if a value is missing.
  * @throws ImgctlError not-found, at the end
  */
-function createBareWriter(field: string, options: ListOptions): ListWriter {
-  const { sink, lists } = options;
+function createBareWriter(field: string, options: WriterOptions): ListWriter {
+  const { sink, isList } = options;
   return createWriter({ ...options, format: 'table' }, String, async (rows) => {
     const values = rows.flatMap((row) => {
       const value = fieldOf(row, field, options);
-      return row[field] === null && lists?.includes(field) ? [] : value;
+      return isList && row[field] === null ? [] : value;
     });
     const missing = values.filter((value) => value === null).length;
     if (missing > 0) {
@@ -153,7 +135,7 @@ function createBareWriter(field: string, options: ListOptions): ListWriter {
  * @param dataOfRow returns what json, ndjson and yaml show of a row
  */
 function createWriter(
-  options: ListOptions,
+  options: WriterOptions,
   dataOfRow: (row: Row) => unknown,
   writeAsTable: (rows: readonly Row[]) => Promise<void>,
 ): ListWriter {

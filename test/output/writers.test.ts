@@ -5,7 +5,6 @@ import { describe, expect, it } from 'vitest';
 import { FORMAT_NAMES, type Format } from '../../src/output/formats.ts';
 import {
   createListWriter,
-  type ListOptions,
   type Row,
   type WriterOptions,
   writeRecord,
@@ -17,9 +16,9 @@ const ROWS: readonly Row[] = [
   { id: 7, name: 'debian.ova', folder: 'debian', public: true, later: { x: 1 } },
   { id: 12, name: 'a,b.ova', folder: null },
 ];
-const TEXTS = new Map([['at', (text: unknown) => `<${text}>`]]);
+const VALUES = new Map([['at', ({ at }: Row) => `<${at}>`]]);
 
-interface ListCase extends Partial<ListOptions> {
+interface ListCase extends Partial<WriterOptions> {
   readonly rows?: readonly Row[];
   readonly meta?: unknown;
 }
@@ -36,7 +35,7 @@ async function list(format: Format, { rows = ROWS, meta, ...options }: ListCase 
 describe('createListWriter', () => {
   const selected = { columns: ['later', 'id'], allFields: false, rows: ROWS.slice(0, 1) };
   const at = [{ at: 'x', gone: null, x: 'x' }];
-  const timed = { columns: ['at', 'gone', 'x'], texts: TEXTS, rows: at };
+  const timed = { columns: ['at', 'gone', 'x'], values: VALUES, rows: at };
   const empty = { rows: [] };
   const odd = [JSON.parse('{"__proto__": "mine", "id": 1}') as Row];
   const inherited = { columns: ['id', 'toString', '__proto__'], allFields: false, rows: odd };
@@ -54,10 +53,10 @@ describe('createListWriter', () => {
     ['ndjson', '{"later":{"x":1},"id":7}\n', selected],
     ['csv', 'later,id\r\n"{""x"":1}",7\r\n', selected],
     ['table', 'debian.ova  debian   7\na,b.ova     -       12\n', { header: false }],
-    ['table', 'debian.ova\na,b.ova\n', { quiet: true, idField: 'name' }],
+    ['table', 'debian.ova\na,b.ova\n', { only: 'name' }],
     ['csv', 'at,gone,x\r\n<x>,,x\r\n', timed],
     ['ndjson', '{"at":"<x>","gone":null,"x":"x"}\n', timed],
-    ['yaml', 'data:\n  - 7\n  - 12\nmeta:\n  "n": 1\n', { quiet: true, meta: { n: 1 } }],
+    ['yaml', 'data:\n  - 7\n  - 12\nmeta:\n  "n": 1\n', { only: 'id', meta: { n: 1 } }],
     ['ndjson', '{"id":1,"toString":null,"__proto__":"mine"}\n', inherited],
   ])('writes %s as %j with the options %j', async (format, expected, options) => {
     expect((await list(format, options)).text).toBe(expected);
@@ -173,10 +172,11 @@ it.each<[Format, string, Partial<WriterOptions>]>([
   ['csv', 'id,status,errors,at\r\n41,PENDING,[],x\r\n', {}],
   ['table', 'status  PENDING\nlabel   -\n', COLUMNS],
   ['csv', 'status,label\r\nPENDING,\r\n', COLUMNS],
-  ['table', '41\n', { quiet: true }],
-  ['ndjson', '{"id":41,"status":"PENDING","errors":[],"at":"<x>"}\n', { texts: TEXTS }],
+  ['table', '41\n', { only: 'id' }],
+  ['ndjson', '{"id":41,"status":"PENDING","errors":[],"at":"<x>"}\n', { values: VALUES }],
 ])('writeRecord writes %s as %j with the options %j', async (format, expected, options) => {
   const sink = new MemorySink();
-  await writeRecord({ sink, terminal: () => PIPE, format, ...options }, RECORD);
+  const columns = Object.keys(RECORD);
+  await writeRecord({ sink, terminal: () => PIPE, format, columns, ...options }, RECORD);
   expect(sink.text).toBe(expected);
 });
