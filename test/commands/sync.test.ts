@@ -220,6 +220,14 @@ describe('sync-status --wait', () => {
   });
 
   it.each([
+    ['errors', 'bad.ova: no descriptor\n', 'warning: sync 41: c.ova: no manifest'],
+    ['warnings', 'c.ova: no manifest\n', 'error: sync 41: bad.ova: no descriptor'],
+  ])('reports what --get %s does not print', async (field, printed, reported) => {
+    const { stdout, stderr } = await follow(`--get ${field}`, partial);
+    expect([stdout, stderr]).toEqual([printed, `imgctl: ${reported}\n`]);
+  });
+
+  it.each([
     ['C.UTF-8', '✓ sync 41 succeeded: nothing changed', [DONE]],
     ['C', 'ok: sync 41 succeeded in 2 s: nothing changed', [PENDING, DONE]],
     ['C.UTF-8', '! sync 41 succeeded with 1 error and 1 warning: added a.ova', [partial]],

@@ -203,28 +203,24 @@ export async function showRequest(
   request: SyncRequest,
   options: { strict?: boolean; started?: number },
 ): Promise<void> {
-  const { id, status = null, state, errors, warnings, response } = request;
   const { started, strict = false } = options;
-  const reports = !view.isWhole;
+  // Not sent is a missing value of --get, null an empty list.
   const absent = view.isWhole ? null : undefined;
-  const record = {
-    id,
-    status,
-    state,
-    // Not sent is a missing value of --get, null an empty list.
-    added: request.added === undefined ? absent : request.added,
-    deleted: request.deleted === undefined ? absent : request.deleted,
-    errors,
-    warnings,
-    created_on: request.createdOn,
-    updated_on: request.updatedOn,
-    response,
-  };
+  const { id, status = null, state, added = absent, deleted = absent, errors, warnings } = request;
+  const { createdOn: created_on, updatedOn: updated_on, response } = request;
+  const times = { created_on, updated_on };
+  const record = { id, status, state, added, deleted, errors, warnings, ...times, response };
   // The reasons for a failure may repeat the token.
   const shown = state === 'failed' ? context.console.redaction.applyWithin(record) : record;
   const printed = view.printRecord(shown);
   await (failureOf(request, strict) ? printBeforeError(printed) : printed);
-  if (reports) reportProblems(context, request);
+  // What the output shows is not reported again.
+  const isShown = (field: string) => view.isWhole || view.get === field;
+  reportProblems(context, {
+    id,
+    errors: isShown('errors') ? [] : errors,
+    warnings: isShown('warnings') ? [] : warnings,
+  });
   requireSynced(request, strict);
   if (started === undefined) return;
   const duration = context.io.now() - started;
@@ -266,7 +262,7 @@ export function describeNames(value: unknown): unknown {
  */
 export function reportProblems(
   context: Context,
-  { id, errors, warnings }: SyncRequest,
+  { id, errors, warnings }: Pick<SyncRequest, 'id' | 'errors' | 'warnings'>,
   files: readonly string[] = [''],
 ): void {
   const { console } = context;
