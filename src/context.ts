@@ -90,10 +90,10 @@ export class Context implements ConsoleStyle {
 
   /** For a command that needs no settings: warns of a file that cannot be used, and goes on without it. */
   allowNoConfig(): void {
-    const read = attempt(() => this.config);
-    if ('value' in read) return;
+    const { error } = attempt(() => this.config);
+    if (!error) return;
     this.#config = readConfigFile(undefined, this.io);
-    this.console.warn(read.error.message, read.error.hint);
+    this.console.warn(error.message, error.hint);
   }
 
   get profileName(): string {
@@ -207,16 +207,8 @@ export class Context implements ConsoleStyle {
     const onSecret = (secret: string) =>
       console.redaction.add(secret, settings.find('username').text);
     const { warn, report } = console;
-    return {
-      io,
-      settings,
-      configDirectory: paths.config,
-      userAgent,
-      warn,
-      report,
-      onSecret,
-      onEvent,
-    };
+    const { config: configDirectory } = paths;
+    return { io, settings, configDirectory, userAgent, warn, report, onSecret, onEvent };
   }
 
   /** Returns the token that this machine has stored for the account. */

@@ -107,10 +107,12 @@ export function asImgctlError(thrown: unknown): ImgctlError {
   });
 }
 
+type Attempt<Value> =
+  | { readonly value: Value; readonly error?: undefined }
+  | { readonly value?: undefined; readonly error: ImgctlError };
+
 /** Returns the value, or the error that the function throws. */
-export function attempt<Value>(
-  read: () => Value,
-): { readonly value: Value } | { readonly error: ImgctlError } {
+export function attempt<Value>(read: () => Value): Attempt<Value> {
   try {
     return { value: read() };
   } catch (thrown) {
@@ -120,8 +122,8 @@ export function attempt<Value>(
 
 /** Returns the value, or `otherwise` if the function throws: the error is reported elsewhere or does not matter. */
 export function tryOr<Value>(read: () => Value, otherwise: Value): Value {
-  const result = attempt(read);
-  return 'error' in result ? otherwise : result.value;
+  const { value, error } = attempt(read);
+  return error ? otherwise : value;
 }
 
 /** True if the file, or a directory above it, does not exist. */

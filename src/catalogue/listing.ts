@@ -6,6 +6,7 @@ import { MAX_PAGES } from '../api/responses.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
 import type { QueryPlan } from '../query/plan.ts';
+import { counted } from '../words.ts';
 
 export interface CatalogueQuery {
   readonly plan: QueryPlan;
@@ -63,13 +64,15 @@ export async function* listCatalogue(
   let sorts: boolean | undefined;
   let requestsLeft: number | undefined;
   for (let isLast = false; ; isLast = true) {
-    const pass = new ListPass(readPage, query, requestsLeft);
+    const pass = new ListPass(readPage, query.concurrency, requestsLeft);
     const held: ReceivedImage[] = [];
     let heldBytes = 0;
     let leftOut = 0;
     let isFull = false;
     let last: Omit<Batch, 'images'> = { meta: {} };
-    for await (const page of pass.pages()) {
+    // More are not requested in advance.
+    const wanted = () => (sorts || leftOut > 0 ? Number.POSITIVE_INFINITY : limit);
+    for await (const page of pass.pages(wanted)) {
       sorts ??= plan.sortsLocally || !isEcho(page.meta.sort, plan.server.sort);
       // A sort needs all images.
       const before = yielded.size + held.length;
@@ -81,10 +84,8 @@ export async function* listCatalogue(
       const images = matching.slice(0, needed);
       leftOut += others.length - matching.length;
       isFull = images.length === needed;
-      if (sorts || leftOut > 0) pass.wanted = Number.POSITIVE_INFINITY;
-      const count = before + images.length;
-      const noun = count === 1 ? 'image' : 'images';
-      progress?.(`page ${pass.pagesRead} of ${pass.pagesKnown}, ${count} ${noun}`);
+      const count = counted(before + images.length, 'image');
+      progress?.(`page ${pass.pagesRead} of ${pass.pagesKnown}, ${count}`);
       const matched = before + matching.length;
       const isCounted = !plan.hasFilter && matched <= page.total;
       const total = pass.isAllRead ? matched : isCounted ? page.total : undefined;
@@ -159,8 +160,6 @@ async function openPages(
 
 /** One pass over the list, from its first page on. */
 class ListPass {
-  /** Number of images; further pages are not requested in advance. */
-  wanted: number;
   /** Requests left for all passes, in case pages never end. */
   requestsLeft: number;
   pagesRead = 0;
@@ -177,20 +176,20 @@ class ListPass {
 
   constructor(
     readPage: (number: number, signal: AbortSignal) => Promise<ImagePage>,
-    { limit = Number.POSITIVE_INFINITY, concurrency }: CatalogueQuery,
+    concurrency: number,
     requestsLeft = Number.POSITIVE_INFINITY,
   ) {
     this.#readPage = readPage;
     this.#concurrency = concurrency;
     this.requestsLeft = requestsLeft;
-    this.wanted = limit;
   }
 
   /**
    * Yields the pages, without the images of earlier ones. They are requested by number: navigation URLs only tell
    * whether there is another page, so a wrong one cannot mislead.
+   * @param wanted returns the number of images that are needed
    */
-  async *pages(): AsyncGenerator<ImagePage, void, void> {
+  async *pages(wanted: () => number): AsyncGenerator<ImagePage, void, void> {
     const seen = new Set<unknown>();
     const pending: Promise<ImagePage>[] = [];
     const abort = new AbortController();
@@ -206,7 +205,7 @@ class ListPass {
       this.requestsLeft -= 1;
     };
     const sendInAdvance = (perPage: number) => {
-      const last = Math.min(this.length, Math.ceil(this.wanted / perPage), MAX_PAGES);
+      const last = Math.min(this.length, Math.ceil(wanted() / perPage), MAX_PAGES);
       while (nextNumber <= last && pending.length < this.#concurrency && this.requestsLeft > 0)
         send();
     };
@@ -227,7 +226,7 @@ class ListPass {
         }
         total = page.total;
         this.pagesRead += 1;
-        const announced = Math.min(page.pages, Math.ceil(this.wanted / page.perPage));
+        const announced = Math.min(page.pages, Math.ceil(wanted() / page.perPage));
         this.pagesKnown = Math.max(announced, this.pagesRead);
         sendInAdvance(page.perPage);
         const seenBefore = seen.size;

@@ -70,11 +70,7 @@ export const GUESSES: readonly (readonly [typed: string, where: string, say: str
 ];
 
 /** Returns what to say about a word or option. @param options those of the command */
-export function guess(
-  typed: string,
-  path: string,
-  options: readonly string[] = [],
-): string | undefined {
+export function guess(typed: string, path: string, options: readonly string[] = []) {
   const isHere = (where: string) =>
     where === '*' || where === path || (where.startsWith('+') && options.includes(where.slice(1)));
   return GUESSES.find(

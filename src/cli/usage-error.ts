@@ -12,11 +12,7 @@ const BEFORE = 'put it after the command; only global options can come first: im
 const MAX_MESSAGE = 200;
 
 /** Converts commander's error: one line, the probable meaning as the hint, options without their values. */
-export function usageError(
-  error: CommanderError,
-  command: Command,
-  path: readonly string[],
-): ImgctlError {
+export function usageError(error: CommanderError, command: Command, path: readonly string[]) {
   const [first = ''] = error.message.replace(/^error: /, '').split('\n');
   const help = `${['imgctl', ...path].join(' ')} --help`;
   const fail = (message: string, hint = `see: ${help}`) =>

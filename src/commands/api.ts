@@ -127,11 +127,7 @@ function printableLines(text: string): string {
 /** Redaction takes time: of a larger error body only this much is printed. */
 const MAX_ERROR_BYTES = 2 ** 20;
 
-async function printResponse(
-  { console, io }: Context,
-  response: HttpResponse,
-  options: Options,
-): Promise<void> {
+async function printResponse({ console, io }: Context, response: HttpResponse, options: Options) {
   const isError = !isSuccess(response);
   // An error response may repeat the token and often ends in a log.
   const redact = (text: string) => (isError ? console.redaction.apply(text) : text);

@@ -117,29 +117,24 @@ type ListOptions = Pick<ViewOptions, 'get'> & { all?: boolean };
 
 async function list(context: Context, options: ListOptions): Promise<void> {
   const { settings } = context;
-  const problems = new Map<SettingKey, ImgctlError>();
+  const problems: ImgctlError[] = [];
   const keys = SETTING_KEYS.filter((key) => options.all || settings.find(key).layer !== 'default');
   const rows = keys.map((key) => {
     const { origin } = settings.find(key);
-    const result = attempt(() => settings.text(key));
-    const problem = 'error' in result ? result.error : undefined;
-    if (problem) problems.set(key, problem);
     // An invalid value may hold a password; the error shows the rest.
-    const value = 'value' in result ? result.value : null;
-    return {
-      ...{ key, value: value ?? null, origin: origin || null, error: problem?.message ?? null },
-      group: groupOf(key),
-    };
+    const { value = null, error: problem } = attempt(() => settings.text(key));
+    if (problem) problems.push(problem);
+    const error = problem?.message ?? null;
+    return { key, value, origin: origin || null, error, group: groupOf(key) };
   });
   const cells = namesOf(LIST_COLUMNS);
-  const hidden = [problems.size > 0 ? '' : 'error', options.all ? '' : 'group'];
+  const hidden = [problems.length > 0 ? '' : 'error', options.all ? '' : 'group'];
   const shown = cells.filter((name) => !hidden.includes(name));
   await context.view(LIST_COLUMNS, options, { shown, cells, isTolerant: true }).printList(rows);
   if (rows.length === 0) {
     context.console.note('nothing is set', 'list the defaults with: imgctl config list --all');
   }
-  const [first] = problems.values();
-  if (first) throw first;
+  if (problems[0]) throw problems[0];
 }
 
 async function get(context: Context, _options: object, name: string): Promise<void> {
@@ -166,8 +161,8 @@ async function set(context: Context, _options: object, name: string, value: stri
   if (key !== 'base-url' && key !== 'token-store') return;
   // Every other command will refuse a URL without TLS.
   const require = key === 'base-url' ? requireBaseUrl : requireRedisAddress;
-  const result = attempt(() => require(settings));
-  if ('error' in result) context.console.warn(result.error.message, result.error.hint);
+  const { error } = attempt(() => require(settings));
+  if (error) context.console.warn(error.message, error.hint);
 }
 
 async function unset(context: Context, _options: object, name: string): Promise<void> {

@@ -207,16 +207,15 @@ function configurationResults({ settings, config, io }: Context): Result[] {
     results.push(warning(`unknown profile ${profile}`, 'list the profiles: imgctl profile list'));
   }
   for (const key of SETTING_KEYS) {
-    const result = attempt(() => settings.get(key));
-    if (!('error' in result)) continue;
-    const { error } = result;
+    const { error } = attempt(() => settings.get(key));
+    if (!error) continue;
     const command = `imgctl config set ${key} VALUE${profileFlag} (${error.hint})`;
     const isStored = settings.find(key).layer === 'profile';
     results.push(isStored ? error.with({ hint: command }) : error);
   }
   for (const key of ['ca-file', 'upload-ca-file'] as const) {
-    const result = attempt(() => readCertificates(settings, io, key));
-    if ('error' in result) results.push(result.error);
+    const { error } = attempt(() => readCertificates(settings, io, key));
+    if (error) results.push(error);
   }
   for (const key of Object.keys(config.profiles.get(profile) ?? {})) {
     if (isSettingKey(key) || key === STORED_PASSWORD) continue;
@@ -253,12 +252,9 @@ async function probe(context: Context, cached: CachedToken | undefined) {
 /** @throws ImgctlError: this is not the service */
 function connectionResult(context: Context, response: ServiceResponse, finding: string): Result {
   if (!isRefusal(response)) {
-    const result = attempt(() => readJson(response));
+    const { error } = attempt(() => readJson(response));
     // A 404 for /v2 means that this is another service; not-found would mean a missing image.
-    if ('error' in result) {
-      const { error } = result;
-      throw error.code === 'not-found' ? error.with({ code: 'failed' }) : error;
-    }
+    if (error) throw error.code === 'not-found' ? error.with({ code: 'failed' }) : error;
   } else if (serviceMessage(response.body) === undefined) {
     const hint = 'check that the base URL is correct: imgctl config list';
     return warning(`${finding}, but not in the format of the service`, hint);

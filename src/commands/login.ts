@@ -6,8 +6,7 @@ import { BASE_URL_OPTION, command, option, SERVICE_CODES, settingOption } from '
 import type { Parsed } from '../cli/declarations.ts';
 import { requireBaseUrl } from '../config/addresses.ts';
 import { type SettingKey, STORED_PASSWORD } from '../config/definitions.ts';
-import type { Account } from '../config/settings.ts';
-import { changeProfile, type Settings } from '../config/settings.ts';
+import { type Account, changeProfile, type Settings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { EXIT_CODES, hasCode, ImgctlError } from '../errors.ts';
 import { printable } from '../output/text.ts';
@@ -154,12 +153,7 @@ function checkConflicts(context: Context, options: Options, given: Settings): vo
 }
 
 /** @param alternative how to give it without a prompt */
-async function prompt(
-  { console, io }: Context,
-  what: string,
-  label: string,
-  alternative: string,
-): Promise<string> {
+async function prompt({ console, io }: Context, what: string, label: string, alternative: string) {
   await console.flush();
   return ask(io, { what, label, alternative, hidden: what === 'password' });
 }
@@ -217,20 +211,15 @@ async function saveWhatIsMissing(context: Context, account: Account): Promise<vo
   const { config, io, paths } = context;
   const { profile, baseUrl, username } = account;
   const known = config.profiles.get(profile) ?? {};
-  const missing = {
-    ...('base-url' in known ? {} : { 'base-url': baseUrl }),
-    ...('username' in known ? {} : { username }),
-  };
-  if (Object.keys(missing).length === 0) return;
+  const found = Object.entries({ 'base-url': baseUrl, username });
+  const missing = found.filter(([key]) => !(key in known));
+  if (missing.length === 0) return;
   // If nothing can be written, the end of the login says so.
-  await changeProfile(paths.config, io, profile, missing).catch(() => {});
+  await changeProfile(paths.config, io, profile, Object.fromEntries(missing)).catch(() => {});
 }
 
 /** Returns undefined if the password has to be typed. */
-async function readPassword(
-  context: Context,
-  options: Options,
-): Promise<{ password: string; hint?: string | undefined } | undefined> {
+async function readPassword(context: Context, options: Options) {
   const { io, settings } = context;
   if (options.passwordStdin) return { password: await passwordOfStdin(io) };
   const given = givenPassword(settings, io);

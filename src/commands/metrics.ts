@@ -45,9 +45,9 @@ export async function withMetrics(
   const name = context.settings.get('metrics-file');
   if (name === undefined || options.dryRun) return action(() => {});
   const file = path.resolve(io.cwd, name);
-  const before = attempt(() => readMetrics(file));
+  const { error } = attempt(() => readMetrics(file));
   // Any other error is a warning at the end.
-  if ('error' in before && before.error.code === 'config') throw before.error;
+  if (error?.code === 'config') throw error;
   const started = io.now();
   let metrics: Metrics = {};
   let failure: unknown;
@@ -74,12 +74,7 @@ export async function withMetrics(
 }
 
 /** A file that cannot be written is a warning: the work is done. */
-async function write(
-  context: Context,
-  file: string,
-  run: Run,
-  values: MetricValues,
-): Promise<void> {
+async function write(context: Context, file: string, run: Run, values: MetricValues) {
   const { io, profileName, console } = context;
   const what = `the metrics file ${file}`;
   try {

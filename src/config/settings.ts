@@ -239,9 +239,8 @@ export class Settings {
     const { text, layer, origin } = this.find(key);
     if (layer === 'override') return this.#overrides.get(key)?.value;
     if (text === undefined) return undefined;
-    const result = attempt(() => parseGiven(SETTINGS[key].value, text, key));
-    if ('value' in result) return result.value;
-    const { error } = result;
+    const { value, error } = attempt(() => parseGiven(SETTINGS[key].value, text, key));
+    if (!error) return value;
     // A defect is no invalid value.
     if (error.code === 'failed') throw error;
     throw error.with({ code: 'config', message: `${error.message} (from ${origin})` });

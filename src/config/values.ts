@@ -42,16 +42,16 @@ export interface Value<Parsed = unknown> {
  * @throws ImgctlError usage or config: the text is empty or invalid
  */
 export function parseGiven(value: Value, text: string, name: string): unknown {
-  const result = attempt(() => value.parse(text, name));
+  const { value: parsed, error } = attempt(() => value.parse(text, name));
   if (text.trim() === '') {
     const omit = name.startsWith('-')
       ? 'omit it'
       : `remove the setting: imgctl config unset ${name}`;
-    const { hint = `provide a value, or ${omit}` } = 'error' in result ? result.error : {};
+    const { hint = `provide a value, or ${omit}` } = error ?? {};
     throw new ImgctlError('usage', `${name} must not be empty`, { hint });
   }
-  if ('error' in result) throw result.error;
-  return result.value;
+  if (error) throw error;
+  return parsed;
 }
 
 /** What completion offers. */

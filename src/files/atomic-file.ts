@@ -57,15 +57,14 @@ export function readJsonFile(...args: Parameters<typeof readOwnFile>): JsonObjec
 
 /** @throws an error that names the problem and its place, never the contents */
 export function parseObject(json: string): JsonObject {
-  const parsed = attempt<unknown>(() => JSON.parse(json));
-  if ('value' in parsed) {
-    if (isObject(parsed.value)) return parsed.value;
+  const { value, error } = attempt<unknown>(() => JSON.parse(json));
+  if (!error) {
+    if (isObject(value)) return value;
     throw new Error('it does not hold a JSON object');
   }
   // V8 does not always say where the error is.
   const again = attempt(() => parseLossless(json, undefined, { onDuplicateKey: () => {} }));
-  const message = 'error' in again ? again.error.message : '';
-  const [, position = json.length] = /at position (\d+)$/.exec(message) ?? [];
+  const [, position = json.length] = /at position (\d+)$/.exec(`${again.error?.message}`) ?? [];
   const before = json.slice(0, Number(position)).split('\n');
   const column = (before.at(-1) ?? '').length + 1;
   throw new Error(`not valid JSON at line ${before.length}, column ${column}`);

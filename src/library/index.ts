@@ -124,12 +124,7 @@ export function createClient(options: ClientOptions) {
 }
 
 /** Loads everything late, since the program's first chunk holds what this file imports. */
-async function openClient(
-  options: ClientOptions,
-  baseUrl: URL,
-  connections: number,
-  clock: Clock,
-): Promise<Client> {
+async function openClient(options: ClientOptions, baseUrl: URL, connections: number, clock: Clock) {
   const { createServiceClient: create, MAX_BYTES } = await import('../api/client.ts');
   const { fixedToken, Tokens } = await import('../session/tokens.ts');
   const { isInForce } = await import('../session/token-cache.ts');

@@ -229,10 +229,9 @@ async function printChanges(
 ) {
   const { context, options, words, plan, addMetrics } = task;
   const view = context.view(CHANGE_COLUMNS, options, { shown: COLUMNS });
-  const comparison = new ListComparison(old?.lines ?? []);
   const catalogue = await openCatalogue(context, { mine: options.mine });
-  for await (const images of readAll(context, catalogue, plan)) images.forEach(comparison.add);
-  const { listed, missing } = await comparison.changes(file);
+  const images = readAll(context, catalogue, plan);
+  const { listed, missing, lines } = await compareLists(old?.lines ?? [], images, file);
   const everything = readAll(context, catalogue, planQuery({}, { now: 0 }));
   const unlisted = await lookUp(plan, missing, everything);
   const changes = (old ? [...listed, ...unlisted] : []).filter(({ change, image }) => {
@@ -253,7 +252,7 @@ async function printChanges(
     last_updated: count('updated', 'moved'),
     last_deleted: count('removed'),
   });
-  if (view.hasNotes && comparison.lines.size === 0 && plan.hasFilter) {
+  if (view.hasNotes && lines.length === 0 && plan.hasFilter) {
     const command = options.mine ? 'imgctl my-images' : 'imgctl images list';
     const query = { command, plan, words, filters: options.filter, catalogue };
     const { message, hint } = await noMatch(context, query);
@@ -261,8 +260,7 @@ async function printChanges(
   } else if (old && rows.length === 0) {
     view.note(`no changes since ${view.timeText(new Date(old.takenAt).toISOString())}`);
   }
-  const hasChanged = changes.length + missing.length > 0;
-  return { count: changes.length, hasChanged, lines: [...comparison.lines.values()] };
+  return { count: changes.length, hasChanged: changes.length + missing.length > 0, lines };
 }
 
 /** Returns the names of all cursors that were used on this machine. */
@@ -281,43 +279,34 @@ interface Change {
   readonly before: ReceivedImage | null;
 }
 
-/** Receives the new images one by one; unchanged images cost neither parsing nor memory. */
-class ListComparison {
-  /** The JSON of each new image, by its id. */
-  readonly lines = new Map<unknown, string>();
-  readonly #old: Map<string, string>;
-  readonly #different = new Map<unknown, ReceivedImage>();
-
-  /** @param lines the JSON of each old image */
-  constructor(lines: readonly string[]) {
-    this.#old = new Map(lines.map((line) => [line, line]));
+/**
+ * Compares the new images with the old ones; unchanged images cost neither parsing nor memory.
+ * @param oldLines the JSON of each old image @param file where they come from
+ * @returns the changes in the order of the new images, the old images that were not listed, and the JSON of the new ones
+ * @throws ImgctlError config: an old image is damaged
+ */
+async function compareLists(oldLines: readonly string[], images: Images, file: FileLabel) {
+  const unseen = new Map(oldLines.map((line) => [line, line]));
+  const lines = new Map<unknown, string>();
+  const different = new Map<unknown, ReceivedImage>();
+  for await (const page of images) {
+    for (const image of page) {
+      const line = stringify(image);
+      // The old text, so that the new one need not stay in memory.
+      const same = unseen.get(line);
+      lines.set(keyOf(image), same ?? line);
+      if (same === undefined) different.set(keyOf(image), image);
+    }
   }
-
-  readonly add = (image: ReceivedImage): void => {
-    const key = keyOf(image);
-    const line = stringify(image);
-    // The old text, so that the new one need not stay in memory.
-    const same = this.#old.get(line);
-    this.lines.set(key, same ?? line);
-    if (same === undefined) this.#different.set(key, image);
-  };
-
-  /**
-   * Returns the changes in the order of the new images, and the old images that were not added.
-   * @param file where the old images come from
-   * @throws ImgctlError config: an old image is damaged
-   */
-  async changes(file: FileLabel): Promise<{ listed: Change[]; missing: ReceivedImage[] }> {
-    for (const line of this.lines.values()) this.#old.delete(line);
-    const old = new Map<unknown, ReceivedImage>();
-    for (const image of await parseLines([...this.#old.keys()], file)) old.set(keyOf(image), image);
-    const listed = [...this.#different].flatMap(([key, image]): Change | [] => {
-      const before = old.get(key);
-      return before ? (changeOf(before, image) ?? []) : { change: 'added', image, before: null };
-    });
-    const missing = [...old].filter(([key]) => !this.lines.has(key)).map(([, image]) => image);
-    return { listed, missing };
-  }
+  for (const line of lines.values()) unseen.delete(line);
+  const old = new Map<unknown, ReceivedImage>();
+  for (const image of await parseLines([...unseen.keys()], file)) old.set(keyOf(image), image);
+  const listed = [...different].flatMap(([key, image]): Change | [] => {
+    const before = old.get(key);
+    return before ? (changeOf(before, image) ?? []) : { change: 'added', image, before: null };
+  });
+  const missing = [...old].filter(([key]) => !lines.has(key)).map(([, image]) => image);
+  return { listed, missing, lines: [...lines.values()] };
 }
 
 /** Returns undefined if nothing differs. */

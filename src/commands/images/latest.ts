@@ -122,9 +122,8 @@ async function showCandidates(
  * @throws AmbiguousError
  */
 async function chooseNewest(context: Context, options: Options, found: Found) {
-  const result = attempt(() => onlyNewest(found));
-  if ('value' in result) return { image: result.value };
-  const { error } = result;
+  const { value: image, error } = attempt(() => onlyNewest(found));
+  if (!error) return { image };
   if (!(error instanceof AmbiguousError)) throw error;
   const { console, io } = context;
   const command = withCatalogue('imgctl images latest', options);

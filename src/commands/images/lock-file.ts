@@ -6,7 +6,6 @@ import type { Catalogue } from '../../catalogue/catalogue.ts';
 import {
   formatLockFile,
   type LockedImage,
-  type LockFile,
   type Locks,
   lockState,
   parseLockFile,
@@ -104,11 +103,7 @@ export async function readLocks(context: Context, options: LockFileOptions): Pro
 }
 
 /** @throws ImgctlError config: unreadable, or missing without `initial` */
-async function readLockFile(
-  context: Context,
-  options: LockFileOptions,
-  initial?: Locks,
-): Promise<LockFile> {
+async function readLockFile(context: Context, options: LockFileOptions, initial?: Locks) {
   const { file, what } = lockFile(context, options);
   const invalid = (problem: string, hint = 'restore it, for example with git') =>
     new ImgctlError('config', `${what} ${problem}`, { hint });

@@ -23,7 +23,6 @@ import { portableFilter } from '../../query/filter.ts';
 import { parseWord } from '../../query/name.ts';
 import { planQuery, type QueryPlan } from '../../query/plan.ts';
 import { SeriesIndex } from '../../query/series.ts';
-
 import { counted } from '../../words.ts';
 import { noMatch } from './empty.ts';
 import {
@@ -281,11 +280,7 @@ async function check(
   if (options.exitCode && isNewer) context.exitCode = CHANGES_EXIT_CODE;
 }
 
-async function update(
-  context: Context,
-  options: LockOptions,
-  names: readonly string[],
-): Promise<void> {
+async function update(context: Context, options: LockOptions, names: readonly string[]) {
   const shown = ['lock', 'change', 'old_name', 'name'];
   const view = context.view(UPDATE_COLUMNS, options, { shown });
   const catalogue = await openCatalogue(context, {});
@@ -344,9 +339,8 @@ async function resolve(
   const empty = found.index.isEmpty ? await noMatch(context, query) : undefined;
   return forLock(name, () => {
     if (empty) throw empty;
-    const result = attempt(() => onlyNewest(found));
-    if ('value' in result) return result.value;
-    const { error } = result;
+    const { value, error } = attempt(() => onlyNewest(found));
+    if (!error) return value;
     if (!(error instanceof AmbiguousError)) throw error;
     const [first] = error.choices;
     const byId = { words: [], filters: [`id=${first.id}`] };
@@ -357,9 +351,9 @@ async function resolve(
 
 /** @throws ImgctlError of the action, which names the lock */
 function forLock<T>(name: string, action: () => T): T {
-  const result = attempt(action);
-  if ('value' in result) return result.value;
-  throw result.error.with({ message: `${name}: ${result.error.message}` });
+  const { value, error } = attempt(action);
+  if (error) throw error.with({ message: `${name}: ${error.message}` });
+  return value;
 }
 
 /** Returns the image with the id of a locked one, and the newest image of its series. */

@@ -36,6 +36,8 @@ const OPTIONS = [
   GET_OPTION,
 ] as const;
 
+type Options = Parsed<typeof OPTIONS>;
+
 export const validate = command({
   name: 'validate',
   summary: 'check a local OVA or OVF package before an upload',
@@ -55,11 +57,7 @@ export const validate = command({
   run,
 });
 
-async function run(
-  context: Context,
-  options: Parsed<typeof OPTIONS>,
-  files: readonly string[],
-): Promise<void> {
+async function run(context: Context, options: Options, files: readonly string[]) {
   const { readPackage } = await import('../../ovf/package.ts');
   const { io, console } = context;
   context.allowNoConfig();
@@ -161,10 +159,7 @@ export interface InvalidPackage {
  * Returns the error of a command whose packages are invalid.
  * @param isComplete includes the findings, which were not printed
  */
-export function invalidPackage(
-  invalid: readonly InvalidPackage[],
-  isComplete = false,
-): ImgctlError {
+export function invalidPackage(invalid: readonly InvalidPackage[], isComplete = false) {
   const [first, second] = invalid;
   const message =
     first && !second

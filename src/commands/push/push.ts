@@ -373,12 +373,7 @@ async function uploadAll(
 }
 
 /** Submits one sync for all packages, follows it, and shows their images and the summary. */
-async function syncPushed(
-  context: Context,
-  view: View,
-  pushed: Pushed,
-  options: Options,
-): Promise<void> {
+async function syncPushed(context: Context, view: View, pushed: Pushed, options: Options) {
   const { console } = context;
   const { isSent } = await import('../../upload/transfer.ts');
   const packages = pushed.plan.filter(({ files }) =>

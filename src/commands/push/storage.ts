@@ -92,11 +92,7 @@ interface Answers {
   secret?: { readonly name: string; readonly hint: string };
 }
 
-async function openTarget(
-  context: Context,
-  options: UploadOptions,
-  answers: Answers,
-): Promise<Storage> {
+async function openTarget(context: Context, options: UploadOptions, answers: Answers) {
   const { io, settings } = context;
   const target = requireUploadTarget(settings);
   if (target.kind === 'file') {
@@ -198,12 +194,7 @@ async function readCredentials(
 }
 
 /** Asks for a setting of this run. */
-async function askFor(
-  context: Context,
-  answers: Answers,
-  key: SettingKey,
-  label: string,
-): Promise<string> {
+async function askFor(context: Context, answers: Answers, key: SettingKey, label: string) {
   const text = await typed(context, label, `imgctl config set ${key}`, false);
   context.override(key, text, key);
   answers.values.set(key, text);

@@ -132,11 +132,7 @@ export const syncStatus = command({
   run,
 });
 
-async function run(
-  context: Context,
-  options: Options,
-  argument: string | undefined,
-): Promise<void> {
+async function run(context: Context, options: Options, argument: string | undefined) {
   if (options.list) return list(context, options, argument);
   const view = context.view(STATUS_COLUMNS, options, STATUS_LAYOUT);
   if (argument !== undefined && !/^\w[\w.-]{0,99}$/.test(argument)) {
@@ -414,11 +410,7 @@ function describeStatus(request: SyncRequest | undefined): string {
     : `status: ${request?.status ?? 'unknown'}`;
 }
 
-async function readRequest(
-  context: Context,
-  id: number | string,
-  signal?: AbortSignal,
-): Promise<SyncRequest> {
+async function readRequest(context: Context, id: number | string, signal?: AbortSignal) {
   const { client } = await context.session();
   return client.getSyncRequest(id, signal).catch((error: unknown) => {
     if (!hasCode(error, 'not-found')) throw error;
