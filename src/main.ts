@@ -82,12 +82,9 @@ async function execute(argv: readonly string[], context: Context): Promise<void>
     else {
       // The same page as that of `imgctl help`, which also reports a word that is no command.
       const below = ended.commands.length > 0 ? ended.args : [];
-      const isOption = (word: string) => word.startsWith('-');
+      const names = below.filter((word) => !word.startsWith('-'));
       const { showPage } = await import('./cli/help-page.ts');
-      await showPage(context, commands, [
-        ...pathOf(ended),
-        ...below.filter((word) => !isOption(word)),
-      ]);
+      await showPage(context, commands, [...pathOf(ended), ...names]);
     }
   }
   await context.console.flush();
@@ -95,10 +92,9 @@ async function execute(argv: readonly string[], context: Context): Promise<void>
 
 /** Moves -h behind the command it belongs to: `imgctl -h images list` is `imgctl images list -h`. */
 function helpLast(argv: readonly string[]): readonly string[] {
-  const isHelpFlag = (word: string) => word === '-h' || word === '--help';
-  if (!isHelpFlag(argv[0] ?? '')) return argv;
-  const rest = argv.filter((word) => !isHelpFlag(word));
-  return [...rest, '--help'];
+  const flags = ['-h', '--help'];
+  if (!flags.includes(argv[0] ?? '')) return argv;
+  return [...argv.filter((word) => !flags.includes(word)), '--help'];
 }
 
 /** Returns the names below imgctl. */

@@ -60,15 +60,9 @@ async function run(context: Context, allowSync: boolean): Promise<void> {
 }
 
 /** Each call is a run of its own, so that it finds a login or a setting that came later. */
-function runnerOf({
-  io,
-  rerun,
-  options,
-  overrides,
-  console,
-  debug,
-}: Context): ServerOptions['run'] {
-  const { profile } = options;
+function runnerOf(context: Context): ServerOptions['run'] {
+  const { io, rerun, overrides, console, debug } = context;
+  const { profile } = context.options;
   const flags = [
     ...(debug ? ['--debug'] : []),
     ...(profile === undefined ? [] : [`--profile=${profile}`]),

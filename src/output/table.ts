@@ -2,7 +2,7 @@
 
 import type { TableConstructorOptions } from 'cli-table3';
 import type { Sink } from '../io.ts';
-import { loadStyle, type Paint, type Style, stateStyle, type Terminal } from './terminal.ts';
+import { loadStyle, type Style, stateStyle, type Terminal } from './terminal.ts';
 import { ASCII, cellText, printable, writeText } from './text.ts';
 import { cutMiddle, displayWidth } from './width.ts';
 
@@ -48,19 +48,6 @@ export interface TableOptions extends TableLayout {
   readonly terminal: Terminal;
 }
 
-interface TableColumn {
-  readonly name: string;
-  readonly title: string;
-  readonly titleWidth: number;
-  readonly texts: readonly string[];
-  /** Cells of the widest text, or the title if it is shown. */
-  readonly width: number;
-  readonly isNumeric: boolean;
-  /** Ids, times and numbers are never cut: part of an id is another id. */
-  readonly mayCut: boolean;
-  readonly paint: Paint;
-}
-
 /**
  * Writes a row per line: aligned and uncut in a pipe, fitted to the width of a terminal.
  * @returns the columns that the terminal has no room for
@@ -83,7 +70,9 @@ export async function writeTable(sink: Sink, options: TableOptions): Promise<rea
   return options.columns.filter((name) => !names.includes(name));
 }
 
-function measureColumn(at: number, options: TableOptions, style: Style): TableColumn {
+type TableColumn = ReturnType<typeof measureColumn>;
+
+function measureColumn(at: number, options: TableOptions, style: Style) {
   const { header = true, idField = 'id', times } = options;
   const name = options.columns[at] ?? '';
   const cells = options.rows.map((row) => row[at]);
@@ -98,6 +87,7 @@ function measureColumn(at: number, options: TableOptions, style: Style): TableCo
   const isNumeric = values.length > 0 && values.every((value) => typeof value === 'number');
   const isTime = times?.includes(name) === true;
   const isState = STATES.includes(name);
+  // Part of an id is another id.
   const mayCut = options.wrap
     ? at === options.columns.length - 1
     : !isNumeric && !isTime && !isState && (name !== idField || name === 'name');

@@ -67,6 +67,7 @@ export async function openSession(options: SessionOptions) {
   const tokens = source instanceof Tokens ? source : undefined;
   const route = await findRoute(baseUrl, options);
   const client: Client = createServiceClient({
+    ...io,
     baseUrl,
     typed: settings.find('base-url').layer === 'override' ? '--base-url' : undefined,
     userAgent: options.userAgent,
@@ -79,10 +80,6 @@ export async function openSession(options: SessionOptions) {
     connections: settings.get('concurrency'),
     maxBytes: MAX_BYTES,
     onSecret: options.onSecret,
-    signal: io.signal,
-    now: io.now,
-    sleep: io.sleep,
-    random: io.random,
     onEvent: options.onEvent,
   });
   return {

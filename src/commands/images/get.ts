@@ -143,13 +143,9 @@ async function find(search: Search, wanted: string): Promise<ReceivedImage> {
   for (const field of fields) image ??= await findBy(field, search, wanted);
   if (image) return image;
   if (isUrl || isId || isPath) {
-    const { from, mine } = options;
-    const isPublic = from === undefined && !mine;
-    const place = isPublic
-      ? 'is not in the catalogue'
-      : mine
-        ? 'is not yours'
-        : `is not in ${from}`;
+    const { from = 'the catalogue', mine } = options;
+    const isPublic = options.from === undefined && !mine;
+    const place = mine ? 'is not yours' : `is not in ${from}`;
     throw new ImgctlError('not-found', `image ${wanted} ${place}`, {
       hint: isPublic
         ? `for one of your own images: imgctl images get --mine ${shellQuote(wanted)}`
