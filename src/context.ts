@@ -132,15 +132,15 @@ export class Context implements ConsoleStyle {
   view(columns: readonly Column[], options?: ViewOptions, layout?: Layout): View {
     const { console, io, quiet } = this;
     const { json, output } = this.options;
-    const isTolerant = layout?.isTolerant === true;
-    const time = () => this.settings.get('time');
+    if (options?.get !== undefined && (json || output)) {
+      throw incompatible('--get', json ? '--json' : '--output');
+    }
     const surface: Surface = {
-      format: isTolerant ? this.safeFormat : this.format,
+      format: layout?.isTolerant ? this.safeFormat : this.format,
       sink: console.stdout,
       terminal: () => this.terminal,
       quiet,
-      formatOption: json ? '--json' : output === undefined ? undefined : '--output',
-      time: () => (isTolerant ? tryOr(time, undefined) : time()),
+      time: () => this.settings.get('time'),
       now: io.now,
       footer: console.footer,
       note: console.note,

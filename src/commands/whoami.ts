@@ -4,7 +4,7 @@ import { utcTime } from '../api/responses.ts';
 import { command, GET_OPTION, option, SERVICE_CODES } from '../cli/command.ts';
 import type { Parsed } from '../cli/declarations.ts';
 import type { Context } from '../context.ts';
-import { column, printBeforeError } from '../output/view.ts';
+import { column, printBefore } from '../output/view.ts';
 import { unattendedPassword } from '../session/session.ts';
 import { noValidToken, tokenState } from '../session/token-cache.ts';
 import { describeDuration } from '../words.ts';
@@ -68,7 +68,7 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<v
   );
   const printed = view.printRecord(record, names);
   if (options.check || (state !== 'none' && state !== 'expired')) return printed;
-  await printBeforeError(printed);
+  await printBefore(true, printed);
   const error = noValidToken(state, context.settings);
   const canRenew = account.username && unattendedPassword(context.settings, context.io);
   throw canRenew ? error.with({ hint: RENEWAL }) : error;

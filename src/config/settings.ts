@@ -112,12 +112,9 @@ export async function changeProfile(
   changes: Texts,
 ): Promise<void> {
   await changeConfigFile(directory, io, (config) => {
-    const settings = new Map(Object.entries(config.profiles.get(name) ?? {}));
-    for (const [key, value] of Object.entries(changes)) {
-      if (value === undefined) settings.delete(key);
-      else settings.set(key, value);
-    }
-    const profiles = new Map(config.profiles).set(name, Object.fromEntries(settings));
+    const settings = Object.entries({ ...config.profiles.get(name), ...changes });
+    const set = settings.flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]));
+    const profiles = new Map(config.profiles).set(name, Object.fromEntries(set));
     return { ...config, profiles };
   });
 }

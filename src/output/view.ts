@@ -69,8 +69,6 @@ export interface Layout {
 /** What the run says about its output. */
 export interface Surface extends Pick<WriterOptions, 'sink' | 'terminal' | 'format'> {
   readonly quiet: boolean;
-  /** The option that chose the format, if one did. */
-  readonly formatOption: '--json' | '--output' | undefined;
   /** Returns the setting for the format of times in tables. */
   time(): TimeStyle | undefined;
   now(): number;
@@ -85,7 +83,6 @@ export class View {
   readonly isText: boolean;
   /** True if every field is printed: not in a table, nor with --get or -q. */
   readonly isWhole: boolean;
-  readonly isNdjson: boolean;
   /** True if notes are printed: other formats than a table show that nothing was found. */
   readonly hasNotes: boolean;
   /** The only field that is printed. */
@@ -102,14 +99,13 @@ export class View {
     options: ViewOptions = {},
     { shown, cells = shown, wrap, summary }: Layout = {},
   ) {
-    const { format, formatOption, quiet, now } = surface;
+    const { format, quiet, now } = surface;
     if (options.meta && format !== 'json' && format !== 'yaml') {
       throw new ImgctlError('usage', `--meta cannot be used with the format ${format}`, {
         hint: 'add -o json or -o yaml, or omit --meta',
       });
     }
     if (quiet && options.columns !== undefined) throw incompatible('--quiet', '--columns');
-    if (options.get !== undefined && formatOption) throw incompatible('--get', formatOption);
     const valid = namesOf(columns);
     const stored = namesOf(columns.filter(({ value }) => !value));
     const where = `--get '${options.get}'`;
@@ -124,10 +120,10 @@ export class View {
     this.hasNotes = format === 'table';
     this.#note = surface.note;
     this.isText = format === 'table' || isLineFormat(format);
-    this.isNdjson = format === 'ndjson';
     this.isTable = format === 'table' && !isBare;
     this.isWhole = format !== 'table' && !isBare;
-    const style = timeStyle(surface, options.time, get);
+    const times = namesOf(columns.filter(({ isTime }) => isTime));
+    const style = times.length === 0 ? 'raw' : timeStyle(surface, options.time, get);
     this.timeText = (time) => formatTimestamp(time, style, now());
     const timed = (time: unknown) => (typeof time === 'string' ? this.timeText(time) : time);
     const values = new Map<string, (row: Row) => unknown>();
@@ -150,8 +146,7 @@ export class View {
       // Without --columns json, ndjson and yaml show every field.
       allFields: chosen === undefined,
       idField,
-      times: namesOf(columns.filter(({ isTime }) => isTime)),
-      values,
+      ...{ times, values },
       hasChoice: FIELDS.every((field) => valid.some((name) => name === field)),
       get,
       isList: columns.some(({ name, type }) => name === get && type.includes('array')),
@@ -199,9 +194,13 @@ function timeStyle(
   });
 }
 
-/** Prints before an error is thrown, which neither a missing value of --get nor a reader that is gone must replace. */
-export async function printBeforeError(printed: Promise<void>): Promise<void> {
+/**
+ * Waits until something is printed.
+ * @param isFailing an error follows, which neither a missing value of --get nor a reader that is gone must replace
+ */
+export async function printBefore(isFailing: boolean, printed: Promise<void>): Promise<void> {
   await printed.catch((error: unknown) => {
-    if (!hasCode(error, 'not-found') && !(error instanceof BrokenPipeError)) throw error;
+    const isMinor = hasCode(error, 'not-found') || error instanceof BrokenPipeError;
+    if (!(isFailing && isMinor)) throw error;
   });
 }

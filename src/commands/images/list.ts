@@ -99,10 +99,11 @@ async function run(
     summary: () => (urls ? undefined : describeCount(count, options, total())),
   });
   const list = view.openList();
+  const isNdjson = context.format === 'ndjson';
   const catalogue = await openCatalogue(context, options);
-  const query = { plan, limit, perPage, page, streams: view.isNdjson };
+  const query = { plan, limit, perPage, page, streams: isNdjson };
   // In a pipe the reader, such as less, may use the terminal; on it rows of ndjson arrive continuously.
-  const quiet = view.isNdjson || !context.io.stdout.isTTY;
+  const quiet = isNdjson || !context.io.stdout.isTTY;
   // Collects only what completion needs: the list itself may not fit into memory.
   const names = collectNames([]);
   for await (const batch of readBatches(context, catalogue, query, quiet)) {

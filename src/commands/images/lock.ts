@@ -17,7 +17,7 @@ import { anyText } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { attempt, CHANGES_EXIT_CODE, ImgctlError } from '../../errors.ts';
 import { checkName } from '../../files/paths.ts';
-import { column, pick, printBeforeError } from '../../output/view.ts';
+import { column, pick, printBefore } from '../../output/view.ts';
 import type { Row } from '../../output/writers.ts';
 import { portableFilter } from '../../query/filter.ts';
 import { parseWord } from '../../query/name.ts';
@@ -266,8 +266,7 @@ async function check(
   }
   const broken = rows.filter(({ state }) => BROKEN_STATES.includes(state));
   const hasNewer = rows.some(({ newest_name: name }) => name !== null);
-  const printed = (hasNewer ? wide : viewOf()).printList(rows);
-  await (broken.length > 0 ? printBeforeError(printed) : printed);
+  await printBefore(broken.length > 0, (hasNewer ? wide : viewOf()).printList(rows));
   if (broken.length > 0) {
     const message = `${broken.length} of ${counted(rows.length, 'locked image')} changed`;
     const update = lockCommand(options, 'update', ...broken.map(({ lock }) => lock));

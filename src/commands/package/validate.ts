@@ -7,7 +7,7 @@ import type { Parsed } from '../../cli/declarations.ts';
 import { anyText } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { errorReason, ImgctlError, isMissing } from '../../errors.ts';
-import { column, namesOf, printBeforeError } from '../../output/view.ts';
+import { column, namesOf, printBefore } from '../../output/view.ts';
 import type { Finding } from '../../ovf/findings.ts';
 import type { PackageSummary } from '../../ovf/package.ts';
 import { counted, describeRate } from '../../words.ts';
@@ -84,11 +84,11 @@ async function run(context: Context, options: Options, files: readonly string[])
       console.success(result, result);
     }
     const written = list.write(findings.map((finding) => ({ file, ...finding })));
-    await (invalid.length > 0 ? printBeforeError(written) : written);
+    await printBefore(invalid.length > 0, written);
   });
   await checked.finally(async () => {
     await progress.stop();
-    await (invalid.length > 0 ? printBeforeError(list.end()) : list.end());
+    await printBefore(invalid.length > 0, list.end());
   });
   if (invalid.length > 0) throw invalidPackage(invalid);
 }

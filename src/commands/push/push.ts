@@ -17,7 +17,7 @@ import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import type { AssertHeld } from '../../files/atomic-file.ts';
 import { withMutexIfPossible } from '../../files/mutex.ts';
-import { column, printBeforeError, type View } from '../../output/view.ts';
+import { column, printBefore, type View } from '../../output/view.ts';
 import type { Row } from '../../output/writers.ts';
 import type { CheckedPackage } from '../../ovf/package.ts';
 import type { Storage } from '../../upload/storage.ts';
@@ -400,8 +400,8 @@ async function syncPushed(context: Context, view: View, pushed: Pushed, options:
   const missing = names.find((name) => !found.some((image) => image.name === name));
   const { summary, stale } = outcomeOf(pushed, images, isSent);
   const isStale = stale.length > 0;
-  const printed = view.printList(found);
-  await (missing || (isStale && options.strict) ? printBeforeError(printed) : printed);
+  const isFailing = missing !== undefined || (isStale && options.strict === true);
+  await printBefore(isFailing, view.printList(found));
   if (missing !== undefined) {
     throw new ImgctlError('sync-failed', `the sync added no image named ${missing}`, {
       hint: 'see what the sync reported: imgctl sync-status',

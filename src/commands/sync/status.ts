@@ -8,7 +8,7 @@ import { anyText, duration } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { errorReason, hasCode, ImgctlError } from '../../errors.ts';
 import { stringify } from '../../json.ts';
-import { column, type Layout, pick, printBeforeError, type View } from '../../output/view.ts';
+import { column, type Layout, pick, printBefore, type View } from '../../output/view.ts';
 import { formatTimestamp } from '../../query/timestamp.ts';
 import { type HistoryEntry, readHistory, remember } from '../../session/history.ts';
 import { counted, describeDuration } from '../../words.ts';
@@ -48,6 +48,7 @@ export const SUBMITTED_COLUMNS = [
 ];
 
 const NAMES = { text: describeNames };
+const _TIME = { isTime: true };
 
 /** Of a sync request that was read. */
 export const STATUS_COLUMNS = [
@@ -208,8 +209,7 @@ export async function showRequest(
   const record = { id, status, state, added, deleted, errors, warnings, ...times, response };
   // The reasons for a failure may repeat the token.
   const shown = state === 'failed' ? context.console.redaction.applyWithin(record) : record;
-  const printed = view.printRecord(shown);
-  await (failureOf(request, strict) ? printBeforeError(printed) : printed);
+  await printBefore(failureOf(request, strict) !== undefined, view.printRecord(shown));
   // What the output shows is not reported again.
   const isShown = (field: string) => view.isWhole || view.get === field;
   reportProblems(context, {
