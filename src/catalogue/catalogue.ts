@@ -53,11 +53,6 @@ async function findListed(client: Client, id: number | string, concurrency: numb
   return undefined;
 }
 
-/** @param images those of a snapshot */
-export function savedCatalogue(images: readonly ReceivedImage[], baseUrl: string): Catalogue {
-  return heldCatalogue(async () => ({ images, meta: {} }), baseUrl);
-}
-
 /** The user's own images: the service lists them at once, unfiltered. Of several with one id, the last counts. */
 export function ownCatalogue(client: Client, baseUrl: string): Catalogue {
   let read: Promise<Batch> | undefined;
@@ -77,7 +72,7 @@ export function ownCatalogue(client: Client, baseUrl: string): Catalogue {
 }
 
 /** @param read returns all images */
-function heldCatalogue(
+export function heldCatalogue(
   read: (observer: CatalogueObserver) => Promise<Batch>,
   baseUrl: string,
 ): Catalogue {

@@ -6,8 +6,6 @@ import { incompatible, nearest } from '../suggest.ts';
 import { counted, shellQuote } from '../words.ts';
 import { guess } from './guesses.ts';
 
-const BEFORE = 'put it after the command; only global options can come first: imgctl help options';
-
 /** Commander repeats what it was given, however long. */
 const MAX_MESSAGE = 200;
 
@@ -99,7 +97,8 @@ function explainOption(
   const isBefore = targetOf(command)?.options.some(({ short, long }) =>
     [short, long].includes(option),
   );
-  return [`unknown option '${option}'`, hint ?? (isBefore ? BEFORE : undefined)];
+  const after = 'put it after the command; only global options can come first: imgctl help options';
+  return [`unknown option '${option}'`, hint ?? (isBefore ? after : undefined)];
 }
 
 /** Returns the command that the words behind an option of the root name. */

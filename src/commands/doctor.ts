@@ -320,12 +320,11 @@ async function passwordResult(
   const source = io.env.IMGCTL_TOKEN ? undefined : unattendedPassword(settings, io);
   if (source === undefined) return [];
   const { origin } = source;
-  if (!mayRead) return { state: 'not checked', finding: origin, hint: CHECK_PASSWORD };
+  const hint = 'check it with: imgctl doctor --check-password';
+  if (!mayRead) return { state: 'not checked', finding: origin, hint };
   console.redaction.add(await source.read(), settings.account.username);
   return `${origin} gives a password`;
 }
-
-const CHECK_PASSWORD = 'check it with: imgctl doctor --check-password';
 
 /** Checks the shared store, and takes its token over, as the next command would; nothing for `file`. */
 async function storeResult(context: Context, settings: Settings): Promise<Result | Result[]> {

@@ -42,8 +42,6 @@ function timeLeft(seconds: unknown): string {
   return describeDuration(1_000 * Number(seconds));
 }
 
-const RENEWAL = 'the next command requests a token; check with: imgctl doctor';
-
 async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<void> {
   const view = context.view(COLUMNS, options);
   const { account, baseUrl, client, tokens, store } = await context.session();
@@ -71,5 +69,6 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<v
   await printBefore(true, printed);
   const error = noValidToken(state, context.settings);
   const canRenew = account.username && unattendedPassword(context.settings, context.io);
-  throw canRenew ? error.with({ hint: RENEWAL }) : error;
+  const hint = 'the next command requests a token; check with: imgctl doctor';
+  throw canRenew ? error.with({ hint }) : error;
 }

@@ -1,6 +1,5 @@
 // Writes tables: padded lines in a pipe, drawn by cli-table3 on a terminal, and records as keys and values.
 
-import type { TableConstructorOptions } from 'cli-table3';
 import type { Sink } from '../io.ts';
 import { loadStyle, type Style, stateStyle, type Terminal } from './terminal.ts';
 import { ASCII, cellText, printable, writeText } from './text.ts';
@@ -63,7 +62,7 @@ export async function writeTable(sink: Sink, options: TableOptions): Promise<rea
   }
   const isDrawn = terminal.width !== undefined && shown.every((each) => each.width <= MAX_ALIGNED);
   const lines = isDrawn
-    ? await drawnLines(shown, options, style)
+    ? drawnLines((await import('cli-table3')).default, shown, options, style)
     : alignedLines(shown, style, header);
   await writeText(sink, lines);
   const names = shown.map(({ name }) => name);
@@ -170,40 +169,31 @@ function fitColumns(
   return shown.map((column) => ({ ...column, width: limited(column, max) }));
 }
 
-/** Loads cli-table3, and returns the lines of the table in batches. */
-async function drawnLines(
+/** Returns the lines of the table in batches. */
+function* drawnLines(
+  Table: typeof import('cli-table3'),
   columns: readonly TableColumn[],
   { header = true, terminal, wrap = false }: TableOptions,
   style: Style,
-): Promise<Iterable<string>> {
-  const { default: Table } = await import('cli-table3');
-  const { unicode } = terminal;
+): Generator<string> {
   const count = columns[0]?.texts.length ?? 0;
-  const options: TableConstructorOptions = {
-    // By default cli-table3 colours borders and headers, even with NO_COLOR.
-    style: { border: [], head: [], compact: true, 'padding-left': 0, 'padding-right': 0 },
-    chars: NO_FRAME,
-    colWidths: columns.map(({ width }) => width),
-    colAligns: columns.map(({ isNumeric }) => (isNumeric ? 'right' : 'left')),
-    wordWrap: wrap,
-  };
-  function* batches() {
-    for (let start = 0; start < count; start += BATCH) {
-      const end = Math.min(start + BATCH, count);
-      const hasHead = header && start === 0;
-      const table = new Table({
-        ...options,
-        head: hasHead ? columns.map(({ title }) => style.faint(title)) : [],
-      });
-      for (let row = start; row < end; row += 1) {
-        const cut = (text: string, width: number) =>
-          wrap ? text : cutMiddle(text, width, unicode);
-        table.push(columns.map(({ paint, texts, width }) => paint(cut(texts[row] ?? '', width))));
-      }
-      for (const line of `${table}`.split('\n')) yield `${line.trimEnd()}\n`;
+  const cut = (text: string, width: number) =>
+    wrap ? text : cutMiddle(text, width, terminal.unicode);
+  for (let start = 0; start < count; start += BATCH) {
+    const table = new Table({
+      // By default cli-table3 colours borders and headers, even with NO_COLOR.
+      style: { border: [], head: [], compact: true, 'padding-left': 0, 'padding-right': 0 },
+      chars: NO_FRAME,
+      colWidths: columns.map(({ width }) => width),
+      colAligns: columns.map(({ isNumeric }) => (isNumeric ? 'right' : 'left')),
+      wordWrap: wrap,
+      head: header && start === 0 ? columns.map(({ title }) => style.faint(title)) : [],
+    });
+    for (let row = start; row < Math.min(start + BATCH, count); row += 1) {
+      table.push(columns.map(({ paint, texts, width }) => paint(cut(texts[row] ?? '', width))));
     }
+    for (const line of `${table}`.split('\n')) yield `${line.trimEnd()}\n`;
   }
-  return batches();
 }
 
 const EDGES = [

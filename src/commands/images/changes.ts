@@ -214,8 +214,6 @@ async function lookUp(plan: QueryPlan, missing: readonly ReceivedImage[], all: I
   });
 }
 
-const COLUMNS = ['change', 'id', 'name', 'folder', 'updated_on', 'before'];
-
 /**
  * Reads the images and prints how they differ from the old ones, which are undefined before the first run.
  * @param file where the old images come from
@@ -228,7 +226,8 @@ async function printChanges(
   isMatchedAnew = false,
 ) {
   const { context, options, words, plan, addMetrics } = task;
-  const view = context.view(CHANGE_COLUMNS, options, { shown: COLUMNS });
+  const shown = ['change', 'id', 'name', 'folder', 'updated_on', 'before'];
+  const view = context.view(CHANGE_COLUMNS, options, { shown });
   const catalogue = await openCatalogue(context, { mine: options.mine });
   const images = readAll(context, catalogue, plan);
   const { listed, missing, lines } = await compareLists(old?.lines ?? [], images, file);

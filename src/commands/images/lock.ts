@@ -233,9 +233,6 @@ async function list(context: Context, options: LockOptions): Promise<void> {
   if (rows.length === 0) view.note('no images are locked');
 }
 
-/** The states of a lock that no longer holds. */
-const BROKEN_STATES = ['gone', 'replaced', 'moved'];
-
 async function check(
   context: Context,
   options: Parsed<typeof CHECK_OPTIONS>,
@@ -264,7 +261,7 @@ async function check(
     const found = { newest_id: newer?.id ?? null, newest_name: newer?.name ?? null };
     rows.push({ lock, state, id, name, path, ...found });
   }
-  const broken = rows.filter(({ state }) => BROKEN_STATES.includes(state));
+  const broken = rows.filter(({ state }) => ['gone', 'replaced', 'moved'].includes(state));
   const hasNewer = rows.some(({ newest_name: name }) => name !== null);
   await printBefore(broken.length > 0, (hasNewer ? wide : viewOf()).printList(rows));
   if (broken.length > 0) {

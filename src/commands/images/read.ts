@@ -2,9 +2,9 @@
 
 import {
   type Catalogue,
+  heldCatalogue,
   type ListQuery,
   ownCatalogue,
-  savedCatalogue,
   serviceCatalogue,
 } from '../../catalogue/catalogue.ts';
 import type { Batch } from '../../catalogue/listing.ts';
@@ -46,7 +46,8 @@ async function openSnapshot({ io, console }: Context, name: string, maxAge?: num
     });
   }
   console.note(message);
-  return savedCatalogue(await images(), baseUrl);
+  const held = { images: await images(), meta: {} };
+  return heldCatalogue(async () => held, baseUrl);
 }
 
 /** Yields every image that matches, page by page, with warnings and, unless `quiet`, a progress line. */

@@ -28,8 +28,6 @@ const DRY_RUN = [
   column('images', 'array', 'with --dry-run: names of your images', { text: describeNames }),
 ];
 
-const URL_COLUMN = column('url', 'string', 'URL of the request', { isId: true });
-
 const OPTIONS = [
   ...WAIT_OPTIONS,
   option('--dry-run', 'check the token and show the request and your images; submit nothing', {
@@ -131,7 +129,8 @@ export async function showSubmitted(
 }
 
 async function dryRun(context: Context): Promise<void> {
-  const view = context.view([...DRY_RUN, URL_COLUMN]);
+  const url = column('url', 'string', 'URL of the request', { isId: true });
+  const view = context.view([...DRY_RUN, url]);
   const { baseUrl, client } = await context.session();
   const { images: own } = await client.listUserImages();
   const images = own.map(({ id, name }) => String(name ?? id));
