@@ -14,15 +14,10 @@ import type {
   Words,
 } from './declarations.ts';
 
-/** A method, so that one type holds commands with other options and arguments; `command` checks each. */
-interface Runner {
-  run(context: Context, options: object, ...words: readonly unknown[]): Promise<void>;
-}
-
 /** A group, or a command with whatever options and arguments. */
 export interface AnyCommand extends CommandDeclaration {
-  /** Undefined for a group. */
-  readonly run?: Runner['run'];
+  /** Undefined for a group; a method, so that one type holds commands with other options, which `command` checks. */
+  run?(context: Context, options: object, ...words: readonly unknown[]): Promise<void>;
   readonly subcommands?: readonly AnyCommand[];
 }
 

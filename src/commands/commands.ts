@@ -19,7 +19,6 @@ const COLUMNS = [
   column('mutates', 'boolean', 'true if it may change something'),
 ];
 
-/** @param all returns every command */
 export const commands = (all: () => readonly CommandDeclaration[]): AnyCommand =>
   command({
     name: 'commands',

@@ -37,12 +37,7 @@ async function run(context: Context): Promise<void> {
       IMGCTL_PASSWORD: 'demo',
       IMGCTL_UPLOAD_PASSWORD: 'demo',
     };
-    const io = {
-      ...context.io,
-      env,
-      cwd: folder,
-      stderr: silencedBy(context.io.signal, context.io.stderr),
-    };
+    const io = { ...context.io, env, cwd: folder, stderr: silencedBy(context.io) };
     const program = programName(context.io);
     const { color } = context.options;
     const flags = color === undefined ? [] : ['--color', color];
@@ -83,9 +78,9 @@ async function run(context: Context): Promise<void> {
 }
 
 /** Writes nothing after an interrupt: the hints of a command are wrong once the demo is deleted. */
-function silencedBy(signal: AbortSignal, sink: Sink): Sink {
-  return withWrite(sink, async (text: string) => {
-    if (!signal.aborted) await sink.write(text);
+function silencedBy({ signal, stderr }: Context['io']): Sink {
+  return withWrite(stderr, async (text: string) => {
+    if (!signal.aborted) await stderr.write(text);
   });
 }
 

@@ -1,5 +1,6 @@
 // imgctl emulator: runs a small copy of the service on this machine until it is terminated.
 
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Image } from '../api/types.ts';
@@ -145,10 +146,7 @@ async function run(context: Context, options: Options): Promise<void> {
       const hint = 'to accept another name: imgctl emulator --host NAME';
       console.report(`accepted host names: ${names}`, hint);
     }
-    await new Promise<void>((resolve) => {
-      if (io.signal.aborted) resolve();
-      io.signal.addEventListener('abort', () => resolve(), { once: true });
-    });
+    if (!io.signal.aborted) await once(io.signal, 'abort');
   } finally {
     await emulator.close();
   }

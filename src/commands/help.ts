@@ -6,7 +6,6 @@ import { showPage } from '../cli/help-page.ts';
 import { TOPIC_NAMES } from '../cli/topics.ts';
 import { column } from '../output/view.ts';
 
-/** @param all returns every command */
 export const help = (all: () => readonly CommandDeclaration[]): AnyCommand =>
   command({
     name: 'help',

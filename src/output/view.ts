@@ -85,11 +85,12 @@ export class View {
   readonly isWhole: boolean;
   /** True if notes are printed: other formats than a table show that nothing was found. */
   readonly hasNotes: boolean;
+  /** Explains a table without rows. */
+  readonly note: Surface['note'];
   /** The only field that is printed. */
   readonly get: string | undefined;
   /** Formats a time as the columns of times. */
   readonly timeText: (time: string) => string;
-  readonly #note: Surface['note'];
   readonly #writer: WriterOptions;
 
   /** @throws ImgctlError usage: options that contradict each other or name no column */
@@ -118,7 +119,7 @@ export class View {
     const isBare = quiet || get !== undefined;
     this.get = get;
     this.hasNotes = format === 'table';
-    this.#note = surface.note;
+    this.note = this.hasNotes ? surface.note : () => {};
     this.isText = format === 'table' || isLineFormat(format);
     this.isTable = format === 'table' && !isBare;
     this.isWhole = format !== 'table' && !isBare;
@@ -171,11 +172,6 @@ export class View {
   async printRecord(record: Row, columns = this.#writer.columns): Promise<void> {
     await writeRecord({ ...this.#writer, columns }, record);
   }
-
-  /** Explains a table without rows. */
-  readonly note = (message: string, hint?: string): void => {
-    if (this.hasNotes) this.#note(message, hint);
-  };
 }
 
 /** A bare value of --get is data, whatever the format. @throws ImgctlError usage */

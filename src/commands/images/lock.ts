@@ -33,7 +33,7 @@ import {
   readLocks,
   requireLock,
 } from './lock-file.ts';
-import { CHOOSING_FILTER, IMAGE_COLUMNS, refuseDashes } from './options.ts';
+import { CHOOSING_FILTER, IMAGE_COLUMNS, refuseDashes, TEXT } from './options.ts';
 import { openCatalogue, readAll } from './read.ts';
 
 const NAMES = {
@@ -108,11 +108,7 @@ export const imagesLock: AnyCommand = {
       seeAlso: ['images latest', 'images lock update'],
       arguments: [
         { name: 'name', description: 'name of the lock', required: true },
-        {
-          name: 'text',
-          description: 'consider only images whose name matches every word',
-          variadic: true,
-        },
+        { ...TEXT, description: 'consider only images whose name matches every word' },
       ],
       options: ADD_OPTIONS,
       mutates: true,

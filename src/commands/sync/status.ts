@@ -291,7 +291,6 @@ function failureOf(request: SyncRequest, strict: boolean): ImgctlError | undefin
   });
 }
 
-/** Returns the command that shows a request. */
 export function statusCommand({ settings }: Context, id: number | string): string {
   return `imgctl sync-status ${id}${settings.serviceFlags}`;
 }
@@ -379,7 +378,7 @@ export async function follow(
       if (request) {
         last = request;
         report(request.status ?? describeStatus(request));
-        if (request.state !== 'waiting') break;
+        if (request.state !== 'waiting') return request;
       }
       const left = started + timeout - io.now();
       if (left <= 0) break;
@@ -395,7 +394,6 @@ export async function follow(
     await progress.stop();
     if (last && submittedAt !== undefined) await rememberRequest(context, id, last);
   }
-  if (last && last.state !== 'waiting') return last;
   if (io.signal.aborted) throw continues(io.signal.reason);
   const within = timeout < 1_000 ? `${timeout} ms` : describeDuration(timeout);
   const message = `sync request ${id} did not finish within ${within} (${describeStatus(last)})`;
