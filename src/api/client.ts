@@ -43,6 +43,8 @@ export function createServiceClient(options: ServiceClientOptions) {
     listUserImages: () => listUserImages(send),
     submitSync: () => submitSync(send),
     getSyncRequest: (id: SyncId, signal?: AbortSignal) => getSyncRequest(send, id, signal),
+    /** Maximum number of requests at a time. */
+    connections: options.connections,
     /** Any request to the service's origin; returns responses of every status but 401 and 429. */
     send,
     /** Closes its connections. */

@@ -13,7 +13,7 @@ import {
   readCataloguePage,
 } from './listing.ts';
 
-export interface ListQuery extends Omit<CatalogueQuery, 'concurrency'> {
+export interface ListQuery extends CatalogueQuery {
   /** Not for a snapshot. */
   readonly page?: number | undefined;
 }
@@ -26,27 +26,26 @@ export interface Catalogue {
   getImage(id: number | string): Promise<ReceivedImage | undefined>;
 }
 
-/** @param concurrency requests at a time */
-export function serviceCatalogue(client: Client, baseUrl: string, concurrency: number): Catalogue {
+export function serviceCatalogue(client: Client, baseUrl: string): Catalogue {
   return {
     baseUrl,
     async *list({ page, ...query }, observer) {
-      if (page === undefined) yield* listCatalogue(client, { ...query, concurrency }, observer);
+      if (page === undefined) yield* listCatalogue(client, query, observer);
       else yield readCataloguePage(client, query, page, observer);
     },
     getImage: (id) =>
       client.getImage(id).catch((error: unknown) => {
         if (!hasCode(error, 'not-found')) throw error;
         // Section 4.4 leaves this resource open, so a service may not know it.
-        return findListed(client, id, concurrency);
+        return findListed(client, id);
       }),
   };
 }
 
-async function findListed(client: Client, id: number | string, concurrency: number) {
+async function findListed(client: Client, id: number | string) {
   const filters = typeof id === 'number' ? [`id,eq,${id}`] : [];
   const plan = planQuery({ filters }, { now: 0 });
-  for await (const { images } of listCatalogue(client, { plan, concurrency, streams: true })) {
+  for await (const { images } of listCatalogue(client, { plan, streams: true })) {
     const found = images.find((image) => keyOf(image) === keyOf({ id }));
     if (found) return found;
   }

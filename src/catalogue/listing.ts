@@ -15,8 +15,6 @@ export interface CatalogueQuery {
   readonly perPage?: number | undefined;
   /** Yields images page by page if their order allows it, else all at the end. */
   readonly streams?: boolean;
-  /** Requests at a time. */
-  readonly concurrency: number;
 }
 
 export interface CatalogueObserver {
@@ -52,7 +50,7 @@ const LIST_FEWER = 'list fewer images with --filter';
  * @throws ImgctlError incomplete-list, and whatever a request throws
  */
 export async function* listCatalogue(
-  client: Pick<Client, 'listImages'>,
+  client: Pick<Client, 'listImages' | 'connections'>,
   query: CatalogueQuery,
   { progress, trace }: CatalogueObserver = {},
 ): AsyncGenerator<Batch, void, void> {
@@ -64,7 +62,7 @@ export async function* listCatalogue(
   let sorts: boolean | undefined;
   let requestsLeft: number | undefined;
   for (let isLast = false; ; isLast = true) {
-    const pass = new ListPass(readPage, query.concurrency, requestsLeft);
+    const pass = new ListPass(readPage, client.connections, requestsLeft);
     const held: ReceivedImage[] = [];
     let heldBytes = 0;
     let leftOut = 0;
@@ -127,11 +125,7 @@ export async function* listCatalogue(
  */
 async function openPages(
   client: Pick<Client, 'listImages'>,
-  {
-    plan,
-    limit = Number.POSITIVE_INFINITY,
-    perPage = MAX_PER_PAGE,
-  }: Omit<CatalogueQuery, 'concurrency'>,
+  { plan, limit = Number.POSITIVE_INFINITY, perPage = MAX_PER_PAGE }: CatalogueQuery,
 ) {
   let request: PageQuery = {
     // Without an order images may move from page to page.
@@ -172,15 +166,15 @@ class ListPass {
   /** Why images may be missing; undefined if the list is complete. */
   fault: string | undefined;
   readonly #readPage: (number: number, signal: AbortSignal) => Promise<ImagePage>;
-  readonly #concurrency: number;
+  readonly #connections: number;
 
   constructor(
     readPage: (number: number, signal: AbortSignal) => Promise<ImagePage>,
-    concurrency: number,
+    connections: number,
     requestsLeft = Number.POSITIVE_INFINITY,
   ) {
     this.#readPage = readPage;
-    this.#concurrency = concurrency;
+    this.#connections = connections;
     this.requestsLeft = requestsLeft;
   }
 
@@ -206,7 +200,7 @@ class ListPass {
     };
     const sendInAdvance = (perPage: number) => {
       const last = Math.min(this.length, Math.ceil(wanted() / perPage), MAX_PAGES);
-      while (nextNumber <= last && pending.length < this.#concurrency && this.requestsLeft > 0)
+      while (nextNumber <= last && pending.length < this.#connections && this.requestsLeft > 0)
         send();
     };
     try {
@@ -271,7 +265,7 @@ function addIfNew(seen: Set<unknown>, key: unknown): boolean {
  */
 export async function readCataloguePage(
   client: Pick<Client, 'listImages'>,
-  query: Omit<CatalogueQuery, 'concurrency'>,
+  query: CatalogueQuery,
   number: number,
   { warn }: CatalogueObserver = {},
 ): Promise<Batch> {

@@ -86,9 +86,8 @@ async function run(context: Context, options: Options, path: string): Promise<vo
     const response: HttpResponse = await client.send({ method, path: next.href });
     const success = isSuccess(response);
     if (!isSafeMethod(method)) {
-      context.console.hintIfUnwritten(
-        `${method} ${next.pathname} was sent; its status is ${response.status}`,
-      );
+      const sent = `${method} ${next.pathname} was sent; its status is ${response.status}`;
+      context.console.hintIfUnwritten(sent);
     }
     if (options.slurp && success) await printElement(context, response, visited.size === 1);
     else await printResponse(context, response, options);

@@ -106,12 +106,8 @@ async function completeWord(
   /** @param lead the text before the value in the same word: `--output=` */
   const ofValue = async (value: Value | undefined, lead = ''): Promise<Candidates> => {
     const wouldBeOption = (text: string) => !ended && lead === '' && text.startsWith('-');
-    const { mode, candidates } = await candidatesOf(
-      context,
-      rest,
-      value,
-      current.slice(lead.length),
-    );
+    const typed = current.slice(lead.length);
+    const { mode, candidates } = await candidatesOf(context, rest, value, typed);
     const offered = candidates.filter(([text]) => SAFE.test(text) && !wouldBeOption(text));
     return { mode, candidates: offered.map(([text, meaning]) => [`${lead}${text}`, meaning]) };
   };
@@ -122,18 +118,15 @@ async function completeWord(
     if (value !== undefined) return ofValue(typed?.value, `${flag}=`);
     const left = options.filter((option) => option.repeatable || !values.has(nameOf(option)));
     // The short flag if it was typed, else the long one: both would be the same line twice.
-    return space(
-      left.map((option) => [
-        flagsOf(option).find((flag) => flag === current) ?? nameOf(option),
-        optionTerm(option)[1],
-      ]),
-    );
+    const typedOrLong = (option: OptionDeclaration) =>
+      flagsOf(option).includes(current) ? current : nameOf(option);
+    return space(left.map((option) => [typedOrLong(option), optionTerm(option)[1]]));
   }
   const subcommands = followers();
   if (subcommands.length > 0) {
-    return space(
-      subcommands.flatMap((each) => namesOf(each).map((name) => [name, each.summary] as const)),
-    );
+    const named = (each: CommandDeclaration) =>
+      namesOf(each).map((name): Candidate => [name, each.summary]);
+    return space(subcommands.flatMap(named));
   }
   const declared = command.arguments ?? [];
   const last = declared.at(-1);
@@ -205,9 +198,7 @@ async function candidatesOf(
       const { syncState } = await import('../api/sync-requests.ts');
       const { profile, baseUrl } = context.settings.account;
       const newestFirst = readHistory(context.paths.state, profile, baseUrl).reverse();
-      return space(
-        newestFirst.map(({ id, status }) => [String(id), syncState(status ?? undefined)]),
-      );
+      return space(newestFirst.map(({ id, status }) => [`${id}`, syncState(status ?? undefined)]));
     }
   }
 }

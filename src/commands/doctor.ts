@@ -176,13 +176,11 @@ function fileResults({ paths: { config, state }, io }: Context): Result[] {
   for (const [file, bits, change, access] of modes) {
     const mode = tryOr(() => fs.statSync(file).mode, 0);
     if (io.system.platform === 'win32' || (mode & bits) === 0) continue;
-    results.push(
-      warning(`${file} is ${access} other users`, `chmod ${change} ${shellQuote(file)}`),
-    );
+    const hint = `chmod ${change} ${shellQuote(file)}`;
+    results.push(warning(`${file} is ${access} other users`, hint));
   }
-  for (const folder of new Set(
-    [config, tokenFolder(config), state ?? config].map(nearestExisting),
-  )) {
+  const folders = [config, tokenFolder(config), state ?? config].map(nearestExisting);
+  for (const folder of new Set(folders)) {
     try {
       fs.accessSync(`${folder}/.`, fs.constants.W_OK | fs.constants.X_OK);
     } catch (error) {
@@ -261,10 +259,8 @@ function connectionResult(context: Context, response: ServiceResponse, finding: 
   }
   const settings = context.settings.with({ 'allow-http': 'false' });
   if (tryOr(() => requireBaseUrl(settings), undefined)) return finding;
-  return warning(
-    `${finding}; plain http sends the password and the token unencrypted`,
-    `imgctl config set base-url https://${response.url.host}${settings.profileFlag}`,
-  );
+  const hint = `imgctl config set base-url https://${response.url.host}${settings.profileFlag}`;
+  return warning(`${finding}; plain http sends the password and the token unencrypted`, hint);
 }
 
 function isRefusal({ status }: ServiceResponse): boolean {
@@ -279,10 +275,8 @@ function clockResult(response: ServiceResponse): Result {
     return { state: 'not checked', finding: 'the service sent no valid date', hint: null };
   }
   if (Math.abs(skew) <= MAX_CLOCK_SKEW) return 'agrees with the service';
-  return warning(
-    `${describeDuration(Math.abs(skew))} ${skew > 0 ? 'ahead of' : 'behind'} the service`,
-    'set the clock of this machine, on Linux: sudo timedatectl set-ntp true',
-  );
+  const finding = `${describeDuration(Math.abs(skew))} ${skew > 0 ? 'ahead of' : 'behind'} the service`;
+  return warning(finding, 'set the clock of this machine, on Linux: sudo timedatectl set-ntp true');
 }
 
 /** Judges the token by the response of the service. */

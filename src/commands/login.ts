@@ -113,14 +113,10 @@ function storedSources(
 async function completeSettings(context: Context, options: Options): Promise<Settings> {
   const given = context.settings;
   checkConflicts(context, options, given);
+  const label = 'Address of the service, such as images.example.com';
   const baseUrl =
     given.text('base-url') ??
-    (await prompt(
-      context,
-      'base URL',
-      'Address of the service, such as images.example.com',
-      '--base-url or IMGCTL_BASE_URL',
-    ));
+    (await prompt(context, 'base URL', label, '--base-url or IMGCTL_BASE_URL'));
   // Rejected before the next prompt.
   context.override('base-url', baseUrl);
   requireBaseUrl(context.settings);
@@ -137,9 +133,8 @@ function checkConflicts(context: Context, options: Options, given: Settings): vo
       hint: 'unset IMGCTL_TOKEN, then run: imgctl login',
     });
   }
-  const key = (['password-command', 'password-file'] as const).find(
-    (each) => given.find(each).layer !== 'default',
-  );
+  const keys = ['password-command', 'password-file'] as const;
+  const key = keys.find((each) => given.find(each).layer !== 'default');
   if (key === undefined || !options.storePassword) return;
   const { layer, origin } = given.find(key);
   const remove = {
@@ -198,9 +193,8 @@ async function requestFirstToken(
       const limit = await store.readLimit(context.io.now());
       const mayRetry = given === undefined && left > 0 && limit?.remaining !== 0;
       if (error.code !== 'wrong-credentials' || !mayRetry) throw error;
-      context.console.warn(
-        `${error.message} (${left === 1 ? '1 more try' : `${left} more tries`})`,
-      );
+      const tries = left === 1 ? '1 more try' : `${left} more tries`;
+      context.console.warn(`${error.message} (${tries})`);
       password = await promptForPassword(context, account);
     }
   }
@@ -238,9 +232,8 @@ async function readPassword(context: Context, options: Options) {
 function report(context: Context, { baseUrl, username }: Account, token: IssuedToken): void {
   const now = context.io.now();
   const lifetime = describeDuration(token.expiresAt - now);
-  context.console.success(
-    `Logged in to ${baseUrl} as ${printable(username)} (token valid for ${lifetime})`,
-  );
+  const whom = `${baseUrl} as ${printable(username)}`;
+  context.console.success(`Logged in to ${whom} (token valid for ${lifetime})`);
   const { remaining, resetsAt } = token.limit;
   if (remaining !== undefined && remaining <= 2) {
     const until = resetsAt === undefined ? '' : ` in the next ${describeDuration(resetsAt - now)}`;

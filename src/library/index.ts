@@ -63,7 +63,7 @@ export type ImageClient = ReturnType<typeof createClient>;
 /** Creates a client, which connects with its first request. @throws ImgctlError config or usage */
 export function createClient(options: ClientOptions) {
   checkOptions(options, 'options of the client', CLIENT);
-  const { token, username, password, ca, signal, onWarning: warn, concurrency = 6 } = options;
+  const { token, username, password, ca, signal, onWarning: warn } = options;
   // Empty counts as missing: credentials often come from environment variables.
   if (token ? username || password : !(username && password)) {
     const message = 'createClient needs either a token or a username and password';
@@ -81,7 +81,7 @@ export function createClient(options: ClientOptions) {
   const clock = systemClock(AbortSignal.any(signal ? [signal] : []));
   let opened: Promise<Client> | undefined;
   const open = () => {
-    opened ??= openClient(options, baseUrl, concurrency, clock);
+    opened ??= openClient(options, baseUrl, clock);
     return opened;
   };
   const planOf = async (query: ImageQuery) => {
@@ -100,7 +100,7 @@ export function createClient(options: ClientOptions) {
     /** Yields every matching image of the public catalogue as its pages arrive, or throws incomplete-list. */
     async *images(query: ImageQuery = {}): AsyncGenerator<Image, void, void> {
       const { listCatalogue } = await import('../catalogue/listing.ts');
-      const request = { plan: await planOf(query), limit: query.limit, streams: true, concurrency };
+      const request = { plan: await planOf(query), limit: query.limit, streams: true };
       const batches = listCatalogue(await open(), request);
       for await (const { images } of batches) yield* images as Image[];
       warnOfZones(request.plan);
@@ -124,7 +124,7 @@ export function createClient(options: ClientOptions) {
 }
 
 /** Loads everything late, since the program's first chunk holds what this file imports. */
-async function openClient(options: ClientOptions, baseUrl: URL, connections: number, clock: Clock) {
+async function openClient(options: ClientOptions, baseUrl: URL, clock: Clock) {
   const { createServiceClient: create, MAX_BYTES } = await import('../api/client.ts');
   const { fixedToken, Tokens } = await import('../session/tokens.ts');
   const { isInForce } = await import('../session/token-cache.ts');
@@ -159,7 +159,7 @@ async function openClient(options: ClientOptions, baseUrl: URL, connections: num
   const client: Client = create({
     ...clock,
     baseUrl,
-    connections,
+    connections: options.concurrency ?? 6,
     timeout: options.timeout ?? 30_000,
     retries: options.retries ?? 4,
     userAgent: `imgctl/${version}`,

@@ -147,12 +147,15 @@ export class View {
       // Without --columns json, ndjson and yaml show every field.
       allFields: chosen === undefined,
       idField,
-      ...{ times, values },
+      times,
+      values,
       hasChoice: FIELDS.every((field) => valid.some((name) => name === field)),
       get,
       isList: columns.some(({ name, type }) => name === get && type.includes('array')),
       only: urls ? 'url' : quiet ? idField : undefined,
-      ...{ header, trunc, wrap },
+      header,
+      trunc,
+      wrap,
       footer: (hidden) => surface.footer(summary?.(), hidden, trunc !== undefined),
     };
   }

@@ -38,10 +38,8 @@ export async function openSession(options: SessionOptions) {
   const isUnverified = io.env.NODE_TLS_REJECT_UNAUTHORIZED === '0';
   // doctor, which gives its own tokens, prints only its findings.
   if (isUnverified && baseUrl.protocol === 'https:' && !options.tokens) {
-    warn(
-      'NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified',
-      trustHint(SERVICE),
-    );
+    const message = 'NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified';
+    warn(message, trustHint(SERVICE));
   }
   const { account, loginCommand } = settings;
   const cache = new TokenCache(options.configDirectory, account, io, warn);

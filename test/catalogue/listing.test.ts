@@ -26,17 +26,18 @@ import {
 const planOf = (query: Partial<QueryInput>) =>
   planQuery({ filters: [], sorts: [], words: [], ...query }, { now: 0 });
 
-/** Two images per page, one request at a time. */
-const QUERY: CatalogueQuery = { plan: planOf({}), perPage: 2, concurrency: 1 };
+/** Two images per page. */
+const QUERY: CatalogueQuery = { plan: planOf({}), perPage: 2 };
 
 /** Returns the ids of all images that were yielded, even if the listing then failed. */
 async function list(
   handler: Handler,
-  query: Partial<CatalogueQuery> = {},
+  { connections = 1, ...query }: Partial<CatalogueQuery> & { readonly connections?: number } = {},
   observer?: CatalogueObserver,
 ) {
   const connection = await connect(handler);
-  const { client, server } = connection;
+  const { server } = connection;
+  const client = { ...connection.client, connections };
   const batches: Batch[] = [];
   let error: ImgctlError | undefined;
   try {
@@ -177,13 +178,13 @@ it('a catalogue listing yields every unchanged image once or fails if the list c
       fc.array(change, { maxLength: 12 }),
       fc.boolean(),
       fc.integer({ min: 1, max: 4 }),
-      async (changes, grows, concurrency) => {
+      async (changes, grows, connections) => {
         // Images added or removed by the number of requests so far.
         const changed = (index: number) => new Set(changes.slice(0, index + 1).flat());
         const touched = changed(changes.length);
         const present = (index: number) =>
           all.filter((id) => !touched.has(id) || changed(index).has(id) === grows).map(testImage);
-        const { client, server, ids, error } = await list(serving(present), { concurrency });
+        const { client, server, ids, error } = await list(serving(present), { connections });
         await client.close();
         await server.close();
         if (error?.code === 'incomplete-list') return;
@@ -202,7 +203,7 @@ describe('a catalogue listing with a limit', () => {
     [3, [1, 2]],
     [99, upTo(10)],
   ])('of %i requests only the pages it needs', async (limit, pages) => {
-    const result = await list(claiming(20), { concurrency: 6, limit });
+    const result = await list(claiming(20), { connections: 6, limit });
     expect(result.ids).toEqual(upTo(Math.min(limit, 20)));
     expect(result.pages.sort((a, b) => a - b)).toEqual(pages);
   });
@@ -317,7 +318,7 @@ describe('a catalogue listing from a service that ignores the query', () => {
 });
 
 describe('a catalogue listing with six requests at a time', () => {
-  const SIX_AT_A_TIME = { ...QUERY, concurrency: 6, streams: true };
+  const SIX_AT_A_TIME = { ...QUERY, connections: 6, streams: true };
 
   it('throws the error of the first failing page and aborts the others', async () => {
     const failing: Handler = (request, index) => {
@@ -345,6 +346,7 @@ describe('a catalogue listing with six requests at a time', () => {
 function endless(changes: Partial<ImagePage>) {
   const client = {
     requests: 0,
+    connections: 1,
     async listImages(_query: unknown, number: number): Promise<ImagePage> {
       client.requests += 1;
       const page = { number, total: 1e15, pages: 1e15, perPage: 1, hasNext: true, bytes: 500 };

@@ -1,7 +1,6 @@
 // Reads and changes the lock file, and compares one locked image with the catalogue.
 
 import path from 'node:path';
-import type { ReceivedImage } from '../../api/types.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import {
   formatLockFile,
@@ -81,10 +80,10 @@ export async function readLockedImage(
     throw new ImgctlError('not-found', message, { hint });
   }
   const state = lockState(locked, image);
-  const timeText = ({ updated_on: time }: ReceivedImage) =>
-    formatTimestamp(`${time}`, context.settings.get('time') ?? 'local', context.io.now());
   if (state === 'replaced') {
-    const message = `${name} was replaced: image ${locked.id} was updated on ${timeText(image)}`;
+    const style = context.settings.get('time') ?? 'local';
+    const time = formatTimestamp(`${image.updated_on}`, style, context.io.now());
+    const message = `${name} was replaced: image ${locked.id} was updated on ${time}`;
     throw new ImgctlError('lock-broken', message, { hint });
   }
   if (state === 'moved') {
@@ -110,10 +109,8 @@ async function readLockFile(context: Context, options: LockFileOptions, initial?
   const text = await readTextFile(file, what, context.io);
   if (text === undefined) {
     if (initial) return { locks: initial, content: {} };
-    throw invalid(
-      'does not exist',
-      `create it with: ${lockCommand(options, 'add', 'NAME', 'TEXT')}`,
-    );
+    const command = lockCommand(options, 'add', 'NAME', 'TEXT');
+    throw invalid('does not exist', `create it with: ${command}`);
   }
   return parseLockFile(text, invalid);
 }

@@ -247,10 +247,8 @@ async function check(
     const { live, newest, matchesText } = await findLocked(context, catalogue, locked, plan);
     const { text, id, name, path } = locked;
     if (!matchesText) {
-      context.console.warn(
-        `${lock}: its image ${name} does not match ${text.join(' ')}`,
-        `lock one that does: ${lockCommand(options, 'update', lock)}`,
-      );
+      const hint = `lock one that does: ${lockCommand(options, 'update', lock)}`;
+      context.console.warn(`${lock}: its image ${name} does not match ${text.join(' ')}`, hint);
     }
     const state = lockState(locked, live, newest);
     const newer = state === 'newer' || state === 'gone' ? newest[0] : undefined;

@@ -28,7 +28,7 @@ export async function openCatalogue(
   }
   const { client, baseUrl } = await context.session();
   if (mine) return ownCatalogue(client, baseUrl);
-  return serviceCatalogue(client, baseUrl, context.settings.get('concurrency'));
+  return serviceCatalogue(client, baseUrl);
 }
 
 /** The clocks of two machines may differ by this much. */

@@ -387,12 +387,8 @@ async function syncPushed(context: Context, view: View, pushed: Pushed, options:
   const submitted = await submit(context);
   if (!options.wait) return showSubmitted(context, view, submitted);
   const request = await follow(context, submitted.id, options, context.io.now());
-  const files = packages.flatMap((each) => each.files);
-  reportProblems(
-    context,
-    request,
-    files.map(({ name }) => name),
-  );
+  const files = packages.flatMap((each) => each.files.map(({ name }) => name));
+  reportProblems(context, request, files);
   requireSynced(request);
   const { client } = await context.session();
   const { images } = await client.listUserImages();

@@ -102,9 +102,8 @@ export async function submit(context: Context) {
       hint: 'check the result with: imgctl my-images',
     });
   }
-  context.console.hintIfUnwritten(
-    `sync ${id} was submitted; follow it with: ${statusCommand(context, id)}`,
-  );
+  const next = `follow it with: ${statusCommand(context, id)}`;
+  context.console.hintIfUnwritten(`sync ${id} was submitted; ${next}`);
   await rememberRequest(context, id, { status: submitted.status });
   return { ...submitted, id };
 }
