@@ -157,7 +157,8 @@ async function set(context: Context, _options: object, name: string, value: stri
   const isPath = from === 'files' || (key === 'credential-helper' && /[\\/]/.test(value));
   const { cwd } = context.io;
   const text = key === 'upload-url' ? absoluteUploadUrl(value, cwd) : settings.text(key);
-  await change(context, key, isPath ? path.resolve(cwd, value) : text);
+  const stored = isPath ? path.resolve(cwd, value) : text;
+  await changeProfile(context, context.profileName, { [key]: stored });
   if (key !== 'base-url' && key !== 'token-store') return;
   // Every other command will refuse a URL without TLS.
   const require = key === 'base-url' ? requireBaseUrl : requireRedisAddress;
@@ -169,16 +170,13 @@ async function unset(context: Context, _options: object, name: string): Promise<
   const stored = context.config.profiles.get(context.profileName) ?? {};
   // Also one of another version. `logout` removes a stored password with its mark.
   const isStored = Object.hasOwn(stored, name) && name !== STORED_PASSWORD;
-  await change(context, isStored ? name : requireKey(name), undefined);
+  const key = isStored ? name : requireKey(name);
+  await changeProfile(context, context.profileName, { [key]: undefined });
 }
 
 async function showPath(context: Context): Promise<void> {
   const file = configFilePath(requireDirectory(context.paths.config));
   await context.printValue(PATH_COLUMNS, { path: file }, 'path');
-}
-
-async function change(context: Context, key: string, value: string | undefined): Promise<void> {
-  await changeProfile(context.paths.config, context.io, context.profileName, { [key]: value });
 }
 
 function requireKey(text: string): SettingKey {

@@ -62,7 +62,7 @@ export const login = command({
 });
 
 async function run(context: Context, options: Options): Promise<void> {
-  const { io, console, paths } = context;
+  const { io, console } = context;
   const isNameTyped = context.settings.find('username').text === undefined;
   const settings = await completeSettings(context, options);
   const session = await context.openSession(settings);
@@ -74,7 +74,7 @@ async function run(context: Context, options: Options): Promise<void> {
   await store?.lookup(account);
   const { password, token } = await requestFirstToken(context, options, session, isNameTyped);
 
-  await changeProfile(paths.config, io, settings.profile, {
+  await changeProfile(context, settings.profile, {
     'base-url': account.baseUrl,
     username: account.username,
     ...storedSources(io, options),
@@ -92,7 +92,7 @@ async function run(context: Context, options: Options): Promise<void> {
   if (!store) return;
   await store.store(account, password);
   if (former !== location) {
-    await changeProfile(paths.config, io, settings.profile, { [STORED_PASSWORD]: location });
+    await changeProfile(context, settings.profile, { [STORED_PASSWORD]: location });
     await openPasswordStore(io, former).forget(account);
   }
   console.success(`The password is stored in ${describeLocation(location)}`);
@@ -202,14 +202,13 @@ async function requestFirstToken(
 
 /** A login that fails need not ask for it again. What the profile has is only replaced by a login that works. */
 async function saveWhatIsMissing(context: Context, account: Account): Promise<void> {
-  const { config, io, paths } = context;
   const { profile, baseUrl, username } = account;
-  const known = config.profiles.get(profile) ?? {};
+  const known = context.config.profiles.get(profile) ?? {};
   const found = Object.entries({ 'base-url': baseUrl, username });
   const missing = found.filter(([key]) => !(key in known));
   if (missing.length === 0) return;
   // If nothing can be written, the end of the login says so.
-  await changeProfile(paths.config, io, profile, Object.fromEntries(missing)).catch(() => {});
+  await changeProfile(context, profile, Object.fromEntries(missing)).catch(() => {});
 }
 
 /** Returns undefined if the password has to be typed. */

@@ -86,16 +86,15 @@ async function deleteSharedTokens(context: Context, profiles: readonly Settings[
 
 /** Deletes a profile's password wherever it is stored. @returns true if there was one. @throws ImgctlError config */
 export async function deleteStoredPassword(context: Context, settings: Settings): Promise<boolean> {
-  const { paths, io } = context;
   const { profile, passwordLocations } = settings;
   // A keychain finds passwords by the profile, even if its base URL is invalid.
   const account = tryOr(() => settings.account, { profile, baseUrl: '', username: '' });
   let deleted = false;
   for (const location of passwordLocations) {
-    if (await openPasswordStore(io, location).forget(account)) deleted = true;
+    if (await openPasswordStore(context.io, location).forget(account)) deleted = true;
   }
   if (settings.storedAt !== undefined) {
-    await changeProfile(paths.config, io, profile, { [STORED_PASSWORD]: undefined });
+    await changeProfile(context, profile, { [STORED_PASSWORD]: undefined });
   }
   return deleted;
 }

@@ -101,8 +101,8 @@ async function list(context: Context): Promise<void> {
 
 async function use(context: Context, _options: object, profile: string): Promise<void> {
   if (profile !== DEFAULT_PROFILE) requireProfile(context, profile);
-  const { paths, io } = context;
-  await changeConfigFile(paths.config, io, (config) => ({ ...config, profile }));
+  const { io } = context;
+  await changeConfigFile(context, (config) => ({ ...config, profile }));
   context.console.success(`Now using profile ${profile}`);
   if (io.env.IMGCTL_PROFILE && io.env.IMGCTL_PROFILE !== profile) {
     const message = `IMGCTL_PROFILE=${io.env.IMGCTL_PROFILE} overrides it`;
@@ -112,15 +112,14 @@ async function use(context: Context, _options: object, profile: string): Promise
 
 async function remove(context: Context, _options: object, name: string): Promise<void> {
   requireProfile(context, name);
-  const { paths, io } = context;
   const settings = new Settings(context.config, name);
   // One with an invalid base URL has no token.
   const account = tryOr(() => settings.account, undefined);
   if (account && profilesSharing(context, account).length === 0) {
-    forgetTokens(paths.config, account);
+    forgetTokens(context.paths.config, account);
   }
   await deleteStoredPassword(context, settings);
-  await changeConfigFile(paths.config, io, (config) => {
+  await changeConfigFile(context, (config) => {
     const profiles = new Map(config.profiles);
     profiles.delete(name);
     return { ...config, profiles, profile: config.profile === name ? undefined : config.profile };

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { attempt, errorReason, ImgctlError } from '../errors.ts';
 import { parseObject, readOwnFile, writeJsonFile } from '../files/atomic-file.ts';
 import { withMutex } from '../files/mutex.ts';
+import type { Paths } from '../files/paths.ts';
 import { followLinks } from '../files/user-file.ts';
 import { baseUrlText } from '../http/url.ts';
 import type { Io } from '../io.ts';
@@ -104,14 +105,15 @@ function checkConfig({ profile, profiles = {}, ...rest }: JsonObject): ConfigFil
 
 const MUTEX_PATIENCE = 20_000;
 
-export async function changeProfile(
-  directory: string | undefined,
-  io: Io,
-  name: string,
-  /** undefined removes a setting. */
-  changes: Texts,
-): Promise<void> {
-  await changeConfigFile(directory, io, (config) => {
+/** A run and its folders, as far as settings need them. */
+interface Run {
+  readonly io: Io;
+  readonly paths: Pick<Paths, 'config'>;
+}
+
+/** Changes settings; undefined removes one. */
+export async function changeProfile(run: Run, name: string, changes: Texts): Promise<void> {
+  await changeConfigFile(run, (config) => {
     const settings = Object.entries({ ...config.profiles.get(name), ...changes });
     const set = settings.flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]));
     const profiles = new Map(config.profiles).set(name, Object.fromEntries(set));
@@ -127,11 +129,11 @@ export function requireDirectory(directory: string | undefined): string {
 }
 
 export async function changeConfigFile(
-  directory: string | undefined,
-  io: Io,
+  { io, paths }: Run,
   change: (config: ConfigFile) => ConfigFile,
 ): Promise<void> {
-  const file = configFilePath(requireDirectory(directory));
+  const directory = requireDirectory(paths.config);
+  const file = configFilePath(directory);
   try {
     await withMutex(file, MUTEX_PATIENCE, io, async (assertHeld) => {
       const { profile, profiles, rest } = change(readConfigFile(directory, io));

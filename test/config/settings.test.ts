@@ -85,6 +85,8 @@ function directoryWith(text: string): string {
   return directory;
 }
 
+const runIn = (config: string) => ({ io: fakeIo(), paths: { config } });
+
 const contents = (directory: string) =>
   JSON.parse(readFileSync(path.join(directory, 'config.json'), 'utf8'));
 
@@ -118,7 +120,7 @@ describe('config.json', () => {
     const file = path.join(directory, 'config.json');
     writeFileSync(file, bytes);
     const message = `cannot read the settings in ${file}: it is not UTF-8`;
-    const change = changeProfile(directory, fakeIo(), 'a', { time: 'iso' });
+    const change = changeProfile(runIn(directory), 'a', { time: 'iso' });
     await expect(change).rejects.toMatchObject({ code: 'config', message });
     expect(readFileSync(file)).toEqual(bytes);
   });
@@ -127,8 +129,8 @@ describe('config.json', () => {
     const text =
       '{"__proto__":{"a":1},"profile":"a","profiles":{"a":{"output":"csv","new":"n"},"__proto__":{"output":"xml"}}}';
     const directory = directoryWith(text);
-    await changeProfile(directory, fakeIo(), 'a', { output: undefined, timeout: '5s' });
-    await changeConfigFile(directory, fakeIo(), (config) => ({ ...config, profile: undefined }));
+    await changeProfile(runIn(directory), 'a', { output: undefined, timeout: '5s' });
+    await changeConfigFile(runIn(directory), (config) => ({ ...config, profile: undefined }));
     expect(JSON.stringify(contents(directory))).toBe(
       '{"profiles":{"a":{"new":"n","timeout":"5s"},"__proto__":{"output":"xml"}},"__proto__":{"a":1}}',
     );
@@ -138,7 +140,7 @@ describe('config.json', () => {
     const elsewhere = directoryWith('{}');
     const directory = temporaryDirectory();
     symlinkSync(path.join(elsewhere, 'config.json'), path.join(directory, 'config.json'));
-    await changeProfile(directory, fakeIo(), 'a', { output: 'json' });
+    await changeProfile(runIn(directory), 'a', { output: 'json' });
     expect(contents(elsewhere)).toEqual({ profiles: { a: { output: 'json' } } });
     expect(configFilePath(directory)).toBe(configFilePath(elsewhere));
   });

@@ -204,12 +204,12 @@ async function askFor(context: Context, answers: Answers, key: SettingKey, label
 /** Stores the answers that have worked in the profile. */
 async function saveAnswers(context: Context, { values, secret }: Answers): Promise<void> {
   if (values.size === 0) return;
-  const { settings, paths, io, console } = context;
-  const { profile } = settings;
+  const { io, console } = context;
+  const { profile } = context.settings;
   const absolute = [...values].map(([key, text]) => {
     return [key, key === 'upload-url' ? absoluteUploadUrl(text, io.cwd) : text] as const;
   });
-  await changeProfile(paths.config, io, profile, Object.fromEntries(absolute));
+  await changeProfile(context, profile, Object.fromEntries(absolute));
   const but = secret ? `, but not the ${secret.name}` : '';
   const stored = [...values.keys()].join(' and ');
   console.note(`stored ${stored} in the profile ${profile}${but}`, secret?.hint);
