@@ -13,15 +13,10 @@ import {
   readCataloguePage,
 } from './listing.ts';
 
-export interface ListQuery extends CatalogueQuery {
-  /** Not for a snapshot. */
-  readonly page?: number | undefined;
-}
-
 export interface Catalogue {
   readonly baseUrl: string;
   /** Yields every image that matches, or those of one page. */
-  list(query: ListQuery, observer: CatalogueObserver): AsyncIterable<Batch>;
+  list(query: CatalogueQuery, observer: CatalogueObserver): AsyncIterable<Batch>;
   /** Returns undefined if there is no such image. */
   getImage(id: number | string): Promise<ReceivedImage | undefined>;
 }

@@ -11,6 +11,8 @@ import { counted } from '../words.ts';
 export interface CatalogueQuery {
   readonly plan: QueryPlan;
   readonly limit?: number | undefined;
+  /** Only this page of the service; snapshots have none. */
+  readonly page?: number | undefined;
   /** 1 to 100 (100). */
   readonly perPage?: number | undefined;
   /** Yields images page by page if their order allows it, else all at the end. */

@@ -3,11 +3,10 @@
 import {
   type Catalogue,
   heldCatalogue,
-  type ListQuery,
   ownCatalogue,
   serviceCatalogue,
 } from '../../catalogue/catalogue.ts';
-import type { Batch } from '../../catalogue/listing.ts';
+import type { Batch, CatalogueQuery } from '../../catalogue/listing.ts';
 import { readSnapshot, saveCommand } from '../../catalogue/snapshot.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
@@ -54,7 +53,7 @@ async function openSnapshot({ io, console }: Context, name: string, maxAge?: num
 export async function* readBatches(
   { console, debug }: Context,
   catalogue: Catalogue,
-  query: ListQuery,
+  query: CatalogueQuery,
   quiet = false,
 ): AsyncGenerator<Batch, void, void> {
   const progress = console.startProgress({ lines: false, quiet });
