@@ -132,43 +132,33 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     { shell: ['IMGCTL_PROFILE=staging imgctl images list', 'IMGCTL_TIMEOUT=5s imgctl whoami'] },
     'An option overrides a variable, and a variable overrides the profile. An empty variable counts as unset. Variables that end in _FILE name a file whose first line is the secret.',
     {
-      terms: [
-        ['IMGCTL_PROFILE', 'use the settings and token of this profile'],
-        ...Object.values<SettingDefinition>(SETTINGS).flatMap(({ env, summary }) =>
-          env === undefined ? [] : [[env, summary] as const],
+      terms: Object.entries({
+        IMGCTL_PROFILE: 'use the settings and token of this profile',
+        ...Object.fromEntries(
+          Object.values<SettingDefinition>(SETTINGS).flatMap(({ env, summary }) =>
+            env === undefined ? [] : [[env, summary]],
+          ),
         ),
-        ...Object.values(SECRETS).map(
-          ([variable, meaning]) => [`${variable}, ${variable}_FILE`, meaning] as const,
+        ...Object.fromEntries(
+          Object.values(SECRETS).map(([name, meaning]) => [`${name}, ${name}_FILE`, meaning]),
         ),
-        ['IMGCTL_TOKEN', 'an access token; never cached, never renewed'],
-        ['IMGCTL_DEBUG', 'set it to 1 to trace requests, without secrets'],
-        [
-          'IMGCTL_CONFIG_DIR',
+        IMGCTL_TOKEN: 'an access token; never cached, never renewed',
+        IMGCTL_DEBUG: 'set it to 1 to trace requests, without secrets',
+        IMGCTL_CONFIG_DIR:
           'one folder for settings, tokens, history and caches; its owner is not checked',
-        ],
-        ['XDG_CONFIG_HOME', 'its imgctl folder holds settings and tokens (~/.config)'],
-        [
-          'XDG_STATE_HOME',
+        XDG_CONFIG_HOME: 'its imgctl folder holds settings and tokens (~/.config)',
+        XDG_STATE_HOME:
           'its imgctl folder holds history and the last run of images changes (~/.local/state)',
-        ],
-        [
-          'XDG_CACHE_HOME',
+        XDG_CACHE_HOME:
           'its imgctl folder holds image names for completion, what push remembers of uploads, and compiled code (~/.cache)',
-        ],
-        [
-          'HTTPS_PROXY, HTTP_PROXY',
+        'HTTPS_PROXY, HTTP_PROXY':
           'proxy URL, such as http://user:password@host:port; never used for this machine',
-        ],
-        [
-          'NO_PROXY',
+        NO_PROXY:
           'hosts to reach without the proxy, separated by commas: names (with their subdomains), addresses, address ranges (10.0.0.0/8), or *',
-        ],
-        [
-          'NODE_EXTRA_CA_CERTS',
+        NODE_EXTRA_CA_CERTS:
           'additional trusted certificates (see also: imgctl config set ca-file); certificates are always verified',
-        ],
-        ['NO_COLOR, FORCE_COLOR', 'turn colour off or on'],
-      ],
+        'NO_COLOR, FORCE_COLOR': 'turn colour off or on',
+      }),
     },
     'If a token is needed and none is valid, the password comes from the first of these that is set: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the setting password-file, the password command, the credential helper, and the system keychain (if "imgctl login --store-password" stored it there). Only "imgctl login" prompts for it. No option takes one, except the emulator\'s invented users.',
     'A credential helper is a program that speaks Docker\'s protocol: "imgctl config set credential-helper pass" runs docker-credential-pass. Others are wincred, osxkeychain and secretservice.',
@@ -178,20 +168,14 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
   fleet: [
     'The service allows only a few token requests per account. By default each machine stores its own token. With a shared token store, one machine requests a token and all others use it.',
     {
-      terms: [
-        [
-          'token-store',
+      terms: Object.entries({
+        'token-store':
           'a setting: file (default), or the URL of a Redis server, such as rediss://user@host:6379/0; IMGCTL_TOKEN_STORE overrides it; ca-file trusts a private certificate authority; redis:// without TLS is for this machine only, unless allow-http is set',
-        ],
-        [
-          'IMGCTL_TOKEN_STORE_PASSWORD, IMGCTL_TOKEN_STORE_PASSWORD_FILE',
+        'IMGCTL_TOKEN_STORE_PASSWORD, IMGCTL_TOKEN_STORE_PASSWORD_FILE':
           'the password of the Redis user, or a file whose first line is that password; or set token-store-password-command to a command that prints it',
-        ],
-        [
-          'IMGCTL_TOKEN_STORE_KEY, IMGCTL_TOKEN_STORE_KEY_FILE',
+        'IMGCTL_TOKEN_STORE_KEY, IMGCTL_TOKEN_STORE_KEY_FILE':
           'a key that encrypts tokens with AES-256-GCM, the same on all machines: 32 bytes in base64, as openssl rand -base64 32 prints them; or a file whose first line is that key',
-        ],
-      ],
+      }),
     },
     'The store holds the token, a lock and the state of the token request limit, under keys such as imgctl:{digest}:token. All keys expire. Each machine also caches the token and uses it while it is valid.',
     'If the store cannot be used within 2 s, imgctl prints one warning and uses the token of this machine. Each machine then requests its own token, if the limit allows. A token encrypted with another key is neither used nor changed.',
@@ -202,24 +186,21 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
   'exit-codes': [
     'Exit codes:',
     {
-      terms: [
-        ['0', 'success, including an empty list'],
-        [
-          '1',
-          'the operation failed: server error, failed sync, unreadable response, invalid package, file locked by another imgctl',
-        ],
-        ['2', 'usage or configuration error'],
-        ['3', 'network error: unreachable, TLS, timeout'],
-        ['4', 'not logged in, wrong credentials, not permitted'],
-        ['5', 'not found, or no image matched (lists: only with --fail-empty)'],
-        ['6', 'rate limited; try again at the time shown, or use --wait-for-token'],
-        ['7', 'still waiting when --wait-timeout expires'],
-        ['10', 'with --exit-code: there are changes'],
-        ['129', 'the terminal was closed (SIGHUP); ignored under nohup'],
-        ['130', 'interrupted (Ctrl-C)'],
-        ['131', 'quit (SIGQUIT)'],
-        ['143', 'terminated (SIGTERM)'],
-      ],
+      terms: Object.entries({
+        '0': 'success, including an empty list',
+        '1': 'the operation failed: server error, failed sync, unreadable response, invalid package, file locked by another imgctl',
+        '2': 'usage or configuration error',
+        '3': 'network error: unreachable, TLS, timeout',
+        '4': 'not logged in, wrong credentials, not permitted',
+        '5': 'not found, or no image matched (lists: only with --fail-empty)',
+        '6': 'rate limited; try again at the time shown, or use --wait-for-token',
+        '7': 'still waiting when --wait-timeout expires',
+        '10': 'with --exit-code: there are changes',
+        '129': 'the terminal was closed (SIGHUP); ignored under nohup',
+        '130': 'interrupted (Ctrl-C)',
+        '131': 'quit (SIGQUIT)',
+        '143': 'terminated (SIGTERM)',
+      }),
     },
     'A pipe that closes early (imgctl images list | head -1) is not an error.',
     'Errors are printed on stderr, never on stdout:',
