@@ -45,6 +45,7 @@ const SIGNS: ReadonlyMap<string, Operator> = new Map([
 const WRONG_SIGNS: ReadonlyMap<string, string> = new Map([
   ['<>', '!='],
   ['=~', '~'],
+  ['~=', '~'],
   ['=<', '<='],
   ['=>', '>='],
 ]);
@@ -95,23 +96,18 @@ function splitFilter(
   where: string,
 ): [field: string, operator: string, value: string] {
   const [field = '', operator, ...rest] = text.split(',');
-  const [, name = '', wrong = '', content = ''] =
-    /^(\s*\w+\s*)(<>|=~|=<|=>)(?!,)(.*)$/s.exec(text) ?? [];
-  const meant = WRONG_SIGNS.get(wrong);
-  if (meant !== undefined) {
-    const hint = `did you mean '${name.trim()}${meant}${content.trim()}'?`;
-    throw usageError(`unknown operator '${wrong}' in ${where}`, hint);
-  }
-  const { 0: sign = '', index = 0 } = /!~|[!=<>]=|[=<>~]/.exec(text) ?? {};
-  const signOperator = SIGNS.get(sign);
+  const { 0: sign = '', index = 0 } = /!?(?:~=?|[=<>]+~?)/.exec(text) ?? {};
   const hasOperator = OPERATORS.some((each) => each === operator?.toLowerCase());
-  if (signOperator !== undefined && !hasOperator && index <= field.length) {
+  if (sign !== '' && !hasOperator && index <= field.length) {
+    const name = field.slice(0, index).trim();
     const value = text.slice(index + sign.length).trim();
-    return [
-      field.slice(0, index).trim(),
-      signOperator,
-      sign.endsWith('~') && value ? `%${value}%` : value,
-    ];
+    const signOperator = SIGNS.get(sign);
+    if (signOperator === undefined) {
+      const meant = WRONG_SIGNS.get(sign) ?? sign.replace(/(.)\1+$/, '$1');
+      const hint = SIGNS.has(meant) ? `did you mean '${name}${meant}${value}'?` : EXAMPLE;
+      throw usageError(`unknown operator '${sign}' in ${where}`, hint);
+    }
+    return [name, signOperator, sign.endsWith('~') && value ? `%${value}%` : value];
   }
   if (operator === undefined) {
     throw usageError(`missing operator and value in ${where}`, quoteHint(text) ?? EXAMPLE);

@@ -50,6 +50,7 @@ describe('parseFilter', () => {
     ['name~server', 'name,like,%server%'],
     ['name~a=b', 'name,like,%a=b%'],
     ['name=a~b>c', 'name,eq,a~b>c'],
+    ['name~~a', 'name,like,%~a%'],
     ['updated_on>=-30d', 'updated_on,ge,-30d'],
   ])('reads %j as %s', (text, form) => {
     expect(parseFilter(text, NOW)).toEqual(parseFilter(form, NOW));
@@ -94,6 +95,12 @@ describe('parseFilter', () => {
     ['__proto__,eq,x', "unknown field '__proto__' in", 'valid: id, name, path'],
     ['name,,x', "missing operator in --filter 'name,,x'", 'valid: eq, ne, lt, le, gt'],
     ['name,lik,x', "unknown operator 'lik' in", 'did you mean like? valid: eq,'],
+    ['name>>x', "unknown operator '>>' in --filter 'name>>x'", "did you mean 'name>x'?"],
+    ['id << 3', "unknown operator '<<' in", "did you mean 'id<3'?"],
+    ['name===x', "unknown operator '===' in", "did you mean 'name=x'?"],
+    ['id!==3', "unknown operator '!==' in", "did you mean 'id!=3'?"],
+    ['name~=x', "unknown operator '~=' in", "did you mean 'name~x'?"],
+    ['id><3', "unknown operator '><' in", "use a filter such as 'name~ubuntu'"],
     ['id,>=,3', "unknown operator '>=' in", 'valid: eq, ne, lt, le, gt, ge, like, in'],
     ['id,eq,abc', "invalid value 'abc' in --filter 'id,eq,abc'", 'use a whole number, such as 42'],
     ['id,lt,null', "invalid value 'null' in", 'use a whole number'],
