@@ -25,26 +25,28 @@ export function describeHiddenWords(): string {
 /** 7 to 40 hexadecimal digits with letters, not only a last one; git describe puts a g before them. */
 const HASH = `g?(?=\\d*[a-f])(?=[a-f]*\\d)(?!\\d+[a-f](?!${EDGE}))[0-9a-f]{7,40}`;
 
-/** What is no version as the first group, a hash as the second, a version as the third. */
+/** What is no version as the first group, a hash as the second, a version without groups. */
 let tokens: RegExp | undefined;
 
-function scan(text: string) {
+function tokenPattern(): RegExp {
   tokens ??= new RegExp(
     `(?<!${EDGE})(?:(${Object.values(HIDDEN).join('|')})|(${HASH}))(?!${EDGE})|` +
       // A letter or a word such as rc begins a version only with digits.
-      `((?:(?<!${EDGE})(?:sp|rc|alpha|beta)[-_. ]?|(?<!${EDGE}|\\.)${LETTER})?` +
-      `(?<!\\d)\\d+(?:\\.\\d+|${SUFFIX}(?!${LETTER})\\d*)*)`,
+      `(?:(?<!${EDGE})(?:sp|rc|alpha|beta)[-_. ]?|(?<!${EDGE}|\\.)${LETTER})?` +
+      `(?<!\\d)\\d+(?:\\.\\d+|${SUFFIX}(?!${LETTER})\\d*)*`,
     'giu',
   );
-  return text.matchAll(tokens);
+  return tokens;
 }
 
 interface Version {
   readonly text: string;
   readonly start: number;
-  /** Numbers and letters: 7, 0, u, 3. */
-  readonly parts: readonly string[];
+  readonly isHash: boolean;
 }
+
+/** The parts of the versions of each place, such as 7, 0, u, 3: numbers without zeros before them, and letters. */
+export type Places = readonly (readonly string[])[];
 
 /** A name, divided into words and places of versions. */
 export interface Name {
@@ -53,8 +55,9 @@ export interface Name {
   readonly series: string;
   /** With # for each place: `ubuntu-#-server-#.ova`. */
   readonly pattern: string;
+  readonly versions: readonly Version[];
   /** Versions with only separators between them share a place. */
-  readonly places: readonly (readonly Version[])[];
+  readonly places: Places;
 }
 
 let last: Name | undefined;
@@ -64,114 +67,91 @@ export function readName(name: string): Name {
   return last;
 }
 
+/** Stands for a place, since a name may have a #. */
+const PLACE = '\0';
+
 function read(text: string): Name {
   const name = normalize(text);
   const [extension = ''] = /\.ov[af]$/i.exec(name) ?? [];
   const stem = name.slice(0, name.length - extension.length);
-  const places: Version[][] = [];
-  const words: string[] = [];
-  const shown: string[] = [];
+  const versions: Version[] = [];
+  const places: string[][] = [];
   let end = 0;
-  for (const { 0: found, 1: hidden, 2: hash, index: start } of scan(stem)) {
-    if (hidden !== undefined) continue;
-    const between = stem.slice(end, start);
-    const isNext = end > 0 && !/[\p{L}\p{N}]/u.test(between);
-    const place = isNext ? places.at(-1) : undefined;
-    const parts = foldCase(found).match(/(?!^v)[^\d._ -]+|\d+/g) ?? [];
-    const version = { text: found, start, parts: hash === undefined ? parts : [HASH_PART] };
-    if (place) place.push(version);
-    else {
-      places.push([version]);
-      words.push(...wordsOf(between), '#');
-      shown.push(between);
-    }
+  const addVersion = (found: string, hidden: string, hash: string, start: number) => {
+    if (hidden !== undefined) return found;
+    const isHash = hash !== undefined;
+    const parts = isHash ? [HASH_PART] : (foldCase(found).match(PARTS) ?? []);
+    const isNext = end > 0 && !/[\p{L}\p{N}]/u.test(stem.slice(end, start));
+    if (isNext) places.at(-1)?.push(VERSION_END, ...parts);
+    else places.push(parts);
+    versions.push({ text: found, start, isHash });
     end = start + found.length;
-  }
-  const rest = wordsOf(stem.slice(end));
+    return PLACE;
+  };
+  const marked = stem.replace(tokenPattern(), addVersion).replace(/\0[^\p{L}\p{N}]*\0/gu, PLACE);
+  const words = foldCase(marked).match(/[\p{L}\p{N}]+|\0/gu) ?? [];
   // Versions at the end make no other series.
-  const series = (rest.length > 0 ? [...words, ...rest] : words.slice(0, -1)).join(' ');
-  const pattern = [...shown, `${stem.slice(end)}${extension}`].join('#');
-  return { text, series, pattern, places };
-}
-
-function wordsOf(text: string): string[] {
-  return foldCase(text).match(/[\p{L}\p{N}]+/gu) ?? [];
+  if (words.at(-1) === PLACE) words.pop();
+  const series = words.join(' ').replaceAll(PLACE, '#');
+  const pattern = marked.replaceAll(PLACE, '#') + extension;
+  return { text, series, pattern, versions, places };
 }
 
 /** Returns the versions of a name: `22.04-20240415`. */
-export function describeVersion({ places }: Name): string {
-  return places.flatMap((versions) => versions.map(({ text }) => text)).join('-');
+export function describeVersion({ versions }: Name): string {
+  return versions.map(({ text }) => text).join('-');
 }
 
-/**
- * Compares two names of a series version by version from the left, never across a separator. `order` is below 0 if the
- * left one is older; `isUnclear` tells that this takes a guess.
- */
-export function difference(left: Name, right: Name): { order: number; isUnclear: boolean } {
-  for (let place = 0; place < Math.max(left.places.length, right.places.length); place += 1) {
-    const both = [left.places[place] ?? [], right.places[place] ?? []] as const;
-    for (let index = 0; index < Math.max(both[0].length, both[1].length); index += 1) {
-      const [one = [], other = []] = both.map((versions) => versions[index]?.parts ?? []);
-      for (let at = 0; at < Math.max(one.length, other.length); at += 1) {
-        const order = compareParts(one[at], other[at]);
-        if (order === 0) continue;
-        const goesOn = () =>
-          both.map((versions) => kindOf(versions[index + 1]?.parts[0]) > NOTHING);
-        return {
-          order,
-          get isUnclear() {
-            return isGuess(one.slice(at), other.slice(at), goesOn());
-          },
-        };
-      }
+/** Compares two names of a series version by version from the left, never across a separator. */
+export function compareVersions(left: Places, right: Places): number {
+  const { one, other, at } = firstDifference(left, right);
+  return compareParts(one[at], other[at]);
+}
+
+/** Returns the first place that differs, and the part in which it does: of equal names, none. */
+function firstDifference(left: Places, right: Places) {
+  for (let place = 0; place < Math.max(left.length, right.length); place += 1) {
+    const one = left[place] ?? [];
+    const other = right[place] ?? [];
+    for (let at = 0; at < Math.max(one.length, other.length); at += 1) {
+      if (compareParts(one[at], other[at]) !== 0) return { one, other, at };
     }
   }
-  return { order: 0, isUnclear: false };
+  return { one: [], other: [], at: 0 };
 }
 
 /** What is older than nothing, nothing, letters, and numbers: in this order. */
 const [PRE_RELEASE, NOTHING, LETTERS, NUMBER] = [0, 1, 2, 3];
 
+const PARTS = /(?!^v)[^\d._ -]+|(?!0+\d)\d+/g;
+
+/** Separates the versions of a place. */
+const VERSION_END = ' ';
+
 /** A hash has a place, but no order. */
 const HASH_PART = '#';
 
-function kindOf(part = HASH_PART) {
-  if (part === HASH_PART) return NOTHING;
+function kindOf(part = '') {
+  if (/^[# ]?$/.test(part)) return NOTHING;
   if (/^\d/.test(part)) return NUMBER;
   return /^(?:alpha|beta|rc)$/.test(part) ? PRE_RELEASE : LETTERS;
 }
 
-function compareParts(left = HASH_PART, right = HASH_PART): number {
+function compareParts(left = VERSION_END, right = VERSION_END): number {
   if (left === right) return 0;
   const kind = kindOf(left);
   if (kind !== kindOf(right)) return kind - kindOf(right);
-  if (kind !== NUMBER) return compareText(left, right);
-  const [one, other] = [withoutZeros(left), withoutZeros(right)];
-  return one.length - other.length || compareText(one, other);
+  if (kind === NOTHING) return 0;
+  return (kind === NUMBER ? left.length - right.length : 0) || compareText(left, right);
 }
 
-function withoutZeros(digits: string): string {
-  return digits.replace(/^0+(?=.)/, '');
-}
-
-/**
- * True if it takes a guess to say which of two versions is newer.
- * @param left from the part on in which they differ
- * @param goesOn whether versions follow behind a separator, left and right
- */
-function isGuess(left: readonly string[], right: readonly string[], goesOn: readonly boolean[]) {
-  const sides = [left, right].map((parts, side) => ({
-    kind: kindOf(parts[0]),
-    length: withoutZeros(parts[0] ?? '').length,
-    isHash: parts[0] === HASH_PART,
-    /** Letters before a number: the u of U3. */
-    letters: parts.length > 1 && kindOf(parts[0]) === LETTERS ? `${parts[0]}` : '',
-    isAlone: parts.length === 1 && goesOn[side] === false,
-    goesOn: goesOn[side] === true,
-  }));
-  sides.sort((one, other) => one.kind - other.kind || one.length - other.length);
-  const [low, high] = sides;
-  if (low === undefined || high === undefined) return false;
+/** True if it takes a guess to say which of two names of a series is newer. */
+export function isGuess(left: Places, right: Places): boolean {
+  const difference = firstDifference(left, right);
+  const one = sideOf(difference.one, difference.at);
+  const other = sideOf(difference.other, difference.at);
+  const isLower = one.kind - other.kind || one.length - other.length;
+  const [low, high] = isLower < 0 ? [one, other] : [other, one];
   // 1.0b2 is a beta or a patch, 1.0M3 a milestone or a patch.
   if (low.isHash || (low.kind <= NOTHING && /^[abcm]$/.test(high.letters))) return true;
   // 1.2-3 beside 1.2.4
@@ -187,17 +167,31 @@ function isGuess(left: readonly string[], right: readonly string[], goesOn: read
   return high.length - low.length >= 2 && (high.length >= 4 || isOtherForm);
 }
 
-export function isPreRelease({ places }: Name): boolean {
-  return places.flat().some(({ parts }) => parts.some((part) => kindOf(part) === PRE_RELEASE));
+/** Describes a part and what follows it. */
+function sideOf(parts: readonly string[], at: number) {
+  const [part = '', next = VERSION_END] = parts.slice(at, at + 2);
+  const kind = kindOf(part);
+  const isLast = next === VERSION_END;
+  const end = parts.indexOf(VERSION_END, at);
+  /** A version follows behind a separator. */
+  const goesOn = end !== -1 && kindOf(parts[end + 1]) > NOTHING;
+  /** Letters before a number: the u of U3. */
+  const letters = kind === LETTERS && !isLast ? part : '';
+  const isAlone = isLast && !goesOn;
+  return { kind, length: part.length, isHash: part === HASH_PART, letters, isAlone, goesOn };
+}
+
+export function isPreRelease(places: Places): boolean {
+  return places.some((parts) => parts.some((part) => kindOf(part) === PRE_RELEASE));
 }
 
 /** Days such as 31.01.2024, 01_31_2024 and 31012024, months such as 012024, and 01-2024, W52-2023 and 4Q2024. */
 const YEAR_LAST = /(?<!\d)(?:(\d\d?)([-_.])(\d\d?)\2|(\d\d)?(\d\d)|(\d\d?)[-_.q])(20\d\d)(?!\d)/gi;
 
 /** Returns the name with the year first in its dates; undefined if it has none with the year last. */
-export function withYearFirst(name: Name, monthFirst: boolean): Name | undefined {
+export function withYearFirst(name: string, monthFirst: boolean): Name | undefined {
   let isDated = false;
-  const text = name.text.replace(YEAR_LAST, (found: string, ...groups: string[]) => {
+  const text = name.replace(YEAR_LAST, (found: string, ...groups: string[]) => {
     const [day1, , month1, day2, month2, week, year] = groups;
     const day = day1 ?? day2;
     const [one, two] = [day ?? '1', month1 ?? month2 ?? week ?? ''];
@@ -247,10 +241,10 @@ function patternOf(word: string, flags: string): RegExp {
 }
 
 /** Returns which version of a name begins with the sticky pattern, or -1. */
-function placeOf(pattern: RegExp, { text, places }: Name): number {
+function placeOf(pattern: RegExp, { text, versions }: Name): number {
   const name = normalize(text);
-  return places.flat().findIndex(({ start, parts, text: found }) => {
+  return versions.findIndex(({ start, isHash, text: found }) => {
     pattern.lastIndex = start + (/^\p{L}\d/u.test(found) ? 1 : 0);
-    return parts[0] !== HASH_PART && pattern.test(name);
+    return !isHash && pattern.test(name);
   });
 }

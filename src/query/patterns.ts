@@ -6,15 +6,18 @@ const MAX_NORMALIZED = 1_000;
 /** Texts that look the same are equal, whatever their Unicode form. */
 export function normalize<Value>(value: Value): Value | string {
   const isName = typeof value === 'string' && value.length <= MAX_NORMALIZED;
-  return isName ? value.normalize('NFC') : value;
+  return isName && NON_ASCII.test(value) ? value.normalize('NFC') : value;
 }
+
+const NON_ASCII = /[\x80-\uffff]/;
 
 /**
  * Lower case, because the upper case of some letters is ASCII: a service would not find strasse in straße. A Greek sigma
  * has another form at the end of a word.
  */
 export function foldCase(text: string): string {
-  return `${normalize(text.toLowerCase())}`.replaceAll('ς', 'σ');
+  const lower = text.toLowerCase();
+  return NON_ASCII.test(lower) ? `${normalize(lower)}`.replaceAll('ς', 'σ') : lower;
 }
 
 /** Ignores case; % stands for any text and cannot be escaped. */

@@ -2,10 +2,11 @@
 
 import { compareText, compareValues, type ImageRecord, nameOf, readValue } from './fields.ts';
 import {
-  describeVersion,
-  difference,
+  compareVersions,
+  isGuess,
   isPreRelease,
   type Name,
+  type Places,
   parseWord,
   readName,
   type Word,
@@ -26,10 +27,14 @@ export type Candidate<Row extends ImageRecord> = ReturnType<
   SeriesIndex<Row>['rankedImages']
 >[number];
 
+/** What is held of each image. */
 interface Entry<Row extends ImageRecord> {
   readonly image: Row;
-  readonly name: Name;
-  readonly created: number;
+  readonly places: Places;
+  /** Which versions of the name the words mean: 8 is the first one of web-8.1-3, the second one of web-7.2-8. */
+  readonly match: string;
+  /** Read if it is needed. */
+  created?: number;
 }
 
 /** Images of one series. */
@@ -39,8 +44,7 @@ type Entries<Row extends ImageRecord> = readonly [Entry<Row>, ...Entry<Row>[]];
 export class SeriesIndex<Row extends ImageRecord> {
   /** Those of digits. */
   readonly #words: readonly Word[];
-  /** The names are read again series by series, so that not all of them are held. */
-  readonly #bySeries = new Map<string, [Row, ...Row[]]>();
+  readonly #bySeries = new Map<string, [Entry<Row>, ...Entry<Row>[]]>();
 
   /** @param words that the names of the images match */
   constructor(words: readonly string[] = []) {
@@ -54,10 +58,11 @@ export class SeriesIndex<Row extends ImageRecord> {
   add(image: Row): void {
     const text = nameOf(image);
     if (text === '') return;
-    const { series } = readName(text);
-    const images = this.#bySeries.get(series);
-    if (images) images.push(image);
-    else this.#bySeries.set(series, [image]);
+    const name = readName(text);
+    const entry = { image, places: name.places, match: this.#matchOf(name) };
+    const entries = this.#bySeries.get(name.series);
+    if (entries) entries.push(entry);
+    else this.#bySeries.set(name.series, [entry]);
   }
 
   /**
@@ -65,33 +70,31 @@ export class SeriesIndex<Row extends ImageRecord> {
    * 1 for the newest, and equal for images of which neither is newer.
    */
   rankedImages() {
-    return this.#groups().flatMap((images, series) => {
-      const entries = entriesOf(images).toSorted(compareAges);
-      const pattern = entries[0]?.name.pattern ?? '';
+    return this.#groups().flatMap((entries, series) => {
+      const sorted = entries.toSorted(compareAges);
+      const pattern = patternOf(sorted[0] ?? entries[0]);
       let rank = 1;
-      return entries.map((entry, index) => {
-        const before = entries[index - 1];
+      return sorted.map((entry, index) => {
+        const before = sorted[index - 1];
         if (before && !isEquallyNew(before, entry)) rank += 1;
-        return { image: entry.image, series, pattern, version: describeVersion(entry.name), rank };
+        return { image: entry.image, series, pattern, rank };
       });
     });
   }
 
   /** Returns the series in alphabetical order. */
   series(): Series<Row>[] {
-    return this.#groups().map((images) => {
-      const entries = entriesOf(images);
+    return this.#groups().map((entries) => {
       const byMatch = new Map<string, Entry<Row>>();
-      for (const entry of this.#words.length > 0 ? entries : []) {
-        const match = this.#matchOf(entry);
-        byMatch.set(match, newer(entry, byMatch.get(match)));
+      for (const entry of entries) {
+        byMatch.set(entry.match, newer(entry, byMatch.get(entry.match)));
       }
       const [first, ...others] = [...byMatch.values()].sort(compareAges);
       if (first === undefined || others.length === 0) return newestOf(entries);
-      const words = this.#words.filter(({ versionOf }) =>
-        others.some(({ name }) => versionOf(name) !== versionOf(first.name)),
-      );
-      const { pattern } = first.name;
+      const meanings = (word: Word) =>
+        new Set([first, ...others].map(({ image }) => word.versionOf(readName(nameOf(image)))));
+      const words = this.#words.filter((word) => meanings(word).size > 1);
+      const pattern = patternOf(first);
       const texts = words.map(({ text }) => text).join(' and ');
       const problem = `${texts} matches different numbers in ${pattern}`;
       return { pattern, newest: imagesOf([first, ...others]), problem };
@@ -100,33 +103,29 @@ export class SeriesIndex<Row extends ImageRecord> {
 
   /** Returns the newest images of the series of this one, with the words at the same versions. */
   newestLike(image: Row): readonly Row[] {
-    const own = { name: readName(nameOf(image)) };
-    const images = this.#bySeries.get(own.name.series);
-    const all = images ? entriesOf(images) : [];
-    const [first, ...others] = all.filter((entry) => this.#matchOf(entry) === this.#matchOf(own));
+    const name = readName(nameOf(image));
+    const all = this.#bySeries.get(name.series) ?? [];
+    const match = this.#matchOf(name);
+    const [first, ...others] = all.filter((entry) => entry.match === match);
     return first ? newestOf([first, ...others]).newest : [];
   }
 
-  #groups(): (readonly [Row, ...Row[]])[] {
+  #groups(): Entries<Row>[] {
     const all = [...this.#bySeries].sort(([left], [right]) => compareText(left, right));
-    return all.map(([, images]) => images);
+    return all.map(([, entries]) => entries);
   }
 
-  /** Which versions of the name the words mean: 8 is the first one of web-8.1-3, the second one of web-7.2-8. */
-  #matchOf({ name }: Pick<Entry<Row>, 'name'>): string {
+  #matchOf(name: Name): string {
     return this.#words.map(({ versionOf }) => versionOf(name)).join();
   }
 }
 
-function entriesOf<Row extends ImageRecord>([first, ...others]: readonly [Row, ...Row[]]) {
-  const entryOf = (image: Row): Entry<Row> => {
-    return { image, name: readName(nameOf(image)), created: createdOn(image) };
-  };
-  return [entryOf(first), ...others.map(entryOf)] as const;
-}
-
 function imagesOf<Row extends ImageRecord>([first, ...others]: Entries<Row>) {
   return [first.image, ...others.map(({ image }) => image)] as const;
+}
+
+function patternOf<Row extends ImageRecord>({ image }: Entry<Row>): string {
+  return readName(nameOf(image)).pattern;
 }
 
 function newer<Row extends ImageRecord>(one: Entry<Row>, other = one): Entry<Row> {
@@ -136,30 +135,33 @@ function newer<Row extends ImageRecord>(one: Entry<Row>, other = one): Entry<Row
 /** Below 0 if the left one is newer. */
 function compareAges<Row extends ImageRecord>(left: Entry<Row>, right: Entry<Row>): number {
   return (
-    difference(right.name, left.name).order ||
+    compareVersions(right.places, left.places) ||
     // Not a difference: infinity minus infinity is not a number.
-    Number(left.created < right.created) - Number(left.created > right.created) ||
+    Number(createdOn(left) < createdOn(right)) - Number(createdOn(left) > createdOn(right)) ||
     compareValues(readValue(left.image, 'id'), readValue(right.image, 'id'))
   );
 }
 
 function isEquallyNew<Row extends ImageRecord>(newer: Entry<Row>, other: Entry<Row>): boolean {
-  const isSameTime = newer.created === other.created || newer.created === Number.POSITIVE_INFINITY;
-  return isSameTime && difference(newer.name, other.name).order === 0;
+  if (compareVersions(newer.places, other.places) !== 0) return false;
+  const created = createdOn(newer);
+  return created === createdOn(other) || created === Number.POSITIVE_INFINITY;
 }
 
 /** Returns the newest, or the images that could be. */
 function newestOf<Row extends ImageRecord>(entries: Entries<Row>): Series<Row> {
   const first = entries.reduce((newest, entry) => newer(entry, newest));
-  const { pattern } = first.name;
+  const pattern = patternOf(first);
   const others = entries.filter((entry) => entry !== first);
   const orElse = (problem: string, [other, ...more]: readonly Entry<Row>[]) => {
     if (other === undefined) return undefined;
     const newest = more.reduce((best, entry) => newer(entry, best), other);
     return { pattern, newest: imagesOf([first, newest]), problem };
   };
-  const unclear = others.filter(({ name }) => difference(first.name, name).isUnclear);
-  const releases = isPreRelease(first.name) ? others.filter(({ name }) => !isPreRelease(name)) : [];
+  const unclear = others.filter(({ places }) => isGuess(first.places, places));
+  const releases = isPreRelease(first.places)
+    ? others.filter(({ places }) => !isPreRelease(places))
+    : [];
   const dated = [false, true].map((monthFirst) => newestByDate(first, entries, monthFirst));
   const equal = others.filter((entry) => isEquallyNew(first, entry)).sort(compareAges);
   return (
@@ -182,9 +184,10 @@ function newestByDate<Row extends ImageRecord>(
   entries: Entries<Row>,
   monthFirst: boolean,
 ): Entry<Row> {
-  if (withYearFirst(first.name, monthFirst) === undefined) return first;
+  const datedOf = ({ image }: Entry<Row>) => withYearFirst(nameOf(image), monthFirst);
+  if (datedOf(first) === undefined) return first;
   return entries
-    .map((entry) => ({ ...entry, name: withYearFirst(entry.name, monthFirst) ?? entry.name }))
+    .map((entry) => ({ ...entry, places: datedOf(entry)?.places ?? entry.places }))
     .reduce((newest, entry) => newer(entry, newest));
 }
 
@@ -200,6 +203,8 @@ export function versionRanks(images: readonly ImageRecord[]): (number | null)[] 
 }
 
 /** Returns Infinity for a time that cannot be read: the image counts as equal to the newest, so it comes first. */
-function createdOn(image: ImageRecord): number {
-  return parseTimestamp(`${readValue(image, 'created_on')}`) ?? Number.POSITIVE_INFINITY;
+function createdOn<Row extends ImageRecord>(entry: Entry<Row>): number {
+  entry.created ??=
+    parseTimestamp(`${readValue(entry.image, 'created_on')}`) ?? Number.POSITIVE_INFINITY;
+  return entry.created;
 }

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { difference, parseWord, readName } from '../../src/query/name.ts';
+import { compareVersions, isGuess, parseWord, readName } from '../../src/query/name.ts';
 import { planQuery } from '../../src/query/plan.ts';
 import { SeriesIndex } from '../../src/query/series.ts';
 
@@ -121,7 +121,10 @@ it.each([
 });
 
 describe('of two names of a series', () => {
-  const compare = (left: string, right: string) => difference(readName(left), readName(right));
+  const compare = (left: string, right: string) => {
+    const [one, other] = [readName(left).places, readName(right).places];
+    return { order: compareVersions(one, other), isUnclear: isGuess(one, other) };
+  };
 
   it.each([
     ['a-8.10', 'a-8.9'],

@@ -17,7 +17,8 @@ import type { Context } from '../../context.ts';
 import { attempt, ImgctlError } from '../../errors.ts';
 import { printable } from '../../output/text.ts';
 import { column, pick, type View } from '../../output/view.ts';
-import { parseWord } from '../../query/name.ts';
+import { nameOf } from '../../query/fields.ts';
+import { describeVersion, parseWord, readName } from '../../query/name.ts';
 import type { Candidate } from '../../query/series.ts';
 import { ask } from '../../secrets/prompt.ts';
 import { shellQuote } from '../../words.ts';
@@ -105,8 +106,9 @@ async function showCandidates(
   view: View,
   candidates: readonly Candidate<ReceivedImage>[],
 ): Promise<void> {
-  const rows = candidates.map(({ image, pattern, version, rank }) => {
+  const rows = candidates.map(({ image, pattern, rank }) => {
     const { id = null, name, path = null, created_on = null } = image;
+    const version = describeVersion(readName(nameOf(image)));
     return { series: pattern, rank, version, id, name, path, created_on };
   });
   if (!view.isTable) return view.printList(rows);
