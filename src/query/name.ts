@@ -45,9 +45,6 @@ interface Version {
   readonly isHash: boolean;
 }
 
-/** The parts of the versions of each place, such as 7, 0, u, 3: numbers without zeros before them, and letters. */
-export type Places = readonly (readonly string[])[];
-
 /** A name, divided into words and places of versions. */
 export interface Name {
   readonly text: string;
@@ -56,8 +53,8 @@ export interface Name {
   /** With # for each place: `ubuntu-#-server-#.ova`. */
   readonly pattern: string;
   readonly versions: readonly Version[];
-  /** Versions with only separators between them share a place. */
-  readonly places: Places;
+  /** What is compared: a mark for each version, and its numbers, without zeros before them, and letters: 7, 0, u, 3. */
+  readonly parts: readonly string[];
 }
 
 let last: Name | undefined;
@@ -67,23 +64,29 @@ export function readName(name: string): Name {
   return last;
 }
 
-/** Stands for a place, since a name may have a #. */
+/** Marks the first version of a place. Versions with only separators between them share a place. */
 const PLACE = '\0';
+
+/** Marks a further version of a place. */
+const VERSION = '\n';
+
+/** A hash has a place, but no order. */
+const HASH_PART = '#';
+
+const PARTS = /[\0\n#]|(?!(?<=[\0\n])v)[^\d._ \0\n-]+|(?!0+\d)\d+/g;
 
 function read(text: string): Name {
   const name = normalize(text);
-  const [extension = ''] = /\.ov[af]$/i.exec(name) ?? [];
+  const extension = /\.ov[af]$/i.test(name) ? name.slice(-4) : '';
   const stem = name.slice(0, name.length - extension.length);
   const versions: Version[] = [];
-  const places: string[][] = [];
+  let order = '';
   let end = 0;
   const addVersion = (found: string, hidden: string, hash: string, start: number) => {
     if (hidden !== undefined) return found;
     const isHash = hash !== undefined;
-    const parts = isHash ? [HASH_PART] : (foldCase(found).match(PARTS) ?? []);
     const isNext = end > 0 && !/[\p{L}\p{N}]/u.test(stem.slice(end, start));
-    if (isNext) places.at(-1)?.push(VERSION_END, ...parts);
-    else places.push(parts);
+    order += (isNext ? VERSION : PLACE) + (isHash ? HASH_PART : found);
     versions.push({ text: found, start, isHash });
     end = start + found.length;
     return PLACE;
@@ -94,7 +97,7 @@ function read(text: string): Name {
   if (words.at(-1) === PLACE) words.pop();
   const series = words.join(' ').replaceAll(PLACE, '#');
   const pattern = marked.replaceAll(PLACE, '#') + extension;
-  return { text, series, pattern, versions, places };
+  return { text, series, pattern, versions, parts: foldCase(order).match(PARTS) ?? [] };
 }
 
 /** Returns the versions of a name: `22.04-20240415`. */
@@ -102,42 +105,37 @@ export function describeVersion({ versions }: Name): string {
   return versions.map(({ text }) => text).join('-');
 }
 
+type Parts = Name['parts'];
+
 /** Compares two names of a series version by version from the left, never across a separator. */
-export function compareVersions(left: Places, right: Places): number {
-  const { one, other, at } = firstDifference(left, right);
-  return compareParts(one[at], other[at]);
+export function compareVersions(left: Parts, right: Parts): number {
+  const [at, other] = firstDifference(left, right);
+  return compareParts(left[at], right[other]);
 }
 
-/** Returns the first place that differs, and the part in which it does: of equal names, none. */
-function firstDifference(left: Places, right: Places) {
-  for (let place = 0; place < Math.max(left.length, right.length); place += 1) {
-    const one = left[place] ?? [];
-    const other = right[place] ?? [];
-    for (let at = 0; at < Math.max(one.length, other.length); at += 1) {
-      if (compareParts(one[at], other[at]) !== 0) return { one, other, at };
-    }
+/** Returns the index of the first part that differs, left and right; of equal names, those of their ends. */
+function firstDifference(left: Parts, right: Parts): readonly [number, number] {
+  let [at, other] = [0, 0];
+  while (at < left.length || other < right.length) {
+    const [one = PLACE, two = PLACE] = [left[at], right[other]];
+    if (compareParts(one, two) !== 0) break;
+    // A place may have less versions than the other: here they end.
+    if (one !== PLACE || two === PLACE) at += 1;
+    if (two !== PLACE || one === PLACE) other += 1;
   }
-  return { one: [], other: [], at: 0 };
+  return [at, other];
 }
 
 /** What is older than nothing, nothing, letters, and numbers: in this order. */
 const [PRE_RELEASE, NOTHING, LETTERS, NUMBER] = [0, 1, 2, 3];
 
-const PARTS = /(?!^v)[^\d._ -]+|(?!0+\d)\d+/g;
-
-/** Separates the versions of a place. */
-const VERSION_END = ' ';
-
-/** A hash has a place, but no order. */
-const HASH_PART = '#';
-
-function kindOf(part = '') {
-  if (/^[# ]?$/.test(part)) return NOTHING;
+function kindOf(part = PLACE) {
+  if (/^[\0\n#]/.test(part)) return NOTHING;
   if (/^\d/.test(part)) return NUMBER;
   return /^(?:alpha|beta|rc)$/.test(part) ? PRE_RELEASE : LETTERS;
 }
 
-function compareParts(left = VERSION_END, right = VERSION_END): number {
+function compareParts(left = PLACE, right = PLACE): number {
   if (left === right) return 0;
   const kind = kindOf(left);
   if (kind !== kindOf(right)) return kind - kindOf(right);
@@ -146,10 +144,10 @@ function compareParts(left = VERSION_END, right = VERSION_END): number {
 }
 
 /** True if it takes a guess to say which of two names of a series is newer. */
-export function isGuess(left: Places, right: Places): boolean {
+export function isGuess(left: Parts, right: Parts): boolean {
   const difference = firstDifference(left, right);
-  const one = sideOf(difference.one, difference.at);
-  const other = sideOf(difference.other, difference.at);
+  const one = sideOf(left, difference[0]);
+  const other = sideOf(right, difference[1]);
   const isLower = one.kind - other.kind || one.length - other.length;
   const [low, high] = isLower < 0 ? [one, other] : [other, one];
   // 1.0b2 is a beta or a patch, 1.0M3 a milestone or a patch.
@@ -168,21 +166,21 @@ export function isGuess(left: Places, right: Places): boolean {
 }
 
 /** Describes a part and what follows it. */
-function sideOf(parts: readonly string[], at: number) {
-  const [part = '', next = VERSION_END] = parts.slice(at, at + 2);
+function sideOf(parts: Parts, at: number) {
+  const { [at]: part = PLACE } = parts;
   const kind = kindOf(part);
-  const isLast = next === VERSION_END;
-  const end = parts.indexOf(VERSION_END, at);
+  let end = at;
+  while (kindOf(parts[end]) !== NOTHING) end += 1;
   /** A version follows behind a separator. */
-  const goesOn = end !== -1 && kindOf(parts[end + 1]) > NOTHING;
+  const goesOn = parts[end] === VERSION && kindOf(parts[end + 1]) > NOTHING;
   /** Letters before a number: the u of U3. */
-  const letters = kind === LETTERS && !isLast ? part : '';
-  const isAlone = isLast && !goesOn;
+  const letters = kind === LETTERS && end > at + 1 ? part : '';
+  const isAlone = end === at + 1 && !goesOn;
   return { kind, length: part.length, isHash: part === HASH_PART, letters, isAlone, goesOn };
 }
 
-export function isPreRelease(places: Places): boolean {
-  return places.some((parts) => parts.some((part) => kindOf(part) === PRE_RELEASE));
+export function isPreRelease(parts: Parts): boolean {
+  return parts.some((part) => kindOf(part) === PRE_RELEASE);
 }
 
 /** Days such as 31.01.2024, 01_31_2024 and 31012024, months such as 012024, and 01-2024, W52-2023 and 4Q2024. */

@@ -6,7 +6,6 @@ import {
   isGuess,
   isPreRelease,
   type Name,
-  type Places,
   parseWord,
   readName,
   type Word,
@@ -30,7 +29,7 @@ export type Candidate<Row extends ImageRecord> = ReturnType<
 /** What is held of each image. */
 interface Entry<Row extends ImageRecord> {
   readonly image: Row;
-  readonly places: Places;
+  readonly parts: Name['parts'];
   /** Which versions of the name the words mean: 8 is the first one of web-8.1-3, the second one of web-7.2-8. */
   readonly match: string;
   /** Read if it is needed. */
@@ -59,7 +58,7 @@ export class SeriesIndex<Row extends ImageRecord> {
     const text = nameOf(image);
     if (text === '') return;
     const name = readName(text);
-    const entry = { image, places: name.places, match: this.#matchOf(name) };
+    const entry = { image, parts: name.parts, match: this.#matchOf(name) };
     const entries = this.#bySeries.get(name.series);
     if (entries) entries.push(entry);
     else this.#bySeries.set(name.series, [entry]);
@@ -135,7 +134,7 @@ function newer<Row extends ImageRecord>(one: Entry<Row>, other = one): Entry<Row
 /** Below 0 if the left one is newer. */
 function compareAges<Row extends ImageRecord>(left: Entry<Row>, right: Entry<Row>): number {
   return (
-    compareVersions(right.places, left.places) ||
+    compareVersions(right.parts, left.parts) ||
     // Not a difference: infinity minus infinity is not a number.
     Number(createdOn(left) < createdOn(right)) - Number(createdOn(left) > createdOn(right)) ||
     compareValues(readValue(left.image, 'id'), readValue(right.image, 'id'))
@@ -143,7 +142,7 @@ function compareAges<Row extends ImageRecord>(left: Entry<Row>, right: Entry<Row
 }
 
 function isEquallyNew<Row extends ImageRecord>(newer: Entry<Row>, other: Entry<Row>): boolean {
-  if (compareVersions(newer.places, other.places) !== 0) return false;
+  if (compareVersions(newer.parts, other.parts) !== 0) return false;
   const created = createdOn(newer);
   return created === createdOn(other) || created === Number.POSITIVE_INFINITY;
 }
@@ -158,9 +157,9 @@ function newestOf<Row extends ImageRecord>(entries: Entries<Row>): Series<Row> {
     const newest = more.reduce((best, entry) => newer(entry, best), other);
     return { pattern, newest: imagesOf([first, newest]), problem };
   };
-  const unclear = others.filter(({ places }) => isGuess(first.places, places));
-  const releases = isPreRelease(first.places)
-    ? others.filter(({ places }) => !isPreRelease(places))
+  const unclear = others.filter(({ parts }) => isGuess(first.parts, parts));
+  const releases = isPreRelease(first.parts)
+    ? others.filter(({ parts }) => !isPreRelease(parts))
     : [];
   const dated = [false, true].map((monthFirst) => newestByDate(first, entries, monthFirst));
   const equal = others.filter((entry) => isEquallyNew(first, entry)).sort(compareAges);
@@ -187,7 +186,7 @@ function newestByDate<Row extends ImageRecord>(
   const datedOf = ({ image }: Entry<Row>) => withYearFirst(nameOf(image), monthFirst);
   if (datedOf(first) === undefined) return first;
   return entries
-    .map((entry) => ({ ...entry, places: datedOf(entry)?.places ?? entry.places }))
+    .map((entry) => ({ ...entry, parts: datedOf(entry)?.parts ?? entry.parts }))
     .reduce((newest, entry) => newer(entry, newest));
 }
 

@@ -122,7 +122,7 @@ it.each([
 
 describe('of two names of a series', () => {
   const compare = (left: string, right: string) => {
-    const [one, other] = [readName(left).places, readName(right).places];
+    const [one, other] = [readName(left).parts, readName(right).parts];
     return { order: compareVersions(one, other), isUnclear: isGuess(one, other) };
   };
 
