@@ -184,9 +184,9 @@ function newestByDate<Row extends ImageRecord>(
   monthFirst: boolean,
 ): Entry<Row> {
   const datedOf = ({ image }: Entry<Row>) => withYearFirst(nameOf(image), monthFirst);
-  if (datedOf(first) === undefined) return first;
+  if (datedOf(first) === nameOf(first.image)) return first;
   return entries
-    .map((entry) => ({ ...entry, parts: datedOf(entry)?.parts ?? entry.parts }))
+    .map((entry) => ({ ...entry, parts: readName(datedOf(entry)).parts }))
     .reduce((newest, entry) => newer(entry, newest));
 }
 
