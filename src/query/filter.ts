@@ -45,7 +45,6 @@ const SIGNS: ReadonlyMap<string, Operator> = new Map([
 const WRONG_SIGNS: ReadonlyMap<string, string> = new Map([
   ['<>', '!='],
   ['=~', '~'],
-  ['~=', '~'],
   ['=<', '<='],
   ['=>', '>='],
 ]);
@@ -96,7 +95,7 @@ function splitFilter(
   where: string,
 ): [field: string, operator: string, value: string] {
   const [field = '', operator, ...rest] = text.split(',');
-  const { 0: sign = '', index = 0 } = /!?(?:~=?|[=<>]+~?)/.exec(text) ?? {};
+  const { 0: sign = '', index = 0 } = /!?(?:~|[=<>]+~?)/.exec(text) ?? {};
   const hasOperator = OPERATORS.some((each) => each === operator?.toLowerCase());
   if (sign !== '' && !hasOperator && index <= field.length) {
     const name = field.slice(0, index).trim();

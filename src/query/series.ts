@@ -131,6 +131,10 @@ function newer<Row extends ImageRecord>(one: Entry<Row>, other = one): Entry<Row
   return compareAges(other, one) < 0 ? other : one;
 }
 
+function newestIn<Row extends ImageRecord>(entries: Entries<Row>): Entry<Row> {
+  return entries.reduce((best, entry) => newer(entry, best));
+}
+
 /** Below 0 if the left one is newer. */
 function compareAges<Row extends ImageRecord>(left: Entry<Row>, right: Entry<Row>): number {
   return (
@@ -149,32 +153,25 @@ function isEquallyNew<Row extends ImageRecord>(newer: Entry<Row>, other: Entry<R
 
 /** Returns the newest, or the images that could be. */
 function newestOf<Row extends ImageRecord>(entries: Entries<Row>): Series<Row> {
-  const first = entries.reduce((newest, entry) => newer(entry, newest));
+  const first = newestIn(entries);
   const pattern = patternOf(first);
   const others = entries.filter((entry) => entry !== first);
-  const orElse = (problem: string, [other, ...more]: readonly Entry<Row>[]) => {
-    if (other === undefined) return undefined;
-    const newest = more.reduce((best, entry) => newer(entry, best), other);
-    return { pattern, newest: imagesOf([first, newest]), problem };
-  };
-  const unclear = others.filter(({ parts }) => isGuess(first.parts, parts));
-  const releases = isPreRelease(first.parts)
-    ? others.filter(({ parts }) => !isPreRelease(parts))
-    : [];
+  const isRelease = ({ parts }: Entry<Row>) => !isPreRelease(parts);
   const dated = [false, true].map((monthFirst) => newestByDate(first, entries, monthFirst));
+  const doubts: [problem: string, Entry<Row>[]][] = [
+    [
+      `the versions in ${pattern} cannot be compared`,
+      others.filter(({ parts }) => isGuess(first.parts, parts)),
+    ],
+    [`the newest of ${pattern} is a pre-release`, isRelease(first) ? [] : others.filter(isRelease)],
+    [`the dates in ${pattern} do not sort`, dated.filter(({ image }) => image !== first.image)],
+  ];
+  for (const [problem, [other, ...more]] of doubts) {
+    if (other) return { pattern, newest: [first.image, newestIn([other, ...more]).image], problem };
+  }
   const equal = others.filter((entry) => isEquallyNew(first, entry)).sort(compareAges);
-  return (
-    orElse(`the versions in ${pattern} cannot be compared`, unclear) ??
-    orElse(`the newest of ${pattern} is a pre-release`, releases) ??
-    orElse(
-      `the dates in ${pattern} do not sort`,
-      dated.filter(({ image }) => image !== first.image),
-    ) ?? {
-      pattern,
-      newest: imagesOf([first, ...equal]),
-      problem: equal.length > 0 ? `${equal.length + 1} images are equally new` : undefined,
-    }
-  );
+  const problem = equal.length > 0 ? `${equal.length + 1} images are equally new` : undefined;
+  return { pattern, newest: imagesOf([first, ...equal]), problem };
 }
 
 /** Returns the newest if dates with the year last are compared by year, or `first` if it has none. */
@@ -185,9 +182,9 @@ function newestByDate<Row extends ImageRecord>(
 ): Entry<Row> {
   const datedOf = ({ image }: Entry<Row>) => withYearFirst(nameOf(image), monthFirst);
   if (datedOf(first) === nameOf(first.image)) return first;
-  return entries
-    .map((entry) => ({ ...entry, parts: readName(datedOf(entry)).parts }))
-    .reduce((newest, entry) => newer(entry, newest));
+  const inOrder = (entry: Entry<Row>) => ({ ...entry, parts: readName(datedOf(entry)).parts });
+  const [one, ...others] = entries;
+  return newestIn([inOrder(one), ...others.map(inOrder)]);
 }
 
 /** Returns numbers in the order of series and versions: greater for newer images, null without a name. */
