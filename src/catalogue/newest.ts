@@ -101,7 +101,8 @@ export function commandOf(command: string, { words, filters }: Selection): strin
   return [command, ...all.map(shellQuote)].join(' ');
 }
 
-const MAX_LISTED = 20;
+/** Nobody reads more. */
+export const MAX_LISTED = 20;
 
 function listed(lines: readonly string[]): readonly string[] {
   if (lines.length <= MAX_LISTED) return lines;

@@ -208,14 +208,14 @@ export function parseWord(text: string) {
   const isPartOf = (name: string) => foldCase(name).includes(part);
   /** True if it may not match a name that contains it. */
   const isStrict = /\d/.test(text) && !isHash;
-  const pattern = isStrict ? patternOf(part, isNumber ? 'uy' : 'u') : undefined;
+  const pattern = patternOf(part, isNumber ? 'uy' : 'u');
   const pieces = (isStrict && part.match(/\d+|[^\d._ -]+/gu)) || [part];
-  const matches = (name: string) => {
-    if (pattern === undefined) return isPartOf(name);
-    return isNumber ? placeOf(pattern, readName(name)) !== -1 : pattern.test(foldCase(name));
-  };
   /** Returns which version of the name a number means, or -1. */
-  const versionOf = (name: Name) => (pattern && isNumber ? placeOf(pattern, name) : -1);
+  const versionOf = (name: Name) => placeOf(pattern, name);
+  const matches = (name: string) => {
+    if (isNumber) return versionOf(readName(name)) !== -1;
+    return isStrict ? pattern.test(foldCase(name)) : isPartOf(name);
+  };
   /** `pieces` are found in this order in each name that matches. */
   return { text, isNumber, isStrict, isPartOf, matches, versionOf, pieces };
 }

@@ -129,12 +129,7 @@ function wordCondition(text: string) {
   }
   const word = parseWord(text);
   const test = (image: ImageRecord) => word.matches(nameOf(image));
-  const pattern = `%${word.pieces.join('%')}%`;
-  const filter: Filter = {
-    field: 'name',
-    operator: 'like',
-    operands: [{ text: pattern, value: pattern }],
-  };
+  const filter = parseFilter(`name,like,%${word.pieces.join('%')}%`, 0);
   // The service would treat a % in the word as a wildcard.
   return { text, word, sent: text.includes('%') ? [] : serviceConditions(filter, test), test };
 }

@@ -1,10 +1,10 @@
 // Parses and formats points in time: the service's format, ISO 8601, ages and times relative to now.
 
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
-const SERVICE =
-  /^(\d{4}-\d\d-(\d\d)) (Sun|Mon|Tue|Wed|Thu|Fri|Sat) (\d\d:\d\d:\d\d) ([A-Za-z]{1,6}|[+-][\d:]{2,5})$/;
-const ISO =
-  /^(\d{4}-\d\d-(\d\d))(?:[Tt ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)([Zz]|[+-][\d:]{2,5})?)?$/;
+const OFFSET = '[+-][\\d:]{2,5}';
+const SERVICE = ` (${WEEKDAYS.join('|')}) (\\d\\d:\\d\\d:\\d\\d) ([A-Za-z]{1,6}|${OFFSET})`;
+const ISO = `[Tt ](\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d{1,9})?)?)([Zz]|${OFFSET})?`;
+const TIME = new RegExp(`^(\\d{4}-\\d\\d-(\\d\\d))(?:${SERVICE}|${ISO})?$`);
 const RELATIVE = /^([+-]?)(\d{1,9})([mhdwy])$/;
 const NUMERIC_OFFSET = /^([+-])(\d\d)(?::?(\d\d))?$/;
 
@@ -61,7 +61,7 @@ export const UNREADABLE = 'unreadable';
 
 /** Parses the service's `2018-07-18 Wed 15:36:49 EDT` or ISO 8601. Returns undefined for anything else. */
 export function parseTime(text: string): Time | undefined {
-  const { utc, zone = 'none' } = parseService(text) ?? parseIso(text) ?? {};
+  const { utc, zone = 'none' } = parseText(text);
   if (utc === undefined) return undefined;
   const east = minutesEast(zone);
   if (east !== undefined) return { at: utc - east * MINUTE, unknownZone: undefined };
@@ -84,7 +84,7 @@ export function isSameTime(left: unknown, right: unknown): boolean {
 export function parseTimeValue(text: string, now: number): Time | undefined {
   const [, sign, amount, unit = ''] = RELATIVE.exec(text) ?? [];
   if (amount === undefined) {
-    const { utc, zone } = parseIso(text) ?? {};
+    const { utc, zone } = parseText(text);
     const isLocal = utc !== undefined && zone === undefined;
     return isLocal ? { at: instantOfLocal(utc), unknownZone: undefined } : parseTime(text);
   }
@@ -99,7 +99,7 @@ export function isRelative(text: string): boolean {
 
 /** Adds the offset of this machine to a time in ISO 8601 that has none, for other machines. */
 export function withOffset(text: string): string {
-  const { utc, zone } = parseIso(text) ?? {};
+  const { utc, zone } = parseText(text);
   if (utc === undefined || zone !== undefined) return text;
   const at = instantOfLocal(utc);
   const offset = -offsetAt(at);
@@ -156,20 +156,11 @@ export function timeDifference(left: Time, right: Time): [least: number, greates
 }
 
 /** `utc` is undefined for a date or time that does not exist, also by its weekday. */
-function parseService(text: string) {
-  const parts = SERVICE.exec(text);
-  if (parts === null) return undefined;
-  const [, date, day, weekday, time, zone] = parts;
-  const utc = instantOf(date, day, time);
-  const isRight = utc !== undefined && WEEKDAYS[new Date(utc).getUTCDay()] === weekday;
-  return { utc: isRight ? utc : undefined, zone };
-}
-
-function parseIso(text: string) {
-  const parts = ISO.exec(text);
-  if (parts === null) return undefined;
-  const [, date, day, time = '00:00', zone] = parts;
-  return { utc: instantOf(date, day, time), zone: zone?.toUpperCase() };
+function parseText(text: string) {
+  const [, date, day, weekday, time, zone, isoTime = '00:00', isoZone] = TIME.exec(text) ?? [];
+  const utc = instantOf(date, day, time ?? isoTime);
+  const isOther = weekday !== undefined && WEEKDAYS[new Date(`${date}`).getUTCDay()] !== weekday;
+  return { utc: isOther ? undefined : utc, zone: zone ?? isoZone?.toUpperCase() };
 }
 
 function instantOf(date = '', day = '', time = ''): number | undefined {

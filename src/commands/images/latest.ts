@@ -7,6 +7,7 @@ import {
   describeChoices,
   type Found,
   indexSeries,
+  MAX_LISTED,
   newestOfEach,
   onlyNewest,
   selectionOf,
@@ -139,15 +140,12 @@ async function chooseNewest(context: Context, options: Options, found: Found) {
   const isTable = context.format === 'table' || options.get !== undefined;
   const isTerminal = [io.stdin, io.stdout, io.stderr].every(({ isTTY }) => isTTY);
   const isAsked =
-    isTerminal && isTable && !context.quiet && !io.env.CI && choices.length <= MAX_ASKED;
+    isTerminal && isTable && !context.quiet && !io.env.CI && choices.length <= MAX_LISTED;
   if (!isAsked) throw error.with({ hint });
   await console.flush();
   const chosen = await choose(context, error.message, choices, hint);
   return { image: chosen, command: selecting(chosen) };
 }
-
-/** More are not asked for: nobody reads them. */
-const MAX_ASKED = 20;
 
 /** Wrong answers in a row. */
 const MAX_ATTEMPTS = 3;
