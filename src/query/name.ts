@@ -113,13 +113,13 @@ export function compareVersions(left: Parts, right: Parts): number {
   return compareParts(left[at], right[other]);
 }
 
-/** Returns the index of the first part that differs, left and right; of equal names, those of their ends. */
+/** Returns the indexes of the first parts that differ; of equal names, their lengths. */
 function firstDifference(left: Parts, right: Parts): readonly [number, number] {
   let [at, other] = [0, 0];
   while (at < left.length || other < right.length) {
     const [one = PLACE, two = PLACE] = [left[at], right[other]];
     if (compareParts(one, two) !== 0) break;
-    // A place may have less versions than the other: here they end.
+    // A place may have fewer versions than the other: it waits at its end.
     if (one !== PLACE || two === PLACE) at += 1;
     if (two !== PLACE || one === PLACE) other += 1;
   }
