@@ -251,20 +251,28 @@ function argumentsOf(query: Query): string[] {
   ];
 }
 
-/** Applies a filter as a database with another collation does: ignores case, and `_` stands for any character. */
-function collates(image: Image, filter: string): boolean {
+/**
+ * Applies a filter as a database with another collation does: `_` stands for any character. Ignores case, or minds it
+ * and stores booleans as 1 and 0.
+ */
+function filtered(filter: string | undefined, mindsCase: boolean): readonly Image[] {
+  if (filter === undefined) return IMAGES;
   const [, field, operator = '', content = ''] = /^(\w+),(\w+),(.*)$/s.exec(filter) ?? [];
-  const value = image[field as Field];
-  const fold = (text: unknown) => String(text).toLowerCase();
-  if (operator === 'eq') return fold(value) === fold(content);
-  if (operator === 'in') return content.split(',').map(fold).includes(fold(value));
-  if (operator !== 'like') {
-    const wanted = [field === 'public' ? content === 'true' : Number(content)];
-    return passes(image, { field: field as Field, operator, text: '', wanted });
-  }
+  const fold = (value: unknown) => {
+    if (!mindsCase) return String(value).toLowerCase();
+    return String(typeof value === 'boolean' ? Number(value) : value);
+  };
   const escaped = content.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const pattern = escaped.replaceAll('%', '.*').replaceAll('_', '.');
-  return value !== null && new RegExp(`^${pattern}$`, 'isu').test(String(value));
+  const like = new RegExp(`^${fold(pattern)}$`, 'su');
+  return IMAGES.filter((image) => {
+    const value = image[field as Field];
+    if (operator === 'eq') return fold(value) === fold(content);
+    if (operator === 'in') return content.split(',').map(fold).includes(fold(value));
+    if (operator === 'like') return value !== null && like.test(fold(value));
+    const wanted = [Number(content)];
+    return passes(image, { field: field as Field, operator, text: '', wanted });
+  });
 }
 
 function collated(images: readonly Image[], sort: string | undefined): Image[] {
@@ -272,21 +280,6 @@ function collated(images: readonly Image[], sort: string | undefined): Image[] {
   const sign = direction === 'desc' ? -1 : 1;
   const keyOf = (image: Image) => String(image[field]).toLowerCase().replaceAll('-', '');
   return images.toSorted((a, b) => sign * keyOf(a).localeCompare(keyOf(b)));
-}
-
-/** Applies a filter as a database does that minds case and stores booleans as 1 and 0. */
-function mindsCase(image: Image, filter: string): boolean {
-  const [, field, operator = '', content = ''] = /^(\w+),(\w+),(.*)$/s.exec(filter) ?? [];
-  const stored = image[field as Field];
-  const value = typeof stored === 'boolean' ? String(Number(stored)) : stored;
-  if (operator === 'eq') return String(value) === content;
-  if (operator === 'in') return content.split(',').includes(String(value));
-  if (operator !== 'like') {
-    return passes(image, { field: field as Field, operator, text: '', wanted: [Number(content)] });
-  }
-  const escaped = content.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const pattern = escaped.replaceAll('%', '.*').replaceAll('_', '.');
-  return value !== null && new RegExp(`^${pattern}$`, 'su').test(String(value));
 }
 
 /** Sorts as a locale does, with null last. */
@@ -308,21 +301,13 @@ it.each<[string, Order, (filter?: string, sort?: string) => readonly Image[], bo
   [
     'has another collation',
     'unordered',
-    (filter, sort) =>
-      collated(
-        IMAGES.filter((image) => filter === undefined || collates(image, filter)),
-        sort,
-      ),
+    (filter, sort) => collated(filtered(filter, false), sort),
     true,
   ],
   [
     'minds case and has a locale',
     'unordered',
-    (filter, sort) =>
-      sortedByLocale(
-        IMAGES.filter((image) => filter === undefined || mindsCase(image, filter)),
-        sort,
-      ),
+    (filter, sort) => sortedByLocale(filtered(filter, true), sort),
     true,
   ],
   ['echoes the filter only', 'ordered', (_, sort) => findImages(IMAGES, undefined, sort), true],
