@@ -308,7 +308,7 @@ describe('the file of proofs', () => {
     const damages: (() => void)[] = [
       () => truncateSync(file, 50),
       () => writeFileSync(file, text.replace('"version":2', '"version":1')),
-      () => writeFileSync(file, text.replace('"source":"', '"source":7,"x":"')),
+      () => writeFileSync(file, text.replace('"stored":"2"', '"stored":2')),
       ...(process.getuid?.() === 0 ? [() => chownSync(file, 12_345, 12_345)] : []),
     ];
     for (const damage of damages) {
