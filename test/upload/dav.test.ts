@@ -98,6 +98,8 @@ function dav(answer: Answer = () => undefined, tagOf?: (target: string) => strin
   };
 }
 
+const pushTo = (...changes: Parameters<typeof dav>) => pushToScript('dav', dav(...changes));
+
 const shown = (target: string, size = '', tag = '') => multistatus(element(target, size, tag));
 const element = (target: string, size: string, tag: string) =>
   `<response><href>${target}</href><getcontentlength>${size}</getcontentlength><getetag>${tag}</getetag></response>`;
@@ -113,10 +115,7 @@ describe('an upload to WebDAV', () => {
     ['not at all if the response asks for more than a minute', 1, [], busy(503, 61)],
     ['not at all after 501', 1, [], { status: 501 }],
   ])('waits before it is retried under another name: %s', async (_what, code, sleeps, ...busy) => {
-    const { start, requests } = await pushToScript(
-      'dav',
-      dav(({ method }) => method === 'PUT' && busy.shift()),
-    );
+    const { start, requests } = await pushTo(({ method }) => method === 'PUT' && busy.shift());
     const { io, ended } = start('--no-sync --retries 2', 0);
     expect((await ended).exitCode).toBe(code);
     expect(io.sleeps).toEqual(sleeps);
@@ -129,8 +128,7 @@ it.each([
   ['refuses to list', { status: 403 }],
   ['has too many files to list', multistatus('<response/>'.repeat(100_000))],
 ])('push to a folder that WebDAV %s waits for other pushes, and succeeds', async (_what, list) => {
-  const script = dav(({ headers }) => headers.depth === '1' && list);
-  const { start } = await pushToScript('dav', script);
+  const { start } = await pushTo(({ headers }) => headers.depth === '1' && list);
   const { io, ended } = start('--no-sync', 0);
   expect((await ended).exitCode).toBe(0);
   expect(io.sleeps).toEqual([2_000]);
@@ -142,7 +140,7 @@ it.each([
 ])('push --on-conflict replace fails if a storage %s', async (_what, tag) => {
   const stored = '/bucket/web.ova';
   let files = new Map<string, string>();
-  const script = dav(
+  const { start } = await pushTo(
     ({ method, headers }, sizes) => {
       files = sizes;
       if (method === 'PUT') sizes.set(stored, `${headers['content-length']}`);
@@ -150,7 +148,6 @@ it.each([
     },
     () => tag,
   );
-  const { start } = await pushToScript('dav', script);
   const result = await start('--no-sync --on-conflict replace').ended;
   expect(result).toEqual(failed(1, /127.* did not rename \.imgctl-.* to web\.ova\nhint: /));
   expect([...files.keys()]).toEqual([stored]);
@@ -167,7 +164,7 @@ it.each([
 ])(
   'push --on-conflict %s says that another push moved its file over this one',
   async (action, text) => {
-    const { start } = await pushToScript('dav', dav(undefined, byPath));
+    const { start } = await pushTo(undefined, byPath);
     expect(await start(`--no-sync --on-conflict ${action}`).ended).toEqual(failed(1, text));
   },
 );
@@ -181,8 +178,8 @@ it.each([
   ['reads back what a server gave a new ETag when it moved it', 1, byPath],
 ])('push --on-conflict replace %s', async (_what, reads, tagOf) => {
   let body = Buffer.alloc(0);
-  const script = dav(({ method }) => method === 'GET' && { body }, tagOf);
-  const { file, start, requests } = await pushToScript('dav', script);
+  const storage = pushTo(({ method }) => method === 'GET' && { body }, tagOf);
+  const { file, start, requests } = await storage;
   body = readFileSync(file);
   expect((await start('--no-sync --on-conflict replace').ended).exitCode).toBe(0);
   expect(requests.filter(({ method }) => method === 'GET')).toHaveLength(reads);
@@ -199,12 +196,11 @@ describe('push to WebDAV that answers with a status within a multistatus', () =>
     ['507 for a MOVE', 'MOVE', within('507 Full'), 1, 'is full (507)'],
   ])('%s takes it for that of the file', async (_what, refused, response, code, text) => {
     let isMoved = false;
-    const script = dav(({ method, target }) => {
+    const { start } = await pushTo(({ method, target }) => {
       const isFile = method === 'PROPFIND' && target === '/bucket/web.ova' && !isMoved;
       isMoved ||= method === 'MOVE';
       return (refused === 'MOVE' ? method === 'MOVE' : isFile) && response;
     });
-    const { start } = await pushToScript('dav', script);
     const result = await start('--no-sync', 0).ended;
     expect(result).toMatchObject({ exitCode: code, stderr: expect.stringContaining(text) });
   });
@@ -213,10 +209,7 @@ describe('push to WebDAV that answers with a status within a multistatus', () =>
     [423, 1, /has locked \/bucket\/\.imgctl-.* \(423\)\nhint: wait until /],
     [409, 5, /^.*\nimgctl: folder http.*\/bucket does not exist\nhint: create it, /],
   ])('or with %i for the upload', async (status, code, text) => {
-    const { push } = await pushToScript(
-      'dav',
-      dav(({ method }) => method === 'PUT' && { status }),
-    );
+    const { push } = await pushTo(({ method }) => method === 'PUT' && { status });
     expect(await push()).toEqual(failed(code, text));
   });
 });
@@ -224,7 +217,7 @@ describe('push to WebDAV that answers with a status within a multistatus', () =>
 it('push to WebDAV waits for another that is about to move its file over this one', async () => {
   let part = '';
   let owner = '';
-  const script = dav(
+  const { start } = await pushTo(
     ({ method, target }) => {
       if (method === 'PUT') part = target;
       if (method === 'MOVE') owner = 'this';
@@ -234,7 +227,6 @@ it('push to WebDAV waits for another that is about to move its file over this on
     },
     (target) => (target === part ? 'this' : owner),
   );
-  const { start } = await pushToScript('dav', script);
   const { io, ended } = start('--no-sync', 0);
   expect(await ended).toEqual(failed(1, 'already has a different web.ova'));
   expect(io.sleeps).toEqual([2_000]);

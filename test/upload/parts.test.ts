@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   utimesSync,
@@ -67,39 +68,45 @@ describe.each(STORAGES)('homes that push one name to %s at once', (kind) => {
   });
 });
 
-it('a WebDAV upload that was interrupted starts again under another name, with or without a slash in the URL', async () => {
+/** A user whose first push to WebDAV loses its connection, after which the parts it left may be changed. */
+async function interruptedUser() {
   const user = await storageUser('dav', ['PUT /upload/*=drop:300000,first=1']);
-  const { imgctl, work, folder, stored, seen, settings } = user;
+  const { imgctl, env, work, folder } = user;
   const file = writeOva(work, 'web', SIZE);
-  // For servers that list no hidden files; named like the lock of the storage.
-  const partsFiles = () => {
-    const names = readdirSync(user.env.IMGCTL_CONFIG_DIR).filter((name) => name.endsWith('.parts'));
-    return names.map((name) => readFileSync(path.join(user.env.IMGCTL_CONFIG_DIR, name), 'utf8'));
-  };
   await imgctl(`push ${file} ${OPTIONS} --retries 0`);
-  expect(partsFiles()).toEqual([expect.stringMatching(/^\.imgctl-\S+\.part\n$/)]);
-  for (const name of stored()) {
-    const bytes = readFileSync(path.join(folder, name));
-    writeFileSync(path.join(folder, name), bytes.fill('x', 0, 1000));
-  }
+  /** The file of the names of parts, for servers that list no hidden files. */
+  const partsFile = () => {
+    const [name = 'none'] = readdirSync(env.IMGCTL_CONFIG_DIR).filter((each) =>
+      each.endsWith('.parts'),
+    );
+    return path.join(env.IMGCTL_CONFIG_DIR, name);
+  };
+  const changeParts = (change: (part: string) => void) => {
+    for (const name of user.stored()) change(path.join(folder, name));
+  };
+  const pushAgain = async () => expect((await imgctl(`push ${file} ${OPTIONS}`)).exitCode).toBe(0);
+  return { ...user, file, partsFile, changeParts, pushAgain };
+}
+
+it('a WebDAV upload that was interrupted starts again under another name, with or without a slash in the URL', async () => {
+  const user = await interruptedUser();
+  const { imgctl, file, folder, seen, settings, partsFile, changeParts, pushAgain } = user;
+  expect(readFileSync(partsFile(), 'utf8')).toMatch(/^\.imgctl-\S+\.part\n$/);
+  changeParts((part) => writeFileSync(part, readFileSync(part).fill('x', 0, 1000)));
   await imgctl(`config set upload-url ${settings['upload-url']}/`);
-  expect((await imgctl(`push ${file} ${OPTIONS}`)).exitCode).toBe(0);
-  expect(partsFiles()).toEqual([]);
+  await pushAgain();
+  expect(path.basename(partsFile())).toBe('none');
   expect(readFileSync(path.join(folder, 'web.ova')).equals(readFileSync(file))).toBe(true);
   expect(seen.storage.filter(({ headers }) => 'content-range' in headers)).toEqual([]);
 });
 
 it('push to WebDAV removes the part that it wrote while this machine had another name, if no list shows it', async () => {
-  const user = await storageUser('dav', ['PUT /upload/*=drop:300000,first=1']);
-  const { imgctl, env, work, folder, stored } = user;
-  const file = writeOva(work, 'web', SIZE);
-  await imgctl(`push ${file} ${OPTIONS} --retries 0`);
-  const [name = ''] = readdirSync(env.IMGCTL_CONFIG_DIR).filter((each) => each.endsWith('.parts'));
+  const { folder, stored, partsFile, changeParts, pushAgain } = await interruptedUser();
   const part = partName('web.ova', { ...systemOf(process), hostname: () => 'before' });
-  for (const each of stored()) rmSync(path.join(folder, each));
+  changeParts(rmSync);
   writeFileSync(path.join(folder, part), 'part');
-  writeFileSync(path.join(env.IMGCTL_CONFIG_DIR, name), `${part}\n`);
-  expect((await imgctl(`push ${file} ${OPTIONS}`)).exitCode).toBe(0);
+  writeFileSync(partsFile(), `${part}\n`);
+  await pushAgain();
   expect(stored()).toEqual(['web.ova']);
 });
 
@@ -107,18 +114,13 @@ unixOnly('pipes need Unix').each([
   ['follows no link', (file: string, other: string) => symlinkSync(other, file)],
   ['waits for no pipe', (file: string) => execFileSync('mkfifo', [file])],
 ])('push to WebDAV %s in place of its file of parts', async (_what, create) => {
-  const user = await storageUser('dav', ['PUT /upload/*=drop:300000,first=1']);
-  const { imgctl, env, work } = user;
-  const file = writeOva(work, 'web', SIZE);
-  await imgctl(`push ${file} ${OPTIONS} --retries 0`);
-  const names = readdirSync(env.IMGCTL_CONFIG_DIR).filter((name) => name.endsWith('.parts'));
-  const partsFile = path.join(env.IMGCTL_CONFIG_DIR, ...names);
-  const part = readFileSync(partsFile, 'utf8');
+  const { work, pushAgain, ...user } = await interruptedUser();
   const other = path.join(work, 'other');
-  writeFileSync(other, part);
-  rmSync(partsFile);
+  const partsFile = user.partsFile();
+  renameSync(partsFile, other);
+  const part = readFileSync(other, 'utf8');
   create(partsFile, other);
-  expect((await imgctl(`push ${file} ${OPTIONS}`)).exitCode).toBe(0);
+  await pushAgain();
   expect(readFileSync(other, 'utf8')).toBe(part);
 });
 

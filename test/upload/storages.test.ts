@@ -155,11 +155,11 @@ describe.each(['dav', 's3'] as const)('push to %s with a fault', (kind) => {
 });
 
 it.each([
-  ['dav', '/upload/', 503, 1, 'failed: GET /upload/web.ova (503'],
-  ['dav', '/upload/', 403, 4, 'does not permit GET /upload/web.ova (403'],
-  ['dav', '/upload/', 401, 4, 'refused the credentials (401'],
-] as const)('push to %s fails if GET %s* answers %i', async (kind, folder, status, code, text) => {
-  const { imgctl, work } = await storageUser(kind, [`GET ${folder}*=${status}`]);
+  [503, 1, 'failed: GET /upload/web.ova (503'],
+  [403, 4, 'does not permit GET /upload/web.ova (403'],
+  [401, 4, 'refused the credentials (401'],
+])('push to dav fails if GET /upload/* answers %i', async (status, code, text) => {
+  const { imgctl, work } = await storageUser('dav', [`GET /upload/*=${status}`]);
   const file = writeOva(work, 'web');
   expect((await imgctl(`push ${file} ${OPTIONS}`)).exitCode).toBe(0);
   const again = await imgctl(`push ${file} ${OPTIONS} --retries 0`);
@@ -230,16 +230,13 @@ describe.each(['dav', 's3'] as const)('push to %s', (kind) => {
 });
 
 it.each([
-  ['dav', { 'retry-after': '90' }, 'at \\d\\d:\\d\\d:\\d\\d \\(in 1 min 30 s\\)'],
-  ['s3', { 'retry-after': '90' }, 'at \\d\\d:\\d\\d:\\d\\d \\(in 1 min 30 s\\)'],
-  ['dav', {}, 'later\n'],
-] as const)(
-  'push to %s refused with 429 and %j says when to try again',
-  async (kind, headers, when) => {
-    const { start } = await pushToScript(kind, () => ({ status: 429, headers }));
-    const text = new RegExp(
-      `^imgctl: too many requests to 127.* \\(429\\)\nhint: try again ${when}`,
-    );
-    expect(await start('--no-sync', 0).ended).toEqual(failed(6, text));
-  },
-);
+  ['dav', { 'retry-after': '90' }, / at \d\d:\d\d:\d\d \(in 1 min 30 s\)\n$/],
+  ['s3', { 'retry-after': '90' }, / at \d\d:\d\d:\d\d \(in 1 min 30 s\)\n$/],
+  ['dav', {}, / later\n$/],
+] as const)('push to %s refused with 429 and %j says when to try again', async (...row) => {
+  const [kind, headers, when] = row;
+  const { start } = await pushToScript(kind, () => ({ status: 429, headers }));
+  const result = await start('--no-sync', 0).ended;
+  expect(result).toEqual(failed(6, when));
+  expect(result.stderr).toMatch(/^imgctl: too many requests to 127.* \(429\)\nhint: try again /);
+});
