@@ -98,22 +98,15 @@ describe('a refused token', () => {
     const { client } = await connect(script, { renewals: 1, authScheme: 'basic' });
     expect((await client.send(GET)).status).toBe(200);
   });
-
-  it('is not renewed if a token request is refused', async () => {
-    const { client, server, tokens } = await connect(() => REFUSED, { renewals: 9 });
-    await failure(client.requestToken('ann', 'secret'));
-    expect(tokens.refusals).toEqual([]);
-    const sent = server.requests.map(({ headers }) => headers.authorization);
-    expect(sent).toEqual([`Basic ${base64('ann:secret')}`]);
-  });
 });
 
 const NOW = Date.parse('2026-01-05T10:00:00Z');
 const RECORD = { token: 'abc.def', duration: 3_600, exp: 1, exp_date: 'x', type: 'ACCESS' };
 
 async function request(response: ScriptedResponse, options?: ScriptedClientOptions) {
-  const { client, server } = await connect({ 'POST /auth/request-token': response }, options);
-  return { requests: server.requests, issued: client.requestToken('ann', 'p:w') };
+  const script = { 'POST /auth/request-token': response };
+  const { client, server, tokens } = await connect(script, options);
+  return { requests: server.requests, tokens, issued: client.requestToken('ann', 'p:w') };
 }
 
 describe('a token request', () => {
@@ -160,9 +153,11 @@ describe('a token request', () => {
     [401, { message: 'Bad credentials.' }, 'wrong-credentials'],
     [401, '<html>', 'wrong-credentials'],
     [404, '<html>', 'not-found'],
-  ])('is sent once if it fails with %i %j', async (status, json, code) => {
-    const { requests, issued } = await request({ status, json });
+    [429, {}, 'rate-limited'],
+    [503, {}, 'server-error'],
+  ])('is sent once, and renews no token, if it fails with %i %j', async (status, json, code) => {
+    const { requests, issued, tokens } = await request({ status, json }, { renewals: 9 });
     expect((await failure(issued)).code).toBe(code);
-    expect(requests).toHaveLength(1);
+    expect([requests.length, tokens.refusals]).toEqual([1, []]);
   });
 });

@@ -164,13 +164,6 @@ describe.skipIf(NO_SCRIPT)(`on a terminal${NO_SCRIPT}`, () => {
     expect(readFileSync(path.join(env.HOME, 'log'), 'utf8')).toBe('imgctl: interrupted\n');
   });
 
-  it('Ctrl-\\ at the password prompt exits 131 and restores the echo', async () => {
-    const started = startCommand(unreachable(), 'eval "$IMGCTL login"');
-    await started.waitFor('stdout', 'Password for demo');
-    started.child.stdin?.write('s3cret\u001c');
-    expect(await screenOf(started)).toContain('code 131');
-  });
-
   it('a password file that is the terminal is refused', async () => {
     const env = { ...unreachable(), IMGCTL_PASSWORD_FILE: '/dev/tty' };
     const screen = await screenOf(startCommand(env, 'eval "$IMGCTL token"'));

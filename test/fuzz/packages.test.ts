@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { FORMAT_NAMES } from '../../src/output/formats.ts';
 import { anyText } from '../output/hostile.ts';
 import { fakeIo } from '../support/io.ts';
 import {
@@ -14,7 +15,7 @@ import {
   sampleMembers,
   withChecksum,
 } from '../support/package-writer.ts';
-import { FORMATS, parametersFor, runSoundly } from './verdict.ts';
+import { parametersFor, runSoundly } from './verdict.ts';
 
 const SAMPLE = sampleMembers('vm');
 
@@ -84,7 +85,7 @@ const run = fc.record({
   /** The members in order, and changes of the whole; null for a folder. */
   archive: fc.option(fc.record({ order, changes: fc.array(change, { maxLength: 1 }) })),
   command: fc.constantFrom('validate', 'validate', 'inspect'),
-  format: fc.oneof(fc.constant('json' as const), fc.constantFrom(...FORMATS)),
+  format: fc.oneof(fc.constant('json' as const), fc.constantFrom(...FORMAT_NAMES)),
   columns: fc.option(fc.constantFrom(20, 80, 200), { nil: undefined }),
 });
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { FORMAT_NAMES } from '../../src/output/formats.ts';
 import { basic, serve } from '../support/emulator.ts';
 import { fakeIo } from '../support/io.ts';
 import { scriptedServer } from '../support/scripted-server.ts';
@@ -17,7 +18,7 @@ import {
   type Response,
   soundResponse,
 } from './hostile-response.ts';
-import { CANARIES, FORMATS, parametersFor, runSoundly } from './verdict.ts';
+import { CANARIES, parametersFor, runSoundly } from './verdict.ts';
 
 /** The start of the clock in every run. */
 const NOW = Date.UTC(2026, 0, 5, 12);
@@ -45,7 +46,7 @@ const run = fc.record({
     fc.constantFrom(...SYNCS).map((flags) => `sync-status 1 ${flags}`),
     fc.constantFrom(...REQUESTS).map((request) => `api ${request}`),
   ),
-  format: fc.constantFrom(...FORMATS),
+  format: fc.constantFrom(...FORMAT_NAMES),
   retries: fc.nat(2),
   debug: fc.integer({ min: 0, max: 9 }).map((number) => number === 9),
   columns: fc.option(fc.constantFrom(20, 80, 200), { nil: undefined }),

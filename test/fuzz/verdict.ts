@@ -4,6 +4,7 @@ import type { Parameters } from 'fast-check';
 import { expect } from 'vitest';
 import { parse } from 'yaml';
 import { EXIT_CODES } from '../../src/errors.ts';
+import type { Format } from '../../src/output/formats.ts';
 import { type CliResult, type fakeIo, runCli } from '../support/io.ts';
 
 const { FUZZ_RUNS, FUZZ_SECONDS, FUZZ_SEED = '1', FUZZ_PATH } = process.env;
@@ -17,8 +18,6 @@ export function parametersFor(runs: number): Parameters<unknown> {
     ...(FUZZ_SECONDS === undefined ? {} : { interruptAfterTimeLimit: Number(FUZZ_SECONDS) * 1e3 }),
   };
 }
-
-export const FORMATS = ['table', 'json', 'ndjson', 'yaml', 'csv', 'tsv'] as const;
 
 /** Secrets that no output may show. */
 export const CANARIES = {
@@ -36,7 +35,7 @@ const NONSENSE = /unexpected error|UND_ERR|undefined|\bNaN\b|Infinity|\[object |
 
 interface Run {
   readonly argv: readonly string[];
-  readonly format: (typeof FORMATS)[number];
+  readonly format: Format;
   /** The width of the terminal, or undefined for a pipe. */
   readonly columns: number | undefined;
 }

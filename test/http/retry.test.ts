@@ -108,15 +108,6 @@ describe('a request', () => {
     expect(server.requests).toHaveLength(count);
   });
 
-  it.each([
-    [503, 'server-error'],
-    [429, 'rate-limited'],
-  ])('for a token is not retried after %i', async (status, code) => {
-    const { client, server } = await connect(() => ({ status }));
-    expect((await failure(client.requestToken('ann', 'secret'))).code).toBe(code);
-    expect(server.requests).toHaveLength(1);
-  });
-
   it('reports each response, error and retry', async () => {
     let time = 0;
     const now = () => (time += 7);

@@ -80,7 +80,7 @@ it.each([
     './/%2e%2e/a.txt',
     'leads to the parent folder; put the file beside the descriptor',
   ],
-  ['a very long name', `${'./'.repeat(7_000_000)}a.txt`, 'longer than 65536 characters'],
+  ['a very long name', `${'./'.repeat(700_000)}a.txt`, 'longer than 65536 characters'],
 ])('a reference to %s says soon why it is refused', async (_what, href, message) => {
   const descriptor = member('vm.ovf', envelope(`<References>${ref(href, '', 'f')}</References>`));
   const started = process.cpuUsage().user;

@@ -190,12 +190,17 @@ unixOnlySuite('sh is Unix')('a program', () => {
   it.each(['takes too long', 'goes on after its line', 'is interrupted'])(
     'that %s is killed with its children',
     async (how) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      onTestFinished(() => void vi.useRealTimers());
       const used = io();
       const file = path.join(temporaryDirectory(), 'child');
       const line = how.includes('line') ? 'echo secret; ' : '';
       const command = `${line}sleep 60 & echo $! > ${file}.new; mv ${file}.new ${file}; wait`;
-      const limits = line === '' ? { limit: 1_000 } : { limitAfterLine: 1_000 };
-      const ended = runChild(used, { command, stderr: 'inherit', ...limits }).catch(() => {});
+      const limits = { limit: line === '' ? 1_000 : 1e9, limitAfterLine: 1_000 };
+      let isOver = false;
+      const ended = runChild(used, { command, stderr: 'inherit', ...limits })
+        .catch(() => {})
+        .finally(() => (isOver = true));
       while (!existsSync(file)) await new Promise(setImmediate);
       const child = readFileSync(file, 'utf8').trim();
       // A dead process may still wait for its parent to notice.
@@ -203,6 +208,10 @@ unixOnlySuite('sh is Unix')('a program', () => {
         /^[^Z]/.test(`${spawnSync('ps', ['-o', 'stat=', '-p', child]).stdout}`);
       expect(isRunning()).toBe(true);
       if (how === 'is interrupted') used.interrupt();
+      while (!isOver) {
+        vi.advanceTimersByTime(1_000);
+        await new Promise(setImmediate);
+      }
       await ended;
       await expect.poll(isRunning, { timeout: 5_000 }).toBe(false);
     },
