@@ -140,14 +140,11 @@ describe('a token request', () => {
   });
 
   const TOKENS = [undefined, 7, '', 'a b', 'a\nb', 'grün', 'x'.repeat(8_193)];
-  it.each(TOKENS.map((token) => [`${token}`.slice(0, 10), token]))(
-    'rejects the token %j',
-    async (_text, token) => {
-      const { issued } = await request({ json: { ...RECORD, token } });
-      const message = expect.stringContaining('the body holds no access token');
-      expect(await failure(issued)).toMatchObject({ code: 'bad-answer', message });
-    },
-  );
+  it.each(TOKENS)('rejects the token %.10j', async (token) => {
+    const { issued } = await request({ json: { ...RECORD, token } });
+    const message = expect.stringContaining('the body holds no access token');
+    expect(await failure(issued)).toMatchObject({ code: 'bad-answer', message });
+  });
 
   it.each([
     [401, { message: 'Bad credentials.' }, 'wrong-credentials'],

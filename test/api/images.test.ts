@@ -40,16 +40,12 @@ it('a catalogue page may hold 200 elements and a byte order mark', async () => {
   expect(page).toMatchObject({ total: 1, pages: 1, perPage: 100, hasNext: false });
 });
 
+const IMAGE = { id: 7, name: 'a.ova' };
+
 it.each([
-  [
-    { data: { id: 7, name: 'a.ova' }, meta: {} },
-    { id: 7, name: 'a.ova' },
-  ],
-  [
-    { id: 7, name: 'a.ova' },
-    { id: 7, name: 'a.ova' },
-  ],
-  [{ data: { id: '7', name: 'a.ova' } }, { id: '7', name: 'a.ova' }],
+  [{ data: IMAGE, meta: {} }, IMAGE],
+  [IMAGE, IMAGE],
+  [{ data: { ...IMAGE, id: '7' } }, { ...IMAGE, id: '7' }],
   [{ data: { name: 'a.ova' } }, { name: 'a.ova' }],
   // Another image.
   [{ data: { id: 8, name: 'a.ova' } }, 'bad-answer'],

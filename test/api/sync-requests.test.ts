@@ -48,13 +48,11 @@ describe('a submitted sync', () => {
     expect(await submit({ status: 202, json })).toMatchObject({ id, response: json });
   });
 
-  it.each(['', 'accepted', '{"request":', '{"id": 41}'])(
-    'with the body %j takes its id from Location only if the body has none',
-    async (body) => {
-      const location = `/v2/request/image_sync/${body.includes('41') ? 9 : 41}`;
-      expect((await submit({ status: 202, headers: { location }, body })).id).toBe(41);
-    },
-  );
+  const BODIES = ['', 'accepted', '{"request":', '{"id": 41}'];
+  it.each(BODIES)('with the body %j has the id of Location if the body has none', async (body) => {
+    const location = `/v2/request/image_sync/${body.includes('41') ? 9 : 41}`;
+    expect((await submit({ status: 202, headers: { location }, body })).id).toBe(41);
+  });
 
   it('has an unknown outcome if its response cannot be decoded', async () => {
     const response = { status: 202, headers: { 'content-encoding': 'gzip' }, body: 'no gzip' };
@@ -105,31 +103,21 @@ describe('a sync request', () => {
   });
 
   it.each([
-    [
-      { added: 3, deleted: [] },
-      { added: 3, deleted: [] },
-    ],
-    [
-      { added: '3', deleted: null },
-      { added: null, deleted: null },
-    ],
-    [{ status: 'ERROR', message: { errors: 'one', warnings: null } }, { errors: ['one'] }],
-    [
-      { errors: ['one'], warnings: ['two', '', null] },
-      { errors: ['one'], warnings: ['two'] },
-    ],
-    [{ status: 'FAILED', message: 'disk is full' }, { errors: ['disk is full'] }],
-    [{ status: 'FAILED', message: 'full', errors: ['one'] }, { errors: ['one', 'full'] }],
-    [
-      { status: 'PROCESSED', message: 'all well' },
-      { errors: [], warnings: [] },
-    ],
-    [
-      { status: 'FAILED', message: ' ' },
-      { errors: [], warnings: [] },
-    ],
-  ])('reads from %j the fields %j', async (json, fields) => {
-    expect(await read(json)).toMatchObject(fields);
+    [{ added: 3, deleted: [] }, 3, []],
+    [{ added: '3', deleted: null }, null, null],
+  ])('reads from %j that it added %j and deleted %j', async (json, added, deleted) => {
+    expect(await read(json)).toMatchObject({ added, deleted });
+  });
+
+  it.each([
+    [{ status: 'ERROR', message: { errors: 'one', warnings: null } }, ['one'], []],
+    [{ errors: ['one'], warnings: ['two', '', null] }, ['one'], ['two']],
+    [{ status: 'FAILED', message: 'disk is full' }, ['disk is full'], []],
+    [{ status: 'FAILED', message: 'full', errors: ['one'] }, ['one', 'full'], []],
+    [{ status: 'PROCESSED', message: 'all well' }, [], []],
+    [{ status: 'FAILED', message: ' ' }, [], []],
+  ])('reads from %j the errors %j and the warnings %j', async (json, errors, warnings) => {
+    expect(await read(json)).toMatchObject({ errors, warnings });
   });
 
   it.each([

@@ -119,17 +119,13 @@ describe('a catalogue listing', () => {
   const GROWS_LATER = changing(testImages(8, 2), testImages(9));
   const SHRINKS_LATER = changing(testImages(8), testImages(7, 2));
   const LIMITED = { limit: 4 };
+  const STREAMED = { streams: true };
+  const noIds = (count: number) => Array(count).fill(undefined);
 
   it.each<[string, Handler, unknown[], number[], Partial<CatalogueQuery>?]>([
     ['requests an empty list once', claiming(0), [], [1]],
-    ['yields all images without an id', withoutIds, Array(4).fill(undefined), [1, 2]],
-    [
-      'streams no image without an id twice',
-      twiceWithoutIds,
-      Array(3).fill(undefined),
-      [1, 2, 1, 2],
-      { streams: true },
-    ],
+    ['yields all images without an id', withoutIds, noIds(4), [1, 2]],
+    ['streams no image without an id twice', twiceWithoutIds, noIds(3), [1, 2, 1, 2], STREAMED],
     ['drops images that pages repeat', overlapping, upTo(4), upTo(3)],
     ['reads on after an empty page', withEmptyPage, [1, 2, 5, 6], upTo(3)],
     ['stops at an empty page', claiming(4, { next_url: '?page=9' }), upTo(4), upTo(3)],
@@ -141,7 +137,7 @@ describe('a catalogue listing', () => {
     ['reads the end that grew', changing(testImages(5), testImages(7)), upTo(7), upTo(4)],
     ['starts again if the front grew', GROWN_AT_FRONT, upTo(5), [1, 2, 3, 1, 2, 3]],
     ['starts again if the list shrank', SHRINKING, upTo(6, 2), [1, 2, 1, 2, 3]],
-    ['streams no image twice', SHRINKING, upTo(6), [1, 2, 1, 2, 3], { streams: true }],
+    ['streams no image twice', SHRINKING, upTo(6), [1, 2, 1, 2, 3], STREAMED],
     ['reads on to its limit', GROWS_LATER, upTo(5, 2), upTo(3), LIMITED],
     ['starts again to its limit', SHRINKS_LATER, upTo(5, 2), [1, 2, 1, 2], LIMITED],
   ])('%s', async (_, handler, ids, pages, query) => {
@@ -250,32 +246,27 @@ describe('a catalogue listing from a service whose like minds case', () => {
 });
 
 describe('a catalogue listing from a service that ignores the query', () => {
-  /** Serves images 1 to 8 in the order of their ids, and echoes what these pages echo. */
-  const ignoring =
-    (echoes: (page: number) => boolean): Handler =>
+  /** Serves images 1 to 8 in the order of their ids; these pages echo the query. */
+  const echoing =
+    (...numbers: number[]): Handler =>
     (request) => {
       const page = cataloguePage(request.url, testImages(8));
       const { filter: _filter, sort: _sort, ...meta } = page.meta;
-      return { json: echoes(pageOf(request)) ? page : { ...page, meta } };
+      return { json: numbers.includes(pageOf(request)) ? page : { ...page, meta } };
     };
+  const SILENT = echoing();
+  const ECHOING = echoing(1, 2, 3, 4);
   const ODD = { filters: ['id,in,1,3,5,7'] };
   const DOWN = { sorts: ['id,desc'] };
 
   it.each<[string, Partial<QueryInput>, Handler, number[], number[], Partial<CatalogueQuery>?]>([
-    ['filters', ODD, ignoring(() => false), [1, 3, 5, 7], upTo(4)],
-    ['filters, though it echoes the filter', ODD, ignoring(() => true), [1, 3, 5, 7], upTo(4)],
-    ['reads on to the limit', ODD, ignoring(() => true), [1, 3, 5], upTo(3), { limit: 3 }],
-    ['sorts', DOWN, ignoring(() => false), upTo(8).reverse(), upTo(4)],
-    ['sorts before it limits', DOWN, ignoring(() => false), [8, 7, 6], upTo(4), { limit: 3 }],
-    [
-      'sorts if page 1 echoes no sort',
-      DOWN,
-      ignoring((page) => page > 1),
-      [8, 7],
-      upTo(4),
-      { limit: 2 },
-    ],
-    ['believes a sort that page 1 echoes', DOWN, ignoring((page) => page === 1), upTo(8), upTo(4)],
+    ['filters', ODD, SILENT, [1, 3, 5, 7], upTo(4)],
+    ['filters, though it echoes the filter', ODD, ECHOING, [1, 3, 5, 7], upTo(4)],
+    ['reads on to the limit', ODD, ECHOING, [1, 3, 5], upTo(3), { limit: 3 }],
+    ['sorts', DOWN, SILENT, upTo(8).reverse(), upTo(4)],
+    ['sorts before it limits', DOWN, SILENT, [8, 7, 6], upTo(4), { limit: 3 }],
+    ['sorts if page 1 echoes no sort', DOWN, echoing(2, 3, 4), [8, 7], upTo(4), { limit: 2 }],
+    ['believes a sort that page 1 echoes', DOWN, echoing(1), upTo(8), upTo(4)],
   ])('%s, in one pass', async (_, input, handler, ids, pages, query) => {
     const result = await list(handler, { plan: planOf(input), streams: true, ...query });
     expect([result.error, result.ids, result.pages]).toEqual([undefined, ids, pages]);
@@ -284,9 +275,9 @@ describe('a catalogue listing from a service that ignores the query', () => {
   it.each<[string, Partial<QueryInput>, Handler, number | undefined, limit?: number]>([
     ['counted all', {}, catalogueOf(testImages(8)), 8],
     ['counted less than it sent', {}, claiming(8, { total: 1 }), undefined],
-    ['may count what it did not filter', ODD, ignoring(() => true), undefined],
+    ['may count what it did not filter', ODD, ECHOING, undefined],
     ['may count without the word', { words: ['image'] }, catalogueOf(testImages(8)), undefined],
-    ['was read to its end', ODD, ignoring(() => true), 4, 4],
+    ['was read to its end', ODD, ECHOING, 4, 4],
   ])('knows the total only from one that %s', async (what, input, handler, total, limit = 2) => {
     const { batches } = await list(handler, { plan: planOf(input), limit });
     expect([what, batches.at(-1)?.total]).toEqual([what, total]);
@@ -294,11 +285,7 @@ describe('a catalogue listing from a service that ignores the query', () => {
 
   it('says for --debug how many images it left out', async () => {
     const lines: string[] = [];
-    await list(
-      ignoring(() => true),
-      { plan: planOf(ODD) },
-      { trace: (line) => lines.push(line) },
-    );
+    await list(ECHOING, { plan: planOf(ODD) }, { trace: (line) => lines.push(line) });
     expect(lines).toEqual(['4 of the images that the service sent do not match']);
   });
 });
@@ -361,15 +348,12 @@ it.each([
   [0, 12],
   [1, 12],
   [3, 16],
-])(
-  'a list that announces %i pages and never ends, ends after %i requests',
-  async (pages, requests) => {
-    const client = endless({ pages });
-    const error = await failure(count(client, true));
-    expect(error.message).toBe('the list is incomplete: its pages do not end');
-    expect(client.requests).toBe(requests);
-  },
-);
+])('an endless list that announces %i pages ends after %i requests', async (pages, requests) => {
+  const client = endless({ pages });
+  const error = await failure(count(client, true));
+  expect(error.message).toBe('the list is incomplete: its pages do not end');
+  expect(client.requests).toBe(requests);
+});
 
 it('a list that is held in memory has at most 256 MiB', async () => {
   const page = { bytes: 4 * 2 ** 20, pages: 65, total: 65, hasNext: false };

@@ -92,18 +92,16 @@ describe.skipIf(COMMAND.length === 1)('the compile cache (only with Node)', () =
     expect(treeOf(world)).toEqual(before);
   });
 
-  it.skipIf(!('enableCompileCache' in module))(
-    'is used, and never emptied (only from Node 22 on)',
-    async () => {
-      const env = freshHome();
-      const folder = path.join(env.HOME, '.cache/imgctl/compiled');
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
-      const old = path.join(folder, 'main-12345678.cjs.4711');
-      writeFileSync(old, 'old');
-      utimesSync(old, 0, 0);
-      expect(await runProgram(['--help'], { env })).toMatchObject({ stderr: '', exitCode: 0 });
-      expect(readdirSync(folder, { recursive: true }).length).toBeGreaterThan(3);
-      expect(readFileSync(old, 'utf8')).toBe('old');
-    },
-  );
+  const fromNode22 = it.skipIf(!('enableCompileCache' in module));
+  fromNode22('is used, and never emptied (only from Node 22 on)', async () => {
+    const env = freshHome();
+    const folder = path.join(env.HOME, '.cache/imgctl/compiled');
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const old = path.join(folder, 'main-12345678.cjs.4711');
+    writeFileSync(old, 'old');
+    utimesSync(old, 0, 0);
+    expect(await runProgram(['--help'], { env })).toMatchObject({ stderr: '', exitCode: 0 });
+    expect(readdirSync(folder, { recursive: true }).length).toBeGreaterThan(3);
+    expect(readFileSync(old, 'utf8')).toBe('old');
+  });
 });

@@ -48,24 +48,18 @@ describe('the package', () => {
     expect(scripts.filter((name) => /^((pre|post)?install|prepare)$/.test(name))).toEqual([]);
   });
 
-  it.skipIf(process.platform === 'win32')(
-    'installs offline without others (only on Unix)',
-    async () => {
-      const prefix = path.join(folder, 'prefix');
-      const options = ['--global', '--offline', '--ignore-scripts', '--prefix', prefix];
-      await execute(folder, 'npm', 'install', ...options, path.join(folder, packed.filename));
-      expect(readdirSync(path.join(prefix, 'lib/node_modules'))).toEqual(['imgctl']);
-      expect(readdirSync(path.join(prefix, 'lib/node_modules/imgctl'))).not.toContain(
-        'node_modules',
-      );
-      expect(readFileSync(path.join(prefix, 'share/man/man1/imgctl.1'), 'utf8')).toContain(
-        'IMGCTL',
-      );
-      const program = path.join(prefix, 'bin/imgctl');
-      expect(await execute(folder, program, '--version')).toBe(`${packed.version}\n`);
-      expect(await execute(folder, program, 'images', 'list', '--help')).toContain('Usage: imgctl');
-    },
-  );
+  const onUnix = it.skipIf(process.platform === 'win32');
+  onUnix('installs offline without others (only on Unix)', async () => {
+    const prefix = path.join(folder, 'prefix');
+    const options = ['--global', '--offline', '--ignore-scripts', '--prefix', prefix];
+    await execute(folder, 'npm', 'install', ...options, path.join(folder, packed.filename));
+    expect(readdirSync(path.join(prefix, 'lib/node_modules'))).toEqual(['imgctl']);
+    expect(readdirSync(path.join(prefix, 'lib/node_modules/imgctl'))).not.toContain('node_modules');
+    expect(readFileSync(path.join(prefix, 'share/man/man1/imgctl.1'), 'utf8')).toContain('IMGCTL');
+    const program = path.join(prefix, 'bin/imgctl');
+    expect(await execute(folder, program, '--version')).toBe(`${packed.version}\n`);
+    expect(await execute(folder, program, 'images', 'list', '--help')).toContain('Usage: imgctl');
+  });
 
   // Each build writes the file.
   it('names the licence of every bundled package', () => {

@@ -109,8 +109,9 @@ unixOnly('links need no rights')('the storage follows no link, in no method', as
   expect(readFileSync(outside, 'utf8')).toBe('secret');
 });
 
-it.each([{}, basic('demo', 'wrong')])(
-  'an upload with the credentials %j gets 401 before its body ends',
+const REFUSED = [{}, basic('demo', 'wrong')];
+it.each(REFUSED)(
+  'an upload with the credentials %j gets 401 before its end',
   async (credentials) => {
     const { put, stored } = await startStorage();
     const { sent, status } = put({ ...credentials, 'Content-Length': 10 ** 12 }, 'the start');

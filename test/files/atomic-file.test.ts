@@ -57,15 +57,12 @@ describe('readJsonFile', () => {
   });
 });
 
-unixOnly('named pipes are Unix')(
-  'readTextFile ends a wait for a pipe at an interrupt',
-  async () => {
-    const io = fakeIo();
-    const reading = readTextFile(silentPipe(), 'the pipe', io);
-    io.interrupt();
-    await expect(reading).rejects.toMatchObject({ code: 'interrupted' });
-  },
-);
+unixOnly('pipes are Unix')('readTextFile ends a wait for a pipe at an interrupt', async () => {
+  const io = fakeIo();
+  const reading = readTextFile(silentPipe(), 'the pipe', io);
+  io.interrupt();
+  await expect(reading).rejects.toMatchObject({ code: 'interrupted' });
+});
 
 describe('readTextFile', () => {
   const read = async (bytes: Uint8Array) => {
@@ -87,31 +84,27 @@ describe('readTextFile', () => {
     expect(await read(Buffer.from('\ufeffJ\u00f6rg'))).toBe('J\u00f6rg');
   });
 
-  it.skipIf(!fs.existsSync('/dev/zero'))(
-    'refuses more than 256 MiB, whatever the size says',
-    async () => {
-      const message = 'cannot read the snapshot: it is larger than 256 MiB';
-      const reading = readTextFile('/dev/zero', 'the snapshot', fakeIo());
-      await expect(reading).rejects.toMatchObject({ code: 'config', message });
-    },
-  );
+  unixOnly('needs /dev/zero')('refuses more than 256 MiB, whatever the size says', async () => {
+    const message = 'cannot read the snapshot: it is larger than 256 MiB';
+    const reading = readTextFile('/dev/zero', 'the snapshot', fakeIo());
+    await expect(reading).rejects.toMatchObject({ code: 'config', message });
+  });
 });
 
-unixOnly('modes are Unix')(
-  'replaceFile gives a file mode 600 before it has its name, and new folders 700',
-  async () => {
-    const directory = path.join(temporaryDirectory(), 'new');
-    const file = path.join(directory, 'token.json');
-    let staged: string[] = [];
-    const assertHeld = () => {
-      staged = fs.readdirSync(directory).map((name) => modeOf(path.join(directory, name)));
-    };
-    await replaceFile(file, 'text', { assertHeld });
-    expect([staged, modeOf(file), modeOf(directory)]).toEqual([['600'], '600', '700']);
-  },
-);
+const withModes = unixOnly('modes are Unix');
 
-unixOnly('modes are Unix')('readJsonFile tightens a file that others could read', () => {
+withModes('replaceFile gives a file mode 600 before its name, and new folders 700', async () => {
+  const directory = path.join(temporaryDirectory(), 'new');
+  const file = path.join(directory, 'token.json');
+  let staged: string[] = [];
+  const assertHeld = () => {
+    staged = fs.readdirSync(directory).map((name) => modeOf(path.join(directory, name)));
+  };
+  await replaceFile(file, 'text', { assertHeld });
+  expect([staged, modeOf(file), modeOf(directory)]).toEqual([['600'], '600', '700']);
+});
+
+withModes('readJsonFile tightens a file that others could read', () => {
   const file = fileWith('{}');
   fs.chmodSync(file, 0o644);
   readJsonFile(file);

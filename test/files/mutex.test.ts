@@ -32,24 +32,23 @@ async function contend(file: string): Promise<number> {
 }
 
 describe('the lock', () => {
+  const BOTH = [withMutex, withMutexIfPossible];
+
   it('has one holder at a time and leaves nothing behind', async () => {
     const file = freshFile();
     expect([await contend(file), neighbours(file)]).toEqual([1, []]);
   });
 
-  it.each([withMutex, withMutexIfPossible])(
-    'is released if the action fails, which runs once: %o',
-    async (lock) => {
-      const file = freshFile();
-      let runs = 0;
-      const failing = lock(file, PATIENCE, fakeIo(), async () => {
-        runs += 1;
-        throw new Error('of the action');
-      });
-      await expect(failing).rejects.toThrow('of the action');
-      expect([runs, fs.existsSync(`${file}.lock`)]).toEqual([1, false]);
-    },
-  );
+  it.each(BOTH)('is released if the action fails, which runs once: %o', async (lock) => {
+    const file = freshFile();
+    let runs = 0;
+    const failing = lock(file, PATIENCE, fakeIo(), async () => {
+      runs += 1;
+      throw new Error('of the action');
+    });
+    await expect(failing).rejects.toThrow('of the action');
+    expect([runs, fs.existsSync(`${file}.lock`)]).toEqual([1, false]);
+  });
 
   it.each([
     ['a minute ago', 60, []],
@@ -65,35 +64,33 @@ describe('the lock', () => {
     expect([await contend(file), neighbours(file)]).toEqual([1, []]);
   });
 
-  it.each([-10_000, 10_000])(
-    'of a living holder stays its own if clocks differ by %i ms',
-    async (skew) => {
-      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-      onTestFinished(() => void vi.useRealTimers());
-      const file = freshFile();
-      const events: string[] = [];
-      let release = () => {};
-      const first = withMutex(file, PATIENCE, fakeIo({ time: 0 }), async (assertHeld) => {
-        events.push('first begins');
-        await new Promise<void>((resolve) => {
-          release = resolve;
-        });
-        assertHeld();
-        events.push('first ends');
+  const SKEWS = [-10_000, 10_000];
+  it.each(SKEWS)('of a living holder stays its own if clocks differ by %i ms', async (skew) => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const file = freshFile();
+    const events: string[] = [];
+    let release = () => {};
+    const first = withMutex(file, PATIENCE, fakeIo({ time: 0 }), async (assertHeld) => {
+      events.push('first begins');
+      await new Promise<void>((resolve) => {
+        release = resolve;
       });
-      await expect.poll(() => events).toEqual(['first begins']);
-      const io = fakeIo({ time: skew });
-      const sleep: Io['sleep'] = (milliseconds, signal) => {
-        vi.advanceTimersByTime(milliseconds);
-        // Twice as long as a lock without renewal lives.
-        if (io.sleeps.length === 100) release();
-        return io.sleep(milliseconds, signal);
-      };
-      await withMutex(file, PATIENCE, { ...io, sleep }, async () => events.push('second begins'));
-      await first;
-      expect(events).toEqual(['first begins', 'first ends', 'second begins']);
-    },
-  );
+      assertHeld();
+      events.push('first ends');
+    });
+    await expect.poll(() => events).toEqual(['first begins']);
+    const io = fakeIo({ time: skew });
+    const sleep: Io['sleep'] = (milliseconds, signal) => {
+      vi.advanceTimersByTime(milliseconds);
+      // Twice as long as a lock without renewal lives.
+      if (io.sleeps.length === 100) release();
+      return io.sleep(milliseconds, signal);
+    };
+    await withMutex(file, PATIENCE, { ...io, sleep }, async () => events.push('second begins'));
+    await first;
+    expect(events).toEqual(['first begins', 'first ends', 'second begins']);
+  });
 
   it('of a holder that was stopped is taken over, and the holder notices', async () => {
     const file = freshFile();
@@ -197,17 +194,14 @@ describe('the lock', () => {
     expect(fs.existsSync(`${file}.lock`)).toBe(true);
   });
 
-  it.each([withMutex, withMutexIfPossible])(
-    'is not waited for after an interrupt: %o',
-    async (lock) => {
-      const file = freshFile();
-      fs.mkdirSync(`${file}.lock`);
-      const io = fakeIo();
-      io.interrupt();
-      const interrupted = { code: 'interrupted' };
-      await expect(lock(file, PATIENCE, io, async () => 1)).rejects.toMatchObject(interrupted);
-    },
-  );
+  it.each(BOTH)('is not waited for after an interrupt: %o', async (lock) => {
+    const file = freshFile();
+    fs.mkdirSync(`${file}.lock`);
+    const io = fakeIo();
+    io.interrupt();
+    const interrupted = { code: 'interrupted' };
+    await expect(lock(file, PATIENCE, io, async () => 1)).rejects.toMatchObject(interrupted);
+  });
 
   it('is not waited for if none can be made, and is optional for withLockIfPossible', async () => {
     const file = path.join(temporaryDirectory(), 'file');

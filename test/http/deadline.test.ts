@@ -62,11 +62,7 @@ describe('the timeout names the step', () => {
   it.each<[string, () => Promise<[service: string, proxy?: string]>, RegExp]>([
     ['TLS', async () => [overTls(await silent())], /negotiating TLS with 127/],
     ['CONNECT', async () => [SERVICE, (await tunnelTo('')).baseUrl], CONNECTING],
-    [
-      'TLS to the proxy',
-      async () => [FORWARDED, overTls(await silent())],
-      /TLS with the proxy 127/,
-    ],
+    ['TLS to a proxy', async () => [FORWARDED, overTls(await silent())], /TLS with the proxy 127/],
     ['TLS in a tunnel', async () => [SERVICE, await tunnel()], /TLS with images.example.com:443$/],
   ])('if %s is stuck', async (_, start, step) => {
     const { code, message } = await timedOut(...(await start()));

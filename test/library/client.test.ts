@@ -134,28 +134,27 @@ describe('library token', () => {
 describe('library options', () => {
   const HTTPS = { baseUrl: 'https://a.example' };
 
-  it.each<[string, ClientOptions, string]>([
+  // As a program without types may pass them; a value may be secret.
+  const MISSPELLED = JSON.parse('{"timeOut": 5}');
+  const TOKENS = JSON.parse('{"token": ["T1"]}');
+  it.each<[string, ClientOptions, string | RegExp]>([
     ['an empty token', { ...HTTPS, token: '' }, 'either a token or'],
     ['an invalid base URL', { baseUrl: 'images', ...TOKEN }, 'not an http or https URL'],
     ['plain http to another host', { baseUrl: 'http://a.example', ...TOKEN }, 'plain http'],
     ['a ca without a certificate', { ...HTTPS, ...TOKEN, ca: 'junk' }, 'no valid PEM certificate'],
     [
-      'a timeout that no timer can wait for',
+      'a timeout beyond all timers',
       { ...HTTPS, ...TOKEN, timeout: 1e12 },
-      'timeout must be a whole number from 1 to 2147483647 (got 1000000000000)',
+      'from 1 to 2147483647 (got 1000000000000)',
     ],
     ['a timeout of 0', { ...HTTPS, ...TOKEN, timeout: 0 }, 'timeout must be a whole number'],
     ['retries without end', { ...HTTPS, ...TOKEN, retries: Infinity }, 'retries must be a whole'],
     [
       'a misspelled option',
-      { ...HTTPS, ...TOKEN, ...JSON.parse('{"timeOut": 5}') },
-      "unknown option 'timeOut' in the options of the client",
+      { ...HTTPS, ...TOKEN, ...MISSPELLED },
+      "unknown option 'timeOut' in the options",
     ],
-    [
-      'an option of another type, whose value may be secret',
-      { ...HTTPS, ...JSON.parse('{"token": ["T1"]}') },
-      'token must be a string',
-    ],
+    ['an option of another type', { ...HTTPS, ...TOKENS }, /^token must be a string$/],
   ])('make createClient throw for %s', (_, options, message) => {
     expect(() => createClient(options)).toThrow(ImgctlError);
     expect(() => createClient(options)).toThrow(message);

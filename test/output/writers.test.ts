@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FORMAT_NAMES, type Format } from '../../src/output/formats.ts';
+import type { Terminal } from '../../src/output/terminal.ts';
 import {
   createListWriter,
   type Row,
@@ -84,24 +85,22 @@ describe('createListWriter', () => {
     }
   });
 
-  const everywhere = FORMAT_NAMES.map((format) => [format, PIPE] as const);
-  it.each([...everywhere, ['table', terminalOf(80)] as const])(
-    'ends a long list as %s if the sink refuses more',
-    async (format, terminal) => {
-      const rows = Array.from({ length: 10_000 }, (_, id) => ({ id, name: `ubuntu-${id}.ova` }));
-      let chunks = 0;
-      let isInterrupted = false;
-      const write = async () => {
-        if (isInterrupted) throw new Error('interrupted');
-        chunks += 1;
-        if (chunks === 1) setImmediate(() => setImmediate(() => (isInterrupted = true)));
-      };
-      const sink = { isTTY: terminal !== PIPE, columns: terminal.width, write };
-      const listing = list(format, { sink, terminal: () => terminal, rows });
-      await expect(listing).rejects.toThrow('interrupted');
-      expect(chunks).toBeLessThan(4);
-    },
-  );
+  const PLACES = FORMAT_NAMES.map((format): [Format, Terminal] => [format, PIPE]);
+  PLACES.push(['table', terminalOf(80)]);
+  it.each(PLACES)('ends a long list as %s if the sink refuses more', async (format, terminal) => {
+    const rows = Array.from({ length: 10_000 }, (_, id) => ({ id, name: `ubuntu-${id}.ova` }));
+    let chunks = 0;
+    let isInterrupted = false;
+    const write = async () => {
+      if (isInterrupted) throw new Error('interrupted');
+      chunks += 1;
+      if (chunks === 1) setImmediate(() => setImmediate(() => (isInterrupted = true)));
+    };
+    const sink = { isTTY: terminal !== PIPE, columns: terminal.width, write };
+    const listing = list(format, { sink, terminal: () => terminal, rows });
+    await expect(listing).rejects.toThrow('interrupted');
+    expect(chunks).toBeLessThan(4);
+  });
 });
 
 /** Writes one row of cells without a header. */

@@ -136,7 +136,8 @@ describe('the hardware of a system', () => {
     expect([systems[0]?.hardware, findings]).toEqual([{ ...UNKNOWN, ...hardware }, []]);
   });
 
-  it.each(['-1', '0.5', 'two', '0x10', '1e3', '+2', '9'.repeat(20)])(
+  const INVALID = ['-1', '0.5', 'two', '0x10', '1e3', '+2', '9'.repeat(20)];
+  it.each(INVALID)(
     'is unknown, and the package invalid, with the quantity %s',
     async (quantity) => {
       // Together with a valid one, it would be a wrong sum.

@@ -69,17 +69,11 @@ it.each<Row>([
   expect(codes(await readFolder(members))).toEqual(expected);
 });
 
+const TO_PARENT = 'leads to the parent folder; put the file beside the descriptor';
+
 it.each([
-  [
-    'the parent folder',
-    '../a.txt',
-    'leads to the parent folder; put the file beside the descriptor',
-  ],
-  [
-    'the parent folder, with escapes',
-    './/%2e%2e/a.txt',
-    'leads to the parent folder; put the file beside the descriptor',
-  ],
+  ['the parent folder', '../a.txt', TO_PARENT],
+  ['the parent folder, with escapes', './/%2e%2e/a.txt', TO_PARENT],
   ['a very long name', `${'./'.repeat(700_000)}a.txt`, 'longer than 65536 characters'],
 ])('a reference to %s says soon why it is refused', async (_what, href, message) => {
   const descriptor = member('vm.ovf', envelope(`<References>${ref(href, '', 'f')}</References>`));

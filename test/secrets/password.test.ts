@@ -88,11 +88,7 @@ describe('the unattended password', () => {
   });
 
   unixOnly('named pipes are Unix').each([
-    [
-      'that nobody writes to',
-      'sleep 60 # ',
-      /^cannot read the file \S+ \(\S+\): no line within 30 s$/,
-    ],
+    ['without a writer', 'sleep 60 # ', /^cannot read the file \S+ \(\S+\): no line within 30 s$/],
     ['whose line never ends', 'exec sleep 60 > ', /: no line within 30 s$/],
     ['that is closed without a line', 'true > ', /gave an empty line$/],
   ])('is an error if the file is a pipe %s', async (_what, command, message) => {
@@ -187,35 +183,32 @@ unixOnlySuite('sh is Unix')('a program', () => {
     expect(result.stdout).not.toMatch(/imgctl_|s3cret/i);
   });
 
-  it.each(['takes too long', 'goes on after its line', 'is interrupted'])(
-    'that %s is killed with its children',
-    async (how) => {
-      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-      onTestFinished(() => void vi.useRealTimers());
-      const used = io();
-      const file = path.join(temporaryDirectory(), 'child');
-      const line = how.includes('line') ? 'echo secret; ' : '';
-      const command = `${line}sleep 60 & echo $! > ${file}.new; mv ${file}.new ${file}; wait`;
-      const limits = { limit: line === '' ? 1_000 : 1e9, limitAfterLine: 1_000 };
-      let isOver = false;
-      const ended = runChild(used, { command, stderr: 'inherit', ...limits })
-        .catch(() => {})
-        .finally(() => (isOver = true));
-      while (!existsSync(file)) await new Promise(setImmediate);
-      const child = readFileSync(file, 'utf8').trim();
-      // A dead process may still wait for its parent to notice.
-      const isRunning = () =>
-        /^[^Z]/.test(`${spawnSync('ps', ['-o', 'stat=', '-p', child]).stdout}`);
-      expect(isRunning()).toBe(true);
-      if (how === 'is interrupted') used.interrupt();
-      while (!isOver) {
-        vi.advanceTimersByTime(1_000);
-        await new Promise(setImmediate);
-      }
-      await ended;
-      await expect.poll(isRunning, { timeout: 5_000 }).toBe(false);
-    },
-  );
+  const ENDS = ['takes too long', 'goes on after its line', 'is interrupted'];
+  it.each(ENDS)('that %s is killed with its children', async (how) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const used = io();
+    const file = path.join(temporaryDirectory(), 'child');
+    const line = how.includes('line') ? 'echo secret; ' : '';
+    const command = `${line}sleep 60 & echo $! > ${file}.new; mv ${file}.new ${file}; wait`;
+    const limits = { limit: line === '' ? 1_000 : 1e9, limitAfterLine: 1_000 };
+    let isOver = false;
+    const ended = runChild(used, { command, stderr: 'inherit', ...limits })
+      .catch(() => {})
+      .finally(() => (isOver = true));
+    while (!existsSync(file)) await new Promise(setImmediate);
+    const child = readFileSync(file, 'utf8').trim();
+    // A dead process may still wait for its parent to notice.
+    const isRunning = () => /^[^Z]/.test(`${spawnSync('ps', ['-o', 'stat=', '-p', child]).stdout}`);
+    expect(isRunning()).toBe(true);
+    if (how === 'is interrupted') used.interrupt();
+    while (!isOver) {
+      vi.advanceTimersByTime(1_000);
+      await new Promise(setImmediate);
+    }
+    await ended;
+    await expect.poll(isRunning, { timeout: 5_000 }).toBe(false);
+  });
 
   it('that takes too long or does not start is reported', async () => {
     const slow = await runChild(io(), { command: 'exec sleep 60', stderr: 'pipe', limit: 50 });

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Sink } from '../../src/io.ts';
 import { ask } from '../../src/secrets/prompt.ts';
-import { type FakeIo, fakeIo, fakeTerminal } from '../support/io.ts';
+import { type FakeInput, type FakeIo, fakeIo, fakeTerminal } from '../support/io.ts';
 
 const prompt = (what: string, label: string, hidden: boolean) => ({
   ...{ what, label, hidden },
@@ -80,15 +80,10 @@ describe('a prompt', () => {
     expect(terminal.rawModes.slice(-2)).toEqual([true, false]);
   });
 
-  type Terminal = ReturnType<typeof fakeTerminal>;
-  it.each([
-    ['at the end of the terminal', 'usage', (terminal: Terminal) => void terminal.end()],
-    [
-      'if the terminal is gone',
-      'usage',
-      (terminal: Terminal) => void terminal.destroy(new Error()),
-    ],
-    ['at an interrupt', 'terminated', (_: Terminal, io: FakeIo) => io.interrupt('terminated')],
+  it.each<[string, string, (terminal: FakeInput, io: FakeIo) => unknown]>([
+    ['at the end of the terminal', 'usage', (terminal) => terminal.end()],
+    ['if the terminal is gone', 'usage', (terminal) => terminal.destroy(new Error())],
+    ['at an interrupt', 'terminated', (_, io) => io.interrupt('terminated')],
   ])('ends %s', async (_when, code, end) => {
     for (const isShown of [true, false]) {
       const terminal = fakeTerminal();

@@ -4,12 +4,11 @@ import { expect, it } from 'vitest';
 import type { ClientEvent } from '../../src/api/auth.ts';
 import { describeEvent } from '../../src/session/trace.ts';
 
-const url = new URL('https://images.example.com/v2/image?page=2');
-const method = 'GET';
+const SENT = { method: 'GET', url: new URL('https://images.example.com/v2/image?page=2') };
 
 function received(headers: Record<string, string>, decoded = 4): ClientEvent {
   const body = Buffer.alloc(decoded);
-  const response = { method, url, status: 200, headers, body, wireBytes: 4, receivedAt: 0 };
+  const response = { ...SENT, status: 200, headers, body, wireBytes: 4, receivedAt: 0 };
   return { kind: 'response', response, milliseconds: 12 };
 }
 
@@ -25,15 +24,11 @@ it.each<[string, ClientEvent, string]>([
   ['an empty limit', received({ [LEFT]: '', [LIMIT]: '5' }), '200 in 12 ms, 4 B'],
   [
     'no response',
-    { kind: 'error', method, url, milliseconds: 7, error: new Error('closed') },
+    { ...SENT, kind: 'error', milliseconds: 7, error: new Error('closed') },
     'no response after 7 ms: closed',
   ],
-  [
-    'a retry',
-    { kind: 'retry', method, url, count: 1, wait: 250, asked: 0 },
-    'retry 1 after 250 ms',
-  ],
-  ['a renewal', { kind: 'renewal', method, url }, '401, sent again with a renewed token'],
+  ['a retry', { ...SENT, kind: 'retry', count: 1, wait: 250, asked: 0 }, 'retry 1 after 250 ms'],
+  ['a renewal', { ...SENT, kind: 'renewal' }, '401, sent again with a renewed token'],
 ])('describeEvent formats %s', (_, event, line) => {
   expect(describeEvent(event)).toBe(`GET https://images.example.com/v2/image?page=2: ${line}`);
 });

@@ -6,10 +6,7 @@ import { missing, reasonOf, skipped } from '../support/requirements.ts';
 it.each([
   ['a store (skipped: redis-server is not installed) > is used', 'redis-server is not installed'],
   ['push (to a folder) > is done (only on Linux)', 'only on Linux'],
-  [
-    `push${skipped(missing('no-such-a', 'no-such-b'))}`,
-    'no-such-a and no-such-b are not installed',
-  ],
+  [`push${skipped(missing('no-a', 'no-b'))}`, 'no-a and no-b are not installed'],
 ])('the reason in %j is %j', (title, reason) => {
   expect(reasonOf(title)).toBe(reason);
 });

@@ -153,28 +153,19 @@ it.each([
   expect([...files.keys()]).toEqual([stored]);
 });
 
+const weakForParts = (target: string) => `${/part$/.test(target) ? 'W/' : ''}"1"`;
 const byPath = (target: string) => `"${target}"`;
 
 it.each([
-  [
-    'replace',
-    'the upload of web.ova failed: another file replaced it\nhint: run the command again',
-  ],
+  ['replace', 'web.ova failed: another file replaced it\nhint: run the command again'],
   ['fail', 'already has a different web.ova'],
-])(
-  'push --on-conflict %s says that another push moved its file over this one',
-  async (action, text) => {
-    const { start } = await pushTo(undefined, byPath);
-    expect(await start(`--no-sync --on-conflict ${action}`).ended).toEqual(failed(1, text));
-  },
-);
+])('push --on-conflict %s says that another push replaced its file', async (action, text) => {
+  const { start } = await pushTo(undefined, byPath);
+  expect(await start(`--no-sync --on-conflict ${action}`).ended).toEqual(failed(1, text));
+});
 
 it.each([
-  [
-    'takes an ETag that is no longer weak for the same',
-    0,
-    (target: string) => `${/part$/.test(target) ? 'W/' : ''}"1"`,
-  ],
+  ['takes an ETag that is no longer weak for the same', 0, weakForParts],
   ['reads back what a server gave a new ETag when it moved it', 1, byPath],
 ])('push --on-conflict replace %s', async (_what, reads, tagOf) => {
   let body = Buffer.alloc(0);

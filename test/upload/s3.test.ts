@@ -218,22 +218,20 @@ describe('push to an S3 storage', () => {
     ['x-amz-checksum-algorithm', 501, 'NotImplemented', 'hint: use a storage that supports CRC-32'],
     ['If-None-Match', 501, 'NotImplemented', 'supports CRC-32 checksums and If-None-Match; '],
     ['If-None-Match', 400, 'InvalidArgument', '(400: InvalidArgument: '],
-  ])(
-    'that does not support %s (%i %s) says so, and keeps nothing',
-    async (header, status, code, text) => {
-      const { push, requests } = await pushTo({}, ({ headers }, response) =>
-        header.toLowerCase() in headers
-          ? { status, body: `<Error><Code>${code}</Code><Message>${header}.</Message></Error>` }
-          : response,
-      );
-      const result = await push();
-      expect(result).toEqual(failed(1, new RegExp(` refused POST .*${header}`)));
-      expect(result.stderr).toContain(text);
-      const ids = (method: string) =>
-        requests.filter((each) => each.method === method && each.url.searchParams.has('uploadId'));
-      expect(ids('DELETE')).toHaveLength(Math.min(ids('PUT').length, 1));
-    },
-  );
+  ])('that does not support %s (%i %s) says so, and keeps nothing', async (...row) => {
+    const [header, status, code, text] = row;
+    const { push, requests } = await pushTo({}, ({ headers }, response) =>
+      header.toLowerCase() in headers
+        ? { status, body: `<Error><Code>${code}</Code><Message>${header}.</Message></Error>` }
+        : response,
+    );
+    const result = await push();
+    expect(result).toEqual(failed(1, new RegExp(` refused POST .*${header}`)));
+    expect(result.stderr).toContain(text);
+    const ids = (method: string) =>
+      requests.filter((each) => each.method === method && each.url.searchParams.has('uploadId'));
+    expect(ids('DELETE')).toHaveLength(Math.min(ids('PUT').length, 1));
+  });
 
   it('that knows no CRC-32 gets none', async () => {
     const { push, requests } = await pushTo();

@@ -98,6 +98,9 @@ describe.each(['dav', 's3'] as const)('push to %s', (kind) => {
 
 type Row = [fault: string, exitCode: number, text?: string, options?: string];
 
+const LOST =
+  'closed the connection without a complete response\nhint: try again later, or ask the administrators of the server';
+
 const PUT_ROWS: readonly Row[] = [
   ['401', 4, 'refused the credentials (401'],
   ['403', 4, 'does not permit PUT'],
@@ -108,11 +111,7 @@ const PUT_ROWS: readonly Row[] = [
   ['500,first=1', 0],
   ['late:401', 4, 'refused the credentials (401'],
   ['302', 1, 'redirected to http://elsewhere.invalid/ (302)'],
-  [
-    'drop:300000',
-    3,
-    'closed the connection without a complete response\nhint: try again later, or ask the administrators of the server',
-  ],
+  ['drop:300000', 3, LOST],
   ['drop:300000,first=1', 0],
   ['stall', 3, 'no progress within 0.4 s', '--timeout 400ms'],
 ];
