@@ -20,6 +20,12 @@ const response = (status: number, json: unknown, headers: Record<string, string>
   return { method: 'GET', url, status, headers, body, wireBytes, receivedAt: NOW };
 };
 
+/** A response whose bytes are not UTF-8. */
+const inLatin1 = (status: number, text: string) => ({
+  ...response(status, ''),
+  body: Buffer.from(text, 'latin1'),
+});
+
 describe('the error of a status', () => {
   it.each([
     ['Invalid username and password combination.', 'wrong-credentials'],
@@ -81,11 +87,8 @@ describe('the error of a status', () => {
   });
 
   it('is shown with a message that is not UTF-8', () => {
-    const latin1 = {
-      ...response(400, ''),
-      body: Buffer.from('{"message": "caf\u00e9."}', 'latin1'),
-    };
-    expect(statusError(latin1).message).toBe(`${AT}: 400, caf\ufffd`);
+    const { message } = statusError(inLatin1(400, '{"message": "caf\u00e9."}'));
+    expect(message).toBe(`${AT}: 400, caf\ufffd`);
   });
 
   it('shows at most one line of an unknown body', () => {
@@ -150,8 +153,7 @@ describe('the JSON of a successful response', () => {
   });
 
   it('must be UTF-8', () => {
-    const latin1 = { ...response(200, ''), body: Buffer.from('{"name": "caf\u00e9"}', 'latin1') };
-    const { code, message } = thrownBy(() => readJson(latin1));
+    const { code, message } = thrownBy(() => readJson(inLatin1(200, '{"name": "caf\u00e9"}')));
     const problem = 'returned 200 with bytes that are not UTF-8';
     expect([code, message]).toEqual(['bad-answer', `${AT} ${problem}`]);
   });
@@ -184,8 +186,7 @@ describe('the next page', () => {
 
   it('is found in a body that is not UTF-8', () => {
     const json = JSON.stringify({ ...linkTo('?page=2'), data: [{ name: 'caf\u00e9' }] });
-    const page = { ...response(200, ''), body: Buffer.from(json, 'latin1') };
-    expect(nextPage(page, new Set())?.search).toBe('?page=2');
+    expect(nextPage(inLatin1(200, json), new Set())?.search).toBe('?page=2');
   });
 
   const NOTHING = ['no JSON', null, [], {}, { meta: null }, { meta: { pages: null } }];

@@ -1,8 +1,7 @@
 // Failures of commands, and how to cause them.
 
-import { parseFault } from '../../src/emulator/faults.ts';
-import type { EmulatorSettings, User } from '../../src/emulator/settings.ts';
-import { serve, type TestEmulator } from '../support/emulator.ts';
+import type { User } from '../../src/emulator/settings.ts';
+import { type ServeOptions, serve, type TestEmulator } from '../support/emulator.ts';
 import { runCli } from '../support/io.ts';
 import { unusedPort } from '../support/sockets.ts';
 import { account, type Environment, freshHome } from '../support/users.ts';
@@ -26,12 +25,12 @@ const locally =
 
 /** A command at an emulator with these options. */
 const running =
-  (line: string, options: Partial<EmulatorSettings> = {}): Prepare =>
+  (line: string, options: ServeOptions = {}): Prepare =>
   async (user) =>
     at(user, (await serve({ users: [user], ...options })).baseUrl, line);
 
 const listWith = (fault: string, more = '') =>
-  running(LIST + more, { faults: [parseFault(`GET /v2/image=${fault}`)] });
+  running(LIST + more, { faults: [`GET /v2/image=${fault}`] });
 
 /** A listing of a user who logged in before a change of the service. */
 const afterLogin =

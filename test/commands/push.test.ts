@@ -17,7 +17,6 @@ import {
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { parseFault } from '../../src/emulator/faults.ts';
 import { flipByte } from '../support/files.ts';
 import {
   type FakeIoOptions,
@@ -157,7 +156,7 @@ describe('push', () => {
     ['whose response was lost', 'PATCH /v2/user/image/vm=drop,first=1', 3],
     ['that the service refused', 'PATCH /v2/user/image/vm=503,first=1', 1],
   ])('says how to check a sync %s, and submits one in the next run', async (_, fault, code) => {
-    const { push, left } = await createUser({ faults: [parseFault(fault)] });
+    const { push, left } = await createUser({ faults: [fault] });
     const text = /: the sync may have been submitted: .*\nhint: check before you submit another: /;
     expect(await push()).toEqual(failed(code, text));
     const { stdout, stderr } = await push(`${FAST} -o csv`);

@@ -3,7 +3,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { parseFault } from '../../src/emulator/faults.ts';
 import { catalogueOf, testImages } from '../support/catalogue-page.ts';
 import { serve } from '../support/emulator.ts';
 import { modeOf } from '../support/files.ts';
@@ -60,8 +59,7 @@ withNodeOptions(
 withNodeOptions(
   'twenty processes whose clocks are 10 s apart send one token request, and lose no lock and no setting (only with Node)',
   async () => {
-    const methods: string[] = [];
-    const { baseUrl } = await serve({ onRequest: ({ method }) => methods.push(method) });
+    const { baseUrl, requests } = await serve();
     const { IMGCTL_PASSWORD, ...user } = account(baseUrl);
     // The others look at the lock of the token meanwhile.
     const env = { ...user, IMGCTL_PASSWORD_COMMAND: `sleep 0.5; echo ${IMGCTL_PASSWORD}` };
@@ -81,7 +79,7 @@ withNodeOptions(
     const config = path.join(user.HOME, '.config/imgctl/config.json');
     const { profiles } = JSON.parse(readFileSync(config, 'utf8'));
     expect([Object.keys(profiles).sort(), modeOf(config)]).toEqual([names, '600']);
-    expect(methods.filter((method) => method === 'POST')).toHaveLength(1);
+    expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   },
 );
 
@@ -89,7 +87,7 @@ it.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const)('login releases its lock at %s', async (signal, exitCode) => {
-  const { baseUrl } = await serve({ faults: [parseFault('POST /auth/request-token=stall')] });
+  const { baseUrl } = await serve({ faults: ['POST /auth/request-token=stall'] });
   const env = account(baseUrl);
   const entries = () => readdirSync(env.HOME, { recursive: true, encoding: 'utf8' });
   const locks = () => entries().filter((name) => name.endsWith('.lock'));

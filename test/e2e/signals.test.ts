@@ -5,7 +5,6 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseFault } from '../../src/emulator/faults.ts';
 import { serve, serveWithClock } from '../support/emulator.ts';
 import { failed, temporaryDirectory } from '../support/io.ts';
 import { COMMAND, runProgram, startEmulatorProgram, startProgram } from '../support/program.ts';
@@ -23,13 +22,10 @@ const CHECK = /the sync may have been submitted: \w+\nhint: .*imgctl my-images/;
 
 /** Runs a command until the service gets this request, which it never answers; the signal ends it. */
 async function endStalled(line: string, request: string, signal: NodeJS.Signals) {
-  const requests: string[] = [];
-  const { baseUrl } = await serve({
-    faults: [parseFault(`${request}=stall`)],
-    onRequest: ({ method }) => requests.push(method),
-  });
+  const { baseUrl, requests } = await serve({ faults: [`${request}=stall`] });
   const { child, ended } = startProgram(line.split(' '), { env: account(baseUrl) });
-  await expect.poll(() => requests, { timeout: 30_000 }).toContain(request.split(' ')[0]);
+  const methods = () => requests.map(({ method }) => method);
+  await expect.poll(methods, { timeout: 30_000 }).toContain(request.split(' ')[0]);
   child.kill(signal);
   return ended;
 }

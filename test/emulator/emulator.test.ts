@@ -104,7 +104,7 @@ it.each([
 
 describe('a fault', () => {
   const responseWith = async (kind: string) => {
-    const { baseUrl } = await serve({ faults: [parseFault(`GET /v2=${kind}`)] });
+    const { baseUrl } = await serve({ faults: [`GET /v2=${kind}`] });
     return fetch(`${baseUrl}/v2`, { redirect: 'manual' });
   };
 

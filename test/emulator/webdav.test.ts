@@ -4,7 +4,6 @@ import fs, { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:
 import { request } from 'node:http';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { parseFault } from '../../src/emulator/faults.ts';
 import { basic, serve } from '../support/emulator.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
@@ -15,7 +14,7 @@ async function startStorage(...faults: readonly string[]) {
   const folder = path.join(uploads, 'demo');
   fs.mkdirSync(folder);
   writeFileSync(path.join(folder, 'a.ova'), 'content');
-  const service = await serve({ uploads, faults: faults.map(parseFault) });
+  const service = await serve({ uploads, faults });
   const send = async (method: string, name = '', headers = {}, body?: string) => {
     const response = await fetch(`${service.baseUrl}/upload/${name}`, {
       method,

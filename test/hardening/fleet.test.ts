@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseFault } from '../../src/emulator/faults.ts';
 import { serve } from '../support/emulator.ts';
 import { type CliResult, temporaryDirectory } from '../support/io.ts';
 import { type RunningProgram, startProgram } from '../support/program.ts';
@@ -37,7 +36,7 @@ async function startFleet(isMoment: Moment = () => false, faults: readonly strin
   const service = await serve({
     images: IMAGES,
     tokenLimit: ALLOWED,
-    faults: faults.map(parseFault),
+    faults,
     onRequest: ({ method }) => {
       counts[method === 'POST' ? 'tokenRequests' : 'lists'] += 1;
       if (isMoment(counts)) reach();

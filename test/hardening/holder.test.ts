@@ -3,7 +3,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { parseFault } from '../../src/emulator/faults.ts';
 import { serve } from '../support/emulator.ts';
 import { runProgram, startProgram, withClockAhead } from '../support/program.ts';
 import { account } from '../support/users.ts';
@@ -28,7 +27,7 @@ it.each([
     });
     const emulator = await serve({
       // Only the second token request, that of the lock holder, gets no response.
-      faults: isKilled ? [parseFault('POST /auth/request-token=stall,every=2')] : [],
+      faults: isKilled ? ['POST /auth/request-token=stall,every=2'] : [],
       latency: isKilled ? 0 : 500,
       onRequest: ({ method }) => {
         if (method !== 'POST') return;

@@ -1,7 +1,6 @@
 // Tests the library's client against the emulator and scripted servers.
 
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { EmulatorSettings } from '../../src/emulator/settings.ts';
 import {
   type ClientOptions,
   createClient,
@@ -12,8 +11,8 @@ import {
 } from '../../src/library/index.ts';
 import { testImages } from '../support/catalogue-page.ts';
 import { selfSigned } from '../support/certificate.ts';
-import { serve } from '../support/emulator.ts';
-import { scriptedServer } from '../support/scripted-server.ts';
+import { type ServeOptions, serve } from '../support/emulator.ts';
+import { requestsTo, scriptedServer } from '../support/scripted-server.ts';
 
 const DEMO = { username: 'demo', password: 'demo' };
 const TOKEN = { token: 'T1' };
@@ -26,14 +25,11 @@ function client(options: ClientOptions): ImageClient {
   return created;
 }
 
-async function emulator(options: Partial<EmulatorSettings> = {}) {
-  const requests: string[] = [];
-  const { baseUrl, expireTokens } = await serve({
-    ...options,
-    onRequest: ({ method, target }) => requests.push(`${method} ${target}`),
-  });
-  const count = (start: string) => requests.filter((request) => request.startsWith(start)).length;
-  return { baseUrl, expireTokens, count };
+async function emulator(options: ServeOptions = {}) {
+  const service = await serve(options);
+  const count = (start: string) =>
+    requestsTo(service).filter((each) => each.startsWith(start)).length;
+  return { ...service, count };
 }
 
 async function list(from: ImageClient, query?: ImageQuery): Promise<Image[]> {

@@ -2,27 +2,22 @@
 
 import { onTestFinished } from 'vitest';
 import { Settings } from '../../src/config/settings.ts';
-import type { EmulatorSettings } from '../../src/emulator/settings.ts';
 import type { Io } from '../../src/io.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
-import { serve } from '../support/emulator.ts';
+import { type ServeOptions, serve } from '../support/emulator.ts';
 import { type FakeIoOptions, fakeIo, temporaryDirectory } from '../support/io.ts';
+import { requestsTo } from '../support/scripted-server.ts';
 
 type SessionOptions = [env?: FakeIoOptions['env'], io?: Io, stored?: Record<string, string>];
 
-/** A service, a directory for its users, and sessions in it. `requests` has `GET /v2` and so on. */
-export async function startService(options: Partial<EmulatorSettings> = {}) {
-  const requests: string[] = [];
+/** A service, a directory for its users, and sessions in it. */
+export async function startService(options: ServeOptions = {}) {
   const directory = temporaryDirectory();
-  const emulator = await serve({
-    images: 1,
-    onRequest: ({ method, target }) => requests.push(`${method} ${target}`),
-    ...options,
-  });
+  const emulator = await serve({ images: 1, ...options });
   return {
     emulator,
-    requests,
-    tokenRequests: () => requests.filter((request) => request.startsWith('POST')).length,
+    requests: () => requestsTo(emulator),
+    tokenRequests: () => emulator.requests.filter(({ method }) => method === 'POST').length,
     open: (...args: SessionOptions) => sessionWith(emulator.baseUrl, directory, ...args),
   };
 }

@@ -3,7 +3,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseFault } from '../../src/emulator/faults.ts';
 import type { Io } from '../../src/io.ts';
 import { fixedToken } from '../../src/session/tokens.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
@@ -25,7 +24,7 @@ describe('a command that needs a token', () => {
     await (await open({}, unattended)).client.serviceRoot();
     await (await open({}, io)).client.serviceRoot();
     const first = ['POST /auth/request-token', 'GET /v2', 'GET /v2', 'GET /v2'];
-    expect(requests).toEqual([...first, 'POST /auth/request-token', 'GET /v2']);
+    expect(requests()).toEqual([...first, 'POST /auth/request-token', 'GET /v2']);
   });
 
   it.each([
@@ -53,9 +52,9 @@ describe('a command that needs a token', () => {
     await Promise.all(all.map(({ client }) => client.serviceRoot()));
     expect(tokenRequests()).toBe(2);
     emulator.expireTokens();
-    const before = requests.length;
+    const before = requests().length;
     await sessions[0]?.client.serviceRoot();
-    expect(requests.slice(before)).toEqual(['GET /v2', 'POST /auth/request-token', 'GET /v2']);
+    expect(requests().slice(before)).toEqual(['GET /v2', 'POST /auth/request-token', 'GET /v2']);
   });
 
   it('finishes a renewal before it closes, and stores the token', async () => {
@@ -77,7 +76,7 @@ describe('a command that needs a token', () => {
     await expect(client.serviceRoot()).rejects.toMatchObject(refusal);
     await expect(tokens?.login('demo')).rejects.toMatchObject(refusal);
     expect(await tokens?.renew('refused', true)).toBeUndefined();
-    expect([existsSync(asked), requests]).toEqual([false, []]);
+    expect([existsSync(asked), requests()]).toEqual([false, []]);
   });
 
   it.each([
@@ -89,7 +88,7 @@ describe('a command that needs a token', () => {
     const message = `not logged in to ${emulator.baseUrl}${who}`;
     const refusal = { code: 'not-logged-in', message, hint: 'run: imgctl login' };
     await expect(client.serviceRoot()).rejects.toMatchObject(refusal);
-    expect(requests).toEqual([]);
+    expect(requests()).toEqual([]);
   });
 
   it('keeps the token in memory without a directory, and uses one renewed meanwhile', async () => {
@@ -118,7 +117,7 @@ it('a token request gets a hint to the source of its password, if the service re
     const refusal = { code: 'wrong-credentials', status: 401, hint };
     await expect(request()).rejects.toMatchObject(refusal);
   }
-  const faults = [parseFault('POST /auth/request-token=500')];
+  const faults = ['POST /auth/request-token=500'];
   const broken = await (await startService({ faults })).open();
   const failed = { code: 'server-error', hint: expect.stringContaining('try again') };
   await expect(broken.tokens?.login('demo', 'look there')).rejects.toMatchObject(failed);
@@ -133,7 +132,7 @@ describe('IMGCTL_TOKEN', () => {
       code: 'token-refused',
       hint: expect.stringContaining('IMGCTL_TOKEN'),
     });
-    expect(requests).toEqual(['GET /v2']);
+    expect(requests()).toEqual(['GET /v2']);
     expect(session.cache.read()).toBeUndefined();
     expect(await fixedToken('unknown', 'IMGCTL_TOKEN', '').current()).toBe('unknown');
   });
@@ -168,8 +167,8 @@ describe('the token request limit', () => {
   });
 
   it('counts a request without a response, but none that was never sent', async () => {
-    const fault = parseFault('POST /auth/request-token=drop,every=2');
-    const { emulator, open } = await startService({ faults: [fault] });
+    const faults = ['POST /auth/request-token=drop,every=2'];
+    const { emulator, open } = await startService({ faults });
     const session = await open();
     const left = () => session.cache.readLimit(Date.now())?.remaining;
     await logIn(session, 1);

@@ -3,7 +3,8 @@
 import { onTestFinished } from 'vitest';
 import { defaultSettings } from '../../src/commands/emulator.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/emulator.ts';
-import type { EmulatorSettings } from '../../src/emulator/settings.ts';
+import { parseFault } from '../../src/emulator/faults.ts';
+import type { EmulatorSettings, RequestRecord } from '../../src/emulator/settings.ts';
 
 type Credentials = { Authorization: string };
 
@@ -14,7 +15,14 @@ interface ServiceResponse<Body> {
   readonly body: Body;
 }
 
+/** Settings, with faults as `imgctl emulator --fault` takes them. */
+export type ServeOptions = Partial<Omit<EmulatorSettings, 'faults'>> & {
+  readonly faults?: readonly string[];
+};
+
 export interface TestEmulator extends Emulator {
+  /** Every request so far. */
+  readonly requests: readonly RequestRecord[];
   /** Sends a request without credentials of its own; redirects are not followed. */
   send<Body = unknown>(
     method: string,
@@ -33,10 +41,15 @@ export interface TestEmulator extends Emulator {
 export const END = Date.UTC(2025, 6, 31);
 
 /** Starts a service on a free port for the running test. */
-export async function serve(options: Partial<EmulatorSettings> = {}): Promise<TestEmulator> {
+export async function serve({ faults = [], ...options }: ServeOptions = {}): Promise<TestEmulator> {
+  const requests: RequestRecord[] = [];
   const emulator = await startEmulator({
-    ...{ ...defaultSettings(), port: 0, until: END },
+    ...{ ...defaultSettings(), port: 0, until: END, faults: faults.map(parseFault) },
     ...{ now: Date.now, log: () => {}, ...options },
+    onRequest: (record) => {
+      requests.push(record);
+      options.onRequest?.(record);
+    },
   });
   onTestFinished(() => emulator.close());
   const send: TestEmulator['send'] = async (method, path, headers = {}) => {
@@ -52,14 +65,14 @@ export async function serve(options: Partial<EmulatorSettings> = {}): Promise<Te
     const { body } = await requestToken(name, name);
     return { Authorization: `Bearer ${body.token}` };
   };
-  return { ...emulator, send, requestToken, login };
+  return { ...emulator, requests, send, requestToken, login };
 }
 
 /** Where the clock of `serveWithClock` starts: 2025-01-15 Wed 07:00:00 EST. */
 export const CLOCK_START = Date.UTC(2025, 0, 15, 12);
 
 /** Starts a service for the running test whose clock stands still until `advance` moves it. */
-export async function serveWithClock(options: Partial<EmulatorSettings> = {}) {
+export async function serveWithClock(options: ServeOptions = {}) {
   let now = CLOCK_START;
   const service = await serve({ now: () => now, ...options });
   const advance = (milliseconds: number) => {

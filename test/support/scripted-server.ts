@@ -56,8 +56,10 @@ export function errorResponse(status: number, message: string): ScriptedResponse
 }
 
 /** Every request so far, as `GET /v2/image?page=1`. */
-export function requestsTo({ requests }: Pick<ScriptedServer, 'requests'>): string[] {
-  return requests.map(({ method, target }) => `${method} ${target}`);
+export function requestsTo(server: {
+  readonly requests: readonly Pick<ScriptedRequest, 'method' | 'target'>[];
+}): string[] {
+  return server.requests.map(({ method, target }) => `${method} ${target}`);
 }
 
 /** Starts the server on a free port; the caller closes it. `tls` is a key and a certificate (PEM). */

@@ -5,9 +5,8 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { parseFault } from '../../src/emulator/faults.ts';
-import type { EmulatorSettings, RequestRecord } from '../../src/emulator/settings.ts';
-import { serve } from './emulator.ts';
+import type { RequestRecord } from '../../src/emulator/settings.ts';
+import { type ServeOptions, serve } from './emulator.ts';
 import { fakeIo, runCli, temporaryDirectory } from './io.ts';
 import { manifestOf, packTar, sampleMembers, type TarMember } from './package-writer.ts';
 import { ACCESS_KEY, serveS3 } from './s3-server.ts';
@@ -49,7 +48,7 @@ export function writeOvf(folder: string, name: string, size?: number, seed?: str
 }
 
 /** A user whose storage is the folder that the service reads; `stored` lists all of its files. */
-export async function folderUser(options: Partial<EmulatorSettings> = {}) {
+export async function folderUser(options: ServeOptions = {}) {
   const uploads = temporaryDirectory();
   const folder = path.join(uploads, 'demo');
   mkdirSync(folder);
@@ -103,7 +102,7 @@ export async function storageUser(
       ? await serveS3({ ...common, folder, secret, faults })
       : await serve({
           ...{ ...common, host, uploads, images: 0, users: users(secret) },
-          faults: faults.map(parseFault),
+          faults,
         });
   const settings = {
     dav: { 'upload-url': `dav+${storage.baseUrl}/upload`, 'upload-username': 'demo' },

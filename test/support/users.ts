@@ -2,8 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { EmulatorSettings } from '../../src/emulator/settings.ts';
-import { serve } from './emulator.ts';
+import { type ServeOptions, serve } from './emulator.ts';
 import { type CliResult, type FakeIoOptions, runCli, temporaryDirectory } from './io.ts';
 import { type Handler, requestsTo, type Script, scriptedServer } from './scripted-server.ts';
 
@@ -77,7 +76,7 @@ export function localUser(config?: unknown, changes: Environment = {}) {
 }
 
 /** The user demo of an emulator, with a folder for the settings and without the password. */
-export async function emulatorUser(options: Partial<EmulatorSettings> = {}) {
+export async function emulatorUser(options: ServeOptions = {}) {
   const requests: string[] = [];
   const credentials: string[] = [];
   const emulator = await serve({

@@ -18,13 +18,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { systemOf } from '../../src/io.ts';
 import { loadProofs } from '../../src/upload/proofs.ts';
+import { isSettled } from '../../src/upload/read-back.ts';
 import { proofOf } from '../../src/upload/upload-file.ts';
 import { flipByte } from '../support/files.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
 import { onLinux } from '../support/requirements.ts';
-import { type ScriptedResponse, scriptedServer } from '../support/scripted-server.ts';
 import { STORAGES, uploadUser, writeOva, writeOvf } from '../support/uploads.ts';
-import { configDirectory } from '../support/users.ts';
 
 const SIZE = 2 ** 20;
 /** More than headers, descriptor, manifest, small disk and settings. */
@@ -252,28 +251,8 @@ it.each([
   ['a time one second old', '"a"', 'Mon, 23 Nov 2026 12:00:09 GMT', DATE, false],
   ['a time in the future', '"a"', 'Mon, 23 Nov 2026 12:00:11 GMT', DATE, false],
   ['an unknown Date', '"a"', 'Mon, 23 Nov 2026 12:00:08 GMT', 'unknown', false],
-])('push to WebDAV that names %s', async (_what, etag, modified, date, isRemembered) => {
-  const file = writeOva(temporaryDirectory(), 'web');
-  const bytes = readFileSync(file);
-  const multistatus = (content: string): ScriptedResponse => ({
-    status: 207,
-    headers: { date },
-    body: `<multistatus><response>${content}</response></multistatus>`,
-  });
-  const times = `<getetag>${etag}</getetag><getlastmodified>${modified}</getlastmodified>`;
-  const server = await scriptedServer(({ method, target }) => {
-    if (method === 'GET') return { status: 206, body: bytes };
-    if (target === '/up/') return multistatus('<collection/>');
-    return multistatus(`<getcontentlength>${bytes.length}</getcontentlength>${times}`);
-  });
-  const env = { IMGCTL_CONFIG_DIR: configDirectory({ 'upload-url': `dav+${server.baseUrl}/up` }) };
-  const argv = ['push', file, '--no-sync', '--retries', '0'];
-  for (let run = 0; run < 2; run += 1) {
-    const { stderr } = await runCli(argv, { env, time: Date.now() + 10_000 });
-    expect(stderr).toContain('web.ova: already there');
-  }
-  const reads = server.requests.filter(({ method }) => method === 'GET');
-  expect(reads).toHaveLength(isRemembered ? 1 : 2);
+])('a stored file of %s is a proof: %j, %j, %j: %s', (_what, etag, modified, date, isProof) => {
+  expect(isSettled(etag, modified, date)).toBe(isProof);
 });
 
 describe('the file of proofs', () => {
