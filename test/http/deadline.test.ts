@@ -83,7 +83,8 @@ describe('the timeout names the step', () => {
     ['sends its body byte by byte', { raw: dripping }, 'reading'],
   ])('if the service %s, and then the outcome of PATCH is unknown', async (_, response, step) => {
     const { baseUrl, requests } = await scriptedServer(() => response);
-    const errors = [await timedOut(baseUrl, undefined, GET), await timedOut(baseUrl)];
+    const sent = [GET, PATCH].map((request) => timedOut(baseUrl, undefined, request));
+    const errors = await Promise.all(sent);
     expect(errors.map(({ code }) => code)).toEqual(['timeout', 'outcome-unknown']);
     const end = `within 0.25 s, still ${step} the response`;
     for (const { message } of errors) expect(message).toContain(end);

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { type TableOptions, writeTable } from '../../src/output/table.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
 import { displayWidth } from '../../src/output/width.ts';
-import { PIPE, terminalOf, textOf } from '../support/memory-sink.ts';
+import { MemorySink, PIPE, terminalOf } from '../support/memory-sink.ts';
 import { anyText, HOSTILE, HOSTILE_ESCAPED, RAW_HARM } from './hostile.ts';
 
 /** `columns` has their names in one text. */
@@ -13,14 +13,12 @@ type TableCase = Partial<Omit<TableOptions, 'columns'>> & { readonly columns: st
 
 /** Returns the table as text and as lines, and the hidden columns. */
 async function shown({ columns, ...options }: TableCase) {
-  let hidden: readonly string[] = [];
-  const text = await textOf(async (sink) => {
-    hidden = await writeTable(sink, {
-      ...{ columns: columns.split(' '), rows: [], asRecords: false, terminal: PIPE },
-      ...options,
-    });
+  const sink = new MemorySink();
+  const hidden = await writeTable(sink, {
+    ...{ columns: columns.split(' '), rows: [], asRecords: false, terminal: PIPE },
+    ...options,
   });
-  return { text, lines: text.split('\n').slice(0, -1), hidden };
+  return { text: sink.text, lines: sink.text.split('\n').slice(0, -1), hidden };
 }
 
 const colored = (terminal: Terminal): Terminal => ({ ...terminal, color: true });

@@ -59,13 +59,6 @@ function terminalStream(sink: MemorySink): NodeJS.WriteStream {
   return Object.assign(stream, terminal) as unknown as NodeJS.WriteStream;
 }
 
-/** Returns what a function writes. */
-export async function textOf(write: (sink: MemorySink) => Promise<unknown>): Promise<string> {
-  const sink = new MemorySink();
-  await write(sink);
-  return sink.text;
-}
-
 export const PIPE: Terminal = { color: false, width: undefined, interactive: false, unicode: true };
 
 export function terminalOf(width: number, unicode = true): Terminal {

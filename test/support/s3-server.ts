@@ -149,18 +149,12 @@ function createBucket(folder: string): (request: S3Request) => ApiResponse {
     return xmlResponse('ListMultipartUploadsResult', { IsTruncated: 'false', Upload });
   };
 
-  const listParts = (after: number, { parts, hasCrc }: Upload): ApiResponse => {
-    const all = [...parts].sort(([left], [right]) => left - right);
-    const page = all.filter(([number]) => number > after).slice(0, 1000);
-    const [last = 0] = page.at(-1) ?? [];
-    return xmlResponse('ListPartsResult', {
-      NextPartNumberMarker: last,
-      IsTruncated: String(last < (all.at(-1)?.[0] ?? 0)),
-      Part: page.map(([PartNumber, body]) => {
-        const crc: Content = hasCrc ? { ChecksumCRC32: crcOf(body) } : {};
-        return { PartNumber, ETag: `"${md5Of(body)}"`, Size: body.length, ...crc };
-      }),
+  const listParts = ({ parts, hasCrc }: Upload): ApiResponse => {
+    const Part = [...parts].map(([PartNumber, body]) => {
+      const crc: Content = hasCrc ? { ChecksumCRC32: crcOf(body) } : {};
+      return { PartNumber, ETag: `"${md5Of(body)}"`, Size: body.length, ...crc };
     });
+    return xmlResponse('ListPartsResult', { IsTruncated: 'false', Part });
   };
 
   const complete = (request: S3Request, { key, parts, hasCrc }: Upload): ApiResponse => {
@@ -188,8 +182,7 @@ function createBucket(folder: string): (request: S3Request) => ApiResponse {
     const { method, url, headers, body, hasWrongEtag } = request;
     const upload = uploads.get(id);
     if (upload?.key !== key) return s3Error(404, 'NoSuchUpload');
-    if (method === 'GET')
-      return listParts(Number(url.searchParams.get('part-number-marker')), upload);
+    if (method === 'GET') return listParts(upload);
     if (method === 'PUT') {
       const crc = headers['x-amz-checksum-crc32'];
       if (crc !== (upload.hasCrc ? crcOf(body) : undefined)) return s3Error(400, 'InvalidRequest');
