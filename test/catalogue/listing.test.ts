@@ -193,17 +193,18 @@ it('a catalogue listing yields every unchanged image once or fails if the list c
   );
 });
 
-describe('a catalogue listing with a limit', () => {
-  it.each([
-    [2, [1]],
-    [3, [1, 2]],
-    [99, upTo(10)],
-  ])('of %i requests only the pages it needs', async (limit, pages) => {
+it.each([
+  [2, [1]],
+  [3, [1, 2]],
+  [99, upTo(10)],
+])(
+  'a catalogue listing with a limit of %i requests only the pages it needs',
+  async (limit, pages) => {
     const result = await list(claiming(20), { connections: 6, limit });
     expect(result.ids).toEqual(upTo(Math.min(limit, 20)));
     expect(result.pages.sort((a, b) => a - b)).toEqual(pages);
-  });
-});
+  },
+);
 
 describe('a catalogue listing from a service whose like minds case', () => {
   const images = testImages(6).map((image) => ({ ...image, name: `Rocky-9.${image.id}.ova` }));

@@ -102,20 +102,15 @@ it.each([
   expect(picked.join(' ')).toBe(expected);
 });
 
-describe('a fault', () => {
-  const responseWith = async (kind: string) => {
-    const { baseUrl } = await serve({ faults: [`GET /v2=${kind}`] });
-    return fetch(`${baseUrl}/v2`, { redirect: 'manual' });
-  };
-
-  it.each([
-    ['503', 503, 'content-type', 'application/json', /"message":"Fault injected: /],
-    ['429:7', 429, 'retry-after', '7', /./],
-    ['302', 302, 'location', 'http://elsewhere.invalid/', /./],
-    ['html', 200, 'content-type', 'text/html; charset=utf-8', /^<!doctype html>/],
-  ])('%s sends the status %i, %s: %s and a body', async (kind, status, name, value, body) => {
-    const response = await responseWith(kind);
-    expect([response.status, response.headers.get(name)]).toEqual([status, value]);
-    expect(await response.text()).toMatch(body);
-  });
+it.each([
+  ['503', 503, 'content-type', 'application/json', /"message":"Fault injected: /],
+  ['429:7', 429, 'retry-after', '7', /./],
+  ['302', 302, 'location', 'http://elsewhere.invalid/', /./],
+  ['html', 200, 'content-type', 'text/html; charset=utf-8', /^<!doctype html>/],
+])('the fault %s sends the status %i, %s: %s and a body', async (kind, ...expected) => {
+  const [status, name, value, body] = expected;
+  const { baseUrl } = await serve({ faults: [`GET /v2=${kind}`] });
+  const response = await fetch(`${baseUrl}/v2`, { redirect: 'manual' });
+  expect([response.status, response.headers.get(name)]).toEqual([status, value]);
+  expect(await response.text()).toMatch(body);
 });

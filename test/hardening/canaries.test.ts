@@ -30,6 +30,9 @@ const base64 = (text: string) => Buffer.from(text).toString('base64').replace(/=
 
 type Secrets = ReturnType<typeof newSecrets>;
 
+const accountOf = ({ name, password }: Secrets['user'], baseUrl: string) =>
+  account(baseUrl, name, password);
+
 /** `proxy` is its user name and password, `forms` has every secret in clear text and in base64. */
 function newSecrets() {
   const canary = (kind: string) => `${kind}${randomBytes(15).toString('hex')}`;
@@ -157,10 +160,7 @@ const given =
     const changed = text.replaceAll(/PASSWORD|TOKEN|PROXY/g, (name) => {
       return { PASSWORD: user.password, TOKEN: token, PROXY: proxy }[name] ?? '';
     });
-    const env = {
-      ...account('https://images.invalid', 'alice', user.password),
-      IMGCTL_TOKEN: token,
-    };
+    const env = { ...accountOf(user, 'https://images.invalid'), IMGCTL_TOKEN: token };
     const argv = (what === 'line' ? changed : LIST).split(' ');
     if (what === 'line') return { argv, env };
     const isFile = what === 'settings';
@@ -177,7 +177,7 @@ async function syncWithToken({ user, token }: Secrets): Promise<Prepared> {
       : { json: { data: { id: 1, status: token, message } } },
   );
   const line = 'sync-status 1 --wait --wait-timeout 1ms';
-  return { env: account(baseUrl, user.name, user.password), argv: line.split(' ') };
+  return { env: accountOf(user, baseUrl), argv: line.split(' ') };
 }
 
 const throughProxy =
@@ -189,7 +189,7 @@ const throughProxy =
 
 async function truncatedCache({ user, token }: Secrets): Promise<Prepared> {
   const { baseUrl } = await scriptedServer(() => tokenResponse(token));
-  const { IMGCTL_PASSWORD: stdin, ...env } = account(baseUrl, user.name, user.password);
+  const { IMGCTL_PASSWORD: stdin, ...env } = accountOf(user, baseUrl);
   await runProgram(['login', '--password-stdin'], { env, stdin });
   const tokens = tokensOf(env.HOME);
   const [name = ''] = readdirSync(tokens).filter((entry) => entry.startsWith('_token.'));
@@ -205,12 +205,12 @@ function failingCommand({ user }: Secrets): Prepared {
 
 async function refusedInput({ user }: Secrets): Promise<Prepared> {
   const { baseUrl } = await scriptedServer(() => errorResponse(401, 'Invalid username.'));
-  const { IMGCTL_PASSWORD: stdin, ...env } = account(baseUrl, user.name, user.password);
+  const { IMGCTL_PASSWORD: stdin, ...env } = accountOf(user, baseUrl);
   return { env, argv: ['login', '--password-stdin'], stdin: `${stdin}\n` };
 }
 
 function defect({ user }: Secrets): Prepared {
-  const env = account('http://127.0.0.1:9', user.name, user.password);
+  const env = accountOf(user, 'http://127.0.0.1:9');
   const file = path.join(env.HOME, 'defect.cjs');
   // Every login calls this, and nothing expects it to fail.
   writeFileSync(file, 'URL.canParse = () => broken();');
@@ -228,15 +228,11 @@ const push = (kind: 'dav' | 's3', fault?: string) => async (): Promise<Prepared>
   const config = JSON.stringify({ profiles: { default: { ...settings, ...commands } } });
   const { IMGCTL_BASE_URL, IMGCTL_USERNAME } = env;
   const home = freshHome();
+  const IMGCTL_CONFIG_DIR = settingsIn(home.HOME, config);
   const argv = ['push', writeOva(home.HOME, 'web', 2_000_000), '--retries', '0'];
   return {
     argv: [...argv, '--poll-interval', '5ms'],
-    env: {
-      ...home,
-      IMGCTL_BASE_URL,
-      IMGCTL_USERNAME,
-      IMGCTL_CONFIG_DIR: settingsIn(home.HOME, config),
-    },
+    env: { ...home, IMGCTL_BASE_URL, IMGCTL_USERNAME, IMGCTL_CONFIG_DIR },
     seen: () => service.seen() + storage.seen(),
   };
 };
@@ -249,11 +245,7 @@ const withStore =
     const emulator = await serve({ users: [user] });
     const helper = fakeHelper();
     const { command, seen } = recordingCommand(STORE_PASSWORD);
-    const { IMGCTL_PASSWORD: stdin, ...plain } = account(
-      emulator.baseUrl,
-      user.name,
-      user.password,
-    );
+    const { IMGCTL_PASSWORD: stdin, ...plain } = accountOf(user, emulator.baseUrl);
     const IMGCTL_TOKEN_STORE_KEY_FILE = path.join(temporaryDirectory(), 'key');
     writeFileSync(IMGCTL_TOKEN_STORE_KEY_FILE, KEY);
     const settings = { 'credential-helper': 'fake', 'token-store-password-command': command };

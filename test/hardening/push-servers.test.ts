@@ -85,125 +85,109 @@ async function killPushes(
   expect([...sizes].filter((size) => size !== statSync(file).size)).toEqual([]);
 }
 
-describe.each(SERVERS)('push to $name', (kind) => {
-  it.skipIf(kind.reason !== '')(
-    `ends whole after ${KILLS} kills at random moments, as one image, and leaves nothing${skipped(kind.reason)}`,
+describe.each(SERVERS)('push to $name', { timeout: 1_200_000 }, (kind) => {
+  const withServer = it.skipIf(kind.reason !== '');
+  const why = skipped(kind.reason);
+  const isMoto = kind.name.startsWith('moto');
+
+  withServer(
+    `ends whole after ${KILLS} kills, as one image, and leaves nothing${why}`,
     async () => {
-      const isElsewhere = kind.name.startsWith('moto');
       const storage = await setUp(kind.start);
-      await Promise.all(
-        Array.from({ length: AT_ONCE }, (_, index) =>
-          killPushes(storage, `web${index}`, isElsewhere),
-        ),
-      );
+      const killed = (_: unknown, index: number) => killPushes(storage, `web${index}`, isMoto);
+      await Promise.all(Array.from({ length: AT_ONCE }, killed));
       expect(await storage.server.files()).toEqual([]);
     },
-    1_200_000,
   );
-});
 
-describe.each(SERVERS)('two homes that push one name to $name', (kind) => {
   // moto looks for an object and stores one in two steps, so a push may overwrite what another has completed.
   // 20 races on it with different content all had one winner, whose bytes were there. With the same content, both
   // pushes ended 0 in 17 of 20 races, and one in 3: moto answered 500 to a part of an upload that was removed.
-  const isAtomic = !kind.name.startsWith('moto');
-  const result = isAtomic ? 'who ends 0 has its bytes there' : 'one file is there, whole';
+  const result = isMoto ? 'leaves one file, whole' : 'has its bytes there if it ends 0';
 
-  it.skipIf(kind.reason !== '').each([
+  withServer.each([
     ['the same content', ['a', 'a']],
     ['different content', ['a', 'b']],
-  ])(
-    `with %s, at most ${MAX_GAP} ms apart: ${result}${skipped(kind.reason)}`,
-    async (_what, seeds) => {
-      const { user, server } = await setUp(kind.start);
-      for (let round = 0; round < RACES; round += 1) {
-        const name = `race${round}.ova`;
-        const gap = (MAX_GAP * round) / Math.max(1, RACES - 1);
-        const pushes = seeds.map(async (seed, index) => {
-          const file = writeOva(temporaryDirectory(), path.parse(name).name, RACE_SIZE, seed);
-          await wait(gap * index);
-          const { exitCode, stderr } = await runProgram(['push', file, '--no-sync'], {
-            env: user(),
-          });
-          if (exitCode !== 0) expect([exitCode, stderr]).toEqual([1, expect.stringMatching(TOLD)]);
-          return { exitCode, digest: digestOf(readFileSync(file)) };
+  ])(`raced by another home with %s ${result}${why}`, async (_what, seeds) => {
+    const { user, server } = await setUp(kind.start);
+    for (let round = 0; round < RACES; round += 1) {
+      const name = `race${round}.ova`;
+      const gap = (MAX_GAP * round) / Math.max(1, RACES - 1);
+      const pushes = seeds.map(async (seed, index) => {
+        const file = writeOva(temporaryDirectory(), path.parse(name).name, RACE_SIZE, seed);
+        await wait(gap * index);
+        const { exitCode, stderr } = await runProgram(['push', file, '--no-sync'], {
+          env: user(),
         });
-        const results = await Promise.all(pushes);
-        const winners = results.filter(({ exitCode }) => exitCode === 0);
-        const contents = new Set(winners.map(({ digest }) => digest));
-        if (isAtomic) expect(contents.size, 'contents whose push ended 0').toBeLessThanOrEqual(1);
-        const files = await server.files();
-        if (winners.length > 0) {
-          const meant = isAtomic ? [...contents] : results.map(({ digest }) => digest);
-          expect(meant).toContain(digestOf(await server.read(name)));
-        }
-        // A part of another push is removed after a day.
-        const left = files.filter((each) => each !== name && !/^\.imgctl-.*\.part$/.test(each));
-        expect(left).toEqual([]);
-        if (files.includes(name)) await server.remove(name);
-      }
-    },
-    1_200_000,
-  );
-});
-
-describe.each(SERVERS)('two homes with proofs that push different content to $name', (kind) => {
-  it.skipIf(kind.reason !== '').each(['fail', 'replace'])(
-    `at the same time with --on-conflict %s: what is stored is of a push that ended 0${skipped(kind.reason)}`,
-    async (onConflict) => {
-      const { user, server } = await setUp(kind.start);
-      const name = 'race.ova';
-      const homes = ['a', 'b'].map((seed) => {
-        const file = writeOva(temporaryDirectory(), 'race', RACE_SIZE, seed);
-        return { env: user(), file, digest: digestOf(readFileSync(file)) };
+        if (exitCode !== 0) expect([exitCode, stderr]).toEqual([1, expect.stringMatching(TOLD)]);
+        return { exitCode, digest: digestOf(readFileSync(file)) };
       });
-      const push = async ({ env, file, digest }: (typeof homes)[number], option: string) => {
-        const argv = ['push', file, '--no-sync', '--on-conflict', option];
-        return { ...(await runProgram(argv, { env })), digest };
-      };
-      for (let round = 0; round < RACES; round += 1) {
-        // Younger files are not remembered. Others than WebDAV remember uploads at once.
-        if (round === 0 || server.settings['upload-url']?.startsWith('dav')) await wait(2_100);
-        // Who has its content there proves it. In every other round, with fail, nothing is there.
-        const proofs = await Promise.all(homes.map((home) => push(home, 'fail')));
-        expect(proofs.some(({ exitCode }) => exitCode === 0)).toBe(true);
-        if (onConflict === 'fail' && round % 2 === 1) await server.remove(name);
-        const results = await Promise.all(homes.map((home) => push(home, onConflict)));
-        for (const { exitCode, stderr } of results)
-          if (exitCode !== 0) expect([exitCode, stderr]).toEqual([1, expect.stringMatching(TOLD)]);
-        const winners = results.filter(({ exitCode }) => exitCode === 0);
-        const stored = digestOf(await server.read(name));
-        expect(winners.map(({ digest }) => digest)).toContain(stored);
-        if (onConflict === 'fail') expect(winners).toHaveLength(1);
+      const results = await Promise.all(pushes);
+      const winners = results.filter(({ exitCode }) => exitCode === 0);
+      const contents = new Set(winners.map(({ digest }) => digest));
+      if (!isMoto) expect(contents.size, 'contents whose push ended 0').toBeLessThanOrEqual(1);
+      const files = await server.files();
+      if (winners.length > 0) {
+        const meant = isMoto ? results.map(({ digest }) => digest) : [...contents];
+        expect(meant).toContain(digestOf(await server.read(name)));
       }
-    },
-    1_200_000,
-  );
+      // A part of another push is removed after a day.
+      const left = files.filter((each) => each !== name && !/^\.imgctl-.*\.part$/.test(each));
+      expect(left).toEqual([]);
+      if (files.includes(name)) await server.remove(name);
+    }
+  });
+
+  const raced = withServer.each(['fail', 'replace']);
+  raced(`raced with proofs and --on-conflict %s stores what ended 0${why}`, async (onConflict) => {
+    const { user, server } = await setUp(kind.start);
+    const name = 'race.ova';
+    const homes = ['a', 'b'].map((seed) => {
+      const file = writeOva(temporaryDirectory(), 'race', RACE_SIZE, seed);
+      return { env: user(), file, digest: digestOf(readFileSync(file)) };
+    });
+    const push = async ({ env, file, digest }: (typeof homes)[number], option: string) => {
+      const argv = ['push', file, '--no-sync', '--on-conflict', option];
+      return { ...(await runProgram(argv, { env })), digest };
+    };
+    for (let round = 0; round < RACES; round += 1) {
+      // Younger files are not remembered. Others than WebDAV remember uploads at once.
+      if (round === 0 || server.settings['upload-url']?.startsWith('dav')) await wait(2_100);
+      // Who has its content there proves it. In every other round, with fail, nothing is there.
+      const proofs = await Promise.all(homes.map((home) => push(home, 'fail')));
+      expect(proofs.some(({ exitCode }) => exitCode === 0)).toBe(true);
+      if (onConflict === 'fail' && round % 2 === 1) await server.remove(name);
+      const results = await Promise.all(homes.map((home) => push(home, onConflict)));
+      for (const { exitCode, stderr } of results)
+        if (exitCode !== 0) expect([exitCode, stderr]).toEqual([1, expect.stringMatching(TOLD)]);
+      const winners = results.filter(({ exitCode }) => exitCode === 0);
+      const stored = digestOf(await server.read(name));
+      expect(winners.map(({ digest }) => digest)).toContain(stored);
+      if (onConflict === 'fail') expect(winners).toHaveLength(1);
+    }
+  });
 });
 
-it.skipIf(NO_TMPFS)(
-  `push to an emulator whose disk is full says so, and leaves nothing${skipped(NO_TMPFS)}`,
-  async () => {
-    const uploads = temporaryDirectory();
-    mountTmpfs('8m', uploads);
-    const { baseUrl } = await serve({ uploads });
-    const settings = { 'upload-url': `dav+${baseUrl}/upload`, 'upload-username': 'demo' };
-    const own = { IMGCTL_CONFIG_DIR: configDirectory(settings), IMGCTL_UPLOAD_PASSWORD: 'demo' };
-    const argv = ['push', writeOva(temporaryDirectory(), 'web', SIZE), '--no-sync'];
-    const { exitCode, stderr } = await runProgram(argv, { env: { ...account(baseUrl), ...own } });
-    expect(stderr).toMatch(/\nimgctl: 127.* is full \(507\)\nhint: free space.*\n$/);
-    expect([exitCode, readdirSync(path.join(uploads, 'demo'))]).toEqual([1, []]);
-  },
-);
+const onTmpfs = it.skipIf(NO_TMPFS);
+const NEEDS_TMPFS = skipped(NO_TMPFS);
 
-it.skipIf(NO_TMPFS)(
-  `push to a full disk fails with one line and leaves nothing${skipped(NO_TMPFS)}`,
-  async () => {
-    const start = async (folder: string) => inFolder(`file://${mountTmpfs('8m', folder)}`, folder);
-    const { server, user } = await setUp(start);
-    const argv = ['push', writeOva(temporaryDirectory(), 'web', SIZE)];
-    const { exitCode, stderr } = await runProgram(argv, { env: user() });
-    expect(stderr).toMatch(/\nimgctl: folder .* is full \(ENOSPC\)\nhint: free space.*\n$/);
-    expect([exitCode, await server.files()]).toEqual([1, []]);
-  },
-);
+onTmpfs(`push to an emulator whose disk is full leaves nothing${NEEDS_TMPFS}`, async () => {
+  const uploads = temporaryDirectory();
+  mountTmpfs('8m', uploads);
+  const { baseUrl } = await serve({ uploads });
+  const settings = { 'upload-url': `dav+${baseUrl}/upload`, 'upload-username': 'demo' };
+  const own = { IMGCTL_CONFIG_DIR: configDirectory(settings), IMGCTL_UPLOAD_PASSWORD: 'demo' };
+  const argv = ['push', writeOva(temporaryDirectory(), 'web', SIZE), '--no-sync'];
+  const { exitCode, stderr } = await runProgram(argv, { env: { ...account(baseUrl), ...own } });
+  expect(stderr).toMatch(/\nimgctl: 127.* is full \(507\)\nhint: free space.*\n$/);
+  expect([exitCode, readdirSync(path.join(uploads, 'demo'))]).toEqual([1, []]);
+});
+
+onTmpfs(`push to a full disk fails with one line and leaves nothing${NEEDS_TMPFS}`, async () => {
+  const start = async (folder: string) => inFolder(`file://${mountTmpfs('8m', folder)}`, folder);
+  const { server, user } = await setUp(start);
+  const argv = ['push', writeOva(temporaryDirectory(), 'web', SIZE)];
+  const { exitCode, stderr } = await runProgram(argv, { env: user() });
+  expect(stderr).toMatch(/\nimgctl: folder .* is full \(ENOSPC\)\nhint: free space.*\n$/);
+  expect([exitCode, await server.files()]).toEqual([1, []]);
+});

@@ -7,19 +7,17 @@ import { bytesPerUnit } from '../../src/ovf/elements.ts';
 import { rows } from '../support/rows.ts';
 import { codes, envelope, hardwareItem, machine, readDescriptor } from './harness.ts';
 
-describe('the OVF version', () => {
-  it.each([
-    ['1.x', 'namespace 1', envelope('')],
-    ['2.x', 'namespace 2', envelope('', 2)],
-    ['2.1.0', 'an attribute', envelope('').replace('<Envelope', '<Envelope ovf:version="2.1.0"')],
-    [null, 'another root', '<a/>'],
-    [null, 'a future namespace', envelope('', 3)],
-    [null, 'another element of OVF', envelope('').replaceAll('Envelope', 'References')],
-  ])('is %s with %s', async (version, _, xml) => {
-    const summary = await readDescriptor(xml);
-    expect(summary.ovfVersion).toBe(version);
-    expect(codes(summary)).toEqual(version === null ? ['not-an-envelope'] : []);
-  });
+it.each([
+  ['1.x', 'namespace 1', envelope('')],
+  ['2.x', 'namespace 2', envelope('', 2)],
+  ['2.1.0', 'an attribute', envelope('').replace('<Envelope', '<Envelope ovf:version="2.1.0"')],
+  [null, 'another root', '<a/>'],
+  [null, 'a future namespace', envelope('', 3)],
+  [null, 'another element of OVF', envelope('').replaceAll('Envelope', 'References')],
+])('the OVF version is %s with %s', async (version, _, xml) => {
+  const summary = await readDescriptor(xml);
+  expect(summary.ovfVersion).toBe(version);
+  expect(codes(summary)).toEqual(version === null ? ['not-an-envelope'] : []);
 });
 
 it.each([

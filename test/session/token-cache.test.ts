@@ -32,47 +32,42 @@ function cacheIn(directory: string, changes: Partial<Account> = {}, env = {}) {
 
 const namesIn = (directory: string) => fs.readdirSync(path.join(directory, 'tokens')).sort();
 
-describe('needsRenewal', () => {
-  const short = { token: 't', receivedAt: NOW, expiresAt: NOW + 10_000 };
+const SHORT = { token: 't', receivedAt: NOW, expiresAt: NOW + 10_000 };
 
-  it.each([
-    ['fresh', TOKEN, NOW, false],
-    ['just over a minute before its end', TOKEN, TOKEN.expiresAt - 60_001, false],
-    ['a minute before its end', TOKEN, TOKEN.expiresAt - 60_000, true],
-    ['with a short life, a tenth before its end', short, NOW + 9_000, true],
-    ['with a short life, before that', short, NOW + 8_999, false],
-    ['after the clock was set back', TOKEN, NOW - 1_000 * HOUR, false],
-    ['after the clock jumped ahead', TOKEN, NOW + 1_000 * HOUR, true],
-  ])('decides whether to renew a token: %s', (_when, token, now, expected) => {
-    expect(needsRenewal(token, now)).toBe(expected);
-  });
+it.each([
+  ['fresh', TOKEN, NOW, false],
+  ['just over a minute before its end', TOKEN, TOKEN.expiresAt - 60_001, false],
+  ['a minute before its end', TOKEN, TOKEN.expiresAt - 60_000, true],
+  ['with a short life, a tenth before its end', SHORT, NOW + 9_000, true],
+  ['with a short life, before that', SHORT, NOW + 8_999, false],
+  ['after the clock was set back', TOKEN, NOW - 1_000 * HOUR, false],
+  ['after the clock jumped ahead', TOKEN, NOW + 1_000 * HOUR, true],
+])('needsRenewal of a token %s', (_when, token, now, expected) => {
+  expect(needsRenewal(token, now)).toBe(expected);
 });
 
-describe('isInForce', () => {
-  const limit = { remaining: 0, receivedAt: NOW, resetsAt: NOW + 60_000 };
+const LIMIT = { remaining: 0, receivedAt: NOW, resetsAt: NOW + 60_000 };
 
-  it.each([
-    ['until its end', limit, NOW + 59_999, true],
-    ['not after its end', limit, NOW + 60_000, false],
-    ['not for longer than a day', { ...limit, resetsAt: NOW + 25 * HOUR }, NOW, false],
-    ['not after the clock was set back', limit, NOW - 1, false],
-  ])('respects a limit %s', (_when, remembered, now, expected) => {
-    expect(isInForce(remembered, now)).toBe(expected);
-  });
+it.each([
+  ['until its end', LIMIT, NOW + 59_999, true],
+  ['not after its end', LIMIT, NOW + 60_000, false],
+  ['not for longer than a day', { ...LIMIT, resetsAt: NOW + 25 * HOUR }, NOW, false],
+  ['not after the clock was set back', LIMIT, NOW - 1, false],
+])('a limit is in force %s', (_when, remembered, now, expected) => {
+  expect(isInForce(remembered, now)).toBe(expected);
 });
 
 describe('the token cache', () => {
   it('belongs to all profiles of one base URL and user', async () => {
     const directory = temporaryDirectory();
     const { cache } = cacheIn(directory);
-    const limit = { remaining: 0, receivedAt: NOW, resetsAt: NOW + 60_000 };
     await cache.write(TOKEN);
-    await cache.writeLimit(limit);
+    await cache.writeLimit(LIMIT);
     const readBy = (changes: Partial<Account>) => {
       const other = cacheIn(directory, changes).cache;
       return [other.read(), other.readLimit(NOW)];
     };
-    expect(readBy({ profile: 'other' })).toEqual([TOKEN, limit]);
+    expect(readBy({ profile: 'other' })).toEqual([TOKEN, LIMIT]);
     expect(readBy({ username: 'other' })).toEqual([undefined, undefined]);
     expect(readBy({ baseUrl: 'https://b.example' })).toEqual([undefined, undefined]);
   });
@@ -166,7 +161,7 @@ describe('forgetTokens', () => {
     const directory = temporaryDirectory();
     const { cache, file } = cacheIn(directory);
     await cache.write(TOKEN);
-    await cache.writeLimit({ remaining: 2, receivedAt: NOW, resetsAt: NOW + 60_000 });
+    await cache.writeLimit(LIMIT);
     const target = path.join(directory, 'target');
     fs.renameSync(file, target);
     fs.symlinkSync(target, file);
