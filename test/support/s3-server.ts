@@ -46,8 +46,10 @@ export async function serveS3({ folder, secret, faults, onRequest }: S3Options) 
   const bucket = createBucket(folder);
   const parsed = faults.map((fault) => parseFault(fault.replace('=etag', '=partial')));
   const pickFault = createFaultPicker(parsed);
+  const requests: RequestRecord[] = [];
   const server = createServer(async (incoming, stream) => {
     const { method = '', url: target = '', headers } = incoming;
+    requests.push({ method, target, headers });
     onRequest({ method, target, headers });
     const url = new URL(target, `http://${headers.host}`);
     const fault = pickFault(method, url.pathname);
@@ -65,7 +67,7 @@ export async function serveS3({ folder, secret, faults, onRequest }: S3Options) 
       stream.destroy();
     }
   });
-  return listen(server);
+  return { ...(await listen(server)), requests };
 }
 
 async function readBody(incoming: IncomingMessage, fault?: FaultKind): Promise<Buffer> {

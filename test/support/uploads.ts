@@ -2,7 +2,6 @@
 
 import { createCipheriv, createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import type { IncomingHttpHeaders } from 'node:http';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { RequestRecord } from '../../src/emulator/settings.ts';
@@ -82,28 +81,15 @@ export async function storageUser(
   host = '127.0.0.1',
 ) {
   const uploads = temporaryDirectory();
-  type Seen = { readonly request: string; readonly headers: IncomingHttpHeaders };
-  const seen: Record<'service' | 'storage', Seen[]> = { service: [], storage: [] };
-  const recordTo = (list: Seen[]) => (record: RequestRecord) => {
-    const { method, target, headers } = record;
-    list.push({ request: `${method} ${target}`, headers });
-    if (list === seen.storage) onRequest(record);
-  };
   const users = (password: string) => [{ name: 'demo', password }];
-  const service = await serve({
-    ...{ uploads, syncDelay: 0, images: 5, users: users(SECRETS.service) },
-    onRequest: recordTo(seen.service),
-  });
+  const own = { uploads, syncDelay: 0, images: 5 };
+  const service = await serve({ ...own, users: users(SECRETS.service) });
   const folder = path.join(uploads, 'demo');
-  const secret = SECRETS.storage;
-  const common = { onRequest: recordTo(seen.storage) };
+  const common = { faults, onRequest };
   const storage =
     kind === 's3'
-      ? await serveS3({ ...common, folder, secret, faults })
-      : await serve({
-          ...{ ...common, host, uploads, images: 0, users: users(secret) },
-          faults,
-        });
+      ? await serveS3({ ...common, folder, secret: SECRETS.storage })
+      : await serve({ ...common, host, uploads, images: 0, users: users(SECRETS.storage) });
   const settings = {
     dav: { 'upload-url': `dav+${storage.baseUrl}/upload`, 'upload-username': 'demo' },
     s3: { 'upload-url': `s3+${storage.baseUrl}/s3`, 'upload-access-key': ACCESS_KEY },
@@ -119,15 +105,15 @@ export async function storageUser(
   return {
     env,
     settings: settings[kind],
-    seen,
     folder,
+    service,
     storage,
     work: temporaryDirectory(),
     imgctl: (command: string, changes = {}) =>
       runCli(command.split(' '), { env: { ...env, ...changes }, time: Date.now() }),
     /** All files of the storage, hidden ones too. */
     stored: () => (existsSync(folder) ? readdirSync(folder).sort() : []),
-    syncs: () => seen.service.filter(({ request }) => request.startsWith('PATCH')).length,
+    syncs: () => service.requests.filter(({ method }) => method === 'PATCH').length,
   };
 }
 

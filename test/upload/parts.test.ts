@@ -88,14 +88,14 @@ async function interruptedUser() {
 
 it('a WebDAV upload that was interrupted starts again under another name, with or without a slash in the URL', async () => {
   const user = await interruptedUser();
-  const { imgctl, file, folder, seen, settings, partsFile, changeParts, pushAgain } = user;
+  const { imgctl, file, folder, storage, settings, partsFile, changeParts, pushAgain } = user;
   expect(readFileSync(partsFile(), 'utf8')).toMatch(/^\.imgctl-\S+\.part\n$/);
   changeParts((part) => writeFileSync(part, readFileSync(part).fill('x', 0, 1000)));
   await imgctl(`config set upload-url ${settings['upload-url']}/`);
   await pushAgain();
   expect(path.basename(partsFile())).toBe('none');
   expect(readFileSync(path.join(folder, 'web.ova')).equals(readFileSync(file))).toBe(true);
-  expect(seen.storage.filter(({ headers }) => 'content-range' in headers)).toEqual([]);
+  expect(storage.requests.filter(({ headers }) => 'content-range' in headers)).toEqual([]);
 });
 
 it('push to WebDAV removes the part that it wrote while this machine had another name, if no list shows it', async () => {
@@ -179,13 +179,13 @@ it('an upload to a folder whose part is removed meanwhile says that the part is 
 });
 
 it('push to S3 refuses a name for which the prefix leaves no room before a byte is sent', async () => {
-  const { imgctl, work, settings, seen } = await storageUser('s3');
+  const { imgctl, work, settings, storage } = await storageUser('s3');
   await imgctl(`config set upload-url ${settings['upload-url']}/${'p'.repeat(800)}`);
   const file = path.join(work, `${'x'.repeat(240)}.ova`);
   writeFileSync(file, readFileSync(writeOva(work, 'web')));
   const text = /the name x+\.ova is too long for .*\nhint: give the file a shorter name\n/;
   expect(await imgctl(`push ${file} ${OPTIONS}`)).toEqual(failed(2, text));
-  expect(seen.storage.filter(({ request }) => !request.startsWith('GET'))).toEqual([]);
+  expect(storage.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
 });
 
 it('a part has at most 16 characters of the host, which differ for hosts that begin alike', () => {

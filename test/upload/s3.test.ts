@@ -8,6 +8,7 @@ import { failed } from '../support/io.ts';
 import {
   DROP,
   type Handler,
+  requestsTo,
   type ScriptedRequest,
   type ScriptedResponse,
 } from '../support/scripted-server.ts';
@@ -262,13 +263,13 @@ describe('push to an S3 storage', () => {
   });
 
   it('does not continue an upload that has a part of another file', async () => {
-    const { imgctl, work, seen, stored } = await storageUser('s3', ['PUT /s3/*=500,every=2']);
+    const { imgctl, work, storage, stored } = await storageUser('s3', ['PUT /s3/*=500,every=2']);
     const name = (seed: string) => writeOva(work, 'web', 11 * 2 ** 20, seed);
     const options = '--no-sync --part-size 5M --parallel 1 --retries';
     await imgctl(`push ${name('a')} ${options} 0`);
-    const before = seen.storage.length;
+    const before = storage.requests.length;
     expect((await imgctl(`push ${name('b')} ${options} 3`)).exitCode).toBe(0);
-    const requests = seen.storage.map(({ request }) => request);
+    const requests = requestsTo(storage);
     expect(requests.slice(before)).toContainEqual(expect.stringMatching(/^PUT .*partNumber=1&/));
     expect(requests.filter((each) => /^DELETE .*uploadId=/.test(each))).toHaveLength(1);
     expect(stored()).toEqual(['web.ova']);
