@@ -186,13 +186,16 @@ unixOnlySuite('sh is Unix')('a program', () => {
   const ENDS = ['takes too long', 'goes on after its line', 'is interrupted'];
   it.each(ENDS)('that %s is killed with its children', async (how) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
+    let isOver = false;
+    onTestFinished(() => {
+      vi.useRealTimers();
+      isOver = true;
+    });
     const used = io();
     const file = path.join(temporaryDirectory(), 'child');
     const line = how.includes('line') ? 'echo secret; ' : '';
     const command = `${line}sleep 60 & echo $! > ${file}.new; mv ${file}.new ${file}; wait`;
     const limits = { limit: line === '' ? 1_000 : 1e9, limitAfterLine: 1_000 };
-    let isOver = false;
     const ended = runChild(used, { command, stderr: 'inherit', ...limits })
       .catch(() => {})
       .finally(() => (isOver = true));
