@@ -29,7 +29,7 @@ import { column, pick } from '../../output/view.ts';
 import { FIELDS, kindOf } from '../../query/fields.ts';
 import { parseFilter, portableFilter } from '../../query/filter.ts';
 import { planQuery, type QueryPlan } from '../../query/plan.ts';
-import { isSameTime } from '../../query/timestamp.ts';
+import { isSameTime, parseTimestamp } from '../../query/timestamp.ts';
 import { counted } from '../../words.ts';
 import { type Metrics, withMetrics } from '../metrics.ts';
 import { noMatch } from './empty.ts';
@@ -127,6 +127,9 @@ function refuseRelativeTimes(filters: readonly string[] = []): void {
   });
 }
 
+/** How words match names; another number if that changes. */
+const MATCHING = 2;
+
 /** Others may read a large catalogue one after the other. */
 const MUTEX_PATIENCE = 600_000;
 
@@ -154,9 +157,11 @@ async function compareWithState(task: Task, cursor: string) {
       throw new ImgctlError('config', `${file.what} belongs to another query`, { hint });
     }
     const taken_at = new Date(io.now()).toISOString();
-    const { count, hasChanged, lines } = await printChanges(task, file, state);
-    if (!options.peek && (hasChanged || state === undefined)) {
-      const head = { taken_at, base_url, username, key };
+    // Before they had a number, words with digits matched other names.
+    const isMatchedAnew = state?.head.matching !== MATCHING && /\d/.test(`${words}`);
+    const { count, hasChanged, lines } = await printChanges(task, file, state, isMatchedAnew);
+    if (!options.peek && (isMatchedAnew || hasChanged || state === undefined)) {
+      const head = { taken_at, base_url, username, matching: MATCHING, key };
       await replaceFile(target, formatSnapshot(head, lines), { assertHeld });
     }
     if (state === undefined) {
@@ -212,8 +217,14 @@ async function lookUp(plan: QueryPlan, missing: readonly ReceivedImage[], all: I
 /**
  * Reads the images and prints how they differ from the old ones, which are undefined before the first run.
  * @param file where the old images come from
+ * @param isMatchedAnew leaves out images that were there when words matched other names
  */
-async function printChanges(task: Task, file: FileLabel, old: Snapshot | undefined) {
+async function printChanges(
+  task: Task,
+  file: FileLabel,
+  old: Snapshot | undefined,
+  isMatchedAnew = false,
+) {
   const { context, options, words, plan, addMetrics } = task;
   const shown = ['change', 'id', 'name', 'folder', 'updated_on', 'before'];
   const view = context.view(CHANGE_COLUMNS, options, { shown });
@@ -222,7 +233,10 @@ async function printChanges(task: Task, file: FileLabel, old: Snapshot | undefin
   const { listed, missing, lines } = await compareLists(old?.lines ?? [], images, file);
   const everything = readAll(context, catalogue, planQuery({}, { now: 0 }));
   const unlisted = await lookUp(plan, missing, everything);
-  const changes = old ? [...listed, ...unlisted] : [];
+  const changes = (old ? [...listed, ...unlisted] : []).filter(({ change, image }) => {
+    const created = parseTimestamp(`${image.created_on}`) ?? Number.POSITIVE_INFINITY;
+    return !isMatchedAnew || change !== 'added' || created >= Number(old?.takenAt);
+  });
   const rows = changes.map(({ change, image, before }) => {
     const { id = null, name = null, path = null, folder = null, updated_on = null } = image;
     const old = view.isText && before ? oldValues(image, before, view.timeText) : before;

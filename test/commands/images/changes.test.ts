@@ -60,7 +60,28 @@ const updated = (image: Image): Image => ({ ...image, updated_on: '2020-01-01 We
 const summary = (stdout: string) =>
   JSON.parse(stdout).map(({ change, id }: Record<string, string>) => `${change} ${id}`);
 
+/** Before the time of the tests. */
+const OLD = { created_on: '1969-07-20 Sun 20:17:00 UTC' };
+
 describe('images changes', () => {
+  it('does not show as added what the words did not match before an upgrade', async () => {
+    const images = [named(1, 'rocky-9.ova'), named(2, 'rocky-22-9.ova', OLD)];
+    const { service, steps, stateFiles } = await watcher(images);
+    await steps(['9 -q', '']);
+    const [file = ''] = stateFiles();
+    const [head = '', ...lines] = fs.readFileSync(file, 'utf8').split('\n');
+    const old = [
+      head.replace(/"matching":\d+,/, ''),
+      `${lines[0]?.slice(0, -1)}`,
+      ...lines.slice(2),
+    ];
+    fs.writeFileSync(file, old.join('\n'));
+    service.images = [...images, named(3, 'rocky-9.1.ova')];
+    await steps(['9 -q --peek', '3\n'], ['9 -q', '3\n']);
+    service.images = [...service.images, named(4, 'rocky-9.2.ova')];
+    await steps(['9 -q', '4\n']);
+  });
+
   it('stores a baseline in the first run and prints nothing', async () => {
     const { steps } = await watcher(testImages(3));
     const note = 'imgctl: first run: remembered 3 images; the next run shows what changed\n';
