@@ -1,11 +1,12 @@
 // What `npm test` runs after its build, and bare `npx vitest` too. vitest.suites.mts has the longer suites.
 
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
     // Most tests wait for sockets and processes; by default a core would be left without any.
-    maxWorkers: '100%',
+    maxWorkers: availableParallelism() + 1,
     env: { TZ: 'UTC' },
     reporters: ['default', './test/support/tally.ts'],
     projects: [
