@@ -73,7 +73,8 @@ export async function* listCatalogue(
     // More are not requested in advance.
     const wanted = () => (sorts || leftOut > 0 ? Number.POSITIVE_INFINITY : limit);
     for await (const page of pass.pages(wanted)) {
-      sorts ??= plan.sortsLocally || !isEcho(page.meta.sort, plan.server.sort);
+      // Section 2.3 promises an echo of the sort that was applied.
+      sorts ??= plan.sortsLocally || page.meta.sort !== (plan.server.sort ?? page.meta.sort);
       // A sort needs all images.
       const before = yielded.size + held.length;
       const needed = (sorts ? Number.POSITIVE_INFINITY : limit) - before;
@@ -284,11 +285,4 @@ export async function readCataloguePage(
   const images = page.images.filter(plan.matches);
   const total = plan.hasFilter ? undefined : page.total;
   return { images: images.slice(0, limit), meta: page.meta, total };
-}
-
-/** Section 2.3 promises an echo of the sort that was applied; it may be percent-encoded, as in the URLs. */
-function isEcho(echoed: unknown, sent: string | undefined): boolean {
-  return (
-    sent === undefined || echoed === sent || echoed === encodeURIComponent(sent.toWellFormed())
-  );
 }

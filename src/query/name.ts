@@ -186,15 +186,18 @@ export function isPreRelease(parts: Parts): boolean {
 /** Days such as 31.01.2024, 01_31_2024 and 31012024, months such as 012024, and 01-2024, W52-2023 and 4Q2024. */
 const YEAR_LAST = /(?<!\d)(?:(\d\d?)([-_.])(\d\d?)\2|(\d\d)?(\d\d)|(\d\d?)[-_.q])(20\d\d)(?!\d)/gi;
 
-/** Returns the name with the year first in its dates, or as it is if no year is last. */
-export function withYearFirst(name: string, monthFirst: boolean): string {
+/**
+ * Returns the name with the year first in its dates, or as it is if no year is last. What stands before the year is read
+ * as day and month: as month and day, the dates of a year would be in the order that they have as numbers.
+ */
+export function withYearFirst(name: string): string {
   return name.replace(YEAR_LAST, (found: string, ...groups: string[]) => {
     const [day1, , month1, day2, month2, week, year] = groups;
     const day = day1 ?? day2;
     const [one, two] = [day ?? '1', month1 ?? month2 ?? week ?? ''];
     const [less = 0, more = 0] = [Number(one), Number(two)].sort((a, b) => a - b);
     if (less < 1 || less > 12 || more > (week ? 53 : day ? 31 : 12)) return found;
-    return [year, ...(monthFirst ? [one, two] : [two, one])].join('-');
+    return [year, two, one].join('-');
   });
 }
 

@@ -157,14 +157,14 @@ function newestOf<Row extends ImageRecord>(entries: Entries<Row>): Series<Row> {
   const pattern = patternOf(first);
   const others = entries.filter((entry) => entry !== first);
   const isRelease = ({ parts }: Entry<Row>) => !isPreRelease(parts);
-  const dated = [false, true].map((monthFirst) => newestByDate(first, entries, monthFirst));
+  const dated = newestByDate(first, entries);
   const doubts: [problem: string, Entry<Row>[]][] = [
     [
       `the versions in ${pattern} cannot be compared`,
       others.filter(({ parts }) => isGuess(first.parts, parts)),
     ],
     [`the newest of ${pattern} is a pre-release`, isRelease(first) ? [] : others.filter(isRelease)],
-    [`the dates in ${pattern} do not sort`, dated.filter(({ image }) => image !== first.image)],
+    [`the dates in ${pattern} do not sort`, dated.image === first.image ? [] : [dated]],
   ];
   for (const [problem, [other, ...more]] of doubts) {
     if (other) return { pattern, newest: [first.image, newestIn([other, ...more]).image], problem };
@@ -175,12 +175,8 @@ function newestOf<Row extends ImageRecord>(entries: Entries<Row>): Series<Row> {
 }
 
 /** Returns the newest if dates with the year last are compared by year, or `first` if it has none. */
-function newestByDate<Row extends ImageRecord>(
-  first: Entry<Row>,
-  entries: Entries<Row>,
-  monthFirst: boolean,
-): Entry<Row> {
-  const datedOf = ({ image }: Entry<Row>) => withYearFirst(nameOf(image), monthFirst);
+function newestByDate<Row extends ImageRecord>(first: Entry<Row>, entries: Entries<Row>) {
+  const datedOf = ({ image }: Entry<Row>) => withYearFirst(nameOf(image));
   if (datedOf(first) === nameOf(first.image)) return first;
   const inOrder = (entry: Entry<Row>) => ({ ...entry, parts: readName(datedOf(entry)).parts });
   const [one, ...others] = entries;

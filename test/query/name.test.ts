@@ -304,6 +304,7 @@ describe('dates with the year at their end', () => {
     ['a release and a date', ['a-24-04-2024-05-01', 'a-22-04-2024-06-01']],
     ['if the order is the same', ['app-05-06-2024.ova', 'app-01-02-2023.ova']],
     ['numbers', ['CentOS-8.4.2105.ova', 'CentOS-8.3.2011.ova', 'CentOS-7.9.2009.ova']],
+    ['without such a month', ['app-14.13.2020', 'app-13.14.2021']],
     ['beyond 2099', ['a-31-01-2100', 'a-01-02-2101']],
     ['with the year first', ['a-2024-01-31', 'a-2023-12-01']],
     ['months with the year first', ['a-202101', 'a-202012']],

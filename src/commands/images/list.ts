@@ -92,11 +92,9 @@ async function run(
   }
   let count = 0;
   let last: Omit<Batch, 'images'> = { meta: {} };
-  const total = () =>
-    page === undefined && (limit === undefined || count < limit) ? count : last.total;
   const view = context.view(IMAGE_COLUMNS, options, {
     shown: context.settings.get(mine ? 'columns.my-images' : 'columns.images') ?? SHOWN,
-    summary: () => (urls ? undefined : describeCount(count, options, total())),
+    summary: () => (urls ? undefined : describeCount(count, options, last.total)),
   });
   const list = view.openList();
   const isNdjson = context.format === 'ndjson';
@@ -115,7 +113,7 @@ async function run(
     collectNames(images, names);
     last = batch;
   }
-  await list.end(options.meta ? { ...last.meta, count, total: total() ?? null } : undefined);
+  await list.end(options.meta ? { ...last.meta, count, total: last.total ?? null } : undefined);
   const isPart = plan.hasFilter || limit || page;
   if (options.from === undefined && !mine) {
     const { account } = await context.session();
