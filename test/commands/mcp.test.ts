@@ -57,6 +57,15 @@ async function userWith(options: Parameters<typeof emulatorUser>[0] = {}) {
   return { user: { ...env, ...PASSWORD }, requests };
 }
 
+const more = (count: number) => [{ note: expect.objectContaining({ message: `${count} more` }) }];
+
+it('mcp my_images answers up to the limit, with the total', async () => {
+  const images = { data: testImages(3), meta: { count: 3 } };
+  const { env } = await scriptedUser({ 'GET /v2/user/image/vm': { json: images } });
+  const [answer] = await call([['my_images', { limit: 2 }]], env);
+  expect(answer).toMatchObject({ total: 3, count: 2, messages: more(1) });
+});
+
 it('mcp ends with 1 and one line after a request of more than 8 MiB', async () => {
   const stdin = new FakeInput(false);
   for (let written = 0; written < 9; written += 1) stdin.type('x'.repeat(2 ** 20));
@@ -64,8 +73,6 @@ it('mcp ends with 1 and one line after a request of more than 8 MiB', async () =
     'imgctl: an MCP request is larger than 8 MiB\nhint: send one JSON message per line\n';
   expect(await runCli(['mcp'], { stdin })).toEqual({ stdout: '', stderr: message, exitCode: 1 });
 });
-
-const more = (count: number) => [{ note: expect.objectContaining({ message: `${count} more` }) }];
 
 describe('mcp images_list', () => {
   it('answers 50 images, or up to the limit, with the total, from the pages that it needs', async () => {
