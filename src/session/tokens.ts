@@ -139,10 +139,10 @@ export class Tokens implements TokenSource {
         if (!hasCode(error, 'rate-limited')) throw error;
         const limit = await store.readLimit(io.now());
         if (limit?.remaining !== 0 || limit.resetsAt > deadline) throw error;
-        const left = () => limit.resetsAt - io.now();
-        onWait?.(left());
-        while (left() > 0) {
-          await io.sleep(Math.min(left(), LOOK_INTERVAL), io.signal);
+        let left = limit.resetsAt - io.now();
+        onWait?.(left);
+        for (; left > 0; left = limit.resetsAt - io.now()) {
+          await io.sleep(Math.min(left, LOOK_INTERVAL), io.signal);
           const found = await request.reuse();
           if (found !== undefined) return found;
         }

@@ -262,6 +262,19 @@ describe('--wait-for-token', () => {
     expect([io.now() - before, tokenRequests(), first.notes]).toEqual([0, 1, []]);
   });
 
+  it('waits no negative time if the machine is suspended until the limit ends', async () => {
+    const { first, io, window } = await usedUp('5m');
+    const { now } = io;
+    const end = now() + window;
+    io.now = () => {
+      const time = now();
+      if (time < end && time > end - 6_000) io.advance(10_000);
+      return time;
+    };
+    await first.client.serviceRoot();
+    expect(Math.min(...io.sleeps)).toBeGreaterThan(0);
+  });
+
   it('ends at an interrupt', async () => {
     const { first, io } = await usedUp('5m');
     beforeWaits(io, () => io.interrupt());
