@@ -74,10 +74,10 @@ function limitOf(response: HttpResponse) {
   const { headers, status, receivedAt } = response;
   const reset = rateLimitReset(response);
   const wait = status === 429 ? requestedWait(response) : undefined;
-  const left = /^\d{1,9}$/.exec(headers['x-ratelimit-remaining']?.trim() ?? '');
+  const left = headers['x-ratelimit-remaining']?.trim() ?? '';
   return {
     /** Token requests left in this window. */
-    remaining: status === 429 ? 0 : left ? Number(left) : undefined,
+    remaining: status === 429 ? 0 : /^\d{1,9}$/.test(left) ? Number(left) : undefined,
     /** End of the window, milliseconds since the epoch by this machine's clock, as are all times here. */
     resetsAt: wait === undefined ? reset : receivedAt + wait,
   };

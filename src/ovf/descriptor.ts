@@ -309,11 +309,11 @@ const MEMORY = '4';
 const ETHERNET = '10';
 const HARD_DISK = '17';
 
-type Item = Hardware & Pick<ReturnType<typeof readItem>, 'instance' | 'options'>;
+type Item = Hardware & Pick<ReturnType<typeof identityOf>, 'instance' | 'options'>;
 
 /** Items with the same instance must differ in bound or deployment options. */
 function readItems(section: XmlElement, declared: DeclaredNames, report: Report): Item[] {
-  const items = childrenOf(section, 'Item', 'StorageItem', 'EthernetPortItem').map(readItem);
+  const items = childrenOf(section, 'Item', 'StorageItem', 'EthernetPortItem').map(identityOf);
   const seen = new Set<string>();
   for (const { element, instance, bound, options } of items) {
     for (const option of options) {
@@ -332,7 +332,7 @@ function readItems(section: XmlElement, declared: DeclaredNames, report: Report)
     .map((item) => ({ ...item, ...readHardware(item.element, declared, report) }));
 }
 
-function readItem(element: XmlElement) {
+function identityOf(element: XmlElement) {
   return {
     element,
     /** Items with the same instance describe the same device. */

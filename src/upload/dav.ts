@@ -119,17 +119,20 @@ async function publish(dav: Dav, part: string, name: string, sent: DavFile, repl
     const message = `${address} did not rename ${part} to ${name}`;
     throw failure ?? new ImgctlError('bad-answer', message, { hint });
   }
-  // Servers check and move in two steps, so that another push may still move its file over this one: also if the
-  // server does not list the folder, or it is too large.
-  const files = replace ? [] : await propfind(dav, dav.folder, 1).catch(() => undefined);
-  if (files?.some((file) => isRival(file.name, part)) ?? true)
-    await dav.clock.sleep(SETTLED, dav.clock.signal);
+  // Servers check and move in two steps, so that another push may still move its file over this one.
+  if (!replace && (await mayHaveRival(dav, part))) await dav.clock.sleep(SETTLED, dav.clock.signal);
   // Only the size was checked: the next push compares the content.
   if ((await requireSize(dav, name, name, sent.size)).etag === sent.etag) return undefined;
   // Some servers make a new ETag when a file is moved, so the content is compared before another push is blamed.
   throw replace
     ? arrivedWrong(name, 'another file replaced it').with({ code: 'conflict' })
     : conflict(name, address);
+}
+
+/** True also if the server does not list the folder, or it is too large: the file is already moved. */
+async function mayHaveRival(dav: Dav, part: string): Promise<boolean> {
+  const files = await propfind(dav, dav.folder, 1).catch(() => undefined);
+  return files?.some(({ name }) => isRival(name, part)) ?? true;
 }
 
 function removeFailed(dav: Dav) {

@@ -121,7 +121,10 @@ export async function openUploadFile(
 
 type State = Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>;
 
-/** Returns what differs after every change of a file, and for another file; it stays when the file system is mounted again. */
+/**
+ * Returns what differs after every change of a file, and for another file. It stays when the file system is mounted
+ * again.
+ */
 export function stateOf({ ino, size, mtimeNs, ctimeNs }: State): string {
   return [ino, size, mtimeNs, ctimeNs].join(':');
 }
