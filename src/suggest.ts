@@ -87,7 +87,10 @@ const FORMATS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Other names of what is valid. */
-const SYNONYMS: ReadonlyMap<string, string> = new Map([['jsonl', 'ndjson']]);
+const SYNONYMS: ReadonlyMap<string, string> = new Map([
+  ['jsonl', 'ndjson'],
+  ['upload-password-file', 'upload-password-command'],
+]);
 
 /** Returns the candidate nearest to the word, ignoring case and hyphens; undefined if none is near enough. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {

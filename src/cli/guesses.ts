@@ -55,6 +55,7 @@ export const GUESSES: readonly (readonly [typed: string, where: string, say: str
   ['--before|--older-than|--until', '+filter', "use -f 'updated_on<30d'"],
   ['--desc|--reverse', '+sort', 'use -s FIELD,desc'],
   ['--since', 'images changes', 'use: imgctl images list --since 7d'],
+  ['--get|-c|--columns', 'images changes', 'use: imgctl images changes --json | jq'],
   ['--url', 'images get', 'list URLs with: imgctl images list --urls'],
   ['--follow|--watch|-w', 'sync|sync-status', 'use --wait'],
   ['--wait', 'push', 'omit it: push waits by default'],

@@ -91,6 +91,7 @@ it.each([
   ['image rm 3', 'public images cannot be deleted; '],
   ['imgaes list', 'did you mean imgctl images list?\n'],
   ['images lock ls', 'did you mean imgctl images lock list?\n'],
+  ['config set upload-password-file pw', 'did you mean upload-password-command?\n'],
   ['config set time=iso', 'use: imgctl config set time VALUE\n'],
   ['login localhost:8080', 'use: imgctl login --base-url localhost:8080\n'],
   ['login https://images.example', 'use: imgctl login --base-url https://images.example\n'],
