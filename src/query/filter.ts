@@ -103,7 +103,7 @@ function splitFilter(
     const signOperator = SIGNS.get(sign);
     if (signOperator === undefined) {
       const meant = WRONG_SIGNS.get(sign) ?? sign.replace(/(.)\1+$/, '$1');
-      const hint = SIGNS.has(meant) ? `did you mean '${name}${meant}${value}'?` : EXAMPLE;
+      const hint = name && SIGNS.has(meant) ? `did you mean '${name}${meant}${value}'?` : EXAMPLE;
       throw usageError(`unknown operator '${sign}' in ${where}`, hint);
     }
     return [name, signOperator, sign.endsWith('~') && value ? `%${value}%` : value];

@@ -100,6 +100,7 @@ describe('parseFilter', () => {
     ['id << 3', "unknown operator '<<' in", "did you mean 'id<3'?"],
     ['name===x', "unknown operator '===' in", "did you mean 'name=x'?"],
     ['id!==3', "unknown operator '!==' in", "did you mean 'id!=3'?"],
+    ['>>x', "unknown operator '>>' in", "use a filter such as 'name~ubuntu'"],
     ['id><3', "unknown operator '><' in", "use a filter such as 'name~ubuntu'"],
     ['id,>=,3', "unknown operator '>=' in", 'valid: eq, ne, lt, le, gt, ge, like, in'],
     ['id,eq,abc', "invalid value 'abc' in --filter 'id,eq,abc'", 'use a whole number, such as 42'],

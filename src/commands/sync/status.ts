@@ -48,7 +48,7 @@ export const SUBMITTED_COLUMNS = [
 ];
 
 const NAMES = { text: describeNames };
-const _TIME = { isTime: true };
+const TIME = { isTime: true };
 
 /** Of a sync request that was read. */
 export const STATUS_COLUMNS = [
@@ -58,12 +58,8 @@ export const STATUS_COLUMNS = [
   column('deleted', 'array, number or null', 'deleted images: their names, or how many', NAMES),
   column('errors', 'array', 'errors that the service reports'),
   column('warnings', 'array', 'warnings that the service reports'),
-  column('created_on', 'string or null', 'when it was submitted, as the service writes it', {
-    isTime: true,
-  }),
-  column('updated_on', 'string or null', 'when it last changed, as the service writes it', {
-    isTime: true,
-  }),
+  column('created_on', 'string or null', 'when it was submitted, as the service writes it', TIME),
+  column('updated_on', 'string or null', 'when it last changed, as the service writes it', TIME),
   column('response', 'object', 'the body that the service sent'),
 ];
 
@@ -76,9 +72,7 @@ export const STATUS_LAYOUT: Layout = {
 };
 
 const LIST_ONLY = [
-  column('submitted_on', 'string', 'with --list: when it was submitted, in UTC (ISO 8601)', {
-    isTime: true,
-  }),
+  column('submitted_on', 'string', 'with --list: when it was submitted, in UTC (ISO 8601)', TIME),
   column('checked', 'string', 'with --list: when its status was last read, in UTC (ISO 8601)', {
     text: (time, now) => formatTimestamp(`${time}`, 'age', now),
   }),
