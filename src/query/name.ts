@@ -76,7 +76,8 @@ const HASH_PART = '#';
 const PARTS = /[\0\n#]|(?!(?<=[\0\n])v)[^\d._ \0\n-]+|(?!0+\d)\d+/g;
 
 function read(text: string): Name {
-  const name = normalize(text);
+  // A service can put the mark of a place into a name.
+  const name = normalize(text).replaceAll(PLACE, ' ');
   const extension = /\.ov[af]$/i.test(name) ? name.slice(-4) : '';
   const stem = name.slice(0, name.length - extension.length);
   const versions: Version[] = [];

@@ -116,6 +116,7 @@ it.each([
   ['web-1-a', 'web-1-b', false],
   ['web-1-20G', 'web-1-40G', false],
   ['cafe\u0301-1', 'caf\u00e9-2', true],
+  ['a\0b-1', 'a b-2', true],
 ])('%s and %s are of one series: %s', (left, right, isSame) => {
   expect(readName(left).series === readName(right).series).toBe(isSame);
 });
