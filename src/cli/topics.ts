@@ -81,9 +81,9 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     'Words: text without digits matches any part of a name, numbers only as a whole. Digits alone match where a version begins: 8 matches 8 and 8.10, not 18, 9.8 or x86_64. -, _, . and space are alike, and optional between a letter and a digit: 22.04 matches 22-04, rocky9 matches Rocky-9.',
     `Versions: digits joined by dots, with a letter, sp, rc, alpha or beta that touches them: 22.04, 7.0U3c, SP5, rc1. A v before digits is ignored. Not versions: ${describeHiddenWords()}. Hashes of 7 to 40 hexadecimal digits have no order.`,
     'Series: names with the same words, such as ubuntu-#-server-cloudimg-amd64-#.ova. A version can have any number of parts: 24.04 and 24.04.3 are in one series.',
-    'Order: version by version from the left, numbers as numbers: 8.10 is newer than 8.9, and 1.2.3-50 than 1.2-100. A longer version is newer, such as 1.0.1 than 1.0; but alpha, beta and rc are older, such as 1.0-rc1. The update time is ignored. Of two equal names, the one created later wins.',
-    'No guess: "images latest" asks on a terminal (up to 20 candidates), and elsewhere exits with 2, if several series match, a word means different versions of one series, the newest is a pre-release, or versions cannot be compared: 12_2021 and 12_sp3, 1.0 and 1.0b2, 1909 and 21H2, 1.2-3 and 1.2.4.',
-    'Dates with the year last, such as 31.01.2024, do not sort: choose by time. Only numbers count: Leap 42.3 counts as newer than 15.0, rhel810 than rhel94, and 28.02.24 than 15.03.25.',
+    'Order: version by version from the left, numbers as numbers: 8.10 is newer than 8.9, and 1.2.3-50 than 1.2-100. A longer version is newer, except for alpha, beta and rc: 1.0.1 is newer than 1.0, but 1.0-rc1 is older. The update time is ignored. Of two equal names, the one created later wins.',
+    'No guess: "images latest" needs your choice if several series match, a word means different versions of one series, the newest is a pre-release, or versions cannot be compared: 12_2021 and 12_sp3, 1.0 and 1.0b2, 1909 and 21H2, 1.2-3 and 1.2.4. It asks on a terminal. With more than 20 candidates, or without a terminal, it lists them and exits with 2.',
+    'Dates with the year last, such as 31.01.2024, do not sort: choose by time, with -s created_on,desc. Only numbers count: Leap 42.3 counts as newer than 15.0, rhel810 than rhel94, and 28.02.24 than 15.03.25.',
     'Scripts: --get prints one value or list element per line. If a value is missing, it prints nothing and exits with 5.',
     {
       shell: [
@@ -119,7 +119,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ['raw', 'as the service sent them: 2018-07-18 Wed 15:36:49 EDT'],
         ['iso', 'in UTC: 2018-07-18T19:36:49Z'],
         ['local', 'in your own time zone, to the minute: 2018-07-18 21:36'],
-        ['age', 'in tables only, how long ago: 3 months ago'],
+        ['age', 'how long ago, only in tables: 3 months ago'],
       ],
     },
     'Without --time, tables are local (or as the setting time says), csv is iso, and the other formats are raw. An ambiguous time is shown as the service sent it.',
@@ -130,7 +130,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
 
   environment: [
     { shell: ['IMGCTL_PROFILE=staging imgctl images list', 'IMGCTL_TIMEOUT=5s imgctl whoami'] },
-    'An option overrides a variable, and a variable overrides the profile. An empty variable counts as unset. Variables that end in _FILE name a file whose first line is the secret.',
+    'An option overrides a variable, and a variable overrides the profile. An empty variable counts as unset.',
     {
       terms: Object.entries({
         IMGCTL_PROFILE: 'use the settings and token of this profile',
@@ -140,7 +140,10 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
           ),
         ),
         ...Object.fromEntries(
-          Object.values(SECRETS).map(([name, meaning]) => [`${name}, ${name}_FILE`, meaning]),
+          Object.values(SECRETS).flatMap(([name, meaning]) => [
+            [name, meaning],
+            [`${name}_FILE`, 'a file whose first line is that secret'],
+          ]),
         ),
         IMGCTL_TOKEN: 'an access token; never cached, never renewed',
         IMGCTL_DEBUG: 'set it to 1 to trace requests, without secrets',

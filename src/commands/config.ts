@@ -85,6 +85,7 @@ export const config: AnyCommand = {
     command({
       name: 'unset',
       summary: 'remove a setting',
+      description: ['The key can be a setting that this version does not know.'],
       examples: ['imgctl config unset ca-file', 'imgctl config unset time --profile staging'],
       arguments: [KEY],
       mutates: true,

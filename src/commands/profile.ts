@@ -24,7 +24,7 @@ export const profile: AnyCommand = {
   name: 'profile',
   summary: 'list, select and delete profiles',
   description: [
-    'Each profile has its own settings; those with the same account share a token. The first login or setting with --profile NAME creates it.',
+    'Each profile has its own settings. Profiles with the same user and base URL share a token. The first login or setting with --profile NAME creates the profile.',
   ],
   examples: ['imgctl profile list', 'imgctl profile use staging'],
   seeAlso: ['login', 'config set'],
@@ -56,7 +56,7 @@ export const profile: AnyCommand = {
       name: 'delete',
       summary: 'delete a profile with its settings, token and password',
       description: [
-        'Keeps sync history and shared tokens. Exits with 5 if the profile does not exist.',
+        'Keeps the sync history, and a token that another profile uses. Exits with 5 if the profile does not exist.',
       ],
       examples: [
         'imgctl profile delete staging',

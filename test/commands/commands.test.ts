@@ -61,6 +61,12 @@ it.each([
   expect(options).toContainEqual(expect.objectContaining(option));
 });
 
+it('commands tells a secret from the file that holds it', () => {
+  const file = 'a file whose first line is that secret';
+  expect(environment).toContainEqual({ name: 'IMGCTL_PASSWORD', meaning: 'the password' });
+  expect(environment).toContainEqual({ name: 'IMGCTL_PASSWORD_FILE', meaning: file });
+});
+
 it('commands says what changes something and what a command prints', async () => {
   const codes = { exit_codes: [0, 1, 2, 3, 4, 5, 6, 129, 130, 131, 143] };
   const id = { name: 'id', type: 'number', meaning: 'identifier of the image' };

@@ -106,7 +106,7 @@ export const syncStatus = command({
   name: 'sync-status',
   summary: 'show or follow a sync request',
   description: [
-    'Exits with 1 if the request failed. --list shows states as last checked, offline.',
+    'Exits with 1 if the request failed. --list works offline: it shows each state as last checked.',
   ],
   examples: [
     'imgctl sync-status',
