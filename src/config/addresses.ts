@@ -39,7 +39,7 @@ export function requireUploadTarget(settings: Settings): UploadTarget {
   const target = settings.get('upload-url');
   if (target === undefined) {
     throw new ImgctlError('config', 'no upload storage is set', {
-      hint: `add --to URL, or run: imgctl config set upload-url URL${settings.profileFlag} (file://, or dav+https:// and s3+https://, which also need upload-username and upload-password-command)`,
+      hint: `add --to URL, or run: imgctl config set upload-url URL${settings.profileFlag} (file://, dav+https:// or s3+https://; the last two also need credentials)`,
     });
   }
   if (target.kind !== 'file' && !settings.get('allow-http')) {

@@ -180,6 +180,12 @@ describe('config', () => {
     );
   });
 
+  it('ignores an invalid format of times in a table without times', async () => {
+    const { imgctl } = localUser({ profiles: { default: { time: 'utc' } } });
+    const error = /^imgctl: unknown time style 'utc' in time \(from profile default\)/;
+    await expectSteps(imgctl, ['profile list', /^name /], ['whoami', '', error, 2]);
+  });
+
   it('ignores a setting of another version, and unset removes it', async () => {
     const given = { 'table-style': 'box', TIME: 'iso', 'stored-password': 'keychain' };
     const { imgctl, file } = localUser({ profiles: { work: given } });

@@ -374,7 +374,7 @@ describe('push refuses a package', () => {
 describe('push fails before it uploads anything', () => {
   const NO_KEYS =
     'no access key and no secret key for the upload storage\nhint: run: imgctl config set upload-access-key NAME; then set IMGCTL_UPLOAD_SECRET ';
-  const NO_STORAGE = 'no upload storage is set\nhint: add --to URL, or run: ';
+  const NO_STORAGE = /no upload storage is set\nhint: .*; the last two also need credentials\)\n/;
   const PORT = /hint: check the port of the upload URL: --to\n/;
   const PLAIN = 'plain http would expose credentials sent to host.example';
 
