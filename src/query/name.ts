@@ -149,8 +149,8 @@ export function isGuess(left: Parts, right: Parts): boolean {
   const difference = firstDifference(left, right);
   const one = sideOf(left, difference[0]);
   const other = sideOf(right, difference[1]);
-  const isLower = one.kind - other.kind || one.length - other.length;
-  const [low, high] = isLower < 0 ? [one, other] : [other, one];
+  const order = one.kind - other.kind || one.length - other.length;
+  const [low, high] = order < 0 ? [one, other] : [other, one];
   // 1.0b2 is a beta or a patch, 1.0M3 a milestone or a patch.
   if (low.isHash || (low.kind <= NOTHING && /^[abcm]$/.test(high.letters))) return true;
   // 1.2-3 beside 1.2.4
