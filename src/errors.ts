@@ -111,19 +111,30 @@ type Attempt<Value> =
   | { readonly value: Value; readonly error?: undefined }
   | { readonly value?: undefined; readonly error: ImgctlError };
 
-/** Returns the value, or the error that the function throws. */
+/** Returns the value, or the error that the function throws. @throws what is a defect */
 export function attempt<Value>(read: () => Value): Attempt<Value> {
   try {
     return { value: read() };
   } catch (thrown) {
+    if (isDefect(thrown)) throw thrown;
     return { error: asImgctlError(thrown) };
   }
 }
 
-/** Returns the value, or `otherwise` if the function throws: the error is reported elsewhere or does not matter. */
+/**
+ * Returns the value, or `otherwise` if the function throws: the error is reported elsewhere or does not matter.
+ * @throws what is a defect
+ */
 export function tryOr<Value>(read: () => Value, otherwise: Value): Value {
   const { value, error } = attempt(read);
   return error ? otherwise : value;
+}
+
+const DEFECTS = [TypeError, RangeError, ReferenceError];
+
+/** True if no input can cause the error. Node gives those that input can cause a code. */
+function isDefect(thrown: unknown): boolean {
+  return DEFECTS.some((kind) => thrown instanceof kind) && !Object.hasOwn(Object(thrown), 'code');
 }
 
 /** True if the file, or a directory above it, does not exist. */

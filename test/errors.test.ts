@@ -1,8 +1,15 @@
-// The error class.
+// The error class, and which errors count as defects.
 
-import { expect, it } from 'vitest';
-import type { ImgctlError } from '../src/errors.ts';
+import fs from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { ImgctlError, tryOr } from '../src/errors.ts';
 import { TransportError } from '../src/http/errors.ts';
+
+const INVALID = new Uint8Array([0xff]);
+
+const fail = (error: Error): never => {
+  throw error;
+};
 
 it.each([
   [{ message: 'up' }, { code: 'timeout', message: 'up', hint: 'wait' }],
@@ -16,4 +23,25 @@ it.each([
   expect(changed).toMatchObject({ ...fields, cause: more.cause, sent: true, transient: false });
   expect(changed.stack).toBe(original.stack?.replace('down', fields.message));
   expect(original).toMatchObject({ code: 'timeout', message: 'down', hint: 'wait' });
+});
+
+describe('tryOr', () => {
+  it.each([
+    ['an error for users', () => fail(new ImgctlError('usage', 'no'))],
+    ['JSON that is not valid', () => JSON.parse('{')],
+    ['a URI that is not valid', () => decodeURIComponent('%')],
+    ['a URL that is not valid', () => new URL('images')],
+    ['bytes that are not UTF-8', () => new TextDecoder('utf-8', { fatal: true }).decode(INVALID)],
+    ['a file that does not exist', () => fs.readFileSync('/nonexistent')],
+    ['a path with a NUL', () => fs.readFileSync('\0')],
+  ])('returns the other value for %s', (_what, read) => {
+    expect(tryOr<unknown>(read, 'other')).toBe('other');
+  });
+
+  it.each([
+    ['a property of undefined', () => Reflect.get(Object, 'none').length],
+    ['a length that is not valid', () => new Array(-1)],
+  ])('lets the defect through that %s causes', (_what, read) => {
+    expect(() => tryOr<unknown>(read, 'other')).toThrow();
+  });
 });

@@ -179,7 +179,7 @@ async function candidatesOf(
       return words(
         tryOr(() => {
           const text = fs.readFileSync(path.join(context.io.cwd, DEFAULT_LOCK_FILE), 'utf8');
-          return Object.keys(JSON.parse(text).images);
+          return Object.keys(Object(JSON.parse(text)?.images));
         }, []),
       );
     case 'profiles':
