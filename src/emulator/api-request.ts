@@ -6,7 +6,19 @@ import { isIPv4 } from 'node:net';
 import { pipeline } from 'node:stream';
 import { tryOr } from '../errors.ts';
 
-export type ApiRequest = ReturnType<typeof toApiRequest>;
+export interface ApiRequest {
+  readonly method: string;
+  /** As the client addressed it. */
+  readonly baseUrl: string;
+  /** Path and query. */
+  readonly target: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly authorization: string | undefined;
+  readonly remoteAddress: string;
+  /** Returns the milliseconds since it arrived. */
+  readonly elapsed: () => number;
+}
 
 /** Returns an address as URLs write it: IPv6 in brackets, IPv4-mapped IPv6 as IPv4. */
 export function urlHost(address: string): string {
@@ -19,7 +31,7 @@ export function toApiRequest(
   { method = 'GET', url: target = '/', headers, socket }: IncomingMessage,
   listenHost: string,
   now: () => number,
-) {
+): ApiRequest {
   const started = now();
   const [path = '', ...search] = target.split('?');
   // The bundler leaves out a call whose result is unused, even if it may throw.
@@ -36,15 +48,12 @@ export function toApiRequest(
   }
   return {
     method,
-    /** As the client addressed it. */
     baseUrl: `http://${host}`,
-    /** Path and query. */
     target,
     path,
     query: new URLSearchParams(search.join('?')),
     authorization,
     remoteAddress,
-    /** Returns the milliseconds since it arrived. */
     elapsed: () => now() - started,
   };
 }

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import { createAccessTokens } from './access-tokens.ts';
+import { type AccessTokens, createAccessTokens } from './access-tokens.ts';
 import {
   type ApiResponse,
   errorResponse,
@@ -20,13 +20,23 @@ import { BrokenUpload, createStorage } from './webdav.ts';
 /** Longer than a client waits between two polls, so that it can reuse its connection. */
 const KEEP_ALIVE = 60_000;
 
-export type Emulator = Awaited<ReturnType<typeof startEmulator>>;
+export interface Emulator {
+  /** Without a trailing slash. */
+  readonly baseUrl: string;
+  /** Of its WebDAV storage; undefined without a folder for uploads. */
+  readonly uploadUrl: string | undefined;
+  readonly port: number;
+  readonly revokeAccess: AccessTokens['revokeAccess'];
+  readonly expireTokens: AccessTokens['expireTokens'];
+  /** Stops listening and closes all connections, even those with a request in progress. */
+  readonly close: () => Promise<void>;
+}
 
 /**
  * Starts the service and resolves once it is reachable.
  * @throws node:net's error (EADDRINUSE, EACCES...)
  */
-export async function startEmulator(settings: EmulatorSettings) {
+export async function startEmulator(settings: EmulatorSettings): Promise<Emulator> {
   const closing = new AbortController();
   const tokens = createAccessTokens(settings);
   const route = createRouter(settings, tokens, createImageSync(settings, closing.signal));
@@ -65,14 +75,11 @@ export async function startEmulator(settings: EmulatorSettings) {
   const reachable = address.replace(/^0\.0\.0\.0$/, '127.0.0.1').replace(/^::$/, '::1');
   const origin = `http://${urlHost(reachable)}:${port}`;
   return {
-    /** Without a trailing slash. */
     baseUrl: origin,
-    /** Of its WebDAV storage; undefined without a folder for uploads. */
     uploadUrl: uploads === undefined ? undefined : `dav+${origin}/upload`,
     port,
     revokeAccess: tokens.revokeAccess,
     expireTokens: tokens.expireTokens,
-    /** Stops listening and closes all connections, even those with a request in progress. */
     close: async () => {
       if (!server.listening) return;
       closing.abort();

@@ -15,7 +15,14 @@ export type FaultKind =
   | { readonly type: 'drop-after'; readonly bytes: number }
   | { readonly type: (typeof NAMED_KINDS)[number] };
 
-export type Fault = ReturnType<typeof parseFault>;
+export interface Fault {
+  readonly method: string;
+  readonly path: string;
+  readonly kind: FaultKind;
+  /** `always`, or how `count` is meant: the first requests, or every one of that number. */
+  readonly when: string;
+  readonly count: number;
+}
 
 const SPEC = /^(\*|[A-Z]+) (\/[^\s=]*)=([^,]+)(?:,(first|every)=([1-9]\d{0,8}))?$/;
 
@@ -25,7 +32,7 @@ const SPEC = /^(\*|[A-Z]+) (\/[^\s=]*)=([^,]+)(?:,(first|every)=([1-9]\d{0,8}))?
  * N-th.
  * @throws ImgctlError usage
  */
-export function parseFault(spec: string) {
+export function parseFault(spec: string): Fault {
   const [, method, path, kind, when = 'always', count = '1'] = SPEC.exec(spec) ?? [];
   if (method === undefined || path === undefined || kind === undefined) {
     throw wrongFault(`--fault must be METHOD PATH=KIND[,first=N|,every=N] (got ${spec})`);

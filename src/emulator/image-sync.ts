@@ -15,23 +15,39 @@ const FIRST_IMAGE_ID = 1_000_001;
 const DATA_STORE = 'user-images-01';
 const A_LINK = 'links are not followed';
 
-export type ImageSync = ReturnType<typeof createImageSync>;
-
-export type SyncRequestRecord = ReturnType<typeof newRecord>;
+export interface ImageSync {
+  readonly submit: (user: string) => SyncRequestRecord;
+  readonly get: (user: string, id: string) => SyncRequestRecord | undefined;
+  /** Returns the user's images as of the last finished request. */
+  readonly images: (user: string) => Image[];
+}
 
 /** Section 2.5. */
-function newRecord(id: number, username: string, created: number) {
+export interface SyncRequestRecord {
+  readonly id: number;
+  status: string;
+  readonly type: string;
+  readonly added: readonly string[] | null;
+  readonly deleted: readonly string[] | null;
+  readonly created_on: string;
+  updated_on: string;
+  readonly task_id: string;
+  readonly user: { readonly username: string };
+  message: { readonly errors: readonly string[]; readonly warnings: readonly string[] };
+}
+
+function newRecord(id: number, username: string, created: number): SyncRequestRecord {
   return {
     id,
     status: 'PENDING',
     type: 'image_sync',
-    added: null as string[] | null,
-    deleted: null as string[] | null,
+    added: null,
+    deleted: null,
     created_on: serviceTimestamp(created),
     updated_on: serviceTimestamp(created),
     task_id: randomUUID(),
     user: { username },
-    message: { errors: [] as string[], warnings: [] as string[] },
+    message: { errors: [], warnings: [] },
   };
 }
 
@@ -52,7 +68,7 @@ interface UserState {
   scanning: Promise<void>;
 }
 
-export function createImageSync(settings: EmulatorSettings, signal: AbortSignal) {
+export function createImageSync(settings: EmulatorSettings, signal: AbortSignal): ImageSync {
   const { now, syncDelay, uploads } = settings;
   const accounts = new Map<string, UserState>();
   let lastRequestId = 0;
@@ -101,7 +117,7 @@ export function createImageSync(settings: EmulatorSettings, signal: AbortSignal)
   };
 
   return {
-    submit: (user: string): SyncRequestRecord => {
+    submit: (user) => {
       const account = accountOf(user);
       const created = now();
       lastRequestId += 1;
@@ -115,11 +131,8 @@ export function createImageSync(settings: EmulatorSettings, signal: AbortSignal)
       });
       return record;
     },
-    get: (user: string, id: string): SyncRequestRecord | undefined =>
-      accountOf(user).records.find((record) => String(record.id) === id),
-    /** Returns the user's images as of the last finished request. */
-    images: (user: string): Image[] =>
-      [...accountOf(user).images.values()].map(({ image }) => image),
+    get: (user, id) => accountOf(user).records.find((record) => String(record.id) === id),
+    images: (user) => [...accountOf(user).images.values()].map(({ image }) => image),
   };
 }
 

@@ -142,10 +142,16 @@ async function receiveBody(path: string, incoming: IncomingMessage, fault?: Faul
   }
 }
 
-type UploadedFile = NonNullable<Awaited<ReturnType<typeof factsOf>>>;
+interface UploadedFile {
+  readonly name: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly modified: Date;
+  readonly etag: string;
+}
 
 /** Returns undefined if there is no such file. @throws HttpError 403: a link, which is never followed */
-async function factsOf(path: string) {
+async function factsOf(path: string): Promise<UploadedFile | undefined> {
   const name = basename(path);
   const stats = await lstat(path).catch(() => undefined);
   if (stats === undefined) return undefined;

@@ -229,7 +229,7 @@ function isTime(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && !Number.isNaN(new Date(value).getTime());
 }
 
-/** Files of imgctl: tokens, what killed writers left of them, and the marks of use of earlier versions. */
+/** Files of imgctl: tokens, and what killed writers left of them. */
 const TOKEN_FILE = /^\.?(?!_limit\.)[\w-]+\.([\da-f]{16})\./;
 
 /**
