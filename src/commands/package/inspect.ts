@@ -8,7 +8,7 @@ import type { Row } from '../../output/writers.ts';
 import type { Hardware } from '../../ovf/descriptor.ts';
 import type { PackageSummary } from '../../ovf/package.ts';
 import { counted, describeBytes, shellQuote } from '../../words.ts';
-import { eachFile, errorsOf, FILES } from './validate.ts';
+import { eachFile, errorsOf, FILES } from './each-file.ts';
 
 const COLUMNS = [
   column('file', 'string', 'path as given', { isId: true }),

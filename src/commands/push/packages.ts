@@ -1,0 +1,89 @@
+// Checks the packages of a push, and the names that their files get in the storage.
+
+import { realpathSync, statSync } from 'node:fs';
+import path from 'node:path';
+import type { Context } from '../../context.ts';
+import { ImgctlError } from '../../errors.ts';
+import type { CheckedPackage } from '../../ovf/package.ts';
+import type { UploadPackage } from '../../upload/transfer.ts';
+import type { LocalFile } from '../../upload/upload-file.ts';
+import { eachFile, errorsOf, type InvalidPackage, invalidPackage } from '../package/each-file.ts';
+
+/**
+ * Reads every package except for its digests, which the upload verifies.
+ * @throws ImgctlError invalid-package, with its findings; usage: invalid names
+ */
+export async function checkPackages(
+  context: Context,
+  files: readonly string[],
+): Promise<UploadPackage[]> {
+  const { checkPackage } = await import('../../ovf/package.ts');
+  const packages: UploadPackage[] = [];
+  const invalid: InvalidPackage[] = [];
+  const distinct = new Map(files.map((file) => [path.resolve(context.io.cwd, file), file]));
+  await eachFile(context, [...distinct.values()], async (file, resolved) => {
+    const checked = await checkPackage(resolved, { signal: context.io.signal });
+    const findings = errorsOf(checked.summary);
+    if (findings.length > 0) invalid.push({ file, findings });
+    else packages.push(await uploadOf(file, checked));
+  });
+  if (invalid.length > 0) throw invalidPackage(invalid, true);
+  requireUsableNames(packages);
+  return packages;
+}
+
+async function uploadOf(file: string, { files, expected }: CheckedPackage): Promise<UploadPackage> {
+  const { digestFindings } = await import('../../ovf/manifest.ts');
+  const { stateOf } = await import('../../upload/upload-file.ts');
+  const distinct = new Map(files.map((each) => [each.path, each]));
+  return {
+    name: path.basename(file),
+    files: [...distinct.values()].map((each) => {
+      const own = expected.filter((digest) => digest.file.path === each.path);
+      const regions = own.map(({ file: { offset, size }, entry }) => {
+        return { offset, size, algorithm: entry.algorithm.toLowerCase() };
+      });
+      const stats = statSync(each.path, { bigint: true, throwIfNoEntry: false });
+      return { name: each.name, path: each.path, regions, checked: stats && stateOf(stats) };
+    }),
+    async verify(digests) {
+      const next = new Map([...digests].map(([each, list]) => [each, [...list]]));
+      const computed = expected.map((each) => next.get(each.file.path)?.shift() ?? '');
+      const findings = digestFindings(file, expected, computed);
+      if (findings.length > 0) throw invalidPackage([{ file, findings }], true);
+    },
+  };
+}
+
+/** The storage is one folder, and hidden names are those of incomplete files. */
+function requireUsableNames(packages: readonly UploadPackage[]): void {
+  for (const { name } of packages) {
+    if (/\.(ova|ovf)$/i.test(name)) continue;
+    throw new ImgctlError('usage', `the name ${name} does not end in .ova or .ovf`, {
+      hint: 'rename the file: the service syncs only files with these names',
+    });
+  }
+  const paths = new Map<string, Pick<LocalFile, 'name' | 'path'>>();
+  for (const { name, path: file } of packages.flatMap(({ files }) => files)) {
+    if (name.startsWith('.') || /[\u0000-\u001f\\/]/.test(name)) {
+      throw new ImgctlError('usage', `invalid name for an upload: ${name}`, {
+        hint: name.startsWith('.')
+          ? 'rename it: a name must not begin with a dot'
+          : name.includes('/')
+            ? 'put all files of the package in one folder'
+            : 'rename it without backslashes and control characters',
+      });
+    }
+    // Some storages ignore case, and would replace one with the other.
+    const folded = name.normalize().toLowerCase();
+    const other = paths.get(folded);
+    if (other && (other.name !== name || realpathSync(other.path) !== realpathSync(file))) {
+      const what =
+        other.name === name ? `are named ${name}` : 'have names that differ only in case';
+      throw new ImgctlError('usage', `two files ${what}: ${other.path}, ${file}`, {
+        hint: 'push them separately, under different names',
+      });
+    }
+    paths.set(folded, { name, path: file });
+  }
+}
