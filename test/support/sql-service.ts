@@ -1,0 +1,182 @@
+// A service on PostgreSQL, written from the contract alone: it imports nothing from src, so that it can disagree with it.
+
+import { PGlite } from '@electric-sql/pglite';
+import type { Handler, ScriptedRequest, ScriptedResponse } from './scripted-server.ts';
+
+/** What services do differently; by default like ignores case, and nothing orders equal values. */
+export interface Habits {
+  /** What the images are selected from: a table, or a query in brackets. */
+  readonly from?: string;
+  /** Fields whose like minds case. */
+  readonly mindsCase?: readonly string[];
+  /** The collation of texts, which the database has as `de`, `tr` and `loose` (without case and accents). */
+  readonly collation?: 'C' | 'de' | 'tr' | 'loose';
+  /** The second sort key. */
+  readonly secondKey?: 'id';
+  /** Refuses a per_page above 100, instead of using 100. */
+  readonly refusesPerPage?: boolean;
+  /** Sends 404 for a page after the last one, instead of an empty one. */
+  readonly endsWith404?: boolean;
+  /** Fields that cannot be filtered or sorted. */
+  readonly unknown?: readonly string[];
+  /** The status of a request that it does not understand [400]. */
+  readonly refusal?: number;
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+const TYPES: Readonly<Record<string, string>> = {
+  ...{ id: 'integer', public: 'boolean', created_on: 'timestamptz', updated_on: 'timestamptz' },
+  ...{ name: 'text', path: 'text', label: 'text', folder: 'text', data_store: 'text' },
+};
+
+const OPERATORS: Readonly<Record<string, string>> = {
+  ...{ eq: '=', ne: '<>', lt: '<', le: '<=', gt: '>', ge: '>=', like: 'like', in: 'in' },
+};
+
+const STAMP = 'YYYY-MM-DD Dy HH24:MI:SS TZ';
+
+/** The columns of an image as the service sends them. */
+export const COLUMNS = `id, name, path, label, folder, data_store, public,
+  to_char(created_on, '${STAMP}') as created_on, to_char(updated_on, '${STAMP}') as updated_on`;
+
+let shared: Promise<PGlite> | undefined;
+
+/**
+ * Returns the database of this worker, with the tables `images_0`, `images_250` and `images_5000`. Names, folders and
+ * times repeat, times have fractions of a second, and ids have gaps and nothing to do with the order of storage.
+ */
+export function database(): Promise<PGlite> {
+  shared ??= PGlite.create().then(async (db) => {
+    await db.exec(`set timezone = 'America/New_York';
+      create collation de (provider = icu, locale = 'de-DE');
+      create collation tr (provider = icu, locale = 'tr-TR');
+      create collation loose (provider = icu, locale = 'und@colStrength=primary', deterministic = false);`);
+    for (const count of [0, 250, 5_000]) await db.exec(tableOf(count));
+    return db;
+  });
+  return shared;
+}
+
+function tableOf(count: number): string {
+  const pick = (values: string, by: string) =>
+    `(string_to_array('${values}', ' '))[1 + (${by}) % ${values.split(' ').length}]`;
+  const families = 'ubuntu Ubuntu debian AlmaLinux rocky FreeBSD a_b 100%-free élan mini';
+  return `create table images_${count} (
+      id integer primary key, name text not null, folder text, data_store text not null,
+      public boolean not null, created_on timestamptz not null, updated_on timestamptz not null,
+      label text generated always as (coalesce(folder || '/', '') || name) stored,
+      path text generated always as ('[' || data_store || '] ' || coalesce(folder || '/', '') || name) stored);
+    insert into images_${count} select 3 + n * 7,
+      case when n % 83 = 82 then 'null' when n % 89 = 88 then 'a,b-' || n % 5 || '.ova'
+        else ${pick(families, 'n')} || '-' || 16 + n / 10 % 9 || ${pick('.04 .10', 'n / 90')}
+          || ${pick('-amd64 -arm64 -x86_64 -el8', 'n / 7')} || '-' || 20200101 + n / 180 || '.ova' end,
+      nullif(${pick('ubuntu linux Linux bsd -', 'n * 3 / 2')}, '-'),
+      ${pick('store-1 store-2 Store-1', 'n / 11')}, n % 6 <> 0,
+      '2018-03-11T00:00:00Z'::timestamptz + (n * 37 % ${Math.ceil(count / 4) + 1}) * interval '5 hours 10 minutes',
+      '2023-11-05T00:00:00Z'::timestamptz + (n * 61 % ${Math.ceil(count / 3) + 1}) * interval '3 hours 20 seconds'
+        + n % 4 * interval '0.2 seconds'
+    from generate_series(0, ${count - 1}) as n order by md5(n::text);`;
+}
+
+/** Returns the handler of a service with these habits. */
+export function sqlService(db: PGlite, habits: Habits = {}): Handler {
+  const { from = 'images_250', refusal = 400 } = habits;
+  return async ({ method, url }) => {
+    const [, id] = /^\/v2\/image(?:\/(\d+))?$/.exec(url.pathname) ?? [null];
+    if (method !== 'GET' || id === null) return refuse(404, 'Not found.');
+    try {
+      if (id === undefined) return await listOf(db, url, { ...habits, from });
+      const sql = `select ${COLUMNS} from ${from} as image where id = $1::text::integer`;
+      const [data] = (await db.query<Row>(sql, [id])).rows;
+      return data ? { json: { data, meta: {} } } : refuse(404, 'No such image.');
+    } catch (error) {
+      return refuse(refusal, error instanceof Error ? error.message : 'Invalid.');
+    }
+  };
+}
+
+const refuse = (status: number, message: string): ScriptedResponse => ({
+  status,
+  json: { error: 'request error', message, status },
+});
+
+async function listOf(db: PGlite, url: ScriptedRequest['url'], habits: Habits) {
+  const { from, secondKey, collation = 'C' } = habits;
+  const query = url.searchParams;
+  const wanted = Number(query.get('per_page') ?? 10);
+  const page = Number(query.get('page') ?? 1);
+  if (!(wanted >= 1 && page >= 1) || (habits.refusesPerPage && wanted > 100)) {
+    throw new Error('Invalid page or per_page.');
+  }
+  const perPage = Math.min(wanted, 100);
+  const column = (name = '') => {
+    if (!(name in TYPES) || habits.unknown?.includes(name)) throw new Error('Unknown field.');
+    return TYPES[name] === 'text' ? `${name} collate "${collation}"` : name;
+  };
+  const filter = query.get('filter');
+  const [, field = '', operator = '', value = ''] = /^(\w+),(\w+),(.*)$/s.exec(filter ?? '') ?? [];
+  const where = filter === null ? 'true' : condition(column(field), field, operator, habits);
+  const parameters = filter === null ? [] : [value];
+  const sort = query.get('sort');
+  const [, key, direction = ''] = /^(\w+),(asc|desc)$/.exec(sort ?? '') ?? [];
+  const keys = [
+    ...(sort === null ? [] : [`${column(key)} ${direction}`]),
+    ...(secondKey ? [secondKey] : []),
+  ];
+  const order = keys.length > 0 ? `order by ${keys.join(', ')}` : '';
+  const source = `from ${from} as image where ${where}`;
+  const counts = await db.query<{ total: number }>(
+    `select count(*)::int as total ${source}`,
+    parameters,
+  );
+  const total = counts.rows[0]?.total ?? 0;
+  const paging = `limit ${perPage} offset ${(page - 1) * perPage}`;
+  const rows = await db.query<Row>(
+    `select ${query.get('expand') === '1' ? COLUMNS : 'id'} ${source} ${order} ${paging}`,
+    parameters,
+  );
+  if (habits.endsWith404 && page > 1 && rows.rows.length === 0) return refuse(404, 'No such page.');
+  return { json: envelope(url, rows.rows, { page, perPage, total }) };
+}
+
+function condition(column: string, field: string, operator: string, habits: Habits): string {
+  const sign = OPERATORS[operator];
+  const type = TYPES[field];
+  if (sign === undefined) throw new Error('Unknown operator.');
+  if (operator === 'in') return `${column} = any(string_to_array($1::text, ',')::${type}[])`;
+  const ignores = operator === 'like' && !habits.mindsCase?.includes(field);
+  // PostgreSQL has no ilike for a collation that ignores case itself.
+  return `${column} ${ignores && habits.collation !== 'loose' ? 'ilike' : sign} $1::text::${type}`;
+}
+
+function envelope(
+  url: URL,
+  rows: readonly Row[],
+  { page, perPage, total }: { page: number; perPage: number; total: number },
+) {
+  const pages = Math.ceil(total / perPage);
+  const linkTo = (number: number) => {
+    const link = new URL(url);
+    link.searchParams.set('page', `${number}`);
+    return link.href;
+  };
+  const echo = ['filter', 'sort'].flatMap((name) => {
+    const value = url.searchParams.get(name);
+    return value === null ? [] : [[name, value]];
+  });
+  const isExpanded = url.searchParams.get('expand') === '1';
+  return {
+    data: isExpanded ? rows : rows.map(({ id }) => `${url.origin}/v2/image/${id}`),
+    meta: {
+      ...{ _link: { self: url.href }, count: rows.length, time: '0.01s', user: 'demo' },
+      ...Object.fromEntries(echo),
+      pages: {
+        ...{ page, pages, per_page: perPage, total },
+        ...{ first_url: linkTo(1), last_url: linkTo(Math.max(1, pages)) },
+        next_url: page < pages ? linkTo(page + 1) : null,
+        prev_url: page > 1 ? linkTo(page - 1) : null,
+      },
+    },
+  };
+}
