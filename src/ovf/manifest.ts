@@ -1,8 +1,7 @@
-// Reads the manifest of a package and verifies the digests that it lists.
+// Reads the manifest of a package: the digests that it lists.
 
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { type Finding, FindingList } from './findings.ts';
+import { digestCheck, type FileCheck } from './checks.ts';
+import type { FindingList } from './findings.ts';
 import {
   isSafeName,
   type PackageFile,
@@ -10,13 +9,6 @@ import {
   readRegion,
   stripDotSlash,
 } from './package-source.ts';
-
-export interface ReadOptions {
-  /** Warns about newer virtual hardware and rarely supported devices: 13 for vmx-13. */
-  readonly maxHardware?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((bytesDone: number, bytesTotal: number) => void) | undefined;
-}
 
 type Manifest = ReturnType<typeof parseManifest>;
 type ManifestEntry = NonNullable<ReturnType<typeof parseLine>>;
@@ -37,13 +29,13 @@ export async function readManifest(file: PackageFile, findings: FindingList) {
   return parseManifest(bytes.toString('utf8'), file.name, findings);
 }
 
-/** Pairs files with their digests; reports files and digests without a counterpart. */
+/** Returns a check for each digest; reports files and digests without a counterpart. */
 export async function matchManifest(
   manifest: Manifest,
   files: readonly PackageFile[],
   { find, findings }: PackageSource,
-): Promise<ExpectedDigest[]> {
-  const expected = new Map<string, ExpectedDigest>();
+): Promise<FileCheck[]> {
+  const expected = new Map<string, FileCheck>();
   for (const entry of manifest.entries) {
     const file = isSafeName(entry.name) ? await find(entry.name) : null;
     const place = file === null ? '' : placeOf(file);
@@ -52,7 +44,7 @@ export async function matchManifest(
     } else if (expected.has(place)) {
       findings.add('manifest-duplicate', entry.name, 'listed twice under different names');
     } else {
-      expected.set(place, { file, entry });
+      expected.set(place, digestCheck(file, entry.algorithm, entry.digest));
     }
   }
   for (const file of files) {
@@ -101,51 +93,4 @@ function parseLine(line: string) {
   const algorithm = label.toUpperCase().replace(/2?-/, '') as keyof typeof DIGITS;
   if (digits.length !== DIGITS[algorithm]) return null;
   return { name: stripDotSlash(name), algorithm, digest: digits.toLowerCase() };
-}
-
-/** Larger reads fall out of the processor's cache before they are hashed. */
-const READ_SIZE = 1024 * 1024;
-
-interface ExpectedDigest {
-  readonly file: PackageFile;
-  readonly entry: ManifestEntry;
-}
-
-/** Returns a finding for each digest (lower-case hexadecimal) that is not the expected one. */
-export function digestFindings(
-  file: string,
-  expected: readonly ExpectedDigest[],
-  digests: readonly string[],
-): readonly Finding[] {
-  const findings = new FindingList();
-  for (const [index, { file: part, entry }] of expected.entries()) {
-    const digest = digests[index] ?? '';
-    if (digest === entry.digest) continue;
-    const message = `${entry.algorithm} is ${digest}, the manifest has ${entry.digest}`;
-    findings.add('digest-mismatch', part.name, message);
-  }
-  return findings.list(file);
-}
-
-/** Reads each file once, in order and in constant memory. A file that shrinks meanwhile gets a wrong digest. */
-export async function computeDigests(
-  expected: readonly ExpectedDigest[],
-  { signal, onProgress }: ReadOptions,
-): Promise<string[]> {
-  const total = expected.reduce((sum, { file }) => sum + file.size, 0);
-  const digests: string[] = [];
-  let done = 0;
-  for (const { file, entry } of expected) {
-    const { path, offset: start, size } = file;
-    const hash = createHash(entry.algorithm);
-    const range = { start, end: start + size - 1, highWaterMark: READ_SIZE };
-    for await (const chunk of size === 0 ? [] : createReadStream(path, range)) {
-      signal?.throwIfAborted();
-      hash.update(chunk);
-      done += chunk.length;
-      onProgress?.(done, total);
-    }
-    digests.push(hash.digest('hex'));
-  }
-  return digests;
 }

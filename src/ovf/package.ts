@@ -1,16 +1,11 @@
 // Reads a whole package, OVA or OVF with its files: its content and everything that is wrong with it.
 
 import { basename } from 'node:path';
+import { checkFindings, type ReadOptions, runChecks } from './checks.ts';
 import { type FileReference, readDescriptor } from './descriptor.ts';
 import { checkDisks } from './disks.ts';
 import { byteCount } from './findings.ts';
-import {
-  computeDigests,
-  digestFindings,
-  matchManifest,
-  type ReadOptions,
-  readManifest,
-} from './manifest.ts';
+import { matchManifest, readManifest } from './manifest.ts';
 import {
   isSafeName,
   openPackage,
@@ -43,12 +38,12 @@ export async function readPackage(
   file: string,
   options: ReadOptions = {},
 ): Promise<PackageSummary> {
-  const { summary, expected } = await checkPackage(file, options);
-  const found = digestFindings(file, expected, await computeDigests(expected, options));
+  const { summary, checks } = await checkPackage(file, options);
+  const found = checkFindings(file, checks, await runChecks(checks, options));
   return { ...summary, findings: [...summary.findings, ...found] };
 }
 
-/** Reads a package except for its digests. A broken one has findings. @throws as readPackage does */
+/** Reads a package, but not all bytes of its files. A broken one has findings. @throws as readPackage does */
 export async function checkPackage(file: string, { signal, maxHardware }: ReadOptions) {
   signal?.throwIfAborted();
   const source = await openPackage(file, signal);
@@ -64,12 +59,12 @@ export async function checkPackage(file: string, { signal, maxHardware }: ReadOp
   if (kind === 'ova' && descriptor && content.ovfVersion !== null) checkOrder(layout);
   await checkDisks(content.disks, references, findings, signal);
   const manifest = manifestFile && (await readManifest(manifestFile, findings));
-  const expected =
+  const checks =
     manifest && descriptor
       ? await matchManifest(manifest, [descriptor, ...referenced], source)
       : [];
   // A manifest may list files that nothing references; they belong to the package all the same.
-  const listed = expected.map((each) => each.file).filter((each) => each.path !== descriptor?.path);
+  const listed = checks.map((each) => each.file).filter((each) => each.path !== descriptor?.path);
   const own = [...referenced, ...listed, manifestFile, certificate, descriptor];
   return {
     summary: {
@@ -86,8 +81,8 @@ export async function checkPackage(file: string, { signal, maxHardware }: ReadOp
     /** The files on the disk, the descriptor last: an archive itself, else all that belongs to a descriptor. */
     files:
       kind === 'ovf' ? own.filter((each) => each !== null) : [{ name: basename(file), path: file }],
-    /** The digests to verify, in the order of the manifest. */
-    expected,
+    /** What is to be checked while the files are read. */
+    checks,
   };
 }
 

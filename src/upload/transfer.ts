@@ -11,8 +11,8 @@ export interface UploadPackage {
   readonly name: string;
   /** In the order in which they become visible. */
   readonly files: readonly LocalFile[];
-  /** @param digests by path, those of the regions. @throws ImgctlError invalid-package */
-  verify(digests: ReadonlyMap<string, readonly string[]>): Promise<void>;
+  /** @param results by path, those of its regions. @throws ImgctlError invalid-package */
+  verify(results: ReadonlyMap<string, readonly (string | null)[]>): Promise<void>;
 }
 
 /** A file with the name of its package. */
@@ -135,7 +135,7 @@ export async function transferPackage(
     proofs.find({ ...file, source: file.proof ?? '' }) === (file.stored ?? '');
   if (files.every((file) => file.action === 'skip' || isProved(file))) return;
   const uploads = files.map((file): TransferredFile => ({ file, stored: file.stored }));
-  const digests = new Map<string, readonly string[]>();
+  const results = new Map<string, readonly (string | null)[]>();
   try {
     for (const upload of uploads) {
       const { file } = upload;
@@ -145,10 +145,10 @@ export async function transferPackage(
           const put = storage.put(file.name, opened, count);
           upload.part = await put.catch((error: unknown) => acceptSame(upload, error, transfer));
         }
-        digests.set(file.path, await opened.digests(count));
+        results.set(file.path, await opened.check(count));
       });
     }
-    await verify(digests);
+    await verify(results);
     for (const upload of uploads) await publish(upload, transfer);
   } catch (error) {
     for (const { part } of uploads) await part?.discard(error).catch(() => {});

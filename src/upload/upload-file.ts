@@ -1,17 +1,21 @@
-// A local file that is uploaded: a stream whose bytes are hashed as they pass, which notices changes.
+// A local file that is uploaded: a stream whose bytes are checked as they pass, which notices changes.
 
-import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { errorReason, ImgctlError } from '../errors.ts';
 import type { Clock } from '../io.ts';
 
+/** Receives bytes in order, each chunk until it ends, and returns in the end what is wrong with them, or null. */
+interface ByteCheck {
+  update(chunk: Buffer): void | Promise<void>;
+  end(): string | null | Promise<string | null>;
+}
+
 /** Part of a file. */
 interface Region {
   readonly offset: number;
   readonly size: number;
-  /** As Node names it, such as `sha256`. */
-  readonly algorithm: string;
+  start(): ByteCheck;
 }
 
 /** A file to upload. */
@@ -19,7 +23,7 @@ export interface LocalFile {
   /** Without a folder. */
   readonly name: string;
   readonly path: string;
-  /** What has a digest in a manifest. */
+  /** What is checked. */
   readonly regions: readonly Region[];
   /** Its state when its package was checked. */
   readonly checked: string | undefined;
@@ -59,7 +63,7 @@ export async function openUploadFile(
   const stats = await handle.stat({ bigint: true }).catch(fail);
   const source = stateOf(stats);
   const size = Number(stats.size);
-  let known: readonly string[] | undefined = regions.length === 0 ? [] : undefined;
+  let known: readonly (string | null)[] | undefined = regions.length === 0 ? [] : undefined;
 
   /** Returns the bytes in chunks. */
   async function* read(start = 0, end = size, place = allocate): AsyncGenerator<Buffer> {
@@ -78,20 +82,22 @@ export async function openUploadFile(
     }
   }
 
-  /** Returns all bytes and computes the digests meanwhile, from the beginning each time. */
+  /** Returns all bytes and checks them meanwhile, from the beginning each time. */
   async function* readAll(place = allocate): AsyncGenerator<Buffer> {
-    const hashes = regions.map(({ algorithm }) => createHash(algorithm));
+    const checks = regions.map((region) => region.start());
     let position = 0;
     for await (const chunk of read(0, size, place)) {
-      for (const [index, region] of regions.entries()) {
+      const checked = regions.map((region, index) => {
         const start = Math.max(region.offset - position, 0);
         const end = Math.min(region.offset + region.size - position, chunk.length);
-        if (start < end) hashes[index]?.update(chunk.subarray(start, end));
-      }
+        return start < end ? checks[index]?.update(chunk.subarray(start, end)) : undefined;
+      });
       yield chunk;
+      // Its memory may be used again.
+      await Promise.all(checked);
       position += chunk.length;
     }
-    known = hashes.map((hash) => hash.digest('hex'));
+    known = await Promise.all(checks.map((check) => check.end()));
   }
 
   return {
@@ -103,10 +109,10 @@ export async function openUploadFile(
     read,
     readAll,
     /**
-     * Returns the digests of the regions in hexadecimal; reads the file unless `readAll` did.
+     * Returns what is wrong with each region, or null; reads the file unless `readAll` did.
      * @param onProgress receives the bytes that were read
      */
-    async digests(onProgress: (bytes: number) => void): Promise<readonly string[]> {
+    async check(onProgress: (bytes: number) => void): Promise<readonly (string | null)[]> {
       let position = 0;
       for await (const { length } of known ? [] : readAll(samePlace())) {
         position += length;

@@ -291,7 +291,7 @@ describe('the file of proofs', () => {
     const text = await save();
     const damages: (() => void)[] = [
       () => truncateSync(file, 50),
-      () => writeFileSync(file, text.replace('"version":2', '"version":1')),
+      () => writeFileSync(file, text.replace('"version":3', '"version":2')),
       () => writeFileSync(file, text.replace('"stored":"2"', '"stored":2')),
       ...(process.getuid?.() === 0 ? [() => chownSync(file, 12_345, 12_345)] : []),
     ];

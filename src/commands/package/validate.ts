@@ -59,7 +59,7 @@ async function run(context: Context, options: Options, files: readonly string[])
     const started = io.now();
     const onProgress = (done: number, total: number) =>
       progress.update('', () => {
-        return `${file}: checking digests ${describeRate(done, total, io.now() - started)}`;
+        return `${file}: reading ${describeRate(done, total, io.now() - started)}`;
       });
     const { signal } = io;
     const summary = await readPackage(resolved, { onProgress, maxHardware, signal });

@@ -10,7 +10,7 @@ import type { LocalFile } from '../../upload/upload-file.ts';
 import { eachFile, errorsOf, type InvalidPackage, invalidPackage } from '../package/each-file.ts';
 
 /**
- * Reads every package except for its digests, which the upload verifies.
+ * Reads every package, but not all bytes of its files, which the upload checks.
  * @throws ImgctlError invalid-package, with its findings; usage: invalid names
  */
 export async function checkPackages(
@@ -32,24 +32,22 @@ export async function checkPackages(
   return packages;
 }
 
-async function uploadOf(file: string, { files, expected }: CheckedPackage): Promise<UploadPackage> {
-  const { digestFindings } = await import('../../ovf/manifest.ts');
+async function uploadOf(file: string, { files, checks }: CheckedPackage): Promise<UploadPackage> {
+  const { checkFindings } = await import('../../ovf/checks.ts');
   const { stateOf } = await import('../../upload/upload-file.ts');
   const distinct = new Map(files.map((each) => [each.path, each]));
   return {
     name: path.basename(file),
     files: [...distinct.values()].map((each) => {
-      const own = expected.filter((digest) => digest.file.path === each.path);
-      const regions = own.map(({ file: { offset, size }, entry }) => {
-        return { offset, size, algorithm: entry.algorithm.toLowerCase() };
-      });
+      const own = checks.filter((check) => check.file.path === each.path);
+      const regions = own.map(({ file: { offset, size }, start }) => ({ offset, size, start }));
       const stats = statSync(each.path, { bigint: true, throwIfNoEntry: false });
       return { name: each.name, path: each.path, regions, checked: stats && stateOf(stats) };
     }),
-    async verify(digests) {
-      const next = new Map([...digests].map(([each, list]) => [each, [...list]]));
-      const computed = expected.map((each) => next.get(each.file.path)?.shift() ?? '');
-      const findings = digestFindings(file, expected, computed);
+    async verify(results) {
+      const next = new Map([...results].map(([each, list]) => [each, list.values()]));
+      const found = checks.map((check) => next.get(check.file.path)?.next().value);
+      const findings = checkFindings(file, checks, found);
       if (findings.length > 0) throw invalidPackage([{ file, findings }], true);
     },
   };

@@ -1,0 +1,85 @@
+// Checks the bytes of files as they are read: validate reads them for it, push while it uploads them.
+
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { type Finding, type FindingCode, FindingList } from './findings.ts';
+import type { PackageFile } from './package-source.ts';
+
+export interface ReadOptions {
+  /** Warns about newer virtual hardware and rarely supported devices: 13 for vmx-13. */
+  readonly maxHardware?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((bytesDone: number, bytesTotal: number) => void) | undefined;
+}
+
+/** Receives all bytes of a file in order. */
+export interface ByteCheck {
+  /** Needs the chunk until it ends; does not fail. */
+  update(chunk: Buffer): void | Promise<void>;
+  /** Returns what is wrong, or null. */
+  end(): string | null | Promise<string | null>;
+}
+
+export interface FileCheck {
+  readonly file: PackageFile;
+  /** Of the finding if something is wrong. */
+  readonly code: FindingCode;
+  /** Starts at the first byte, each time. */
+  start(): ByteCheck;
+}
+
+/** @param expected lower-case hexadecimal */
+export function digestCheck(file: PackageFile, algorithm: string, expected: string): FileCheck {
+  const start = (): ByteCheck => {
+    const hash = createHash(algorithm);
+    return {
+      update: (chunk) => void hash.update(chunk),
+      end() {
+        const digest = hash.digest('hex');
+        if (digest === expected) return null;
+        return `${algorithm} is ${digest}, the manifest has ${expected}`;
+      },
+    };
+  };
+  return { file, code: 'digest-mismatch', start };
+}
+
+/** Larger reads fall out of the processor's cache before they are hashed. */
+const READ_SIZE = 1024 * 1024;
+
+/** Reads each file once, in order and in constant memory. Returns what is wrong with each, or null. */
+export async function runChecks(
+  checks: readonly FileCheck[],
+  { signal, onProgress }: ReadOptions,
+): Promise<(string | null)[]> {
+  const total = checks.reduce((sum, { file }) => sum + file.size, 0);
+  const results: (string | null)[] = [];
+  let done = 0;
+  for (const { file, start } of checks) {
+    const { path, offset, size } = file;
+    const check = start();
+    const range = { start: offset, end: offset + size - 1, highWaterMark: READ_SIZE };
+    for await (const chunk of size === 0 ? [] : createReadStream(path, range)) {
+      signal?.throwIfAborted();
+      await check.update(chunk);
+      done += chunk.length;
+      onProgress?.(done, total);
+    }
+    results.push(await check.end());
+  }
+  return results;
+}
+
+/** @param results those of the checks; without one, a file was not read */
+export function checkFindings(
+  file: string,
+  checks: readonly FileCheck[],
+  results: readonly (string | null | undefined)[],
+): readonly Finding[] {
+  const findings = new FindingList();
+  for (const [index, check] of checks.entries()) {
+    const { [index]: result = 'was not read' } = results;
+    if (result !== null) findings.add(check.code, check.file.name, result);
+  }
+  return findings.list(file);
+}
