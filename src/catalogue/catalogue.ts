@@ -4,7 +4,8 @@ import type { Client } from '../api/client.ts';
 import { keyOf } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { hasCode } from '../errors.ts';
-import { planQuery } from '../query/plan.ts';
+import { equals } from '../query/filter.ts';
+import { Query } from '../query/query.ts';
 import {
   type Batch,
   type CatalogueObserver,
@@ -38,9 +39,8 @@ export function serviceCatalogue(client: Client, baseUrl: string): Catalogue {
 }
 
 async function findListed(client: Client, id: number | string) {
-  const filters = typeof id === 'number' ? [`id,eq,${id}`] : [];
-  const plan = planQuery({ filters }, { now: 0 });
-  for await (const { images } of listCatalogue(client, { plan, streams: true })) {
+  const query = new Query({ filters: typeof id === 'number' ? [equals('id', id)] : [] });
+  for await (const { images } of listCatalogue(client, { query, streams: true })) {
     const found = images.find((image) => keyOf(image) === keyOf({ id }));
     if (found) return found;
   }
@@ -72,10 +72,11 @@ export function heldCatalogue(
 ): Catalogue {
   return {
     baseUrl,
-    async *list({ plan, limit }, observer) {
+    async *list({ query, limit }, observer) {
+      const { tally } = observer;
       const { images, meta } = await read(observer);
-      const matching = images.filter(plan.matches);
-      yield { images: plan.sort(matching).slice(0, limit), meta, total: matching.length };
+      const matching = images.filter((image) => query.matches(image, tally));
+      yield { images: query.sort(matching, tally).slice(0, limit), meta, total: matching.length };
     },
     getImage: async (id) => (await read({})).images.find((image) => keyOf(image) === keyOf({ id })),
   };

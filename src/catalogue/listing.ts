@@ -5,11 +5,12 @@ import { type ImagePage, keyOf, MAX_PER_PAGE, type PageQuery } from '../api/imag
 import { MAX_PAGES } from '../api/responses.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
-import type { QueryPlan } from '../query/plan.ts';
+import type { Query } from '../query/query.ts';
+import type { Tally } from '../query/tally.ts';
 import { counted } from '../words.ts';
 
 export interface CatalogueQuery {
-  readonly plan: QueryPlan;
+  readonly query: Query;
   readonly limit?: number | undefined;
   /** Only this page of the service; snapshots have none. */
   readonly page?: number | undefined;
@@ -24,6 +25,7 @@ export interface CatalogueObserver {
   readonly progress?: (text: string) => void;
   /** Receives what only --debug shows. */
   readonly trace?: (text: string) => void;
+  readonly tally?: Tally | undefined;
 }
 
 /** Images after those of the previous batches, and what is known from the page that was read last. */
@@ -53,14 +55,14 @@ const LIST_FEWER = 'list fewer images with --filter';
  */
 export async function* listCatalogue(
   client: Pick<Client, 'listImages' | 'connections'>,
-  query: CatalogueQuery,
-  { progress, trace }: CatalogueObserver = {},
+  request: CatalogueQuery,
+  { progress, trace, tally }: CatalogueObserver = {},
 ): AsyncGenerator<Batch, void, void> {
-  const { plan, limit = Number.POSITIVE_INFINITY } = query;
+  const { query, streams, limit = Number.POSITIVE_INFINITY } = request;
   /** What was streamed. */
   const yielded = new Set<unknown>();
-  const { isFiltered, readPage } = await openPages(client, query);
-  plan.isFiltered = isFiltered;
+  const { filter, readPage } = await openPages(client, request);
+  tally?.startReading(filter);
   let sorts: boolean | undefined;
   let requestsLeft: number | undefined;
   for (let isLast = false; ; isLast = true) {
@@ -74,24 +76,25 @@ export async function* listCatalogue(
     const wanted = () => (sorts || leftOut > 0 ? Number.POSITIVE_INFINITY : limit);
     for await (const page of pass.pages(wanted)) {
       // Section 2.3 promises an echo of the sort that was applied.
-      sorts ??= plan.sortsLocally || page.meta.sort !== (plan.server.sort ?? page.meta.sort);
+      const { sorts: keys, serviceSort } = query;
+      sorts ??= keys.length > 0 && (serviceSort === undefined || page.meta.sort !== serviceSort);
       // A sort needs all images.
       const before = yielded.size + held.length;
       const needed = (sorts ? Number.POSITIVE_INFINITY : limit) - before;
       const others = isLast
         ? page.images.filter((image) => !yielded.has(keyOf(image)))
         : page.images;
-      const matching = others.filter(plan.matches);
+      const matching = others.filter((image) => query.matches(image, tally));
       const images = matching.slice(0, needed);
       leftOut += others.length - matching.length;
       isFull = images.length === needed;
       const count = counted(before + images.length, 'image');
       progress?.(`page ${pass.pagesRead} of ${pass.pagesKnown}, ${count}`);
       const matched = before + matching.length;
-      const isCounted = !plan.hasFilter && matched <= page.total;
+      const isCounted = query.conditions.length === 0 && matched <= page.total;
       const total = pass.isAllRead ? matched : isCounted ? page.total : undefined;
       last = { meta: page.meta, total };
-      if (query.streams && !sorts) {
+      if (streams && !sorts) {
         for (const image of images) yielded.add(keyOf(image));
         yield { ...last, images };
       } else {
@@ -108,8 +111,8 @@ export async function* listCatalogue(
     }
     if (leftOut > 0) trace?.(`${leftOut} of the images that the service sent do not match`);
     if (isFull || pass.fault === undefined) {
-      if (sorts) yield { ...last, images: plan.sort(held).slice(0, limit) };
-      else if (!query.streams) yield { ...last, images: held };
+      if (sorts) yield { ...last, images: query.sort(held, tally).slice(0, limit) };
+      else if (!streams) yield { ...last, images: held };
       return;
     }
     ({ requestsLeft } = pass);
@@ -128,17 +131,19 @@ export async function* listCatalogue(
  */
 async function openPages(
   client: Pick<Client, 'listImages'>,
-  { plan, limit = Number.POSITIVE_INFINITY, perPage = MAX_PER_PAGE }: CatalogueQuery,
+  { query, limit = Number.POSITIVE_INFINITY, perPage = MAX_PER_PAGE }: CatalogueQuery,
 ) {
   let request: PageQuery = {
     // Without an order images may move from page to page.
-    sort: plan.server.sort ?? 'id,asc',
+    sort: query.serviceSort ?? 'id,asc',
     // If more images are needed than the limit says, small pages would be many.
-    perPage: plan.hasFilter || plan.hasSort ? perPage : Math.min(perPage, limit),
+    perPage: query.isEverything ? Math.min(perPage, limit) : perPage,
   };
   /** Page 1, if it was read to choose the filter. */
   let first: ImagePage | undefined;
-  for (const { filter, proves } of plan.server.filters) {
+  for (const { sent } of query.conditions) {
+    if (sent === undefined) continue;
+    const { filter, proves } = sent;
     const filtered = { ...request, filter };
     const page = proves && (await client.listImages(filtered, 1));
     if (proves && !page?.images.some(proves)) continue;
@@ -146,7 +151,7 @@ async function openPages(
     break;
   }
   return {
-    isFiltered: request.filter !== undefined,
+    filter: request.filter,
     async readPage(number: number, signal: AbortSignal): Promise<ImagePage> {
       const known = number === 1 ? first : undefined;
       first = undefined;
@@ -268,21 +273,22 @@ function addIfNew(seen: Set<unknown>, key: unknown): boolean {
  */
 export async function readCataloguePage(
   client: Pick<Client, 'listImages'>,
-  query: CatalogueQuery,
+  request: CatalogueQuery,
   number: number,
-  { warn }: CatalogueObserver = {},
+  { warn, tally }: CatalogueObserver = {},
 ): Promise<Batch> {
-  const { plan, limit, perPage = MAX_PER_PAGE } = query;
-  const { sort, filters } = plan.server;
-  const { isFiltered } = await openPages(client, query);
-  if (plan.hasFilter && !isFiltered) {
+  const { query, limit, perPage = MAX_PER_PAGE } = request;
+  const { filter } = await openPages(client, request);
+  const [condition] = query.conditions;
+  if (condition && filter === undefined) {
     warn?.('the service may mind case, so images may be missing', 'omit --page to read all images');
   }
-  const page = await client.listImages({ filter: filters[0]?.filter, sort, perPage }, number);
+  const sent = { filter: condition?.sent?.filter, sort: query.serviceSort, perPage };
+  const page = await client.listImages(sent, number);
   if (page.number !== undefined && page.number !== number) {
     warn?.(`the service sent page ${page.number} instead of page ${number}`);
   }
-  const images = page.images.filter(plan.matches);
-  const total = plan.hasFilter ? undefined : page.total;
+  const images = page.images.filter((image) => query.matches(image, tally));
+  const total = condition ? undefined : page.total;
   return { images: images.slice(0, limit), meta: page.meta, total };
 }

@@ -3,28 +3,27 @@
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError, tryOr } from '../errors.ts';
 import { nameOf } from '../query/fields.ts';
+import { type Filter, like } from '../query/filter.ts';
 import { readName } from '../query/name.ts';
-import { planQuery } from '../query/plan.ts';
+import { Query } from '../query/query.ts';
 import { type Series, SeriesIndex } from '../query/series.ts';
 import { shellQuote } from '../words.ts';
 
 /** Images page by page. */
 type Pages = AsyncIterable<readonly ReceivedImage[]>;
 
-/** What selects images: words and filters as they are typed. */
-export interface Selection {
-  readonly words: readonly string[];
-  readonly filters: readonly string[];
+/** The images that match a query, in their series. */
+export interface Found {
+  readonly index: SeriesIndex<ReceivedImage>;
+  readonly query: Query;
 }
 
 /** Reads all images that match. */
-export async function indexSeries(pages: Pages, selection: Selection) {
-  const index = new SeriesIndex<ReceivedImage>(selection.words);
+export async function indexSeries(pages: Pages, query: Query): Promise<Found> {
+  const index = new SeriesIndex<ReceivedImage>(query.words);
   for await (const images of pages) for (const image of images) index.add(image);
-  return { index, selection };
+  return { index, query };
 }
-
-export type Found = Awaited<ReturnType<typeof indexSeries>>;
 
 /** Several images, of which the user has to choose one. */
 export class AmbiguousError extends ImgctlError {
@@ -80,22 +79,23 @@ function problemOf({ newest, problem }: Series<ReceivedImage>): AmbiguousError |
  * that selects another image or none.
  */
 export function selectionOf(
-  { index, selection: { words, filters } }: Found,
+  { index, query: { words, filters } }: Found,
   target: ReceivedImage,
-  now: number,
-): Selection | undefined {
+): Query | undefined {
   const pattern = readName(nameOf(target)).pattern.replaceAll('#', '%');
-  const selection = { words, filters: [...filters, `name,like,${pattern}`] };
-  const plan = planQuery(selection, { now });
+  const query = new Query({ words, filters: [...filters, like('name', pattern)] });
   const narrower = new SeriesIndex<ReceivedImage>(words);
-  for (const { image } of index.rankedImages()) if (plan.matches(image)) narrower.add(image);
+  for (const { image } of index.rankedImages()) if (query.matches(image)) narrower.add(image);
   const isOnly = tryOr(() => onlyNewest({ index: narrower }) === target, false);
-  return isOnly ? selection : undefined;
+  return isOnly ? query : undefined;
 }
 
 /** Returns the command with the words and filters, quoted for a shell. */
-export function commandOf(command: string, { words, filters }: Selection): string {
-  const options = filters.flatMap((filter) => ['-f', filter]);
+export function commandOf(
+  command: string,
+  { words, filters }: { readonly words: readonly string[]; readonly filters: readonly Filter[] },
+): string {
+  const options = filters.flatMap(({ text }) => ['-f', text]);
   const hasDash = words.some((word) => word.startsWith('-'));
   const all = hasDash ? [...options, '--', ...words] : [...words, ...options];
   return [command, ...all.map(shellQuote)].join(' ');

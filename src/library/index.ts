@@ -9,7 +9,6 @@ import { certificateFlaw } from '../config/definitions.ts';
 import { ImgctlError } from '../errors.ts';
 import { baseUrlText, isLoopback, parseBaseUrl, refusePlainHttp } from '../http/url.ts';
 import { type Clock, systemClock } from '../io.ts';
-import type { QueryPlan } from '../query/plan.ts';
 import type { RememberedLimit, TokenStore } from '../session/token-cache.ts';
 import { CLIENT, checkOptions, QUERY } from './options.ts';
 
@@ -84,33 +83,39 @@ export function createClient(options: ClientOptions) {
     opened ??= openClient(options, baseUrl, clock);
     return opened;
   };
-  const planOf = async (query: ImageQuery) => {
+  /** Returns the query, what observes it, and a function that prints the warnings of that. */
+  const observed = async (query: ImageQuery) => {
     checkOptions(query, 'query', QUERY);
     const { text, filter, sort } = query;
-    const { planQuery } = await import('../query/plan.ts');
+    const { parseQuery } = await import('../query/query.ts');
+    const { Tally } = await import('../query/tally.ts');
     const list = (given: string | readonly string[] = []) => [given].flat();
-    const input = { words: list(text), filters: list(filter), sorts: list(sort) };
-    return planQuery(input, { now: clock.now() });
-  };
-  const warnOfZones = (plan: QueryPlan) => {
-    const message = plan.zoneWarning();
-    if (message !== undefined) warn?.(message);
+    const typed = { words: list(text), filters: list(filter), sorts: list(sort) };
+    const parsed = parseQuery(typed, clock.now());
+    const tally = new Tally(parsed);
+    const warnOfZones = () => {
+      const message = tally.zoneWarning();
+      if (message !== undefined) warn?.(message);
+    };
+    return { parsed, tally, warnOfZones };
   };
   return {
     /** Yields every matching image of the public catalogue as its pages arrive, or throws incomplete-list. */
     async *images(query: ImageQuery = {}): AsyncGenerator<Image, void, void> {
       const { listCatalogue } = await import('../catalogue/listing.ts');
-      const request = { plan: await planOf(query), limit: query.limit, streams: true };
-      const batches = listCatalogue(await open(), request);
+      const { parsed, tally, warnOfZones } = await observed(query);
+      const request = { query: parsed, limit: query.limit, streams: true };
+      const batches = listCatalogue(await open(), request, { tally });
       for await (const { images } of batches) yield* images as Image[];
-      warnOfZones(request.plan);
+      warnOfZones();
     },
     getImage: async (id: number) => (await (await open()).getImage(id)) as Image,
     async myImages(query: ImageQuery = {}) {
-      const plan = await planOf(query);
+      const { parsed, tally, warnOfZones } = await observed(query);
       const { images } = await (await open()).listUserImages();
-      const found = plan.sort(images.filter(plan.matches)).slice(0, query.limit);
-      warnOfZones(plan);
+      const matching = images.filter((image) => parsed.matches(image, tally));
+      const found = parsed.sort(matching, tally).slice(0, query.limit);
+      warnOfZones();
       return found as Image[];
     },
     /** Submits an image sync request, once. If it throws outcome-unknown, it may have been submitted. */

@@ -21,6 +21,8 @@ export interface Operand {
 }
 
 export interface Filter {
+  /** As typed, or as a user would type it. */
+  readonly text: string;
   readonly field: Field;
   readonly operator: Operator;
   readonly operands: readonly Operand[];
@@ -57,12 +59,28 @@ export function parseFilter(text: string, now: number): Filter {
   const operator = parseChoice(operatorName, { noun: 'operator', valid: OPERATORS, where });
   const items = operator === 'in' ? content.split(',').map((item) => item.trim()) : [content];
   const operands = items.map((item) => parseOperand(item, field, operator, { where, now }));
-  return { field, operator, operands };
+  return { text, field, operator, operands };
+}
+
+/** Returns the filter for images whose field has this value, which may be the text `null`. */
+export function equals(field: Field, value: string | number): Filter {
+  const text = value === 'null' ? `${field},in,null` : `${field}=${value}`;
+  return { text, field, operator: 'eq', operands: [{ text: `${value}`, value }] };
+}
+
+/** Returns the filter for images whose field matches the pattern, in which % stands for any text. */
+export function like(field: Field, pattern: string): Filter {
+  const text = `${field},like,${pattern}`;
+  return { text, field, operator: 'like', operands: [{ text: pattern, value: pattern }] };
+}
+
+/** Returns the filter for images whose field contains the text. */
+export function contains(field: Field, part: string): Filter {
+  return { ...like(field, `%${part}%`), text: `${field}~${part}` };
 }
 
 /** Returns the filter for a file that other machines read: times without an offset get that of this machine. */
-export function portableFilter(text: string, now: number): string {
-  const { field, operator, operands } = parseFilter(text, now);
+export function portableText({ text, field, operator, operands }: Filter): string {
   const isPortable = operands.every(
     ({ value, text: own }) => own === value || kindOf(field) !== 'time',
   );
@@ -72,7 +90,7 @@ export function portableFilter(text: string, now: number): string {
 /**
  * Returns the filter as the service expects it, section 4.3; undefined if the service could return less than was
  * asked: services differ in null, times, booleans, the order of texts, characters beyond ASCII, backslashes in patterns,
- * and `;`, at which some divide a filter. They also differ in case; `planQuery` says how that is checked.
+ * and `;`, at which some divide a filter. They also differ in case; `listing.ts` says how that is checked.
  */
 export function serviceFilter({ field, operator, operands }: Filter): string | undefined {
   const kind = kindOf(field);
@@ -84,20 +102,19 @@ export function serviceFilter({ field, operator, operands }: Filter): string | u
     kind !== 'time' &&
     kind !== 'boolean' &&
     (isEquality || isForKind) &&
-    operands.every(({ value }) => value !== null) &&
+    operands.every(({ value }) => value !== null && (operator !== 'eq' || value !== 'null')) &&
     (operator === 'like' ? /^[ -:<-[\]-~]*$/ : /^[ -:<-~]*$/).test(filter);
   return isSafe ? filter : undefined;
 }
 
-/** Splits at the first two commas if an operator is between them, otherwise at the first sign. */
+/** Splits at the first sign, or at the first two commas if no sign is before them. */
 function splitFilter(
   text: string,
   where: string,
 ): [field: string, operator: string, value: string] {
   const [field = '', operator, ...rest] = text.split(',');
   const { 0: sign = '', index = 0 } = /!?(?:~|[=<>]+~?)/.exec(text) ?? {};
-  const hasOperator = OPERATORS.some((each) => each === operator?.toLowerCase());
-  if (sign !== '' && !hasOperator && index <= field.length) {
+  if (sign !== '' && index <= field.length) {
     const name = field.slice(0, index).trim();
     const value = text.slice(index + sign.length).trim();
     const signOperator = SIGNS.get(sign);

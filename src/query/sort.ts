@@ -13,9 +13,13 @@ const VERSION_KEY = 'name:version';
 
 export const SORT_FIELDS = [...FIELDS, VERSION_KEY] as const;
 
-type SortKey = Pick<ReturnType<typeof parseSort>, 'field' | 'direction'>;
+export interface SortKey {
+  readonly field: (typeof SORT_FIELDS)[number];
+  readonly direction: (typeof DIRECTIONS)[number];
+}
 
-export function parseSort(text: string) {
+/** @throws ImgctlError usage */
+export function parseSort(text: string): SortKey {
   const [fieldName = '', directionName = 'asc', extra] = text.split(',');
   const meant = meantSort(text);
   if (meant !== undefined) {
@@ -31,9 +35,12 @@ export function parseSort(text: string) {
       hint: 'use --sort field,direction once per key, the most significant key first',
     });
   }
-  /** As the service expects it, service.md section 4.3; undefined if imgctl sorts. */
-  const serviceSort = field === VERSION_KEY ? undefined : `${field},${direction}`;
-  return { field, direction, serviceSort };
+  return { field, direction };
+}
+
+/** Returns the key as the service expects it, service.md section 4.3; undefined if only imgctl can sort by it. */
+export function printSort({ field, direction }: SortKey): string | undefined {
+  return field === VERSION_KEY ? undefined : `${field},${direction}`;
 }
 
 /** Reads a sort key as other tools write it: `-name`, `name:desc`, `name=desc`. */

@@ -12,7 +12,7 @@ import {
   readCataloguePage,
 } from '../../src/catalogue/listing.ts';
 import { ImgctlError } from '../../src/errors.ts';
-import { planQuery, type QueryInput } from '../../src/query/plan.ts';
+import { parseQuery } from '../../src/query/query.ts';
 import { catalogueOf, cataloguePage, testImage, testImages } from '../support/catalogue-page.ts';
 import { connect } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
@@ -23,11 +23,11 @@ import {
   STALL,
 } from '../support/scripted-server.ts';
 
-const planOf = (query: Partial<QueryInput>) =>
-  planQuery({ filters: [], sorts: [], words: [], ...query }, { now: 0 });
+type Typed = Partial<Parameters<typeof parseQuery>[0]>;
+const queryOf = (typed: Typed) => parseQuery({ words: [], ...typed }, 0);
 
 /** Two images per page. */
-const QUERY: CatalogueQuery = { plan: planOf({}), perPage: 2 };
+const QUERY: CatalogueQuery = { query: queryOf({}), perPage: 2 };
 
 /** Returns the ids of all images that were yielded, even if the listing then failed. */
 async function list(
@@ -102,9 +102,9 @@ const repeating: Handler = ({ url }) => {
 describe('a catalogue listing', () => {
   it('requests each page once with the whole query and reports progress', async () => {
     const progress: string[] = [];
-    const plan = planOf({ words: ['ima'], sorts: ['updated_on,asc'] });
+    const asked = queryOf({ words: ['ima'], sorts: ['updated_on,asc'] });
     const observer = { progress: (text: string) => progress.push(text) };
-    const { ids, server } = await list(claiming(3), { plan }, observer);
+    const { ids, server } = await list(claiming(3), { query: asked }, observer);
     expect(ids).toEqual(upTo(3));
     // The first one shows that the service ignores case.
     const query = '&expand=1&filter=name%2Clike%2C%25ImA%25&sort=updated_on%2Casc';
@@ -217,18 +217,18 @@ describe('a catalogue listing from a service whose like minds case', () => {
   const filtersOf = ({ requests }: ScriptedServer) =>
     requests.map(({ url }) => url.searchParams.get('filter'));
 
-  it.each<[Partial<QueryInput>, number[], (string | null)[]]>([
+  it.each<[Typed, number[], (string | null)[]]>([
     [{ words: ['rocky'] }, upTo(6), ['name,like,%RoCkY%', null, null, null]],
     [{ filters: ['name,like,%rocky%'] }, upTo(6), ['name,like,%RoCkY%', null, null, null]],
     [{ words: ['9.'] }, upTo(6), Array(3).fill('name,like,%9%')],
     [{ words: ['rocky', '9.4'] }, [4], ['name,like,%RoCkY%', 'name,like,%9%4%']],
   ])('finds every match of %j', async (input, ids, filters) => {
-    const { error, server, ...found } = await list(minding, { plan: planOf(input) });
+    const { error, server, ...found } = await list(minding, { query: queryOf(input) });
     expect([error, found.ids, filtersOf(server)]).toEqual([undefined, ids, filters]);
   });
 
   it('reads on to the limit', async () => {
-    const query = { plan: planOf({ words: ['ROCKY-9.6'] }), limit: 1, streams: true };
+    const query = { query: queryOf({ words: ['ROCKY-9.6'] }), limit: 1, streams: true };
     expect((await list(minding, query)).ids).toEqual([6]);
   });
 
@@ -236,7 +236,7 @@ describe('a catalogue listing from a service whose like minds case', () => {
     const { client } = await connect(minding);
     const warnings: string[] = [];
     const read = (filter: string) =>
-      readCataloguePage(client, { plan: planOf({ filters: [filter] }) }, 1, {
+      readCataloguePage(client, { query: queryOf({ filters: [filter] }) }, 1, {
         warn: (message) => warnings.push(message),
       });
     expect((await read('name~9.')).images).toHaveLength(6);
@@ -260,7 +260,7 @@ describe('a catalogue listing from a service that ignores the query', () => {
   const ODD = { filters: ['id,in,1,3,5,7'] };
   const DOWN = { sorts: ['id,desc'] };
 
-  it.each<[string, Partial<QueryInput>, Handler, number[], number[], Partial<CatalogueQuery>?]>([
+  it.each<[string, Typed, Handler, number[], number[], Partial<CatalogueQuery>?]>([
     ['filters', ODD, SILENT, [1, 3, 5, 7], upTo(4)],
     ['filters, though it echoes the filter', ODD, ECHOING, [1, 3, 5, 7], upTo(4)],
     ['reads on to the limit', ODD, ECHOING, [1, 3, 5], upTo(3), { limit: 3 }],
@@ -269,24 +269,24 @@ describe('a catalogue listing from a service that ignores the query', () => {
     ['sorts if page 1 echoes no sort', DOWN, echoing(2, 3, 4), [8, 7], upTo(4), { limit: 2 }],
     ['believes a sort that page 1 echoes', DOWN, echoing(1), upTo(8), upTo(4)],
   ])('%s, in one pass', async (_, input, handler, ids, pages, query) => {
-    const result = await list(handler, { plan: planOf(input), streams: true, ...query });
+    const result = await list(handler, { query: queryOf(input), streams: true, ...query });
     expect([result.error, result.ids, result.pages]).toEqual([undefined, ids, pages]);
   });
 
-  it.each<[string, Partial<QueryInput>, Handler, number | undefined, limit?: number]>([
+  it.each<[string, Typed, Handler, number | undefined, limit?: number]>([
     ['counted all', {}, catalogueOf(testImages(8)), 8],
     ['counted less than it sent', {}, claiming(8, { total: 1 }), undefined],
     ['may count what it did not filter', ODD, ECHOING, undefined],
     ['may count without the word', { words: ['image'] }, catalogueOf(testImages(8)), undefined],
     ['was read to its end', ODD, ECHOING, 4, 4],
   ])('knows the total only from one that %s', async (what, input, handler, total, limit = 2) => {
-    const { batches } = await list(handler, { plan: planOf(input), limit });
+    const { batches } = await list(handler, { query: queryOf(input), limit });
     expect([what, batches.at(-1)?.total]).toEqual([what, total]);
   });
 
   it('says for --debug how many images it left out', async () => {
     const lines: string[] = [];
-    await list(ECHOING, { plan: planOf(ODD) }, { trace: (line) => lines.push(line) });
+    await list(ECHOING, { query: queryOf(ODD) }, { trace: (line) => lines.push(line) });
     expect(lines).toEqual(['4 of the images that the service sent do not match']);
   });
 });

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compareVersions, isGuess, parseWord, readName } from '../../src/query/name.ts';
-import { planQuery } from '../../src/query/plan.ts';
+import { Query } from '../../src/query/query.ts';
 import { SeriesIndex } from '../../src/query/series.ts';
 
 describe('a word', () => {
@@ -223,9 +223,9 @@ it.each([
 ])('a name of 100 KB of %s is read, compared and matched in linear time', (_, text) => {
   const [one, other] = ['x', 'y'].map((end) => `a-${text.repeat(100_000 / text.length)}${end}`);
   const index = new SeriesIndex<{ name: string }>(['8']);
-  const plan = planQuery({ words: ['a8', '8', 'a'] }, { now: 0 });
+  const query = new Query({ words: ['a8', '8', 'a'] });
   for (const name of [one, other].map(String)) {
-    plan.matches({ name });
+    query.matches({ name });
     index.add({ name });
   }
   expect(index.series().length).toBeGreaterThan(0);
@@ -241,8 +241,8 @@ const names = fc.uniqueArray(anyName, { minLength: 1, maxLength: 12 });
 
 function choose(all: readonly string[], words: readonly string[]) {
   const index = new SeriesIndex<{ name: string }>(words);
-  const plan = planQuery({ words }, { now: 0 });
-  for (const name of all) if (plan.matches({ name })) index.add({ name });
+  const query = new Query({ words });
+  for (const name of all) if (query.matches({ name })) index.add({ name });
   return index.series().map(({ pattern, newest }) => {
     return { pattern, newest: newest.map(({ name }) => name) };
   });

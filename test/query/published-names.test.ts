@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { planQuery } from '../../src/query/plan.ts';
+import { Query } from '../../src/query/query.ts';
 import { SeriesIndex } from '../../src/query/series.ts';
 import { sortImages } from '../../src/query/sort.ts';
 import { FAMILIES, type Question } from './published-names.ts';
@@ -13,8 +13,8 @@ type Named = { readonly name: string };
 
 function indexOf(names: readonly string[], words: readonly string[]) {
   const index = new SeriesIndex<Named>(words);
-  const plan = planQuery({ words }, { now: 0 });
-  for (const name of names) if (plan.matches({ name })) index.add({ name });
+  const query = new Query({ words });
+  for (const name of names) if (query.matches({ name })) index.add({ name });
   return index;
 }
 

@@ -27,8 +27,9 @@ import { LINE_FORMAT_LIST } from '../../output/formats.ts';
 import { cellText } from '../../output/text.ts';
 import { column, pick } from '../../output/view.ts';
 import { FIELDS, kindOf } from '../../query/fields.ts';
-import { parseFilter, portableFilter } from '../../query/filter.ts';
-import { planQuery, type QueryPlan } from '../../query/plan.ts';
+import { type Filter, portableText } from '../../query/filter.ts';
+import { EVERYTHING, type Query } from '../../query/query.ts';
+import { Tally } from '../../query/tally.ts';
 import { isSameTime, parseTimestamp } from '../../query/timestamp.ts';
 import { counted } from '../../words.ts';
 import { type Metrics, withMetrics } from '../metrics.ts';
@@ -96,8 +97,7 @@ export const imagesChanges = command({
 interface Task {
   readonly context: Context;
   readonly options: Options;
-  readonly words: readonly string[];
-  readonly plan: QueryPlan;
+  readonly query: Query;
   readonly addMetrics: (metrics: Metrics) => void;
 }
 
@@ -105,9 +105,9 @@ async function run(context: Context, options: Options, words: readonly string[])
   await withMetrics(context, {}, 'changes', async (addMetrics) => {
     const { cursor, sinceFile } = options;
     checkName(cursor, 'cursor');
-    refuseRelativeTimes(options.filter);
-    const plan = readQuery(context, words, options);
-    const task = { context, options, words, plan, addMetrics };
+    const query = readQuery(context, words, options);
+    refuseRelativeTimes(query.filters);
+    const task = { context, options, query, addMetrics };
     const count =
       sinceFile === undefined
         ? await compareWithState(task, cursor)
@@ -117,12 +117,10 @@ async function run(context: Context, options: Options, words: readonly string[])
 }
 
 /** With them, images would leave the query although nothing changed. @throws ImgctlError usage */
-function refuseRelativeTimes(filters: readonly string[] = []): void {
-  const relative = filters.find((text) =>
-    parseFilter(text, 0).operands.some(({ isRelative }) => isRelative),
-  );
+function refuseRelativeTimes(filters: readonly Filter[]): void {
+  const relative = filters.find(({ operands }) => operands.some(({ isRelative }) => isRelative));
   if (relative === undefined) return;
-  throw new ImgctlError('usage', `images changes takes no relative time (got ${relative})`, {
+  throw new ImgctlError('usage', `images changes takes no relative time (got ${relative.text})`, {
     hint: "use a date, such as: -f 'updated_on>=2026-11-01'",
   });
 }
@@ -135,7 +133,8 @@ const MUTEX_PATIENCE = 600_000;
 
 /** Prints the changes, then stores what it saw. Returns the number of changes. */
 async function compareWithState(task: Task, cursor: string) {
-  const { context, options, words } = task;
+  const { context, options, query } = task;
+  const { words } = query;
   const { console, io, paths } = context;
   const { profile, baseUrl: base_url, username } = (await context.session()).account;
   if (paths.state === undefined) {
@@ -144,7 +143,7 @@ async function compareWithState(task: Task, cursor: string) {
     });
   }
   const source = options.mine ? 'mine' : 'catalogue';
-  const filters = (options.filter ?? []).map((filter) => portableFilter(filter, io.now())).sort();
+  const filters = query.filters.map(portableText).sort();
   // The order of words and filters does not matter, as all of them must match.
   const key = { cursor, profile, base_url, username, source, words: [...words].sort(), filters };
   const target = keyedFile(directoryOf(paths.state), cursor, [stringify(key)]);
@@ -183,13 +182,13 @@ function directoryOf(stateDirectory: string): string {
 
 /** Compares with a snapshot; no state is read or stored. */
 async function compareWithFile(task: Task, name: string): Promise<number> {
-  const { context, plan } = task;
+  const { context, query } = task;
   const snapshot = await readSnapshot(name, context.io);
   const { baseUrl } = await context.session();
   if (snapshot.baseUrl !== baseUrl) {
     context.console.warn(`the snapshot ${name} is from ${snapshot.baseUrl}, not from ${baseUrl}`);
   }
-  const images = (await snapshot.images()).filter(plan.matches);
+  const images = (await snapshot.images()).filter((image) => query.matches(image));
   const old = { ...snapshot, lines: images.map((image) => stringify(image)) };
   return (await printChanges(task, snapshot.file, old)).count;
 }
@@ -201,14 +200,14 @@ type Images = AsyncIterable<readonly ReceivedImage[]>;
  * left the query.
  * @throws ImgctlError incomplete-list: one still matches
  */
-async function lookUp(plan: QueryPlan, missing: readonly ReceivedImage[], all: Images) {
+async function lookUp(query: Query, missing: readonly ReceivedImage[], all: Images) {
   if (missing.length === 0) return [];
   const found = new Map<unknown, ReceivedImage>();
   for await (const images of all) for (const image of images) found.set(keyOf(image), image);
   return missing.flatMap((before): Change | [] => {
     const image = found.get(keyOf(before));
     if (image === undefined) return { change: 'removed', image: before, before };
-    if (!plan.matches(image)) return changeOf(before, image) ?? [];
+    if (!query.matches(image)) return changeOf(before, image) ?? [];
     const message = `the list is incomplete: image ${image.id} exists, but is not listed`;
     throw new ImgctlError('incomplete-list', message, { hint: 'run the command again' });
   });
@@ -225,14 +224,15 @@ async function printChanges(
   old: Snapshot | undefined,
   isMatchedAnew = false,
 ) {
-  const { context, options, words, plan, addMetrics } = task;
+  const { context, options, query, addMetrics } = task;
   const shown = ['change', 'id', 'name', 'folder', 'updated_on', 'before'];
   const view = context.view(CHANGE_COLUMNS, options, { shown });
   const catalogue = await openCatalogue(context, { mine: options.mine });
-  const images = readAll(context, catalogue, plan);
+  const tally = new Tally(query);
+  const images = readAll(context, catalogue, query, tally);
   const { listed, missing, lines } = await compareLists(old?.lines ?? [], images, file);
-  const everything = readAll(context, catalogue, planQuery({}, { now: 0 }));
-  const unlisted = await lookUp(plan, missing, everything);
+  const everything = readAll(context, catalogue, EVERYTHING);
+  const unlisted = await lookUp(query, missing, everything);
   const changes = (old ? [...listed, ...unlisted] : []).filter(({ change, image }) => {
     const created = parseTimestamp(`${image.created_on}`) ?? Number.POSITIVE_INFINITY;
     return !isMatchedAnew || change !== 'added' || created >= Number(old?.takenAt);
@@ -251,10 +251,10 @@ async function printChanges(
     last_updated: count('updated', 'moved'),
     last_deleted: count('removed'),
   });
-  if (view.hasNotes && lines.length === 0 && plan.hasFilter) {
+  if (view.hasNotes && lines.length === 0 && query.conditions.length > 0) {
     const command = options.mine ? 'imgctl my-images' : 'imgctl images list';
-    const query = { command, plan, words, filters: options.filter, catalogue };
-    const { message, hint } = await noMatch(context, query);
+    const found = { command, query, catalogue, tally };
+    const { message, hint } = await noMatch(context, found);
     view.note(message, hint);
   } else if (old && rows.length === 0) {
     view.note(`no changes since ${view.timeText(new Date(old.takenAt).toISOString())}`);

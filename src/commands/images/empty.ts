@@ -6,8 +6,9 @@ import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import type { View } from '../../output/view.ts';
 import { kindOf } from '../../query/fields.ts';
-import { parseFilter } from '../../query/filter.ts';
-import { planQuery, type QueryPlan } from '../../query/plan.ts';
+import type { Filter } from '../../query/filter.ts';
+import { EVERYTHING, type Query } from '../../query/query.ts';
+import type { Tally } from '../../query/tally.ts';
 import { shorten } from '../../suggest.ts';
 import { shellQuote } from '../../words.ts';
 import { isField, type ListingOptions } from './options.ts';
@@ -17,10 +18,9 @@ import { readAll } from './read.ts';
 export interface EmptyQuery {
   /** `imgctl images list` */
   readonly command: string;
-  readonly plan: QueryPlan;
-  readonly words: readonly string[];
-  readonly filters?: readonly string[] | undefined;
+  readonly query: Query;
   readonly catalogue: Catalogue;
+  readonly tally: Tally;
 }
 
 /** Prints a note for an empty result. @throws ImgctlError empty, with --fail-empty */
@@ -28,36 +28,40 @@ export async function reportNoMatch(
   context: Context,
   view: View,
   options: ListingOptions,
-  query: EmptyQuery,
+  found: EmptyQuery,
 ): Promise<void> {
   // A slip is worth a note beside data as well.
-  const isSlip = slipHint(query.words) !== undefined;
+  const isSlip = slipHint(found.query.words) !== undefined;
   if (!isSlip && !view.hasNotes && !options.failEmpty) return;
-  const { message, hint } = await noMatch(context, query);
+  const { message, hint } = await noMatch(context, found);
   reportEmpty(options, message, hint, isSlip ? context.console.warn : view.note);
 }
 
 /** Returns the error for an empty result. On a terminal, reads the catalogue for it. */
-export async function noMatch(context: Context, query: EmptyQuery): Promise<ImgctlError> {
-  const { command, plan, words, filters = [] } = query;
-  const counts = (await isCounted(context, query)) ? plan.counts() : [];
+export async function noMatch(context: Context, found: EmptyQuery): Promise<ImgctlError> {
+  const { command, query, tally } = found;
+  const { words, filters } = query;
+  const counts = (await isCounted(context, found)) ? tally.counts() : [];
   const each = counts.map(({ text, count }) => `${shorten(text)}: ${count}`).join(', ');
   // One count is 0, as the list shows.
   const message = counts.length > 1 ? `no images match; ${each}` : 'no images match';
-  const asText = `digits match whole numbers; to find them anywhere: ${commandOf(command, plan.plain)}`;
+  const asText = `digits match whole numbers; to find them anywhere: ${commandOf(command, query.asText)}`;
   const hint =
-    slipHint(words) ?? wholeValueHint(filters) ?? (plan.matchesAsText() ? asText : undefined);
+    slipHint(words) ?? wholeValueHint(filters) ?? (tally.matchesAsText ? asText : undefined);
   return new ImgctlError('empty', message, { hint });
 }
 
-/** Returns true if the plan has seen every image. */
-async function isCounted(context: Context, { plan, catalogue }: EmptyQuery): Promise<boolean> {
-  if (!plan.isFiltered) return true;
+/** Returns true if the tally has seen every image. */
+async function isCounted(
+  context: Context,
+  { query, catalogue, tally }: EmptyQuery,
+): Promise<boolean> {
+  if (tally.hasSeenAll) return true;
   const { io } = context;
   if (!io.stderr.isTTY) return false;
   try {
-    for await (const images of readAll(context, catalogue, planQuery({}, { now: 0 }))) {
-      for (const image of images) plan.matches(image);
+    for await (const images of readAll(context, catalogue, EVERYTHING)) {
+      for (const image of images) query.matches(image, tally);
     }
     return true;
   } catch {
@@ -83,9 +87,8 @@ function slipHint(words: readonly string[]): string | undefined {
 }
 
 /** Returns a hint for the first = or like without a wildcard. */
-function wholeValueHint(filters: readonly string[]): string | undefined {
-  for (const text of filters) {
-    const { field, operator, operands } = parseFilter(text, 0);
+function wholeValueHint(filters: readonly Filter[]): string | undefined {
+  for (const { field, operator, operands } of filters) {
     const value = operands[0]?.value;
     if (operator !== 'eq' && operator !== 'like') continue;
     if (kindOf(field) !== 'text' || typeof value !== 'string' || value.includes('%')) continue;

@@ -12,7 +12,8 @@ import { hasCode, ImgctlError } from '../../errors.ts';
 import { DEFAULT_LOCK_FILE } from '../../files/paths.ts';
 import type { View } from '../../output/view.ts';
 import type { Field } from '../../query/fields.ts';
-import { planQuery } from '../../query/plan.ts';
+import { contains, equals } from '../../query/filter.ts';
+import { Query } from '../../query/query.ts';
 import { collectNames, rememberImages } from '../../session/image-names.ts';
 import { shellQuote } from '../../words.ts';
 import { LOCK_FILE_OPTION, readLockedImage } from './lock-file.ts';
@@ -95,7 +96,7 @@ async function run(context: Context, options: Options, wanted: readonly string[]
   let missing: ImgctlError | undefined;
   for (const name of wanted) {
     try {
-      found.push(await find({ context, catalogue, options }, name));
+      found.push(await find({ catalogue, options }, name));
     } catch (error) {
       if (!hasCode(error, 'not-found')) throw error;
       if (missing) context.console.warn(missing.message, missing.hint);
@@ -125,7 +126,6 @@ async function print(
 }
 
 interface Search {
-  readonly context: Context;
   readonly catalogue: Catalogue;
   readonly options: CatalogueOptions;
 }
@@ -158,17 +158,17 @@ async function find(search: Search, wanted: string): Promise<ReceivedImage> {
 /** More are not counted: one page tells whether the text is part of a name. */
 const MAX_COUNTED = 100;
 
-async function noImageNamed({ context, catalogue, options }: Search, wanted: string) {
-  const plan = planQuery({ filters: [`name~${wanted}`] }, { now: context.io.now() });
+async function noImageNamed({ catalogue, options }: Search, wanted: string) {
+  const query = new Query({ filters: [contains('name', wanted)] });
   let count = 0;
-  for await (const { images } of catalogue.list({ plan, limit: MAX_COUNTED }, {})) {
+  for await (const { images } of catalogue.list({ query, limit: MAX_COUNTED }, {})) {
     count += images.length;
   }
   const contain = count === 1 ? '1 name contains it' : `${count} names contain it`;
   const more = count === MAX_COUNTED ? 'at least ' : '';
   const message = `no image is named ${wanted}${count > 0 ? `; ${more}${contain}` : ''}`;
   const list = withCatalogue('imgctl images list', options);
-  const command = count > 0 ? commandOf(list, { words: [], filters: [`name~${wanted}`] }) : list;
+  const command = count > 0 ? commandOf(list, query) : list;
   const isPublic = options.from === undefined && !options.mine;
   const own = count === 0 && isPublic ? '; your own with: imgctl my-images' : '';
   return new ImgctlError('not-found', message, { hint: `list images with: ${command}${own}` });
@@ -186,12 +186,11 @@ function idOfUrl(text: string, baseUrl: string): number {
 }
 
 /** @throws ImgctlError ambiguous */
-async function findBy(field: Field, { context, catalogue, options }: Search, wanted: string) {
-  const plan = planQuery({ filters: [`${field},eq,${wanted}`] }, { now: context.io.now() });
+async function findBy(field: Field, { catalogue, options }: Search, wanted: string) {
+  const query = new Query({ filters: [equals(field, wanted)] });
   const found: ReceivedImage[] = [];
-  for await (const { images } of catalogue.list({ plan }, {})) {
-    // A filter for null finds images that have none.
-    for (const image of images) if (typeof image[field] === 'string') found.push(image);
+  for await (const { images } of catalogue.list({ query }, {})) {
+    found.push(...images);
   }
   if (found.length < 2) return found[0];
   throw new ImgctlError('ambiguous', `${found.length} images have the ${field} ${wanted}`, {

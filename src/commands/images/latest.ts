@@ -21,6 +21,7 @@ import { column, pick, type View } from '../../output/view.ts';
 import { nameOf } from '../../query/fields.ts';
 import { describeVersion, parseWord, readName } from '../../query/name.ts';
 import type { Candidate } from '../../query/series.ts';
+import { Tally } from '../../query/tally.ts';
 import { ask } from '../../secrets/prompt.ts';
 import { shellQuote } from '../../words.ts';
 import { noMatch } from './empty.ts';
@@ -82,17 +83,18 @@ export const imagesLatest = command({
 });
 
 async function run(context: Context, options: Options, words: readonly string[]) {
-  const plan = readQuery(context, words, options);
-  const { explain, each, filter: filters = [] } = options;
+  const query = readQuery(context, words, options);
+  const { explain, each } = options;
   const cells = ['series', 'rank', 'version', 'id', 'name', 'created_on'];
   const view = explain
     ? context.view(EXPLAINED, options, { shown: ['rank', 'version', 'id', 'created_on'], cells })
     : context.view(IMAGE_COLUMNS, options, { shown: SHOWN });
   const catalogue = await openCatalogue(context, options);
-  const found = await indexSeries(readAll(context, catalogue, plan), { words, filters });
+  const tally = new Tally(query);
+  const found = await indexSeries(readAll(context, catalogue, query, tally), query);
   if (found.index.isEmpty) {
     const command = withCatalogue('imgctl images list', options);
-    throw await noMatch(context, { command, plan, words, filters, catalogue });
+    throw await noMatch(context, { command, query, catalogue, tally });
   }
   if (explain) return showCandidates(context, view, found.index.rankedImages());
   if (each) return view.printList(newestOfEach(found));
@@ -131,7 +133,7 @@ async function chooseNewest(context: Context, options: Options, found: Found) {
   const { console, io } = context;
   const command = withCatalogue('imgctl images latest', options);
   const selecting = (image: ReceivedImage) => {
-    const selection = selectionOf(found, image, io.now());
+    const selection = selectionOf(found, image);
     if (selection) return commandOf(command, selection);
     return `${withCatalogue('imgctl images get', options)} ${shellQuote(`${image.id}`)}`;
   };

@@ -8,6 +8,7 @@ import { guess } from '../../cli/guesses.ts';
 import { wholeNumber } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
+import { Tally } from '../../query/tally.ts';
 import { collectNames, rememberImages } from '../../session/image-names.ts';
 import { reportEmpty, reportNoMatch } from './empty.ts';
 import {
@@ -85,8 +86,8 @@ async function run(
   words: readonly string[],
 ) {
   const { limit, page, perPage, urls, mine } = options;
-  const plan = readQuery(context, words, options);
-  if (page !== undefined && (plan.filtersLocally || plan.sortsLocally)) {
+  const query = readQuery(context, words, options);
+  if (page !== undefined && !query.isForService) {
     const message = '--page cannot be used with words, filters or sorts that imgctl applies itself';
     throw new ImgctlError('usage', message, { hint: 'use --limit instead' });
   }
@@ -99,12 +100,13 @@ async function run(
   const list = view.openList();
   const isNdjson = context.format === 'ndjson';
   const catalogue = await openCatalogue(context, options);
-  const query = { plan, limit, perPage, page, streams: isNdjson };
+  const request = { query, limit, perPage, page, streams: isNdjson };
+  const tally = new Tally(query);
   // In a pipe the reader, such as less, may use the terminal; on it rows of ndjson arrive continuously.
   const quiet = isNdjson || !context.io.stdout.isTTY;
   // Collects only what completion needs: the list itself may not fit into memory.
   const names = collectNames([]);
-  for await (const batch of readBatches(context, catalogue, query, quiet)) {
+  for await (const batch of readBatches(context, catalogue, request, { tally, quiet })) {
     const { images } = batch;
     await list.write(
       urls ? images.map((image) => ({ url: urlOf(image, catalogue.baseUrl) })) : images,
@@ -114,7 +116,7 @@ async function run(
     last = batch;
   }
   await list.end(options.meta ? { ...last.meta, count, total: last.total ?? null } : undefined);
-  const isPart = plan.hasFilter || limit || page;
+  const isPart = query.conditions.length > 0 || limit || page;
   if (options.from === undefined && !mine) {
     const { account } = await context.session();
     await rememberImages(context.paths.cache, account, names, !isPart);
@@ -125,8 +127,8 @@ async function run(
   }
   if (page === undefined) {
     const command = mine ? 'imgctl my-images' : withCatalogue('imgctl images list', options);
-    const query = { command, plan, words, filters: options.filter, catalogue };
-    return reportNoMatch(context, view, options, query);
+    const found = { command, query, catalogue, tally };
+    return reportNoMatch(context, view, options, found);
   }
   const pages = last.meta.pages?.pages ?? page;
   if (page <= pages) {

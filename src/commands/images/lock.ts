@@ -19,10 +19,11 @@ import { attempt, CHANGES_EXIT_CODE, ImgctlError } from '../../errors.ts';
 import { checkName } from '../../files/paths.ts';
 import { column, pick, printBefore } from '../../output/view.ts';
 import type { Row } from '../../output/writers.ts';
-import { portableFilter } from '../../query/filter.ts';
+import { equals, portableText } from '../../query/filter.ts';
 import { parseWord } from '../../query/name.ts';
-import { planQuery, type QueryPlan } from '../../query/plan.ts';
+import { parseQuery, Query } from '../../query/query.ts';
 import { SeriesIndex } from '../../query/series.ts';
+import { Tally } from '../../query/tally.ts';
 import { counted } from '../../words.ts';
 import { noMatch } from './empty.ts';
 import {
@@ -195,10 +196,8 @@ async function add(
   checkName(name, 'lock', { dots: true });
   const view = context.view(LOCK_COLUMNS, options, SHOWN);
   refuseDashes(context, [name, ...text]);
-  const now = context.io.now();
-  const filters = (options.filter ?? []).map((filter) => portableFilter(filter, now));
-  const query = { text, filters };
-  planOf(context, query);
+  const query = parseQuery({ words: text, filters: options.filter }, context.io.now());
+  const stored = { text, filters: query.filters.map(portableText) };
   const catalogue = await openCatalogue(context, {});
   let added: LockedImage | undefined;
   await changeLocks(context, options, new Map(), async (locks) => {
@@ -208,13 +207,13 @@ async function add(
       });
     }
     const command = lockCommand(options, 'add', name, ...(options.replace ? ['--replace'] : []));
-    added = lockedImage(query, await resolve(context, catalogue, query, name, command));
+    added = lockedImage(stored, await resolve(context, catalogue, query, name, command));
     return new Map(locks).set(name, added);
   });
   const { file } = options;
   context.console.hintIfUnwritten(`${name} is locked in ${file}`);
   await view.printRecord({ lock: name, ...added });
-  const wanted = commandOf('', { words: text, filters: query.filters }).trim();
+  const wanted = commandOf('', query).trim();
   const what = wanted === '' ? 'the newest image' : `the newest of "${wanted}"`;
   context.console.success(`Locked ${name} in ${file}: ${added?.name} (${what})`);
 }
@@ -243,8 +242,8 @@ async function check(
   const catalogue = await openCatalogue(context, {});
   const rows: { lock: string; state: string; [field: string]: unknown }[] = [];
   for (const [lock, locked] of locks) {
-    const plan = forLock(lock, () => planOf(context, locked));
-    const { live, newest, matchesText } = await findLocked(context, catalogue, locked, plan);
+    const query = queryOf(context, lock, locked);
+    const { live, newest, matchesText } = await findLocked(context, catalogue, locked, query);
     const { text, id, name, path } = locked;
     if (!matchesText) {
       const hint = `lock one that does: ${lockCommand(options, 'update', lock)}`;
@@ -279,7 +278,8 @@ async function update(context: Context, options: LockOptions, names: readonly st
     const changed = new Map(locks);
     for (const [lock, old] of selectLocks(options, locks, names)) {
       const command = lockCommand(options, 'add', lock, '--replace');
-      const now = lockedImage(old, await resolve(context, catalogue, old, lock, command));
+      const query = queryOf(context, lock, old);
+      const now = lockedImage(old, await resolve(context, catalogue, query, lock, command));
       const change = JSON.stringify(now) === JSON.stringify(old) ? 'unchanged' : 'updated';
       if (change === 'updated') changed.set(lock, now);
       const before = { old_id: old.id, old_name: old.name, old_path: old.path };
@@ -305,10 +305,9 @@ function selectLocks(options: LockFileOptions, locks: Locks, names: readonly str
   return new Map(names.map((name) => [name, requireLock(options, locks, name)]));
 }
 
-type Query = Pick<LockedImage, 'text' | 'filters'>;
-
-function planOf({ io }: Context, { text, filters }: Query) {
-  return planQuery({ words: text, filters }, { now: io.now() });
+/** @throws ImgctlError usage, which names the lock */
+function queryOf({ io }: Context, name: string, { text, filters }: LockedImage): Query {
+  return forLock(name, () => parseQuery({ words: text, filters }, io.now()));
 }
 
 /**
@@ -319,22 +318,22 @@ function planOf({ io }: Context, { text, filters }: Query) {
 async function resolve(
   context: Context,
   catalogue: Catalogue,
-  { text: words, filters }: Query,
+  query: Query,
   name: string,
   command: string,
 ) {
-  const plan = forLock(name, () => planOf(context, { text: words, filters }));
-  const found = await indexSeries(readAll(context, catalogue, plan), { words, filters });
-  const query = { command: 'imgctl images list', plan, words, filters, catalogue };
-  const empty = found.index.isEmpty ? await noMatch(context, query) : undefined;
+  const tally = new Tally(query);
+  const found = await indexSeries(readAll(context, catalogue, query, tally), query);
+  const nothing = { command: 'imgctl images list', query, catalogue, tally };
+  const empty = found.index.isEmpty ? await noMatch(context, nothing) : undefined;
   return forLock(name, () => {
     if (empty) throw empty;
     const { value, error } = attempt(() => onlyNewest(found));
     if (!error) return value;
     if (!(error instanceof AmbiguousError)) throw error;
     const [first] = error.choices;
-    const byId = { words: [], filters: [`id=${first.id}`] };
-    const selection = selectionOf(found, first, context.io.now()) ?? byId;
+    const byId = new Query({ filters: [equals('id', `${first.id}`)] });
+    const selection = selectionOf(found, first) ?? byId;
     throw error.with({ hint: `lock the first with: ${commandOf(command, selection)}` });
   });
 }
@@ -351,14 +350,14 @@ async function findLocked(
   context: Context,
   catalogue: Catalogue,
   locked: LockedImage,
-  plan: QueryPlan,
+  query: Query,
 ) {
   // A lock that was edited by hand may not match: its image is compared as it was locked.
   const matchesText = locked.text.every((word) => parseWord(word).matches(`${locked.name}`));
   const words = matchesText ? locked.text : [];
   const index = new SeriesIndex<ReceivedImage>(words);
   let live: ReceivedImage | undefined;
-  for await (const images of readAll(context, catalogue, plan)) {
+  for await (const images of readAll(context, catalogue, query)) {
     for (const image of images) {
       if (keyOf(image) === locked.id) live = image;
       index.add(image);

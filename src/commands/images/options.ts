@@ -9,7 +9,7 @@ import { LINE_FORMAT_LIST } from '../../output/formats.ts';
 import { column, namesOf } from '../../output/view.ts';
 import { describeField, FIELDS, type Field, kindOf, nameOf } from '../../query/fields.ts';
 import { describeVersion, readName } from '../../query/name.ts';
-import { planQuery } from '../../query/plan.ts';
+import { parseQuery, type Query } from '../../query/query.ts';
 import { parseTimeValue } from '../../query/timestamp.ts';
 import { counted, shellQuote } from '../../words.ts';
 
@@ -90,13 +90,13 @@ export function readQuery(
   context: Context,
   words: readonly string[],
   options: Pick<ListingOptions, 'filter' | 'sort' | 'since'>,
-) {
+): Query {
   refuseJsonFields(context);
   refuseDashes(context, words);
   const { filter = [], sort: sorts = [], since } = options;
   const now = context.io.now();
   const recent = since === undefined ? [] : [`updated_on,ge,${parseSince(since, now)}`];
-  return planQuery({ words, filters: [...filter, ...recent], sorts }, { now });
+  return parseQuery({ words, filters: [...filter, ...recent], sorts }, now);
 }
 
 /** Fields after --json, as gh takes them, would be words to search for. @throws ImgctlError usage */

@@ -10,7 +10,8 @@ import type { Batch, CatalogueQuery } from '../../catalogue/listing.ts';
 import { readSnapshot, saveCommand } from '../../catalogue/snapshot.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
-import type { QueryPlan } from '../../query/plan.ts';
+import type { Query } from '../../query/query.ts';
+import { Tally } from '../../query/tally.ts';
 import { describeDuration } from '../../words.ts';
 import type { CatalogueOptions } from './options.ts';
 
@@ -53,12 +54,16 @@ async function openSnapshot({ io, console }: Context, name: string, maxAge?: num
 export async function* readBatches(
   { console, debug }: Context,
   catalogue: Catalogue,
-  query: CatalogueQuery,
-  quiet = false,
+  request: CatalogueQuery,
+  {
+    tally = new Tally(request.query),
+    quiet = false,
+  }: { tally?: Tally | undefined; quiet?: boolean } = {},
 ): AsyncGenerator<Batch, void, void> {
   const progress = console.startProgress({ lines: false, quiet });
   progress.update('reading the catalogue');
-  yield* catalogue.list(query, {
+  yield* catalogue.list(request, {
+    tally,
     warn: console.warn,
     progress: (text) => progress.update(text),
     trace: (text) => {
@@ -66,10 +71,16 @@ export async function* readBatches(
     },
   });
   await progress.stop();
-  const zones = query.plan.zoneWarning();
+  const zones = tally.zoneWarning();
   if (zones !== undefined) console.warn(zones);
 }
 
-export async function* readAll(context: Context, catalogue: Catalogue, plan: QueryPlan) {
-  for await (const { images } of readBatches(context, catalogue, { plan })) yield images;
+export async function* readAll(
+  context: Context,
+  catalogue: Catalogue,
+  query: Query,
+  tally?: Tally,
+): AsyncGenerator<Batch['images'], void, void> {
+  for await (const { images } of readBatches(context, catalogue, { query }, { tally }))
+    yield images;
 }

@@ -3,43 +3,43 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { likePredicate } from '../../src/query/patterns.ts';
-import { planQuery, type QueryInput } from '../../src/query/plan.ts';
+import { parseQuery } from '../../src/query/query.ts';
+import { Tally } from '../../src/query/tally.ts';
 import { thrownBy } from '../support/errors.ts';
 
 const NOW = Date.UTC(2024, 5, 15, 12);
 const STAMP = '2018-07-18 Wed 15:36:49 EDT';
 
-const plan = (input: QueryInput) => planQuery(input, { now: NOW });
+type Typed = Partial<Parameters<typeof parseQuery>[0]>;
+const query = (typed: Typed) => parseQuery({ words: [], ...typed }, NOW);
+const sentBy = (typed: Typed) => query(typed).conditions.flatMap(({ sent }) => sent ?? []);
 
-describe('planQuery', () => {
+describe('a query', () => {
   it.each([
-    [{}, [], false],
-    [{ filters: ['Name,EQ,x'] }, ['name,eq,x'], false],
-    [{ filters: ['id,gt,1', 'id,lt,9'] }, ['id,gt,1', 'id,lt,9'], true],
-    [{ filters: ['created_on,ge,-30d'] }, [], true],
-    [{ filters: ['created_on,ge,-30d', 'id,gt,1'] }, ['id,gt,1'], true],
-    [{ filters: ['folder,eq,null', `created_on,ge,${STAMP}`] }, [], true],
-    [{ words: ['ubuntu'] }, ['name,like,%UbUnTu%'], false],
-    [{ words: ['22.04'] }, ['name,like,%22%04%'], true],
-    [{ words: ['rocky9'] }, ['name,like,%RoCkY%9%'], true],
-    [{ words: ['ubuntu'], filters: ['id,gt,1'] }, ['name,like,%UbUnTu%', 'id,gt,1'], true],
-    [{ words: ['a,b', 'c'] }, ['name,like,%A,B%', 'name,like,%C%'], true],
-    [{ words: ['50%'] }, [], true],
-    [{ words: ['é', 'a'] }, ['name,like,%A%'], true],
-    [{ words: ['a;b'] }, [], true],
-    [{ filters: ['name,like,%ubuntu%'] }, ['name,like,%UbUnTu%'], false],
-    [{ filters: ['name=a;b'] }, [], true],
-    [{ filters: ['public~tru'] }, [], true],
-    [{ filters: ['name!~a', 'id!~1', 'id,notlike,1%', 'id>1'] }, ['id,gt,1'], true],
-    [{ filters: ['public=true'] }, [], true],
+    [{}, [], true],
+    [{ filters: ['Name,EQ,x'] }, ['name,eq,x'], true],
+    [{ filters: ['id,gt,1', 'id,lt,9'] }, ['id,gt,1', 'id,lt,9'], false],
+    [{ filters: ['created_on,ge,-30d'] }, [], false],
+    [{ filters: ['created_on,ge,-30d', 'id,gt,1'] }, ['id,gt,1'], false],
+    [{ filters: ['folder,eq,null', `created_on,ge,${STAMP}`] }, [], false],
+    [{ words: ['ubuntu'] }, ['name,like,%UbUnTu%'], true],
+    [{ words: ['22.04'] }, ['name,like,%22%04%'], false],
+    [{ words: ['rocky9'] }, ['name,like,%RoCkY%9%'], false],
+    [{ words: ['ubuntu'], filters: ['id,gt,1'] }, ['name,like,%UbUnTu%', 'id,gt,1'], false],
+    [{ words: ['a,b', 'c'] }, ['name,like,%A,B%', 'name,like,%C%'], false],
+    [{ words: ['50%'] }, [], false],
+    [{ words: ['é', 'a'] }, ['name,like,%A%'], false],
+    [{ words: ['a;b'] }, [], false],
+    [{ filters: ['name,like,%ubuntu%'] }, ['name,like,%UbUnTu%'], true],
+    [{ filters: ['name=a;b'] }, [], false],
+    [{ filters: ['public~tru'] }, [], false],
+    [{ filters: ['name!~a', 'id!~1', 'id,notlike,1%', 'id>1'] }, ['id,gt,1'], false],
+    [{ filters: ['public=true'] }, [], false],
   ])(
-    'offers the service for %j the filters %j and filters locally: %s',
-    (input, filters, locally) => {
-      const { server, filtersLocally } = plan(input);
-      expect([server.filters.map(({ filter }) => filter), filtersLocally]).toEqual([
-        filters,
-        locally,
-      ]);
+    'offers the service for %j the filters %j, as its whole query: %s',
+    (typed, filters, isAll) => {
+      expect(sentBy(typed).map(({ filter }) => filter)).toEqual(filters);
+      expect(query(typed).isForService).toBe(isAll);
     },
   );
 
@@ -51,7 +51,7 @@ describe('planQuery', () => {
     ['name~22.04', 'name,like,%22.04%'],
     ['name=ubuntu', 'name,eq,ubuntu'],
   ])('sends the filter %s as %s', (filter, sent) => {
-    expect(plan({ filters: [filter] }).server.filters[0]?.filter).toBe(sent);
+    expect(sentBy({ filters: [filter] })[0]?.filter).toBe(sent);
   });
 
   it.each([
@@ -62,49 +62,50 @@ describe('planQuery', () => {
     // _ may stand for the dash.
     ['a_b', 'A-B, a_b', false],
   ])('takes for a check of the word %s the name %s as proof: %s', (word, name, isProof) => {
-    expect(plan({ words: [word] }).server.filters[0]?.proves?.({ name })).toBe(isProof);
+    expect(sentBy({ words: [word] })[0]?.proves?.({ name })).toBe(isProof);
   });
 
   it('applies a filter locally that is too long for a URL', () => {
     const long = `id,in${',1'.repeat(2_000)}`;
-    const query = plan({ filters: [long, 'id,gt,0'] });
-    expect(query.server.filters).toEqual([{ filter: 'id,gt,0' }]);
-    expect([query.matches({ id: 1 }), query.matches({ id: 2 })]).toEqual([true, false]);
-    expect(plan({ filters: [long] }).server.filters).toEqual([]);
+    const both = { filters: [long, 'id,gt,0'] };
+    expect(sentBy(both)).toEqual([{ filter: 'id,gt,0' }]);
+    expect([1, 2].map((id) => query(both).matches({ id }))).toEqual([true, false]);
     const shorter = long.slice(0, 1_001);
-    expect(plan({ filters: [shorter] }).server.filters).toEqual([{ filter: shorter }]);
+    expect(sentBy({ filters: [shorter] })).toEqual([{ filter: shorter }]);
   });
 
   it('matches every condition, whatever the service gets', () => {
-    const query = plan({ filters: ['created_on,le,-30d', 'id,gt,5', 'name,like,u%'] });
+    const asked = query({ filters: ['created_on,le,-30d', 'id,gt,5', 'name,like,u%'] });
     const image = { id: 6, name: 'ubuntu', created_on: STAMP };
-    expect(query.matches(image)).toBe(true);
-    expect(query.matches({ ...image, id: 3 })).toBe(false);
-    expect(query.matches({ ...image, name: 'debian' })).toBe(false);
-    expect(query.matches({ ...image, created_on: '2024-06-15 Sat 07:00:00 EDT' })).toBe(false);
+    expect(asked.matches(image)).toBe(true);
+    expect(asked.matches({ ...image, id: 3 })).toBe(false);
+    expect(asked.matches({ ...image, name: 'debian' })).toBe(false);
+    expect(asked.matches({ ...image, created_on: '2024-06-15 Sat 07:00:00 EDT' })).toBe(false);
   });
 
   it('counts images once whose times are in an unknown zone, and names the zones', () => {
-    const query = plan({ filters: ['updated_on>=-12h'], sorts: ['updated_on'] });
+    const asked = query({ filters: ['updated_on>=-12h'], sorts: ['updated_on'] });
+    const tally = new Tally(asked);
     const image = (id: number, zone: string) => ({
       id,
       updated_on: `2024-06-15 Sat 10:00:00 ${zone}`,
     });
     const images = [image(1, 'IST'), image(2, 'IST'), image(3, 'BST'), image(4, 'UTC')];
-    expect(query.zoneWarning()).toBeUndefined();
-    query.sort(images);
+    expect(tally.zoneWarning()).toBeUndefined();
+    asked.sort(images, tally);
     const sorted = '3 images have times in an unknown zone (BST, IST); they are sorted as UTC';
-    expect(query.zoneWarning()).toBe(sorted);
-    expect(images.filter(query.matches)).toHaveLength(4);
-    expect(query.zoneWarning()).toBe(sorted.replace('sorted as UTC', 'shown'));
+    expect(tally.zoneWarning()).toBe(sorted);
+    expect(images.filter((image) => asked.matches(image, tally))).toHaveLength(4);
+    expect(tally.zoneWarning()).toBe(sorted.replace('sorted as UTC', 'shown'));
   });
 
   it('counts images whose time is unreadable among those that it sorts', () => {
-    const query = plan({ sorts: ['updated_on', 'id'] });
-    query.sort([{ id: 1, updated_on: 'soon' }, { id: 2, updated_on: STAMP }, { id: 3 }]);
+    const asked = query({ sorts: ['updated_on', 'id'] });
+    const tally = new Tally(asked);
+    asked.sort([{ id: 1, updated_on: 'soon' }, { id: 2, updated_on: STAMP }, { id: 3 }], tally);
     const warning =
       '1 image has times in an unknown zone (unreadable); it is sorted as missing or as UTC';
-    expect(query.zoneWarning()).toBe(warning);
+    expect(tally.zoneWarning()).toBe(warning);
   });
 
   it.each<[string[], unknown, boolean]>([
@@ -119,30 +120,29 @@ describe('planQuery', () => {
     [['strasse'], 'straße', false],
     [['fi'], 'ﬁle', false],
   ])('matches the words %j in the name %j in any case and order: %s', (words, name, expected) => {
-    expect(plan({ words }).matches({ name })).toBe(expected);
+    expect(query({ words }).matches({ name })).toBe(expected);
   });
 
   // Putting so many marks in order takes half a minute.
   it('takes no time for a name of 400,000 marks', () => {
     const name = `a${'\u0301\u0316'.repeat(200_000)}`;
     const queries = [{ words: ['b'] }, { filters: ['name~b'] }, { filters: ['name=b'] }];
-    expect(queries.map((query) => plan(query).matches({ name }))).toEqual([false, false, false]);
+    expect(queries.map((typed) => query(typed).matches({ name }))).toEqual([false, false, false]);
   });
 
   it('rejects an empty word', () => {
     const expected = { code: 'usage', message: 'empty search text' };
-    expect(thrownBy(() => plan({ words: [''] }))).toMatchObject(expected);
+    expect(thrownBy(() => query({ words: [''] }))).toMatchObject(expected);
   });
 
   it.each([
-    [[], undefined, false],
-    [['name'], 'name,asc', false],
-    [['Name,DESC'], 'name,desc', false],
-    [['folder', 'name,desc'], undefined, true],
-  ])('sends for %j the sort key %s and sorts locally: %s', (sorts, sort, sortsLocally) => {
-    const query = plan({ sorts });
-    expect(query.server.sort).toBe(sort);
-    expect(query.sortsLocally).toBe(sortsLocally);
+    [[], undefined],
+    [['name'], 'name,asc'],
+    [['Name,DESC'], 'name,desc'],
+    [['folder', 'name,desc'], undefined],
+    [['name:version'], undefined],
+  ])('sends for %j the sort key %s', (sorts, sort) => {
+    expect(query({ sorts }).serviceSort).toBe(sort);
   });
 });
 

@@ -1,0 +1,170 @@
+// A query: which images match, how they are sorted, and which conditions the service may get.
+
+import { ImgctlError } from '../errors.ts';
+import { type ImageRecord, nameOf, readValue } from './fields.ts';
+import { contains, type Filter, like, parseFilter, serviceFilter } from './filter.ts';
+import { filterPredicate, type Test, type Verdict } from './matching.ts';
+import { parseWord, type Word } from './name.ts';
+import { parseSort, printSort, type SortKey, sortImages } from './sort.ts';
+
+export interface QueryInput {
+  readonly words?: readonly string[];
+  readonly filters?: readonly Filter[];
+  /** The most significant first. */
+  readonly sorts?: readonly SortKey[];
+}
+
+/** A word or a filter. */
+export interface Condition {
+  /** As typed. */
+  readonly text: string;
+  readonly word?: Word;
+  readonly test: Test<ImageRecord>;
+  /** What the service may get of it, if anything. */
+  readonly sent: ServiceFilter | undefined;
+}
+
+/** A condition that the service can apply, so that fewer pages are read. */
+export interface ServiceFilter {
+  readonly filter: string;
+  /** True if only a service that ignores case can have found the image: else the filter could leave out a match. */
+  readonly proves?: (image: ImageRecord) => boolean;
+}
+
+/** Receives what a query finds out about images. */
+export interface QueryObserver {
+  /** @param verdict whether the image matches, or the unknown zone that decides it */
+  matched(image: ImageRecord, verdict: Verdict): void;
+  /** @param zone an unknown zone, or `unreadable` */
+  sortedByZone(image: ImageRecord, zone: string): void;
+}
+
+/** What was typed. */
+interface QueryText {
+  readonly words: readonly string[];
+  readonly filters?: readonly string[] | undefined;
+  readonly sorts?: readonly string[];
+}
+
+/** @throws ImgctlError usage */
+export function parseQuery({ words, filters = [], sorts = [] }: QueryText, now: number): Query {
+  return new Query({
+    words,
+    filters: filters.map((text) => parseFilter(text, now)),
+    sorts: sorts.map(parseSort),
+  });
+}
+
+/** It does not change. An image must match every word and filter. */
+export class Query {
+  readonly words: readonly string[];
+  readonly filters: readonly Filter[];
+  readonly sorts: readonly SortKey[];
+  /** The words, then the filters. */
+  readonly conditions: readonly Condition[];
+
+  /** @throws ImgctlError usage: a word is empty */
+  constructor({ words = [], filters = [], sorts = [] }: QueryInput) {
+    this.words = words;
+    this.filters = filters;
+    this.sorts = sorts;
+    this.conditions = [
+      ...words.map(wordCondition),
+      ...filters.map((filter) => {
+        const test = filterPredicate(filter);
+        return { text: filter.text, test, sent: serviceCondition(filter, test) };
+      }),
+    ];
+  }
+
+  get isEverything(): boolean {
+    return this.conditions.length + this.sorts.length === 0;
+  }
+
+  /** True if the service can apply all of it: it takes one filter and one sort key (service.md section 4.3). */
+  get isForService(): boolean {
+    const { conditions, sorts } = this;
+    return (
+      conditions.length < 2 &&
+      conditions.every(({ sent, word }) => sent && !word?.isStrict) &&
+      sorts.length === sorts.flatMap((key) => printSort(key) ?? []).length &&
+      sorts.length < 2
+    );
+  }
+
+  /** The sort that the service can apply; undefined if there is none, or imgctl sorts. */
+  get serviceSort(): string | undefined {
+    const [key, ...others] = this.sorts;
+    return key && others.length === 0 ? printSort(key) : undefined;
+  }
+
+  /** The same query with words that are found anywhere. */
+  get asText(): Query {
+    const isStrict = (text: string) => parseWord(text).isStrict;
+    return new Query({
+      words: this.words.filter((word) => !isStrict(word)),
+      filters: [
+        ...this.filters,
+        ...this.words.filter(isStrict).map((word) => contains('name', word)),
+      ],
+    });
+  }
+
+  /** True if the image matches, or may match: the observer learns which. */
+  matches(image: ImageRecord, observer?: QueryObserver): boolean {
+    let verdict: Verdict = true;
+    for (const { test } of this.conditions) {
+      const one = test(image);
+      if (one !== true) verdict = one;
+      if (one === false) break;
+    }
+    observer?.matched(image, verdict);
+    return verdict !== false;
+  }
+
+  sort<Row extends ImageRecord>(images: readonly Row[], observer?: QueryObserver): Row[] {
+    return sortImages(images, this.sorts, (image, zone) => observer?.sortedByZone(image, zone));
+  }
+}
+
+/** Matches every image. */
+export const EVERYTHING = new Query({});
+
+/** Servers and proxies reject longer URLs; a list of ids may have thousands. */
+const MAX_URL_BYTES = 4_000;
+
+function wordCondition(text: string): Condition {
+  if (text === '') {
+    throw new ImgctlError('usage', 'empty search text', { hint: 'omit it to list all images' });
+  }
+  const word = parseWord(text);
+  const test = (image: ImageRecord) => word.matches(nameOf(image));
+  // The service would treat a % in the word as a wildcard.
+  const filter = text.includes('%') ? undefined : like('name', `%${word.pieces.join('%')}%`);
+  return { text, word, test, sent: filter && serviceCondition(filter, test) };
+}
+
+/** Returns what the service may get of a filter, if anything. */
+function serviceCondition(filter: Filter, test: Test<ImageRecord>): ServiceFilter | undefined {
+  const sent = serviceFilter(filter) ?? '';
+  const isShort = new URLSearchParams({ filter: sent }).toString().length <= MAX_URL_BYTES;
+  if (sent === '' || !isShort) return undefined;
+  const { field, operator, operands } = filter;
+  const pattern = operands[0]?.text ?? '';
+  if (operator !== 'like' || !/[a-z]/i.test(pattern)) return { filter: sent };
+  const mixed = inMixedCase(pattern);
+  // Some services take _ as any character.
+  const parts = mixed.split(/[%_]/);
+  const proves = (image: ImageRecord) => {
+    const text = `${readValue(image, field)}`;
+    return test(image) === true && parts.some((part) => !text.includes(part));
+  };
+  return { filter: [field, operator, mixed].join(','), proves };
+}
+
+/** Returns a text such as %UbUnTu%, which hardly any name contains as it is. */
+function inMixedCase(text: string): string {
+  return text.replace(/[a-z]/gi, (letter, at: number) =>
+    at % 2 === 0 ? letter.toLowerCase() : letter.toUpperCase(),
+  );
+}

@@ -1,0 +1,81 @@
+// Counts what a query found: the images of each condition while nothing has matched, and times in unknown zones.
+
+import { type ImageRecord, nameOf } from './fields.ts';
+import type { Verdict } from './matching.ts';
+import type { Query, QueryObserver } from './query.ts';
+import { UNREADABLE } from './timestamp.ts';
+
+export class Tally implements QueryObserver {
+  readonly #query: Query;
+  /** The images that each condition matches alone, counted until one image matches all. */
+  readonly #alone: readonly Set<unknown>[];
+  #isEmpty = true;
+  #matchesAsText = false;
+  readonly #uncertain = new Set<unknown>();
+  readonly #zones = new Set<string>();
+  #hasSeenAll = true;
+  #treatment = 'sorted as UTC';
+
+  constructor(query: Query) {
+    this.#query = query;
+    this.#alone = query.conditions.map(() => new Set());
+  }
+
+  /** @param filter that the service applies, so that this reading shows not all images */
+  startReading(filter: string | undefined): void {
+    this.#hasSeenAll = filter === undefined;
+  }
+
+  get hasSeenAll(): boolean {
+    return this.#hasSeenAll;
+  }
+
+  matched(image: ImageRecord, verdict: Verdict): void {
+    if (verdict === false) {
+      if (this.#isEmpty) this.#countAlone(image);
+      return;
+    }
+    this.#isEmpty = false;
+    if (verdict === true) return;
+    this.#treatment = 'shown';
+    this.sortedByZone(image, verdict);
+  }
+
+  sortedByZone(image: ImageRecord, zone: string): void {
+    this.#uncertain.add(image.id ?? image);
+    this.#zones.add(zone);
+  }
+
+  #countAlone(image: ImageRecord): void {
+    const { conditions } = this.#query;
+    for (const [index, { test }] of conditions.entries()) {
+      if (test(image) !== false) this.#alone[index]?.add(image.id ?? image);
+    }
+    const name = nameOf(image);
+    this.#matchesAsText ||= conditions.every(({ word, test }) =>
+      word ? word.isPartOf(name) : test(image) !== false,
+    );
+  }
+
+  /** Returns how many of the images each condition matches alone, if none matches all. */
+  counts(): { text: string; count: number }[] {
+    const { conditions } = this.#query;
+    return conditions.map(({ text }, index) => ({ text, count: this.#alone[index]?.size ?? 0 }));
+  }
+
+  /** True if one of the images would match if its words were found anywhere. */
+  get matchesAsText(): boolean {
+    return this.#matchesAsText;
+  }
+
+  /** Counts the images whose times are in an unknown zone; undefined if there are none. */
+  zoneWarning(): string | undefined {
+    const { size } = this.#uncertain;
+    if (size === 0) return undefined;
+    const images = size === 1 ? '1 image has times' : `${size} images have times`;
+    const all = [...this.#zones].sort().join(', ');
+    const isMissing = this.#zones.has(UNREADABLE) && this.#treatment !== 'shown';
+    const how = isMissing ? 'sorted as missing or as UTC' : this.#treatment;
+    return `${images} in an unknown zone (${all}); ${size === 1 ? 'it is' : 'they are'} ${how}`;
+  }
+}
