@@ -28,6 +28,8 @@ import { describeDuration } from './words.ts';
 
 /** Milliseconds: a shorter wait that a server asks for is not worth a line. */
 const MIN_REPORTED_WAIT = 5_000;
+/** Likewise, of a wait for a server that is down. */
+const MIN_REPORTED_OUTAGE = 1_000;
 
 /** The options of every command, as commander parses them. */
 export interface GlobalOptions {
@@ -216,11 +218,23 @@ export class Context implements ConsoleStyle {
     return new TokenCache(this.paths.config, account, this.io, this.console.warn).read();
   }
 
+  /** Until then, a line on stderr says why the run waits. */
+  #reportedUntil = 0;
+
   readonly onEvent: NonNullable<SessionOptions['onEvent']> = (event) => {
     if (this.debug) this.console.trace(describeEvent(event));
-    if (event.kind === 'retry' && event.asked >= MIN_REPORTED_WAIT) {
-      this.console.waiting(`${event.url.host} asks to wait ${describeDuration(event.asked)}`);
-    }
+    if (event.kind !== 'retry' && event.kind !== 'limit') return;
+    const { wait, asked, url } = event;
+    const now = this.io.now();
+    // Requests that run at the same time wait for the same reason.
+    if (now < this.#reportedUntil) return;
+    const outage = event.kind === 'retry' ? event.outage : undefined;
+    if (asked >= MIN_REPORTED_WAIT) {
+      this.console.waiting(`${url.host} asks to wait ${describeDuration(asked)}`);
+    } else if (outage && wait >= MIN_REPORTED_OUTAGE) {
+      this.console.waiting(`${url.host} ${outage}; retrying in ${describeDuration(wait)}`);
+    } else return;
+    this.#reportedUntil = now + wait;
   };
 
   readonly #closers: (() => Promise<void>)[] = [];

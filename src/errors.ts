@@ -54,6 +54,8 @@ export interface ErrorDetails {
   readonly details?: readonly string[] | undefined;
   /** The HTTP status that caused it. */
   readonly status?: number | undefined;
+  /** When the same request may succeed, in milliseconds since the epoch. */
+  readonly retryAt?: number | undefined;
   readonly cause?: unknown;
 }
 
@@ -64,6 +66,7 @@ export class ImgctlError extends Error {
   readonly hint: string | undefined;
   readonly details: readonly string[] | undefined;
   readonly status: number | undefined;
+  readonly retryAt: number | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, { cause: details.cause });
@@ -71,6 +74,7 @@ export class ImgctlError extends Error {
     this.hint = details.hint;
     this.details = details.details;
     this.status = details.status;
+    this.retryAt = details.retryAt;
   }
 
   get exitCode(): number {

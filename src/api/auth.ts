@@ -3,6 +3,7 @@
 import type { ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import type { HttpEvent, HttpResponse } from '../http/message.ts';
+import type { Pace } from '../http/pace.ts';
 import { isSafeMethod, type RetryOptions, sendWithRetry } from '../http/retry.ts';
 import type { Transport } from '../http/transport.ts';
 import { basicPair, resolveUrl } from '../http/url.ts';
@@ -60,12 +61,25 @@ export type Send = (request: ServiceRequest) => Promise<HttpResponse>;
 
 export type SendWithPassword = ReturnType<typeof createSender>['sendWithPassword'];
 
-/** Returns the two ways to send a request. */
-export function createSender(transport: Transport, options: AuthOptions) {
+/**
+ * Returns the two ways to send a request.
+ * @param pace of one run
+ * @param accepted the tokens that the service accepted, also in earlier runs
+ */
+export function createSender(
+  transport: Transport,
+  options: AuthOptions,
+  pace: Pace,
+  accepted: Set<string | undefined>,
+) {
   const { baseUrl, tokens, timeout, userAgent, onEvent, onSecret } = options;
-  const accepted = new Set<string | undefined>();
 
-  const sendWith = (request: ServiceRequest, url: URL, authorization: string | undefined) => {
+  const sendWith = (
+    request: ServiceRequest,
+    url: URL,
+    authorization: string | undefined,
+    ownPace?: Pace,
+  ) => {
     const headers = {
       accept: 'application/json',
       'accept-encoding': 'gzip, br',
@@ -74,7 +88,7 @@ export function createSender(transport: Transport, options: AuthOptions) {
     };
     const { method, signal: own } = request;
     const signal = own ? AbortSignal.any([own, options.signal]) : options.signal;
-    return sendWithRetry(transport, { method, url, headers, timeout, signal }, options);
+    return sendWithRetry(transport, { method, url, headers, timeout, signal }, options, ownPace);
   };
 
   const refusal = (response: HttpResponse): ImgctlError => {
@@ -86,12 +100,12 @@ export function createSender(transport: Transport, options: AuthOptions) {
 
   const sendWithToken = async (request: ServiceRequest, url: URL): Promise<HttpResponse> => {
     const authorize = (token: string | undefined) => {
-      if (token === undefined) return sendWith(request, url, undefined);
+      if (token === undefined) return sendWith(request, url, undefined, pace);
       const pair = basicPair(token, '');
       for (const secret of [token, pair]) onSecret?.(secret);
       // The two ways of section 5.
       const isBearer = options.authScheme === 'bearer';
-      return sendWith(request, url, isBearer ? `Bearer ${token}` : `Basic ${pair}`);
+      return sendWith(request, url, isBearer ? `Bearer ${token}` : `Basic ${pair}`, pace);
     };
     let token = await tokens.current();
     let response = await authorize(token);
@@ -127,7 +141,9 @@ export function createSender(transport: Transport, options: AuthOptions) {
   const sendWithPassword = async (request: ServiceRequest, username: string, password: string) => {
     const pair = basicPair(username, password);
     for (const secret of [password, pair]) onSecret?.(secret);
-    return sendWith(request, resolveUrl(baseUrl, request.path), `Basic ${pair}`);
+    const response = await sendWith(request, resolveUrl(baseUrl, request.path), `Basic ${pair}`);
+    pace.note(response);
+    return response;
   };
 
   return { send, sendWithPassword };

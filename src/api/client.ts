@@ -1,11 +1,19 @@
 // The client of the service: one typed method per operation.
 
+import { Pace } from '../http/pace.ts';
 import { createTransport, type TransportOptions } from '../http/transport.ts';
-import { type AuthOptions, createSender } from './auth.ts';
-import { getImage, listImages, listUserImages, type PageQuery } from './images.ts';
+import { type AuthOptions, createSender, type Send } from './auth.ts';
+import { getImage, type ImagePage, listImages, listUserImages, type PageQuery } from './images.ts';
 import { readJson } from './responses.ts';
-import { getSyncRequest, type SyncId, submitSync } from './sync-requests.ts';
-import { requestToken, type TokenLimit } from './token-request.ts';
+import {
+  getSyncRequest,
+  type SubmittedSync,
+  type SyncId,
+  type SyncRequest,
+  submitSync,
+} from './sync-requests.ts';
+import { type IssuedToken, requestToken, type TokenLimit } from './token-request.ts';
+import type { ReceivedImage } from './types.ts';
 
 /** Maximum size of a decoded response, in bytes. */
 export const MAX_BYTES = 64 * 2 ** 20;
@@ -24,30 +32,52 @@ export type ServiceClientOptions = Omit<TransportOptions, 'origin' | 'endpoint' 
     readonly typed?: string | undefined;
   };
 
-export type Client = ReturnType<typeof createServiceClient>;
+/** The operations of the service; their functions say what they request, return and throw. */
+export interface Client {
+  requestToken(
+    username: string,
+    password: string,
+    onLimit?: (limit: TokenLimit) => void,
+  ): Promise<IssuedToken>;
+  /** GET /v2, section 4.2: checks the token; the body is the service's own. */
+  serviceRoot(): Promise<unknown>;
+  listImages(query: PageQuery, page: number, signal?: AbortSignal): Promise<ImagePage>;
+  getImage(id: number | string): Promise<ReceivedImage>;
+  listUserImages(): ReturnType<typeof listUserImages>;
+  submitSync(): Promise<SubmittedSync>;
+  getSyncRequest(id: SyncId, signal?: AbortSignal): Promise<SyncRequest>;
+  /** Maximum number of requests at a time. */
+  readonly connections: number;
+  /** Any request to the service's origin; returns responses of every status but 401 and 429. */
+  readonly send: Send;
+  /** Returns a client with the same connections and tokens that has not met the limits of the service yet. */
+  startRun(): Client;
+  /** Closes its connections. */
+  close(): Promise<void>;
+}
 
-/** Creates a client; the functions behind its methods say what they request, return and throw. */
-export function createServiceClient(options: ServiceClientOptions) {
+export function createServiceClient(options: ServiceClientOptions): Client {
   const { origin } = options.baseUrl;
   const endpoint = { ...SERVICE, show: options.typed ?? SERVICE.show };
   const transport = createTransport({ ...options, origin, endpoint });
-  const { send, sendWithPassword } = createSender(transport, options);
-  return {
-    requestToken: (username: string, password: string, onLimit?: (limit: TokenLimit) => void) =>
-      requestToken(sendWithPassword, username, password, onLimit),
-    /** GET /v2, section 4.2: checks the token; the body is the service's own. */
-    serviceRoot: async () => readJson(await send({ method: 'GET', path: '/v2' })),
-    listImages: (query: PageQuery, page: number, signal?: AbortSignal) =>
-      listImages(send, query, page, signal),
-    getImage: (id: number | string) => getImage(send, id),
-    listUserImages: () => listUserImages(send),
-    submitSync: () => submitSync(send),
-    getSyncRequest: (id: SyncId, signal?: AbortSignal) => getSyncRequest(send, id, signal),
-    /** Maximum number of requests at a time. */
-    connections: options.connections,
-    /** Any request to the service's origin; returns responses of every status but 401 and 429. */
-    send,
-    /** Closes its connections. */
-    close: transport.close,
+  const accepted = new Set<string | undefined>();
+  const startRun = (): Client => {
+    const pace = new Pace(options);
+    const { send, sendWithPassword } = createSender(transport, options, pace, accepted);
+    return {
+      requestToken: (username, password, onLimit) =>
+        requestToken(sendWithPassword, username, password, onLimit),
+      serviceRoot: async () => readJson(await send({ method: 'GET', path: '/v2' })),
+      listImages: (query, page, signal) => listImages(send, query, page, signal),
+      getImage: (id) => getImage(send, id),
+      listUserImages: () => listUserImages(send),
+      submitSync: () => submitSync(send),
+      getSyncRequest: (id, signal) => getSyncRequest(send, id, signal),
+      connections: options.connections,
+      send,
+      startRun,
+      close: transport.close,
+    };
   };
+  return startRun();
 }

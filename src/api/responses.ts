@@ -134,7 +134,9 @@ export function statusError(response: HttpResponse): ImgctlError {
     const when = wait > 0 ? describeLater(receivedAt + wait, receivedAt) : 'later';
     const wasRetried = isRetryableStatus(status) && isSafeMethod(method) && wait <= MAX_WAIT;
     const more = wasRetried ? ', or with more --retries' : '';
-    return error('server-error', message, `the service failed; try again ${when}${more}`);
+    const hint = response.isLimited ? SEND_FEWER : `the service failed; try again ${when}${more}`;
+    const retryAt = receivedAt + wait;
+    return new ImgctlError('server-error', message, { hint: proxyHint ?? hint, status, retryAt });
   }
   if (status < 400)
     return error('failed', `${describeRequest(response)}: unexpected ${status}`, MIXED);
@@ -166,15 +168,18 @@ function unauthorizedError(response: HttpResponse): ImgctlError {
   return error('token-refused', 'the service refused the access token');
 }
 
+/** Each run of imgctl slows down by itself, but several may still be too many. */
+const SEND_FEWER = 'try again later; for fewer requests at a time: imgctl config set concurrency 1';
+
 /** 429, with the time at which the limit ends if the response says so. */
 export function rateLimitedError(response: HttpResponse): ImgctlError {
   const wait = requestedWait(response);
   const { receivedAt } = response;
   const when = wait === undefined ? 'later' : describeLater(receivedAt + wait, receivedAt);
-  return new ImgctlError('rate-limited', `${describeRequest(response)}: too many requests`, {
-    hint: `try again ${when}`,
-    status: 429,
-  });
+  const hint = response.isLimited ? SEND_FEWER : `try again ${when}`;
+  const message = `${describeRequest(response)}: too many requests`;
+  const retryAt = receivedAt + (wait ?? 0);
+  return new ImgctlError('rate-limited', message, { hint, status: 429, retryAt });
 }
 
 /** Returns the milliseconds by which this machine is ahead of the service; undefined if it sent no valid date. */

@@ -33,6 +33,8 @@ export interface HttpResponse {
   readonly receivedAt: number;
   /** The proxy that forwarded the request, and may have made an error page. */
   readonly proxy?: { readonly host: string; readonly hint: string };
+  /** True if the server refused every request for a minute because it limits them. */
+  readonly isLimited?: boolean;
 }
 
 /** How hints name the origin and its settings, so that this folder knows neither. */
@@ -51,4 +53,14 @@ export interface Endpoint {
 export type HttpEvent =
   | { kind: 'response'; response: HttpResponse; milliseconds: number }
   | { kind: 'error'; method: string; url: URL; milliseconds: number; error: Error }
-  | { kind: 'retry'; method: string; url: URL; count: number; wait: number; asked: number };
+  | { kind: 'limit'; method: string; url: URL; wait: number; asked: number }
+  | {
+      kind: 'retry';
+      method: string;
+      url: URL;
+      count: number;
+      wait: number;
+      asked: number;
+      /** What a server did that may be restarting, such as `returned 502`. */
+      outage?: string | undefined;
+    };

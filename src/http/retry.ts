@@ -2,6 +2,7 @@
 
 import { TransportError } from './errors.ts';
 import type { HttpEvent, HttpRequest, HttpResponse } from './message.ts';
+import type { Pace } from './pace.ts';
 import type { Transport } from './transport.ts';
 
 /** Maximum wait that a server may ask for, in milliseconds. */
@@ -12,6 +13,7 @@ export const MAX_INSTANT = 8.64e15;
 
 const FIRST_BACKOFF = 250;
 const MAX_BACKOFF = 8_000;
+const MAX_PATIENT_BACKOFF = 10_000;
 
 export interface RetryOptions {
   readonly retries: number;
@@ -23,7 +25,8 @@ export interface RetryOptions {
 /**
  * Sends a request and retries it. A safe method is retried after a retryable status or a lost connection, any
  * other only if it was never sent. imgctl's own timeouts are not retried. Waits as long as the response asks, at
- * least the backoff.
+ * least the backoff. A refusal by a limit costs no retry: the pace waits, and gives up.
+ * @param pace of the run; without one, the server counts as one that never responded
  * @returns the last response, even if its status is an error
  * @throws TransportError; the signal's reason when it aborts
  */
@@ -31,24 +34,38 @@ export async function sendWithRetry(
   transport: Pick<Transport, 'send'>,
   request: HttpRequest,
   { retries, sleep, random, onEvent }: RetryOptions,
+  pace?: Pace,
 ): Promise<HttpResponse> {
   const { method, url, signal } = request;
   const isIdempotent = isSafeMethod(method) || request.idempotent === true;
-  for (let count = 1; ; count += 1) {
-    let wait = backoff(count, random());
+  const transmit = () => transport.send(request);
+  for (let count = 1; ; ) {
     let asked = 0;
+    let outage: string | undefined;
     try {
-      const response = await transport.send(request);
-      if (!isIdempotent || !isRetryableStatus(response.status) || count > retries) return response;
+      const response = await (pace ? pace.send(signal, transmit, shortWait) : transmit());
+      const { status } = response;
+      if (!isIdempotent || !isRetryableStatus(status) || retries === 0) return response;
       asked = requestedWait(response) ?? 0;
       if (asked > MAX_WAIT) return response;
-      wait = Math.max(wait, asked);
+      if (pace?.isRefusal(response)) {
+        if (pace.isExhausted) return { ...response, isLimited: true };
+        onEvent?.({ kind: 'limit', method, url, wait: asked, asked });
+        continue;
+      }
+      if (count > retries) return response;
+      if (pace && status !== 429 && status !== 500) outage = `returned ${status}`;
     } catch (error) {
       if (!(error instanceof TransportError) || !error.transient || count > retries) throw error;
       if (error.sent && !isIdempotent) throw error;
+      if (pace?.hasResponded) outage = 'did not respond';
     }
-    onEvent?.({ kind: 'retry', method, url, count, wait, asked });
+    // A server that restarts needs some seconds.
+    const isPatient = outage !== undefined;
+    const wait = Math.max(backoff(count, random(), isPatient), asked);
+    onEvent?.({ kind: 'retry', method, url, count, wait, asked, outage });
     await sleep(wait, signal);
+    count += 1;
   }
 }
 
@@ -68,8 +85,21 @@ export function isSafeMethod(method: string): boolean {
   return ['GET', 'HEAD', 'OPTIONS'].includes(method);
 }
 
-/** Returns milliseconds with jitter: 125 to 250 for the first retry, doubling up to 8 s. */
-export function backoff(retry: number, random: number): number {
+/** Returns the milliseconds that a response asks to wait, 0 if the run will end instead. */
+function shortWait(response: HttpResponse): number {
+  const wait = requestedWait(response) ?? 0;
+  return wait > MAX_WAIT ? 0 : wait;
+}
+
+/**
+ * Returns milliseconds with jitter: 125 to 250 for the first retry, doubling up to 8 s.
+ * @param isPatient at least 250 ms, four times as long each time up to 10 s: 15 s for four retries
+ */
+export function backoff(retry: number, random: number, isPatient = false): number {
+  if (isPatient) {
+    const floor = Math.min(FIRST_BACKOFF * 4 ** (retry - 1), MAX_PATIENT_BACKOFF);
+    return Math.round(floor * (1 + random / 5));
+  }
   const ceiling = Math.min(FIRST_BACKOFF * 2 ** (retry - 1), MAX_BACKOFF);
   return Math.round(ceiling / 2 + (ceiling / 2) * random);
 }

@@ -79,9 +79,10 @@ export function createClient(options: ClientOptions) {
   // systemClock changes the listener limit of its signal, so it gets one that is not the caller's.
   const clock = systemClock(AbortSignal.any(signal ? [signal] : []));
   let opened: Promise<Client> | undefined;
-  const open = () => {
+  /** Each call is a run of its own. */
+  const open = async () => {
     opened ??= openClient(options, baseUrl, clock);
-    return opened;
+    return (await opened).startRun();
   };
   /** Returns the query, what observes it, and a function that prints the warnings of that. */
   const observed = async (query: ImageQuery) => {

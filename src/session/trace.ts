@@ -17,6 +17,8 @@ export function describeEvent(event: ClientEvent): string {
       return `${event.method} ${event.url.href}: no response after ${event.milliseconds} ms: ${event.error.message}`;
     case 'retry':
       return `${event.method} ${event.url.href}: retry ${event.count} after ${event.wait} ms`;
+    case 'limit':
+      return `${event.method} ${event.url.href}: the service limits requests; one at a time`;
     case 'renewal':
       return `${event.method} ${event.url.href}: 401, sent again with a renewed token`;
   }

@@ -57,6 +57,16 @@ it.each([
   expect(stderr).toMatch(text);
 });
 
+it('an outage of some seconds is waited for, and said', async () => {
+  const down = { status: 502 };
+  const script = { 'GET /v2/image/1': [down, down, down, { json: named(1, 'a') }] };
+  const { imgctl } = await scriptedUser(script);
+  const { stdout, stderr } = await imgctl('images get 1 --get id');
+  const line = (seconds: number) => `imgctl: HOST returned 502; retrying in ${seconds} s\n`;
+  expect(stdout).toBe('1\n');
+  expect(stderr.replace(/127\.0\.0\.1:\d+/g, 'HOST')).toBe(line(1) + line(4));
+});
+
 it('a base URL with the path of the API gets a hint', async () => {
   const { imgctl, server } = await scriptedUser(() => ({ status: 404 }));
   const { stderr } = await imgctl(`images list --base-url ${server.baseUrl}/v2`);

@@ -89,6 +89,14 @@ it.each([
   expect(backoff(retry, random)).toBe(expected);
 });
 
+it('the four waits for a server that restarts take 15 to 18 s', () => {
+  const waits = (random: number) => [1, 2, 3, 4].map((retry) => backoff(retry, random, true));
+  expect([waits(0), waits(1)]).toEqual([
+    [250, 1_000, 4_000, 10_000],
+    [300, 1_200, 4_800, 12_000],
+  ]);
+});
+
 it('isRetryableStatus is true only for 429, 500, 502, 503 and 504', () => {
   const all = Array.from({ length: 500 }, (_, index) => 100 + index);
   expect(all.filter(isRetryableStatus)).toEqual([429, 500, 502, 503, 504]);
@@ -117,9 +125,9 @@ describe('a request', () => {
     const url = new URL('/v2', server.baseUrl);
     expect(events).toMatchObject([
       { kind: 'response', response: { status: 503 }, milliseconds: 14 },
-      { kind: 'retry', method: 'GET', url, count: 1, wait: 250 },
+      { kind: 'retry', method: 'GET', url, count: 1, wait: 300, outage: 'returned 503' },
       { kind: 'error', method: 'GET', url, milliseconds: 7, error: expect.any(Error) },
-      { kind: 'retry', method: 'GET', url, count: 2, wait: 500 },
+      { kind: 'retry', method: 'GET', url, count: 2, wait: 1_200, outage: 'did not respond' },
       { kind: 'response', response: { status: 200 }, milliseconds: 14 },
     ]);
   });
@@ -135,10 +143,10 @@ describe('a request', () => {
       status,
       headers: { 'retry-after': wait },
     });
-    const busy = [busyFor(429, '7'), busyFor(503, '0'), busyFor(429, 'soon'), busyFor(429, '60')];
+    const busy = [busyFor(500, '7'), busyFor(503, '0'), busyFor(500, 'soon'), busyFor(502, '60')];
     const { client, sleeps } = await connect({ 'GET /v2': [...busy, { json: 1 }] });
     expect((await client.send(GET)).status).toBe(200);
-    expect(sleeps).toEqual([7_000, 500, 1_000, 60_000]);
+    expect(sleeps).toEqual([7_000, 1_200, 1_000, 60_000]);
   });
 
   const LIMITS = ['retry-after', 'x-ratelimit-reset'];

@@ -60,6 +60,8 @@ export function clientOf(baseUrl: string, changes: ScriptedClientOptions = {}) {
   const tokens = new TestTokens(renewals);
   const sleeps: number[] = [];
   const events: ClientEvent[] = [];
+  /** Sleeps move the clock, and take no time. */
+  let slept = 0;
   const client = createServiceClient({
     baseUrl: new URL(baseUrl),
     userAgent: 'imgctl-test',
@@ -70,10 +72,11 @@ export function clientOf(baseUrl: string, changes: ScriptedClientOptions = {}) {
     connections: 6,
     maxBytes: 2 ** 20,
     signal: new AbortController().signal,
-    now: Date.now,
+    now: () => Date.now() + slept,
     sleep: async (milliseconds, signal) => {
       signal.throwIfAborted();
       sleeps.push(milliseconds);
+      slept += milliseconds;
     },
     random: () => 1,
     onEvent: (event) => events.push(event),

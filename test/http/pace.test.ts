@@ -1,0 +1,168 @@
+// Tests how a run slows down for a service that limits requests, and how long it waits for one that is down.
+
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { Client } from '../../src/api/client.ts';
+import { connect, GET, PATCH } from '../support/client.ts';
+import { failure } from '../support/errors.ts';
+import { DROP, type ScriptedResponse } from '../support/scripted-server.ts';
+
+/** Connects to a service whose clock is moved by the client's sleeps alone. */
+async function connectAt(
+  respond: (time: number, index: number) => ScriptedResponse,
+  retries?: number,
+) {
+  let time = 0;
+  let active = 0;
+  const sleeps: number[] = [];
+  /** How many requests were at the service, when each came. */
+  const together: number[] = [];
+  const connected = await connect(
+    async (_request, index) => {
+      active += 1;
+      together.push(active);
+      const response = respond(time, index);
+      await turn();
+      await turn();
+      active -= 1;
+      return response;
+    },
+    {
+      ...(retries === undefined ? {} : { retries }),
+      now: () => time,
+      random: () => 0,
+      sleep: async (milliseconds, signal) => {
+        signal.throwIfAborted();
+        sleeps.push(milliseconds);
+        time += milliseconds;
+      },
+    },
+  );
+  return { ...connected, together, sleeps, elapsed: () => time };
+}
+
+/** Sends requests, up to six at a time. */
+async function sendMany(client: Client, count: number): Promise<void> {
+  let left = count;
+  const worker = async () => {
+    for (; left > 0; ) {
+      left -= 1;
+      await client.serviceRoot();
+    }
+  };
+  await client.serviceRoot();
+  await Promise.all(Array.from({ length: 6 }, worker));
+}
+
+/** A limit without a burst, as nginx has it: one request per so many milliseconds, refusals are not counted. */
+function limitOf(status: number, interval: number, headers = {}) {
+  let nextAt = 0;
+  const refusals: number[] = [];
+  const respond = (time: number, index: number): ScriptedResponse => {
+    if (time < nextAt) {
+      refusals.push(index);
+      return { status, headers };
+    }
+    nextAt = time + interval;
+    return { json: {} };
+  };
+  return { respond, refusals };
+}
+
+describe('a run', () => {
+  it.each([
+    [429, 100],
+    [429, 200],
+    [429, 500],
+    [503, 100],
+    [503, 200],
+    [503, 500],
+  ])(
+    'at a limit that answers %i within %i ms has at most one request in five refused',
+    async (status, interval) => {
+      const { respond, refusals } = limitOf(status, interval);
+      const { client, together, server, elapsed } = await connectAt(respond);
+      await sendMany(client, 49);
+      expect(server.requests.length - refusals.length).toBe(50);
+      expect(refusals.length).toBeLessThanOrEqual(server.requests.length / 5);
+      // Those that were under way at the first refusal, and then one at a time.
+      expect(Math.max(...together.slice(13))).toBe(1);
+      expect(elapsed()).toBeLessThan(40_000);
+    },
+  );
+
+  it('waits once for what a limit asks', async () => {
+    const { respond } = limitOf(429, 5_000, { 'retry-after': '5' });
+    const { client, sleeps } = await connectAt(respond);
+    await client.serviceRoot();
+    await client.serviceRoot();
+    expect(sleeps).toEqual([5_000]);
+  });
+
+  it.each([
+    [429, 'rate-limited'],
+    [503, 'server-error'],
+  ])('gives up after a minute of %i, whatever retries says', async (status, code) => {
+    const respond = (_: number, index: number) => (index === 0 ? { json: {} } : { status });
+    const { client, elapsed, server } = await connectAt(respond, 1);
+    await client.serviceRoot();
+    const error = await failure(client.serviceRoot());
+    const hint = expect.stringContaining('imgctl config set concurrency 1');
+    expect(error).toMatchObject({ code, hint, status });
+    expect(elapsed()).toBe(60_000);
+    expect(server.requests.length).toBeGreaterThan(10);
+  });
+
+  it('starts the minute again after each success', async () => {
+    const { respond } = limitOf(429, 50_000);
+    const { client, elapsed } = await connectAt(respond);
+    await client.serviceRoot();
+    await client.serviceRoot();
+    await client.serviceRoot();
+    expect(elapsed()).toBeGreaterThan(100_000);
+  });
+
+  it('without retries never waits', async () => {
+    const { respond } = limitOf(429, 1_000);
+    const { client, sleeps } = await connectAt(respond, 0);
+    await client.serviceRoot();
+    expect((await failure(client.serviceRoot())).code).toBe('rate-limited');
+    expect(sleeps).toEqual([]);
+  });
+
+  it('forgets the limits of an earlier run', async () => {
+    const { respond } = limitOf(429, 1_000);
+    const { client, sleeps } = await connectAt(respond);
+    await client.serviceRoot();
+    await client.serviceRoot();
+    const before = sleeps.length;
+    expect(before).toBeGreaterThan(0);
+    expect((await failure(client.startRun().send(PATCH))).code).toBe('rate-limited');
+    expect(sleeps).toHaveLength(before);
+  });
+
+  const DOWN: readonly (readonly [string, ScriptedResponse])[] = [
+    ['answers 502', { status: 502 }],
+    ['answers 503', { status: 503 }],
+    ['answers 504', { status: 504 }],
+    ['closes connections', DROP],
+  ];
+
+  it.each(DOWN)('waits 15 s for a service that %s', async (_, response) => {
+    // After a success, 503 is a limit.
+    const isLost = response === DROP;
+    const respond = (time: number, index: number) =>
+      (isLost && index === 0) || time >= 15_000 ? { json: {} } : response;
+    const { client, sleeps } = await connectAt(respond);
+    if (isLost) await client.serviceRoot();
+    await client.serviceRoot();
+    expect(sleeps).toEqual([250, 1_000, 4_000, 10_000]);
+  });
+
+  it('fails within 4 s if the first connection is lost', async () => {
+    const { client, elapsed, server } = await connectAt(() => DROP);
+    expect((await failure(client.send(GET))).code).toBe('unreachable');
+    expect(server.requests).toHaveLength(5);
+    expect(elapsed()).toBeLessThan(4_000);
+  });
+});
