@@ -2,24 +2,38 @@
 // The launcher: answers --version and completion SHELL itself, else runs the bundle with Node's compile cache.
 'use strict';
 
-const fs = require('node:fs');
-const { enableCompileCache } = require('node:module');
-const path = require('node:path');
-
-const BUNDLE = path.join(__dirname, '../dist/main.cjs');
-if (answer(process.argv.slice(2))) {
-  // Done, without opening process.stdout or loading the bundle, which takes longer.
-} else if (fs.existsSync(BUNDLE)) {
-  const folder = enableCompileCache && cacheFolder(process);
-  if (folder) enableCompileCache(folder);
-  require(BUNDLE).main(process);
-} else {
-  process.stderr.write('imgctl: not built yet\nhint: npm run build\n');
+// Old versions of Node have to understand this file: no later syntax, and no node: module before the check.
+const { execPath, versions } = process;
+const [major, minor] = versions.node.split('.').map(Number);
+// Node 21 and the first of Node 22 lack what Node 20.19 has.
+const [minMajor, minMinor] = major > 20 ? [22, 3] : [20, 19];
+if (major < minMajor || (major === minMajor && minor < minMinor)) {
+  const needed = `needs Node ${minMajor}.${minMinor} or later`;
+  process.stderr.write(`imgctl: ${needed}, found ${versions.node}, at ${execPath}\n`);
   process.exitCode = 2;
+} else launch();
+
+function launch() {
+  const fs = require('node:fs');
+  const path = require('node:path');
+  if (answer(process.argv.slice(2), fs, path)) {
+    // Done, without opening process.stdout or loading the bundle, which takes longer.
+    return;
+  }
+  const bundle = path.join(__dirname, '../dist/main.cjs');
+  if (!fs.existsSync(bundle)) {
+    process.stderr.write('imgctl: not built yet\nhint: npm run build\n');
+    process.exitCode = 2;
+    return;
+  }
+  const { enableCompileCache } = require('node:module');
+  const folder = enableCompileCache && cacheFolder(process, fs, path);
+  if (folder) enableCompileCache(folder);
+  require(bundle).main(process);
 }
 
 /** Prints the answer; returns false for what the bundle has to answer, errors included. */
-function answer([command, shell, ...others]) {
+function answer([command, shell, ...others], fs, path) {
   const isVersion = shell === undefined && ['--version', '-V', 'version'].includes(command);
   const isScript = command === 'completion' && /^\w+$/.test(shell) && others.length === 0;
   if (!isVersion && !isScript) return false;
@@ -34,7 +48,7 @@ function answer([command, shell, ...others]) {
 }
 
 /** Returns the folder for compiled code, made if it is missing; undefined if others could plant code there. */
-function cacheFolder({ env, platform, getuid }) {
+function cacheFolder({ env, platform, getuid }, fs, path) {
   const { HOME = '', XDG_CACHE_HOME = '', LOCALAPPDATA } = env;
   if (env.NODE_DISABLE_COMPILE_CACHE) return undefined;
   if (platform === 'win32') return LOCALAPPDATA && path.join(LOCALAPPDATA, 'imgctl/compiled');

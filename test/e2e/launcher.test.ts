@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { transformSync } from 'rolldown/utils';
 import { expect, it } from 'vitest';
 import { catalogueOf, testImages } from '../support/catalogue-page.ts';
 import { temporaryDirectory } from '../support/io.ts';
@@ -36,6 +37,27 @@ it('the launcher prints the version and completion scripts without the bundle, e
   for (const line of ['images list', 'completion nope']) {
     await expect(launch(line, folder)).rejects.toMatchObject(failure);
   }
+});
+
+it.each([
+  ['12.22.12', '20.19'],
+  ['20.10.0', '20.19'],
+  ['22.2.0', '22.3'],
+])('on Node %s every command exits 2 and says in one line what is needed', async (node, needed) => {
+  const hook = path.join(temporaryDirectory(), 'hook.cjs');
+  const versions = `{ value: { ...process.versions, node: '${node}' } }`;
+  writeFileSync(hook, `Object.defineProperty(process, 'versions', ${versions});`);
+  const stderr = `imgctl: needs Node ${needed} or later, found ${node}, at ${process.execPath}\n`;
+  for (const line of ['--version', 'completion bash', 'doctor', 'images list --json']) {
+    const run = launch(line, ROOT, { NODE_OPTIONS: `--require ${hook}` });
+    await expect(run).rejects.toMatchObject({ code: 2, stdout: '', stderr });
+  }
+});
+
+it('the launcher has no syntax that Node 12 does not know', () => {
+  const text = readFileSync(path.join(ROOT, 'bin/imgctl.js'), 'utf8');
+  const codeFor = (target: string) => transformSync('imgctl.js', text, { target }).code;
+  expect(codeFor('es2019')).toBe(codeFor('esnext'));
 });
 
 it('the launcher exits 0 if its reader closes the pipe', async () => {
