@@ -1,7 +1,7 @@
 # Completes the command line of imgctl in bash, from 3.2 on: offers what `imgctl __complete` prints.
 
 _imgctl() {
-  local line=${COMP_LINE:0:COMP_POINT} words said mode value kept= breaks=${COMP_WORDBREAKS//[^:=]/}
+  local IFS=$' \t\n' line=${COMP_LINE:0:COMP_POINT} words said mode value kept= breaks=${COMP_WORDBREAKS//[^:=]/}
   local current=${line##*[[:space:]]}
   read -ra words <<<"${line%"$current"}"
   # Readline replaces only what follows an open quote, or the last break in the word.

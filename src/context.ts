@@ -44,8 +44,8 @@ export interface GlobalOptions {
 export class Context implements ConsoleStyle {
   readonly io: Io;
   readonly console: Console;
-  readonly paths: Paths;
   options: GlobalOptions = {};
+  #paths: Paths | undefined;
   #config: ConfigFile | undefined;
   #settings: Settings | undefined;
   /** Settings that this run overrides. */
@@ -63,7 +63,6 @@ export class Context implements ConsoleStyle {
     this.io = io;
     this.console = new Console(io, this, redaction);
     this.rerun = rerun;
-    this.paths = findPaths(io.env, io.cwd, io.system.platform);
   }
 
   /** Receives the options that commander has parsed. @throws ImgctlError usage */
@@ -82,6 +81,12 @@ export class Context implements ConsoleStyle {
     const { IMGCTL_DEBUG = '' } = this.io.env;
     const isOn = !['', '0', 'false', 'no', 'off'].includes(IMGCTL_DEBUG.toLowerCase());
     return this.options.debug === true || isOn;
+  }
+
+  /** @throws ImgctlError usage: IMGCTL_CONFIG_DIR is invalid */
+  get paths(): Paths {
+    this.#paths ??= findPaths(this.io.env, this.io.cwd, this.io.system.platform);
+    return this.#paths;
   }
 
   /** @throws ImgctlError config: the file is unreadable */
@@ -111,7 +116,8 @@ export class Context implements ConsoleStyle {
 
   /** Returns the value of an option; that of a setting overrides it in this run. @throws ImgctlError usage or config */
   parseOption(value: Value, setting: SettingKey | undefined, text: string, name: string): unknown {
-    return setting ? this.override(setting, text, name) : parseGiven(value, text, name);
+    if (setting) return this.override(setting, text, name);
+    return parseGiven(value, text, name, this.io.env);
   }
 
   /**
@@ -120,7 +126,7 @@ export class Context implements ConsoleStyle {
    * @throws ImgctlError usage or config: it is invalid
    */
   override(key: SettingKey, text: string, origin = `--${key}`): unknown {
-    const value = parseGiven(SETTINGS[key].value, text, origin);
+    const value = parseGiven(SETTINGS[key].value, text, origin, this.io.env);
     this.overrides.set(key, { text, value, origin });
     this.#settings = undefined;
     return value;
@@ -207,7 +213,10 @@ export class Context implements ConsoleStyle {
   sessionOptions(settings: Settings): SessionOptions {
     const { console, io, paths, userAgent, onEvent } = this;
     const onSecret = (secret: string) =>
-      console.redaction.add(secret, settings.find('username').text);
+      console.redaction.add(
+        secret,
+        tryOr(() => settings.get('username'), undefined),
+      );
     const { warn, report } = console;
     const { config: configDirectory } = paths;
     return { io, settings, configDirectory, userAgent, warn, report, onSecret, onEvent };

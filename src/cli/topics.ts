@@ -23,7 +23,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
   options: [
     'These options work before or after the name of a command:',
     { terms: ALL_GLOBAL_OPTIONS.map(optionTerm) },
-    'A duration is a number with a unit: 500ms, 30s, 5m, 1h, 2d or 3w. An option overrides the environment variable and the setting of the same name.',
+    'A duration is a number with a unit: 500ms, 30s, 5m, 1h, 2d or 3w. In a path, ~/ is your home. An option overrides the environment variable and the setting of the same name.',
     { shell: ['imgctl images list --json', 'imgctl whoami --profile staging --timeout 5s'] },
   ],
 

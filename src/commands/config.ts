@@ -155,10 +155,15 @@ async function set(context: Context, _options: object, name: string, value: stri
   const settings = context.settings.with({ [key]: value });
   // Later commands may run in another directory.
   const { from }: Value = SETTINGS[key].value;
-  const isPath = from === 'files' || (key === 'credential-helper' && /[\\/]/.test(value));
   const { cwd } = context.io;
-  const text = key === 'upload-url' ? absoluteUploadUrl(value, cwd) : settings.text(key);
-  const stored = isPath ? path.resolve(cwd, value) : text;
+  const text = settings.text(key) ?? value;
+  const isPath = from === 'files' || (key === 'credential-helper' && /[\\/]/.test(text));
+  const target = key === 'upload-url' ? settings.get(key) : undefined;
+  const stored = target
+    ? absoluteUploadUrl(target, text, cwd)
+    : isPath
+      ? path.resolve(cwd, text)
+      : text;
   await changeProfile(context, context.profileName, { [key]: stored });
   if (key !== 'base-url' && key !== 'token-store') return;
   // Every other command will refuse a URL without TLS.

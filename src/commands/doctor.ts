@@ -20,7 +20,12 @@ import {
 } from '../errors.ts';
 import { column, namesOf } from '../output/view.ts';
 import { formatTimestamp } from '../query/timestamp.ts';
-import { openSharedStore, tokenOfEnvironment, unattendedPassword } from '../session/session.ts';
+import {
+  givenToken,
+  openSharedStore,
+  tokenOfEnvironment,
+  unattendedPassword,
+} from '../session/session.ts';
 import {
   type CachedToken,
   noValidToken,
@@ -229,9 +234,8 @@ type ServiceResponse = Awaited<ReturnType<Send>>;
 
 /** Sends one GET /v2, with the token if it is valid, without renewal or retry. @throws ImgctlError */
 async function probe(context: Context, cached: CachedToken | undefined) {
-  const { env, now } = context.io;
-  const own = tokenState(cached, now()) === 'valid' ? cached?.token : undefined;
-  const given = env.IMGCTL_TOKEN || own;
+  const own = tokenState(cached, context.io.now()) === 'valid' ? cached?.token : undefined;
+  const given = givenToken(context.io) ?? own;
   const token = given && isToken(given) ? given : undefined;
   const tokens = { current: async () => token, renew: async () => undefined, hint: '' };
   // Settings that this request does not need may be invalid.
@@ -285,7 +289,7 @@ function tokenResult(
   cached: CachedToken | undefined,
   response: ServiceResponse,
 ): Result {
-  const fixed = io.env.IMGCTL_TOKEN;
+  const fixed = givenToken(io);
   const password = fixed || !settings.account.username || unattendedPassword(settings, io);
   const next =
     typeof password === 'object' &&
@@ -311,7 +315,7 @@ async function passwordResult(
   { io, settings, console }: Context,
   mayRead: boolean,
 ): Promise<Result | Result[]> {
-  const source = io.env.IMGCTL_TOKEN ? undefined : unattendedPassword(settings, io);
+  const source = givenToken(io) ? undefined : unattendedPassword(settings, io);
   if (source === undefined) return [];
   const { origin } = source;
   const hint = 'check it with: imgctl doctor --check-password';

@@ -13,7 +13,7 @@ import { printable } from '../output/text.ts';
 import { describeLocation, openPasswordStore } from '../secrets/keychain.ts';
 import { ask } from '../secrets/prompt.ts';
 import { passwordOfStdin } from '../secrets/secrets.ts';
-import { givenPassword, type Session, storedPassword } from '../session/session.ts';
+import { givenPassword, givenToken, type Session, storedPassword } from '../session/session.ts';
 import { describeDuration } from '../words.ts';
 
 const OPTIONS = [
@@ -128,7 +128,7 @@ async function completeSettings(context: Context, options: Options): Promise<Set
 }
 
 function checkConflicts(context: Context, options: Options, given: Settings): void {
-  if (context.io.env.IMGCTL_TOKEN) {
+  if (givenToken(context.io)) {
     throw new ImgctlError('usage', 'IMGCTL_TOKEN is set and would override this login', {
       hint: 'unset IMGCTL_TOKEN, then run: imgctl login',
     });

@@ -4,6 +4,7 @@ import { utcTime } from '../api/responses.ts';
 import { command, SERVICE_CODES } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { column } from '../output/view.ts';
+import { givenToken } from '../session/session.ts';
 import { noValidToken, tokenState } from '../session/token-cache.ts';
 
 const COLUMNS = [
@@ -34,8 +35,8 @@ export const token = command({
 
 async function run(context: Context): Promise<void> {
   const { tokens, cache } = await context.session();
-  const { env, now } = context.io;
-  const token = tokens === undefined ? env.IMGCTL_TOKEN : await tokens.current();
+  const { now } = context.io;
+  const token = tokens === undefined ? givenToken(context.io) : await tokens.current();
   const cached = cache.read();
   // Requests send an expired token and leave the decision to the service; other programs rely on it.
   if (cached?.token === token && tokenState(cached, now()) === 'expired') {

@@ -7,7 +7,16 @@ import { FORMAT_NAMES } from '../output/formats.ts';
 import { FIELDS } from '../query/fields.ts';
 import { TIME_STYLES } from '../query/timestamp.ts';
 import { parseColumns } from '../suggest.ts';
-import { anyText, choice, duration, type Hints, type Value, wholeNumber } from './values.ts';
+import {
+  anyText,
+  choice,
+  duration,
+  type Hints,
+  plainText,
+  userName,
+  type Value,
+  wholeNumber,
+} from './values.ts';
 
 export interface SettingDefinition {
   readonly summary: string;
@@ -19,12 +28,6 @@ export interface SettingDefinition {
 /** A text that a function parses. */
 function parsed<Parsed>(parse: Value<Parsed>['parse'], hints: Hints = {}): Value<Parsed> {
   return { type: 'string', parse, ...hints };
-}
-
-/** Basic credentials cannot hold a colon in the user name (RFC 7617). The rest may be a password, so it is hidden. */
-function userName(text: string, key: string): string {
-  if (!text.includes(':')) return text;
-  throw invalid(key, text.replace(/:.*/s, ':…'), 'use a user name without a colon');
 }
 
 function helperName(text: string, key: string): string {
@@ -66,7 +69,10 @@ export const SETTING_GROUPS = {
     'password-file': { summary: 'file whose first line is the password', value: FILE },
     'credential-helper': {
       summary: 'Docker credential helper that stores the password: a name such as pass, or a path',
-      value: parsed(helperName, { suggested: ['osxkeychain', 'pass', 'secretservice', 'wincred'] }),
+      value: parsed(helperName, {
+        mayBePath: true,
+        suggested: ['osxkeychain', 'pass', 'secretservice', 'wincred'],
+      }),
     },
     timeout: {
       summary: 'time limit of each request',
@@ -111,13 +117,19 @@ export const SETTING_GROUPS = {
     },
   },
   upload: {
-    'upload-url': { summary: 'storage that push uploads to', value: parsed(parseUploadUrl) },
+    'upload-url': {
+      summary: 'storage that push uploads to',
+      value: parsed(parseUploadUrl, { mayBePath: true }),
+    },
     'upload-username': { summary: 'user name for a WebDAV storage', value: parsed(userName) },
     'upload-password-command': {
       summary: 'command that prints the WebDAV password',
       value: COMMAND,
     },
-    'upload-access-key': { summary: 'access key id for an S3 storage', value: COMMAND },
+    'upload-access-key': {
+      summary: 'access key id for an S3 storage',
+      value: parsed(plainText),
+    },
     'upload-secret-command': { summary: 'command that prints the S3 secret key', value: COMMAND },
     'upload-region': {
       summary: 'region of an S3 storage',
@@ -251,9 +263,9 @@ function isPlainPath(text: string): boolean {
 }
 
 /** Returns an upload URL as settings hold it: later commands may run in another directory. */
-export function absoluteUploadUrl(text: string, cwd: string): string {
-  if (!isPlainPath(text)) return text;
-  return builtin('node:url').pathToFileURL(builtin('node:path').resolve(cwd, text)).href;
+export function absoluteUploadUrl(target: UploadTarget, text: string, cwd: string): string {
+  if (target.kind !== 'file') return text;
+  return builtin('node:url').pathToFileURL(builtin('node:path').resolve(cwd, target.path)).href;
 }
 
 /** @throws ImgctlError usage: another scheme, credentials, query or fragment, no bucket */

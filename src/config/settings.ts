@@ -12,6 +12,8 @@ import type { Io } from '../io.ts';
 import { isObject, type JsonObject, parseLossless } from '../json.ts';
 import { shellQuote } from '../words.ts';
 import {
+  isSettingKey,
+  SETTING_KEYS,
   SETTINGS,
   type SettingDefinition,
   type SettingKey,
@@ -94,13 +96,26 @@ function checkConfig({ profile, profiles = {}, ...rest }: JsonObject): ConfigFil
     throw new Error('profile is not a string');
   }
   if (!isObject(profiles)) throw new Error('profiles is not an object');
+  const stray = Object.keys(rest).find(meantSetting);
+  if (stray !== undefined) {
+    throw new Error(`${stray} belongs in profiles.${DEFAULT_PROFILE} as ${meantSetting(stray)}`);
+  }
   for (const [name, settings] of Object.entries(profiles)) {
     if (!isObject(settings)) throw new Error(`profiles.${name} is not an object`);
     const wrong = Object.keys(settings).find((key) => typeof settings[key] !== 'string');
     if (wrong !== undefined) throw new Error(`profiles.${name}.${wrong} is not a string`);
+    const alias = Object.keys(settings).find((key) => !isSettingKey(key) && meantSetting(key));
+    if (alias === undefined) continue;
+    throw new Error(`profiles.${name}.${alias} is no setting; use ${meantSetting(alias)}`);
   }
   const checked = profiles as Record<string, Record<string, string>>;
   return { profile, profiles: new Map(Object.entries(checked)), rest };
+}
+
+/** Returns the setting of that name but for case, - and _; no later version has another one. */
+function meantSetting(name: string): SettingKey | undefined {
+  const fold = (text: string) => text.toLowerCase().replaceAll(/[-_]/g, '');
+  return SETTING_KEYS.find((key) => fold(key) === fold(name));
 }
 
 const MUTEX_PATIENCE = 20_000;
@@ -238,7 +253,7 @@ export class Settings {
     const { text, layer, origin } = this.find(key);
     if (layer === 'override') return this.#overrides.get(key)?.value;
     if (text === undefined) return undefined;
-    const { value, error } = attempt(() => parseGiven(SETTINGS[key].value, text, key));
+    const { value, error } = attempt(() => parseGiven(SETTINGS[key].value, text, key, this.#env));
     if (!error) return value;
     // A defect is no invalid value.
     if (error.code === 'failed') throw error;
@@ -250,7 +265,8 @@ export class Settings {
     const overrides = new Map(this.#overrides);
     for (const [key, text] of Object.entries(texts) as [SettingKey, string | undefined][]) {
       if (text === undefined) continue;
-      overrides.set(key, { text, value: parseGiven(SETTINGS[key].value, text, key), origin: key });
+      const value = parseGiven(SETTINGS[key].value, text, key, this.#env);
+      overrides.set(key, { text, value, origin: key });
     }
     return new Settings(this.#config, this.profile, this.#env, overrides);
   }
@@ -258,7 +274,8 @@ export class Settings {
   /** Returns the text of a valid value, a base URL with its scheme. @throws ImgctlError usage or config: it is invalid */
   text(key: SettingKey): string | undefined {
     const value = this.get(key);
-    return value instanceof URL ? baseUrlText(value) : this.find(key).text;
+    if (value instanceof URL) return baseUrlText(value);
+    return typeof value === 'string' ? value : this.find(key).text;
   }
 
   /**

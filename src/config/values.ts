@@ -1,6 +1,7 @@
 // The kinds of values that options, arguments and settings take: how each is parsed, and what help and completion offer.
 
 import { attempt, ImgctlError } from '../errors.ts';
+import { type Env, expandHome } from '../files/paths.ts';
 import { UNITS } from '../query/timestamp.ts';
 import { parseChoice } from '../suggest.ts';
 
@@ -33,16 +34,22 @@ export interface Value<Parsed = unknown> {
   /** Words of which the value is a list, separated by commas. */
   readonly listed?: readonly string[];
   readonly from?: CompletionKind;
+  /** True if the text may be a path, also if completion offers none. */
+  readonly mayBePath?: boolean;
   readonly min?: number;
   readonly max?: number;
 }
 
+const PATHS: readonly (CompletionKind | undefined)[] = ['files', 'folders', 'packages'];
+
 /**
- * Returns the value of an option or setting.
+ * Returns the value of an option or setting. In a path, ~/ is the home of the user.
  * @throws ImgctlError usage or config: the text is empty or invalid
  */
-export function parseGiven(value: Value, text: string, name: string): unknown {
-  const { value: parsed, error } = attempt(() => value.parse(text, name));
+export function parseGiven(value: Value, text: string, name: string, env: Env): unknown {
+  const isPath = value.mayBePath || PATHS.includes(value.from);
+  const given = isPath ? expandHome(text, name, env) : text;
+  const { value: parsed, error } = attempt(() => value.parse(given, name));
   if (text.trim() === '') {
     const omit = name.startsWith('-')
       ? 'omit it'
@@ -54,8 +61,39 @@ export function parseGiven(value: Value, text: string, name: string): unknown {
   return parsed;
 }
 
+/** Values of files and of variables often have one. */
+export function withoutLineEnd(text: string): string {
+  return text.replace(/\r?\n$/, '');
+}
+
+/** Returns the first control character, such as `U+001B`. */
+export function controlCharacter(text: string): string | undefined {
+  const [control] = /[\0-\x1f\x7f-\x9f]/.exec(text) ?? [];
+  return control && `U+${control.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+/** Returns the text without one line end behind it. @throws ImgctlError usage: a control character */
+export function plainText(text: string, name: string): string {
+  const plain = withoutLineEnd(text);
+  const control = controlCharacter(plain);
+  if (control === undefined) return plain;
+  throw new ImgctlError('usage', `${name} has a control character (${control})`, {
+    hint: 'remove it, and everything that is not part of the value',
+  });
+}
+
+/** Basic credentials cannot hold a colon in the user name (RFC 7617). The rest may be a password, so it is hidden. */
+export function userName(text: string, name: string): string {
+  const plain = plainText(text, name);
+  if (!plain.includes(':')) return plain;
+  const shown = plain.replace(/:.*/s, ':…');
+  throw new ImgctlError('usage', `invalid ${name}: ${shown}`, {
+    hint: 'use a user name without a colon',
+  });
+}
+
 /** What completion offers. */
-export type Hints = Pick<Value, 'from' | 'listed' | 'suggested'>;
+export type Hints = Pick<Value, 'from' | 'listed' | 'mayBePath' | 'suggested'>;
 
 export function anyText(hints: Hints = {}): Value<string> {
   return { type: 'string', parse: (text) => text, ...hints };

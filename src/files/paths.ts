@@ -17,11 +17,27 @@ export interface Paths {
 /** In the working directory. */
 export const DEFAULT_LOCK_FILE = 'images.lock.json';
 
+export type Env = Io['env'];
+
+/**
+ * Returns a path with the user's home instead of ~/, which a shell leaves in quotes, in variables and behind `=`.
+ * @param name of the option, setting or variable
+ * @throws ImgctlError usage: another ~ at the beginning, or no home
+ */
+export function expandHome(text: string, name: string, env: Env): string {
+  if (!text.startsWith('~')) return text;
+  const home = env.HOME || env.USERPROFILE;
+  if (home && /^~(?:[\\/]|$)/.test(text)) return path.join(home, text.slice(1));
+  throw new ImgctlError('usage', `cannot expand ~ in ${name}: ${text}`, {
+    hint: home ? 'use ~/, a whole path, or ./~ for a name' : 'use a whole path: HOME is not set',
+  });
+}
+
 /** Returns the folders: IMGCTL_CONFIG_DIR for everything, else XDG, else the platform's convention. */
-export function findPaths(env: Io['env'], cwd: string, platform: NodeJS.Platform): Paths {
+export function findPaths(env: Env, cwd: string, platform: NodeJS.Platform): Paths {
   const own = env.IMGCTL_CONFIG_DIR;
   if (own) {
-    const directory = path.resolve(cwd, own);
+    const directory = path.resolve(cwd, expandHome(own, 'IMGCTL_CONFIG_DIR', env));
     return { config: directory, state: directory, cache: directory };
   }
   const [appData, localAppData] =
@@ -38,7 +54,7 @@ function below(directory: string | undefined): string | undefined {
   return directory && path.isAbsolute(directory) ? path.join(directory, 'imgctl') : undefined;
 }
 
-function belowHome(env: Io['env'], folder: string): string | undefined {
+function belowHome(env: Env, folder: string): string | undefined {
   const home = env.HOME || env.USERPROFILE;
   return home && path.isAbsolute(home) ? path.join(home, folder, 'imgctl') : undefined;
 }

@@ -6,6 +6,7 @@ import type { Client } from '../api/client.ts';
 import type { SyncId } from '../api/sync-requests.ts';
 import type { Image } from '../api/types.ts';
 import { certificateFlaw } from '../config/definitions.ts';
+import { plainText, userName, withoutLineEnd } from '../config/values.ts';
 import { ImgctlError } from '../errors.ts';
 import { baseUrlText, isLoopback, parseBaseUrl, refusePlainHttp } from '../http/url.ts';
 import { type Clock, systemClock } from '../io.ts';
@@ -69,6 +70,7 @@ export function createClient(options: ClientOptions) {
     const hint = 'pass { token } or { username, password }';
     throw new ImgctlError('config', message, { hint });
   }
+  if (username) userName(username, 'username');
   const flaw = ca === undefined ? undefined : certificateFlaw(ca);
   if (flaw !== undefined) {
     const hint = 'pass certificates in PEM format, such as the content of a .pem file';
@@ -155,7 +157,7 @@ async function openClient(options: ClientOptions, baseUrl: URL, clock: Clock) {
     // The service limits token requests: none is spent on an empty password.
     async read() {
       const read = typeof password === 'function' ? await password() : password;
-      if (read) return read;
+      if (read) return plainText(read, 'password');
       throw new ImgctlError('usage', 'the password function returned no password', {
         hint: 'return the password as a string',
       });
@@ -175,7 +177,7 @@ async function openClient(options: ClientOptions, baseUrl: URL, clock: Clock) {
         : new Tokens({
             io: clock,
             store,
-            username,
+            username: withoutLineEnd(username ?? ''),
             password: passwordSource,
             client: () => client,
             loginCommand: 'createClient({ baseUrl, username, password })',

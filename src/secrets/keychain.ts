@@ -6,7 +6,7 @@ import type { Account } from '../config/settings.ts';
 import { ImgctlError, tryOr } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { type ChildResult, runChild } from './child.ts';
-import { secretFlaw } from './secrets.ts';
+import { checkSecret } from './secrets.ts';
 
 /** The arguments, which every user of the machine can read, and the input, which may be secret. */
 type Call = readonly [args: readonly string[], input?: string];
@@ -106,11 +106,7 @@ function credentialHelper(helper: string): Program {
       }
       // docker-credential-pass 0.6 prints an empty record for a server that it does not know.
       if (Username !== account.username) return undefined;
-      const flaw = secretFlaw(password);
-      if (flaw === undefined) return password;
-      throw new ImgctlError('config', `${path.basename(command)} gave ${flaw}`, {
-        hint: 'store the password again: imgctl login --store-password',
-      });
+      return password;
     },
     check: `check it with: ${command} list`,
     install: 'install it, or use another one: imgctl config set credential-helper NAME',
@@ -170,7 +166,7 @@ export function openPasswordStore(io: Io, location: string, limit?: number) {
     return `: ${line.replace(`${name}: `, '')}`.slice(0, MAX_REASON);
   }
 
-  async function lookup(account: Account): Promise<string | undefined> {
+  async function read(account: Account): Promise<string | undefined> {
     const result = await call(program.lookup(account));
     return program.isNotFound(result) ? undefined : program.read(result.stdout, account);
   }
@@ -183,10 +179,15 @@ export function openPasswordStore(io: Io, location: string, limit?: number) {
   }
 
   return {
-    lookup,
+    /** Returns undefined if it has none. */
+    async lookup(account: Account): Promise<string | undefined> {
+      const password = await read(account);
+      const hint = 'store the password again: imgctl login --store-password';
+      return password === undefined ? undefined : checkSecret(password, name, hint);
+    },
     /** @returns true if it may have had a password */
     async forget(account: Account): Promise<boolean> {
-      if (isHelper && (await lookup(account)) === undefined) return false;
+      if (isHelper && (await read(account)) === undefined) return false;
       await remove(account);
       return true;
     },
@@ -195,7 +196,7 @@ export function openPasswordStore(io: Io, location: string, limit?: number) {
       if (!isHelper) await remove(account);
       await call(program.store(account, password));
       // All of them may store nothing, or a part, and end with exit code 0.
-      if ((await lookup(account)) === password) return;
+      if ((await read(account)) === password) return;
       await remove(account);
       throw new ImgctlError('config', `${name} did not store the password`, { hint: check });
     },

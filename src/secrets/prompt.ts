@@ -6,12 +6,16 @@ import type { Io } from '../io.ts';
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
 const CTRL_U = '\u0015';
+const CTRL_W = '\u0017';
 const CTRL_Z = '\u001a';
 const CTRL_BACKSLASH = '\u001c';
 
 /** Beginnings of the sequences that keys send: ECMA-48's CSI, SS3, and the F1 to F5 of the Linux console. */
 const SEQUENCE_SO_FAR = /^\u001b(?:\[(?:\[|[ -?]*)|O)?$/;
 const WHOLE_SEQUENCE = /^\u001b(?:\[(?:\[[A-E]|[ -?]*[@-Z\\-~])|O[ -~])$/;
+
+/** As a terminal erases it: with the spaces behind it. */
+const LAST_WORD = /\S* *$/;
 
 /** Maximum number of prompts for an answer that must not be empty. */
 const MAX_ATTEMPTS = 3;
@@ -69,7 +73,7 @@ export async function ask(
 function readLine(io: Io, suspend: () => Promise<void>): Promise<string> {
   const { stream } = io.stdin;
   return new Promise((resolve, reject) => {
-    const line: string[] = [];
+    let line: string[] = [];
     // A sequence may arrive in pieces.
     let sequence = '';
     const finish = (settle: () => void) => {
@@ -103,6 +107,7 @@ function readLine(io: Io, suspend: () => Promise<void>): Promise<string> {
         if (key === CTRL_Z) suspend().catch((error: unknown) => finish(() => reject(error)));
         if (key === CTRL_D && line.length === 0) return onEnd();
         if (key === CTRL_U) line.length = 0;
+        else if (key === CTRL_W) line = [...line.join('').replace(LAST_WORD, '')];
         else if (key === '\b' || key === '\u007f') line.pop();
         else if (key >= ' ') line.push(key);
       }

@@ -5,7 +5,9 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { SECRETS, type SettingKey } from '../config/definitions.ts';
 import type { Settings } from '../config/settings.ts';
+import { controlCharacter, withoutLineEnd } from '../config/values.ts';
 import { errorReason, ImgctlError, isMissing } from '../errors.ts';
+import { expandHome } from '../files/paths.ts';
 import { builtin, type Io, untilAborted } from '../io.ts';
 import { runChild, TIME_LIMIT } from './child.ts';
 
@@ -32,7 +34,8 @@ export function findSecret(
   const given = ownFile && fileSource(io, ownFile, 'password-file');
   if (given && settings.find('password-file').layer === 'override') return given;
   if (command?.isOption) return command;
-  if (value) return { origin: variable, read: async () => value };
+  const hint = `set ${variable} to the secret alone, on one line`;
+  if (value) return { origin: variable, read: async () => checkSecret(value, variable, hint) };
   if (file) return fileSource(io, file, fileVariable);
   return given || command;
 }
@@ -43,7 +46,7 @@ function fileSource(io: Io, file: string, name: string): SecretSource {
   const read = async () => {
     const limit = AbortSignal.timeout(TIME_LIMIT);
     try {
-      const stream = openFile(path.resolve(io.cwd, file));
+      const stream = openFile(path.resolve(io.cwd, expandHome(file, name, io.env)));
       return await readFirstLine(stream, AbortSignal.any([io.signal, limit]), origin);
     } catch (cause) {
       if (cause instanceof ImgctlError) throw cause;
@@ -119,18 +122,26 @@ async function readFirstLine(stream: Readable, signal: AbortSignal, what: string
 function firstLine(text: string, what: string): string {
   // Some editors write a byte order mark.
   const line = text.replace(/^\ufeff/, '').split(/\r?\n/, 1)[0] ?? '';
-  const flaw = secretFlaw(line);
-  if (flaw === undefined) return line;
-  throw new ImgctlError('config', `${what} gave ${flaw}`, {
-    hint: 'put the secret on its first line',
-  });
+  return checkSecret(line, what, 'put the secret alone on its first line');
 }
 
-/** Returns why a text is no secret. Checked before a request is sent: the service limits token requests. */
-export function secretFlaw(line: string): string | undefined {
-  if (line === '') return 'an empty line';
-  if (line.length > MAX_LENGTH) return 'a line that is too long';
+/**
+ * Returns a secret without one line end behind it. Checked before a request is sent: the service limits token requests.
+ * @param what gives it
+ * @throws ImgctlError config
+ */
+export function checkSecret(text: string, what: string, hint: string): string {
+  const secret = withoutLineEnd(text);
+  const flaw = secretFlaw(secret);
+  if (flaw === undefined) return secret;
+  throw new ImgctlError('config', `${what} gave ${flaw}`, { hint });
+}
+
+function secretFlaw(text: string): string | undefined {
+  if (text === '') return 'an empty line';
+  if (text.length > MAX_LENGTH) return 'a line that is too long';
   // Text in UTF-16 or another encoding.
-  if (/[\0\ufffd]/.test(line)) return 'text that is not UTF-8';
-  return undefined;
+  if (/[\0\ufffd]/.test(text)) return 'text that is not UTF-8';
+  const control = controlCharacter(text);
+  return control && `a control character (${control})`;
 }

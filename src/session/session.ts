@@ -4,6 +4,7 @@ import type { ClientEvent, TokenSource } from '../api/auth.ts';
 import type { Client } from '../api/client.ts';
 import { readCertificates, requireBaseUrl, requireRedisAddress } from '../config/addresses.ts';
 import type { Settings } from '../config/settings.ts';
+import { withoutLineEnd } from '../config/values.ts';
 import { ImgctlError } from '../errors.ts';
 import { trustHint } from '../http/errors.ts';
 import type { Io } from '../io.ts';
@@ -43,8 +44,8 @@ export async function openSession(options: SessionOptions) {
   }
   const { account, loginCommand } = settings;
   const cache = new TokenCache(options.configDirectory, account, io, warn);
-  const { IMGCTL_TOKEN } = io.env;
-  const fixed = options.tokens ?? (IMGCTL_TOKEN ? tokenOfEnvironment(IMGCTL_TOKEN) : undefined);
+  const given = givenToken(io);
+  const fixed = options.tokens ?? (given === undefined ? undefined : tokenOfEnvironment(given));
   const shared = fixed ? undefined : await openSharedStore(options, cache);
   const store = shared ?? cache;
   const source =
@@ -144,6 +145,11 @@ export function storedPassword(settings: Settings, io: Io): PasswordSource | und
       throw new ImgctlError('not-logged-in', message, { hint: `run: ${replace}` });
     },
   };
+}
+
+/** Returns IMGCTL_TOKEN, if it is set. */
+export function givenToken({ env }: Io): string | undefined {
+  return withoutLineEnd(env.IMGCTL_TOKEN ?? '') || undefined;
 }
 
 export function tokenOfEnvironment(token: string): TokenSource {

@@ -186,8 +186,44 @@ describe('config', () => {
     await expectSteps(imgctl, ['profile list', /^name /], ['whoami', '', error, 2]);
   });
 
+  it.each([
+    ['a setting', "config set password-file '~/pw'", 'config get password-file', 'HOME/pw'],
+    [
+      'the upload storage',
+      "config set upload-url '~/up'",
+      'config get upload-url',
+      'file://HOME/up',
+    ],
+    ['a helper', "config set credential-helper '~/x'", 'config get credential-helper', 'HOME/x'],
+    [
+      'a variable',
+      'config set time iso',
+      'IMGCTL_CONFIG_DIR=~/c config path',
+      'HOME/c/config.json',
+    ],
+    ['an option', 'config path', 'images list --from=~/none.json', 'HOME/none.json'],
+  ])('takes ~/ in %s for the home', async (_what, first, second, expected) => {
+    const { imgctl, directory } = localUser();
+    const home = { env: { HOME: directory } };
+    expect(await imgctl(first, home)).toMatchObject({ exitCode: 0, stderr: '' });
+    const { stdout, stderr } = await imgctl(second, home);
+    expect(stdout + stderr).toContain(expected.replace('HOME', directory));
+  });
+
+  it.each([
+    ["config set ca-file '~bob/ca.pem'", 'cannot expand ~ in ca-file: ~bob/ca.pem'],
+    ['IMGCTL_CONFIG_DIR=~ config path', 'cannot expand ~ in IMGCTL_CONFIG_DIR: ~'],
+    ['push web.ova --to=~x', 'cannot expand ~ in --to: ~x'],
+    ['IMGCTL_PASSWORD_FILE=~x login -u demo', 'cannot expand ~ in IMGCTL_PASSWORD_FILE'],
+  ])('imgctl %s exits 2, because no home is meant or set', async (line, message) => {
+    const { imgctl } = localUser({}, { IMGCTL_BASE_URL: 'http://127.0.0.1:9' });
+    const { exitCode, stdout, stderr } = await imgctl(line);
+    expect(stdout + stderr).toContain(message);
+    expect(exitCode).toBe(2);
+  });
+
   it('ignores a setting of another version, and unset removes it', async () => {
-    const given = { 'table-style': 'box', TIME: 'iso', 'stored-password': 'keychain' };
+    const given = { 'table-style': 'box', 'stored-password': 'keychain' };
     const { imgctl, file } = localUser({ profiles: { work: given } });
     const unknown = /^imgctl: unknown setting 'table-style'\nhint: /;
     await expectSteps(
@@ -195,7 +231,6 @@ describe('config', () => {
       ['config list --all --profile work', /^time +- /m],
       ['config unset table-style', '', unknown, 2],
       ['config unset table-style --profile work'],
-      ['config unset TIME --profile work'],
       ['config unset stored-password --profile work', '', /unknown setting/, 2],
     );
     const left = { work: { 'stored-password': 'keychain' } };

@@ -34,6 +34,33 @@ it.each([
   expect([pathsOf(user.server), pathsOf(other)]).toEqual([[sent], []]);
 });
 
+it.each<[string, Record<string, string>, string]>([
+  ['images list', { PASSWORD: 'pw\n\n' }, 'IMGCTL_PASSWORD gave a control character (U+000A)'],
+  ['login', { PASSWORD: '\u001b[1mpw' }, 'IMGCTL_PASSWORD gave a control character (U+001B)'],
+  ['images list', { USERNAME: 'al\tice' }, 'username has a control character (U+0009)'],
+  ["login -u 'al\u007fice'", {}, '--username has a control character (U+007F)'],
+  ['images list', { TOKEN: 'to\nken' }, 'IMGCTL_TOKEN is not an access token'],
+])('imgctl %s with %j exits 2 and sends nothing', async (line, changes, message) => {
+  const variables = { TOKEN: '', USERNAME: 'demo', PASSWORD: 'demo', ...changes };
+  const { imgctl, requests } = await scriptedUser({});
+  const env = Object.entries(variables).map(([name, value]) => [`IMGCTL_${name}`, value]);
+  expect(await imgctl(line, { env: Object.fromEntries(env) })).toEqual(failed(2, message));
+  expect(requests()).toEqual([]);
+});
+
+it('a line end behind a password, a user name and a token is not sent', async () => {
+  const issued = { json: { token: 'T' } };
+  const script = { [TOKEN_REQUEST]: issued, 'GET /v2': { json: {} } };
+  const env = { IMGCTL_TOKEN: '', IMGCTL_USERNAME: 'demo\n', IMGCTL_PASSWORD: 'demo\r\n' };
+  const { imgctl, server } = await scriptedUser(script, env);
+  for (const given of [{}, { IMGCTL_TOKEN: 'T\n' }]) {
+    const result = await imgctl('api /v2', { env: given });
+    expect(result).toMatchObject({ exitCode: 0, stderr: '' });
+  }
+  const sent = server.requests.map(({ headers }) => headers.authorization);
+  expect(sent).toEqual([`Basic ${btoa('demo:demo')}`, 'Bearer T', 'Bearer T']);
+});
+
 const ODD = { json: { data: [{ ...testImage(1), name: HOSTILE, folder: HOSTILE }], meta: {} } };
 
 it.each<[string, ScriptedResponse]>([

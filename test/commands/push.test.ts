@@ -414,12 +414,13 @@ describe('push without settings', () => {
     return { ...user, directory, settings, work, push };
   };
 
-  it('asks for them on a terminal, stores all but the password, and ends with a summary', async () => {
+  it('asks for them on a terminal, again after a wrong password, stores all but the password, and ends with a summary', async () => {
     const { push, settings, directory, stored, work } = await setUp();
-    const stdin = fakeTerminal(`${settings['upload-url']}\rdemo\r${SECRETS.storage}\r`);
+    const stdin = fakeTerminal(`${settings['upload-url']}\rdemo\rwrong\r${SECRETS.storage}\r`);
     const { stderr } = await push({ stdin });
+    expect(stderr).toMatch(/\nimgctl: warning: .* \(2 more tries\)\nPassword for demo at .*: \n/);
     expect(stderr).toMatch(
-      /^Folder, or URL \(.*\): User name at 127\..*: Password of demo at 127\..*: \n/,
+      /^Upload storage \(a folder, dav\+https:\/\/… or s3\+https:\/\/…\): User name at 127\..*: Password for demo at 127\..*: \n/,
     );
     expect(stderr).toMatch(
       /\nimgctl: stored upload-url and upload-username in the profile default, but not the password\nhint: /,
@@ -438,7 +439,7 @@ describe('push without settings', () => {
   it('stores no answer that the storage refuses', async () => {
     const { push, settings, directory } = await setUp();
     const { exitCode, stderr } = await push({
-      stdin: fakeTerminal(`${settings['upload-url']}\rdemo\rwrong\r`),
+      stdin: fakeTerminal(`${settings['upload-url']}\rdemo\rwrong\rwrong\rwrong\r`),
     });
     expect(exitCode).toBe(4);
     expect(stderr).toMatch(

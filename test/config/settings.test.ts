@@ -109,6 +109,12 @@ describe('config.json', () => {
     ['{"profiles": {"a": {"username": 42}}}', /profiles\.a\.username is not a string$/],
     ['{"profiles": {"a": {"time": "iso", "time": "age"}}}', /: it has time twice$/],
     ['{"profiles": {"a": {}}, "profiles": {}}', /: it has profiles twice$/],
+    [
+      '{"profiles": {"a": {"base_url": "x"}}}',
+      /profiles\.a\.base_url is no setting; use base-url$/,
+    ],
+    ['{"profiles": {"a": {"caFile": "x"}}}', /profiles\.a\.caFile is no setting; use ca-file$/],
+    ['{"base_url": "x"}', /base_url belongs in profiles\.default as base-url$/],
   ])('that reads %j is an error', (text, reason) => {
     const { code, message } = thrownBy(() => readConfigFile(directoryWith(text), fakeIo()));
     expect([code, message]).toEqual(['config', expect.stringMatching(reason)]);

@@ -32,6 +32,7 @@ const NEXT_LINE = '\u001e';
 /** Three keys: the line goes to the shell's own parser and its words to a file; all matches at once; a list of them. */
 const START_UP: Readonly<Record<Shell, string>> = {
   bash: `
+    IFS=:
     bind 'set bell-style none'
     bind 'set completion-query-items 0'
     bind 'set page-completions off'
@@ -262,7 +263,7 @@ describe.concurrent.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
 
 const absent = missingFor('bash');
 
-it.skipIf(absent)(`bash completes between quotes${absent}`, async () => {
+it.skipIf(absent)(`bash completes between quotes, also with another IFS${absent}`, async () => {
   const typed = ['"z', "'z", '"f', "'f:c", '"f:colon='];
   const { words } = await type('bash', ...typed.map((word) => `imgctl images get ${word}\t`));
   const [colon, , plain] = PLAIN;

@@ -114,6 +114,14 @@ describe('library token', () => {
     expect(count('POST')).toBe(2);
   });
 
+  it('is not requested with a password that has a control character', async () => {
+    const { baseUrl, requests } = await emulator();
+    const { myImages } = client({ baseUrl, username: 'demo', password: 'de\u001bmo\n' });
+    const message = 'password has a control character (U+001B)';
+    await expect(myImages()).rejects.toMatchObject({ code: 'usage', message });
+    expect(requests).toEqual([]);
+  });
+
   it('is requested with a new result of the password function each time', async () => {
     const { baseUrl, expireTokens } = await emulator();
     const passwords = ['demo', 'wrong', ''];
@@ -149,6 +157,11 @@ describe('library options', () => {
       'a misspelled option',
       { ...HTTPS, ...TOKEN, ...MISSPELLED },
       "unknown option 'timeOut' in the options",
+    ],
+    [
+      'a user name with a colon',
+      { ...HTTPS, username: 'a:b', password: 'x' },
+      'invalid username: a:…',
     ],
     ['an option of another type', { ...HTTPS, ...TOKENS }, /^token must be a string$/],
   ])('make createClient throw for %s', (_, options, message) => {

@@ -26,7 +26,7 @@ const onUnix = unixOnlySuite('the keychain is a shell script');
 onUnix.each(SYSTEMS)('the keychain on %s', (platform, name) => {
   it.each([
     ['-x', `'"\\$(x) `],
-    [`it's "a\\ b"`, 'pässwörd\n✓'],
+    [`it's "a\\ b"`, 'pässwörd ✓'],
     ['x\n-w ö', 'x'.repeat(1_000)],
   ])('stores for the user name %j the password %j unchanged', async (username, password) => {
     const program = fakeKeychain(name);

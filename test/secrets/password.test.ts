@@ -44,6 +44,19 @@ describe('the unattended password', () => {
   });
 
   it.each([
+    ['of-variable\n', 'of-variable'],
+    ['of-variable\r\n', 'of-variable'],
+    ['of-variable\n\n', 'IMGCTL_PASSWORD gave a control character (U+000A)'],
+    ['of\rvariable', 'IMGCTL_PASSWORD gave a control character (U+000D)'],
+    ['\u0085', 'IMGCTL_PASSWORD gave a control character (U+0085)'],
+    ['\n', 'IMGCTL_PASSWORD gave an empty line'],
+  ])('of the variable %j is, or fails with: %s', async (IMGCTL_PASSWORD, expected) => {
+    const reading = sourceWith({ IMGCTL_PASSWORD })?.read();
+    const result = await reading?.catch(({ message }) => message);
+    expect(result).toBe(expected);
+  });
+
+  it.each([
     ['password-command', 'echo of-option'],
     ['password-file', 'secret'],
   ])('comes from the option --%s before the variables', async (option, value) => {
@@ -59,6 +72,7 @@ describe('the unattended password', () => {
     ['\ufeffsecret\n', 'utf8', 'secret'],
     ['', 'utf8', 'gave an empty line'],
     ['\nsecret\n', 'utf8', 'gave an empty line'],
+    ['secret\u001b[0m\n', 'utf8', 'gave a control character (U+001B)'],
     ['s\u00e9cret\n', 'latin1', 'gave text that is not UTF-8'],
     ['\ufeffsecret\n', 'utf16le', 'gave text that is not UTF-8'],
   ] as const)('of a file with %j in %s is: %s', async (text, encoding, result) => {

@@ -21,6 +21,12 @@ describe('a hidden prompt', () => {
     ['one backspace too many', 'x\u007f\u007fsecret\r', 'secret'],
     ['backspace over a letter beyond 16 bits', 'a😀\u007fb\r', 'ab'],
     ['Ctrl-U, which starts over', 'wrong\u0015secret\r', 'secret'],
+    [
+      'Ctrl-W, which erases a word and the spaces behind it',
+      '😀 wrong  \u0017secret\r',
+      '😀 secret',
+    ],
+    ['Ctrl-W in an empty line', '\u0017secret\r', 'secret'],
     ['arrow keys', 'sec\u001b[D\u001bOC\u001b[3~ret\r', 'secret'],
     ['keys with modifiers, and pasted text', '\u001b[1;5Dsec\u001b[200~ret\u001b[201~\r', 'secret'],
     ['function keys of the Linux console', 'sec\u001b[[Aret\u001bOP\r', 'secret'],

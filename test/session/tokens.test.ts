@@ -137,7 +137,7 @@ describe('IMGCTL_TOKEN', () => {
     expect(await fixedToken('unknown', 'IMGCTL_TOKEN', '').current()).toBe('unknown');
   });
 
-  it.each(['tok en', '\ntoken', 'token\n', 'tökén'])('is rejected if it is %j', async (token) => {
+  it.each(['tok en', '\ntoken', 'token\n\n', 'tökén'])('is rejected if it is %j', async (token) => {
     const opened = sessionWith('https://images.example', undefined, { IMGCTL_TOKEN: token });
     await expect(opened).rejects.toMatchObject({
       code: 'config',

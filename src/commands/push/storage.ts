@@ -72,8 +72,8 @@ export async function openUploadStorage(
   const { text: url, layer } = context.settings.find('upload-url');
   const answers: Answers = { mayAsk: mayAsk && context.io.stdin.isTTY, values: new Map() };
   if (answers.mayAsk && url === undefined)
-    await askFor(context, answers, 'upload-url', 'folder, or URL (dav+https:// or s3+https://)');
-  const storage = await openTarget(context, options, answers);
+    await askFor(context, answers, 'upload-url', UPLOAD_STORAGE);
+  const storage = await openWithAnswers(context, options, answers);
   try {
     // With --to, the answers are used once.
     if (layer !== 'override') await saveAnswers(context, answers);
@@ -84,12 +84,31 @@ export async function openUploadStorage(
   }
 }
 
+const UPLOAD_STORAGE = 'upload storage (a folder, dav+https://… or s3+https://…)';
+
 /** What was asked for. */
 interface Answers {
   readonly mayAsk: boolean;
   readonly values: Map<SettingKey, string>;
   /** Its name, and how to store a command that prints it. */
   secret?: { readonly name: string; readonly hint: string };
+}
+
+/** Prompts in all for a secret that was typed wrong. */
+const MAX_ATTEMPTS = 3;
+
+async function openWithAnswers(context: Context, options: UploadOptions, answers: Answers) {
+  for (let left = MAX_ATTEMPTS - 1; ; left -= 1) {
+    try {
+      return await openTarget(context, options, answers);
+    } catch (error) {
+      const isTyped = answers.secret !== undefined && hasCode(error, 'wrong-credentials');
+      if (!isTyped || left === 0) throw error;
+      context.console.warn(
+        `${error.message} (${left === 1 ? '1 more try' : `${left} more tries`})`,
+      );
+    }
+  }
 }
 
 async function openTarget(context: Context, options: UploadOptions, answers: Answers) {
@@ -177,9 +196,9 @@ async function readCredentials(
       hint: missing.map(([, , hint]) => hint).join('; then '),
     });
   }
-  const isStored = username !== undefined;
+  const isStored = username !== undefined && !answers.values.has(user);
   username ??= await askFor(context, answers, user, `${userName} at ${host}`);
-  const label = `${secretName} of ${printable(username)} at ${host}`;
+  const label = `${secretName} for ${printable(username)} at ${host}`;
   const password = source
     ? await source.read()
     : await typed(context, label, `${variable} or the setting ${command}`);
@@ -204,10 +223,11 @@ async function askFor(context: Context, answers: Answers, key: SettingKey, label
 /** Stores the answers that have worked in the profile. */
 async function saveAnswers(context: Context, { values, secret }: Answers): Promise<void> {
   if (values.size === 0) return;
-  const { io, console } = context;
-  const { profile } = context.settings;
+  const { io, console, settings } = context;
+  const { profile } = settings;
   const absolute = [...values].map(([key, text]) => {
-    return [key, key === 'upload-url' ? absoluteUploadUrl(text, io.cwd) : text] as const;
+    const target = key === 'upload-url' ? settings.get(key) : undefined;
+    return [key, target ? absoluteUploadUrl(target, text, io.cwd) : text] as const;
   });
   await changeProfile(context, profile, Object.fromEntries(absolute));
   const but = secret ? `, but not the ${secret.name}` : '';
