@@ -425,7 +425,7 @@ describe('push without settings', () => {
     expect(stderr).toMatch(
       /\nimgctl: stored upload-url and upload-username in the profile default, but not the password\nhint: /,
     );
-    expect(stderr).toMatch(/\n✓ web\.ova: uploaded, .*\n[\s\S]*✓ 1 image added\n$/);
+    expect(stderr).toMatch(/✓ web\.ova: uploaded, .*\n[\s\S]*✓ 1 image added\n$/);
     expect(stored()).toEqual(['web.ova']);
     const { profiles } = JSON.parse(readFileSync(path.join(directory, 'config.json'), 'utf8'));
     expect(profiles.default).toEqual(settings);
