@@ -6,7 +6,7 @@ import { nameOf } from '../query/fields.ts';
 import { type Filter, like } from '../query/filter.ts';
 import { readName } from '../query/name.ts';
 import { Query } from '../query/query.ts';
-import { type Series, SeriesIndex } from '../query/series.ts';
+import { compareCandidates, type Series, SeriesIndex } from '../query/series.ts';
 import { shellQuote } from '../words.ts';
 
 /** Images page by page. */
@@ -44,13 +44,14 @@ export function describeChoices(choices: readonly ReceivedImage[]): string[] {
 
 /** Returns the only newest image. @throws ImgctlError empty; AmbiguousError */
 export function onlyNewest({ index }: Pick<Found, 'index'>): ReceivedImage {
-  const [series, ...others] = index.series();
+  const all = index.series();
+  const [series, ...others] = all;
   if (series === undefined) throw new ImgctlError('empty', 'no images match');
   if (others.length === 0) return newestOf(series);
-  const choices = others.map(({ newest: [image] }) => image);
-  const count = choices.length + 1;
-  const advice = count > MAX_LISTED ? '; add words' : '';
-  throw new AmbiguousError(`${count} series match${advice}`, [series.newest[0], ...choices]);
+  const images = all.map(({ newest: [image] }) => image).sort(compareCandidates);
+  const [first = series.newest[0], ...choices] = images;
+  const advice = images.length > MAX_LISTED ? '; add words' : '';
+  throw new AmbiguousError(`${images.length} series match${advice}`, [first, ...choices]);
 }
 
 /** Returns the newest image of each series. @throws ImgctlError ambiguous: names each series without a newest image */

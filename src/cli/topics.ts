@@ -78,12 +78,55 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         'imgctl images list ubuntu -s created_on,desc -n 1',
       ],
     },
-    'Words: text without digits matches any part of a name, numbers only as a whole. Digits alone match where a version begins: 8 matches 8 and 8.10, not 18, 9.8 or x86_64. -, _, . and space are alike, and optional between a letter and a digit: 22.04 matches 22-04, rocky9 matches Rocky-9.',
-    `Versions: digits joined by dots, with a letter, sp, rc, alpha or beta that touches them: 22.04, 7.0U3c, SP5, rc1. A v before digits is ignored. Not versions: ${describeHiddenWords()}. Hashes of 7 to 40 hexadecimal digits have no order.`,
+    'Words: text without digits matches any part of a name, numbers only as a whole, with or without zeros before them. Digits alone match where a version begins. -, _, . and space are alike, and optional between a letter and a digit.',
+    {
+      terms: [
+        ['8', 'matches 8, v8 and 8.10, not 18, 9.8 or x86_64'],
+        ['22.04', 'matches 22.04.1, 22-04 and 22.4, not 2204'],
+        ['rocky9', 'matches Rocky-9.4, not rocky-19'],
+      ],
+    },
+    'Versions: digits joined by dots, with a letter, sp, patch, hotfix, cu, rc, alpha or beta beside them. A v before digits is ignored.',
+    {
+      terms: [
+        ['versions', '22.04, 7.0U3c, SP5, rc.1, 5.2-hotfix2, b20240115'],
+        ['no versions', describeHiddenWords()],
+        ['without order', 'hashes as git writes them: a383732, g1234567; not cad2024'],
+      ],
+    },
     'Series: names with the same words, such as ubuntu-#-server-cloudimg-amd64-#.ova. A version can have any number of parts: 24.04 and 24.04.3 are in one series.',
-    'Order: version by version from the left, numbers as numbers: 8.10 is newer than 8.9, and 1.2.3-50 than 1.2-100. A longer version is newer, except for alpha, beta and rc: 1.0.1 is newer than 1.0, but 1.0-rc1 is older. The update time is ignored. Of two equal names, the one created later wins.',
-    'No guess: "images latest" needs your choice if several series match, a word means different versions of one series, the newest is a pre-release, or versions cannot be compared: 12_2021 and 12_sp3, 1.0 and 1.0b2, 1909 and 21H2, 1.2-3 and 1.2.4. It asks on a terminal. With more than 20 candidates, or without a terminal, it lists them and exits with 2.',
-    'Dates with the year last, such as 31.01.2024, do not sort: choose by time, with -s created_on,desc. Only numbers count: Leap 42.3 counts as newer than 15.0, rhel810 than rhel94, and 28.02.24 than 15.03.25.',
+    'Order: version by version from the left. A longer version is newer, except for alpha, beta and rc. The update time is ignored. Of two equal names, the one created later wins.',
+    {
+      terms: [
+        ['8.10', 'is newer than 8.9'],
+        ['1.2.3-50', 'is newer than 1.2-100'],
+        ['1.0.1', 'is newer than 1.0'],
+        ['1.0', 'is newer than 1.0-rc1'],
+      ],
+    },
+    'No guess: "images latest" needs your choice if several series match, if a word means different versions of one series, and in these cases. It asks on a terminal. With more than 20 candidates, or without a terminal, it lists them and exits with 2. Releases come first, then newer versions.',
+    {
+      terms: [
+        [
+          '2.1-rc1, 2.0',
+          'the newest is a pre-release: alpha, beta, rc, or a, b or m between numbers (3.0.0b2, 11.0.0-M20)',
+        ],
+        ['12_sp3, 12_2021', 'a word or letter beside a number, or other letters: 15.1R7, 15.1X49'],
+        ['1.0, 1.0b2', 'a, b, c or m may be a patch or a pre-release'],
+        ['1.2-3, 1.2.4', 'a build beside a longer version'],
+        [
+          '1909, 21H2',
+          'numbers of very different length, unless others lie between them, as 1034 between 10000 and 999',
+        ],
+        ['win-64, win-32', 'may be no versions'],
+        ['web, web-20240115', 'a name without the date that others have'],
+        [
+          '31.01.2024, 01.02.2024',
+          'years last, also KW52-23, q4fy23 and 28.02.24, if the order by year gives another newest; choose by time: images list -s created_on,desc -n 1',
+        ],
+      ],
+    },
+    'Only numbers count: Leap 42.3 counts as newer than 15.0, and rhel810 than rhel94. 11g is a size. "images list -s name:version" sorts by the same rules, but never asks.',
     'Scripts: --get prints one value or list element per line. If a value is missing, it prints nothing and exits with 5.',
     {
       shell: [

@@ -5,44 +5,89 @@ import { foldCase, normalize } from './patterns.ts';
 
 const LETTER = '\\p{L}';
 const EDGE = '[\\p{L}\\p{N}]';
-/** Not before a version: amd64-v1.2. */
+/** The level of a processor, but no version: x86_64_v3, not amd64-v1.2. */
 const LEVEL = `[_-]?v[1-9](?!${EDGE}|\\.\\d)`;
-const SUFFIX = `(?:sp|rc|alpha|beta|${LETTER})`;
 
-/** Whole words whose digits are no version: as people read them, and as a pattern. */
-const HIDDEN: Readonly<Record<string, string>> = {
-  'processors such as amd64, x86_64 and i686': `(?:amd64|x86[_-]64|arm64)(?:${LEVEL})?|x64|x86|aarch64|armv[5-9][a-z]*|i[3-6]86|ppc64(?:le|el)?|s390x?|riscv64`,
-  '32bit and 64bit': '(?:32|64)[_-]?bit',
-  hw11: 'hw\\d+',
-  el8: 'el\\d+',
-  'sizes such as 20G and 4vcpu': '(?<!\\.)\\d+(?:\\.\\d)?(?:[gmt](?:i?b)?|v?cpus?|cores?)',
+/** Whole words whose digits are no version: as people read them, and as patterns. */
+const HIDDEN: Readonly<Record<string, readonly string[]>> = {
+  'processors such as amd64, x86_64 and i686': [
+    `(?:amd64|x86[_-]64|arm64)(?:${LEVEL})?`,
+    'x86',
+    'aarch64',
+    'armv[5-9][a-z]*',
+    'i[3-6]86',
+    'ppc64(?:le|el)?',
+    's390x?',
+    'riscv64',
+  ],
+  '64bit, win64 and x64': ['(?:32|64)[_-]?bits?', '(?:win|linux|x)(?:32|64)'],
+  'sizes such as 20G, 4vcpu and 4c8g': [
+    '(?<!\\.)\\d+(?:\\.\\d)?(?:[gmt](?:i?b)?|v?cpus?|cores?)',
+    '\\d+c[_-]?\\d+gb?',
+  ],
+  'hw11, gen2, el8': ['(?:hw|gen|el)\\d+'],
+  // Not u3c and v1b, which are versions.
+  'k8s, universalk9': [`(?![bhmprsuv])${LETTER}\\d{1,2}${LETTER}+`, `${LETTER}*k9`],
 };
 
 export function describeHiddenWords(): string {
   return Object.keys(HIDDEN).join('; ');
 }
 
-/** 7 to 40 hexadecimal digits with letters, not only a last one; git describe puts a g before them. */
-const HASH = `g?(?=\\d*[a-f])(?=[a-f]*\\d)(?!\\d+[a-f](?!${EDGE}))[0-9a-f]{7,40}`;
+/** Letters, and a year with a month and day or without: cad2024, b20240115, 20240115c3, 2024cafe, 01dec2024. */
+const DATE_WITH_LETTERS = /^\d{0,2}[a-f]*20\d\d(?:\d\d){0,2}[a-f]*\d*$/;
 
-/** What is no version as the first group, a hash as the second, a version without groups. */
-let tokens: RegExp | undefined;
+/**
+ * True for 7 to 40 hexadecimal digits, such as a383732, and behind git's g, such as g1234567. False for what people write
+ * as dates, and for numbers with a letter: 1234567, 151046b, b12345678.
+ */
+function isHash(text: string): boolean {
+  const { git, hex = '' } = /^(?<git>g?)(?<hex>[0-9a-f]{7,40})$/.exec(text)?.groups ?? {};
+  if (!/\d/.test(hex) || DATE_WITH_LETTERS.test(hex)) return false;
+  return git === 'g' || (/[a-f]/.test(hex) && !/^(?:\d+[a-f]|[a-f]\d{8,})$/.test(hex));
+}
 
-function tokenPattern(): RegExp {
-  tokens ??= new RegExp(
-    `(?<!${EDGE})(?:(${Object.values(HIDDEN).join('|')})|(${HASH}))(?!${EDGE})|` +
-      // A letter or a word such as rc begins a version only with digits.
-      `(?:(?<!${EDGE})(?:sp|rc|alpha|beta)[-_. ]?|(?<!${EDGE}|\\.)${LETTER})?` +
-      `(?<!\\d)\\d+(?:\\.\\d+|${SUFFIX}(?!${LETTER})\\d*)*`,
-    'giu',
-  );
-  return tokens;
+/** Words that are part of a version if digits follow: SP5, rc1, cu4. */
+const VERSION_WORD = '(?:sp|patch|hotfix|cu|rc|alpha|beta)';
+const WORD_BEFORE = `(?<!${EDGE})${VERSION_WORD}[-_. ]?`;
+const LETTER_BEFORE = `(?<!${EDGE}|\\.)${LETTER}`;
+const LETTERS_WITHIN = `(?:${VERSION_WORD}|${LETTER})(?!${LETTER})\\d*`;
+
+/** v1.2, 7.0U3c, SP5, rc.1 */
+const VERSION = `(?:${WORD_BEFORE}|${LETTER_BEFORE})?(?<!\\d)\\d+(?:\\.\\d+|${LETTERS_WITHIN})*`;
+
+/** The characters that stand for a hidden word and for a hash while versions are searched. */
+const [HIDDEN_MARK, HASH_MARK] = ['\x01', '\x02'];
+
+/** Made at their first use, since most commands read no name. */
+let patterns: { readonly words: RegExp; readonly versions: RegExp } | undefined;
+
+function makePatterns() {
+  const hidden = Object.values(HIDDEN).flat().join('|');
+  return {
+    words: new RegExp(`(?<!${EDGE})(?:(?<hidden>${hidden})|g?[0-9a-f]{7,40})(?!${EDGE})`, 'giu'),
+    versions: new RegExp(`${HASH_MARK}+|${VERSION}`, 'giu'),
+  };
 }
 
 interface Version {
   readonly text: string;
   readonly start: number;
   readonly isHash: boolean;
+}
+
+/** Returns the versions of a name, from the left. Digits of hidden words are none. */
+function findVersions(name: string): Version[] {
+  patterns ??= makePatterns();
+  const masked = name.replace(patterns.words, (word: string, hidden: string | undefined) => {
+    if (hidden !== undefined) return HIDDEN_MARK.repeat(word.length);
+    return isHash(word.toLowerCase()) ? HASH_MARK.repeat(word.length) : word;
+  });
+  return [...masked.matchAll(patterns.versions)].map(({ 0: { length }, index: start }) => ({
+    text: name.slice(start, start + length),
+    start,
+    isHash: masked[start] === HASH_MARK,
+  }));
 }
 
 /** A name, divided into words and places of versions. */
@@ -68,38 +113,46 @@ export function readName(name: string): Name {
 const PLACE = '\0';
 
 /** Marks a further version of a place. */
-const VERSION = '\n';
+const VERSION_MARK = '\n';
 
 /** A hash has a place, but no order. */
 const HASH_PART = '#';
 
-const PARTS = /[\0\n#]|(?!(?<=[\0\n])v)[^\d._ \0\n-]+|(?!0+\d)\d+/g;
-
 function read(text: string): Name {
-  // A service can put the mark of a place into a name.
-  const name = normalize(text).replaceAll(PLACE, ' ');
+  // A service can put the marks into a name.
+  const name = normalize(text).replace(/[\0-\x02]/g, ' ');
   const extension = /\.ov[af]$/i.test(name) ? name.slice(-4) : '';
   const stem = name.slice(0, name.length - extension.length);
-  const versions: Version[] = [];
-  let order = '';
+  const versions = findVersions(stem);
+  const parts: string[] = [];
+  let marked = '';
   let end = 0;
-  const addVersion = (found: string, hidden: string, hash: string, start: number) => {
-    if (hidden !== undefined) return found;
-    const isHash = hash !== undefined;
-    const isNext = end > 0 && !/[\p{L}\p{N}]/u.test(stem.slice(end, start));
-    order += (isNext ? VERSION : PLACE) + (isHash ? HASH_PART : found);
-    versions.push({ text: found, start, isHash });
-    end = start + found.length;
-    return PLACE;
-  };
-  const marked = stem.replace(tokenPattern(), addVersion).replace(/\0[^\p{L}\p{N}]*\0/gu, PLACE);
+  for (const version of versions) {
+    const between = stem.slice(end, version.start);
+    const isNext = end > 0 && !/[\p{L}\p{N}]/u.test(between);
+    if (!isNext) marked += between + PLACE;
+    parts.push(isNext ? VERSION_MARK : PLACE);
+    // Not all at once: a hostile version can have more parts than a call takes arguments.
+    for (const part of partsOf(version)) parts.push(part);
+    end = version.start + version.text.length;
+  }
+  marked += stem.slice(end);
   const words = foldCase(marked).match(/[\p{L}\p{N}]+|\0/gu) ?? [];
   // Versions at the end make no other series.
   if (words.at(-1) === PLACE) words.pop();
   const series = words.join(' ').replaceAll(PLACE, '#');
-  const pattern = marked.replaceAll(PLACE, '#') + extension;
-  return { text, series, pattern, versions, parts: foldCase(order).match(PARTS) ?? [] };
+  return { text, series, pattern: marked.replaceAll(PLACE, '#') + extension, versions, parts };
 }
+
+/** Returns the numbers and letters of a version, without the v before it and zeros before numbers. */
+function partsOf({ text, isHash }: Version): string[] {
+  if (isHash) return [HASH_PART];
+  const parts = foldCase(text).match(/\d+|[^\d._ -]+/g) ?? [];
+  if (parts[0] === 'v') parts.shift();
+  return parts.map(withoutZeros);
+}
+
+const withoutZeros = (part: string) => part.replace(/^0+(?=\d)/, '');
 
 /** Returns the versions of a name: `22.04-20240415`. */
 export function describeVersion({ versions }: Name): string {
@@ -149,22 +202,38 @@ export function isGuess(left: Parts, right: Parts): boolean {
   const difference = firstDifference(left, right);
   const one = sideOf(left, difference[0]);
   const other = sideOf(right, difference[1]);
-  const order = one.kind - other.kind || one.length - other.length;
+  const order =
+    one.kind - other.kind || one.length - other.length || compareText(one.part, other.part);
   const [low, high] = order < 0 ? [one, other] : [other, one];
   // 1.0b2 is a beta or a patch, 1.0M3 a milestone or a patch.
   if (low.isHash || (low.kind <= NOTHING && /^[abcm]$/.test(high.letters))) return true;
-  // 1.2-3 beside 1.2.4
-  if (low.kind === NOTHING) return high.kind === NUMBER && low.goesOn && !high.goesOn;
+  // 1.2-3 beside 1.2.4, web beside web-20240115
+  if (low.kind === NOTHING) {
+    return high.isDate || (high.kind === NUMBER && low.goesOn && !high.goesOn);
+  }
   if (low.kind === PRE_RELEASE) return false;
   // 12_sp3 beside 12_2021
   if (low.kind !== high.kind) return true;
   // 15.1R7 beside 15.1X49; a1 is older than b1.
   const both = [low.letters, high.letters];
   if (low.kind === LETTERS) return !both.includes('') && !/^[ab]{2}$/.test(both.join(''));
+  // win-64 beside win-32
+  if (low.part === '32' && high.part === '64') return true;
   // 21H2 beside 1909, 2211 beside 20141129, 9.16 beside 992
   const isOtherForm = low.isAlone !== high.isAlone;
   return high.length - low.length >= 2 && (high.length >= 4 || isOtherForm);
 }
+
+/** True for numbers of which one has at most a digit more: 999 and 1000, which lead from 99 to 10000. */
+export function isStep(left: Parts, right: Parts): boolean {
+  const [at, other] = firstDifference(left, right);
+  const [{ [at]: one }, { [other]: two }] = [left, right];
+  const areNumbers = kindOf(one) === NUMBER && kindOf(two) === NUMBER;
+  return areNumbers && Math.abs(`${one}`.length - `${two}`.length) <= 1 && !isGuess(left, right);
+}
+
+/** 20240115, 2024-01-15, 15.01.2024 at the beginning of a place. */
+const DATE_PLACE = /^(?:20\d{6}(?!\d)|20\d\d-(?:\d|1[0-2])(?!\d)|\d\d?-\d\d?-20\d\d(?!\d))/;
 
 /** Describes a part and what follows it. */
 function sideOf(parts: Parts, at: number) {
@@ -173,33 +242,77 @@ function sideOf(parts: Parts, at: number) {
   let end = at;
   while (kindOf(parts[end]) !== NOTHING) end += 1;
   /** A version follows behind a separator. */
-  const goesOn = parts[end] === VERSION && kindOf(parts[end + 1]) > NOTHING;
+  const goesOn = parts[end] === VERSION_MARK && kindOf(parts[end + 1]) > NOTHING;
   /** Letters before a number: the u of U3. */
   const letters = kind === LETTERS && end > at + 1 ? part : '';
   const isAlone = end === at + 1 && !goesOn;
-  return { kind, length: part.length, isHash: part === HASH_PART, letters, isAlone, goesOn };
+  const start = parts.slice(at, at + 5).filter((each) => each !== VERSION_MARK);
+  const isDate = at > 0 && parts[at - 1] === PLACE && DATE_PLACE.test(start.join('-'));
+  return {
+    part,
+    kind,
+    length: part.length,
+    isHash: part === HASH_PART,
+    letters,
+    isAlone,
+    goesOn,
+    isDate,
+  };
 }
 
+/** True for rc, alpha and beta, and for a, b or m between two numbers: 2.1-rc1, 3.0.0b2, 11.0.0-M20. */
 export function isPreRelease(parts: Parts): boolean {
-  return parts.some((part) => kindOf(part) === PRE_RELEASE);
+  return parts.some((part, at) => {
+    if (kindOf(part) === PRE_RELEASE) return true;
+    const before = parts[at - 1] === VERSION_MARK ? parts[at - 2] : parts[at - 1];
+    const numbers = [before, parts[at + 1]];
+    return /^[abm]$/.test(part) && numbers.every((each) => kindOf(each) === NUMBER);
+  });
 }
 
-/** Days such as 31.01.2024, 01_31_2024 and 31012024, months such as 012024, and 01-2024, W52-2023 and 4Q2024. */
-const YEAR_LAST = /(?<!\d)(?:(\d\d?)([-_.])(\d\d?)\2|(\d\d)?(\d\d)|(\d\d?)[-_.q])(20\d\d)(?!\d)/gi;
+/** Dates with the year last, such as 31.01.2024 and 01_31_2024; a week can be a month, a quarter or a half. */
+const YEAR_LAST = [
+  /(?<!\d)(?<day>\d\d?)(?<gap>[-_.])(?<month>\d\d?)\k<gap>(?<year>20\d\d)(?!\d)/gi,
+  // 31012024, 012024
+  /(?<!\d)(?<day>\d\d)?(?<month>\d\d)(?<year>20\d\d)(?!\d)/gi,
+  // 01-2024, W52-2023, 4Q2024
+  /(?<!\d)(?<week>\d\d?)[-_.q](?<year>20\d\d)(?!\d)/gi,
+  // q4fy23, kw52-23, 4q23
+  /(?<![\p{L}\p{N}])(?:q|h|k?w)[-_]?(?<week>\d\d?)[-_.]?(?:fy)?(?<year>1[5-9]|2\d)(?![\p{L}\p{N}])/giu,
+  /(?<![\p{L}\p{N}])(?<week>\d\d?)(?:q|h|k?w)[-_.]?(?:fy)?(?<year>1[5-9]|2\d)(?![\p{L}\p{N}])/giu,
+];
+
+/** 28.02.24 */
+const SHORT_DATE =
+  /(?<![\d.])(?<day>\d\d?)(?<gap>[-_.])(?<month>\d\d?)\k<gap>(?<year>1[5-9]|2\d)(?![-_.]?\d)/g;
+
+/** True if all names have a date such as 28.02.24, and in some it is no version: its first number is 28 or 02. */
+function haveShortDates(names: readonly string[]): boolean {
+  const firsts = names.map((name) => [...name.matchAll(SHORT_DATE)][0]?.groups?.day);
+  return (
+    firsts.every(Boolean) && firsts.some((first = '') => /^0/.test(first) || Number(first) > 12)
+  );
+}
 
 /**
- * Returns the name with the year first in its dates, or as it is if no year is last. What stands before the year is read
- * as day and month: as month and day, the dates of a year would be in the order that they have as numbers.
+ * Returns a function that puts the year first in the dates of these names; a name without such a date stays as it is. What
+ * stands before the year is read as day and month: as month and day, the dates of a year would be in the order that they
+ * have as numbers.
  */
-export function withYearFirst(name: string): string {
-  return name.replace(YEAR_LAST, (found: string, ...groups: string[]) => {
-    const [day1, , month1, day2, month2, week, year] = groups;
-    const day = day1 ?? day2;
-    const [one, two] = [day ?? '1', month1 ?? month2 ?? week ?? ''];
-    const [less = 0, more = 0] = [Number(one), Number(two)].sort((a, b) => a - b);
-    if (less < 1 || less > 12 || more > (week ? 53 : day ? 31 : 12)) return found;
-    return [year, two, one].join('-');
-  });
+export function yearFirstIn(names: readonly string[]): (name: string) => string {
+  const forms = haveShortDates(names) ? [...YEAR_LAST, SHORT_DATE] : YEAR_LAST;
+  return (name) => {
+    const dated = forms.map((form) => name.replace(form, putYearFirst));
+    return dated.find((each) => each !== name) ?? name;
+  };
+}
+
+function putYearFirst(found: string, ...match: unknown[]): string {
+  const { day, month, week, year } = match.at(-1) as Record<string, string | undefined>;
+  const [one, two] = [day ?? '1', month ?? week ?? ''];
+  const [less = 0, more = 0] = [Number(one), Number(two)].sort((a, b) => a - b);
+  if (less < 1 || less > 12 || more > (week ? 53 : day ? 31 : 12)) return found;
+  return [year, two, one].join('-');
 }
 
 /** Parses a word of a query. */
@@ -207,13 +320,12 @@ export function parseWord(text: string) {
   /** Digits and dots, such as 22.04. */
   const isNumber = /^[\d.]*\d[\d.]*$/.test(text);
   const part = foldCase(text);
-  const isHash = new RegExp(`^${HASH}$`, 'i').test(text);
   /** True if the name contains it, in any case. */
   const isPartOf = (name: string) => foldCase(name).includes(part);
   /** True if it may not match a name that contains it. */
-  const isStrict = /\d/.test(text) && !isHash;
+  const isStrict = /\d/.test(text) && !isHash(text.toLowerCase());
   const pattern = patternOf(part, isNumber ? 'uy' : 'u');
-  const pieces = (isStrict && part.match(/\d+|[^\d._ -]+/gu)) || [part];
+  const pieces = (isStrict && part.match(/\d+|[^\d._ -]+/gu)?.map(withoutZeros)) || [part];
   /** Returns which version of the name a number means, or -1. */
   const versionOf = (name: Name) => placeOf(pattern, name);
   const matches = (name: string) => {
@@ -226,7 +338,10 @@ export function parseWord(text: string) {
 
 export type Word = ReturnType<typeof parseWord>;
 
-/** Digits match whole runs, letters any part; -, _, . and space are alike, and optional between a letter and a digit. */
+/**
+ * Digits match whole runs, with zeros before them or without, letters any part; -, _, . and space are alike, and optional
+ * between a letter and a digit.
+ */
 function patternOf(word: string, flags: string): RegExp {
   const level = /(?:amd64|x86[_-]?64)$/.test(word) ? `(?!${LEVEL})` : '';
   const source = word
@@ -235,7 +350,7 @@ function patternOf(word: string, flags: string): RegExp {
       /((?<=\d)[._ -]*(?=[^\d._ -])|(?<=[^\d._ -])[._ -]*(?=\d))|[._ -]+/g,
       (_, optional?: string) => `[._ -]${optional === undefined ? '' : '?'}`,
     )
-    .replace(/\d+/g, '(?<!\\d)$&(?!\\d)');
+    .replace(/\d+/g, (digits) => `(?<!\\d)0*${withoutZeros(digits)}(?!\\d)`);
   return new RegExp(source + level, flags);
 }
 

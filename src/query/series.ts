@@ -5,11 +5,12 @@ import {
   compareVersions,
   isGuess,
   isPreRelease,
+  isStep,
   type Name,
   parseWord,
   readName,
   type Word,
-  withYearFirst,
+  yearFirstIn,
 } from './name.ts';
 import { parseTimestamp } from './timestamp.ts';
 
@@ -151,7 +152,7 @@ function isEquallyNew<Row extends ImageRecord>(newer: Entry<Row>, other: Entry<R
   return created === createdOn(other) || created === Number.POSITIVE_INFINITY;
 }
 
-/** Returns the newest, or the images that could be. */
+/** Returns the newest, or the images that could be, in the order of candidates. */
 function newestOf<Row extends ImageRecord>(entries: Entries<Row>): Series<Row> {
   const first = newestIn(entries);
   const pattern = patternOf(first);
@@ -159,28 +160,55 @@ function newestOf<Row extends ImageRecord>(entries: Entries<Row>): Series<Row> {
   const isRelease = ({ parts }: Entry<Row>) => !isPreRelease(parts);
   const dated = newestByDate(first, entries);
   const doubts: [problem: string, Entry<Row>[]][] = [
-    [
-      `the versions in ${pattern} cannot be compared`,
-      others.filter(({ parts }) => isGuess(first.parts, parts)),
-    ],
+    [`the versions in ${pattern} cannot be compared`, incomparable(first, others)],
     [`the newest of ${pattern} is a pre-release`, isRelease(first) ? [] : others.filter(isRelease)],
     [`the dates in ${pattern} do not sort`, dated.image === first.image ? [] : [dated]],
   ];
   for (const [problem, [other, ...more]] of doubts) {
-    if (other) return { pattern, newest: [first.image, newestIn([other, ...more]).image], problem };
+    if (other === undefined) continue;
+    const [one, two] = [first.image, newestIn([other, ...more]).image];
+    return { pattern, newest: compareCandidates(one, two) > 0 ? [two, one] : [one, two], problem };
   }
   const equal = others.filter((entry) => isEquallyNew(first, entry)).sort(compareAges);
   const problem = equal.length > 0 ? `${equal.length + 1} images are equally new` : undefined;
   return { pattern, newest: imagesOf([first, ...equal]), problem };
 }
 
+/** Returns the images of which it takes a guess to say that they are older than the first. */
+function incomparable<Row extends ImageRecord>(first: Entry<Row>, others: readonly Entry<Row>[]) {
+  const isDoubtful = ({ parts }: Entry<Row>) => isGuess(first.parts, parts);
+  if (!others.some(isDoubtful)) return [];
+  // 999 is older than 10000 if 1000 to 9999 are there too.
+  let lowest = first;
+  return others.toSorted(compareAges).filter((entry) => {
+    if (isDoubtful(entry) && !isStep(lowest.parts, entry.parts)) return true;
+    lowest = entry;
+    return false;
+  });
+}
+
 /** Returns the newest if dates with the year last are compared by year, or `first` if it has none. */
 function newestByDate<Row extends ImageRecord>(first: Entry<Row>, entries: Entries<Row>) {
-  const datedOf = ({ image }: Entry<Row>) => withYearFirst(nameOf(image));
-  if (datedOf(first) === nameOf(first.image)) return first;
-  const inOrder = (entry: Entry<Row>) => ({ ...entry, parts: readName(datedOf(entry)).parts });
+  const nameOfEntry = ({ image }: Entry<Row>) => nameOf(image);
+  const yearFirst = yearFirstIn(entries.map(nameOfEntry));
+  if (yearFirst(nameOfEntry(first)) === nameOfEntry(first)) return first;
+  const inOrder = (entry: Entry<Row>) => ({
+    ...entry,
+    parts: readName(yearFirst(nameOfEntry(entry))).parts,
+  });
   const [one, ...others] = entries;
   return newestIn([inOrder(one), ...others.map(inOrder)]);
+}
+
+/**
+ * Compares two images of which the user has to choose one, also of different series: releases are before pre-releases,
+ * then newer versions before older ones, dates by their year.
+ */
+export function compareCandidates(left: ImageRecord, right: ImageRecord): number {
+  const names = [nameOf(left), nameOf(right)];
+  const yearFirst = yearFirstIn(names);
+  const [one = [], other = []] = names.map((name) => readName(yearFirst(name)).parts);
+  return Number(isPreRelease(one)) - Number(isPreRelease(other)) || compareVersions(other, one);
 }
 
 /** Returns numbers in the order of series and versions: greater for newer images, null without a name. */

@@ -2,7 +2,14 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareVersions, isGuess, parseWord, readName } from '../../src/query/name.ts';
+import { PAGES } from '../../src/cli/topics.ts';
+import {
+  compareVersions,
+  isGuess,
+  isPreRelease,
+  parseWord,
+  readName,
+} from '../../src/query/name.ts';
 import { Query } from '../../src/query/query.ts';
 import { SeriesIndex } from '../../src/query/series.ts';
 
@@ -14,6 +21,9 @@ describe('a word', () => {
       'a-18 a-9.8 a-20260803 a-9.x86_64 a-9.el8',
     ],
     ['8.', 'a-8.10', 'a-8'],
+    ['17.9', 'a-17.09.1 a-17-9 a-017.9', 'a-17.90 a-117.9'],
+    ['17.09a', 'a-17.9a', 'a-17.09b'],
+    ['9', 'a-9.1', 'a-universalk9.17.12 a-x2.9'],
     ['.8', '', 'a-9.8 a-8'],
     ['8.1', 'a-8.1 a-8-1', 'a-8.10'],
     ['8.10', 'a-8.10-20240528.0', ''],
@@ -101,6 +111,15 @@ it.each([
   ['10G 20gb 1.5G 10GiB 4vcpu 16cores x 20260808.1', '10G 20gb 1.5G 10GiB 4vcpu 16cores x #'],
   ['1.0.2g', '#'],
   ['photon-a383732-g26156e2-1234567a', 'photon-#'],
+  ['lab-cad2024 web-b20240115 x-c20240115b2 a-b12345678', 'lab-cad# web-# x-# a-#'],
+  ['a-2024cafe a-01dec2024 a-20240115c3 a-151046b', 'a-#cafe a-#dec# a-# a-#'],
+  ['a-1-g123456a a-1-g1234567 a-1a2b3c4', 'a-# a-# a-#'],
+  ['win64 linux32 win32 64bits 32_bit x32', 'win64 linux32 win32 64bits 32_bit x32'],
+  ['gen2 gen10 8c16g 4c-8gb 2vcpu', 'gen2 gen10 8c16g 4c-8gb 2vcpu'],
+  ['k8s k3s k0s i18n e2e-1', 'k8s k3s k0s i18n e2e-#'],
+  ['OL8U10-a 7.0-U3c-b r151046l-c v10b-d k8s1', 'OL#-a #-b #-c #-d #'],
+  ['universalk9.17.12 fullk9-7 k9-8', 'universalk9.# fullk9-# k9-#'],
+  ['a-1.2-patch3 a-1.2-hotfix2 a-2019-cu4 a-cu', 'a-# a-# a-# a-cu'],
   ['12', '#'],
 ])('the series of %s is %s', (name, pattern) => {
   expect(readName(name).pattern).toBe(pattern);
@@ -148,6 +167,11 @@ describe('of two names of a series', () => {
     ['a-1.0b1', 'a-1.0a2'],
     ['a-100-1', 'a-99-1'],
     ['a-2', 'a-1-a383732'],
+    ['a-2019-cu14', 'a-2019'],
+    ['a-12.4-patch3', 'a-12.4-patch1'],
+    ['a-5.2.1hotfix2', 'a-5.2.1'],
+    ['a-1-b-2', 'a-1-b'],
+    ['a-8.2.1-20231130', 'a-8.2.1'],
   ])('%s is newer than %s', (newer, older) => {
     expect(compare(newer, older)).toEqual({
       order: expect.toSatisfy((n) => n > 0),
@@ -181,8 +205,21 @@ describe('of two names of a series', () => {
     ['a-992', 'a-9-16-1'],
     ['a-1.2-3', 'a-1.2.4'],
     ['a-1-1234567', 'a-1-a383732'],
+    ['a-win-32', 'a-win-64'],
+    ['a-20240115', 'a'],
+    ['a-2024-01-15', 'a'],
+    ['a-15.01.2024', 'a'],
+    ['a-12-b-20240115-7', 'a-12-b'],
   ])('it takes a guess to say which of %s and %s is newer', (one, other) => {
     expect([compare(one, other).isUnclear, compare(other, one).isUnclear]).toEqual([true, true]);
+  });
+
+  it.each([
+    ['a-2.0-rc1 a-2.0beta a-3.0.0b2 a-6.1.0a3 a-11.0.0-M20 a-1.0-alpha.1', true],
+    ['a-2.0 a-1.0.2g a-b5-1 a-159-3.m10 a-4.1M a-10.2-h4 a-10.2R3 kvm-b289 a-2b', false],
+  ])('%s are pre-releases: %s', (names, isPre) => {
+    const others = names.split(' ').filter((name) => isPreRelease(readName(name).parts) !== isPre);
+    expect(others).toEqual([]);
   });
 
   it('the order is transitive and without contradictions', () => {
@@ -243,8 +280,8 @@ function choose(all: readonly string[], words: readonly string[]) {
   const index = new SeriesIndex<{ name: string }>(words);
   const query = new Query({ words });
   for (const name of all) if (query.matches({ name })) index.add({ name });
-  return index.series().map(({ pattern, newest }) => {
-    return { pattern, newest: newest.map(({ name }) => name) };
+  return index.series().map(({ pattern, newest, problem }) => {
+    return { pattern, newest: newest.map(({ name }) => name), problem };
   });
 }
 
@@ -295,6 +332,12 @@ describe('dates with the year at their end', () => {
     ['a-31-01-2024-01', 'a-01-02-2024-01'],
     ['a-31-01-2024-1230', 'a-01-02-2024-0800'],
     ['a-12-2023-01', 'a-01-2024-02'],
+    ['a-q4fy23', 'a-q1fy24'],
+    ['a-kw52-23', 'a-kw02-24'],
+    ['a-H2_23', 'a-H1_24'],
+    ['a-4q23', 'a-1q24'],
+    ['a-28.02.24', 'a-15.03.25'],
+    ['a-05_12_24', 'a-02_01_25'],
   ])('leave it open which of %s and %s is newer', (...names) => {
     const problem = expect.stringMatching(/^the dates in a\S*#\S* do not sort$/);
     const open = { newest: [expect.anything(), expect.anything()], problem };
@@ -306,6 +349,9 @@ describe('dates with the year at their end', () => {
     ['if the order is the same', ['app-05-06-2024.ova', 'app-01-02-2023.ova']],
     ['numbers', ['CentOS-8.4.2105.ova', 'CentOS-8.3.2011.ova', 'CentOS-7.9.2009.ova']],
     ['without such a month', ['app-14.13.2020', 'app-13.14.2021']],
+    ['versions such as 10.1.24', ['tomcat-10.1.24', 'tomcat-10.1.19', 'tomcat-9.0.20']],
+    ['if others have no date', ['a-28.02.24', 'a-15.03.25', 'a-14.2']],
+    ['halves of a year', ['a-22H2', 'a-21H2']],
     ['beyond 2099', ['a-31-01-2100', 'a-01-02-2101']],
     ['with the year first', ['a-2024-01-31', 'a-2023-12-01']],
     ['months with the year first', ['a-202101', 'a-202012']],
@@ -313,4 +359,43 @@ describe('dates with the year at their end', () => {
     const first = { newest: names.slice(0, 1), problem: undefined };
     expect(newestOf(names)).toEqual([first, first]);
   });
+});
+
+describe('help choosing', () => {
+  const terms = PAGES.choosing.flatMap((block) =>
+    typeof block === 'object' && 'terms' in block ? block.terms : [],
+  );
+  const pairs = terms.flatMap(([term]) => {
+    const [, one, other] = /^(\S+), (\S+)$/.exec(term) ?? [];
+    return one && other ? [[one, other]] : [];
+  });
+
+  it.each(pairs)('names %s and %s, of which images latest chooses none', (...names) => {
+    const [series] = choose(
+      names.map((name) => (/^\d/.test(name) ? `a-${name}` : name)),
+      [],
+    );
+    expect(series).toMatchObject({ problem: expect.any(String) });
+  });
+
+  it.each(terms.filter(([, meaning]) => meaning.startsWith('is newer than ')))(
+    'says truly that %s %s',
+    (newer, meaning) => {
+      const names = [newer, meaning.slice('is newer than '.length)].map((text) => `a-${text}`);
+      expect(choose(names, [])).toMatchObject([{ newest: [`a-${newer}`], problem: undefined }]);
+    },
+  );
+
+  it.each(terms.filter(([, meaning]) => meaning.startsWith('matches ')))(
+    'says truly that %s %s',
+    (word, meaning) => {
+      const [matching, others] = meaning
+        .slice('matches '.length)
+        .split(', not ')
+        .map((list) => list.split(/, | and | or /).map((text) => `a-${text}`));
+      const { matches } = parseWord(word);
+      expect(matching?.every(matches)).toBe(true);
+      expect(others?.some(matches)).toBe(false);
+    },
+  );
 });

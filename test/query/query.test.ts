@@ -23,7 +23,7 @@ describe('a query', () => {
     [{ filters: ['created_on,ge,-30d', 'id,gt,1'] }, ['id,gt,1'], false],
     [{ filters: ['folder,eq,null', `created_on,ge,${STAMP}`] }, [], false],
     [{ words: ['ubuntu'] }, ['name,like,%UbUnTu%'], true],
-    [{ words: ['22.04'] }, ['name,like,%22%04%'], false],
+    [{ words: ['22.04'] }, ['name,like,%22%4%'], false],
     [{ words: ['rocky9'] }, ['name,like,%RoCkY%9%'], false],
     [{ words: ['ubuntu'], filters: ['id,gt,1'] }, ['name,like,%UbUnTu%', 'id,gt,1'], false],
     [{ words: ['a,b', 'c'] }, ['name,like,%A,B%', 'name,like,%C%'], false],

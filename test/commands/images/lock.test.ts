@@ -17,7 +17,7 @@ const DB_2 = named(12, 'debian-12.ova');
 const EIGHT = named(1, 'rocky-8.10-x86_64.ova');
 const NINE = named(2, 'rocky-9.5-x86_64.ova');
 const LATER = '2020-01-01 Wed 00:00:00 UTC';
-const TWO = '2 series match\n  debian-11.ova\n  ubuntu-22.04-server.ova';
+const TWO = '2 series match\n  ubuntu-22.04-server.ova\n  debian-11.ova';
 const REPLACED = named(1, WEB_1.name, { updated_on: LATER });
 
 afterEach(() => void vi.unstubAllEnvs());
@@ -103,14 +103,18 @@ describe('images lock add', () => {
     [
       'add x',
       2,
-      `imgctl: x: ${TWO}\nhint: lock the first with: imgctl images lock add x -f 'name,like,debian-%.ova'\n`,
+      `imgctl: x: ${TWO}\nhint: lock the first with: imgctl images lock add x -f 'name,like,ubuntu-%-server.ova'\n`,
     ],
     [
       'add x --file y.json',
       2,
-      `imgctl images lock add x --file y.json -f 'name,like,debian-%.ova'\n`,
+      `imgctl images lock add x --file y.json -f 'name,like,ubuntu-%-server.ova'\n`,
     ],
-    ['add web --replace', 2, `imgctl images lock add web --replace -f 'name,like,debian-%.ova'\n`],
+    [
+      'add web --replace',
+      2,
+      `imgctl images lock add web --replace -f 'name,like,ubuntu-%-server.ova'\n`,
+    ],
     ['add x fedora', 5, 'x: no images match'],
     ['add ../x ubuntu', 2, 'invalid lock name: ../x'],
     ['add __proto__ ubuntu', 2, 'invalid lock name: __proto__'],
