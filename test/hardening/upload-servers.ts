@@ -33,7 +33,10 @@ const isRoot = process.getuid?.() === 0;
 const NGINX_DAV = '/usr/lib/nginx/modules/ngx_http_dav_ext_module.so';
 
 /** Starts a program with a folder of its own, and waits until it answers at its address, which it returns. */
-async function startProgram(command: string, argsOf: (host: string, own: string) => string[]) {
+export async function startProgram(
+  command: string,
+  argsOf: (host: string, own: string) => string[],
+) {
   const { baseUrl } = await unusedPort();
   const own = temporaryDirectory();
   chmodSync(own, 0o777);
