@@ -33,6 +33,7 @@ import {
   tokenFolder,
   tokenState,
 } from '../session/token-cache.ts';
+import type { Storage } from '../upload/storage.ts';
 import { counted, describeDuration, shellQuote } from '../words.ts';
 import { openUploadStorage } from './push/storage.ts';
 
@@ -50,7 +51,7 @@ function inLocalTime(finding: unknown, now: number): string {
 }
 
 const UPLOAD =
-  'if upload-url is set, runs upload-password-command or upload-secret-command, sends the password (S3: a signature) to the storage, and lists the folder';
+  'if upload-url is set, runs the command of its password or secret key, sends the password (S3: a signature) to the storage, and lists the folder; with --upload, uploads a file of some bytes as push does, compares and removes it';
 
 export const doctor = command({
   name: 'doctor',
@@ -78,13 +79,17 @@ export const doctor = command({
   examples: [
     'imgctl doctor',
     'imgctl doctor --profile staging --timeout 5s',
+    'imgctl doctor --upload',
     "imgctl doctor --json | jq -r '.[] | select(.hint) | .hint'",
   ],
   seeAlso: ['whoami', 'config list', 'help exit-codes'],
-  options: [option('--check-password', 'read the password, but send it nowhere')],
+  options: [
+    option('--check-password', 'read the password, but send it nowhere'),
+    option('--upload', 'try an upload to the storage with a file of some bytes'),
+  ],
   fields: COLUMNS,
   exitCodes: SERVICE_CODES,
-  run: (context, { checkPassword = false }) => run(context, checkPassword),
+  run: (context, { checkPassword = false, upload = false }) => run(context, checkPassword, upload),
 });
 
 interface CheckRow {
@@ -104,7 +109,7 @@ function warning(finding: string, hint: string): Result {
   return { state: 'warning', finding, hint };
 }
 
-async function run(context: Context, mayRead: boolean): Promise<void> {
+async function run(context: Context, mayRead: boolean, mayUpload: boolean): Promise<void> {
   const rows: CheckRow[] = [];
   /** An error that a check throws is its result. */
   const check = async (
@@ -145,7 +150,7 @@ async function run(context: Context, mayRead: boolean): Promise<void> {
     await check('clock', () => (response ? clockResult(response) : UNCONNECTED));
     await check('token', () => (response ? tokenResult(context, cached, response) : UNCONNECTED));
     await check('password', () => passwordResult(context, mayRead));
-    await check('storage', () => storageResult(context));
+    await check('storage', () => storageResult(context, mayUpload));
   }
   await progress.stop();
 
@@ -344,17 +349,22 @@ async function storeResult(context: Context, settings: Settings): Promise<Result
   }
 }
 
-/** Checks the upload storage with its credentials; nothing if none is set. */
-async function storageResult(context: Context): Promise<Result | Result[]> {
-  if (context.settings.find('upload-url').text === undefined) return [];
+/** Checks the upload storage with its credentials, and by an upload if that is asked for; nothing if none is set. */
+async function storageResult(context: Context, mayUpload: boolean): Promise<Result | Result[]> {
+  if (!mayUpload && context.settings.find('upload-url').text === undefined) return [];
+  let storage: Storage | undefined;
   try {
-    const storage = await openUploadStorage(context);
-    await storage.close();
-    return `${storage.address}: reachable, credentials accepted`;
+    storage = await openUploadStorage(context);
+    if (!mayUpload) return `${storage.address}: reachable, credentials accepted`;
+    const { tryUpload } = await import('../upload/trial.ts');
+    await tryUpload(storage);
+    return `${storage.address}: a file was uploaded, renamed, compared and removed`;
   } catch (error) {
     // What is not stored, push asks for.
-    if (!hasCode(error, 'not-logged-in')) throw error;
+    if (mayUpload || !hasCode(error, 'not-logged-in')) throw error;
     return { state: 'not checked', finding: error.message, hint: error.hint ?? null };
+  } finally {
+    await storage?.close();
   }
 }
 

@@ -131,6 +131,10 @@ export const SETTING_GROUPS = {
       value: parsed(plainText),
     },
     'upload-secret-command': { summary: 'command that prints the S3 secret key', value: COMMAND },
+    'upload-session-token-command': {
+      summary: 'command that prints the session token of temporary S3 keys',
+      value: COMMAND,
+    },
     'upload-region': {
       summary: 'region of an S3 storage',
       fallback: 'us-east-1',
@@ -197,6 +201,11 @@ export const SECRETS = {
     'IMGCTL_UPLOAD_SECRET',
     'the secret key of an S3 storage, for push',
     'upload-secret-command',
+  ],
+  uploadSession: [
+    'IMGCTL_UPLOAD_SESSION_TOKEN',
+    'the session token of temporary S3 keys, for push',
+    'upload-session-token-command',
   ],
   storePassword: [
     'IMGCTL_TOKEN_STORE_PASSWORD',

@@ -10,6 +10,8 @@ export interface HttpRequest {
   readonly body?: RequestBody | undefined;
   /** True if repeating it does no harm, for methods that are not safe (RFC 9110, section 9.2.2). */
   readonly idempotent?: boolean | undefined;
+  /** True if the body of the response is a stored file, whose coding says what the file is: it is not decoded. */
+  readonly asStored?: boolean | undefined;
 }
 
 export interface RequestBody {
@@ -25,7 +27,7 @@ export interface HttpResponse {
   readonly status: number;
   /** Names in lower case; repeated headers joined by ", ". */
   readonly headers: Readonly<Record<string, string>>;
-  /** Decoded. */
+  /** Decoded, unless it is a stored file. */
   readonly body: Buffer;
   /** Bytes of the body before decoding. */
   readonly wireBytes: number;

@@ -145,7 +145,8 @@ function dispatch(
         },
         onResponseEnd() {
           const received = Buffer.concat(chunks);
-          decode(received, start.headers['content-encoding'], hold).then(
+          const isFile = request.asStored === true && start.status < 300;
+          decode(received, isFile ? '' : start.headers['content-encoding'], hold).then(
             (body) => {
               const wireBytes = received.length;
               finish(() => resolve({ method, url, ...start, body, wireBytes, receivedAt: now() }));
@@ -204,9 +205,10 @@ function joinHeaders(raw: Record<string, string | string[] | undefined>): Record
 }
 
 /** Decodes a body outside of this thread, chunk by chunk, as long as `hold` returns true. */
-async function decode(body: Buffer, coding: string | undefined, hold: (chunk: Buffer) => boolean) {
-  const encoding = coding?.trim().toLowerCase();
-  if (encoding === undefined || encoding === 'identity' || body.length === 0) return body;
+async function decode(body: Buffer, codings = '', hold: (chunk: Buffer) => boolean) {
+  const names = codings.split(',').map((name) => name.trim().toLowerCase());
+  const encoding = names.filter((name) => name !== '' && name !== 'identity').join();
+  if (encoding === '' || body.length === 0) return body;
   const isGzip = encoding === 'gzip' || encoding === 'x-gzip';
   if (!isGzip && encoding !== 'br') throw new Error(`unknown content encoding ${encoding}`);
   const zlib = await import('node:zlib');

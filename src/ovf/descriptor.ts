@@ -1,5 +1,6 @@
 // Reads the descriptor of a package: its sections, and the hardware that each deployment option gives a system.
 
+import { parseXml, type XmlElement, XmlError, type XmlLimits } from '../xml.ts';
 import {
   attribute,
   bytesPerUnit,
@@ -13,7 +14,6 @@ import {
   textLength,
 } from './elements.ts';
 import { type PackageSource, readRegion } from './package-source.ts';
-import { parseXml, type XmlElement, XmlError, type XmlLimits } from './xml.ts';
 
 /** A large real descriptor has a tenth of these elements. */
 export const DESCRIPTOR_LIMITS: XmlLimits = { bytes: 16 * 1024 * 1024, nodes: 100_000, depth: 100 };

@@ -1,7 +1,7 @@
 // Finds elements and attributes of the OVF vocabulary in any version, and parses its units.
 
+import type { XmlElement } from '../xml.ts';
 import type { FindingCode } from './findings.ts';
-import type { XmlElement } from './xml.ts';
 
 /** Receives a finding about an element of the descriptor. */
 export type Report = (code: FindingCode, element: XmlElement, message: string) => void;

@@ -3,8 +3,8 @@
 import { constants } from 'node:fs';
 import { access, open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { mayBeXml } from '../xml.ts';
 import { byteCount, type FindingCode, FindingList } from './findings.ts';
-import { mayBeXml } from './xml.ts';
 
 export const WINDOW_SIZE = 64 * 1024;
 

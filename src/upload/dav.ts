@@ -1,17 +1,18 @@
 // A WebDAV storage: uploads to a hidden name, checks the size, then moves it (RFC 4918).
 
 import fs from 'node:fs';
-import { ImgctlError, tryOr } from '../errors.ts';
+import { hasCode, ImgctlError, tryOr } from '../errors.ts';
 import { readOwnFile } from '../files/atomic-file.ts';
 import { TransportError } from '../http/errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { httpDate, isSuccess } from '../http/retry.ts';
 import { basicPair } from '../http/url.ts';
-import { findAll, textOf, type XmlElement } from '../ovf/xml.ts';
+import { findAll, textOf, type XmlElement } from '../xml.ts';
 import { isSettled, readBack } from './read-back.ts';
 import {
   CHECK_URL,
   createRequests,
+  requireLength,
   type StorageRequest,
   storageError,
   streamBody,
@@ -32,10 +33,17 @@ import {
   type Storage,
   type StorageOptions,
 } from './storage.ts';
-import { SETTLED, type UploadFile } from './upload-file.ts';
+import { SETTLED, type UploadSource } from './upload-file.ts';
 
 /** File systems take names of 255 bytes. */
 const MAX_NAME = 255;
+
+const CHECK_HIDDEN =
+  'check the permissions of the user, and that the server accepts names that begin with a dot';
+const REWRITE =
+  'if it is Apache behind a proxy, set there: RequestHeader edit Destination ^https: http: early';
+const NEEDED =
+  'the server must allow PROPFIND, PUT, MOVE and DELETE; nginx needs its module dav-ext';
 
 const PROPFIND = textBody(
   '<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:"><prop><getcontentlength/><getetag/><getlastmodified/><resourcetype/></prop></propfind>',
@@ -52,14 +60,16 @@ interface Dav extends Pick<StorageOptions, 'clock' | 'partsFile'> {
   readonly place: string;
   /** Parts of failed attempts, which the server may still be writing. */
   readonly failed: Set<string>;
+  /** What was found out about the server: which form of Destination it takes. */
+  readonly found: { destination: number };
 }
 
-type DavFile = ReturnType<typeof filesOf>[number];
+type DavFile = NonNullable<Awaited<ReturnType<typeof findStored>>>;
 
 async function compare(
   dav: Dav,
   name: string,
-  file: UploadFile,
+  file: UploadSource,
   proved: string | undefined,
 ): Promise<Comparison> {
   if (Buffer.byteLength(name) > MAX_NAME) throw nameTooLong(name, dav.address);
@@ -67,12 +77,12 @@ async function compare(
   if (!stored) return { state: 'absent' };
   if (stored.size !== file.size) return { state: 'different' };
   if (proved !== undefined && stored.state === proved) return { state: 'same', stored: proved };
-  const request = { method: 'GET', url: dav.urlOf(name) };
+  const request = { method: 'GET', url: dav.urlOf(name), asStored: true };
   return readBack(file, stored, (headers) => send(dav, { ...request, headers }));
 }
 
 /** Uploads under a new name each time: the server may still be writing what it got before. */
-async function put(dav: Dav, name: string, file: UploadFile, onProgress: OnBytes) {
+async function put(dav: Dav, name: string, file: UploadSource, onProgress: OnBytes) {
   const { clock, folder, failed, partsFile } = dav;
   let part = '';
   const nextUrl = () => {
@@ -97,21 +107,48 @@ async function put(dav: Dav, name: string, file: UploadFile, onProgress: OnBytes
   } catch (error) {
     // A server that is away would only delay the error; a later run removes the parts.
     if (!(error instanceof TransportError)) await removeFailed(dav);
-    throw error;
+    throw hasCode(error, 'not-permitted') ? error.with({ hint: CHECK_HIDDEN }) : error;
   }
+}
+
+/**
+ * Moves a part to its name. A server behind a proxy may know another scheme than its users, and refuse theirs in
+ * Destination (Apache, Seafile), so the path alone and http are tried too.
+ * @throws ImgctlError of the first form
+ */
+async function move(dav: Dav, part: string, name: string, replace: boolean): Promise<void> {
+  const { href, pathname } = dav.urlOf(name);
+  const forms = [...new Set([href, pathname, href.replace(/^https:/, 'http:')])];
+  const overwrite = replace ? 'T' : 'F';
+  let refusal: ImgctlError | undefined;
+  for (const [index, destination] of forms.entries()) {
+    if (index < dav.found.destination) continue;
+    try {
+      const headers = { destination, overwrite };
+      await send(dav, { method: 'MOVE', url: dav.urlOf(part), headers });
+      dav.found.destination = index;
+      return;
+    } catch (error) {
+      if (!(error instanceof ImgctlError)) throw error;
+      const isRefused = error.status === 400 || error.status === 502;
+      if (!isRefused) throw error.status === 404 ? (refusal ?? error) : error;
+      refusal ??= error.with({ hint: error.status === 502 ? REWRITE : error.hint });
+    }
+  }
+  throw refusal;
 }
 
 /** Moves a part to its name and checks it again. */
 async function publish(dav: Dav, part: string, name: string, sent: DavFile, replace: boolean) {
   const { address } = dav;
-  const headers = { destination: dav.urlOf(name).href, overwrite: replace ? 'T' : 'F' };
   let failure: unknown;
   try {
-    await send(dav, { method: 'MOVE', url: dav.urlOf(part), headers });
+    await move(dav, part, name, replace);
   } catch (error) {
     if (error instanceof ImgctlError && error.status === 412) throw conflict(name, address);
-    // The response was lost: the file was moved if the part is gone.
-    if (!(error instanceof TransportError && error.sent)) throw error;
+    // The response was lost, or a proxy did not wait for it: the file was moved if the part is gone.
+    const isLost = error instanceof TransportError ? error.sent : hasCode(error, 'server-error');
+    if (!isLost) throw error;
     failure = error;
   }
   if (await findStored(dav, part)) {
@@ -151,7 +188,10 @@ async function send(dav: Dav, request: StorageRequest, nextUrl?: () => URL): Pro
 
 function requireSuccess(dav: Dav, response: HttpResponse): HttpResponse {
   if (isSuccess(response)) return response;
-  throw response.status === 409 ? noFolder(dav.place, 409) : storageError(response);
+  const { status } = response;
+  if (status === 409) throw noFolder(dav.place, 409);
+  const error = storageError(response);
+  throw status === 405 || status === 501 ? error.with({ hint: NEEDED }) : error;
 }
 
 /** Sends a request. Of a multistatus, returns its elements, and the first failure as the status. */
@@ -188,7 +228,11 @@ async function requireSize(dav: Dav, stored: string, name: string, size: number)
 async function findStored(dav: Dav, name: string) {
   const [file] = await propfind(dav, dav.urlOf(name), 0);
   if (file?.isFolder) throw notAFile(name, dav.address);
-  return file;
+  if (!file) return undefined;
+  // Some servers leave getcontentlength out.
+  const head = async () => send(dav, { method: 'HEAD', url: dav.urlOf(name) });
+  const { size = requireLength(await head(), name) } = file;
+  return { ...file, size };
 }
 
 /** Returns nothing if there is no such file or folder. */
@@ -202,7 +246,8 @@ async function propfind(dav: Dav, url: URL, depth: 0 | 1) {
   if (status === 404) return [];
   if (status >= 400 && status !== 405 && status !== 501) requireSuccess(dav, response);
   const message = `${dav.place} is not a WebDAV folder (${status})`;
-  throw new ImgctlError('bad-answer', message, { hint: CHECK_URL, status });
+  const hint = status >= 400 ? `${CHECK_URL}; ${NEEDED}` : CHECK_URL;
+  throw new ImgctlError('bad-answer', message, { hint, status });
 }
 
 function filesOf(response: HttpResponse, elements: readonly XmlElement[]) {
@@ -211,7 +256,8 @@ function filesOf(response: HttpResponse, elements: readonly XmlElement[]) {
     .filter((element) => isSuccess({ status: statusWithin(element) }))
     .map((element) => {
       // A property that a file does not have comes with a status of its own, and empty.
-      const size = Number(textOf(element, 'getcontentlength')) || 0;
+      const length = textOf(element, 'getcontentlength') ?? '';
+      const size = /^\d+$/.test(length) ? Number(length) : undefined;
       const etag = textOf(element, 'getetag') ?? '';
       const modified = textOf(element, 'getlastmodified') ?? '';
       const time = httpDate(modified);
@@ -248,7 +294,8 @@ export function davStorage(
   const folder = new URL(`${url.href.replace(/\/$/, '')}/`);
   const place = `${folder.origin}${folder.pathname.slice(0, -1)}`;
   const urlOf = (name: string) => new URL(encodeURIComponent(name), folder);
-  const own = { address, folder, urlOf, place, failed: new Set<string>() };
+  const found = { destination: 0 };
+  const own = { address, folder, urlOf, place, failed: new Set<string>(), found };
   const dav: Dav = { clock, partsFile, requests, ...own };
   return {
     address,
@@ -263,6 +310,7 @@ export function davStorage(
     },
     compare: (name, file, proved) => compare(dav, name, file, proved),
     put: (name, file, onProgress) => put(dav, name, file, onProgress),
+    remove: (name) => remove(dav, name),
     async removeDeadParts(isLast) {
       const known = isLast ? undefined : tryOr(() => readOwnFile(partsFile ?? ''), undefined);
       // Their pushes have ended, since one runs at a time on this machine, whatever its name was then.

@@ -18,7 +18,7 @@ import {
   type Storage,
   storageFull,
 } from './storage.ts';
-import { proofOf, samePlace, stateOf, type UploadFile } from './upload-file.ts';
+import { proofOf, samePlace, stateOf, type UploadSource } from './upload-file.ts';
 
 const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
@@ -39,7 +39,7 @@ interface Part {
   readonly stats: BigIntStats;
 }
 
-async function put(folder: Folder, name: string, file: UploadFile, onProgress: OnBytes) {
+async function put(folder: Folder, name: string, file: UploadSource, onProgress: OnBytes) {
   const { root, fail, clock } = folder;
   const partPath = path.join(root, partName(name, clock.system));
   const discard = () => rm(partPath, { force: true }).catch(fail);
@@ -193,6 +193,7 @@ export function folderStorage(root: string, clock: Clock): Storage {
       return { state: 'same', stored: proof };
     },
     put: (name, file, onProgress) => put(folder, name, file, onProgress),
+    remove: (name) => rm(path.join(root, name), { force: true }).catch(fail),
     async removeDeadParts() {
       for (const name of await readdir(root).catch(fail)) {
         const file = path.join(root, name);

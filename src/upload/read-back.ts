@@ -5,11 +5,11 @@ import type { HttpResponse } from '../http/message.ts';
 import { httpDate } from '../http/retry.ts';
 import { PIECE } from './requests.ts';
 import type { Comparison } from './storage.ts';
-import { SETTLED, samePlace, type UploadFile } from './upload-file.ts';
+import { SETTLED, samePlace, type UploadSource } from './upload-file.ts';
 
 /** @param get sends a GET with these headers. @throws ImgctlError for a status that is no success */
 export async function readBack(
-  file: UploadFile,
+  file: UploadSource,
   stored: { readonly state: string | undefined; readonly isSettled: boolean },
   get: (headers: Readonly<Record<string, string>>) => Promise<HttpResponse>,
 ): Promise<Comparison> {

@@ -6,8 +6,8 @@ import type { HttpRequest, HttpResponse, RequestBody } from '../http/message.ts'
 import { chooseProxy, proxySecrets } from '../http/proxies.ts';
 import { requestedWait, sendWithRetry } from '../http/retry.ts';
 import { createTransport } from '../http/transport.ts';
-import { parseXml, type XmlElement, XmlError } from '../ovf/xml.ts';
 import { describeLater } from '../words.ts';
+import { parseXml, textOf, type XmlElement, XmlError } from '../xml.ts';
 import { type StorageOptions, storageFull } from './storage.ts';
 
 /** Maximum size of all responses in flight, in bytes; a file is read back in pieces of half of it. */
@@ -25,23 +25,28 @@ const ENDPOINT = {
 };
 
 export const CHECK_URL = 'check the upload URL';
+const ASK = 'ask the administrators of the storage, or of a proxy in front of it';
 const MOVED = 'if the storage has moved, run: imgctl config set upload-url URL';
 const CHECK_SETTINGS = 'check the user of the storage and its permissions: imgctl config list';
 const TRY_LATER = 'try again later, or ask the administrators of the storage';
 const RAISE_LIMIT = 'ask the administrators of the storage to raise its limit';
 
 export interface StorageRequest
-  extends Pick<HttpRequest, 'method' | 'url' | 'body' | 'idempotent'> {
+  extends Pick<HttpRequest, 'method' | 'url' | 'body' | 'idempotent' | 'asStored'> {
   readonly headers?: Readonly<Record<string, string>>;
   /** Milliseconds that the request may take, even if --timeout is shorter. */
   readonly patience?: number;
 }
 
-/** @param authorize returns all headers of a request, with its credentials */
+/**
+ * @param authorize returns all headers of a request, with its credentials
+ * @param explain returns the error of a response if it is known, also of a redirect
+ */
 export function createRequests(
   base: URL,
   options: StorageOptions,
   authorize: (request: StorageRequest) => Promise<Record<string, string>>,
+  explain: (response: HttpResponse) => ImgctlError | undefined = () => undefined,
 ) {
   const { clock, env, onSecret, timeout, userAgent, parallel } = options;
   const { proxy } = chooseProxy(base, env);
@@ -65,6 +70,8 @@ export function createRequests(
         return transport.send({ ...sent, headers, url: nextUrl() });
       };
       const response = await sendWithRetry({ send }, sent, { ...options, ...clock });
+      const known = explain(response);
+      if (known) throw known;
       if (!isRedirect(response)) return response;
       throw redirectError(response, MOVED);
     },
@@ -99,10 +106,21 @@ export function streamBody(
   };
 }
 
+/** Returns the size of a stored file by the response to HEAD. @throws ImgctlError bad-answer */
+export function requireLength({ headers, url }: HttpResponse, name: string): number {
+  const { 'content-length': length } = headers;
+  if (length !== undefined) return Number(length);
+  throw new ImgctlError('bad-answer', `${url.host} does not tell the size of ${name}`, {
+    hint: 'the server, or a proxy in front of it, must answer HEAD with Content-Length',
+  });
+}
+
 /** Returns the root, or undefined if the body is not XML. @throws ImgctlError bad-answer: too large */
 export function xmlOf({ body, url, status }: HttpResponse): XmlElement | undefined {
   try {
-    return parseXml(body, XML_LIMITS);
+    // Some storages send white space while a request takes long, also before the declaration.
+    const start = body.findIndex((byte) => byte > 0x20);
+    return parseXml(body.subarray(Math.max(start, 0)), XML_LIMITS);
   } catch (error) {
     if (!(error instanceof XmlError)) throw error;
     if (error.code !== 'xml-too-complex') return undefined;
@@ -113,17 +131,41 @@ export function xmlOf({ body, url, status }: HttpResponse): XmlElement | undefin
   }
 }
 
+/** Elements with the words of an error: of S3, of SabreDAV, of WebDAV in general. */
+const WORDS = ['Code', 'Message', 'message', 'responsedescription'];
+const MAX_WORDS = 200;
+/** Characters of an error page that are read. */
+const MAX_PAGE = 16_384;
+
+/** Returns what the server says of an error, from XML, HTML or text: one line, or an empty text. */
+function wordsOf(response: HttpResponse): string {
+  const root = xmlOf(response);
+  const own = root ? WORDS.flatMap((name) => textOf(root, name) || []).join(': ') : '';
+  // A multistatus has paths and a status for each.
+  if (own === '' && root?.name === 'multistatus') return '';
+  const page = response.body.subarray(0, MAX_PAGE).toString();
+  const text = own || page.replace(/<(head|script|style)\b[\s\S]*?(<\/\1>|$)/gi, ' ');
+  const line = text
+    .replace(/<[^<>]*>|[\s\p{C}]+/gu, ' ')
+    .replace(/ +/g, ' ')
+    .trim();
+  const words = line.replace(/^\d{3} /, '') || (root?.children[0]?.name ?? '');
+  if (words.length <= MAX_WORDS) return words;
+  // Half a secret would not be recognized.
+  return `${words.slice(0, MAX_WORDS - 1).replace(/\S*$/, '')}…`;
+}
+
 /**
- * Returns the error of a response that is no success.
- * @param detail the storage's own words
+ * Returns the error of a response that is no success, with the storage's own words.
  * @param meaning the status to report it as [its own]
  */
-export function storageError(response: HttpResponse, detail = '', meaning = response.status) {
+export function storageError(response: HttpResponse, meaning = response.status): ImgctlError {
   const { status, method, url, receivedAt } = response;
   const { host, origin, pathname } = url;
   const wait = requestedWait(response);
   const when = wait === undefined ? 'later' : describeLater(receivedAt + wait, receivedAt);
-  const about = detail === '' ? `${status}` : `${status}: ${detail}`;
+  const words = wordsOf(response);
+  const about = words === '' ? `${status}` : `${status}: ${words}`;
   if (meaning === 507) return storageFull(host, about);
   const refusals: Readonly<Record<number, readonly [ErrorCode, string, string]>> = {
     401: ['wrong-credentials', `${host} refused the credentials`, CHECK_SETTINGS],
@@ -141,6 +183,6 @@ export function storageError(response: HttpResponse, detail = '', meaning = resp
     refusals[meaning] ??
     (meaning >= 500
       ? ['server-error', `${host} failed: ${method} ${pathname}`, TRY_LATER]
-      : ['bad-answer', `${host} refused ${method} ${pathname}`, CHECK_URL]);
+      : ['bad-answer', `${host} refused ${method} ${pathname}`, ASK]);
   return new ImgctlError(code, `${what} (${about})`, { hint, status });
 }

@@ -3,7 +3,7 @@
 import { ImgctlError } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { isSuccess } from '../http/retry.ts';
-import { textOf, type XmlElement } from '../ovf/xml.ts';
+import { textOf, type XmlElement } from '../xml.ts';
 import { CHECK_URL, storageError, xmlOf } from './requests.ts';
 
 export function requireS3Success(response: HttpResponse): HttpResponse {
@@ -42,29 +42,55 @@ export function s3Code(response: HttpResponse): string {
 /** The status to report an error of S3 as, by its code. */
 const MEANINGS: readonly (readonly [RegExp, number])[] = [
   [/^(InvalidAccessKeyId|SignatureDoesNotMatch)$/, 401],
+  [/^(ExpiredToken|InvalidToken|TokenRefreshRequired)$/, 403],
   [/^EntityTooLarge$/, 413],
   [/^NotImplemented$/, 400],
   [/Quota|StorageFull|InsufficientStorage/i, 507],
 ];
 
+const RENEW =
+  'renew access key, secret key and session token together (see: imgctl help environment)';
+
 const HINTS: Readonly<Record<string, string>> = {
   BadDigest:
     'run the command again: the file changed while it was uploaded, or the network broke it',
-  NotImplemented:
-    'use a storage that supports CRC-32 checksums and If-None-Match; --on-conflict replace does without the second',
+  AuthorizationHeaderMalformed: 'check the region: imgctl config get upload-region',
   RequestTimeTooSkewed: 'set the clock of this machine, then run the command again',
-  AuthorizationHeaderMalformed: 'check the region: imgctl config set upload-region REGION',
+  ExpiredToken: RENEW,
+  InvalidToken: RENEW,
+  TokenRefreshRequired: RENEW,
 };
 
 /** Returns the error of a response that is no success. */
-export function s3Error(response: HttpResponse): ImgctlError {
-  const root = xmlOf(response);
+function s3Error(response: HttpResponse): ImgctlError {
   const code = s3Code(response);
-  const message = root && textOf(root, 'Message');
-  const detail = code === '' ? '' : [code, message].filter(Boolean).join(': ').slice(0, 200);
   const known = MEANINGS.find(([pattern]) => pattern.test(code));
   // The status of an error that came with 200 says nothing.
   const meaning = known?.[1] ?? (response.status === 200 ? 500 : response.status);
-  const error = storageError(response, detail, meaning);
+  const error = storageError(response, meaning);
   return Object.hasOwn(HINTS, code) ? error.with({ hint: HINTS[code] }) : error;
+}
+
+/**
+ * Returns an error if the response says that the bucket is in another region.
+ * @param used the region of the signature
+ * @param flag the option that selects the profile, for the hint
+ */
+export function regionError(
+  response: HttpResponse,
+  used: string,
+  flag: string,
+): ImgctlError | undefined {
+  const { status, headers, url } = response;
+  if (isSuccess(response) || status === 404) return undefined;
+  const root = response.body.length > 0 ? xmlOf(response) : undefined;
+  const region = headers['x-amz-bucket-region'] ?? (root && textOf(root, 'Region')) ?? '';
+  const host = url.host.replace(/(?<=s3[.-](dualstack\.)?)[a-z]+(-[a-z]+)+-\d+(?=\.)/, region);
+  if (!/^[\w-]{1,64}$/.test(region) || (region === used && host === url.host)) return undefined;
+  const set = `run: imgctl config set upload-region ${region}${flag}`;
+  const use = `use the host ${host} in the upload URL`;
+  return new ImgctlError('bad-answer', `the bucket is in the region ${region} (${status})`, {
+    hint: [region !== used && set, host !== url.host && use].filter(Boolean).join('; then '),
+    status,
+  });
 }

@@ -5,7 +5,7 @@ import { ImgctlError } from '../errors.ts';
 import { shortDigest } from '../files/paths.ts';
 import type { HttpEvent } from '../http/message.ts';
 import type { Clock, System } from '../io.ts';
-import type { UploadFile } from './upload-file.ts';
+import type { UploadSource } from './upload-file.ts';
 
 export interface StorageOptions {
   readonly clock: Clock;
@@ -24,6 +24,10 @@ export interface StorageOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Has the names of parts until a push ends, for a storage that lists no hidden files, such as nginx. */
   readonly partsFile: string | undefined;
+  /** The option that selects the profile, for hints; or an empty text. */
+  readonly profileFlag: string;
+  /** Warns of a promise that this storage cannot keep, once each. */
+  readonly onWarning: (text: string) => void;
   readonly onSecret: (secret: string) => void;
   readonly onEvent: ((event: HttpEvent) => void) | undefined;
 }
@@ -36,7 +40,7 @@ export interface UnpublishedFile {
    * Makes it visible, and checks it again.
    * @param replace overwrites a file of that name
    * @returns its state, as a comparison does, if the storage confirmed its content
-   * @throws ImgctlError conflict
+   * @throws ImgctlError conflict: another file of that name, or only its content can tell
    */
   publish(replace: boolean): Promise<string | undefined>;
   /** Removes it, unless a later run can continue it after this error. */
@@ -64,12 +68,14 @@ export interface Storage {
    * @param proved the state of a stored file that has the same content; then nothing is read
    * @throws ImgctlError usage: no room for the name
    */
-  compare(name: string, file: UploadFile, proved?: string): Promise<Comparison>;
+  compare(name: string, file: UploadSource, proved?: string): Promise<Comparison>;
   /**
    * Uploads the file and checks what arrived; it stays invisible.
    * @param onProgress receives the bytes of the file that the storage has, or that are under way
    */
-  put(name: string, file: UploadFile, onProgress: OnBytes): Promise<UnpublishedFile>;
+  put(name: string, file: UploadSource, onProgress: OnBytes): Promise<UnpublishedFile>;
+  /** Removes a visible file. */
+  remove(name: string): Promise<void>;
   /** Removes the parts of killed processes. @param isLast this push writes no more parts */
   removeDeadParts(isLast: boolean): Promise<void>;
   close(): Promise<void>;
@@ -80,11 +86,14 @@ const MAX_PART_AGE = 24 * 3_600_000;
 /** Milliseconds without a change: another container with the name of this host may have processes of its own. */
 const MIN_PART_AGE = 600_000;
 
-/** Returns a hidden name that no other process uses, and that tells who writes it. */
+/**
+ * Returns a hidden name that no other process uses, and that tells who writes it. Nextcloud and ownCloud refuse `.part` and
+ * `.filepart`.
+ */
 export function partName(name: string, system: System): string {
   const digest = shortDigest(name, 16);
   const unique = randomBytes(4).toString('hex');
-  return `.imgctl-${digest}-${hostPart(system)}-${system.pid}-${unique}.part`;
+  return `.imgctl-${digest}-${hostPart(system)}-${system.pid}-${unique}.partial`;
 }
 
 /** True for a part of another upload to the same name. */
@@ -105,7 +114,7 @@ function hostPart(system: System): string {
  * @param age milliseconds since its last change
  */
 export function isDeadPart(name: string, age: number, system: System): boolean {
-  const [, host, pid] = /^\.imgctl-[0-9a-f]{16}-(.+)-(\d+)-[0-9a-f]{8}\.part$/.exec(name) ?? [];
+  const [, host, pid] = /^\.imgctl-[0-9a-f]{16}-(.+)-(\d+)-[0-9a-f]{8}\.partial$/.exec(name) ?? [];
   if (host === undefined) return false;
   const isOwn = host === hostPart(system) && !system.isAlive(Number(pid));
   return age > (isOwn ? MIN_PART_AGE : MAX_PART_AGE);

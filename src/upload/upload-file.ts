@@ -51,6 +51,9 @@ export const SETTLED = 2_000;
 
 export type UploadFile = Awaited<ReturnType<typeof openUploadFile>>;
 
+/** What a storage needs of a file. */
+export type UploadSource = Pick<UploadFile, 'size' | 'read' | 'readAll'>;
+
 /** Opens a file; every function throws ImgctlError `failed` if it is unreadable or has changed. */
 export async function openUploadFile(
   { path, regions }: LocalFile,

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { parseXml } from '../../src/ovf/xml.ts';
+import { parseXml } from '../../src/xml.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { NO_SCRIPT } from '../support/pseudo-terminal.ts';
 

@@ -53,7 +53,7 @@ function ageParts(folder: string): void {
   const time = Date.now() / 1_000 - 660;
   // Other pushes rename and remove theirs meanwhile.
   for (const name of readdirSync(folder))
-    if (name.endsWith('.part'))
+    if (name.endsWith('.partial'))
       tryOr(() => utimesSync(path.join(folder, name), time, time), undefined);
 }
 
@@ -132,7 +132,7 @@ describe.each(SERVERS)('push to $name', { timeout: 1_200_000 }, (kind) => {
         expect(meant).toContain(digestOf(await server.read(name)));
       }
       // A part of another push is removed after a day.
-      const left = files.filter((each) => each !== name && !/^\.imgctl-.*\.part$/.test(each));
+      const left = files.filter((each) => each !== name && !/^\.imgctl-.*\.partial$/.test(each));
       expect(left).toEqual([]);
       if (files.includes(name)) await server.remove(name);
     }

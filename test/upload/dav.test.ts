@@ -153,7 +153,7 @@ it.each([
   expect([...files.keys()]).toEqual([stored]);
 });
 
-const weakForParts = (target: string) => `${/part$/.test(target) ? 'W/' : ''}"1"`;
+const weakForParts = (target: string) => `${/partial$/.test(target) ? 'W/' : ''}"1"`;
 const byPath = (target: string) => `"${target}"`;
 
 it.each([
@@ -214,7 +214,9 @@ it('push to WebDAV waits for another that is about to move its file over this on
       if (method === 'MOVE') owner = 'this';
       if (method !== 'PROPFIND' || target !== '/bucket/' || owner === '') return undefined;
       owner = 'other';
-      return multistatus(FOLDER + element(part.replace(/\w{8}\.part$/, '00000000.part'), '1', ''));
+      return multistatus(
+        FOLDER + element(part.replace(/\w{8}\.partial$/, '00000000.partial'), '1', ''),
+      );
     },
     (target) => (target === part ? 'this' : owner),
   );

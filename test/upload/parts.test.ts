@@ -89,7 +89,7 @@ async function interruptedUser() {
 it('a WebDAV upload that was interrupted starts again under another name, with or without a slash in the URL', async () => {
   const user = await interruptedUser();
   const { imgctl, file, folder, storage, settings, partsFile, changeParts, pushAgain } = user;
-  expect(readFileSync(partsFile(), 'utf8')).toMatch(/^\.imgctl-\S+\.part\n$/);
+  expect(readFileSync(partsFile(), 'utf8')).toMatch(/^\.imgctl-\S+\.partial\n$/);
   changeParts((part) => writeFileSync(part, readFileSync(part).fill('x', 0, 1000)));
   await imgctl(`config set upload-url ${settings['upload-url']}/`);
   await pushAgain();
@@ -192,7 +192,7 @@ it('a part has at most 16 characters of the host, which differ for hosts that be
   const hosts = ['imgctl-push-7d9f8b6c5-x2v4z', 'imgctl-push-7d9f8b6c5-kk4zz', 'ümläut host'];
   const parts = hosts.map((host) => {
     const name = partName('web.ova', { ...systemOf(process), hostname: () => host });
-    expect(name).toMatch(/^\.imgctl-[0-9a-f]{16}-[\w.-]{1,16}-\d+-[0-9a-f]{8}\.part$/);
+    expect(name).toMatch(/^\.imgctl-[0-9a-f]{16}-[\w.-]{1,16}-\d+-[0-9a-f]{8}\.partial$/);
     return name.split('-').slice(2, -2).join('-');
   });
   expect(new Set(parts).size).toBe(hosts.length);

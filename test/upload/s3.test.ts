@@ -23,18 +23,22 @@ function s3(changes: {
   readonly etag?: string;
   /** What the object holds. */
   readonly content?: () => Buffer<ArrayBuffer>;
+  /** What it answers instead. */
+  readonly refuse?: (request: ScriptedRequest) => ScriptedResponse | false;
 }): Handler {
   const { headers = {}, list } = changes;
   let md5 = Buffer.alloc(0);
   let stored = '';
   let size = 0;
   return (request, index) => {
+    const refusal = changes.refuse?.(request);
+    if (refusal) return refusal;
     const { method, url, headers: sent } = request;
     const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(String(sent.range)) ?? [];
     const content = changes.content?.() ?? Buffer.alloc(0);
     if (first) return { status: 206, body: content.subarray(Number(first), Number(last) + 1) };
     if (method === 'GET') return { body: `<List>${list?.(request, index) ?? ''}</List>` };
-    if (method === 'DELETE') stored = '';
+    if (method === 'DELETE' && url.search === '') stored = '';
     if (method === 'PUT') {
       md5 = Buffer.from(String(sent['content-md5']), 'base64');
       size = changes.size ?? Number(sent['content-length']);
@@ -50,6 +54,11 @@ function s3(changes: {
     return { body: `<Done><ETag>${stored}</ETag></Done>` };
   };
 }
+
+const s3Error = (status: number, code: string, message = '', more = ''): ScriptedResponse => ({
+  status,
+  body: `<Error><Code>${code}</Code><Message>${message}</Message>${more}</Error>`,
+});
 
 const isCompletion = ({ method, url }: ScriptedRequest) =>
   method === 'POST' && !url.searchParams.has('uploads');
@@ -110,14 +119,14 @@ describe('push to an S3 storage', () => {
       {},
       { body: '<Done/>' },
       { etag: '', 'content-length': 17 },
-      'size is 17',
+      'its size is 17, and it was not removed',
     ],
     [
       'shows with its own keys another ETag than it gave the upload',
       OPAQUE,
       undefined,
       { etag: '"of-another-push"' },
-      'ETag is of-another-push',
+      'it has other content',
     ],
   ])('that %s fails, and keeps the object of another program', async (...row) => {
     const [, changes, completion, shown, text] = row;
@@ -128,8 +137,7 @@ describe('push to an S3 storage', () => {
       const isShown = request.method === 'HEAD' && isComplete;
       return isShown ? { headers: { ...response.headers, ...shown } } : response;
     });
-    const message = `the upload of web.ova failed: its ${text}, and it was not removed\n`;
-    expect(await push()).toEqual(failed(1, message));
+    expect(await push()).toEqual(failed(1, `the upload of web.ova failed: ${text}\n`));
     const removed = requests.filter(({ method }) => method === 'DELETE');
     expect(removed.map(({ target }) => target)).toEqual(['/bucket/web.ova?uploadId=1']);
   });
@@ -157,11 +165,10 @@ describe('push to an S3 storage', () => {
     ['a part says that the file may have changed', 'PUT', 'BadDigest', 'hint: run .* changed'],
     ['the whole removes the upload', 'POST', 'InvalidPart', '400: InvalidPart'],
   ])('that refuses %s', async (_what, refused, code, text) => {
-    const { push, requests } = await pushTo({}, ({ method, url }, response) =>
-      method === refused && !url.searchParams.has('uploads')
-        ? { status: 400, body: `<Error><Code>${code}</Code></Error>` }
-        : response,
-    );
+    const { push, requests } = await pushTo({
+      refuse: ({ method, url }) =>
+        method === refused && !url.searchParams.has('uploads') && s3Error(400, code),
+    });
     expect(await push()).toEqual(failed(1, new RegExp(text)));
     // A later run continues the other parts.
     const isRemoved = requests.some(({ method }) => method === 'DELETE');
@@ -216,22 +223,82 @@ describe('push to an S3 storage', () => {
   });
 
   it.each([
-    ['x-amz-checksum-algorithm', 501, 'NotImplemented', 'hint: use a storage that supports CRC-32'],
-    ['If-None-Match', 501, 'NotImplemented', 'supports CRC-32 checksums and If-None-Match; '],
-    ['If-None-Match', 400, 'InvalidArgument', '(400: InvalidArgument: '],
-  ])('that does not support %s (%i %s) says so, and keeps nothing', async (...row) => {
-    const [header, status, code, text] = row;
-    const { push, requests } = await pushTo({}, ({ headers }, response) =>
-      header.toLowerCase() in headers
-        ? { status, body: `<Error><Code>${code}</Code><Message>${header}.</Message></Error>` }
-        : response,
-    );
-    const result = await push();
-    expect(result).toEqual(failed(1, new RegExp(` refused POST .*${header}`)));
-    expect(result.stderr).toContain(text);
-    const ids = (method: string) =>
-      requests.filter((each) => each.method === method && each.url.searchParams.has('uploadId'));
-    expect(ids('DELETE')).toHaveLength(Math.min(ids('PUT').length, 1));
+    // Backblaze, Cloudflare R2, and others.
+    ['x-amz-checksum-algorithm', 400, 'InvalidArgument', 1],
+    ['x-amz-checksum-algorithm', 501, 'NotImplemented', 1],
+    ['if-none-match', 501, 'NotImplemented', 2],
+    ['if-none-match', 400, 'InvalidArgument', 2],
+  ])('that refuses %s (%i %s) is asked once without', async (header, status, code, looks) => {
+    const { push, requests } = await pushTo({
+      refuse: ({ headers }) => header in headers && s3Error(status, code, `Unsupported ${header}`),
+    });
+    const { exitCode, stderr } = await push();
+    const warning = /warning: the storage has no If-None-Match: .*\n/;
+    expect({ exitCode, warns: warning.test(stderr) }).toEqual({ exitCode: 0, warns: looks === 2 });
+    const posts = requests.filter(({ method }) => method === 'POST');
+    expect(posts.filter(({ headers }) => header in headers)).toHaveLength(1);
+    expect(posts).toHaveLength(3);
+    // Without If-None-Match, the object is looked for once more before it gets its name.
+    const last = requests.findLastIndex(isCompletion);
+    const before = requests.slice(0, last).filter(({ method }) => method === 'HEAD');
+    expect(before).toHaveLength(1 + looks);
+  });
+
+  it.each([
+    ['just before', 1, false],
+    ['and is replaced just after', 2, true],
+  ])('without If-None-Match stops if another push was there %s', async (_when, posts, isAfter) => {
+    let completions = 0;
+    const other = {
+      headers: { etag: '"0123456789abcdef0123456789abcdef-1"', 'content-length': 1 },
+    };
+    const { push, requests } = await pushTo({
+      refuse: (request) => {
+        if (isCompletion(request)) completions += 1;
+        if ('if-none-match' in request.headers) return s3Error(501, 'NotImplemented');
+        return request.method === 'HEAD' && completions === (isAfter ? 2 : 1) && other;
+      },
+    });
+    expect(await push()).toEqual(failed(1, 'already has a different web.ova'));
+    expect(requests.filter(isCompletion)).toHaveLength(posts);
+    const removed = requests.filter(({ method, url }) => method === 'DELETE' && url.search === '');
+    expect(removed).toEqual([]);
+  });
+
+  it('that refuses a request for another reason says that one', async () => {
+    const { push, requests } = await pushTo({
+      refuse: ({ url, headers }) =>
+        url.searchParams.has('uploads') &&
+        url.search.length < 10 &&
+        s3Error(400, 'x-amz-checksum-algorithm' in headers ? 'NameInvalid' : 'Other'),
+    });
+    expect(await push()).toEqual(failed(1, '(400: NameInvalid)\nhint: ask the administrators'));
+    expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(2);
+  });
+
+  it.each([
+    ['are another digest (s3rver)', { etag: '"5be6128e18c267976142ea7d17be3111"' }],
+    ['are other texts (Google, Tencent)', { etag: '"-CKih16GjycICEAE="' }],
+    ['are all the same', { etag: '"etag"' }],
+    ['are missing', { etag: '' }],
+  ])('whose ETags %s stores a file once, and knows it the second time', async (_what, shown) => {
+    let content = Buffer.alloc(0);
+    const hide = ({ method }: ScriptedRequest, response: ScriptedResponse) => {
+      const isPart = method === 'PUT' && !/^"[0-9a-f]{32}"$/.test(shown.etag);
+      const isHidden = isPart || (method === 'HEAD' && response.status !== 404);
+      return isHidden ? { ...response, headers: { ...response.headers, ...shown } } : response;
+    };
+    const { file, start, requests } = await pushTo({ content: () => content }, hide);
+    content = readFileSync(file);
+    const states: unknown[] = [];
+    for (const days of [0, 1, 2]) {
+      const { exitCode, stderr } = await start('--no-sync', Date.now() + days * 86_400_000).ended;
+      const isRead = requests.splice(0).some(({ headers }) => headers.range);
+      states.push([exitCode, /web.ova: (uploaded|already there)/.exec(stderr)?.[1], isRead]);
+    }
+    // The last one reads nothing, if anything shows that the object has not changed.
+    const later = [0, 'already there', shown.etag === ''];
+    expect(states).toEqual([[0, 'uploaded', true], [0, 'already there', true], later]);
   });
 
   it('that knows no CRC-32 gets none', async () => {

@@ -21,6 +21,8 @@ const CREDENTIALS = {
   s3: ['upload-access-key', 'access key', 'uploadSecret', 'secret key'],
 } as const;
 
+const TEMPORARY = 'keys that begin with ASIA also need IMGCTL_UPLOAD_SESSION_TOKEN';
+
 /**
  * Returns the files that belong to the storage and its user: one for a mutex and the names of parts, and one for
  * proofs; each is undefined without its folder. A slash at the end of the URL makes no difference.
@@ -123,8 +125,14 @@ async function openTarget(context: Context, options: UploadOptions, answers: Ans
   if (kind === 's3') {
     const { s3Storage } = await import('../../upload/s3.ts');
     const { username: accessKeyId, password: secretAccessKey, hint } = await read();
-    const access = { accessKeyId, secretAccessKey, region: settings.get('upload-region') };
-    return checked(s3Storage(url, access, optionsOf(context, options)), hint);
+    const sessionToken = await findSecret(settings, io, 'uploadSession')?.read();
+    if (sessionToken) context.console.redaction.add(sessionToken);
+    const access = {
+      ...{ accessKeyId, secretAccessKey, region: settings.get('upload-region') },
+      ...(sessionToken && { sessionToken }),
+    };
+    const temporary = /^ASIA/.test(accessKeyId) && !sessionToken ? `; ${TEMPORARY}` : '';
+    return checked(s3Storage(url, access, optionsOf(context, options)), `${hint}${temporary}`);
   }
   const { davStorage } = await import('../../upload/dav.ts');
   const open = async () => {
@@ -154,6 +162,8 @@ function optionsOf(context: Context, options: UploadOptions): StorageOptions {
     userAgent: context.userAgent,
     typed: layer === 'override' ? origin : undefined,
     env: io.env,
+    profileFlag: settings.profileFlag,
+    onWarning: (text: string) => console.warn(text),
     onSecret: (secret: string) => console.redaction.add(secret),
     onEvent: context.onEvent,
   };

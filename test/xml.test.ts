@@ -1,8 +1,8 @@
 // The XML of a descriptor: what is parsed and what is refused.
 
 import { describe, expect, it } from 'vitest';
-import { DESCRIPTOR_LIMITS } from '../../src/ovf/descriptor.ts';
-import { parseXml as parseWithin } from '../../src/ovf/xml.ts';
+import { DESCRIPTOR_LIMITS } from '../src/ovf/descriptor.ts';
+import { parseXml as parseWithin } from '../src/xml.ts';
 
 const parseXml = (bytes: Uint8Array) => parseWithin(bytes, DESCRIPTOR_LIMITS);
 

@@ -1,7 +1,6 @@
 // Parses XML from outside into a tree of elements; rejects entities, document types and huge input.
 
 import { type SaxesAttributeNS, SaxesParser } from 'saxes';
-import type { FindingCode } from './findings.ts';
 
 export interface XmlElement {
   /** Without prefix. */
@@ -15,11 +14,19 @@ export interface XmlElement {
   text: string;
 }
 
+/** Each is also the code of a finding of a descriptor. */
+type XmlErrorCode =
+  | 'xml-encoding'
+  | 'xml-syntax'
+  | 'xml-doctype'
+  | 'xml-entity'
+  | 'xml-too-complex';
+
 export class XmlError extends Error {
-  readonly code: FindingCode;
+  readonly code: XmlErrorCode;
   readonly line: number;
 
-  constructor(code: FindingCode, message: string, line: number) {
+  constructor(code: XmlErrorCode, message: string, line: number) {
     super(message);
     this.code = code;
     this.line = line;
@@ -39,7 +46,7 @@ const SLICE = 1024 * 1024;
 /** Returns the root element. @throws XmlError */
 export function parseXml(bytes: Uint8Array, limits: XmlLimits): XmlElement {
   const parser = new SaxesParser({ xmlns: true });
-  const fail = (code: FindingCode, message: string): never => {
+  const fail = (code: XmlErrorCode, message: string): never => {
     throw new XmlError(code, message, parser.line);
   };
   if (bytes.length > limits.bytes) fail('xml-too-complex', `more than ${limits.bytes} bytes`);

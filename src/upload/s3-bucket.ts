@@ -1,0 +1,115 @@
+// A bucket of an S3 storage: requests for its objects and lists, and what was found out about the storage.
+
+import { ImgctlError } from '../errors.ts';
+import type { HttpResponse } from '../http/message.ts';
+import { isSuccess } from '../http/retry.ts';
+import { findAll, textOf, type XmlElement } from '../xml.ts';
+import { isSettled } from './read-back.ts';
+import { requireLength, type StorageRequest } from './requests.ts';
+import { plainTag, requireS3Success, rootOf } from './s3-responses.ts';
+import type { StorageOptions } from './storage.ts';
+import type { UploadSource } from './upload-file.ts';
+
+const MIB = 2 ** 20;
+const MAX_PARTS = 10_000;
+const MAX_LIST_PAGES = 1_000;
+const MAX_ITEMS = 1_000_000;
+
+/** An ETag of S3's form: an MD5, or the digest of that of each part and their number. */
+export const DIGEST = /^[0-9a-f]{32}(?:-(\d+))?$/;
+
+export type Query = Readonly<Record<string, string>>;
+
+export interface S3Request extends Partial<Omit<StorageRequest, 'url'>> {
+  /** Of the bucket without it. */
+  readonly name?: string;
+  readonly query?: Query;
+}
+
+/** A bucket, or a folder in it. */
+export interface S3 extends Pick<StorageOptions, 'clock' | 'parallel' | 'partSize' | 'onWarning'> {
+  readonly send: (request: S3Request) => Promise<HttpResponse>;
+  readonly host: string;
+  readonly address: string;
+  /** Empty, or ends with a slash. */
+  readonly prefix: string;
+  /** The headers that the storage refused in this run. */
+  readonly refused: Set<string>;
+}
+
+/** Returns what the storage says of a stored file. */
+export async function findStored(s3: S3, name: string) {
+  const response = await s3.send({ method: 'HEAD', name });
+  if (response.status === 404) return undefined;
+  const { headers } = requireS3Success(response);
+  const { etag = '', 'last-modified': modified = '', date } = headers;
+  const tag = plainTag(etag);
+  const size = requireLength(response, name);
+  const state = tag + modified === '' ? undefined : [tag, modified, size].join(' ');
+  return { size, tag, state, isSettled: isSettled(etag, modified, date) };
+}
+
+export function removeObject(s3: S3, name: string): Promise<HttpResponse> {
+  return s3.send({ method: 'DELETE', name, idempotent: true });
+}
+
+/**
+ * Sends a request with headers that some storages refuse, and then again without. A refusal that stays has another
+ * reason, and is the response.
+ * @param before called before it is sent again
+ */
+export async function sendWithHeaders(
+  s3: S3,
+  request: S3Request,
+  headers: Query,
+  before: () => Promise<void> = async () => {},
+): Promise<HttpResponse> {
+  const names = Object.keys(headers);
+  const isRefused = names.some((name) => s3.refused.has(name));
+  const own = isRefused ? {} : headers;
+  const response = await s3.send({ ...request, headers: { ...request.headers, ...own } });
+  const mayBeUnknown = response.status === 400 || response.status === 501;
+  if (isRefused || names.length === 0 || !mayBeUnknown) return response;
+  await before();
+  const next = await s3.send(request);
+  if (isSuccess(next)) for (const name of names) s3.refused.add(name);
+  return next.status >= 400 && next.status < 500 ? response : next;
+}
+
+/**
+ * Yields the elements of a list with that name.
+ * @param markers by parameter of the next page, the element that has its value
+ * @param ends statuses that end the list
+ */
+export async function* listItems(
+  s3: S3,
+  name: string,
+  request: S3Request,
+  markers: Query,
+  ends: readonly number[] = [],
+): AsyncGenerator<XmlElement> {
+  const seen = new Set<string>();
+  let next: Query = {};
+  let count = 0;
+  while (seen.size < MAX_LIST_PAGES && count <= MAX_ITEMS) {
+    const response = await s3.send({ ...request, query: { ...request.query, ...next } });
+    if (ends.includes(response.status)) return;
+    const root = rootOf(response);
+    const items = findAll(root, name);
+    yield* items;
+    if (textOf(root, 'IsTruncated') !== 'true') return;
+    count += items.length;
+    const markerOf = ([key, element]: [string, string]) => [key, textOf(root, element) ?? ''];
+    next = Object.fromEntries(Object.entries(markers).map(markerOf));
+    const marker = JSON.stringify(next);
+    if (seen.has(marker)) break;
+    seen.add(marker);
+  }
+  const hint = 'use an upload URL with fewer files';
+  throw new ImgctlError('bad-answer', `${s3.host} sent an endless list`, { hint });
+}
+
+/** Returns the size of a part, so that the file has at most 10,000. */
+export function partSizeOf({ partSize }: S3, { size }: UploadSource): number {
+  return Math.max(partSize, Math.ceil(size / MAX_PARTS / MIB) * MIB);
+}

@@ -1,0 +1,308 @@
+// An upload to S3: its parts, which become visible as a whole when it is completed.
+
+import { hasCode, ImgctlError } from '../errors.ts';
+import { TransportError } from '../http/errors.ts';
+import { isSuccess } from '../http/retry.ts';
+import { textOf } from '../xml.ts';
+import { streamBody, textBody } from './requests.ts';
+import {
+  DIGEST,
+  findStored,
+  listItems,
+  partSizeOf,
+  type Query,
+  removeObject,
+  type S3,
+  sendWithHeaders,
+} from './s3-bucket.ts';
+import { chunksOf, createBuffers, type Digests, digestsOf, multipartTag } from './s3-parts.ts';
+import { isEncrypted, notS3, plainTag, requireS3Success, rootOf, s3Code } from './s3-responses.ts';
+import { arrivedWrong, conflict, type OnBytes } from './storage.ts';
+import { samePlace, type UploadSource } from './upload-file.ts';
+
+/** Maximum number of bytes of parts in memory. */
+const MAX_BUFFERS = 64 * 2 ** 20;
+/** Milliseconds: joining the parts of a large object takes some storages minutes. */
+const COMPLETION = 600_000;
+/** Milliseconds in which an upload that was just removed may still complete. */
+const SETTLING = 2_000;
+/** Maximum number of unfinished uploads of a file to compare, the last ones. */
+const MAX_UPLOADS = 20;
+
+/** Codes of errors after which an upload is aborted: its parts would be of no use. */
+const ABORT_CODES = ['invalid-package', 'storage-full', 'conflict', 'failed'] as const;
+
+/** Without a checksum, some storages read the whole file again for one of their own. */
+const WITH_CRC = { 'x-amz-checksum-algorithm': 'CRC32' };
+
+const IF_NONE_MATCH = 'if-none-match';
+const NO_CONDITIONS =
+  'the storage has no If-None-Match: a push of another machine at this moment may replace yours';
+
+/** An unfinished upload. */
+interface Upload {
+  readonly s3: S3;
+  readonly name: string;
+  readonly id: string;
+  readonly file: UploadSource;
+  /** Bytes of each part but the last. */
+  readonly partSize: number;
+  /** Its parts have a CRC-32. */
+  readonly hasCrc: boolean;
+  /** The ETags of the parts that the storage has, by number from 1. */
+  readonly tags: Map<number, string>;
+  /** The storage encrypts with keys of its own, so that ETags are no digests. */
+  isEncrypted: boolean;
+}
+
+export async function put(s3: S3, name: string, file: UploadSource, onProgress: OnBytes) {
+  const upload = (await findUpload(s3, name, file)) ?? (await startUpload(s3, name, file));
+  const discard = async (error: unknown) => {
+    if (hasCode(error, ...ABORT_CODES)) await abort(s3, name, upload.id);
+  };
+  try {
+    const parts = await sendParts(upload, onProgress);
+    return { publish: (replace: boolean) => finishUpload(upload, parts, replace), discard };
+  } catch (error) {
+    await discard(error).catch(() => {});
+    throw error;
+  }
+}
+
+/** Returns an upload whose parts are parts of the file: another machine may be writing the others. */
+async function findUpload(s3: S3, name: string, file: UploadSource): Promise<Upload | undefined> {
+  const markers = { 'part-number-marker': 'NextPartNumberMarker' };
+  for (const id of await listUploads(s3, name)) {
+    const tags = new Map<number, string>();
+    let hasCrc = false;
+    const request = { name, query: { uploadId: id, 'part-number-marker': '0' } };
+    // It was completed or removed meanwhile, or belongs to another user.
+    for await (const part of listItems(s3, 'Part', request, markers, [403, 404])) {
+      tags.set(Number(textOf(part, 'PartNumber')), plainTag(textOf(part, 'ETag')));
+      hasCrc ||= textOf(part, 'ChecksumCRC32') !== undefined;
+    }
+    const upload = uploadOf(s3, name, file, id, hasCrc, tags);
+    let isSame = tags.size > 0;
+    for (const [number, tag] of tags) {
+      if (!isSame) break;
+      const { start, end } = rangeOf(upload, number);
+      for await (const { md5 } of digestsOf(file.read(start, end, samePlace())))
+        isSame = md5 === tag;
+    }
+    if (isSame) return upload;
+  }
+  return undefined;
+}
+
+/** Returns the ids of the unfinished uploads of a file. */
+async function listUploads(s3: S3, name: string): Promise<string[]> {
+  const key = `${s3.prefix}${name}`;
+  const query = { uploads: '', prefix: key };
+  const markers = { 'key-marker': 'NextKeyMarker', 'upload-id-marker': 'NextUploadIdMarker' };
+  const ids: string[] = [];
+  // Without permission to list them nothing is continued.
+  for await (const upload of listItems(s3, 'Upload', { query }, markers, [403, 405, 501]))
+    if (textOf(upload, 'Key') === key) ids.push(textOf(upload, 'UploadId') ?? '');
+  return ids.filter((id) => id !== '').slice(-MAX_UPLOADS);
+}
+
+async function startUpload(s3: S3, name: string, file: UploadSource): Promise<Upload> {
+  const request = { method: 'POST', name, query: { uploads: '' } };
+  const response = await sendWithHeaders(s3, request, WITH_CRC);
+  const id = textOf(rootOf(response), 'UploadId') || notS3(response);
+  // A storage that does not confirm it may refuse the checksums.
+  const hasCrc = response.headers['x-amz-checksum-algorithm'] === 'CRC32';
+  return uploadOf(s3, name, file, id, hasCrc);
+}
+
+function uploadOf(
+  s3: S3,
+  name: string,
+  file: UploadSource,
+  id: string,
+  hasCrc: boolean,
+  tags = new Map<number, string>(),
+): Upload {
+  const partSize = partSizeOf(s3, file);
+  return { s3, name, id, file, partSize, hasCrc, tags, isEncrypted: false };
+}
+
+async function abort(s3: S3, name: string, uploadId: string): Promise<void> {
+  const response = await s3.send({ method: 'DELETE', name, query: { uploadId }, idempotent: true });
+  if (response.status !== 404) requireS3Success(response);
+}
+
+/**
+ * Reads the file for the digests of its parts, which it returns, and sends those that are missing: from the memory that
+ * they were read into, unless they are too large, which are read again.
+ */
+async function sendParts(upload: Upload, onProgress: OnBytes): Promise<Digests[]> {
+  const { s3, file, partSize, tags } = upload;
+  const parts: Digests[] = [];
+  const sending = new Set<Promise<void>>();
+  let total = 0;
+  const count = (bytes: number) => {
+    total += bytes;
+    onProgress(total);
+  };
+  for (const number of tags.keys()) total += rangeOf(upload, number).length;
+  onProgress(total);
+  const isSmall = partSize * s3.parallel <= MAX_BUFFERS;
+  const buffers = isSmall
+    ? createBuffers(partSize, file.size, s3.parallel, () => Promise.race(sending))
+    : undefined;
+  const place = buffers?.place ?? samePlace();
+  try {
+    for await (const digests of digestsOf(file.readAll(place), partSize)) {
+      const number = parts.push(digests);
+      const buffer = buffers?.take();
+      if (tags.get(number) === digests.md5) {
+        buffers?.release(buffer);
+        continue;
+      }
+      if (sending.size >= s3.parallel) await Promise.race(sending);
+      const sent = sendPart(upload, number, digests, count, buffer);
+      const part = sent.then(() => {
+        sending.delete(part);
+        buffers?.release(buffer);
+      });
+      // A part that failed stays, and ends the next wait.
+      part.catch(() => {});
+      sending.add(part);
+    }
+    await Promise.all(sending);
+  } finally {
+    await Promise.allSettled(sending);
+  }
+  return parts;
+}
+
+/**
+ * @param count receives by how many more bytes are under way, negative if the part is sent again
+ * @param buffer its bytes, or else they are read
+ */
+async function sendPart(
+  upload: Upload,
+  number: number,
+  { md5, crc }: Digests,
+  count: OnBytes,
+  buffer: Buffer | undefined,
+) {
+  const { s3, name, id, file, hasCrc, tags } = upload;
+  const { start, end, length } = rangeOf(upload, number);
+  let counted = 0;
+  // A chunk is sent before the next is read, as it is larger than what a socket buffers.
+  const read = () =>
+    buffer ? chunksOf(buffer.subarray(0, length)) : file.read(start, end, samePlace());
+  const body = streamBody(length, read, (bytes) => {
+    count(bytes - counted);
+    counted = bytes;
+  });
+  const query = { partNumber: `${number}`, uploadId: id };
+  const headers = {
+    'content-md5': Buffer.from(md5, 'hex').toString('base64'),
+    ...(hasCrc && { 'x-amz-checksum-crc32': crc }),
+  };
+  const response = await s3.send({ method: 'PUT', name, query, headers, body, idempotent: true });
+  if (s3Code(response) === 'NoSuchUpload') throw uploadGone(name);
+  const tag = plainTag(requireS3Success(response).headers.etag);
+  upload.isEncrypted ||= isEncrypted(response);
+  if (tag !== md5 && !upload.isEncrypted && DIGEST.test(tag))
+    throw arrivedWrong(name, `part ${number} has the wrong ETag`);
+  tags.set(number, tag);
+}
+
+/**
+ * Completes the upload, which makes the object visible, and checks it.
+ * @throws ImgctlError conflict: also if only its content can tell whether it is this file
+ */
+async function finishUpload(upload: Upload, parts: readonly Digests[], replace: boolean) {
+  const { s3, name, file, tags } = upload;
+  const requireAbsent = async () => {
+    if (!replace && (await findStored(s3, name))) throw conflict(name, s3.address);
+  };
+  await requireAbsent();
+  const { ownTag, failure } = await joinParts(upload, parts, replace, requireAbsent);
+  const stored = await findStored(s3, name);
+  // With keys of the storage's own, ETags are no MD5: then only the response has that of the object.
+  const hasMd5 = parts.every(({ md5 }, index) => tags.get(index + 1) === md5);
+  const tag = hasMd5 ? multipartTag(parts) : upload.isEncrypted ? ownTag : undefined;
+  if (stored?.size === file.size) {
+    if (stored.tag === tag) return stored.state;
+    // An ETag of another form says nothing: the content is compared.
+    if (tag === undefined || DIGEST.exec(stored.tag)?.[1] !== `${parts.length}`)
+      throw arrivedWrong(name, 'it has other content').with({ code: 'conflict' });
+  }
+  if (failure) throw stored && !replace ? conflict(name, s3.address) : failure;
+  if (!stored) throw arrivedWrong(name, 'it is missing');
+  if (!replace && ownTag && stored.tag && stored.tag !== ownTag) throw conflict(name, s3.address);
+  const flaw = stored.size === file.size ? `ETag is ${stored.tag}` : `size is ${stored.size}`;
+  // It is surely ours if it has the ETag that the storage gave it when it was completed.
+  const isOwn = stored.tag === ownTag && DIGEST.test(stored.tag);
+  const isRemoved = isOwn && (await removeObject(s3, name).then(isSuccess, () => false));
+  throw arrivedWrong(name, `its ${flaw}${isRemoved ? '' : ', and it was not removed'}`);
+}
+
+/**
+ * Returns the ETag of the object, or a failure after which it may be there: what is stored says whether it is.
+ * @param requireAbsent called again before it is overwritten by a storage without conditions
+ */
+async function joinParts(
+  upload: Upload,
+  parts: readonly Digests[],
+  replace: boolean,
+  requireAbsent: () => Promise<void>,
+) {
+  const { s3, name, id, hasCrc, tags } = upload;
+  const list = parts.map(({ md5, crc }, index) => {
+    const tag = `<ETag>&quot;${tags.get(index + 1) || md5}&quot;</ETag>`;
+    const checksum = hasCrc ? `<ChecksumCRC32>${crc}</ChecksumCRC32>` : '';
+    return `<Part><PartNumber>${index + 1}</PartNumber>${tag}${checksum}</Part>`;
+  });
+  const body = textBody(
+    `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${list.join('')}</CompleteMultipartUpload>`,
+  );
+  const headers = { 'content-type': 'application/xml' };
+  const condition: Query = replace ? {} : { [IF_NONE_MATCH]: '*' };
+  const query = { uploadId: id };
+  try {
+    const request = { method: 'POST', name, query, headers, body, patience: COMPLETION };
+    const wasKnown = s3.refused.has(IF_NONE_MATCH);
+    const response = await sendWithHeaders(s3, request, condition, requireAbsent);
+    if (!wasKnown && s3.refused.has(IF_NONE_MATCH)) s3.onWarning(NO_CONDITIONS);
+    const ownTag = plainTag(textOf(rootOf(response), 'ETag')) || undefined;
+    await removeOtherUploads(s3, name, id);
+    return { ownTag };
+  } catch (error) {
+    if (!(error instanceof ImgctlError)) throw error;
+    if (error.status === 412 || error.status === 409) throw conflict(name, s3.address);
+    // A later run would continue the upload, which would be refused again.
+    if (error.code === 'bad-answer') await abort(s3, name, id).catch(() => {});
+    if (error.code === 'not-found') return { failure: uploadGone(name) };
+    const isLost = error instanceof TransportError ? error.sent : error.code === 'server-error';
+    if (isLost) return { failure: error };
+    throw error;
+  }
+}
+
+/** Removes the other unfinished uploads of a file. A push that one of them belongs to ends with a conflict. */
+async function removeOtherUploads(s3: S3, name: string, own: string): Promise<void> {
+  const others = (await listUploads(s3, name).catch(() => [])).filter((id) => id !== own);
+  for (const other of others) await abort(s3, name, other).catch(() => {});
+  // If one of them was being completed, and the storage ignores If-None-Match, that shows afterwards.
+  if (others.length > 0) await s3.clock.sleep(SETTLING, s3.clock.signal);
+}
+
+/** Returns the bytes of a part. @param number from 1 */
+function rangeOf({ file, partSize }: Upload, number: number) {
+  const start = (number - 1) * partSize;
+  const end = Math.min(start + partSize, file.size);
+  return { start, end, length: end - start };
+}
+
+/** The push that finishes first removes the other uploads of a file. */
+function uploadGone(name: string): ImgctlError {
+  return new ImgctlError('conflict', `another push removed the upload of ${name}`, {
+    hint: 'run the command again',
+  });
+}

@@ -1,0 +1,39 @@
+// Tries what push does with a file of some bytes, which is removed again.
+
+import { randomBytes } from 'node:crypto';
+import { hasCode, ImgctlError } from '../errors.ts';
+import type { Storage } from './storage.ts';
+import type { UploadSource } from './upload-file.ts';
+
+const CONTENT = Buffer.from('imgctl doctor --upload stored this file, and removes it.\n');
+
+/** @throws ImgctlError: what the storage refused, or does otherwise than push needs */
+export async function tryUpload(storage: Storage): Promise<void> {
+  const { address } = storage;
+  // The service syncs only packages.
+  const name = `imgctl-test-${randomBytes(8).toString('hex')}.txt`;
+  const fail = (message: string, note?: string): never => {
+    const hint = note ?? `ask the administrators of the storage, and remove ${name} from it`;
+    throw new ImgctlError('failed', message, { hint });
+  };
+  const file = sourceOf(CONTENT);
+  const part = await storage.put(name, file, () => {});
+  try {
+    await part.publish(false);
+  } catch (error) {
+    await part.discard(error).catch(() => {});
+    // Some storages say too little of a file to know it: then its content is compared.
+    if (!hasCode(error, 'conflict')) throw error;
+  }
+  const { state, note } = await storage.compare(name, file);
+  await storage.remove(name);
+  if (state !== 'same') fail(`${address} returned other bytes than it received`, note);
+  if ((await storage.compare(name, file)).state !== 'absent') fail(`${address} removes no files`);
+}
+
+function sourceOf(bytes: Buffer): UploadSource {
+  async function* read(start = 0, end = bytes.length) {
+    yield bytes.subarray(start, end);
+  }
+  return { size: bytes.length, read, readAll: () => read() };
+}
