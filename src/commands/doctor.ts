@@ -351,7 +351,11 @@ async function storeResult(context: Context, settings: Settings): Promise<Result
 
 /** Checks the upload storage with its credentials, and by an upload if that is asked for; nothing if none is set. */
 async function storageResult(context: Context, mayUpload: boolean): Promise<Result | Result[]> {
-  if (!mayUpload && context.settings.find('upload-url').text === undefined) return [];
+  const { settings } = context;
+  if (settings.find('upload-url').text === undefined) {
+    const hint = `run: imgctl config set upload-url URL${settings.profileFlag}`;
+    return mayUpload ? new ImgctlError('config', 'no upload storage is set', { hint }) : [];
+  }
   let storage: Storage | undefined;
   try {
     storage = await openUploadStorage(context);

@@ -3,6 +3,7 @@
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import { isRedirect, redirectError } from '../http/errors.ts';
 import type { HttpRequest, HttpResponse, RequestBody } from '../http/message.ts';
+import { Pace } from '../http/pace.ts';
 import { chooseProxy, proxySecrets } from '../http/proxies.ts';
 import { requestedWait, sendWithRetry } from '../http/retry.ts';
 import { createTransport } from '../http/transport.ts';
@@ -55,6 +56,7 @@ export function createRequests(
   const limits = { maxBytes: MAX_BYTES, connections: parallel + 1 };
   const { origin } = base;
   const transport = createTransport({ ...options, ...clock, ...limits, origin, endpoint, proxy });
+  const pace = new Pace({ ...clock, limits: false });
   return {
     /**
      * Returns the response of any status but a redirect.
@@ -69,7 +71,7 @@ export function createRequests(
         const headers = { 'user-agent': userAgent, ...(await authorize(request)) };
         return transport.send({ ...sent, headers, url: nextUrl() });
       };
-      const response = await sendWithRetry({ send }, sent, { ...options, ...clock });
+      const response = await sendWithRetry({ send }, sent, { ...options, ...clock }, pace);
       const known = explain(response);
       if (known) throw known;
       if (!isRedirect(response)) return response;

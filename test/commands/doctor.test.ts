@@ -100,7 +100,7 @@ it('doctor --help names every check, and what it sends to the storage', async ()
   const found = new Set(rows.map(({ check }) => check));
   expect([...found]).toHaveLength(8);
   for (const check of found) expect(stdout).toMatch(new RegExp(`^  ${check}  `, 'm'));
-  expect(stdout).toMatch(/ runs upload-password-command .* sends the password/s);
+  expect(stdout).toMatch(/ runs the command of its password .* sends the password/s);
 });
 
 const NO_LOGIN = /^failed: not logged in -> run: imgctl login --profile work$/;
@@ -376,4 +376,34 @@ it.each<['dav' | 's3', string, Environment, number, RegExp[]]>([
   if (change !== '') await imgctl(`config ${change}`);
   const { of } = await diagnose({ ...env, ...changes }, {}, Date.now() + later);
   expect(of('storage')).toEqual(expected.map((pattern) => expect.stringMatching(pattern)));
+});
+
+const TRIED = /^ok: .*: a file was uploaded, renamed, compared and removed$/;
+const NO_DOT = /^failed: .* does not permit PUT .* -> .* accepts names that begin with a dot$/;
+
+it.each<['dav' | 's3', string[], number, RegExp]>([
+  ['dav', [], 0, TRIED],
+  ['s3', [], 0, TRIED],
+  ['dav', ['PUT /upload/*=403'], 4, NO_DOT],
+  [
+    'dav',
+    ['MOVE /upload/*=405'],
+    1,
+    /^failed: .* refused MOVE .* -> the server must allow PROPFIND/,
+  ],
+  ['dav', ['DELETE /upload/*=403'], 4, /^failed: .* does not permit DELETE .* -> check the user/],
+  ['s3', ['POST /s3/*=501'], 1, /^failed: .*: POST .*\(501/],
+])('doctor --upload does on %s with %j what push does', async (kind, faults, exitCode, finding) => {
+  const { env, stored } = await storageUser(kind, faults);
+  const result = await diagnose(env, {}, Date.now(), '--upload');
+  expect(result.of('storage')).toEqual([expect.stringMatching(finding)]);
+  expect(result.exitCode).toBe(exitCode);
+  if (!faults.some((fault) => fault.startsWith('DELETE'))) expect(stored()).toEqual([]);
+});
+
+it('doctor --upload fails without an upload storage', async () => {
+  const { of } = await diagnose({}, {}, undefined, '--upload');
+  expect(of('storage')).toEqual([
+    expect.stringMatching(/^failed: .* -> run: imgctl config set upload-url URL$/),
+  ]);
 });

@@ -223,8 +223,13 @@ const push = (kind: 'dav' | 's3', fault?: string) => async (): Promise<Prepared>
   const { settings, env } = await storageUser(kind, fault ? [`PUT ${path}=${fault}`] : []);
   const service = recordingCommand(SECRETS.service);
   const storage = recordingCommand(SECRETS.storage);
+  const session = recordingCommand(SECRETS.session);
   const setting = kind === 's3' ? 'upload-secret-command' : 'upload-password-command';
-  const commands = { 'password-command': service.command, [setting]: storage.command };
+  const commands = {
+    'password-command': service.command,
+    [setting]: storage.command,
+    'upload-session-token-command': session.command,
+  };
   const config = JSON.stringify({ profiles: { default: { ...settings, ...commands } } });
   const { IMGCTL_BASE_URL, IMGCTL_USERNAME } = env;
   const home = freshHome();
@@ -233,7 +238,7 @@ const push = (kind: 'dav' | 's3', fault?: string) => async (): Promise<Prepared>
   return {
     argv: [...argv, '--poll-interval', '5ms'],
     env: { ...home, IMGCTL_BASE_URL, IMGCTL_USERNAME, IMGCTL_CONFIG_DIR },
-    seen: () => service.seen() + storage.seen(),
+    seen: () => service.seen() + storage.seen() + session.seen(),
   };
 };
 

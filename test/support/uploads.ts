@@ -66,7 +66,11 @@ export async function folderUser(options: ServeOptions = {}) {
 }
 
 /** The secrets of a user, none of which is part of another. */
-export const SECRETS = { service: 'service-canary-1', storage: 'storage-canary-2' };
+export const SECRETS = {
+  service: 'service-canary-1',
+  storage: 'storage-canary-2',
+  session: 'session-canary-3',
+};
 
 /**
  * A user whose storage is a server of its own, with another password than the service.
@@ -100,6 +104,7 @@ export async function storageUser(
     IMGCTL_PASSWORD: SECRETS.service,
     IMGCTL_UPLOAD_PASSWORD: SECRETS.storage,
     IMGCTL_UPLOAD_SECRET: SECRETS.storage,
+    IMGCTL_UPLOAD_SESSION_TOKEN: SECRETS.session,
     IMGCTL_CONFIG_DIR: configDirectory(settings[kind]),
   };
   return {
@@ -133,10 +138,11 @@ export async function pushToScript(kind: 'dav' | 's3', script: Handler) {
   const { baseUrl, requests } = await scriptedServer(script);
   await imgctl(`config set upload-url ${kind}+${baseUrl}/bucket`);
   const file = writeOva(work, 'web');
-  const start = (options = '--no-sync', time = Date.now()) => {
-    const io = fakeIo({ env, time });
+  const start = (options = '--no-sync', time = Date.now(), changes = {}) => {
+    const io = fakeIo({ env: { ...env, ...changes }, time });
     const argv = `push ${file} --retries 0 --part-size 5M ${options}`.split(' ');
     return { io, ended: runCli(argv, io) };
   };
-  return { file, requests, start, push: () => start().ended };
+  const push = (changes = {}) => start(undefined, undefined, changes).ended;
+  return { file, requests, imgctl, start, push };
 }

@@ -111,7 +111,8 @@ describe('an upload to WebDAV', () => {
 
   it.each<[string, number, number[], ...ScriptedResponse[]]>([
     ['as long as the response asks', 0, [2_000, 60_000], busy(503, 2), busy(429, 60)],
-    ['at least the backoff', 0, [188, 375], busy(503, 0), { status: 500 }],
+    ['at least the backoff', 0, [275, 375], busy(503, 0), { status: 500 }],
+    ['as long as a restart takes', 0, [275, 1_100], { status: 502 }, { status: 504 }],
     ['not at all if the response asks for more than a minute', 1, [], busy(503, 61)],
     ['not at all after 501', 1, [], { status: 501 }],
   ])('waits before it is retried under another name: %s', async (_what, code, sleeps, ...busy) => {
@@ -224,3 +225,136 @@ it('push to WebDAV waits for another that is about to move its file over this on
   expect(await ended).toEqual(failed(1, 'already has a different web.ova'));
   expect(io.sleeps).toEqual([2_000]);
 });
+
+const SABRE = (message: string) =>
+  `<?xml version="1.0"?>\n<d:error xmlns:d="DAV:" xmlns:s="http://sabredav.org/ns"><s:exception>Sabre\\DAV\\X</s:exception><s:message>${message}</s:message></d:error>`;
+const PAGE =
+  '<!DOCTYPE html>\n<html><head><title>415 Bad</title><style>p { x }</style></head><body><h1>Unsupported</h1>\n<p>Media\tType</p></body></html>';
+const ADMINISTRATORS = 'ask the administrators of the storage, or of a proxy in front of it';
+
+describe('push to a WebDAV storage that refuses an upload', () => {
+  it.each([
+    [
+      'in XML of SabreDAV',
+      400,
+      SABRE('"x" is a forbidden file type.'),
+      '400: "x" is a forbidden file type.',
+    ],
+    [
+      'with a precondition',
+      423,
+      '<D:error xmlns:D="DAV:"><D:lock-token-submitted/></D:error>',
+      '423: lock-token-submitted',
+    ],
+    ['in a page', 415, PAGE, '415: Unsupported Media Type'],
+    ['in text', 411, '411 Length\u0007\r\nRequired\u202e', '411: Length Required'],
+    ['in nothing', 400, '', '400'],
+    ['in too many words', 400, 'word '.repeat(100), `400: ${'word '.repeat(39)}…`],
+    ['in one long word', 400, 'x'.repeat(500), '400: …'],
+    ['in a page without an end', 400, `<p>Why</p><style>${'x '.repeat(50_000)}`, '400: Why'],
+  ])('%s shows its words in one line', async (_how, status, body, words) => {
+    const { push } = await pushTo(({ method }) => method === 'PUT' && { status, body });
+    const result = await push();
+    expect(result.exitCode).toBe(1);
+    expect(result.stderr).toContain(`(${words})\nhint: `);
+  });
+
+  it.each([
+    [403, `does not permit PUT .*\nhint: .* accepts names that begin with a dot`, 4],
+    [405, 'refused PUT .*\nhint: the server must allow PROPFIND, PUT, MOVE and DELETE; nginx', 1],
+    [501, 'failed: PUT .*\nhint: the server must allow PROPFIND, PUT, MOVE and DELETE; nginx', 1],
+    [411, `refused PUT .*\nhint: ${ADMINISTRATORS}`, 1],
+  ])('with %i says what it needs', async (status, text, exitCode) => {
+    const { push } = await pushTo(({ method }) => method === 'PUT' && { status });
+    expect(await push()).toEqual(failed(exitCode, new RegExp(text)));
+  });
+
+  it('shows no password that it sends back', async () => {
+    const { push } = await pushTo(({ method, headers }) => {
+      const [, pair = ''] = `${headers.authorization}`.split(' ');
+      const password = Buffer.from(pair, 'base64').toString().split(':')[1];
+      return method === 'PUT' && { status: 400, body: SABRE(`no ${password}, no ${pair}`) };
+    });
+    const { stderr } = await push();
+    expect(stderr).toContain('(400: no ***, no ***)');
+  });
+});
+
+describe('push to WebDAV', () => {
+  const sizeless = (target: string) =>
+    shown(target)
+      .body?.toString()
+      .replace(/<getcontentlength.*h>/, '') ?? '';
+
+  it.each([
+    ['asks with HEAD for a size that PROPFIND leaves out', true, 0, 'web.ova: uploaded'],
+    ['names a size that nothing tells', false, 1, 'does not tell the size of .imgctl-'],
+  ])('%s', async (_what, hasHead, exitCode, text) => {
+    const { push } = await pushTo(({ method, target }, sizes) => {
+      if (!sizes.has(target)) return undefined;
+      const headers = hasHead
+        ? { 'content-length': sizes.get(target) }
+        : { 'transfer-encoding': 'chunked' };
+      if (method === 'HEAD') return { headers };
+      return method === 'PROPFIND' && { status: 207, body: sizeless(target) };
+    });
+    expect(await push()).toMatchObject({ exitCode, stderr: expect.stringContaining(text) });
+  });
+
+  it.each([502, 400])(
+    'gives a server that answers %i to a whole destination its path',
+    async (status) => {
+      const { push, requests } = await pushTo(({ method, target, headers }, sizes) => {
+        if (method !== 'MOVE') return undefined;
+        if (!`${headers.destination}`.startsWith('/')) return { status };
+        sizes.set('/bucket/web.ova', `${sizes.get(target)}`);
+        sizes.delete(target);
+        return { status: 201 };
+      });
+      expect((await push()).exitCode).toBe(0);
+      const moves = requests.filter(({ method }) => method === 'MOVE');
+      const destinations = moves.map(({ headers }) => headers.destination);
+      expect(destinations).toEqual([expect.stringMatching(/^http:.*web.ova$/), '/bucket/web.ova']);
+    },
+  );
+
+  it.each([
+    ['takes a file that a proxy did not wait for as renamed', true, 0, 'web.ova: uploaded'],
+    [
+      'names the setting of a proxy that a refused destination needs',
+      false,
+      1,
+      'RequestHeader edit Destination',
+    ],
+  ])('%s', async (_what, isMoved, exitCode, text) => {
+    const { push } = await pushTo(({ method, target, headers }, sizes) => {
+      if (method !== 'MOVE') return undefined;
+      const { pathname } = new URL(`${headers.destination}`, 'http://x');
+      if (isMoved && sizes.has(target)) sizes.set(pathname, `${sizes.get(target)}`);
+      if (isMoved) sizes.delete(target);
+      return { status: isMoved ? 504 : 502, body: PAGE };
+    });
+    expect(await push()).toMatchObject({ exitCode, stderr: expect.stringContaining(text) });
+  });
+
+  it('without PROPFIND says that the server needs it', async () => {
+    const { push } = await pushTo(({ method }) => method === 'PROPFIND' && { status: 405 });
+    const text =
+      /is not a WebDAV folder \(405\)\nhint: check the upload URL; the server must allow PROPFIND/;
+    expect(await push()).toEqual(failed(1, text));
+  });
+});
+
+it.each(['', 'aws-chunked', 'gzip', 'br', 'zstd', 'aws-chunked, gzip'])(
+  'push to WebDAV compares a file with Content-Encoding %j as it is',
+  async (coding) => {
+    let body = Buffer.alloc(0);
+    const storage = pushTo(
+      ({ method }) => method === 'GET' && { body, headers: { 'content-encoding': coding } },
+    );
+    const { file, push } = await storage;
+    body = readFileSync(file);
+    await push();
+    expect((await push()).stderr).toContain('web.ova: already there');
+  },
+);

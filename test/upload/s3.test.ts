@@ -1,7 +1,7 @@
 // S3 storages that answer without end, leave features out, or show something else than they were sent.
 
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { failed } from '../support/io.ts';
@@ -12,7 +12,7 @@ import {
   type ScriptedRequest,
   type ScriptedResponse,
 } from '../support/scripted-server.ts';
-import { pushToScript, storageUser, writeOva } from '../support/uploads.ts';
+import { pushToScript, SECRETS, storageUser, writeOva } from '../support/uploads.ts';
 
 /** What an S3 storage does with the upload of one part, and what a test changes of it. */
 function s3(changes: {
@@ -300,6 +300,79 @@ describe('push to an S3 storage', () => {
     const later = [0, 'already there', shown.etag === ''];
     expect(states).toEqual([[0, 'uploaded', true], [0, 'already there', true], later]);
   });
+
+  it.each([
+    ['301', { status: 301, headers: { 'x-amz-bucket-region': 'eu-central-1' } }],
+    ['400', s3Error(400, 'AuthorizationHeaderMalformed', 'x', '<Region>eu-central-1</Region>')],
+  ])('in another region (%s) says which, and works with the command', async (_status, response) => {
+    const isWrong = ({ headers }: ScriptedRequest) =>
+      !`${headers.authorization}`.includes('/eu-central-1/s3/');
+    const { push, imgctl } = await pushTo({ refuse: (request) => isWrong(request) && response });
+    const { stderr, exitCode } = await push();
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^imgctl: the bucket is in the reg/),
+    ]);
+    const [, command = ''] =
+      /hint: run: imgctl (config set upload-region \S+)\n/.exec(stderr) ?? [];
+    await imgctl(command);
+    expect((await push()).exitCode).toBe(0);
+  });
+
+  it('that sends white space before the declaration is understood', async () => {
+    const { push } = await pushTo({}, (_request, { body, ...response }) =>
+      typeof body === 'string' && body !== ''
+        ? { ...response, body: `\n   <?xml version="1.0"?>\n${body}` }
+        : { ...response, ...(body && { body }) },
+    );
+    expect((await push()).exitCode).toBe(0);
+  });
+
+  it.each(['', 'aws-chunked', 'gzip'])(
+    'with Content-Encoding %j is compared as it is',
+    async (coding) => {
+      let content = Buffer.alloc(0);
+      const { file, push } = await pushTo(
+        { ...OPAQUE, content: () => content },
+        ({ headers }, response) =>
+          headers.range ? { ...response, headers: { 'content-encoding': coding } } : response,
+      );
+      content = readFileSync(file);
+      await push();
+      expect((await push()).stderr).toContain('web.ova: already there');
+    },
+  );
+
+  it('that does not tell the size of an object says so', async () => {
+    const headers = { etag: '"1"', 'transfer-encoding': 'chunked' };
+    const { push } = await pushTo({ refuse: ({ method }) => method === 'HEAD' && { headers } });
+    expect(await push()).toEqual(
+      failed(1, /does not tell the size of web.ova\nhint: .* must answer/),
+    );
+  });
+
+  it.each(['variable', 'file', 'command'])(
+    'gets the session token of temporary keys from a %s, and may say that it expired',
+    async (from) => {
+      const { push, imgctl, requests, file } = await pushTo({
+        refuse: ({ method }) =>
+          method === 'PUT' && s3Error(400, 'ExpiredToken', `${SECRETS.session} expired`),
+      });
+      const token = `${file}.token`;
+      writeFileSync(token, `#!/bin/sh\necho ${SECRETS.session}\n`, { mode: 0o755 });
+      await imgctl(`config set upload-session-token-command ${token}`);
+      if (from === 'file') writeFileSync(token, `${SECRETS.session}\n`);
+      const own = from === 'file' ? { IMGCTL_UPLOAD_SESSION_TOKEN_FILE: token } : {};
+      const isOther = from !== 'variable';
+      const { stderr } = await push(isOther ? { IMGCTL_UPLOAD_SESSION_TOKEN: '', ...own } : {});
+      const text = /does not permit PUT .*\(400: ExpiredToken: \*\*\* expired\)\nhint: renew /;
+      expect(stderr).toMatch(text);
+      for (const { headers } of requests) {
+        expect(headers['x-amz-security-token']).toBe(SECRETS.session);
+        expect(headers.authorization).toContain('x-amz-security-token');
+      }
+    },
+  );
 
   it('that knows no CRC-32 gets none', async () => {
     const { push, requests } = await pushTo();

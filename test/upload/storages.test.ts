@@ -81,6 +81,7 @@ describe.each(['dav', 's3'] as const)('push to %s', (kind) => {
     };
     expect(text(service.requests)).toContain(SECRETS.service);
     expect(text(service.requests)).not.toContain(SECRETS.storage);
+    expect(text(service.requests)).not.toContain(SECRETS.session);
     expect(text(storage.requests)).not.toContain(SECRETS.service);
     expect(text(storage.requests)).not.toContain('Bearer');
     expect(stdout + stderr).not.toMatch(/canary/);
