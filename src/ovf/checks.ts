@@ -20,10 +20,16 @@ export interface ByteCheck {
   end(): string | null | Promise<string | null>;
 }
 
+/** How much a check shows, and its finding if something is wrong. */
+const CODES = {
+  digest: 'digest-mismatch',
+  unpacked: 'unpack-failed',
+  read: 'missing-file',
+} as const satisfies Record<string, FindingCode>;
+
 export interface FileCheck {
   readonly file: PackageFile;
-  /** Of the finding if something is wrong. */
-  readonly code: FindingCode;
+  readonly kind: keyof typeof CODES;
   /** Starts at the first byte, each time. */
   start(): ByteCheck;
 }
@@ -41,7 +47,12 @@ export function digestCheck(file: PackageFile, algorithm: string, expected: stri
       },
     };
   };
-  return { file, code: 'digest-mismatch', start };
+  return { file, kind: 'digest', start };
+}
+
+/** For a file that is only read. */
+export function readCheck(file: PackageFile): FileCheck {
+  return { file, kind: 'read', start: () => ({ update() {}, end: () => null }) };
 }
 
 /** Larger reads fall out of the processor's cache before they are hashed. */
@@ -79,7 +90,7 @@ export function checkFindings(
   const findings = new FindingList();
   for (const [index, check] of checks.entries()) {
     const { [index]: result = 'was not read' } = results;
-    if (result !== null) findings.add(check.code, check.file.name, result);
+    if (result !== null) findings.add(CODES[check.kind], check.file.name, result);
   }
   return findings.list(file);
 }

@@ -1,4 +1,5 @@
-// Checks the VMDK file of each disk against the descriptor, and follows its tables to data that is missing.
+// Checks the VMDK file of each disk against the descriptor, follows its tables to data that is missing, and says how
+// packed files are unpacked.
 
 import { constants, createGunzip } from 'node:zlib';
 import type { Disk, FileReference } from './descriptor.ts';
@@ -10,6 +11,7 @@ import {
   WINDOW_SIZE,
   withWindow,
 } from './package-source.ts';
+import { GrainSum, type Packed } from './unpack.ts';
 
 type ReportDisk = (code: FindingCode, message: string) => void;
 
@@ -20,6 +22,7 @@ const MAX_ENTRIES = 512;
 const HEAD_SIZE = 64 * 1024;
 const STREAM_OPTIMIZED = 'streamOptimized';
 
+/** Returns the files that can be unpacked. */
 export async function checkDisks(
   disks: readonly Disk[],
   references: readonly {
@@ -28,32 +31,68 @@ export async function checkDisks(
   }[],
   findings: FindingList,
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<ReadonlyMap<PackageFile, Packed>> {
   const byFile = new Map(disks.map((disk) => [disk.file, disk]));
+  const packed = new Map<PackageFile, Packed>();
   for (const { reference, files } of references) {
+    const [file] = files;
+    if (!file?.complete || !['', 'identity', 'gzip'].includes(reference.compression ?? ''))
+      continue;
     const disk = byFile.get(reference.href);
     const isVmdk = disk?.format?.includes('vmdk') ?? /\.vmdk(\.gz)?$/i.test(reference.href);
-    const [file] = files;
-    if (!isVmdk || file === undefined || !file.complete) continue;
-    const gzip = reference.compression === 'gzip';
-    if (!gzip && !['', 'identity'].includes(reference.compression ?? '')) continue;
-    const report: ReportDisk = (code, message) => findings.add(code, file.name, message);
-    const head = gzip ? await gunzipStart(file) : await readRegion(file, 0, HEAD_SIZE);
-    const header = readSparseHeader(head, report);
-    if (header === null) continue;
-    checkAgainstDescriptor(header, disk, report);
-    // The size of what gzip holds is unknown.
-    const size = gzip ? Number.MAX_SAFE_INTEGER : files.reduce((sum, each) => sum + each.size, 0);
-    if (header.descriptorEnd > size) {
-      report('vmdk-truncated', 'ends before the end of its descriptor');
-      continue;
-    }
-    if (gzip || files.length > 1) continue;
-    const directory = header.grainDirectory ?? (await directoryOfFooter(file));
-    if (directory === null) report('vmdk-truncated', 'does not end with a footer');
-    else
-      await withWindow(file, signal, (read) => checkGrains(header, directory, read, file, report));
+    const isGzip = reference.compression === 'gzip' || (!isVmdk && (await hasGzipMagic(file)));
+    const grains = isVmdk ? await checkVmdk({ files, disk, isGzip }, findings, signal) : null;
+    if (files.length === 1 && (isGzip || grains))
+      packed.set(file, { isGzip, capacity: disk?.capacity ?? null, grains });
   }
+  return packed;
+}
+
+interface VmdkFile {
+  /** One, or its chunks. */
+  readonly files: readonly PackageFile[];
+  readonly disk: Disk | undefined;
+  readonly isGzip: boolean;
+}
+
+/** Returns the grains of a stream-optimised disk that can be unpacked; null for another one. */
+async function checkVmdk(
+  { files, disk, isGzip }: VmdkFile,
+  findings: FindingList,
+  signal: AbortSignal | undefined,
+): Promise<Packed['grains']> {
+  const [file] = files;
+  if (file === undefined) return null;
+  const report: ReportDisk = (code, message) => findings.add(code, file.name, message);
+  const head = isGzip ? await gunzipStart(file) : await readRegion(file, 0, HEAD_SIZE);
+  const header = readSparseHeader(head, report);
+  if (header === null) return null;
+  checkAgainstDescriptor(header, disk, report);
+  // The size of what gzip holds is unknown.
+  const size = isGzip ? Number.MAX_SAFE_INTEGER : files.reduce((sum, each) => sum + each.size, 0);
+  if (header.descriptorEnd > size) {
+    report('vmdk-truncated', 'ends before the end of its descriptor');
+    return null;
+  }
+  const layout = { ...header, hasFooter: header.grainDirectory === null };
+  if (isGzip)
+    return header.streamOptimized ? { ...layout, start: header.overhead, sum: null } : null;
+  if (files.length > 1) return null;
+  const directory = header.grainDirectory ?? (await directoryOfFooter(file));
+  if (directory === null) {
+    report('vmdk-truncated', 'does not end with a footer');
+    return null;
+  }
+  const sum = await withWindow(file, signal, (read) =>
+    checkGrains(header, directory, read, file, report),
+  );
+  if (!sum || !header.streamOptimized) return null;
+  const isInFront = header.overhead > 0 && header.overhead <= sum.first;
+  return { ...layout, start: isInFront ? header.overhead : sum.first, sum };
+}
+
+export async function hasGzipMagic(file: PackageFile): Promise<boolean> {
+  return (await readRegion(file, 0, 2)).toString('hex') === '1f8b';
 }
 
 async function gunzipStart(file: PackageFile): Promise<Buffer> {
@@ -83,13 +122,17 @@ function readSparseHeader(head: Buffer, report: ReportDisk): SparseHeader | null
 }
 
 function headerProblem(header: SparseHeader): string | undefined {
-  const { version, capacity, grainSize, tableEntries } = header;
+  const { version, capacity, grainSize, tableEntries, streamOptimized } = header;
   const isGrainValid = grainSize >= 8 && Number.isInteger(Math.log2(grainSize));
   if (!header.newlinesIntact) return 'corrupted by a transfer in text mode';
   if (version < 1 || version > 3) return `unknown version ${version}`;
   if (capacity === 0 || !Number.isSafeInteger(capacity * SECTOR))
     return `invalid capacity of ${capacity} sectors`;
   if (!isGrainValid) return `invalid grain size of ${grainSize} sectors`;
+  if (streamOptimized && header.compression !== DEFLATE)
+    return `unknown compression ${header.compression}`;
+  if (streamOptimized && grainSize > MAX_PACKED_GRAIN)
+    return `compressed grains of ${grainSize} sectors, more than ${MAX_PACKED_GRAIN}`;
   if (tableEntries < 1 || tableEntries > MAX_ENTRIES)
     return `invalid grain table of ${tableEntries} entries`;
   return header.grainDirectory === 0 ? 'no grain directory' : undefined;
@@ -122,6 +165,9 @@ async function directoryOfFooter(file: PackageFile): Promise<number | null> {
 type SparseHeader = NonNullable<ReturnType<typeof parseSparseHeader>>;
 
 const CREATE_TYPE = /^[ \t]*createType[ \t]*=[ \t]*"([^"\n]{1,100})"/im;
+const DEFLATE = 1;
+/** Sectors. Such a grain is unpacked in memory. */
+const MAX_PACKED_GRAIN = 2 ** 15;
 const COMPRESSED_GRAINS = 1 << 16;
 const MARKERS = 1 << 17;
 /** Means that the footer names the sector of the grain directory. */
@@ -142,6 +188,9 @@ function parseSparseHeader(head: Buffer) {
     grainSize: Number(head.readBigUInt64LE(20)),
     /** Grains per grain table. */
     tableEntries: head.readUInt32LE(44),
+    /** Sectors in front of the grains. */
+    overhead: Number(head.readBigUInt64LE(64)),
+    compression: head.readUInt16LE(77),
     /** True for compressed grains with markers. */
     streamOptimized: (flags & COMPRESSED_GRAINS) !== 0 && (flags & MARKERS) !== 0,
     /** First sector of the grain directory; null if only the footer names it. */
@@ -162,6 +211,7 @@ const MARKER_BYTES = 12;
 /**
  * Reports the first table, or else the last grain, that is not inside the file. Reads no more than the file has.
  * @param directory the sector of the grain directory
+ * @returns the sum of the tables, unless something was reported
  */
 async function checkGrains(
   { capacity, grainSize, tableEntries, streamOptimized }: SparseHeader,
@@ -169,10 +219,11 @@ async function checkGrains(
   read: ReadWindow,
   { size }: PackageFile,
   report: ReportDisk,
-): Promise<void> {
+): Promise<GrainSum | undefined> {
   const directoryBytes = Math.ceil(capacity / grainSize / tableEntries) * ENTRY_BYTES;
   const tableBytes = tableEntries * ENTRY_BYTES;
-  const truncated = (place: string) => report('vmdk-truncated', `ends ${place}`);
+  const truncated = (place: string) => void report('vmdk-truncated', `ends ${place}`);
+  const sum = new GrainSum();
   if (directory * SECTOR + directoryBytes > size) return truncated('before its grain directory');
   let bytesOfTables = 0;
   let lastGrain = 0;
@@ -187,18 +238,21 @@ async function checkGrains(
       const grains = await read(table * SECTOR, tableBytes);
       if (grains.length < tableBytes) return truncated(`before its grain table at sector ${table}`);
       bytesOfTables += tableBytes;
-      if (bytesOfTables > size) return report('vmdk-header', 'the grain tables overlap');
+      if (bytesOfTables > size) return void report('vmdk-header', 'the grain tables overlap');
       const firstIndex = ((start + entry) / ENTRY_BYTES) * tableEntries;
       for (let grain = 0; grain < tableBytes; grain += ENTRY_BYTES) {
         const sector = grains.readUInt32LE(grain);
+        // 0 and 1 stand for grains of zeros.
+        if (sector <= 1) continue;
+        const index = firstIndex + grain / ENTRY_BYTES;
+        sum.add(index, sector);
         if (sector <= lastGrain) continue;
         lastGrain = sector;
-        lastIndex = firstIndex + grain / ENTRY_BYTES;
+        lastIndex = index;
       }
     }
   }
-  // 0 and 1 stand for grains of zeros.
-  if (lastGrain <= 1) return;
+  if (lastGrain === 0) return sum;
   const start = lastGrain * SECTOR;
   let end: number;
   if (streamOptimized) {
@@ -209,5 +263,5 @@ async function checkGrains(
     // The last grain of the disk may be a part of one.
     end = start + Math.min(grainSize, capacity - lastIndex * grainSize) * SECTOR;
   }
-  if (end > size) truncated(`before the end of its grain at sector ${lastGrain}`);
+  return end > size ? truncated(`before the end of its grain at sector ${lastGrain}`) : sum;
 }

@@ -62,6 +62,7 @@ const SEVERITIES = {
   'vmdk-type': 'error',
   'vmdk-create-type': 'warning',
   'capacity-mismatch': 'warning',
+  'unpack-failed': 'error',
   'no-manifest': 'warning',
   'manifest-name': 'warning',
   'manifest-too-large': 'error',

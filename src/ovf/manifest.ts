@@ -55,7 +55,7 @@ export async function matchManifest(
 }
 
 /** Identifies a file, which can have several names, such as `b/c` and `b//c`. */
-function placeOf({ path, offset }: PackageFile): string {
+export function placeOf({ path, offset }: PackageFile): string {
   return `${offset} ${path}`;
 }
 

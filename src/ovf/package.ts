@@ -1,19 +1,19 @@
 // Reads a whole package, OVA or OVF with its files: its content and everything that is wrong with it.
 
 import { basename } from 'node:path';
-import { checkFindings, type ReadOptions, runChecks } from './checks.ts';
+import { checkFindings, type FileCheck, type ReadOptions, readCheck, runChecks } from './checks.ts';
 import { type FileReference, readDescriptor } from './descriptor.ts';
-import { checkDisks } from './disks.ts';
+import { checkDisks, hasGzipMagic } from './disks.ts';
 import { byteCount } from './findings.ts';
-import { matchManifest, readManifest } from './manifest.ts';
+import { matchManifest, placeOf, readManifest } from './manifest.ts';
 import {
   isSafeName,
   openPackage,
   type PackageFile,
   type PackageSource,
-  readRegion,
   stripDotSlash,
 } from './package-source.ts';
+import { type Packed, unpackCheck } from './unpack.ts';
 
 /** A package, as far as it could be read. */
 export type PackageSummary = CheckedPackage['summary'];
@@ -57,14 +57,15 @@ export async function checkPackage(file: string, { signal, maxHardware }: ReadOp
   const layout = { ...source, manifest: manifestFile, certificate, referenced };
   checkManifestFiles(layout);
   if (kind === 'ova' && descriptor && content.ovfVersion !== null) checkOrder(layout);
-  await checkDisks(content.disks, references, findings, signal);
+  const packed = await checkDisks(content.disks, references, findings, signal);
   const manifest = manifestFile && (await readManifest(manifestFile, findings));
-  const checks =
+  const digests =
     manifest && descriptor
       ? await matchManifest(manifest, [descriptor, ...referenced], source)
       : [];
   // A manifest may list files that nothing references; they belong to the package all the same.
-  const listed = checks.map((each) => each.file).filter((each) => each.path !== descriptor?.path);
+  const listed = digests.map((each) => each.file).filter((each) => each.path !== descriptor?.path);
+  const checks = [...digests, ...checkOthers(layout, digests, packed, signal)];
   const own = [...referenced, ...listed, manifestFile, certificate, descriptor];
   return {
     summary: {
@@ -91,6 +92,26 @@ interface PackageLayout extends PackageSource {
   readonly certificate: PackageFile | null;
   /** In the order of the references. */
   readonly referenced: readonly PackageFile[];
+}
+
+/** Returns a check for each file that has no digest. */
+function checkOthers(
+  { members, referenced, descriptor, manifest, certificate }: PackageLayout,
+  digests: readonly FileCheck[],
+  packed: ReadonlyMap<PackageFile, Packed>,
+  signal: AbortSignal | undefined,
+): FileCheck[] {
+  const parsed = [descriptor, manifest, certificate].filter((file) => file !== null);
+  const known = new Set([...digests.map(({ file }) => file), ...parsed].map(placeOf));
+  const others = [...referenced, ...members].filter((file) => {
+    const isKnown = known.has(placeOf(file));
+    known.add(placeOf(file));
+    return file.complete && !isKnown;
+  });
+  return others.map((file) => {
+    const how = packed.get(file);
+    return how ? unpackCheck(file, how, signal) : readCheck(file);
+  });
 }
 
 type Role = 'descriptor' | 'manifest' | 'certificate' | 'referenced' | 'other';
@@ -168,7 +189,7 @@ async function resolveReferences(references: readonly FileReference[], source: P
     const [file] = files;
     if (compression !== 'gzip') {
       findings.add('unknown-compression', href, `unknown compression ${compression}, not checked`);
-    } else if (file && (await readRegion(file, 0, 2)).toString('hex') !== '1f8b') {
+    } else if (file && !(await hasGzipMagic(file))) {
       findings.add('not-gzip', file.name, 'declared as gzip, but not gzip data');
     }
   }

@@ -3,7 +3,7 @@
 import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readPackage } from '../../src/ovf/package.ts';
+import { checkPackage } from '../../src/ovf/package.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { BLOCK, packTar, type TarMember, withChecksum } from '../support/package-writer.ts';
 import { rows } from '../support/rows.ts';
@@ -174,7 +174,7 @@ describe('a member', () => {
     const path = join(temporaryDirectory(), 'big.ova');
     writeFileSync(path, archive.subarray(0, -END));
     truncateSync(path, archive.length + size);
-    const summary = await readPackage(path);
+    const { summary } = await checkPackage(path, {});
     expect(codes(summary)).toEqual(['not-ustar?', FILE]);
     expect(summary.files.at(-1)).toEqual({ name: 'big.bin', size, role: 'other' });
   });

@@ -1,0 +1,223 @@
+// Unpacks what no digest proves, as its bytes pass: gzip to its end, a stream-optimised disk grain by grain.
+
+import { finished } from 'node:stream/promises';
+import { setImmediate } from 'node:timers/promises';
+import { createGunzip, inflateSync } from 'node:zlib';
+import type { ByteCheck, FileCheck } from './checks.ts';
+import type { PackageFile } from './package-source.ts';
+
+export interface Packed {
+  readonly isGzip: boolean;
+  /** Bytes; null if unknown. */
+  readonly capacity: number | null;
+  /** Of a stream-optimised disk, which may be inside gzip. */
+  readonly grains: GrainLayout | null;
+}
+
+interface GrainLayout {
+  /** Sectors. */
+  readonly capacity: number;
+  /** Sectors per grain. */
+  readonly grainSize: number;
+  /** Grains per grain table. */
+  readonly tableEntries: number;
+  /** First sector that may be a marker. */
+  readonly start: number;
+  readonly hasFooter: boolean;
+  /** Of the grain tables; null if they cannot be read before. */
+  readonly sum: GrainSum | null;
+}
+
+/** Adds up which grain is where, in any order: the grain tables and the grains must have the same sum. */
+export class GrainSum {
+  count = 0;
+  first = Number.POSITIVE_INFINITY;
+  #sum = 0n;
+
+  add(grain: number, sector: number): void {
+    this.count += 1;
+    this.first = Math.min(this.first, sector);
+    this.#sum += BigInt(grain + 1) * BigInt(sector);
+  }
+
+  equals(other: GrainSum): boolean {
+    return this.count === other.count && this.#sum === other.#sum;
+  }
+}
+
+/** Bytes that are unpacked at a time, between which an interrupt counts. */
+const SLICE = 64 * 1024;
+
+export function unpackCheck(file: PackageFile, packed: Packed, signal?: AbortSignal): FileCheck {
+  const start = (): ByteCheck => {
+    // A container may be larger than its disk.
+    const limit = Math.floor((packed.capacity ?? Infinity) * 1.01) + 4 * 1024 * 1024;
+    const grains = packed.grains && grainReader(packed.grains, limit);
+    const reader = packed.isGzip ? gunzipReader(limit, grains) : grains;
+    return {
+      async update(chunk) {
+        for (let at = 0; at < chunk.length && !signal?.aborted; at += SLICE) {
+          await reader?.update(chunk.subarray(at, at + SLICE));
+          await setImmediate();
+        }
+      },
+      end: async () => (await reader?.end()) ?? null,
+    };
+  };
+  return { file, kind: 'unpacked', start };
+}
+
+function gunzipReader(limit: number, content: ByteCheck | null): ByteCheck {
+  const gunzip = createGunzip({ chunkSize: SLICE });
+  let problem: string | null = null;
+  let unpacked = 0;
+  let taken = 0;
+  const fail = (message: string) => {
+    problem ??= message;
+    gunzip.destroy();
+  };
+  let proceed = () => {};
+  // After an error no write is answered.
+  const closed = finished(gunzip)
+    .catch(() => {})
+    .then(() => proceed());
+  gunzip.on('error', ({ message }) => fail(`gzip: ${message}`));
+  gunzip.on('data', (bytes: Buffer) => {
+    unpacked += bytes.length;
+    if (unpacked > limit) fail(`unpacks to more than ${limit} bytes`);
+    else content?.update(bytes);
+  });
+  return {
+    async update(chunk) {
+      if (problem !== null) return;
+      // It takes no more bytes after its end.
+      if (taken === gunzip.bytesWritten) {
+        await new Promise<void>((resolve) => {
+          proceed = resolve;
+          gunzip.write(chunk, () => resolve());
+        });
+      }
+      taken += chunk.length;
+      const rest = Math.min(chunk.length, taken - gunzip.bytesWritten);
+      if (problem !== null || rest === 0) return;
+      if (chunk.subarray(-rest).some((byte) => byte !== 0)) fail('gzip: more data after its end');
+    },
+    async end() {
+      gunzip.end();
+      await closed;
+      return problem ?? content?.end() ?? null;
+    },
+  };
+}
+
+const SECTOR = 512;
+/** Sector and compressed size, before the data of a grain. */
+const GRAIN_MARKER = 12;
+/** Types of the markers without data. */
+const END_OF_STREAM = 0;
+const FOOTER = 3;
+
+/** Reads a stream-optimised disk, of which it holds one grain at a time. */
+function grainReader(layout: GrainLayout, limit: number): ByteCheck {
+  const seen = new GrainSum();
+  const parser = readMarkers(layout, seen, limit);
+  let step = parser.next();
+  let pending = Buffer.alloc(0);
+  const update = (chunk: Buffer) => {
+    const bytes = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
+    let at = 0;
+    while (!step.done && at + step.value <= bytes.length) {
+      at += step.value;
+      step = parser.next(bytes.subarray(at - step.value, at));
+    }
+    pending = step.done ? Buffer.alloc(0) : Buffer.from(bytes.subarray(at));
+  };
+  return {
+    update,
+    end() {
+      // The last sector need not be whole.
+      update(Buffer.alloc(-pending.length & (SECTOR - 1)));
+      if (pending.length === 0 && !step.done) step = parser.next();
+      if (step.done && step.value !== null) return step.value;
+      if (pending.length > 0) return 'ends inside a grain';
+      return layout.sum?.equals(seen) === false ? describeSums(layout.sum, seen) : null;
+    },
+  };
+}
+
+function describeSums(tables: GrainSum, seen: GrainSum): string {
+  if (tables.count === seen.count)
+    return 'the grain tables name other places than those of the grains';
+  return `has ${seen.count} grains, its grain tables have ${tables.count}`;
+}
+
+/**
+ * Yields how many bytes it needs next, and receives them; no bytes at the end of the file. Returns what is wrong, or
+ * null.
+ */
+function* readMarkers(
+  { capacity, grainSize, tableEntries, start, hasFooter }: GrainLayout,
+  seen: GrainSum,
+  limit: number,
+): Generator<number, string | null, Buffer | undefined> {
+  const grainBytes = grainSize * SECTOR;
+  const directorySectors = Math.ceil((Math.ceil(capacity / grainSize / tableEntries) * 4) / SECTOR);
+  const sectorsOf = [0, Math.ceil((tableEntries * 4) / SECTOR), directorySectors, 1];
+  const types: number[] = [];
+  let unpacked = 0;
+  let sector = start;
+  if (!(yield* skip(start))) return 'ends before its grains';
+  for (;;) {
+    const marker = yield SECTOR;
+    if (!marker) break;
+    const place = `at sector ${sector}`;
+    const value = Number(marker.readBigUInt64LE(0));
+    const size = marker.readUInt32LE(8);
+    if (size === 0) {
+      const type = marker.readUInt32LE(12);
+      // A footer counts nothing in some programs.
+      if (type !== FOOTER && sectorsOf[type] !== value) return `unknown marker ${place}`;
+      const sectors = sectorsOf[type] ?? 0;
+      if (!(yield* skip(sectors))) return `ends after the marker ${place}`;
+      types.push(type);
+      types.splice(0, types.length - 2);
+      sector += 1 + sectors;
+      continue;
+    }
+    const sectors = Math.ceil((GRAIN_MARKER + size) / SECTOR);
+    if (size > 2 * grainBytes || value % grainSize !== 0 || value >= capacity)
+      return `invalid grain ${place}: ${size} bytes for sector ${value} of ${capacity}`;
+    // A copy, as the memory of the sector may be used again.
+    const first = Buffer.from(marker.subarray(GRAIN_MARKER));
+    const rest = sectors === 1 ? Buffer.alloc(0) : yield (sectors - 1) * SECTOR;
+    if (!rest) return `ends inside the grain ${place}`;
+    const grain = inflateGrain(Buffer.concat([first, rest], size), grainBytes);
+    if (typeof grain === 'string') return `damaged grain ${place}: ${grain}`;
+    // The last grain of the disk may be a part of one.
+    if (grain < Math.min(grainSize, capacity - value) * SECTOR)
+      return `damaged grain ${place}: unpacks to ${grain} bytes`;
+    unpacked += grain;
+    if (unpacked > limit) return `unpacks to more than ${limit} bytes`;
+    seen.add(value / grainSize, sector);
+    sector += sectors;
+    types.length = 0;
+  }
+  const isWhole = types[0] === FOOTER && types[1] === END_OF_STREAM;
+  return hasFooter && !isWhole ? 'does not end with a footer and the end of the stream' : null;
+}
+
+/** Returns false at the end of the file. */
+function* skip(sectors: number): Generator<number, boolean, Buffer | undefined> {
+  for (let skipped = 0; skipped < sectors; skipped += 1) if (!(yield SECTOR)) return false;
+  return true;
+}
+
+/** Returns the number of bytes that a grain unpacks to, or what is wrong. */
+function inflateGrain(data: Buffer, grainBytes: number): number | string {
+  try {
+    // With room for a byte more, zlib needs one call.
+    return inflateSync(data, { maxOutputLength: grainBytes, chunkSize: grainBytes + 1 }).length;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
