@@ -8,6 +8,8 @@ import type { PackageFile } from './package-source.ts';
 export interface ReadOptions {
   /** Warns about newer virtual hardware and rarely supported devices: 13 for vmx-13. */
   readonly maxHardware?: number | undefined;
+  /** Milliseconds; without it, a certificate never expires. */
+  readonly now?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((bytesDone: number, bytesTotal: number) => void) | undefined;
 }
@@ -76,6 +78,8 @@ export async function runChecks(
       done += chunk.length;
       onProgress?.(done, total);
     }
+    // A check that was interrupted knows nothing.
+    signal?.throwIfAborted();
     results.push(await check.end());
   }
   return results;

@@ -75,6 +75,9 @@ const SEVERITIES = {
   'not-in-manifest': 'warning',
   'certificate-not-verified': 'warning',
   'certificate-without-manifest': 'error',
+  'certificate-syntax': 'error',
+  'certificate-expired': 'warning',
+  'signature-mismatch': 'error',
 } as const satisfies Record<string, Finding['severity']>;
 
 export type FindingCode = keyof typeof SEVERITIES;

@@ -13,20 +13,24 @@ import {
 type Manifest = ReturnType<typeof parseManifest>;
 type ManifestEntry = NonNullable<ReturnType<typeof parseLine>>;
 
+/** As the standard has it (DSP0243, section 5.1). */
+const STANDARD_LINE = /^SHA(?:1|256|512)\(.+\)= *[0-9a-fA-F]+\s*$/;
+
 /** Hexadecimal digits of a digest. */
 const DIGITS = { SHA1: 40, SHA256: 64, SHA512: 128 } as const;
 
 const MAX_LINE_LENGTH = 4096;
 const MAX_MANIFEST_BYTES = 2 * 1024 * 1024;
 
-export async function readManifest(file: PackageFile, findings: FindingList) {
+/** Returns the bytes, or null if they are too many or not complete. */
+export async function readManifest(
+  file: PackageFile,
+  findings: FindingList,
+): Promise<Buffer | null> {
   if (!file.complete) return null;
-  if (file.size > MAX_MANIFEST_BYTES) {
-    findings.add('manifest-too-large', file.name, `${file.size} bytes, more than 2 MiB`);
-    return null;
-  }
-  const bytes = await readRegion(file, 0, file.size);
-  return parseManifest(bytes.toString('utf8'), file.name, findings);
+  if (file.size <= MAX_MANIFEST_BYTES) return readRegion(file, 0, file.size);
+  findings.add('manifest-too-large', file.name, `${file.size} bytes, more than 2 MiB`);
+  return null;
 }
 
 /** Returns a check for each digest; reports files and digests without a counterpart. */
@@ -66,8 +70,10 @@ export function parseManifest(text: string, name: string, findings: FindingList)
     if (line.trim() === '') continue;
     const place = `${name}:${index + 1}`;
     const entry = parseLine(line);
-    if (/^\s*sha2-/i.test(line) && entry !== null && !findings.has('manifest-label')) {
-      findings.add('manifest-label', place, 'SHA2- read as SHA; other programs may refuse it');
+    if (entry !== null && !STANDARD_LINE.test(line) && !findings.has('manifest-label')) {
+      const written = line.slice(0, line.indexOf('(') + 1);
+      const message = `written as ${written}...; other programs may accept only ${entry.algorithm}(file)= digest`;
+      findings.add('manifest-label', place, message);
     }
     if (entry === null) {
       findings.add('manifest-syntax', place, 'expected SHA256(file)= digest');

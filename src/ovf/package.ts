@@ -5,7 +5,7 @@ import { checkFindings, type FileCheck, type ReadOptions, readCheck, runChecks }
 import { type FileReference, readDescriptor } from './descriptor.ts';
 import { checkDisks, hasGzipMagic } from './disks.ts';
 import { byteCount } from './findings.ts';
-import { matchManifest, placeOf, readManifest } from './manifest.ts';
+import { matchManifest, parseManifest, placeOf, readManifest } from './manifest.ts';
 import {
   isSafeName,
   openPackage,
@@ -13,10 +13,18 @@ import {
   type PackageSource,
   stripDotSlash,
 } from './package-source.ts';
+import { verifySignature } from './signature.ts';
 import { type Packed, unpackCheck } from './unpack.ts';
 
 /** A package, as far as it could be read. */
 export type PackageSummary = CheckedPackage['summary'];
+/** A package of which every byte was read. */
+export type ReadPackage = PackageSummary & {
+  /** Files without a digest that were unpacked to their end. */
+  readonly unpacked: readonly string[];
+  /** Files whose content nothing proves. */
+  readonly onlyRead: readonly string[];
+};
 export type CheckedPackage = Awaited<ReturnType<typeof checkPackage>>;
 
 /** What a package has if its descriptor is missing or unreadable. */
@@ -34,17 +42,21 @@ const NOTHING = {
  * Reads a package. A broken one has findings and throws nothing.
  * @throws the file system's error, or the reason of the signal
  */
-export async function readPackage(
-  file: string,
-  options: ReadOptions = {},
-): Promise<PackageSummary> {
+export async function readPackage(file: string, options: ReadOptions = {}): Promise<ReadPackage> {
   const { summary, checks } = await checkPackage(file, options);
   const found = checkFindings(file, checks, await runChecks(checks, options));
-  return { ...summary, findings: [...summary.findings, ...found] };
+  const namesOf = (kind: FileCheck['kind']) =>
+    checks.flatMap((check) => (check.kind === kind ? check.file.name : []));
+  return {
+    ...summary,
+    findings: [...summary.findings, ...found],
+    unpacked: namesOf('unpacked'),
+    onlyRead: namesOf('read'),
+  };
 }
 
 /** Reads a package, but not all bytes of its files. A broken one has findings. @throws as readPackage does */
-export async function checkPackage(file: string, { signal, maxHardware }: ReadOptions) {
+export async function checkPackage(file: string, { signal, maxHardware, now }: ReadOptions) {
   signal?.throwIfAborted();
   const source = await openPackage(file, signal);
   const { kind, findings, descriptor } = source;
@@ -58,7 +70,13 @@ export async function checkPackage(file: string, { signal, maxHardware }: ReadOp
   checkManifestFiles(layout);
   if (kind === 'ova' && descriptor && content.ovfVersion !== null) checkOrder(layout);
   const packed = await checkDisks(content.disks, references, findings, signal);
-  const manifest = manifestFile && (await readManifest(manifestFile, findings));
+  const manifestBytes = manifestFile && (await readManifest(manifestFile, findings));
+  const manifest =
+    manifestBytes && parseManifest(manifestBytes.toString('utf8'), manifestFile.name, findings);
+  const signature =
+    manifestBytes && certificate
+      ? await verifySignature({ certificate, manifest: manifestFile, manifestBytes }, findings, now)
+      : null;
   const digests =
     manifest && descriptor
       ? await matchManifest(manifest, [descriptor, ...referenced], source)
@@ -75,8 +93,10 @@ export async function checkPackage(file: string, { signal, maxHardware }: ReadOp
       /** The existing files, the descriptor first. */
       files: listFiles(layout),
       manifest,
-      /** File name; the signature is not verified. */
+      /** File name. */
       certificate: certificate?.name ?? null,
+      /** Null if there is none, or it is wrong, which is a finding. */
+      signature,
       findings: findings.list(file),
     },
     /** The files on the disk, the descriptor last: an archive itself, else all that belongs to a descriptor. */
@@ -131,9 +151,7 @@ function listFiles(layout: PackageLayout) {
 }
 
 function checkManifestFiles({ descriptor, manifest, certificate, findings }: PackageLayout): void {
-  if (certificate) {
-    findings.add('certificate-not-verified', certificate.name, 'the signature is not verified');
-    if (manifest) return;
+  if (certificate && !manifest) {
     const message = 'the manifest it signs is missing';
     findings.add('certificate-without-manifest', certificate.name, message);
   } else if (!manifest && descriptor) {

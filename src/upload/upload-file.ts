@@ -100,6 +100,8 @@ export async function openUploadFile(
       await Promise.all(checked);
       position += chunk.length;
     }
+    // A check that was interrupted knows nothing.
+    signal.throwIfAborted();
     known = await Promise.all(checks.map((check) => check.end()));
   }
 

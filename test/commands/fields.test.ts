@@ -1,10 +1,11 @@
 // The fields of JSON output that each command declares, compared with what it prints.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { testImage } from '../support/catalogue-page.ts';
+import { certificateFile, selfSigned } from '../support/certificate.ts';
 import { type CliResult, runCli, temporaryDirectory } from '../support/io.ts';
 import { writeOva, writeOvf } from '../support/uploads.ts';
 import { type Environment, emulatorUser, PASSWORD, scriptedUser } from '../support/users.ts';
@@ -74,7 +75,10 @@ async function createUsers() {
   mkdirSync(folder);
   const work = temporaryDirectory();
   writeOva(work, 'good');
-  writeFileSync(path.join(path.dirname(writeOvf(work, 'signed')), 'signed.cert'), '');
+  const signed = path.dirname(writeOvf(work, 'signed'));
+  const manifest = readFileSync(path.join(signed, 'signed.mf'));
+  const certificate = certificateFile('signed.mf', manifest, selfSigned('localhost'));
+  writeFileSync(path.join(signed, 'signed.cert'), certificate);
   writeOva(folder, 'mine');
   writeFileSync(path.join(work, 'bad.ova'), 'no archive');
   const user = await emulatorUser({ uploads, syncDelay: 0, catalogue: OLD });

@@ -17,6 +17,7 @@ import {
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { certificateFile, selfSigned } from '../support/certificate.ts';
 import { flipByte } from '../support/files.ts';
 import {
   type FakeIoOptions,
@@ -312,12 +313,27 @@ describe('push refuses a package', () => {
   const flip = (file: string) => flipByte(file, -5_000);
   const truncate = (file: string) => truncateSync(file, 50_000);
   const append = (file: string) => appendFileSync(file, 'x');
+  const unprove = (file: string) => {
+    rmSync(path.join(path.dirname(file), 'db.mf'));
+    flipByte(file, -6_044);
+  };
+  const signWrongly = (file: string) => {
+    const certificate = certificateFile('db.mf', Buffer.from('other'), selfSigned('localhost'));
+    writeFileSync(file, certificate);
+  };
   const MISMATCH = /db-data\.iso: SHA256 is \w+, the manifest has \w+ \(digest-mismatch\)/;
   const MISSING = /db-disk1\.vmdk: missing or unreadable \(missing-file\)/;
 
   it.each<[string, string, (file: string) => void, RegExp]>([
     ['a flipped byte', 'db-data.iso', flip, MISMATCH],
     ['a flipped byte in an OVA', 'web.ova', flip, /web-data\.iso: .* \(digest-mismatch\)/],
+    [
+      'a damaged disk without a digest',
+      'db-disk1.vmdk',
+      unprove,
+      /disk1\.vmdk: .* \(unpack-failed\)/,
+    ],
+    ['a wrong signature', 'db.cert', signWrongly, /\(signature-mismatch\)/],
     ['a missing disk', 'db-disk1.vmdk', rmSync, MISSING],
     ['a truncated OVA', 'web.ova', truncate, /\(truncated-member\)/],
     ['bytes after its end', 'web.ova', append, /\(trailing-data\)/],
@@ -331,7 +347,7 @@ describe('push refuses a package', () => {
       /imgctl: .* is invalid: \d errors?\n( {2}.*\n)+hint: fix the find/,
     );
     expect(left()).toEqual(NOTHING);
-    if (damage !== flip) expect(requests).toEqual([]);
+    if (damage !== flip && damage !== unprove) expect(requests).toEqual([]);
   });
 
   it('with a wrong digest that is already there, as often as it runs', async () => {

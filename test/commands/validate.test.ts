@@ -41,7 +41,11 @@ describe('validate', () => {
     await expectSteps(
       setUp().imgctl,
       ['validate good.ova', '', 'imgctl: good.ova: valid, no findings\n'],
-      ['validate warned.ova', WARNING, 'imgctl: warned.ova: valid, 1 warning\n'],
+      [
+        'validate warned.ova',
+        WARNING,
+        'imgctl: warned.ova: valid, 1 warning; unpacked: vm-disk1.vmdk\n',
+      ],
       ['validate bad.ova', MISMATCH, INVALID, 1],
       ['validate bad.ova --json', [{ ...FINDING, severity: 'error' }], ERROR, 1],
       ['validate bad.ova -o ndjson', FINDING, ERROR, 1],

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writeSampleOva } from '../support/package-writer.ts';
+import { sampleMembers, writeSampleOva } from '../support/package-writer.ts';
 import { type RunningEmulator, SHELL_COMMAND, startEmulatorProgram } from '../support/program.ts';
 import { missing, skipped } from '../support/requirements.ts';
 
@@ -15,8 +15,8 @@ const USERS = ['demo', 'alice', 'backup'];
 
 /** Programs that install software or need a service of the machine, so that their blocks cannot run here. */
 const ELSEWHERE =
-  /^(?:npm|git|sudo|node tools|podman|docker|brew|tar|kubectl|openssl)\b|token-store|\b(?:terraform|packer) /m;
-const PROGRAMS = ['bash', 'jq', 'curl'];
+  /^(?:npm|git|sudo|node tools|podman|docker|brew|tar|kubectl|openssl rand)\b|token-store|\b(?:terraform|packer) /m;
+const PROGRAMS = ['bash', 'jq', 'curl', 'openssl'];
 const MISSING = skipped(missing(...PROGRAMS));
 
 const PAGES = ['README.md', ...readdirSync(path.join(ROOT, 'docs')).map((name) => `docs/${name}`)];
@@ -40,6 +40,8 @@ beforeAll(async () => {
     await writeSampleOva(path.join(folder, 'uploads', name, 'sample.ova'));
   }
   await writeSampleOva(path.join(folder, 'work/appliance.ova'), 'appliance');
+  for (const { name, content } of sampleMembers('appliance'))
+    writeFileSync(path.join(folder, 'work', name), content);
   writeFileSync(path.join(folder, 'password'), 'demo\n');
   program('imgctl', `exec ${SHELL_COMMAND} "$@"`);
   program('pass', 'echo demo');
@@ -81,6 +83,7 @@ async function runBlock(page: string, text: string) {
   const env = {
     PATH: `${path.join(folder, 'bin')}:${process.env.PATH}`,
     HOME: home,
+    USER: 'alice',
     IMGCTL_PASSWORD: 'demo',
   };
   const options = { cwd: path.join(folder, 'work'), env, timeout: 60_000 };
@@ -89,7 +92,7 @@ async function runBlock(page: string, text: string) {
   return promisify(execFile)('bash', strict, options);
 }
 
-const SILENT = /^imgctl (?:login|completion|config set|images changes)\b|>>? ~/m;
+const SILENT = /^imgctl (?:login|completion|config set|images changes)\b|>>? ~|> \S+\.cert$/m;
 
 describe.skipIf(MISSING)(`the shell blocks${MISSING}`, () => {
   it.each(BLOCKS)('of %s run: %s', async (page, text) => {
@@ -98,6 +101,11 @@ describe.skipIf(MISSING)(`the shell blocks${MISSING}`, () => {
     await runBlock(page, `${login}; imgctl config set upload-url /mnt/uploads`);
     const { stdout } = await runBlock(page, text);
     if (!SILENT.test(text)) expect(stdout).toMatch(/./);
+  });
+
+  it('that sign a package make a signature that imgctl verifies', async () => {
+    const { stdout } = await runBlock('docs/push.md', 'imgctl inspect appliance.ovf');
+    expect(stdout).toMatch(/^signed by +alice \(RSA, SHA256\), valid until .*, self-signed;/m);
   });
 
   it.each([

@@ -42,6 +42,15 @@ export function selfSigned(...hosts: string[]): Identity {
   };
 }
 
+/** Returns the certificate file of a manifest: its signature with SHA-256, and the certificate. */
+export function certificateFile(
+  name: string,
+  manifest: Uint8Array,
+  { key, cert }: Identity,
+): string {
+  return `SHA256(${name})= ${sign('sha256', manifest, key).toString('hex')}\n${cert}`;
+}
+
 function der(tag: number, ...content: Buffer[]): Buffer {
   const bytes = Buffer.concat(content);
   const { length } = bytes;

@@ -7,6 +7,7 @@ import { column } from '../../output/view.ts';
 import type { Row } from '../../output/writers.ts';
 import type { Hardware } from '../../ovf/descriptor.ts';
 import type { PackageSummary } from '../../ovf/package.ts';
+import type { Signature } from '../../ovf/signature.ts';
 import { counted, describeBytes, shellQuote } from '../../words.ts';
 import { eachFile, errorsOf, FILES } from './each-file.ts';
 
@@ -26,6 +27,11 @@ const COLUMNS = [
   column('files', 'array', 'files of the package: name, size in bytes, role'),
   column('manifest', 'object or null', 'algorithm of the first entry, and the entries'),
   column('certificate', 'string or null', 'file name of the certificate'),
+  column(
+    'signature',
+    'object or null',
+    'signer, issuer, self_signed, algorithm, valid_until; null if it is missing or wrong',
+  ),
   column('findings', 'array', 'the findings of validate, except digests'),
 ];
 
@@ -54,8 +60,9 @@ async function run(context: Context, _options: object, files: readonly string[])
   const unreadable: string[] = [];
   let gap = '';
   const { signal } = context.io;
+  const now = context.io.now();
   const read = eachFile(context, files, async (file, resolved) => {
-    const { summary: content } = await checkPackage(resolved, { signal });
+    const { summary: content } = await checkPackage(resolved, { signal, now });
     const summary = { ...content, file };
     const { ovfVersion } = summary;
     const row = snakeCase(summary) as Row;
@@ -136,6 +143,7 @@ function describe(summary: PackageSummary): Row {
     ...numbered('file', summary.files, ({ name, size, role }) => [name, describeBytes(size), role]),
     manifest: manifest && [manifest.algorithm, counted(manifest.entries.length, 'file')].join(', '),
     certificate: summary.certificate,
+    'signed by': summary.signature && describeSignature(summary.signature),
   };
 }
 
@@ -146,6 +154,12 @@ function describeHardware({ cpus, memory, disks, networks }: Hardware): string {
     counted(disks.length, 'disk'),
     counted(networks.length, 'network adapter'),
   ]);
+}
+
+export function describeSignature({ signer, issuer, selfSigned, ...signature }: Signature): string {
+  const day = signature.validUntil.slice(0, 10);
+  const by = selfSigned ? 'self-signed' : `issued by ${issuer}`;
+  return `${signer} (${signature.algorithm}), valid until ${day}, ${by}; trust in the issuer is not judged`;
 }
 
 function joined(parts: readonly (string | null)[]): string {

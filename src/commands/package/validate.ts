@@ -5,8 +5,10 @@ import type { Parsed } from '../../cli/declarations.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { column, namesOf, printBefore } from '../../output/view.ts';
+import type { ReadPackage } from '../../ovf/package.ts';
 import { counted, describeRate } from '../../words.ts';
 import { eachFile, errorsOf, FILES, type InvalidPackage, invalidPackage } from './each-file.ts';
+import { describeSignature } from './inspect.ts';
 
 const COLUMNS = [
   column('file', 'string', 'path as given'),
@@ -30,7 +32,7 @@ export const validate = command({
   name: 'validate',
   summary: 'check a local OVA or OVF package before an upload',
   description: [
-    'Checks structure, references, sizes, disks and manifest digests. Reads every byte and sends nothing. Exits with 1 if there are errors. With -q, prints only the codes.',
+    'Checks structure, references, sizes, disks, manifest digests and the signature. Reads every byte and sends nothing. What no digest proves is unpacked: gzip to its end, a stream-optimised disk grain by grain. Other files without a digest are only read, which the last line says. Exits with 1 if there are errors. With -q, prints only the codes.',
   ],
   examples: [
     'imgctl validate appliance.ova',
@@ -62,13 +64,12 @@ async function run(context: Context, options: Options, files: readonly string[])
         return `${file}: reading ${describeRate(done, total, io.now() - started)}`;
       });
     const { signal } = io;
-    const summary = await readPackage(resolved, { onProgress, maxHardware, signal });
+    const summary = await readPackage(resolved, { onProgress, maxHardware, signal, now: started });
     const { findings } = summary;
     const errors = errorsOf(summary);
     if (errors.length > 0) invalid.push({ file, findings: errors });
     else {
-      const found = findings.length === 0 ? 'no findings' : counted(findings.length, 'warning');
-      const result = `${file}: valid, ${found}`;
+      const result = `${file}: valid, ${describeProof(summary)}`;
       console.success(result, result);
     }
     const written = list.write(findings.map((finding) => ({ file, ...finding })));
@@ -79,6 +80,16 @@ async function run(context: Context, options: Options, files: readonly string[])
     await printBefore(invalid.length > 0, list.end());
   });
   if (invalid.length > 0) throw invalidPackage(invalid);
+}
+
+/** Returns `1 warning; unpacked: a.vmdk; only read: b.iso`. */
+function describeProof({ findings, signature, ...summary }: ReadPackage): string {
+  const found = findings.length === 0 ? 'no findings' : counted(findings.length, 'warning');
+  const signed = signature && `signed by ${describeSignature(signature)}`;
+  const named = (how: string, [first, ...others]: readonly string[]) =>
+    first && `${how}: ${first}${others.length > 0 ? ` and ${others.length} more` : ''}`;
+  const unpacked = named('unpacked', summary.unpacked);
+  return [found, signed, unpacked, named('only read', summary.onlyRead)].filter(Boolean).join('; ');
 }
 
 /** @throws ImgctlError usage */

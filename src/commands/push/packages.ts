@@ -22,7 +22,8 @@ export async function checkPackages(
   const invalid: InvalidPackage[] = [];
   const distinct = new Map(files.map((file) => [path.resolve(context.io.cwd, file), file]));
   await eachFile(context, [...distinct.values()], async (file, resolved) => {
-    const checked = await checkPackage(resolved, { signal: context.io.signal });
+    const { signal } = context.io;
+    const checked = await checkPackage(resolved, { signal, now: context.io.now() });
     const findings = errorsOf(checked.summary);
     if (findings.length > 0) invalid.push({ file, findings });
     else packages.push(await uploadOf(file, checked));

@@ -1,0 +1,131 @@
+// Verifies the signature of a manifest (DSP0243, section 5.1): `SHA256(vm.mf)= hex`, then certificates in PEM format.
+
+import { constants, verify, X509Certificate } from 'node:crypto';
+import type { FindingCode, FindingList } from './findings.ts';
+import { type PackageFile, readRegion, stripDotSlash } from './package-source.ts';
+
+/** A signature that fits the manifest. Whether its issuer can be trusted is not known. */
+export interface Signature {
+  /** The common name, or else what the certificate has. */
+  readonly signer: string;
+  /** The same as the signer if it signed its own certificate. */
+  readonly issuer: string;
+  readonly selfSigned: boolean;
+  /** Such as `RSA, SHA256`. */
+  readonly algorithm: string;
+  /** ISO 8601. */
+  readonly validUntil: string;
+}
+
+interface Signed {
+  readonly certificate: PackageFile;
+  readonly manifest: PackageFile;
+  readonly manifestBytes: Buffer;
+}
+
+const MAX_CERTIFICATE_BYTES = 1024 * 1024;
+const PEM = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
+const HASHES = ['SHA1', 'SHA224', 'SHA256', 'SHA384', 'SHA512'];
+
+/** @param now milliseconds; undefined to accept expired certificates */
+export async function verifySignature(
+  { certificate: file, manifest, manifestBytes }: Signed,
+  findings: FindingList,
+  now: number | undefined,
+): Promise<Signature | null> {
+  const report = (code: FindingCode, message: string) => {
+    findings.add(code, file.name, message);
+    return null;
+  };
+  if (!file.complete) return null;
+  const bytes = await readRegion(file, 0, MAX_CERTIFICATE_BYTES);
+  const text = bytes.toString('latin1');
+  if (bytes[0] === 0x30 || /-----BEGIN (PKCS7|CMS)-----/.test(text))
+    return report('certificate-not-verified', 'a CMS signature, which imgctl cannot verify');
+  const [, label = '', name = '', digits] =
+    /^[ \t]*([\w-]+)[ \t]*\((.+)\)[ \t]*=[ \t]*([0-9a-f]*)[ \t]*\r?$/im.exec(text) ?? [];
+  if (digits === undefined)
+    return report('certificate-syntax', 'no line such as SHA256(vm.mf)= digits');
+  const certificates = (text.match(PEM) ?? []).map(parseCertificate);
+  if (certificates.length === 0)
+    return report('certificate-syntax', 'no certificate in PEM format');
+  if (certificates.includes(null)) return report('certificate-syntax', 'an unreadable certificate');
+  // OpenSSL 3 writes RSA-SHA2-256.
+  const hash = label
+    .toUpperCase()
+    .replace(/^(RSA|EC|ECDSA)-/, '')
+    .replace(/2?-/, '');
+  if (!HASHES.includes(hash))
+    return report('certificate-not-verified', `unknown algorithm ${label}`);
+  const readable = certificates.filter((each) => each !== null);
+  const signature = Buffer.from(digits, 'hex');
+  for (const signer of readable) {
+    const method = methodOf(signer, hash, manifestBytes, signature);
+    if (method instanceof Error)
+      return report('certificate-not-verified', `${hash} with its key: ${method.message}`);
+    if (method === null) continue;
+    // A renewed certificate has the name of the one before.
+    const issuers = readable.filter((each) => signer.checkIssued(each));
+    if (issuers.length > 0 && !issuers.some((each) => signer.verify(each.publicKey)))
+      return report('signature-mismatch', `${nameOf(signer.issuer)} did not issue its certificate`);
+    if (stripDotSlash(name) !== manifest.name)
+      findings.add(
+        'manifest-name',
+        file.name,
+        `signed as ${name}, the manifest is ${manifest.name}`,
+      );
+    checkTime(signer, now, report);
+    return {
+      signer: nameOf(signer.subject),
+      issuer: nameOf(signer.issuer),
+      selfSigned: signer.checkIssued(signer) && signer.verify(signer.publicKey),
+      algorithm: `${method}, ${hash}`,
+      validUntil: new Date(signer.validTo).toISOString(),
+    };
+  }
+  return report('signature-mismatch', `no signature of ${manifest.name} by its certificate`);
+}
+
+function parseCertificate(pem: string): X509Certificate | null {
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    return null;
+  }
+}
+
+/** Returns how the key signed the bytes, null if it did not, or the error if OpenSSL refuses key or hash. */
+function methodOf(
+  certificate: X509Certificate,
+  hash: string,
+  bytes: Buffer,
+  signature: Buffer,
+): string | null | Error {
+  try {
+    const key = certificate.publicKey;
+    const type = (key.asymmetricKeyType ?? '').toUpperCase();
+    const saltLength = constants.RSA_PSS_SALTLEN_AUTO;
+    const pss = { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength };
+    if (type !== 'RSA-PSS' && verify(hash, bytes, key, signature))
+      return type === 'EC' ? 'ECDSA' : type;
+    return type.startsWith('RSA') && verify(hash, bytes, pss, signature) ? 'RSA-PSS' : null;
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const isRefused = /unsupported|not supported|invalid digest|disabled/i.test(error.message);
+    return isRefused ? error : null;
+  }
+}
+
+function checkTime(
+  { validFrom, validTo }: X509Certificate,
+  now: number | undefined,
+  report: (code: FindingCode, message: string) => null,
+): void {
+  if (now === undefined) return;
+  if (Date.parse(validTo) < now) report('certificate-expired', `it expired on ${validTo}`);
+  if (Date.parse(validFrom) > now) report('certificate-expired', `it is valid from ${validFrom}`);
+}
+
+function nameOf(subject: string): string {
+  return /^CN=(.*)$/m.exec(subject)?.[1] ?? (subject.replaceAll('\n', ', ') || 'nobody');
+}

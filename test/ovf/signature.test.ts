@@ -1,0 +1,110 @@
+// Signatures of manifests: made by openssl in each algorithm, and broken in many ways.
+
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readPackage } from '../../src/ovf/package.ts';
+import { certificateFile, type Identity, selfSigned } from '../support/certificate.ts';
+import { temporaryDirectory } from '../support/io.ts';
+import { missing, skipped } from '../support/requirements.ts';
+import { codes, member, sample } from './harness.ts';
+
+const [descriptor, manifest, disk] = sample();
+/** Later than the certificates that the tests make. */
+const NOW = Date.now() + 86_400_000;
+
+/** Reads the sample with this certificate file, and with other files instead of its own. */
+async function readSigned(certificate: string | Uint8Array, others: Record<string, string> = {}) {
+  const folder = temporaryDirectory();
+  const files = [descriptor, manifest, disk, member('vm.cert', certificate)];
+  for (const { name, content } of files) writeFileSync(join(folder, name), others[name] ?? content);
+  return readPackage(join(folder, 'vm.ovf'), { now: NOW });
+}
+
+describe(`a signature made by openssl${skipped(missing('openssl'))}`, () => {
+  it.skipIf(missing('openssl')).each([
+    ['RSA, SHA1', 'rsa:2048', 'sha1'],
+    ['RSA, SHA224', 'rsa:2048', 'sha224'],
+    ['RSA, SHA256', 'rsa:3072', 'sha256'],
+    ['RSA, SHA384', 'rsa:2048', 'sha384'],
+    ['RSA, SHA512', 'rsa:2048', 'sha512'],
+    ['ECDSA, SHA1', 'P-256', 'sha1'],
+    ['ECDSA, SHA256', 'P-256', 'sha256'],
+    ['ECDSA, SHA384', 'P-384', 'sha384'],
+    ['ECDSA, SHA512', 'P-521', 'sha512'],
+    ['RSA-PSS, SHA256', 'rsa:2048', 'sha256', ['-sigopt', 'rsa_padding_mode:pss']],
+  ])('is verified: %s', async (algorithm, key, hash, options: string[] = []) => {
+    const cwd = temporaryDirectory();
+    const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd, stdio: 'pipe' });
+    writeFileSync(join(cwd, 'vm.mf'), manifest.content);
+    const kind = key.startsWith('rsa') ? [key] : ['ec', '-pkeyopt', `ec_paramgen_curve:${key}`];
+    const names = ['-keyout', 'key.pem', '-out', 'cert.pem', '-subj', '/O=Example/CN=Example GmbH'];
+    openssl('req', '-x509', '-nodes', '-days', '9999', '-newkey', ...kind, ...names);
+    const line = openssl('dgst', `-${hash}`, '-sign', 'key.pem', ...options, '-hex', 'vm.mf');
+    const pem = readFileSync(join(cwd, 'cert.pem'));
+    const summary = await readSigned(Buffer.concat([line, pem]));
+    expect(summary.signature).toMatchObject({
+      algorithm,
+      signer: 'Example GmbH',
+      selfSigned: true,
+    });
+    expect(codes(summary)).toEqual([]);
+  });
+});
+
+describe('the signature of a package', () => {
+  const own = selfSigned('localhost');
+  const other = selfSigned('localhost');
+  const by = ({ key }: Identity, bytes: Uint8Array) =>
+    certificateFile('vm.mf', bytes, { key, cert: own.cert });
+  const good = by(own, manifest.content);
+  const line = good.slice(0, good.indexOf('\n') + 1);
+  const flip = (text: string, place: number) =>
+    text.slice(0, place) + (text[place] === '0' ? '1' : '0') + text.slice(place + 1);
+  const endOf = (text: string) => text.indexOf('-----END') - 12;
+  const withCrLf = `${manifest.content}`.replaceAll('\n', '\r\n');
+
+  it.each<[string, string[], string | Uint8Array, Record<string, string>?]>([
+    ['is whole', [], good],
+    ['has CRLF', [], good.replaceAll('\n', '\r\n')],
+    ['is followed by other certificates', [], good + other.cert],
+    ['comes after another certificate', [], other.cert + good],
+    ['has a flipped digit', ['signature-mismatch'], flip(good, 40)],
+    ['is cut', ['signature-mismatch'], good.replace(/= (\w{40})\w*/, '= $1')],
+    ['has no digits', ['signature-mismatch'], good.replace(/= \w*/, '= ')],
+    ['is of another manifest', ['signature-mismatch'], by(own, Buffer.from('other'))],
+    ['is of the descriptor', ['signature-mismatch'], by(own, descriptor.content)],
+    ['is by another key', ['signature-mismatch'], by(other, manifest.content)],
+    ['names another algorithm', ['signature-mismatch'], good.replace('SHA256', 'SHA512')],
+    ['is of the manifest before a change', ['signature-mismatch'], good, { 'vm.mf': withCrLf }],
+    ['has a forged certificate', ['signature-mismatch'], line + flip(own.cert, endOf(own.cert))],
+    ['has a damaged certificate', ['certificate-syntax'], good.replace('IB', '=!')],
+    ['has half a certificate', ['certificate-syntax'], good.slice(0, -300)],
+    ['has no certificate', ['certificate-syntax'], line],
+    ['is missing', ['certificate-syntax'], own.cert],
+    ['is an empty file', ['certificate-syntax'], ''],
+    ['names another file', ['manifest-name?'], good.replace('vm.mf', 'x.mf')],
+    ['is in CMS', ['certificate-not-verified?'], '-----BEGIN CMS-----\nMIIB\n-----END CMS-----\n'],
+    ['is in binary CMS', ['certificate-not-verified?'], Buffer.from('308201', 'hex')],
+    ['has an unknown algorithm', ['certificate-not-verified?'], good.replace('SHA256', 'MD5')],
+  ])('that %s has the findings %j', async (_, expected, certificate, others) => {
+    const summary = await readSigned(certificate, others);
+    expect(codes(summary)).toEqual(expected);
+    const isGood = expected.every((code) => code === 'manifest-name?');
+    expect(summary.signature !== null).toBe(isGood);
+  });
+
+  it.each([
+    ['2019-06-01', /^it is valid from Jan {2}1 /],
+    ['2050-06-01', /^it expired on Dec 31 /],
+  ])('has the finding certificate-expired at %s', async (now, message) => {
+    const folder = temporaryDirectory();
+    for (const { name, content } of [descriptor, manifest, disk, member('vm.cert', good)])
+      writeFileSync(join(folder, name), content);
+    const file = join(folder, 'vm.ovf');
+    const { findings } = await readPackage(file, { now: Date.parse(now) });
+    const code = 'certificate-expired';
+    expect(findings).toMatchObject([{ code, severity: 'warning', message }]);
+  });
+});

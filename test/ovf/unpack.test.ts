@@ -1,0 +1,233 @@
+// What no digest proves is unpacked: gzip and stream-optimised disks, whole and damaged, beside gzip and qemu-img.
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { readPackage } from '../../src/ovf/package.ts';
+import { temporaryDirectory } from '../support/io.ts';
+import { missing, skipped } from '../support/requirements.ts';
+import { codes, envelope, member, readFolder, sample } from './harness.ts';
+
+const MIB = 2 ** 20;
+const disk = Buffer.from(sample()[2].content);
+const VMDK = 'http://www.vmware.com/interfaces/specifications/vmdk.html#streamOptimized';
+
+interface DiskOptions {
+  readonly name?: string;
+  readonly gzip?: boolean;
+  /** Bytes. */
+  readonly capacity?: number;
+  readonly format?: string;
+}
+
+/** The files of a package without a manifest, whose only disk has this content. */
+function packageOf(content: Uint8Array, options: DiskOptions = {}) {
+  const { name = 'd.vmdk', gzip = false, capacity = 4 * MIB, format = VMDK } = options;
+  const compression = gzip ? 'ovf:compression="gzip"' : '';
+  const file = `<File ovf:id="f" ovf:href="${name}" ${compression}/>`;
+  const attributes = `ovf:capacity="${capacity}" ovf:format="${format}"`;
+  const sections = `<References>${file}</References><DiskSection><Info/><Disk ovf:diskId="d" ovf:fileRef="f" ${attributes}/></DiskSection>`;
+  return [member('vm.ovf', envelope(sections)), member(name, content)];
+}
+
+async function read(content: Uint8Array, options?: DiskOptions) {
+  const { findings, ...summary } = await readFolder(packageOf(content, options));
+  return { ...summary, findings: findings.filter(({ severity }) => severity === 'error') };
+}
+
+/** Returns what is wrong with the disk, or nothing. */
+async function problemOf(content: Uint8Array, options?: DiskOptions): Promise<string | undefined> {
+  const { findings } = await read(content, options);
+  return findings[0] && `${findings[0].code}: ${findings[0].message}`;
+}
+
+function changed(change: (bytes: Buffer) => unknown): Buffer {
+  const bytes = Buffer.from(disk);
+  change(bytes);
+  return bytes;
+}
+
+/** The first sectors of the sample's disk: 20 for header and descriptor, then its first grain. */
+const GRAIN = Number(disk.readBigUInt64LE(64)) * 512;
+const TABLE = disk.readUInt32LE(Number(disk.readBigUInt64LE(disk.length - 1024 + 56)) * 512) * 512;
+
+describe('a file without a digest', () => {
+  const raw = Buffer.alloc(3 * MIB, 'a line of a disk\n');
+  const RAW = { name: 'd.img.gz', gzip: true, format: 'raw' };
+  const packed = gzipSync(raw);
+  const twice = Buffer.concat([gzipSync(raw.subarray(0, MIB)), gzipSync(raw.subarray(MIB))]);
+  const then = (...more: Buffer[]) => Buffer.concat([packed, ...more]);
+  const zeros = Buffer.alloc(200_000);
+  const flipped = (bytes: Buffer, at: number) => {
+    const copy = Buffer.from(bytes);
+    copy[at] = (copy[at] ?? 0) ^ 0x10;
+    return copy;
+  };
+
+  it.each<[string, RegExp | undefined, Buffer, DiskOptions]>([
+    ['of gzip', undefined, packed, RAW],
+    ['of several gzip members', undefined, twice, RAW],
+    ['of gzip and zeros', undefined, then(zeros), RAW],
+    ['that is empty in gzip', undefined, gzipSync(''), RAW],
+    [
+      'of gzip that is not declared',
+      /unexpected end/,
+      packed.subarray(0, -4),
+      { ...RAW, gzip: false },
+    ],
+    ['of half a gzip', /^unpack-failed: gzip: unexpected end/, packed.subarray(0, -4000), RAW],
+    ['with a flipped bit in gzip', /^unpack-failed: gzip: /, flipped(packed, 2000), RAW],
+    [
+      'with a wrong checksum in gzip',
+      /incorrect data check/,
+      flipped(packed, packed.length - 8),
+      RAW,
+    ],
+    [
+      'with a damaged second member',
+      /incorrect header/,
+      flipped(twice, gzipSync(raw.subarray(0, MIB)).length),
+      RAW,
+    ],
+    ['with text after gzip', /incorrect header/, then(Buffer.from('text')), RAW],
+    ['with text after gzip and zeros', /more data after/, then(zeros, Buffer.from('text')), RAW],
+    [
+      'above its capacity in gzip',
+      /^unpack-failed: unpacks to more than 5242880 bytes/,
+      gzipSync(Buffer.alloc(6 * MIB)),
+      { ...RAW, capacity: Math.ceil(MIB / 1.01) },
+    ],
+    ['of a disk in gzip', undefined, gzipSync(disk), { gzip: true }],
+    [
+      'of half a disk in gzip',
+      /does not end with a footer/,
+      gzipSync(disk.subarray(0, GRAIN + 400)),
+      { gzip: true },
+    ],
+    [
+      'of a damaged grain in gzip',
+      /damaged grain at sector/,
+      gzipSync(flipped(disk, GRAIN + 100)),
+      { gzip: true },
+    ],
+    ['of a stream-optimised disk', undefined, disk, {}],
+    [
+      'with a damaged grain',
+      /^unpack-failed: damaged grain at sector \d+: /,
+      flipped(disk, GRAIN + 100),
+      {},
+    ],
+    [
+      'with a grain elsewhere',
+      /invalid grain at sector/,
+      changed((b) => b.writeUInt32LE(77, GRAIN)),
+      {},
+    ],
+    [
+      'with a grain beyond its end',
+      /invalid grain/,
+      changed((b) => b.writeUInt32LE(2 ** 20, GRAIN)),
+      {},
+    ],
+    [
+      'with a grain that moved',
+      /name other places/,
+      changed((b) => b.writeUInt32LE(128, GRAIN)),
+      {},
+    ],
+    [
+      'with an endless grain',
+      /invalid grain/,
+      changed((b) => b.writeUInt32LE(2 ** 30, GRAIN + 8)),
+      {},
+    ],
+    [
+      'with an unknown marker',
+      /unknown marker/,
+      changed((b) => b.writeUInt32LE(7, TABLE - 500)),
+      {},
+    ],
+    [
+      'with a lost grain',
+      /has \d+ grains, its grain tables have \d+/,
+      changed((b) => b.fill(0, TABLE, TABLE + 4)),
+      {},
+    ],
+    [
+      'without the footer marker',
+      /invalid grain at sector/,
+      changed((b) => b.fill(0, disk.length - 1536, disk.length - 1024)),
+      {},
+    ],
+    [
+      'of another compression',
+      /^vmdk-header: unknown compression 2/,
+      changed((b) => b.writeUInt16LE(2, 77)),
+      {},
+    ],
+  ])('%s: %s', async (_, expected, content, options) => {
+    const problem = await problemOf(content, options);
+    if (expected) expect(problem).toMatch(expected);
+    else expect(problem).toBeUndefined();
+  });
+
+  it('is unpacked or only read, and is neither if it has a digest', async () => {
+    const iso = { name: 'cd.iso', format: 'iso' };
+    expect(await read(disk)).toMatchObject({ unpacked: ['d.vmdk'], onlyRead: [] });
+    expect(await read(raw, iso)).toMatchObject({ unpacked: [], onlyRead: ['cd.iso'] });
+    expect(await readFolder(sample())).toMatchObject({ unpacked: [], onlyRead: [] });
+  });
+
+  it('is unpacked until the signal is aborted', async () => {
+    const file = join(temporaryDirectory(), 'vm.ovf');
+    const [descriptor, bomb] = packageOf(gzipSync(Buffer.alloc(64 * MIB)), {
+      ...RAW,
+      capacity: 2 ** 40,
+    });
+    writeFileSync(file, descriptor?.content ?? '');
+    writeFileSync(join(file, '..', bomb?.name ?? ''), bomb?.content ?? '');
+    const abort = new AbortController();
+    const onProgress = () => abort.abort('enough');
+    await expect(readPackage(file, { signal: abort.signal, onProgress })).rejects.toBe('enough');
+  });
+});
+
+const QEMU = missing('qemu-img');
+
+describe(`a disk that qemu-img wrote${skipped(QEMU)}`, () => {
+  it.skipIf(QEMU).each([2 * MIB, 2 * MIB - 30 * 1024, 40 * MIB])(
+    'of %d bytes is unpacked; each damage that qemu-img finds has a finding',
+    async (size) => {
+      const folder = temporaryDirectory();
+      const [raw, vmdk] = [join(folder, 'raw'), join(folder, 'd.vmdk')];
+      writeFileSync(raw, Buffer.alloc(size, 'abc').fill(0, MIB, MIB + 300_000));
+      execFileSync('qemu-img', [
+        'convert',
+        '-f',
+        'raw',
+        '-O',
+        'vmdk',
+        '-o',
+        'subformat=streamOptimized',
+        raw,
+        vmdk,
+      ]);
+      const good = readFileSync(vmdk);
+      expect(codes(await readFolder(packageOf(good, { capacity: size })))).toEqual([
+        'no-manifest?',
+      ]);
+      const target = ['--target-image-opts', `driver=null-co,size=${size}`];
+      for (let damage = 0; damage < 8; damage += 1) {
+        const content = Buffer.from(good);
+        const at = Math.floor((good.length * damage) / 8) + damage * 37;
+        content[at] = (content[at] ?? 0) ^ 0xff;
+        writeFileSync(vmdk, content);
+        const { status } = spawnSync('qemu-img', ['convert', '-n', '-f', 'vmdk', vmdk, ...target]);
+        const problem = await problemOf(content, { capacity: size });
+        if (status !== 0) expect([at, problem]).toEqual([at, expect.any(String)]);
+      }
+    },
+  );
+});
