@@ -82,7 +82,12 @@ export class ImgctlError extends Error {
   }
 
   /** Returns a copy of the same class with these fields changed; status, cause and stack are copied. */
-  with(changes: { code?: ErrorCode; message?: string; hint?: string | undefined }): this {
+  with(changes: {
+    code?: ErrorCode;
+    message?: string;
+    hint?: string | undefined;
+    retryAt?: number | undefined;
+  }): this {
     const copy = new Error(this.message, { cause: this.cause });
     Object.setPrototypeOf(copy, Object.getPrototypeOf(this));
     // The stack begins with the message.

@@ -1,11 +1,11 @@
 // Authorizes every request: sends the access token, and renews it once after a 401.
 
-import type { ImgctlError } from '../errors.ts';
+import { ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import type { HttpEvent, HttpResponse } from '../http/message.ts';
 import type { Pace } from '../http/pace.ts';
 import { isSafeMethod, type RetryOptions, sendWithRetry } from '../http/retry.ts';
-import type { Transport } from '../http/transport.ts';
+import { atAbort, type Transport } from '../http/transport.ts';
 import { basicPair, resolveUrl } from '../http/url.ts';
 import { rateLimitedError, statusError } from './responses.ts';
 
@@ -34,6 +34,8 @@ export interface ServiceRequest {
   readonly signal?: AbortSignal | undefined;
   /** True to return the response of any status, without renewing the token. */
   readonly anyStatus?: boolean;
+  /** Returns the error of an unsafe request that was sent and may have taken effect. */
+  readonly ifUncertain?: (error: ImgctlError) => ImgctlError;
 }
 
 export type ClientEvent = HttpEvent | { kind: 'renewal'; method: string; url: URL };
@@ -74,11 +76,14 @@ export function createSender(
 ) {
   const { baseUrl, tokens, timeout, userAgent, onEvent, onSecret } = options;
 
+  const signalOf = ({ signal }: ServiceRequest) =>
+    signal ? AbortSignal.any([signal, options.signal]) : options.signal;
+
   const sendWith = (
     request: ServiceRequest,
     url: URL,
     authorization: string | undefined,
-    ownPace?: Pace,
+    more: { readonly pace?: Pace; readonly onSent?: () => void } = {},
   ) => {
     const headers = {
       accept: 'application/json',
@@ -86,9 +91,10 @@ export function createSender(
       'user-agent': userAgent,
       ...(authorization === undefined ? {} : { authorization }),
     };
-    const { method, signal: own } = request;
-    const signal = own ? AbortSignal.any([own, options.signal]) : options.signal;
-    return sendWithRetry(transport, { method, url, headers, timeout, signal }, options, ownPace);
+    const { method } = request;
+    const { onSent, pace: ownPace } = more;
+    const sent = { method, url, headers, timeout, signal: signalOf(request), onSent };
+    return sendWithRetry(transport, sent, options, ownPace);
   };
 
   const refusal = (response: HttpResponse): ImgctlError => {
@@ -98,43 +104,46 @@ export function createSender(
     return error.with({ code: 'token-refused', hint: tokens.hint });
   };
 
-  const sendWithToken = async (request: ServiceRequest, url: URL): Promise<HttpResponse> => {
-    const authorize = (token: string | undefined) => {
-      if (token === undefined) return sendWith(request, url, undefined, pace);
-      const pair = basicPair(token, '');
-      for (const secret of [token, pair]) onSecret?.(secret);
-      // The two ways of section 5.
-      const isBearer = options.authScheme === 'bearer';
-      return sendWith(request, url, isBearer ? `Bearer ${token}` : `Basic ${pair}`, pace);
+  /** Sends it once with this token, or without one. */
+  const authorize = async (request: ServiceRequest, url: URL, token: string | undefined) => {
+    const pair = token && basicPair(token, '');
+    for (const secret of [token, pair]) if (secret) onSecret?.(secret);
+    // The two ways of section 5.
+    const isBearer = options.authScheme === 'bearer';
+    const authorization = token && (isBearer ? `Bearer ${token}` : `Basic ${pair}`);
+    let isSent = false;
+    const onSent = () => {
+      isSent = true;
     };
-    let token = await tokens.current();
-    let response = await authorize(token);
+    try {
+      return await sendWith(request, url, authorization, { pace, onSent });
+    } catch (error) {
+      const isOpen = isSent && !isSafeMethod(request.method);
+      throw isOpen && error instanceof ImgctlError ? uncertainError(request, error) : error;
+    }
+  };
+
+  const send: Send = async (request) => {
+    const url = resolveUrl(baseUrl, request.path);
+    const signal = signalOf(request);
+    let token = await untilAborted(tokens.current(), signal);
+    let response = await authorize(request, url, token);
     if (request.anyStatus) return response;
     if (response.status === 401) {
       const refused = refusal(response);
       // Another token would not be permitted either.
       if (refused.code === 'not-permitted') throw refused;
-      const renewed = token && (await tokens.renew(token, accepted.has(token)));
+      const renewed =
+        token && (await untilAborted(tokens.renew(token, accepted.has(token)), signal));
       if (renewed === undefined) throw refused;
       onEvent?.({ kind: 'renewal', method: request.method, url });
       token = renewed;
-      response = await authorize(token);
+      response = await authorize(request, url, token);
       if (response.status === 401) throw refusal(response);
     }
     accepted.add(token);
     if (response.status === 429) throw rateLimitedError(response);
     return response;
-  };
-
-  const send: Send = async (request) => {
-    const { method, path } = request;
-    try {
-      return await sendWithToken(request, resolveUrl(baseUrl, path));
-    } catch (error) {
-      if (!(error instanceof TransportError) || !error.sent || isSafeMethod(method)) throw error;
-      const hint = `the ${method} may have taken effect: check before you send it again`;
-      throw error.with({ code: 'outcome-unknown', hint });
-    }
   };
 
   /** Sends Basic credentials instead of the token; returns the response of any status. */
@@ -147,6 +156,23 @@ export function createSender(
   };
 
   return { send, sendWithPassword };
+}
+
+function uncertainError({ method, ifUncertain }: ServiceRequest, error: ImgctlError): ImgctlError {
+  const hint = `the ${method} may have taken effect: check before you send it again`;
+  const code = error instanceof TransportError ? 'outcome-unknown' : error.code;
+  const uncertain = error.with({ code, hint });
+  return ifUncertain ? ifUncertain(uncertain) : uncertain;
+}
+
+/** Settles like the work, or rejects when the signal aborts: others may wait for the same token. */
+function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    const forget = atAbort(signal, abort);
+    work.then(resolve, reject).finally(forget);
+  });
 }
 
 /** Servers refuse longer headers. */

@@ -1,7 +1,6 @@
 // Image sync requests, sections 2.5, 4.5 and 4.6 of service.md.
 
-import { type ErrorCode, hasCode, SIGNALS } from '../errors.ts';
-import type { HttpResponse } from '../http/message.ts';
+import { hasCode, type ImgctlError } from '../errors.ts';
 import { isSuccess } from '../http/retry.ts';
 import { isObject, type JsonObject, parseJson, stringify } from '../json.ts';
 import type { Send } from './auth.ts';
@@ -29,17 +28,12 @@ export type SyncRequest = Awaited<ReturnType<typeof getSyncRequest>>;
  * @throws ImgctlError of the status; if the sync may have been submitted all the same, it says so
  */
 export async function submitSync(send: Send) {
-  let response: HttpResponse;
+  const response = await send({ method: 'PATCH', path: '/v2/user/image/vm', ifUncertain });
   try {
-    response = await send({ method: 'PATCH', path: '/v2/user/image/vm' });
     if (!isSuccess(response)) throw statusError(response);
     requireNoErrorRecord(response, parseJson(response.body, true).value);
   } catch (error) {
-    if (!hasCode(error, ...MAY_BE_SUBMITTED)) throw error;
-    throw error.with({
-      message: `the sync may have been submitted: ${error.message}`,
-      hint: 'check before you submit another: imgctl my-images, or the email, if your service sends one',
-    });
+    throw hasCode(error, 'server-error', 'bad-answer') ? ifUncertain(error) : error;
   }
   // A body that is not JSON does not undo the sync, so it is no error here.
   const parsed = parseJson(response.body, true);
@@ -56,13 +50,13 @@ export async function submitSync(send: Send) {
   };
 }
 
-/** After these errors the service may have accepted the sync. */
-const MAY_BE_SUBMITTED: readonly ErrorCode[] = [
-  'outcome-unknown',
-  'server-error',
-  'bad-answer',
-  ...Object.values(SIGNALS),
-];
+/** Returns the error of a submit that the service may have accepted. */
+function ifUncertain(error: ImgctlError): ImgctlError {
+  return error.with({
+    message: `the sync may have been submitted: ${error.message}`,
+    hint: 'check before you submit another: imgctl my-images, or the email, if your service sends one',
+  });
+}
 
 /**
  * GET /v2/request/image_sync/<id>, wrapped in `data` or bare. The signal also ends its retries.
@@ -82,6 +76,7 @@ export async function getSyncRequest(send: Send, id: SyncId, signal?: AbortSigna
   const status = nonEmpty(record.status);
   const state = syncState(status);
   const reason = state === 'failed' ? nonEmpty(record.message) : undefined;
+  const errors = messages(record, 'errors');
   return {
     id: known ?? id,
     /** As sent. */
@@ -90,7 +85,8 @@ export async function getSyncRequest(send: Send, id: SyncId, signal?: AbortSigna
     /** Names or a count, as the service sends it. */
     added: countOrNames(record.added),
     deleted: countOrNames(record.deleted),
-    errors: [...messages(record, 'errors'), ...(reason === undefined ? [] : [reason])],
+    /** null if the record does not say whether there are any; so are the warnings. */
+    errors: reason === undefined ? errors : [...(errors ?? []), reason],
     warnings: messages(record, 'warnings'),
     createdOn: nonEmpty(record.created_on) ?? null,
     updatedOn: nonEmpty(record.updated_on) ?? null,
@@ -150,9 +146,11 @@ function countOrNames(value: unknown): number | readonly unknown[] | null | unde
   return typeof value === 'number' || Array.isArray(value) ? value : null;
 }
 
-function messages(record: JsonObject, kind: 'errors' | 'warnings'): string[] {
+/** Returns null if the record has no such field. Older services send a message of null for nothing. */
+function messages(record: JsonObject, kind: 'errors' | 'warnings'): string[] | null {
   const { message } = record;
-  const holders = isObject(message) ? [message, record] : [record];
+  const holders = (isObject(message) ? [message, record] : [record]).filter((each) => kind in each);
+  if (holders.length === 0) return message === null ? [] : null;
   return holders
     .flatMap(({ [kind]: listed }): unknown[] => (Array.isArray(listed) ? listed : [listed]))
     .filter((item) => item !== undefined && item !== null && item !== '')

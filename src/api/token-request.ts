@@ -40,7 +40,8 @@ export async function requestToken(
   const { receivedAt } = response;
   const limit = limitOf(response);
   onLimit?.(limit);
-  if (response.status === 429) throw rateLimitedError(response);
+  // Only --wait-for-token waits for it.
+  if (response.status === 429) throw rateLimitedError(response).with({ retryAt: undefined });
   if (response.status === 401) throw refusalError(response);
   const isRefusal = response.status >= 400 && response.status < 500;
   const oneTime = isRefusal ? oneTimePasswordError(response) : undefined;

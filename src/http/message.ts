@@ -12,6 +12,8 @@ export interface HttpRequest {
   readonly idempotent?: boolean | undefined;
   /** True if the body of the response is a stored file, whose coding says what the file is: it is not decoded. */
   readonly asStored?: boolean | undefined;
+  /** Called when it is sent: from then on it may have an effect. */
+  readonly onSent?: (() => void) | undefined;
 }
 
 export interface RequestBody {

@@ -133,6 +133,7 @@ function dispatch(
       {
         onRequestStart(started) {
           controller = started;
+          request.onSent?.();
           if (ended) started.abort(new Error('aborted'));
         },
         onResponseStart(_controller, status, headers) {
@@ -170,7 +171,7 @@ function dispatch(
  * In Node a listener that was removed still points to the next one. Once V8 has moved one of them to its old
  * generation, all later ones follow, with what they hold. So only the callback holds the response, and is dropped.
  */
-function atAbort(signal: AbortSignal, callback: () => void): () => void {
+export function atAbort(signal: AbortSignal, callback: () => void): () => void {
   let current: (() => void) | undefined = callback;
   const listener = () => current?.();
   signal.addEventListener('abort', listener, { once: true });

@@ -63,7 +63,7 @@ export type ImageClient = ReturnType<typeof createClient>;
 /** Creates a client, which connects with its first request. @throws ImgctlError config or usage */
 export function createClient(options: ClientOptions) {
   checkOptions(options, 'options of the client', CLIENT);
-  const { token, username, password, ca, signal, onWarning: warn } = options;
+  const { token, username, password, ca, signal, onTrace, onWarning } = options;
   // Empty counts as missing: credentials often come from environment variables.
   if (token ? username || password : !(username && password)) {
     const message = 'createClient needs either a token or a username and password';
@@ -80,10 +80,19 @@ export function createClient(options: ClientOptions) {
   if (options.allowHttp !== true) refusePlainHttp(baseUrl, 'allowHttp: true');
   // systemClock changes the listener limit of its signal, so it gets one that is not the caller's.
   const clock = systemClock(AbortSignal.any(signal ? [signal] : []));
+  // What they throw must not hide the outcome of a request.
+  const warn = onWarning && ignoringErrors(onWarning, () => {});
+  let hasFailed = false;
+  const trace =
+    onTrace &&
+    ignoringErrors(onTrace, (error) => {
+      if (!hasFailed) warn?.(`onTrace failed: ${error instanceof Error ? error.message : error}`);
+      hasFailed = true;
+    });
   let opened: Promise<Client> | undefined;
   /** Each call is a run of its own. */
   const open = async () => {
-    opened ??= openClient(options, baseUrl, clock);
+    opened ??= openClient({ ...options, onTrace: trace }, baseUrl, clock);
     return (await opened).startRun();
   };
   /** Returns the query, what observes it, and a function that prints the warnings of that. */
@@ -128,6 +137,14 @@ export function createClient(options: ClientOptions) {
     /** Sends any request with the token; returns a response of every status but 401 and 429. */
     send: async (request: ServiceRequest) => (await open()).send(request),
     close: async (): Promise<void> => (await opened?.catch(() => undefined))?.close(),
+  };
+}
+
+/** Returns the callback without its errors, also if it is asynchronous. */
+function ignoringErrors(callback: (text: string) => unknown, onError: (error: unknown) => void) {
+  return (text: string) => {
+    // Called at once, as the constructor of a promise calls what it is given.
+    new Promise((resolve) => resolve(callback(text))).catch(onError);
   };
 }
 

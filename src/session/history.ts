@@ -13,11 +13,13 @@ export interface HistoryEntry {
   readonly id: number | string;
   /** ISO 8601, UTC. */
   readonly submitted_on: string;
-  /** When the status was read, likewise; entries of earlier versions have none. */
+  /** When the status was read, likewise. */
   readonly checked_on?: string;
   readonly status: string | null;
-  /** How many it had then; entries of earlier versions have none. */
+  /** How many it had then; undefined if the service did not say. */
   readonly errors?: number | undefined;
+  /** The names of the images that it added, or how many if they are many; undefined likewise. */
+  readonly added?: readonly string[] | number | undefined;
 }
 
 const FILE = 'sync-history.json';

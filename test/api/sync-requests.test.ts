@@ -84,7 +84,9 @@ describe('a sync request', () => {
   const NULLS = { data: null, id: null, status: null, added: null, message: null };
 
   it.each([{}, { data: {} }, NULLS])('is waiting if its record is %j', async (json) => {
-    const known = { id: 'abc1', state: 'waiting', errors: [], warnings: [], response: json };
+    const problems = json === NULLS ? [] : null;
+    const found = { state: 'waiting', errors: problems, warnings: problems };
+    const known = { id: 'abc1', ...found, response: json };
     const added = 'added' in json ? { added: null } : {};
     expect(await read(json, 'abc1')).toEqual({
       ...{ ...known, ...added, createdOn: null, updatedOn: null },
@@ -112,10 +114,12 @@ describe('a sync request', () => {
   it.each([
     [{ status: 'ERROR', message: { errors: 'one', warnings: null } }, ['one'], []],
     [{ errors: ['one'], warnings: ['two', '', null] }, ['one'], ['two']],
-    [{ status: 'FAILED', message: 'disk is full' }, ['disk is full'], []],
-    [{ status: 'FAILED', message: 'full', errors: ['one'] }, ['one', 'full'], []],
-    [{ status: 'PROCESSED', message: 'all well' }, [], []],
-    [{ status: 'FAILED', message: ' ' }, [], []],
+    [{ status: 'FAILED', message: 'disk is full' }, ['disk is full'], null],
+    [{ status: 'FAILED', message: 'full', errors: ['one'] }, ['one', 'full'], null],
+    [{ status: 'PROCESSED', message: 'all well' }, null, null],
+    [{ status: 'PROCESSED', message: null }, [], []],
+    [{ status: 'PROCESSED', result: { failed: [{ file: 'a.ova' }] } }, null, null],
+    [{ status: 'FAILED', message: ' ' }, null, null],
   ])('reads from %j the errors %j and the warnings %j', async (json, errors, warnings) => {
     expect(await read(json)).toMatchObject({ errors, warnings });
   });

@@ -14,7 +14,8 @@ import { scriptedUser } from '../support/users.ts';
 import { images, record, START, SUBMITTED } from './sync-harness.ts';
 
 const NOW = START / 1_000;
-const SUCCESS = { status: 'PROCESSED', added: ['a', 'b'], deleted: 1 };
+const UNKNOWN = { status: 'PROCESSED', added: ['a', 'b'], deleted: 1 };
+const SUCCESS = { ...UNKNOWN, message: { errors: [], warnings: [] } };
 const FAILURE = { status: 'ERROR', message: { errors: ['a.ova: broken'], warnings: ['x', 'y'] } };
 
 /** A user whose syncs end with these records in turn, one an hour after the other; `read` reads the file. */
@@ -43,6 +44,13 @@ const named = (run: string, values: Readonly<Record<string, unknown>>) =>
   );
 
 describe('sync --metrics-file', () => {
+  it('leaves out the errors and warnings that the service does not tell', async () => {
+    const { sync } = await syncing(UNKNOWN);
+    const { exitCode, values } = await sync('--wait');
+    const told = Object.keys(values).filter((name) => /added|errors|warnings/.test(name));
+    expect([exitCode, told]).toEqual([0, ['imgctl_sync_last_added']]);
+  });
+
   it('writes the metrics of a success, and keeps its time through failures', async () => {
     const { sync, file } = await syncing(SUCCESS, FAILURE);
     const common = { success_timestamp_seconds: NOW, duration_seconds: 0 };

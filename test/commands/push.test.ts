@@ -131,10 +131,30 @@ describe('push', () => {
       [REQUEST]: record({ status: 'PROCESSED', message }),
     });
     const file = writeOva(temporaryDirectory(), 'web');
-    const { stderr } = await imgctl(`push ${file} --to ${temporaryDirectory()}`);
+    const result = await imgctl(`push ${file} --to ${temporaryDirectory()}`);
+    const { stderr } = result;
     expect(stderr).toContain('imgctl: error: sync 41: web.ova: too old\n');
     expect(stderr).toContain('imgctl: warning: sync 41: 1 error and 1 warning of other files\n');
     expect(stderr).not.toMatch(/x\.ova|y\.ova/);
+    expect(result).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('web.ova') });
+  });
+
+  it.each([
+    ['web.ova: too old', 1],
+    ['cannot read uploads/web.ova.', 1],
+    ['web.ova.part: not a package', 0],
+    ['my-web.ova: bad', 0],
+    ['1web.ova: bad', 0],
+    ['WEB.OVA: bad', 0],
+  ])('takes an error for one of web.ova by its whole name: %s is exit %i', async (text, code) => {
+    const { imgctl } = await scriptedUser({
+      [IMAGES]: images('web.ova'),
+      [SUBMIT]: SUBMITTED,
+      [REQUEST]: record({ status: 'PROCESSED', message: { errors: [text] } }),
+    });
+    const file = writeOva(temporaryDirectory(), 'web');
+    const { exitCode } = await imgctl(`push ${file} --to ${temporaryDirectory()} -q`);
+    expect(exitCode).toBe(code);
   });
 
   it('shows what it would do with --dry-run, and does nothing', async () => {

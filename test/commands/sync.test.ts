@@ -8,7 +8,8 @@ import { expectSteps } from '../support/steps.ts';
 import { noted, scriptedUser, TOKEN_REQUEST } from '../support/users.ts';
 import { IMAGES, images, REQUEST, record, START, SUBMIT, SUBMITTED } from './sync-harness.ts';
 
-const DONE = record({ status: 'PROCESSED', added: [], deleted: [] });
+const NOTHING = { errors: [], warnings: [] };
+const DONE = record({ status: 'PROCESSED', added: [], deleted: [], message: NOTHING });
 const PENDING = record({ status: 'PENDING' });
 const MISSING: ScriptedResponse = { status: 404 };
 const FOLLOW = 'follow it with: imgctl sync-status 41 --wait';
@@ -22,7 +23,7 @@ async function runWith(line: string, ...responses: readonly ScriptedResponse[]) 
 }
 
 const follow = (options: string, ...responses: readonly ScriptedResponse[]) =>
-  runWith(`sync-status 41 ${options}`, ...responses);
+  runWith(`sync-status 41 ${options}`.trim(), ...responses);
 
 describe('sync', () => {
   it('submits once and prints the id and the command that follows it', async () => {
@@ -194,6 +195,10 @@ describe('sync-status --wait', () => {
   const message = { errors: ['bad.ova: no descriptor'], warnings: ['c.ova: no manifest'] };
   const broken = record({ status: 'ERROR', message });
   const partial = record({ status: 'PROCESSED', added: ['a.ova'], message });
+  const warned = record({
+    ...{ status: 'PROCESSED', added: ['a.ova'] },
+    message: { ...message, errors: [] },
+  });
 
   it('prints errors and warnings once: on stderr with a table, in the record in other formats', async () => {
     const table = await follow('--wait', broken);
@@ -213,8 +218,8 @@ describe('sync-status --wait', () => {
       expect(stderr).not.toMatch(/bad\.ova|c\.ova/);
     }
     const partly = await follow('--wait -q --json', partial);
-    expect([JSON.parse(partly.stdout), partly.exitCode]).toEqual([[41], 0]);
-    expect(partly.stderr.match(/bad\.ova|c\.ova/g)).toHaveLength(2);
+    expect([JSON.parse(partly.stdout), partly.exitCode]).toEqual([[41], 1]);
+    expect(partly.stderr.match(/bad\.ova|c\.ova/g)).toHaveLength(1);
     // The value is missing, but that is not the error.
     expect((await follow('--get created_on', broken)).result).toEqual(failed(1, 'bad.ova'));
   });
@@ -224,13 +229,13 @@ describe('sync-status --wait', () => {
     ['warnings', 'c.ova: no manifest\n', 'error: sync 41: bad.ova: no descriptor'],
   ])('reports what --get %s does not print', async (field, printed, reported) => {
     const { stdout, stderr } = await follow(`--get ${field}`, partial);
-    expect([stdout, stderr]).toEqual([printed, `imgctl: ${reported}\n`]);
+    expect([stdout, stderr.split('\n')[0]]).toEqual([printed, `imgctl: ${reported}`]);
   });
 
   it.each([
     ['C.UTF-8', '✓ sync 41 succeeded: nothing changed', [DONE]],
     ['C', 'ok: sync 41 succeeded in 2 s: nothing changed', [PENDING, DONE]],
-    ['C.UTF-8', '! sync 41 succeeded with 1 error and 1 warning: added a.ova', [partial]],
+    ['C.UTF-8', '! sync 41 succeeded with 1 warning: added a.ova', [warned]],
   ])('ends on a terminal in the locale %s with: %s', async (LANG, line, checks) => {
     const { env } = await scriptedUser({ [REQUEST]: checks }, { LANG });
     const io = fakeIo({ time: START, env, errorColumns: 80 });
@@ -253,9 +258,56 @@ describe('sync-status --wait', () => {
       imgctl,
       ['sync --strict --json', { id: 41, warnings: ['c.ova: no manifest'] }, /--strict/, 1],
       ['sync-status --strict --get state', 'succeeded\n', strict, 1],
-      ['sync-status', /succeeded/, /warning/],
+      ['sync-status', /succeeded/, /warning[\s\S]*succeeded with 1 error\nhint: fix/, 1],
       ['sync --strict -q --get state', 'succeeded\n'],
     );
+  });
+
+  it.each<[string, ScriptedResponse, number, RegExp]>([
+    ['-q', warned, 0, /^$/],
+    ['', warned, 0, /^imgctl: warning: sync 41: c\.ova: no manifest\n$/],
+    ['-q --strict', warned, 1, /warning: .* c\.ova[\s\S]*with 1 warning \(--strict\)/],
+    [
+      '-q',
+      partial,
+      1,
+      /^imgctl: error: .*bad\.ova.*\nimgctl: .* succeeded with 1 error\nhint: fix/,
+    ],
+  ])('with %j and the record %j exits %d', async (flags, response, code, text) => {
+    const { stderr, exitCode } = await follow(flags, response);
+    expect({ stderr, exitCode }).toEqual({ stderr: expect.stringMatching(text), exitCode: code });
+  });
+
+  const silent = record({ status: 'PROCESSED', result: { failed: [{ file: 'a.ova' }] } });
+
+  it('shows unknown errors as null, which --strict makes exit 1', async () => {
+    const { stdout, exitCode } = await follow('--json', silent);
+    expect(JSON.parse(stdout)).toMatchObject({ errors: null, warnings: null });
+    expect(exitCode).toBe(0);
+    const strict = /its errors are unknown \(--strict\)\nhint: .*imgctl sync-status 41 --json\n$/;
+    expect(await follow('--strict', silent)).toMatchObject({
+      stderr: expect.stringMatching(strict),
+      exitCode: 1,
+    });
+  });
+
+  it('shows the record of a sync that failed without a reason', async () => {
+    const failure = record({ status: 'ERROR', result: { failed: [{ file: 'a.ova' }] } });
+    const { stderr, exitCode } = await follow('', failure);
+    expect(stderr).toMatch(/: sync 41 gives no reason: \{"data":.*"file":"a\.ova".*\}\n/);
+    expect(exitCode).toBe(1);
+  });
+
+  it('waits as long as a limit of the service asks, within --wait-timeout', async () => {
+    const limited = (seconds: number) => ({
+      status: 429,
+      headers: { 'retry-after': `${seconds}` },
+    });
+    const { waited, exitCode, checks } = await follow('--wait', limited(1_800), limited(600), DONE);
+    expect([waited(), exitCode, checks]).toEqual([2_400_000, 0, 3]);
+    const late = await follow('--wait-timeout 10m', limited(1_800));
+    expect(late).toMatchObject({ exitCode: 6, checks: 1 });
+    expect([late.waited(), late.stderr]).toEqual([0, expect.stringContaining('(in 30 min)')]);
   });
 });
 
@@ -311,11 +363,15 @@ describe('sync-status', () => {
     const first = { json: { request: { id: 40, status: 'PENDING' } } };
     const { imgctl, requests, server } = await scriptedUser({
       [SUBMIT]: [first, SUBMITTED],
-      [REQUEST]: record({ status: 'PROCESSED', message: { errors: ['a.ova: bad', 'b.ova: bad'] } }),
+      [REQUEST]: record({
+        ...{ status: 'PROCESSED', added: ['c.ova', { id: 7, name: 'd.ova' }] },
+        message: { errors: ['a.ova: bad', 'b.ova: bad'] },
+      }),
     });
     await imgctl('sync', { time: START });
     await imgctl('sync', { time: START + 60_000 });
-    const entry = { status: 'PENDING', state: 'waiting', errors: null, base_url: server.baseUrl };
+    const unknown = { added: null, errors: null };
+    const entry = { status: 'PENDING', state: 'waiting', ...unknown, base_url: server.baseUrl };
     const [old, last] = ['2026-01-05T12:00:00.000Z', '2026-01-05T12:01:00.000Z'].map(
       (time, index) => ({
         ...{ ...entry, id: 40 + index, submitted_on: time, checked: time },
@@ -326,19 +382,19 @@ describe('sync-status', () => {
     const note =
       /: sync request 41 was waiting when last checked\nhint: .*: imgctl sync-status 41\n$/;
     const row = (id: number, minute: number, age: string) =>
-      `${id}  waiting  -       2026-01-0\\d \\d\\d:\\d${minute}  ${age} ago\n`;
+      `${id}  waiting  -       2026-01-0\\d \\d\\d:\\d${minute}  ${age} ago +-\n`;
     const rows = row(41, 1, '59 minutes') + row(40, 0, '1 hour');
     await expectSteps(
       later,
       [
         'sync-status --list',
-        new RegExp(`^id  state    errors  submitted_on      checked\n${rows}$`),
+        new RegExp(`^id  state    errors  submitted_on      checked         added\n${rows}$`),
         note,
       ],
       ['sync-status --list --json', [last, old]],
       [
         'sync-status --list -o csv',
-        /^id,status,state,submitted_on,checked,errors\r\n41,PENDING,waiting,/,
+        /^id,status,state,submitted_on,checked,errors,added\r\n41,PENDING,waiting,/,
       ],
       ['sync-status --list -q', '41\n40\n'],
       ['sync-status --list --get id', '41\n40\n'],
@@ -346,8 +402,17 @@ describe('sync-status', () => {
     expect(requests()).toEqual([SUBMIT, SUBMIT]);
     await expectSteps(
       later,
-      ['sync-status', /^id +41\nstate +succeeded\nadded +-\n/, /error: sync 41: a.ova: bad/],
-      ['sync-status --list', /^41 +succeeded +2 +2026-01-0\d \d\d:\d1 {2}now$/m, /40 was waiting/],
+      [
+        'sync-status',
+        /^id +41\nstate +succeeded\nadded +c\.ova, d\.ova\n/,
+        /error: sync 41: a.ova: bad/,
+        1,
+      ],
+      [
+        'sync-status --list',
+        /^41 +succeeded +2 +2026-01-0\d \d\d:\d1 {2}now {2,}c\.ova, d\.ova$/m,
+        /40 was waiting/,
+      ],
       ['sync-status --profile other', '', /no sync request/, 5],
       ['sync-status --base-url http://127.0.0.1:1', '', /no sync request/, 5],
     );

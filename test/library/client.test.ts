@@ -12,7 +12,14 @@ import {
 import { testImages } from '../support/catalogue-page.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { type ServeOptions, serve } from '../support/emulator.ts';
-import { requestsTo, scriptedServer } from '../support/scripted-server.ts';
+import {
+  DROP,
+  requestsTo,
+  type ScriptedResponse,
+  STALL,
+  scriptedServer,
+  tokenResponse,
+} from '../support/scripted-server.ts';
 
 const DEMO = { username: 'demo', password: 'demo' };
 const TOKEN = { token: 'T1' };
@@ -132,6 +139,73 @@ describe('library token', () => {
     await expect(myImages()).rejects.toMatchObject({ code: 'wrong-credentials', status: 401 });
     const message = 'the password function returned no password';
     await expect(myImages()).rejects.toMatchObject({ code: 'usage', message });
+  });
+});
+
+describe('library submitSync', () => {
+  const SUBMIT = 'PATCH /v2/user/image/vm';
+  const TOKENS = 'POST /auth/request-token';
+  const FAILURES: readonly (readonly [string, ScriptedResponse, string])[] = [
+    ['503', { status: 503 }, 'server-error'],
+    ['HTML', { body: '<html>' }, 'bad-answer'],
+    ['a closed connection', DROP, 'unreachable'],
+    ['no response', STALL, 'timeout'],
+  ];
+
+  it.each(FAILURES)(
+    'knows that nothing was submitted if its token request gets %s',
+    async (_, response, code) => {
+      const server = await scriptedServer({
+        [TOKENS]: [response, tokenResponse('T1'), response],
+        [SUBMIT]: { status: 401, json: { message: 'Valid token, but has expired.' } },
+        'GET /v2/image/1': FIRST_IMAGE,
+      });
+      const user = client({ baseUrl: server.baseUrl, ...DEMO, timeout: 200 });
+      const fails = async () => {
+        const error = await user.submitSync().catch((thrown: unknown) => thrown);
+        const message = expect.not.stringContaining('may have');
+        expect(error).toMatchObject({ code, message });
+        return requestsTo(server);
+      };
+      expect(await fails()).toEqual([TOKENS]);
+      // The service accepts the next token, and refuses it later.
+      await user.getImage(1);
+      expect((await fails()).slice(3)).toEqual([SUBMIT, TOKENS]);
+    },
+  );
+
+  it('keeps its outcome if onTrace throws, and warns once', async () => {
+    const { baseUrl } = await scriptedServer({ [SUBMIT]: { json: { request: { id: 7 } } } });
+    const warnings: string[] = [];
+    const onWarning = (text: string) => warnings.push(text);
+    const onTrace = () => {
+      throw new Error('disk full');
+    };
+    const user = client({ baseUrl, ...TOKEN, onTrace, onWarning });
+    expect(await user.submitSync()).toMatchObject({ id: 7 });
+    expect(await user.submitSync()).toMatchObject({ id: 7 });
+    expect(warnings).toEqual(['onTrace failed: disk full']);
+    const failing = async () => {
+      throw new Error('full');
+    };
+    const other = client({ baseUrl, ...TOKEN, onTrace: failing, onWarning: failing });
+    expect(await other.submitSync()).toMatchObject({ id: 7 });
+  });
+});
+
+describe('a signal of the library', () => {
+  it.each(['client', 'request'])('of the %s ends a call that waits for a token', async (where) => {
+    const { baseUrl, requests } = await scriptedServer({});
+    const abort = new AbortController();
+    const { signal } = abort;
+    const password = () => {
+      setImmediate(() => abort.abort(new Error('stop')));
+      return new Promise<string>(() => {});
+    };
+    const options = where === 'client' ? { signal } : {};
+    const user = client({ baseUrl, username: 'demo', password, ...options });
+    await expect(user.getSyncRequest(1, signal)).rejects.toThrow('stop');
+    expect(requests).toEqual([]);
   });
 });
 

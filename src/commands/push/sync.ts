@@ -8,13 +8,8 @@ import type { Row } from '../../output/writers.ts';
 import type { Storage } from '../../upload/storage.ts';
 import type { PlannedFile, PlannedPackage } from '../../upload/transfer.ts';
 import { counted } from '../../words.ts';
-import {
-  describeProblems,
-  follow,
-  type POLL_OPTIONS,
-  reportProblems,
-  requireSynced,
-} from '../sync/status.ts';
+import { follow, type POLL_OPTIONS } from '../sync/follow.ts';
+import { describeProblems, failureOf, reportProblems, requireSynced } from '../sync/status.ts';
 import { showSubmitted, submit } from '../sync/sync.ts';
 
 /** How the sync is followed. */
@@ -75,15 +70,19 @@ export async function syncPushed(
   if (!options.wait) return showSubmitted(context, view, submitted);
   const request = await follow(context, submitted.id, options, context.io.now());
   const files = packages.flatMap((each) => each.files.map(({ name }) => name));
-  reportProblems(context, request, files);
-  requireSynced(request);
+  const rules = { files, strict: options.strict };
+  reportProblems(context, request, rules);
+  if (request.state === 'failed') requireSynced(request, rules);
   const { client } = await context.session();
   const { images } = await client.listUserImages();
   const found = images.filter(({ name }) => names.includes(String(name)));
   const missing = names.find((name) => !found.some((image) => image.name === name));
   const { summary, stale } = outcomeOf(pushed, images, isSent);
   const isStale = stale.length > 0;
-  const isFailing = missing !== undefined || (isStale && options.strict === true);
+  const isFailing =
+    missing !== undefined ||
+    (isStale && options.strict === true) ||
+    failureOf(request, rules) !== undefined;
   await printBefore(isFailing, view.printList(found));
   if (missing !== undefined) {
     throw new ImgctlError('sync-failed', `the sync added no image named ${missing}`, {
@@ -96,7 +95,7 @@ export async function syncPushed(
     if (options.strict) throw new ImgctlError('sync-failed', message, { hint });
     console.warn(message, hint);
   }
-  requireSynced(request, options.strict);
+  requireSynced(request, rules);
   const problems = describeProblems(request);
   const hasWarnings = problems !== undefined || isStale;
   const how = problems ? `sync ${request.id} succeeded with ${problems}: ` : '';

@@ -8,16 +8,14 @@ import { ImgctlError } from '../../errors.ts';
 import { stringify } from '../../json.ts';
 import { column, namesOf, type View, type ViewOptions } from '../../output/view.ts';
 import { withMetrics } from '../metrics.ts';
+import { follow, rememberRequest, statusCommand } from './follow.ts';
 import {
   describeNames,
-  follow,
-  rememberRequest,
   STATUS_COLUMNS,
   STATUS_LAYOUT,
   STRICT_OPTION,
   SUBMITTED_COLUMNS,
   showRequest,
-  statusCommand,
   WAIT_OPTIONS,
 } from './status.ts';
 
@@ -46,7 +44,7 @@ export const sync = command({
   name: 'sync',
   summary: 'submit an image sync after an upload',
   description: [
-    'The service scans your uploads: it adds images for new packages and deletes images whose files are gone. With --wait, imgctl waits for the result and prints it. A new request may be unknown to the service at first; --wait retries for up to a minute.',
+    'The service scans your uploads: it adds images for new packages and deletes images whose files are gone. With --wait, imgctl waits for the result, prints it, and exits with 1 if there are errors. A new request may be unknown to the service at first; --wait retries for up to a minute.',
   ],
   examples: [
     'imgctl sync --wait',
@@ -84,8 +82,8 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<v
       succeeded: request.state === 'succeeded',
       last_added: countOf(request.added),
       last_deleted: countOf(request.deleted),
-      last_errors: request.errors.length,
-      last_warnings: request.warnings.length,
+      last_errors: request.errors?.length,
+      last_warnings: request.warnings?.length,
     });
     return showRequest(context, view, request, { ...options, started });
   });

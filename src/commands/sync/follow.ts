@@ -1,0 +1,166 @@
+// Follows a sync request until it finishes, and remembers it.
+
+import type { SyncRequest } from '../../api/sync-requests.ts';
+import { option } from '../../cli/command.ts';
+import type { Parsed } from '../../cli/declarations.ts';
+import { duration } from '../../config/values.ts';
+import type { Context } from '../../context.ts';
+import { errorReason, hasCode, ImgctlError } from '../../errors.ts';
+import { stringify } from '../../json.ts';
+import { type HistoryEntry, remember } from '../../session/history.ts';
+import { describeDuration } from '../../words.ts';
+
+export const LIST_REQUESTS = 'list your requests with: imgctl sync-status --list';
+
+export const POLL_OPTIONS = [
+  option('--poll-interval <duration>', 'check this often (default: every 2s, slowing to 15s)', {
+    value: duration(),
+  }),
+  option('--wait-timeout <duration>', 'stop waiting after this time and exit with 7', {
+    default: '1h',
+    value: duration(),
+  }),
+] as const;
+
+export function statusCommand({ settings }: Context, id: number | string): string {
+  return `imgctl sync-status ${id}${settings.serviceFlags}`;
+}
+
+export async function rememberRequest(
+  context: Context,
+  id: number | string,
+  { status, errors, added }: Partial<Pick<SyncRequest, 'status' | 'errors' | 'added'>>,
+): Promise<void> {
+  const { account, cache } = await context.session();
+  const now = new Date(context.io.now()).toISOString();
+  const { profile, baseUrl: base_url } = account;
+  const times = { submitted_on: now, checked_on: now };
+  const found = { status: status ?? null, errors: errors?.length, added: shortened(added) };
+  const entry = { profile, base_url, id, ...times, ...found };
+  await remember(context.paths.state, context.io, entry).catch((error: unknown) => {
+    // One warning is enough if the token could not be stored either.
+    if (cache.writeFailed) return;
+    if (error instanceof ImgctlError) context.console.warn(error.message, error.hint);
+    else context.console.warn(`cannot store the sync history: ${errorReason(error)}`);
+  });
+}
+
+/** Maximum number of names that the history has of one request. */
+const MAX_NAMES = 20;
+
+function shortened(added: SyncRequest['added']): HistoryEntry['added'] {
+  if (!Array.isArray(added)) return typeof added === 'number' ? added : undefined;
+  return added.length > MAX_NAMES ? added.length : namesOf(added);
+}
+
+/** Returns the names of what a sync changed; an element without one is printed as JSON. */
+export function namesOf(elements: readonly unknown[]): string[] {
+  return elements.map((element) => {
+    const { name = element } = Object(element) as { name?: unknown };
+    return typeof name === 'string' ? name : stringify(element);
+  });
+}
+
+/** Errors of a status check that say nothing about the request. */
+const TRANSIENT = ['unreachable', 'timeout', 'locked', 'server-error', 'bad-answer', 'proxy'];
+
+/** A service may accept a request and show it only later, once its queue or another replica knows it. */
+const MAX_UNSEEN = 60_000;
+
+/**
+ * Checks the status until the request finishes, and remembers it at the end of the wait.
+ * @param submittedAt when it was submitted, if it was from this machine
+ * @throws ImgctlError still-waiting, interrupted, or a lasting failure, with the command that resumes
+ */
+export async function follow(
+  context: Context,
+  id: number | string,
+  options: Parsed<typeof POLL_OPTIONS>,
+  submittedAt: number | undefined,
+): Promise<SyncRequest> {
+  const { io } = context;
+  const { pollInterval, waitTimeout: timeout } = options;
+  const started = io.now();
+  const mayBeUnseen = (time: number) =>
+    submittedAt !== undefined && time - submittedAt < MAX_UNSEEN;
+  const progress = context.console.startProgress({ lines: true });
+  const report = (text: string) =>
+    progress.update(`sync ${id}: ${text}`, () => {
+      const elapsed = io.now() - started;
+      const time = describeDuration(elapsed);
+      return elapsed < 30_000
+        ? `sync ${id}: ${text} ${time}`
+        : `sync ${id}: still ${text} after ${time}`;
+    });
+  let interval = pollInterval ?? 2_000;
+  let last: SyncRequest | undefined;
+  /** When the service allows the next check. */
+  let allowedAt = 0;
+  // The service continues with the request, whatever ended the wait.
+  const hint = `follow it with: ${statusCommand(context, id)} --wait`;
+  const continues = (error: ImgctlError) => {
+    const message = `${error.message}; sync request ${id} continues`;
+    return error.with({ message, hint: error.hint ? `${error.hint}; then ${hint}` : hint });
+  };
+  try {
+    for (;;) {
+      // The last check may take 2 s, even beyond the limit.
+      const deadline = AbortSignal.timeout(Math.max(started + timeout - io.now(), 2_000));
+      const request = await readRequest(context, id, deadline).catch((error: unknown) => {
+        if (deadline.aborted) return undefined;
+        if (!(error instanceof ImgctlError)) throw error;
+        const isUnseen = error.code === 'not-found' && mayBeUnseen(io.now());
+        // Without a time, it is the limit of token requests.
+        const isLimit = error.code === 'rate-limited' && error.retryAt !== undefined;
+        if (!isUnseen && !isLimit && !TRANSIENT.includes(error.code)) throw error;
+        allowedAt = error.retryAt ?? 0;
+        if (allowedAt >= started + timeout) throw error;
+        const failing = error.status ? `still failing (${error.status})` : error.message;
+        const next = Math.max(io.now() + interval, allowedAt);
+        const what = `sync ${id}: ${isUnseen ? 'not found yet' : failing}`;
+        progress.update(`${what}; retrying`, () => {
+          return `${what}; next try in ${describeDuration(next - io.now())}`;
+        });
+        return undefined;
+      });
+      if (request) {
+        last = request;
+        report(request.status ?? describeStatus(request));
+        if (request.state !== 'waiting') return request;
+      }
+      const left = started + timeout - io.now();
+      if (left <= 0) break;
+      const wait = Math.max(interval, allowedAt - io.now());
+      await io.sleep(Math.min(wait, left), io.signal);
+      if (pollInterval === undefined) interval = Math.min(interval * 1.5, 15_000);
+    }
+  } catch (error) {
+    if (!(error instanceof ImgctlError)) throw error;
+    if (error.code !== 'not-found') throw continues(error);
+    const message = `sync request ${id} was submitted, but cannot be found`;
+    throw mayBeUnseen(started) ? error.with({ message, hint }) : error;
+  } finally {
+    await progress.stop();
+    if (last && submittedAt !== undefined) await rememberRequest(context, id, last);
+  }
+  if (io.signal.aborted) throw continues(io.signal.reason);
+  const within = timeout < 1_000 ? `${timeout} ms` : describeDuration(timeout);
+  const message = `sync request ${id} did not finish within ${within} (${describeStatus(last)})`;
+  throw new ImgctlError('still-waiting', message, {
+    hint: `keep waiting with: ${statusCommand(context, id)} --wait`,
+  });
+}
+
+function describeStatus(request: SyncRequest | undefined): string {
+  return request && request.status === undefined
+    ? `no status in ${stringify(request.response).slice(0, 200)}`
+    : `status: ${request?.status ?? 'unknown'}`;
+}
+
+export async function readRequest(context: Context, id: number | string, signal?: AbortSignal) {
+  const { client } = await context.session();
+  return client.getSyncRequest(id, signal).catch((error: unknown) => {
+    if (!hasCode(error, 'not-found')) throw error;
+    throw error.with({ message: `sync request ${id} does not exist`, hint: LIST_REQUESTS });
+  });
+}
