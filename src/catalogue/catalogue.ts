@@ -3,7 +3,7 @@
 import type { Client } from '../api/client.ts';
 import { keyOf } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
-import { hasCode } from '../errors.ts';
+import { hasCode, ImgctlError } from '../errors.ts';
 import { equals } from '../query/filter.ts';
 import { Query } from '../query/query.ts';
 import {
@@ -13,6 +13,7 @@ import {
   listCatalogue,
   readCataloguePage,
 } from './listing.ts';
+import { ServiceLists } from './service-lists.ts';
 
 export interface Catalogue {
   readonly baseUrl: string;
@@ -23,24 +24,28 @@ export interface Catalogue {
 }
 
 export function serviceCatalogue(client: Client, baseUrl: string): Catalogue {
+  const lists = new ServiceLists(client);
   return {
     baseUrl,
     async *list({ page, ...query }, observer) {
-      if (page === undefined) yield* listCatalogue(client, query, observer);
+      if (page === undefined) yield* listCatalogue(client, query, observer, lists);
       else yield readCataloguePage(client, query, page, observer);
     },
     getImage: (id) =>
       client.getImage(id).catch((error: unknown) => {
-        if (!hasCode(error, 'not-found')) throw error;
-        // Section 4.4 leaves this resource open, so a service may not know it.
-        return findListed(client, id);
+        // Section 4.4 leaves this resource open, so a service may not know it; nor an id that its database cannot hold.
+        const { status = 0 } = error instanceof ImgctlError ? error : {};
+        if (![400, 404, 410, 422, 500].includes(status)) throw error;
+        return findListed(client, lists, id).catch((later: unknown) => {
+          throw later instanceof ImgctlError && !hasCode(error, 'not-found') ? error : later;
+        });
       }),
   };
 }
 
-async function findListed(client: Client, id: number | string) {
+async function findListed(client: Client, lists: ServiceLists, id: number | string) {
   const query = new Query({ filters: typeof id === 'number' ? [equals('id', id)] : [] });
-  for await (const { images } of listCatalogue(client, { query, streams: true })) {
+  for await (const { images } of listCatalogue(client, { query, streams: true }, {}, lists)) {
     const found = images.find((image) => keyOf(image) === keyOf({ id }));
     if (found) return found;
   }

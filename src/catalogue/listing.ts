@@ -1,13 +1,24 @@
 // Lists the public catalogue: every matching image exactly once, or an error.
 
 import type { Client } from '../api/client.ts';
-import { type ImagePage, keyOf, MAX_PER_PAGE, type PageQuery } from '../api/images.ts';
+import { type ImagePage, keyOf, MAX_PER_PAGE } from '../api/images.ts';
 import { MAX_PAGES } from '../api/responses.ts';
 import type { ReceivedImage } from '../api/types.ts';
-import { ImgctlError } from '../errors.ts';
+import { hasCode, ImgctlError } from '../errors.ts';
+import { kindOf } from '../query/fields.ts';
 import type { Query } from '../query/query.ts';
+import {
+  compareRanks,
+  type FieldSort,
+  isFieldSort,
+  printSort,
+  ranksOf,
+  sortImages,
+} from '../query/sort.ts';
 import type { Tally } from '../query/tally.ts';
+import { ZONE_SPREAD } from '../query/timestamp.ts';
 import { counted } from '../words.ts';
+import { BY_ID, ServiceLists } from './service-lists.ts';
 
 export interface CatalogueQuery {
   readonly query: Query;
@@ -47,23 +58,36 @@ const LIST_FEWER = 'list fewer images with --filter';
 /**
  * Yields every image that matches, up to the limit. Nothing is yielded twice.
  *
- * The service is not believed: each image is matched, and a sort that the first page does not echo is done here. An
- * echoed sort is believed. The list may change while it is read. If it grew, the further pages are read. If it shrank
- * or images are missing, it is read once more; after that, it is complete or an error.
- * One image removed and another added between two pages leave the total unchanged: this cannot be noticed.
+ * The service is not believed: each image is matched, and imgctl sorts. Only a sort by id, and the newest images on the
+ * first page, are left to the service if that page shows that it sorts. The list may change while it is read. If it
+ * grew, the further pages are read. If it shrank or images are missing, it is read once more; after that, it is complete
+ * or an error. One image removed and another added between two pages leave the total unchanged: this cannot be noticed.
  * @throws ImgctlError incomplete-list, and whatever a request throws
  */
 export async function* listCatalogue(
   client: Pick<Client, 'listImages' | 'connections'>,
   request: CatalogueQuery,
   { progress, trace, tally }: CatalogueObserver = {},
+  lists = new ServiceLists(client),
 ): AsyncGenerator<Batch, void, void> {
-  const { query, streams, limit = Number.POSITIVE_INFINITY } = request;
+  const { query, streams, limit = Number.POSITIVE_INFINITY, perPage = MAX_PER_PAGE } = request;
+  const key = query.sorts.length === 1 ? query.sorts.find(isFieldSort) : undefined;
+  const open = async (sort: FieldSort) => {
+    // If more images are needed than the limit says, small pages would be many.
+    const size = query.isEverything ? Math.min(perPage, limit) : perPage;
+    const list = await lists.open(query, { sort, perPage: size, trace });
+    tally?.startReading(list.filter);
+    return list;
+  };
+  if (key && kindOf(key.field) === 'time' && key.direction === 'desc' && limit <= perPage) {
+    const newest = newestOnPage((await open(key)).first, key, { query, limit, tally });
+    if (newest) return yield newest;
+  }
+  const sort = key?.field === 'id' ? key : BY_ID;
+  const { readPage } = await open(sort);
   /** What was streamed. */
   const yielded = new Set<unknown>();
-  const { filter, readPage } = await openPages(client, request);
-  tally?.startReading(filter);
-  let sorts: boolean | undefined;
+  let sorts: boolean | undefined = key?.field === 'id' ? undefined : query.sorts.length > 0;
   let requestsLeft: number | undefined;
   for (let isLast = false; ; isLast = true) {
     const pass = new ListPass(readPage, client.connections, requestsLeft);
@@ -75,9 +99,7 @@ export async function* listCatalogue(
     // More are not requested in advance.
     const wanted = () => (sorts || leftOut > 0 ? Number.POSITIVE_INFINITY : limit);
     for await (const page of pass.pages(wanted)) {
-      // Section 2.3 promises an echo of the sort that was applied.
-      const { sorts: keys, serviceSort } = query;
-      sorts ??= keys.length > 0 && (serviceSort === undefined || page.meta.sort !== serviceSort);
+      sorts ??= !isSortedBy(sort, page);
       // A sort needs all images.
       const before = yielded.size + held.length;
       const needed = (sorts ? Number.POSITIVE_INFINITY : limit) - before;
@@ -125,39 +147,38 @@ export async function* listCatalogue(
   }
 }
 
+/** True if the service says that it sorted, section 2.3, and did so as imgctl does. */
+function isSortedBy(key: FieldSort, { images, meta }: ImagePage): boolean {
+  const ranks = ranksOf(images, key.field);
+  const sign = key.direction === 'asc' ? 1 : -1;
+  const isInOrder = ranks
+    .slice(1)
+    .every((rank, at) => compareRanks(ranks[at] ?? null, rank) * sign <= 0);
+  return meta.sort === printSort(key) && isInOrder;
+}
+
 /**
- * Chooses the filter that saves pages. `like` minds case at some services, so a filter with letters is sent only if a
- * row shows that this service ignores it; else the next one is tried, or all images are read.
+ * Returns the newest images if the first page surely has them; else undefined. A service that compares times as texts may
+ * place an image behind others that are a day older, so that is what must lie between the last one and the rest.
  */
-async function openPages(
-  client: Pick<Client, 'listImages'>,
-  { query, limit = Number.POSITIVE_INFINITY, perPage = MAX_PER_PAGE }: CatalogueQuery,
-) {
-  let request: PageQuery = {
-    // Without an order images may move from page to page.
-    sort: query.serviceSort ?? 'id,asc',
-    // If more images are needed than the limit says, small pages would be many.
-    perPage: query.isEverything ? Math.min(perPage, limit) : perPage,
-  };
-  /** Page 1, if it was read to choose the filter. */
-  let first: ImagePage | undefined;
-  for (const { sent } of query.conditions) {
-    if (sent === undefined) continue;
-    const { filter, proves } = sent;
-    const filtered = { ...request, filter };
-    const page = proves && (await client.listImages(filtered, 1));
-    if (proves && !page?.images.some(proves)) continue;
-    [request, first] = [filtered, page];
-    break;
+function newestOnPage(
+  page: ImagePage,
+  key: FieldSort,
+  { query, limit, tally }: { query: Query; limit: number; tally: Tally | undefined },
+): Batch | undefined {
+  const seen = new Set<unknown>();
+  const unique = page.images.filter((image) => addIfNew(seen, keyInPass(image)));
+  const matching = unique.filter((image) => query.matches(image, tally));
+  const images = query.sort(sortImages(matching, [BY_ID]), tally).slice(0, limit);
+  const { meta, total } = page;
+  if (!page.hasNext && page.pages <= 1 && unique.length >= total) {
+    return { images, meta, total: matching.length };
   }
-  return {
-    filter: request.filter,
-    async readPage(number: number, signal: AbortSignal): Promise<ImagePage> {
-      const known = number === 1 ? first : undefined;
-      first = undefined;
-      return known ?? client.listImages(request, number, signal);
-    },
-  };
+  if (images.length < limit || !isSortedBy(key, page)) return undefined;
+  const [last, end] = ranksOf([...images.slice(-1), ...page.images.slice(-1)], key.field);
+  const isSure = Number(last) - Number(end ?? Number.NEGATIVE_INFINITY) > ZONE_SPREAD;
+  const isFiltered = query.conditions.length > 0;
+  return isSure ? { images, meta, total: isFiltered ? undefined : total } : undefined;
 }
 
 /** One pass over the list, from its first page on. */
@@ -214,7 +235,15 @@ class ListPass {
     try {
       send();
       for (let next = pending.shift(); next; next = pending.shift()) {
-        const page = await next;
+        const page = await next.catch((error: unknown) => {
+          if (this.pagesRead > 0 && hasCode(error, 'not-found')) return undefined;
+          throw error;
+        });
+        if (page === undefined) {
+          // Some services have no page after the end, and images may have moved up.
+          if (seen.size < total) this.fault = 'it became shorter while it was read';
+          return;
+        }
         if (this.pagesRead === 0) {
           this.length = Math.max(1, page.pages);
           // This page was already requested.
@@ -278,13 +307,19 @@ export async function readCataloguePage(
   { warn, tally }: CatalogueObserver = {},
 ): Promise<Batch> {
   const { query, limit, perPage = MAX_PER_PAGE } = request;
-  const { filter } = await openPages(client, request);
   const [condition] = query.conditions;
-  if (condition && filter === undefined) {
+  const [sort] = query.sorts.filter(isFieldSort).map(printSort);
+  const { filter, pattern } = condition?.sent ?? {};
+  if (pattern !== undefined) {
     warn?.('the service may mind case, so images may be missing', 'omit --page to read all images');
   }
-  const sent = { filter: condition?.sent?.filter, sort: query.serviceSort, perPage };
-  const page = await client.listImages(sent, number);
+  const page = await client
+    .listImages({ filter, sort, perPage }, number)
+    .catch((error: unknown) => {
+      if (number === 1 || !hasCode(error, 'not-found')) throw error;
+      const hint = 'list the first page with: --page 1';
+      throw error.with({ message: `page ${number} does not exist`, hint });
+    });
   if (page.number !== undefined && page.number !== number) {
     warn?.(`the service sent page ${page.number} instead of page ${number}`);
   }

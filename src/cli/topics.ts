@@ -65,7 +65,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
       ],
     },
     { shell: ["imgctl images list -f 'created_on>=2024-01-01' -f 'created_on<2026-01-01'"] },
-    'Sorting: -s field or -s field,desc. Repeat -s to sort by several fields, most significant first. name:version puts 8.10 after 8.9. With one field, the service sorts by its own rules. Otherwise imgctl sorts: missing values first, text by code point.',
+    'Sorting: -s field or -s field,desc. Repeat -s to sort by several fields, most significant first. name:version puts 8.10 after 8.9. imgctl sorts, whatever the service does: missing values first, text by code point, times as instants.',
     'Zones: if a zone has several meanings, such as IST, a time is compared in all of them. If they disagree, the image is shown, and a warning counts such images. CST, MST and PST are North American.',
   ],
 

@@ -4,7 +4,7 @@ import type { Image, ImageListMeta, Pages } from '../api/types.ts';
 import { tryOr } from '../errors.ts';
 import { type Filter, parseFilter } from '../query/filter.ts';
 import { filterPredicate } from '../query/matching.ts';
-import { parseSort, printSort, sortImages } from '../query/sort.ts';
+import { isFieldSort, parseSort, printSort, sortImages } from '../query/sort.ts';
 import { type AccessTokens, TOKEN_PATH } from './access-tokens.ts';
 import { type ApiRequest, type ApiResponse, HttpError, jsonResponse } from './api-request.ts';
 import type { ImageSync } from './image-sync.ts';
@@ -215,6 +215,6 @@ function readFilter(text: string): Filter {
 /** Parses `<field_name>,<asc|desc>`. */
 function readSort(text: string) {
   const key = tryOr(() => parseSort(text), undefined);
-  if (key && printSort(key) === text) return key;
+  if (key && isFieldSort(key) && printSort(key) === text) return key;
   throw new HttpError(400, `Wrong sort "${text}"; expected <field_name>,<asc|desc>.`);
 }

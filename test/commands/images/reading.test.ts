@@ -1,0 +1,185 @@
+// What images list asks of an ordinary service, on PostgreSQL: sorts, filters in the case typed, proofs, refusals.
+
+import { beforeAll, describe, expect, it } from 'vitest';
+import { idsOf } from '../../support/catalogue-page.ts';
+import { database, type Habits, sqlService } from '../../support/sql-service.ts';
+import { scriptedUser } from '../../support/users.ts';
+
+/** A user of a service with 250 images, and what a line asks of it: the parameters of each request. */
+async function userOf(habits: Habits = {}) {
+  const db = await database();
+  const user = await scriptedUser(sqlService(db, habits));
+  const ids = async (sql: string) => {
+    const { from = 'images_250' } = habits;
+    const { rows } = await db.query<{ id: number }>(`select id from ${from} ${sql}`);
+    return rows.map(({ id }) => id);
+  };
+  const asked = async (line: string) => {
+    const before = user.server.requests.length;
+    const { stdout, stderr, exitCode } = await user.imgctl(`${line} -o json`);
+    const requests = user.server.requests.slice(before).map(({ url }) => {
+      const { filter, sort, page } = Object.fromEntries(url.searchParams);
+      return [page, filter, sort].filter(Boolean).join(' ');
+    });
+    return { found: exitCode === 0 ? idsOf(stdout) : [], stderr, exitCode, requests };
+  };
+  return { ...user, ids, asked };
+}
+
+/** It starts for some seconds. */
+beforeAll(() => database(), 120_000);
+
+const BY_ID = ['1 id,asc', '2 id,asc', '3 id,asc'];
+
+describe('a sorted list', () => {
+  it.each([
+    ['-s data_store -n 150', 'order by data_store collate "C", id limit 150'],
+    ['-s folder,desc', 'order by folder collate "C" desc nulls last, id'],
+    ['-s public -n 101', 'order by public, id limit 101'],
+    ['-s updated_on,desc -n 150', "order by date_trunc('second', updated_on) desc, id limit 150"],
+    ['-s updated_on,desc -n 60', "order by date_trunc('second', updated_on) desc, id limit 60"],
+    ['-s created_on,desc -n 100', 'order by created_on desc, id limit 100'],
+    ['-s id,desc -n 150', 'order by id desc limit 150'],
+    ['-s id,desc', 'order by id desc'],
+  ])('is complete and in order, though equal values have none: %s', async (options, order) => {
+    const { asked, ids } = await userOf();
+    const { found, stderr } = await asked(`images list ${options}`);
+    expect({ found, stderr }).toEqual({ found: await ids(order), stderr: '' });
+  });
+
+  it.each([
+    ['-s updated_on,desc -n 5', ['1 updated_on,desc']],
+    // The next ones may be as new.
+    ['-s updated_on,desc -n 100', ['1 updated_on,desc', ...BY_ID]],
+    ['-s updated_on,desc -n 101', BY_ID],
+    ['-s updated_on,desc', BY_ID],
+    ['-s updated_on -n 5', BY_ID],
+    ['-s name -n 5', BY_ID],
+    ['-s id,desc -n 5', ['1 id,desc']],
+  ])('asks for %s only what saves pages', async (options, requests) => {
+    const { asked } = await userOf();
+    expect((await asked(`images list ${options}`)).requests).toEqual(requests);
+  });
+});
+
+const MINDS = { mindsCase: ['name'] };
+const PROOF = /^1 name,like,[^%]+% id,asc$/;
+
+describe('a filtered list', () => {
+  it.each<[string, Habits, string, (string | RegExp)[]]>([
+    ['ubuntu', {}, "name ilike '%ubuntu%'", ['1 name,like,%ubuntu% id,asc', PROOF]],
+    ["-f 'name~UBUNTU'", {}, "name ilike '%ubuntu%'", ['1 name,like,%UBUNTU% id,asc', PROOF]],
+    ['nosuch', {}, 'false', ['1 name,like,%nosuch% id,asc', '1 id,asc', PROOF]],
+    [
+      'ubuntu -s created_on,desc -n 2',
+      {},
+      "name ilike '%ubuntu%' order by created_on desc, id limit 2",
+      ['1 name,like,%ubuntu% created_on,desc', /^1 name,like,[^%]+% created_on,desc$/],
+    ],
+    [
+      'ubuntu',
+      MINDS,
+      "name ilike '%ubuntu%'",
+      ['1 name,like,%ubuntu% id,asc', PROOF, '1 id,asc', '2 id,asc', '3 id,asc'],
+    ],
+    [
+      'nosuch',
+      MINDS,
+      'false',
+      ['1 name,like,%nosuch% id,asc', '1 id,asc', PROOF, ...BY_ID.slice(1)],
+    ],
+    [
+      'ubuntu -f path~store',
+      { mindsCase: ['path'] },
+      "name ilike '%ubuntu%'",
+      ['1 name,like,%ubuntu% id,asc', PROOF],
+    ],
+    ['-f folder=linux', MINDS, "folder = 'linux'", ['1 folder,eq,linux id,asc']],
+    ['-f name=a,b-3.ova', {}, "name = 'a,b-3.ova'", BY_ID],
+    ['-f name~a,b', {}, "name like 'a,b%'", BY_ID],
+    ['-f name,in,null,x', {}, "name = 'null'", ['1 name,in,null,x id,asc']],
+    [
+      'mini',
+      { collation: 'tr' },
+      "name ilike '%mini%'",
+      ['1 name,like,%mini% id,asc', PROOF, ...BY_ID],
+    ],
+  ])('asks for %s in the case typed, on %j', async (line, habits, where, expected) => {
+    const { asked, ids } = await userOf(habits);
+    const { found, stderr, requests } = await asked(`images list ${line}`);
+    const order = where.includes('order') ? '' : 'order by id';
+    expect({ found, stderr }).toEqual({ found: await ids(`where ${where} ${order}`), stderr: '' });
+    expect(requests).toEqual(
+      expected.map((one) => (typeof one === 'string' ? one : expect.stringMatching(one))),
+    );
+  });
+});
+
+describe('a service that refuses', () => {
+  it.each<[string, Habits, string, string[]]>([
+    ['a field', { unknown: ['label'] }, '-f label=x', ['1 label,eq,x id,asc', ...BY_ID]],
+    [
+      'a sort',
+      { unknown: ['updated_on'] },
+      '-s updated_on,desc -n 1',
+      ['1 updated_on,desc', '1 id,asc', ...BY_ID],
+    ],
+    [
+      'an id with 422',
+      { refusal: 422 },
+      '-f id=3000000000',
+      ['1 id,eq,3000000000 id,asc', ...BY_ID],
+    ],
+  ])('%s gets the list by id: %s', async (_, habits, options, requests) => {
+    const { asked } = await userOf(habits);
+    expect(await asked(`images list ${options}`)).toMatchObject({ requests, exitCode: 0 });
+  });
+
+  it.each<[string, Habits]>([
+    ['nosuch.ova', { unknown: ['label'] }],
+    ['3000000000', {}],
+    ['3000000000', { refusal: 500 }],
+  ])('a part of images get %s is told from an image that is nowhere: %j', async (name, habits) => {
+    const { imgctl } = await userOf(habits);
+    const { stderr, exitCode } = await imgctl(`images get ${name}`);
+    expect({ stderr, exitCode }).toEqual({ stderr: expect.stringContaining(name), exitCode: 5 });
+  });
+
+  it('every sort is asked without one, for a list of one page only', async () => {
+    const habits = { unknown: ['id'] };
+    const { asked } = await userOf(habits);
+    expect(await asked('images list -f name,in,null,x')).toMatchObject({
+      requests: ['1 name,in,null,x id,asc', '1 id,asc', '1 name,in,null,x'],
+      exitCode: 0,
+    });
+    const stderr = expect.stringContaining('400, Unknown field');
+    expect(await asked('images list')).toMatchObject({ stderr, exitCode: 1 });
+  });
+});
+
+describe('--page', () => {
+  it('shows the page of the filter as typed, with a warning', async () => {
+    const { asked } = await userOf(MINDS);
+    const { requests, stderr, found } = await asked('images list --page 1 -f name~ubuntu');
+    expect(requests).toEqual(['1 name,like,%ubuntu%']);
+    expect(stderr).toContain('may mind case');
+    expect(found.length).toBeGreaterThan(20);
+  });
+
+  it('names a page that a service does not have', async () => {
+    const { asked } = await userOf({ endsWith404: true });
+    const stderr = expect.stringMatching(/page 99 does not exist.*--page 1/);
+    expect(await asked('images list --page 99')).toMatchObject({ stderr, exitCode: 5 });
+  });
+});
+
+it.each([
+  ['null', /6|3/],
+  ['web,in,prod', /no image is named web,in,prod/],
+  ['a,b-3.ova', /a,b-3/],
+])('images get takes any name as a name: %s', async (name, shown) => {
+  const { imgctl } = await userOf();
+  const { stdout, stderr } = await imgctl(['images', 'get', name]);
+  expect(stdout + stderr).toMatch(shown);
+  expect(stderr).not.toMatch(/unknown|no image is named (null|a,b)/);
+});
