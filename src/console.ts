@@ -5,7 +5,9 @@ import { type Io, type Sink, withWrite } from './io.ts';
 import {
   clean,
   type ErrorFormat,
+  type Failure,
   formatError,
+  formatFailure,
   formatNotice,
   type NoticeKind,
 } from './output/messages.ts';
@@ -49,7 +51,8 @@ export class Console {
   };
 
   /** A part failed, but the command continues. */
-  readonly failure = (message: string): void => this.#notice('error', message);
+  readonly failure = (failure: Failure): void =>
+    this.#enqueue((format) => formatFailure(failure, format));
 
   /** Says what the run waits for: in the progress line, or as a line of its own. */
   readonly waiting = (text: string): void => {

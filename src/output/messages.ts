@@ -29,9 +29,21 @@ export function formatError(error: ImgctlError, format: ErrorFormat): string {
   return text + trace.join('');
 }
 
-export type NoticeKind = 'error' | 'warning' | 'note' | 'debug';
+/** What failed while the command goes on. */
+export type Failure = Pick<ImgctlError, 'message'> &
+  Partial<Pick<ImgctlError, 'code' | 'hint' | 'details'>>;
 
-/** Returns the text of a notice; in JSON the kind is the member name, but an error there ends the run. @param mark starts it */
+/** Returns the text of an error that does not end the run; in JSON it is a warning, as an error there ends the run. */
+export function formatFailure(failure: Failure, format: ErrorFormat): string {
+  const content = cleanContent(failure, format);
+  if (format.json) return `${JSON.stringify({ warning: { code: failure.code, ...content } })}\n`;
+  const { style = PLAIN } = format;
+  return plainText(content, style, `imgctl: ${style.bad('error:')}`);
+}
+
+export type NoticeKind = 'warning' | 'note' | 'debug';
+
+/** Returns the text of a notice; in JSON the kind is the member name. @param mark starts it */
 export function formatNotice(
   kind: NoticeKind,
   message: string,
@@ -40,15 +52,13 @@ export function formatNotice(
   mark = 'imgctl:',
 ): string {
   const content = cleanContent({ message, hint }, format);
-  if (format.json) return `${JSON.stringify({ [kind === 'error' ? 'warning' : kind]: content })}\n`;
+  if (format.json) return `${JSON.stringify({ [kind]: content })}\n`;
   const { style = PLAIN } = format;
-  const paint = { error: style.bad, warning: style.waiting, note: style.faint, debug: style.faint }[
-    kind
-  ];
+  const paint = { warning: style.waiting, note: style.faint, debug: style.faint }[kind];
   return plainText(content, style, kind === 'note' ? mark : `${mark} ${paint(`${kind}:`)}`);
 }
 
-type Content = Pick<ImgctlError, 'message' | 'hint'> & Partial<Pick<ImgctlError, 'details'>>;
+type Content = Omit<Failure, 'code'>;
 
 function cleanContent({ message, hint, details }: Content, format: ErrorFormat): Content {
   return {

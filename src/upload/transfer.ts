@@ -1,11 +1,17 @@
 // Uploads packages: compares each file with the storage, uploads and checks all files of a package, then shows them.
 
-import { hasCode } from '../errors.ts';
+import { hasCode, type ImgctlError } from '../errors.ts';
 import type { AssertHeld } from '../files/atomic-file.ts';
 import type { Clock } from '../io.ts';
 import type { Proofs } from './proofs.ts';
 import { type Comparison, conflict, type Storage, type UnpublishedFile } from './storage.ts';
-import { changedError, type LocalFile, openUploadFile, type UploadFile } from './upload-file.ts';
+import {
+  changedError,
+  type LocalFile,
+  LocalFileError,
+  openUploadFile,
+  type UploadFile,
+} from './upload-file.ts';
 
 export interface UploadPackage {
   readonly name: string;
@@ -20,9 +26,16 @@ interface PackagedFile extends LocalFile {
   readonly package: string;
 }
 
+type Action = 'upload' | 'replace' | 'unchanged' | 'skip' | 'conflict';
+
 export interface PlannedFile extends PackagedFile, Omit<Comparison, 'state'> {
-  /** `unchanged`: the storage has the same content. `skip`: it has other content, which stays. */
-  readonly action: 'upload' | 'replace' | 'unchanged' | 'skip' | 'conflict';
+  /**
+   * `unchanged`: the storage has the same content, or gets it with a package before this one. `skip`: it has other
+   * content, which stays.
+   */
+  readonly action: Action;
+  /** The action if no package before this one has sent the file. */
+  readonly actionIfUnsent?: Action | undefined;
   readonly size: number;
   /** Its state, if every later change would show in it. */
   readonly proof: string | undefined;
@@ -30,6 +43,8 @@ export interface PlannedFile extends PackagedFile, Omit<Comparison, 'state'> {
 
 export interface PlannedPackage extends Pick<UploadPackage, 'name' | 'verify'> {
   readonly files: readonly PlannedFile[];
+  /** Why it cannot be pushed. */
+  readonly error?: ImgctlError | undefined;
 }
 
 export interface TransferOptions {
@@ -37,8 +52,18 @@ export interface TransferOptions {
   readonly proofs: Proofs;
   readonly clock: Clock;
   readonly onConflict: 'fail' | 'replace' | 'skip';
+  /** True to check the packages, and send nothing. */
+  readonly dryRun: boolean;
   /** @throws ImgctlError if another push took over while this one was suspended: the plan may be outdated */
   readonly assertHeld: AssertHeld;
+  /** Called before the first file of each package becomes visible. */
+  readonly beforeVisible: () => Promise<void>;
+}
+
+/** True for what is wrong with one package, and says nothing of the others or of the storage. */
+export function isOfPackage(error: unknown): error is ImgctlError {
+  // A storage that has no room for a name calls it a usage error.
+  return error instanceof LocalFileError || hasCode(error, 'invalid-package', 'conflict', 'usage');
 }
 
 /** Compares all files with the storage. A file that several packages share is sent with the first of them. */
@@ -47,34 +72,62 @@ export async function planPackages(
   transfer: TransferOptions,
   onFile: (name: string) => void,
 ): Promise<PlannedPackage[]> {
-  const { onConflict } = transfer;
-  const different = onConflict === 'fail' ? 'conflict' : onConflict;
-  const actions = { absent: 'upload', same: 'unchanged', different } as const;
   const plan: PlannedPackage[] = [];
   const known = new Map<string, PlannedFile>();
   for (const { name, files, verify } of packages) {
     const planned: PlannedFile[] = [];
-    for (const file of files.map((each) => ({ ...each, package: name }))) {
-      const other = known.get(file.name);
-      if (other) {
-        planned.push({ ...other, ...file, action: isSent(other) ? 'unchanged' : other.action });
-        continue;
-      }
-      onFile(file.name);
-      const { state, ...compared } = await compare(file, transfer);
-      planned.push({ ...file, ...compared, action: actions[state] });
-    }
+    const planFiles = async () => {
+      for (const file of files.map((each) => ({ ...each, package: name })))
+        planned.push(await planFile(file, known.get(file.name), transfer, onFile));
+    };
+    const failure = await planFiles().catch((error: unknown) => {
+      if (isOfPackage(error)) return error;
+      throw error;
+    });
+    const conflicting = planned.find(({ action }) => action === 'conflict');
+    const error =
+      failure ??
+      (conflicting && conflict(conflicting.name, transfer.storage.address, conflicting.note));
     // A package is one thing: one file of another version would break it.
     const isSkipped = planned.some(({ action }) => action === 'skip');
     const note = `with the rest of ${name}`;
     const own = planned.map((file): PlannedFile => {
       return isSkipped && file.action !== 'skip' ? { ...file, note, action: 'skip' } : file;
     });
-    // A file that is skipped with its package is still to be sent for the next package that has it.
-    for (const file of planned) if (!isSkipped || !isSent(file)) known.set(file.name, file);
-    plan.push({ name, verify, files: own });
+    // What is not sent with its package is still to be sent for the next package that has it.
+    const isLeft = isSkipped || error !== undefined;
+    for (const file of planned) if (!isLeft || !isSent(file)) known.set(file.name, file);
+    plan.push({ name, verify, files: own, error });
   }
   return plan;
+}
+
+/** @param known the same file of a package before this one */
+async function planFile(
+  file: PackagedFile,
+  known: PlannedFile | undefined,
+  transfer: TransferOptions,
+  onFile: (name: string) => void,
+): Promise<PlannedFile> {
+  if (known && isSent(known))
+    return { ...known, ...file, action: 'unchanged', actionIfUnsent: known.action };
+  if (known) return { ...known, ...file };
+  onFile(file.name);
+  const { state, ...compared } = await compare(file, transfer);
+  const different = transfer.onConflict === 'fail' ? 'conflict' : transfer.onConflict;
+  const actions = { absent: 'upload', same: 'unchanged', different } as const;
+  return { ...file, ...compared, action: actions[state] };
+}
+
+/** Returns the package with the files that packages before it should have sent, but failed. @param sent names of files */
+export function withUnsentFiles(each: PlannedPackage, sent: ReadonlySet<string>): PlannedPackage {
+  const files = each.files.map((file) => {
+    const { action, actionIfUnsent = action } = file;
+    return action === 'unchanged' && !sent.has(file.name)
+      ? { ...file, action: actionIfUnsent }
+      : file;
+  });
+  return { ...each, files };
 }
 
 /** @throws ImgctlError failed: it changed since its package was checked; push may have waited for another one */
@@ -101,13 +154,6 @@ function compare(file: PackagedFile, transfer: TransferOptions) {
   });
 }
 
-/** @throws ImgctlError conflict */
-export function refuseConflicts(packages: readonly PlannedPackage[], { address }: Storage): void {
-  const files = packages.flatMap(({ files }) => files);
-  const conflicting = files.find(({ action }) => action === 'conflict');
-  if (conflicting) throw conflict(conflicting.name, address, conflicting.note);
-}
-
 export function isSent({ action }: PlannedFile): boolean {
   return action === 'upload' || action === 'replace';
 }
@@ -123,14 +169,16 @@ interface TransferredFile {
 
 /**
  * Uploads what the plan says. No file of the package becomes visible before all of them are uploaded and checked.
- * @throws ImgctlError; what was uploaded is removed, unless a later run can continue it
+ * @param onVisible receives each file that was uploaded, when others can see it
+ * @throws ImgctlError; what was uploaded is removed, unless it is visible or a later run can continue it
  */
 export async function transferPackage(
   { files, verify }: PlannedPackage,
   transfer: TransferOptions,
   onProgress: (file: PlannedFile, bytes: number) => void,
+  onVisible: (file: PlannedFile) => void,
 ): Promise<void> {
-  const { storage, proofs } = transfer;
+  const { storage, proofs, dryRun } = transfer;
   const isProved = (file: PlannedFile) =>
     proofs.find({ ...file, source: file.proof ?? '' }) === (file.stored ?? '');
   if (files.every((file) => file.action === 'skip' || isProved(file))) return;
@@ -141,7 +189,7 @@ export async function transferPackage(
       const { file } = upload;
       await withUploadFile(file, transfer, async (opened) => {
         const count = (bytes: number) => onProgress(file, bytes);
-        if (isSent(file)) {
+        if (isSent(file) && !dryRun) {
           const put = storage.put(file.name, opened, count);
           upload.part = await put.catch((error: unknown) => acceptSame(upload, error, transfer));
         }
@@ -149,7 +197,9 @@ export async function transferPackage(
       });
     }
     await verify(results);
-    for (const upload of uploads) await publish(upload, transfer);
+    if (dryRun) return;
+    if (files.some(isSent)) await transfer.beforeVisible();
+    for (const upload of uploads) await publish(upload, transfer, onVisible);
   } catch (error) {
     for (const { part } of uploads) await part?.discard(error).catch(() => {});
     throw error;
@@ -160,7 +210,11 @@ export async function transferPackage(
   }
 }
 
-async function publish(upload: TransferredFile, transfer: TransferOptions): Promise<void> {
+async function publish(
+  upload: TransferredFile,
+  transfer: TransferOptions,
+  onVisible: (file: PlannedFile) => void,
+): Promise<void> {
   const { part } = upload;
   if (!part) return;
   // Another push may have stored a file of that name meanwhile.
@@ -173,6 +227,7 @@ async function publish(upload: TransferredFile, transfer: TransferOptions): Prom
     await part.discard(error);
   }
   upload.part = undefined;
+  onVisible(upload.file);
 }
 
 /** Another push may have been first with the same content, such as one that was killed. @throws the error otherwise */

@@ -49,18 +49,21 @@ export function samePlace(): Place {
  */
 export const SETTLED = 2_000;
 
+/** The file of the user is unreadable or has changed: not a failure of the storage. */
+export class LocalFileError extends ImgctlError {}
+
 export type UploadFile = Awaited<ReturnType<typeof openUploadFile>>;
 
 /** What a storage needs of a file. */
 export type UploadSource = Pick<UploadFile, 'size' | 'read' | 'readAll'>;
 
-/** Opens a file; every function throws ImgctlError `failed` if it is unreadable or has changed. */
+/** Opens a file; every function throws LocalFileError `failed` if it is unreadable or has changed. */
 export async function openUploadFile(
   { path, regions }: LocalFile,
   { signal, now }: Pick<Clock, 'signal' | 'now'>,
 ) {
   const fail = (cause: unknown): never => {
-    throw new ImgctlError('failed', `cannot read ${path}: ${errorReason(cause)}`, { cause });
+    throw new LocalFileError('failed', `cannot read ${path}: ${errorReason(cause)}`, { cause });
   };
   const handle = await open(path).catch(fail);
   const stats = await handle.stat({ bigint: true }).catch(fail);
@@ -151,8 +154,8 @@ export function proofOf(stats: State, now: number, age = SETTLED): string | unde
   return hasFraction && now - Number(changed / 1_000_000n) >= age ? stateOf(stats) : undefined;
 }
 
-export function changedError(path: string): ImgctlError {
-  return new ImgctlError('failed', `${path} changed while it was uploaded`, {
+export function changedError(path: string): LocalFileError {
+  return new LocalFileError('failed', `${path} changed while it was uploaded`, {
     hint: 'wait until the file is complete, then run the command again',
   });
 }

@@ -34,7 +34,10 @@ const BOTH =
   /^file +severity +code .*\nwarned\.ova +warning +no-manifest .*\nbad\.ova +error .*\n$/;
 const FOLDER = 'imgctl: . is not a file\nhint: name its files, such as *.ova\n';
 const EMPTY = /^imgctl: the name of a file must not be empty\nhint: provide an OVA/;
-const MISSING = /imgctl: file gone\.ova does not exist\nhint: /;
+const COUNTED =
+  /^imgctl: error: bad\.ova is invalid: 1 error\nhint: .+\nimgctl: 1 valid, 1 failed: bad\.ova\n$/;
+const MISSING =
+  /^imgctl: error: file gone\.ova does not exist\nhint: .*\n[\s\S]*\nimgctl: 2 failed: gone\.ova, bad\.ova\n$/;
 
 describe('validate', () => {
   it('prints the same findings in every format, and exits 1 for errors', async () => {
@@ -54,7 +57,7 @@ describe('validate', () => {
       ['validate good.ova --get code', '', /valid, no findings/],
       ['validate warned.ova bad.ova --get place', 'vm.ovf\nvm-disk1.vmdk\n', /is invalid/, 1],
       ['validate good.ova warned.ova bad.ova', BOTH, /invalid/, 1],
-      ['validate warned.ova bad.ova -q', 'no-manifest\ndigest-mismatch\n', INVALID, 1],
+      ['validate warned.ova bad.ova -q', 'no-manifest\ndigest-mismatch\n', COUNTED, 1],
     );
   });
 
@@ -65,6 +68,8 @@ describe('validate', () => {
       imgctl,
       ['validate . -q', '', FOLDER, 1],
       ['validate gone.ova bad.ova -q', 'digest-mismatch\n', MISSING, 5],
+      ['validate bad.ova gone.ova good.ova -q', 'digest-mismatch\n', /: 1 valid, 2 failed: /, 1],
+      ['inspect . bad.ova -q', 'bad.ova\n', /\nimgctl: 1 read, 1 failed: \.\n$/, 1],
       ['inspect 1003', '', /hint: for an image: imgctl images get 1003\n/, 5],
       ['validate loop.ova', '', 'imgctl: cannot read loop.ova: ELOOP\n', 1],
       ["validate good.ova ''", '', EMPTY, 2],

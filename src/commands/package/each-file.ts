@@ -1,10 +1,10 @@
-// What commands share that read several packages: their arguments, going through them, and the error of invalid ones.
+// What commands share that take several packages: each is read by itself, and a count at the end says what failed.
 
 import fs from 'node:fs';
 import path from 'node:path';
 import { anyText } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
-import { errorReason, ImgctlError, isMissing } from '../../errors.ts';
+import { type ErrorCode, errorReason, hasCode, ImgctlError, isMissing } from '../../errors.ts';
 import type { Finding } from '../../ovf/findings.ts';
 import type { PackageSummary } from '../../ovf/package.ts';
 import { counted } from '../../words.ts';
@@ -17,75 +17,121 @@ export const FILES = {
   value: anyText({ from: 'packages' }),
 } as const;
 
-/**
- * Runs the action for each file, with its absolute path.
- * @throws ImgctlError usage: an empty name; invalid-package: a folder; not-found or failed for an unreadable file,
- *   after the others
- */
-export async function eachFile(
-  context: Context,
-  files: readonly string[],
-  action: (file: string, resolved: string) => Promise<void>,
-): Promise<void> {
-  if (files.includes('')) {
-    const message = 'the name of a file must not be empty';
-    throw new ImgctlError('usage', message, { hint: PROVIDE_FILE });
+const PROVIDE_FILE = 'provide an OVA file, or an OVF file with its disks in the same folder';
+
+/** The packages of a command. What fails is reported at once, and the others go on. */
+export class Batch {
+  readonly files: readonly string[];
+  readonly #context: Context;
+  readonly #nameOf: (file: string) => string;
+  readonly #failures = new Map<string, ImgctlError>();
+  #hint: string | undefined;
+
+  /**
+   * @param nameOf how a file is named in the count [as given]
+   * @throws ImgctlError usage: an empty name
+   */
+  constructor(context: Context, files: readonly string[], nameOf = (file: string) => file) {
+    if (files.includes('')) {
+      const message = 'the name of a file must not be empty';
+      throw new ImgctlError('usage', message, { hint: PROVIDE_FILE });
+    }
+    this.files = files;
+    this.#context = context;
+    this.#nameOf = nameOf;
   }
-  const unreadable: ImgctlError[] = [];
-  for (const file of files) {
-    try {
-      const resolved = path.resolve(context.io.cwd, file);
-      if (fs.statSync(resolved).isDirectory()) {
-        throw new ImgctlError('invalid-package', `${file} is not a file`, {
-          hint: `name its files, such as ${path.join(file, '*.ova')}`,
-        });
+
+  /** The error of a single file is thrown at the end, and not reported before. */
+  fail(file: string, error: ImgctlError): void {
+    this.#failures.set(this.#nameOf(file), error);
+    if (this.files.length === 1) return;
+    const { code, message, details, hint } = error;
+    // The same advice once.
+    const isNew = hint !== this.#hint;
+    this.#hint = hint;
+    this.#context.console.failure({ code, message, details, hint: isNew ? hint : undefined });
+  }
+
+  get hasFailed(): boolean {
+    return this.#failures.size > 0;
+  }
+
+  /** Returns `7 uploaded, 1 unchanged, 2 failed: a.ova, b.ova`. @param counts how many files, by what became of them */
+  summary(counts: Readonly<Record<string, number>>): string {
+    const done = Object.entries(counts).filter(([, count]) => count > 0);
+    const failed = this.#failed();
+    const words = [...done, ['failed', failed.length]].map(([what, count]) => `${count} ${what}`);
+    return `${words.join(', ')}: ${failed.join(', ')}`;
+  }
+
+  /**
+   * Does nothing if no file failed.
+   * @throws ImgctlError of the single file; of several, their count with the code of the first in the order of the
+   *   arguments, or that of `first` if one has it
+   */
+  end(counts: Readonly<Record<string, number>>, first?: ErrorCode): void {
+    const errors = this.#failed().map((name) => this.#failures.get(name));
+    const error = errors.find((each) => each?.code === first) ?? errors[0];
+    if (error === undefined) return;
+    if (this.files.length === 1) throw error;
+    throw new ImgctlError(error.code, this.summary(counts), { cause: error });
+  }
+
+  #failed(): string[] {
+    return this.files.map(this.#nameOf).filter((name) => this.#failures.has(name));
+  }
+
+  /**
+   * Runs the action for each file, with its absolute path. A file fails if it is missing, unreadable or a folder, or
+   * if the action throws invalid-package or usage.
+   */
+  async forEach(action: (file: string, resolved: string) => Promise<void>): Promise<void> {
+    for (const file of this.files) {
+      try {
+        const resolved = path.resolve(this.#context.io.cwd, file);
+        if (fs.statSync(resolved).isDirectory()) {
+          throw new ImgctlError('invalid-package', `${file} is not a file`, {
+            hint: `name its files, such as ${path.join(file, '*.ova')}`,
+          });
+        }
+        await action(file, resolved);
+      } catch (error) {
+        this.fail(file, failureOf(file, error));
       }
-      await action(file, resolved);
-    } catch (cause) {
-      if (!(cause instanceof Error) || !('syscall' in cause)) throw cause;
-      const error = isMissing(cause)
-        ? new ImgctlError('not-found', `file ${file} does not exist`, {
-            hint: /^\d+$/.test(file) ? `for an image: imgctl images get ${file}` : PROVIDE_FILE,
-            cause,
-          })
-        : new ImgctlError('failed', `cannot read ${file}: ${errorReason(cause)}`, { cause });
-      unreadable.push(error);
     }
   }
-  const last = unreadable.pop();
-  for (const { message, hint } of unreadable) context.console.warn(message, hint);
-  if (last) throw last;
 }
 
-const PROVIDE_FILE = 'provide an OVA file, or an OVF file with its disks in the same folder';
+/** Returns the error of one file. @throws what concerns all of them, such as an interrupt or an output that is full */
+function failureOf(file: string, cause: unknown): ImgctlError {
+  if (hasCode(cause, 'invalid-package', 'usage')) return cause;
+  if (!(cause instanceof Error) || !('syscall' in cause)) throw cause;
+  if (!isMissing(cause)) {
+    return new ImgctlError('failed', `cannot read ${file}: ${errorReason(cause)}`, { cause });
+  }
+  return fileMissing(file, cause);
+}
+
+export function fileMissing(file: string, cause?: unknown): ImgctlError {
+  return new ImgctlError('not-found', `file ${file} does not exist`, {
+    hint: /^\d+$/.test(file) ? `for an image: imgctl images get ${file}` : PROVIDE_FILE,
+    cause,
+  });
+}
 
 export function errorsOf({ findings }: PackageSummary): Finding[] {
   return findings.filter(({ severity }) => severity === 'error');
 }
 
-export interface InvalidPackage {
-  readonly file: string;
-  /** Its errors. */
-  readonly findings: readonly Finding[];
-}
-
-/**
- * Returns the error of a command whose packages are invalid.
- * @param isComplete includes the findings, which were not printed
- */
-export function invalidPackage(invalid: readonly InvalidPackage[], isComplete = false) {
-  const [first, second] = invalid;
-  const message =
-    first && !second
-      ? `${first.file} is invalid: ${counted(first.findings.length, 'error')}`
-      : `${invalid.length} packages are invalid: ${invalid.map(({ file }) => file).join(', ')}`;
-  const lines = invalid.flatMap(({ file, findings }) =>
-    findings.map(
-      ({ place, message, code }) => `${second ? `${file}: ` : ''}${place}: ${message} (${code})`,
-    ),
+/** Returns the error of an invalid package. @param isComplete includes the findings, which were not printed */
+export function invalidPackage(file: string, findings: readonly Finding[], isComplete = false) {
+  const lines = findings.map(({ place, message, code }) => `${place}: ${message} (${code})`);
+  return new ImgctlError(
+    'invalid-package',
+    `${file} is invalid: ${counted(findings.length, 'error')}`,
+    {
+      details: isComplete ? lines : undefined,
+      hint: 'fix the findings, export the package again, then validate it',
+    },
   );
-  return new ImgctlError('invalid-package', message, {
-    details: isComplete ? lines : undefined,
-    hint: 'fix the findings above, export the package again, then validate it',
-  });
 }

@@ -9,7 +9,7 @@ import type { Hardware } from '../../ovf/descriptor.ts';
 import type { PackageSummary } from '../../ovf/package.ts';
 import type { Signature } from '../../ovf/signature.ts';
 import { counted, describeBytes, shellQuote } from '../../words.ts';
-import { eachFile, errorsOf, FILES } from './each-file.ts';
+import { Batch, errorsOf, FILES } from './each-file.ts';
 
 const COLUMNS = [
   column('file', 'string', 'path as given', { isId: true }),
@@ -57,11 +57,12 @@ async function run(context: Context, _options: object, files: readonly string[])
   context.allowNoConfig();
   const view = context.view(COLUMNS);
   const list = view.isTable || files.length === 1 ? undefined : view.openList();
-  const unreadable: string[] = [];
+  const batch = new Batch(context, files);
+  let read = 0;
   let gap = '';
   const { signal } = context.io;
   const now = context.io.now();
-  const read = eachFile(context, files, async (file, resolved) => {
+  const done = batch.forEach(async (file, resolved) => {
     const { summary: content } = await checkPackage(resolved, { signal, now });
     const summary = { ...content, file };
     const { ovfVersion } = summary;
@@ -76,20 +77,19 @@ async function run(context: Context, _options: object, files: readonly string[])
       await context.view([]).printRecord(described, names);
       gap = '\n';
     }
-    const errors = errorsOf(summary).length;
-    if (ovfVersion === null) unreadable.push(file);
-    else if (errors > 0) {
-      const hint = `see all findings with: imgctl validate ${shellQuote(file)}`;
-      context.console.warn(`${file} has ${counted(errors, 'error')}`, hint);
+    const validate = `imgctl validate ${shellQuote(file)}`;
+    if (ovfVersion === null) {
+      throw new ImgctlError('invalid-package', `${file} contains no readable OVF descriptor`, {
+        hint: `see why with: ${validate}`,
+      });
     }
+    read += 1;
+    const errors = errorsOf(summary).length;
+    const hint = `see all findings with: ${validate}`;
+    if (errors > 0) context.console.warn(`${file} has ${counted(errors, 'error')}`, hint);
   });
-  await read.finally(() => list?.end());
-  if (unreadable.length === 0) return;
-  const verb = unreadable.length === 1 ? 'contains' : 'contain';
-  const message = `${unreadable.join(', ')} ${verb} no readable OVF descriptor`;
-  throw new ImgctlError('invalid-package', message, {
-    hint: `see why with: imgctl validate ${unreadable.map(shellQuote).join(' ')}`,
-  });
+  await done.finally(() => list?.end());
+  batch.end({ read });
 }
 
 /** Names fields in snake case, as the service does. */

@@ -7,7 +7,7 @@ import { ImgctlError } from '../../errors.ts';
 import { column, namesOf, printBefore } from '../../output/view.ts';
 import type { ReadPackage } from '../../ovf/package.ts';
 import { counted, describeRate } from '../../words.ts';
-import { eachFile, errorsOf, FILES, type InvalidPackage, invalidPackage } from './each-file.ts';
+import { Batch, errorsOf, FILES, invalidPackage } from './each-file.ts';
 import { describeSignature } from './inspect.ts';
 
 const COLUMNS = [
@@ -55,8 +55,9 @@ async function run(context: Context, options: Options, files: readonly string[])
   const shown = namesOf(COLUMNS).slice(files.length > 1 ? 0 : 1);
   const list = context.view(COLUMNS, options, { shown, wrap: true }).openList();
   const progress = console.startProgress({ lines: false });
-  const invalid: InvalidPackage[] = [];
-  const checked = eachFile(context, files, async (file, resolved) => {
+  const batch = new Batch(context, files);
+  let valid = 0;
+  const checked = batch.forEach(async (file, resolved) => {
     progress.update(`${file}: reading`);
     const started = io.now();
     const onProgress = (done: number, total: number) =>
@@ -67,19 +68,21 @@ async function run(context: Context, options: Options, files: readonly string[])
     const summary = await readPackage(resolved, { onProgress, maxHardware, signal, now: started });
     const { findings } = summary;
     const errors = errorsOf(summary);
-    if (errors.length > 0) invalid.push({ file, findings: errors });
-    else {
+    const isInvalid = errors.length > 0;
+    if (!isInvalid) {
       const result = `${file}: valid, ${describeProof(summary)}`;
       console.success(result, result);
+      valid += 1;
     }
     const written = list.write(findings.map((finding) => ({ file, ...finding })));
-    await printBefore(invalid.length > 0, written);
+    await printBefore(isInvalid || batch.hasFailed, written);
+    if (isInvalid) throw invalidPackage(file, errors);
   });
   await checked.finally(async () => {
     await progress.stop();
-    await printBefore(invalid.length > 0, list.end());
+    await printBefore(batch.hasFailed, list.end());
   });
-  if (invalid.length > 0) throw invalidPackage(invalid);
+  batch.end({ valid });
 }
 
 /** Returns `1 warning; unpacked: a.vmdk; only read: b.iso`. */

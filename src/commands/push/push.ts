@@ -1,5 +1,6 @@
 // imgctl push: checks packages, uploads them, syncs once, and shows the new images.
 
+import path from 'node:path';
 import {
   command,
   GET_OPTION,
@@ -15,19 +16,21 @@ import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import type { AssertHeld } from '../../files/atomic-file.ts';
 import { withMutexIfPossible } from '../../files/mutex.ts';
-import { column, type View } from '../../output/view.ts';
+import { column, printBefore, type View } from '../../output/view.ts';
 import type { Storage } from '../../upload/storage.ts';
+import type { PlannedPackage, UploadPackage } from '../../upload/transfer.ts';
 import { describeBytes, describeDuration } from '../../words.ts';
 import { IMAGE_COLUMNS, SHOWN } from '../images/options.ts';
 import { withMetrics } from '../metrics.ts';
-import { FILES } from '../package/each-file.ts';
+import { Batch, FILES } from '../package/each-file.ts';
 import { POLL_OPTIONS } from '../sync/follow.ts';
 import { STRICT_OPTION, SUBMITTED_COLUMNS } from '../sync/status.ts';
 import { submittedView } from '../sync/sync.ts';
 import { checkPackages } from './packages.ts';
 import { openUploadStorage, storageFiles, UPLOAD_OPTIONS } from './storage.ts';
-import { syncChanges, syncPushed } from './sync.ts';
-import { planAll, uploadAll } from './upload.ts';
+import { type Pushed, syncChanges, syncPushed } from './sync.ts';
+import { unsyncedNote } from './unsynced.ts';
+import { planAll, Uploaded, uploadAll } from './upload.ts';
 
 const NAME = column('name', 'string', 'file name', { isId: true });
 const SIZE = column('size', 'number or null', 'with --no-sync and --dry-run: bytes of the file', {
@@ -49,6 +52,9 @@ const OPTIONS = [
   ),
   option('--no-sync', 'upload only'),
   option('--no-wait', 'submit the sync, but do not wait for it'),
+  option('--sync-if-sent', 'submit no sync if nothing was sent since the last good sync', {
+    conflicts: ['sync'],
+  }),
   option('--dry-run', 'show what would be uploaded, added, updated and deleted'),
   option(
     '--on-conflict <action>',
@@ -73,9 +79,10 @@ export const push = command({
   description: [
     'Checks each package as validate does, uploads it, submits one sync, waits for it and prints the new images. With an OVF, push also uploads the files it references. On a terminal, you are prompted for the storage and its credentials if they are not set.',
     'Files are uploaded under a temporary name and renamed when their package is complete. The digests of the manifest are checked during the upload. If one is wrong, nothing of that package becomes visible.',
-    'After a failure, run the same command again. It skips files, and on S3 parts, that are already there. A file known to be in the storage is not read again until either copy changes.',
+    'Of several packages, one that fails leaves the others alone; the exit code is that of the first. After a failure, run the same command again. It skips files, and on S3 parts, that are already there. A file known to be in the storage is not read again until either copy changes.',
   ],
   details: [
+    'With --sync-if-sent, push submits no sync if this machine has sent nothing to this storage since its last sync without errors. Do not use it if files are removed by hand, or if several machines or services share the storage.',
     'A second push to the same storage from this machine waits for the first, up to --wait-timeout; if that passes, it exits with 1.',
   ],
   examples: [
@@ -118,12 +125,13 @@ function viewOf(context: Context, options: Options): View {
 
 function run(context: Context, options: Options, files: readonly string[]): Promise<void> {
   return withMetrics(context, options, 'push', async (addMetrics) => {
-    const { loadProofs } = await import('../../upload/proofs.ts');
-    const { isSent, refuseConflicts } = await import('../../upload/transfer.ts');
-    const { sync, wait, onConflict, partSize, parallel } = options;
-    const view = viewOf(context, options);
-    const packages = await checkPackages(context, files);
+    const { sync, wait, dryRun, partSize, parallel } = options;
     const { settings, io } = context;
+    const view = viewOf(context, options);
+    const distinct = new Map(files.map((file) => [path.resolve(io.cwd, file), file]));
+    const batch = new Batch(context, [...distinct.values()], (file) => path.basename(file));
+    const packages = await checkPackages(context, batch);
+    if (packages.length === 0) return batch.end({});
     const isUnset = (key: SettingKey) => settings.find(key).text === undefined;
     if (sync && isUnset('base-url') && isUnset('upload-url')) {
       throw new ImgctlError('config', 'no service address or upload storage is set', {
@@ -133,43 +141,109 @@ function run(context: Context, options: Options, files: readonly string[]): Prom
     if (sync) await context.session();
     // The storage and the service may refuse; both should do so before an upload that takes long.
     const storage = await openUploadStorage(context, { partSize, parallel }, true);
-    const own = storageFiles(context);
-    const upload = async (assertHeld: AssertHeld) => {
-      const proofs = loadProofs(own.proofs, io);
-      const before = sync ? (await (await context.session()).client.listUserImages()).images : [];
-      const transfer = { storage, proofs, clock: io, onConflict, assertHeld };
-      const plan = await planAll(context, packages, transfer);
-      const planned = plan.flatMap((each) => each.files);
-      if (options.dryRun) {
-        const uploads = planned.map(({ action, name, size }) => {
-          return { step: 'upload', action, name, size };
-        });
-        const changes = sync ? await syncChanges(storage, plan, before) : [];
-        await view.printList([...uploads, ...changes]);
-        return context.console.note('nothing was uploaded or submitted');
-      }
-      refuseConflicts(plan, storage);
-      await uploadAll(context, plan, transfer);
-      // Otherwise what the other push stored would count as this one's.
-      assertHeld();
-      const bytes = planned.filter(isSent).reduce((sum, { size }) => sum + size, 0);
+    const uploaded = new Uploaded();
+    const upload = (assertHeld: AssertHeld) =>
+      pushPackages(context, { view, batch, packages, storage, uploaded, assertHeld }, options);
+    const pushed = dryRun ? upload(() => {}) : onePushAtATime(context, storage, options, upload);
+    await pushed.finally(async () => {
       // Without --no-wait and --no-sync, the end of the command is the end of the sync.
-      addMetrics({ last_uploaded_bytes: bytes, succeeded: sync && wait });
-      if (!sync) {
-        const rows = planned.map((file) => {
-          const { name, size, action } = file;
-          const other = action === 'skip' ? 'skipped' : 'unchanged';
-          return { name, size, state: isSent(file) ? 'uploaded' : other };
-        });
-        return view.printList(rows);
-      }
-      await syncPushed(context, view, { plan, before, storage }, options);
-    };
-    const pushed = options.dryRun
-      ? upload(() => {})
-      : onePushAtATime(context, storage, options, upload);
-    await pushed.finally(() => storage.close());
+      addMetrics({ last_uploaded_bytes: uploaded.size, succeeded: sync && wait });
+      await storage.close();
+    });
   });
+}
+
+/** A push that has the storage for itself. */
+interface Push {
+  readonly view: View;
+  readonly batch: Batch;
+  readonly packages: readonly UploadPackage[];
+  readonly storage: Storage;
+  readonly uploaded: Uploaded;
+  readonly assertHeld: AssertHeld;
+}
+
+async function pushPackages(context: Context, push: Push, options: Options): Promise<void> {
+  const { loadProofs } = await import('../../upload/proofs.ts');
+  const { io, console } = context;
+  const { view, batch, packages, storage, uploaded, assertHeld } = push;
+  const { sync, onConflict, dryRun = false, syncIfSent = false } = options;
+  const own = storageFiles(context);
+  const note = unsyncedNote(own.unsynced, syncIfSent, console.warn);
+  const proofs = loadProofs(own.proofs, io);
+  const before = sync ? (await (await context.session()).client.listUserImages()).images : [];
+  const rules = { onConflict, dryRun, assertHeld, beforeVisible: note.write };
+  const transfer = { storage, proofs, clock: io, ...rules };
+  const plan = await planAll(context, batch, packages, transfer);
+  try {
+    await uploadAll(context, batch, plan, transfer, uploaded);
+    // Otherwise what the other push stored would count as this one's.
+    assertHeld();
+  } catch (error) {
+    reportUnsynced(context, uploaded, sync);
+    throw error;
+  }
+  const pushed = { plan: uploaded.complete, before, storage, note };
+  if (dryRun) {
+    await showPlan(context, view, plan, pushed, options);
+    return batch.end(uploaded.counts('to upload'));
+  }
+  if (uploaded.broken.size > 0) reportUnsynced(context, uploaded, sync);
+  if (!sync) await showFiles(view, batch, uploaded);
+  else if (uploaded.broken.size === 0 && uploaded.complete.length > 0) {
+    await syncPushed(context, view, pushed, options).catch((error: unknown) => {
+      if (batch.hasFailed) console.failure({ message: batch.summary(uploaded.counts()) });
+      throw error;
+    });
+  }
+  batch.end(uploaded.counts(), 'storage-full');
+}
+
+/** Says what is in the storage, although no sync was submitted for it. */
+function reportUnsynced({ console }: Context, uploaded: Uploaded, sync: boolean): void {
+  for (const [name, files] of uploaded.broken) {
+    const shown = files.join(', ');
+    console.failure({ message: `${name} failed after these files became visible: ${shown}` });
+  }
+  const names = uploaded.complete.flatMap(({ name, files }) =>
+    files.some((file) => uploaded.visible.includes(file)) ? [name] : [],
+  );
+  if (sync && names.length > 0)
+    console.failure({ message: `uploaded, but not synced: ${names.join(', ')}` });
+}
+
+/** Prints what a push would do. */
+async function showPlan(
+  context: Context,
+  view: View,
+  plan: readonly PlannedPackage[],
+  pushed: Pushed,
+  { sync, syncIfSent = false }: Options,
+): Promise<void> {
+  const { isSent } = await import('../../upload/transfer.ts');
+  const { storage, before, note } = pushed;
+  const conflicts = plan
+    .flatMap(({ files }) => files)
+    .filter(({ action }) => action === 'conflict');
+  const files = [...pushed.plan.flatMap((each) => each.files), ...conflicts];
+  const uploads = files.map(({ action, name, size }) => ({ step: 'upload', action, name, size }));
+  const isIdle = syncIfSent && !files.some(isSent) && note.read() === undefined;
+  const changes = sync && !isIdle ? await syncChanges(storage, pushed.plan, before) : [];
+  await view.printList([...uploads, ...changes]);
+  context.console.note('nothing was uploaded or submitted');
+}
+
+/** Prints the files of the packages that the storage has, with --no-sync. */
+async function showFiles(view: View, batch: Batch, { complete }: Uploaded): Promise<void> {
+  const { isSent } = await import('../../upload/transfer.ts');
+  if (complete.length === 0 && batch.hasFailed) return;
+  const rows = complete.flatMap(({ files }) => {
+    return files.map((file) => {
+      const other = file.action === 'skip' ? 'skipped' : 'unchanged';
+      return { name: file.name, size: file.size, state: isSent(file) ? 'uploaded' : other };
+    });
+  });
+  await printBefore(batch.hasFailed, view.printList(rows));
 }
 
 /** Runs the action alone on this machine, after other pushes to the storage. @throws ImgctlError locked */

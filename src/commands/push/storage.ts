@@ -24,8 +24,8 @@ const CREDENTIALS = {
 const TEMPORARY = 'keys that begin with ASIA also need IMGCTL_UPLOAD_SESSION_TOKEN';
 
 /**
- * Returns the files that belong to the storage and its user: one for a mutex and the names of parts, and one for
- * proofs; each is undefined without its folder. A slash at the end of the URL makes no difference.
+ * Returns the files that belong to the storage and its user: one for a mutex and the names of parts, one for proofs, and
+ * one that notes what is not synced; each is undefined without its folder. A slash at the end of the URL makes no difference.
  */
 export function storageFiles({ settings, paths, io }: Context) {
   const target = requireUploadTarget(settings);
@@ -36,6 +36,7 @@ export function storageFiles({ settings, paths, io }: Context) {
   return {
     mutex: paths.state && keyedFile(paths.state, 'push', key),
     proofs: paths.cache && keyedFile(paths.cache, 'uploads', key),
+    unsynced: paths.state && keyedFile(paths.state, 'unsynced', key),
   };
 }
 

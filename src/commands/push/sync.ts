@@ -11,18 +11,23 @@ import { counted } from '../../words.ts';
 import { follow, type POLL_OPTIONS } from '../sync/follow.ts';
 import { describeProblems, failureOf, reportProblems, requireSynced } from '../sync/status.ts';
 import { showSubmitted, submit } from '../sync/sync.ts';
+import type { UnsyncedNote } from './unsynced.ts';
 
-/** How the sync is followed. */
+/** How the sync is submitted and followed. */
 interface SyncOptions extends Parsed<typeof POLL_OPTIONS> {
   readonly wait: boolean;
   readonly strict?: boolean;
+  readonly syncIfSent?: boolean;
 }
 
-/** What is pushed where, and the user's images before. */
-interface Pushed {
+export const NOTHING_SENT = 'Nothing sent, no sync submitted';
+
+/** What was pushed where, and the user's images before. */
+export interface Pushed {
   readonly plan: readonly PlannedPackage[];
   readonly before: readonly Row[];
   readonly storage: Storage;
+  readonly note: UnsyncedNote;
 }
 
 /** Returns `2 images added, 1 unchanged`, and which images are as before although files of theirs were sent. */
@@ -49,7 +54,7 @@ function outcomeOf(
   return { summary: words.join(', '), stale };
 }
 
-/** Submits one sync for all packages, follows it, and shows their images and the summary. */
+/** Submits one sync for all packages if it is needed, follows it, and shows their images and the summary. */
 export async function syncPushed(
   context: Context,
   view: View,
@@ -66,6 +71,15 @@ export async function syncPushed(
     if (options.wait) await view.printList([]);
     return console.success(outcomeOf(pushed, [], isSent).summary, null);
   }
+  const imagesOf = (images: readonly Row[]) =>
+    images.filter(({ name }) => names.includes(String(name)));
+  const { note } = pushed;
+  const noted = note.read();
+  const isNeeded = noted !== undefined || packages.some(({ files }) => files.some(isSent));
+  if (options.syncIfSent && !isNeeded) {
+    if (options.wait) await view.printList(imagesOf(pushed.before));
+    return console.success(NOTHING_SENT);
+  }
   const submitted = await submit(context);
   if (!options.wait) return showSubmitted(context, view, submitted);
   const request = await follow(context, submitted.id, options, context.io.now());
@@ -75,7 +89,7 @@ export async function syncPushed(
   if (request.state === 'failed') requireSynced(request, rules);
   const { client } = await context.session();
   const { images } = await client.listUserImages();
-  const found = images.filter(({ name }) => names.includes(String(name)));
+  const found = imagesOf(images);
   const missing = names.find((name) => !found.some((image) => image.name === name));
   const { summary, stale } = outcomeOf(pushed, images, isSent);
   const isStale = stale.length > 0;
@@ -89,6 +103,7 @@ export async function syncPushed(
       hint: 'see what the sync reported: imgctl sync-status',
     });
   }
+  if (!request.errors?.length) note.remove(noted);
   if (isStale) {
     const message = `unchanged after the upload to ${pushed.storage.address}: ${stale.join(', ')}`;
     const hint = 'check that the service reads this storage';

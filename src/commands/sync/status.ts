@@ -216,7 +216,7 @@ export async function showRequest(
   const isUnexplained = state === 'failed' && (errors ?? []).length === 0 && !view.isWhole;
   if (isUnexplained) {
     const text = stringify(response).slice(0, MAX_RECORD);
-    context.console.failure(`sync ${id} gives no reason: ${text}`);
+    context.console.failure({ message: `sync ${id} gives no reason: ${text}` });
   }
   requireSynced(request, { strict });
   if (started === undefined) return;
@@ -274,7 +274,8 @@ export function reportProblems(
   const bare = (text: string) => text.replace(/^(error|warning) in /, '');
   const warns = strict || !quiet;
   if (warns) for (const text of warnings.filter(isOwn)) console.warn(`sync ${id}: ${bare(text)}`);
-  for (const text of errors.filter(isOwn)) console.failure(`sync ${id}: ${bare(text)}`);
+  for (const text of errors.filter(isOwn))
+    console.failure({ message: `sync ${id}: ${bare(text)}` });
   const others = { errors: errors.filter(isOther), warnings: warnings.filter(isOther) };
   const more = describeProblems(others);
   const hint = `show them with: ${statusCommand(context, id)}`;
