@@ -30,8 +30,10 @@ const ONE = {
 const BROKEN =
   'imgctl: warning: broken.ovf has 1 error\nhint: see all findings with: imgctl validate broken.ovf\n';
 const JUNK =
-  'imgctl: junk.ova contains no readable OVF descriptor\nhint: see why with: imgctl validate junk.ova\n';
-const BOTH_GONE = /^imgctl: warning: file a\.ova does not exist\n.*imgctl: file b\.ova does/s;
+  'junk.ova contains no readable OVF descriptor\nhint: see why with: imgctl validate junk.ova\n';
+const COUNTED = `imgctl: error: ${JUNK}imgctl: 1 read, 1 failed: junk.ova\n`;
+const BOTH_GONE =
+  /^imgctl: error: file a\.ova does not exist\n.*imgctl: error: file b\.ova does .*\nimgctl: 2 failed: a\.ova, b\.ova\n$/s;
 
 describe('inspect', () => {
   it('prints a table', async () => {
@@ -61,8 +63,8 @@ describe('inspect', () => {
       ['inspect one.ova two.ova', /^package +one\.ova\n(.+\n)+\npackage +two\.ova\n/],
       ['inspect one.ova two.ova -q', 'one.ova\ntwo.ova\n'],
       ['inspect broken.ovf -q', 'broken.ovf\n', BROKEN],
-      ['inspect junk.ova', '', JUNK, 1],
-      ['inspect junk.ova one.ova -q', 'junk.ova\none.ova\n', JUNK, 1],
+      ['inspect junk.ova', '', `imgctl: ${JUNK}`, 1],
+      ['inspect junk.ova one.ova -q', 'junk.ova\none.ova\n', COUNTED, 1],
       ['inspect a.ova b.ova -q', '', BOTH_GONE, 5],
     );
   });

@@ -54,7 +54,7 @@ it('the lines for crontab in docs/ are silent on success and mail one message on
   expect(await run(`${push}; imgctl sync-status --list -q`)).toBe('4\n3\n2\n1\n');
   await run('echo damaged >images/damaged.ova; cp images/appliance.ova images/other.ova');
   const mail =
-    /^imgctl: error: .*damaged\.ova is invalid: [\s\S]*\nimgctl: 1 uploaded, 1 unchanged, 1 failed: damaged\.ova\n5\n4\n3\n2\n1\n$/;
+    /^5\n4\n3\n2\n1\nimgctl: error: .*damaged\.ova is invalid: [\s\S]*\nimgctl: 1 uploaded, 1 unchanged, 1 failed: damaged\.ova\n$/;
   expect(await run(`${push}; imgctl sync-status --list -q`)).toMatch(mail);
   await run('rm images/damaged.ova');
   const { baseUrl } = await unusedPort();
