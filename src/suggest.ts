@@ -54,9 +54,7 @@ export function parseChoice<Word extends string>(
   const hint =
     valid.length > MAX_LISTED ? `did you mean ${meant}?` : `did you mean ${meant}? ${list}`;
   throw new ImgctlError('usage', where === undefined ? problem : `${problem} in ${where}`, {
-    hint:
-      (noun === 'format' && FORMATS_ELSEWHERE.get(word.replace(/=.*/, ''))) ||
-      (meant === undefined ? list : hint),
+    hint: (noun === 'format' && formatElsewhere(word)) || (meant === undefined ? list : hint),
   });
 }
 
@@ -76,7 +74,15 @@ export function parseColumns<Name extends string>(
 /** Longer words are not typing mistakes, and comparing them is slow. */
 const MAX_COMPARED = 200;
 
-/** What to use instead of formats of other programs. */
+/** Returns what to use instead of a format of another program, such as `columns=id,name`. */
+function formatElsewhere(word: string): string | undefined {
+  const [, name = '', value = ''] = /^([^=]*)=?(.*)$/s.exec(word) ?? [];
+  const columns = /^\w+(,\w+)*$/.test(value) ? value : 'a,b';
+  return FORMATS_ELSEWHERE.get(name)?.replace('a,b', columns);
+}
+
+const JQ = 'use --json, and select with jq';
+
 const FORMATS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['wide', 'use -c all'],
   ['name', 'use --get name'],
@@ -84,6 +90,10 @@ const FORMATS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['text', 'use -o tsv'],
   ['noheader', 'use --no-header'],
   ['columns', 'use -c a,b'],
+  ['custom-columns', 'use -c a,b'],
+  ['jsonpath', JQ],
+  ['go-template', JQ],
+  ['template', JQ],
 ]);
 
 /** Other names of what is valid. */
@@ -104,11 +114,15 @@ export function nearest(word: string, candidates: readonly string[]): string | u
     ?.candidate;
 }
 
+const NEGATION = /^(?:no|un|dis)/;
+
 /** Returns Infinity unless one word is part of the other or at most a third of the letters differ. */
 function typingDistance(word: string, candidate: string): number {
   const fold = (text: string) => text.toLowerCase().replaceAll(/[-_]/g, '');
   const left = fold(word);
   const right = fold(candidate);
+  // `--no-wait` is not `--wait`.
+  if (NEGATION.test(left) !== NEGATION.test(right)) return Number.POSITIVE_INFINITY;
   const longer = Math.max(left.length, right.length);
   const shorter = Math.min(left.length, right.length);
   if (shorter === 0 || longer > MAX_COMPARED) return Number.POSITIVE_INFINITY;

@@ -53,7 +53,8 @@ export async function readSnapshot(name: string, io: Pick<Io, 'cwd' | 'signal'>)
   const file = { what: `the snapshot ${name}`, hint: saveCommand(name), foreign };
   const text = await readTextFile(path.resolve(io.cwd, name), file.what, io);
   if (text === undefined) {
-    throw new ImgctlError('config', `${name} does not exist`, { hint: file.hint });
+    const hint = name === '-' ? 'to read standard input, use /dev/stdin' : file.hint;
+    throw new ImgctlError('config', `${name} does not exist`, { hint });
   }
   const snapshot = parseSnapshot(text, file);
   return { ...snapshot, file, images: () => parseLines(snapshot.lines, file) };

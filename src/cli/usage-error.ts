@@ -1,6 +1,7 @@
 // Usage errors that commander finds, in the words of imgctl.
 
 import type { Command, CommanderError } from 'commander';
+import { isSettingKey } from '../config/definitions.ts';
 import { ImgctlError } from '../errors.ts';
 import { incompatible, nearest } from '../suggest.ts';
 import { counted, shellQuote } from '../words.ts';
@@ -34,10 +35,11 @@ export function usageError(error: CommanderError, command: Command, path: readon
     const limit = length === 0 ? 'no arguments' : `at most ${counted(length, 'argument')}`;
     const [word = ''] = command.args;
     // Nothing that could be a password is shown.
-    const isAddress = path[0] === 'login' && /^(https?:\/\/[\w.:-]+|localhost(:\d+)?)$/.test(word);
+    const isAddress =
+      path[0] === 'login' && /^(https?:\/\/[\w.:-]+(\/[\w./-]*)?|localhost(:\d+)?)$/.test(word);
     const meant = isAddress
       ? `use: imgctl login --base-url ${word}`
-      : (guess(command.args.join(' '), path.join(' ')) ?? guess(`${path.join(' ')} ${word}`, ''));
+      : (guessWords(command.args, path.join(' ')) ?? guess(`${path.join(' ')} ${word}`, ''));
     return fail(`${path.join(' ')} takes ${limit} (got ${command.args.length})`, meant);
   }
   const message = first.replace(/\.$/, '').slice(0, MAX_MESSAGE);
@@ -47,11 +49,17 @@ export function usageError(error: CommanderError, command: Command, path: readon
   );
 }
 
+/** Returns what to say about the first three words, or else about fewer. */
+function guessWords(words: readonly string[], path: string): string | undefined {
+  const of = (count: number) =>
+    guess(words.slice(0, count).join(' '), path, [], words.slice(count));
+  return of(3) ?? of(2) ?? of(1);
+}
+
 /** Returns the command that was probably meant. */
 function meantCommand(command: Command, path: readonly string[]): string | undefined {
   const words = command.args.filter((word) => !word.startsWith('-'));
   const group = path.join(' ');
-  const known = [1, 2].map((count) => guess(words.slice(0, count).join(' '), group));
   const names = command
     .createHelp()
     .visibleCommands(command)
@@ -61,13 +69,15 @@ function meantCommand(command: Command, path: readonly string[]): string | undef
   const next =
     below.find((each) => [each.name(), each.alias()].includes(words[1] ?? ''))?.name() ?? [];
   const didYouMean = meant && `did you mean ${['imgctl', ...path, meant].concat(next).join(' ')}?`;
-  const further = meant && words[1] && guess(words[1], [...path, meant].join(' '));
+  const further = meant && guessWords(words.slice(1), [...path, meant].join(' '));
   const query = words.length === 1 ? [...words, 'TEXT'] : ['NAME', ...words];
   const lock =
     group === 'images lock'
       ? `use: ${['imgctl', ...path, 'add', ...query.map(shellQuote)].join(' ')}`
       : undefined;
-  return known[1] ?? known[0] ?? (further || didYouMean) ?? lock;
+  const key = group === 'config' && isSettingKey(words[0] ?? '') ? words[0] : undefined;
+  const ofKey = key && `use: imgctl config ${words.length > 1 ? `set ${key} VALUE` : `get ${key}`}`;
+  return guessWords(words, group) ?? ofKey ?? (further || didYouMean) ?? lock;
 }
 
 /** Commander also calls an option unknown if it takes no value. */
@@ -92,13 +102,25 @@ function explainOption(
     isText && word
       ? `to leave out names that contain it: -f ${shellQuote(`name!~${word}`)}`
       : undefined;
+  const at = command.args.findIndex((each) => each.startsWith(option));
+  const rest = command.args.slice(at).flatMap((each) => each.split('='));
+  const ownerOf = (each: Command) => path.length > 0 && flagsOf(each).includes(option);
+  const owner = command.commands.find(ownerOf)?.name();
+  const ofOther = owner && `use: ${['imgctl', ...path, owner, option].join(' ')}`;
   // Without dashes, which would make short names look alike.
-  const hint = guess(option, path.join(' '), known) ?? without ?? didYouMean(nearest(name, known));
-  const isBefore = targetOf(command)?.options.some(({ short, long }) =>
-    [short, long].includes(option),
-  );
+  const hint =
+    guess(option, path.join(' '), known, rest.slice(1)) ??
+    without ??
+    ofOther ??
+    didYouMean(nearest(name, known));
+  const target = targetOf(command);
+  const isBefore = target && flagsOf(target).includes(option);
   const after = 'put it after the command; only global options can come first: imgctl help options';
   return [`unknown option '${option}'`, hint ?? (isBefore ? after : undefined)];
+}
+
+function flagsOf(command: Command): string[] {
+  return command.options.flatMap(({ short = '', long = '' }) => [short, long]);
 }
 
 /** Returns the command that the words behind an option of the root name. */

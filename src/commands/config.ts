@@ -2,6 +2,7 @@
 
 import path from 'node:path';
 import { type AnyCommand, argument, command, GET_OPTION, option } from '../cli/command.ts';
+import { guess } from '../cli/guesses.ts';
 import { requireBaseUrl, requireRedisAddress } from '../config/addresses.ts';
 import {
   absoluteUploadUrl,
@@ -189,5 +190,8 @@ function requireKey(text: string): SettingKey {
   const command = 'imgctl config list --all';
   // A value after it may be a secret.
   const key = text.replace(/=.*/s, '=…');
-  return parseChoice(key, { noun: 'setting', valid: SETTING_KEYS, command });
+  const meant = guess(key, 'setting');
+  if (meant === undefined)
+    return parseChoice(key, { noun: 'setting', valid: SETTING_KEYS, command });
+  throw new ImgctlError('usage', `unknown setting '${key}'`, { hint: meant });
 }

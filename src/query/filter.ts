@@ -136,7 +136,8 @@ function splitFilter(
     const signOperator = SIGNS.get(sign);
     if (signOperator === undefined) {
       const meant = WRONG_SIGNS.get(sign) ?? sign.replace(/(.)\1+$/, '$1');
-      const hint = name && SIGNS.has(meant) ? `did you mean '${name}${meant}${value}'?` : EXAMPLE;
+      const own = anchored(name, value) ?? `'${name}${meant}${value}'`;
+      const hint = name && SIGNS.has(meant) ? `did you mean ${own}?` : EXAMPLE;
       throw usageError(`unknown operator '${sign}' in ${where}`, hint);
     }
     return [name, signOperator, sign.endsWith('~') && value ? `%${value}%` : value];
@@ -146,6 +147,13 @@ function splitFilter(
   }
   if (rest.length === 0) throw usageError(`missing value in ${where}`, EXAMPLE);
   return [field, operator, rest.join(',')];
+}
+
+/** Returns the filter for a text with the anchors of a regular expression; undefined if it has none. */
+export function anchored(field: string, text: string): string | undefined {
+  const [, start, part = '', end] = /^(\^?)([\w-]+)(\$?)$/.exec(text) ?? [];
+  if (!start && !end) return undefined;
+  return `'${field},like,${start ? '' : '%'}${part}${end ? '' : '%'}'`;
 }
 
 /** Returns a hint for a field alone, the rest of which the shell may have taken for a redirection. */

@@ -10,9 +10,14 @@ import { failed, runCli } from '../support/io.ts';
 import { folderUser, writeOva } from '../support/uploads.ts';
 import { localUser, PASSWORD } from '../support/users.ts';
 
+/** Returns what a hint says if nothing fitting was typed. */
+const filled = (text: string) => text.replace('#', '20').replace('TIME', '30d');
+
 /** Returns a command that the place of a row means. */
 const commandAt = (place = '') =>
-  place.startsWith('+') ? 'images list' : place === '*' ? 'whoami' : place;
+  place.startsWith('+') ? 'images list' : (COMMAND_AT[place] ?? place);
+
+const COMMAND_AT: Readonly<Record<string, string>> = { '*': 'whoami', setting: 'config get' };
 
 const COMMAND_NAMES = COMMANDS.flatMap(({ name, subcommands = [] }) => [
   name,
@@ -24,13 +29,13 @@ it('every word of the table gets its advice at each place, and no secret is repe
   for (const [words, places, say] of GUESSES) {
     for (const place of places.split('|')) {
       for (const word of words.split('|')) {
-        const line = `${commandAt(place)} ${word}`.trim();
+        const line = `${commandAt(place)} ${filled(word)}`.trim();
         // The first row of a word counts, unless it is a command there.
         if (seen.has(line)) continue;
         seen.add(line);
         const secret = word.startsWith('--') ? '=hunter2' : '';
         const result = await localUser().imgctl(`${line}${secret}`);
-        expect([line, result]).toEqual([line, failed(2, say)]);
+        expect([line, result]).toEqual([line, failed(2, filled(say))]);
         expect(result.stderr).not.toContain('hunter2');
       }
     }
@@ -40,7 +45,7 @@ it('every word of the table gets its advice at each place, and no secret is repe
 
 const EXAMPLES: Readonly<Record<string, string>> = {
   ...{ TEXT: 'ubuntu server', NAME: 'web', KEY: 'time', VALUE: 'iso', FIELD: 'name' },
-  ...{ FORMAT: 'json', FILE: 'web.ova' },
+  ...{ FORMAT: 'json', FILE: 'web.ova', TIME: '30d', FOLDER: '.' },
 };
 
 /** Returns the commands and options that a hint names, as a user would run them. */
@@ -48,11 +53,11 @@ function commandsIn([, places, say]: (typeof GUESSES)[number]): string[] {
   const option = /^use (-\S+(?: (?:'[^']+'|[^\s;,]+(?=[;,]|$)|\S+,\S+))?)/.exec(say)?.[1];
   const [place] = places.split('|');
   if (option) return [`${place === 'push' ? 'push web.ova' : commandAt(place)} ${option}`];
-  return [...say.matchAll(/[:,] imgctl ((?:-*[\w-]+ ?)+)/g)].map(([, words = '']) => words.trim());
+  return [...say.matchAll(/[:,] imgctl ((?:[\w/#-]+ ?)+)/g)].map(([, words = '']) => words.trim());
 }
 
 it('every command and option that a guess names works', async () => {
-  const { env, work, emulator } = await folderUser();
+  const { env, work, emulator } = await folderUser({ tokenLimit: 100 });
   writeOva(work, 'web');
   writeFileSync(path.join(work, 'ca.pem'), selfSigned('localhost').cert);
   const io = { cwd: work, env: { ...env, ...PASSWORD }, time: Date.now() };
@@ -61,23 +66,31 @@ it('every command and option that a guess names works', async () => {
     return { line, ...(await runCli(words, io)) };
   };
   const lock = (name: string) => `images lock add ${name} ubuntu server`;
-  for (const line of ['push web.ova', lock('web'), lock('old')]) await run(line);
+  const before = ['push web.ova', lock('web'), lock('old'), 'config set time iso'];
+  for (const line of before) await run(line);
   const { stdout: id } = await run('images list -q -n 1');
   const results: { line: string; stderr: string; exitCode: number }[] = [];
-  for (const row of GUESSES) {
-    for (const command of commandsIn(row)) {
-      const line = command
-        .replace('remove NAME', 'remove old')
-        .replace('add NAME', `add new-${results.length}`)
-        .replace('--mine ID', '--mine 1000001')
-        .replace('ID', id.trim())
-        .replace('--mine TEXT', '--mine web')
-        .replace('ca-file FILE', 'ca-file ca.pem')
-        .replace('snapshot FILE', 'snapshot all.json')
-        .replace('URL', emulator.baseUrl)
-        .replace(/\b[A-Z]{2,}\b/g, (word) => EXAMPLES[word] ?? word);
-      results.push(await run(line));
-    }
+  const commands = [...new Set(GUESSES.flatMap(commandsIn))];
+  // Some remove what others need.
+  const isLast = (command: string) => /^(?:logout|profile delete|config unset)/.test(command);
+  const sorted = commands.sort((left, right) => Number(isLast(left)) - Number(isLast(right)));
+  for (const command of sorted) {
+    const line = command
+      .replace('remove NAME', 'remove old')
+      .replace('add NAME', `add new-${results.length}`)
+      .replace('--mine ID', '--mine 1000001')
+      .replace('ID', id.trim())
+      .replace('--mine TEXT', '--mine web')
+      .replace('ca-file FILE', 'ca-file ca.pem')
+      .replace('snapshot FILE', 'snapshot all.json')
+      .replace('sync-status #', 'sync-status 1')
+      .replace('#', '20')
+      .replace('profile use NAME', 'profile use default')
+      .replace('--profile NAME', '--profile default')
+      .replace('profile delete NAME', 'profile delete default')
+      .replace('URL', emulator.baseUrl)
+      .replace(/\b[A-Z]{2,}\b/g, (word) => EXAMPLES[word] ?? word);
+    results.push(await run(line));
   }
   expect(results.filter(({ exitCode }) => exitCode !== 0)).toEqual([]);
   expect(results.length).toBeGreaterThan(40);
@@ -99,7 +112,29 @@ it.each([
   ['images list -o jsonl', 'did you mean ndjson? valid: '],
   ['images list -o wide', 'use -c all\n'],
   ['images list -o name', 'use --get name\n'],
-  ['images list -o columns=id,name', 'use -c a,b\n'],
+  ['images list -o columns=id,name', 'use -c id,name\n'],
+  ['images list -o custom-columns=.x', 'use -c a,b\n'],
+  ['images describe 1467', 'use: imgctl images get 1467\n'],
+  ['get image web.ova', 'use: imgctl images get web.ova\n'],
+  ['search images ubuntu 24.04', 'use: imgctl images list ubuntu 24.04\n'],
+  ["get '$(rm)'", 'use: imgctl images get ID\n'],
+  ['images lock create web ubuntu server', 'use: imgctl images lock add web ubuntu server\n'],
+  ['images unlock web', 'use: imgctl images lock remove web\n'],
+  ['context use prod', 'use: imgctl profile use prod\n'],
+  ['cp a.ova s3://bucket', 'use: imgctl push a.ova\n'],
+  ['sync 3', 'use: imgctl sync-status 3\n'],
+  ['sync wait 3', 'use: imgctl sync-status 3 --wait\n'],
+  ['sync --no-wait', 'omit it: it waits only with --wait\n'],
+  ['images list --headers', 'omit it: headers are shown unless you use --no-header\n'],
+  ['images list --max-items 5', 'use -n 5\n'],
+  ['images list --page-size=5', 'use --per-page 5\n'],
+  ['images list --before 1y', "use -f 'updated_on<1y'\n"],
+  ['images list --before=hunter2', "use -f 'updated_on<30d'\n"],
+  ['images --filter name=web', 'use: imgctl images list --filter\n'],
+  ['config base-url https://x', 'use: imgctl config set base-url VALUE\n'],
+  ["images list -f 'name=~^ubuntu'", "did you mean 'name,like,ubuntu%'?\n"],
+  ["images list -f 'name=~ubuntu$'", "did you mean 'name,like,%ubuntu'?\n"],
+  ['images list --from -', 'to read standard input, use /dev/stdin\n'],
   ['image ls', 'did you mean imgctl images list?\n'],
   ["images list -f 'id<>3'", "did you mean 'id!=3'?\n"],
   ["images list -f 'name =~ a'", "did you mean 'name~a'?\n"],
@@ -115,9 +150,9 @@ it.each([
 });
 
 it.each([
-  ...['deploy', 'use', 'set', 'log', 'images ubuntu', 'constructor', '-p images list'],
+  ...['stash', 'set', 'images ubuntu', 'constructor', '-p images list'],
   ...['--as images list', '-k images list', '-u x images list'],
-  ...['push x.ova --all', 'validate x.ova --folder x', 'login --mine', 'images list --wide'],
+  ...['push x.ova --all', 'validate x.ova --folder x', 'login --mine', 'images list --long'],
 ])('imgctl %s gets no guess, but the help', async (line) => {
   expect(await localUser().imgctl(line)).toEqual(failed(2, /\nhint: see: imgctl .*--help\n$/));
 });

@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import type { View } from '../../output/view.ts';
 import { kindOf } from '../../query/fields.ts';
-import type { Filter } from '../../query/filter.ts';
+import { anchored, type Filter } from '../../query/filter.ts';
 import { EVERYTHING, type Query } from '../../query/query.ts';
 import type { Tally } from '../../query/tally.ts';
 import { shorten } from '../../suggest.ts';
@@ -47,7 +47,11 @@ export async function noMatch(context: Context, found: EmptyQuery): Promise<Imgc
   const message = counts.length > 1 ? `no images match; ${each}` : 'no images match';
   const asText = `digits match whole numbers; to find them anywhere: ${commandOf(command, query.asText)}`;
   const hint =
-    slipHint(words) ?? wholeValueHint(filters) ?? (tally.matchesAsText ? asText : undefined);
+    slipHint(words) ??
+    idHint(words) ??
+    foreignHint(filters) ??
+    wholeValueHint(filters) ??
+    (tally.matchesAsText ? asText : undefined);
   return new ImgctlError('empty', message, { hint });
 }
 
@@ -70,6 +74,13 @@ async function isCounted(
   }
 }
 
+/** Returns a hint for a number of four digits or more, which may be an id. */
+function idHint(words: readonly string[]): string | undefined {
+  const [id] = words;
+  if (words.length !== 1 || !/^[1-9]\d{3,8}$/.test(id ?? '')) return undefined;
+  return `words match names; to select by id: -f id=${id}`;
+}
+
 /** Returns a hint for a sign, a * or a phrase in a word. */
 function slipHint(words: readonly string[]): string | undefined {
   if (words.length === 1 && words[0] === 'help') return 'see: imgctl images --help';
@@ -82,6 +93,21 @@ function slipHint(words: readonly string[]): string | undefined {
   const phrase = words.find((word) => /\S\s+\S/.test(word))?.split(/\s+/);
   if (phrase) {
     return `to match each word separately, omit the quotes: ${phrase.map(shellQuote).join(' ')}`;
+  }
+  return undefined;
+}
+
+/** Returns a hint for what filters of other programs mean: ^ and $ in ~, and a list behind =. */
+function foreignHint(filters: readonly Filter[]): string | undefined {
+  for (const { field, operator, operands } of filters) {
+    const value = operands[0]?.value;
+    if (kindOf(field) !== 'text' || typeof value !== 'string') continue;
+    const part = operator === 'like' && /^%(.+)%$/s.exec(value)?.[1];
+    const meant = part && anchored(field, part);
+    if (meant) return `~ takes ^ and $ as they are; did you mean -f ${meant}?`;
+    if (operator === 'eq' && value.includes(',')) {
+      return `to match one of several values: -f ${shellQuote(`${field},in,${value}`)}`;
+    }
   }
   return undefined;
 }

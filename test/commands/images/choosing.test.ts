@@ -101,6 +101,17 @@ describe('an empty list on a terminal', () => {
       'no images match',
       "= and like compare the whole value; to find a part of it: -f 'name~rocky'",
     ],
+    [
+      'images list -f folder=a,b',
+      'no images match',
+      'to match one of several values: -f folder,in,a,b',
+    ],
+    [
+      "images list -f 'name~^rocky'",
+      'no images match',
+      "~ takes ^ and $ as they are; did you mean -f 'name,like,rocky%'?",
+    ],
+    ['images list 1467', 'no images match', 'words match names; to select by id: -f id=1467'],
   ])('%s says how many images each word and filter matches', async (line, message, hint = '') => {
     const { onTerminal } = await userOf();
     const { stderr, exitCode } = await onTerminal(line);
