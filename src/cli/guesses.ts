@@ -226,7 +226,7 @@ export const GUESSES: readonly (readonly [typed: string, where: string, say: str
     '*',
     'use: imgctl config set ca-file FILE',
   ],
-  ['--proxy|-x', '*', 'set the variable HTTPS_PROXY'],
+  ['--proxy', '*', 'set the variable HTTPS_PROXY'],
   ['--max-time|--connect-timeout|--request-timeout|--cli-read-timeout', '*', 'use --timeout 30s'],
   ['--no-color', '*', 'use --color never'],
   ['--no-pager|--no-cli-pager', '*', 'omit it: there is no pager'],
