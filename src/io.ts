@@ -3,6 +3,7 @@
 import { setMaxListeners } from 'node:events';
 import fs from 'node:fs';
 import { ImgctlError, SIGNALS, tryOr } from './errors.ts';
+import { zoneName } from './zone.ts';
 
 /** Loads one of Node's modules at its first use, because each adds to the start-up time. */
 export const builtin: NodeJS.Process['getBuiltinModule'] = (id: string) =>
@@ -37,6 +38,8 @@ export interface Io {
   /** Stops the job, as Ctrl-Z does, until it is continued. */
   suspend(): Promise<void>;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** TZ, if it names no known time zone: local times are UTC. */
+  readonly unknownZone?: string | undefined;
   readonly cwd: string;
   readonly system: System;
   /** Milliseconds since the epoch. */
@@ -137,7 +140,7 @@ export function processIo(process: NodeJS.Process): Io {
     stderr: streamSink(process, 'stderr'),
     openTerminal: () => openTerminal(process.platform),
     suspend: () => suspend(process),
-    env: environmentOf(process),
+    ...useZone(process, environmentOf(process)),
     cwd: currentDirectory(process),
   };
 }
@@ -191,6 +194,16 @@ export function environmentOf({
   delete env.NODE_TLS_REJECT_UNAUTHORIZED;
   const nameOf = (name: string) => (platform === 'win32' ? name.toUpperCase() : name);
   return Object.fromEntries(entries.map(([name, value]) => [nameOf(name), value]));
+}
+
+/** Makes local times those of the zone that TZ means. Other programs still receive TZ as it is. */
+function useZone(process: NodeJS.Process, env: Io['env']): Pick<Io, 'env' | 'unknownZone'> {
+  const { TZ } = env;
+  const zone = TZ === undefined ? undefined : zoneName(TZ);
+  if (zone === TZ) return { env };
+  const kept = { ...env };
+  process.env.TZ = zone ?? 'UTC';
+  return { env: kept, unknownZone: zone === undefined ? TZ : undefined };
 }
 
 /** An orphaned process group ignores the signal, and Windows has none: then this returns after 50 ms. */

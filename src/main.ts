@@ -16,6 +16,8 @@ import type { Redaction } from './console.ts';
 import { Context } from './context.ts';
 import { asImgctlError, EXIT_CODES } from './errors.ts';
 import { BrokenPipeError, hasTerminal, type Io, processIo } from './io.ts';
+import { takeLocalUse } from './query/timestamp.ts';
+import { quoted } from './suggest.ts';
 
 /**
  * Runs a command line, without node and script. Resolves when everything is written.
@@ -24,6 +26,7 @@ import { BrokenPipeError, hasTerminal, type Io, processIo } from './io.ts';
 export async function run(argv: readonly string[], io: Io, redaction?: Redaction): Promise<number> {
   const context = new Context(io, run, redaction);
   let exitCode = 0;
+  takeLocalUse();
   try {
     await execute(argv, context);
     exitCode = context.exitCode;
@@ -32,6 +35,10 @@ export async function run(argv: readonly string[], io: Io, redaction?: Redaction
       exitCode = asImgctlError(thrown).exitCode;
       await context.console.fail(thrown);
     }
+  }
+  if (io.unknownZone !== undefined && takeLocalUse()) {
+    const message = `unknown time zone in TZ: ${quoted(io.unknownZone)}; local times are UTC`;
+    context.console.warn(message, 'set TZ to a name such as Europe/Berlin');
   }
   await context.close().catch(() => {});
   return exitCode;

@@ -15,7 +15,7 @@ import { errorReason, ImgctlError } from '../errors.ts';
 import { makeFolder } from '../files/atomic-file.ts';
 import { cannotWrite } from '../files/user-file.ts';
 import { programName } from '../io.ts';
-import { parseTimeValue } from '../query/timestamp.ts';
+import { parseTimestamp } from '../query/timestamp.ts';
 import { shellQuote } from '../words.ts';
 
 const number = <const Default extends string>(fallback: Default, max: number) =>
@@ -53,7 +53,7 @@ const OPTIONS = [
   option('--fault <spec>', "inject a fault, such as 'GET /v2/image=503,first=2'; repeatable", {
     repeatable: true,
   }),
-  option('--until <date>', 'last day of the catalogue, such as 2025-07-31 (today)'),
+  option('--until <date>', 'last day of the catalogue in UTC, such as 2025-07-31 (today)'),
   option('--seed <n>', 'seed for the generated catalogue', number('1', 2 ** 31)),
 ] as const;
 
@@ -206,7 +206,7 @@ async function writeSample(folder: string): Promise<void> {
 }
 
 function parseDay(text: string): number {
-  const day = /^\d{4}-\d\d-\d\d$/.test(text) ? parseTimeValue(text, 0)?.at : undefined;
+  const day = /^\d{4}-\d\d-\d\d$/.test(text) ? parseTimestamp(`${text}T00:00Z`) : undefined;
   if (day !== undefined) return day;
   throw new ImgctlError('usage', `--until must be a date (got ${text})`, {
     hint: 'use a date such as 2025-07-31',

@@ -111,8 +111,18 @@ export function withOffset(text: string): string {
   return `${local}${offset < 0 ? '-' : '+'}${size}`;
 }
 
+let isLocalUsed = false;
+
+/** Returns whether a local time was read or formatted since the last call. */
+export function takeLocalUse(): boolean {
+  const isUsed = isLocalUsed;
+  isLocalUsed = false;
+  return isUsed;
+}
+
 /** Milliseconds west of UTC. */
 function offsetAt(instant: number): number {
+  isLocalUsed = true;
   return new Date(instant).getTimezoneOffset() * MINUTE;
 }
 
@@ -190,8 +200,7 @@ export function formatTimestamp(text: string, style: TimeStyle, now: number): st
   const instant = style === 'raw' ? undefined : parseTimestamp(text);
   if (instant === undefined) return text;
   if (style === 'age') return formatAge(now - instant);
-  const minutesWest = style === 'iso' ? 0 : new Date(instant).getTimezoneOffset();
-  const shown = new Date(instant - minutesWest * MINUTE).toISOString();
+  const shown = new Date(instant - (style === 'iso' ? 0 : offsetAt(instant))).toISOString();
   // Another zone can have another year, and years of five digits begin with a sign.
   if (/^[+-]/.test(shown)) return text;
   return style === 'iso' ? `${shown.slice(0, 19)}Z` : shown.slice(0, 16).replace('T', ' ');

@@ -2,7 +2,7 @@
 
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { basic } from '../support/emulator.ts';
 import { type FakeIoOptions, failed, fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
@@ -77,15 +77,21 @@ it('emulator says which host names it accepts if other machines can reach it', a
 });
 
 it.each([
-  [[], '2026-11-20 Fri 19:00:00 EST'],
-  [['--until', '2024-02-29'], '2024-02-28 Wed 19:00:00 EST'],
-])('emulator ends its catalogue today, or on the day of --until: %j', async (until, updated_on) => {
-  const time = Date.UTC(2026, 10, 21, 15);
-  const { login, get } = await emulate(['--images', '25', ...until], { time });
-  const { token } = await login('demo', 'demo');
-  const newest = '/v2/image?per_page=1&expand=1&sort=updated_on,desc';
-  expect(await get(newest, token)).toMatchObject({ data: [{ updated_on }] });
-});
+  [[], 'UTC', '2026-11-20 Fri 19:00:00 EST'],
+  [['--until', '2024-02-29'], 'UTC', '2024-02-28 Wed 19:00:00 EST'],
+  [['--until', '2024-02-29'], 'Asia/Tokyo', '2024-02-28 Wed 19:00:00 EST'],
+])(
+  'emulator ends its catalogue today, or on the day of --until in UTC: %j in %s',
+  async (until, zone, updated_on) => {
+    vi.stubEnv('TZ', zone);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const time = Date.UTC(2026, 10, 21, 15);
+    const { login, get } = await emulate(['--images', '25', ...until], { time });
+    const { token } = await login('demo', 'demo');
+    const newest = '/v2/image?per_page=1&expand=1&sort=updated_on,desc';
+    expect(await get(newest, token)).toMatchObject({ data: [{ updated_on }] });
+  },
+);
 
 it('emulator passes its options on to the service', async () => {
   const { login, get } = await emulate([

@@ -1,0 +1,51 @@
+// The name of the time zone that TZ means. For other forms of TZ than names, Node takes another zone without a word.
+
+import fs from 'node:fs';
+import path from 'node:path';
+
+const ZONES = '/usr/share/zoneinfo';
+
+/** Returns the name, as date(1) reads TZ; undefined for a zone whose name is not found, such as IST-5:30. */
+export function zoneName(tz: string): string | undefined {
+  const text = tz.replace(/^:/, '');
+  if (text === '') return 'UTC';
+  // JST-9, <+03>-3
+  const [, hours] = /^(?:[a-z]{3,}|<[-+\w]+>)([-+]?(?:0?\d|1\d))$/i.exec(text) ?? [];
+  if (hours !== undefined) return `GMT${hours}`;
+  try {
+    // Windows and small containers have only the zones of Node.
+    if (!fs.existsSync(ZONES)) return isKnown(text) ? text : undefined;
+    const file = path.resolve(ZONES, text);
+    if (!fs.statSync(file).isFile()) return undefined;
+    if (/^[A-Z]/.test(text)) return text;
+    const linked = path.relative(fs.realpathSync(ZONES), fs.realpathSync(file));
+    const name = linked.replace(/^(?:posix|right)\//, '');
+    return isKnown(name) ? name : equalZone(file);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A zone is described in about 3 KB. */
+const MAX_BYTES = 65_536;
+
+/** Returns the first zone of Node with the same bytes. */
+function equalZone(file: string): string | undefined {
+  const { size } = fs.statSync(file);
+  if (size > MAX_BYTES) return undefined;
+  const bytes = fs.readFileSync(file);
+  const isEqual = (other: string) => {
+    const stat = fs.statSync(other);
+    return stat.isFile() && stat.size === size && bytes.equals(fs.readFileSync(other));
+  };
+  const names = fs.readdirSync(ZONES, { recursive: true, encoding: 'utf8' }).sort();
+  return names.find((name) => isEqual(path.join(ZONES, name)) && isKnown(name));
+}
+
+function isKnown(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).format() !== '';
+  } catch {
+    return false;
+  }
+}
