@@ -161,7 +161,8 @@ export class Console {
   async #format() {
     const { errorFormat, errorTerminal } = this.#style;
     const style = await loadStyle(errorTerminal);
-    return { ...errorFormat, style, redact: (text: string) => this.redaction.apply(text) };
+    const redact: Redaction['apply'] = (...text) => this.redaction.apply(...text);
+    return { ...errorFormat, style, redact };
   }
 
   #notice(kind: NoticeKind, message: string, hint?: string): void {

@@ -48,7 +48,6 @@ async function run(context: Context, allowSync: boolean): Promise<void> {
     version,
     allowSync,
     run: runnerOf(context),
-    redact: (text) => console.redaction.apply(text),
     input: io.stdin.stream,
     write: (text) => io.stdout.write(text),
     report: (problem) => {
@@ -66,7 +65,10 @@ function runnerOf(context: Context): ServerOptions['run'] {
   const flags = [
     ...(debug ? ['--debug'] : []),
     ...(profile === undefined ? [] : [`--profile=${profile}`]),
-    ...[...overrides.values()].map(({ origin, text }) => `${origin}=${text}`),
+    // Each tool has a format of its own.
+    ...[...overrides]
+      .filter(([key]) => key !== 'output')
+      .map(([, { origin, text }]) => `${origin}=${text}`),
   ];
   return async (words, limit, signal) => {
     setMaxListeners(0, signal);

@@ -3,7 +3,7 @@
 import { type Readable, Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as turn } from 'node:timers/promises';
-import { McpServer } from '@modelcontextprotocol/server';
+import { deserializeMessage, McpServer } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import * as z from 'zod';
 import { ImgctlError } from '../errors.ts';
@@ -27,7 +27,6 @@ export interface ServerOptions {
   readonly allowSync: boolean;
   /** Runs a command line; of the lines on stdout it returns the first `limit`. */
   readonly run: (words: readonly string[], limit: number, signal: AbortSignal) => Promise<Output>;
-  readonly redact: (text: string) => string;
   readonly input: Readable;
   /** Rejects if the client is gone. */
   readonly write: (text: string) => Promise<void>;
@@ -52,12 +51,16 @@ const MAX_REQUEST = 8 * 2 ** 20;
  */
 export async function serve(options: ServerOptions): Promise<void> {
   const calls = new Set<Promise<unknown>>();
-  let size = 0;
+  let partial: Buffer[] = [];
   const input = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       const end = chunk.lastIndexOf('\n');
-      size = end === -1 ? size + chunk.length : chunk.length - end - 1;
-      done(size > MAX_REQUEST ? tooLarge() : null, chunk);
+      const lines = Buffer.concat([...partial, chunk.subarray(0, end + 1)]).toString();
+      partial = end === -1 ? [...partial, chunk] : [chunk.subarray(end + 1)];
+      if (partial.reduce((size, { length }) => size + length, 0) > MAX_REQUEST)
+        return done(tooLarge());
+      if (end === -1) return done();
+      pass(lines.split('\n')).then(() => done(), done);
     },
     // The transport drops the calls that run when its input ends, so the end waits for them.
     async flush(done) {
@@ -67,6 +70,14 @@ export async function serve(options: ServerOptions): Promise<void> {
       done();
     },
   });
+  /** Passes messages on; answers others, which the transport would drop without a word. */
+  const pass = async (lines: readonly string[]) => {
+    for (const line of lines) {
+      const refusal = line.trim() === '' ? undefined : refusalOf(line);
+      if (refusal) await options.write(`${JSON.stringify(refusal)}\n`);
+      else input.push(`${line}\n`);
+    }
+  };
   const output = new Writable({
     decodeStrings: false,
     write: (text: string, _encoding, done) => options.write(text).then(() => done(), done),
@@ -79,6 +90,24 @@ export async function serve(options: ServerOptions): Promise<void> {
   await pipeline(options.input, input, { signal: options.signal }).catch((error: unknown) => {
     if (error instanceof ImgctlError) throw error;
   });
+}
+
+/** Returns the error of JSON-RPC for a line that is no message of it; undefined for a message. */
+function refusalOf(line: string) {
+  try {
+    deserializeMessage(line);
+    return undefined;
+  } catch (error) {
+    const isJson = !(error instanceof SyntaxError);
+    const { id = null } = Object(isJson ? JSON.parse(line) : undefined) as { id?: unknown };
+    return {
+      jsonrpc: '2.0',
+      id: typeof id === 'string' || typeof id === 'number' ? id : null,
+      error: isJson
+        ? { code: -32600, message: 'Invalid Request' }
+        : { code: -32700, message: 'Parse error' },
+    };
+  }
 }
 
 function tooLarge(): ImgctlError {
@@ -102,7 +131,7 @@ function createServer(options: ServerOptions, calls: Set<Promise<unknown>>): Mcp
         const call = callTool(tool, given, options, signal);
         calls.add(call);
         const output = await call.finally(() => calls.delete(call));
-        const text = answerText(output, options.redact);
+        const text = answerText(output, given.limit === MAX_LIMIT);
         return { content: [{ type: 'text', text }], isError: output.exitCode !== 0 };
       },
     );
@@ -135,33 +164,27 @@ async function callTool(
   return run([...tool.command, '--output=ndjson', ...words], limit, signal);
 }
 
-/** Returns rows, total and messages as JSON: the messages that fit, then the rows that fit. */
-function answerText({ rows, total, messages }: Output, redact: (text: string) => string): string {
+/**
+ * Returns rows, total and messages as JSON: the messages that fit, then the rows that fit.
+ * @param isAtLimit no more rows can be asked for
+ */
+function answerText({ rows, total, messages }: Output, isAtLimit: boolean): string {
   let left = MAX_TEXT;
-  const fitting = (lines: readonly string[]) => {
-    const masked = lines.map((line) => maskStrings(line, redact));
-    return masked.filter((line) => {
+  const fitting = (lines: readonly string[]) =>
+    lines.filter((line) => {
       left -= line.length + 1;
       return left >= 0;
     });
-  };
   const shown = { messages: fitting(messages), rows: fitting(rows) };
   if (total === null || shown.rows.length < total) {
     const message = total === null ? 'there are more' : `${total - shown.rows.length} more`;
     const isCut = total === null || rows.length < total;
-    const hint = isCut
-      ? 'narrow the list with text or filter, or ask for a higher limit'
-      : 'ask for fewer rows or fewer columns';
+    const narrow = 'narrow the list with text or filter';
+    const fewer = 'ask for fewer rows or fewer columns';
+    const hint = !isCut ? fewer : isAtLimit ? narrow : `${narrow}, or ask for a higher limit`;
     shown.messages.push(JSON.stringify({ note: { message, hint } }));
   }
   return `{"total":${total},"rows":[${shown.rows}],"messages":[${shown.messages}]}`;
-}
-
-/** Masks the texts of a JSON text, but not its member names. */
-function maskStrings(json: string, redact: (text: string) => string): string {
-  return json.replace(/"(?:[^"\\]|\\.)*"(:?)/g, (literal, colon) =>
-    colon ? literal : jsonText(redact(JSON.parse(literal)), 0),
-  );
 }
 
 interface Tool {
@@ -176,6 +199,7 @@ interface Tool {
 
 /** Rows of a list, without `limit`. */
 const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 200;
 
 const texts = (description: string) => z.array(z.string()).describe(description);
 
@@ -189,7 +213,7 @@ const ARGUMENTS = z
     sort: texts('field,asc or field,desc, most significant first'),
     columns: texts(`fields to show: any of ${FIELDS.join(', ')}`),
     images: texts('ids, names, paths, labels or URLs'),
-    limit: z.int().min(1).max(200).describe('maximum number of rows (50)'),
+    limit: z.int().min(1).max(MAX_LIMIT).describe('maximum number of rows (50)'),
     each: z.boolean().describe('show the newest image of every series instead'),
     id: z.string().describe('id of the request (the last one)'),
     list: z.boolean().describe('list the requests of this machine instead'),

@@ -1,6 +1,7 @@
 // Formats errors and notices for stderr, as text or as JSON.
 
 import type { ImgctlError } from '../errors.ts';
+import type { Redaction } from './redaction.ts';
 import { PLAIN, type Style } from './terminal.ts';
 import { printable } from './text.ts';
 
@@ -10,7 +11,7 @@ export interface ErrorFormat {
   /** Adds the stack trace of the error or of its cause. */
   readonly debug: boolean;
   /** Masks secrets. It runs before escaping, which would hide them. */
-  readonly redact?: ((text: string) => string) | undefined;
+  readonly redact?: Redaction['apply'] | undefined;
   /** Colours of text; JSON has none [none]. */
   readonly style?: Style;
 }
@@ -63,9 +64,17 @@ type Content = Omit<Failure, 'code'>;
 function cleanContent({ message, hint, details }: Content, format: ErrorFormat): Content {
   return {
     message: clean(message, format),
-    details: details?.map((line) => clean(line, format)),
-    hint: hint === undefined ? undefined : clean(hint, format),
+    // Names of images and files are data.
+    details: details?.map(printable),
+    hint: hint === undefined ? undefined : cleanHint(hint, format),
   };
+}
+
+/** A command in a hint that chooses images repeats words of the query. */
+function cleanHint(hint: string, format: ErrorFormat): string {
+  const at = hint.search(/\bimgctl (?:images|my-images)\b/);
+  if (at === -1) return clean(hint, format);
+  return clean(hint.slice(0, at), format) + clean(hint.slice(at), format, true);
 }
 
 function plainText({ message, hint, details = [] }: Content, style: Style, label: string): string {
@@ -74,7 +83,7 @@ function plainText({ message, hint, details = [] }: Content, style: Style, label
   return `${lines.join('\n')}\n`;
 }
 
-/** Masks secrets, and escapes what would harm a terminal. */
-export function clean(text: string, { redact = String }: ErrorFormat): string {
-  return printable(redact(text));
+/** Masks secrets, and escapes what would harm a terminal. @param isQuery see Redaction.apply */
+export function clean(text: string, { redact = String }: ErrorFormat, isQuery = false): string {
+  return printable(redact(text, isQuery));
 }

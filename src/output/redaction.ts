@@ -1,32 +1,41 @@
-// Masks secrets in messages by value: a service or proxy may echo what it received, as it is or encoded.
-
-import { isObject } from '../json.ts';
+// Masks secrets in messages by value: a service or proxy may echo what it received, as it is or escaped.
 
 const MASK = '***';
 
 /** Shorter secrets are masked as whole words only: they would match parts of ordinary words. */
 const MIN_SECRET = 6;
 
+/** Shorter secrets are often ordinary words, which a suggested command may need. */
+const MIN_UNUSUAL = 8;
+
 /** Messages may be cut anywhere: text with these first characters of a secret is masked as far as it matches. */
 const HEAD_LENGTH = 12;
 
+interface Needle {
+  /** The secret as it is compared. */
+  readonly text: string;
+  readonly isWord: boolean;
+  readonly isShort: boolean;
+}
+
 export class Redaction {
-  readonly #known = new Map<string, readonly Needle[]>();
+  readonly #known = new Map<string, Needle>();
 
   /**
-   * Masks the secret from now on: plain, in hexadecimal and in base64, each also escaped once for JSON, URLs or HTML.
+   * Masks the secret from now on: plain, and escaped once for JSON, URLs or HTML.
    * @param shown a text that messages show anyway: a short secret that equals it stays
    */
   add(secret: string, shown?: string): void {
     const text = fold(secret.trim());
     const isWord = text.length < MIN_SECRET;
-    if (text === '' || (isWord && secret === shown) || this.#known.has(secret)) return;
-    this.#known.set(secret, needlesOf(secret, text, isWord));
+    if (text === '' || (isWord && secret === shown)) return;
+    this.#known.set(secret, { text, isWord, isShort: text.length < MIN_UNUSUAL });
   }
 
-  apply(text: string): string {
-    if (this.#known.size === 0) return text;
-    const needles = [...this.#known.values()].flat();
+  /** @param isQuery short secrets stay: the text is a command that repeats the words of a query */
+  apply(text: string, isQuery = false): string {
+    const needles = [...this.#known.values()].filter(({ isShort }) => !(isQuery && isShort));
+    if (needles.length === 0) return text;
     const encodings = [PLAIN, ...ENCODINGS.filter(([escapes]) => escapes.test(text))];
     const ranges = encodings.flatMap((encoding) => find(needles, read(text, encoding)));
     ranges.sort(([left], [right]) => left - right);
@@ -38,41 +47,6 @@ export class Redaction {
     }
     return masked + text.slice(end);
   }
-
-  /** Masks the texts in a JSON object, but not its member names. */
-  applyWithin(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
-    const members = Object.entries(record).map(([name, value]) => [name, this.#mask(value)]);
-    return Object.fromEntries(members);
-  }
-
-  #mask(value: unknown): unknown {
-    if (typeof value === 'string') return this.apply(value);
-    if (Array.isArray(value)) return value.map((element) => this.#mask(element));
-    return isObject(value) ? this.applyWithin(value) : value;
-  }
-}
-
-type Needle = ReturnType<typeof needlesOf>[number];
-
-/** Returns the plain text of a secret, its hexadecimal form, and its base64 at each of three alignments. */
-function needlesOf(secret: string, text: string, isWord: boolean) {
-  const bytes = Buffer.from(secret);
-  /** `stable` is the number of the first characters that do not depend on what follows. */
-  const needle = (form: string, stable = form.length) => {
-    const folded = fold(form);
-    const head = isWord ? folded : folded.slice(0, Math.min(stable, HEAD_LENGTH));
-    return { text: folded, head, isWord };
-  };
-  const needles = [needle(text), needle(bytes.toString('hex'))];
-  for (const offset of isWord ? [0] : [0, 1, 2]) {
-    const padded = Buffer.concat([Buffer.alloc(offset), bytes]);
-    // The first characters may hold bits of the bytes before.
-    const start = Math.ceil((offset * 8) / 6);
-    const stable = Math.floor((padded.length * 8) / 6) - start;
-    for (const alphabet of ['base64', 'base64url'] as const)
-      needles.push(needle(padded.toString(alphabet).replace(/=+$/, '').slice(start), stable));
-  }
-  return needles;
 }
 
 type Encoding = readonly [escapes: RegExp, decode: (found: string) => string];
@@ -127,7 +101,8 @@ function read(text: string, [escapes, decode]: Encoding) {
 function find(needles: readonly Needle[], { text, starts }: ReturnType<typeof read>) {
   const isWordAt = (index: number) => /[\p{L}\p{N}_]/u.test(text[index] ?? '');
   const ranges: [from: number, to: number][] = [];
-  for (const { text: whole, head, isWord } of needles) {
+  for (const { text: whole, isWord } of needles) {
+    const head = isWord ? whole : whole.slice(0, HEAD_LENGTH);
     let end = 0;
     for (let start = text.indexOf(head); start >= 0; start = text.indexOf(head, end)) {
       end = start + head.length;

@@ -14,7 +14,7 @@ export interface HistoryEntry {
   /** ISO 8601, UTC. */
   readonly submitted_on: string;
   /** When the status was read, likewise. */
-  readonly checked_on?: string;
+  readonly checked_on: string;
   readonly status: string | null;
   /** How many it had then; undefined if the service did not say. */
   readonly errors?: number | undefined;
@@ -64,7 +64,8 @@ export async function remember(directory: string | undefined, io: Io, entry: His
 }
 
 function isEntry(entry: unknown): entry is HistoryEntry {
-  const { profile, base_url, id, submitted_on, status }: JsonObject = Object(entry);
-  const texts = [profile, base_url, submitted_on, status ?? '', typeof id === 'number' ? '' : id];
+  const { profile, base_url, id, submitted_on, checked_on, status }: JsonObject = Object(entry);
+  const times = [submitted_on, checked_on];
+  const texts = [profile, base_url, ...times, status ?? '', typeof id === 'number' ? '' : id];
   return status !== undefined && texts.every((text) => typeof text === 'string');
 }

@@ -5,7 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { HOSTILE, HOSTILE_ESCAPED, RAW_HARM } from '../output/hostile.ts';
 import {
   catalogueByName,
+  catalogueOf,
   cataloguePage,
+  named,
   testImage,
   testImages,
 } from '../support/catalogue-page.ts';
@@ -218,7 +220,7 @@ describe('mcp', () => {
     expect(denied).toMatchObject({ isError: true, messages: [{ error }] });
   });
 
-  it('escapes control characters and masks secrets in names, errors and arguments', async () => {
+  it('escapes control characters, masks secrets in errors, and leaves data as it is', async () => {
     const canary = 'canary-0123456789abcdef';
     const { env } = await scriptedUser(
       ({ url, headers: { authorization: name = '' } }) =>
@@ -229,10 +231,49 @@ describe('mcp', () => {
     );
     const columns = ['name', 'label', 'path'];
     const [list, error] = await call([['images_list', { columns }], ['my_images']], env);
-    expect(list.rows).toEqual([{ name: 'Bearer ***', label: '***', path: HOSTILE }]);
+    expect(list.rows).toEqual([{ name: `Bearer ${canary}`, label: canary, path: HOSTILE }]);
     expect(list.text).toContain(HOSTILE_ESCAPED.slice(0, -4));
     expect(error.isError).toBe(true);
     expect(error.messages[0].error.message).not.toMatch(RAW_HARM);
-    for (const { text } of [list, error]) expect(text).not.toContain(canary);
+    expect(error.text).not.toContain(canary);
+  });
+
+  it('names images and suggests commands although the password is a word of them', async () => {
+    const images = [named(1, 'ubuntu-22.04-server.ova'), named(2, 'ubuntu-24.04-desktop.ova')];
+    const { env } = await scriptedUser(catalogueOf(images), { IMGCTL_PASSWORD: 'ubuntu' });
+    const calls: Call[] = [['images_list'], ['images_latest', { text: ['ubuntu'] }]];
+    const [list, several] = await call(calls, env);
+    expect(list).toMatchObject({ isError: false, rows: [{ name: images[0]?.name }, {}] });
+    const [{ error }] = several.messages;
+    expect(error.details.join()).toContain('ubuntu-');
+    expect(error.hint).toContain('imgctl images latest ubuntu');
+  });
+
+  it.each(['--json', '--output csv'])('works if it was started with %s', async (options) => {
+    const { user } = await userWith({ images: 3 });
+    const [answer] = await call([['images_list']], user, ...options.split(' '));
+    expect(answer).toMatchObject({ isError: false, count: 3 });
+  });
+
+  it('answers lines that are no messages with the errors of JSON-RPC, and goes on', async () => {
+    const { env } = await emulatorUser();
+    const lines = ['junk', '', '[1]', '{"id":7}', '{"jsonrpc":"1.0","id":"a","method":"ping"}'];
+    const replies = await exchange([...lines, request(9, 'ping')], env);
+    expect(replies.map(({ id, error }) => [id, error?.code])).toEqual([
+      [null, -32700],
+      [null, -32600],
+      [7, -32600],
+      ['a', -32600],
+      [9, undefined],
+    ]);
+  });
+
+  it('does not advise a higher limit at the highest', async () => {
+    const { env } = await scriptedUser(({ url }) => ({
+      json: cataloguePage(url, testImages(300)),
+    }));
+    const [answer] = await call([['images_list', { filter: ['id,ge,1'], limit: 200 }]], env);
+    const note = { hint: 'narrow the list with text or filter' };
+    expect(answer.messages).toMatchObject([{ note }]);
   });
 });

@@ -30,9 +30,6 @@ const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
   'percent-encoded': encodeURIComponent,
   'percent-encoded in every byte': (text) => inBytes(text, (hex) => `%${hex}`),
   'form-encoded': (text) => new URLSearchParams({ '': text }).toString().slice(1),
-  'in base64': (text) => Buffer.from(text).toString('base64'),
-  'in base64url': (text) => Buffer.from(text).toString('base64url'),
-  'in hexadecimal': (text) => Buffer.from(text).toString('hex'),
   'as messages escape it': printable,
 };
 
@@ -62,13 +59,13 @@ describe('Redaction', () => {
     [SECRET, '', ''],
     ['hunter2', 'hunter2, hunter3', '***, hunter3'],
     ['demo', 'demos and demo: "demo", _demo', 'demos and ***: "***", _demo'],
-    ['demo', 'Demo at /demo?demo=ZGVtbw==', '*** at /***?***=***=='],
+    ['demo', 'Demo at /demo?demo=1', '*** at /***?***=1'],
     ['demo', 'line\\ndemo\\n %20demo%20 \\u0020demo', 'line\\n***\\n %20***%20 \\u0020***'],
     ['demo', '&lt;demo&gt;', '&lt;***&gt;'],
     ['a', 'a banana', '*** banana'],
     ['12345', 'port 12345, not 123456', 'port ***, not 123456'],
     ['#&!', 'x#&!, #&amp;!', 'x#&!, ***'],
-    ['!    !', '! !, 212020202021, 2120202020210', '***, ***, 2120202020210'],
+    ['!    !', '! !, 21', '***, 21'],
     ['', 'a demo', 'a demo'],
     ['   ', 'a   demo', 'a   demo'],
     [['second-secret', 'first-secret'], 'first-secret, second-secret', '***, ***'],
@@ -97,11 +94,6 @@ describe('Redaction', () => {
     fc.assert(property);
   });
 
-  it.each([0, 1, 2])('masks a secret in base64 behind %i other bytes', (offset) => {
-    const encoded = Buffer.from(`${'x'.repeat(offset)}${SECRET}yz`).toString('base64');
-    expect(redactionOf(SECRET).apply(encoded)).toMatch(/^.{0,3}\*\*\*.{0,6}$/);
-  });
-
   it('masks a secret in a message before it is escaped, but no syntax around it', () => {
     const secrets = fc.oneof(
       fc.string({ unit: 'binary', minLength: 6, maxLength: 40 }),
@@ -122,14 +114,21 @@ describe('Redaction', () => {
     fc.assert(property);
   });
 
-  it('masks the texts of a JSON object at any depth, but not its member names', () => {
-    const record = (text: string) => ({
-      [SECRET]: 1,
-      errors: [text, { deep: [`a ${text}`, null, true, 12] }],
-      response: { __proto__: null, message: text },
-    });
-    expect(redactionOf(SECRET).applyWithin(record(SECRET))).toEqual(record('***'));
-  });
+  it.each([
+    ['ubuntu', 'imgctl images latest ubuntu 24.04', 'imgctl images latest ubuntu 24.04'],
+    ['ubuntu', 'ubuntu: imgctl images latest ubuntu', '***: imgctl images latest ubuntu'],
+    ['ubuntu', 'log in again as ubuntu: imgctl login', 'log in again as ***: imgctl login'],
+    ['ubuntu-1', 'imgctl images latest ubuntu-1', 'imgctl images latest ***'],
+  ])(
+    'leaves a short secret only in a command of a hint that chooses images: %j in %j',
+    (secret, hint, shown) => {
+      const redaction = redactionOf(secret);
+      const format = { json: false, debug: false, redact: redaction.apply.bind(redaction) };
+      const details = [`${secret}-22.04.ova`];
+      const text = formatError(new ImgctlError('failed', secret, { hint, details }), format);
+      expect(text).toBe(`imgctl: ***\n  ${secret}-22.04.ova\nhint: ${shown}\n`);
+    },
+  );
 
   it.each([
     ['ordinary text', 'a correct answer, 404: not found; '],

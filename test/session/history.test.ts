@@ -10,7 +10,8 @@ const BASE_URL = 'https://images.example';
 
 function entry(id: number | string, changes: Partial<HistoryEntry> = {}): HistoryEntry {
   const submitted_on = '2025-01-15T12:00:00Z';
-  return { profile: 'a', base_url: BASE_URL, id, submitted_on, status: null, ...changes };
+  const times = { submitted_on, checked_on: submitted_on };
+  return { profile: 'a', base_url: BASE_URL, id, ...times, status: null, ...changes };
 }
 
 const ids = (directory: string) => readHistory(directory, 'a', BASE_URL).map(({ id }) => id);

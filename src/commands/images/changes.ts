@@ -76,7 +76,7 @@ export const imagesChanges = command({
   description: [
     'Compares the catalogue with the last run, and shows images that were added, updated, moved (their name, path, folder or data store changed) or removed. The field before has the old values; in JSON, the whole old image.',
     'An image that left the query is shown as removed if it is gone, else once as changed.',
-    'The first run remembers the images and shows nothing. If a run fails, or its output is not read to the end, the next run shows the same changes again.',
+    'The first run remembers the images and shows nothing. If a run fails, or its output cannot be written, the next run shows the same changes again.',
     'The last run is remembered per profile, user, query and cursor. Runs with the same cursor wait for each other.',
   ],
   examples: [

@@ -170,8 +170,7 @@ async function list(context: Context, options: Options, id: string | undefined):
   const rows = entries.map((entry) => {
     const { id, status, submitted_on, checked_on, base_url, errors = null, added = null } = entry;
     const state = syncState(status ?? undefined);
-    const checked = checked_on ?? submitted_on;
-    return { id, status, state, added, errors, submitted_on, checked, base_url };
+    return { id, status, state, added, errors, submitted_on, checked: checked_on, base_url };
   });
   await view.printList(rows);
   if (!view.isTable) return;
