@@ -39,7 +39,10 @@ export async function checkDisks(
     if (!file?.complete || !['', 'identity', 'gzip'].includes(reference.compression ?? ''))
       continue;
     const disk = byFile.get(reference.href);
-    const isVmdk = disk?.format?.includes('vmdk') ?? /\.vmdk(\.gz)?$/i.test(reference.href);
+    // Some programs write no URL.
+    const isVmdk = disk?.format
+      ? /vmdk|^streamOptimized$/i.test(disk.format)
+      : /\.vmdk(\.gz)?$/i.test(reference.href);
     const isGzip = reference.compression === 'gzip' || (!isVmdk && (await hasGzipMagic(file)));
     const grains = isVmdk ? await checkVmdk({ files, disk, isGzip }, findings, signal) : null;
     if (files.length === 1 && (isGzip || grains))
@@ -140,7 +143,7 @@ function headerProblem(header: SparseHeader): string | undefined {
 
 function checkAgainstDescriptor(header: SparseHeader, disk: Disk | undefined, report: ReportDisk) {
   const { streamOptimized, createType } = header;
-  const declared = disk?.format?.split('#')[1] ?? '';
+  const declared = disk?.format?.split('#').at(-1) ?? '';
   if (declared.toLowerCase() === STREAM_OPTIMIZED.toLowerCase() && !streamOptimized) {
     report('vmdk-type', `declared as ${declared}, but its grains are not compressed`);
   }

@@ -61,12 +61,39 @@ export function childText(element: XmlElement, kind: string): string | null {
   return trimmed(childrenOf(element, kind)[0]);
 }
 
-/** Returns a setting of a hardware item, such as `InstanceID`. */
+/** Returns a setting of a hardware item, such as `InstanceID`. Some programs use a namespace of their own for them. */
 export function setting(item: XmlElement, name: string): string | null {
-  const found = item.children.find(
-    (child) => child.name === name && SETTING_DATA.test(child.namespace),
-  );
-  return trimmed(found);
+  const named = item.children.filter((child) => child.name === name);
+  return trimmed(named.find(({ namespace }) => SETTING_DATA.test(namespace)) ?? named[0]);
+}
+
+export function required(element: XmlElement, name: string, report: Report): string | null {
+  const value = attribute(element, name);
+  if (value === null) report('missing-attribute', element, `${element.name} without ${name}`);
+  return value;
+}
+
+/** Returns a required identifier and reports one that was seen before. */
+export function identifier(element: XmlElement, name: string, seen: Set<string>, report: Report) {
+  const id = required(element, name, report);
+  if (id !== null && seen.has(id)) {
+    report('duplicate-id', element, `another ${element.name} has the identifier ${id}`);
+  }
+  if (id !== null) seen.add(id);
+  return id;
+}
+
+export function numberOf(
+  element: XmlElement,
+  name: string,
+  report: Report,
+  written = attribute(element, name),
+): number | null {
+  if (written === null) return null;
+  const value = /^\d{1,16}$/.test(written.trim()) ? Number(written) : Number.NaN;
+  if (Number.isSafeInteger(value)) return value;
+  report('bad-number', element, `${name} must be a whole number (got ${written})`);
+  return null;
 }
 
 function trimmed(element: XmlElement | undefined): string | null {

@@ -2,7 +2,7 @@
 
 import { constants } from 'node:fs';
 import { access, open, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, posix, relative, sep } from 'node:path';
 import { mayBeXml } from '../xml.ts';
 import { byteCount, type FindingCode, FindingList } from './findings.ts';
 
@@ -42,12 +42,18 @@ export async function openPackage(path: string, signal?: AbortSignal): Promise<P
     return { kind: 'ova', findings, ...empty };
   }
   const region = { path, offset: 0, size: stats.size };
-  const start = await readRegion(region, 0, 64);
-  const isDescriptor = /\.ovf$/i.test(path) || (!/\.ova$/i.test(path) && mayBeXml(start));
-  if (isDescriptor) return folderSource(path, stats.size, findings);
+  const start = await readRegion(region, 0, BLOCK);
+  const isArchive = start.length === BLOCK && parseTarHeader(start) !== null;
+  const isNamedOvf = /\.ovf$/i.test(path);
+  if (isNamedOvf && isArchive)
+    findings.add('archive-named-ovf', basename(path), 'is an archive: rename it to .ova');
+  const isDescriptor = isNamedOvf || (!/\.ova$/i.test(path) && mayBeXml(start));
+  if (isDescriptor && !isArchive) return folderSource(path, stats.size, findings);
   const members: PackageFile[] = [];
   await withWindow(region, signal, async (read) => {
-    for await (const member of readArchive(region, read, findings)) members.push(member);
+    const dialects: Dialects = {};
+    for await (const member of readArchive(region, read, findings, dialects)) members.push(member);
+    checkDialects(path, dialects, findings);
   });
   return archiveSource(path, members, findings);
 }
@@ -86,11 +92,14 @@ function archiveSource(
   const byName = new Map<string, PackageFile>();
   for (const member of found) {
     const { name } = member;
-    if (!byName.has(name)) byName.set(name, member);
+    if (posix.basename(name).startsWith('._'))
+      findings.add('macos-file', name, 'ignored; pack with COPYFILE_DISABLE=1');
+    else if (!byName.has(name)) byName.set(name, member);
     else findings.add('duplicate-member', name, 'another member has the same name');
   }
   const members = [...byName.values()];
   const [descriptor = null, ...others] = withExtension(members, '.ovf');
+  const folder = descriptor?.name.replace(/[^/]*$/, '') ?? '';
   if (descriptor === null && !findings.has('not-a-tar')) {
     findings.add('no-descriptor', basename(path), 'contains no .ovf file');
   }
@@ -102,7 +111,8 @@ function archiveSource(
     findings,
     descriptor,
     members,
-    find: async (name) => byName.get(name) ?? null,
+    // Names are relative to the descriptor.
+    find: async (name) => byName.get(`${folder}${name}`) ?? null,
     findSibling: async (extension) => {
       if (descriptor === null) return null;
       const name = withoutExtension(descriptor.name) + extension;
@@ -129,16 +139,49 @@ const MAX_EXTENSION_BYTES = 32 * 1024;
 /** Bytes after the end: tar fills up a record, usually of 10 KiB. */
 const MAX_PADDING = 2 ** 20;
 const ZEROS = Buffer.alloc(WINDOW_SIZE);
-const USE_USTAR = 'create the archive with --format=ustar';
+/** Above it, ustar has no room for the size. */
+const MAX_USTAR_SIZE = 8 * 2 ** 30 - 1;
 
 /** Receives a finding about a byte of the archive. */
 type ReportByte = (code: FindingCode, offset: number, message: string) => void;
+
+/** Where an archive is not in ustar format: the first bytes of pax headers and of others. */
+interface Dialects {
+  pax?: number;
+  other?: number;
+  /** The first member whose size or name needs another format. */
+  cause?: string;
+}
+
+/** Reports each dialect once. */
+function checkDialects(path: string, dialects: Dialects, findings: FindingList): void {
+  const { pax, other, cause } = dialects;
+  const place = (offset: number) => `${basename(path)}, byte ${offset}`;
+  const advice = (otherwise: string) =>
+    cause === undefined ? 'create the archive with --format=ustar' : otherwise;
+  if (pax !== undefined) {
+    const use = advice('for large files and long names, use --format=gnu');
+    findings.add('pax-header', place(pax), `pax extended header; ${use}`);
+  }
+  if (other !== undefined) {
+    const why = advice(`which has no room for the size or name of ${cause}`);
+    findings.add('not-ustar', place(other), `not in ustar format${cause ? ', ' : '; '}${why}`);
+  }
+}
+
+/** True if ustar has room: 100 bytes, or 155 before a slash and 100 after it. */
+function hasUstarName(name: string): boolean {
+  const bytes = Buffer.from(name);
+  const slash = bytes.indexOf('/', bytes.length - 101);
+  return bytes.length <= 100 || (slash >= 0 && slash <= 155);
+}
 
 /** Yields the regular files of an archive in order, also a truncated one. */
 async function* readArchive(
   { path, size: archiveSize }: Region,
   read: ReadWindow,
   findings: FindingList,
+  dialects: Dialects,
 ): AsyncGenerator<PackageFile, void> {
   const report: ReportByte = (code, offset, message) =>
     findings.add(code, `${basename(path)}, byte ${offset}`, message);
@@ -166,23 +209,19 @@ async function* readArchive(
       return report('bad-header', offset, 'damaged header; the rest of the archive is unreadable');
     }
     const { type } = header;
-    // Each dialect is reported once per archive.
-    if (type === PAX || type === PAX_GLOBAL) {
-      if (!findings.has('pax-header')) {
-        report('pax-header', offset, `pax extended header; ${USE_USTAR}`);
-      }
-    } else if (!header.ustar && !findings.has('not-ustar')) {
-      report('not-ustar', offset, `not in ustar format; ${USE_USTAR}`);
-    }
+    if (type === PAX || type === PAX_GLOBAL) dialects.pax ??= offset;
+    else if (!header.ustar) dialects.other ??= offset;
     const isExtension = [PAX, PAX_GLOBAL, GNU_LONG_NAME, GNU_LONG_LINK].includes(type);
     const content = offset + BLOCK;
     const size = isExtension ? header.size : (extension.size ?? header.size);
     const written = isExtension ? header.name : (extension.name ?? header.name);
     const name = isExtension ? written : stripDotSlash(written);
+    if (!isExtension && (size > MAX_USTAR_SIZE || !hasUstarName(written))) dialects.cause ??= name;
     if (name !== written) findings.add('dot-slash-name', written, `read as ${name}`);
     const available = Math.min(size, archiveSize - content);
     const complete = available === size;
-    if (!isExtension && isRegularFile(name, type, findings)) {
+    const kind = extension.isSparse ? SPARSE : type;
+    if (!isExtension && isRegularFile(name, kind, findings)) {
       yield { name, path, offset: content, size: available, complete };
     }
     if (!complete) {
@@ -206,6 +245,8 @@ function isRegularFile(name: string, type: string, findings: FindingList): boole
     findings.add('directory-member', name, 'a directory; a package may contain only files');
   } else if (type === '1' || type === '2') {
     findings.add('link-member', name, 'a link, not a regular file');
+  } else if (type === SPARSE) {
+    findings.add('special-member', name, 'sparse; pack it with tar, but without -S (--sparse)');
   } else if (type !== '0' && type !== '7') {
     findings.add('special-member', name, `type ${type}, not a regular file`);
   } else {
@@ -302,12 +343,13 @@ function parseText(field: Buffer): string {
 }
 
 /** Replaces fields of the next member's header. */
-type TarExtension = { name?: string; size?: number };
+type TarExtension = { name?: string; size?: number; isSparse?: boolean };
 
 const PAX = 'x';
 const PAX_GLOBAL = 'g';
 const GNU_LONG_NAME = 'L';
 const GNU_LONG_LINK = 'K';
+const SPARSE = 'S';
 
 /**
  * Parses the content of an extension; null if it is invalid. That of pax has records of the form
@@ -326,6 +368,7 @@ function parseExtension(type: string, content: Buffer): TarExtension | null {
     const [, key, value] = /^([^=]*)=(.*)\n$/s.exec(record) ?? [];
     if (end > content.length || key === undefined || value === undefined) return null;
     if (key === 'path') found.name = value;
+    if (key.startsWith('GNU.sparse.')) found.isSparse = true;
     if (key === 'size') {
       if (!/^\d{1,16}$/.test(value) || !Number.isSafeInteger(Number(value))) return null;
       found.size = Number(value);

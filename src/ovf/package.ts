@@ -230,8 +230,11 @@ async function findFiles(reference: FileReference, source: PackageSource): Promi
     findings.add('unsafe-name', href, flaw);
     return [];
   }
-  if (chunkSize !== null && chunkSize > 0) return findChunks(reference, chunkSize, source);
   const file = await findFile(href, source);
+  // A file that fits into one chunk need not be named as one.
+  const isWhole = file !== null && size !== null && chunkSize !== null && size <= chunkSize;
+  if (chunkSize !== null && chunkSize > 0 && !isWhole)
+    return findChunks(reference, chunkSize, source);
   if (file === null) {
     findings.add('missing-file', href, 'missing or unreadable');
     return [];

@@ -32,6 +32,12 @@ function withSignedChecksum(): Buffer {
   return archive;
 }
 
+/** A pax record with its own length in front. */
+const pax = (keyAndValue: string) => {
+  const rest = ` ${keyAndValue}\n`;
+  return `${rest.length + String(rest.length + 2).length}${rest}`;
+};
+
 describe('an archive', () => {
   const inPadding = followedBy(member('x', 'x')).subarray(0, -END - 9);
   const inManifest = packTar(sample().slice(0, 2)).subarray(0, -END - 400);
@@ -95,6 +101,36 @@ describe('an archive', () => {
     expect([findings.length, findings[50]?.message]).toEqual([51, 'and 450 more of this kind']);
   });
 
+  it('may be in a folder, with the files beside it, and have files of macOS in front', async () => {
+    const inFolder = sample().map((each) => ({ ...each, name: `vm/${each.name}` }));
+    const [descriptor, manifest] = sample();
+    const copies = [descriptor, manifest].map(({ name }) => member(`vm/._${name}`, 'Mac OS X'));
+    const { findings, manifest: read, disks } = await readMembers([...copies, ...inFolder]);
+    expect(findings).toMatchObject([
+      { code: 'macos-file', severity: 'warning', place: 'vm/._vm.ovf' },
+      { code: 'macos-file', severity: 'warning', place: 'vm/._vm.mf' },
+    ]);
+    expect([read?.entries.length, disks[0]?.file]).toEqual([2, 'vm-disk1.vmdk']);
+  });
+
+  it('that is named .ovf says so', async () => {
+    const { findings } = await readBytes(WHOLE, 'vm.ovf');
+    const message = 'is an archive: rename it to .ova';
+    expect(findings).toMatchObject([{ code: 'archive-named-ovf', severity: 'error', message }]);
+  });
+
+  const asPax = (key: string) => [{ ...member('x', pax(`${key}=1`)), type: 'x' }, member('a', 'x')];
+
+  it.each([
+    [/sparse; pack it/, 'special-member', [{ ...member('a'), type: 'S' }]],
+    [/sparse; pack it/, 'special-member', asPax('GNU.sparse.major')],
+    [/; create .* --format=ustar$/, 'pax-header', asPax('mtime')],
+    [/use --format=gnu$/, 'pax-header', asPax(`path=${'n'.repeat(101)}`)],
+  ])('says how to pack it: %s', async (message, code, members) => {
+    const { findings } = await readBytes(followedBy(...members));
+    expect(findings.find((each) => each.code === code)?.message).toMatch(message);
+  });
+
   it('is recognized by its content if its extension does not tell', async () => {
     expect((await readBytes(WHOLE, 'upload')).kind).toBe('ova');
     expect((await readBytes(sample()[0].content, 'upload')).kind).toBe('ovf');
@@ -124,12 +160,6 @@ describe('a member', () => {
     expect(codes(await readBytes(archive))).toEqual([expected, FILE]);
   });
 
-  /** A pax record with its own length in front. */
-  const pax = (keyAndValue: string) => {
-    const rest = ` ${keyAndValue}\n`;
-    return `${rest.length + String(rest.length + 2).length}${rest}`;
-  };
-
   it.each([
     ['a pax name', 'x', pax('path=long.txt'), 'long.txt'],
     ['a pax size', 'x', pax('size=1'), 'a'],
@@ -153,7 +183,7 @@ describe('a member', () => {
   ])('behind an extended header %s is not read', async (_, content) => {
     const extension = { ...member('extension', content), type: 'x' };
     const archive = followedBy(extension, member('a', 'x'));
-    expect(codes(await readBytes(archive))).toEqual(['pax-header?', 'bad-header']);
+    expect(codes(await readBytes(archive))).toEqual(['bad-header', 'pax-header?']);
   });
 
   it('may have a name split into prefix and name', async () => {
@@ -176,6 +206,7 @@ describe('a member', () => {
     truncateSync(path, archive.length + size);
     const { summary } = await checkPackage(path, {});
     expect(codes(summary)).toEqual(['not-ustar?', FILE]);
+    expect(summary.findings[0]?.message).toMatch(/has no room for the size or name of big\.bin$/);
     expect(summary.files.at(-1)).toEqual({ name: 'big.bin', size, role: 'other' });
   });
 });

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { bytesPerUnit } from '../../src/ovf/elements.ts';
 import { rows } from '../support/rows.ts';
-import { codes, envelope, hardwareItem, machine, readDescriptor } from './harness.ts';
+import { codes, envelope, hardwareItem, machine, readDescriptor, readFolder } from './harness.ts';
 
 it.each([
   ['1.x', 'namespace 1', envelope('')],
@@ -70,7 +70,7 @@ describe('a descriptor', () => {
 
   it.each([
     ...found('missing-element', envelope('').replace('<References/>', '')),
-    ...found('missing-element', envelope('').replace(/<VirtualSystem .*?>/, '')),
+    ...found('missing-element', envelope('').replace(/<VirtualSystem .*<\/VirtualSystem>/, '')),
     ...found('missing-attribute', ...sections(file('ovf:id="f"'), file('ovf:href="vm.ovf"'))),
     ...found('missing-attribute', ...sections(disks(''), '<VirtualSystem/>')),
     ...found('bad-number', envelope(file('ovf:id="f" ovf:href="vm.ovf" ovf:size="x"'))),
@@ -104,6 +104,61 @@ describe('a descriptor', () => {
     ...found(undefined, ...items(item({ ResourceType: 15, HostResource: '/dev/x' }))),
   ])('has the finding %s (row %#)', async (code, xml) => {
     expect(codes(await readDescriptor(xml))).toEqual(code === undefined ? [] : [code]);
+  });
+
+  const INFO = '<Info/>';
+  const whole = { InstanceID: 1, ElementName: 'x', ResourceType: 17 };
+  const hardware = (items: string) =>
+    `<VirtualSystem ovf:id="vm">${INFO}<VirtualHardwareSection>${INFO}${items}</VirtualHardwareSection></VirtualSystem>`;
+  const product = (properties: string, attributes = '') =>
+    `<ProductSection ${attributes}>${INFO}${properties}</ProductSection>`;
+  const property = '<Property ovf:key="k"/>';
+  const inDisks = (text: string) => `<DiskSection>${INFO}${text}</DiskSection>${hardware('')}`;
+  const disk = (id: string, rest = 'ovf:format="f"') =>
+    `<Disk ovf:diskId="${id}" ovf:capacity="1" ovf:fileRef="f" ${rest}/>`;
+  const inCaption = hardwareItem({ InstanceId: 1, Caption: 'x', ResourceType: 17 });
+  const ofNova = hardwareItem(whole)
+    .replaceAll('rasd:', 'x:')
+    .replace('<Item', '<Item xmlns:x="urn:x"');
+  const { InstanceID, ElementName, ResourceType } = whole;
+
+  it.each([
+    [[], hardware(hardwareItem(whole) + inCaption.replace('>1<', '>2<'))],
+    [
+      ['incomplete-item: Item without InstanceID'],
+      hardware(hardwareItem({ ElementName, ResourceType })),
+    ],
+    [
+      ['incomplete-item: Item without ElementName'],
+      hardware(hardwareItem({ InstanceID, ResourceType })),
+    ],
+    [
+      ['incomplete-item: Item without ResourceType'],
+      hardware(hardwareItem({ InstanceID, ElementName })),
+    ],
+    [['incomplete-item: Item without readable settings'], hardware('<Item/>')],
+    [
+      ['no-hardware: no VirtualHardwareSection'],
+      `<VirtualSystem ovf:id="vm">${INFO}</VirtualSystem>`,
+    ],
+    [['missing-info: EulaSection without Info'], `<EulaSection/>${hardware('')}`],
+    [[], product(property) + product(property, 'ovf:class="c"') + hardware('')],
+    [['duplicate-property: another property k'], product(property + property) + hardware('')],
+    [
+      ['duplicate-property: another property k'],
+      product(property) + product(property) + hardware(''),
+    ],
+    [['disk-without-format: disk d: no format'], inDisks(disk('d', ''))],
+    [['shared-file: disk e: disk d has the same file'], inDisks(disk('d') + disk('e'))],
+    // Other programs use a namespace of their own for the settings.
+    [[], hardware(ofNova)],
+  ])('has the warnings %j (row %#)', async (expected, sections) => {
+    const file = '<References><File ovf:id="f" ovf:href="vm.ovf"/></References>';
+    const descriptor = envelope(file + sections);
+    const { findings } = await readFolder([{ name: 'vm.ovf', content: Buffer.from(descriptor) }]);
+    const found = findings.filter(({ code }) => code !== 'no-manifest');
+    expect(found.map(({ code, message }) => `${code}: ${message}`)).toEqual(expected);
+    expect(found.every(({ severity }) => severity === 'warning')).toBe(true);
   });
 
   it('is reported with the line of the finding', async () => {

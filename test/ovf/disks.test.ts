@@ -86,7 +86,12 @@ describe('a disk', () => {
     ['with a far grain', ['vmdk-truncated'], directoryFirst((b) => b.writeUInt32LE(1000, 15_880))],
     ['with tables in one place', ['capacity-mismatch?', 'vmdk-header'], directoryFirst(overlap)],
     ['of any sparse type', ['vmdk-create-type?'], uncompressed(), '#streamOptimized', '#sparse'],
-    ['of no type', ['vmdk-create-type?'], uncompressed(), /ovf:format="[^"]*"/],
+    [
+      'of no type',
+      ['disk-without-format?', 'vmdk-create-type?'],
+      uncompressed(),
+      /ovf:format="[^"]*"/,
+    ],
     ['of another format', [], uncompressed(), /ovf:format="[^"]*"/, 'ovf:format="vhd"'],
     ['in gzip', [], gzipSync(disk.content), 'ovf:size', GZIP],
     ['in gzip with a far descriptor', ['vmdk-truncated'], far, 'ovf:size', GZIP],
@@ -111,7 +116,7 @@ describe('a disk', () => {
     const whole = uncompressed();
     const lastGrain = whole.readUInt32LE(31 * 512 + 63 * 4) * 512;
     const end = lastGrain + 128 * 512;
-    const found = ['vmdk-create-type?'];
+    const found = ['disk-without-format?', 'vmdk-create-type?'];
     expect(await inPlainFormat(whole.subarray(0, end))).toEqual(found);
     for (const size of [end - 1, lastGrain + 1, lastGrain - 1]) {
       expect(await inPlainFormat(whole.subarray(0, size))).toEqual([...found, 'vmdk-truncated']);

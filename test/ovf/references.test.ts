@@ -55,6 +55,12 @@ it.each<Row>([
   ['to a file without compression', [], packed('identity'), [ONE]],
   ['to gzip that is none', ['not-gzip'], packed('gzip'), [ONE]],
   ['to bzip2', ['unknown-compression?'], packed('bzip2'), [ONE]],
+  [
+    'to one file below the size of a chunk',
+    [],
+    ref('a', 'ovf:chunkSize="20" ovf:size="4"'),
+    [member('a', 'four')],
+  ],
   ['to chunks', [], SIZED, [FIRST, SECOND, LAST]],
   ['to full chunks of unknown size', [], UNSIZED, [FIRST, SECOND]],
   ['to chunks that are missing', ['missing-file'], UNSIZED, []],

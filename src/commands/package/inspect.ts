@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { column } from '../../output/view.ts';
 import type { Row } from '../../output/writers.ts';
-import type { Hardware } from '../../ovf/descriptor.ts';
+import type { Hardware } from '../../ovf/hardware.ts';
 import type { PackageSummary } from '../../ovf/package.ts';
 import type { Signature } from '../../ovf/signature.ts';
 import { counted, describeBytes, shellQuote } from '../../words.ts';

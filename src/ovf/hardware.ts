@@ -1,0 +1,251 @@
+// Reads the systems of a descriptor: the hardware that each deployment option gives them.
+
+import type { XmlElement } from '../xml.ts';
+import {
+  attribute,
+  bytesPerUnit,
+  childrenOf,
+  childText,
+  elementKind,
+  numberOf,
+  type Report,
+  setting,
+} from './elements.ts';
+
+export interface Hardware {
+  readonly cpus: number | null;
+  /** Bytes. */
+  readonly memory: number | null;
+  /** The disk of each hard disk device; null if it names none. */
+  readonly disks: readonly (string | null)[];
+  /** The network of each adapter; null if it names none. */
+  readonly networks: readonly (string | null)[];
+}
+
+export interface SystemElement {
+  readonly element: XmlElement;
+  readonly collections: readonly string[];
+}
+
+export function findSystems(
+  element: XmlElement,
+  collections: readonly string[] = [],
+): SystemElement[] {
+  return childrenOf(element, 'VirtualSystem', 'VirtualSystemCollection').flatMap((child) => {
+    if (elementKind(child) === 'VirtualSystem') return { element: child, collections };
+    return findSystems(child, [...collections, attribute(child, 'id') ?? '']);
+  });
+}
+
+export function readSystem(
+  { element, collections }: SystemElement,
+  options: readonly { readonly id: string; readonly default: boolean }[],
+  declared: DeclaredNames,
+  report: Report,
+) {
+  const id = attribute(element, 'id');
+  if (id === null) report('missing-attribute', element, `${element.name} without id`);
+  // Other hardware sections are alternatives to the first.
+  const [section] = childrenOf(element, 'VirtualHardwareSection');
+  if (section === undefined) report('no-hardware', element, 'no VirtualHardwareSection');
+  const items = section === undefined ? [] : readItems(section, declared, report);
+  const system = childrenOf(element, 'OperatingSystemSection')[0];
+  const dependent = items.some((item) => item.options.length > 0) ? options : [];
+  const standard = options.find((option) => option.default)?.id ?? null;
+  return {
+    id,
+    name: childText(element, 'Name') ?? id,
+    /** Identifiers of the enclosing collections, outermost first. */
+    collections,
+    operatingSystem: (system && childText(system, 'Description')) ?? null,
+    hardwareFamilies: section === undefined ? [] : familiesOf(section),
+    /** With the default deployment option, if there are options. */
+    hardware: hardwareFor(items, standard),
+    /** With each deployment option; empty if none makes a difference. */
+    options: dependent.map((option) => {
+      return { option: option.id, hardware: hardwareFor(items, option.id) };
+    }),
+  };
+}
+
+function familiesOf(section: XmlElement): string[] {
+  const [system] = childrenOf(section, 'System');
+  return (system && setting(system, 'VirtualSystemType'))?.split(/[\s,]+/) ?? [];
+}
+
+/** The identifiers and names that hardware items may refer to. */
+export interface DeclaredNames {
+  readonly disks: ReadonlySet<string>;
+  readonly files: ReadonlySet<string>;
+  readonly networks: ReadonlySet<string>;
+  /** Identifiers of all deployment options, including those that are not read. */
+  readonly options: ReadonlySet<string | null>;
+  /** Disks of oVirt by the names of their files; null for other packages. */
+  readonly ovirtDisks: ReadonlyMap<string | null, string> | null;
+}
+
+/** CIM resource types. */
+const PROCESSOR = '3';
+const MEMORY = '4';
+const ETHERNET = '10';
+const HARD_DISK = '17';
+
+type Item = Hardware & Pick<ReturnType<typeof identityOf>, 'instance' | 'options'>;
+
+/** Items with the same instance must differ in bound or deployment options. */
+function readItems(section: XmlElement, declared: DeclaredNames, report: Report): Item[] {
+  const items = childrenOf(section, 'Item', 'StorageItem', 'EthernetPortItem').map(identityOf);
+  const seen = new Set<string>();
+  for (const { element, instance, bound, options } of items) {
+    checkItem(element, report);
+    for (const option of options) {
+      if (declared.options.has(option)) continue;
+      report('unknown-configuration', element, `unknown deployment option ${option}`);
+    }
+    if (instance === null) continue;
+    const key = JSON.stringify([instance, bound, options.toSorted()]);
+    if (seen.has(key)) {
+      report('duplicate-instance', element, `another item has the InstanceID ${instance}`);
+    }
+    seen.add(key);
+  }
+  return items
+    .filter(({ bound }) => bound === 'normal')
+    .map((item) => ({ ...item, ...readHardware(item.element, declared, report) }));
+}
+
+/** What every item needs, with the names of OVF 0.9. */
+const NEEDED = [
+  ['InstanceID', 'InstanceId'],
+  ['ElementName', 'Caption'],
+  ['ResourceType'],
+] as const;
+
+function checkItem(element: XmlElement, report: Report): void {
+  const lacking = NEEDED.filter((names) => names.every((name) => setting(element, name) === null));
+  if (lacking.length === 0) return;
+  const what =
+    lacking.length === NEEDED.length ? 'readable settings' : lacking.map(([name]) => name);
+  report('incomplete-item', element, `${element.name} without ${[what].flat().join(', ')}`);
+}
+
+function identityOf(element: XmlElement) {
+  return {
+    element,
+    /** Items with the same instance describe the same device. */
+    instance: setting(element, 'InstanceID') ?? setting(element, 'InstanceId'),
+    bound: attribute(element, 'bound') ?? 'normal',
+    /** The deployment options it applies to; empty for all. */
+    options: attribute(element, 'configuration')?.split(/\s+/).filter(Boolean) ?? [],
+  };
+}
+
+function readHardware(item: XmlElement, declared: DeclaredNames, report: Report): Hardware {
+  const type = setting(item, 'ResourceType');
+  const written = type === PROCESSOR || type === MEMORY ? setting(item, 'VirtualQuantity') : null;
+  const quantity = numberOf(item, 'VirtualQuantity', report, written) ?? Number.NaN;
+  const disk = diskOf(item, type, declared, report);
+  const network = type === ETHERNET ? setting(item, 'Connection') : null;
+  if (network !== null && !declared.networks.has(network)) {
+    report('unknown-network', item, `unknown network ${network}`);
+  }
+  const bytes = type === MEMORY ? memoryUnit(item, quantity, report) : 1;
+  if (quantity * (bytes ?? 1) > Number.MAX_SAFE_INTEGER) {
+    const unit = setting(item, 'AllocationUnits');
+    report('bad-number', item, `VirtualQuantity is too large (got ${written} ${unit})`);
+  }
+  return {
+    cpus: type === PROCESSOR ? quantity : null,
+    memory: type === MEMORY ? quantity * (bytes ?? Number.NaN) : null,
+    disks: type === HARD_DISK ? [disk] : [],
+    networks: type === ETHERNET ? [network] : [],
+  };
+}
+
+const MIB = 2 ** 20;
+/** MiB. */
+const MAX_MEMORY = 2 ** 24;
+
+/** Returns the bytes of a unit of memory, null if unknown. Without a unit, programs read MiB, such as virt-v2v. */
+function memoryUnit(item: XmlElement, quantity: number, report: Report): number | null {
+  const unit = setting(item, 'AllocationUnits');
+  const isMib = unit === null && quantity <= MAX_MEMORY;
+  const bytes = unit === null ? null : bytesPerUnit(unit);
+  if (isMib) report('unknown-unit', item, `no memory unit, read as ${quantity} MiB`);
+  else if (bytes === null) report('unknown-unit', item, `unknown memory unit ${unit ?? ''}`.trim());
+  return isMib ? MIB : bytes;
+}
+
+/**
+ * Returns the disk of a host resource: `ovf:/disk/<id>`, in drafts `ovf://disk/<id>`, in oVirt the disk's file. Those
+ * of other devices can be anything.
+ */
+function diskOf(item: XmlElement, type: string | null, declared: DeclaredNames, report: Report) {
+  const { disks, files, ovirtDisks } = declared;
+  const text = setting(item, 'HostResource');
+  if (text === null) return null;
+  const [, kind, id = ''] = /^(?:ovf:)?\/{1,2}(disk|file)\/(.+)$/.exec(text) ?? [];
+  if (kind === 'file') {
+    if (!files.has(id)) report('unknown-file-reference', item, `unknown file ${id}`);
+    return null;
+  }
+  if (kind === undefined && type !== HARD_DISK) return null;
+  if (kind === undefined && ovirtDisks === null) {
+    report('bad-host-resource', item, `host resource must be ovf:/disk/ID (got ${text})`);
+    return null;
+  }
+  const disk = kind === undefined ? (ovirtDisks?.get(text) ?? text) : id;
+  if (!disks.has(disk)) report('unknown-disk', item, `unknown disk ${disk}`);
+  return disk;
+}
+
+/** Adds up the hardware for an option; its last item with an instance replaces all others with that instance. */
+function hardwareFor(items: readonly Item[], option: string | null): Hardware {
+  const isFor = (item: Item) => option !== null && item.options.includes(option);
+  const last = new Map(items.filter(isFor).map((item) => [item.instance, item]));
+  const chosen = items.filter((item) => {
+    const replacement = item.instance === null ? undefined : last.get(item.instance);
+    if (isFor(item)) return replacement === undefined || replacement === item;
+    return item.options.length === 0 && replacement === undefined;
+  });
+  return {
+    cpus: total(chosen.map(({ cpus }) => cpus ?? 0)),
+    memory: total(chosen.map(({ memory }) => memory ?? 0)),
+    disks: chosen.flatMap(({ disks }) => disks),
+    networks: chosen.flatMap(({ networks }) => networks),
+  };
+}
+
+function total(quantities: readonly number[]): number | null {
+  const sum = quantities.reduce((before, quantity) => before + quantity, 0);
+  return Number.isSafeInteger(sum) && sum > 0 ? sum : null;
+}
+
+/** CIM resource types; also that of VMware's sound cards, which is "other". */
+const DEVICES: ReadonlyMap<string, string> = new Map([
+  ['22', 'a parallel port'],
+  ['23', 'a USB controller'],
+  ['35', 'a sound card'],
+]);
+
+/** @param maxHardware the number of the newest version, such as 13 for vmx-13 */
+export function checkHardware(root: XmlElement, maxHardware: number, report: Report): void {
+  for (const { element } of findSystems(root)) {
+    const [section] = childrenOf(element, 'VirtualHardwareSection');
+    if (section === undefined) continue;
+    const [system = section] = childrenOf(section, 'System');
+    const types = familiesOf(section);
+    const versions = types.map((type) => Number(/^vmx-0*(\d{1,4})$/i.exec(type)?.[1]));
+    // A system that lists several runs on any of them.
+    if (versions.length > 0 && versions.every((version) => version > maxHardware)) {
+      report('newer-hardware', system, `${types.join(', ')}, newer than vmx-${maxHardware}`);
+    }
+    for (const item of childrenOf(section, 'Item')) {
+      const subtype = setting(item, 'ResourceSubType') ?? '';
+      const type = setting(item, 'ResourceType') ?? '';
+      const device = /soundcard/i.test(subtype) ? 'a sound card' : DEVICES.get(type);
+      if (device !== undefined)
+        report('unsupported-device', item, `${device} (${subtype || type})`);
+    }
+  }
+}
