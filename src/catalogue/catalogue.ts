@@ -19,6 +19,8 @@ export interface Catalogue {
   readonly baseUrl: string;
   /** Yields every image that matches, or those of one page. */
   list(query: CatalogueQuery, observer: CatalogueObserver): AsyncIterable<Batch>;
+  /** True if lists of these queries take fewer requests than one of all images. */
+  prefersLists(queries: readonly Query[]): Promise<boolean>;
   /** Returns undefined if there is no such image. */
   getImage(id: number | string): Promise<ReceivedImage | undefined>;
 }
@@ -31,6 +33,7 @@ export function serviceCatalogue(client: Client, baseUrl: string): Catalogue {
       if (page === undefined) yield* listCatalogue(client, query, observer, lists);
       else yield readCataloguePage(client, query, page, observer);
     },
+    prefersLists: (queries) => lists.areWorthFilters(queries),
     getImage: (id) =>
       client.getImage(id).catch((error: unknown) => {
         // Section 4.4 leaves this resource open, so a service may not know it; nor an id that its database cannot hold.
@@ -83,6 +86,7 @@ export function heldCatalogue(
       const matching = images.filter((image) => query.matches(image, tally));
       yield { images: query.sort(matching, tally).slice(0, limit), meta, total: matching.length };
     },
+    prefersLists: async () => false,
     getImage: async (id) => (await read({})).images.find((image) => keyOf(image) === keyOf({ id })),
   };
 }

@@ -56,7 +56,8 @@ export class ServiceLists {
   }
 
   /** True if a list of each query takes fewer requests than one of all images. Reads their first page to know. */
-  async areWorthFilters(queries: readonly Query[], options: ListOptions): Promise<boolean> {
+  async areWorthFilters(queries: readonly Query[]): Promise<boolean> {
+    const options = { sort: BY_ID, perPage: MAX_PER_PAGE };
     const { first } = await this.#firstPage(options);
     // One for each list, and one that asks about case.
     if (first.pages <= queries.length + 2) return false;

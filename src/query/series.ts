@@ -12,7 +12,7 @@ import {
   type Word,
   yearFirstIn,
 } from './name.ts';
-import { parseTimestamp } from './timestamp.ts';
+import { parseTime, type Time, timeDifference } from './timestamp.ts';
 
 export interface Series<Row extends ImageRecord> {
   /** `ubuntu-#-server-cloudimg-amd64-#.ova` */
@@ -33,8 +33,8 @@ interface Entry<Row extends ImageRecord> {
   readonly parts: Name['parts'];
   /** Which versions of the name the words mean: 8 is the first one of web-8.1-3, the second one of web-7.2-8. */
   readonly match: string;
-  /** Read if it is needed. */
-  created?: number;
+  /** Read if it is needed; null if it cannot be read. */
+  created?: Time | null;
 }
 
 /** Images of one series. */
@@ -141,15 +141,15 @@ function compareAges<Row extends ImageRecord>(left: Entry<Row>, right: Entry<Row
   return (
     compareVersions(right.parts, left.parts) ||
     // Not a difference: infinity minus infinity is not a number.
-    Number(createdOn(left) < createdOn(right)) - Number(createdOn(left) > createdOn(right)) ||
+    Number(rankOf(left) < rankOf(right)) - Number(rankOf(left) > rankOf(right)) ||
     compareValues(readValue(left.image, 'id'), readValue(right.image, 'id'))
   );
 }
 
 function isEquallyNew<Row extends ImageRecord>(newer: Entry<Row>, other: Entry<Row>): boolean {
   if (compareVersions(newer.parts, other.parts) !== 0) return false;
-  const created = createdOn(newer);
-  return created === createdOn(other) || created === Number.POSITIVE_INFINITY;
+  const [created, before] = [createdOn(newer), createdOn(other)];
+  return !created || !before || timeDifference(created, before)[0] <= 0;
 }
 
 /** Returns the newest, or the images that could be, in the order of candidates. */
@@ -222,9 +222,14 @@ export function versionRanks(images: readonly ImageRecord[]): (number | null)[] 
   return images.map((image) => ranks.get(image) ?? null);
 }
 
-/** Returns Infinity for a time that cannot be read: the image counts as equal to the newest, so it comes first. */
-function createdOn<Row extends ImageRecord>(entry: Entry<Row>): number {
-  entry.created ??=
-    parseTimestamp(`${readValue(entry.image, 'created_on')}`) ?? Number.POSITIVE_INFINITY;
+/** Infinity for a time that cannot be read: the image may be the newest, so it comes first. */
+function rankOf<Row extends ImageRecord>(entry: Entry<Row>): number {
+  return createdOn(entry)?.at ?? Number.POSITIVE_INFINITY;
+}
+
+function createdOn<Row extends ImageRecord>(entry: Entry<Row>): Time | null {
+  if (entry.created === undefined) {
+    entry.created = parseTime(`${readValue(entry.image, 'created_on')}`) ?? null;
+  }
   return entry.created;
 }

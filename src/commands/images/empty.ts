@@ -61,6 +61,7 @@ async function isCounted(
   { query, catalogue, tally }: EmptyQuery,
 ): Promise<boolean> {
   if (tally.hasSeenAll) return true;
+  if (query.conditions.length < 2) return false;
   const { io } = context;
   if (!io.stderr.isTTY) return false;
   try {

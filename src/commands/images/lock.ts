@@ -4,13 +4,7 @@ import { keyOf } from '../../api/images.ts';
 import type { ReceivedImage } from '../../api/types.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import { type LockedImage, type Locks, lockedImage, lockState } from '../../catalogue/locks.ts';
-import {
-  AmbiguousError,
-  commandOf,
-  indexSeries,
-  onlyNewest,
-  selectionOf,
-} from '../../catalogue/newest.ts';
+import { AmbiguousError, commandOf, onlyNewest, selectionOf } from '../../catalogue/newest.ts';
 import { type AnyCommand, command, GET_OPTION, option, SERVICE_CODES } from '../../cli/command.ts';
 import type { Parsed } from '../../cli/declarations.ts';
 import { anyText } from '../../config/values.ts';
@@ -19,8 +13,8 @@ import { attempt, CHANGES_EXIT_CODE, ImgctlError } from '../../errors.ts';
 import { checkName } from '../../files/paths.ts';
 import { column, pick, printBefore } from '../../output/view.ts';
 import type { Row } from '../../output/writers.ts';
-import { equals, portableText } from '../../query/filter.ts';
-import { parseWord } from '../../query/name.ts';
+import { equals, like, portableText } from '../../query/filter.ts';
+import { parseWord, readName } from '../../query/name.ts';
 import { parseQuery, Query } from '../../query/query.ts';
 import { SeriesIndex } from '../../query/series.ts';
 import { Tally } from '../../query/tally.ts';
@@ -35,7 +29,7 @@ import {
   requireLock,
 } from './lock-file.ts';
 import { CHOOSING_FILTER, IMAGE_COLUMNS, refuseDashes, TEXT } from './options.ts';
-import { openCatalogue, readAll } from './read.ts';
+import { openCatalogue, readTogether } from './read.ts';
 
 const NAMES = {
   name: 'name',
@@ -207,7 +201,9 @@ async function add(
       });
     }
     const command = lockCommand(options, 'add', name, ...(options.replace ? ['--replace'] : []));
-    added = lockedImage(stored, await resolve(context, catalogue, query, name, command));
+    const found = indexOf(query);
+    await readTogether(context, catalogue, [found]);
+    added = lockedImage(stored, await resolve(context, catalogue, found, name, command));
     return new Map(locks).set(name, added);
   });
   const { file } = options;
@@ -241,10 +237,14 @@ async function check(
   const locks = selectLocks(options, await readLocks(context, options), names);
   const catalogue = await openCatalogue(context, {});
   const rows: { lock: string; state: string; [field: string]: unknown }[] = [];
-  for (const [lock, locked] of locks) {
-    const query = queryOf(context, lock, locked);
-    const { live, newest, matchesText } = await findLocked(context, catalogue, locked, query);
+  const searches = [...locks].map(([lock, locked]) => searchFor(context, lock, locked));
+  await readTogether(context, catalogue, searches);
+  for (const { lock, locked, index, liveImage, matchesText } of searches) {
     const { text, id, name, path } = locked;
+    const live = liveImage() ?? (await catalogue.getImage(id));
+    // The filters may hide it, but nothing older than it is newer.
+    if (live) index.add(locked);
+    const newest = index.newestLike(locked);
     if (!matchesText) {
       const hint = `lock one that does: ${lockCommand(options, 'update', lock)}`;
       context.console.warn(`${lock}: its image ${name} does not match ${text.join(' ')}`, hint);
@@ -276,10 +276,13 @@ async function update(context: Context, options: LockOptions, names: readonly st
   const rows: Row[] = [];
   await changeLocks(context, options, undefined, async (locks) => {
     const changed = new Map(locks);
-    for (const [lock, old] of selectLocks(options, locks, names)) {
+    const selected = [...selectLocks(options, locks, names)].map(([lock, old]) => {
+      return { lock, old, ...indexOf(queryOf(context, lock, old)) };
+    });
+    await readTogether(context, catalogue, selected);
+    for (const { lock, old, ...found } of selected) {
       const command = lockCommand(options, 'add', lock, '--replace');
-      const query = queryOf(context, lock, old);
-      const now = lockedImage(old, await resolve(context, catalogue, query, lock, command));
+      const now = lockedImage(old, await resolve(context, catalogue, found, lock, command));
       const change = JSON.stringify(now) === JSON.stringify(old) ? 'unchanged' : 'updated';
       if (change === 'updated') changed.set(lock, now);
       const before = { old_id: old.id, old_name: old.name, old_path: old.path };
@@ -318,12 +321,11 @@ function queryOf({ io }: Context, name: string, { text, filters }: LockedImage):
 async function resolve(
   context: Context,
   catalogue: Catalogue,
-  query: Query,
+  found: ReturnType<typeof indexOf>,
   name: string,
   command: string,
 ) {
-  const tally = new Tally(query);
-  const found = await indexSeries(readAll(context, catalogue, query, tally), query);
+  const { query, tally } = found;
   const nothing = { command: 'imgctl images list', query, catalogue, tally };
   const empty = found.index.isEmpty ? await noMatch(context, nothing) : undefined;
   return forLock(name, () => {
@@ -345,26 +347,29 @@ function forLock<T>(name: string, action: () => T): T {
   return value;
 }
 
-/** Returns the image with the id of a locked one, and the newest image of its series. */
-async function findLocked(
-  context: Context,
-  catalogue: Catalogue,
-  locked: LockedImage,
-  query: Query,
-) {
+/** Returns the reading of the images that match a query, into their series. */
+function indexOf(query: Query) {
+  const index = new SeriesIndex<ReceivedImage>(query.words);
+  const add = (image: ReceivedImage) => index.add(image);
+  return { query, tally: new Tally(query), index, add };
+}
+
+/** Returns the reading of the images in the series of a locked one that match its query. */
+function searchFor(context: Context, lock: string, locked: LockedImage) {
+  const query = queryOf(context, lock, locked);
+  const words = readName(locked.name ?? '').series.match(/[^ #]+/g) ?? [];
+  // Fewer images than those of the words.
+  const series = like('name', `%${words.join('%')}%`);
+  const wanted = new Query({ filters: [series, ...query.filters] });
   // A lock that was edited by hand may not match: its image is compared as it was locked.
   const matchesText = locked.text.every((word) => parseWord(word).matches(`${locked.name}`));
-  const words = matchesText ? locked.text : [];
-  const index = new SeriesIndex<ReceivedImage>(words);
+  const index = new SeriesIndex<ReceivedImage>(matchesText ? locked.text : []);
   let live: ReceivedImage | undefined;
-  for await (const images of readAll(context, catalogue, query)) {
-    for (const image of images) {
-      if (keyOf(image) === locked.id) live = image;
-      index.add(image);
-    }
-  }
-  live ??= await catalogue.getImage(locked.id);
-  // The filters may hide it, but nothing older than it is newer.
-  if (live) index.add(locked);
-  return { live, newest: index.newestLike(locked), matchesText };
+  const add = (image: ReceivedImage) => {
+    if (keyOf(image) === locked.id) live = image;
+    if (query.matches(image)) index.add(image);
+  };
+  const liveImage = () => live;
+  const tally = new Tally(wanted);
+  return { lock, locked, query: wanted, tally, index, matchesText, add, liveImage };
 }

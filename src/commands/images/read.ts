@@ -1,5 +1,6 @@
 // How commands read images: of the service, of a snapshot, or the user's own, with warnings and progress.
 
+import type { ReceivedImage } from '../../api/types.ts';
 import {
   type Catalogue,
   heldCatalogue,
@@ -10,7 +11,7 @@ import type { Batch, CatalogueQuery } from '../../catalogue/listing.ts';
 import { readSnapshot, saveCommand } from '../../catalogue/snapshot.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
-import type { Query } from '../../query/query.ts';
+import { EVERYTHING, type Query } from '../../query/query.ts';
 import { Tally } from '../../query/tally.ts';
 import { describeDuration } from '../../words.ts';
 import type { CatalogueOptions } from './options.ts';
@@ -52,7 +53,7 @@ async function openSnapshot({ io, console }: Context, name: string, maxAge?: num
 
 /** Yields every image that matches, page by page, with warnings and, unless `quiet`, a progress line. */
 export async function* readBatches(
-  { console, debug }: Context,
+  context: Context,
   catalogue: Catalogue,
   request: CatalogueQuery,
   {
@@ -60,6 +61,7 @@ export async function* readBatches(
     quiet = false,
   }: { tally?: Tally | undefined; quiet?: boolean } = {},
 ): AsyncGenerator<Batch, void, void> {
+  const { console, debug } = context;
   const progress = console.startProgress({ lines: false, quiet });
   progress.update('reading the catalogue');
   yield* catalogue.list(request, {
@@ -71,6 +73,10 @@ export async function* readBatches(
     },
   });
   await progress.stop();
+  warnOfZones(context, tally);
+}
+
+function warnOfZones({ console }: Context, tally: Tally): void {
   const zones = tally.zoneWarning();
   if (zones !== undefined) console.warn(zones);
 }
@@ -83,4 +89,35 @@ export async function* readAll(
 ): AsyncGenerator<Batch['images'], void, void> {
   for await (const { images } of readBatches(context, catalogue, { query }, { tally }))
     yield images;
+}
+
+/** A list to read with others, and what its images are added to. */
+export interface Reading {
+  readonly query: Query;
+  readonly tally: Tally;
+  readonly add: (image: ReceivedImage) => void;
+}
+
+/** Reads several lists: one after the other, or all images once if that takes fewer requests. */
+export async function readTogether(
+  context: Context,
+  catalogue: Catalogue,
+  readings: readonly Reading[],
+): Promise<void> {
+  const isApart =
+    readings.length < 2 || (await catalogue.prefersLists(readings.map(({ query }) => query)));
+  if (isApart) {
+    for (const { query, tally, add } of readings) {
+      for await (const images of readAll(context, catalogue, query, tally)) {
+        for (const image of images) add(image);
+      }
+    }
+    return;
+  }
+  for await (const images of readAll(context, catalogue, EVERYTHING)) {
+    for (const image of images) {
+      for (const { query, tally, add } of readings) if (query.matches(image, tally)) add(image);
+    }
+  }
+  for (const { tally } of readings) warnOfZones(context, tally);
 }

@@ -220,7 +220,7 @@ describe('images lock', () => {
   it('matches words of digits with whole numbers', async () => {
     const { steps, service, file, content } = await project(NINE);
     const none =
-      /web: no images match\nhint: digits match whole numbers; to find them anywhere: imgctl/;
+      /web: no images match.*\nhint: digits match whole numbers; to find them anywhere: imgctl/;
     await steps(['lock add web rocky 8', '', none, 5]);
     service.images = [EIGHT, NINE, named(3, 'rocky-8.11-x86_64.ova')];
     await steps(['lock add nine rocky 9 -q', 'nine\n']);

@@ -1,7 +1,9 @@
 // What images list asks of an ordinary service, on PostgreSQL: sorts, filters in the case typed, proofs, refusals.
 
+import fs from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { idsOf } from '../../support/catalogue-page.ts';
+import { temporaryDirectory } from '../../support/io.ts';
 import { database, type Habits, sqlService } from '../../support/sql-service.ts';
 import { scriptedUser } from '../../support/users.ts';
 
@@ -182,4 +184,31 @@ it.each([
   const { stdout, stderr } = await imgctl(['images', 'get', name]);
   expect(stdout + stderr).toMatch(shown);
   expect(stderr).not.toMatch(/unknown|no image is named (null|a,b)/);
+});
+
+describe('images lock check', () => {
+  it.each<[string, Habits, number]>([
+    // Before: 4, 44, 25 and 204.
+    ['all of few images', {}, 3],
+    ['all of few images', MINDS, 3],
+    ['a list for each', { from: 'images_5000' }, 25],
+    ['all of many images', { from: 'images_5000', ...MINDS }, 51],
+  ])('with four locks reads %s once: %j', async (_, habits, maximum) => {
+    const { imgctl, server } = await userOf(habits);
+    const cwd = temporaryDirectory();
+    const times = { path: null, created_on: null, updated_on: null };
+    const locked = ['ubuntu', 'debian', 'rocky', 'mini'].map(async (text) => {
+      const sql = `select id, name from ${habits.from ?? 'images_250'} where name like '${text}-%' limit 1`;
+      const [image] = (await (await database()).query<object>(sql)).rows;
+      return [text, { text: [text], filters: [], ...image, ...times }];
+    });
+    const images = Object.fromEntries(await Promise.all(locked));
+    fs.writeFileSync(`${cwd}/images.lock.json`, JSON.stringify({ version: 1, images }));
+    await imgctl('images lock check', { cwd });
+    expect(server.requests.length).toBeLessThanOrEqual(maximum);
+    const readings = server.requests.filter(({ url }) =>
+      url.search.includes('page=2&expand=1&sort'),
+    );
+    expect(readings.length).toBeLessThanOrEqual(1);
+  });
 });
