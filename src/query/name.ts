@@ -23,7 +23,7 @@ const HIDDEN: Readonly<Record<string, readonly string[]>> = {
   '64bit, win64 and x64': ['(?:32|64)[_-]?bits?', '(?:win|linux|x)(?:32|64)'],
   'sizes such as 20G, 4vcpu and 4c8g': [
     '(?<!\\.)\\d+(?:\\.\\d)?(?:[gmt](?:i?b)?|v?cpus?|cores?)',
-    '\\d+c[_-]?\\d+gb?',
+    '\\d+(?:c|v?cpu)[_-]?\\d+gb?',
   ],
   'hw11, gen2, el8': ['(?:hw|gen|el)\\d+'],
   // Not u3c and v1b, which are versions.
@@ -199,18 +199,13 @@ function compareParts(left = PLACE, right = PLACE): number {
 
 /** True if it takes a guess to say which of two names of a series is newer. */
 export function isGuess(left: Parts, right: Parts): boolean {
-  const difference = firstDifference(left, right);
-  const one = sideOf(left, difference[0]);
-  const other = sideOf(right, difference[1]);
-  const order =
-    one.kind - other.kind || one.length - other.length || compareText(one.part, other.part);
-  const [low, high] = order < 0 ? [one, other] : [other, one];
+  const [low, high] = sidesOf(left, right).sort((a, b) => compareParts(a.part, b.part));
+  if (low === undefined || high === undefined) return false;
   // 1.0b2 is a beta or a patch, 1.0M3 a milestone or a patch.
-  if (low.isHash || (low.kind <= NOTHING && /^[abcm]$/.test(high.letters))) return true;
-  // 1.2-3 beside 1.2.4, web beside web-20240115
-  if (low.kind === NOTHING) {
-    return high.isDate || (high.kind === NUMBER && low.goesOn && !high.goesOn);
-  }
+  if (low.part === HASH_PART || (low.kind <= NOTHING && /^[abcm]$/.test(high.letters))) return true;
+  // web beside web-20240115, 1.2-3 beside 1.2.4
+  const isBuild = low.goesOn && !high.goesOn && high.kind === NUMBER;
+  if (low.kind === NOTHING) return high.isDate || isBuild;
   if (low.kind === PRE_RELEASE) return false;
   // 12_sp3 beside 12_2021
   if (low.kind !== high.kind) return true;
@@ -221,19 +216,28 @@ export function isGuess(left: Parts, right: Parts): boolean {
   if (low.part === '32' && high.part === '64') return true;
   // 21H2 beside 1909, 2211 beside 20141129, 9.16 beside 992
   const isOtherForm = low.isAlone !== high.isAlone;
-  return high.length - low.length >= 2 && (high.length >= 4 || isOtherForm);
+  const { length } = high.part;
+  return length - low.part.length >= 2 && (length >= 4 || isOtherForm);
 }
 
-/** True for numbers of which one has at most a digit more: 999 and 1000, which lead from 99 to 10000. */
+/** True for numbers of one form with at most a digit more: 999 and 1000, which lead from 99 to 10000. */
 export function isStep(left: Parts, right: Parts): boolean {
-  const [at, other] = firstDifference(left, right);
-  const [{ [at]: one }, { [other]: two }] = [left, right];
-  const areNumbers = kindOf(one) === NUMBER && kindOf(two) === NUMBER;
-  return areNumbers && Math.abs(`${one}`.length - `${two}`.length) <= 1 && !isGuess(left, right);
+  const [one, other] = sidesOf(left, right);
+  const areNumbers = one.kind === NUMBER && other.kind === NUMBER && one.isAlone === other.isAlone;
+  const isNear = Math.abs(one.part.length - other.part.length) <= 1;
+  return areNumbers && isNear && !isGuess(left, right);
 }
 
-/** 20240115, 2024-01-15, 15.01.2024 at the beginning of a place. */
-const DATE_PLACE = /^(?:20\d{6}(?!\d)|20\d\d-(?:\d|1[0-2])(?!\d)|\d\d?-\d\d?-20\d\d(?!\d))/;
+function sidesOf(left: Parts, right: Parts) {
+  const [at, other] = firstDifference(left, right);
+  return [sideOf(left, at), sideOf(right, other)] as [Side, Side];
+}
+
+type Side = ReturnType<typeof sideOf>;
+
+/** 20240115, 202401, 2024-1-15, 15-1-2024 */
+const DATE_PARTS =
+  /^(?:20\d\d(?:0[1-9]|1[0-2])(?:\d\d)?|20\d\d-(?:\d|1[0-2])|\d\d?-\d\d?-20\d\d)(?!\d)/;
 
 /** Describes a part and what follows it. */
 function sideOf(parts: Parts, at: number) {
@@ -246,18 +250,10 @@ function sideOf(parts: Parts, at: number) {
   /** Letters before a number: the u of U3. */
   const letters = kind === LETTERS && end > at + 1 ? part : '';
   const isAlone = end === at + 1 && !goesOn;
-  const start = parts.slice(at, at + 5).filter((each) => each !== VERSION_MARK);
-  const isDate = at > 0 && parts[at - 1] === PLACE && DATE_PLACE.test(start.join('-'));
-  return {
-    part,
-    kind,
-    length: part.length,
-    isHash: part === HASH_PART,
-    letters,
-    isAlone,
-    goesOn,
-    isDate,
-  };
+  const numbers = parts.slice(at, at + 5).filter((each) => each !== VERSION_MARK);
+  /** A date begins the place. */
+  const isDate = parts[at - 1] === PLACE && DATE_PARTS.test(numbers.join('-'));
+  return { part, kind, letters, isAlone, goesOn, isDate };
 }
 
 /** True for rc, alpha and beta, and for a, b or m between two numbers: 2.1-rc1, 3.0.0b2, 11.0.0-M20. */
@@ -270,6 +266,10 @@ export function isPreRelease(parts: Parts): boolean {
   });
 }
 
+const WEEK = '(?<week>\\d\\d?)';
+const SHORT_YEAR = '[-_.]?(?:fy)?(?:20)?(?<year>1[5-9]|2\\d)';
+const wholeWord = (pattern: string) => new RegExp(`(?<!${EDGE})${pattern}(?!${EDGE})`, 'giu');
+
 /** Dates with the year last, such as 31.01.2024 and 01_31_2024; a week can be a month, a quarter or a half. */
 const YEAR_LAST = [
   /(?<!\d)(?<day>\d\d?)(?<gap>[-_.])(?<month>\d\d?)\k<gap>(?<year>20\d\d)(?!\d)/gi,
@@ -277,9 +277,9 @@ const YEAR_LAST = [
   /(?<!\d)(?<day>\d\d)?(?<month>\d\d)(?<year>20\d\d)(?!\d)/gi,
   // 01-2024, W52-2023, 4Q2024
   /(?<!\d)(?<week>\d\d?)[-_.q](?<year>20\d\d)(?!\d)/gi,
-  // q4fy23, kw52-23, 4q23
-  /(?<![\p{L}\p{N}])(?:q|h|k?w)[-_]?(?<week>\d\d?)[-_.]?(?:fy)?(?<year>1[5-9]|2\d)(?![\p{L}\p{N}])/giu,
-  /(?<![\p{L}\p{N}])(?<week>\d\d?)(?:q|h|k?w)[-_.]?(?:fy)?(?<year>1[5-9]|2\d)(?![\p{L}\p{N}])/giu,
+  // q4fy23, kw52-23, q42023; 4q23
+  wholeWord(`(?:q|h|kw|w|week)[-_]?${WEEK}${SHORT_YEAR}`),
+  wholeWord(`${WEEK}(?:q|h|kw|w)${SHORT_YEAR}`),
 ];
 
 /** 28.02.24 */

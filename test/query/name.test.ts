@@ -115,7 +115,7 @@ it.each([
   ['a-2024cafe a-01dec2024 a-20240115c3 a-151046b', 'a-#cafe a-#dec# a-# a-#'],
   ['a-1-g123456a a-1-g1234567 a-1a2b3c4', 'a-# a-# a-#'],
   ['win64 linux32 win32 64bits 32_bit x32', 'win64 linux32 win32 64bits 32_bit x32'],
-  ['gen2 gen10 8c16g 4c-8gb 2vcpu', 'gen2 gen10 8c16g 4c-8gb 2vcpu'],
+  ['gen2 gen10 8c16g 4c-8gb 4cpu8g', 'gen2 gen10 8c16g 4c-8gb 4cpu8g'],
   ['k8s k3s k0s i18n e2e-1', 'k8s k3s k0s i18n e2e-#'],
   ['OL8U10-a 7.0-U3c-b r151046l-c v10b-d k8s1', 'OL#-a #-b #-c #-d #'],
   ['universalk9.17.12 fullk9-7 k9-8', 'universalk9.# fullk9-# k9-#'],
@@ -208,6 +208,7 @@ describe('of two names of a series', () => {
     ['a-win-32', 'a-win-64'],
     ['a-20240115', 'a'],
     ['a-2024-01-15', 'a'],
+    ['a-202401', 'a'],
     ['a-15.01.2024', 'a'],
     ['a-12-b-20240115-7', 'a-12-b'],
   ])('it takes a guess to say which of %s and %s is newer', (one, other) => {
@@ -336,6 +337,8 @@ describe('dates with the year at their end', () => {
     ['a-kw52-23', 'a-kw02-24'],
     ['a-H2_23', 'a-H1_24'],
     ['a-4q23', 'a-1q24'],
+    ['a-week52-23', 'a-week02-24'],
+    ['a-q42023', 'a-q12024'],
     ['a-28.02.24', 'a-15.03.25'],
     ['a-05_12_24', 'a-02_01_25'],
   ])('leave it open which of %s and %s is newer', (...names) => {
@@ -359,6 +362,23 @@ describe('dates with the year at their end', () => {
     const first = { newest: names.slice(0, 1), problem: undefined };
     expect(newestOf(names)).toEqual([first, first]);
   });
+});
+
+it.each([
+  ['a-999 a-1000 a-10000', 'a-10000'],
+  ['a-#97 a-#1034 a-#998', 'a-#1034'],
+  ['a-1.999 a-1.10000 a-1.5000', 'a-1.10000'],
+  ['a-32 a-48 a-64', 'a-64'],
+  ['a-999 a-10000', undefined],
+  ['a-1909 a-999 a-21H2', undefined],
+  ['a-9-23-1 a-971-4 a-984-15 a-992', undefined],
+  ['a-9 a-10 a-2000', undefined],
+])('of %s, numbers of different length that others connect, the newest is %s', (text, newest) => {
+  const all = text.split(' ');
+  for (const names of [all, all.toReversed()]) {
+    const [series] = choose(names, []);
+    expect(series?.problem === undefined ? series?.newest[0] : undefined).toBe(newest);
+  }
 });
 
 describe('help choosing', () => {

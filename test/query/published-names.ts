@@ -302,7 +302,72 @@ Packer timestamps? packer ubuntu = 1714642800; packer ubuntu 2204 = 1714642800; 
 Preview and release? web = ambiguous; web 2.0 = 2.0.0; web 2.1 = 2.1.0-rc.2; web 1.9 = 1.9.4; web beta = beta.3
   web-*.ova: 2.1.0-rc.2, 2.1.0-beta.3, 2.0.0, 2.0.0-rc.1, 1.9.4
 Versions run together? rhel94 = 94; rhel810 = 810; ~rhel = 94
-  rhel*-base.ova: 94, 810, 79`
+  rhel*-base.ova: 94, 810, 79
+Cisco Catalyst 9800? c9800 = 17.12.02; c9800-cl 17.9 = 17.09.04a; c9800 17.12 = 17.12.02; c9800 17.12.02 = 17.12.02; c9800 17.9.4a = 17.09.04a; c9800-cl universalk9 17.6 = 17.06.06
+  C9800-CL-universalk9.*.ova: 17.12.02, 17.12.01, 17.09.04a, 17.09.04, 17.06.06
+Cisco vWLC? ctvm 8.10 = 8_10_196_0; mfg ctvm = 8_10_196_0; ctvm 8.5 = 8_5_182_0; ctvm 8_3_102 = 8_3_102_0; ctvm 8 = 8_10_196_0
+  MFG_CTVM_*.iso: 8_10_196_0, 8_5_182_0, 8_3_102_0, 8_2_141_0
+Infix? infix 26 = 26.06.0; infix v26.2 = 26.02.1; infix 26.5 = 26.05.0; infix x86_64 = 26.06.0; infix = 26.06.0
+  infix-x86_64-v*.qcow2: 26.06.0, 26.05.0, 26.03.0, 26.02.1
+Clavister? clavister = 14.00.13.08; clavister 14.00.01 = 14.00.01.13; clavister cos core 14 = 14.00.13.08; clavister 14.0.1 = 14.00.01.13
+  clavister-cos-core-*-kvm-en.img: 14.00.13.08, 14.00.01.13, 14.00.00.12
+FortiAnalyzer? faz = 7.4.6.M; faz 7.4 = 7.4.6.M; faz v7.2 = 7.2.5; faz 7.4.4 = 7.4.4.F; faz_vm64_kvm = 7.4.6.M; faz build2308 = 7.4.1
+  FAZ_VM64_KVM-v*-FORTINET.out.kvm.qcow2: 7.4.6.M-build2588, 7.4.5.M-build2553, 7.4.4.F-build2550, 7.4.1-build2308, 7.2.5-build1574, 7.2.4-build1460
+Pulse Secure? psa-v = 9.1R18.2-b25623; psa 9.1R15 = 9.1R15.0; psa-v 9.1 = 9.1R18.2-b25623; pcs 9.1R14 = 9.1R14.0; psa pcs = 9.1R18.2-b25623
+  PSA-V-VMWARE-PCS-*.ova: 9.1R18.2-b25623, 9.1R18.0-b21801, 9.1R15.0-b15819, 9.1R14.0-b13525
+Univention? ucs = 5.0-6; ucs vmware = 5.0-6; ucs 5.0-5 = 5.0-5; ucs 4.4 = 4.4-9; ucs 5 = 5.0-6
+  UCS-VMware-Image-*.ova: 5.0-6, 5.0-5, 4.4-9
+EKS nodes? eks 1.29 = 1.29-v20240202; eks node = 1.29-v20240202; amazon eks node 1.28 = 1.28-v20240202; eks 1.29 20240117 = 1.29-v20240117; amazon-eks-node = 1.29-v20240202; eks node 1.27 = none
+  amazon-eks-node-*.ova: 1.29-v20240202, 1.29-v20240129, 1.29-v20240117, 1.28-v20240202, 1.28-v20240110
+SUSE AMIs? sles 15 = sp5-v20240129; sles 15 sp4 = sp4-v20240129; suse sles15 sp5 = sp5-v20240129; suse = sp5-v20240129; sles sp5 20231215 = 20231215
+  suse-sles-15-*-hvm-ssd-x86_64.ova: sp5-v20240129, sp5-v20231215, sp4-v20240129, sp4-v20231113
+Bottlerocket AMIs? bottlerocket 1.29 = 64049ba8; bottlerocket aws 1.28 = 1.28-x86_64-v1.19.1-c325a08b; bottlerocket k8s = 64049ba8; bottlerocket 1.29 v1.18 = 7452c37e; bottlerocket aws = 64049ba8
+  bottlerocket-aws-k8s-*.ova: 1.29-x86_64-v1.19.1-64049ba8, 1.29-x86_64-v1.18.0-7452c37e, 1.28-x86_64-v1.19.1-c325a08b
+Container-Optimized OS? cos = 113-18244-1-2; cos 109 = 109-17800-66-78; cos 109 17800-66-32 = 109-17800-66-32; cos-105 = 105-17412-226-68; cos stable = none
+  cos-*.ova: 113-18244-1-2, 109-17800-66-78, 109-17800-66-32, 105-17412-226-68
+Oracle Cloud? oracle linux 9 = Oracle-Linux-9.3-2024.01.26-0; oracle linux = Oracle-Linux-9.3-2024.01.26-0; oracle linux 8 = Oracle-Linux-8.9-2024.01.26-0; oracle-linux-8.9 2023 = Oracle-Linux-8.9-2023.12.08-0; oracle linux 7.9 = 7.9-2024.01.26; oracle 9.3 = Oracle-Linux-9.3-2024.01.26-0
+  Oracle-Linux-*.ova: 9.3-2024.01.26-0, 9.3-2023.12.08-0, 8.9-2024.01.26-0, 8.9-2023.12.08-0, 7.9-2024.01.26-0
+IBM Cloud? ibm ubuntu 22.04 = 22-04-4-minimal-amd64-1; ibm ubuntu = 22-04-4-minimal-amd64-1; ibm ubuntu 20-04 = 20-04-6-minimal-amd64-5; ibm ubuntu 22.04.3 = 22-04-3-minimal-amd64-2; ibm minimal amd64 = 22-04-4-minimal-amd64-1
+  ibm-ubuntu-*.ova: 22-04-4-minimal-amd64-1, 22-04-3-minimal-amd64-2, 22-04-3-minimal-amd64-1, 20-04-6-minimal-amd64-5, 20-04-6-minimal-amd64-4
+Azure AKS nodes? aksubuntu = 202402.07.0; aks ubuntu 2204 = 202402.07.0; aksubuntu 2204 202401.17 = 202401.17.1; aks gen2 containerd = 202402.07.0; aks containerd = 202402.07.0
+  AKSUbuntu-2204gen2containerd-*.ova: 202402.07.0, 202401.17.1, 202401.09.0, 202312.06.0
+Garden Linux? gardenlinux = 1443.3-5a2c1de9; gardenlinux 1312 = 1312.3-7d5a3c4b; garden linux openstack = 1443.3-5a2c1de9; gardenlinux 1443 = 1443.3-5a2c1de9; gardenlinux 934.11 = 934.11
+  gardenlinux-openstack-gardener_prod-amd64-*.qcow2: 1443.3-5a2c1de9, 1312.3-7d5a3c4b, 1312.2-cc2bfd30, 934.11-8cd3ab21
+minikube? minikube = ambiguous; minikube 1.32 = 1.32.1; minikube v1.31 = 1.31.0; minikube 1.33 = beta.0; minikube 1.33.0-beta.0 = beta.0
+  minikube-v*-amd64.iso: 1.33.0-beta.0, 1.32.1, 1.32.0, 1.31.0
+Kairos? kairos = 3.0.4-k3sv1.29.3; kairos ubuntu 24.04 = 3.0.4-k3sv1.29.3; kairos v2.5 = 2.5.0; kairos k3s = 3.0.4-k3sv1.29.3; kairos v3.0.4 = 3.0.4-k3sv1.29.3
+  kairos-ubuntu-24.04-standard-amd64-generic-v*.iso: 3.0.4-k3sv1.29.3, 3.0.1-k3sv1.28.7, 2.5.0-k3sv1.28.2
+Jenkins agents with instants? jenkins agent = 20240131T101500Z; jenkins = 20240131T101500Z; jenkins-agent 20240131 = 20240131T101500Z; jenkins agent 20240115 = 20240115T093000Z
+  jenkins-agent-*.ova: 20240131T101500Z, 20240131T081500Z, 20240115T093000Z
+Undated beside dated? proxy = ambiguous; proxy 20240115 = 20240115; proxy vm 20231001 = 20231001
+  proxy-vm-*.ova: 20240115, 20231001
+  proxy-vm.ova
+K8s and k3s? edge k8s = k8s-1.29.2; edge k3s = k3s-1.28.7; edge = ambiguous; edge k8s 1.28 = k8s-1.28.6; edge 1.28 = ambiguous
+  edge-*.ova: k8s-1.29.2, k8s-1.28.6, k3s-1.28.7, k3s-1.27.1
+Flavours of one size? runner = ambiguous; runner 8c16g = 8c16g; runner 4c8g = 4c8g; runner 4 = none
+  runner-*.ova: 8c16g, 4c8g
+Fiscal quarters? golden fy = ambiguous; golden rhel9 = ambiguous; golden q4fy23 = q4fy23; golden rhel9 q1fy24 = q1fy24
+  golden-rhel9-*.ova: q1fy24, q4fy23, q3fy23
+Weekly builds, year last? base = ambiguous; base kw52 = kw52-23; base-kw02-24 = kw02-24
+  base-*.ova: kw02-24, kw52-23, kw40-23
+Department builds? cad = cad2024; lab cad = cad2024; lab cad2023 = cad2023; lab cad 2022 = cad2022
+  lab-*.ova: cad2024, cad2023, cad2022
+Build letters and dates? web = b20240601; web b20240115 = b20240115; web-b20231201 = b20231201; web 2024 = b20240601
+  web-*.ova: b20240601, b20240115, b20231201
+Builds that grow? ci = 10000; ci build 999 = 999; ci-build = 10000; ci build 1001 = 1001
+  ci-build-*.ova: 10000, 9999, 1001, 999, 98
+Hotfixes? crm 5.2 = 5.2.1-hotfix2; crm = 5.2.1-hotfix2; crm 5.2.0 = 5.2.0; crm appliance 5.1 = 5.1.3-hotfix4
+  crm-appliance-*.ova: 5.2.1-hotfix2, 5.2.1, 5.2.0, 5.1.3-hotfix4
+Cumulative updates and the first? exchange = 2019-cu14; exchange 2019 = 2019-cu14; exchange 2016 = 2016-cu23; exchange 2019 cu13 = 2019-cu13
+  exchange-*.ova: 2019-cu14, 2019-cu13, 2019, 2016-cu23
+Milestones of Tomcat images? tomcat = ambiguous; tomcat 10.1 = 10.1.24; tomcat 11 = 11.0.0-M20; tomcat 9 = 9.0.89; tomcat 10 = 10.1.24
+  tomcat-*.ova: 11.0.0-M20, 10.1.24, 10.1.19, 9.0.89
+Zabbix betas? zbx = ambiguous; zbx 6.0 = 6.0.11; zbx 6.1 = 6.1.0a3; zbx-appliance 5 = 5.4.9
+  zbx-appliance-*.ova: 6.1.0a3, 6.0.11, 6.0.9, 5.4.9
+German semesters? os-lab = ambiguous; os-lab ws = WS2324; os-lab ss = SS24; os lab SS23 = SS23
+  os-lab-*.ova: SS24, WS2324, SS23, WS2223
+Academic years? comp3000 = 2024-25; comp3000 2023-24 = 2023-24; comp3000 2022 = 2022-23; comp3000 vm = none
+  comp3000-*.ova: 2024-25, 2023-24, 2022-23`
     .split(/\n(?! )/)
     .map((block) => {
       const [head = '', ...rows] = block.split('\n  ');
