@@ -124,7 +124,8 @@ export function statusError(response: HttpResponse): ImgctlError {
     const isImage = /\/v2\/image\/[^/]+$/.test(url.pathname);
     // The base URL has the /v2 that each path begins with.
     const isTwice = /\/v2\/(v2|auth)\b/.test(url.pathname);
-    const fix = isTwice ? 'omit /v2 from the base URL' : CHECK_BASE_URL;
+    const base = `${url.origin}${url.pathname.replace(/\/v2\/.*/, '')}`;
+    const fix = isTwice ? `omit /v2: imgctl config set base-url ${base}` : CHECK_BASE_URL;
     const hint = isImage && !isTwice ? 'list the images with: imgctl images list' : fix;
     return error('not-found', message, hint);
   }

@@ -5,8 +5,14 @@ import path from 'node:path';
 import { isToken, type Send } from '../api/auth.ts';
 import { clockSkew, readJson, serviceMessage, statusError, utcTime } from '../api/responses.ts';
 import { command, option, SERVICE_CODES } from '../cli/command.ts';
+import type { Parsed } from '../cli/declarations.ts';
 import { readCertificates, requireBaseUrl } from '../config/addresses.ts';
-import { isSettingKey, SETTING_KEYS, STORED_PASSWORD } from '../config/definitions.ts';
+import {
+  isSettingKey,
+  SETTING_KEYS,
+  STORED_PASSWORD,
+  UNPROVEN_ADDRESS,
+} from '../config/definitions.ts';
 import { checkTrust, configFilePath, isUnknown, type Settings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import {
@@ -44,6 +50,12 @@ const COLUMNS = [
   column('hint', 'string or null', 'command or setting that fixes it'),
 ];
 
+const OPTIONS = [
+  option('--login', 'request a token if none is valid, as the next command would'),
+  option('--check-password', 'read the password, but send it nowhere'),
+  option('--upload', 'try an upload to the storage with a file of some bytes'),
+] as const;
+
 const UTC_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
 
 function inLocalTime(finding: unknown, now: number): string {
@@ -57,7 +69,7 @@ export const doctor = command({
   name: 'doctor',
   summary: 'check settings, network, login and upload storage',
   description: [
-    'Requests no token, and sends no password to the service. Shows a hint for each problem.',
+    'Requests no token, and sends no password to the service, unless --login is given. Shows a hint for each problem.',
   ],
   details: [
     'Checks:',
@@ -69,7 +81,10 @@ export const doctor = command({
         ['token store', 'if set, reads the shared store and writes a value that expires after 1 s'],
         ['connection', 'sends one GET /v2, with the token if it is valid'],
         ['clock', 'compares the clock with the date of the response'],
-        ['token', 'shows its expiry, and whether the service accepts it'],
+        [
+          'token',
+          'shows its expiry, and whether the service accepts it; with --login, requests one if none is valid',
+        ],
         ['password', 'names its source; with --check-password, reads it'],
         ['storage', UPLOAD],
       ],
@@ -83,13 +98,10 @@ export const doctor = command({
     "imgctl doctor --json | jq -r '.[] | select(.hint) | .hint'",
   ],
   seeAlso: ['whoami', 'config list', 'help exit-codes'],
-  options: [
-    option('--check-password', 'read the password, but send it nowhere'),
-    option('--upload', 'try an upload to the storage with a file of some bytes'),
-  ],
+  options: OPTIONS,
   fields: COLUMNS,
   exitCodes: SERVICE_CODES,
-  run: (context, { checkPassword = false, upload = false }) => run(context, checkPassword, upload),
+  run,
 });
 
 interface CheckRow {
@@ -109,7 +121,7 @@ function warning(finding: string, hint: string): Result {
   return { state: 'warning', finding, hint };
 }
 
-async function run(context: Context, mayRead: boolean, mayUpload: boolean): Promise<void> {
+async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<void> {
   const rows: CheckRow[] = [];
   /** An error that a check throws is its result. */
   const check = async (
@@ -142,15 +154,18 @@ async function run(context: Context, mayRead: boolean, mayUpload: boolean): Prom
     // The store passes its token to the cache, as it does for the next command.
     await check('token store', () => storeResult(context, settings));
     const account = tryOr(() => settings.account, undefined);
+    const login = options.login ? await logIn(context) : undefined;
     const cached = account && context.cachedToken(account);
     const { response, result } = await probe(context, cached).catch((error: unknown) => {
       return { response: undefined, result: asImgctlError(error) };
     });
     await check('connection', () => result);
     await check('clock', () => (response ? clockResult(response) : UNCONNECTED));
-    await check('token', () => (response ? tokenResult(context, cached, response) : UNCONNECTED));
-    await check('password', () => passwordResult(context, mayRead));
-    await check('storage', () => storageResult(context, mayUpload));
+    await check('token', () =>
+      response ? (login ?? tokenResult(context, cached, response)) : UNCONNECTED,
+    );
+    await check('password', () => passwordResult(context, options.checkPassword));
+    await check('storage', () => storageResult(context, options.upload));
   }
   await progress.stop();
 
@@ -226,7 +241,7 @@ function configurationResults({ settings, config, io }: Context): Result[] {
     if (error) results.push(error);
   }
   for (const key of Object.keys(config.profiles.get(profile) ?? {})) {
-    if (isSettingKey(key) || key === STORED_PASSWORD) continue;
+    if (isSettingKey(key) || [STORED_PASSWORD, UNPROVEN_ADDRESS].includes(key)) continue;
     const hint = `remove it with: imgctl config unset ${shellQuote(key)}${profileFlag}`;
     results.push(warning(`unknown setting ${key}`, hint));
   }
@@ -288,6 +303,17 @@ function clockResult(response: ServiceResponse): Result {
   return warning(finding, 'set the clock of this machine, on Linux: sudo timedatectl set-ntp true');
 }
 
+/** Uses a valid token, or requests one. Returns why there is none. */
+async function logIn(context: Context): Promise<ImgctlError | undefined> {
+  try {
+    const { client } = await context.openSession(context.settings.with({ retries: '0' }));
+    await client.serviceRoot();
+    return undefined;
+  } catch (error) {
+    return asImgctlError(error);
+  }
+}
+
 /** Judges the token by the response of the service. */
 function tokenResult(
   { io, settings }: Context,
@@ -302,7 +328,8 @@ function tokenResult(
   const state = tokenState(cached, io.now());
   if (!fixed && state !== 'valid') {
     if (!next) return noValidToken(state, settings);
-    return `${state === 'none' ? 'no token yet' : state}; ${next}`;
+    const finding = `${state === 'none' ? 'no token yet' : state}; ${next}`;
+    return { state: 'not checked', finding, hint: `check it with: imgctl doctor --login${settings.profileFlag}` };
   }
   const hint = fixed ? tokenOfEnvironment(fixed).hint : `log in again: ${settings.loginCommand}`;
   if (!isRefusal(response)) {
@@ -318,7 +345,7 @@ function tokenResult(
 /** Names the source of the password, and reads it if that is asked for; nothing if there is none. */
 async function passwordResult(
   { io, settings, console }: Context,
-  mayRead: boolean,
+  mayRead = false,
 ): Promise<Result | Result[]> {
   const source = givenToken(io) ? undefined : unattendedPassword(settings, io);
   if (source === undefined) return [];
@@ -350,7 +377,7 @@ async function storeResult(context: Context, settings: Settings): Promise<Result
 }
 
 /** Checks the upload storage with its credentials, and by an upload if that is asked for; nothing if none is set. */
-async function storageResult(context: Context, mayUpload: boolean): Promise<Result | Result[]> {
+async function storageResult(context: Context, mayUpload = false): Promise<Result | Result[]> {
   const { settings } = context;
   if (settings.find('upload-url').text === undefined) {
     const hint = `run: imgctl config set upload-url URL${settings.profileFlag}`;

@@ -5,7 +5,7 @@ import type { IssuedToken } from '../api/token-request.ts';
 import { BASE_URL_OPTION, command, option, SERVICE_CODES, settingOption } from '../cli/command.ts';
 import type { Parsed } from '../cli/declarations.ts';
 import { requireBaseUrl } from '../config/addresses.ts';
-import { type SettingKey, STORED_PASSWORD } from '../config/definitions.ts';
+import { type SettingKey, STORED_PASSWORD, UNPROVEN_ADDRESS } from '../config/definitions.ts';
 import { type Account, changeProfile, type Settings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { EXIT_CODES, hasCode, ImgctlError } from '../errors.ts';
@@ -41,7 +41,7 @@ export const login = command({
   name: 'login',
   summary: 'log in to a service',
   description: [
-    'You are prompted for anything you leave out, and again after a wrong password, up to three times. The address and user name are saved first, so you need not retype them if the login fails. Values that the profile already has are replaced only after success.',
+    'You are prompted for anything you leave out, and again after a wrong password, up to three times. The address and user name are saved first, so you need not retype them if the login fails; an address that never worked is asked for again. Values that the profile already has are replaced only after success.',
     'A password command or file is saved in the profile, so that other commands can renew an expired token. A command must finish within 30 s and cannot prompt.',
   ],
   details: [
@@ -69,6 +69,7 @@ async function run(context: Context, options: Options): Promise<void> {
   const { account } = session;
   const location = settings.passwordLocation;
   const { storedAt: former = location } = settings;
+  if (options.storePassword) await saveWhatIsMissing(context, account);
   const store = options.storePassword ? openPasswordStore(io, location) : undefined;
   // An unusable store fails before it uses up a token request.
   await store?.lookup(account);
@@ -77,6 +78,7 @@ async function run(context: Context, options: Options): Promise<void> {
   await changeProfile(context, settings.profile, {
     'base-url': account.baseUrl,
     username: account.username,
+    [UNPROVEN_ADDRESS]: undefined,
     ...storedSources(io, options),
     // Written before the password is stored, so that a logout always finds the password.
     ...(store ? { [STORED_PASSWORD]: former } : {}),
@@ -114,9 +116,14 @@ async function completeSettings(context: Context, options: Options): Promise<Set
   const given = context.settings;
   checkConflicts(context, options, given);
   const label = 'Address of the service, such as images.example.com';
+  const known = given.text('base-url');
+  // One that never worked may be mistyped.
+  const isDoubtful =
+    isUnproven(context) && given.find('base-url').layer === 'profile' && context.io.stdin.isTTY;
   const baseUrl =
-    given.text('base-url') ??
-    (await prompt(context, 'base URL', label, '--base-url or IMGCTL_BASE_URL'));
+    known === undefined || isDoubtful
+      ? await prompt(context, 'base URL', label, '--base-url or IMGCTL_BASE_URL', known)
+      : known;
   // Rejected before the next prompt.
   context.override('base-url', baseUrl);
   requireBaseUrl(context.settings);
@@ -147,10 +154,21 @@ function checkConflicts(context: Context, options: Options, given: Settings): vo
   throw new ImgctlError('usage', message, { hint: `omit --store-password, or ${remove}` });
 }
 
-/** @param alternative how to give it without a prompt */
-async function prompt({ console, io }: Context, what: string, label: string, alternative: string) {
+function isUnproven({ config, profileName }: Context): boolean {
+  return config.profiles.get(profileName)?.[UNPROVEN_ADDRESS] !== undefined;
+}
+
+/** @param alternative how to give it without a prompt. @param usual the answer for an empty line */
+async function prompt(
+  { console, io }: Context,
+  what: string,
+  label: string,
+  alternative: string,
+  usual?: string,
+) {
   await console.flush();
-  return ask(io, { what, label, alternative, hidden: what === 'password' });
+  const shown = usual === undefined ? label : `${label} [${printable(usual)}]`;
+  return ask(io, { what, label: shown, alternative, usual, hidden: what === 'password' });
 }
 
 function promptForPassword(context: Context, { username, baseUrl }: Account): Promise<string> {
@@ -182,6 +200,7 @@ async function requestFirstToken(
       return { password, token: await tokens.login(password, hint, options) };
     } catch (error) {
       if (!(error instanceof ImgctlError)) throw error;
+      await noteAddress(context, hasCode(error, ...OF_SERVICE));
       if (error.code === 'unreachable') {
         // It is saved, so the next login does not ask for it.
         const another = `for another address: imgctl login${settings.profileFlag} --base-url URL`;
@@ -200,12 +219,27 @@ async function requestFirstToken(
   }
 }
 
+/** Errors that only the service itself sends. */
+const OF_SERVICE = ['wrong-credentials', 'not-permitted', 'rate-limited'] as const;
+
+/** Remembers whether the stored address is that of a service. */
+async function noteAddress(context: Context, isProven: boolean): Promise<void> {
+  const { profile } = context.settings;
+  // As it was when the run began.
+  const isNew = context.config.profiles.get(profile)?.['base-url'] === undefined;
+  if (!isNew && !isUnproven(context)) return;
+  const mark = { [UNPROVEN_ADDRESS]: isProven ? undefined : 'true' };
+  await changeProfile(context, profile, mark).catch(() => {});
+}
+
 /** A login that fails need not ask for it again. What the profile has is only replaced by a login that works. */
 async function saveWhatIsMissing(context: Context, account: Account): Promise<void> {
   const { profile, baseUrl, username } = account;
   const known = context.config.profiles.get(profile) ?? {};
   const found = Object.entries({ 'base-url': baseUrl, username });
-  const missing = found.filter(([key]) => !(key in known));
+  const missing = found.filter(
+    ([key]) => !(key in known) || (key === 'base-url' && isUnproven(context)),
+  );
   if (missing.length === 0) return;
   // If nothing can be written, the end of the login says so.
   await changeProfile(context, profile, Object.fromEntries(missing)).catch(() => {});

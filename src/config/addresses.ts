@@ -11,9 +11,11 @@ import type { Settings } from './settings.ts';
 export function requireBaseUrl(settings: Settings): URL {
   const url = settings.get('base-url');
   if (url === undefined) {
-    throw new ImgctlError('config', 'no service address is set', {
-      hint: `run: ${settings.loginCommand}, or set IMGCTL_BASE_URL; to try without an account: imgctl demo`,
-    });
+    const other = settings.otherProfile;
+    const hint = other
+      ? `use another profile: imgctl profile use ${other}, or run: ${settings.loginCommand}`
+      : `run: ${settings.loginCommand}, or set IMGCTL_BASE_URL; to try without an account: imgctl demo`;
+    throw new ImgctlError('config', 'no service address is set', { hint });
   }
   if (!settings.get('allow-http')) refusePlainHttp(url, allowHttp(settings));
   return url;

@@ -183,6 +183,9 @@ export type SettingValue<Key extends SettingKey> =
 /** Says where a login stored the password of the profile: `keychain`, or `helper:NAME`. */
 export const STORED_PASSWORD = 'stored-password';
 
+/** Says that no login to the stored base URL has worked yet. */
+export const UNPROVEN_ADDRESS = 'unproven-base-url';
+
 export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];
 
 export function isSettingKey(text: string): text is SettingKey {

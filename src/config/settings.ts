@@ -243,6 +243,13 @@ export class Settings {
     this.loginCommand = `imgctl login${this.serviceFlags}`;
   }
 
+  /** The first profile with an address, if the default one has nothing stored. */
+  get otherProfile(): string | undefined {
+    const { profiles } = this.#config;
+    if (this.profileFlag !== '' || profiles.has(this.profile)) return undefined;
+    return [...profiles].find(([, stored]) => stored['base-url'] !== undefined)?.[0];
+  }
+
   /** Returns the value. @throws ImgctlError usage or config: it is invalid */
   get<Key extends SettingKey>(key: Key): SettingValue<Key> {
     if (!this.#values.has(key)) this.#values.set(key, this.#read(key));

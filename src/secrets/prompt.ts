@@ -26,9 +26,17 @@ const MAX_ATTEMPTS = 3;
  */
 export async function ask(
   io: Io,
-  prompt: { what: string; label: string; hidden: boolean; alternative?: string; hint?: string },
+  prompt: {
+    readonly what: string;
+    readonly label: string;
+    readonly hidden: boolean;
+    readonly alternative?: string;
+    readonly hint?: string;
+    /** The answer for an empty line. */
+    readonly usual?: string | undefined;
+  },
 ): Promise<string> {
-  const { what, hidden } = prompt;
+  const { what, hidden, usual } = prompt;
   const label = `${prompt.label}: `;
   const { hint = `provide it with ${prompt.alternative}` } = prompt;
   const { stream, isTTY } = io.stdin;
@@ -64,7 +72,8 @@ export async function ask(
       // Echoed input ends its line itself.
       await endPrompt(hidden || input === undefined);
     }
-    if (input !== '') return input;
+    const answer = input === '' ? usual : input;
+    if (answer !== undefined) return answer;
   }
   throw new ImgctlError('usage', `no ${what} entered`, { hint });
 }

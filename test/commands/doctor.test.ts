@@ -103,14 +103,20 @@ it('doctor --help names every check, and what it sends to the storage', async ()
   expect(stdout).toMatch(/ runs the command of its password .* sends the password/s);
 });
 
+const diagnoseLogin = (env: Environment) => runCli(['doctor', '--login', '-q'], { env });
+
 const NO_LOGIN = /^failed: not logged in -> run: imgctl login --profile work$/;
 
 describe('doctor checks the login', () => {
   it.each([
-    [PASSWORD, /^ok: no token yet; .* logs in with the password from IMGCTL_PASSWORD$/, 0],
+    [
+      PASSWORD,
+      /^not checked: no token yet; .* logs in with the password from IMGCTL_PASSWORD -> check it with: imgctl doctor --login$/,
+      0,
+    ],
     [
       { IMGCTL_PASSWORD_COMMAND: 'touch /no' },
-      /^ok: no token yet; .* from the password command /,
+      /^not checked: no token yet; .* from the password command /,
       0,
     ],
     [{ ...PASSWORD, IMGCTL_USERNAME: '' }, /^failed: /, 4],
@@ -123,6 +129,20 @@ describe('doctor checks the login', () => {
     expect([requests, credentials, exitCode]).toEqual([['GET /v2'], [''], code]);
     const error = { code: 'not-logged-in', message: 'failed checks: token' };
     if (code !== 0) expect(JSON.parse(stderr)).toMatchObject({ error });
+  });
+
+  it('with --login by requesting a token, which a wrong password shows', async () => {
+    const { env, requests } = await emulatorUser();
+    const { imgctl } = await emulatorUser();
+    const run = (password: string) => diagnoseLogin({ ...env, IMGCTL_PASSWORD: password });
+    expect(await run('wrong')).toMatchObject({ exitCode: 4, stdout: 'token\n' });
+    const good = await run('demo');
+    expect(good).toEqual({ exitCode: 0, stdout: '', stderr: '' });
+    const tokens = () => requests.filter((each) => each.startsWith('POST')).length;
+    expect(tokens()).toBe(2);
+    await run('demo');
+    expect(tokens()).toBe(2);
+    expect((await imgctl('doctor --login -q')).exitCode).toBe(4);
   });
 
   it('and sends one request, whatever the service says about the token', async () => {
@@ -142,7 +162,7 @@ describe('doctor checks the login', () => {
     await expectToken(0, PASSWORD, `warning: ${next} -> ${again}`, 0);
     expect(credentials).not.toContain('');
     await expectToken(3_600_000, {}, 'failed: the token has expired -> run: imgctl login', 4);
-    await expectToken(3_600_000, PASSWORD, text(/^ok: expired; the next command/), 0);
+    await expectToken(3_600_000, PASSWORD, text(/^not checked: expired; the next command/), 0);
     expect(credentials.slice(3)).toEqual(['', '']);
     expect(requests).toEqual(Array(5).fill('GET /v2'));
   });

@@ -191,6 +191,26 @@ describe('login at a terminal', () => {
     expect(exitCode).toBe(3);
   });
 
+  it('asks again for an address that never worked, with it as the default, and then no more', async () => {
+    const { typing, baseUrl, stored } = await newUser();
+    await typing('127.0.0.1:9\rdemo\rdemo\r', 'login --retries 0', NOTHING);
+    const asked = /^Address of the service, .* \[http:\/\/127\.0\.0\.1:9\]: Password for /;
+    const again = await typing('\rdemo\r', 'login --retries 0', NOTHING);
+    expect([again.stderr, again.exitCode]).toEqual([expect.stringMatching(asked), 3]);
+    const refused = await typing(`${baseUrl}\ra\rb\rc\r`, 'login', NOTHING);
+    expect([refused.stderr, refused.exitCode]).toEqual([expect.stringMatching(asked), 4]);
+    const { stderr, exitCode } = await typing('demo\r', 'login', NOTHING);
+    expect([stderr, exitCode]).toEqual([expect.stringMatching(/^Password for demo at /), 0]);
+    expect(stored()).toEqual({ 'base-url': baseUrl, username: 'demo' });
+  });
+
+  it('--store-password without a keychain saves the address and the user name', async () => {
+    const { imgctl, baseUrl, stored } = await newUser();
+    const line = `login --store-password --base-url ${baseUrl} -u demo`;
+    expect((await imgctl(line, { env: { ...NOTHING, PATH: '/nowhere' } })).exitCode).not.toBe(0);
+    expect(stored()).toEqual({ 'base-url': baseUrl, username: 'demo' });
+  });
+
   it.each([
     ['images.invalid', 'https://images.invalid'],
     ['images:8443/api', 'https://images:8443/api'],

@@ -68,6 +68,19 @@ describe('profile', () => {
     );
   });
 
+  it('delete of the default leaves a hint to use another one', async () => {
+    const address = { 'base-url': 'https://images.example' };
+    const profiles = { default: address, prod: address, staging: address };
+    const { imgctl } = userWith({ profiles });
+    const text = 'imgctl: no service address is set\nhint: use another profile: imgctl profile use';
+    await expectSteps(
+      imgctl,
+      ['profile delete default', '', /Deleted|deleted/],
+      ['images list', '', new RegExp(`${text} prod, or run: imgctl login\n$`), 2],
+      ['images list --profile nosuch', '', /hint: run: imgctl login --profile nosuch/, 2],
+    );
+  });
+
   it('use changes the default and nothing else, and delete removes it', async () => {
     const { imgctl, config } = userWith({ ...TWO, future: 1 });
     const changed = 'imgctl: now using profile default\n';
