@@ -329,7 +329,11 @@ function tokenResult(
   if (!fixed && state !== 'valid') {
     if (!next) return noValidToken(state, settings);
     const finding = `${state === 'none' ? 'no token yet' : state}; ${next}`;
-    return { state: 'not checked', finding, hint: `check it with: imgctl doctor --login${settings.profileFlag}` };
+    return {
+      state: 'not checked',
+      finding,
+      hint: `check it with: imgctl doctor --login${settings.profileFlag}`,
+    };
   }
   const hint = fixed ? tokenOfEnvironment(fixed).hint : `log in again: ${settings.loginCommand}`;
   if (!isRefusal(response)) {

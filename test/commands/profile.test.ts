@@ -77,7 +77,6 @@ describe('profile', () => {
       imgctl,
       ['profile delete default', '', /Deleted|deleted/],
       ['images list', '', new RegExp(`${text} prod, or run: imgctl login\n$`), 2],
-      ['images list --profile nosuch', '', /hint: run: imgctl login --profile nosuch/, 2],
     );
   });
 
