@@ -17,8 +17,10 @@ export interface Habits {
   readonly refusesPerPage?: boolean;
   /** Sends 404 for a page after the last one, instead of an empty one. */
   readonly endsWith404?: boolean;
-  /** Fields that cannot be filtered or sorted. */
-  readonly unknown?: readonly string[];
+  /** Fields that it cannot filter. */
+  readonly unfiltered?: readonly string[];
+  /** Fields that it cannot sort. */
+  readonly unsorted?: readonly string[];
   /** The status of a request that it does not understand [400]. */
   readonly refusal?: number;
 }
@@ -110,18 +112,19 @@ async function listOf(db: PGlite, url: ScriptedRequest['url'], habits: Habits) {
     throw new Error('Invalid page or per_page.');
   }
   const perPage = Math.min(wanted, 100);
-  const column = (name = '') => {
-    if (!(name in TYPES) || habits.unknown?.includes(name)) throw new Error('Unknown field.');
+  const column = (name = '', refused: readonly string[] = []) => {
+    if (!(name in TYPES) || refused.includes(name)) throw new Error(`Unknown field: ${name}.`);
     return TYPES[name] === 'text' ? `${name} collate "${collation}"` : name;
   };
   const filter = query.get('filter');
   const [, field = '', operator = '', value = ''] = /^(\w+),(\w+),(.*)$/s.exec(filter ?? '') ?? [];
-  const where = filter === null ? 'true' : condition(column(field), field, operator, habits);
+  const where =
+    filter === null ? 'true' : condition(column(field, habits.unfiltered), field, operator, habits);
   const parameters = filter === null ? [] : [value];
   const sort = query.get('sort');
-  const [, key, direction = ''] = /^(\w+),(asc|desc)$/.exec(sort ?? '') ?? [];
+  const [, key, direction] = /^(\w+),(asc|desc)$/.exec(sort ?? '') ?? [];
   const keys = [
-    ...(sort === null ? [] : [`${column(key)} ${direction}`]),
+    ...(sort === null ? [] : [`${column(key, habits.unsorted)} ${direction}`]),
     ...(secondKey ? [secondKey] : []),
   ];
   const order = keys.length > 0 ? `order by ${keys.join(', ')}` : '';

@@ -1,42 +1,424 @@
 // The image commands on a service that filters and sorts with PostgreSQL, which no code of ours can influence.
 
-import { describe, expect, it } from 'vitest';
-import { idsOf } from '../../support/catalogue-page.ts';
-import { database, type Habits, sqlService } from '../../support/sql-service.ts';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { idsOf, rowsOf } from '../../support/catalogue-page.ts';
+import { temporaryDirectory } from '../../support/io.ts';
+import type { Handler } from '../../support/scripted-server.ts';
+import { COLUMNS, database, type Habits, sqlService } from '../../support/sql-service.ts';
 import { scriptedUser } from '../../support/users.ts';
 
-/** A user of a service with 5,000 images. */
-async function userOf(habits: Habits = {}) {
-  const db = await database();
-  const user = await scriptedUser(sqlService(db, { from: 'images_5000', ...habits }));
-  const idsIn = async (sql: string) =>
-    (await db.query<{ id: number }>(`select id from images_5000 ${sql}`)).rows.map(({ id }) => id);
-  return { ...user, idsIn };
+const TIMES = ['created_on', 'updated_on'] as const;
+const TEXTS = ['name', 'path', 'label', 'folder', 'data_store'] as const;
+const FIELDS = ['id', ...TEXTS, 'public', ...TIMES] as const;
+type Field = (typeof FIELDS)[number];
+
+/** SORTS_OF=5000 sorts the large table, also with a limit of 2,500. */
+const SORTED = Number(process.env.SORTS_OF ?? 250);
+
+/** RANDOM_QUERIES=1000 runs this many on each service alone, and a tenth on 5,000 images. */
+const RUNS = Number(process.env.RANDOM_QUERIES ?? 0);
+
+// PostgreSQL has to start.
+beforeAll(async () => void (await database()), 120_000);
+
+/** Returns the value of a field as imgctl compares it: texts by code point, times by second. */
+function comparable(field: Field): string {
+  if (TEXTS.some((text) => text === field)) return `${field} collate "C"`;
+  return field.endsWith('_on') ? `date_trunc('second', ${field})` : field;
 }
 
-describe('an ordinary service', () => {
-  it('repeats and lacks images in its pages if equal values have no order', async () => {
-    const { server } = await userOf();
-    const ids = new Set<number>();
+/** Missing values come first, and last in a descending order; equal values by id. */
+function orderOf(sorts: readonly (readonly [Field, string])[]): string {
+  const keys = sorts.map(
+    ([field, way]) => `${comparable(field)} ${way} nulls ${way === 'asc' ? 'first' : 'last'}`,
+  );
+  return `order by ${[...keys, 'id'].join(', ')}`;
+}
+
+/** Returns a user of the service; `change` returns the URL that the service receives instead. */
+async function userOf(habits: Habits = {}, change = (url: URL) => url) {
+  const { from = 'images_250' } = habits;
+  const db = await database();
+  const service = sqlService(db, habits);
+  const handler: Handler = (request, index) => {
+    return service({ ...request, url: change(new URL(request.url)) }, index);
+  };
+  const { imgctl, requests } = await scriptedUser(handler);
+  return {
+    imgctl,
+    requests,
+    /** Returns the ids of a list that ends well. */
+    async list(options: string) {
+      const { stdout, ...result } = await imgctl(`images list --json ${options}`);
+      expect(result).toEqual({ stderr: '', exitCode: 0 });
+      return idsOf(stdout);
+    },
+    /** Returns the ids that SQL returns. */
+    async select(sql: string) {
+      const { rows } = await db.query<{ id: number }>(`select id from ${from} as image ${sql}`);
+      return rows.map(({ id }) => id);
+    },
+  };
+}
+
+describe('images list on a service without an order of equal values', () => {
+  it('is needed as a judge, because the pages of this service repeat and lack images', async () => {
+    const service = sqlService(await database(), { from: 'images_5000' });
+    const ids = new Set<unknown>();
     for (let page = 1; page <= 50; page += 1) {
       const query = `expand=1&sort=data_store,asc&per_page=100&page=${page}`;
-      const response = await fetch(`${server.baseUrl}/v2/image?${query}`);
-      const { data } = (await response.json()) as { data: { id: number }[] };
-      for (const { id } of data) ids.add(id);
+      const url = new URL(`http://127.0.0.1/v2/image?${query}`);
+      const { json } = await service({ method: 'GET', target: '', headers: {}, url }, page);
+      for (const { id } of (json as { data: { id: number }[] }).data) ids.add(id);
     }
     expect(ids.size).toBeLessThan(5_000);
   });
 
-  it.each<[string, Habits]>([
-    ['empty', {}],
-    ['404', { endsWith404: true, secondKey: 'id' }],
-  ])(
-    'is listed completely in order of ids if it ends with a page that is %s',
-    async (_, habits) => {
-      const { imgctl, idsIn } = await userOf(habits);
-      const { stdout, stderr, exitCode } = await imgctl('images list --json');
-      expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
-      expect(idsOf(stdout)).toEqual(await idsIn('order by id'));
+  it.each(FIELDS)('sorts completely by %s', { timeout: 60_000 + SORTED * 30 }, async (field) => {
+    const { list, select } = await userOf({ from: `images_${SORTED}` });
+    const limits = [undefined, 5, 100, 101, 150, ...(SORTED > 2_500 ? [2_500] : [])];
+    for (const way of ['asc', 'desc']) {
+      const ids = await select(orderOf([[field, way]]));
+      for (const limit of limits) {
+        const options = `-s ${field},${way} ${limit ? `-n ${limit}` : ''}`;
+        expect({ options, ids: await list(options) }).toEqual({
+          options,
+          ids: ids.slice(0, limit),
+        });
+      }
+    }
+  });
+
+  it('lists the newest of a folder, and ends with a page that is 404', async () => {
+    const user = await userOf({ from: 'images_5000', endsWith404: true });
+    const newest = await user.select(
+      `where folder = 'ubuntu' ${orderOf([['created_on', 'desc']])}`,
+    );
+    expect(await user.list('-f folder=ubuntu -s created_on,desc -n 150')).toEqual(
+      newest.slice(0, 150),
+    );
+    expect(await user.list('-f folder=ubuntu -s created_on,desc')).toEqual(newest);
+  });
+});
+
+/** Swaps large and small letters. */
+const FLIPPED = `translate(name, 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ', 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz')`;
+const PAIRS = `(select * from images_250 union all
+  select id + 1, ${FLIPPED}, folder, data_store, public, created_on, updated_on, label, path from images_250)`;
+
+/** Only the images that are looked for have an i. */
+const FEW = "(select * from images_250 where name ~ '^(ubuntu|rocky|mini)')";
+
+/** Sends the first image of all for a request of one. */
+const ofAnother = (url: URL) => {
+  if (url.searchParams.get('per_page') === '1') url.searchParams.delete('filter');
+  return url;
+};
+
+describe('images list, looking for words', () => {
+  const ignoring = (url: URL) => {
+    url.searchParams.delete('filter');
+    return url;
+  };
+  const minding = { mindsCase: TEXTS };
+
+  it.each<[string, string, string, Habits, ((url: URL) => URL)?]>([
+    ['ignores filters', 'UBUNTU', 'name', {}, ignoring],
+    ['minds case', 'UBUNTU', 'name', minding],
+    ['minds case for names alone', '-f folder~LINUX UBUNTU', 'name', { mindsCase: ['name'] }],
+    ['minds case for folders alone', '-f folder~LINUX', 'folder', { mindsCase: ['folder'] }],
+    ['is Turkish', 'MINI', 'name', { collation: 'tr', from: FEW }],
+    ['sends a row of another image as proof', 'UBUNTU', 'name', minding, ofAnother],
+    ['has each name in both cases', 'uBuntu', 'name', { ...minding, from: PAIRS }],
+  ])('finds all from a service that %s', async (_, options, field, habits, change) => {
+    const { list, select } = await userOf(habits, change);
+    const word = options.match(/\w+$/)?.[0];
+    const also = options.includes('-f') && field === 'name' ? "and folder ilike '%linux%'" : '';
+    const ids = await select(`where ${field} ilike '%${word}%' ${also} order by id`);
+    expect(ids).not.toEqual([]);
+    expect(await list(options)).toEqual(ids);
+  });
+
+  it('asks again for each field, so that lock check finds all from a service that minds case for folders alone', async () => {
+    const { imgctl } = await userOf({ mindsCase: ['folder'] });
+    const cwd = temporaryDirectory();
+    await imgctl('images lock add a ubuntu 22.04 amd64', { cwd });
+    await imgctl('images lock add b -f folder~LINUX -f id=10', { cwd });
+    const { stdout, exitCode } = await imgctl('images lock check --json', { cwd });
+    expect(exitCode).toBe(0);
+    expect(rowsOf(stdout)).toMatchObject([
+      { lock: 'a', state: 'ok' },
+      { lock: 'b', state: 'ok', id: 10 },
+    ]);
+  });
+
+  it('finds nothing in an empty catalogue', async () => {
+    const { list, requests } = await userOf({ from: 'images_0' });
+    expect(await list('ubuntu')).toEqual([]);
+    expect(requests().length).toBeLessThan(4);
+  });
+});
+
+/** Returns what requests ask for, once each: the filter, the sort, and the number of images if it is not 100. */
+function described(requests: readonly string[]): string[] {
+  const texts = requests.map((request) => {
+    const { pathname, searchParams } = new URL(request.replace('GET ', 'http://service'));
+    const { filter = 'all', sort, per_page } = Object.fromEntries(searchParams);
+    if (sort === undefined) return pathname;
+    return `${filter} by ${sort}${per_page === '100' ? '' : `, ${per_page} image`}`;
+  });
+  return [...new Set(texts)];
+}
+
+const ALL = 'all by id,asc';
+const UBUNTU = [
+  'name,like,%ubuntu% by id,asc',
+  'name,like,UBUNTU-17.04-ARM64-20200101.OVA% by id,asc, 1 image',
+];
+const NOSUCH = 'name,like,DEBIAN-16.04-AMD64-20200101.OVA% by id,asc, 1 image';
+const LOCKS = ['ubuntu 22.04 amd64', 'debian 21 arm64', 'rocky amd64', 'freebsd x86_64'];
+
+/** Requests for 250 and for 5,000 images, and what they ask for; the large list is left out where it tells no more. */
+describe.each<[string, Habits, ...[string, number, number | undefined, string[]][]]>([
+  [
+    'ignores case',
+    {},
+    ['list', 3, 50, [ALL]],
+    ['list ubuntu', 2, 11, UBUNTU],
+    ['list ubuntu 22.04', 2, 11, UBUNTU],
+    ['list -f name~ubuntu', 2, 11, UBUNTU],
+    ['list nosuch', 3, 3, ['name,like,%nosuch% by id,asc', ALL, NOSUCH]],
+    ['list -f folder=ubuntu', 1, 10, ['folder,eq,ubuntu by id,asc']],
+    ['list -f id<1000', 2, 2, ['id,lt,1000 by id,asc']],
+    ['list -f id,in,3,10', 1, 1, ['id,in,3,10 by id,asc']],
+    ['list -f folder!=ubuntu', 3, undefined, [ALL]],
+    ['list -f folder=null', 3, undefined, [ALL]],
+    ['list -f public=true', 3, undefined, [ALL]],
+    ['list -f created_on>=2018-03-20', 3, undefined, [ALL]],
+    ['list -f name=a,b-0.ova', 3, undefined, [ALL]],
+    ['list -s updated_on,desc -n 5', 1, 1, ['all by updated_on,desc']],
+    ['list -s updated_on,desc', 3, undefined, [ALL]],
+    ['list -s id,desc', 3, undefined, ['all by id,desc']],
+    ['list -s name -n 5', 3, undefined, [ALL]],
+    ['get 10', 1, 1, ['/v2/image/10']],
+    [
+      'get ubuntu-16.04-amd64-20200101.ova',
+      1,
+      1,
+      ['name,eq,ubuntu-16.04-amd64-20200101.ova by id,asc'],
+    ],
+    ['latest ubuntu 22.04 amd64', 2, 11, UBUNTU],
+    ['changes', 3, 50, [ALL]],
+  ],
+  [
+    'minds case',
+    { mindsCase: TEXTS },
+    ['list ubuntu', 5, 52, [...UBUNTU, ALL]],
+    ['list nosuch', 5, undefined, ['name,like,%nosuch% by id,asc', ALL, NOSUCH]],
+    ['list -f folder=ubuntu', 1, undefined, ['folder,eq,ubuntu by id,asc']],
+  ],
+])('on a service that %s', (_, habits, ...rows) => {
+  it.each(rows)('images %s sends no strange request', async (line, small, large, expected) => {
+    const sizes = [
+      ['images_250', small],
+      ['images_5000', large],
+    ] as const;
+    for (const [from, count] of sizes) {
+      if (count === undefined) continue;
+      const { imgctl, requests } = await userOf({ ...habits, from });
+      const cwd = temporaryDirectory();
+      const locks = line.startsWith('lock') ? LOCKS : [];
+      for (const [at, words] of locks.entries())
+        await imgctl(`images lock add n${at} ${words}`, { cwd });
+      const before = requests().length;
+      await imgctl(`images ${line}`, { cwd });
+      const sent = requests().slice(before);
+      expect({ count: sent.length, sent: described(sent) }).toEqual({ count, sent: expected });
+    }
+  });
+});
+
+/** Services that differ from each other. */
+const SERVICES: readonly (readonly [name: string, Habits])[] = [
+  ['ignores case', {}],
+  ['minds case', { mindsCase: TEXTS }],
+  ['minds the case of folders and paths alone', { mindsCase: ['folder', 'path'] }],
+  ['orders equal values by id', { secondKey: 'id' }],
+  ['collates as in German', { collation: 'de' }],
+  ['collates as in Turkish', { collation: 'tr' }],
+  ['takes letters as equal but for case and accents', { collation: 'loose' }],
+  [
+    'refuses large pages, and sends 404 after the last',
+    { refusesPerPage: true, endsWith404: true },
+  ],
+  [
+    'knows neither labels nor paths',
+    { unfiltered: ['label', 'path'], unsorted: ['label', 'path'], refusal: 422 },
+  ],
+  ['refuses all filters', { unfiltered: FIELDS }],
+  ['sorts by id alone', { unsorted: FIELDS.slice(1) }],
+];
+
+const COMPARISONS = { eq: '=', ne: 'is distinct from', lt: '<', le: '<=', gt: '>', ge: '>=' };
+
+const NOW = Date.parse('2024-03-01T00:00:00Z');
+
+/** A filter or word as it is typed, and what it means in SQL. */
+interface Condition {
+  readonly typed: readonly string[];
+  readonly sql: string;
+}
+
+const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
+
+/** In a pattern only % has a meaning; `not like` includes images without a folder. */
+function likeSql(field: string, pattern: string, isNot: boolean): string {
+  const sql = `coalesce(${field} ilike ${quote(pattern.replace(/[\\_]/g, '\\$&'))}, false)`;
+  return isNot ? `not ${sql}` : sql;
+}
+
+/** Values that images have, so that most filters match some. */
+type Sample = Readonly<Record<string, unknown>>;
+
+function conditions(samples: readonly Sample[]): fc.Arbitrary<Condition> {
+  const sample = fc.constantFrom(...samples);
+  const comparison = fc.constantFrom(...(Object.keys(COMPARISONS) as (keyof typeof COMPARISONS)[]));
+  const filter = (field: string, operator: string, value: string, sql: string): Condition => ({
+    typed: ['--filter', `${field},${operator},${value}`],
+    sql,
+  });
+  const part = fc
+    .record({
+      sample,
+      field: fc.constantFrom(...TEXTS),
+      at: fc.nat(25),
+      length: fc.integer({ min: 1, max: 9 }),
+    })
+    .map(({ sample: image, field, at, length }) => {
+      const text = [...String(image[field] ?? 'linux')];
+      const from = at % Math.max(1, text.length - 2);
+      return {
+        field,
+        text:
+          text
+            .slice(from, from + length)
+            .join('')
+            .trim() || 'a',
+      };
+    });
+  return fc.oneof(
+    fc.tuple(fc.constantFrom(...FIELDS), comparison, sample).map(([field, operator, image]) => {
+      const value = String(image[field] ?? 'linux');
+      return filter(
+        field,
+        operator,
+        value,
+        `${comparable(field)} ${COMPARISONS[operator]} ${quote(value)}`,
+      );
+    }),
+    fc
+      .tuple(part, fc.nat(5), fc.boolean(), fc.boolean())
+      .map(([{ field, text }, shape, isLarge, isNot]) => {
+        const shapes = [
+          `%${text}%`,
+          `${text}%`,
+          `%${text}`,
+          text,
+          `%${[...text].join('%')}%`,
+          `${text[0]}%${text.at(-1)}%`,
+        ];
+        const pattern = (isLarge ? shapes[shape]?.toUpperCase() : shapes[shape]) ?? '';
+        return filter(field, isNot ? 'notlike' : 'like', pattern, likeSql(field, pattern, isNot));
+      }),
+    fc.tuple(part, fc.constantFrom('~', '!~')).map(([{ field, text }, sign]) => ({
+      typed: ['--filter', `${field}${sign}${text}`],
+      sql: likeSql(field, `%${text}%`, sign === '!~'),
+    })),
+    fc
+      .tuple(fc.constantFrom('id', ...TEXTS), fc.array(sample, { minLength: 1, maxLength: 9 }))
+      .map(([field, images]) => {
+        const values = images.flatMap((image) => String(image[field] ?? 'none').split(','));
+        return filter(
+          field,
+          'in',
+          values.join(','),
+          `${comparable(field)} in (${values.map(quote).join(',')})`,
+        );
+      }),
+    fc.constantFrom(...TEXTS).map((field) => filter(field, 'eq', 'null', `${field} is null`)),
+    fc
+      .tuple(fc.constantFrom(...TIMES), fc.constantFrom('lt', 'ge'), fc.nat(2_200))
+      .map(([field, operator, days]) => {
+        const sql = `${field} ${operator === 'lt' ? '<' : '>='} ${quote(new Date(NOW - days * 86_400_000).toISOString())}`;
+        return filter(field, operator, `-${days}d`, sql);
+      }),
+    // Words without digits, which a name has anywhere.
+    part
+      .filter(({ text }) => /^[^\d%-]+$/.test(text))
+      .map(({ text }) => ({
+        typed: [text],
+        sql: likeSql('name', `%${text}%`, false),
+      })),
+  );
+}
+
+const aSort = fc.tuple(fc.constantFrom(...FIELDS), fc.constantFrom('asc', 'desc'));
+
+/** Runs random queries, each on one of the services. */
+async function expectSameRows(count: 250 | 5_000, runs: number, services = SERVICES) {
+  const db = await database();
+  const from = `images_${count}`;
+  const samples = (await db.query<Sample>(`select ${COLUMNS} from ${from} limit 100`)).rows;
+  const users = new Map<string, Awaited<ReturnType<typeof scriptedUser>>>();
+  for (const [name, habits] of services) {
+    users.set(name, await scriptedUser(sqlService(db, { from, ...habits })));
+  }
+  let matched = 0;
+  const query = fc.record({
+    service: fc.constantFrom(...users.keys()),
+    conditions: fc.array(conditions(samples), { maxLength: 3 }),
+    sorts: fc.array(aSort, { maxLength: 2 }),
+    limit: fc.option(fc.integer({ min: 1, max: count + 10 })),
+  });
+  const property = fc.asyncProperty(query, async ({ service, conditions, sorts, limit }) => {
+    const options = conditions.flatMap(({ typed }) => (typed.length > 1 ? typed : []));
+    const words = conditions.flatMap(({ typed }) => (typed.length > 1 ? [] : typed));
+    const result = await users
+      .get(service)
+      ?.imgctl(
+        [
+          ...['images', 'list', '--json', ...options],
+          ...sorts.flatMap((sort) => ['--sort', sort.join(',')]),
+          ...(limit === null ? [] : ['--limit', `${limit}`]),
+          '--',
+          ...words,
+        ],
+        { time: NOW },
+      );
+    expect(result).toMatchObject({ stderr: '', exitCode: 0 });
+    const where = ['true', ...conditions.map(({ sql }) => sql)].join(' and ');
+    const { rows } = await db.query(
+      `select ${COLUMNS} from ${from} as image where ${where} ${orderOf(sorts)} limit ${limit ?? 'all'}`,
+    );
+    expect(rowsOf(result?.stdout ?? '')).toEqual(rows);
+    if (rows.length > 0) matched += 1;
+  });
+  await fc.assert(property, { numRuns: runs, seed: 20_250_801, endOnFailure: true });
+  expect(matched).toBeGreaterThan(runs / 4);
+}
+
+describe('images list on PostgreSQL', () => {
+  it('returns what SQL returns for 120 random queries', { timeout: 60_000 }, () =>
+    expectSameRows(250, 120),
+  );
+
+  it.each(RUNS > 0 ? SERVICES : [])(
+    `returns what SQL returns for ${RUNS} random queries, from a service that %s`,
+    { timeout: 60_000 + RUNS * 1_000 },
+    async (...service) => {
+      await expectSameRows(250, RUNS, [service]);
+      await expectSameRows(5_000, Math.ceil(RUNS / 10), [service]);
     },
   );
 });

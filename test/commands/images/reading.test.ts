@@ -119,10 +119,10 @@ describe('a filtered list', () => {
 
 describe('a service that refuses', () => {
   it.each<[string, Habits, string, string[]]>([
-    ['a field', { unknown: ['label'] }, '-f label=x', ['1 label,eq,x id,asc', ...BY_ID]],
+    ['a field', { unfiltered: ['label'] }, '-f label=x', ['1 label,eq,x id,asc', ...BY_ID]],
     [
       'a sort',
-      { unknown: ['updated_on'] },
+      { unsorted: ['updated_on'] },
       '-s updated_on,desc -n 1',
       ['1 updated_on,desc', '1 id,asc', ...BY_ID],
     ],
@@ -138,7 +138,7 @@ describe('a service that refuses', () => {
   });
 
   it.each<[string, Habits]>([
-    ['nosuch.ova', { unknown: ['label'] }],
+    ['nosuch.ova', { unfiltered: ['label'] }],
     ['3000000000', {}],
     ['3000000000', { refusal: 500 }],
   ])('a part of images get %s is told from an image that is nowhere: %j', async (name, habits) => {
@@ -148,7 +148,7 @@ describe('a service that refuses', () => {
   });
 
   it('every sort is asked without one, for a list of one page only', async () => {
-    const habits = { unknown: ['id'] };
+    const habits = { unsorted: ['id'] };
     const { asked } = await userOf(habits);
     expect(await asked('images list -f name,in,null,x')).toMatchObject({
       requests: ['1 name,in,null,x id,asc', '1 id,asc', '1 name,in,null,x'],
