@@ -40,8 +40,8 @@ const MAX_NAME = 255;
 
 const CHECK_HIDDEN =
   'check the permissions of the user, and that the server accepts names that begin with a dot';
-const REWRITE =
-  'if it is Apache behind a proxy, set there: RequestHeader edit Destination ^https: http: early';
+const PASS_HOST =
+  'a proxy in front of the server must pass Host on; nginx: proxy_set_header Host $http_host';
 const NEEDED =
   'the server must allow PROPFIND, PUT, MOVE and DELETE; nginx needs its module dav-ext';
 
@@ -107,7 +107,9 @@ async function put(dav: Dav, name: string, file: UploadSource, onProgress: OnByt
   } catch (error) {
     // A server that is away would only delay the error; a later run removes the parts.
     if (!(error instanceof TransportError)) await removeFailed(dav);
-    throw hasCode(error, 'not-permitted') ? error.with({ hint: CHECK_HIDDEN }) : error;
+    // Web servers often deny hidden files.
+    const mayBeHidden = hasCode(error, 'not-permitted', 'not-found') && error.status !== 409;
+    throw mayBeHidden ? error.with({ hint: CHECK_HIDDEN }) : error;
   }
 }
 
@@ -132,7 +134,7 @@ async function move(dav: Dav, part: string, name: string, replace: boolean): Pro
       if (!(error instanceof ImgctlError)) throw error;
       const isRefused = error.status === 400 || error.status === 502;
       if (!isRefused) throw error.status === 404 ? (refusal ?? error) : error;
-      refusal ??= error.with({ hint: error.status === 502 ? REWRITE : error.hint });
+      refusal ??= error.with({ hint: error.status === 502 ? PASS_HOST : error.hint });
     }
   }
   throw refusal;
@@ -146,9 +148,10 @@ async function publish(dav: Dav, part: string, name: string, sent: DavFile, repl
     await move(dav, part, name, replace);
   } catch (error) {
     if (error instanceof ImgctlError && error.status === 412) throw conflict(name, address);
-    // The response was lost, or a proxy did not wait for it: the file was moved if the part is gone.
-    const isLost = error instanceof TransportError ? error.sent : hasCode(error, 'server-error');
-    if (!isLost) throw error;
+    // The response was lost, a proxy did not wait for it, or a lock came too late: the file was moved if the part is gone.
+    const mayBeMoved =
+      error instanceof TransportError ? error.sent : hasCode(error, 'server-error', 'locked');
+    if (!mayBeMoved) throw error;
     failure = error;
   }
   if (await findStored(dav, part)) {

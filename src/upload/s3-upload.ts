@@ -76,8 +76,8 @@ async function findUpload(s3: S3, name: string, file: UploadSource): Promise<Upl
     const tags = new Map<number, string>();
     let hasCrc = false;
     const request = { name, query: { uploadId: id, 'part-number-marker': '0' } };
-    // It was completed or removed meanwhile, or belongs to another user.
-    for await (const part of listItems(s3, 'Part', request, markers, [403, 404])) {
+    // It was completed or removed meanwhile, belongs to another user, or parts are not listed.
+    for await (const part of listItems(s3, 'Part', request, markers, [403, 404, 405, 501])) {
       tags.set(Number(textOf(part, 'PartNumber')), plainTag(textOf(part, 'ETag')));
       hasCrc ||= textOf(part, 'ChecksumCRC32') !== undefined;
     }

@@ -1,4 +1,4 @@
-// Real storages, each started for the running test if it is installed: nginx, Apache, rclone, moto, a small tmpfs.
+// Real storages, each started for the running test if it is installed: web servers, rclone, S3 servers, a small tmpfs.
 
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,6 +6,7 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { selfSigned } from '../support/certificate.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { missing } from '../support/requirements.ts';
 import { unusedPort } from '../support/sockets.ts';
@@ -14,6 +15,8 @@ import { mountTmpfs, NO_TMPFS } from './disks.ts';
 interface UploadServer {
   /** Settings of a profile. */
   readonly settings: Readonly<Record<string, string>>;
+  /** Of an S3 storage ['demo']. */
+  readonly secret?: string;
   /** Returns the names of all files, hidden and incomplete ones too. */
   files(): Promise<string[]>;
   read(name: string): Promise<Buffer>;
@@ -22,6 +25,8 @@ interface UploadServer {
 
 export interface ServerKind {
   readonly name: string;
+  /** It has objects, and no folder that the service could read. */
+  readonly isS3?: boolean;
   /** Why it cannot be started, or empty. */
   readonly reason: string;
   /** @param folder where its files are, unless it keeps them elsewhere */
@@ -30,17 +35,19 @@ export interface ServerKind {
 
 const isRoot = process.getuid?.() === 0;
 
+const LIGHTTPD_DAV = '/usr/lib/lighttpd/mod_webdav.so';
 const NGINX_DAV = '/usr/lib/nginx/modules/ngx_http_dav_ext_module.so';
 
 /** Starts a program with a folder of its own, and waits until it answers at its address, which it returns. */
 export async function startProgram(
   command: string,
   argsOf: (host: string, own: string) => string[],
+  env = process.env,
 ) {
   const { baseUrl } = await unusedPort();
   const own = temporaryDirectory();
   chmodSync(own, 0o777);
-  const child = spawn(command, argsOf(new URL(baseUrl).host, own), { stdio: 'ignore' });
+  const child = spawn(command, argsOf(new URL(baseUrl).host, own), { stdio: 'ignore', env });
   onTestFinished(async () => {
     child.kill('SIGTERM');
     if (child.exitCode === null) await new Promise((resolve) => child.once('exit', resolve));
@@ -68,19 +75,92 @@ async function startWebDav(
   return inFolder(`dav+${baseUrl}/`, folder);
 }
 
-export function inFolder(url: string, folder: string): UploadServer {
+/** @param direct where files are removed, if not at `url` */
+export function inFolder(url: string, folder: string, direct = url): UploadServer {
   return {
     settings: { 'upload-url': url },
-    // Apache keeps properties in a folder of its own.
-    files: async () => readdirSync(folder).filter((name) => name !== '.DAV'),
+    // Apache and SabreDAV keep properties in files of their own.
+    files: async () => readdirSync(folder).filter((name) => !['.DAV', '.sabredav'].includes(name)),
     read: async (name) => readFileSync(path.join(folder, name)),
     remove: async (name) => {
       // rclone remembers for minutes what is in the folder.
-      if (url.startsWith('dav+')) await fetch(`${url.slice(4)}${name}`, { method: 'DELETE' });
+      if (direct.startsWith('dav+')) await fetch(`${direct.slice(4)}${name}`, { method: 'DELETE' });
       else rmSync(path.join(folder, name));
     },
   };
 }
+
+const startApache = (folder: string) =>
+  startWebDav(folder, 'apache2', ['-DFOREGROUND', '-f'], (host, own) => {
+    const modules = ['mpm_event', 'authz_core', 'dav', 'dav_fs'].map((name) => {
+      return `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so\n`;
+    });
+    return `${modules.join('')}${isRoot ? 'User www-data\nGroup www-data' : ''}
+ServerName localhost\nListen ${host}\nPidFile ${own}/pid\nErrorLog ${own}/error.log\nDavLockDB ${own}/locks
+DocumentRoot ${folder}\n<Directory ${folder}>\nDav On\nRequire all granted\n</Directory>\n`;
+  });
+
+/** Apache, which knows nothing of the TLS that nginx speaks with its users. */
+async function startBehindTls(folder: string): Promise<UploadServer> {
+  const apache = await startApache(folder);
+  const { 'upload-url': direct = '' } = apache.settings;
+  const identity = selfSigned('127.0.0.1');
+  const certificate = path.join(temporaryDirectory(), 'ca.pem');
+  writeFileSync(certificate, identity.cert);
+  const listening = await startProgram('nginx', (address, own) => {
+    writeFileSync(path.join(own, 'key.pem'), identity.key);
+    // nginx answers plain http at that port with 400, so that its start can be seen.
+    const text = `${isRoot ? 'user root;' : ''} pid ${own}/pid; error_log ${own}/error.log; daemon off; events {}
+http { access_log off; client_body_temp_path ${own}/body; proxy_temp_path ${own}/proxy;
+server { listen ${address} ssl; ssl_certificate ${certificate}; ssl_certificate_key ${own}/key.pem; client_max_body_size 0;
+location / { proxy_pass ${direct.slice('dav+'.length)}; proxy_set_header Host $http_host; proxy_request_buffering off; } } }`;
+    writeFileSync(path.join(own, 'config'), text);
+    return ['-c', path.join(own, 'config')];
+  });
+  const url = `dav+${listening.replace('http:', 'https:')}/`;
+  const server = inFolder(url, folder, direct);
+  return { ...server, settings: { ...server.settings, 'upload-ca-file': certificate } };
+}
+
+const SABRE = '/usr/share/php/Sabre/autoload.php';
+
+/** SabreDAV, which Nextcloud and ownCloud build on, with their rule for names and their error. */
+const NEXTCLOUD = `<?php
+require_once '${SABRE}';
+error_reporting(0);
+class InvalidPath extends Sabre\\DAV\\Exception {
+  function getHTTPCode() { return 400; }
+  function serialize(Sabre\\DAV\\Server $server, DOMElement $node) {
+    foreach (['retry' => 'false', 'reason' => $this->getMessage()] as $name => $text)
+      $node->appendChild($node->ownerDocument->createElementNS('o:', "o:$name", $text));
+  }
+}
+class Names extends Sabre\\DAV\\ServerPlugin {
+  function initialize(Sabre\\DAV\\Server $server) { $server->subscribeEvent('beforeBind', [$this, 'check']); }
+  function check($uri) {
+    if (preg_match('/(\\.(part|filepart)|(^|\\/)\\.htaccess)$/i', $uri, $found))
+      throw new InvalidPath("\\"$found[1]\\" is a forbidden file type.");
+  }
+}
+$server = new Sabre\\DAV\\Server(new Sabre\\DAV\\FSExt\\Directory(getenv('DAV_FOLDER')));
+$server->setBaseUri('/');
+$server->addPlugin(new Names());
+$server->exec();
+`;
+
+/** An S3 storage with a bucket named bucket. */
+const s3Server = (baseUrl: string, accessKey: string, namesOf: () => Promise<string[]>) => ({
+  settings: { 'upload-url': `s3+${baseUrl}/bucket`, 'upload-access-key': accessKey },
+  files: namesOf,
+  read: async (name: string) =>
+    Buffer.from(await (await fetch(`${baseUrl}/bucket/${name}`)).arrayBuffer()),
+  remove: (name: string) => fetch(`${baseUrl}/bucket/${name}`, { method: 'DELETE' }),
+});
+
+const keysOf = async (url: string) =>
+  [...(await (await fetch(url)).text()).matchAll(/<Key>([^<]+)<\/Key>/g)].map(
+    ([, name = '']) => name,
+  );
 
 export const SERVERS: readonly ServerKind[] = [
   {
@@ -97,15 +177,39 @@ location / { root ${folder}; dav_methods PUT DELETE MOVE; dav_ext_methods PROPFI
   {
     name: 'Apache with mod_dav',
     reason: missing('apache2'),
+    start: startApache,
+  },
+  {
+    name: 'Apache behind nginx with TLS',
+    reason: missing('apache2', 'nginx'),
+    start: startBehindTls,
+  },
+  {
+    name: 'lighttpd with mod_webdav',
+    reason: missing('lighttpd') || (existsSync(LIGHTTPD_DAV) ? '' : 'lighttpd has no mod_webdav'),
     start: (folder) =>
-      startWebDav(folder, 'apache2', ['-DFOREGROUND', '-f'], (host, own) => {
-        const modules = ['mpm_event', 'authz_core', 'dav', 'dav_fs'].map((name) => {
-          return `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so\n`;
-        });
-        return `${modules.join('')}${isRoot ? 'User www-data\nGroup www-data' : ''}
-ServerName localhost\nListen ${host}\nPidFile ${own}/pid\nErrorLog ${own}/error.log\nDavLockDB ${own}/locks
-DocumentRoot ${folder}\n<Directory ${folder}>\nDav On\nRequire all granted\n</Directory>\n`;
+      startWebDav(folder, 'lighttpd', ['-D', '-f'], (host, own) => {
+        const [address, port] = host.split(':');
+        return `server.modules = ("mod_webdav")\nserver.bind = "${address}"\nserver.port = ${port}
+server.document-root = "${folder}"\nserver.upload-dirs = ("${own}")\nserver.errorlog = "${own}/error.log"
+webdav.activate = "enable"\nwebdav.is-readonly = "disable"\n`;
       }),
+  },
+  {
+    name: "SabreDAV with Nextcloud's names",
+    reason: missing('php') || (existsSync(SABRE) ? '' : 'php-sabre-dav is not installed'),
+    async start(folder) {
+      const env = { ...process.env, DAV_FOLDER: folder };
+      const baseUrl = await startProgram(
+        'php',
+        (host, own) => {
+          writeFileSync(path.join(own, 'server.php'), NEXTCLOUD);
+          return ['-d', 'enable_post_data_reading=Off', '-S', host, path.join(own, 'server.php')];
+        },
+        env,
+      );
+      return inFolder(`dav+${baseUrl}/`, folder);
+    },
   },
   {
     name: 'rclone serve webdav',
@@ -117,25 +221,33 @@ DocumentRoot ${folder}\n<Directory ${folder}>\nDav On\nRequire all granted\n</Di
   },
   {
     name: 'moto (S3)',
+    isS3: true,
     reason: missing('moto_server'),
     async start() {
       const args = (host: string) => ['-p', host.replace(/.*:/, '')];
       const baseUrl = await startProgram('moto_server', args);
       await fetch(`${baseUrl}/bucket`, { method: 'PUT' });
-      const namesIn = async (query: string) => {
-        const text = await (await fetch(`${baseUrl}/bucket${query}`)).text();
-        return [...text.matchAll(/<Key>([^<]+)<\/Key>/g)].map(([, name = '']) => name);
-      };
-      return {
-        settings: { 'upload-url': `s3+${baseUrl}/bucket`, 'upload-access-key': 'demo' },
-        files: async () => [
-          ...(await namesIn('')),
-          ...(await namesIn('?uploads')).map((name) => `${name} (not complete)`),
-        ],
-        read: async (name) =>
-          Buffer.from(await (await fetch(`${baseUrl}/bucket/${name}`)).arrayBuffer()),
-        remove: (name) => fetch(`${baseUrl}/bucket/${name}`, { method: 'DELETE' }),
-      };
+      const uploads = async () =>
+        (await keysOf(`${baseUrl}/bucket?uploads`)).map((name) => `${name} (not complete)`);
+      return s3Server(baseUrl, 'demo', async () => [
+        ...(await keysOf(`${baseUrl}/bucket`)),
+        ...(await uploads()),
+      ]);
+    },
+  },
+  {
+    name: 's3rver (S3)',
+    isS3: true,
+    reason: missing('s3rver'),
+    async start() {
+      const baseUrl = await startProgram('s3rver', (host, own) => {
+        const [address = '', port = ''] = host.split(':');
+        const options = ['--silent', '--no-vhost-buckets', '--configure-bucket', 'bucket'];
+        return ['-d', own, '-a', address, '-p', port, ...options];
+      });
+      // It neither lists nor removes unfinished uploads.
+      const server = s3Server(baseUrl, 'S3RVER', () => keysOf(`${baseUrl}/bucket`));
+      return { ...server, secret: 'S3RVER' };
     },
   },
   {

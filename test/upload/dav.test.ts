@@ -260,6 +260,7 @@ describe('push to a WebDAV storage that refuses an upload', () => {
   });
 
   it.each([
+    [404, 'does not exist .*\nhint: .* accepts names that begin with a dot', 5],
     [403, `does not permit PUT .*\nhint: .* accepts names that begin with a dot`, 4],
     [405, 'refused PUT .*\nhint: the server must allow PROPFIND, PUT, MOVE and DELETE; nginx', 1],
     [501, 'failed: PUT .*\nhint: the server must allow PROPFIND, PUT, MOVE and DELETE; nginx', 1],
@@ -319,20 +320,22 @@ describe('push to WebDAV', () => {
   );
 
   it.each([
-    ['takes a file that a proxy did not wait for as renamed', true, 0, 'web.ova: uploaded'],
+    ['takes a file as renamed that is locked only afterwards', 423, 0, 'web.ova: uploaded'],
+    ['takes a file that a proxy did not wait for as renamed', 504, 0, 'web.ova: uploaded'],
     [
-      'names the setting of a proxy that a refused destination needs',
-      false,
+      'says what a proxy needs if each form of a destination is refused',
+      502,
       1,
-      'RequestHeader edit Destination',
+      'hint: a proxy in front of the server must pass Host on',
     ],
-  ])('%s', async (_what, isMoved, exitCode, text) => {
+  ])('%s', async (_what, status, exitCode, text) => {
+    const isMoved = status !== 502;
     const { push } = await pushTo(({ method, target, headers }, sizes) => {
       if (method !== 'MOVE') return undefined;
       const { pathname } = new URL(`${headers.destination}`, 'http://x');
       if (isMoved && sizes.has(target)) sizes.set(pathname, `${sizes.get(target)}`);
       if (isMoved) sizes.delete(target);
-      return { status: isMoved ? 504 : 502, body: PAGE };
+      return { status, body: PAGE };
     });
     expect(await push()).toMatchObject({ exitCode, stderr: expect.stringContaining(text) });
   });
