@@ -64,7 +64,13 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ["'2018-07-18 Wed 15:36:49 EDT'", 'as the service writes it'],
       ],
     },
-    { shell: ["imgctl images list -f 'created_on>=2024-01-01' -f 'created_on<2026-01-01'"] },
+    'A date or time is as long as its last unit: 2024-01-31 is that day, 12:00 that minute. = matches within it, < before it, > after it. So >2024-01-31 leaves that day out, >=2024-01-31 and <=2024-01-31 include it.',
+    {
+      shell: [
+        "imgctl images list -f 'created_on>=2024-01-01' -f 'created_on<2026-01-01'",
+        'imgctl images list -f updated_on=2024-01-31',
+      ],
+    },
     'Sorting: -s field or -s field,desc. Repeat -s to sort by several fields, most significant first. name:version puts 8.10 after 8.9. imgctl sorts, whatever the service does: missing values first, text by code point, times as instants.',
     'Zones: if a zone has several meanings, such as IST, a time is compared in all of them. If they disagree, the image is shown, and a warning counts such images. CST, MST and PST are North American.',
   ],

@@ -205,8 +205,9 @@ function readFilter(text: string): Filter {
   const { field, operator, operands = [] } = filter ?? {};
   const isExact = [field, operator, ...operands.map((each) => each.text)].join(',') === text;
   const isValid = operands.every(
-    ({ value, time, isRelative }) =>
-      (value !== null || field === 'folder') && !isRelative && time?.unknownZone === undefined,
+    ({ value, span, isRelative }) =>
+      (value !== null || field === 'folder') &&
+      !(isRelative || span?.isLocal || span?.unknownZone !== undefined),
   );
   if (filter && isExact && isValid && operator !== 'notlike') return filter;
   throw new HttpError(400, `Wrong filter "${text}"; expected <field_name>,<operator>,<value>.`);

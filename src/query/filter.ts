@@ -3,7 +3,7 @@
 import { ImgctlError } from '../errors.ts';
 import { parseChoice, quoted } from '../suggest.ts';
 import { FIELDS, type Field, type FieldValue, kindOf, parseValue } from './fields.ts';
-import { isRelative, parseTimeValue, type Time, withOffset } from './timestamp.ts';
+import { isRelative, parseTimeValue, type Span, withOffset } from './timestamp.ts';
 
 /** As in section 4.3 of service.md, and one of imgctl's own. */
 export const OPERATORS = ['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'like', 'in', 'notlike'] as const;
@@ -11,11 +11,11 @@ export const OPERATORS = ['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'like', 'in', 'not
 export type Operator = (typeof OPERATORS)[number];
 
 export interface Operand {
-  /** As typed; a time without an offset has that of this machine. */
+  /** As typed. */
   readonly text: string;
   readonly value: FieldValue;
   /** Of a time field. */
-  readonly time?: Time | undefined;
+  readonly span?: Span | undefined;
   /** True if the time depends on when the command runs. */
   readonly isRelative?: boolean;
 }
@@ -79,12 +79,27 @@ export function contains(field: Field, part: string): Filter {
   return { ...like(field, `%${part}%`), text: `${field}~${part}` };
 }
 
-/** Returns the filter for a file that other machines read: times without an offset get that of this machine. */
-export function portableText({ text, field, operator, operands }: Filter): string {
-  const isPortable = operands.every(
-    ({ value, text: own }) => own === value || kindOf(field) !== 'time',
+/**
+ * Returns the filter for a file that other machines read: local times as instants, so perhaps as two filters.
+ * @throws ImgctlError usage: it takes a local time out, or lists some
+ */
+export function portableTexts({ text, field, operator, operands }: Filter): string[] {
+  const [{ span } = {}] = operands;
+  if (!operands.some((each) => each.span?.isLocal) || span === undefined) return [text];
+  const [start, end] = [span.at, span.end].map(withOffset);
+  const bounds: { readonly [Word in Operator]?: readonly string[] } = {
+    lt: [`lt,${start}`],
+    le: [`lt,${end}`],
+    gt: [`ge,${end}`],
+    ge: [`ge,${start}`],
+    eq: [`ge,${start}`, `lt,${end}`],
+  };
+  const { [operator]: stored } = bounds;
+  if (stored) return stored.map((bound) => `${field},${bound}`);
+  throw usageError(
+    `${text} cannot be stored without a time zone`,
+    `add the offset, such as ${withOffset(span.at)}, or use < and >=`,
   );
-  return isPortable ? text : [field, operator, ...operands.map((each) => each.text)].join(',');
 }
 
 /** A filter that the service can apply, so that fewer pages are read. */
@@ -181,10 +196,7 @@ function parseOperand(text: string, field: Field, operator: Operator, at: ParseC
   if (operator === 'like' || operator === 'notlike') return { text, value: text };
   if (text === 'null' && (operator === 'eq' || operator === 'ne')) return { text, value: null };
   const kind = kindOf(field);
-  if (kind === 'time') {
-    if (!/^[lg][te]$/.test(operator)) refuseDate(text, field, at);
-    return parseTimeOperand(text, at);
-  }
+  if (kind === 'time') return parseTimeOperand(text, at);
   const value = parseValue(text, kind);
   if (kind !== 'text' && typeof value !== kind) {
     const valid = kind === 'number' ? 'a whole number, such as 42' : 'true or false';
@@ -193,18 +205,9 @@ function parseOperand(text: string, field: Field, operator: Operator, at: ParseC
   return { text: `${value}`, value };
 }
 
-/** A date alone is its midnight, which no image has. @throws ImgctlError usage */
-function refuseDate(text: string, field: Field, { where }: ParseContext): void {
-  const midnight = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(midnight)) return;
-  const next = new Date(midnight + 86_400_000).toISOString().slice(0, 10);
-  const hint = `select the day with: -f '${field}>=${text}' -f '${field}<${next}'`;
-  throw usageError(`${text} is a whole day in ${where}`, hint);
-}
-
 function parseTimeOperand(text: string, { where, now }: ParseContext): Operand {
-  const time = parseTimeValue(text, now);
-  if (time) return { text: withOffset(text), value: text, time, isRelative: isRelative(text) };
+  const span = parseTimeValue(text, now);
+  if (span) return { text, value: text, span, isRelative: isRelative(text) };
   throw usageError(
     `invalid time ${quoted(text)} in ${where}`,
     `use 2024-01-31, 2024-01-31T12:00:00Z, 30d (units: m, h, d, w or y) or 2018-07-18 Wed 15:36:49 EDT`,

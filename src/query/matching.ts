@@ -3,7 +3,7 @@
 import { compareValues, type FieldValue, type ImageRecord, readValue } from './fields.ts';
 import type { Filter, Operator } from './filter.ts';
 import { likePredicate, normalize } from './patterns.ts';
-import { parseTime, type Time, timeDifference, UNREADABLE } from './timestamp.ts';
+import { parseTime, type Span, timeDifference, UNREADABLE } from './timestamp.ts';
 
 /** True, false, or the name of the unknown zone that decides it. */
 export type Verdict = boolean | string;
@@ -31,11 +31,11 @@ function valueTest({ operator, operands }: Filter): Test<FieldValue> {
     return operator === 'like' ? isLike : (value) => !isLike(value);
   }
   const { [operator]: accepts } = ORDERS;
-  const times = operands.flatMap(({ time }) => time ?? []);
+  const spans = operands.flatMap(({ span }) => span ?? []);
   if (accepts) {
     const [{ value: bound } = { value: null }] = operands;
-    const [time] = times;
-    if (time) return (value) => value !== null && timeVerdict(value, time, accepts);
+    const [span] = spans;
+    if (span) return (value) => value !== null && timeVerdict(value, span, operator);
     return (value) => value !== null && accepts(compareValues(value, bound));
   }
   // Sets, as `in` may list thousands of values.
@@ -43,26 +43,31 @@ function valueTest({ operator, operands }: Filter): Test<FieldValue> {
   const equals: Test<FieldValue> = (value) => {
     if (values.has(normalize(value))) return true;
     if (value === null) return false;
-    const verdicts = times.map((time) => timeVerdict(value, time, isZero));
+    const verdicts = spans.map((span) => timeVerdict(value, span, 'eq'));
     return verdicts.includes(true) || (verdicts.find((verdict) => verdict !== false) ?? false);
   };
   if (operator !== 'ne') return equals;
-  return (value) => {
-    const verdict = equals(value);
-    return typeof verdict === 'string' ? verdict : !verdict;
-  };
+  return (value) => not(equals(value));
 }
 
-const isZero = (order: number) => order === 0;
-
-/** Tests the difference of a value to a time, unless it depends on an unknown zone. */
-function timeVerdict(value: FieldValue, bound: Time, accepts: (order: number) => boolean): Verdict {
+/** Compares a value with a time as typed; the name of an unknown zone if that decides. */
+function timeVerdict(value: FieldValue, span: Span, operator: Operator): Verdict {
   const time = parseTime(`${value}`);
   if (time === undefined) return UNREADABLE;
-  const [least, greatest] = timeDifference(time, bound);
-  const isSame = accepts(least) === accepts(greatest);
-  // Between them may be the instant for which a test for equality holds.
-  const mayBeZero = accepts === isZero && least < 0 && greatest > 0;
-  if (isSame && !mayBeZero) return accepts(least);
-  return time.unknownZone ?? bound.unknownZone ?? false;
+  const isBefore = (at: number): Verdict => {
+    const [least, greatest] = timeDifference(time, { ...span, at });
+    if (greatest < 0) return true;
+    return least >= 0 ? false : (time.unknownZone ?? span.unknownZone ?? false);
+  };
+  if (operator === 'lt') return isBefore(span.at);
+  if (operator === 'ge') return not(isBefore(span.at));
+  const isBeforeEnd = isBefore(span.end);
+  if (operator === 'le') return isBeforeEnd;
+  if (operator === 'gt') return not(isBeforeEnd);
+  const hasBegun = not(isBefore(span.at));
+  return hasBegun === true || isBeforeEnd === false ? isBeforeEnd : hasBegun;
+}
+
+function not(verdict: Verdict): Verdict {
+  return typeof verdict === 'string' ? verdict : !verdict;
 }

@@ -80,30 +80,37 @@ export function isSameTime(left: unknown, right: unknown): boolean {
   return instant !== undefined && instant === parseTimestamp(`${right}`);
 }
 
+/** A time as typed: as long as its last unit. */
+export interface Span extends Time {
+  /** The first instant after it. */
+  readonly end: number;
+  /** True if it has no offset: it means another instant on a machine in another zone. */
+  readonly isLocal: boolean;
+}
+
 /** Also parses `30d` or `-30d` (that long ago, units m h d w y), and ISO 8601 without an offset as local time. */
-export function parseTimeValue(text: string, now: number): Time | undefined {
+export function parseTimeValue(text: string, now: number): Span | undefined {
   const [, sign, amount, unit = ''] = RELATIVE.exec(text) ?? [];
-  if (amount === undefined) {
-    const { utc, zone } = parseText(text);
-    const isLocal = utc !== undefined && zone === undefined;
-    return isLocal ? { at: instantOfLocal(utc), unknownZone: undefined } : parseTime(text);
+  if (amount !== undefined) {
+    const age = Number(amount) * (UNITS[unit] ?? 0);
+    const at = sign === '+' ? now + age : now - age;
+    const isValid = Math.abs(at) <= MAX_DATE;
+    return isValid ? { at, end: at + 1, unknownZone: undefined, isLocal: false } : undefined;
   }
-  const span = Number(amount) * (UNITS[unit] ?? 0);
-  const at = sign === '+' ? now + span : now - span;
-  return Math.abs(at) <= MAX_DATE ? { at, unknownZone: undefined } : undefined;
+  const { utc, zone, length } = parseText(text);
+  if (utc !== undefined && zone === undefined) return localSpan(utc, length);
+  const time = parseTime(text);
+  return time && { ...time, end: time.at + length, isLocal: false };
 }
 
 export function isRelative(text: string): boolean {
   return RELATIVE.test(text);
 }
 
-/** Adds the offset of this machine to a time in ISO 8601 that has none, for other machines. */
-export function withOffset(text: string): string {
-  const { utc, zone } = parseText(text);
-  if (utc === undefined || zone !== undefined) return text;
-  const at = instantOfLocal(utc);
-  const offset = -offsetAt(at);
-  const local = new Date(at + offset)
+/** Formats an instant with the offset of this machine, for others: `2026-11-01T00:00:00+01:00`. */
+export function withOffset(instant: number): string {
+  const offset = -offsetAt(instant);
+  const local = new Date(instant + offset)
     .toISOString()
     .slice(0, 23)
     .replace(/\.000$/, '');
@@ -127,21 +134,26 @@ function offsetAt(instant: number): number {
 }
 
 /**
- * Returns the instant of a local time, which is given as if it were UTC. Of a time that occurs twice, that is the first;
- * of one that is skipped, the end of the gap.
+ * Returns the span of a local time, which is given as if it were UTC. One that occurs twice lasts from its first
+ * beginning to its last end; one that is skipped is empty, at the end of the gap.
  */
-function instantOfLocal(utc: number): number {
-  const [before, after] = [offsetAt(utc - DAY), offsetAt(utc + DAY)];
-  const instants = [before, after].map((offset) => utc + offset);
-  const existing = instants.filter((instant) => instant - offsetAt(instant) === utc);
-  if (existing.length > 0) return Math.min(...existing);
-  let [low, high] = [utc - DAY, utc + DAY];
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
+function localSpan(utc: number, length: number): Span {
+  let [low, change] = [utc - DAY, utc + length + DAY];
+  const [before, after] = [offsetAt(low), offsetAt(change)];
+  // Finds the instant at which the clocks change.
+  while (before !== after && change - low > 1) {
+    const middle = Math.floor((low + change) / 2);
     if (offsetAt(middle) === before) low = middle;
-    else high = middle;
+    else change = middle;
   }
-  return high;
+  const spans = [
+    [utc + before, Math.min(utc + length + before, change)],
+    [Math.max(utc + after, change), utc + length + after],
+  ] as const;
+  const existing = before === after ? [spans[0]] : spans.filter(([start, end]) => start < end);
+  const at = Math.min(...existing.map(([start]) => start), ...(existing[0] ? [] : [change]));
+  const end = Math.max(at, ...existing.map(([, last]) => last));
+  return { at, end, unknownZone: undefined, isLocal: true };
 }
 
 /** Zones are from 12 hours behind UTC to 14 hours ahead of it. */
@@ -169,10 +181,22 @@ export function timeDifference(left: Time, right: Time): [least: number, greates
 
 /** `utc` is undefined for a date or time that does not exist, also by its weekday. */
 function parseText(text: string) {
-  const [, date, day, weekday, time, zone, isoTime = '00:00', isoZone] = TIME.exec(text) ?? [];
-  const utc = instantOf(date, day, time ?? isoTime);
+  const [, date, day, weekday, time, zone, isoTime, isoZone] = TIME.exec(text) ?? [];
+  const clock = time ?? isoTime;
+  const utc = instantOf(date, day, clock ?? '00:00');
   const isOther = weekday !== undefined && WEEKDAYS[new Date(`${date}`).getUTCDay()] !== weekday;
-  return { utc: isOther ? undefined : utc, zone: zone ?? isoZone?.toUpperCase() };
+  return {
+    utc: isOther ? undefined : utc,
+    zone: zone ?? isoZone?.toUpperCase(),
+    length: clock === undefined ? DAY : lengthOf(clock),
+  };
+}
+
+/** Returns the milliseconds of the last unit of `12:42`, `12:42:05` or `12:42:05.5`. */
+function lengthOf(clock: string): number {
+  const [, fraction] = clock.split('.');
+  if (fraction !== undefined) return Math.max(1, SECOND / 10 ** fraction.length);
+  return clock.length > 5 ? SECOND : MINUTE;
 }
 
 function instantOf(date = '', day = '', time = ''): number | undefined {

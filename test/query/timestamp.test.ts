@@ -113,16 +113,59 @@ describe('a time without an offset', () => {
     ['2011-12-30', 'Pacific/Apia', '2011-12-31T00:00:00+14:00'],
   ])('%s is in %s %s', (text, zone, expected) => {
     vi.stubEnv('TZ', zone);
-    expect(withOffset(text)).toBe(expected);
-    expect(parseTimeValue(text, NOW)?.at).toBe(Date.parse(expected));
+    const { at = 0 } = parseTimeValue(text, NOW) ?? {};
+    expect(withOffset(at)).toBe(expected);
+    expect(at).toBe(Date.parse(expected));
   });
 
-  it.each(['-30d', '2026-11-01Z', '2026-11-01T10:00:00+02:00', STAMP])(
-    'keeps %s as it is, which names its zone',
-    (text) => {
-      expect(withOffset(text)).toBe(text);
-    },
-  );
+  // What clocks show, minute by minute, says when a time begins and ends.
+  it.each([
+    ['Europe/Berlin', '2026-10-24T20:00Z', '2026-10-25T04:00Z'],
+    ['Europe/Berlin', '2026-03-28T20:00Z', '2026-03-29T04:00Z'],
+    ['America/New_York', '2026-11-01T02:00Z', '2026-11-01T09:00Z'],
+    ['America/New_York', '2026-03-08T04:00Z', '2026-03-08T10:00Z'],
+    ['Australia/Lord_Howe', '2026-04-04T11:00Z', '2026-04-04T18:00Z'],
+    ['Australia/Lord_Howe', '2026-10-03T12:00Z', '2026-10-03T18:00Z'],
+    ['America/Sao_Paulo', '2018-11-03T22:00Z', '2018-11-04T06:00Z'],
+  ])('lasts in %s as clocks show it: %s', (timeZone, from, to) => {
+    vi.stubEnv('TZ', timeZone);
+    const style = { dateStyle: 'short', timeStyle: 'short' } as const;
+    const clock = new Intl.DateTimeFormat('sv-SE', { timeZone, ...style });
+    const shown = new Map<string, [first: number, end: number]>();
+    for (let at = Date.parse(from) - 2 * DAY; at < Date.parse(to) + 2 * DAY; at += 60_000) {
+      const minute = clock.format(at);
+      for (const text of [minute, minute.slice(0, 10)]) {
+        shown.set(text, [shown.get(text)?.[0] ?? at, at + 60_000]);
+      }
+    }
+    const spanOf = (text: string) => {
+      const { at, end } = parseTimeValue(text, NOW) ?? {};
+      return [at, end];
+    };
+    const [, ...days] = [...shown.keys()].filter((text) => text.length === 10);
+    for (const day of days.slice(0, -1)) expect([day, spanOf(day)]).toEqual([day, shown.get(day)]);
+    const first = Date.parse(`${clock.format(Date.parse(from)).replace(' ', 'T')}Z`);
+    for (let wall = first; wall < first + 10 * HOUR; wall += 60_000) {
+      const text = new Date(wall).toISOString().slice(0, 16).replace('T', ' ');
+      // What no clock shows is at the end of the gap.
+      const after = [...shown].find(([minute]) => minute.length > 10 && minute > text)?.[1][0];
+      expect([text, spanOf(text)]).toEqual([text, shown.get(text) ?? [after, after]]);
+    }
+  });
+
+  it.each([
+    ['2026-11-01T10:00:00Z', 1_000],
+    ['2026-11-01T10:00Z', 60_000],
+    ['2026-11-01T10:00:00.5Z', 100],
+    ['2026-11-01 10:00', 60_000],
+    ['2026-11-01', DAY],
+    [STAMP, 1_000],
+    ['30d', 1],
+  ])('%s is %i ms long', (text, length) => {
+    vi.stubEnv('TZ', 'UTC');
+    const { at = 0, end } = parseTimeValue(text, NOW) ?? {};
+    expect(end).toBe(at + length);
+  });
 
   it.each(['Europe/Berlin', 'America/St_Johns', 'Australia/Lord_Howe', 'Asia/Kolkata', 'UTC'])(
     'that a table shows in %s is not after the time that it stands for',

@@ -27,7 +27,7 @@ import { LINE_FORMAT_LIST } from '../../output/formats.ts';
 import { cellText } from '../../output/text.ts';
 import { column, pick } from '../../output/view.ts';
 import { FIELDS, kindOf } from '../../query/fields.ts';
-import { type Filter, portableText } from '../../query/filter.ts';
+import { type Filter, portableTexts } from '../../query/filter.ts';
 import { EVERYTHING, type Query } from '../../query/query.ts';
 import { Tally } from '../../query/tally.ts';
 import { isSameTime, parseTimestamp } from '../../query/timestamp.ts';
@@ -143,7 +143,7 @@ async function compareWithState(task: Task, cursor: string) {
     });
   }
   const source = options.mine ? 'mine' : 'catalogue';
-  const filters = query.filters.map(portableText).sort();
+  const filters = query.filters.flatMap(portableTexts).sort();
   // The order of words and filters does not matter, as all of them must match.
   const key = { cursor, profile, base_url, username, source, words: [...words].sort(), filters };
   const target = keyedFile(directoryOf(paths.state), cursor, [stringify(key)]);

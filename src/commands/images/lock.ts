@@ -13,7 +13,7 @@ import { attempt, CHANGES_EXIT_CODE, ImgctlError } from '../../errors.ts';
 import { checkName } from '../../files/paths.ts';
 import { column, pick, printBefore } from '../../output/view.ts';
 import type { Row } from '../../output/writers.ts';
-import { equals, like, portableText } from '../../query/filter.ts';
+import { equals, like, portableTexts } from '../../query/filter.ts';
 import { parseWord, readName } from '../../query/name.ts';
 import { parseQuery, Query } from '../../query/query.ts';
 import { SeriesIndex } from '../../query/series.ts';
@@ -191,7 +191,7 @@ async function add(
   const view = context.view(LOCK_COLUMNS, options, SHOWN);
   refuseDashes(context, [name, ...text]);
   const query = parseQuery({ words: text, filters: options.filter }, context.io.now());
-  const stored = { text, filters: query.filters.map(portableText) };
+  const stored = { text, filters: query.filters.flatMap(portableTexts) };
   const catalogue = await openCatalogue(context, {});
   let added: LockedImage | undefined;
   await changeLocks(context, options, new Map(), async (locks) => {
