@@ -118,7 +118,9 @@ export function createSender(
     try {
       return await sendWith(request, url, authorization, { pace, onSent });
     } catch (error) {
-      const isOpen = isSent && !isSafeMethod(request.method);
+      // A proxy may say that it did not pass the request on.
+      const mayHaveArrived = error instanceof TransportError ? error.sent : isSent;
+      const isOpen = mayHaveArrived && !isSafeMethod(request.method);
       throw isOpen && error instanceof ImgctlError ? uncertainError(request, error) : error;
     }
   };

@@ -30,6 +30,8 @@ export type ServiceClientOptions = Omit<TransportOptions, 'origin' | 'endpoint' 
   AuthOptions & {
     /** Where the base URL was typed, if it is not stored. */
     readonly typed?: string | undefined;
+    /** The hint if the service cannot be reached [check the network]. */
+    readonly unusedProxy?: string | undefined;
   };
 
 /** The operations of the service; their functions say what they request, return and throw. */
@@ -58,7 +60,8 @@ export interface Client {
 
 export function createServiceClient(options: ServiceClientOptions): Client {
   const { origin } = options.baseUrl;
-  const endpoint = { ...SERVICE, show: options.typed ?? SERVICE.show };
+  const { typed, unusedProxy } = options;
+  const endpoint = { ...SERVICE, show: typed ?? SERVICE.show, route: unusedProxy };
   const transport = createTransport({ ...options, origin, endpoint });
   const accepted = new Set<string | undefined>();
   const startRun = (): Client => {

@@ -3,6 +3,7 @@
 import http from 'node:http';
 import net from 'node:net';
 import type tls from 'node:tls';
+import { CLIENT_CERTIFICATE } from './errors.ts';
 import { type HttpProxy, proxyAuthorization, proxyFailure, proxyRefusal } from './proxies.ts';
 
 export interface ConnectOptions {
@@ -17,6 +18,8 @@ type Stage = { waitingFor: string };
 export class Connector {
   /** Of the newest connection. */
   stage: Stage = { waitingFor: 'connecting' };
+  /** What the server said, after the handshake, of a certificate that it wants; no connection works then. */
+  alert: Error | undefined;
   readonly #options: ConnectOptions;
   readonly #sockets = new Set<net.Socket>();
   #closed = false;
@@ -99,7 +102,17 @@ export class Connector {
     this.#trusted ??= trustOptions(tls, this.#options.ca);
     const servername = net.isIP(host) ? {} : { servername: host };
     const options = { socket, host, ...servername, ...this.#trusted, ALPNProtocols: ['http/1.1'] };
-    return untilEvent(this.#track(tls.connect(options)), 'secureConnect');
+    const secured = this.#track(tls.connect(options));
+    secured.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === CLIENT_CERTIFICATE) this.alert = error;
+    });
+    return untilEvent(secured, 'secureConnect').catch((error: NodeJS.ErrnoException) => {
+      // TLS 1.2 has one alert for this and for ciphers; only here the server has sent its own certificate before.
+      const isLate = Object.keys(secured.getPeerCertificate() ?? {}).length > 0;
+      if (isLate && /ALERT_HANDSHAKE_FAILURE/.test(error.code ?? ''))
+        error.code = CLIENT_CERTIFICATE;
+      throw error;
+    });
   }
 
   #track<Socket extends net.Socket>(socket: Socket): Socket {
@@ -142,7 +155,7 @@ function openTunnel(socket: net.Socket, proxy: HttpProxy, target: string): Promi
       const status = response.statusCode ?? 0;
       if (status >= 200 && status < 300 && head.length === 0) return resolve();
       socket.destroy();
-      reject(proxyRefusal(proxy, target, status, false));
+      reject(proxyRefusal(proxy, target, { status, headers: response.headers }, false));
     });
     request.once('error', (cause) => reject(proxyFailure(proxy, cause, { sent: false })));
     request.once('close', () => reject(closedError()));

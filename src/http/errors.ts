@@ -48,27 +48,70 @@ const NETWORK_ERRORS: ReadonlyMap<string, readonly [string, Hint, 'lasting'?]> =
 ]);
 
 const CERTIFICATE =
-  /^(ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/;
+  /^(ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_|PATH_LENGTH_|CA_|EE_|UNSPECIFIED$|EPROTO)/;
+
+/** The code of a server that wants a certificate of the client, which TLS 1.3 says only after the handshake. */
+export const CLIENT_CERTIFICATE = 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED';
 
 const RENEW_CERTIFICATE =
   'check the clock of this machine, or ask the administrators of the server to renew the certificate';
+const ANOTHER_CERTIFICATE = 'ask the administrators of the server for another certificate';
 
-/** Certificate errors that another certificate authority would not fix. */
-const CERTIFICATE_HINTS: readonly (readonly [RegExp, (endpoint: Endpoint) => string])[] = [
+type TlsError = readonly [
+  pattern: RegExp,
+  hint: (endpoint: Endpoint) => string,
+  /** In words instead of the code. */
+  reason?: string,
+];
+
+/**
+ * TLS errors that another certificate authority would not fix, by code or, as OpenSSL gives some no code of their own,
+ * by message.
+ */
+const TLS_ERRORS: readonly TlsError[] = [
   [/ALTNAME_INVALID|HOSTNAME_MISMATCH/, checkHost],
   [/EXPIRED|NOT_YET_VALID/, () => RENEW_CERTIFICATE],
   [/NO_APPLICATION_PROTOCOL/, () => 'the server must support HTTP/1.1: ask its administrators'],
   [/PROTOCOL/, () => 'the server must support TLS 1.2 or later: ask its administrators'],
+  [
+    /ALERT_CERTIFICATE_REQUIRED|ALERT_BAD_CERTIFICATE/,
+    () => 'ask the administrators of the server for an address that needs none',
+    'the server wants a client certificate, which imgctl cannot send',
+  ],
+  [
+    /ALERT_HANDSHAKE_FAILURE|INSUFFICIENT_SECURITY|NO_SHARED_CIPHER/,
+    () => 'ask the administrators of the server to allow ECDHE with AES-GCM',
+    'no cipher in common',
+  ],
+  [
+    /too weak|too small|MD_TOO_WEAK|KEY_TOO_SMALL/,
+    () => ANOTHER_CERTIFICATE,
+    'the certificate has a weak key or signature, such as SHA-1',
+  ],
+  [
+    /PURPOSE|INVALID_CA/,
+    () => ANOTHER_CERTIFICATE,
+    'the certificate, or the one of its issuer, is not meant for this purpose',
+  ],
+  [
+    /subtree|name constraint/i,
+    () => ANOTHER_CERTIFICATE,
+    'its certificate authority may not issue certificates for this name',
+  ],
 ];
 
 export const isCertificateError = (code: string) => CERTIFICATE.test(code);
 
-/** Converts what undici, Node or the connector threw. The cause is kept for --debug and never shown. */
+/**
+ * Converts what undici, Node or the connector threw. The cause is kept for --debug and never shown.
+ * @param hasCa additional certificates are trusted
+ */
 export function networkError(
   { url }: HttpRequest,
   cause: Error & NodeJS.ErrnoException,
   sent: boolean,
   endpoint: Endpoint,
+  hasCa = false,
 ): TransportError {
   // A proxy's refusal is complete already.
   if (cause instanceof TransportError) return cause;
@@ -86,14 +129,24 @@ export function networkError(
     return error('tls', `${url.host} does not speak TLS`, hint);
   }
   if (isCertificateError(code)) {
-    const known = CERTIFICATE_HINTS.find(([codes]) => codes.test(code))?.[1];
-    const message = `no trusted TLS connection to ${url.host}: ${code}`;
-    return error('tls', message, known?.(endpoint) ?? trustHint(endpoint));
+    const text = `${code} ${cause.message}`;
+    const [, known, reason = code] = TLS_ERRORS.find(([pattern]) => pattern.test(text)) ?? [];
+    const otherwise = hasCa ? issuerHint(endpoint) : trustHint(endpoint);
+    const message = `no trusted TLS connection to ${url.host}: ${reason}`;
+    return error('tls', message, known?.(endpoint) ?? otherwise);
   }
-  const overflow = code === 'UND_ERR_HEADERS_OVERFLOW';
-  if (cause.name === 'HTTPParserError' || overflow) {
-    const detail = overflow ? ': too many headers' : code && `: ${code}`;
-    const message = `${url.origin} did not send a valid HTTP response${detail}`;
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') {
+    const hint = 'ask the administrators of the server for shorter headers, such as cookies';
+    return error('bad-answer', `${url.origin} sent headers of more than 16 KiB`, hint);
+  }
+  // undici cannot read what follows.
+  const unasked = UNASKED.get(cause.message);
+  if (code === 'UND_ERR_SOCKET' && unasked !== undefined) {
+    const hint = 'ask the administrators of the server, or of a proxy before it, to turn it off';
+    return error('bad-answer', `${url.origin} sent an unasked ${unasked}`, hint);
+  }
+  if (cause.name === 'HTTPParserError') {
+    const message = `${url.origin} did not send a valid HTTP response${code && `: ${code}`}`;
     return error('bad-answer', message, `check the host and the port of ${name}: ${show}`);
   }
   const [reason, hint, lasting] = NETWORK_ERRORS.get(code) ?? ['', askAdministrators];
@@ -101,8 +154,19 @@ export function networkError(
     reason === CLOSED
       ? `${url.origin} closed the connection without a complete response`
       : `cannot reach ${url.origin}: ${reasonOf(cause)}`;
-  return error('unreachable', message, hint(endpoint), lasting === undefined);
+  // Once there was a connection, the route was right.
+  const way = sent || reason === CLOSED ? undefined : endpoint.route;
+  return error('unreachable', message, way ?? hint(endpoint), lasting === undefined);
 }
+
+/** By undici's message. */
+const UNASKED = new Map([
+  ['bad response', '100 Continue'],
+  ['bad upgrade', '101 Switching Protocols'],
+]);
+
+const issuerHint = ({ trust }: Endpoint) =>
+  `add the certificate of its issuer, perhaps an intermediate one, to the file: ${trust}`;
 
 export const trustHint = ({ trust }: Endpoint) => `for a private certificate authority: ${trust}`;
 

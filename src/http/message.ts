@@ -49,6 +49,8 @@ export interface Endpoint {
   readonly show: string;
   /** The command that trusts another certificate authority. */
   readonly trust: string;
+  /** What to do if it cannot be reached, such as setting a proxy. */
+  readonly route?: string | undefined;
   /** Makes a response smaller that is too large. */
   readonly reduce: string;
 }

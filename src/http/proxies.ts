@@ -16,19 +16,32 @@ export interface HttpProxy {
 
 /**
  * Returns the proxy for a URL, the variable that names one, used or not, and why it is not used: loopback, which is
- * always reached directly, or an entry of NO_PROXY.
+ * always reached directly, or an entry of NO_PROXY. Without one, `unused` says which variable to set instead.
  * @throws ImgctlError config: the variable is not an http or https URL
  */
 export function chooseProxy(url: URL, env: Readonly<Record<string, string | undefined>>) {
   const lowerCase = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
   const variable = [lowerCase, lowerCase.toUpperCase()].find((name) => env[name]);
-  if (variable === undefined) return {};
+  if (variable === undefined) return { unused: unusedProxy(url, env) };
   if (isLoopback(url.hostname)) return { variable, bypassReason: 'this machine' };
   const exceptions = env.no_proxy ? 'no_proxy' : 'NO_PROXY';
   const entry = matchNoProxy(url, env[exceptions] ?? '');
   if (entry !== undefined) return { variable, bypassReason: `${exceptions} entry ${entry}` };
   const bypass = `add ${url.hostname} to ${exceptions}`;
   return { proxy: parseProxy(env[variable] ?? '', variable, bypass), variable };
+}
+
+/** Returns the hint if a host cannot be reached and only variables name a proxy that are not read for its scheme. */
+function unusedProxy(
+  { protocol, hostname }: URL,
+  env: Readonly<Record<string, string | undefined>>,
+) {
+  const [wanted, other] =
+    protocol === 'https:' ? ['HTTPS_PROXY', 'HTTP_PROXY'] : ['HTTP_PROXY', 'HTTPS_PROXY'];
+  const names = ['ALL_PROXY', other].flatMap((name) => [name, name.toLowerCase()]);
+  const unused = names.find((name) => env[name]);
+  if (unused === undefined || isLoopback(hostname)) return undefined;
+  return `set ${wanted} to the HTTP proxy, as ${unused} is not read for ${protocol}//`;
 }
 
 /**
@@ -74,6 +87,9 @@ function plainHost(text: string): string {
     .replace(/^\[|\]$/g, '')
     .replace(/(%.*|\.)$/, '')
     .toLowerCase();
+  // A URL has an internationalized name in its ASCII form.
+  const url = `http://${host}`;
+  if (/[^\0-\x7f]/.test(host) && URL.canParse(url)) return new URL(url).hostname;
   return net.isIPv6(host) ? new URL(`http://[${host}]`).hostname.slice(1, -1) : host;
 }
 
@@ -140,7 +156,7 @@ export class Forwarder {
     if (status >= 400 && isOfProxy) {
       const target = `${url.hostname}:${url.port || 80}`;
       // With a status below 500 the proxy refused to forward the request.
-      throw proxyRefusal(this.#proxy, target, status, status >= 500);
+      throw proxyRefusal(this.#proxy, target, { status, headers }, status >= 500);
     }
     this.#hasResponded = true;
     const { host } = this.#proxy.url;
@@ -169,14 +185,31 @@ export function proxyFailure(
 }
 
 /** The proxy responded itself, with an error status. */
-export function proxyRefusal(proxy: HttpProxy, target: string, status: number, sent: boolean) {
-  // tinyproxy responds with 401 to wrong credentials, and 407 only if there are none.
-  const hint =
-    status === 407 || status === 401
-      ? `add user name and password to ${proxy.setting}: http://user:password@host:port`
-      : checkProxy(proxy);
+export function proxyRefusal(
+  proxy: HttpProxy,
+  target: string,
+  { status, headers }: { status: number; headers: Readonly<Record<string, unknown>> },
+  sent: boolean,
+) {
+  const { host, username } = proxy.url;
   const refused = status < 500 ? 'refused to connect to' : 'got no response from';
-  const message = `the proxy ${proxy.url.host} ${refused} ${target}: ${status}`;
+  let message = `the proxy ${host} ${refused} ${target}: ${status}`;
+  let hint = checkProxy(proxy);
+  // tinyproxy responds with 401 to wrong credentials, and 407 only if there are none.
+  if (status === 407 || status === 401) {
+    const wanted = `${headers['proxy-authenticate'] ?? ''}`;
+    const schemes = wanted.match(/\b(?:Basic|Negotiate|NTLM|Digest|Bearer)\b/gi) ?? [];
+    const takesBasic = schemes.length === 0 || schemes.some((scheme) => /^basic$/i.test(scheme));
+    if (!takesBasic) {
+      message = `the proxy ${host} wants ${[...new Set(schemes)].join(' or ')} (${status}); imgctl can only send Basic`;
+      hint = `use a proxy that accepts Basic, such as a local cntlm, in ${proxy.setting}`;
+    } else if (username !== '') {
+      message = `the proxy ${host} refused the user ${decode(username)}: ${status}`;
+      hint = `check user name and password in ${proxy.setting} (write @ as %40)`;
+    } else {
+      hint = `add user name and password to ${proxy.setting}: http://user:password@host:port`;
+    }
+  }
   return new TransportError('proxy', message, { hint, status, sent });
 }
 

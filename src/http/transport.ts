@@ -119,7 +119,8 @@ function dispatch(
       const missing = content ? 'no progress' : 'no complete response';
       const waitingFor = controller ? stage : shared.connector.stage.waitingFor;
       const message = `${method} ${target}: ${missing} within ${timeout / 1000} s, still ${waitingFor}`;
-      const hint = `allow more time with --timeout ${Math.ceil(timeout / 500)}s, or ${check}`;
+      const longer = `allow more time with --timeout ${Math.ceil(timeout / 500)}s, or ${check}`;
+      const hint = controller ? longer : (endpoint.route ?? longer);
       fail(new TransportError('timeout', message, { hint, sent: controller !== undefined }));
     }, timeout);
     const forget = atAbort(signal, () => fail(signal.reason));
@@ -158,7 +159,10 @@ function dispatch(
         onResponseError(_controller, error) {
           // A body that could not be read has an error of its own.
           if (error instanceof ImgctlError) return fail(error);
-          fail(networkError(request, error, controller !== undefined, endpoint));
+          // After an alert of TLS 1.3, undici only knows that the connection was lost.
+          const cause = shared.connector.alert ?? error;
+          const { ca } = shared.options;
+          fail(networkError(request, cause, controller !== undefined, endpoint, ca !== undefined));
         },
       },
     );

@@ -72,6 +72,7 @@ export async function openSession(options: SessionOptions) {
     userAgent: options.userAgent,
     tokens: source,
     proxy: route.proxy,
+    unusedProxy: route.unused,
     ca: readCertificates(settings, io),
     authScheme: settings.get('auth-scheme'),
     timeout: settings.get('timeout'),

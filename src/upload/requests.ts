@@ -50,9 +50,9 @@ export function createRequests(
   explain: (response: HttpResponse) => ImgctlError | undefined = () => undefined,
 ) {
   const { clock, env, onSecret, timeout, userAgent, parallel } = options;
-  const { proxy } = chooseProxy(base, env);
+  const { proxy, unused } = chooseProxy(base, env);
   if (proxy) proxySecrets(proxy).forEach(onSecret);
-  const endpoint = { ...ENDPOINT, show: options.typed ?? ENDPOINT.show };
+  const endpoint = { ...ENDPOINT, show: options.typed ?? ENDPOINT.show, route: unused };
   const limits = { maxBytes: MAX_BYTES, connections: parallel + 1 };
   const { origin } = base;
   const transport = createTransport({ ...options, ...clock, ...limits, origin, endpoint, proxy });

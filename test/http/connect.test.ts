@@ -1,13 +1,46 @@
 // Tests connections: trusted certificates, and closing.
 
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import http2 from 'node:http2';
+import https from 'node:https';
 import net from 'node:net';
+import path from 'node:path';
+import type tls from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { selfSigned } from '../support/certificate.ts';
 import { clientOf, GET, PATCH, proxyFor } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
+import { temporaryDirectory } from '../support/io.ts';
+import { missing, skipped } from '../support/requirements.ts';
 import { scriptedServer } from '../support/scripted-server.ts';
 import { listen, tunnelTo } from '../support/sockets.ts';
+
+const NO_OPENSSL = missing('openssl');
+
+/** Makes an authority, and certificates for 127.0.0.1 that it or its intermediate one signs, with openssl. */
+function authority() {
+  const directory = temporaryDirectory();
+  const openssl = (line: string) =>
+    execFileSync('openssl', line.split(' '), { cwd: directory, stdio: 'ignore' });
+  const file = (name: string) => readFileSync(path.join(directory, name), 'utf8');
+  const issue = (name: string, issuer: string, digest = 'sha256', extensions = '') => {
+    const names = `subjectAltName=IP:127.0.0.1\n${extensions}`;
+    writeFileSync(path.join(directory, `${name}.ext`), names);
+    openssl(`req -newkey rsa:2048 -nodes -keyout ${name}.key -out ${name}.csr -subj /CN=${name}`);
+    openssl(
+      `x509 -req -in ${name}.csr -CA ${issuer}.pem -CAkey ${issuer}.key -CAcreateserial -out ${name}.pem -days 2 -${digest} -extfile ${name}.ext`,
+    );
+    return { key: file(`${name}.key`), cert: file(`${name}.pem`) };
+  };
+  const root = (name: string, more = '') => {
+    openssl(
+      `req -x509 -newkey rsa:2048 -nodes -keyout ${name}.key -out ${name}.pem -days 2 -subj /CN=${name} -addext basicConstraints=critical,CA:TRUE${more}`,
+    );
+    return file(`${name}.pem`);
+  };
+  return { issue, root };
+}
 
 const HERE = selfSigned('127.0.0.1');
 const ELSEWHERE = selfSigned('images.example.com');
@@ -31,6 +64,49 @@ describe('a TLS connection', () => {
     }
     expect(server.requests).toEqual([]);
   });
+
+  it.skipIf(NO_OPENSSL)(
+    `says in its own words what is wrong, and does not retry${skipped(NO_OPENSSL)}`,
+    { timeout: 60_000 },
+    async () => {
+      const { issue, root } = authority();
+      const ca = root('root');
+      const narrow = root('narrow', ' -addext nameConstraints=critical,permitted;IP:10.0.0.0/255.0.0.0');
+      const good = issue('good', 'root');
+      issue('middle', 'root', 'sha256', 'basicConstraints=critical,CA:TRUE\n');
+      const wanting = { ...good, ca, requestCert: true };
+      const sha1 = { ...issue('sha1', 'root', 'sha1'), ciphers: 'DEFAULT:@SECLEVEL=0' };
+      const mail = issue('mail', 'root', 'sha256', 'extendedKeyUsage=clientAuth\n');
+      const old = { ciphers: 'CAMELLIA256-SHA', maxVersion: 'TLSv1.2' } as const;
+      const cases: readonly (readonly [string, tls.TlsOptions, RegExp, RegExp, string?])[] = [
+        ['client 1.2', { ...wanting, maxVersion: 'TLSv1.2' }, /client certificate/, /needs none/],
+        ['client 1.3', { ...wanting, minVersion: 'TLSv1.3' }, /client certificate/, /needs none/],
+        ['cipher', { ...good, ...old }, /no cipher in common/, /AES-GCM/],
+        ['SHA-1', sha1, /weak key or signature/, /another certificate/],
+        ['purpose', mail, /purpose/, /another certificate/],
+        ['name', issue('name', 'narrow'), /may not issue/, /another certificate/, narrow],
+        ['middle', issue('below', 'middle'), /LEAF_SIGNATURE/, /perhaps an intermediate one/],
+      ];
+      for (const [name, options, message, hint, trusted = ca] of cases) {
+        let connections = 0;
+        const server = https.createServer(options, (_, response) => response.end('1'));
+        server.on('connection', () => {
+          connections += 1;
+        });
+        const { baseUrl } = await listen(server);
+        const { client, sleeps } = clientOf(baseUrl, { ca: trusted });
+        const error = await failure(client.send(GET));
+        expect({ name, error, connections, sleeps }).toMatchObject({
+          error: {
+            code: 'tls',
+            message: expect.stringMatching(message),
+            hint: expect.stringMatching(hint),
+          },
+          ...{ name, connections: 1, sleeps: [] },
+        });
+      }
+    },
+  );
 
   const http2Only = () => listen(http2.createSecureServer(HERE) as unknown as net.Server);
   it.each([

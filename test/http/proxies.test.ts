@@ -22,7 +22,6 @@ describe('chooseProxy', () => {
     [HTTPS, { HTTPS_PROXY: 'p', no_proxy: '*' }, 'HTTPS_PROXY', undefined, 'no_proxy entry *'],
     [HTTPS, { NO_PROXY: '*' }, undefined, undefined, undefined],
     [PLAIN_SERVICE, { HTTP_PROXY: 'http://p' }, 'HTTP_PROXY', 'http://p/', undefined],
-    [PLAIN_SERVICE, { HTTPS_PROXY: 'http://p' }, undefined, undefined, undefined],
     ['http://127.0.0.1:8080', { HTTP_PROXY: 'p' }, 'HTTP_PROXY', undefined, 'this machine'],
     ['https://[::1]', { HTTPS_PROXY: 'p' }, 'HTTPS_PROXY', undefined, 'this machine'],
   ])('reads for %s from %j %s: %s, bypassed by %s', (url, env, variable, href, bypassReason) => {
@@ -31,6 +30,34 @@ describe('chooseProxy', () => {
   });
 
   it.each([
+    [
+      HTTPS,
+      { ALL_PROXY: 'p' },
+      'set HTTPS_PROXY to the HTTP proxy, as ALL_PROXY is not read for https://',
+    ],
+    [
+      HTTPS,
+      { http_proxy: 'p' },
+      'set HTTPS_PROXY to the HTTP proxy, as http_proxy is not read for https://',
+    ],
+    [
+      PLAIN_SERVICE,
+      { HTTPS_PROXY: 'p' },
+      'set HTTP_PROXY to the HTTP proxy, as HTTPS_PROXY is not read for http://',
+    ],
+    ['https://127.0.0.1', { ALL_PROXY: 'p' }, undefined],
+    [HTTPS, { HTTPS_PROXY: 'p', ALL_PROXY: 'q' }, undefined],
+  ])('says for %s with %j what to set: %s', (url, env, unused) => {
+    expect(chooseProxy(new URL(url), env as Env).unused).toBe(unused);
+  });
+
+  it.each([
+    ...rows(
+      'https://b\u00fccher.example',
+      'b\u00fccher.example',
+      'xn--bcher-kva.example',
+      'B\u00dcCHER.example',
+    ),
     ...rows(HTTPS, 'images.example.com', 'IMAGES.Example.com', 'example.com'),
     ...rows(HTTPS, '.example.com', '*.example.com', 'images.example.com:443'),
     ...rows(HTTPS, 'other, images.example.com', 'other images.example.com', '*'),
@@ -203,12 +230,14 @@ describe('a tunnel through a proxy', () => {
 });
 
 describe('a proxy', () => {
-  const CREDENTIALS = /^add user name and password to HTTPS?_PROXY: http:/;
+  const CREDENTIALS = /^check user name and password in HTTPS?_PROXY /;
+  const NTLM = 'proxy-authenticate: Negotiate\r\nproxy-authenticate: NTLM';
   const responds = (status: number, header = 'x: y') =>
     `HTTP/1.1 ${status} No\r\n${header}\r\ncontent-length: 2\r\n\r\nno`;
 
   it.each<[string, string | undefined, RegExp, RegExp]>([
-    ['responds 407', responds(407), /refused .*: 407$/, CREDENTIALS],
+    ['responds 407', responds(407), /refused the user user: 407$/, CREDENTIALS],
+    ['wants NTLM', responds(407, NTLM), /wants Negotiate or NTLM \(407\); /, /accepts Basic/],
     ['responds 401', responds(401, 'server: tinyproxy/1.11.1'), /refused .*: 401$/, CREDENTIALS],
     ['responds 403', responds(403, 'x-squid-error: ERR_DENIED 0'), /refused .*: 403$/, CHECK],
     ['responds 502', responds(502, 'proxy-status: p; error=x'), /no response from .*: 502$/, CHECK],

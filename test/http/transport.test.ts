@@ -80,15 +80,32 @@ describe('a response body', () => {
 });
 
 it.each([
-  ['of another protocol', bytes('220 mail.example.com ESMTP\r\n')],
-  ['with endless headers', bytes(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(2 ** 17)}\r\n\r\n`)],
-])('a response %s is an error without a retry', async (_, response) => {
-  const { client, server } = await connect({ 'GET /v2': response });
-  const error = await failure(client.send(GET));
-  expect([error.code, error.exitCode]).toEqual(['bad-answer', 1]);
-  expect(error.message).toMatch(/did not send a valid HTTP response(: too many headers)?$/);
-  expect(server.requests).toHaveLength(1);
-});
+  ['of another protocol', '220 mail.example.com ESMTP\r\n', /did not send a valid HTTP response$/],
+  [
+    'with endless headers',
+    `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(2 ** 17)}\r\n\r\n`,
+    /sent headers of more than 16 KiB$/,
+  ],
+  ['to an unasked question', 'HTTP/1.1 100 Continue\r\n\r\n', /\d sent an unasked 100 Continue$/],
+  [
+    'in another protocol',
+    'HTTP/1.1 101 S\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
+    /\d sent an unasked 101 Switching Protocols$/,
+  ],
+])(
+  'a response %s is an error without a retry, and leaves the outcome of a PATCH open',
+  async (_, text, message) => {
+    const { client, server } = await connect(() => bytes(text));
+    const error = await failure(client.send(GET));
+    expect(error).toMatchObject({ code: 'bad-answer', message: expect.stringMatching(message) });
+    const sync = await failure(client.submitSync());
+    expect([sync.code, sync.message]).toEqual([
+      'outcome-unknown',
+      `the sync may have been submitted: ${error.message}`,
+    ]);
+    expect(server.requests).toHaveLength(2);
+  },
+);
 
 it('informational responses are ignored and repeated headers joined, on every request of a connection', async () => {
   const informational = 'HTTP/1.1 103 Hints\r\nx-a: 9\r\n\r\nHTTP/1.1 102 P\r\n\r\n';
