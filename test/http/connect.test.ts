@@ -71,7 +71,10 @@ describe('a TLS connection', () => {
     async () => {
       const { issue, root } = authority();
       const ca = root('root');
-      const narrow = root('narrow', ' -addext nameConstraints=critical,permitted;IP:10.0.0.0/255.0.0.0');
+      const narrow = root(
+        'narrow',
+        ' -addext nameConstraints=critical,permitted;IP:10.0.0.0/255.0.0.0',
+      );
       const good = issue('good', 'root');
       issue('middle', 'root', 'sha256', 'basicConstraints=critical,CA:TRUE\n');
       const wanting = { ...good, ca, requestCert: true };
