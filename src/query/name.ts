@@ -26,16 +26,17 @@ const HIDDEN: Readonly<Record<string, readonly string[]>> = {
     '\\d+(?:c|v?cpu)[_-]?\\d+gb?',
   ],
   'hw11, gen2, el8': ['(?:hw|gen|el)\\d+'],
-  // Not u3c and v1b, which are versions.
-  'k8s, universalk9': [`(?![bhmprsuv])${LETTER}\\d{1,2}${LETTER}+`, `${LETTER}*k9`],
+  // Not u3c, v1b and w11pro, which are versions.
+  'k8s, universalk9': [`(?![bhmprsuv])${LETTER}\\d{1,2}${LETTER}{1,2}`, `${LETTER}*k9`],
 };
 
 export function describeHiddenWords(): string {
   return Object.keys(HIDDEN).join('; ');
 }
 
-/** Letters, and a year with a month and day or without: cad2024, b20240115, 20240115c3, 2024cafe, 01dec2024. */
-const DATE_WITH_LETTERS = /^\d{0,2}[a-f]*20\d\d(?:\d\d){0,2}[a-f]*\d*$/;
+/** cad2024, b202401, 01dec2024, 2024cafe, 20240115c3 */
+const DATE_WITH_LETTERS =
+  /^\d{0,2}[a-f]*20\d\d(?:(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])?)?(?:[a-f]+\d*)?$/;
 
 /**
  * True for 7 to 40 hexadecimal digits, such as a383732, and behind git's g, such as g1234567. False for what people write
@@ -43,8 +44,10 @@ const DATE_WITH_LETTERS = /^\d{0,2}[a-f]*20\d\d(?:\d\d){0,2}[a-f]*\d*$/;
  */
 function isHash(text: string): boolean {
   const { git, hex = '' } = /^(?<git>g?)(?<hex>[0-9a-f]{7,40})$/.exec(text)?.groups ?? {};
-  if (!/\d/.test(hex) || DATE_WITH_LETTERS.test(hex)) return false;
-  return git === 'g' || (/[a-f]/.test(hex) && !/^(?:\d+[a-f]|[a-f]\d{8,})$/.test(hex));
+  if (!/\d/.test(hex)) return false;
+  if (git === 'g') return !/^\d{8,}$/.test(hex);
+  const isNumber = /^[a-f]?\d{8,}$|^\d+[a-f]?$/.test(hex);
+  return !isNumber && !DATE_WITH_LETTERS.test(hex);
 }
 
 /** Words that are part of a version if digits follow: SP5, rc1, cu4. */
@@ -80,8 +83,8 @@ interface Version {
 function findVersions(name: string): Version[] {
   patterns ??= makePatterns();
   const masked = name.replace(patterns.words, (word: string, hidden: string | undefined) => {
-    if (hidden !== undefined) return HIDDEN_MARK.repeat(word.length);
-    return isHash(word.toLowerCase()) ? HASH_MARK.repeat(word.length) : word;
+    if (isHash(word.toLowerCase())) return HASH_MARK.repeat(word.length);
+    return hidden === undefined ? word : HIDDEN_MARK.repeat(word.length);
   });
   return [...masked.matchAll(patterns.versions)].map(({ 0: { length }, index: start }) => ({
     text: name.slice(start, start + length),
@@ -199,7 +202,7 @@ function compareParts(left = PLACE, right = PLACE): number {
 
 /** True if it takes a guess to say which of two names of a series is newer. */
 export function isGuess(left: Parts, right: Parts): boolean {
-  const [low, high] = sidesOf(left, right).sort((a, b) => compareParts(a.part, b.part));
+  const [low, high] = sidesOf(left, right).toSorted((a, b) => compareParts(a.part, b.part));
   if (low === undefined || high === undefined) return false;
   // 1.0b2 is a beta or a patch, 1.0M3 a milestone or a patch.
   if (low.part === HASH_PART || (low.kind <= NOTHING && /^[abcm]$/.test(high.letters))) return true;
@@ -230,10 +233,8 @@ export function isStep(left: Parts, right: Parts): boolean {
 
 function sidesOf(left: Parts, right: Parts) {
   const [at, other] = firstDifference(left, right);
-  return [sideOf(left, at), sideOf(right, other)] as [Side, Side];
+  return [sideOf(left, at), sideOf(right, other)] as const;
 }
-
-type Side = ReturnType<typeof sideOf>;
 
 /** 20240115, 202401, 2024-1-15, 15-1-2024 */
 const DATE_PARTS =
