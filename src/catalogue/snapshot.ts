@@ -86,16 +86,29 @@ type Parts = Pick<Snapshot, 'head' | 'lines'>;
 function divide(text: string): Parts | undefined {
   const start = text.indexOf('\n') + 1;
   if (!text.startsWith(HEAD_END, start - HEAD_END.length) || !text.endsWith(END)) return undefined;
-  const head = tryOr<unknown>(() => JSON.parse(`${text.slice(0, start)}]}`), undefined);
+  let isClear = true;
+  const onTwice = () => {
+    isClear = false;
+  };
+  const head = tryOr(() => parseLossless(`${text.slice(0, start)}null]}`, onTwice), undefined);
   const body = text.slice(start, -END.length);
-  return isObject(head) ? { head, lines: body === '' ? [] : body.split(',\n') } : undefined;
+  return isObject(head) && isClear
+    ? { head, lines: body === '' ? [] : body.split(',\n') }
+    : undefined;
 }
 
 function parseWhole(text: string, file: FileLabel): Parts {
-  const value = tryOr(() => parseLossless(text), undefined);
+  let twice: string | undefined;
+  const onTwice = (name: string) => {
+    twice ??= name;
+  };
+  const value = tryOr(() => parseLossless(text, onTwice), undefined);
   const isDamaged = text === '' || text.startsWith('{');
   if (value === undefined) throw isDamaged ? damaged(file) : notASnapshot(file);
   if (!isObject(value) || !Array.isArray(value.images)) throw notASnapshot(file);
+  if (twice !== undefined) {
+    throw new ImgctlError('config', `${file.what} has ${twice} twice`, { hint: file.hint });
+  }
   const { images, ...head } = value;
   return { head, lines: images.map((image) => stringify(image)) };
 }

@@ -3,6 +3,7 @@
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { loadStyle } from '../output/terminal.ts';
+import { wrapWords } from '../output/text.ts';
 import { nearest } from '../suggest.ts';
 import { ALL_GLOBAL_OPTIONS } from './command.ts';
 import {
@@ -76,8 +77,10 @@ function renderCommand(
   if (command === undefined) {
     const use = 'Use "imgctl COMMAND --help" for the options and examples of a command.';
     const topics = `Use "imgctl help TOPIC" for a topic: ${TOPIC_NAMES.join(', ')}.`;
-    const tail = [use, topics].map((line) => renderBlocks([line], width)).join('');
-    return [`${start} <command> [options]\n`, ...sections, tail].join('\n');
+    const tail = [use, OTHERS, topics].map((line) => renderBlocks([line], width)).join('');
+    const what = renderBlocks([ABOUT], width);
+    const examples = `${bold('Examples:')}\n${renderBlocks([{ shell: EXAMPLES }], width)}`;
+    return [`${start} <command> [options]\n`, what, examples, ...sections, tail].join('\n');
   }
   const { aliases = [], summary, description = [], details = [] } = command;
   const { examples, seeAlso = [], fields = [] } = command;
@@ -101,6 +104,14 @@ function renderCommand(
   ].join('\n');
 }
 
+const ABOUT = 'Lists, checks and uploads the OVA and OVF images of a deployment service.';
+const OTHERS = 'Use "imgctl commands" for a list of every command, and "imgctl version".';
+const EXAMPLES = [
+  'imgctl login',
+  'imgctl images latest ubuntu server',
+  'imgctl push appliance.ova',
+];
+
 /** A name is never broken at the end of a line. */
 const NO_BREAK = '\u00a0';
 
@@ -122,7 +133,7 @@ export function renderBlocks(blocks: readonly Block[], width: number): string {
 }
 
 function renderBlock(block: Block, width: number): string {
-  if (typeof block === 'string') return wrap(block, width).join('\n');
+  if (typeof block === 'string') return wrapWords(block, width).join('\n');
   if ('shell' in block) return block.shell.map((line) => `  $ ${line}`).join('\n');
   if ('lines' in block) return block.lines.map((line) => `  ${line}`).join('\n');
   return renderTerms(block.terms, width, Math.max(...block.terms.map(([term]) => term.length)));
@@ -138,22 +149,10 @@ function renderTerms(
   const column = width - beside < MIN_MEANING ? INDENT : beside;
   const rendered = terms.map(([term, meaning]) => {
     const start = `  ${term}`;
-    const lines = wrap(meaning, width - column);
+    const lines = wrapWords(meaning, width - column);
     const [first, ...rest] = start.length > column - 2 ? ['', ...lines] : lines;
     const indented = rest.map((line) => `\n${' '.repeat(column)}${line}`).join('');
     return `  ${`${start.padEnd(column)}${first}`.trim()}${indented}`;
   });
   return rendered.join('\n');
-}
-
-/** Wraps the text at this width; a longer word gets its own line. */
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= width) {
-      lines[lines.length - 1] = `${last} ${word}`;
-    } else lines.push(word);
-  }
-  return lines;
 }

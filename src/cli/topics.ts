@@ -19,6 +19,11 @@ export const TOPICS = [
 
 export const TOPIC_NAMES: readonly string[] = TOPICS.map(({ name }) => name);
 
+/** True if the topic fleet explains the variable. */
+function isForFleet(variable: string): boolean {
+  return variable.startsWith('IMGCTL_TOKEN_STORE');
+}
+
 export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Block[]>> = {
   options: [
     'These options work before or after the name of a command:',
@@ -185,14 +190,18 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         IMGCTL_PROFILE: 'use the settings and token of this profile',
         ...Object.fromEntries(
           Object.values<SettingDefinition>(SETTINGS).flatMap(({ env, summary }) =>
-            env === undefined ? [] : [[env, summary]],
+            env === undefined || isForFleet(env) ? [] : [[env, summary]],
           ),
         ),
         ...Object.fromEntries(
-          Object.values(SECRETS).flatMap(([name, meaning]) => [
-            [name, meaning],
-            [`${name}_FILE`, 'a file whose first line is that secret'],
-          ]),
+          Object.values(SECRETS).flatMap(([name, meaning]) =>
+            isForFleet(name)
+              ? []
+              : [
+                  [name, meaning],
+                  [`${name}_FILE`, 'a file whose first line is that secret'],
+                ],
+          ),
         ),
         IMGCTL_TOKEN: 'an access token; never cached, never renewed',
         IMGCTL_DEBUG: 'set it to 1 to trace requests, without secrets',
@@ -221,8 +230,8 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     'The service allows only a few token requests per account. By default each machine stores its own token. With a shared token store, one machine requests a token and all others use it.',
     {
       terms: Object.entries({
-        'token-store':
-          'a setting: file (default), or the URL of a Redis server, such as rediss://user@host:6379/0; IMGCTL_TOKEN_STORE overrides it; ca-file trusts a private certificate authority; redis:// without TLS is for this machine only, unless allow-http is set',
+        'token-store, IMGCTL_TOKEN_STORE':
+          'file (default), or the URL of a Redis server, such as rediss://user@host:6379/0; ca-file trusts a private certificate authority; redis:// without TLS is for this machine only, unless allow-http is set',
         'IMGCTL_TOKEN_STORE_PASSWORD, IMGCTL_TOKEN_STORE_PASSWORD_FILE':
           'the password of the Redis user, or a file whose first line is that password; or set token-store-password-command to a command that prints it',
         'IMGCTL_TOKEN_STORE_KEY, IMGCTL_TOKEN_STORE_KEY_FILE':

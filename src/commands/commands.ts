@@ -59,9 +59,10 @@ async function run(context: Context, commands: readonly [string, CommandDeclarat
     version: context.version,
     commands: commands.map(([path, command]) => describe(path, command)),
     global_options: ALL_GLOBAL_OPTIONS.map(describeOption),
-    environment: termsOf(PAGES.environment).flatMap(([names, meaning]) =>
-      names.split(', ').map((name) => ({ name, meaning })),
-    ),
+    environment: termsOf([...PAGES.environment, ...PAGES.fleet]).flatMap(([names, meaning]) => {
+      const variables = names.split(', ').filter((name) => /^[A-Z_]+$/.test(name));
+      return variables.map((name) => ({ name, meaning }));
+    }),
     exit_codes: termsOf(PAGES['exit-codes']).map(([code, meaning]) => ({
       code: Number(code),
       meaning,

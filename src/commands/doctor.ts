@@ -403,19 +403,23 @@ async function storageResult(context: Context, mayUpload = false): Promise<Resul
   }
 }
 
+/** Cells of a terminal that has room for findings beside two columns. */
+const MIN_WIDTH = 72;
+
 async function print(context: Context, results: readonly CheckRow[]): Promise<void> {
   const { redaction } = context.console;
-  const shown = ['check', 'state', 'finding'];
-  const layout = { shown, cells: namesOf(COLUMNS), isTolerant: true };
-  // Nothing is cut or wrapped, so that hints can be copied.
-  const view = context.view(COLUMNS, { trunc: false }, layout);
+  // A narrow terminal shows records, with the hint of each.
+  const isNarrow = (context.terminal.width ?? MIN_WIDTH) < MIN_WIDTH;
+  const shown = ['check', 'state', 'finding', ...(isNarrow ? ['hint'] : [])];
+  const layout = { shown, cells: namesOf(COLUMNS), isTolerant: true, wrap: true };
+  const view = context.view(COLUMNS, {}, layout);
   const rows = results
     .filter(({ state }) => !context.quiet || state === 'failed' || state === 'warning')
     .flatMap(({ check, state, finding, hint }) => {
       const text = hint && redaction.apply(hint);
       const row = { check, state, finding: redaction.apply(finding), hint: text };
       // A column for hints would start far to the right of most findings.
-      if (!view.isTable || text === null) return [row];
+      if (!view.isTable || text === null || isNarrow) return [row];
       return [row, { check: '', state: '', finding: `hint: ${text}` }];
     });
   await view.printList(rows);

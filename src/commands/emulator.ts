@@ -217,6 +217,12 @@ function parseUser(text: string): User {
   // The name is also that of an upload folder.
   const [, name, password] = /^(?!\.{1,2}:)([^:/\\\0]+):(.+)$/s.exec(text) ?? [];
   if (name !== undefined && password !== undefined) return { name, password };
+  const [given, secret] = text.split(/:(.*)/s);
+  if (given && secret) {
+    throw new ImgctlError('usage', 'the name of a user must be no path', {
+      hint: 'use a name without / and \\, which becomes a folder of --uploads',
+    });
+  }
   throw new ImgctlError('usage', 'a user must be name:password', {
     hint: 'use a user such as: imgctl emulator --user alice:secret',
   });

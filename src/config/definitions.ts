@@ -40,6 +40,12 @@ function regionName(text: string, key: string): string {
   throw invalid(key, text, 'use a region such as us-east-1');
 }
 
+/** The textfile collector of node_exporter reads no other files. */
+function metricsFile(text: string, key: string): string {
+  if (text.endsWith('.prom')) return text;
+  throw invalid(key, text, 'use a name that ends in .prom, such as imgctl.prom');
+}
+
 const COLUMNS = parsed((text, key) => parseColumns(text, key, FIELDS), { listed: FIELDS });
 
 const BOOLEAN = choice('value', ['true', 'false']);
@@ -159,7 +165,7 @@ export const SETTING_GROUPS = {
     },
     'metrics-file': {
       summary: 'file for the metrics of sync, push and images changes',
-      value: FILE,
+      value: parsed(metricsFile, { from: 'files' }),
     },
   },
 } as const satisfies Record<string, Record<string, SettingDefinition>>;

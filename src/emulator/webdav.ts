@@ -62,6 +62,9 @@ async function serveFile(path: string, incoming: IncomingMessage, fault?: FaultK
   if (method === 'PUT') {
     // Stored as the whole file, a part would replace it (RFC 9110, section 14.5).
     if ('content-range' in headers) throw new HttpError(400, 'Parts are not supported.');
+    if (file && headers['if-none-match'] === '*') {
+      throw new HttpError(412, `There is a file ${basename(path)}.`);
+    }
     await receiveBody(path, incoming, fault);
     return { status: file ? 204 : 201 };
   }

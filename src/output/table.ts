@@ -2,8 +2,8 @@
 
 import type { Sink } from '../io.ts';
 import { loadStyle, type Style, stateStyle, type Terminal } from './terminal.ts';
-import { ASCII, cellText, printable, writeText } from './text.ts';
-import { cutMiddle, displayWidth } from './width.ts';
+import { ASCII, cellText, printable, wrapWords, writeText } from './text.ts';
+import { cutMiddle, displayWidth, usualHead } from './width.ts';
 
 const GAP = '  ';
 
@@ -57,7 +57,7 @@ export async function writeTable(sink: Sink, options: TableOptions): Promise<rea
   const columns = options.columns.map((_, at) => measureColumn(at, options, style));
   const shown = trunc ? fitColumns(columns, options) : columns;
   if (asRecords || shown === undefined) {
-    await writeText(sink, recordLines(columns, style));
+    await writeText(sink, recordLines(columns, style, options));
     return [];
   }
   const isDrawn = terminal.width !== undefined && shown.every((each) => each.width <= MAX_ALIGNED);
@@ -95,7 +95,9 @@ function measureColumn(at: number, options: TableOptions, style: Style) {
     if (text === '-') return style.faint(text);
     return isState ? stateStyle(text, style)(text) : color(text);
   };
-  return { name, title, titleWidth, texts, width, isNumeric, mayCut, paint };
+  // Cells of its texts that stay at their start when they are cut.
+  const head = usualHead(width);
+  return { name, title, titleWidth, texts, width, head, isNumeric, mayCut, paint };
 }
 
 const STATES = ['state', 'status', 'token_state', 'severity', 'change'];
@@ -124,14 +126,24 @@ function* alignedLines(
 }
 
 /** Returns each row as keys and values, with an empty line between two rows. */
-function* recordLines(columns: readonly TableColumn[], style: Style): Generator<string> {
+function* recordLines(
+  columns: readonly TableColumn[],
+  style: Style,
+  { wrap, terminal }: TableOptions,
+): Generator<string> {
   const width = Math.max(0, ...columns.map(({ titleWidth }) => titleWidth));
   const count = columns[0]?.texts.length ?? 0;
   for (let row = 0; row < count; row += 1) {
     if (row > 0) yield '\n';
     for (const { title, titleWidth, texts, paint } of columns) {
+      const text = texts[row] ?? '';
+      if (wrap && text === '-') continue;
       const key = style.faint(title) + ' '.repeat(width - titleWidth);
-      yield `${(key + GAP + paint(texts[row] ?? '')).trimEnd()}\n`;
+      const room = (terminal.width ?? Number.POSITIVE_INFINITY) - width - GAP.length;
+      const lines = wrap ? wrapWords(text, room) : [text];
+      const indent = ' '.repeat(width + GAP.length);
+      const value = lines.map((line) => paint(line)).join(`\n${indent}`);
+      yield `${(key + GAP + value).trimEnd()}\n`;
     }
   }
 }
@@ -158,7 +170,8 @@ function fitColumns(
   const names = columns.find(({ name }) => name === 'name')?.texts ?? [];
   const hasTwins = new Set(names).size < names.length;
   for (const name of allFields ? LOW_PRIORITY : []) {
-    const tellsApart = hasTwins && name === 'folder';
+    const isOld = columns.some((column) => hasOldValue(column, name));
+    const tellsApart = isOld || (hasTwins && name === 'folder');
     if (!fits() && !tellsApart) shown = shown.filter((column) => column.name !== name);
   }
   if (fits()) return shown;
@@ -166,7 +179,37 @@ function fitColumns(
   let max = Math.max(MIN_CUT_WIDTH, ...(words ?? []).map(displayWidth));
   if (spareWith(max) < 0) return undefined;
   while (spareWith(max + 1) >= 0) max += 1;
-  return shown.map((column) => ({ ...column, width: limited(column, max) }));
+  return shown.map((column) => {
+    const width = limited(column, max);
+    return { ...column, width, head: headFor(column.texts, width, terminal.unicode) };
+  });
+}
+
+/** Texts that are compared to find out where to cut. */
+const MAX_COMPARED = 200;
+
+/** Returns how much of the start of each text stays when it is cut, so that as many as possible differ. */
+function headFor(texts: readonly string[], width: number, unicode: boolean): number {
+  const usual = usualHead(width);
+  const distinct = [...new Set(texts.slice(0, MAX_COMPARED))];
+  if (distinct.every((text) => displayWidth(text) <= width)) return usual;
+  const series = (text: string) => text.replace(/\d+/g, '#');
+  const countWith = (head: number) => {
+    const cut = distinct.map((text) => cutMiddle(text, width, unicode, head));
+    return new Set(cut).size + new Set(cut.map(series)).size;
+  };
+  const most = distinct.length + new Set(distinct.map(series)).size;
+  let best = { head: usual, count: countWith(usual) };
+  for (let head = usual + 1; head < width && best.count < most; head += 1) {
+    const count = countWith(head);
+    if (count > best.count) best = { head, count };
+  }
+  return best.head;
+}
+
+/** True if a change shows an old value of this column, which says nothing without the new one. */
+function hasOldValue(column: TableColumn, name: string): boolean {
+  return column.name === 'before' && column.texts.some((text) => text.includes(`${name}: `));
 }
 
 /** Returns the lines of the table in batches. */
@@ -177,8 +220,8 @@ function* drawnLines(
   style: Style,
 ): Generator<string> {
   const count = columns[0]?.texts.length ?? 0;
-  const cut = (text: string, width: number) =>
-    wrap ? text : cutMiddle(text, width, terminal.unicode);
+  const cut = (text: string, { width, head }: TableColumn) =>
+    wrap ? text : cutMiddle(text, width, terminal.unicode, head);
   for (let start = 0; start < count; start += BATCH) {
     const table = new Table({
       // By default cli-table3 colours borders and headers, even with NO_COLOR.
@@ -190,7 +233,7 @@ function* drawnLines(
       head: header && start === 0 ? columns.map(({ title }) => style.faint(title)) : [],
     });
     for (let row = start; row < Math.min(start + BATCH, count); row += 1) {
-      table.push(columns.map(({ paint, texts, width }) => paint(cut(texts[row] ?? '', width))));
+      table.push(columns.map((column) => column.paint(cut(column.texts[row] ?? '', column))));
     }
     for (const line of `${table}`.split('\n')) yield `${line.trimEnd()}\n`;
   }

@@ -67,3 +67,15 @@ export async function writeText(sink: Sink, pieces: Iterable<string>): Promise<v
   }
   if (held !== '') await sink.write(held);
 }
+
+/** Wraps the text at this width; a longer word gets its own line. */
+export function wrapWords(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width) {
+      lines[lines.length - 1] = `${last} ${word}`;
+    } else lines.push(word);
+  }
+  return lines;
+}

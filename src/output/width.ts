@@ -11,17 +11,27 @@ export function displayWidth(text: string): number {
   return ASCII.test(text) ? text.length : stringWidth(text);
 }
 
-/** Cuts a text that is wider than `width` cells in the middle: its end holds the release and the build. */
-export function cutMiddle(text: string, width: number, unicode: boolean): string {
+/** Cells of the start that stay, unless others tell more: the end holds the release and the build. */
+export function usualHead(width: number): number {
+  return Math.max(MIN_HEAD, Math.ceil((width - 1) / 3));
+}
+
+/** Cuts a text that is wider than `width` cells in the middle. @param start cells of its start that stay, if they fit */
+export function cutMiddle(
+  text: string,
+  width: number,
+  unicode: boolean,
+  start = usualHead(width),
+): string {
   if (displayWidth(text) <= width) return text;
   const ellipsis = (unicode ? '…' : '...').slice(0, width);
   const room = width - ellipsis.length;
-  const head = Math.min(room, Math.max(MIN_HEAD, Math.ceil(room / 3)));
+  const head = Math.min(room, start);
   // Surely enough to fill the width: dividing a long text takes quadratic time.
   const units = 16 * width + 64;
-  const start = fitting(charactersOf(text.slice(0, units)), head);
+  const first = fitting(charactersOf(text.slice(0, units)), head);
   const end = fitting(charactersOf(text.slice(-units)).reverse(), room - head).reverse();
-  return [...start, ellipsis, ...end].join('').toWellFormed();
+  return [...first, ellipsis, ...end].join('').toWellFormed();
 }
 
 /** Returns what a reader sees as characters. */

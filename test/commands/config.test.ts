@@ -58,14 +58,16 @@ describe('config', () => {
     );
   });
 
-  it.each(['ca-file', 'upload-ca-file', 'metrics-file', 'credential-helper'])(
-    'stores the absolute path of %s',
-    async (key) => {
-      const { imgctl } = localUser();
-      await imgctl(`config set ${key} below/x`, { cwd: '/srv' });
-      await expectSteps(imgctl, [`config get ${key}`, '/srv/below/x\n']);
-    },
-  );
+  it.each([
+    ['ca-file', 'x'],
+    ['upload-ca-file', 'x'],
+    ['metrics-file', 'x.prom'],
+    ['credential-helper', 'x'],
+  ])('stores the absolute path of %s', async (key, name) => {
+    const { imgctl } = localUser();
+    await imgctl(`config set ${key} below/${name}`, { cwd: '/srv' });
+    await expectSteps(imgctl, [`config get ${key}`, `/srv/below/${name}\n`]);
+  });
 
   it('list shows the origin of each value: option, environment, profile or default', async () => {
     const { imgctl } = localUser();
@@ -211,11 +213,12 @@ describe('config', () => {
   });
 
   it.each([
+    ['config set metrics-file m.txt', 'invalid metrics-file: m.txt'],
     ["config set ca-file '~bob/ca.pem'", 'cannot expand ~ in ca-file: ~bob/ca.pem'],
     ['IMGCTL_CONFIG_DIR=~ config path', 'cannot expand ~ in IMGCTL_CONFIG_DIR: ~'],
     ['push web.ova --to=~x', 'cannot expand ~ in --to: ~x'],
     ['IMGCTL_PASSWORD_FILE=~x login -u demo', 'cannot expand ~ in IMGCTL_PASSWORD_FILE'],
-  ])('imgctl %s exits 2, because no home is meant or set', async (line, message) => {
+  ])('imgctl %s exits 2, as its path cannot be used', async (line, message) => {
     const { imgctl } = localUser({}, { IMGCTL_BASE_URL: 'http://127.0.0.1:9' });
     const { exitCode, stdout, stderr } = await imgctl(line);
     expect(stdout + stderr).toContain(message);

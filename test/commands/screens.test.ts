@@ -87,7 +87,7 @@ unixOnly('modes are Unix').each([
     if (line.startsWith('sync')) spoil();
     const shown = (await show(line, typed)).replaceAll(ERASED, '');
     // The overview has a line per command.
-    if (columns >= 80) expect(shown.split('\n').length).toBeLessThan(line === '--help' ? 40 : 25);
+    if (columns >= 80) expect(shown.split('\n').length).toBeLessThan(line === '--help' ? 45 : 25);
     text += `$ imgctl ${line}\n${shown}\n`;
   }
   if (!color) expect(text).not.toContain('\u001b');

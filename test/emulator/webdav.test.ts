@@ -58,6 +58,7 @@ it('the storage stores, lists, returns, renames and deletes a file', async () =>
     const part = await send('GET', 'a.ova', { Range: range });
     expect([range, part.status, part.text]).toEqual([range, status, text]);
   }
+  expect(await statusOf('PUT', 'a.ova', { 'If-None-Match': '*' }, 'other')).toBe(412);
   const head = await send('HEAD', 'a.ova');
   expect([head.text, head.headers.get('content-length')]).toEqual(['', '7']);
   const Destination = `${baseUrl}/upload/${NAME}`;

@@ -137,6 +137,33 @@ describe('a table that is wider than the terminal', () => {
   });
 });
 
+it.each([
+  ['server', 'minimal'],
+  ['generic', 'genericcloud'],
+])('a table is cut where %s and %s can still be told apart', async (...words) => {
+  const time = '2026-11-22 19:32';
+  const rows = words.map((word, id) => [id, `debian-12-${word}-amd64-20250501.ova`, time]);
+  const table = { columns: 'id name updated_on', rows, header: false };
+  const { lines } = await shown({ ...table, terminal: terminalOf(44) });
+  const cut = lines.map((line) => line.split(/ +/)[1]?.replace('…', '.*'));
+  const fitting = cut.map((name) => rows.filter(([, full]) => RegExp(`^${name}$`).test(`${full}`)));
+  expect(fitting.map(({ length }) => length)).toEqual([1, 1]);
+});
+
+it('records with wrapped texts break between words, and leave out what is missing', async () => {
+  const rows = [['token', 'check it with: imgctl doctor --check-password', null]];
+  const table = { columns: 'check hint place', rows, wrap: true, asRecords: true };
+  const { text } = await shown({ ...table, terminal: terminalOf(30) });
+  expect(text).toBe('check  token\nhint   check it with: imgctl\n       doctor --check-password\n');
+});
+
+it('a table keeps the new folder of an image whose old one it shows', async () => {
+  const columns = 'id name folder updated_on before';
+  const rows = [[1, 'b.ova', 'linux', '2018-07-19 12:00', 'folder: old']];
+  const { lines, hidden } = await shown({ columns, rows, terminal: terminalOf(52) });
+  expect([lines.at(-1), hidden]).toEqual([expect.stringContaining('linux'), []]);
+});
+
 it('a table has one header in any number of batches', async () => {
   const rows = Array.from({ length: 120 }, () => [7, 'debian.ova']);
   const { lines } = await shown({ columns: 'id name', rows, terminal: terminalOf(80) });

@@ -74,7 +74,9 @@ function sectionsOf(spec, parents, texts) {
   const rest = ['[options]', ...(subcommands.length > 0 ? ['<command>'] : [])];
   const usage = [...rest, ...args.map(texts.argumentTerm)].join(' ');
   const fieldTerms = fields.map((each) => [each.name, `${each.meaning} (${each.type})`]);
-  const exitCodes = `Exit codes: ${texts.exitCodesOf(spec).join(', ')}`;
+  // Signals end every command; its topic says how.
+  const own = texts.exitCodesOf(spec).filter((code) => code < 128);
+  const exitCodes = `Exit codes: ${own.join(', ')}`;
   const blocks = [
     { lines: [name, ...aliases].map((each) => [...parents, each, usage].join(' ')) },
     sentence(summary),

@@ -225,8 +225,7 @@ async function printChanges(
   isMatchedAnew = false,
 ) {
   const { context, options, query, addMetrics } = task;
-  const shown = ['change', 'id', 'name', 'folder', 'updated_on', 'before'];
-  const view = context.view(CHANGE_COLUMNS, options, { shown });
+  const view = context.view(CHANGE_COLUMNS, options, { shown: SHOWN });
   const catalogue = await openCatalogue(context, { mine: options.mine });
   const tally = new Tally(query);
   const images = readAll(context, catalogue, query, tally);
@@ -315,16 +314,23 @@ function changeOf(before: ReceivedImage, image: ReceivedImage): Change | undefin
   return isUpdated ? { change: 'updated', image, before } : undefined;
 }
 
+/** The columns of a table. */
+const SHOWN: readonly string[] = ['change', 'id', 'name', 'folder', 'updated_on', 'before'];
+
 const PLACE = ['name', 'path', 'folder', 'data_store'];
 
-/** Returns `folder: linux` or the old time; null if the image was removed. */
+/** Returns `folder: linux`, `data_store: a, now b`, or the old time; null if the image was removed. */
 function oldValues(image: ReceivedImage, before: ReceivedImage, timeOf: (text: string) => string) {
   const changed = (fields: string[]) => fields.filter((field) => differs(before, image, [field]));
   const places = changed(['name', 'folder', 'data_store']);
   const fields = places.length > 0 ? places : changed(Object.keys({ ...before, ...image }));
   const { updated_on: time } = before;
   if (fields.join() === 'updated_on' && typeof time === 'string') return timeOf(time);
-  return fields.map((field) => `${field}: ${cellText(before[field] ?? '-')}`).join(', ') || null;
+  const texts = fields.map((field) => {
+    const old = `${field}: ${cellText(before[field] ?? '-')}`;
+    return SHOWN.includes(field) ? old : `${old}, now ${cellText(image[field] ?? '-')}`;
+  });
+  return texts.join('; ') || null;
 }
 
 /**

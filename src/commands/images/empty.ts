@@ -48,10 +48,9 @@ export async function noMatch(context: Context, found: EmptyQuery): Promise<Imgc
   const asText = `digits match whole numbers; to find them anywhere: ${commandOf(command, query.asText)}`;
   const hint =
     slipHint(words) ??
-    idHint(words) ??
     foreignHint(filters) ??
     wholeValueHint(filters) ??
-    (tally.matchesAsText ? asText : undefined);
+    (tally.matchesAsText ? asText : idHint(words));
   return new ImgctlError('empty', message, { hint });
 }
 

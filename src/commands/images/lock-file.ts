@@ -87,7 +87,10 @@ export async function readLockedImage(
     throw new ImgctlError('lock-broken', message, { hint });
   }
   if (state === 'moved') {
-    context.console.warn(`${name} was moved from ${locked.path} to ${image.path}`, hint);
+    const isMoved = image.path !== locked.path;
+    const [old, now] = isMoved ? [locked.path, image.path] : [locked.name, image.name];
+    const verb = isMoved ? 'moved' : 'renamed';
+    context.console.warn(`${name} was ${verb} from ${old} to ${now}`, hint);
   }
   return image;
 }

@@ -32,7 +32,7 @@ export const validate = command({
   name: 'validate',
   summary: 'check a local OVA or OVF package before an upload',
   description: [
-    'Checks structure, references, sizes, disks, manifest digests and the signature. Reads every byte and sends nothing. What no digest proves is unpacked: gzip to its end, a stream-optimised disk grain by grain. Other files without a digest are only read, which the last line says. Exits with 1 if there are errors. With -q, prints only the codes.',
+    'Checks structure, references, sizes, disks, manifest digests and the signature. Reads every byte and sends nothing. What no digest proves is unpacked: gzip to its end, a stream-optimised disk grain by grain. Other files without a digest are only read, which the last line says. Exits with 1 if there are errors. With -q, prints only the codes, or of several packages, those with findings.',
   ],
   examples: [
     'imgctl validate appliance.ova',
@@ -53,7 +53,10 @@ async function run(context: Context, options: Options, files: readonly string[])
   context.allowNoConfig();
   const maxHardware = readMaxHardware(options.maxHardware);
   const shown = namesOf(COLUMNS).slice(files.length > 1 ? 0 : 1);
-  const list = context.view(COLUMNS, options, { shown, wrap: true }).openList();
+  // Which of several packages has a code says more than the code.
+  const id = files.length > 1 ? 'file' : 'code';
+  const columns = COLUMNS.map((each) => ({ ...each, isId: each.name === id }));
+  const list = context.view(columns, options, { shown, wrap: true }).openList();
   const progress = console.startProgress({ lines: false });
   const batch = new Batch(context, files);
   let valid = 0;
@@ -74,7 +77,8 @@ async function run(context: Context, options: Options, files: readonly string[])
       console.success(result, result);
       valid += 1;
     }
-    const written = list.write(findings.map((finding) => ({ file, ...finding })));
+    const shownFindings = context.quiet && id === 'file' ? findings.slice(0, 1) : findings;
+    const written = list.write(shownFindings.map((finding) => ({ file, ...finding })));
     await printBefore(isInvalid || batch.hasFailed, written);
     if (isInvalid) throw invalidPackage(file, errors);
   });

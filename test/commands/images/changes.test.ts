@@ -140,8 +140,8 @@ describe('images changes', () => {
     const table =
       'change   id  name            folder  updated_on        before\n' +
       'moved     1  b.ova           linux   2018-07-19 12:00  name: image-0001.ova\n' +
-      'moved     2  image-0002.ova  linux   2018-07-19 12:00  folder: old, data_store: -\n' +
-      'updated   3  image-0003.ova  linux   2018-07-19 12:00  public: true\n' +
+      'moved     2  image-0002.ova  linux   2018-07-19 12:00  folder: old; data_store: -, now images\n' +
+      'updated   3  image-0003.ova  linux   2018-07-19 12:00  public: true, now false\n' +
       'updated   4  image-0004.ova  linux   2020-01-01 00:00  2018-07-19 12:00\n' +
       'added     6  image-0006.ova  linux   2018-07-19 12:00  -\n' +
       'updated   7  image-0007.ova  linux   2020-01-01 00:00  updated_on: -\n' +

@@ -328,6 +328,9 @@ describe('images get --lock', () => {
     service.images = [named(1, WEB_1.name, { path: '[b] x' })];
     const moved = /web was moved from \[images\] linux\/ubuntu-22\.04-server\.ova to \[b\] x/;
     await steps(['get --lock web --get path', '[b] x\n', moved]);
+    service.images = [{ ...named(1, 'other.ova'), path: WEB_1.path }];
+    const renamed = /web was renamed from ubuntu-22\.04-server\.ova to other\.ova/;
+    await steps(['get --lock web --get name', 'other.ova\n', renamed]);
   });
 
   it.each([

@@ -166,6 +166,7 @@ describe('--from', () => {
       (text) => text.replace('1', '0'),
       'has an unknown format\nhint: save a snapshot to another',
     ],
+    ['with images twice', (text) => text.replace('{', '{"images":[],'), 'has images twice'],
     ['without a time', (text) => text.replace('_at', ''), 'has an unknown format'],
     ['another file', () => 'root:x:0:0', 'has an unknown format'],
     ['without images', (text) => text.replace('images":', 'x":'), 'has an unknown format'],
