@@ -1,6 +1,6 @@
 // What no digest proves is unpacked: gzip and stream-optimised disks, whole and damaged, beside gzip and qemu-img.
 
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { readPackage } from '../../src/ovf/package.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { missing, skipped } from '../support/requirements.ts';
-import { codes, envelope, member, readFolder, sample } from './harness.ts';
+import { envelope, member, readFolder, sample } from './harness.ts';
 
 const MIB = 2 ** 20;
 const disk = Buffer.from(sample()[2].content);
@@ -196,38 +196,15 @@ describe('a file without a digest', () => {
 
 const QEMU = missing('qemu-img');
 
-describe(`a disk that qemu-img wrote${skipped(QEMU)}`, () => {
-  it.skipIf(QEMU).each([2 * MIB, 2 * MIB - 30 * 1024, 40 * MIB])(
-    'of %d bytes is unpacked; each damage that qemu-img finds has a finding',
-    async (size) => {
-      const folder = temporaryDirectory();
-      const [raw, vmdk] = [join(folder, 'raw'), join(folder, 'd.vmdk')];
-      writeFileSync(raw, Buffer.alloc(size, 'abc').fill(0, MIB, MIB + 300_000));
-      execFileSync('qemu-img', [
-        'convert',
-        '-f',
-        'raw',
-        '-O',
-        'vmdk',
-        '-o',
-        'subformat=streamOptimized',
-        raw,
-        vmdk,
-      ]);
-      const good = readFileSync(vmdk);
-      expect(codes(await readFolder(packageOf(good, { capacity: size })))).toEqual([
-        'no-manifest?',
-      ]);
-      const target = ['--target-image-opts', `driver=null-co,size=${size}`];
-      for (let damage = 0; damage < 8; damage += 1) {
-        const content = Buffer.from(good);
-        const at = Math.floor((good.length * damage) / 8) + damage * 37;
-        content[at] = (content[at] ?? 0) ^ 0xff;
-        writeFileSync(vmdk, content);
-        const { status } = spawnSync('qemu-img', ['convert', '-n', '-f', 'vmdk', vmdk, ...target]);
-        const problem = await problemOf(content, { capacity: size });
-        if (status !== 0) expect([at, problem]).toEqual([at, expect.any(String)]);
-      }
-    },
-  );
-});
+it.skipIf(QEMU).each([2 * MIB, 2 * MIB - 30 * 1024, 40 * MIB])(
+  `a disk of %d bytes that qemu-img wrote is valid${skipped(QEMU)}`,
+  async (size) => {
+    const folder = temporaryDirectory();
+    const [raw, vmdk] = [join(folder, 'raw'), join(folder, 'd.vmdk')];
+    writeFileSync(raw, Buffer.alloc(size, 'abc').fill(0, MIB, MIB + 300_000));
+    const options = ['-f', 'raw', '-O', 'vmdk', '-o', 'subformat=streamOptimized'];
+    execFileSync('qemu-img', ['convert', ...options, raw, vmdk]);
+    const summary = await read(readFileSync(vmdk), { capacity: size });
+    expect(summary).toMatchObject({ findings: [], unpacked: ['d.vmdk'] });
+  },
+);
