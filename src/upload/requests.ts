@@ -134,7 +134,7 @@ export function xmlOf({ body, url, status }: HttpResponse): XmlElement | undefin
 }
 
 /** Elements with the words of an error: of S3, of SabreDAV, of WebDAV in general. */
-const WORDS = ['Code', 'Message', 'message', 'responsedescription'];
+const WORDS = ['Code', 'Message', 'Endpoint', 'message', 'responsedescription'];
 const MAX_WORDS = 200;
 /** Characters of an error page that are read. */
 const MAX_PAGE = 16_384;

@@ -58,6 +58,7 @@ const HINTS: Readonly<Record<string, string>> = {
   RequestTimeTooSkewed: 'set the clock of this machine, then run the command again',
   ExpiredToken: RENEW,
   InvalidToken: RENEW,
+  PermanentRedirect: 'use the host that it names in the upload URL',
   TokenRefreshRequired: RENEW,
 };
 
@@ -72,7 +73,7 @@ function s3Error(response: HttpResponse): ImgctlError {
 }
 
 /**
- * Returns an error if the response says that the bucket is in another region.
+ * Returns an error if the response says that the bucket is in another region, or at another host.
  * @param used the region of the signature
  * @param flag the option that selects the profile, for the hint
  */
@@ -86,7 +87,8 @@ export function regionError(
   const root = response.body.length > 0 ? xmlOf(response) : undefined;
   const region = headers['x-amz-bucket-region'] ?? (root && textOf(root, 'Region')) ?? '';
   const host = url.host.replace(/(?<=s3[.-](dualstack\.)?)[a-z]+(-[a-z]+)+-\d+(?=\.)/, region);
-  if (!/^[\w-]{1,64}$/.test(region) || (region === used && host === url.host)) return undefined;
+  if (!/^[\w-]{1,64}$/.test(region) || (region === used && host === url.host))
+    return s3Code(response) === 'PermanentRedirect' ? s3Error(response) : undefined;
   const set = `run: imgctl config set upload-region ${region}${flag}`;
   const use = `use the host ${host} in the upload URL`;
   return new ImgctlError('bad-answer', `the bucket is in the region ${region} (${status})`, {

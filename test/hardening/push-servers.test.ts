@@ -218,7 +218,7 @@ onTmpfs(`push to an emulator whose disk is full leaves nothing${NEEDS_TMPFS}`, a
   const own = { IMGCTL_CONFIG_DIR: configDirectory(settings), IMGCTL_UPLOAD_PASSWORD: 'demo' };
   const argv = ['push', writeOva(temporaryDirectory(), 'web', SIZE), '--no-sync'];
   const { exitCode, stderr } = await runProgram(argv, { env: { ...account(baseUrl), ...own } });
-  expect(stderr).toMatch(/\nimgctl: 127.* is full \(507\)\nhint: free space.*\n$/);
+  expect(stderr).toMatch(/\nimgctl: 127.* is full \(507: .+\)\nhint: free space.*\n$/);
   expect([exitCode, readdirSync(path.join(uploads, 'demo'))]).toEqual([1, []]);
 });
 

@@ -1,7 +1,7 @@
 // What the responses of an S3 storage mean.
 
 import { expect, it } from 'vitest';
-import { plainTag } from '../../src/upload/s3-responses.ts';
+import { plainTag, regionError } from '../../src/upload/s3-responses.ts';
 
 it.each([
   ['"0123abcd-2"', '0123abcd-2'],
@@ -11,3 +11,38 @@ it.each([
 ])('the ETag %s is compared as %j', (etag, plain) => {
   expect(plainTag(etag)).toBe(plain);
 });
+
+const SET = 'run: imgctl config set upload-region eu-west-2 --profile x';
+
+it.each([
+  [301, 's3.example.com', 'us-east-1', 'eu-west-2', SET],
+  [
+    400,
+    's3.us-east-1.example.com',
+    'us-east-1',
+    'eu-west-2',
+    `${SET}; then use the host s3.eu-west-2.example.com in the upload URL`,
+  ],
+  [
+    301,
+    's3-eu-west-1.example.com',
+    'eu-west-2',
+    'eu-west-2',
+    'use the host s3-eu-west-2.example.com in the upload URL',
+  ],
+  [403, 's3.eu-west-2.example.com', 'eu-west-2', 'eu-west-2', undefined],
+  [403, 's3.example.com', 'us-east-1', 'no region', undefined],
+  [404, 's3.example.com', 'us-east-1', 'eu-west-2', undefined],
+  [200, 's3.example.com', 'us-east-1', 'eu-west-2', undefined],
+])(
+  'a response with %i from %s, signed for %s, for a bucket in %s: %s',
+  (status, host, used, region, hint) => {
+    const response = {
+      status,
+      url: new URL(`https://${host}/b`),
+      headers: { 'x-amz-bucket-region': region },
+    };
+    const rest = { method: 'GET', body: Buffer.alloc(0), wireBytes: 0, receivedAt: 0 };
+    expect(regionError({ ...response, ...rest }, used, ' --profile x')?.hint).toBe(hint);
+  },
+);

@@ -319,6 +319,16 @@ describe('push to an S3 storage', () => {
     expect((await push()).exitCode).toBe(0);
   });
 
+  it('at another host shows which', async () => {
+    const endpoint = '<Endpoint>b.s3.example.com</Endpoint>';
+    const { push } = await pushTo({
+      refuse: () => s3Error(301, 'PermanentRedirect', 'Use it', endpoint),
+    });
+    const text =
+      /\(301: PermanentRedirect: Use it: b.s3.example.com\)\nhint: use the host that it names/;
+    expect(await push()).toEqual(failed(1, text));
+  });
+
   it('that sends white space before the declaration is understood', async () => {
     const { push } = await pushTo({}, (_request, { body, ...response }) =>
       typeof body === 'string' && body !== ''
