@@ -58,7 +58,7 @@ const HINTS: Readonly<Record<string, string>> = {
   RequestTimeTooSkewed: 'set the clock of this machine, then run the command again',
   ExpiredToken: RENEW,
   InvalidToken: RENEW,
-  PermanentRedirect: 'use the host that it names in the upload URL',
+  PermanentRedirect: 'use the host that it names in the upload URL, without the name of the bucket',
   TokenRefreshRequired: RENEW,
 };
 
