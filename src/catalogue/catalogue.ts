@@ -13,7 +13,7 @@ import {
   listCatalogue,
   readCataloguePage,
 } from './listing.ts';
-import { ServiceLists } from './service-lists.ts';
+import { ServiceLists, type Trace } from './service-lists.ts';
 
 export interface Catalogue {
   readonly baseUrl: string;
@@ -25,8 +25,9 @@ export interface Catalogue {
   getImage(id: number | string): Promise<ReceivedImage | undefined>;
 }
 
-export function serviceCatalogue(client: Client, baseUrl: string): Catalogue {
-  const lists = new ServiceLists(client);
+/** @param trace receives what only --debug shows */
+export function serviceCatalogue(client: Client, baseUrl: string, trace?: Trace): Catalogue {
+  const lists = new ServiceLists(client, trace);
   return {
     baseUrl,
     async *list({ page, ...query }, observer) {

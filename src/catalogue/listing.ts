@@ -18,7 +18,7 @@ import {
 import type { Tally } from '../query/tally.ts';
 import { ZONE_SPREAD } from '../query/timestamp.ts';
 import { counted } from '../words.ts';
-import { BY_ID, ServiceLists } from './service-lists.ts';
+import { BY_ID, ServiceLists, type Trace } from './service-lists.ts';
 
 export interface CatalogueQuery {
   readonly query: Query;
@@ -35,7 +35,7 @@ export interface CatalogueObserver {
   readonly warn?: (message: string, hint?: string) => void;
   readonly progress?: (text: string) => void;
   /** Receives what only --debug shows. */
-  readonly trace?: (text: string) => void;
+  readonly trace?: Trace;
   readonly tally?: Tally | undefined;
 }
 
@@ -75,7 +75,7 @@ export async function* listCatalogue(
   const open = async (sort: FieldSort) => {
     // If more images are needed than the limit says, small pages would be many.
     const size = query.isEverything ? Math.min(perPage, limit) : perPage;
-    const list = await lists.open(query, { sort, perPage: size, trace });
+    const list = await lists.open(query, { sort, perPage: size });
     tally?.startReading(list.filter);
     return list;
   };

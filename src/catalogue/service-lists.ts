@@ -19,16 +19,18 @@ export interface OpenList {
   readPage(number: number, signal: AbortSignal): Promise<ImagePage>;
 }
 
+export type Trace = (text: string) => void;
+
 /** What a list is opened with. */
 interface ListOptions {
   readonly sort: FieldSort;
   readonly perPage: number;
-  readonly trace?: ((text: string) => void) | undefined;
 }
 
 /** The lists of the service in one run: one command, or one call of the library. */
 export class ServiceLists {
   readonly #client: Pick<Client, 'listImages'>;
+  readonly #trace: Trace | undefined;
   /** Fields whose filters, and sorts, that the service refused, with its error. */
   readonly #refused = new Map<string | undefined, ImgctlError>();
   /** By field, and whether a pattern has an i, which is special in Turkish. */
@@ -36,8 +38,10 @@ export class ServiceLists {
   /** All images by id. */
   #start: OpenList | undefined;
 
-  constructor(client: Pick<Client, 'listImages'>) {
+  /** @param trace receives what only --debug shows */
+  constructor(client: Pick<Client, 'listImages'>, trace?: Trace) {
     this.#client = client;
+    this.#trace = trace;
   }
 
   /** Opens a list with the first filter of the query that cannot lose an image, or without one. */
@@ -47,7 +51,7 @@ export class ServiceLists {
       // All images are at hand.
       if (isSame && this.#start && isWhole(this.#start.first)) break;
       if (sent === undefined || this.#refused.has(sent.field)) continue;
-      if (this.#ignoresCase.get(caseKey(sent)) === false) continue;
+      if (sent.pattern && this.#ignoresCase.get(caseKey(sent)) === false) continue;
       const list = await this.#request(sent, options);
       if (list.filter === undefined) return list;
       if (await this.#isProved(sent, list.first, options)) return list;
@@ -83,7 +87,7 @@ export class ServiceLists {
    * @throws ImgctlError the first one
    */
   async #request(sent: ServiceFilter | undefined, options: ListOptions): Promise<OpenList> {
-    const { perPage, trace } = options;
+    const { perPage } = options;
     const [sort, byId] = [printSort(options.sort), printSort(BY_ID)];
     let refusal: ImgctlError | undefined;
     const tried = new Set<string>();
@@ -98,7 +102,7 @@ export class ServiceLists {
         if (refusal) {
           const refused = [sent?.field, sort, byId].filter((name) => name && !names.includes(name));
           for (const name of refused) this.#refused.set(name, refusal);
-          trace?.(`the service refused ${refused.join(' and ')}: ${refusal.message}`);
+          this.#trace?.(`the service refused ${refused.join(' and ')}: ${refusal.message}`);
         }
         return { filter: kept?.filter, first, readPage: pagesOf(this.#client, query, first) };
       } catch (error) {
@@ -129,8 +133,7 @@ export class ServiceLists {
     }
     const isProved = value !== undefined && (await this.#ignoresCaseOf(sent.field, value, sort));
     this.#ignoresCase.set(caseKey(sent), isProved);
-    if (!isProved)
-      options.trace?.(`like may mind case for ${sent.field}, so its filter is not sent`);
+    if (!isProved) this.#trace?.(`like may mind case for ${sent.field}, so its filter is not sent`);
     return isProved;
   }
 

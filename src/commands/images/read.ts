@@ -29,7 +29,13 @@ export async function openCatalogue(
   }
   const { client, baseUrl } = await context.session();
   if (mine) return ownCatalogue(client, baseUrl);
-  return serviceCatalogue(client, baseUrl);
+  return serviceCatalogue(client, baseUrl, traceOf(context));
+}
+
+function traceOf({ console, debug }: Context): (text: string) => void {
+  return (text) => {
+    if (debug) console.trace(text);
+  };
 }
 
 /** The clocks of two machines may differ by this much. */
@@ -61,16 +67,14 @@ export async function* readBatches(
     quiet = false,
   }: { tally?: Tally | undefined; quiet?: boolean } = {},
 ): AsyncGenerator<Batch, void, void> {
-  const { console, debug } = context;
+  const { console } = context;
   const progress = console.startProgress({ lines: false, quiet });
   progress.update('reading the catalogue');
   yield* catalogue.list(request, {
     tally,
     warn: console.warn,
     progress: (text) => progress.update(text),
-    trace: (text) => {
-      if (debug) console.trace(text);
-    },
+    trace: traceOf(context),
   });
   await progress.stop();
   warnOfZones(context, tally);

@@ -85,6 +85,18 @@ describe('a filtered list', () => {
       ['1 name,like,%ubuntu% id,asc', PROOF, '1 id,asc', '2 id,asc', '3 id,asc'],
     ],
     [
+      'ubuntu 20 -f id>1000',
+      MINDS,
+      "name ilike '%ubuntu%' and name like '%-20.%' and id > 1000",
+      [
+        '1 name,like,%ubuntu% id,asc',
+        PROOF,
+        '1 name,like,%20% id,asc',
+        '2 name,like,%20% id,asc',
+        '3 name,like,%20% id,asc',
+      ],
+    ],
+    [
       'nosuch',
       MINDS,
       'false',
@@ -133,8 +145,10 @@ describe('a service that refuses', () => {
       ['1 id,eq,3000000000 id,asc', ...BY_ID],
     ],
   ])('%s gets the list by id: %s', async (_, habits, options, requests) => {
-    const { asked } = await userOf(habits);
+    const { asked, imgctl } = await userOf(habits);
     expect(await asked(`images list ${options}`)).toMatchObject({ requests, exitCode: 0 });
+    const { stderr } = await imgctl(`images list ${options} --debug`);
+    expect(stderr).toContain('debug: the service refused ');
   });
 
   it.each<[string, Habits]>([
