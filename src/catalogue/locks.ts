@@ -52,17 +52,19 @@ function textOrNull(value: unknown): string | null {
 
 export interface LockFile {
   readonly locks: Locks;
+  /** Address of the service that the ids belong to; undefined if the file has none. */
+  readonly baseUrl: string | undefined;
   /** The whole content, with members that imgctl does not know. */
   readonly content: JsonObject;
 }
 
 /** @param content of the file before, whose unknown members stay */
-export function formatLockFile(locks: Locks, content: JsonObject = {}): string {
+export function formatLockFile({ locks, baseUrl, content }: LockFile): string {
   const old = isObject(content.images) ? content.images : {};
   const images = [...locks]
     .sort(([left], [right]) => compareText(left, right))
     .map(([name, locked]) => [name, { ...locked, ...withoutFields(old[name], locked) }] as const);
-  const known = { version: VERSION, images: Object.fromEntries(images) };
+  const known = { version: VERSION, base_url: baseUrl, images: Object.fromEntries(images) };
   return `${stringify({ ...known, ...withoutFields(content, known) }, undefined, 2)}\n`;
 }
 
@@ -84,13 +86,14 @@ export function parseLockFile(
   const content = tryOr<unknown>(read, undefined);
   if (content === undefined) throw invalid('is not valid JSON');
   if (twice !== undefined) throw invalid(`has ${twice} twice`, 'remove one of the two');
-  const { version, images } = isObject(content) ? content : {};
+  const { version, base_url: baseUrl, images } = isObject(content) ? content : {};
   if (typeof version === 'number' && version > VERSION) {
     throw invalid(`has the newer format ${version}`, 'upgrade imgctl to read it');
   }
   if (version !== VERSION || !isObject(images) || !isObject(content)) {
     throw invalid('has an unknown format');
   }
+  if (baseUrl !== undefined && typeof baseUrl !== 'string') throw invalid('is damaged at base_url');
   const locks = new Map(
     Object.entries(images).map(([name, locked]) => {
       // Without members of other programs.
@@ -99,7 +102,7 @@ export function parseLockFile(
     }),
   );
   // Numbers as they are written, of any size.
-  return { locks, content: Object(parse(text)) };
+  return { locks, baseUrl, content: Object(parse(text)) };
 }
 
 function isLockedImage(value: unknown): value is LockedImage {

@@ -3,7 +3,7 @@
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError, tryOr } from '../errors.ts';
 import { nameOf } from '../query/fields.ts';
-import { type Filter, like } from '../query/filter.ts';
+import { type Filter, like, notLike } from '../query/filter.ts';
 import { readName } from '../query/name.ts';
 import { Query } from '../query/query.ts';
 import { compareCandidates, type Series, SeriesIndex } from '../query/series.ts';
@@ -54,14 +54,35 @@ export function onlyNewest({ index }: Pick<Found, 'index'>): ReceivedImage {
   throw new AmbiguousError(`${images.length} series match${advice}`, [first, ...choices]);
 }
 
-/** Returns the newest image of each series. @throws ImgctlError ambiguous: names each series without a newest image */
-export function newestOfEach({ index }: Pick<Found, 'index'>): ReceivedImage[] {
+/** Returns the newest image of each series that has only one, and an error that names the other series. */
+export function newestOfEach({ index }: Pick<Found, 'index'>) {
   const all = index.series();
   const errors = all.flatMap((series) => problemOf(series) ?? []);
-  if (errors.length < 2) return all.map(newestOf);
-  throw new ImgctlError('ambiguous', `${errors.length} series have no single newest image`, {
-    details: listed(errors.map(({ message, details = [] }) => `${message}: ${details.join(', ')}`)),
+  const images = all
+    .filter(({ problem }) => problem === undefined)
+    .map(({ newest: [image] }) => image);
+  if (errors.length < 2) return { images, error: errors[0] };
+  const message = `${errors.length} series have no single newest image`;
+  const details = listed(
+    errors.map(({ message, details = [] }) => `${message}: ${details.join(', ')}`),
+  );
+  return { images, error: new ImgctlError('ambiguous', message, { details }) };
+}
+
+/** Returns the query without the series that have no single newest image: with filters that leave all others. */
+export function withoutUnsure({ index, query }: Found): Query {
+  const isUnsure = index.series().map(({ problem }) => problem !== undefined);
+  const all = index.rankedImages();
+  const sure = all.filter(({ series }) => !isUnsure[series]);
+  const unsure = all.filter(({ series }) => isUnsure[series]);
+  const filters = [...new Set(unsure.map(({ pattern }) => pattern))].flatMap((pattern) => {
+    const filter = notLike('name', pattern.replaceAll('#', '%'));
+    const rest = new Query({ filters: [filter] });
+    if (sure.every(({ image }) => rest.matches(image))) return filter;
+    const own = unsure.filter((each) => each.pattern === pattern);
+    return own.map(({ image }) => notLike('name', nameOf(image)));
   });
+  return new Query({ words: query.words, filters: [...query.filters, ...filters] });
 }
 
 /** Returns the newest image of a series. @throws AmbiguousError: it takes a guess */

@@ -47,11 +47,11 @@ export function formatSnapshot(head: JsonObject, lines: readonly string[]): stri
   return `${start},${HEAD_END}${lines.join(',\n')}${END}`;
 }
 
-/** Reads a snapshot; its images are parsed on demand. @throws ImgctlError config */
+/** Reads a snapshot, also a compressed one; its images are parsed on demand. @throws ImgctlError config */
 export async function readSnapshot(name: string, io: Pick<Io, 'cwd' | 'signal'>) {
   const foreign = 'save a snapshot to another file: imgctl images snapshot FILE';
   const file = { what: `the snapshot ${name}`, hint: saveCommand(name), foreign };
-  const text = await readTextFile(path.resolve(io.cwd, name), file.what, io);
+  const text = await readTextFile(path.resolve(io.cwd, name), file.what, io, true);
   if (text === undefined) {
     const hint = name === '-' ? 'to read standard input, use /dev/stdin' : file.hint;
     throw new ImgctlError('config', `${name} does not exist`, { hint });

@@ -137,7 +137,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ],
       ],
     },
-    'Only numbers count: Leap 42.3 counts as newer than 15.0, and rhel810 than rhel94. 11g is a size. "images list -s name:version" sorts by the same rules, but never asks.',
+    'Only numbers count: Leap 42.3 counts as newer than 15.0, and rhel810 than rhel94. 11g is a size. "images list -s name:version" sorts by the same rules, and guesses where "images latest" refuses.',
     'Scripts: --get prints one value or list element per line. If a value is missing, it prints nothing and exits with 5.',
     {
       shell: [

@@ -2,6 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { errorReason, ImgctlError, isMissing } from '../errors.ts';
 import { type Clock, type Io, untilAborted } from '../io.ts';
 import { decodeUtf8 } from '../json.ts';
@@ -14,17 +15,20 @@ const MAX_SIZE = 256 * 2 ** 20;
 /**
  * Returns the text of a file, or undefined if it does not exist.
  * @param what how messages name it: `the snapshot catalogue.json`
+ * @param mayUnpack also reads what gzip has compressed
  * @throws ImgctlError config: it is unreadable, too large or not UTF-8
  */
 export async function readTextFile(
   file: string,
   what: string,
   { signal }: Pick<Io, 'signal'>,
+  mayUnpack = false,
 ): Promise<string | undefined> {
   let hint: string | undefined;
   try {
     const bytes = await untilAborted(readBytes(file, signal), signal);
     const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
+    if (isGzip && mayUnpack) return decodeUtf8(await untilAborted(unpack(bytes), signal));
     if (isGzip) hint = 'decompress it first, for example with: gzip -d';
     return decodeUtf8(bytes);
   } catch (cause) {
@@ -35,13 +39,24 @@ export async function readTextFile(
   }
 }
 
+const TOO_LARGE = `it is larger than ${MAX_SIZE / 2 ** 20} MiB`;
+
+async function unpack(bytes: Buffer): Promise<Buffer> {
+  const { gunzip } = await import('node:zlib');
+  const unpacked = promisify(gunzip)(bytes, { maxOutputLength: MAX_SIZE });
+  return unpacked.catch((cause: unknown) => {
+    const isTooLarge = errorReason(cause) === 'ERR_BUFFER_TOO_LARGE';
+    throw new Error(isTooLarge ? `${TOO_LARGE} unpacked` : 'its gzip data is damaged', { cause });
+  });
+}
+
 async function readBytes(file: string, signal: AbortSignal): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of fs.createReadStream(file, { signal, highWaterMark: 2 ** 20 })) {
     size += chunk.length;
     // A device says that it has no bytes.
-    if (size > MAX_SIZE) throw new Error(`it is larger than ${MAX_SIZE / 2 ** 20} MiB`);
+    if (size > MAX_SIZE) throw new Error(TOO_LARGE);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

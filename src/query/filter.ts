@@ -74,6 +74,11 @@ export function like(field: Field, pattern: string): Filter {
   return { text, field, operator: 'like', operands: [{ text: pattern, value: pattern }] };
 }
 
+/** Returns the filter for images whose field does not match the pattern. */
+export function notLike(field: Field, pattern: string): Filter {
+  return { ...like(field, pattern), operator: 'notlike', text: `${field},notlike,${pattern}` };
+}
+
 /** Returns the filter for images whose field contains the text. */
 export function contains(field: Field, part: string): Filter {
   return { ...like(field, `%${part}%`), text: `${field}~${part}` };

@@ -87,7 +87,13 @@ async function createUsers() {
     user.imgctl(line.replaceAll('WORK', work), { env: { ...PASSWORD, ...env } });
   const now = { IMGCTL_BASE_URL: later.emulator.baseUrl };
   await imgctl(`config set upload-url ${pathToFileURL(folder)}`);
-  return { imgctl, now, directory: user.directory };
+  /** Makes a file of one service one of the other. */
+  const move = (name: string) => {
+    const file = path.join(work, name);
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, text.replace(user.emulator.baseUrl, later.emulator.baseUrl));
+  };
+  return { imgctl, now, move, directory: user.directory };
 }
 
 /** A service that sends what the emulator never does, and the same without a list of the user's images. */
@@ -117,7 +123,7 @@ async function createOddUsers() {
 
 describe('the JSON output', () => {
   it('of every command has the fields that its declaration lists, with these types', async () => {
-    const { imgctl, now, directory } = await createUsers();
+    const { imgctl, now, move, directory } = await createUsers();
     const { odd, bare, fresh } = await createOddUsers();
     const declared = await declaredTypes();
     const found = new Map(Object.keys(declared).map((command) => [command, [] as object[]]));
@@ -134,10 +140,12 @@ describe('the JSON output', () => {
     await imgctl('images snapshot WORK/old.json');
     const { stdout: token } = await imgctl('token');
     await add('images snapshot', { IMGCTL_USERNAME: '', IMGCTL_TOKEN: token.trim() });
+    move('old.json');
     await add('images changes --since-file WORK/old.json', now);
     const lock = '--file WORK/lock.json';
     await add(`images lock add app app ${lock}; images lock add db db ${lock}`);
     await add(`images lock list ${lock}`);
+    move('lock.json');
     await add(`images lock check ${lock}; images lock update ${lock}`, now);
     await add('my-images', odd.env);
     const PUSH = 'push WORK/good.ova';

@@ -153,6 +153,15 @@ describe('mcp', () => {
     expect(each.count).toBeGreaterThan(1);
   });
 
+  it('answers with the series whose newest image is certain, and names the others', async () => {
+    const names = ['a-12_sp3', 'a-12_2021', 'c-1'];
+    const { env } = await scriptedUser(catalogueOf(names.map((name, index) => named(index, name))));
+    const given = { each: true, columns: ['name'] };
+    const [answer] = await call([['images_latest', given]], env);
+    expect(answer).toMatchObject({ isError: false, rows: [{ name: 'c-1' }] });
+    expect(answer.messages).toMatchObject([{ error: { code: 'ambiguous' } }]);
+  });
+
   it('shows all images that it is asked for', async () => {
     const { env } = await scriptedUser(catalogueByName(testImages(60)));
     const images = testImages(60).map(({ id }) => `${id}`);

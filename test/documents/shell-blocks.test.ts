@@ -78,6 +78,8 @@ async function runBlock(page: string, text: string) {
   const script = text
     .replace('dav+https://uploads.example.com/alice', `dav+${emulator.baseUrl}/upload`)
     .replaceAll('https://images.example.com', emulator.baseUrl)
+    // Another address, so another service.
+    .replaceAll('https://staging.example.com', emulator.baseUrl.replace('127.0.0.1', 'localhost'))
     .replace('/mnt/uploads', path.join(folder, 'uploads/alice'))
     .replaceAll('~/.imgctl-password', path.join(folder, 'password'));
   const env = {

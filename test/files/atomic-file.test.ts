@@ -65,10 +65,10 @@ unixOnly('pipes are Unix')('readTextFile ends a wait for a pipe at an interrupt'
 });
 
 describe('readTextFile', () => {
-  const read = async (bytes: Uint8Array) => {
+  const read = async (bytes: Uint8Array, mayUnpack = false) => {
     const file = path.join(temporaryDirectory(), 'all.json');
     fs.writeFileSync(file, bytes);
-    return readTextFile(file, 'the snapshot', fakeIo());
+    return readTextFile(file, 'the snapshot', fakeIo(), mayUnpack);
   };
 
   it.each([
@@ -78,6 +78,21 @@ describe('readTextFile', () => {
     const error = { code: 'config', message: `cannot read the snapshot: ${reason}` };
     const expected = { ...error, hint: hint && expect.stringMatching(hint) };
     await expect(read(bytes)).rejects.toMatchObject(expected);
+  });
+
+  it('unpacks gzip if it may, at most 256 MiB', async () => {
+    const packed = gzipSync('{}');
+    expect(await read(packed, true)).toBe('{}');
+    const zeros = gzipSync(Buffer.alloc(2 ** 20));
+    const bomb = Buffer.concat(Array.from({ length: 257 }, () => zeros));
+    const reasons = [
+      [bomb, 'it is larger than 256 MiB unpacked'],
+      [packed.subarray(0, -4), 'its gzip data is damaged'],
+    ] as const;
+    for (const [bytes, reason] of reasons) {
+      const error = { code: 'config', message: `cannot read the snapshot: ${reason}` };
+      await expect(read(bytes, true)).rejects.toMatchObject(error);
+    }
   });
 
   it('returns a text without its byte order mark', async () => {

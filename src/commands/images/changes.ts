@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { keyOf } from '../../api/images.ts';
 import type { ReceivedImage } from '../../api/types.ts';
+import type { Catalogue } from '../../catalogue/catalogue.ts';
 import {
   type FileLabel,
   formatSnapshot,
@@ -25,12 +26,12 @@ import { BrokenPipeError } from '../../io.ts';
 import { stringify } from '../../json.ts';
 import { LINE_FORMAT_LIST } from '../../output/formats.ts';
 import { cellText } from '../../output/text.ts';
-import { column, pick } from '../../output/view.ts';
+import { column, pick, type View } from '../../output/view.ts';
 import { FIELDS, kindOf } from '../../query/fields.ts';
 import { type Filter, portableTexts } from '../../query/filter.ts';
 import { EVERYTHING, type Query } from '../../query/query.ts';
 import { Tally } from '../../query/tally.ts';
-import { isSameTime, parseTimestamp } from '../../query/timestamp.ts';
+import { isSameTime } from '../../query/timestamp.ts';
 import { counted } from '../../words.ts';
 import { type Metrics, withMetrics } from '../metrics.ts';
 import { noMatch } from './empty.ts';
@@ -58,10 +59,14 @@ const OPTIONS = [
       value: anyText({ from: 'cursors' }),
     },
   ),
-  option('--since-file <file>', 'compare with this snapshot instead of the last run', {
-    value: anyText({ from: 'files' }),
-    conflicts: ['cursor', 'mine'],
-  }),
+  option(
+    '--since-file <file>',
+    'compare with this snapshot instead of the last run; one of another service by label',
+    {
+      value: anyText({ from: 'files' }),
+      conflicts: ['cursor', 'mine'],
+    },
+  ),
   option('--peek', 'do not remember this run'),
   option('--exit-code', 'exit with 10 if there are changes'),
   METRICS_OPTION,
@@ -98,6 +103,7 @@ interface Task {
   readonly context: Context;
   readonly options: Options;
   readonly query: Query;
+  readonly view: View;
   readonly addMetrics: (metrics: Metrics) => void;
 }
 
@@ -107,7 +113,8 @@ async function run(context: Context, options: Options, words: readonly string[])
     checkName(cursor, 'cursor');
     const query = readQuery(context, words, options);
     refuseRelativeTimes(query.filters);
-    const task = { context, options, query, addMetrics };
+    const view = context.view(CHANGE_COLUMNS, options, { shown: SHOWN });
+    const task = { context, options, query, view, addMetrics };
     const count =
       sinceFile === undefined
         ? await compareWithState(task, cursor)
@@ -124,9 +131,6 @@ function refuseRelativeTimes(filters: readonly Filter[]): void {
     hint: "use a date, such as: -f 'updated_on>=2026-11-01'",
   });
 }
-
-/** How words match names; another number if that changes. */
-const MATCHING = 2;
 
 /** Others may read a large catalogue one after the other. */
 const MUTEX_PATIENCE = 600_000;
@@ -156,11 +160,9 @@ async function compareWithState(task: Task, cursor: string) {
       throw new ImgctlError('config', `${file.what} belongs to another query`, { hint });
     }
     const taken_at = new Date(io.now()).toISOString();
-    // Before they had a number, words with digits matched other names.
-    const isMatchedAnew = state?.head.matching !== MATCHING && /\d/.test(`${words}`);
-    const { count, hasChanged, lines } = await printChanges(task, file, state, isMatchedAnew);
-    if (!options.peek && (isMatchedAnew || hasChanged || state === undefined)) {
-      const head = { taken_at, base_url, username, matching: MATCHING, key };
+    const { count, hasChanged, lines } = await printChanges(task, file, state);
+    if (!options.peek && (hasChanged || state === undefined)) {
+      const head = { taken_at, base_url, username, key };
       await replaceFile(target, formatSnapshot(head, lines), { assertHeld });
     }
     if (state === undefined) {
@@ -186,11 +188,44 @@ async function compareWithFile(task: Task, name: string): Promise<number> {
   const snapshot = await readSnapshot(name, context.io);
   const { baseUrl } = await context.session();
   if (snapshot.baseUrl !== baseUrl) {
-    context.console.warn(`the snapshot ${name} is from ${snapshot.baseUrl}, not from ${baseUrl}`);
+    const message = `compared by label: ${name} is of ${snapshot.baseUrl}, not of ${baseUrl}`;
+    const hint = `if both are one service, set base_url in ${name} to ${baseUrl} to compare ids`;
+    context.console.report(message, hint);
+    return compareServices(task, snapshot);
   }
   const images = (await snapshot.images()).filter((image) => query.matches(image));
   const old = { ...snapshot, lines: images.map((image) => stringify(image)) };
   return (await printChanges(task, snapshot.file, old)).count;
+}
+
+/** Compares the labels of two services: an id means another image in each. Of equal labels, the numbers are compared. */
+async function compareServices(task: Task, snapshot: SavedImages): Promise<number> {
+  const { context, query } = task;
+  const catalogue = await openCatalogue(context, {});
+  const before = await snapshot.images();
+  const now: ReceivedImage[] = [];
+  // All, as an image may have another folder there.
+  for await (const images of readAll(context, catalogue, EVERYTHING)) now.push(...images);
+  const changes: Change[] = [
+    ...surplus(now, before).map((image) => ({ change: 'added', image, before: null }) as const),
+    ...surplus(before, now).map((image) => ({ change: 'removed', image, before: image }) as const),
+  ].filter(({ image }) => query.matches(image));
+  const isEmpty = !now.some((image) => query.matches(image));
+  return showChanges(task, changes, { catalogue, isEmpty, since: snapshot.takenAt });
+}
+
+type SavedImages = Awaited<ReturnType<typeof readSnapshot>>;
+
+/** Returns the images whose labels occur more often than among the others: the last ones of each label. */
+function surplus(images: readonly ReceivedImage[], others: readonly ReceivedImage[]) {
+  const labelOf = ({ label, name }: ReceivedImage) => `${label ?? name}`;
+  const counts = new Map<string, number>();
+  for (const label of others.map(labelOf)) counts.set(label, (counts.get(label) ?? 0) + 1);
+  return images.filter((image) => {
+    const left = counts.get(labelOf(image)) ?? 0;
+    counts.set(labelOf(image), left - 1);
+    return left <= 0;
+  });
 }
 
 type Images = AsyncIterable<readonly ReceivedImage[]>;
@@ -216,26 +251,42 @@ async function lookUp(query: Query, missing: readonly ReceivedImage[], all: Imag
 /**
  * Reads the images and prints how they differ from the old ones, which are undefined before the first run.
  * @param file where the old images come from
- * @param isMatchedAnew leaves out images that were there when words matched other names
  */
-async function printChanges(
-  task: Task,
-  file: FileLabel,
-  old: Snapshot | undefined,
-  isMatchedAnew = false,
-) {
-  const { context, options, query, addMetrics } = task;
-  const view = context.view(CHANGE_COLUMNS, options, { shown: SHOWN });
+async function printChanges(task: Task, file: FileLabel, old: Snapshot | undefined) {
+  const { context, options, query } = task;
   const catalogue = await openCatalogue(context, { mine: options.mine });
   const tally = new Tally(query);
   const images = readAll(context, catalogue, query, tally);
   const { listed, missing, lines } = await compareLists(old?.lines ?? [], images, file);
   const everything = readAll(context, catalogue, EVERYTHING);
   const unlisted = await lookUp(query, missing, everything);
-  const changes = (old ? [...listed, ...unlisted] : []).filter(({ change, image }) => {
-    const created = parseTimestamp(`${image.created_on}`) ?? Number.POSITIVE_INFINITY;
-    return !isMatchedAnew || change !== 'added' || created >= Number(old?.takenAt);
+  const changes = old ? [...listed, ...unlisted] : [];
+  const isEmpty = lines.length === 0;
+  const count = await showChanges(task, changes, {
+    catalogue,
+    tally,
+    isEmpty,
+    since: old?.takenAt,
   });
+  return { count, hasChanged: count + missing.length > 0, lines };
+}
+
+/** What a comparison read. */
+interface Compared {
+  readonly catalogue: Catalogue;
+  readonly tally?: Tally;
+  /** True if nothing matches now. */
+  readonly isEmpty: boolean;
+  /** When the old images were listed; undefined before the first run. */
+  readonly since: number | undefined;
+}
+
+/** Prints the changes. Returns their number. */
+async function showChanges(
+  { context, options, query, view, addMetrics }: Task,
+  changes: readonly Change[],
+  { catalogue, tally = new Tally(query), isEmpty, since }: Compared,
+): Promise<number> {
   const rows = changes.map(({ change, image, before }) => {
     const { id = null, name = null, path = null, folder = null, updated_on = null } = image;
     const old = view.isText && before ? oldValues(image, before, view.timeText) : before;
@@ -250,15 +301,15 @@ async function printChanges(
     last_updated: count('updated', 'moved'),
     last_deleted: count('removed'),
   });
-  if (view.hasNotes && lines.length === 0 && query.conditions.length > 0) {
+  if (view.hasNotes && isEmpty && query.conditions.length > 0) {
     const command = options.mine ? 'imgctl my-images' : 'imgctl images list';
     const found = { command, query, catalogue, tally };
     const { message, hint } = await noMatch(context, found);
     view.note(message, hint);
-  } else if (old && rows.length === 0) {
-    view.note(`no changes since ${view.timeText(new Date(old.takenAt).toISOString())}`);
+  } else if (since !== undefined && rows.length === 0) {
+    view.note(`no changes since ${view.timeText(new Date(since).toISOString())}`);
   }
-  return { count: changes.length, hasChanged: changes.length + missing.length > 0, lines };
+  return changes.length;
 }
 
 /** Returns the names of all cursors that were used on this machine. */

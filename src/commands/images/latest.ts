@@ -11,13 +11,14 @@ import {
   newestOfEach,
   onlyNewest,
   selectionOf,
+  withoutUnsure,
 } from '../../catalogue/newest.ts';
 import { command, option, SERVICE_CODES } from '../../cli/command.ts';
 import type { Parsed } from '../../cli/declarations.ts';
 import type { Context } from '../../context.ts';
 import { attempt, ImgctlError } from '../../errors.ts';
 import { printable } from '../../output/text.ts';
-import { column, pick, type View } from '../../output/view.ts';
+import { column, pick, printBefore, type View } from '../../output/view.ts';
 import { nameOf } from '../../query/fields.ts';
 import { describeVersion, parseWord, readName } from '../../query/name.ts';
 import type { Candidate } from '../../query/series.ts';
@@ -66,7 +67,7 @@ export const imagesLatest = command({
   name: 'latest',
   summary: 'show the newest image of a series',
   description: [
-    'Names with the same words form a series. Their versions decide which image is newer: 8.10 is newer than 8.9. The update time is ignored. If several series match, or the names do not tell which image is the newest, asks on a terminal which one you mean. With more than 20 candidates, or without a terminal, lists them, shows a command that selects the first, and exits with 2. Exits with 5 if nothing matches.',
+    'Names with the same words form a series. Their versions decide which image is newer: 8.10 is newer than 8.9. The update time is ignored. If several series match, or the names do not tell which image is the newest, asks on a terminal which one you mean. With more than 20 candidates, or without a terminal, lists them, shows a command that selects the first, and exits with 2. Exits with 5 if nothing matches. With --each, prints the series whose newest image is certain, then exits with 2 if others are left, and shows how to leave them out.',
   ],
   examples: [
     'imgctl images latest ubuntu server',
@@ -97,7 +98,14 @@ async function run(context: Context, options: Options, words: readonly string[])
     throw await noMatch(context, { command, query, catalogue, tally });
   }
   if (explain) return showCandidates(context, view, found.index.rankedImages());
-  if (each) return view.printList(newestOfEach(found));
+  if (each) {
+    const { images, error } = newestOfEach(found);
+    await printBefore(error !== undefined, view.printList(images));
+    if (error === undefined) return;
+    if (images.length === 0) throw error;
+    const command = withCatalogue('imgctl images latest --each', options);
+    throw error.with({ hint: `leave them out with: ${commandOf(command, withoutUnsure(found))}` });
+  }
   const { image, command } = await chooseNewest(context, options, found);
   await view.printRecord({ ...image });
   if (command !== undefined) context.console.note(`to skip the prompt: ${command}`);

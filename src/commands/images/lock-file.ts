@@ -5,15 +5,17 @@ import type { Catalogue } from '../../catalogue/catalogue.ts';
 import {
   formatLockFile,
   type LockedImage,
+  type LockFile,
   type Locks,
   lockState,
   parseLockFile,
 } from '../../catalogue/locks.ts';
 import { option } from '../../cli/command.ts';
 import type { Parsed } from '../../cli/declarations.ts';
+import { Settings } from '../../config/settings.ts';
 import { anyText } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
-import { ImgctlError } from '../../errors.ts';
+import { ImgctlError, tryOr } from '../../errors.ts';
 import { DEFAULT_LOCK_FILE } from '../../files/paths.ts';
 import { changeUserFile, readTextFile } from '../../files/user-file.ts';
 import { escapeInJson } from '../../output/text.ts';
@@ -26,33 +28,42 @@ export const LOCK_FILE_OPTION = option('--file <file>', 'lock file', {
   value: anyText({ from: 'files' }),
 });
 
-export type LockFileOptions = Parsed<readonly [typeof LOCK_FILE_OPTION]>;
+export type LockFileOptions = Parsed<readonly [typeof LOCK_FILE_OPTION]> & {
+  /** A snapshot. */
+  readonly from?: string;
+};
 
 /** Others may be resolving images meanwhile. */
 const MUTEX_PATIENCE = 60_000;
 
 /**
  * Replaces the locks by those that `change` returns; one process at a time.
- * @param initial the locks if there is no file; else that is an error
+ * @param baseUrl of the service that `change` reads; undefined if it reads none
+ * @param mayCreate false if a missing file is an error
  * @throws ImgctlError config, failed, locked, and whatever `change` throws
  */
 export async function changeLocks(
   context: Context,
   options: LockFileOptions,
-  initial: Locks | undefined,
+  { baseUrl, mayCreate = false }: { baseUrl?: string; mayCreate?: boolean },
   change: (locks: Locks) => Promise<Locks>,
 ): Promise<void> {
   const { file, what } = lockFile(context, options);
   await changeUserFile(file, what, MUTEX_PATIENCE, context.io, async () => {
-    const { locks, content } = await readLockFile(context, options, initial);
-    const changed = await change(locks);
-    return changed === locks ? undefined : escapeInJson(formatLockFile(changed, content));
+    const initial = mayCreate ? { locks: new Map(), baseUrl, content: {} } : undefined;
+    const read = await readLockFile(context, options, initial);
+    // One without locks has no ids of another service.
+    const old = read.locks.size === 0 ? { ...read, baseUrl: read.baseUrl ?? baseUrl } : read;
+    if (baseUrl !== undefined) requireService(context, options, old, baseUrl);
+    const locks = await change(old.locks);
+    return locks === old.locks ? undefined : escapeInJson(formatLockFile({ ...old, locks }));
   });
 }
 
 /** Returns a command for hints, for the same file. */
-export function lockCommand({ file }: LockFileOptions, ...words: string[]): string {
-  const flag = file === DEFAULT_LOCK_FILE ? '' : ` --file ${shellQuote(file)}`;
+export function lockCommand({ file, from }: LockFileOptions, ...words: string[]): string {
+  const source = from === undefined ? '' : ` --from ${shellQuote(from)}`;
+  const flag = file === DEFAULT_LOCK_FILE ? source : ` --file ${shellQuote(file)}${source}`;
   return `imgctl images lock ${words.map(shellQuote).join(' ')}${flag}`;
 }
 
@@ -72,7 +83,8 @@ export async function readLockedImage(
   options: LockFileOptions,
   name: string,
 ) {
-  const locked = requireLock(options, await readLocks(context, options), name);
+  const locks = await readLocks(context, options, catalogue.baseUrl);
+  const locked = requireLock(options, locks, name);
   const image = await catalogue.getImage(locked.id);
   const hint = `lock the newest one instead: ${lockCommand(options, 'update', name)}`;
   if (image === undefined) {
@@ -100,18 +112,60 @@ function lockFile({ io }: Context, { file }: LockFileOptions) {
   return { file: path.resolve(io.cwd, file), what: `the lock file ${file}` };
 }
 
-export async function readLocks(context: Context, options: LockFileOptions): Promise<Locks> {
-  return (await readLockFile(context, options)).locks;
+/** @param baseUrl of the service that is compared. @throws ImgctlError config: the file is of another one */
+export async function readLocks(
+  context: Context,
+  options: LockFileOptions,
+  baseUrl?: string,
+): Promise<Locks> {
+  const read = await readLockFile(context, options);
+  if (baseUrl !== undefined) requireService(context, options, read, baseUrl);
+  return read.locks;
+}
+
+/** An id means something in one service only. @throws ImgctlError config */
+function requireService(
+  context: Context,
+  options: LockFileOptions,
+  { baseUrl }: LockFile,
+  wanted: string,
+): void {
+  if (baseUrl === wanted) return;
+  const { what } = lockFile(context, options);
+  const line = `"base_url": ${JSON.stringify(wanted)}`;
+  if (baseUrl === undefined) {
+    throw new ImgctlError('config', `${what} does not name its service`, {
+      hint: `if its images are of this one, add the line: ${line},`,
+    });
+  }
+  const profile = profileOf(context, baseUrl);
+  const other =
+    options.from !== undefined
+      ? `use a snapshot of ${baseUrl}`
+      : profile && `add the option: --profile ${profile}`;
+  const hint = other ?? `if both are one service, write into the file: ${line}`;
+  throw new ImgctlError('config', `${what} is of ${baseUrl}, not of ${wanted}`, { hint });
+}
+
+/** Returns the name of a profile that uses this service. */
+function profileOf({ config }: Context, baseUrl: string): string | undefined {
+  const addressOf = (name: string) =>
+    tryOr(() => new Settings(config, name).text('base-url'), undefined);
+  return [...config.profiles.keys()].find((name) => addressOf(name) === baseUrl);
 }
 
 /** @throws ImgctlError config: unreadable, or missing without `initial` */
-async function readLockFile(context: Context, options: LockFileOptions, initial?: Locks) {
+async function readLockFile(
+  context: Context,
+  options: LockFileOptions,
+  initial?: LockFile,
+): Promise<LockFile> {
   const { file, what } = lockFile(context, options);
   const invalid = (problem: string, hint = 'restore it, for example with git') =>
     new ImgctlError('config', `${what} ${problem}`, { hint });
   const text = await readTextFile(file, what, context.io);
   if (text === undefined) {
-    if (initial) return { locks: initial, content: {} };
+    if (initial) return initial;
     const command = lockCommand(options, 'add', 'NAME', 'TEXT');
     throw invalid('does not exist', `create it with: ${command}`);
   }

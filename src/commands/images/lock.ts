@@ -28,7 +28,14 @@ import {
   readLocks,
   requireLock,
 } from './lock-file.ts';
-import { CHOOSING_FILTER, IMAGE_COLUMNS, refuseDashes, TEXT } from './options.ts';
+import {
+  CATALOGUE_OPTIONS,
+  CHOOSING_FILTER,
+  IMAGE_COLUMNS,
+  refuseDashes,
+  TEXT,
+  withCatalogue,
+} from './options.ts';
 import { openCatalogue, readTogether } from './read.ts';
 
 const NAMES = {
@@ -66,24 +73,26 @@ const UPDATE_COLUMNS = [
 
 const LOCK_OPTIONS = [LOCK_FILE_OPTION, GET_OPTION] as const;
 
+const UPDATE_OPTIONS = [...LOCK_OPTIONS, ...CATALOGUE_OPTIONS] as const;
+
 type LockOptions = Parsed<typeof LOCK_OPTIONS>;
 
 const ADD_OPTIONS = [
   CHOOSING_FILTER,
   option('--replace', 'replace the lock of this name'),
-  ...LOCK_OPTIONS,
+  ...UPDATE_OPTIONS,
 ] as const;
 
 const CHECK_OPTIONS = [
   option('--exit-code', 'exit with 10 if there are newer images'),
-  ...LOCK_OPTIONS,
+  ...UPDATE_OPTIONS,
 ] as const;
 
 export const imagesLock: AnyCommand = {
   name: 'lock',
   summary: 'lock images by name in a file',
   description: [
-    'A lock file stores a query and its newest image under each name. Commit it, so that every build uses the same images.',
+    'A lock file stores a query and its newest image under each name, and the address of their service. Commit it, so that every build uses the same images. Another service is refused, as its ids mean other images.',
   ],
   examples: [
     'imgctl images lock add web ubuntu 22.04 server',
@@ -155,7 +164,7 @@ export const imagesLock: AnyCommand = {
       examples: ['imgctl images lock update', 'imgctl images lock update web --json'],
       seeAlso: ['images lock check'],
       arguments: [NAMES],
-      options: LOCK_OPTIONS,
+      options: UPDATE_OPTIONS,
       mutates: true,
       fields: UPDATE_COLUMNS,
       exitCodes: SERVICE_CODES,
@@ -192,9 +201,10 @@ async function add(
   refuseDashes(context, [name, ...text]);
   const query = parseQuery({ words: text, filters: options.filter }, context.io.now());
   const stored = { text, filters: query.filters.flatMap(portableTexts) };
-  const catalogue = await openCatalogue(context, {});
+  const catalogue = await openCatalogue(context, options);
+  const { baseUrl } = catalogue;
   let added: LockedImage | undefined;
-  await changeLocks(context, options, new Map(), async (locks) => {
+  await changeLocks(context, options, { baseUrl, mayCreate: true }, async (locks) => {
     if (locks.has(name) && !options.replace) {
       throw new ImgctlError('usage', `${name} is already locked`, {
         hint: 'add --replace, or use another name',
@@ -203,7 +213,10 @@ async function add(
     const command = lockCommand(options, 'add', name, ...(options.replace ? ['--replace'] : []));
     const found = indexOf(query);
     await readTogether(context, catalogue, [found]);
-    added = lockedImage(stored, await resolve(context, catalogue, found, name, command));
+    added = lockedImage(
+      stored,
+      await resolve(context, { catalogue, options }, found, name, command),
+    );
     return new Map(locks).set(name, added);
   });
   const { file } = options;
@@ -234,8 +247,9 @@ async function check(
   const viewOf = (...more: string[]) =>
     context.view(CHECK_COLUMNS, options, { shown: [...common, ...more], cells });
   const wide = viewOf('newest_name');
-  const locks = selectLocks(options, await readLocks(context, options), names);
-  const catalogue = await openCatalogue(context, {});
+  const catalogue = await openCatalogue(context, options);
+  const all = await readLocks(context, options, catalogue.baseUrl);
+  const locks = selectLocks(options, all, names);
   const rows: { lock: string; state: string; [field: string]: unknown }[] = [];
   const searches = [...locks].map(([lock, locked]) => searchFor(context, lock, locked));
   await readTogether(context, catalogue, searches);
@@ -269,12 +283,17 @@ async function check(
   if (options.exitCode && isNewer) context.exitCode = CHANGES_EXIT_CODE;
 }
 
-async function update(context: Context, options: LockOptions, names: readonly string[]) {
+async function update(
+  context: Context,
+  options: Parsed<typeof UPDATE_OPTIONS>,
+  names: readonly string[],
+) {
   const shown = ['lock', 'change', 'old_name', 'name'];
   const view = context.view(UPDATE_COLUMNS, options, { shown });
-  const catalogue = await openCatalogue(context, {});
+  const catalogue = await openCatalogue(context, options);
+  const { baseUrl } = catalogue;
   const rows: Row[] = [];
-  await changeLocks(context, options, undefined, async (locks) => {
+  await changeLocks(context, options, { baseUrl }, async (locks) => {
     const changed = new Map(locks);
     const selected = [...selectLocks(options, locks, names)].map(([lock, old]) => {
       return { lock, old, ...indexOf(queryOf(context, lock, old)) };
@@ -282,7 +301,10 @@ async function update(context: Context, options: LockOptions, names: readonly st
     await readTogether(context, catalogue, selected);
     for (const { lock, old, ...found } of selected) {
       const command = lockCommand(options, 'add', lock, '--replace');
-      const now = lockedImage(old, await resolve(context, catalogue, found, lock, command));
+      const now = lockedImage(
+        old,
+        await resolve(context, { catalogue, options }, found, lock, command),
+      );
       const change = JSON.stringify(now) === JSON.stringify(old) ? 'unchanged' : 'updated';
       if (change === 'updated') changed.set(lock, now);
       const before = { old_id: old.id, old_name: old.name, old_path: old.path };
@@ -295,7 +317,7 @@ async function update(context: Context, options: LockOptions, names: readonly st
 }
 
 async function remove(context: Context, options: LockFileOptions, name: string) {
-  await changeLocks(context, options, undefined, async (locks) => {
+  await changeLocks(context, options, {}, async (locks) => {
     requireLock(options, locks, name);
     return new Map([...locks].filter(([each]) => each !== name));
   });
@@ -320,13 +342,14 @@ function queryOf({ io }: Context, name: string, { text, filters }: LockedImage):
  */
 async function resolve(
   context: Context,
-  catalogue: Catalogue,
+  { catalogue, options }: { catalogue: Catalogue; options: LockFileOptions },
   found: ReturnType<typeof indexOf>,
   name: string,
   command: string,
 ) {
   const { query, tally } = found;
-  const nothing = { command: 'imgctl images list', query, catalogue, tally };
+  const list = withCatalogue('imgctl images list', options);
+  const nothing = { command: list, query, catalogue, tally };
   const empty = found.index.isEmpty ? await noMatch(context, nothing) : undefined;
   return forLock(name, () => {
     if (empty) throw empty;

@@ -2,6 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Image } from '../../../src/api/types.ts';
 import { catalogueByName, named } from '../../support/catalogue-page.ts';
@@ -51,7 +52,7 @@ async function locked() {
 
 describe('images lock add', () => {
   it('locks the newest image and writes one field per line', async () => {
-    const { steps, content, file } = await project(WEB_1, WEB_2, DB_1);
+    const { steps, content, file, server } = await project(WEB_1, WEB_2, DB_1);
     const record = /^lock +web\nid +2\nname +ubuntu-24.*\nupdated_on .*\n$/;
     const what = 'ubuntu-24.04-server.ova (the newest of "ubuntu server -f id,lt,10")';
     const note = `imgctl: locked web in images.lock.json: ${what}\n`;
@@ -59,7 +60,8 @@ describe('images lock add', () => {
     const { id, name, path, created_on, updated_on } = WEB_2;
     const query = { text: ['ubuntu', 'server'], filters: ['id,lt,10'] };
     const images = { web: { ...query, id, name, path, created_on, updated_on } };
-    expect(content()).toBe(`${JSON.stringify({ version: 1, images }, null, 2)}\n`);
+    const whole = { version: 1, base_url: server.baseUrl, images };
+    expect(content()).toBe(`${JSON.stringify(whole, null, 2)}\n`);
     expect(fs.statSync(file).mode & 0o777).toBe(0o666 & ~process.umask());
   });
 
@@ -349,5 +351,76 @@ describe('images get --lock', () => {
     const { get, service } = await locked();
     service.images = images;
     expect(await get(line)).toEqual(failed(exitCode, message));
+  });
+});
+
+describe('a lock file of another service', () => {
+  const COMMANDS = [
+    'lock add new ubuntu server',
+    'lock add web debian --replace',
+    'lock check',
+    'lock update',
+    'lock update web',
+    'get --lock web',
+  ];
+
+  it.each(COMMANDS)('is refused by images %s, which names the profile that fits', async (line) => {
+    const prod = await locked();
+    const before = prod.content();
+    const staging = await project(named(1, 'freebsd-14.ova'), named(11, 'netbsd-10.ova'));
+    const io = { cwd: prod.cwd };
+    const [from, to] = [prod.server.baseUrl, staging.server.baseUrl];
+    const refusal = `imgctl: the lock file images.lock.json is of ${from}, not of ${to}\nhint: `;
+    const change = `if both are one service, write into the file: "base_url": "${to}"\n`;
+    expect(await staging.imgctl(`images ${line}`, io)).toEqual(failed(2, `${refusal}${change}`));
+    const profiles = { prod: { 'base-url': from }, staging: { 'base-url': to } };
+    const config = path.join(temporaryDirectory(), 'config.json');
+    fs.writeFileSync(config, JSON.stringify({ profiles }), { mode: 0o600 });
+    const env = { IMGCTL_CONFIG_DIR: path.dirname(config), IMGCTL_BASE_URL: undefined };
+    const run = (profile: string) =>
+      staging.imgctl(`images ${line} --profile ${profile}`, { ...io, env });
+    const hint = 'add the option: --profile prod\n';
+    expect(await run('staging')).toEqual(failed(2, `${refusal}${hint}`));
+    expect(prod.content()).toBe(before);
+    expect(staging.requests()).toEqual([]);
+    expect((await run('prod')).exitCode).toBe(0);
+  });
+
+  it('that does not name its service can be listed and changed only by remove', async () => {
+    const { steps, content, file, server } = await locked();
+    const { base_url, ...old } = JSON.parse(content());
+    fs.writeFileSync(file, JSON.stringify(old));
+    const line = `"base_url": "${base_url}",`;
+    const missing = `imgctl: the lock file images.lock.json does not name its service\nhint: if its images are of this one, add the line: ${line}\n`;
+    await steps(
+      ...COMMANDS.map((each): Step => [each, '', missing, 2]),
+      ['lock list --get lock', 'db\nweb\n'],
+      ['lock remove db', '', /unlocked db|Unlocked db/],
+    );
+    expect(JSON.parse(content()).base_url).toBeUndefined();
+    fs.writeFileSync(file, content().replace('{', `{ ${line}`));
+    await steps(['lock check --get state', 'ok\n']);
+    expect(base_url).toBe(server.baseUrl);
+  });
+
+  it('is compared with a compressed snapshot of its own service, without a request', async () => {
+    const { steps, cwd, requests, content, imgctl } = await locked();
+    await imgctl('images snapshot all.json', { cwd });
+    fs.writeFileSync(path.join(cwd, 'all.json.gz'), gzipSync(fs.readFileSync(`${cwd}/all.json`)));
+    const sent = requests().length;
+    const before = content();
+    await steps(
+      ['lock check --from all.json.gz --get state', 'ok\nok\n'],
+      ['lock update --from all.json.gz --get change', 'unchanged\nunchanged\n'],
+      ['lock add web2 ubuntu --from all.json.gz --get id', '1\n', /locked web2/],
+      ['get --lock web2 --from all.json.gz --get id', '1\n'],
+      ['lock remove web2', '', /nlocked web2/],
+      ['list --from all.json.gz --get id', '1\n11\n'],
+    );
+    const other = fs.readFileSync(`${cwd}/all.json`, 'utf8').replace(/http:[^"]+/, 'https://x.y');
+    fs.writeFileSync(path.join(cwd, 'other.json'), other);
+    const refusal = /is of http:.*, not of https:\/\/x\.y\nhint: use a snapshot of http:/;
+    await steps(['lock update --from other.json', '', refusal, 2]);
+    expect([requests().length, content()]).toEqual([sent, before]);
   });
 });

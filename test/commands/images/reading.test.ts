@@ -217,7 +217,8 @@ describe('images lock check', () => {
       return [text, { text: [text], filters: [], ...image, ...times }];
     });
     const images = Object.fromEntries(await Promise.all(locked));
-    fs.writeFileSync(`${cwd}/images.lock.json`, JSON.stringify({ version: 1, images }));
+    const file = { version: 1, base_url: server.baseUrl, images };
+    fs.writeFileSync(`${cwd}/images.lock.json`, JSON.stringify(file));
     await imgctl('images lock check', { cwd });
     expect(server.requests.length).toBeLessThanOrEqual(maximum);
     const readings = server.requests.filter(({ url }) =>
