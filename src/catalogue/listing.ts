@@ -83,7 +83,7 @@ export async function* listCatalogue(
     const newest = newestOnPage((await open(key)).first, key, { query, limit, tally });
     if (newest) return yield newest;
   }
-  const sort = key?.field === 'id' ? key : BY_ID;
+  const sort = key?.field === 'id' && key.direction === 'desc' ? key : BY_ID;
   const { readPage } = await open(sort);
   /** What was streamed. */
   const yielded = new Set<unknown>();

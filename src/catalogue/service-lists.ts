@@ -68,7 +68,8 @@ export class ServiceLists {
     for (const { conditions } of queries) {
       let isFiltered = false;
       for (const { sent } of conditions) {
-        isFiltered ||= sent !== undefined && (await this.#isProved(sent, first, options));
+        if (isFiltered || sent === undefined || this.#refused.has(sent.field)) continue;
+        isFiltered = await this.#isProved(sent, first, options);
       }
       if (!isFiltered) return false;
     }

@@ -79,6 +79,12 @@ export function notLike(field: Field, pattern: string): Filter {
   return { ...like(field, pattern), operator: 'notlike', text: `${field},notlike,${pattern}` };
 }
 
+/** Returns the filter for images that are not older than a time as typed. */
+export function since(field: Field, text: string, span: Span): Filter {
+  const operands = [{ text, value: text, span, isRelative: isRelative(text) }];
+  return { text: `${field}>=${text}`, field, operator: 'ge', operands };
+}
+
 /** Returns the filter for images whose field contains the text. */
 export function contains(field: Field, part: string): Filter {
   return { ...like(field, `%${part}%`), text: `${field}~${part}` };

@@ -8,8 +8,9 @@ import { ImgctlError, tryOr } from '../../errors.ts';
 import { LINE_FORMAT_LIST } from '../../output/formats.ts';
 import { column, namesOf } from '../../output/view.ts';
 import { describeField, FIELDS, type Field, kindOf, nameOf } from '../../query/fields.ts';
+import { type Filter, since } from '../../query/filter.ts';
 import { describeVersion, readName } from '../../query/name.ts';
-import { parseQuery, type Query } from '../../query/query.ts';
+import { parseQuery, Query } from '../../query/query.ts';
 import { parseTimeValue } from '../../query/timestamp.ts';
 import { counted, shellQuote } from '../../words.ts';
 
@@ -93,10 +94,11 @@ export function readQuery(
 ): Query {
   refuseJsonFields(context);
   refuseDashes(context, words);
-  const { filter = [], sort: sorts = [], since } = options;
+  const { filter: filters = [], sort: sorts = [] } = options;
   const now = context.io.now();
-  const recent = since === undefined ? [] : [`updated_on,ge,${parseSince(since, now)}`];
-  return parseQuery({ words, filters: [...filter, ...recent], sorts }, now);
+  const typed = parseQuery({ words, filters, sorts }, now);
+  if (options.since === undefined) return typed;
+  return new Query({ ...typed, filters: [...typed.filters, parseSince(options.since, now)] });
 }
 
 /** Fields after --json, as gh takes them, would be words to search for. @throws ImgctlError usage */
@@ -123,11 +125,16 @@ export function isField(text = ''): boolean {
   return FIELDS.some((field) => field === text.toLowerCase());
 }
 
-/** Returns the time of --since: this long ago, or a date or time. @throws ImgctlError usage */
-function parseSince(text: string, now: number): string {
-  if (parseTimeValue(text, now)) return text;
+/** Returns the filter of --since: this long ago, or a date or time. @throws ImgctlError usage */
+function parseSince(text: string, now: number): Filter {
+  const span = parseTimeValue(text, now);
+  if (span) return since('updated_on', text, span);
   const age = tryOr(() => parseDuration(text.replace(/^-/, ''), '', MAX_AGE), undefined);
-  if (age !== undefined) return new Date(now - age).toISOString();
+  if (age !== undefined) {
+    const at = now - age;
+    const ago = { at, end: at + 1, unknownZone: undefined, isLocal: false };
+    return since('updated_on', new Date(at).toISOString(), ago);
+  }
   throw new ImgctlError('usage', `invalid --since: ${text}`, {
     hint: 'use a duration such as 7d (units: m, h, d, w or y), or a date such as 2026-11-01',
   });
