@@ -141,7 +141,9 @@ export class Console {
     if (quiet || allQuiet) return this.#progress;
     if (errorTerminal.interactive) {
       if (stderr.stream) this.#progress = createSpinner(stderr.stream, errorTerminal, redact);
-    } else if (lines) this.#progress = createLines(stderr, redact);
+    } else if (lines) {
+      this.#progress = createLines(stderr, redact, this.#style.errorFormat.json);
+    }
     return this.#progress;
   }
 

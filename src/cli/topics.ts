@@ -266,12 +266,13 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     'A pipe that closes early (imgctl images list | head -1) is not an error.',
     'Errors are printed on stderr, never on stdout:',
     { lines: ['imgctl: <what happened>', 'hint: <the command or setting that helps>'] },
-    'With -o json or ndjson, each error, warning and note is one JSON object on one line instead:',
+    'With -o json or ndjson, each error, warning, note and line of progress is one JSON object on one line instead:',
     {
       lines: [
         '{"error": {"code", "message", "details", "hint", "status", "exitCode"}}',
         '{"warning": {"message", "hint"}}',
         '{"note": {"message", "hint"}}',
+        '{"progress"}',
       ],
     },
   ],

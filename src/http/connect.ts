@@ -1,8 +1,8 @@
 // Opens connections, directly or through a proxy, and knows how far the newest one has come.
 
 import http from 'node:http';
-import net from 'node:net';
-import type tls from 'node:tls';
+import net, { type Socket } from 'node:net';
+import type * as tls from 'node:tls';
 import { CLIENT_CERTIFICATE } from './errors.ts';
 import { type HttpProxy, proxyAuthorization, proxyFailure, proxyRefusal } from './proxies.ts';
 
@@ -21,7 +21,7 @@ export class Connector {
   /** What the server said, after the handshake, of a certificate that it wants; no connection works then. */
   alert: Error | undefined;
   readonly #options: ConnectOptions;
-  readonly #sockets = new Set<net.Socket>();
+  readonly #sockets = new Set<Socket>();
   #closed = false;
   #trusted: tls.ConnectionOptions | undefined;
 
@@ -32,7 +32,7 @@ export class Connector {
   /** Opens a connection that the pool asks for, in undici's shape. */
   connect(
     { hostname, protocol, port }: Readonly<Record<'hostname' | 'protocol' | 'port', string>>,
-    done: (error: Error | null, socket: net.Socket | null) => void,
+    done: (error: Error | null, socket: Socket | null) => void,
   ): void {
     this.#open(hostname, protocol === 'https:', port).then(
       (socket) => withoutOptimising(() => done(null, socket)),
@@ -47,7 +47,7 @@ export class Connector {
     for (const socket of [...this.#sockets].reverse()) socket.destroy();
   }
 
-  async #open(hostname: string, isSecure: boolean, port: string): Promise<net.Socket> {
+  async #open(hostname: string, isSecure: boolean, port: string): Promise<Socket> {
     const { proxy } = this.#options;
     const portNumber = Number(port || (isSecure ? 443 : 80));
     const target = `${net.isIPv6(hostname) ? `[${hostname}]` : hostname}:${portNumber}`;
@@ -69,7 +69,7 @@ export class Connector {
   }
 
   /** @param name the host in messages */
-  #connectTo(host: string, port: number, name: string, stage: Stage): Promise<net.Socket> {
+  #connectTo(host: string, port: number, name: string, stage: Stage): Promise<Socket> {
     const socket = this.#track(net.connect({ host, port, noDelay: true }));
     const isAddress = net.isIP(host) !== 0;
     stage.waitingFor = isAddress ? `connecting to ${name}` : `looking up the address of ${name}`;
@@ -80,7 +80,7 @@ export class Connector {
   }
 
   /** @throws TransportError proxy: the connection failed */
-  async #connectToProxy(proxy: HttpProxy, stage: Stage): Promise<net.Socket> {
+  async #connectToProxy(proxy: HttpProxy, stage: Stage): Promise<Socket> {
     const { protocol, hostname, port, host } = proxy.url;
     const isSecure = protocol === 'https:';
     const name = `the proxy ${host}`;
@@ -97,7 +97,7 @@ export class Connector {
   }
 
   /** Starts TLS on an open connection; the certificate is checked for this host, through a tunnel too. */
-  async #startTls(socket: net.Socket, host: string): Promise<tls.TLSSocket> {
+  async #startTls(socket: Socket, host: string): Promise<tls.TLSSocket> {
     const tls = await import('node:tls');
     this.#trusted ??= trustOptions(tls, this.#options.ca);
     const servername = net.isIP(host) ? {} : { servername: host };
@@ -115,7 +115,7 @@ export class Connector {
     });
   }
 
-  #track<Socket extends net.Socket>(socket: Socket): Socket {
+  #track<Kind extends Socket>(socket: Kind): Kind {
     // Between two steps nobody else listens; the next step finds the socket closed.
     socket.on('error', () => {});
     if (this.#closed) socket.destroy();
@@ -143,7 +143,7 @@ export function trustOptions(
  * Makes the proxy connect the socket to a target, given as host:port.
  * @throws TransportError proxy: it refused (407 and others), with its status; or its connection failed
  */
-function openTunnel(socket: net.Socket, proxy: HttpProxy, target: string): Promise<void> {
+function openTunnel(socket: Socket, proxy: HttpProxy, target: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const request = http.request({
       createConnection: () => socket,
@@ -164,7 +164,7 @@ function openTunnel(socket: net.Socket, proxy: HttpProxy, target: string): Promi
 }
 
 /** Resolves with the socket at the event, rejects with its error. */
-function untilEvent<Socket extends net.Socket>(socket: Socket, event: string): Promise<Socket> {
+function untilEvent<Kind extends Socket>(socket: Kind, event: string): Promise<Kind> {
   return new Promise((resolve, reject) => {
     socket.once(event, () => resolve(socket));
     socket.once('error', reject);

@@ -37,15 +37,19 @@ const LINE_INTERVAL = 30_000;
 
 type Redact = (text: string) => string;
 
-/** Writes a line per change, and one each 30 s between them; ignores write errors. */
-export function createLines(sink: Sink, redact: Redact): Progress {
+/**
+ * Writes a line per change, and one each 30 s between them; ignores write errors.
+ * @param json writes `{"progress": "…"}`, as errors are JSON too
+ */
+export function createLines(sink: Sink, redact: Redact, json = false): Progress {
   let last: string | undefined;
   let describeLast = () => '';
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let written: Promise<void> = Promise.resolve();
   const write = (text: string) => {
-    const line = `${printable(redact(text))}\n`;
+    const progress = printable(redact(text));
+    const line = `${json ? JSON.stringify({ progress }) : progress}\n`;
     written = written.then(() => sink.write(line)).catch(() => {});
   };
   return {

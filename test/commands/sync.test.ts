@@ -221,6 +221,13 @@ describe('sync-status --wait', () => {
     expect([JSON.parse(partly.stdout), partly.exitCode]).toEqual([[41], 1]);
     expect(partly.stderr.match(/bad\.ova|c\.ova/g)).toHaveLength(1);
     // The value is missing, but that is not the error.
+    const { stderr: lines } = await follow('--wait --json', PENDING, DONE);
+    expect(
+      lines
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual([{ progress: 'sync 41: PENDING' }, { progress: 'sync 41: PROCESSED' }]);
     expect((await follow('--get created_on', broken)).result).toEqual(failed(1, 'bad.ova'));
   });
 

@@ -40,6 +40,20 @@ describe('the package', () => {
     expect(packed.unpackedSize).toBeLessThanOrEqual(2_500_000);
   });
 
+  it('has types that need no esModuleInterop', () => {
+    const read = new Set<string>();
+    const visit = (file: string) => {
+      if (read.has(file)) return;
+      read.add(file);
+      const text = readFileSync(file, 'utf8');
+      expect(text, file).not.toMatch(/^import (?:type )?\w+ from 'node:/m);
+      for (const [, name = ''] of text.matchAll(/from '(\.[^']+)\.ts'/g))
+        visit(path.join(path.dirname(file), `${name}.d.ts`));
+    };
+    visit(path.join(ROOT, 'dist/types/library/index.d.ts'));
+    expect(read.size).toBeGreaterThan(5);
+  });
+
   it('has no dependencies and no installation scripts', () => {
     const manifest = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
     const { dependencies, optionalDependencies, peerDependencies } = manifest;

@@ -77,7 +77,5 @@ function expectSound({ argv, format, columns }: Run, result: CliResult): void {
     if (format === 'yaml' && isShort) parse(stdout, { logLevel: 'error' });
   }
   if (debug || !/json$/.test(format)) return;
-  // Lines of progress are plain text.
-  const isProgress = (line: string) => /^sync | asks to wait \d/.test(line);
-  for (const line of linesOf(stderr)) if (!isProgress(line)) JSON.parse(line);
+  for (const line of linesOf(stderr)) JSON.parse(line);
 }
