@@ -30,6 +30,7 @@ import {
   notAFile,
   type OnBytes,
   partName,
+  replacedError,
   type Storage,
   type StorageOptions,
 } from './storage.ts';
@@ -164,9 +165,7 @@ async function publish(dav: Dav, part: string, name: string, sent: DavFile, repl
   // Only the size was checked: the next push compares the content.
   if ((await requireSize(dav, name, name, sent.size)).etag === sent.etag) return undefined;
   // Some servers make a new ETag when a file is moved, so the content is compared before another push is blamed.
-  throw replace
-    ? arrivedWrong(name, 'another file replaced it').with({ code: 'conflict' })
-    : conflict(name, address);
+  throw replacedError(name, address, replace);
 }
 
 /** True also if the server does not list the folder, or it is too large: the file is already moved. */

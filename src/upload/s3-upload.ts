@@ -17,7 +17,7 @@ import {
 } from './s3-bucket.ts';
 import { chunksOf, createBuffers, type Digests, digestsOf, multipartTag } from './s3-parts.ts';
 import { isEncrypted, notS3, plainTag, requireS3Success, rootOf, s3Code } from './s3-responses.ts';
-import { arrivedWrong, conflict, type OnBytes } from './storage.ts';
+import { arrivedWrong, conflict, type OnBytes, replacedError } from './storage.ts';
 import { samePlace, type UploadSource } from './upload-file.ts';
 
 /** Maximum number of bytes of parts in memory. */
@@ -232,7 +232,7 @@ async function finishUpload(upload: Upload, parts: readonly Digests[], replace: 
     if (stored.tag === tag) return stored.state;
     // An ETag of another form says nothing: the content is compared.
     if (tag === undefined || DIGEST.exec(stored.tag)?.[1] !== `${parts.length}`)
-      throw arrivedWrong(name, 'it has other content').with({ code: 'conflict' });
+      throw replacedError(name, s3.address, replace);
   }
   if (failure) throw stored && !replace ? conflict(name, s3.address) : failure;
   if (!stored) throw arrivedWrong(name, 'it is missing');

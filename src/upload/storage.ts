@@ -137,6 +137,12 @@ export function conflict(name: string, address: string, note?: string): ImgctlEr
   });
 }
 
+/** After an upload: another push seems to have stored a file of that name at the same moment. */
+export function replacedError(name: string, address: string, replace: boolean): ImgctlError {
+  if (!replace) return conflict(name, address);
+  return arrivedWrong(name, 'another file replaced it').with({ code: 'conflict' });
+}
+
 /** A folder or device, which no push replaces. */
 export function notAFile(name: string, address: string): ImgctlError {
   return new ImgctlError('conflict', `${address} has a ${name} that is not a file`, {

@@ -65,6 +65,7 @@ async function killPushes(
   { server, folder, user }: Awaited<ReturnType<typeof setUp>>,
   name: string,
   isElsewhere: boolean,
+  kills: number,
 ) {
   const env = user();
   const file = writeOva(temporaryDirectory(), name, SIZE);
@@ -83,7 +84,7 @@ async function killPushes(
     expect(digestOf(await server.read(`${name}.ova`))).toBe(digestOf(readFileSync(file)));
     await server.remove(`${name}.ova`);
   };
-  await killRuns(Math.ceil(KILLS / AT_ONCE), { argv, env, folder, check });
+  await killRuns(kills, { argv, env, folder, check });
   sizes.delete(undefined);
   expect([...sizes].filter((size) => size !== statSync(file).size)).toEqual([]);
 }
@@ -99,9 +100,9 @@ describe.each(SERVERS)('push to $name', { timeout: 1_200_000 }, (kind) => {
       const env = user();
       const work = temporaryDirectory();
       const run = async (...argv: string[]) => {
-        const { exitCode, stderr } = await runProgram(argv, { env });
-        const files = await server.files();
-        return { exitCode, said: stderr.split('\n').filter(Boolean).at(-1), files };
+        const { exitCode, stdout, stderr } = await runProgram(argv, { env });
+        const said = stderr.split('\n').filter(Boolean).at(-1);
+        return { exitCode, stdout, said, files: await server.files() };
       };
       const push = (...options: string[]) => run('push', file, '--no-sync', ...options);
       const tried = expect.stringContaining('a file was uploaded, renamed, compared and removed');
@@ -127,17 +128,21 @@ describe.each(SERVERS)('push to $name', { timeout: 1_200_000 }, (kind) => {
     },
   );
 
-  const { isS3 = false } = kind;
+  const { isS3 = false, isFragile = false } = kind;
 
   withServer(
     `ends whole after ${KILLS} kills, as one image, and leaves nothing${why}`,
     async () => {
       const storage = await setUp(kind.start);
-      const killed = (_: unknown, index: number) => killPushes(storage, `web${index}`, isS3);
-      await Promise.all(Array.from({ length: AT_ONCE }, killed));
+      const atOnce = isFragile ? 1 : AT_ONCE;
+      const kills = Math.ceil(KILLS / atOnce);
+      const killed = (_: unknown, index: number) => killPushes(storage, `web${index}`, isS3, kills);
+      await Promise.all(Array.from({ length: atOnce }, killed));
       expect(await storage.server.files()).toEqual([]);
     },
   );
+
+  if (isFragile) return;
 
   // moto looks for an object and stores one in two steps, so a push may overwrite what another has completed.
   // 20 races on it with different content all had one winner, whose bytes were there. With the same content, both

@@ -27,6 +27,8 @@ export interface ServerKind {
   readonly name: string;
   /** It has objects, and no folder that the service could read. */
   readonly isS3?: boolean;
+  /** It bears one push at a time: s3rver fails with 500 while another request writes, and mixes their objects. */
+  readonly isFragile?: boolean;
   /** Why it cannot be started, or empty. */
   readonly reason: string;
   /** @param folder where its files are, unless it keeps them elsewhere */
@@ -238,6 +240,7 @@ webdav.activate = "enable"\nwebdav.is-readonly = "disable"\n`;
   {
     name: 's3rver (S3)',
     isS3: true,
+    isFragile: true,
     reason: missing('s3rver'),
     async start() {
       const baseUrl = await startProgram('s3rver', (host, own) => {
