@@ -169,11 +169,14 @@ const MAX_MEMORY = 2 ** 24;
 /** Returns the bytes of a unit of memory, null if unknown. Without a unit, programs read MiB, such as virt-v2v. */
 function memoryUnit(item: XmlElement, quantity: number, report: Report): number | null {
   const unit = setting(item, 'AllocationUnits');
-  const isMib = unit === null && quantity <= MAX_MEMORY;
+  if (unit === null && quantity <= MAX_MEMORY) {
+    report('unknown-unit', item, `no memory unit, read as ${quantity} MiB`);
+    return MIB;
+  }
   const bytes = unit === null ? null : bytesPerUnit(unit);
-  if (isMib) report('unknown-unit', item, `no memory unit, read as ${quantity} MiB`);
-  else if (bytes === null) report('unknown-unit', item, `unknown memory unit ${unit ?? ''}`.trim());
-  return isMib ? MIB : bytes;
+  if (bytes === null && !Number.isNaN(quantity))
+    report('unknown-unit', item, unit === null ? 'no memory unit' : `unknown memory unit ${unit}`);
+  return bytes;
 }
 
 /**

@@ -232,7 +232,7 @@ async function findFiles(reference: FileReference, source: PackageSource): Promi
   }
   const file = await findFile(href, source);
   // A file that fits into one chunk need not be named as one.
-  const isWhole = file !== null && size !== null && chunkSize !== null && size <= chunkSize;
+  const isWhole = file !== null && chunkSize !== null && file.size <= chunkSize;
   if (chunkSize !== null && chunkSize > 0 && !isWhole)
     return findChunks(reference, chunkSize, source);
   if (file === null) {

@@ -81,7 +81,7 @@ function gunzipReader(limit: number, content: ByteCheck | null): ByteCheck {
   const closed = finished(gunzip)
     .catch(() => {})
     .then(() => proceed());
-  gunzip.on('error', ({ message }) => fail(`gzip: ${message}`));
+  gunzip.on('error', ({ message }) => fail(`damaged gzip: ${message}`));
   gunzip.on('data', (bytes: Buffer) => {
     unpacked += bytes.length;
     if (unpacked > limit) fail(`unpacks to more than ${limit} bytes`);
@@ -100,7 +100,8 @@ function gunzipReader(limit: number, content: ByteCheck | null): ByteCheck {
       taken += chunk.length;
       const rest = Math.min(chunk.length, taken - gunzip.bytesWritten);
       if (problem !== null || rest === 0) return;
-      if (chunk.subarray(-rest).some((byte) => byte !== 0)) fail('gzip: more data after its end');
+      if (chunk.subarray(-rest).some((byte) => byte !== 0))
+        fail('damaged gzip: more data after its end');
     },
     async end() {
       gunzip.end();

@@ -183,11 +183,24 @@ describe('the hardware of a system', () => {
     ['memory in several units', IN_UNITS, { memory: 3.5 * 1024 ** 3 }],
     ['a disk that refers to nothing', hardwareItem({ ResourceType: 17 }), { disks: [null] }],
     ['no items', '', {}],
-    ['no quantity', hardwareItem({ ResourceType: 3 }), {}],
+    ['no quantity', hardwareItem({ ResourceType: 3 }) + hardwareItem({ ResourceType: 4 }), {}],
   ])('counts %s', async (_, items, hardware) => {
     const { systems, findings } = await readDescriptor(machine(items));
     expect([systems[0]?.hardware, findings]).toEqual([{ ...UNKNOWN, ...hardware }, []]);
   });
+
+  it.each([
+    [512, 512 * 2 ** 20, 'no memory unit, read as 512 MiB'],
+    [536_870_912, null, 'no memory unit'],
+  ])(
+    'reads memory of %d without a unit as %s bytes, with a warning',
+    async (size, bytes, message) => {
+      const item = hardwareItem({ ResourceType: 4, VirtualQuantity: size });
+      const { systems, findings } = await readDescriptor(machine(item));
+      expect(systems[0]?.hardware.memory).toBe(bytes);
+      expect(findings).toMatchObject([{ code: 'unknown-unit', severity: 'warning', message }]);
+    },
+  );
 
   const INVALID = ['-1', '0.5', 'two', '0x10', '1e3', '+2', '9'.repeat(20)];
   it.each(INVALID)(

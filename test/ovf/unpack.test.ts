@@ -77,8 +77,13 @@ describe('a file without a digest', () => {
       packed.subarray(0, -4),
       { ...RAW, gzip: false },
     ],
-    ['of half a gzip', /^unpack-failed: gzip: unexpected end/, packed.subarray(0, -4000), RAW],
-    ['with a flipped bit in gzip', /^unpack-failed: gzip: /, flipped(packed, 2000), RAW],
+    [
+      'of half a gzip',
+      /^unpack-failed: damaged gzip: unexpected end/,
+      packed.subarray(0, -4000),
+      RAW,
+    ],
+    ['with a flipped bit in gzip', /^unpack-failed: damaged gzip: /, flipped(packed, 2000), RAW],
     [
       'with a wrong checksum in gzip',
       /incorrect data check/,
