@@ -136,6 +136,7 @@ function headerProblem(header: SparseHeader): string | undefined {
     return `unknown compression ${header.compression}`;
   if (streamOptimized && grainSize > MAX_PACKED_GRAIN)
     return `compressed grains of ${grainSize} sectors, more than ${MAX_PACKED_GRAIN}`;
+  if (header.hasBadIdentifier) return 'invalid CID in its descriptor';
   if (tableEntries < 1 || tableEntries > MAX_ENTRIES)
     return `invalid grain table of ${tableEntries} entries`;
   return header.grainDirectory === 0 ? 'no grain directory' : undefined;
@@ -183,6 +184,7 @@ function parseSparseHeader(head: Buffer) {
   const descriptor = Number(head.readBigUInt64LE(28)) * SECTOR;
   const descriptorEnd = descriptor + Number(head.readBigUInt64LE(36)) * SECTOR;
   const directory = head.readBigUInt64LE(56);
+  const text = head.toString('latin1', descriptor, descriptorEnd);
   return {
     version: head.readUInt32LE(4),
     /** Sectors. */
@@ -203,7 +205,9 @@ function parseSparseHeader(head: Buffer) {
     /** Bytes. */
     descriptorEnd,
     /** From the embedded descriptor, such as `streamOptimized`. */
-    createType: CREATE_TYPE.exec(head.toString('latin1', descriptor, descriptorEnd))?.[1] ?? null,
+    createType: CREATE_TYPE.exec(text)?.[1] ?? null,
+    /** QEMU reads no disk whose content identifiers are not hexadecimal. */
+    hasBadIdentifier: /^(?:parent)?CID=(?![0-9a-f])/im.test(text),
   };
 }
 

@@ -74,6 +74,7 @@ describe('a disk', () => {
     ['without a directory', ['vmdk-header'], changed((bytes) => bytes.writeBigUInt64LE(0n, 56))],
     ['with empty tables', ['vmdk-header'], changed((bytes) => bytes.writeUInt32LE(0, 44))],
     ['without compression', ['vmdk-type', 'vmdk-create-type?'], uncompressed()],
+    ['with an odd CID', ['vmdk-header'], changed((b) => b.write('~', b.indexOf('\nCID=') + 5))],
     ['of another createType', ['vmdk-create-type?'], changed(nameOtherType)],
     ['without a createType', [], changed((bytes) => bytes.fill(' ', 512, 1024))],
     ['with a far descriptor', ['vmdk-truncated'], changed((bytes) => bytes.fill(255, 28, 36))],
