@@ -176,7 +176,9 @@ function newestOnPage(
   }
   if (images.length < limit || !isSortedBy(key, page)) return undefined;
   const [last, end] = ranksOf([...images.slice(-1), ...page.images.slice(-1)], key.field);
-  const isSure = Number(last) - Number(end ?? Number.NEGATIVE_INFINITY) > ZONE_SPREAD;
+  // Some services send those without a time first.
+  const isSure =
+    last !== null && Number(last) - Number(end ?? Number.NEGATIVE_INFINITY) > ZONE_SPREAD;
   const isFiltered = query.conditions.length > 0;
   return isSure ? { images, meta, total: isFiltered ? undefined : total } : undefined;
 }

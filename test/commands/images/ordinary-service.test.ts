@@ -90,6 +90,16 @@ describe('images list on a service without an order of equal values', () => {
     }
   });
 
+  it('does not take images without a time for the newest, though PostgreSQL sends them first', async () => {
+    const updated = 'case when id % 2 = 0 then null else updated_on end as updated_on';
+    const columns = `id, name, path, label, folder, data_store, public, created_on, ${updated}`;
+    const { list, select } = await userOf({ from: `(select ${columns} from images_250)` });
+    for (const way of ['asc', 'desc']) {
+      const ids = await select(orderOf([['updated_on', way]]));
+      expect(await list(`-s updated_on,${way} -n 5`)).toEqual(ids.slice(0, 5));
+    }
+  });
+
   it('lists the newest of a folder, and ends with a page that is 404', async () => {
     const user = await userOf({ from: 'images_5000', endsWith404: true });
     const newest = await user.select(
