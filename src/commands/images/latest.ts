@@ -103,8 +103,11 @@ async function run(context: Context, options: Options, words: readonly string[])
     await printBefore(error !== undefined, view.printList(images));
     if (error === undefined) return;
     if (images.length === 0) throw error;
+    const certain = withoutUnsure(found);
+    // Nobody reads a longer command.
+    if (certain.filters.length > query.filters.length + MAX_LISTED) throw error;
     const command = withCatalogue('imgctl images latest --each', options);
-    throw error.with({ hint: `leave them out with: ${commandOf(command, withoutUnsure(found))}` });
+    throw error.with({ hint: `leave them out with: ${commandOf(command, certain)}` });
   }
   const { image, command } = await chooseNewest(context, options, found);
   await view.printRecord({ ...image });
