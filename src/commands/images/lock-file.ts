@@ -139,10 +139,12 @@ function requireService(
     });
   }
   const profile = profileOf(context, baseUrl);
+  // An option or a variable comes before the address of any profile.
+  const isStored = context.settings.find('base-url').layer === 'profile';
   const other =
     options.from !== undefined
       ? `use a snapshot of ${baseUrl}`
-      : profile && `add the option: --profile ${profile}`;
+      : profile && `add the option: ${isStored ? `--profile ${profile}` : `--base-url ${baseUrl}`}`;
   const hint = other ?? `if both are one service, write into the file: ${line}`;
   throw new ImgctlError('config', `${what} is of ${baseUrl}, not of ${wanted}`, { hint });
 }

@@ -381,6 +381,9 @@ describe('a lock file of another service', () => {
       staging.imgctl(`images ${line} --profile ${profile}`, { ...io, env });
     const hint = 'add the option: --profile prod\n';
     expect(await run('staging')).toEqual(failed(2, `${refusal}${hint}`));
+    const variables = { ...env, IMGCTL_BASE_URL: to };
+    const given = await staging.imgctl(`images ${line}`, { ...io, env: variables });
+    expect(given).toEqual(failed(2, `${refusal}add the option: --base-url ${from}\n`));
     expect(prod.content()).toBe(before);
     expect(staging.requests()).toEqual([]);
     expect((await run('prod')).exitCode).toBe(0);
