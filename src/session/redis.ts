@@ -1,6 +1,5 @@
-// A connection to Redis: sends commands, reads replies of at most 1 MiB, and ends at the first error.
+// The connection of a shared token store, by @redis/client, which is loaded only here.
 
-import type net from 'node:net';
 import type { RedisAddress } from '../config/definitions.ts';
 import { trustOptions } from '../http/connect.ts';
 import { isCertificateError, reasonOf } from '../http/errors.ts';
@@ -10,80 +9,52 @@ import { SharedStoreError } from './token-cache.ts';
 /** The replies of RESP 2 but for arrays, which no command of imgctl returns. */
 export type Reply = string | number | null;
 
-/** Bytes. The longest reply is a token. */
-const MAX_REPLY = 2 ** 20;
-const CRLF = '\r\n';
+/** The first error ends it. The caller limits the time, also of `connect`, which may wait for ever. */
+export interface Redis {
+  /** Connects and logs in. @throws SharedStoreError */
+  connect(): Promise<unknown>;
+  /** Sends a command. @throws SharedStoreError */
+  send(...words: readonly string[]): Promise<Reply>;
+  destroy(): void;
+}
 
-export class Redis {
-  readonly #socket: net.Socket;
-  /** One for each command without a reply, oldest first. */
-  readonly #waiting: ((reply: Reply | SharedStoreError) => void)[] = [];
-  #received: Buffer = Buffer.alloc(0);
-  #failure: SharedStoreError | undefined;
-
-  constructor({ tls, host, port }: RedisAddress, ca: string | undefined) {
-    const { connect, isIP } = builtin('node:net');
-    const servername = isIP(host) === 0 ? { servername: host } : {};
-    const trust = () => trustOptions(builtin('node:tls'), ca);
-    this.#socket = tls
-      ? builtin('node:tls').connect({ host, port, ...trust(), ...servername })
-      : connect({ host, port });
-    this.#socket.setNoDelay();
-    this.#socket.on('data', (chunk) => this.#read(chunk));
-    this.#socket.on('error', (error: NodeJS.ErrnoException) => {
-      const { code = '' } = error;
-      const isCertificate = isCertificateError(code);
-      const reason = isCertificate ? `no trusted TLS connection: ${code}` : reasonOf(error);
-      this.#fail(new SharedStoreError(reason));
+/** @param password none to use the store without a login @param timeout milliseconds to connect */
+export async function openRedis(
+  { tls, host, port, username, database }: RedisAddress,
+  { password, ca, timeout }: { password?: string; ca?: string | undefined; timeout: number },
+): Promise<Redis> {
+  const library = await import('@redis/client');
+  const servername = builtin('node:net').isIP(host) === 0 ? { servername: host } : {};
+  const trust = () => ({ tls: true as const, ...trustOptions(builtin('node:tls'), ca) });
+  const socket = { host, port, connectTimeout: timeout, reconnectStrategy: false as const };
+  const client = library.createClient({
+    ...(password === undefined ? {} : { ...(username && { username }), password }),
+    ...{ database, RESP: 2 as const, disableClientInfo: true },
+    socket: tls ? { ...socket, ...servername, ...trust() } : socket,
+  });
+  // Commands in flight do not learn of a reply that cannot be read.
+  const failed = new Promise<never>((_resolve, reject) => client.on('error', reject));
+  const until = <Result>(work: Promise<Result>): Promise<Result> =>
+    Promise.race([work, failed]).catch((error: NodeJS.ErrnoException) => {
+      throw new SharedStoreError(reasonFor(error, library));
     });
-    this.#socket.on('close', () => this.#fail(new SharedStoreError('the connection was closed')));
-  }
+  failed.catch(() => {});
+  return {
+    connect: () => until(client.connect()),
+    send: (...words) => until(client.sendCommand<Reply>([...words])),
+    destroy: () => {
+      if (client.isOpen) client.destroy();
+    },
+  };
+}
 
-  /** Sends a command, which waits until the connection is open. @throws SharedStoreError */
-  send(...words: readonly string[]): Promise<Reply> {
-    return new Promise((resolve, reject) => {
-      if (this.#failure) return reject(this.#failure);
-      this.#waiting.push((reply) =>
-        reply instanceof SharedStoreError ? reject(reply) : resolve(reply),
-      );
-      const parts = words.map((word) => `$${Buffer.byteLength(word)}${CRLF}${word}${CRLF}`);
-      this.#socket.write(`*${words.length}${CRLF}${parts.join('')}`);
-    });
-  }
-
-  destroy(): void {
-    this.#fail(new SharedStoreError('the connection was closed'));
-  }
-
-  #fail(error: SharedStoreError): void {
-    this.#failure ??= error;
-    this.#socket.destroy();
-    for (const settle of this.#waiting.splice(0)) settle(this.#failure);
-  }
-
-  #read(chunk: Buffer): void {
-    this.#received = Buffer.concat([this.#received, chunk]);
-    while (!this.#failure && this.#takeReply());
-    if (this.#received.length > MAX_REPLY)
-      this.#fail(new SharedStoreError('it sent more than 1 MiB'));
-  }
-
-  /** Settles the oldest command with its reply; false if that is not complete yet. */
-  #takeReply(): boolean {
-    const lineEnd = this.#received.indexOf(CRLF);
-    if (lineEnd === -1) return false;
-    const line = this.#received.toString('utf8', 0, lineEnd);
-    const [, type, rest = ''] = /^(?=[+-]|[:$]-?\d+$)(.)(.*)$/s.exec(line) ?? [];
-    const start = lineEnd + CRLF.length;
-    const size = type === '$' ? Number(rest) : -1;
-    const end = size < 0 ? start : start + size + CRLF.length;
-    if (this.#received.length < end) return false;
-    const bytes = size < 0 ? null : this.#received.toString('utf8', start, start + size);
-    const settle = type === undefined ? undefined : this.#waiting.shift();
-    if (!settle) this.#fail(new SharedStoreError('it sent an unexpected reply'));
-    else if (type === '-') settle(new SharedStoreError(rest.replace(/\.$/, '').slice(0, 120)));
-    else settle(type === '$' ? bytes : type === ':' ? Number(rest) : rest);
-    this.#received = this.#received.subarray(end);
-    return true;
-  }
+function reasonFor(error: NodeJS.ErrnoException, library: typeof import('@redis/client')): string {
+  const { code = '', message } = error;
+  if (isCertificateError(code)) return `no trusted TLS connection: ${code}`;
+  if (code !== '') return reasonOf(error);
+  if (error instanceof library.ErrorReply) return message.replace(/\.$/, '').slice(0, 120);
+  const { ClientClosedError, DisconnectsClientError, SocketClosedUnexpectedlyError } = library;
+  const closed = [ClientClosedError, DisconnectsClientError, SocketClosedUnexpectedlyError];
+  const isClosed = closed.some((each) => error instanceof each);
+  return isClosed ? 'the connection was closed' : 'it sent an unexpected reply';
 }

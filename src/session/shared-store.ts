@@ -6,7 +6,7 @@ import type { Settings } from '../config/settings.ts';
 import { asImgctlError, ImgctlError, tryOr } from '../errors.ts';
 import { builtin, type Clock, type Io } from '../io.ts';
 import { findSecret } from '../secrets/secrets.ts';
-import { Redis, type Reply } from './redis.ts';
+import { openRedis, type Redis, type Reply } from './redis.ts';
 import {
   accountKey,
   type CachedToken,
@@ -245,7 +245,8 @@ export class SharedStore implements TokenStore {
   /** @throws SharedStoreError, or the reason of an interrupt */
   async #send(words: readonly string[], signals?: readonly AbortSignal[]): Promise<Reply> {
     this.#connection ??= this.#connect();
-    return this.#limit(await this.#connection, words, signals);
+    const connection = await this.#connection;
+    return this.#limit(connection, connection.send(...words), signals);
   }
 
   /** Opens a connection and logs in. */
@@ -260,22 +261,19 @@ export class SharedStore implements TokenStore {
       const { message, hint } = asImgctlError(error);
       throw new SharedStoreError(message, hint);
     }
-    const connection = new Redis(address, ca);
-    const { username, database } = address;
-    if (password !== undefined) {
-      onSecret(password);
-      await this.#limit(connection, ['AUTH', ...(username ? [username] : []), password]);
-    }
-    if (database !== 0) await this.#limit(connection, ['SELECT', `${database}`]);
+    if (password !== undefined) onSecret(password);
+    const login = password === undefined ? {} : { password };
+    const connection = await openRedis(address, { ...login, ca, timeout: REPLY_LIMIT });
+    await this.#limit(connection, connection.connect());
     return connection;
   }
 
-  /** Sends a command, and ends the connection if it fails or takes too long. */
-  async #limit(
+  /** Waits for a reply, and ends the connection if it fails or takes too long. */
+  async #limit<Result>(
     connection: Redis,
-    words: readonly string[],
+    reply: Promise<Result>,
     signals: readonly AbortSignal[] = [this.#options.io.signal],
-  ): Promise<Reply> {
+  ): Promise<Result> {
     const { io } = this.#options;
     const end = new AbortController();
     const expire = async () => {
@@ -283,7 +281,6 @@ export class SharedStore implements TokenStore {
       for (let time = 0; time < REPLY_LIMIT; time += SLICE) await io.sleep(SLICE, signal);
       throw new SharedStoreError(`no reply within ${REPLY_LIMIT / 1000} s`);
     };
-    const reply = connection.send(...words);
     const limit = expire();
     try {
       return await Promise.race([reply, limit]);

@@ -227,7 +227,11 @@ describe('a token store', () => {
   it.each([
     ['is silent', () => {}, /no reply within 2 s$/],
     ['hangs up', (socket: net.Socket) => socket.destroy(), /[Cc]losed/],
-    ['is none', (socket: net.Socket) => socket.write('*0\r\n'), /it sent an unexpected reply$/],
+    [
+      'is none',
+      (socket: net.Socket) => socket.write('HTTP/1.1 400 Bad\r\n'),
+      /it sent an unexpected reply$/,
+    ],
   ])('that %s costs a warning', async (_, serve, reason) => {
     const server = net.createServer((socket) => void serve(socket));
     const { baseUrl } = await listen(server);
