@@ -11,10 +11,10 @@ import {
   readConfigFile,
   Settings,
 } from './config/settings.ts';
-import { parseGiven, type Value } from './config/values.ts';
+import { checkName, parseGiven, type Value } from './config/values.ts';
 import { Console, type ConsoleStyle, type Redaction } from './console.ts';
 import { attempt, ImgctlError, tryOr } from './errors.ts';
-import { checkName, findPaths, type Paths } from './files/paths.ts';
+import { findPaths, type Paths } from './files/paths.ts';
 import type { Io } from './io.ts';
 import type { Format } from './output/formats.ts';
 import { type ColorChoice, decideTerminal, type Terminal } from './output/terminal.ts';

@@ -60,3 +60,12 @@ export function counted(count: number, noun: string): string {
 export function shellQuote(text: string): string {
   return /^[\w:.,/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
+
+/** The last instant a Date can hold, in milliseconds since the epoch. */
+export const MAX_INSTANT = 8.64e15;
+
+/** Formats an instant as UTC, rounded up to a full second. */
+export function utcTime(milliseconds: number): string {
+  const date = new Date(Math.min(Math.ceil(milliseconds / 1000) * 1000, MAX_INSTANT));
+  return date.toISOString().replace(/\.\d+Z$/, 'Z');
+}

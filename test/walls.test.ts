@@ -30,7 +30,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   secrets: 'config errors.ts files io.ts json.ts words.ts',
   session: 'api config errors.ts files http io.ts json.ts secrets suggest.ts words.ts',
   api: 'errors.ts http json.ts words.ts',
-  http: 'errors.ts',
+  http: 'errors.ts words.ts',
   upload: 'errors.ts files http io.ts json.ts words.ts xml.ts',
   files: 'errors.ts io.ts json.ts',
   mcp: 'errors.ts json.ts output query suggest.ts',

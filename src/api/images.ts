@@ -6,6 +6,9 @@ import type { Send } from './auth.ts';
 import { parseId, readJson, requireSameId, shapeError } from './responses.ts';
 import type { ImageListMeta, ReceivedImage } from './types.ts';
 
+/** Maximum number of pages, for lists that never end. */
+export const MAX_PAGES = 10_000;
+
 /** Maximum page size, section 2.4. */
 export const MAX_PER_PAGE = 100;
 

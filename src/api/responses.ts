@@ -2,16 +2,10 @@
 
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import { isRedirect, redirectError } from '../http/errors.ts';
+import { httpDate, requestedWait } from '../http/headers.ts';
 import type { HttpResponse } from '../http/message.ts';
-import {
-  httpDate,
-  isRetryableStatus,
-  isSafeMethod,
-  isSuccess,
-  MAX_INSTANT,
-  MAX_WAIT,
-  requestedWait,
-} from '../http/retry.ts';
+import { isSuccess } from '../http/message.ts';
+import { isRetryableStatus, isSafeMethod, MAX_WAIT } from '../http/retry.ts';
 import { isObject, parseJson } from '../json.ts';
 import { describeLater } from '../words.ts';
 
@@ -187,35 +181,4 @@ export function rateLimitedError(response: HttpResponse): ImgctlError {
 export function clockSkew({ headers, receivedAt }: HttpResponse): number | undefined {
   const date = httpDate(headers.date ?? '');
   return date === undefined ? undefined : receivedAt - date;
-}
-
-/** Formats an instant as UTC, rounded up to a full second. */
-export function utcTime(milliseconds: number): string {
-  const date = new Date(Math.min(Math.ceil(milliseconds / 1000) * 1000, MAX_INSTANT));
-  return date.toISOString().replace(/\.\d+Z$/, 'Z');
-}
-
-/** Maximum number of pages, for lists that never end. */
-export const MAX_PAGES = 10_000;
-
-/**
- * Returns the same URL with the query of meta.pages.next_url (section 2.4), wherever that points, so that the
- * token stays with the service. undefined on the last page.
- * @param visited the queries already read
- * @throws ImgctlError incomplete-list: the pages lead back to one already read, or do not end
- */
-export function nextPage(response: HttpResponse, visited: ReadonlySet<string>): URL | undefined {
-  const { value } = parseJson(response.body, true);
-  const meta = isObject(value) ? value.meta : undefined;
-  const pages = isObject(meta) ? meta.pages : undefined;
-  const next = isObject(pages) ? pages.next_url : undefined;
-  if (typeof next !== 'string' || !URL.canParse(next, response.url.href)) return undefined;
-  const url = new URL(response.url);
-  url.search = new URL(next, response.url).search;
-  const repeats = visited.has(url.search);
-  if (!repeats && visited.size < MAX_PAGES) return url;
-  const reason = repeats ? 'next_url leads back to a page already read' : `${MAX_PAGES} were read`;
-  throw new ImgctlError('incomplete-list', `the pages do not end: ${reason}`, {
-    hint: 'run the command again',
-  });
 }

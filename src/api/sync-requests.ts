@@ -1,7 +1,7 @@
 // Image sync requests, sections 2.5, 4.5 and 4.6 of service.md.
 
 import { hasCode, type ImgctlError } from '../errors.ts';
-import { isSuccess } from '../http/retry.ts';
+import { isSuccess } from '../http/message.ts';
 import { isObject, type JsonObject, parseJson, stringify } from '../json.ts';
 import type { Send } from './auth.ts';
 import {

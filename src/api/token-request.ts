@@ -1,8 +1,9 @@
 // The token request, section 4.1 of service.md.
 
 import type { ImgctlError } from '../errors.ts';
+import { rateLimitReset, requestedWait } from '../http/headers.ts';
 import type { HttpResponse } from '../http/message.ts';
-import { isSuccess, rateLimitReset, requestedWait } from '../http/retry.ts';
+import { isSuccess } from '../http/message.ts';
 import { isObject } from '../json.ts';
 import { isToken, type SendWithPassword } from './auth.ts';
 import {

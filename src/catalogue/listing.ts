@@ -1,8 +1,7 @@
 // Lists the public catalogue: every matching image exactly once, or an error.
 
 import type { Client } from '../api/client.ts';
-import { type ImagePage, keyOf, MAX_PER_PAGE } from '../api/images.ts';
-import { MAX_PAGES } from '../api/responses.ts';
+import { type ImagePage, keyOf, MAX_PAGES, MAX_PER_PAGE } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { hasCode, ImgctlError } from '../errors.ts';
 import { kindOf } from '../query/fields.ts';

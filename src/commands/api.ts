@@ -1,15 +1,17 @@
 // imgctl api: sends a raw authenticated request to the service.
 
-import { nextPage, statusError } from '../api/responses.ts';
+import { MAX_PAGES } from '../api/images.ts';
+import { statusError } from '../api/responses.ts';
 import { command, option, SERVICE_CODES } from '../cli/command.ts';
 import type { Parsed } from '../cli/declarations.ts';
 import { anyText } from '../config/values.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
-import { isSafeMethod, isSuccess } from '../http/retry.ts';
+import { isSuccess } from '../http/message.ts';
+import { isSafeMethod } from '../http/retry.ts';
 import { resolveUrl } from '../http/url.ts';
-import { parseJson } from '../json.ts';
+import { isObject, parseJson } from '../json.ts';
 import { printable } from '../output/text.ts';
 
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -154,4 +156,26 @@ async function printResponse({ console, io }: Context, response: HttpResponse, o
   await console.print(redacted === text ? shown : redacted);
   // The next page is another document; 10 is a line break.
   if (options.paginate && shown.at(-1) !== 10) await console.print('\n');
+}
+
+/**
+ * Returns the same URL with the query of meta.pages.next_url (section 2.4), wherever that points, so that the
+ * token stays with the service. undefined on the last page.
+ * @param visited the queries already read
+ * @throws ImgctlError incomplete-list: the pages lead back to one already read, or do not end
+ */
+export function nextPage(response: HttpResponse, visited: ReadonlySet<string>): URL | undefined {
+  const { value } = parseJson(response.body, true);
+  const meta = isObject(value) ? value.meta : undefined;
+  const pages = isObject(meta) ? meta.pages : undefined;
+  const next = isObject(pages) ? pages.next_url : undefined;
+  if (typeof next !== 'string' || !URL.canParse(next, response.url.href)) return undefined;
+  const url = new URL(response.url);
+  url.search = new URL(next, response.url).search;
+  const repeats = visited.has(url.search);
+  if (!repeats && visited.size < MAX_PAGES) return url;
+  const reason = repeats ? 'next_url leads back to a page already read' : `${MAX_PAGES} were read`;
+  throw new ImgctlError('incomplete-list', `the pages do not end: ${reason}`, {
+    hint: 'run the command again',
+  });
 }

@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { isToken, type Send } from '../api/auth.ts';
-import { clockSkew, readJson, serviceMessage, statusError, utcTime } from '../api/responses.ts';
+import { clockSkew, readJson, serviceMessage, statusError } from '../api/responses.ts';
 import { command, option, SERVICE_CODES } from '../cli/command.ts';
 import type { Parsed } from '../cli/declarations.ts';
 import { readCertificates, requireBaseUrl } from '../config/addresses.ts';
@@ -26,12 +26,8 @@ import {
 } from '../errors.ts';
 import { column, namesOf } from '../output/view.ts';
 import { formatTimestamp } from '../query/timestamp.ts';
-import {
-  givenToken,
-  openSharedStore,
-  tokenOfEnvironment,
-  unattendedPassword,
-} from '../session/session.ts';
+import { unattendedPassword } from '../secrets/passwords.ts';
+import { givenToken, openSharedStore, tokenOfEnvironment } from '../session/session.ts';
 import {
   type CachedToken,
   noValidToken,
@@ -40,7 +36,7 @@ import {
   tokenState,
 } from '../session/token-cache.ts';
 import type { Storage } from '../upload/storage.ts';
-import { counted, describeDuration, shellQuote } from '../words.ts';
+import { counted, describeDuration, shellQuote, utcTime } from '../words.ts';
 import { openUploadStorage } from './push/storage.ts';
 
 const COLUMNS = [

@@ -11,9 +11,10 @@ import type { Context } from '../context.ts';
 import { EXIT_CODES, hasCode, ImgctlError } from '../errors.ts';
 import { printable } from '../output/text.ts';
 import { describeLocation, openPasswordStore } from '../secrets/keychain.ts';
+import { givenPassword, storedPassword } from '../secrets/passwords.ts';
 import { ask } from '../secrets/prompt.ts';
 import { passwordOfStdin } from '../secrets/secrets.ts';
-import { givenPassword, givenToken, type Session, storedPassword } from '../session/session.ts';
+import { givenToken, type Session } from '../session/session.ts';
 import { describeDuration } from '../words.ts';
 
 const OPTIONS = [

@@ -1,11 +1,11 @@
 // imgctl token: prints a valid access token for other programs.
 
-import { utcTime } from '../api/responses.ts';
 import { command, SERVICE_CODES } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { column } from '../output/view.ts';
 import { givenToken } from '../session/session.ts';
 import { noValidToken, tokenState } from '../session/token-cache.ts';
+import { utcTime } from '../words.ts';
 
 const COLUMNS = [
   column('token', 'string', 'the access token'),

@@ -1,13 +1,12 @@
 // imgctl whoami: shows the profile, service and user, and whether the token is valid.
 
-import { utcTime } from '../api/responses.ts';
 import { command, GET_OPTION, option, SERVICE_CODES } from '../cli/command.ts';
 import type { Parsed } from '../cli/declarations.ts';
 import type { Context } from '../context.ts';
 import { column, printBefore } from '../output/view.ts';
-import { unattendedPassword } from '../session/session.ts';
+import { unattendedPassword } from '../secrets/passwords.ts';
 import { noValidToken, tokenState } from '../session/token-cache.ts';
-import { describeDuration } from '../words.ts';
+import { describeDuration, utcTime } from '../words.ts';
 
 const COLUMNS = [
   column('profile', 'string', 'name of the profile'),

@@ -154,3 +154,12 @@ export function parseDuration(text: string, name: string, max = MAX_TIMER): numb
     hint: 'use a duration such as 500ms, 30s, 5m, 1h, 2d or 3w',
   });
 }
+
+/** Returns a name of the user's choice that is no path. @throws ImgctlError usage */
+export function checkName(name: string, noun: string, { dots = false } = {}): string {
+  const isName = /^[A-Za-z0-9][\w.-]{0,63}$/.test(name) && (dots || !name.includes('.'));
+  if (isName) return name;
+  throw new ImgctlError('usage', `invalid ${noun} name: ${name.slice(0, 80)}`, {
+    hint: `use a letter or digit, then up to 63 letters, digits, ${dots ? '., ' : ''}- or _`,
+  });
+}

@@ -68,12 +68,3 @@ export function keyedFile(directory: string, name: string, key: readonly string[
 export function shortDigest(text: string, digits: number): string {
   return builtin('node:crypto').createHash('sha256').update(text).digest('hex').slice(0, digits);
 }
-
-/** Returns a name of the user's choice that is no path. @throws ImgctlError usage */
-export function checkName(name: string, noun: string, { dots = false } = {}): string {
-  const isName = /^[A-Za-z0-9][\w.-]{0,63}$/.test(name) && (dots || !name.includes('.'));
-  if (isName) return name;
-  throw new ImgctlError('usage', `invalid ${noun} name: ${name.slice(0, 80)}`, {
-    hint: `use a letter or digit, then up to 63 letters, digits, ${dots ? '., ' : ''}- or _`,
-  });
-}

@@ -70,3 +70,7 @@ export type HttpEvent =
       /** What a server did that may be restarting, such as `returned 502`. */
       outage?: string | undefined;
     };
+
+export function isSuccess({ status }: Pick<HttpResponse, 'status'>): boolean {
+  return status >= 200 && status <= 299;
+}

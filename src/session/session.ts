@@ -5,15 +5,14 @@ import type { Client } from '../api/client.ts';
 import { readCertificates, requireBaseUrl, requireRedisAddress } from '../config/addresses.ts';
 import type { Settings } from '../config/settings.ts';
 import { withoutLineEnd } from '../config/values.ts';
-import { ImgctlError } from '../errors.ts';
 import { trustHint } from '../http/errors.ts';
 import type { Io } from '../io.ts';
-import { describeLocation, openPasswordStore } from '../secrets/keychain.ts';
+import { unattendedPassword } from '../secrets/passwords.ts';
 import { findSecret } from '../secrets/secrets.ts';
 import { describeDuration } from '../words.ts';
 import type { SharedStore } from './shared-store.ts';
 import { TokenCache } from './token-cache.ts';
-import { fixedToken, type PasswordSource, Tokens } from './tokens.ts';
+import { fixedToken, Tokens } from './tokens.ts';
 
 export type Session = Awaited<ReturnType<typeof openSession>>;
 
@@ -115,37 +114,6 @@ export async function openSharedStore(
   const key = secret && parseKey(text ?? '', secret.origin);
   const ca = readCertificates(settings, io);
   return new SharedStore({ address, key, settings, files, io, ca, warn, onSecret });
-}
-
-/** Returns the given password, or else the stored one. */
-export function unattendedPassword(settings: Settings, io: Io): PasswordSource | undefined {
-  return givenPassword(settings, io) ?? storedPassword(settings, io);
-}
-
-export function givenPassword(settings: Settings, io: Io): PasswordSource | undefined {
-  const secret = findSecret(settings, io, 'password');
-  const list = `imgctl config list${settings.profileFlag}`;
-  const hint = `check ${secret?.origin} and the user name ${settings.account.username}: ${list}`;
-  return secret && { ...secret, hint };
-}
-
-export function storedPassword(settings: Settings, io: Io): PasswordSource | undefined {
-  const [location] = settings.passwordLocations;
-  if (location === undefined) return undefined;
-  const origin = describeLocation(location);
-  const replace = `${settings.loginCommand} --store-password`;
-  return {
-    origin,
-    hint: `replace the password in ${origin}: ${replace}`,
-    async read() {
-      const { account } = settings;
-      const password = await openPasswordStore(io, location).lookup(account);
-      if (password) return password;
-      const { username, baseUrl } = account;
-      const message = `${origin} has no password for ${username} at ${baseUrl}`;
-      throw new ImgctlError('not-logged-in', message, { hint: `run: ${replace}` });
-    },
-  };
 }
 
 /** Returns IMGCTL_TOKEN, if it is set. */

@@ -6,7 +6,7 @@ import type { IssuedToken, TokenLimit } from '../api/token-request.ts';
 import { hasCode, ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import type { Clock } from '../io.ts';
-import type { SecretSource } from '../secrets/secrets.ts';
+import type { PasswordSource } from '../secrets/passwords.ts';
 import { describeLater } from '../words.ts';
 import {
   type CachedToken,
@@ -24,11 +24,6 @@ export function fixedToken(token: string, origin: string, hint: string): TokenSo
     });
   }
   return { current: async () => token, renew: async () => undefined, hint };
-}
-
-export interface PasswordSource extends SecretSource {
-  /** The hint if the service refuses the password. */
-  readonly hint: string;
 }
 
 interface TokensOptions {

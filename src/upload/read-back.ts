@@ -1,8 +1,8 @@
 // Compares a file with the one that an HTTP storage has, by reading that one back in pieces.
 
 import { TransportError } from '../http/errors.ts';
+import { httpDate } from '../http/headers.ts';
 import type { HttpResponse } from '../http/message.ts';
-import { httpDate } from '../http/retry.ts';
 import { PIECE } from './requests.ts';
 import type { Comparison } from './storage.ts';
 import { SETTLED, samePlace, type UploadSource } from './upload-file.ts';

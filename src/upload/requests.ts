@@ -2,10 +2,11 @@
 
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import { isRedirect, redirectError } from '../http/errors.ts';
+import { requestedWait } from '../http/headers.ts';
 import type { HttpRequest, HttpResponse, RequestBody } from '../http/message.ts';
 import { Pace } from '../http/pace.ts';
 import { chooseProxy, proxySecrets } from '../http/proxies.ts';
-import { requestedWait, sendWithRetry } from '../http/retry.ts';
+import { sendWithRetry } from '../http/retry.ts';
 import { createTransport } from '../http/transport.ts';
 import { describeLater } from '../words.ts';
 import { parseXml, textOf, type XmlElement, XmlError } from '../xml.ts';

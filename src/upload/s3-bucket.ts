@@ -2,7 +2,7 @@
 
 import { ImgctlError } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
-import { isSuccess } from '../http/retry.ts';
+import { isSuccess } from '../http/message.ts';
 import { findAll, textOf, type XmlElement } from '../xml.ts';
 import { isSettled } from './read-back.ts';
 import { requireLength, type StorageRequest } from './requests.ts';

@@ -2,7 +2,7 @@
 
 import { ImgctlError } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
-import { isSuccess } from '../http/retry.ts';
+import { isSuccess } from '../http/message.ts';
 import { textOf, type XmlElement } from '../xml.ts';
 import { CHECK_URL, storageError, xmlOf } from './requests.ts';
 

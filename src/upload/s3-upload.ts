@@ -2,7 +2,7 @@
 
 import { hasCode, ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
-import { isSuccess } from '../http/retry.ts';
+import { isSuccess } from '../http/message.ts';
 import { textOf } from '../xml.ts';
 import { streamBody, textBody } from './requests.ts';
 import {

@@ -1,13 +1,9 @@
 // Tests the error of each status and body, by section 7 of service.md, and the next page of a response.
 
 import { describe, expect, it } from 'vitest';
-import {
-  nextPage,
-  rateLimitedError,
-  readJson,
-  statusError,
-  utcTime,
-} from '../../src/api/responses.ts';
+import { rateLimitedError, readJson, statusError } from '../../src/api/responses.ts';
+import { nextPage } from '../../src/commands/api.ts';
+import { utcTime } from '../../src/words.ts';
 import { thrownBy } from '../support/errors.ts';
 
 const NOW = Date.parse('2026-01-05T10:00:00Z');

@@ -12,8 +12,7 @@ import {
   readConfigFile,
   Settings,
 } from '../../src/config/settings.ts';
-import { MAX_AGE, parseDuration } from '../../src/config/values.ts';
-import { checkName } from '../../src/files/paths.ts';
+import { checkName, MAX_AGE, parseDuration } from '../../src/config/values.ts';
 import { type System, systemOf } from '../../src/io.ts';
 import { thrownBy } from '../support/errors.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';

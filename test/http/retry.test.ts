@@ -1,7 +1,8 @@
 // Tests which responses are retried, how often, and the wait before each retry.
 
 import { describe, expect, it } from 'vitest';
-import { backoff, isRetryableStatus, rateLimitReset, requestedWait } from '../../src/http/retry.ts';
+import { rateLimitReset, requestedWait } from '../../src/http/headers.ts';
+import { backoff, isRetryableStatus } from '../../src/http/retry.ts';
 import { connect, GET } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import { rows } from '../support/rows.ts';

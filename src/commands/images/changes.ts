@@ -15,12 +15,12 @@ import {
 } from '../../catalogue/snapshot.ts';
 import { command, METRICS_OPTION, option, SERVICE_CODES } from '../../cli/command.ts';
 import type { Parsed } from '../../cli/declarations.ts';
-import { anyText } from '../../config/values.ts';
+import { anyText, checkName } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { CHANGES_EXIT_CODE, ImgctlError, tryOr } from '../../errors.ts';
 import { type AssertHeld, replaceFile } from '../../files/atomic-file.ts';
 import { withMutex } from '../../files/mutex.ts';
-import { checkName, keyedFile } from '../../files/paths.ts';
+import { keyedFile } from '../../files/paths.ts';
 import { cannotWrite, readTextFile } from '../../files/user-file.ts';
 import { BrokenPipeError } from '../../io.ts';
 import { stringify } from '../../json.ts';

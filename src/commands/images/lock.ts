@@ -7,10 +7,9 @@ import { type LockedImage, type Locks, lockedImage, lockState } from '../../cata
 import { AmbiguousError, commandOf, onlyNewest, selectionOf } from '../../catalogue/newest.ts';
 import { type AnyCommand, command, GET_OPTION, option, SERVICE_CODES } from '../../cli/command.ts';
 import type { Parsed } from '../../cli/declarations.ts';
-import { anyText } from '../../config/values.ts';
+import { anyText, checkName } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { attempt, CHANGES_EXIT_CODE, ImgctlError } from '../../errors.ts';
-import { checkName } from '../../files/paths.ts';
 import { column, pick, printBefore } from '../../output/view.ts';
 import type { Row } from '../../output/writers.ts';
 import { equals, like, portableTexts } from '../../query/filter.ts';

@@ -1,0 +1,57 @@
+// Reads the headers of a response: dates, and when a server takes the next request.
+
+import { MAX_INSTANT } from '../words.ts';
+import type { HttpResponse } from './message.ts';
+
+type ResponseHead = Pick<HttpResponse, 'headers' | 'status' | 'receivedAt'>;
+
+/**
+ * Returns the milliseconds that a response asks to wait: Retry-After (seconds or a date), or for 429
+ * X-RateLimit-Reset. undefined if it does not say, or cannot be parsed.
+ */
+export function requestedWait(response: ResponseHead): number | undefined {
+  const { headers, status, receivedAt: now } = response;
+  const retryAfter = headers['retry-after'] ?? '';
+  const seconds = maxNumber(retryAfter);
+  if (seconds !== undefined) return Math.ceil(seconds * 1000);
+  const date = httpDate(retryAfter);
+  if (date !== undefined) return Math.max(0, date - serverTime(response));
+  const reset = rateLimitReset(response);
+  return status === 429 && reset !== undefined ? Math.max(0, reset - now) : undefined;
+}
+
+/**
+ * Returns X-RateLimit-Reset or RateLimit-Reset as milliseconds since the epoch by this machine's clock.
+ * The value may be epoch seconds, epoch milliseconds or seconds from now, told apart by size; or a date.
+ */
+export function rateLimitReset(response: ResponseHead): number | undefined {
+  const { headers, receivedAt: now } = response;
+  const text = headers['x-ratelimit-reset'] ?? headers['ratelimit-reset'] ?? '';
+  const value = maxNumber(text);
+  if (value !== undefined && value < 1e8) return now + Math.ceil(value * 1000);
+  const time = value === undefined ? httpDate(text) : value < 1e11 ? value * 1000 : value;
+  if (time === undefined) return undefined;
+  return Math.min(Math.ceil(time) - serverTime(response) + now, MAX_INSTANT);
+}
+
+/** Returns the largest number of a header, which a proxy may have repeated. */
+function maxNumber(text: string): number | undefined {
+  const parts = text.split(',').map((part) => part.trim());
+  if (!parts.every((part) => /^\d+(\.\d+)?$/.test(part))) return undefined;
+  return Math.max(...parts.map(Number));
+}
+
+/** The server's clock may differ from ours. */
+function serverTime({ headers, receivedAt }: ResponseHead): number {
+  return httpDate(headers.date ?? '') ?? receivedAt;
+}
+
+/** Parses a date in any of HTTP's three formats (GMT by default) or ISO 8601. */
+export function httpDate(text: string): number | undefined {
+  const trimmed = text.trim();
+  const inWords = /^[a-z]{3,9},? .*\d\d:\d\d:\d\d(?<zone> *(gmt|utc|z|[+-]\d{4}))?/i.exec(trimmed);
+  if (!inWords && !/^\d{4}-\d\d-\d\dT\d\d:\d\d.*(Z|[+-]\d\d:?\d\d)$/i.test(trimmed))
+    return undefined;
+  const date = Date.parse(inWords && !inWords.groups?.zone ? `${trimmed} GMT` : trimmed);
+  return Number.isNaN(date) ? undefined : date;
+}
