@@ -9,7 +9,6 @@ import {
   type CatalogueObserver,
   type CatalogueQuery,
   listCatalogue,
-  readCataloguePage,
 } from '../../src/catalogue/listing.ts';
 import { ImgctlError } from '../../src/errors.ts';
 import { parseQuery } from '../../src/query/query.ts';
@@ -204,47 +203,6 @@ it.each([
     expect(result.pages.sort((a, b) => a - b)).toEqual(pages);
   },
 );
-
-describe('a catalogue listing from a service whose like minds case', () => {
-  const images = testImages(6).map((image) => ({ ...image, name: `Rocky-9.${image.id}.ova` }));
-  const minding: Handler = ({ url }) => {
-    const [, pattern = '%'] = /^name,like,(.*)$/.exec(url.searchParams.get('filter') ?? '') ?? [];
-    const like = new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('%', '.*')}$`);
-    const found = images.filter(({ name }) => like.test(name));
-    return { json: cataloguePage(url, found) };
-  };
-  const filtersOf = ({ requests }: ScriptedServer) =>
-    requests.map(({ url }) => url.searchParams.get('filter'));
-
-  it.each<[Typed, number[], (string | null)[]]>([
-    // All images on a page show the values of a field.
-    [{ words: ['rocky'] }, upTo(6), ['name,like,%rocky%', null, null, null, null]],
-    [{ filters: ['name,like,%rocky%'] }, upTo(6), ['name,like,%rocky%', null, null, null, null]],
-    [{ words: ['9.'] }, upTo(6), Array(3).fill('name,like,%9%')],
-    [{ words: ['rocky', '9.4'] }, [4], ['name,like,%rocky%', null, 'name,like,%9%4%']],
-  ])('finds every match of %j', async (input, ids, filters) => {
-    const { error, server, ...found } = await list(minding, { query: queryOf(input) });
-    expect([error, found.ids, filtersOf(server)]).toEqual([undefined, ids, filters]);
-  });
-
-  it('reads on to the limit', async () => {
-    const query = { query: queryOf({ words: ['ROCKY-9.6'] }), limit: 1, streams: true };
-    expect((await list(minding, query)).ids).toEqual([6]);
-  });
-
-  it('warns if one page cannot be checked', async () => {
-    const { client } = await connect(minding);
-    const warnings: string[] = [];
-    const read = (filter: string) =>
-      readCataloguePage(client, { query: queryOf({ filters: [filter] }) }, 1, {
-        warn: (message) => warnings.push(message),
-      });
-    expect((await read('name~9.')).images).toHaveLength(6);
-    expect(warnings).toEqual([]);
-    expect((await read('name~rocky')).images).toEqual([]);
-    expect(warnings).toEqual(['the service may mind case, so images may be missing']);
-  });
-});
 
 describe('a catalogue listing from a service that ignores the query', () => {
   /** Serves images 1 to 8 in the order of their ids; these pages echo the query. */
