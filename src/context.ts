@@ -1,6 +1,7 @@
 // One run of the program: its options, settings and session, each created when it is first needed.
 
 import { version } from '../package.json';
+import { incompatible, nearest, quoted } from './choices.ts';
 import { SETTINGS, type SettingKey } from './config/definitions.ts';
 import {
   type Account,
@@ -23,7 +24,6 @@ import type { Row } from './output/writers.ts';
 import { openSession, type Session, type SessionOptions } from './session/session.ts';
 import { type CachedToken, TokenCache } from './session/token-cache.ts';
 import { describeEvent } from './session/trace.ts';
-import { incompatible, nearest, quoted } from './suggest.ts';
 import { describeDuration } from './words.ts';
 
 /** Milliseconds: a shorter wait that a server asks for is not worth a line. */

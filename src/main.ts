@@ -2,6 +2,7 @@
 
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { version } from '../package.json';
+import { quoted } from './choices.ts';
 import { type AnyCommand, GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from './cli/command.ts';
 import {
   type ArgumentDeclaration,
@@ -17,7 +18,6 @@ import { Context } from './context.ts';
 import { asImgctlError, EXIT_CODES } from './errors.ts';
 import { BrokenPipeError, hasTerminal, type Io, processIo } from './io.ts';
 import { takeLocalUse } from './query/timestamp.ts';
-import { quoted } from './suggest.ts';
 
 /**
  * Runs a command line, without node and script. Resolves when everything is written.

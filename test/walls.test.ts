@@ -4,47 +4,47 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ALL_GLOBAL_OPTIONS } from '../src/cli/command.ts';
-import { type CommandDeclaration, optionName } from '../src/cli/declarations.ts';
+import { type CommandDeclaration, optionName, UNLISTED } from '../src/cli/declarations.ts';
 import { COMMANDS } from '../src/commands/index.ts';
 
 const SOURCE = path.join(import.meta.dirname, '../src');
 
 /** What each folder or file of src may import besides itself. */
 const ALLOWED: Readonly<Record<string, string>> = {
-  'main.ts': 'cli commands console.ts context.ts errors.ts io.ts query suggest.ts',
-  'context.ts': 'config console.ts errors.ts files io.ts output query session suggest.ts words.ts',
+  'main.ts': 'cli commands console.ts context.ts errors.ts io.ts query choices.ts',
+  'context.ts': 'config console.ts errors.ts files io.ts output query session choices.ts words.ts',
   'console.ts': 'errors.ts io.ts output',
   'errors.ts': '',
   'io.ts': 'errors.ts zone.ts',
   'zone.ts': '',
   'json.ts': 'errors.ts',
-  'suggest.ts': 'errors.ts',
+  'choices.ts': 'errors.ts',
   'words.ts': '',
   'xml.ts': '',
-  cli: 'config context.ts errors.ts output query suggest.ts words.ts',
+  cli: 'config context.ts errors.ts output query choices.ts words.ts',
   commands:
-    'api catalogue cli config context.ts errors.ts files io.ts json.ts mcp output ovf query secrets session suggest.ts upload words.ts',
-  library: 'api catalogue config errors.ts http io.ts query session suggest.ts',
-  catalogue: 'api errors.ts files io.ts json.ts query suggest.ts words.ts',
-  config: 'errors.ts files http io.ts json.ts query suggest.ts words.ts',
+    'api catalogue cli config context.ts errors.ts files io.ts json.ts mcp output ovf query secrets session choices.ts upload words.ts',
+  library: 'api catalogue config errors.ts http io.ts query session choices.ts',
+  catalogue: 'api errors.ts files io.ts json.ts query choices.ts words.ts',
+  config: 'errors.ts files http io.ts json.ts query choices.ts words.ts',
   secrets: 'config errors.ts files io.ts json.ts words.ts',
-  session: 'api config errors.ts files http io.ts json.ts secrets suggest.ts words.ts',
+  session: 'api config errors.ts files http io.ts json.ts secrets choices.ts words.ts',
   api: 'errors.ts http json.ts words.ts',
   http: 'errors.ts words.ts',
   upload: 'errors.ts files http io.ts json.ts words.ts xml.ts',
   files: 'errors.ts io.ts json.ts',
-  mcp: 'errors.ts json.ts output query suggest.ts',
-  query: 'errors.ts json.ts suggest.ts',
-  output: 'errors.ts io.ts json.ts query suggest.ts',
+  mcp: 'errors.ts json.ts output query choices.ts',
+  query: 'errors.ts json.ts choices.ts',
+  output: 'errors.ts io.ts json.ts query choices.ts',
   ovf: 'xml.ts',
   emulator: 'errors.ts ovf query',
 };
 
 /** Additional imports of single files or folders. */
 const EXCEPTIONS: readonly (readonly [file: RegExp, target: RegExp])[] = [
-  [/^commands\/(emulator|demo)\.ts$/, /^emulator\//],
+  [/^commands\/(automation\/emulator|start\/demo)\.ts$/, /^emulator\//],
   // It looks at the connection itself.
-  [/^commands\/api\.ts$/, /^http\//],
+  [/^commands\/automation\/api\.ts$/, /^http\//],
   [/^config\/definitions\.ts$/, /^output\/formats\.ts$/],
   [/^emulator\//, /^api\/types\.ts$/],
 ];
@@ -117,6 +117,14 @@ it('src has no import cycles', () => {
   };
   for (const file of texts.keys()) visit(file, []);
   expect(cycles).toEqual([]);
+});
+
+it.each(
+  COMMANDS.filter(({ group }) => group !== UNLISTED).map(({ name, group = '' }) => [name, group]),
+)('src/commands has %s in the folder of its heading in the help, %s', (name, group) => {
+  const [folder = ''] = group.toLowerCase().split(' ');
+  const own = [...texts].filter(([file]) => file.startsWith(`commands/${folder}/`));
+  expect(own.map(([, text]) => text).join()).toMatch(new RegExp(`\\bname: '${name}',`));
 });
 
 const leavesOf = (command: CommandDeclaration): readonly CommandDeclaration[] =>

@@ -1,10 +1,10 @@
 // Lays out and prints the help page of a command or a topic.
 
+import { nearest } from '../choices.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { loadStyle } from '../output/terminal.ts';
 import { wrapWords } from '../output/text.ts';
-import { nearest } from '../suggest.ts';
 import { ALL_GLOBAL_OPTIONS } from './command.ts';
 import {
   argumentTerm,

@@ -1,9 +1,9 @@
 // Usage errors that commander finds, in the words of imgctl.
 
 import type { Command, CommanderError } from 'commander';
+import { incompatible, nearest } from '../choices.ts';
 import { isSettingKey } from '../config/definitions.ts';
 import { ImgctlError } from '../errors.ts';
-import { incompatible, nearest } from '../suggest.ts';
 import { counted, shellQuote } from '../words.ts';
 import { guess } from './guesses.ts';
 

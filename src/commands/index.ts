@@ -2,28 +2,28 @@
 
 import type { AnyCommand } from '../cli/command.ts';
 import { UNLISTED } from '../cli/declarations.ts';
-import { api } from './api.ts';
-import { commands } from './commands.ts';
-import { complete } from './complete.ts';
-import { completion } from './completion.ts';
-import { config } from './config.ts';
-import { demo } from './demo.ts';
-import { doctor } from './doctor.ts';
-import { emulator } from './emulator.ts';
-import { help, version } from './help.ts';
+import { api } from './automation/api.ts';
+import { commands } from './automation/commands.ts';
+import { emulator } from './automation/emulator.ts';
+import { help, version } from './automation/help.ts';
+import { mcp } from './automation/mcp.ts';
+import { token } from './automation/token.ts';
+import { complete } from './configuration/complete.ts';
+import { completion } from './configuration/completion.ts';
+import { config } from './configuration/config.ts';
+import { profile } from './configuration/profile.ts';
 import { images } from './images/index.ts';
 import { myImages } from './images/list.ts';
-import { login } from './login.ts';
-import { logout } from './logout.ts';
-import { mcp } from './mcp.ts';
-import { inspect } from './package/inspect.ts';
-import { validate } from './package/validate.ts';
-import { profile } from './profile.ts';
-import { push } from './push/push.ts';
-import { syncStatus } from './sync/status.ts';
-import { sync } from './sync/sync.ts';
-import { token } from './token.ts';
-import { whoami } from './whoami.ts';
+import { inspect } from './packages/inspect.ts';
+import { push } from './packages/push/push.ts';
+import { sync } from './packages/sync.ts';
+import { syncStatus } from './packages/sync-status.ts';
+import { validate } from './packages/validate.ts';
+import { demo } from './start/demo.ts';
+import { doctor } from './start/doctor.ts';
+import { login } from './start/login.ts';
+import { logout } from './start/logout.ts';
+import { whoami } from './start/whoami.ts';
 
 /** The headings of the overview and their commands. */
 const GROUPS: Readonly<Record<string, readonly AnyCommand[]>> = {

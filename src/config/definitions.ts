@@ -1,12 +1,12 @@
 // Defines every setting, and parses the addresses of the token store and the upload storage.
 
+import { parseColumns } from '../choices.ts';
 import { ImgctlError, tryOr } from '../errors.ts';
 import { hideUserInfo, parseBaseUrl, withScheme } from '../http/url.ts';
 import { builtin } from '../io.ts';
 import { FORMAT_NAMES } from '../output/formats.ts';
 import { FIELDS } from '../query/fields.ts';
 import { TIME_STYLES } from '../query/timestamp.ts';
-import { parseColumns } from '../suggest.ts';
 import {
   anyText,
   choice,

@@ -1,9 +1,9 @@
 // The kinds of values that options, arguments and settings take: how each is parsed, and what help and completion offer.
 
+import { parseChoice } from '../choices.ts';
 import { attempt, ImgctlError } from '../errors.ts';
 import { type Env, expandHome } from '../files/paths.ts';
 import { UNITS } from '../query/timestamp.ts';
-import { parseChoice } from '../suggest.ts';
 
 /** Where completion finds the values that are not a fixed choice. */
 export type CompletionKind =

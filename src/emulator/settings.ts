@@ -1,4 +1,4 @@
-// The settings of the emulator; src/commands/emulator.ts declares their defaults.
+// The settings of the emulator; src/commands/automation/emulator.ts declares their defaults.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Image } from '../api/types.ts';

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { rateLimitedError, readJson, statusError } from '../../src/api/responses.ts';
-import { nextPage } from '../../src/commands/api.ts';
+import { nextPage } from '../../src/commands/automation/api.ts';
 import { utcTime } from '../../src/words.ts';
 import { thrownBy } from '../support/errors.ts';
 

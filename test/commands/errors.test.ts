@@ -11,7 +11,7 @@ import { formatError, formatNotice } from '../../src/output/messages.ts';
 import { catalogueOf, named } from '../support/catalogue-page.ts';
 import { fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
 import { scriptedUser } from '../support/users.ts';
-import { record, SUBMITTED } from './sync-harness.ts';
+import { record, SUBMITTED } from './packages/sync-harness.ts';
 
 const TEXT = { json: false, debug: false };
 const JSON_LINE = { json: true, debug: false };

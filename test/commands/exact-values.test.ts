@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../support/io.ts';
 import { expectSteps } from '../support/steps.ts';
 import { localUser, scriptedUser } from '../support/users.ts';
-import { SUBMIT } from './sync-harness.ts';
+import { SUBMIT } from './packages/sync-harness.ts';
 
 const IMAGE =
   '{"id":1,"name":9007199254740993,"path":12345678901234567890,"x":[-9007199254740993]}';

@@ -9,7 +9,7 @@ import { certificateFile, selfSigned } from '../support/certificate.ts';
 import { type CliResult, runCli, temporaryDirectory } from '../support/io.ts';
 import { writeOva, writeOvf } from '../support/uploads.ts';
 import { type Environment, emulatorUser, PASSWORD, scriptedUser } from '../support/users.ts';
-import { REQUEST, record, SUBMIT, SUBMITTED } from './sync-harness.ts';
+import { REQUEST, record, SUBMIT, SUBMITTED } from './packages/sync-harness.ts';
 
 const WAIT = '--wait --poll-interval 1ms';
 

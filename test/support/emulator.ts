@@ -1,7 +1,7 @@
 // The one way to start the emulator in this process, and requests to it by Node's own fetch.
 
 import { onTestFinished } from 'vitest';
-import { defaultSettings } from '../../src/commands/emulator.ts';
+import { defaultSettings } from '../../src/commands/automation/emulator.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/emulator.ts';
 import { parseFault } from '../../src/emulator/faults.ts';
 import type { EmulatorSettings, RequestRecord } from '../../src/emulator/settings.ts';

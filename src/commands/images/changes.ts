@@ -33,7 +33,7 @@ import { EVERYTHING, type Query } from '../../query/query.ts';
 import { Tally } from '../../query/tally.ts';
 import { isSameTime } from '../../query/timestamp.ts';
 import { counted } from '../../words.ts';
-import { type Metrics, withMetrics } from '../metrics.ts';
+import { type Metrics, withMetrics } from '../metrics-file.ts';
 import { noMatch } from './empty.ts';
 import { FILTER_OPTION, IMAGE_COLUMNS, readQuery, TABLE_OPTIONS, TEXT } from './options.ts';
 import { openCatalogue, readAll } from './read.ts';

@@ -2,6 +2,7 @@
 
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import { commandOf } from '../../catalogue/newest.ts';
+import { shorten } from '../../choices.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import type { View } from '../../output/view.ts';
@@ -9,7 +10,6 @@ import { kindOf } from '../../query/fields.ts';
 import { anchored, type Filter } from '../../query/filter.ts';
 import { EVERYTHING, type Query } from '../../query/query.ts';
 import type { Tally } from '../../query/tally.ts';
-import { shorten } from '../../suggest.ts';
 import { shellQuote } from '../../words.ts';
 import { isField, type ListingOptions } from './options.ts';
 import { readAll } from './read.ts';

@@ -10,6 +10,7 @@ import {
   lockState,
   parseLockFile,
 } from '../../catalogue/locks.ts';
+import { quoted, suggest } from '../../choices.ts';
 import { option } from '../../cli/command.ts';
 import type { Parsed } from '../../cli/declarations.ts';
 import { Settings } from '../../config/settings.ts';
@@ -20,7 +21,6 @@ import { DEFAULT_LOCK_FILE } from '../../files/paths.ts';
 import { changeUserFile, readTextFile } from '../../files/user-file.ts';
 import { escapeInJson } from '../../output/text.ts';
 import { formatTimestamp } from '../../query/timestamp.ts';
-import { quoted, suggest } from '../../suggest.ts';
 import { shellQuote } from '../../words.ts';
 
 export const LOCK_FILE_OPTION = option('--file <file>', 'lock file', {

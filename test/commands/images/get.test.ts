@@ -7,7 +7,7 @@ import { failed } from '../../support/io.ts';
 import type { Handler } from '../../support/scripted-server.ts';
 import { expectSteps } from '../../support/steps.ts';
 import { scriptedUser } from '../../support/users.ts';
-import { images as ownImages } from '../sync-harness.ts';
+import { images as ownImages } from '../packages/sync-harness.ts';
 
 /** Serves images by id and lists; applies only eq filters and words. */
 function serving(images: readonly Image[]): Handler {

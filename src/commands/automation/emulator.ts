@@ -1,0 +1,229 @@
+// imgctl emulator: runs a small copy of the service on this machine until it is terminated.
+
+import { once } from 'node:events';
+import fs from 'node:fs';
+import path from 'node:path';
+import type { Image } from '../../api/types.ts';
+import { readSnapshot } from '../../catalogue/snapshot.ts';
+import { command, option } from '../../cli/command.ts';
+import { defaultsOf, type Parsed } from '../../cli/declarations.ts';
+import { anyText, duration, wholeNumber } from '../../config/values.ts';
+import type { Context } from '../../context.ts';
+import type { Emulator } from '../../emulator/emulator.ts';
+import type { User } from '../../emulator/settings.ts';
+import { errorReason, ImgctlError } from '../../errors.ts';
+import { makeFolder } from '../../files/atomic-file.ts';
+import { cannotWrite } from '../../files/user-file.ts';
+import { programName } from '../../io.ts';
+import { parseTimestamp } from '../../query/timestamp.ts';
+import { shellQuote } from '../../words.ts';
+
+const number = <const Default extends string>(fallback: Default, max: number) =>
+  ({ default: fallback, value: wholeNumber(0, max) }) as const;
+
+const DEFAULT_USER = 'demo:demo';
+
+const OPTIONS = [
+  option('--host <address>', 'address to listen on', { default: '127.0.0.1' }),
+  option('--port <n>', 'port to listen on; 0 selects a free one', number('8080', 65_535)),
+  option('--images <n>', 'number of images in the public catalogue', number('250', 1_000_000)),
+  option('--from <file>', 'serve the images of this snapshot (see: imgctl images snapshot)', {
+    value: anyText({ from: 'files' }),
+    conflicts: ['images', 'seed', 'until'],
+  }),
+  option('--uploads <dir>', 'folder that a sync reads, with one subfolder per user', {
+    value: anyText({ from: 'folders' }),
+  }),
+  option('--sample', "put a small sample.ova into the first user's uploads"),
+  option('--user <name:password>', 'add a user; repeatable', {
+    default: DEFAULT_USER,
+    repeatable: true,
+  }),
+  option('--denied-user <name:password>', 'add a user who may not use the API; repeatable', {
+    repeatable: true,
+  }),
+  option('--token-ttl <duration>', 'lifetime of a token', { default: '24h', value: duration() }),
+  option('--token-limit <n>', 'token requests that a user may send', number('5', 1_000_000)),
+  option('--token-window <duration>', 'time until --token-limit starts again', {
+    default: '1m',
+    value: duration(),
+  }),
+  option('--latency <duration>', 'delay before each response', { value: duration() }),
+  option('--sync-delay <duration>', 'duration of a sync', { default: '2s', value: duration() }),
+  option('--fault <spec>', "inject a fault, such as 'GET /v2/image=503,first=2'; repeatable", {
+    repeatable: true,
+  }),
+  option('--until <date>', 'last day of the catalogue in UTC, such as 2025-07-31 (today)'),
+  option('--seed <n>', 'seed for the generated catalogue', number('1', 2 ** 31)),
+] as const;
+
+type Options = Parsed<typeof OPTIONS>;
+
+export const emulator = command({
+  name: 'emulator',
+  summary: 'run a small copy of the service on this machine',
+  description: [
+    'Shows on a terminal what to try. In a pipe, prints one JSON line, {"base_url": ...}, when it is ready. Ctrl-C or SIGTERM stops it.',
+    'The same --images, --seed and --until always give the same catalogue.',
+    'With --uploads, it also accepts uploads over WebDAV, with the same user name and password, and prints "upload_url". Each user has a folder below <dir>.',
+  ],
+  details: [
+    'A fault is METHOD PATH=KIND[,first=N|,every=N]. METHOD may be *, and PATH may end with *. KIND is one of:',
+    {
+      terms: [
+        ['503', 'respond with this status (300 to 599)'],
+        ['429:60', 'respond with status 429 and Retry-After: 60'],
+        ['drop', 'close the connection without a response'],
+        ['stall', 'keep the connection open without a response'],
+        ['html', 'send an HTML page instead of the response'],
+        ['drop:4096', 'close the connection after 4096 bytes of an upload'],
+        ['late:401', 'respond with this status, but only after the whole upload'],
+        ['partial', 'show an uploaded file before it is complete'],
+      ],
+    },
+  ],
+  examples: [
+    'imgctl emulator --port 0 --images 1000',
+    'imgctl emulator --from catalogue.json',
+    'imgctl emulator --uploads ./uploads --sample',
+    'imgctl emulator --uploads ./uploads --sync-delay 5s --user alice:secret',
+    "imgctl emulator --fault 'GET /v2/image=503,first=2'",
+  ],
+  seeAlso: ['demo'],
+  options: OPTIONS,
+  run,
+});
+
+/** Returns the settings of an emulator without options. */
+export function defaultSettings() {
+  const { user, ...settings } = defaultsOf(OPTIONS);
+  return { ...settings, users: user.map(parseUser) };
+}
+
+async function run(context: Context, options: Options): Promise<void> {
+  const { parseFault } = await import('../../emulator/faults.ts');
+  const { startEmulator } = await import('../../emulator/emulator.ts');
+  const { io, console } = context;
+  const { user, deniedUser, fault, uploads, sample, from, until, ...settings } = options;
+  const { host, port } = settings;
+  const users = user.map(parseUser);
+  const folder = uploads === undefined ? undefined : makeUploads(io.cwd, uploads);
+  if (sample && folder === undefined) {
+    throw new ImgctlError('usage', '--sample needs --uploads', {
+      hint: 'use: imgctl emulator --uploads ./uploads --sample',
+    });
+  }
+  const images =
+    from === undefined ? undefined : await (await readSnapshot(from, context.io)).images();
+  const emulator = await startEmulator({
+    ...settings,
+    now: io.now,
+    until: until === undefined ? undefined : parseDay(until),
+    catalogue: images as readonly Partial<Image>[] | undefined,
+    uploads: folder,
+    users,
+    deniedUsers: deniedUser?.map(parseUser),
+    faults: fault?.map(parseFault),
+    log: (line) => console.report(line),
+  }).catch((cause: unknown) => {
+    if (cause instanceof ImgctlError) throw cause;
+    const isUsed = errorReason(cause) === 'EADDRINUSE';
+    const reason = isUsed ? 'another program uses that port' : errorReason(cause);
+    const hint = isUsed ? 'use a free port with: imgctl emulator --port 0' : undefined;
+    throw new ImgctlError('usage', `cannot listen on ${host}:${port}: ${reason}`, { hint, cause });
+  });
+  const { name } = users[0] ?? { name: '' };
+  try {
+    if (sample && folder) await writeSample(path.join(folder, name));
+    const { baseUrl, uploadUrl } = emulator;
+    const guide = guideOf(emulator, options, name, programName(io));
+    // Without a folder for uploads there is no upload_url.
+    const json = `${JSON.stringify({ base_url: baseUrl, upload_url: uploadUrl })}\n`;
+    await console.print(io.stdout.isTTY ? guide : json);
+    // Requests for other names get 421.
+    if (host !== 'localhost' && host !== '::1' && !host.startsWith('127.')) {
+      const names = `localhost, ${host} and the IP addresses of this machine`;
+      const hint = 'to accept another name: imgctl emulator --host NAME';
+      console.report(`accepted host names: ${names}`, hint);
+    }
+    if (!io.signal.aborted) await once(io.signal, 'abort');
+  } finally {
+    await emulator.close();
+  }
+}
+
+/** Returns commands to try, in the order in which they work. @param name of the first user */
+function guideOf(
+  { baseUrl, uploadUrl }: Emulator,
+  { from, user, uploads = '', sample }: Options,
+  name: string,
+  program: string,
+): string {
+  const password = user.join() === DEFAULT_USER ? `, password ${name}` : '';
+  const sampleFile = shellQuote(path.join(uploads, name, 'sample.ova'));
+  const lines = [
+    `${program} login --base-url ${baseUrl} -u ${shellQuote(name)}`,
+    `${program} images list -s updated_on,desc -n 5`,
+    ...(from === undefined ? [`${program} images latest ubuntu 24.04 server`] : []),
+    ...(sample ? [`${program} sync --wait`, `cp ${sampleFile} my-image.ova`] : []),
+    ...(uploadUrl === undefined
+      ? []
+      : [`${program} push ${sample ? 'my-image.ova' : 'YOUR.ova'} --to ${uploadUrl}`]),
+  ];
+  const asks = uploadUrl === undefined ? '' : '; push asks for the same user and password';
+  return [
+    `A copy of the service runs at ${baseUrl} (user ${name}${password}).`,
+    `Try this in another terminal${asks}:\n`,
+    ...lines.map((line) => `  ${line}`),
+    '\nCtrl-C stops it.\n',
+  ].join('\n');
+}
+
+/** Creates the folder for uploads if it is missing, and returns its path. */
+function makeUploads(cwd: string, uploads: string): string {
+  const folder = path.resolve(cwd, uploads);
+  const hint = 'use a folder such as: imgctl emulator --uploads ./uploads';
+  try {
+    makeFolder(folder);
+    fs.readdirSync(folder);
+    return folder;
+  } catch (cause) {
+    const message = `cannot use ${folder} for uploads: ${errorReason(cause)}`;
+    throw new ImgctlError('usage', message, { hint, cause });
+  }
+}
+
+/** Leaves a file of that name as it is. */
+async function writeSample(folder: string): Promise<void> {
+  const { sampleOva } = await import('../../emulator/sample-ova.ts');
+  const file = path.join(folder, 'sample.ova');
+  try {
+    makeFolder(folder);
+    if (!fs.existsSync(file)) fs.writeFileSync(file, sampleOva());
+  } catch (error) {
+    throw cannotWrite(file, error);
+  }
+}
+
+function parseDay(text: string): number {
+  const day = /^\d{4}-\d\d-\d\d$/.test(text) ? parseTimestamp(`${text}T00:00Z`) : undefined;
+  if (day !== undefined) return day;
+  throw new ImgctlError('usage', `--until must be a date (got ${text})`, {
+    hint: 'use a date such as 2025-07-31',
+  });
+}
+
+function parseUser(text: string): User {
+  // The name is also that of an upload folder.
+  const [, name, password] = /^(?!\.{1,2}:)([^:/\\\0]+):(.+)$/s.exec(text) ?? [];
+  if (name !== undefined && password !== undefined) return { name, password };
+  const [given, secret] = text.split(/:(.*)/s);
+  if (given && secret) {
+    throw new ImgctlError('usage', 'the name of a user must be no path', {
+      hint: 'use a name without / and \\, which becomes a folder of --uploads',
+    });
+  }
+  throw new ImgctlError('usage', 'a user must be name:password', {
+    hint: 'use a user such as: imgctl emulator --user alice:secret',
+  });
+}

@@ -1,0 +1,35 @@
+// imgctl help and imgctl version: print a help page and the version.
+
+import { type AnyCommand, command } from '../../cli/command.ts';
+import type { CommandDeclaration } from '../../cli/declarations.ts';
+import { showPage } from '../../cli/help-page.ts';
+import { TOPIC_NAMES } from '../../cli/topics.ts';
+import { column } from '../../output/view.ts';
+
+export const help = (all: () => readonly CommandDeclaration[]): AnyCommand =>
+  command({
+    name: 'help',
+    summary: 'show help for a command or topic',
+    examples: ['imgctl help images list', 'imgctl help filters'],
+    arguments: [
+      {
+        name: 'command or topic',
+        description: `a command, or a topic: ${TOPIC_NAMES.join(', ')}`,
+        variadic: true,
+      },
+    ],
+    run: (context, _options, words) => showPage(context, all(), words),
+  });
+
+const VERSION_COLUMNS = [column('version', 'string', 'version of imgctl')];
+
+export const version = command({
+  name: 'version',
+  summary: 'print the version',
+  examples: ['imgctl version', 'imgctl --version'],
+  fields: VERSION_COLUMNS,
+  run: async (context) => {
+    context.allowNoConfig();
+    await context.printValue(VERSION_COLUMNS, { version: context.version }, 'version');
+  },
+});

@@ -1,0 +1,242 @@
+// imgctl __complete: prints completions for the cursor of a shell. Never contacts the service, never fails.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { ALL_GLOBAL_OPTIONS, type AnyCommand, command } from '../../cli/command.ts';
+import {
+  type CommandDeclaration,
+  type OptionDeclaration,
+  optionTerm,
+} from '../../cli/declarations.ts';
+import { TOPICS } from '../../cli/topics.ts';
+import { isSettingKey, SETTING_KEYS, SETTINGS } from '../../config/definitions.ts';
+import type { Value } from '../../config/values.ts';
+import type { Context } from '../../context.ts';
+import { tryOr } from '../../errors.ts';
+import { DEFAULT_LOCK_FILE } from '../../files/paths.ts';
+import { printable } from '../../output/text.ts';
+import { FIELDS } from '../../query/fields.ts';
+import { OPERATORS } from '../../query/filter.ts';
+import { DIRECTIONS, SORT_FIELDS } from '../../query/sort.ts';
+import { readHistory } from '../../session/history.ts';
+import { readImageNames } from '../../session/image-names.ts';
+import { cursorNames } from '../images/changes.ts';
+
+/** The completion scripts run this. @param all returns every command */
+export const complete = (all: () => readonly CommandDeclaration[]): AnyCommand =>
+  command({
+    name: '__complete',
+    summary: 'print completions of a command line',
+    examples: [],
+    hidden: true,
+    arguments: [{ name: 'word', description: 'words up to the cursor', variadic: true }],
+    run: (context, _options, words) => run(context, all(), words),
+  });
+
+type Candidate = readonly [value: string, description?: string | undefined];
+
+interface Candidates {
+  /** What the shell does after a candidate, or which paths it offers instead. */
+  readonly mode: 'space' | 'nospace' | 'files' | 'folders' | 'packages';
+  readonly candidates: readonly Candidate[];
+}
+
+/**
+ * Prints one line per candidate, `value<TAB>description`, and then `:` with the mode. The shell selects those that
+ * begin with the word at the cursor.
+ * @param words those before the cursor without the program, then the word up to the cursor
+ */
+async function run(
+  context: Context,
+  commands: readonly CommandDeclaration[],
+  words: readonly string[],
+): Promise<void> {
+  try {
+    const [before, current = ''] = [words.slice(0, -1), words.at(-1)];
+    const { mode, candidates } = await completeWord(context, commands, before, current);
+    const lines = candidates.map(([value, description]) =>
+      description === undefined ? value : `${value}\t${printable(description)}`,
+    );
+    await context.console.print(`${[...lines, `:${mode}`].join('\n')}\n`);
+  } catch {
+    // The user is typing a line, where a message would only disturb.
+  }
+}
+
+/** Values that need no quotes in any shell; others are not offered. */
+const SAFE = /^[\p{L}\p{M}\p{N}_./+:,=%-]+$/u;
+
+async function completeWord(
+  context: Context,
+  commands: readonly CommandDeclaration[],
+  words: readonly string[],
+  current: string,
+): Promise<Candidates> {
+  let command: Partial<CommandDeclaration> = { subcommands: commands };
+  let options: readonly OptionDeclaration[] = ALL_GLOBAL_OPTIONS;
+  let pending: OptionDeclaration | undefined;
+  let ended = false;
+  const rest: string[] = [];
+  const values = new Map<string, string>();
+  const topics = TOPICS.map((topic) => ({ ...topic, examples: [] }));
+  const followers = () =>
+    ended || rest.length > 0 ? [] : (command.subcommands ?? []).filter(({ hidden }) => !hidden);
+  for (const word of words) {
+    if (pending) {
+      values.set(nameOf(pending), word);
+      pending = undefined;
+    } else if (!ended && word === '--') ended = true;
+    else if (!ended && /^-./.test(word)) {
+      const [flag, value] = divide(word);
+      const option = options.find((each) => flagsOf(each).includes(flag));
+      if (option) values.set(nameOf(option), value ?? '');
+      if (option?.value && value === undefined) pending = option;
+    } else {
+      const found = followers().find((each) => namesOf(each).includes(word));
+      if (found === undefined) rest.push(word);
+      else {
+        command = found.name === 'help' ? { subcommands: [...commands, ...topics] } : found;
+        options = [...new Set([...(found.options ?? []), ...ALL_GLOBAL_OPTIONS])];
+      }
+    }
+  }
+  context.options = { profile: values.get('--profile') };
+  const url = values.get('--base-url');
+  if (url) tryOr(() => context.override('base-url', url), undefined);
+  /** @param lead the text before the value in the same word: `--output=` */
+  const ofValue = async (value: Value | undefined, lead = ''): Promise<Candidates> => {
+    const wouldBeOption = (text: string) => !ended && lead === '' && text.startsWith('-');
+    const typed = current.slice(lead.length);
+    const { mode, candidates } = await candidatesOf(context, rest, value, typed);
+    const offered = candidates.filter(([text]) => SAFE.test(text) && !wouldBeOption(text));
+    return { mode, candidates: offered.map(([text, meaning]) => [`${lead}${text}`, meaning]) };
+  };
+  if (pending) return ofValue(pending.value);
+  if (!ended && current.startsWith('-')) {
+    const [flag, value] = divide(current);
+    const typed = options.find((each) => flagsOf(each).includes(flag));
+    if (value !== undefined) return ofValue(typed?.value, `${flag}=`);
+    const left = options.filter((option) => option.repeatable || !values.has(nameOf(option)));
+    // The short flag if it was typed, else the long one: both would be the same line twice.
+    const typedOrLong = (option: OptionDeclaration) =>
+      flagsOf(option).includes(current) ? current : nameOf(option);
+    return space(left.map((option) => [typedOrLong(option), optionTerm(option)[1]]));
+  }
+  const subcommands = followers();
+  if (subcommands.length > 0) {
+    const named = (each: CommandDeclaration) =>
+      namesOf(each).map((name): Candidate => [name, each.summary]);
+    return space(subcommands.flatMap(named));
+  }
+  const declared = command.arguments ?? [];
+  const last = declared.at(-1);
+  return ofValue((declared[rest.length] ?? (last?.variadic ? last : undefined))?.value);
+}
+
+/** Divides `--output=json`; the value is undefined without an equals sign. */
+function divide(word: string): [flag: string, value: string | undefined] {
+  const [flag = '', ...rest] = word.split('=');
+  return [flag, rest.length > 0 ? rest.join('=') : undefined];
+}
+
+/** `['-o', '--output']` */
+function flagsOf({ flags }: OptionDeclaration): readonly string[] {
+  return (flags.split(' <')[0] ?? '').split(', ');
+}
+
+/** `--output` */
+function nameOf(option: OptionDeclaration): string {
+  return flagsOf(option).at(-1) ?? '';
+}
+
+function namesOf({ name, aliases = [] }: CommandDeclaration): readonly string[] {
+  return [name, ...aliases];
+}
+
+/** @param rest the arguments before the cursor */
+async function candidatesOf(
+  context: Context,
+  rest: readonly string[],
+  value: Value | undefined,
+  typed: string,
+): Promise<Candidates> {
+  const { from, listed } = value ?? {};
+  if (listed) return columns(listed, typed);
+  switch (from) {
+    case undefined:
+      return words(value?.words ?? value?.suggested ?? []);
+    case 'cursors':
+      return words(cursorNames(context.paths.state));
+    case 'files':
+    case 'folders':
+    case 'packages':
+      return { mode: from, candidates: [] };
+    case 'filters':
+      return filters(context, typed);
+    case 'images':
+      return words([...new Set(cachedImages(context).map(([name]) => name))]);
+    case 'locks':
+      return words(
+        tryOr(() => {
+          const text = fs.readFileSync(path.join(context.io.cwd, DEFAULT_LOCK_FILE), 'utf8');
+          return Object.keys(Object(JSON.parse(text)?.images));
+        }, []),
+      );
+    case 'profiles':
+      return words([...context.config.profiles.keys()]);
+    case 'setting-keys':
+      return space(SETTING_KEYS.map((key) => [key, SETTINGS[key].summary]));
+    case 'setting-values': {
+      const key = rest.at(-1) ?? '';
+      return candidatesOf(context, [], isSettingKey(key) ? SETTINGS[key].value : undefined, typed);
+    }
+    case 'sorts':
+      return typed.includes(',')
+        ? words(DIRECTIONS, typed.slice(0, typed.indexOf(',') + 1))
+        : words(SORT_FIELDS, '', ',');
+    case 'sync-ids': {
+      const { syncState } = await import('../../api/sync-requests.ts');
+      const { profile, baseUrl } = context.settings.account;
+      const newestFirst = readHistory(context.paths.state, profile, baseUrl).reverse();
+      return space(newestFirst.map(({ id, status }) => [`${id}`, syncState(status ?? undefined)]));
+    }
+  }
+}
+
+/** Offers fields, then operators, then the folders of cached images. */
+function filters(context: Context, typed: string): Candidates {
+  if (typed.startsWith('folder=')) return words(cachedFolders(context), 'folder=');
+  const [field = '', operator, value] = typed.split(',');
+  if (operator === undefined) return words(FIELDS, '', ',');
+  if (value === undefined) return words(OPERATORS, `${field},`, ',');
+  return words(field === 'folder' ? cachedFolders(context) : [], `${field},${operator},`);
+}
+
+function cachedFolders(context: Context): string[] {
+  const folders = cachedImages(context).map(([, folder]) => folder);
+  return [...new Set(folders)].filter(Boolean).sort();
+}
+
+/** Completes a list of these, separated by commas. */
+function columns(listed: readonly string[], typed: string): Candidates {
+  const chosen = typed.slice(0, typed.lastIndexOf(',') + 1);
+  const taken = chosen.split(',');
+  const all = chosen === '' ? [...listed, 'all'] : listed;
+  const left = all.filter((each) => !taken.includes(each));
+  return { ...words(left, chosen), mode: 'nospace' };
+}
+
+/** Returns name and folder of each. */
+function cachedImages(context: Context) {
+  return [...readImageNames(context.paths.cache, context.settings.account).values()];
+}
+
+function space(candidates: readonly Candidate[]): Candidates {
+  return { mode: 'space', candidates };
+}
+
+/** Puts `start` before each value and `end` behind it; an end means that more follows in the same word. */
+function words(values: readonly string[], start = '', end = ''): Candidates {
+  const candidates = values.map((value): Candidate => [`${start}${value}${end}`]);
+  return { mode: end === '' ? 'space' : 'nospace', candidates };
+}

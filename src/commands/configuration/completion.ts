@@ -1,0 +1,67 @@
+// imgctl completion: prints the completion script for a shell.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { command } from '../../cli/command.ts';
+import { choice } from '../../config/values.ts';
+import type { Context } from '../../context.ts';
+import { builtin } from '../../io.ts';
+
+export const completion = command({
+  name: 'completion',
+  summary: 'print the completion script for a shell',
+  description: [
+    'Completes commands, options and their values, profiles, sync requests, and the names and folders of images that you listed on this machine. Completion never contacts the service.',
+    'To install it for bash with the bash-completion package:',
+    {
+      shell: [
+        'mkdir -p ~/.local/share/bash-completion/completions',
+        'imgctl completion bash > ~/.local/share/bash-completion/completions/imgctl',
+      ],
+    },
+    'To install it for bash without that package:',
+    { shell: [`echo '. <(imgctl completion bash)' >> ~/.bashrc`] },
+    'To install it for zsh:',
+    {
+      shell: [
+        'mkdir -p ~/.zfunc',
+        'imgctl completion zsh > ~/.zfunc/_imgctl',
+        `echo 'fpath=(~/.zfunc $fpath); autoload -Uz compinit; compinit' >> ~/.zshrc`,
+      ],
+    },
+    'To install it for fish:',
+    {
+      shell: [
+        'mkdir -p ~/.config/fish/completions',
+        'imgctl completion fish > ~/.config/fish/completions/imgctl.fish',
+      ],
+    },
+    'To install it for PowerShell:',
+    {
+      shell: [`'imgctl completion powershell | Out-String | Invoke-Expression' >> $PROFILE`],
+      language: 'powershell',
+    },
+  ],
+  examples: [
+    '. <(imgctl completion bash)',
+    'source <(imgctl completion zsh)',
+    'imgctl completion fish | source',
+  ],
+  arguments: [
+    {
+      name: 'shell',
+      description: 'shell to generate completions for: bash, zsh, fish or powershell',
+      required: true,
+      value: choice('shell', ['bash', 'zsh', 'fish', 'powershell']),
+    },
+  ],
+  run,
+});
+
+async function run(context: Context, _options: object, shell: string): Promise<void> {
+  const name = `completions/imgctl.${shell}`;
+  const { getAsset, isSea } = builtin('node:sea');
+  // Both src/commands and dist/chunks are two folders deep. A single executable has no folder.
+  const read = () => fs.readFileSync(path.join(import.meta.dirname, '../../..', name), 'utf8');
+  await context.console.print(isSea() ? getAsset(name, 'utf8') : read());
+}

@@ -1,0 +1,197 @@
+// imgctl config: shows and changes the settings of a profile.
+
+import path from 'node:path';
+import { parseChoice } from '../../choices.ts';
+import { type AnyCommand, argument, command, GET_OPTION, option } from '../../cli/command.ts';
+import { guess } from '../../cli/guesses.ts';
+import { requireBaseUrl, requireRedisAddress } from '../../config/addresses.ts';
+import {
+  absoluteUploadUrl,
+  SETTING_GROUPS,
+  SETTING_KEYS,
+  SETTINGS,
+  type SettingDefinition,
+  type SettingKey,
+  STORED_PASSWORD,
+} from '../../config/definitions.ts';
+import { changeProfile, configFilePath, requireDirectory } from '../../config/settings.ts';
+import type { Value } from '../../config/values.ts';
+import type { Context } from '../../context.ts';
+import { attempt, ImgctlError } from '../../errors.ts';
+import { column, namesOf, type ViewOptions } from '../../output/view.ts';
+
+const LIST_COLUMNS = [
+  column('key', 'string', 'name of the setting', { isId: true }),
+  column('value', 'string or null', 'value, or null if it is invalid or not set'),
+  column('origin', 'string or null', 'where the value comes from'),
+  column('error', 'string or null', 'why the value is invalid'),
+  column('group', 'string', `what it is for: ${Object.keys(SETTING_GROUPS).join(', ')}`),
+];
+
+const GET_COLUMNS = [
+  column('key', 'string', 'name of the setting'),
+  column('value', 'string', 'value'),
+  column('origin', 'string', 'where the value comes from'),
+];
+
+const PATH_COLUMNS = [column('path', 'string', 'path of the settings file')];
+
+const KEY = argument('key', 'name of the setting', 'setting-keys');
+
+export const config: AnyCommand = {
+  name: 'config',
+  summary: 'show and change settings',
+  details: Object.entries(SETTING_GROUPS).flatMap(([group, settings]) => [
+    `${group.charAt(0).toUpperCase()}${group.slice(1)} settings:`,
+    { terms: Object.entries(settings).map(([key, setting]) => [key, describe(setting)] as const) },
+  ]),
+  examples: ['imgctl config set base-url https://images.example.com', 'imgctl config list'],
+  seeAlso: ['profile', 'help environment'],
+  subcommands: [
+    command({
+      name: 'list',
+      summary: 'list settings with their values and origins',
+      description: [
+        'Lists settings from options, the environment and the profile. --all adds the others with their defaults, and shows the group of each.',
+        'If a value is invalid, the table shows why in an extra column, and the exit code is 2.',
+      ],
+      examples: ['imgctl config list', 'imgctl config list --all --json'],
+      options: [option('--all', 'also list settings that are not set'), GET_OPTION],
+      fields: LIST_COLUMNS,
+      run: list,
+    }),
+    command({
+      name: 'get',
+      summary: 'print the value of a setting',
+      description: [
+        'Prints only the value, unless you add -o or --json. IMGCTL_OUTPUT and the setting output are ignored.',
+      ],
+      examples: ['imgctl config get base-url', 'imgctl config get timeout'],
+      arguments: [KEY],
+      exitCodes: [5],
+      fields: GET_COLUMNS,
+      run: get,
+    }),
+    command({
+      name: 'set',
+      summary: 'set the value of a setting',
+      examples: [
+        'imgctl config set base-url https://images.example.com',
+        'imgctl config set columns.images id,name,path',
+      ],
+      arguments: [KEY, argument('value', 'new value', 'setting-values')],
+      mutates: true,
+      run: set,
+    }),
+    command({
+      name: 'unset',
+      summary: 'remove a setting',
+      description: ['The key can be a setting that this version does not know.'],
+      examples: ['imgctl config unset ca-file', 'imgctl config unset time --profile staging'],
+      arguments: [KEY],
+      mutates: true,
+      run: unset,
+    }),
+    command({
+      name: 'path',
+      summary: 'print the path of the settings file',
+      description: [
+        'Prints only the path, unless you add -o or --json. IMGCTL_OUTPUT and the setting output are ignored.',
+      ],
+      examples: ['imgctl config path', 'cat "$(imgctl config path)"'],
+      fields: PATH_COLUMNS,
+      run: showPath,
+    }),
+  ],
+};
+
+/** The summary with the valid values and, in brackets, the default. */
+function describe({ summary, value: { words }, fallback }: SettingDefinition): string {
+  const values = words === undefined ? '' : `: ${words.join(', ')}`;
+  return `${summary}${values}${fallback === undefined ? '' : ` (${fallback})`}`;
+}
+
+function groupOf(key: SettingKey): string | undefined {
+  return Object.entries(SETTING_GROUPS).find(([, settings]) => key in settings)?.[0];
+}
+
+type ListOptions = Pick<ViewOptions, 'get'> & { all?: boolean };
+
+async function list(context: Context, options: ListOptions): Promise<void> {
+  const { settings } = context;
+  const problems: ImgctlError[] = [];
+  const keys = SETTING_KEYS.filter((key) => options.all || settings.find(key).layer !== 'default');
+  const rows = keys.map((key) => {
+    const { origin } = settings.find(key);
+    // An invalid value may hold a password; the error shows the rest.
+    const { value = null, error: problem } = attempt(() => settings.text(key));
+    if (problem) problems.push(problem);
+    const error = problem?.message ?? null;
+    return { key, value, origin: origin || null, error, group: groupOf(key) };
+  });
+  const cells = namesOf(LIST_COLUMNS);
+  const hidden = [problems.length > 0 ? '' : 'error', options.all ? '' : 'group'];
+  const shown = cells.filter((name) => !hidden.includes(name));
+  await context.view(LIST_COLUMNS, options, { shown, cells, isTolerant: true }).printList(rows);
+  if (rows.length === 0) {
+    context.console.note('nothing is set', 'list the defaults with: imgctl config list --all');
+  }
+  if (problems[0]) throw problems[0];
+}
+
+async function get(context: Context, _options: object, name: string): Promise<void> {
+  const key = requireKey(name);
+  const value = context.settings.text(key);
+  const { origin } = context.settings.find(key);
+  if (value === undefined) {
+    throw new ImgctlError('not-found', `${key} is not set`, {
+      hint: `set it with: imgctl config set ${key} VALUE${context.settings.profileFlag}`,
+    });
+  }
+  await context.printValue(GET_COLUMNS, { key, value, origin }, 'value');
+}
+
+async function set(context: Context, _options: object, name: string, value: string): Promise<void> {
+  const key = requireKey(name);
+  const settings = context.settings.with({ [key]: value });
+  // Later commands may run in another directory.
+  const { from }: Value = SETTINGS[key].value;
+  const { cwd } = context.io;
+  const text = settings.text(key) ?? value;
+  const isPath = from === 'files' || (key === 'credential-helper' && /[\\/]/.test(text));
+  const target = key === 'upload-url' ? settings.get(key) : undefined;
+  const stored = target
+    ? absoluteUploadUrl(target, text, cwd)
+    : isPath
+      ? path.resolve(cwd, text)
+      : text;
+  await changeProfile(context, context.profileName, { [key]: stored });
+  if (key !== 'base-url' && key !== 'token-store') return;
+  // Every other command will refuse a URL without TLS.
+  const require = key === 'base-url' ? requireBaseUrl : requireRedisAddress;
+  const { error } = attempt(() => require(settings));
+  if (error) context.console.warn(error.message, error.hint);
+}
+
+async function unset(context: Context, _options: object, name: string): Promise<void> {
+  const stored = context.config.profiles.get(context.profileName) ?? {};
+  // Also one of another version. `logout` removes a stored password with its mark.
+  const isStored = Object.hasOwn(stored, name) && name !== STORED_PASSWORD;
+  const key = isStored ? name : requireKey(name);
+  await changeProfile(context, context.profileName, { [key]: undefined });
+}
+
+async function showPath(context: Context): Promise<void> {
+  const file = configFilePath(requireDirectory(context.paths.config));
+  await context.printValue(PATH_COLUMNS, { path: file }, 'path');
+}
+
+function requireKey(text: string): SettingKey {
+  const command = 'imgctl config list --all';
+  // A value after it may be a secret.
+  const key = text.replace(/=.*/s, '=…');
+  const meant = guess(key, 'setting');
+  if (meant === undefined)
+    return parseChoice(key, { noun: 'setting', valid: SETTING_KEYS, command });
+  throw new ImgctlError('usage', `unknown setting '${key}'`, { hint: meant });
+}

@@ -1,0 +1,136 @@
+// imgctl profile: lists, selects and deletes profiles.
+
+import { quoted, suggest } from '../../choices.ts';
+import { type AnyCommand, argument, command } from '../../cli/command.ts';
+import { changeConfigFile, DEFAULT_PROFILE, Settings } from '../../config/settings.ts';
+import type { Context } from '../../context.ts';
+import { ImgctlError, tryOr } from '../../errors.ts';
+import { column, namesOf } from '../../output/view.ts';
+import { forgetTokens, tokenState } from '../../session/token-cache.ts';
+import { deleteStoredPassword, profilesSharing } from '../start/logout.ts';
+
+const COLUMNS = [
+  column('name', 'string', 'name of the profile', { isId: true }),
+  column('default', 'boolean', 'true for the default profile'),
+  column('base_url', 'string or null', 'address of the service'),
+  column('username', 'string or null', 'user name of the account'),
+  column('token_state', 'string', 'state of the cached token: valid, expired or none'),
+  column('password', 'string or null', 'source of the password: file, command, helper or keychain'),
+];
+
+const PROFILE = argument('profile', 'name of the profile', 'profiles');
+
+export const profile: AnyCommand = {
+  name: 'profile',
+  summary: 'list, select and delete profiles',
+  description: [
+    'Each profile has its own settings. Profiles with the same user and base URL share a token. The first login or setting with --profile NAME creates the profile.',
+  ],
+  examples: ['imgctl profile list', 'imgctl profile use staging'],
+  seeAlso: ['login', 'config set'],
+  subcommands: [
+    command({
+      name: 'list',
+      summary: 'list profiles',
+      description: [
+        'Shows what each profile stores. Ignores options and environment variables, and does not contact the service. In a table, * marks the default profile. The column password says where commands get the password; if empty, log in when the token expires.',
+      ],
+      examples: ['imgctl profile list', "imgctl profile list --json | jq -r '.[].name'"],
+      fields: COLUMNS,
+      run: list,
+    }),
+    command({
+      name: 'use',
+      summary: 'make a profile the default',
+      description: [
+        '--profile and IMGCTL_PROFILE override the default. Exits with 5 if the profile does not exist.',
+      ],
+      examples: ['imgctl profile use staging', 'imgctl profile use default'],
+      seeAlso: ['help environment'],
+      arguments: [PROFILE],
+      mutates: true,
+      exitCodes: [5],
+      run: use,
+    }),
+    command({
+      name: 'delete',
+      summary: 'delete a profile with its settings, token and password',
+      description: [
+        'Keeps the sync history, and a token that another profile uses. Exits with 5 if the profile does not exist.',
+      ],
+      examples: [
+        'imgctl profile delete staging',
+        "imgctl profile list -q | grep '^test-' | xargs -n 1 imgctl profile delete",
+      ],
+      seeAlso: ['logout'],
+      arguments: [PROFILE],
+      mutates: true,
+      exitCodes: [5],
+      run: remove,
+    }),
+  ],
+};
+
+async function list(context: Context): Promise<void> {
+  const { profile = DEFAULT_PROFILE, profiles } = context.config;
+  const shown = ['name', 'base_url', 'username', 'token_state', 'password'];
+  const view = context.view(COLUMNS, {}, { shown, cells: namesOf(COLUMNS) });
+  const rows = [...profiles].map(([name, stored]) => {
+    const settings = new Settings(context.config, name);
+    const isDefault = name === profile;
+    // An invalid base URL has no token; `config list` reports what is wrong with it.
+    const account = tryOr(() => settings.account, undefined);
+    const [location = null] = tryOr(() => settings.passwordLocations, []);
+    return {
+      name: isDefault && view.isTable ? `${name} *` : name,
+      default: isDefault,
+      // An invalid one may hold a password before the @.
+      base_url: stored['base-url']?.replace(/^.*@/s, '…@') ?? null,
+      username: stored.username ?? null,
+      token_state: tokenState(account && context.cachedToken(account), context.io.now()),
+      password: stored['password-file']
+        ? 'file'
+        : stored['password-command']
+          ? 'command'
+          : (location?.replace(/:.*/s, '') ?? null),
+    };
+  });
+  await view.printList(rows);
+  if (rows.length === 0) context.console.note('no profiles yet', 'create one with: imgctl login');
+}
+
+async function use(context: Context, _options: object, profile: string): Promise<void> {
+  if (profile !== DEFAULT_PROFILE) requireProfile(context, profile);
+  const { io } = context;
+  await changeConfigFile(context, (config) => ({ ...config, profile }));
+  context.console.success(`Now using profile ${profile}`);
+  if (io.env.IMGCTL_PROFILE && io.env.IMGCTL_PROFILE !== profile) {
+    const message = `IMGCTL_PROFILE=${io.env.IMGCTL_PROFILE} overrides it`;
+    context.console.warn(message, 'run: unset IMGCTL_PROFILE');
+  }
+}
+
+async function remove(context: Context, _options: object, name: string): Promise<void> {
+  requireProfile(context, name);
+  const settings = new Settings(context.config, name);
+  // One with an invalid base URL has no token.
+  const account = tryOr(() => settings.account, undefined);
+  if (account && profilesSharing(context, account).length === 0) {
+    forgetTokens(context.paths.config, account);
+  }
+  await deleteStoredPassword(context, settings);
+  await changeConfigFile(context, (config) => {
+    const profiles = new Map(config.profiles);
+    profiles.delete(name);
+    return { ...config, profiles, profile: config.profile === name ? undefined : config.profile };
+  });
+  context.console.success(`Deleted profile ${name}`);
+}
+
+function requireProfile(context: Context, name: string): void {
+  const { profiles } = context.config;
+  if (profiles.has(name)) return;
+  throw new ImgctlError('not-found', `unknown profile ${quoted(name)}`, {
+    hint: suggest(name, [...profiles.keys()], 'imgctl profile list'),
+  });
+}

@@ -1,0 +1,99 @@
+// Checks the packages of a push, and the names that their files get in the storage.
+
+import { realpathSync, statSync } from 'node:fs';
+import path from 'node:path';
+import type { Context } from '../../../context.ts';
+import { attempt, ImgctlError, isMissing } from '../../../errors.ts';
+import type { CheckedPackage } from '../../../ovf/package.ts';
+import type { UploadPackage } from '../../../upload/transfer.ts';
+import type { LocalFile } from '../../../upload/upload-file.ts';
+import { type Batch, errorsOf, fileMissing, invalidPackage } from '../each-file.ts';
+
+/**
+ * Reads every package, but not all bytes of its files, which the upload checks. Returns those that can be uploaded.
+ * @throws ImgctlError not-found or usage: what is wrong with the arguments concerns all
+ */
+export async function checkPackages(context: Context, batch: Batch): Promise<UploadPackage[]> {
+  const { checkPackage } = await import('../../../ovf/package.ts');
+  const { cwd, signal } = context.io;
+  const paths = batch.files.map((file) => path.resolve(cwd, file));
+  for (const [index, file] of batch.files.entries()) {
+    const { error } = attempt(() => statSync(paths[index] ?? ''));
+    if (error?.cause && isMissing(error.cause)) throw fileMissing(file, error.cause);
+  }
+  requireOwnNames(paths.map((each) => ({ name: path.basename(each), path: each })));
+  const packages: UploadPackage[] = [];
+  await batch.forEach(async (file, resolved) => {
+    const checked = await checkPackage(resolved, { signal, now: context.io.now() });
+    const findings = errorsOf(checked.summary);
+    if (findings.length > 0) throw invalidPackage(file, findings, true);
+    for (const { name } of checked.files) requireUsableName(name);
+    packages.push(await uploadOf(file, checked));
+  });
+  requireDistinctNames(packages.flatMap(({ files }) => files));
+  return packages;
+}
+
+async function uploadOf(file: string, { files, checks }: CheckedPackage): Promise<UploadPackage> {
+  const { checkFindings } = await import('../../../ovf/checks.ts');
+  const { stateOf } = await import('../../../upload/upload-file.ts');
+  const distinct = new Map(files.map((each) => [each.path, each]));
+  return {
+    name: path.basename(file),
+    files: [...distinct.values()].map((each) => {
+      const own = checks.filter((check) => check.file.path === each.path);
+      const regions = own.map(({ file: { offset, size }, start }) => ({ offset, size, start }));
+      const stats = statSync(each.path, { bigint: true, throwIfNoEntry: false });
+      return { name: each.name, path: each.path, regions, checked: stats && stateOf(stats) };
+    }),
+    async verify(results) {
+      const next = new Map([...results].map(([each, list]) => [each, list.values()]));
+      const found = checks.map((check) => next.get(check.file.path)?.next().value);
+      const findings = checkFindings(file, checks, found);
+      if (findings.length > 0) throw invalidPackage(file, findings, true);
+    },
+  };
+}
+
+type NamedFile = Pick<LocalFile, 'name' | 'path'>;
+
+/** @throws ImgctlError usage */
+function requireOwnNames(files: readonly NamedFile[]): void {
+  for (const { name } of files) {
+    if (/\.(ova|ovf)$/i.test(name)) continue;
+    throw new ImgctlError('usage', `the name ${name} does not end in .ova or .ovf`, {
+      hint: 'rename the file: the service syncs only files with these names',
+    });
+  }
+  requireDistinctNames(files);
+}
+
+/** Hidden names are those of incomplete files. @throws ImgctlError usage */
+function requireUsableName(name: string): void {
+  if (!name.startsWith('.') && !/[\u0000-\u001f\\/]/.test(name)) return;
+  throw new ImgctlError('usage', `invalid name for an upload: ${name}`, {
+    hint: name.startsWith('.')
+      ? 'rename it: a name must not begin with a dot'
+      : name.includes('/')
+        ? 'put all files of the package in one folder'
+        : 'rename it without backslashes and control characters',
+  });
+}
+
+/** The storage is one folder. @throws ImgctlError usage */
+function requireDistinctNames(files: readonly NamedFile[]): void {
+  const paths = new Map<string, NamedFile>();
+  for (const { name, path: file } of files) {
+    // Some storages ignore case, and would replace one with the other.
+    const folded = name.normalize().toLowerCase();
+    const other = paths.get(folded);
+    if (other && (other.name !== name || realpathSync(other.path) !== realpathSync(file))) {
+      const what =
+        other.name === name ? `are named ${name}` : 'have names that differ only in case';
+      throw new ImgctlError('usage', `two files ${what}: ${other.path}, ${file}`, {
+        hint: 'push them separately, under different names',
+      });
+    }
+    paths.set(folded, { name, path: file });
+  }
+}

@@ -1,0 +1,266 @@
+// imgctl push: checks packages, uploads them, syncs once, and shows the new images.
+
+import path from 'node:path';
+import {
+  command,
+  GET_OPTION,
+  METRICS_OPTION,
+  option,
+  SERVICE_CODES,
+  settingOption,
+} from '../../../cli/command.ts';
+import type { Parsed } from '../../../cli/declarations.ts';
+import type { SettingKey } from '../../../config/definitions.ts';
+import { choice } from '../../../config/values.ts';
+import type { Context } from '../../../context.ts';
+import { ImgctlError } from '../../../errors.ts';
+import type { AssertHeld } from '../../../files/atomic-file.ts';
+import { withMutexIfPossible } from '../../../files/mutex.ts';
+import { column, printBefore, type View } from '../../../output/view.ts';
+import type { Storage } from '../../../upload/storage.ts';
+import type { PlannedPackage, UploadPackage } from '../../../upload/transfer.ts';
+import { describeBytes, describeDuration } from '../../../words.ts';
+import { IMAGE_COLUMNS, SHOWN } from '../../images/options.ts';
+import { withMetrics } from '../../metrics-file.ts';
+import { openUploadStorage, storageFiles, UPLOAD_OPTIONS } from '../../storage.ts';
+import { Batch, FILES } from '../each-file.ts';
+import { POLL_OPTIONS } from '../follow.ts';
+import { submittedView } from '../sync.ts';
+import { STRICT_OPTION, SUBMITTED_COLUMNS } from '../sync-status.ts';
+import { checkPackages } from './packages.ts';
+import { type Pushed, syncChanges, syncPushed } from './sync.ts';
+import { unsyncedNote } from './unsynced.ts';
+import { planAll, Uploaded, uploadAll } from './upload.ts';
+
+const NAME = column('name', 'string', 'file name', { isId: true });
+const SIZE = column('size', 'number or null', 'with --no-sync and --dry-run: bytes of the file', {
+  text: (bytes) => describeBytes(Number(bytes)),
+});
+const STATE = column('state', 'string', 'with --no-sync: uploaded, unchanged or skipped');
+const STEP = column('step', 'string', 'with --dry-run: upload or sync');
+const ACTION = column(
+  'action',
+  'string',
+  'with --dry-run: what would happen, such as upload, replace, add, delete',
+);
+
+const OPTIONS = [
+  settingOption(
+    '--to <url>',
+    'upload-url',
+    'URL or folder to upload to, instead of the setting upload-url',
+  ),
+  option('--no-sync', 'upload only'),
+  option('--no-wait', 'submit the sync, but do not wait for it'),
+  option('--sync-if-sent', 'submit no sync if nothing was sent since the last good sync', {
+    conflicts: ['sync'],
+  }),
+  option('--dry-run', 'show what would be uploaded, added, updated and deleted'),
+  option(
+    '--on-conflict <action>',
+    'if the storage has a different file with that name: fail, replace or skip',
+    {
+      default: 'fail',
+      value: choice('action', ['fail', 'replace', 'skip']),
+    },
+  ),
+  ...UPLOAD_OPTIONS,
+  ...POLL_OPTIONS,
+  STRICT_OPTION,
+  METRICS_OPTION,
+  GET_OPTION,
+] as const;
+
+type Options = Parsed<typeof OPTIONS>;
+
+export const push = command({
+  name: 'push',
+  summary: 'upload packages, sync them and show the new images',
+  description: [
+    'Checks each package as validate does, uploads it, submits one sync, waits for it and prints the new images. With an OVF, push also uploads the files it references. On a terminal, you are prompted for the storage and its credentials if they are not set.',
+    'Files are uploaded under a temporary name and renamed when their package is complete. The digests of the manifest are checked during the upload. If one is wrong, nothing of that package becomes visible.',
+    'Of several packages, one that fails leaves the others alone; the exit code is that of the first. After a failure, run the same command again. It skips files, and on S3 parts, that are already there. A file known to be in the storage is not read again until either copy changes.',
+  ],
+  details: [
+    'With --sync-if-sent, push submits no sync if this machine has sent nothing to this storage since its last sync without errors. Do not use it if files are removed by hand, or if several machines or services share the storage.',
+    'A second push to the same storage from this machine waits for the first, up to --wait-timeout; if that passes, it exits with 1.',
+  ],
+  examples: [
+    'imgctl push appliance.ova',
+    'imgctl push *.ova --dry-run',
+    'imgctl push appliance.ova --to dav+https://uploads.example.com/alice',
+    'imgctl push appliance.ovf --on-conflict replace --no-wait',
+  ],
+  seeAlso: ['validate', 'sync', 'my-images', 'config'],
+  arguments: [FILES],
+  options: OPTIONS,
+  mutates: true,
+  fields: [
+    column(
+      'id',
+      'number or string',
+      'identifier of the image; with --no-wait, of the sync request',
+    ),
+    ...IMAGE_COLUMNS.filter(({ name }) => name !== 'id'),
+    ...SUBMITTED_COLUMNS.filter(({ name }) => name !== 'id').map((each) => {
+      return { ...each, meaning: `with --no-wait: ${each.meaning}` };
+    }),
+    SIZE,
+    STATE,
+    STEP,
+    ACTION,
+  ],
+  exitCodes: [...SERVICE_CODES, 7],
+  run,
+});
+
+function viewOf(context: Context, options: Options): View {
+  const { dryRun, sync, wait } = options;
+  if (dryRun) return context.view([STEP, ACTION, NAME, SIZE], options);
+  if (!sync) return context.view([NAME, SIZE, STATE], options);
+  return wait
+    ? context.view(IMAGE_COLUMNS, options, { shown: SHOWN })
+    : submittedView(context, options);
+}
+
+function run(context: Context, options: Options, files: readonly string[]): Promise<void> {
+  return withMetrics(context, options, 'push', async (addMetrics) => {
+    const { sync, wait, dryRun, partSize, parallel } = options;
+    const { settings, io } = context;
+    const view = viewOf(context, options);
+    const distinct = new Map(files.map((file) => [path.resolve(io.cwd, file), file]));
+    const batch = new Batch(context, [...distinct.values()], (file) => path.basename(file));
+    const packages = await checkPackages(context, batch);
+    if (packages.length === 0) return batch.end({});
+    const isUnset = (key: SettingKey) => settings.find(key).text === undefined;
+    if (sync && isUnset('base-url') && isUnset('upload-url')) {
+      throw new ImgctlError('config', 'no service address or upload storage is set', {
+        hint: `run: ${settings.loginCommand}, then: imgctl config set upload-url URL${settings.profileFlag}`,
+      });
+    }
+    if (sync) await context.session();
+    // The storage and the service may refuse; both should do so before an upload that takes long.
+    const storage = await openUploadStorage(context, { partSize, parallel }, true);
+    const uploaded = new Uploaded();
+    const upload = (assertHeld: AssertHeld) =>
+      pushPackages(context, { view, batch, packages, storage, uploaded, assertHeld }, options);
+    const pushed = dryRun ? upload(() => {}) : onePushAtATime(context, storage, options, upload);
+    await pushed.finally(async () => {
+      // Without --no-wait and --no-sync, the end of the command is the end of the sync.
+      addMetrics({ last_uploaded_bytes: uploaded.size, succeeded: sync && wait });
+      await storage.close();
+    });
+  });
+}
+
+/** A push that has the storage for itself. */
+interface Push {
+  readonly view: View;
+  readonly batch: Batch;
+  readonly packages: readonly UploadPackage[];
+  readonly storage: Storage;
+  readonly uploaded: Uploaded;
+  readonly assertHeld: AssertHeld;
+}
+
+async function pushPackages(context: Context, push: Push, options: Options): Promise<void> {
+  const { loadProofs } = await import('../../../upload/proofs.ts');
+  const { io, console } = context;
+  const { view, batch, packages, storage, uploaded, assertHeld } = push;
+  const { sync, onConflict, dryRun = false, syncIfSent = false } = options;
+  const own = storageFiles(context);
+  const note = unsyncedNote(own.unsynced, syncIfSent, console.warn);
+  const proofs = loadProofs(own.proofs, io);
+  const before = sync ? (await (await context.session()).client.listUserImages()).images : [];
+  const rules = { onConflict, dryRun, assertHeld, beforeVisible: note.write };
+  const transfer = { storage, proofs, clock: io, ...rules };
+  const plan = await planAll(context, batch, packages, transfer);
+  try {
+    await uploadAll(context, batch, plan, transfer, uploaded);
+    // Otherwise what the other push stored would count as this one's.
+    assertHeld();
+  } catch (error) {
+    reportUnsynced(context, uploaded, sync);
+    throw error;
+  }
+  const pushed = { plan: uploaded.complete, before, storage, note };
+  if (dryRun) {
+    await showPlan(context, view, plan, pushed, options);
+    return batch.end(uploaded.counts('to upload'));
+  }
+  if (uploaded.broken.size > 0) reportUnsynced(context, uploaded, sync);
+  if (!sync) await showFiles(view, batch, uploaded);
+  else if (uploaded.broken.size === 0 && uploaded.complete.length > 0) {
+    await syncPushed(context, view, pushed, options).catch((error: unknown) => {
+      if (batch.hasFailed) console.failure({ message: batch.summary(uploaded.counts()) });
+      throw error;
+    });
+  }
+  batch.end(uploaded.counts(), 'storage-full');
+}
+
+/** Says what is in the storage, although no sync was submitted for it. */
+function reportUnsynced({ console }: Context, uploaded: Uploaded, sync: boolean): void {
+  for (const [name, files] of uploaded.broken) {
+    const shown = files.join(', ');
+    console.failure({ message: `${name} failed after these files became visible: ${shown}` });
+  }
+  const names = uploaded.complete.flatMap(({ name, files }) =>
+    files.some((file) => uploaded.visible.includes(file)) ? [name] : [],
+  );
+  if (sync && names.length > 0)
+    console.failure({ message: `uploaded, but not synced: ${names.join(', ')}` });
+}
+
+/** Prints what a push would do. */
+async function showPlan(
+  context: Context,
+  view: View,
+  plan: readonly PlannedPackage[],
+  pushed: Pushed,
+  { sync, syncIfSent = false }: Options,
+): Promise<void> {
+  const { isSent } = await import('../../../upload/transfer.ts');
+  const { storage, before, note } = pushed;
+  const conflicts = plan
+    .flatMap(({ files }) => files)
+    .filter(({ action }) => action === 'conflict');
+  const files = [...pushed.plan.flatMap((each) => each.files), ...conflicts];
+  const uploads = files.map(({ action, name, size }) => ({ step: 'upload', action, name, size }));
+  const isIdle = syncIfSent && !files.some(isSent) && note.read() === undefined;
+  const changes = sync && !isIdle ? await syncChanges(storage, pushed.plan, before) : [];
+  await view.printList([...uploads, ...changes]);
+  context.console.note('nothing was uploaded or submitted');
+}
+
+/** Prints the files of the packages that the storage has, with --no-sync. */
+async function showFiles(view: View, batch: Batch, { complete }: Uploaded): Promise<void> {
+  const { isSent } = await import('../../../upload/transfer.ts');
+  if (complete.length === 0 && batch.hasFailed) return;
+  const rows = complete.flatMap(({ files }) => {
+    return files.map((file) => {
+      const other = file.action === 'skip' ? 'skipped' : 'unchanged';
+      return { name: file.name, size: file.size, state: isSent(file) ? 'uploaded' : other };
+    });
+  });
+  await printBefore(batch.hasFailed, view.printList(rows));
+}
+
+/** Runs the action alone on this machine, after other pushes to the storage. @throws ImgctlError locked */
+async function onePushAtATime(
+  context: Context,
+  { address }: Storage,
+  { waitTimeout }: Options,
+  action: (assertHeld: AssertHeld) => Promise<void>,
+): Promise<void> {
+  const { io, console } = context;
+  const progress = console.startProgress({ lines: true });
+  const started = io.now();
+  const onWait = () => {
+    const text = `waiting for another push to ${address}`;
+    progress.update(text, () => `${text} for ${describeDuration(io.now() - started)}`);
+  };
+  const alone = (assertHeld: AssertHeld) => progress.stop().then(() => action(assertHeld));
+  const { mutex } = storageFiles(context);
+  await withMutexIfPossible(mutex, waitTimeout, io, alone, onWait).finally(() => progress.stop());
+}

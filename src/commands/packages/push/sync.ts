@@ -1,0 +1,139 @@
+// Syncs what a push has uploaded, and shows the images and the summary.
+
+import type { Parsed } from '../../../cli/declarations.ts';
+import type { Context } from '../../../context.ts';
+import { ImgctlError } from '../../../errors.ts';
+import { printBefore, type View } from '../../../output/view.ts';
+import type { Row } from '../../../output/writers.ts';
+import type { Storage } from '../../../upload/storage.ts';
+import type { PlannedFile, PlannedPackage } from '../../../upload/transfer.ts';
+import { counted } from '../../../words.ts';
+import { follow, type POLL_OPTIONS } from '../follow.ts';
+import { showSubmitted, submit } from '../sync.ts';
+import { describeProblems, failureOf, reportProblems, requireSynced } from '../sync-status.ts';
+import type { UnsyncedNote } from './unsynced.ts';
+
+/** How the sync is submitted and followed. */
+interface SyncOptions extends Parsed<typeof POLL_OPTIONS> {
+  readonly wait: boolean;
+  readonly strict?: boolean;
+  readonly syncIfSent?: boolean;
+}
+
+export const NOTHING_SENT = 'Nothing sent, no sync submitted';
+
+/** What was pushed where, and the user's images before. */
+export interface Pushed {
+  readonly plan: readonly PlannedPackage[];
+  readonly before: readonly Row[];
+  readonly storage: Storage;
+  readonly note: UnsyncedNote;
+}
+
+/** Returns `2 images added, 1 unchanged`, and which images are as before although files of theirs were sent. */
+function outcomeOf(
+  { plan, before }: Pushed,
+  after: readonly Row[],
+  isSent: (file: PlannedFile) => boolean,
+) {
+  const counts = { added: 0, updated: 0, unchanged: 0, skipped: 0 };
+  const stale: string[] = [];
+  for (const { name, files } of plan) {
+    const timesOf = (images: readonly Row[]) =>
+      images.flatMap((image) => (image.name === name ? [`${image.updated_on}`] : [])).join();
+    const isSame = timesOf(before) === timesOf(after);
+    if (files.some(({ action }) => action === 'skip')) counts.skipped += 1;
+    else if (timesOf(before) === '') counts.added += 1;
+    else counts[isSame ? 'unchanged' : 'updated'] += 1;
+    if (isSame && files.some(isSent)) stale.push(name);
+  }
+  const found = Object.entries(counts).filter(([, count]) => count > 0);
+  const words = found.map(([outcome, count], index) => {
+    return `${index === 0 ? counted(count, 'image') : count} ${outcome}`;
+  });
+  return { summary: words.join(', '), stale };
+}
+
+/** Submits one sync for all packages if it is needed, follows it, and shows their images and the summary. */
+export async function syncPushed(
+  context: Context,
+  view: View,
+  pushed: Pushed,
+  options: SyncOptions,
+) {
+  const { console } = context;
+  const { isSent } = await import('../../../upload/transfer.ts');
+  const packages = pushed.plan.filter(({ files }) =>
+    files.every(({ action }) => action !== 'skip'),
+  );
+  const names = packages.map(({ name }) => name);
+  if (names.length === 0) {
+    if (options.wait) await view.printList([]);
+    return console.success(outcomeOf(pushed, [], isSent).summary, null);
+  }
+  const imagesOf = (images: readonly Row[]) =>
+    images.filter(({ name }) => names.includes(String(name)));
+  const { note } = pushed;
+  const noted = note.read();
+  const isNeeded = noted !== undefined || packages.some(({ files }) => files.some(isSent));
+  if (options.syncIfSent && !isNeeded) {
+    if (options.wait) await view.printList(imagesOf(pushed.before));
+    return console.success(NOTHING_SENT);
+  }
+  const submitted = await submit(context);
+  if (!options.wait) return showSubmitted(context, view, submitted);
+  const request = await follow(context, submitted.id, options, context.io.now());
+  const files = packages.flatMap((each) => each.files.map(({ name }) => name));
+  const rules = { files, strict: options.strict };
+  reportProblems(context, request, rules);
+  if (request.state === 'failed') requireSynced(request, rules);
+  const { client } = await context.session();
+  const { images } = await client.listUserImages();
+  const found = imagesOf(images);
+  const missing = names.find((name) => !found.some((image) => image.name === name));
+  const { summary, stale } = outcomeOf(pushed, images, isSent);
+  const isStale = stale.length > 0;
+  const isFailing =
+    missing !== undefined ||
+    (isStale && options.strict === true) ||
+    failureOf(request, rules) !== undefined;
+  await printBefore(isFailing, view.printList(found));
+  if (missing !== undefined) {
+    throw new ImgctlError('sync-failed', `the sync added no image named ${missing}`, {
+      hint: 'see what the sync reported: imgctl sync-status',
+    });
+  }
+  if (!request.errors?.length) note.remove(noted);
+  if (isStale) {
+    const message = `unchanged after the upload to ${pushed.storage.address}: ${stale.join(', ')}`;
+    const hint = 'check that the service reads this storage';
+    if (options.strict) throw new ImgctlError('sync-failed', message, { hint });
+    console.warn(message, hint);
+  }
+  requireSynced(request, rules);
+  const problems = describeProblems(request);
+  const hasWarnings = problems !== undefined || isStale;
+  const how = problems ? `sync ${request.id} succeeded with ${problems}: ` : '';
+  console.success(`${how}${summary}`, null, { hasWarnings });
+}
+
+/** A sync makes the images equal to the packages in the storage: what it would add, update and delete. */
+export async function syncChanges(
+  storage: Storage,
+  plan: readonly PlannedPackage[],
+  images: readonly Row[],
+): Promise<readonly Row[]> {
+  const { isSent } = await import('../../../upload/transfer.ts');
+  const sent = plan.filter(({ files }) => files.some(isSent)).map(({ name }) => name);
+  const stored = (await storage.list()).filter((name) => /\.(ova|ovf)$/i.test(name));
+  const packages = [...new Set([...stored, ...sent])];
+  const known = images.map(({ name }) => String(name));
+  const changes = {
+    add: packages.filter((name) => !known.includes(name)),
+    update: sent.filter((name) => known.includes(name)),
+    delete: known.filter((name) => !packages.includes(name)),
+  };
+  return Object.entries(changes).flatMap(([action, names]) =>
+    names.sort().map((name) => ({ step: 'sync', action, name, size: null })),
+  );
+}

@@ -1,0 +1,56 @@
+// A note of this machine that files of a storage became visible, and that no sync succeeded since.
+
+import fs from 'node:fs';
+import { attempt, errorReason, ImgctlError, isMissing } from '../../../errors.ts';
+import { readOwnFile, replaceFile } from '../../../files/atomic-file.ts';
+import { builtin } from '../../../io.ts';
+
+export interface UnsyncedNote {
+  /** Returns what tells this note from another one; undefined if there is none. */
+  read(): string | undefined;
+  /** Writes it before a file becomes visible, once in a push. */
+  write(): Promise<void>;
+  /** Removes the note that was read, unless another push has written one since. */
+  remove(known: string | undefined): void;
+}
+
+/**
+ * @param file undefined if there is no place for it
+ * @param isRequired a later decision depends on it: without a place for it, throws
+ * @param onError receives why it cannot be written
+ */
+export function unsyncedNote(
+  file: string | undefined,
+  isRequired: boolean,
+  onError: (message: string) => void,
+): UnsyncedNote {
+  const hint = 'omit --sync-if-sent, or set IMGCTL_CONFIG_DIR to a writable directory';
+  if (file === undefined && isRequired) {
+    const message = '--sync-if-sent needs a place to note what is not synced';
+    throw new ImgctlError('config', message, { hint });
+  }
+  let own: string | undefined;
+  const read = () => {
+    if (file === undefined) return undefined;
+    const { value, error } = attempt(() => readOwnFile(file));
+    // One that cannot be read is there.
+    return error ? error.message : value;
+  };
+  return {
+    read,
+    async write() {
+      if (file === undefined || own !== undefined) return;
+      own = `${builtin('node:crypto').randomUUID()}\n`;
+      await replaceFile(file, own).catch((cause: unknown) => {
+        const message = `cannot write ${file}: ${errorReason(cause)}`;
+        if (isRequired) throw new ImgctlError('failed', message, { hint, cause });
+        // Without a home, no later push could read it either.
+        if (!isMissing(cause)) onError(message);
+      });
+    },
+    remove(known) {
+      if (file !== undefined && known !== undefined && read() === known)
+        attempt(() => fs.rmSync(file, { force: true }));
+    },
+  };
+}

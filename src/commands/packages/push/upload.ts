@@ -1,0 +1,148 @@
+// Plans and uploads the packages of a push one by one, and reports each file.
+
+import type { Context } from '../../../context.ts';
+import { hasCode } from '../../../errors.ts';
+import type {
+  PlannedFile,
+  PlannedPackage,
+  TransferOptions,
+  UploadPackage,
+} from '../../../upload/transfer.ts';
+import { describeBytes, describeRate } from '../../../words.ts';
+import type { Batch } from '../each-file.ts';
+
+/** What a push has done until now. */
+export class Uploaded {
+  /** The packages that the storage has as a whole, or that were skipped. */
+  readonly complete: PlannedPackage[] = [];
+  /** What became visible, also of packages that failed. */
+  readonly visible: PlannedFile[] = [];
+  /** Packages that failed after a file had replaced another, or their descriptor was visible, and those files. */
+  readonly broken = new Map<string, readonly string[]>();
+  /** Names of packages that were not uploaded because the storage is full. */
+  readonly untried: string[] = [];
+
+  /** Bytes. */
+  get size(): number {
+    return this.visible.reduce((sum, { size }) => sum + size, 0);
+  }
+
+  /** Returns how many packages there are, by what became of them. */
+  counts(uploaded = 'uploaded'): Record<string, number> {
+    const counts = { [uploaded]: 0, unchanged: 0, skipped: 0 };
+    for (const { files } of this.complete) {
+      const actions = files.map(({ action }) => action);
+      const isSent = actions.some((action) => action === 'upload' || action === 'replace');
+      const outcome = isSent ? uploaded : actions.includes('skip') ? 'skipped' : 'unchanged';
+      counts[outcome] = (counts[outcome] ?? 0) + 1;
+    }
+    return { ...counts, 'not tried': this.untried.length };
+  }
+}
+
+/** Compares the packages with the storage. What cannot be pushed fails. */
+export async function planAll(
+  { console }: Context,
+  batch: Batch,
+  packages: readonly UploadPackage[],
+  transfer: TransferOptions,
+): Promise<PlannedPackage[]> {
+  const { planPackages } = await import('../../../upload/transfer.ts');
+  const { storage } = transfer;
+  const progress = console.startProgress({ lines: true });
+  const planned = planPackages(packages, transfer, (name) => {
+    progress.update('', () => `${name}: comparing with ${storage.address}`);
+  });
+  const plan = await planned.finally(() => progress.stop());
+  for (const { name, error } of plan) if (error) batch.fail(name, error);
+  return plan;
+}
+
+/**
+ * Uploads the packages that can be pushed; one that fails leaves the others alone. A full storage ends the uploads.
+ * @param uploaded receives what was done, also if the storage fails
+ * @throws ImgctlError that concerns all packages
+ */
+export async function uploadAll(
+  context: Context,
+  batch: Batch,
+  plan: readonly PlannedPackage[],
+  transfer: TransferOptions,
+  uploaded: Uploaded,
+): Promise<void> {
+  const { isOfPackage, isSent, withUnsentFiles } = await import('../../../upload/transfer.ts');
+  const { storage, onConflict } = transfer;
+  // What cannot be removed now does no harm, and an error of the storage shows up below.
+  if (!transfer.dryRun) await storage.removeDeadParts(false).catch(() => {});
+  const sent = new Set<string>();
+  let isFull = false;
+  for (const planned of plan.filter(({ error }) => error === undefined)) {
+    const each = withUnsentFiles(planned, sent);
+    const { name, files } = each;
+    if (isFull && files.some(isSent)) {
+      uploaded.untried.push(name);
+      continue;
+    }
+    const visible: PlannedFile[] = [];
+    try {
+      await uploadPackage(context, each, transfer, (file) => {
+        visible.push(file);
+        uploaded.visible.push(file);
+        sent.add(file.name);
+      });
+    } catch (error) {
+      // With replace, a conflict means that another push has replaced a file that was visible.
+      const isReplaced = hasCode(error, 'conflict') && onConflict === 'replace';
+      const isBroken = visible.some((file) => file.action === 'replace' || file.name === name);
+      const shown = isReplaced ? files.filter(isSent) : visible;
+      if (isReplaced || isBroken)
+        uploaded.broken.set(
+          name,
+          shown.map((file) => file.name),
+        );
+      isFull ||= hasCode(error, 'storage-full');
+      if (!isOfPackage(error) && !hasCode(error, 'storage-full')) throw error;
+      batch.fail(name, error);
+      continue;
+    }
+    for (const file of files) sent.add(file.name);
+    uploaded.complete.push(each);
+  }
+  // A server may have written the part of a killed push until now.
+  if (!transfer.dryRun) await storage.removeDeadParts(true).catch(() => {});
+}
+
+async function uploadPackage(
+  { io, console }: Context,
+  each: PlannedPackage,
+  transfer: TransferOptions,
+  onVisible: (file: PlannedFile) => void,
+): Promise<void> {
+  const { isSent, transferPackage } = await import('../../../upload/transfer.ts');
+  const { storage, proofs, dryRun } = transfer;
+  const progress = console.startProgress({ lines: true });
+  const started = new Map<PlannedFile, { at: number; bytes: number }>();
+  const onProgress = (file: PlannedFile, bytes: number) => {
+    const start = started.get(file) ?? { at: io.now(), bytes };
+    started.set(file, start);
+    const from = start.bytes === 0 ? '' : ` from ${describeBytes(start.bytes)}`;
+    const text = `${file.name}: ${isSent(file) && !dryRun ? `uploading${from}` : 'reading'}`;
+    progress.update(dryRun ? '' : text, () => {
+      if (bytes === file.size && !dryRun) return `${file.name}: waiting for the storage`;
+      return `${text} ${describeRate(bytes, file.size, io.now() - start.at, start.bytes)}`;
+    });
+  };
+  const transferred = transferPackage(each, transfer, onProgress, onVisible);
+  await transferred.finally(() => progress.stop()).finally(proofs.save);
+  if (dryRun) return;
+  for (const { name, size, note, action } of each.files) {
+    if (action === 'skip') {
+      const different = `${storage.address} has a different file with that name`;
+      console.warn(`${name}: skipped, ${note ?? different}`);
+      continue;
+    }
+    const there = `already there${note === undefined ? '' : ` (${note})`}`;
+    const line = `${name}: ${action === 'unchanged' ? there : `uploaded, ${describeBytes(size)}`}`;
+    console.success(line, line);
+  }
+}

@@ -1,0 +1,137 @@
+// imgctl sync: submits an image sync request, and follows it with --wait.
+
+import type { SyncRequest } from '../../api/sync-requests.ts';
+import { command, GET_OPTION, METRICS_OPTION, option, SERVICE_CODES } from '../../cli/command.ts';
+import type { Parsed } from '../../cli/declarations.ts';
+import type { Context } from '../../context.ts';
+import { ImgctlError } from '../../errors.ts';
+import { stringify } from '../../json.ts';
+import { column, namesOf, type View, type ViewOptions } from '../../output/view.ts';
+import { withMetrics } from '../metrics-file.ts';
+import { follow, rememberRequest, statusCommand } from './follow.ts';
+import {
+  describeNames,
+  STATUS_COLUMNS,
+  STATUS_LAYOUT,
+  STRICT_OPTION,
+  SUBMITTED_COLUMNS,
+  showRequest,
+  WAIT_OPTIONS,
+} from './sync-status.ts';
+
+const WITH_WAIT = STATUS_COLUMNS.filter(({ name }) => !namesOf(SUBMITTED_COLUMNS).includes(name));
+
+const DRY_RUN = [
+  column('method', 'string', 'with --dry-run: HTTP method that a sync would send'),
+  column('images', 'array', 'with --dry-run: names of your images', { text: describeNames }),
+];
+
+const OPTIONS = [
+  ...WAIT_OPTIONS,
+  option('--dry-run', 'check the token and show the request and your images; submit nothing', {
+    conflicts: ['get'],
+  }),
+  {
+    ...STRICT_OPTION,
+    description: `${STRICT_OPTION.description}; implies --wait`,
+    implies: { wait: true },
+  },
+  METRICS_OPTION,
+  GET_OPTION,
+] as const;
+
+export const sync = command({
+  name: 'sync',
+  summary: 'submit an image sync after an upload',
+  description: [
+    'The service scans your uploads: it adds images for new packages and deletes images whose files are gone. With --wait, imgctl waits for the result, prints it, and exits with 1 if there are errors. A new request may be unknown to the service at first; --wait retries for up to a minute.',
+  ],
+  examples: [
+    'imgctl sync --wait',
+    'imgctl sync --json | jq .id',
+    'imgctl sync --strict --wait-timeout 10m && imgctl my-images',
+  ],
+  seeAlso: ['sync-status', 'my-images', 'validate'],
+  options: OPTIONS,
+  mutates: true,
+  fields: [
+    ...SUBMITTED_COLUMNS,
+    ...WITH_WAIT.map((each) => ({ ...each, meaning: `with --wait: ${each.meaning}` })),
+    ...DRY_RUN,
+  ],
+  exitCodes: [...SERVICE_CODES, 7],
+  run,
+});
+
+async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<void> {
+  return withMetrics(context, options, 'sync', async (addMetrics) => {
+    if (options.dryRun) return dryRun(context);
+    const view = options.wait
+      ? context.view(STATUS_COLUMNS, options, STATUS_LAYOUT)
+      : submittedView(context, options);
+    const { tokens } = await context.session();
+    // Get the token first: then a failure below is a failure of the submit.
+    await tokens?.current();
+    const submitted = await submit(context);
+    if (!options.wait) return showSubmitted(context, view, submitted);
+    const started = context.io.now();
+    const request = await follow(context, submitted.id, options, started);
+    const countOf = (changed: SyncRequest['added']) =>
+      typeof changed === 'number' ? changed : changed?.length;
+    addMetrics({
+      succeeded: request.state === 'succeeded',
+      last_added: countOf(request.added),
+      last_deleted: countOf(request.deleted),
+      last_errors: request.errors?.length,
+      last_warnings: request.warnings?.length,
+    });
+    return showRequest(context, view, request, { ...options, started });
+  });
+}
+
+/** Submits a sync and remembers it. @throws ImgctlError bad-answer: it was submitted, but its id is unknown */
+export async function submit(context: Context) {
+  const { client } = await context.session();
+  const submitted = await client.submitSync();
+  const { id, response } = submitted;
+  if (id === undefined) {
+    const body = stringify(response).slice(0, 500);
+    throw new ImgctlError('bad-answer', `the sync was submitted, but its id is unknown: ${body}`, {
+      hint: 'check the result with: imgctl my-images',
+    });
+  }
+  const next = `follow it with: ${statusCommand(context, id)}`;
+  context.console.hintIfUnwritten(`sync ${id} was submitted; ${next}`);
+  await rememberRequest(context, id, { status: submitted.status });
+  return { ...submitted, id };
+}
+
+/** Returns the view of a sync request without --wait. */
+export function submittedView(context: Context, options: Pick<ViewOptions, 'get'>): View {
+  return context.view(SUBMITTED_COLUMNS, options, { shown: ['id', 'status', 'url', 'message'] });
+}
+
+export async function showSubmitted(
+  context: Context,
+  view: View,
+  submitted: Awaited<ReturnType<typeof submit>>,
+): Promise<void> {
+  const { baseUrl } = await context.session();
+  const { id, status, message, response } = submitted;
+  const url = `${baseUrl}/v2/request/image_sync/${id}`;
+  const record = { id, status: status ?? null, url, message: message ?? null, response };
+  await view.printRecord(record);
+  const hint = `follow it with: ${statusCommand(context, id)} --wait`;
+  context.console.success(`Submitted sync request ${id}`, `sync request ${id} submitted`, { hint });
+}
+
+async function dryRun(context: Context): Promise<void> {
+  const url = column('url', 'string', 'URL of the request', { isId: true });
+  const view = context.view([...DRY_RUN, url]);
+  const { baseUrl, client } = await context.session();
+  const { images: own } = await client.listUserImages();
+  const images = own.map(({ id, name }) => String(name ?? id));
+  const record = { method: 'PATCH', url: `${baseUrl}/v2/user/image/vm`, images };
+  await view.printRecord(record, Object.keys(record));
+  context.console.success('The token is valid; nothing was submitted');
+}

@@ -1,0 +1,97 @@
+// imgctl demo: runs the whole job against a temporary copy of the service.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { command } from '../../cli/command.ts';
+import type { Context } from '../../context.ts';
+import { asImgctlError, errorReason, ImgctlError } from '../../errors.ts';
+import { builtin, programName, type Sink, withWrite } from '../../io.ts';
+import { defaultSettings } from '../automation/emulator.ts';
+
+export const demo = command({
+  name: 'demo',
+  summary: 'try imgctl on this machine, without an account',
+  description: [
+    'Starts a small copy of the service, logs in, finds an image, uploads a package and syncs it. Everything stays on this machine, in a temporary folder that is removed at the end.',
+  ],
+  examples: ['imgctl demo', 'imgctl demo --color never'],
+  seeAlso: ['emulator'],
+  run,
+});
+
+async function run(context: Context): Promise<void> {
+  const { startEmulator } = await import('../../emulator/emulator.ts');
+  const { sampleOva } = await import('../../emulator/sample-ova.ts');
+  const folder = makeFolder();
+  const uploads = path.join(folder, 'uploads');
+  const emulator = await startEmulator({
+    ...{ ...defaultSettings(), port: 0, uploads, syncDelay: 1_500 },
+    ...{ now: context.io.now, log: () => {} },
+  });
+  try {
+    const env = {
+      ...Object.fromEntries(
+        Object.entries(context.io.env).filter(([name]) => !name.startsWith('IMGCTL_')),
+      ),
+      IMGCTL_CONFIG_DIR: path.join(folder, 'config'),
+      IMGCTL_PASSWORD: 'demo',
+      IMGCTL_UPLOAD_PASSWORD: 'demo',
+    };
+    const io = { ...context.io, env, cwd: folder, stderr: silencedBy(context.io) };
+    const program = programName(context.io);
+    const { color } = context.options;
+    const flags = color === undefined ? [] : ['--color', color];
+    const step = async (title: string, ...lines: readonly string[]): Promise<void> => {
+      await context.console.print(`# ${title}\n`);
+      for (const line of lines) {
+        await context.console.print(`$ imgctl ${line}\n`);
+        const exitCode = await context.rerun([...line.split(' '), ...flags], io);
+        context.io.signal.throwIfAborted();
+        if (exitCode !== 0) throw new ImgctlError('failed', `the demo failed at: imgctl ${line}`);
+      }
+      await context.console.print('\n');
+    };
+    await step(
+      'Log in to a copy of the service on this machine (with IMGCTL_PASSWORD=demo).',
+      `login --base-url ${emulator.baseUrl} -u demo`,
+    );
+    await step('Find a public image.', 'images list ubuntu 24.04 -s updated_on,desc -n 5');
+    fs.writeFileSync(path.join(folder, 'sample.ova'), sampleOva());
+    await step('Show what a package contains.', 'inspect sample.ova');
+    await step(
+      'Upload it (with IMGCTL_UPLOAD_PASSWORD=demo) and sync; the result is the new image.',
+      `config set upload-url ${emulator.uploadUrl}`,
+      'config set upload-username demo',
+      'push sample.ova --poll-interval 500ms',
+    );
+    await context.console.print(
+      `# Now try it yourself: ${program} emulator --uploads uploads --sample\n# Or use your service: ${program} login\n`,
+    );
+  } catch (error) {
+    if (!context.io.signal.aborted) throw error;
+    const reason = asImgctlError(context.io.signal.reason);
+    throw reason.with({ message: `demo ${reason.code}; nothing was left behind`, hint: undefined });
+  } finally {
+    await emulator.close();
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Writes nothing after an interrupt: the hints of a command are wrong once the demo is deleted. */
+function silencedBy({ signal, stderr }: Context['io']): Sink {
+  return withWrite(stderr, async (text: string) => {
+    if (!signal.aborted) await stderr.write(text);
+  });
+}
+
+/** @throws ImgctlError config: TMPDIR is missing, not a folder or not writable */
+function makeFolder(): string {
+  const parent = builtin('node:os').tmpdir();
+  try {
+    return fs.mkdtempSync(path.join(parent, 'imgctl-demo-'));
+  } catch (cause) {
+    const message = `cannot create a folder in ${parent}: ${errorReason(cause)}`;
+    const hint = 'set TMPDIR to a writable folder, for example: TMPDIR=/tmp imgctl demo';
+    throw new ImgctlError('config', message, { hint, cause });
+  }
+}

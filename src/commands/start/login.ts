@@ -1,0 +1,283 @@
+// imgctl login: requests a token with what was given or typed, and saves the login in the profile.
+
+import path from 'node:path';
+import type { IssuedToken } from '../../api/token-request.ts';
+import {
+  BASE_URL_OPTION,
+  command,
+  option,
+  SERVICE_CODES,
+  settingOption,
+} from '../../cli/command.ts';
+import type { Parsed } from '../../cli/declarations.ts';
+import { requireBaseUrl } from '../../config/addresses.ts';
+import { type SettingKey, STORED_PASSWORD, UNPROVEN_ADDRESS } from '../../config/definitions.ts';
+import { type Account, changeProfile, type Settings } from '../../config/settings.ts';
+import type { Context } from '../../context.ts';
+import { EXIT_CODES, hasCode, ImgctlError } from '../../errors.ts';
+import { printable } from '../../output/text.ts';
+import { describeLocation, openPasswordStore } from '../../secrets/keychain.ts';
+import { givenPassword, storedPassword } from '../../secrets/passwords.ts';
+import { ask } from '../../secrets/prompt.ts';
+import { passwordOfStdin } from '../../secrets/secrets.ts';
+import { givenToken, type Session } from '../../session/session.ts';
+import { describeDuration } from '../../words.ts';
+
+const OPTIONS = [
+  BASE_URL_OPTION,
+  settingOption('-u, --username <name>', 'username', 'user name of the account'),
+  option('--password-stdin', 'read the password from standard input', {
+    conflicts: ['passwordCommand', 'passwordFile'],
+  }),
+  settingOption(
+    '--password-command <command>',
+    'password-command',
+    'shell command whose first output line is the password',
+  ),
+  {
+    ...settingOption('--password-file <file>', 'password-file'),
+    conflicts: ['passwordCommand'],
+  },
+  option('--store-password', 'store the password in the keychain or the credential helper'),
+  option('--ignore-limit', 'request a token even if the remembered limit is reached'),
+] as const;
+
+type Options = Parsed<typeof OPTIONS>;
+
+export const login = command({
+  name: 'login',
+  summary: 'log in to a service',
+  description: [
+    'You are prompted for anything you leave out, and again after a wrong password, up to three times. The address and user name are saved first, so you need not retype them if the login fails; an address that never worked is asked for again. Values that the profile already has are replaced only after success.',
+    'A password command or file is saved in the profile, so that other commands can renew an expired token. A command must finish within 30 s and cannot prompt.',
+  ],
+  details: [
+    'With --store-password, you type the password only once. It is stored in the system keychain, by secret-tool (Linux) or security (macOS), or in the credential helper that is set (on Windows, wincred). To replace it, run "imgctl login --store-password" again; to delete it, run "imgctl logout". Jobs cannot use a locked keychain: use a password command for them.',
+    'The service limits token requests. imgctl remembers the limit and does not ask again until it has passed. Use --ignore-limit to ask anyway, for example after correcting the clock.',
+  ],
+  examples: [
+    'imgctl login --base-url https://images.example.com -u alice',
+    'imgctl login --store-password',
+    "imgctl login --username backup --password-command 'cat /run/secrets/imgctl'",
+    'pass show images | imgctl login --username alice --password-stdin',
+  ],
+  seeAlso: ['logout', 'whoami', 'help environment'],
+  options: OPTIONS,
+  mutates: true,
+  exitCodes: SERVICE_CODES,
+  run,
+});
+
+async function run(context: Context, options: Options): Promise<void> {
+  const { io, console } = context;
+  const isNameTyped = context.settings.find('username').text === undefined;
+  const settings = await completeSettings(context, options);
+  const session = await context.openSession(settings);
+  const { account } = session;
+  const location = settings.passwordLocation;
+  const { storedAt: former = location } = settings;
+  if (options.storePassword) await saveWhatIsMissing(context, account);
+  const store = options.storePassword ? openPasswordStore(io, location) : undefined;
+  // An unusable store fails before it uses up a token request.
+  await store?.lookup(account);
+  const { password, token } = await requestFirstToken(context, options, session, isNameTyped);
+
+  await changeProfile(context, settings.profile, {
+    'base-url': account.baseUrl,
+    username: account.username,
+    [UNPROVEN_ADDRESS]: undefined,
+    ...storedSources(io, options),
+    // Written before the password is stored, so that a logout always finds the password.
+    ...(store ? { [STORED_PASSWORD]: former } : {}),
+  }).catch((error: unknown) => {
+    // The login itself worked, even if the settings cannot be written.
+    if (store || !hasCode(error, 'config', 'locked')) throw error;
+    console.warn(error.message, error.hint);
+    if (options.passwordCommand ?? options.passwordFile) context.exitCode = EXIT_CODES.failed;
+  });
+  report(context, account, token);
+  // The disk may have filled up meanwhile, which was a warning.
+  if (session.cache.writeFailed) context.exitCode = EXIT_CODES.failed;
+  if (!store) return;
+  await store.store(account, password);
+  if (former !== location) {
+    await changeProfile(context, settings.profile, { [STORED_PASSWORD]: location });
+    await openPasswordStore(io, former).forget(account);
+  }
+  console.success(`The password is stored in ${describeLocation(location)}`);
+}
+
+/** Returns the settings for the password that this login stores; one of them replaces the other. */
+function storedSources(
+  { cwd }: Context['io'],
+  { passwordCommand: command, passwordFile: file }: Options,
+): Partial<Record<SettingKey, string | undefined>> {
+  if (command === undefined && file === undefined) return {};
+  // Other commands run in other folders.
+  const stored = file === undefined ? undefined : path.resolve(cwd, file);
+  return { 'password-command': command, 'password-file': stored };
+}
+
+/** Returns the settings of the login, after prompts for what is missing. */
+async function completeSettings(context: Context, options: Options): Promise<Settings> {
+  const given = context.settings;
+  checkConflicts(context, options, given);
+  const label = 'Address of the service, such as images.example.com';
+  const known = given.text('base-url');
+  // One that never worked may be mistyped.
+  const isDoubtful =
+    isUnproven(context) && given.find('base-url').layer === 'profile' && context.io.stdin.isTTY;
+  const baseUrl =
+    known === undefined || isDoubtful
+      ? await prompt(context, 'base URL', label, '--base-url or IMGCTL_BASE_URL', known)
+      : known;
+  // Rejected before the next prompt.
+  context.override('base-url', baseUrl);
+  requireBaseUrl(context.settings);
+  const username =
+    given.get('username') ??
+    (await prompt(context, 'user name', 'User name', '--username or IMGCTL_USERNAME'));
+  context.override('username', username, 'username');
+  return context.settings;
+}
+
+function checkConflicts(context: Context, options: Options, given: Settings): void {
+  if (givenToken(context.io)) {
+    throw new ImgctlError('usage', 'IMGCTL_TOKEN is set and would override this login', {
+      hint: 'unset IMGCTL_TOKEN, then run: imgctl login',
+    });
+  }
+  const keys = ['password-command', 'password-file'] as const;
+  const key = keys.find((each) => given.find(each).layer !== 'default');
+  if (key === undefined || !options.storePassword) return;
+  const { layer, origin } = given.find(key);
+  const remove = {
+    default: '',
+    override: `omit --${key}`,
+    environment: `unset ${origin}`,
+    profile: `run: imgctl config unset ${key}${given.profileFlag}`,
+  }[layer];
+  const message = `the ${key.replace('-', ' ')} (${origin}) would override a stored password`;
+  throw new ImgctlError('usage', message, { hint: `omit --store-password, or ${remove}` });
+}
+
+function isUnproven({ config, profileName }: Context): boolean {
+  return config.profiles.get(profileName)?.[UNPROVEN_ADDRESS] !== undefined;
+}
+
+/** @param alternative how to give it without a prompt. @param usual the answer for an empty line */
+async function prompt(
+  { console, io }: Context,
+  what: string,
+  label: string,
+  alternative: string,
+  usual?: string,
+) {
+  await console.flush();
+  const shown = usual === undefined ? label : `${label} [${printable(usual)}]`;
+  return ask(io, { what, label: shown, alternative, usual, hidden: what === 'password' });
+}
+
+function promptForPassword(context: Context, { username, baseUrl }: Account): Promise<string> {
+  const label = `Password for ${printable(username)} at ${printable(baseUrl)}`;
+  const others = '--password-stdin, --password-command, --password-file or IMGCTL_PASSWORD';
+  return prompt(context, 'password', label, others);
+}
+
+const MAX_ATTEMPTS = 3;
+
+/** Asks again for a password that was typed wrong, while the service allows token requests. */
+async function requestFirstToken(
+  context: Context,
+  options: Options,
+  { account, tokens, store }: Session,
+  isNameTyped: boolean,
+): Promise<{ password: string; token: IssuedToken }> {
+  if (tokens === undefined) throw new Error('a login does not use IMGCTL_TOKEN');
+  const { settings } = context;
+  const given = await readPassword(context, options);
+  let password = given?.password ?? (await promptForPassword(context, account));
+  // A token that cannot be stored is not worth one of the few requests.
+  await store.testWrite();
+  await saveWhatIsMissing(context, account);
+  const otherUser = `check the password, or log in as another user: ${settings.loginCommand} --username NAME`;
+  const hint = given?.hint ?? (isNameTyped ? otherUser : undefined);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return { password, token: await tokens.login(password, hint, options) };
+    } catch (error) {
+      if (!(error instanceof ImgctlError)) throw error;
+      await noteAddress(context, hasCode(error, ...OF_SERVICE));
+      if (error.code === 'unreachable') {
+        // It is saved, so the next login does not ask for it.
+        const another = `for another address: imgctl login${settings.profileFlag} --base-url URL`;
+        throw error.with({
+          hint: error.hint === undefined ? another : `${error.hint}; ${another}`,
+        });
+      }
+      const left = MAX_ATTEMPTS - attempt;
+      const limit = await store.readLimit(context.io.now());
+      const mayRetry = given === undefined && left > 0 && limit?.remaining !== 0;
+      if (error.code !== 'wrong-credentials' || !mayRetry) throw error;
+      const tries = left === 1 ? '1 more try' : `${left} more tries`;
+      context.console.warn(`${error.message} (${tries})`);
+      password = await promptForPassword(context, account);
+    }
+  }
+}
+
+/** Errors that only the service itself sends. */
+const OF_SERVICE = ['wrong-credentials', 'not-permitted', 'rate-limited'] as const;
+
+/** Remembers whether the stored address is that of a service. */
+async function noteAddress(context: Context, isProven: boolean): Promise<void> {
+  const { profile } = context.settings;
+  // As it was when the run began.
+  const isNew = context.config.profiles.get(profile)?.['base-url'] === undefined;
+  if (!isNew && !isUnproven(context)) return;
+  const mark = { [UNPROVEN_ADDRESS]: isProven ? undefined : 'true' };
+  await changeProfile(context, profile, mark).catch(() => {});
+}
+
+/** A login that fails need not ask for it again. What the profile has is only replaced by a login that works. */
+async function saveWhatIsMissing(context: Context, account: Account): Promise<void> {
+  const { profile, baseUrl, username } = account;
+  const known = context.config.profiles.get(profile) ?? {};
+  const found = Object.entries({ 'base-url': baseUrl, username });
+  const missing = found.filter(
+    ([key]) => !(key in known) || (key === 'base-url' && isUnproven(context)),
+  );
+  if (missing.length === 0) return;
+  // If nothing can be written, the end of the login says so.
+  await changeProfile(context, profile, Object.fromEntries(missing)).catch(() => {});
+}
+
+/** Returns undefined if the password has to be typed. */
+async function readPassword(context: Context, options: Options) {
+  const { io, settings } = context;
+  if (options.passwordStdin) return { password: await passwordOfStdin(io) };
+  const given = givenPassword(settings, io);
+  if (given) return { password: await given.read(), hint: given.hint };
+  // --store-password replaces the stored password, so it must not read it.
+  const stored = options.storePassword ? undefined : storedPassword(settings, io);
+  const password = await stored?.read().catch((error: unknown) => {
+    // A session without the keychain, such as over ssh, can still prompt.
+    if (!io.stdin.isTTY || !(error instanceof ImgctlError)) throw error;
+    context.console.warn(error.message);
+  });
+  return password === undefined ? undefined : { password, hint: stored?.hint };
+}
+
+/** Reports the lifetime of the token, and the token requests left if they are few. */
+function report(context: Context, { baseUrl, username }: Account, token: IssuedToken): void {
+  const now = context.io.now();
+  const lifetime = describeDuration(token.expiresAt - now);
+  const whom = `${baseUrl} as ${printable(username)}`;
+  context.console.success(`Logged in to ${whom} (token valid for ${lifetime})`);
+  const { remaining, resetsAt } = token.limit;
+  if (remaining !== undefined && remaining <= 2) {
+    const until = resetsAt === undefined ? '' : ` in the next ${describeDuration(resetsAt - now)}`;
+    const more = ['cannot log in again', 'can log in once more', 'can log in 2 more times'];
+    context.console.note(`you ${more[remaining]}${until}`);
+  }
+}

@@ -1,0 +1,100 @@
+// imgctl logout: deletes cached tokens and the stored password.
+
+import { command, option } from '../../cli/command.ts';
+import { STORED_PASSWORD } from '../../config/definitions.ts';
+import { type Account, changeProfile, Settings } from '../../config/settings.ts';
+import type { Context } from '../../context.ts';
+import { ImgctlError, tryOr } from '../../errors.ts';
+import { printable } from '../../output/text.ts';
+import { openPasswordStore } from '../../secrets/keychain.ts';
+import { openSharedStore } from '../../session/session.ts';
+import { forgetTokens, SharedStoreError } from '../../session/token-cache.ts';
+import { counted } from '../../words.ts';
+
+export const logout = command({
+  name: 'logout',
+  summary: 'delete cached tokens and the stored password',
+  description: [
+    "Deletes the token of the profile. Profiles with the same user and base URL share it, so they are logged out too. Tokens of the profile's earlier users stay until they expire; --all deletes them.",
+    'Also deletes the password that "imgctl login --store-password" stored. Keeps the settings. The service is not contacted: it cannot revoke tokens. Only --all deletes a token in a shared store (see "imgctl help fleet").',
+  ],
+  examples: ['imgctl logout', 'imgctl logout --profile staging', 'imgctl logout --all'],
+  seeAlso: ['login', 'profile delete'],
+  options: [option('--all', 'log out of all profiles, and delete shared tokens')],
+  mutates: true,
+  exitCodes: [3],
+  run: (context, { all = false }) => run(context, all),
+});
+
+async function run(context: Context, all: boolean): Promise<void> {
+  const { console, config, paths, settings } = context;
+  const { IMGCTL_TOKEN_STORE } = context.io.env;
+  const count = forgetTokens(paths.config, all ? undefined : settings.account);
+  const { baseUrl, username } = settings.account;
+  const whom = all ? '' : ` of ${baseUrl} as ${printable(username)}`;
+  const several = count > 1 ? ` (deleted ${counted(count, 'token')})` : '';
+  if (count > 0) console.success(`Logged out${whom}${several}`);
+  else console.note('you were not logged in');
+  const others = all || count === 0 ? [] : profilesSharing(context, settings.account);
+  if (others.length > 0) {
+    console.report(`also logged out, because they share the token: ${others.join(', ')}`);
+  }
+  const profiles = all
+    ? [...config.profiles.keys()].map((name) => new Settings(config, name, { IMGCTL_TOKEN_STORE }))
+    : [settings];
+  for (const each of profiles) {
+    const whose = all ? ` of profile ${each.profile}` : '';
+    const isDeleted = await deleteStoredPassword(context, each);
+    if (isDeleted) console.success(`Deleted the stored password${whose}`);
+  }
+  if (all) await deleteSharedTokens(context, [settings, ...profiles]);
+}
+
+/** Returns the other profiles in the settings that have the same account. */
+export function profilesSharing({ config }: Context, account: Account): string[] {
+  const { profile, baseUrl, username } = account;
+  return [...config.profiles.keys()].filter((name) => {
+    const other = tryOr(() => new Settings(config, name).account, undefined);
+    return name !== profile && other?.baseUrl === baseUrl && other.username === username;
+  });
+}
+
+/** Deletes the tokens that other machines use too. @throws ImgctlError unreachable */
+async function deleteSharedTokens(context: Context, profiles: readonly Settings[]): Promise<void> {
+  const seen = new Set<string>();
+  for (const settings of profiles) {
+    const address = settings.text('token-store') ?? 'file';
+    if (address === 'file') continue;
+    const { baseUrl, username } = settings.account;
+    const key = [address, baseUrl, username].join('\0');
+    if (baseUrl === '' || seen.has(key)) continue;
+    seen.add(key);
+    const store = await openSharedStore(context.sessionOptions(settings));
+    try {
+      if (await store?.forget()) context.console.success(`Deleted the token in ${address}`);
+    } catch (error) {
+      if (!(error instanceof SharedStoreError)) throw error;
+      const message = `cannot delete the token in ${store?.location}: ${error.message}`;
+      throw new ImgctlError('unreachable', message, {
+        hint: 'when the token store works again, run: imgctl logout --all',
+      });
+    } finally {
+      await store?.close();
+    }
+  }
+}
+
+/** Deletes a profile's password wherever it is stored. @returns true if there was one. @throws ImgctlError config */
+export async function deleteStoredPassword(context: Context, settings: Settings): Promise<boolean> {
+  const { profile, passwordLocations } = settings;
+  // A keychain finds passwords by the profile, even if its base URL is invalid.
+  const account = tryOr(() => settings.account, { profile, baseUrl: '', username: '' });
+  let deleted = false;
+  for (const location of passwordLocations) {
+    if (await openPasswordStore(context.io, location).forget(account)) deleted = true;
+  }
+  if (settings.storedAt !== undefined) {
+    await changeProfile(context, profile, { [STORED_PASSWORD]: undefined });
+  }
+  return deleted;
+}

@@ -1,0 +1,253 @@
+// Opens the upload storage of the profile, for push and doctor.
+
+import path from 'node:path';
+import { option } from '../cli/command.ts';
+import { defaultsOf, type Parsed } from '../cli/declarations.ts';
+import { readCertificates, requireUploadTarget } from '../config/addresses.ts';
+import { absoluteUploadUrl, SECRETS, type SettingKey } from '../config/definitions.ts';
+import { changeProfile } from '../config/settings.ts';
+import { wholeNumber } from '../config/values.ts';
+import type { Context } from '../context.ts';
+import { hasCode, ImgctlError } from '../errors.ts';
+import { keyedFile } from '../files/paths.ts';
+import { printable } from '../output/text.ts';
+import { ask } from '../secrets/prompt.ts';
+import { findSecret } from '../secrets/secrets.ts';
+import type { Storage, StorageOptions } from '../upload/storage.ts';
+
+/** The setting and name of the user, and the name of the secret; never those of the service. */
+const CREDENTIALS = {
+  dav: ['upload-username', 'user name', 'uploadPassword', 'password'],
+  s3: ['upload-access-key', 'access key', 'uploadSecret', 'secret key'],
+} as const;
+
+const TEMPORARY = 'keys that begin with ASIA also need IMGCTL_UPLOAD_SESSION_TOKEN';
+
+/**
+ * Returns the files that belong to the storage and its user: one for a mutex and the names of parts, one for proofs, and
+ * one that notes what is not synced; each is undefined without its folder. A slash at the end of the URL makes no difference.
+ */
+export function storageFiles({ settings, paths, io }: Context) {
+  const target = requireUploadTarget(settings);
+  const isFolder = target.kind === 'file';
+  const address = isFolder ? path.resolve(io.cwd, target.path) : target.url.href;
+  const user = isFolder ? undefined : settings.get(CREDENTIALS[target.kind][0]);
+  const key = [target.kind, address, user ?? ''];
+  return {
+    mutex: paths.state && keyedFile(paths.state, 'push', key),
+    proofs: paths.cache && keyedFile(paths.cache, 'uploads', key),
+    unsynced: paths.state && keyedFile(paths.state, 'unsynced', key),
+  };
+}
+
+/** Parses `16M`, in MiB, to bytes. @throws ImgctlError usage */
+function parseSize(text: string): number {
+  const size = Number(/^(\d{1,4})M(?:iB)?$/i.exec(text)?.[1]);
+  if (size >= 5 && size <= 1024) return size * 2 ** 20;
+  throw new ImgctlError('usage', `--part-size must be from 5M to 1024M (got ${text})`, {
+    hint: 'use a size such as: --part-size 16M',
+  });
+}
+
+export const UPLOAD_OPTIONS = [
+  option('--part-size <size>', 'size of the parts on S3', {
+    default: '16M',
+    value: { type: 'string', parse: parseSize },
+  }),
+  option('--parallel <n>', 'parts to upload to S3 at the same time', {
+    default: '4',
+    value: wholeNumber(1, 32),
+  }),
+] as const;
+
+type UploadOptions = Parsed<typeof UPLOAD_OPTIONS>;
+
+/**
+ * Opens the storage, and looks at it with its credentials.
+ * @param mayAsk asks on a terminal for what is not set, and stores it if it works
+ * @throws ImgctlError config, not-logged-in: settings or credentials are missing or invalid
+ */
+export async function openUploadStorage(
+  context: Context,
+  options: UploadOptions = defaultsOf(UPLOAD_OPTIONS),
+  mayAsk = false,
+): Promise<Storage> {
+  const { text: url, layer } = context.settings.find('upload-url');
+  const answers: Answers = { mayAsk: mayAsk && context.io.stdin.isTTY, values: new Map() };
+  if (answers.mayAsk && url === undefined)
+    await askFor(context, answers, 'upload-url', UPLOAD_STORAGE);
+  const storage = await openWithAnswers(context, options, answers);
+  try {
+    // With --to, the answers are used once.
+    if (layer !== 'override') await saveAnswers(context, answers);
+    return storage;
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
+}
+
+const UPLOAD_STORAGE = 'upload storage (a folder, dav+https://… or s3+https://…)';
+
+/** What was asked for. */
+interface Answers {
+  readonly mayAsk: boolean;
+  readonly values: Map<SettingKey, string>;
+  /** Its name, and how to store a command that prints it. */
+  secret?: { readonly name: string; readonly hint: string };
+}
+
+/** Prompts in all for a secret that was typed wrong. */
+const MAX_ATTEMPTS = 3;
+
+async function openWithAnswers(context: Context, options: UploadOptions, answers: Answers) {
+  for (let left = MAX_ATTEMPTS - 1; ; left -= 1) {
+    try {
+      return await openTarget(context, options, answers);
+    } catch (error) {
+      const isTyped = answers.secret !== undefined && hasCode(error, 'wrong-credentials');
+      if (!isTyped || left === 0) throw error;
+      context.console.warn(
+        `${error.message} (${left === 1 ? '1 more try' : `${left} more tries`})`,
+      );
+    }
+  }
+}
+
+async function openTarget(context: Context, options: UploadOptions, answers: Answers) {
+  const { io, settings } = context;
+  const target = requireUploadTarget(settings);
+  if (target.kind === 'file') {
+    const { folderStorage } = await import('../upload/folder.ts');
+    return checked(folderStorage(path.resolve(io.cwd, target.path), io));
+  }
+  const { kind, url } = target;
+  const read = () => readCredentials(context, kind, url.host, answers);
+  if (kind === 's3') {
+    const { s3Storage } = await import('../upload/s3.ts');
+    const { username: accessKeyId, password: secretAccessKey, hint } = await read();
+    const sessionToken = await findSecret(settings, io, 'uploadSession')?.read();
+    if (sessionToken) context.console.redaction.add(sessionToken);
+    const access = {
+      ...{ accessKeyId, secretAccessKey, region: settings.get('upload-region') },
+      ...(sessionToken && { sessionToken }),
+    };
+    const temporary = /^ASIA/.test(accessKeyId) && !sessionToken ? `; ${TEMPORARY}` : '';
+    return checked(s3Storage(url, access, optionsOf(context, options)), `${hint}${temporary}`);
+  }
+  const { davStorage } = await import('../upload/dav.ts');
+  const open = async () => {
+    const user = await read();
+    return checked(davStorage(url, user, optionsOf(context, options)), user.hint);
+  };
+  // Some WebDAV storages need no user name.
+  if (settings.get('upload-username') !== undefined) return open();
+  const anonymous = davStorage(url, undefined, optionsOf(context, options));
+  return checked(anonymous).catch((error: unknown) => {
+    if (!hasCode(error, 'wrong-credentials')) throw error;
+    return open();
+  });
+}
+
+function optionsOf(context: Context, options: UploadOptions): StorageOptions {
+  const { io, settings, console } = context;
+  const { mutex } = storageFiles(context);
+  const { layer, origin } = settings.find('upload-url');
+  return {
+    clock: io,
+    timeout: settings.get('timeout'),
+    retries: settings.get('retries'),
+    ...options,
+    partsFile: mutex && `${mutex}.parts`,
+    ca: readCertificates(settings, io, 'upload-ca-file'),
+    userAgent: context.userAgent,
+    typed: layer === 'override' ? origin : undefined,
+    env: io.env,
+    profileFlag: settings.profileFlag,
+    onWarning: (text: string) => console.warn(text),
+    onSecret: (secret: string) => console.redaction.add(secret),
+    onEvent: context.onEvent,
+  };
+}
+
+/** @param hint for refused credentials */
+async function checked(storage: Storage, hint?: string): Promise<Storage> {
+  try {
+    await storage.check();
+    return storage;
+  } catch (error) {
+    await storage.close();
+    if (!hasCode(error, 'wrong-credentials')) throw error;
+    throw error.with({ hint: hint ?? error.hint });
+  }
+}
+
+/** Reads the credentials, or asks for them. @throws ImgctlError not-logged-in: names all that is missing */
+async function readCredentials(
+  context: Context,
+  kind: keyof typeof CREDENTIALS,
+  host: string,
+  answers: Answers,
+) {
+  const { io, console, settings } = context;
+  const [user, userName, secret, secretName] = CREDENTIALS[kind];
+  const flag = settings.profileFlag;
+  const [variable, , command] = SECRETS[secret];
+  const storeSecret = `imgctl config set ${command} COMMAND${flag}`;
+  const source = findSecret(settings, io, secret);
+  let username = settings.get(user);
+  if (!answers.mayAsk && !(username && source)) {
+    const isGiven = [
+      [userName, username, `run: imgctl config set ${user} NAME${flag}`],
+      [secretName, source, `set ${variable} or ${variable}_FILE, or run: ${storeSecret}`],
+    ] as const;
+    const missing = isGiven.filter(([, given]) => !given);
+    const what = missing.map(([name]) => `no ${name}`).join(' and ');
+    throw new ImgctlError('not-logged-in', `${what} for the upload storage`, {
+      hint: missing.map(([, , hint]) => hint).join('; then '),
+    });
+  }
+  const isStored = username !== undefined && !answers.values.has(user);
+  username ??= await askFor(context, answers, user, `${userName} at ${host}`);
+  const label = `${secretName} for ${printable(username)} at ${host}`;
+  const password = source
+    ? await source.read()
+    : await typed(context, label, `${variable} or the setting ${command}`);
+  const hint = `to store a command that prints it: ${storeSecret}`;
+  if (!source) answers.secret = { name: secretName, hint };
+  console.redaction.add(password, username);
+  const origin = source?.origin ?? `the ${secretName}`;
+  const hintOfRefusal = isStored
+    ? `check ${origin} and ${user}: imgctl config get ${user}${flag}`
+    : `check ${origin} and the ${userName}, then run the command again`;
+  return { username, password, hint: hintOfRefusal };
+}
+
+/** Asks for a setting of this run. */
+async function askFor(context: Context, answers: Answers, key: SettingKey, label: string) {
+  const text = await typed(context, label, `imgctl config set ${key}`, false);
+  context.override(key, text, key);
+  answers.values.set(key, text);
+  return text;
+}
+
+/** Stores the answers that have worked in the profile. */
+async function saveAnswers(context: Context, { values, secret }: Answers): Promise<void> {
+  if (values.size === 0) return;
+  const { io, console, settings } = context;
+  const { profile } = settings;
+  const absolute = [...values].map(([key, text]) => {
+    const target = key === 'upload-url' ? settings.get(key) : undefined;
+    return [key, target ? absoluteUploadUrl(target, text, io.cwd) : text] as const;
+  });
+  await changeProfile(context, profile, Object.fromEntries(absolute));
+  const but = secret ? `, but not the ${secret.name}` : '';
+  const stored = [...values.keys()].join(' and ');
+  console.note(`stored ${stored} in the profile ${profile}${but}`, secret?.hint);
+}
+
+async function typed({ console, io }: Context, what: string, alternative: string, hidden = true) {
+  await console.flush();
+  const label = what.charAt(0).toUpperCase() + what.slice(1);
+  return ask(io, { what, label, alternative, hidden });
+}

@@ -1,0 +1,35 @@
+// Suggestions for mistyped words, and the length of what errors quote.
+
+import { expect, it } from 'vitest';
+import { nearest, parseChoice, quoted } from '../src/choices.ts';
+import { thrownBy } from './support/errors.ts';
+import { rows } from './support/rows.ts';
+
+const WORDS = ['id', 'name', 'folder', 'data_store', 'created_on', 'updated_on', 'abxx', 'abcd'];
+
+it.each([
+  ...rows('name', 'nam', 'NAME', 'filename'),
+  ...rows('folder', 'fodler'),
+  ...rows('created_on', 'created'),
+  ...rows('data_store', 'store'),
+  ...rows('id', 'di'),
+  // A swap of neighbours is one mistake.
+  ...rows('abcd', 'abdc'),
+  ...rows(undefined, 'xyz', '', '__proto__', `name${'e'.repeat(1e6)}`),
+])('the word nearest to %.20s is %s', (word, expected) => {
+  expect(nearest(word, WORDS)).toBe(expected);
+});
+
+it.each([
+  ['rad', "unknown colour 'rad' in --paint", 'did you mean red? valid: red, Blue'],
+  ['violet', "unknown colour 'violet' in --paint", 'valid: red, Blue'],
+  ['', 'missing colour in --paint', 'valid: red, Blue'],
+])('the choice %j is rejected with what is valid', (word, message, hint) => {
+  const choice = { noun: 'colour', valid: ['red', 'Blue'], where: '--paint' } as const;
+  expect(thrownBy(() => parseChoice(word, choice))).toMatchObject({ code: 'usage', message, hint });
+});
+
+it('a quoted text is cut to 60 whole characters', () => {
+  expect(quoted('a'.repeat(60))).toBe(`'${'a'.repeat(60)}'`);
+  expect(quoted(`${'a'.repeat(59)}😀b`)).toBe(`'${'a'.repeat(59)}…'`);
+});

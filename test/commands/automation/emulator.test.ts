@@ -1,0 +1,165 @@
+// emulator: options, output and end of the command. test/emulator tests the service.
+
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { basic } from '../../support/emulator.ts';
+import {
+  type FakeIoOptions,
+  failed,
+  fakeIo,
+  runCli,
+  temporaryDirectory,
+} from '../../support/io.ts';
+import { unixOnly } from '../../support/platform.ts';
+
+/** Runs the command in this process and waits until it listens. */
+async function emulate(options: readonly string[] = [], settings: FakeIoOptions = {}) {
+  const io = fakeIo(settings);
+  const ended = runCli(['emulator', '--port', '0', ...options], io);
+  onTestFinished(async () => {
+    io.interrupt();
+    await ended;
+  });
+  await expect.poll(() => io.stdout.text, { interval: 5, timeout: 10_000 }).toMatch(/\n$/);
+  const [baseUrl = ''] = /http:[^" ]+/.exec(io.stdout.text) ?? [];
+  const login = async (name: string, password: string) => {
+    const options = { method: 'POST', headers: basic(name, password) };
+    const response = await fetch(`${baseUrl}/auth/request-token`, options);
+    const record = (await response.json()) as Record<string, unknown>;
+    return { record, token: `${record.token}`, headers: response.headers };
+  };
+  const get = async (target: string, token?: string) => {
+    const headers = { Authorization: `Bearer ${token}` };
+    return (await (await fetch(`${baseUrl}${target}`, { headers })).json()) as never;
+  };
+  return { io, ended, baseUrl, login, get };
+}
+
+it('emulator prints one JSON line in a pipe, and stops when it is told to', async () => {
+  const { io, ended, baseUrl, get } = await emulate([], { errorColumns: 80 });
+  expect(await get('/v2')).toMatchObject({ status: 401 });
+  io.interrupt('terminated');
+  const stdout = `{"base_url":"${baseUrl}"}\n`;
+  expect(await ended).toEqual({ stdout, stderr: '', exitCode: 0 });
+  await expect(get('/v2')).rejects.toThrow();
+});
+
+it.each([
+  [[], {}, 'user demo, password demo', ['login .* -u demo', 'images list', 'images latest .*']],
+  [['--user', 'al:secret'], {}, 'user al', ['login .* -u al', 'images list', 'images latest .*']],
+  [
+    ['--uploads', 'up'],
+    {},
+    'user demo, password demo',
+    ['login .*', 'images list', 'images latest .*', 'push YOUR.ova --to dav.http:.*/upload'],
+  ],
+  [
+    ['--uploads', 'up', '--sample'],
+    { npm_command: 'exec' },
+    'user demo, password demo',
+    [
+      ...['login .*', 'images list', 'images latest .*', 'sync --wait'],
+      'cp up/demo/sample.ova my-image.ova',
+      'push my-image.ova --to dav.http:.*/upload',
+    ],
+  ],
+])('emulator %j shows on a terminal what to try, in order', async (options, env, user, lines) => {
+  const { io } = await emulate(options, { columns: 80, env, cwd: temporaryDirectory() });
+  const program = 'npm_command' in env ? 'npx imgctl' : 'imgctl';
+  const shown = lines.map((line) => (line.startsWith('cp') ? line : `${program} ${line}`));
+  const text = io.stdout.text;
+  expect(text).toMatch(new RegExp(`^A copy of the service runs at http://\\S+ \\(${user}\\)\\.\n`));
+  expect(text).toMatch(
+    new RegExp(`\n\n  ${shown.join('( -s updated_on,desc -n 5)?\n  ')}\n\nCtrl-C stops it\\.\n$`),
+  );
+});
+
+it('emulator says which host names it accepts if other machines can reach it', async () => {
+  const { io } = await emulate(['--host', '0.0.0.0']);
+  const names = 'accepted host names: localhost, 0.0.0.0 and the IP addresses of this machine';
+  const hint = 'hint: to accept another name: imgctl emulator --host NAME';
+  await expect.poll(() => io.stderr.text).toBe(`imgctl: ${names}\n${hint}\n`);
+});
+
+it.each([
+  [[], 'UTC', '2026-11-20 Fri 19:00:00 EST'],
+  [['--until', '2024-02-29'], 'UTC', '2024-02-28 Wed 19:00:00 EST'],
+  [['--until', '2024-02-29'], 'Asia/Tokyo', '2024-02-28 Wed 19:00:00 EST'],
+])(
+  'emulator ends its catalogue today, or on the day of --until in UTC: %j in %s',
+  async (until, zone, updated_on) => {
+    vi.stubEnv('TZ', zone);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const time = Date.UTC(2026, 10, 21, 15);
+    const { login, get } = await emulate(['--images', '25', ...until], { time });
+    const { token } = await login('demo', 'demo');
+    const newest = '/v2/image?per_page=1&expand=1&sort=updated_on,desc';
+    expect(await get(newest, token)).toMatchObject({ data: [{ updated_on }] });
+  },
+);
+
+it('emulator passes its options on to the service', async () => {
+  const { login, get } = await emulate([
+    ...['--images', '3', '--user', 'a:b:c', '--user', 'x:y', '--denied-user', 'eve:e'],
+    ...['--token-ttl', '90s', '--token-limit', '2', '--fault', 'GET /v2=503'],
+  ]);
+  const issued = await login('a', 'b:c');
+  expect([issued.record.duration, issued.headers.get('x-ratelimit-limit')]).toEqual([90, '2']);
+  const denied = { message: 'User is not authorized to access.' };
+  expect((await login('eve', 'e')).record).toMatchObject(denied);
+  expect((await login('demo', 'demo')).record).toMatchObject({ status: 401 });
+  const meta = { user: 'a', pages: { total: 3 } };
+  expect(await get('/v2/image', issued.token)).toMatchObject({ meta });
+  expect(await get('/v2', issued.token)).toMatchObject({ status: 503 });
+});
+
+it('emulator --sample puts a valid package into the uploads, and leaves a file of that name', async () => {
+  const cwd = temporaryDirectory();
+  const file = path.join(cwd, 'uploads', 'alice', 'sample.ova');
+  const options = ['--uploads', 'uploads', '--sample', '--user', 'alice:a'];
+  await emulate(options, { cwd });
+  expect(await runCli(['validate', file])).toMatchObject({ exitCode: 0, stdout: '' });
+  writeFileSync(file, 'mine');
+  await emulate(options, { cwd });
+  expect(readFileSync(file, 'utf8')).toBe('mine');
+});
+
+it('emulator creates its folder for uploads', async () => {
+  const cwd = temporaryDirectory();
+  await emulate(['--uploads', 'new/uploads'], { cwd });
+  expect(statSync(path.join(cwd, 'new/uploads')).isDirectory()).toBe(true);
+});
+
+unixOnly('such folders need Unix').each([
+  ['/dev/null', 'cannot use /dev/null for uploads: ENOTDIR'],
+  ['/dev/null/x', 'cannot use /dev/null/x for uploads: ENOTDIR'],
+  // Node's own way to create folders never returns there.
+  ['/proc/x', 'cannot use /proc/x for uploads: E\\w+'],
+])('emulator --uploads %j fails before it listens', async (uploads, message) => {
+  const hint = 'use a folder such as: imgctl emulator --uploads ./uploads';
+  const result = await runCli(['emulator', '--port', '0', '--sample', '--uploads', uploads]);
+  expect(result).toEqual(failed(2, new RegExp(`^imgctl: ${message}\nhint: ${hint}\n$`)));
+});
+
+// An invalid --user may be a password.
+it.each([
+  ['--sample', '--images=1', '--sample needs --uploads'],
+  ['--port', '65536', '65535'],
+  ...['hunter2', ':x', '.:x', '..:x', 'a/b:x', 'a\\b:x'].map((user) => ['--user', user, 'must be']),
+  ['--fault', 'GET /v2=oops', "unknown kind of fault 'oops'"],
+  ['--sync-delay', 'soon', '--sync-delay'],
+])('emulator rejects %s %s', async (option = '', value = '', named = '') => {
+  const result = await runCli(['emulator', option, value]);
+  expect(result).toEqual(failed(2, /^imgctl: .+\nhint: .+\n$/));
+  expect(result.stderr).toContain(named);
+  expect(result.stderr).not.toContain('hunter2');
+});
+
+it('emulator fails if the port is in use', async () => {
+  const { port } = new URL((await emulate()).baseUrl);
+  const message = `cannot listen on 127.0.0.1:${port}: another program uses that port`;
+  const hint = 'use a free port with: imgctl emulator --port 0';
+  const result = await runCli(['emulator', '--port', port]);
+  expect(result).toEqual(failed(2, `imgctl: ${message}\nhint: ${hint}\n`));
+});

@@ -1,0 +1,134 @@
+// Help: of every command, of topics, of imgctl without arguments; and what is suggested for unknown words.
+
+import { describe, expect, it } from 'vitest';
+import { failed, runCli } from '../../support/io.ts';
+
+const run = (line: string, io = {}) => runCli(line.split(' ').filter(Boolean), io);
+const show = async (line: string, io = {}) => (await run(line, io)).stdout;
+
+const { commands }: { commands: { command: string; summary: string }[] } = JSON.parse(
+  await show('commands --json'),
+);
+const COMMANDS = commands.map(({ command }) => command);
+/** Words such as `images lock`, which have commands below them. */
+const GROUPS = COMMANDS.map((name) => name.replace(/ ?\S+$/, '')).filter(Boolean);
+const PAGES = [...new Set([...COMMANDS, ...GROUPS, 'images ls'])];
+
+describe('imgctl help', () => {
+  it.each(PAGES)('%s shows usage and two examples, as -h does in any place', async (name) => {
+    const help = await run(`help ${name}`);
+    const { stdout } = help;
+    expect(help).toMatchObject({ stderr: '', exitCode: 0 });
+    expect(stdout).toMatch(new RegExp(`^Usage: imgctl ${name.split(' ')[0]}`));
+    expect(stdout.match(/^ {2}\$ .*imgctl /gm)?.length).toBeGreaterThanOrEqual(2);
+    expect(stdout).toMatch(/\nGlobal options: [^(]*-o, --json[^(]* \(imgctl help\soptions\)\n$/);
+    const lines = stdout.split('\n');
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+    // On the first screen of 24 rows.
+    expect(lines.findIndex((line) => line.startsWith('  $ '))).toBeLessThan(20);
+    const parts = ['Usage:', 'Examples:', 'Arguments:', 'Options:', 'JSON fields:', 'See also:'];
+    const at = parts.map((part) => stdout.search(new RegExp(`^${part}`, 'm')));
+    expect(at.filter((index) => index >= 0)).toEqual(
+      at.filter((index) => index >= 0).sort((a, b) => a - b),
+    );
+    const nested = `help ${name}`.replace(/^help (\S+) /, '$1 help ');
+    const same = [`${name} -h`, `-h ${name}`, nested];
+    for (const line of same) expect(await run(line)).toEqual(help);
+    const [, references = ''] = /\nSee also: ([\s\S]*)\nGlobal/.exec(stdout) ?? [];
+    for (const reference of references.split(/,\s/).filter(Boolean)) {
+      const page = reference.replace('imgctl ', '').replace('help ', '');
+      expect(await run(`help ${page}`), reference).toMatchObject({ exitCode: 0 });
+    }
+  });
+
+  it.each([
+    ['help filter', 'did you mean imgctl help filters?'],
+    ['help Output', 'did you mean imgctl help output?'],
+    ['help filters list', 'did you mean imgctl help filters?'],
+    ['help imags', 'did you mean imgctl help images?'],
+    ['help images lst', 'did you mean imgctl help images list?'],
+    ['images help lst', 'did you mean imgctl help images list?'],
+    ['images lst --help', 'did you mean imgctl help images list?'],
+    ['--help imags', 'did you mean imgctl help images?'],
+    ['help cron', 'for jobs, set a password file or command; see: imgctl login --help'],
+    ['help nope', 'see: imgctl help'],
+    ['help images nope', 'see: imgctl help images'],
+    ['help images filter', 'see: imgctl help images'],
+    ['help constructor', 'see: imgctl help'],
+  ])('suggests the nearest command or topic for %s: %s', async (line, hint) => {
+    const words = line.split(' ').filter((word) => !/help$/.test(word));
+    const message = `imgctl: unknown command or topic '${words.join(' ')}'\nhint: ${hint}\n`;
+    expect(await run(line)).toEqual(failed(2, message));
+  });
+
+  it('lists the base URL among the options of login', async () => {
+    expect(await show('help login')).toMatch(/^Options:\n {2}--base-url <url> /m);
+  });
+
+  it('has the exit codes of all commands as a topic', async () => {
+    const codes = [...(await show('help exit-codes')).matchAll(/^ +(\d+) {2,}\S/gm)];
+    expect(codes.map(([, code]) => Number(code))).toEqual([
+      0, 1, 2, 3, 4, 5, 6, 7, 10, 129, 130, 131, 143,
+    ]);
+  });
+});
+
+describe('imgctl', () => {
+  it('shows its help without arguments', async () => {
+    const alone = await run('');
+    expect(alone).toMatchObject({ stderr: '', exitCode: 0 });
+    for (const line of ['--help', 'help']) expect(await run(line)).toEqual(alone);
+    expect(alone.stdout).toMatch(/^Usage: imgctl <command> \[options\]\n/);
+    for (const group of GROUPS) expect(await show(group)).toBe(await show(`${group} --help`));
+  });
+
+  it('shows every command in one line below its group, on a screen of 80x45', async () => {
+    const lines = (await show('--help --color never', { columns: 80 })).split('\n').slice(0, -1);
+    expect(lines.length).toBeLessThan(45);
+    expect(lines.filter((line) => line.startsWith('  $ imgctl '))).toHaveLength(3);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(80);
+    const shown = lines.flatMap((line) => /^ {2}([a-z-]+) {2,}/.exec(line)?.[1] ?? []);
+    const listed = COMMANDS.filter((name) => name !== 'commands' && name !== 'version');
+    expect(shown).toEqual([...new Set(listed.map((name) => name.split(' ')[0]))]);
+    const headings = lines.filter((line) => /^\w.*:$/.test(line));
+    expect(headings.join(' ')).toBe(
+      'Examples: Start: Images: Packages and sync: Configuration: Automation:',
+    );
+    expect(lines.at(-4)).toContain('Use "imgctl COMMAND --help"');
+    expect(lines.at(-2)).toContain('Use "imgctl help TOPIC" for a topic: options, filters,');
+  });
+
+  it.each(['--help', 'images list --help', 'push --help', 'help output'])(
+    'fits a terminal of 40 columns: %s',
+    async (line) => {
+      const shown = await show(`${line} --color never`, { columns: 40 });
+      const lines = shown.split('\n').filter((text) => !/^Usage: |^ {2}\$ /.test(text));
+      expect(lines.length).toBeGreaterThan(10);
+      expect(lines.filter((text) => text.length > 40)).toEqual([]);
+    },
+  );
+
+  it.each([
+    [{ color: true }, 'Images:'],
+    [{ columns: 80, color: true }, '\u001b[1mImages:\u001b[22m'],
+    [{ columns: 80, env: { NO_COLOR: '1' } }, 'Images:'],
+  ])('marks the headings of the help with %j', async (io, heading) => {
+    expect(await show('--help', io)).toContain(`\n${heading}\n`);
+    expect(await show('sync --help', io)).toContain(`\n${heading.replace('Images', 'Options')}\n`);
+  });
+
+  it('prints the version as a record with --json', async () => {
+    expect(JSON.parse(await show('version --json'))).toEqual({
+      version: expect.stringMatching(/^\d/),
+    });
+  });
+
+  it('prints the version', async () => {
+    const texts = await Promise.all(['--version', '-V', 'version'].map((line) => show(line)));
+    expect(texts.join('')).toMatch(/^(\d+\.\d+\.\d+\n)\1\1$/);
+  });
+
+  it('has summaries that are short imperative phrases', () => {
+    for (const { summary } of commands) expect(summary).toMatch(/^[a-z].{0,58}[^.]$/);
+  });
+});

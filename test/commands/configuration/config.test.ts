@@ -1,0 +1,253 @@
+// config: settings of profiles, their origins and invalid values.
+
+import { mkdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { failed } from '../../support/io.ts';
+import { expectSteps } from '../../support/steps.ts';
+import { localUser, noted } from '../../support/users.ts';
+
+describe('config', () => {
+  it('sets, prints and removes a setting', async () => {
+    const { imgctl, file } = localUser();
+    const unset = 'imgctl: time is not set\nhint: set it with: imgctl config set time VALUE';
+    await expectSteps(
+      imgctl,
+      ['config set time iso'],
+      ['config get time', 'iso\n'],
+      ['config get time --json', { key: 'time', value: 'iso', origin: 'profile default' }],
+      ['config get time -o csv', 'key,value,origin\r\ntime,iso,profile default\r\n'],
+      ['config get time -q --json', 'iso\n'],
+      ['config path', `${file}\n`],
+      ['config path --json', { path: file }],
+      ['IMGCTL_OUTPUT=json config path', `${file}\n`],
+      ['config unset time'],
+      ['config get time', '', `${unset}\n`, 5],
+      ['config get time --profile work', '', `${unset} --profile work\n`, 5],
+      ['config unset time'],
+      ['config set columns.images id,NAME'],
+      ['config set retries 7 --profile staging'],
+      ['config get retries', '4\n'],
+      ['IMGCTL_PROFILE=staging config get retries', '7\n'],
+    );
+    const text = readFileSync(file, 'utf8');
+    const profiles = { default: { 'columns.images': 'id,NAME' }, staging: { retries: '7' } };
+    expect(JSON.parse(text)).toEqual({ profiles });
+    expect(text).toMatch(/\}\n$/);
+  });
+
+  it('set adds https:// to a base URL, and warns at once about plain http and plain redis', async () => {
+    const http =
+      'imgctl: warning: plain http would expose credentials sent to images.example\n' +
+      'hint: use https://images.example, or allow plain http: imgctl config set allow-http true --profile work\n';
+    const redis =
+      'imgctl: warning: plain redis:// would expose tokens sent to redis.example\n' +
+      'hint: use rediss://me@redis.example, or allow it: imgctl config set allow-http true\n';
+    await expectSteps(
+      localUser().imgctl,
+      ['config set base-url http://images.example --profile work', '', http],
+      ['config set base-url images.example --profile work'],
+      ['config get base-url --profile work', 'https://images.example\n'],
+      ['IMGCTL_BASE_URL=localhost:1 config list --get value', 'http://localhost:1\n'],
+      ['config set base-url http://127.0.0.1:8080 --profile work'],
+      ['config set token-store redis://me@redis.example', '', redis],
+      ['config set token-store redis://127.0.0.1'],
+      ['config set token-store redis://[::1]'],
+      ['config set token-store redis://localhost.example.com', '', /^imgctl: warning: plain redis/],
+      ['config set allow-http true'],
+      ['config set token-store redis://me@redis.example'],
+    );
+  });
+
+  it.each([
+    ['ca-file', 'x'],
+    ['upload-ca-file', 'x'],
+    ['metrics-file', 'x.prom'],
+    ['credential-helper', 'x'],
+  ])('stores the absolute path of %s', async (key, name) => {
+    const { imgctl } = localUser();
+    await imgctl(`config set ${key} below/${name}`, { cwd: '/srv' });
+    await expectSteps(imgctl, [`config get ${key}`, `/srv/below/${name}\n`]);
+  });
+
+  it('list shows the origin of each value: option, environment, profile or default', async () => {
+    const { imgctl } = localUser();
+    await imgctl('config set timeout 5s');
+    await imgctl('config set username alice');
+    const variables = 'IMGCTL_USERNAME=bob IMGCTL_OUTPUT=yaml IMGCTL_BASE_URL=';
+    const { stdout } = await imgctl(`${variables} config list --all --json --retries 9`);
+    const rows: { key: string; value: string | null; origin: string | null }[] = JSON.parse(stdout);
+    const shown = Object.fromEntries(rows.map(({ key, value, origin }) => [key, [value, origin]]));
+    expect(shown).toMatchObject({
+      'base-url': [null, null],
+      username: ['bob', 'IMGCTL_USERNAME'],
+      output: ['json', '--json'],
+      timeout: ['5s', 'profile default'],
+      retries: ['9', '--retries'],
+      'auth-scheme': ['bearer', 'default'],
+    });
+  });
+
+  it.each([
+    ['base-url', 'https://alice:hunter2@example.com', 'imgctl login'],
+    ['output', 'xml', 'table, json, ndjson, yaml, csv, tsv'],
+    ['timeout', '30', '500ms'],
+    ['output', '', 'table, json'],
+    ['retries', '101', 'imgctl config set retries 0'],
+    ['retries', '-1', ''],
+    ['concurrency', '0', 'imgctl config set concurrency 1'],
+    ['concurrency', '33', ''],
+    ['auth-scheme', 'digest', 'bearer, basic'],
+    ['allow-http', 'yes', 'true, false'],
+    ['time', 'utc', 'iso, local, age'],
+    ['columns.images', 'id,nam', 'name'],
+    ['columns.my-images', '__proto__', 'id'],
+    ['bas-url', 'x', 'did you mean base-url'],
+    ['__proto__', 'x', 'see: imgctl config list --all'],
+    ['username', '', 'remove the setting: imgctl config unset username'],
+    ['password-command', '', 'remove the setting: imgctl config unset password-command'],
+    ['ca-file', '', 'remove the setting: imgctl config unset ca-file'],
+    ['credential-helper', 'a b', 'use a name such as pass, or a path'],
+    ['upload-url', 'ftp://host/x', 's3+https'],
+    ['upload-url', 'https://host/x', 'use a URL such as dav+https://'],
+    ['upload-url', 'dav+https://u:hunter2@host/', 'remove the user name'],
+    ['upload-url', 'dav+https://h/?hunter2=1', 'remove the user name, password'],
+    ['upload-url', 'file:///a%2fb', 'use a URL such as '],
+    ['upload-url', 'file:', 'use a URL such as '],
+    ['upload-url', 'file:///', 'use a URL such as '],
+    ['upload-url', 'file:.', 'use a URL such as '],
+    ['upload-url', 'file:uploads', 'use a URL such as '],
+    ['upload-url', 's3+https://host', 's3+https://host/bucket/prefix'],
+    ['upload-url', 's3+https://host//bucket', 's3+https://host/bucket/prefix'],
+    ['upload-username', 'a:hunter2', ''],
+    ['upload-region', 'a/b', ''],
+    ['token-store', 'redis://bob:hunter2@localhost/0', ''],
+  ])('rejects set %s %s with a hint and writes nothing', async (key, value, hint) => {
+    const { imgctl } = localUser();
+    const result = await imgctl(['config', 'set', '--', key, value]);
+    expect(result).toEqual(failed(2, /^imgctl: .+\nhint: .+\n$/));
+    expect(result.stderr.split('\n')[1]).toContain(hint);
+    expect(result.stderr).not.toContain('hunter2');
+    expect((await imgctl('config list --json')).stdout).not.toContain('profile default');
+  });
+
+  it('list shows the error of an invalid value among all others, but no password', async () => {
+    const { imgctl } = localUser({ profiles: { default: { retries: 'many', username: 'alice' } } });
+    const variables = 'IMGCTL_TIMEOUT=soon IMGCTL_BASE_URL=https://u:hunter2@a.example';
+    const { stdout, stderr, exitCode } = await imgctl(`${variables} config list --json`);
+    expect([exitCode, (stdout + stderr).includes('hunter2')]).toEqual([2, false]);
+    const rows: { key: string; error: string | null }[] = JSON.parse(stdout);
+    const group = 'service';
+    const error = expect.stringMatching(/^(invalid|base URL|retries) .*\(from /);
+    expect(rows.filter((row) => row.error !== null)).toEqual([
+      { key: 'base-url', value: null, origin: 'IMGCTL_BASE_URL', error, group },
+      { key: 'timeout', value: null, origin: 'IMGCTL_TIMEOUT', error, group },
+      { key: 'retries', value: null, origin: 'profile default', error, group },
+    ]);
+    expect(rows).toContainEqual(expect.objectContaining({ key: 'username', value: 'alice' }));
+    const refused = {
+      code: 'config',
+      message: expect.stringMatching(/soon \(from IMGCTL_TIMEOUT/),
+    };
+    await expectSteps(
+      imgctl,
+      ['config get username', 'alice\n'],
+      ['IMGCTL_TIMEOUT=soon config get timeout --json', '', { error: refused }, 2],
+    );
+  });
+
+  it('list shows what is set, and the rest with --all', async () => {
+    const { imgctl } = localUser({ profiles: { default: { timeout: '5s' } } });
+    const none = 'imgctl: nothing is set\nhint: list the defaults with: imgctl config list --all\n';
+    const user = 'IMGCTL_USERNAME=bob';
+    await expectSteps(
+      imgctl,
+      [`${user} config list`, /^key +value +origin\nusername +bob +\S+\ntimeout +5s +.*\n$/i],
+      [`${user} config list --all -q`, /^base-url\nusername\n(.+\n){10}/],
+      ['config list --profile other'],
+    );
+    await expectSteps(noted(imgctl), ['config list --profile other', '', none]);
+  });
+
+  it('list has a column for groups with --all, and one for errors only if there are some', async () => {
+    const table =
+      /^key +value +origin +error\n[\s\S]*^output +- +IMGCTL_OUTPUT +unknown format 'xml' in output/m;
+    const error = /^imgctl: unknown format 'xml' in output \(from IMGCTL_OUTPUT\)\nhint: valid: /;
+    await expectSteps(
+      localUser().imgctl,
+      [
+        'config list --all',
+        /^key +value +origin +group\nbase-url .* service\n[\s\S]*^upload-url .* upload\n/m,
+      ],
+      ['IMGCTL_OUTPUT=xml config list', table, error, 2],
+    );
+  });
+
+  it('ignores an invalid format of times in a table without times', async () => {
+    const { imgctl } = localUser({ profiles: { default: { time: 'utc' } } });
+    const error = /^imgctl: unknown time style 'utc' in time \(from profile default\)/;
+    await expectSteps(imgctl, ['profile list', /^name /], ['whoami', '', error, 2]);
+  });
+
+  it.each([
+    ['a setting', "config set password-file '~/pw'", 'config get password-file', 'HOME/pw'],
+    [
+      'the upload storage',
+      "config set upload-url '~/up'",
+      'config get upload-url',
+      'file://HOME/up',
+    ],
+    ['a helper', "config set credential-helper '~/x'", 'config get credential-helper', 'HOME/x'],
+    [
+      'a variable',
+      'config set time iso',
+      'IMGCTL_CONFIG_DIR=~/c config path',
+      'HOME/c/config.json',
+    ],
+    ['an option', 'config path', 'images list --from=~/none.json', 'HOME/none.json'],
+  ])('takes ~/ in %s for the home', async (_what, first, second, expected) => {
+    const { imgctl, directory } = localUser();
+    const home = { env: { HOME: directory } };
+    expect(await imgctl(first, home)).toMatchObject({ exitCode: 0, stderr: '' });
+    const { stdout, stderr } = await imgctl(second, home);
+    expect(stdout + stderr).toContain(expected.replace('HOME', directory));
+  });
+
+  it.each([
+    ['config set metrics-file m.txt', 'invalid metrics-file: m.txt'],
+    ["config set ca-file '~bob/ca.pem'", 'cannot expand ~ in ca-file: ~bob/ca.pem'],
+    ['IMGCTL_CONFIG_DIR=~ config path', 'cannot expand ~ in IMGCTL_CONFIG_DIR: ~'],
+    ['push web.ova --to=~x', 'cannot expand ~ in --to: ~x'],
+    ['IMGCTL_PASSWORD_FILE=~x login -u demo', 'cannot expand ~ in IMGCTL_PASSWORD_FILE'],
+  ])('imgctl %s exits 2, as its path cannot be used', async (line, message) => {
+    const { imgctl } = localUser({}, { IMGCTL_BASE_URL: 'http://127.0.0.1:9' });
+    const { exitCode, stdout, stderr } = await imgctl(line);
+    expect(stdout + stderr).toContain(message);
+    expect(exitCode).toBe(2);
+  });
+
+  it('ignores a setting of another version, and unset removes it', async () => {
+    const given = { 'table-style': 'box', 'stored-password': 'keychain' };
+    const { imgctl, file } = localUser({ profiles: { work: given } });
+    const unknown = /^imgctl: unknown setting 'table-style'\nhint: /;
+    await expectSteps(
+      imgctl,
+      ['config list --all --profile work', /^time +- /m],
+      ['config unset table-style', '', unknown, 2],
+      ['config unset table-style --profile work'],
+      ['config unset stored-password --profile work', '', /unknown setting/, 2],
+    );
+    const left = { work: { 'stored-password': 'keychain' } };
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ profiles: left });
+  });
+
+  it('fails if it cannot write its file', async () => {
+    const { file, imgctl } = localUser();
+    mkdirSync(file);
+    const homeless = /^imgctl: no home directory.*\nhint: .*IMGCTL_CONFIG_DIR/;
+    await expectSteps(
+      imgctl,
+      ['config set time iso', '', /^imgctl: .*config\.json.*\nhint: .+\n$/, 2],
+      ['IMGCTL_CONFIG_DIR= config set time iso', '', homeless, 2],
+    );
+  });
+});

@@ -1,0 +1,82 @@
+// inspect: packages in each format, and exit codes.
+
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { FIXTURES } from '../../support/files.ts';
+import { runCli } from '../../support/io.ts';
+import { packTar, sampleMembers } from '../../support/package-writer.ts';
+import { expectSteps } from '../../support/steps.ts';
+import { localUser } from '../../support/users.ts';
+
+/** A user whose folder has one.ova, two.ova, junk.ova and broken.ovf without its disk. */
+function setUp() {
+  const user = localUser();
+  const write = (name: string, content: Uint8Array) =>
+    writeFileSync(join(user.directory, name), content);
+  write('one.ova', packTar(sampleMembers('one')));
+  write('two.ova', packTar(sampleMembers('two')));
+  write('junk.ova', Buffer.from('junk'));
+  write('broken.ovf', sampleMembers('broken')[0].content);
+  return user;
+}
+
+const ONE = {
+  ...{ file: 'one.ova', kind: 'ova', ovf_version: expect.any(String) },
+  systems: [{ name: 'one', hardware: { cpus: 1, memory: expect.any(Number) } }],
+  disks: [{ capacity: 4 * 1024 ** 2, file: 'one-disk1.vmdk' }],
+  ...{ deployment_options: [], manifest: { algorithm: 'SHA256' }, findings: [] },
+};
+const BROKEN =
+  'imgctl: warning: broken.ovf has 1 error\nhint: see all findings with: imgctl validate broken.ovf\n';
+const JUNK =
+  'junk.ova contains no readable OVF descriptor\nhint: see why with: imgctl validate junk.ova\n';
+const COUNTED = `imgctl: error: ${JUNK}imgctl: 1 read, 1 failed: junk.ova\n`;
+const BOTH_GONE =
+  /^imgctl: error: file a\.ova does not exist\n.*imgctl: error: file b\.ova does .*\nimgctl: 2 failed: a\.ova, b\.ova\n$/s;
+
+describe('inspect', () => {
+  it('prints a table', async () => {
+    const { stdout } = await setUp().imgctl('inspect one.ova');
+    const rows = stdout.trim().split('\n');
+    expect(Object.fromEntries(rows.map((row) => row.split(/ {2,}/)))).toMatchObject({
+      package: 'one.ova',
+      kind: 'OVA archive',
+      'OVF version': expect.stringMatching(/^[12]\./),
+      system: expect.stringMatching(/^one, .*1 CPU, .* MiB memory, 1 disk/),
+      disk: expect.stringMatching(/, 4 MiB, streamOptimized, one-disk1\.vmdk$/),
+      'file 1': expect.stringMatching(/^one\.ovf, [\d.]+ KiB, descriptor$/),
+      'file 2': expect.stringMatching(/^one\.mf, \d+ bytes, manifest$/),
+      'file 3': expect.stringMatching(/^one-disk1\.vmdk, \d+ KiB, referenced$/),
+      manifest: 'SHA256, 2 files',
+    });
+    expect(stdout).not.toContain(' -\n');
+  });
+
+  it('prints packages in every format, and fails after them for what is no package', async () => {
+    await expectSteps(
+      setUp().imgctl,
+      ['inspect one.ova --json', ONE],
+      ['inspect one.ova two.ova --json', [ONE, { file: 'two.ova', findings: [] }]],
+      ['inspect one.ova two.ova -o ndjson', /^\{.*"file":"one.*\}\n\{.*"file":"two.*\}\n$/],
+      ['inspect one.ova two.ova -o csv', /^file,kind,.*\r\none.*\r\ntwo.*\r\n$/],
+      ['inspect one.ova two.ova', /^package +one\.ova\n(.+\n)+\npackage +two\.ova\n/],
+      ['inspect one.ova two.ova -q', 'one.ova\ntwo.ova\n'],
+      ['inspect broken.ovf -q', 'broken.ovf\n', BROKEN],
+      ['inspect junk.ova', '', `imgctl: ${JUNK}`, 1],
+      ['inspect junk.ova one.ova -q', 'junk.ova\none.ova\n', COUNTED, 1],
+      ['inspect a.ova b.ova -q', '', BOTH_GONE, 5],
+    );
+  });
+});
+
+it.skipIf(!existsSync(FIXTURES)).each([
+  ['ubuntu.2.0.ovf', /^system +ubuntu, Ubuntu_64, 1 CPU, 512 MiB memory, 1 disk, 1 network/m],
+  ['input.ovf', /^product +PRODUCT, VENDOR, DEVELOPMENT IMAGE, 10 property values$/m],
+  ['input.ovf', /^option 3 +4CPU-4GB-3NIC \(default\): 4 CPUs, 4 GiB memory, .* 3 network/m],
+  ['vmware.ovf', /^system +vmw, .*2 CPUs, 1\.5 GiB memory, 1 disk, 4 network adapters/m],
+])('inspect prints %s as %s (only with ../shared/fixtures)', async (file, line) => {
+  const { stdout, exitCode } = await runCli(['inspect', file], { cwd: FIXTURES });
+  expect(stdout).toMatch(line);
+  expect(exitCode).toBe(0);
+});

@@ -1,0 +1,273 @@
+// push of several packages: the good ones arrive and are synced, the others are named; and syncs only if needed.
+
+import { mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { flipByte } from '../../support/files.ts';
+import { failed } from '../../support/io.ts';
+import { parseMetrics, valuesOf } from '../../support/metrics.ts';
+import { packTar } from '../../support/package-writer.ts';
+import { unixOnly } from '../../support/platform.ts';
+import {
+  folderUser,
+  STORAGES,
+  storageUser,
+  uploadUser,
+  writeOva,
+  writeOvf,
+} from '../../support/uploads.ts';
+
+const FAST = '--poll-interval 5ms';
+
+/** What no push sends, by what its message says. */
+const BAD: readonly (readonly [finding: string, damage: (file: string) => void])[] = [
+  ['truncated-member', (file) => truncateSync(file, 50_000)],
+  ['digest-mismatch', (file) => flipByte(file, -5_000)],
+  ['no-descriptor', (file) => writeFileSync(file, packTar([{ name: 'x', content: Buffer.of(1) }]))],
+  ['ELOOP', (file) => [rmSync(file), symlinkSync(path.basename(file), file)]],
+];
+
+/** A user with ten packages, of which the last ones are bad; push has them in the reverse order. */
+async function createUser(kind: (typeof STORAGES)[number], bad = 0, faults: string[] = []) {
+  const user = await (kind === 'file' ? uploadUser(kind) : storageUser(kind, faults));
+  const write = (name: string) => writeOva(user.work, path.parse(name).name, 20_000);
+  const names = [...'abcdefghij'].map((letter) => `${letter}.ova`);
+  const files = names.map(write);
+  const good = names.slice(0, names.length - bad);
+  for (const [index, file] of files.slice(good.length).entries()) BAD[index % 4]?.[1](file);
+  const push = async (options: string, given = [...files].reverse()) => {
+    const before = user.syncs();
+    const result = await user.imgctl(`push ${given.join(' ')} ${options}`);
+    return { ...result, syncs: user.syncs() - before };
+  };
+  return { ...user, push, write, names, files, good };
+}
+
+const lastLine = (text: string) => text.trimEnd().split('\n').at(-1) ?? '';
+
+const AMOUNTS = STORAGES.flatMap((kind) => [0, 1, 3, 10].map((bad) => [kind, bad] as const));
+
+unixOnly('links need rights').each(AMOUNTS)(
+  'push of ten packages to %s, %i of them bad, uploads and syncs the others, and counts',
+  async (kind, bad) => {
+    const { push, write, good, stored, names, work } = await createUser(kind, bad);
+    const ends = { exitCode: bad > 0 ? 1 : 0, syncs: good.length > 0 ? 1 : 0 };
+    const { stdout, stderr, ...end } = await push(`${FAST} --get name`);
+    const shown = stdout.split('\n').slice(0, -1).sort();
+    expect({ ...end, stored: stored(), shown }).toEqual({ ...ends, stored: good, shown: good });
+    if (bad === 0) return;
+    const left = names.slice(good.length);
+    const uploaded = good.length > 0 ? `${good.length} uploaded, ` : '';
+    const count = `imgctl: ${uploaded}${bad} failed: ${[...left].reverse().join(', ')}`;
+    expect(lastLine(stderr)).toBe(count);
+    for (const [finding] of BAD.slice(0, bad)) expect(stderr).toContain(finding);
+    for (const name of left) {
+      rmSync(path.join(work, name));
+      write(name);
+    }
+    // After the repair.
+    const { stdout: rows } = await push('--no-sync -o tsv');
+    const sent = rows.match(/^.*(?=\t\d+\tuploaded)/gm);
+    expect([...(sent ?? [])].sort()).toEqual(left);
+  },
+);
+
+describe('push of several packages', () => {
+  it.each([
+    ['--no-sync -q', 'a.ova\nc.ova\n', 0],
+    ['--no-sync --get state', 'uploaded\nuploaded\n', 0],
+    ['--dry-run --get action', 'upload\nupload\nadd\nadd\n', 0],
+    ['--no-wait --get status', 'PENDING\n', 1],
+  ])('with %s leaves out a damaged one, and exits 1', async (options, stdout, syncs) => {
+    const { push, files, stored } = await createUser('file');
+    flipByte(files[1] ?? '', -5_000);
+    const { stderr, ...result } = await push(options, files.slice(0, 3));
+    expect(result).toEqual({ stdout, exitCode: 1, syncs });
+    const uploaded = options.startsWith('--dry-run') ? 'to upload' : 'uploaded';
+    expect(lastLine(stderr)).toBe(`imgctl: 2 ${uploaded}, 1 failed: b.ova`);
+    expect(stored()).toEqual(options.startsWith('--dry-run') ? [] : ['a.ova', 'c.ova']);
+  });
+
+  it('describes each failure in JSON, and writes the exit code as a metric', async () => {
+    const { push, files, work } = await createUser('file', 1);
+    const metrics = path.join(work, 'm.prom');
+    const { stderr } = await push(`${FAST} --json --metrics-file ${metrics}`, files.slice(8));
+    const [warning, ...lines] = stderr.split('\n').filter((line) => line.startsWith('{'));
+    const details = expect.arrayContaining([expect.stringContaining('(truncated-member)')]);
+    const code = 'invalid-package';
+    expect(JSON.parse(warning ?? '')).toMatchObject({ warning: { code, details } });
+    const error = { code, message: '1 uploaded, 1 failed: j.ova', exitCode: 1 };
+    expect(JSON.parse(lines.at(-1) ?? '')).toEqual({ error });
+    expect(valuesOf(readFileSync(metrics, 'utf8'))).toMatchObject({
+      imgctl_push_last_exit_code: 1,
+      imgctl_push_last_uploaded_bytes: expect.any(Number),
+    });
+    expect([...parseMetrics(readFileSync(metrics, 'utf8')).keys()].join()).not.toContain('success');
+  });
+
+  it.each([
+    ['a path that does not exist', 'gone.ova', 5, 'file gone.ova does not exist\n'],
+    ['two of one name', 'sub/a.ova', 2, 'two files are named a.ova: '],
+    ['another name', 'x.txt', 2, 'the name x.txt does not end in .ova or .ovf\n'],
+  ])('stops before anything is sent for %s', async (_what, name, exitCode, text) => {
+    const { push, files, work, stored } = await createUser('file', 1);
+    if (name !== 'gone.ova') {
+      mkdirSync(path.join(work, 'sub'));
+      writeFileSync(path.join(work, name), 'damaged');
+    }
+    const given = name === 'gone.ova' ? name : path.join(work, name);
+    expect(await push(FAST, [...files, given])).toEqual({ ...failed(exitCode, text), syncs: 0 });
+    expect(stored()).toEqual([]);
+  });
+
+  it('stops before anything is sent if the login fails', async () => {
+    const { imgctl, files, stored } = await createUser('dav', 1);
+    const wrong = { IMGCTL_PASSWORD: 'wrong' };
+    expect((await imgctl(`push ${files.join(' ')}`, wrong)).exitCode).toBe(4);
+    expect(stored()).toEqual([]);
+  });
+
+  it('leaves one in conflict with a stored file, and counts what is unchanged', async () => {
+    const { push, files, folder } = await createUser('file');
+    await push(FAST, files.slice(0, 1));
+    writeFileSync(path.join(folder, 'b.ova'), 'other');
+    const { stderr, exitCode, syncs } = await push(FAST, files.slice(0, 3));
+    expect(stderr).toMatch(/imgctl: error: folder .* already has a different b\.ova\nhint: /);
+    expect(lastLine(stderr)).toBe('imgctl: 1 uploaded, 1 unchanged, 1 failed: b.ova');
+    expect([exitCode, syncs]).toEqual([1, 1]);
+  });
+
+  it.each(['--on-conflict fail', '--on-conflict replace'])(
+    'with %s sends a disk that a failed package shares with the next good one',
+    async (options) => {
+      const { push, work, folder, stored } = await createUser('file');
+      const good = writeOvf(work, 'db');
+      const bad = path.join(work, 'db', 'bad.ovf');
+      writeFileSync(bad, readFileSync(good));
+      const manifest = readFileSync(path.join(work, 'db', 'db.mf'), 'utf8');
+      writeFileSync(
+        path.join(work, 'db', 'bad.mf'),
+        manifest.replace('db.ovf', 'bad.ovf').replace(/.{9}$/m, '012345678'),
+      );
+      const third = path.join(work, 'db', 'third.ovf');
+      writeFileSync(third, readFileSync(good));
+      if (options.endsWith('replace')) writeFileSync(path.join(folder, 'db-disk1.vmdk'), 'old');
+      const { stderr, exitCode } = await push(`${FAST} ${options}`, [bad, good, third]);
+      expect(lastLine(stderr)).toBe('imgctl: 2 uploaded, 1 failed: bad.ovf');
+      expect(exitCode).toBe(1);
+      expect(stderr.match(/db-disk1\.vmdk: uploaded/g)).toHaveLength(1);
+      expect(stored()).toEqual(['db-data.iso', 'db-disk1.vmdk', 'db.mf', 'db.ovf', 'third.ovf']);
+      const disk = (name: string) => readFileSync(path.join(name, 'db-disk1.vmdk'));
+      expect(disk(folder).equals(disk(path.join(work, 'db')))).toBe(true);
+    },
+  );
+});
+
+describe('push to a storage that fails', () => {
+  const PUTS = { dav: 'PUT /upload/*', s3: 'PUT /s3/*' };
+
+  it.each(['dav', 's3'] as const)(
+    'because it is full syncs what is complete (%s)',
+    async (kind) => {
+      const { push, stored, files } = await createUser(kind, 0, [`${PUTS[kind]}=507,every=7`]);
+      const result = await push(`${FAST} --get name`, files);
+      expect(stored().filter((name) => !name.startsWith('.'))).toHaveLength(6);
+      expect(result).toMatchObject({
+        exitCode: 1,
+        syncs: 1,
+        stdout: expect.stringMatching(/^(\w\.ova\n){6}$/),
+      });
+      expect(result.stderr).toMatch(/imgctl: error: .* is full \(/);
+      expect(lastLine(result.stderr)).toBe('imgctl: 6 uploaded, 3 not tried, 1 failed: g.ova');
+    },
+  );
+
+  it('otherwise ends all, and says what is not synced', async () => {
+    const { push, files } = await createUser('dav', 0, [`${PUTS.dav}=403,every=3`]);
+    const result = await push(FAST, files);
+    expect(result).toEqual({
+      ...failed(4, /\nimgctl: error: uploaded, but not synced: a\.ova, b\.ova\nimgctl: /),
+      syncs: 0,
+    });
+  });
+
+  it.each([
+    [507, 1],
+    [403, 4],
+  ])(
+    'with %i after a file was replaced names its files, and submits no sync',
+    async (status, exitCode) => {
+      // b.ova, and of db.ovf the first file.
+      const { push, work, files, stored } = await createUser('dav', 0, [
+        `MOVE /upload/*=${status},every=8`,
+      ]);
+      const db = writeOvf(work, 'db', 1_000);
+      await push('--no-sync', [db]);
+      writeOvf(work, 'db', 2_000);
+      const result = await push(`${FAST} --on-conflict replace`, [files[0] ?? '', db]);
+      expect(result).toMatchObject({ exitCode, syncs: 0, stdout: '' });
+      expect(result.stderr).toContain(
+        'error: db.ovf failed after these files became visible: db-data.iso, db.mf\n',
+      );
+      expect(result.stderr).toContain('error: uploaded, but not synced: a.ova\n');
+      expect(stored()).toContain('a.ova');
+    },
+  );
+});
+
+describe('push --sync-if-sent', () => {
+  const NIGHT = `--sync-if-sent ${FAST} --get name`;
+  const NOTHING = 'imgctl: nothing sent, no sync submitted\n';
+
+  it.each(STORAGES)('submits no sync on the nights in which nothing is sent (%s)', async (kind) => {
+    const { push, files, write } = await createUser(kind);
+    const night = (options = '') => push(`${NIGHT} ${options}`.trim(), files.slice(0, 2));
+    const names = 'a.ova\nb.ova\n';
+    expect(await night()).toMatchObject({ syncs: 1, stdout: names, exitCode: 0 });
+    for (const _night of [2, 3]) {
+      const { stderr, ...result } = await night();
+      expect(result).toEqual({ syncs: 0, stdout: names, exitCode: 0 });
+      expect(lastLine(stderr)).toBe(NOTHING.trim());
+    }
+    expect((await night('--no-wait')).stdout).toBe('');
+    rmSync(files[0] ?? '');
+    writeOva(path.dirname(write('z')), 'a', 30_000);
+    expect(await night('--on-conflict replace')).toMatchObject({ syncs: 1, exitCode: 0 });
+    expect(await night()).toMatchObject({ syncs: 0, exitCode: 0 });
+  });
+
+  it.each<[string, string[], string]>([
+    ['a push --no-sync', [], '--no-sync'],
+    ['a push --no-wait', [], '--no-wait'],
+    ['a sync whose response was lost', ['PATCH /v2/user/image/vm=drop,first=1'], ''],
+    ['a sync that was refused', ['PATCH /v2/user/image/vm=503,first=1'], ''],
+    ['a sync that could not be followed', ['GET /v2/request/*=403,first=1'], ''],
+  ])('submits a sync after %s', async (_what, faults, options) => {
+    const user = await folderUser({ faults });
+    const file = writeOva(user.work, 'web');
+    await user.imgctl(`push ${file} ${options || FAST}`);
+    const syncs = user.syncs();
+    const night = () => user.imgctl(`push ${file} ${NIGHT}`);
+    await night();
+    expect(user.syncs()).toBe(syncs + 1);
+    expect((await night()).stderr).toContain(NOTHING);
+    expect(user.syncs()).toBe(syncs + 1);
+  });
+
+  it('submits a sync in each night after one with errors', async () => {
+    const { push, folder, files } = await createUser('file');
+    writeFileSync(path.join(folder, 'bad.ova'), 'junk');
+    for (const _night of [1, 2]) expect((await push(NIGHT, files)).syncs).toBe(1);
+    rmSync(path.join(folder, 'bad.ova'));
+    for (const syncs of [1, 0]) expect((await push(NIGHT, files)).syncs).toBe(syncs);
+  });
+
+  it('needs a place for what it remembers, and contradicts --no-sync', async () => {
+    const { push, imgctl, files, folder, stored } = await createUser('file');
+    const line = `push ${files[0]} ${NIGHT} --to ${folder}`;
+    const text = /^imgctl: --sync-if-sent needs a place to note what is not synced\nhint: /;
+    expect(await imgctl(line, { IMGCTL_CONFIG_DIR: undefined })).toEqual(failed(2, text));
+    expect(await push('--no-sync --sync-if-sent')).toMatchObject({ exitCode: 2, syncs: 0 });
+    expect(stored()).toEqual([]);
+  });
+});

@@ -1,0 +1,527 @@
+// push: check, upload, one sync, the new images; reruns, conflicts and refusals, with a folder as the storage.
+
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { certificateFile, selfSigned } from '../../support/certificate.ts';
+import { flipByte } from '../../support/files.ts';
+import {
+  type FakeIoOptions,
+  failed,
+  fakeTerminal,
+  runCli,
+  temporaryDirectory,
+} from '../../support/io.ts';
+import { unixOnly } from '../../support/platform.ts';
+import { expectSteps } from '../../support/steps.ts';
+import { folderUser, SECRETS, storageUser, writeOva, writeOvf } from '../../support/uploads.ts';
+import { configDirectory, PASSWORD, scriptedUser } from '../../support/users.ts';
+import { IMAGES, images, REQUEST, record, SUBMIT, SUBMITTED } from './sync-harness.ts';
+
+const FAST = '--poll-interval 5ms';
+const DB = ['db-data.iso', 'db-disk1.vmdk', 'db.mf', 'db.ovf'];
+const NOTHING = { stored: [], syncs: 0 };
+
+/** A user with a folder as the storage and a package web.ova; `left` is what a push left behind. */
+async function createUser(options?: Parameters<typeof folderUser>[0]) {
+  const user = await folderUser(options);
+  const file = writeOva(user.work, 'web');
+  const push = (options = FAST, files = file) => user.imgctl(`push ${files} ${options}`);
+  const left = () => ({ stored: user.stored(), syncs: user.syncs() });
+  const onTerminal = (options: string) =>
+    runCli(['push', file, ...options.split(' ')], {
+      env: { ...user.env, ...PASSWORD },
+      errorColumns: 120,
+    });
+  return { ...user, file, push, onTerminal, left };
+}
+
+describe('push', () => {
+  it('uploads packages, an OVF with its files, syncs once and prints the new images', async () => {
+    const { push, work, file, left } = await createUser();
+    const { stdout, stderr } = await push(`${FAST} --json`, `${file} ${writeOvf(work, 'db')}`);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { name: 'db.ovf', public: false },
+      { name: 'web.ova' },
+    ]);
+    expect(left()).toEqual({ stored: [...DB, 'web.ova'], syncs: 1 });
+    const order = [...stderr.matchAll(/"message":"(\S+): uploaded/g)].map(([, name]) => name);
+    expect(order).toEqual(['web.ova', 'db-disk1.vmdk', 'db-data.iso', 'db.mf', 'db.ovf']);
+  });
+
+  it('uploads and submits nothing in an unknown format', async () => {
+    const { imgctl, file, left } = await createUser();
+    expect((await imgctl(`IMGCTL_OUTPUT=xml push ${file} ${FAST}`)).exitCode).toBe(2);
+    expect(left()).toEqual(NOTHING);
+  });
+
+  it('needs no service and no place for its own files with --no-sync', async () => {
+    const { imgctl, file, folder, left, requests } = await createUser();
+    const home = { IMGCTL_CONFIG_DIR: undefined, HOME: temporaryDirectory() };
+    const line = `push ${file} --to file://${folder} --no-sync -o csv`;
+    const { stdout, stderr } = await imgctl(line, { ...home, XDG_STATE_HOME: '/dev/null/x' });
+    expect(stderr).not.toContain('warning');
+    expect(stdout).toMatch(/^name,size,state\r?\nweb\.ova,\d+,uploaded\r?\n$/);
+    expect([left(), requests]).toEqual([{ stored: ['web.ova'], syncs: 0 }, []]);
+  });
+
+  it('prints one field with --get: of images, files or the sync request', async () => {
+    const { push } = await createUser();
+    await expectSteps(
+      (options) => push(`${options}`),
+      ['--dry-run --get action', 'upload\nadd\n'],
+      ['--no-sync --get state', 'uploaded\n', /uploaded/],
+      ['--no-wait --get status', 'PENDING\n', /sync request 1 submitted/],
+      [`${FAST} --get name`, 'web.ova\n', /already there/],
+      [`--no-sync --get id`, '', /^imgctl: unknown field 'id' in --get 'id'\n/, 2],
+    );
+  });
+
+  it('marks a sync with errors, which --strict makes exit 1 after the images', async () => {
+    const { folder, push, onTerminal } = await createUser();
+    writeFileSync(path.join(folder, 'bad.ova'), 'junk');
+    expect((await onTerminal(FAST)).stderr).toMatch(
+      /warning: sync 1: 1 error of other files\nhint: show them with: imgctl sync-status 1\n! sync 1 succeeded with 1 error: 1 image added\n$/,
+    );
+    const strict = / succeeded with 1 error \(--strict\)\nhint: /;
+    await expectSteps(
+      (options) => push(`${FAST} ${options}`),
+      ['--get name', 'web.ova\n', /1 error of other files/],
+      ['--get name --strict', 'web.ova\n', strict, 1],
+    );
+  });
+
+  it('says that nothing changed if the service reads another folder, which --strict makes exit 1', async () => {
+    const { push, work, onTerminal } = await createUser();
+    await push();
+    writeOva(work, 'web', 5_000);
+    const folder = temporaryDirectory();
+    const { stderr, exitCode } = await onTerminal(`${FAST} --to ${folder}`);
+    const hint = 'hint: check that the service reads this storage';
+    const stale = `unchanged after the upload to folder ${folder}: web.ova\n${hint}\n`;
+    expect(stderr).toContain(`imgctl: warning: ${stale}! 1 image unchanged\n`);
+    expect(exitCode).toBe(0);
+    const strict = `${FAST} --strict --get name --to ${temporaryDirectory()}`;
+    const step = [strict, 'web.ova\n', /unchanged after the upload/, 1] as const;
+    await expectSteps((options) => push(`${options}`), step);
+  });
+
+  it('shows the errors of its own files', async () => {
+    const message = {
+      errors: ['web.ova: too old', 'x.ova: bad'],
+      warnings: ['y.ova: no manifest'],
+    };
+    const { imgctl } = await scriptedUser({
+      [IMAGES]: [images('web.ova'), images('web.ova')],
+      [SUBMIT]: SUBMITTED,
+      [REQUEST]: record({ status: 'PROCESSED', message }),
+    });
+    const file = writeOva(temporaryDirectory(), 'web');
+    const result = await imgctl(`push ${file} --to ${temporaryDirectory()}`);
+    const { stderr } = result;
+    expect(stderr).toContain('imgctl: error: sync 41: web.ova: too old\n');
+    expect(stderr).toContain('imgctl: warning: sync 41: 1 error and 1 warning of other files\n');
+    expect(stderr).not.toMatch(/x\.ova|y\.ova/);
+    expect(result).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('web.ova') });
+  });
+
+  it.each([
+    ['web.ova: too old', 1],
+    ['cannot read uploads/web.ova.', 1],
+    ['web.ova.part: not a package', 0],
+    ['my-web.ova: bad', 0],
+    ['1web.ova: bad', 0],
+    ['WEB.OVA: bad', 0],
+  ])('takes an error for one of web.ova by its whole name: %s is exit %i', async (text, code) => {
+    const { imgctl } = await scriptedUser({
+      [IMAGES]: images('web.ova'),
+      [SUBMIT]: SUBMITTED,
+      [REQUEST]: record({ status: 'PROCESSED', message: { errors: [text] } }),
+    });
+    const file = writeOva(temporaryDirectory(), 'web');
+    const { exitCode } = await imgctl(`push ${file} --to ${temporaryDirectory()} -q`);
+    expect(exitCode).toBe(code);
+  });
+
+  it('shows what it would do with --dry-run, and does nothing', async () => {
+    const { push, work, file, folder, left } = await createUser();
+    await push(FAST, `${writeOva(work, 'old')} ${file}`);
+    rmSync(path.join(folder, 'old.ova'));
+    const files = `${writeOva(work, 'web', 5000)} ${writeOva(work, 'new')}`;
+    const { stdout } = await push('--dry-run --on-conflict replace -o tsv', files);
+    expect(stdout.replaceAll('\t', ' ').replace(/ \d*$/gm, '').split('\n').slice(1, -1)).toEqual([
+      'upload replace web.ova',
+      'upload upload new.ova',
+      'sync add new.ova',
+      'sync update web.ova',
+      'sync delete old.ova',
+    ]);
+    expect(left()).toEqual({ stored: ['web.ova'], syncs: 1 });
+  });
+
+  it.each([
+    ['whose response was lost', 'PATCH /v2/user/image/vm=drop,first=1', 3],
+    ['that the service refused', 'PATCH /v2/user/image/vm=503,first=1', 1],
+  ])('says how to check a sync %s, and submits one in the next run', async (_, fault, code) => {
+    const { push, left } = await createUser({ faults: [fault] });
+    const text = /: the sync may have been submitted: .*\nhint: check before you submit another: /;
+    expect(await push()).toEqual(failed(code, text));
+    const { stdout, stderr } = await push(`${FAST} -o csv`);
+    expect(stdout).toContain('web.ova');
+    expect(stderr).toContain('imgctl: web.ova: already there\n');
+    expect(left()).toEqual({ stored: ['web.ova'], syncs: 2 });
+  });
+});
+
+describe('push of a file that stands twice', () => {
+  it('sends it once', async () => {
+    const { push, work, file, left } = await createUser();
+    const { stderr } = await push(FAST, `${file} ${work}/./web.ova`);
+    expect(stderr.match(/web\.ova: /g)).toHaveLength(2);
+    expect(stderr).toContain('web.ova: uploading\nimgctl: web.ova: uploaded');
+    expect(left()).toEqual({ stored: ['web.ova'], syncs: 1 });
+  });
+
+  it('sends a disk once that two packages share, and checks it against both manifests', async () => {
+    const { push, work, stored, folder } = await createUser();
+    const file = writeOvf(work, 'db');
+    const copyOf = (name: string, change: (text: string) => string) => {
+      const own = path.join(path.dirname(file), name);
+      writeFileSync(own, change(readFileSync(own.replace('other', 'db'), 'utf8')));
+      return own;
+    };
+    const both = `${file} ${copyOf('other.ovf', (text) => text)}`;
+    copyOf('other.mf', (text) => text.replace('db.ovf', 'other.ovf'));
+    const { stderr } = await push(FAST, both);
+    expect(stderr.match(/db-disk1\.vmdk: uploaded/g)).toHaveLength(1);
+    expect(stored()).toEqual([...DB, 'other.mf', 'other.ovf']);
+    for (const name of stored()) rmSync(path.join(folder, name));
+    const disk = readFileSync(path.join(work, 'db', 'db-disk1.vmdk'));
+    const right = createHash('sha256').update(disk).digest('hex');
+    copyOf('other.mf', (text) =>
+      text.replace('db.ovf', 'other.ovf').replace(right, '0'.repeat(64)),
+    );
+    const mismatch = /\n {2}db-disk1\.vmdk: .* \(digest-mismatch\)\n/;
+    expect(await push('--no-sync -o csv', both)).toMatchObject({
+      stdout: expect.stringMatching(/^name,size,state\r\ndb-disk1\.vmdk,\d+,uploaded\r\n/),
+      stderr: expect.stringMatching(mismatch),
+      exitCode: 1,
+    });
+    expect(stored()).toEqual(DB);
+  });
+});
+
+it.each([
+  ['stores nothing', 'PUT', []],
+  ['submits no sync', 'GET', ['web.ova']],
+])(
+  'push %s after another push took over while it was suspended in a %s',
+  async (_what, sent, stored) => {
+    const user = await storageUser('dav', [], ({ method }) => {
+      if (method !== sent) return;
+      const directory = user.env.IMGCTL_CONFIG_DIR;
+      for (const name of readdirSync(directory))
+        if (name.endsWith('.lock')) rmSync(path.join(directory, name), { recursive: true });
+    });
+    const file = writeOva(user.work, 'web');
+    mkdirSync(user.folder, { recursive: true });
+    for (const name of stored) writeFileSync(path.join(user.folder, name), readFileSync(file));
+    const result = await user.imgctl(`push ${file} ${FAST}`);
+    expect(result).toEqual(failed(1, /another imgctl took over .*\nhint: run the command again\n/));
+    expect({ stored: user.stored(), syncs: user.syncs() }).toEqual({ stored, syncs: 0 });
+  },
+);
+
+it.each([
+  [
+    '',
+    1,
+    /^imgctl: folder .* already has a different db-data\.iso\nhint: .*--on-conflict replace\n$/,
+  ],
+  ['--force', 2, /unknown option '--force'.*\nhint: use --on-conflict replace; /],
+  ['--on-conflict skip', 0, /db\.ovf: skipped/],
+  ['--on-conflict replace', 0, /db-data\.iso: uploaded/],
+])('push %s with another file of that name exits %i', async (options, exitCode, text) => {
+  const { push, work, folder, left } = await createUser();
+  const taken = path.join(folder, 'db-data.iso');
+  writeFileSync(taken, 'other');
+  const result = await push(`${FAST} ${options}`.trim(), writeOvf(work, 'db'));
+  expect(result).toMatchObject({ exitCode, stderr: expect.stringMatching(text) });
+  const isReplaced = options.endsWith('replace');
+  expect(readFileSync(taken, 'utf8') === 'other').toBe(!isReplaced);
+  expect(left()).toEqual({
+    stored: isReplaced ? DB : ['db-data.iso'],
+    syncs: isReplaced ? 1 : 0,
+  });
+});
+
+describe('push --on-conflict', () => {
+  it('skip uploads a package that shares a disk with one that is skipped', async () => {
+    const { push, work, folder, stored } = await createUser();
+    const file = writeOvf(work, 'db');
+    const other = path.join(path.dirname(file), 'other.ovf');
+    writeFileSync(other, readFileSync(file));
+    writeFileSync(path.join(folder, 'other.ovf'), 'different');
+    const options = '--no-sync --on-conflict skip -o csv';
+    const { stdout, stderr } = await push(options, `${other} ${file}`);
+    expect(stderr).toContain('other.ovf: skipped, folder ');
+    expect(stderr).toContain('db-disk1.vmdk: skipped, with the rest of other.ovf\n');
+    expect(stdout).toMatch(/^db\.ovf,\d+,uploaded\r?$/m);
+    expect(stored()).toEqual([...DB, 'other.ovf']);
+  });
+
+  it('skip prints an empty list if nothing is left to sync', async () => {
+    const { push, folder, left } = await createUser();
+    writeFileSync(path.join(folder, 'web.ova'), 'different');
+    const result = await push('--on-conflict skip --json');
+    expect(result).toMatchObject({ stdout: '[]\n', exitCode: 0 });
+    expect(left()).toEqual({ stored: ['web.ova'], syncs: 0 });
+  });
+
+  it('replace replaces a file that another push stores meanwhile', async () => {
+    let folder = '';
+    const user = await storageUser('dav', [], ({ method }) => {
+      if (method === 'PUT') writeFileSync(path.join(folder, 'web.ova'), 'other');
+    });
+    folder = user.folder;
+    const file = writeOva(user.work, 'web');
+    const { exitCode } = await user.imgctl(`push ${file} --no-sync --on-conflict replace`);
+    expect(exitCode).toBe(0);
+    expect(readFileSync(path.join(folder, 'web.ova')).equals(readFileSync(file))).toBe(true);
+  });
+
+  it('replace replaces a link to nothing', async () => {
+    const { push, file, folder } = await createUser();
+    symlinkSync('/dev/null/none', path.join(folder, 'web.ova'));
+    await push('--no-sync --on-conflict replace');
+    expect(readFileSync(path.join(folder, 'web.ova')).equals(readFileSync(file))).toBe(true);
+  });
+});
+
+const makePipe = (file: string) => execFileSync('mkfifo', [file]);
+
+unixOnly('pipes need Unix').each([
+  ['a folder', 'fail', mkdirSync],
+  ['a folder', 'replace', mkdirSync],
+  ['a pipe', 'skip', makePipe],
+  ['a pipe', 'replace', makePipe],
+])(
+  'push neither replaces nor reads %s in a folder, with --on-conflict %s',
+  async (_what, action, create) => {
+    const { push, folder } = await createUser();
+    const taken = path.join(folder, 'web.ova');
+    create(taken);
+    const { ino } = statSync(taken);
+    const hint = 'rename your file, or remove the other from the storage';
+    const text = `imgctl: folder ${folder} has a web.ova that is not a file\nhint: ${hint}\n`;
+    expect(await push(`--no-sync --on-conflict ${action}`)).toEqual(failed(1, text));
+    expect([statSync(taken).ino, readdirSync(folder)]).toEqual([ino, ['web.ova']]);
+  },
+);
+
+describe('push refuses a package', () => {
+  const flip = (file: string) => flipByte(file, -5_000);
+  const truncate = (file: string) => truncateSync(file, 50_000);
+  const append = (file: string) => appendFileSync(file, 'x');
+  const unprove = (file: string) => {
+    rmSync(path.join(path.dirname(file), 'db.mf'));
+    flipByte(file, -6_044);
+  };
+  const signWrongly = (file: string) => {
+    const certificate = certificateFile('db.mf', Buffer.from('other'), selfSigned('localhost'));
+    writeFileSync(file, certificate);
+  };
+  const MISMATCH = /db-data\.iso: SHA256 is \w+, the manifest has \w+ \(digest-mismatch\)/;
+  const MISSING = /db-disk1\.vmdk: missing or unreadable \(missing-file\)/;
+
+  it.each<[string, string, (file: string) => void, RegExp]>([
+    ['a flipped byte', 'db-data.iso', flip, MISMATCH],
+    ['a flipped byte in an OVA', 'web.ova', flip, /web-data\.iso: .* \(digest-mismatch\)/],
+    [
+      'a damaged disk without a digest',
+      'db-disk1.vmdk',
+      unprove,
+      /disk1\.vmdk: .* \(unpack-failed\)/,
+    ],
+    ['a wrong signature', 'db.cert', signWrongly, /\(signature-mismatch\)/],
+    ['a missing disk', 'db-disk1.vmdk', rmSync, MISSING],
+    ['a truncated OVA', 'web.ova', truncate, /\(truncated-member\)/],
+    ['bytes after its end', 'web.ova', append, /\(trailing-data\)/],
+  ])('with %s, and shows nothing of it', async (_what, name, damage, finding) => {
+    const { push, work, file, left, requests } = await createUser();
+    const given = name.endsWith('.ova') ? file : writeOvf(work, 'db');
+    damage(path.join(path.dirname(given), name));
+    const result = await push(FAST, given);
+    expect(result).toEqual(failed(1, finding));
+    expect(result.stderr).toMatch(
+      /imgctl: .* is invalid: \d errors?\n( {2}.*\n)+hint: fix the find/,
+    );
+    expect(left()).toEqual(NOTHING);
+    if (damage !== flip && damage !== unprove) expect(requests).toEqual([]);
+  });
+
+  it('with a wrong digest that is already there, as often as it runs', async () => {
+    const { push, file, folder, syncs } = await createUser();
+    flip(file);
+    writeFileSync(path.join(folder, 'web.ova'), readFileSync(file));
+    for (const _run of [1, 2]) expect(await push()).toEqual(failed(1, /\(digest-mismatch\)/));
+    expect(syncs()).toBe(0);
+  });
+
+  const NO_NAME = 'invalid name for an upload:';
+  unixOnly('such names need Unix').each([
+    ['bs\\x.ova', `${NO_NAME} bs\\x.ova\nhint: rename it without backslashes and control`],
+    ['.x.ova', `${NO_NAME} .x.ova\nhint: rename it: a name must not begin with a dot\n`],
+    ['web.ova.tar', 'the name web.ova.tar does not end in .ova or .ovf\n'],
+  ])('whose name no storage or service takes: %s', async (name, message) => {
+    const { push, work, file, stored } = await createUser();
+    renameSync(file, path.join(work, name));
+    expect(await push('--no-sync', `'${path.join(work, name)}'`)).toEqual(failed(2, message));
+    expect(stored()).toEqual([]);
+  });
+
+  const CASE = /two files have names that differ only in case: .*\nhint: /;
+  it.each([
+    ['web', 'web', 'two files are named web.ova'],
+    ['Db', 'db', CASE],
+    ['d\u00f6', 'do\u0308', CASE],
+  ])('if a storage may take the names %s and %s for one', async (one, other, message) => {
+    const { push, work, stored } = await createUser();
+    const files = [one, other].map((name, index) => {
+      mkdirSync(path.join(work, `${index}`));
+      return writeOva(path.join(work, `${index}`), name);
+    });
+    const result = await push('--on-conflict replace', files.join(' '));
+    expect(result).toEqual(failed(2, message));
+    expect(stored()).toEqual([]);
+  });
+});
+
+describe('push fails before it uploads anything', () => {
+  const NO_KEYS =
+    'no access key and no secret key for the upload storage\nhint: run: imgctl config set upload-access-key NAME; then set IMGCTL_UPLOAD_SECRET ';
+  const NO_STORAGE = /no upload storage is set\nhint: .*; the last two also need credentials\)\n/;
+  const PORT = /hint: check the port of the upload URL: --to\n/;
+  const PLAIN = 'plain http would expose credentials sent to host.example';
+
+  it.each<[string, string, string, number, string | RegExp]>([
+    ['without a storage', 'unset upload-url', '', 2, NO_STORAGE],
+    ['for a broken URL', 'list', '--to s3+https://h/b/%zz', 2, 'invalid upload URL: s3+https://h'],
+    ['for an empty URL', 'list', '--to=', 2, '--to must not be empty\nhint: use a URL such as '],
+    ['without keys', 'list', '--to s3+http://127.0.0.1:1/b', 4, NO_KEYS],
+    ['for plain http', 'set upload-url dav+http://host.example/x', '', 2, PLAIN],
+    ['to a missing folder', 'set upload-url file:///gone/x', '', 5, '/gone/x does not exist'],
+    ['to a closed port', 'set retries 0', '--to dav+http://127.0.0.1:1/x', 3, PORT],
+    ['if the login fails', 'set password-command false', '', 4, /hint: check IMGCTL_PASSWORD/],
+    ...['1M', '16', '2000M', 'x'].map((size): [string, string, string, number, string] => {
+      const text = `--part-size must be from 5M to 1024M (got ${size})`;
+      return ['for a wrong size', 'list', `--part-size ${size}`, 2, text];
+    }),
+  ])('%s (config %s, push %s)', async (what, setting, options, exitCode, text) => {
+    const { imgctl, file, left } = await createUser();
+    const env = what.includes('login') ? { IMGCTL_PASSWORD: 'wrong' } : {};
+    await imgctl(`config ${setting}`);
+    const result = await imgctl(`push ${file} ${options}`.trim(), env);
+    expect(result).toEqual(failed(exitCode, text));
+    expect(left()).toEqual(NOTHING);
+  });
+});
+
+describe('push without settings', () => {
+  const setUp = async () => {
+    const { env, settings, work, ...user } = await storageUser('dav');
+    const directory = configDirectory({});
+    const own = { ...env, IMGCTL_CONFIG_DIR: directory, IMGCTL_UPLOAD_PASSWORD: undefined };
+    const push = (io: FakeIoOptions, ...more: string[]) =>
+      runCli(['push', writeOva(work, 'web'), ...FAST.split(' '), ...more], {
+        ...io,
+        env: { ...own, ...io.env },
+      });
+    return { ...user, directory, settings, work, push };
+  };
+
+  it('asks for them on a terminal, again after a wrong password, stores all but the password, and ends with a summary', async () => {
+    const { push, settings, directory, stored, work } = await setUp();
+    const stdin = fakeTerminal(`${settings['upload-url']}\rdemo\rwrong\r${SECRETS.storage}\r`);
+    const { stderr } = await push({ stdin });
+    expect(stderr).toMatch(/\nimgctl: warning: .* \(2 more tries\)\nPassword for demo at .*: \n/);
+    expect(stderr).toMatch(
+      /^Upload storage \(a folder, dav\+https:\/\/… or s3\+https:\/\/…\): User name at 127\..*: Password for demo at 127\..*: \n/,
+    );
+    expect(stderr).toMatch(
+      /\nimgctl: stored upload-url and upload-username in the profile default, but not the password\nhint: /,
+    );
+    expect(stderr).toMatch(/✓ web\.ova: uploaded, .*\n[\s\S]*✓ 1 image added\n$/);
+    expect(stored()).toEqual(['web.ova']);
+    const { profiles } = JSON.parse(readFileSync(path.join(directory, 'config.json'), 'utf8'));
+    expect(profiles.default).toEqual(settings);
+    const again = await push({ stdin: fakeTerminal(`${SECRETS.storage}\r`) }, writeOva(work, 'db'));
+    expect(again.stderr).not.toContain('stored');
+    expect(again.stderr).toMatch(
+      /✓ web\.ova: already there\n[\s\S]*✓ 1 image added, 1 unchanged\n$/,
+    );
+  });
+
+  it('stores no answer that the storage refuses', async () => {
+    const { push, settings, directory } = await setUp();
+    const { exitCode, stderr } = await push({
+      stdin: fakeTerminal(`${settings['upload-url']}\rdemo\rwrong\rwrong\rwrong\r`),
+    });
+    expect(exitCode).toBe(4);
+    expect(stderr).toMatch(
+      /hint: check the password and the user name, then run the command again\n$/,
+    );
+    expect(readFileSync(path.join(directory, 'config.json'), 'utf8')).not.toContain('upload');
+  });
+
+  it('takes a plain path as a folder: asked for, with --to, and in a setting, from any directory', async () => {
+    const { folder, work, env, imgctl, stored } = await folderUser();
+    await imgctl('config unset upload-url');
+    const cwd = path.dirname(folder);
+    const argv = ['push', writeOva(work, 'web'), '--no-sync'];
+    const there = 'web.ova: already there';
+    await runCli([...argv, '--to', 'demo'], { env, cwd });
+    expect(stored()).toEqual(['web.ova']);
+    const { stderr } = await runCli(argv, { env, cwd, stdin: fakeTerminal('demo\r') });
+    expect(stderr).toContain(there);
+    expect(stderr).toContain('stored upload-url in the profile default\n');
+    const url = pathToFileURL(folder).href;
+    const isStored = async () =>
+      expect((await imgctl('config get upload-url')).stdout).toBe(`${url}\n`);
+    await isStored();
+    expect((await imgctl(argv.join(' '))).stderr).toContain(there);
+    await runCli(['config', 'set', 'upload-url', './demo'], { env, cwd });
+    await isStored();
+    expect(await runCli([...argv, '--to', 'nowhere'], { env, cwd })).toEqual(
+      failed(5, `folder ${cwd}/nowhere does not exist\n`),
+    );
+  });
+
+  it('names all of them at once unattended, and with --to asks for the credentials once', async () => {
+    const { push, settings, stored, directory } = await setUp();
+    const both = 'no service address or upload storage is set\nhint: run: imgctl login, then: ';
+    expect(await push({ env: { IMGCTL_BASE_URL: undefined } })).toEqual(failed(2, both));
+    const credentials =
+      'no user name and no password for the upload storage\nhint: run: imgctl config set upload-username NAME; then set IMGCTL_UPLOAD_PASSWORD ';
+    const to = ['--to', settings['upload-url']];
+    expect(await push({}, ...to)).toEqual(failed(4, credentials));
+    // What is typed for --to is not stored.
+    await push({ stdin: fakeTerminal(`demo\r${SECRETS.storage}\r`) }, ...to);
+    expect(stored()).toEqual(['web.ova']);
+    expect(readFileSync(path.join(directory, 'config.json'), 'utf8')).not.toContain('upload');
+  });
+});

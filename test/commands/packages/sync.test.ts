@@ -1,0 +1,440 @@
+// sync and sync-status: one submit, its outcome, the ways a wait ends, --dry-run and the history.
+
+import { describe, expect, it } from 'vitest';
+import { failed, fakeIo, runCli } from '../../support/io.ts';
+import { unixOnly } from '../../support/platform.ts';
+import {
+  DROP,
+  errorResponse,
+  type ScriptedResponse,
+  STALL,
+} from '../../support/scripted-server.ts';
+import { expectSteps } from '../../support/steps.ts';
+import { noted, scriptedUser, TOKEN_REQUEST } from '../../support/users.ts';
+import { IMAGES, images, REQUEST, record, START, SUBMIT, SUBMITTED } from './sync-harness.ts';
+
+const NOTHING = { errors: [], warnings: [] };
+const DONE = record({ status: 'PROCESSED', added: [], deleted: [], message: NOTHING });
+const PENDING = record({ status: 'PENDING' });
+const MISSING: ScriptedResponse = { status: 404 };
+const FOLLOW = 'follow it with: imgctl sync-status 41 --wait';
+
+/** Runs a line against these responses to a submit and to the checks of request 41; waits take no time. */
+async function runWith(line: string, ...responses: readonly ScriptedResponse[]) {
+  const { env, server } = await scriptedUser({ [SUBMIT]: SUBMITTED, [REQUEST]: responses });
+  const io = fakeIo({ time: START, env });
+  const result = await runCli(line.split(' '), io);
+  return { result, ...result, io, waited: () => io.now() - START, checks: server.requests.length };
+}
+
+const follow = (options: string, ...responses: readonly ScriptedResponse[]) =>
+  runWith(`sync-status 41 ${options}`.trim(), ...responses);
+
+describe('sync', () => {
+  it('submits once and prints the id and the command that follows it', async () => {
+    const { imgctl, requests, server } = await scriptedUser({ [SUBMIT]: SUBMITTED });
+    const url = `${server.baseUrl}/v2/request/image_sync/41`;
+    const flags = `--profile staging --base-url ${server.baseUrl}`;
+    const submitted = { id: 41, status: 'PENDING', url, message: 'Submitted' };
+    const note = { message: 'sync request 41 submitted', hint: FOLLOW };
+    const other = new RegExp(`imgctl sync-status 41 ${flags} --wait\n`);
+    await expectSteps(
+      imgctl,
+      ['sync --json', { ...submitted, response: SUBMITTED.json }, { note }],
+      ['sync', /^id +41\nstatus +PENDING\nurl +http:.*\nmessage +Submitted\n$/, /submitted/],
+      ['sync -q', '41\n'],
+      [`IMGCTL_BASE_URL= sync ${flags} --get id`, '41\n', other],
+    );
+    expect(requests()).toEqual([SUBMIT, SUBMIT, SUBMIT, SUBMIT]);
+  });
+
+  unixOnly('/dev is Unix')('warns if it cannot write the history', async () => {
+    const { imgctl } = await scriptedUser({ [SUBMIT]: SUBMITTED });
+    const warning = /^imgctl: warning: cannot store the sync history: E[A-Z]+\n$/;
+    await expectSteps(imgctl, ['IMGCTL_CONFIG_DIR=/dev/null/x sync -q', '41\n', warning]);
+  });
+
+  it('submits once and fails with an unknown id if the response has none', async () => {
+    const { imgctl, requests } = await scriptedUser({ [SUBMIT]: { json: { status: 'ok' } } });
+    const message = 'the sync was submitted, but its id is unknown: {"status":"ok"}\n';
+    expect(await imgctl('sync --wait')).toEqual(failed(1, `imgctl: ${message}`));
+    expect(requests()).toEqual([SUBMIT]);
+  });
+
+  it.each(['sync', 'sync --wait'])('submits nothing with %s in an unknown format', async (line) => {
+    const { imgctl, requests } = await scriptedUser({ [SUBMIT]: SUBMITTED });
+    expect(await imgctl(`IMGCTL_OUTPUT=xml ${line}`)).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(requests()).toEqual([]);
+  });
+
+  const USER = 'IMGCTL_TOKEN= IMGCTL_USERNAME=demo IMGCTL_PASSWORD=demo';
+  const BUSY = errorResponse(409, 'Another sync is under way.');
+
+  it.each<[string, string, ScriptedResponse, number, RegExp]>([
+    ['sync', SUBMIT, errorResponse(401, 'Invalid token.'), 4, /^imgctl: the service refused/],
+    ['sync', SUBMIT, BUSY, 1, /^imgctl: \S+ \S+ 409, Another sync/],
+    [`${USER} sync`, TOKEN_REQUEST, { status: 503 }, 1, /^imgctl: \S+ \S+request-token: 503/],
+    ['IMGCTL_BASE_URL=http://127.0.0.1:9 sync', '', {}, 3, /^imgctl: cannot reach .*: the conn/],
+  ])('reports no unknown outcome: %s after %s and %j', async (line, sent, response, code, text) => {
+    const { imgctl, requests } = await scriptedUser({ [sent]: response });
+    expect(await imgctl(line)).toEqual(failed(code, text));
+    expect(requests()).toEqual(sent === '' ? [] : [sent]);
+  });
+
+  it('--dry-run prints the request and the images, and submits nothing', async () => {
+    const { imgctl, requests, server } = await scriptedUser({ [IMAGES]: images('a.ova', 'b.ova') });
+    const url = `${server.baseUrl}/v2/user/image/vm`;
+    const note = 'imgctl: the token is valid; nothing was submitted\n';
+    await expectSteps(
+      imgctl,
+      ['sync --dry-run --wait', `method  PATCH\nurl     ${url}\nimages  a.ova, b.ova\n`, note],
+      ['sync --dry-run --json', { method: 'PATCH', url, images: ['a.ova', 'b.ova'] }, /nothing/],
+    );
+    expect(requests()).toEqual([IMAGES, IMAGES]);
+  });
+
+  it.each([
+    [{ added: ['c.ova', 'd.ova'], deleted: [] }, /^added +c\.ova, d\.ova\ndeleted +none$/m],
+    [{ added: 2, deleted: null }, /^added +2\ndeleted +-$/m],
+  ])('--wait prints the changes as the service sends them: %j', async (fields, table) => {
+    const response = record({ status: 'PROCESSED', ...fields });
+    expect((await runWith('sync --wait', response)).stdout).toMatch(table);
+    expect(JSON.parse((await runWith('sync --wait --json', response)).stdout)).toMatchObject(
+      fields,
+    );
+  });
+
+  it('--wait keeps waiting for a minute if the request does not exist yet', async () => {
+    const line = 'sync --poll-interval 10s';
+    const { stderr, exitCode } = await runWith(line, MISSING, MISSING, PENDING, MISSING, DONE);
+    const retrying = 'not found yet; retrying';
+    const lines = [retrying, 'PENDING', retrying, 'PROCESSED'].map((each) => `sync 41: ${each}\n`);
+    expect({ stderr, exitCode }).toEqual({ stderr: lines.join(''), exitCode: 0 });
+    const { result, waited } = await runWith(line, MISSING);
+    expect(waited()).toBe(60_000);
+    const message = 'imgctl: sync request 41 was submitted, but cannot be found\n';
+    expect(result).toEqual(failed(5, `\n${message}hint: ${FOLLOW}\n`));
+  });
+
+  it('can be resumed by sync-status --wait within that minute', async () => {
+    const checks = [MISSING, MISSING, MISSING, DONE];
+    const { imgctl } = await scriptedUser({ [SUBMIT]: SUBMITTED, [REQUEST]: checks });
+    const at = (line: string, seconds: number) => imgctl(line, { time: START + 1_000 * seconds });
+    expect((await at('sync', 0)).exitCode).toBe(0);
+    const listed = failed(5, 'hint: list your requests with: imgctl sync-status --list');
+    expect(await at('sync-status --wait', 61)).toEqual(listed);
+    expect(await at('sync-status 41', 0)).toEqual(listed);
+    expect(await at('sync-status 42 --wait', 0)).toEqual(listed);
+    expect((await at('sync-status 41 --wait', 59)).exitCode).toBe(0);
+  });
+});
+
+describe('sync-status --wait', () => {
+  it.each<[string, ScriptedResponse, RegExp]>([
+    ['PENDING', PENDING, /PENDING/],
+    ['an unknown status', { json: { id: 41, status: 'BREWING' } }, /BREWING/],
+    ['a status that is not a text', record({ status: 3 }), /no status in {"data":.*"status":3.*/],
+    ['a hostile status', record({ status: 'S\u001b[31mX' }), /S\\u001b\[31mX/],
+    ['500', { status: 500, json: { message: 'Oops.' } }, /.+; retrying/],
+    ['a closed connection', DROP, /.+; retrying/],
+    ['HTML', { body: '<html>maintenance</html>' }, /.+; retrying/],
+    ['null', { json: null }, /.+; retrying/],
+  ])('keeps waiting at %s and shows it', async (_what, response, shown) => {
+    const { stdout, stderr, exitCode } = await follow('--wait', ...Array(12).fill(response), DONE);
+    expect(stderr).toMatch(new RegExp(`^sync 41: ${shown.source}\nsync 41: PROCESSED\n$`));
+    expect([stdout, exitCode]).toEqual([expect.stringMatching(/^state +succeeded$/m), 0]);
+  });
+
+  it.each([
+    ['--wait', [2_000, 3_000, 4_500, 6_750, 10_125, 15_000, 15_000, 15_000]],
+    ['--poll-interval 500ms', Array(8).fill(500)],
+  ])('checks at growing or fixed intervals: %s', async (options, sleeps) => {
+    expect((await follow(options, ...Array(8).fill(PENDING), DONE)).io.sleeps).toEqual(sleeps);
+  });
+
+  it.each([
+    ['--wait', 3_600_000, '1 h'],
+    ['--wait --wait-timeout 100ms', 100, '100 ms'],
+  ])('exits 7 at its limit with the command that resumes: %s', async (options, limit, shown) => {
+    const { result, waited } = await follow(options, PENDING);
+    expect(waited()).toBe(limit);
+    const message = `imgctl: sync request 41 did not finish within ${shown} (status: PENDING)\n`;
+    const hint = 'hint: keep waiting with: imgctl sync-status 41 --wait\n';
+    expect(result).toEqual(failed(7, message + hint));
+  });
+
+  it('exits 7 at its limit while the service stalls', async () => {
+    const { env } = await scriptedUser({ [REQUEST]: STALL });
+    const argv = ['sync-status', '41', '--wait-timeout', '100ms', '--timeout', '1h'];
+    const message = /\(status: unknown\)\nhint: .*imgctl sync-status 41 --wait\n$/;
+    expect(await runCli(argv, { env })).toEqual(failed(7, message));
+  });
+
+  it('exits 130 if it is interrupted at its limit', async () => {
+    const { env } = await scriptedUser({ [REQUEST]: [PENDING, record({ status: 'SCHEDULED' })] });
+    const io = fakeIo({ time: START, env });
+    const write = io.stderr.write.bind(io.stderr);
+    // Written after the last check.
+    io.stderr.write = async (text) => {
+      await write(text);
+      if (`${text}`.includes('SCHEDULED')) io.interrupt();
+    };
+    const argv = 'sync-status 41 --wait-timeout 100ms'.split(' ');
+    const message = `SCHEDULED\nimgctl: interrupted; sync request 41 continues\nhint: ${FOLLOW}\n`;
+    expect(await runCli(argv, io)).toEqual(failed(130, message));
+  });
+
+  const EXPIRED = errorResponse(401, 'Valid token, but has expired.');
+  const LIMITED = { status: 429, headers: { 'retry-after': '3600' } };
+  const LIST = 'list your requests with: imgctl sync-status --list';
+
+  it.each<[number, ScriptedResponse, string]>([
+    [4, EXPIRED, `expired; sync request 41 continues\nhint: .*IMGCTL_TOKEN.*; then ${FOLLOW}\n$`],
+    [5, MISSING, `^imgctl: sync request 41 does not exist\nhint: ${LIST}\n$`],
+    [6, LIMITED, `\nhint: try again at \\d\\d:\\d\\d:00 \\(in 1 h\\); then ${FOLLOW}\n$`],
+  ])('exits %d after the response %j', async (exitCode, response, message) => {
+    const { result } = await follow('--wait', response);
+    expect(result).toEqual(failed(exitCode, new RegExp(message)));
+  });
+
+  const message = { errors: ['bad.ova: no descriptor'], warnings: ['c.ova: no manifest'] };
+  const broken = record({ status: 'ERROR', message });
+  const partial = record({ status: 'PROCESSED', added: ['a.ova'], message });
+  const warned = record({
+    ...{ status: 'PROCESSED', added: ['a.ova'] },
+    message: { ...message, errors: [] },
+  });
+
+  it('prints errors and warnings once: on stderr with a table, in the record in other formats', async () => {
+    const table = await follow('--wait', broken);
+    expect(table.stdout).not.toMatch(/bad\.ova|c\.ova/);
+    expect(table.stderr.split('\n')).toEqual([
+      'sync 41: ERROR',
+      'imgctl: warning: sync 41: c.ova: no manifest',
+      'imgctl: error: sync 41: bad.ova: no descriptor',
+      'imgctl: sync request 41 failed (status: ERROR)',
+      'hint: fix the files named above, upload them again, then run: imgctl sync',
+      '',
+    ]);
+    expect(table.exitCode).toBe(1);
+    for (const format of ['json', 'csv']) {
+      const { stdout, stderr } = await follow(`--wait -o ${format}`, broken);
+      expect(stdout).toMatch(/bad\.ova: no descriptor[\s\S]*c\.ova: no manifest/);
+      expect(stderr).not.toMatch(/bad\.ova|c\.ova/);
+    }
+    const partly = await follow('--wait -q --json', partial);
+    expect([JSON.parse(partly.stdout), partly.exitCode]).toEqual([[41], 1]);
+    expect(partly.stderr.match(/bad\.ova|c\.ova/g)).toHaveLength(1);
+    // The value is missing, but that is not the error.
+    const { stderr: lines } = await follow('--wait --json', PENDING, DONE);
+    expect(
+      lines
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual([{ progress: 'sync 41: PENDING' }, { progress: 'sync 41: PROCESSED' }]);
+    expect((await follow('--get created_on', broken)).result).toEqual(failed(1, 'bad.ova'));
+  });
+
+  it.each([
+    ['errors', 'bad.ova: no descriptor\n', 'warning: sync 41: c.ova: no manifest'],
+    ['warnings', 'c.ova: no manifest\n', 'error: sync 41: bad.ova: no descriptor'],
+  ])('reports what --get %s does not print', async (field, printed, reported) => {
+    const { stdout, stderr } = await follow(`--get ${field}`, partial);
+    expect([stdout, stderr.split('\n')[0]]).toEqual([printed, `imgctl: ${reported}`]);
+  });
+
+  it.each([
+    ['C.UTF-8', '✓ sync 41 succeeded: nothing changed', [DONE]],
+    ['C', 'ok: sync 41 succeeded in 2 s: nothing changed', [PENDING, DONE]],
+    ['C.UTF-8', '! sync 41 succeeded with 1 warning: added a.ova', [warned]],
+  ])('ends on a terminal in the locale %s with: %s', async (LANG, line, checks) => {
+    const { env } = await scriptedUser({ [REQUEST]: checks }, { LANG });
+    const io = fakeIo({ time: START, env, errorColumns: 80 });
+    await runCli(['sync-status', '41', '--wait'], io);
+    expect(
+      io.stderr.text
+        .split('\n')
+        .at(-2)
+        ?.replace(/^.*\u001b\[0K/, ''),
+    ).toBe(line);
+  });
+
+  it('--strict exits 1 after warnings, and --get with -q prints nothing else', async () => {
+    const strict = /: sync request 41 succeeded with 1 error and 1 warning \(--strict\)\nhint: fix/;
+    const { imgctl } = await scriptedUser({
+      [SUBMIT]: SUBMITTED,
+      [REQUEST]: [partial, partial, partial, DONE],
+    });
+    await expectSteps(
+      imgctl,
+      ['sync --strict --json', { id: 41, warnings: ['c.ova: no manifest'] }, /--strict/, 1],
+      ['sync-status --strict --get state', 'succeeded\n', strict, 1],
+      ['sync-status', /succeeded/, /warning[\s\S]*succeeded with 1 error\nhint: fix/, 1],
+      ['sync --strict -q --get state', 'succeeded\n'],
+    );
+  });
+
+  it.each<[string, ScriptedResponse, number, RegExp]>([
+    ['-q', warned, 0, /^$/],
+    ['', warned, 0, /^imgctl: warning: sync 41: c\.ova: no manifest\n$/],
+    ['-q --strict', warned, 1, /warning: .* c\.ova[\s\S]*with 1 warning \(--strict\)/],
+    [
+      '-q',
+      partial,
+      1,
+      /^imgctl: error: .*bad\.ova.*\nimgctl: .* succeeded with 1 error\nhint: fix/,
+    ],
+  ])('with %j and the record %j exits %d', async (flags, response, code, text) => {
+    const { stderr, exitCode } = await follow(flags, response);
+    expect({ stderr, exitCode }).toEqual({ stderr: expect.stringMatching(text), exitCode: code });
+  });
+
+  const silent = record({ status: 'PROCESSED', result: { failed: [{ file: 'a.ova' }] } });
+
+  it('shows unknown errors as null, which --strict makes exit 1', async () => {
+    const { stdout, exitCode } = await follow('--json', silent);
+    expect(JSON.parse(stdout)).toMatchObject({ errors: null, warnings: null });
+    expect(exitCode).toBe(0);
+    const strict = /its errors are unknown \(--strict\)\nhint: .*imgctl sync-status 41 --json\n$/;
+    expect(await follow('--strict', silent)).toMatchObject({
+      stderr: expect.stringMatching(strict),
+      exitCode: 1,
+    });
+  });
+
+  it('shows the record of a sync that failed without a reason', async () => {
+    const failure = record({ status: 'ERROR', result: { failed: [{ file: 'a.ova' }] } });
+    const { stderr, exitCode } = await follow('', failure);
+    expect(stderr).toMatch(/: sync 41 gives no reason: \{"data":.*"file":"a\.ova".*\}\n/);
+    expect(exitCode).toBe(1);
+  });
+
+  it('waits as long as a limit of the service asks, within --wait-timeout', async () => {
+    const limited = (seconds: number) => ({
+      status: 429,
+      headers: { 'retry-after': `${seconds}` },
+    });
+    const { waited, exitCode, checks } = await follow('--wait', limited(1_800), limited(600), DONE);
+    expect([waited(), exitCode, checks]).toEqual([2_400_000, 0, 3]);
+    const late = await follow('--wait-timeout 10m', limited(1_800));
+    expect(late).toMatchObject({ exitCode: 6, checks: 1 });
+    expect([late.waited(), late.stderr]).toEqual([0, expect.stringContaining('(in 30 min)')]);
+  });
+});
+
+describe('sync-status', () => {
+  const NONE = 'imgctl: this profile has submitted no sync request from this machine\n';
+
+  it.each([
+    ['PENDING', 'waiting', 0],
+    ['PROCESSED', 'succeeded', 0],
+    ['ERROR', 'failed', 1],
+  ])('at %s prints the state %s and exits %d after one request', async (status, state, code) => {
+    const { stdout, exitCode, checks } = await follow('--json', record({ status }));
+    expect(JSON.parse(stdout)).toMatchObject({ id: 41, status, state });
+    expect([exitCode, checks]).toEqual([code, 1]);
+  });
+
+  it('exits 1 if the service sends another request, which --wait retries', async () => {
+    const other: ScriptedResponse = { json: { data: { id: 99, status: 'PROCESSED' } } };
+    const message = 'the service sent sync request 99 instead of sync request 41';
+    const { result } = await runWith('sync-status 41', other);
+    expect(result).toEqual(failed(1, `imgctl: ${message}\nhint: try again; a cache or proxy`));
+    const { stderr, exitCode } = await follow('--wait', other, DONE);
+    expect([stderr, exitCode]).toEqual([`sync 41: ${message}; retrying\nsync 41: PROCESSED\n`, 0]);
+  });
+
+  it('accepts a word as an id and rejects a path', async () => {
+    const request = 'GET /v2/request/image_sync/5f0c-a.b_c';
+    const { imgctl, requests } = await scriptedUser({ [request]: { json: { status: 'DONE' } } });
+    await expectSteps(imgctl, ['sync-status 5f0c-a.b_c -q', '5f0c-a.b_c\n']);
+    for (const text of ['../41', '41?x=1', '']) {
+      expect((await imgctl(['sync-status', text])).exitCode, text).toBe(2);
+    }
+    expect(requests()).toEqual([request]);
+  });
+
+  it('--list is empty before the first submit, and sync-status then exits 5', async () => {
+    const { imgctl, requests } = await scriptedUser({ [REQUEST]: DONE });
+    await expectSteps(
+      imgctl,
+      ['sync-status', '', `${NONE}hint: provide an id, or submit one with: imgctl sync\n`, 5],
+      // Submitted elsewhere, so that it is not in the history.
+      ['sync-status 41 -q', '41\n'],
+      ['sync-status --list'],
+      ['sync-status --list --json', '[]\n'],
+      ...['41', '--wait', '--wait-timeout 1m', '--strict'].map(
+        (options) => [`sync-status --list ${options}`, '', /--list/, 2] as const,
+      ),
+    );
+    expect(requests()).toEqual([REQUEST]);
+  });
+
+  it('prints the last request of the profile, and --list all with their last known status', async () => {
+    const first = { json: { request: { id: 40, status: 'PENDING' } } };
+    const { imgctl, requests, server } = await scriptedUser({
+      [SUBMIT]: [first, SUBMITTED],
+      [REQUEST]: record({
+        ...{ status: 'PROCESSED', added: ['c.ova', { id: 7, name: 'd.ova' }] },
+        message: { errors: ['a.ova: bad', 'b.ova: bad'] },
+      }),
+    });
+    await imgctl('sync', { time: START });
+    await imgctl('sync', { time: START + 60_000 });
+    const unknown = { added: null, errors: null };
+    const entry = { status: 'PENDING', state: 'waiting', ...unknown, base_url: server.baseUrl };
+    const [old, last] = ['2026-01-05T12:00:00.000Z', '2026-01-05T12:01:00.000Z'].map(
+      (time, index) => ({
+        ...{ ...entry, id: 40 + index, submitted_on: time, checked: time },
+      }),
+    );
+    const time = START + 3_600_000;
+    const later = (line: string | readonly string[]) => noted(imgctl)(line, { time });
+    const note =
+      /: sync request 41 was waiting when last checked\nhint: .*: imgctl sync-status 41\n$/;
+    const row = (id: number, minute: number, age: string) =>
+      `${id}  waiting  -       2026-01-0\\d \\d\\d:\\d${minute}  ${age} ago +-\n`;
+    const rows = row(41, 1, '59 minutes') + row(40, 0, '1 hour');
+    await expectSteps(
+      later,
+      [
+        'sync-status --list',
+        new RegExp(`^id  state    errors  submitted_on      checked         added\n${rows}$`),
+        note,
+      ],
+      ['sync-status --list --json', [last, old]],
+      [
+        'sync-status --list -o csv',
+        /^id,status,state,submitted_on,checked,errors,added\r\n41,PENDING,waiting,/,
+      ],
+      ['sync-status --list -q', '41\n40\n'],
+      ['sync-status --list --get id', '41\n40\n'],
+    );
+    expect(requests()).toEqual([SUBMIT, SUBMIT]);
+    await expectSteps(
+      later,
+      [
+        'sync-status',
+        /^id +41\nstate +succeeded\nadded +c\.ova, d\.ova\n/,
+        /error: sync 41: a.ova: bad/,
+        1,
+      ],
+      [
+        'sync-status --list',
+        /^41 +succeeded +2 +2026-01-0\d \d\d:\d1 {2}now {2,}c\.ova, d\.ova$/m,
+        /40 was waiting/,
+      ],
+      ['sync-status --profile other', '', /no sync request/, 5],
+      ['sync-status --base-url http://127.0.0.1:1', '', /no sync request/, 5],
+    );
+    expect(requests().slice(2)).toEqual([REQUEST]);
+  });
+
+  it('--list holds the status at the limit of a wait', async () => {
+    const SCHEDULED = record({ status: 'SCHEDULED' });
+    const { imgctl } = await scriptedUser({ [SUBMIT]: SUBMITTED, [REQUEST]: SCHEDULED });
+    expect((await imgctl('sync --wait-timeout 5s')).exitCode).toBe(7);
+    await expectSteps(imgctl, ['sync-status --list -o csv', /\n41,SCHEDULED,/]);
+  });
+});
