@@ -125,7 +125,8 @@ describe('__complete offers', () => {
   it('sync requests newest first with their status, and profiles', async () => {
     const { imgctl, ask, env } = await userOf();
     const entry = { profile: 'default', base_url: env.IMGCTL_BASE_URL, status: null };
-    const dated = { ...entry, submitted_on: '2024-01-01T00:00:00Z' };
+    const time = '2024-01-01T00:00:00Z';
+    const dated = { ...entry, submitted_on: time, checked_on: time };
     const requests = [7, 'x-8', 9].map((id) => ({ ...dated, id }));
     Object.assign(requests[2] ?? {}, { base_url: 'https://images.example.com' });
     const file = path.join(env.IMGCTL_CONFIG_DIR, 'sync-history.json');
