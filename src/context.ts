@@ -196,7 +196,7 @@ export class Context implements ConsoleStyle {
     if (isUnknown(profile, this.config) && settings.get('base-url') === undefined) {
       const meant = nearest(profile, [...this.config.profiles.keys()]);
       throw new ImgctlError('config', `unknown profile ${quoted(profile)}`, {
-        hint: `${meant ? `did you mean ${meant}? else ` : ''}create it with: ${loginCommand}`,
+        hint: `${meant ? `did you mean ${meant}? Otherwise, ` : ''}create it with: ${loginCommand}`,
       });
     }
     this.#session ??= this.openSession(settings);

@@ -312,7 +312,10 @@ export async function readCataloguePage(
   const [sort] = query.sorts.filter(isFieldSort).map(printSort);
   const { filter, pattern } = condition?.sent ?? {};
   if (pattern !== undefined) {
-    warn?.('the service may mind case, so images may be missing', 'omit --page to read all images');
+    warn?.(
+      'the service may be case-sensitive, so images may be missing',
+      'omit --page to read all images',
+    );
   }
   const page = await client
     .listImages({ filter, sort, perPage }, number)

@@ -134,7 +134,8 @@ export class ServiceLists {
     }
     const isProved = value !== undefined && (await this.#ignoresCaseOf(sent.field, value, sort));
     this.#ignoresCase.set(caseKey(sent), isProved);
-    if (!isProved) this.#trace?.(`like may mind case for ${sent.field}, so its filter is not sent`);
+    if (!isProved)
+      this.#trace?.(`like may be case-sensitive for ${sent.field}, so its filter is not sent`);
     return isProved;
   }
 

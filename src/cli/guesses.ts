@@ -200,7 +200,7 @@ export const GUESSES: readonly (readonly [typed: string, where: string, say: str
   [
     '--replace|--overwrite|--force',
     'push',
-    'use --on-conflict replace; files that are the same stay',
+    'use --on-conflict replace; identical files are skipped',
   ],
   ['--ignore-existing|--skip-existing|--no-clobber', 'push', 'use --on-conflict skip'],
   ['--transfers|--jobs|-j|--threads|--workers', 'push', 'use --parallel #'],

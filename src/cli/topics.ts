@@ -41,8 +41,8 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         "imgctl images list rocky 9 -f 'name!~9.5' -f 'name!~minimal'",
       ],
     },
-    'Words: the name of an image must match every word, in every command. Case is ignored. Numbers match as a whole: 8 matches 8 and 8.10, but not 18, 9.8 or x86_64. Text matches any part of a name. To find any text or number, use ~.',
-    "Filters: a field, an operator and a value: -f 'id<=1100', in quotes because of the shell, or -f id,le,1100. A value can contain commas. With several filters, all must match.",
+    'Words: the name must match every word. Case is ignored. Letters match any part of a name, numbers only whole numbers: 8 matches 8 and 8.10, but not 18, 9.8 or x86_64. To find digits anywhere, use ~.',
+    "Filters: a field, an operator and a value: -f 'id<=1100' (quoted for the shell) or -f id,le,1100. A value can contain commas. All filters must match.",
     {
       terms: [
         ['fields', FIELDS.join(', ')],
@@ -59,7 +59,13 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         'imgctl images list -f id,in,1002,1003,1006',
       ],
     },
-    'id takes a whole number, public true or false. Text is compared by code point and is case-sensitive, but ~, like and words ignore case. An image that lacks the field matches only =null, != with any other value, !~ and notlike.',
+    'id takes a whole number, public takes true or false. ~ and like ignore case; other comparisons of text do not. An image without a value for the field',
+    {
+      terms: [
+        ['matches', '=null, != any value, !~, notlike'],
+        ['does not match', 'all other filters'],
+      ],
+    },
     'Times: created_on and updated_on accept one of these:',
     {
       terms: [
@@ -69,15 +75,15 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ["'2018-07-18 Wed 15:36:49 EDT'", 'as the service writes it'],
       ],
     },
-    'A date or time is as long as its last unit: 2024-01-31 is that day, 12:00 that minute. = matches within it, < before it, > after it. So >2024-01-31 leaves that day out, >=2024-01-31 and <=2024-01-31 include it.',
+    'A date means the whole day, 12:00 the whole minute: = matches any time in it, < and > leave it out, <= and >= include it.',
     {
       shell: [
         "imgctl images list -f 'created_on>=2024-01-01' -f 'created_on<2026-01-01'",
         'imgctl images list -f updated_on=2024-01-31',
       ],
     },
-    'Sorting: -s field or -s field,desc. Repeat -s to sort by several fields, most significant first. name:version puts 8.10 after 8.9. imgctl sorts, whatever the service does: missing values first, text by code point, times as instants.',
-    'Zones: if a zone has several meanings, such as IST, a time is compared in all of them. If they disagree, the image is shown, and a warning counts such images. CST, MST and PST are North American.',
+    'Sorting: -s field or -s field,desc. Repeat -s for more fields, most significant first. name:version puts 8.10 after 8.9. Missing values come first. Text is sorted by code point.',
+    'Zones: some names, such as IST, have several meanings. If a filter depends on the meaning, the image is shown, and a warning counts such images. CST, MST and PST are North American.',
   ],
 
   choosing: [
@@ -89,7 +95,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         'imgctl images list ubuntu -s created_on,desc -n 1',
       ],
     },
-    'Words: text without digits matches any part of a name, numbers only as a whole, with or without zeros before them. Digits alone match where a version begins. -, _, . and space are alike, and optional between a letter and a digit.',
+    'Words: letters match any part of a name, numbers only whole numbers; leading zeros do not count. A word of digits must match the start of a version. You can write -, _, . or a space for each other, or omit them between a letter and a digit.',
     {
       terms: [
         ['8', 'matches 8, v8 and 8.10, not 18, 9.8 or x86_64'],
@@ -97,16 +103,16 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ['rocky9', 'matches Rocky-9.4, not rocky-19'],
       ],
     },
-    'Versions: digits joined by dots, with a letter, sp, patch, hotfix, cu, rc, alpha or beta beside them. A v before digits is ignored.',
+    'Versions: numbers joined by dots, with a letter, sp, patch, hotfix, cu, rc, alpha or beta before or after them. A v before a number is ignored.',
     {
       terms: [
         ['versions', '22.04, 7.0U3c, SP5, rc.1, 5.2-hotfix2, b20240115'],
-        ['no versions', describeHiddenWords()],
-        ['without order', 'hashes as git writes them: a383732, g1234567; not cad2024'],
+        ['not versions', describeHiddenWords()],
+        ['not compared', 'git hashes, such as a383732 and g1234567'],
       ],
     },
     'Series: names with the same words, such as ubuntu-#-server-cloudimg-amd64-#.ova. A version can have any number of parts: 24.04 and 24.04.3 are in one series.',
-    'Order: version by version from the left. A longer version is newer, except for alpha, beta and rc. The update time is ignored. Of two equal names, the one created later wins.',
+    'Order: versions are compared from left to right. A longer version is newer, except for alpha, beta and rc. The update time is ignored. Of two images with the same name, the one created later is newer.',
     {
       terms: [
         ['8.10', 'is newer than 8.9'],
@@ -115,30 +121,30 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ['1.0', 'is newer than 1.0-rc1'],
       ],
     },
-    'No guess: "images latest" needs your choice if several series match, if a word means different versions of one series, and in these cases. It asks on a terminal. With more than 20 candidates, or without a terminal, it lists them and exits with 2. Releases come first, then newer versions.',
+    'No guess: "images latest" asks you to choose if several series match, if a word matches different numbers in one series, and in the cases below. With more than 20 candidates, or without a terminal, it lists them, releases and newer versions first, and exits with 2.',
     {
       terms: [
         [
           '2.1-rc1, 2.0',
           'the newest is a pre-release: alpha, beta, rc, or a, b or m between numbers (3.0.0b2, 11.0.0-M20)',
         ],
-        ['12_sp3, 12_2021', 'a word or letter beside a number, or other letters: 15.1R7, 15.1X49'],
-        ['1.0, 1.0b2', 'a, b, c or m may be a patch or a pre-release'],
-        ['1.2-3, 1.2.4', 'a build beside a longer version'],
+        ['12_sp3, 12_2021', 'words or letters differ, also 15.1R7 and 15.1X49'],
+        ['1.0, 1.0b2', 'a, b, c and m can mean a patch or a pre-release'],
+        ['1.2-3, 1.2.4', 'a build number against a longer version'],
         [
           '1909, 21H2',
-          'numbers of very different length, unless others lie between them, as 1034 between 10000 and 999',
+          'the numbers have very different lengths, and the series has none in between, such as 1034 between 999 and 10000',
         ],
-        ['win-64, win-32', 'may be no versions'],
-        ['web, web-20240115', 'a name without the date that others have'],
+        ['win-64, win-32', 'may not be versions'],
+        ['web, web-20240115', 'only some names have a date'],
         [
           '31.01.2024, 01.02.2024',
-          'years last, also KW52-23, q4fy23 and 28.02.24, if the order by year gives another newest; choose by time: images list -s created_on,desc -n 1',
+          'the year comes last, also in KW52-23, q4fy23 and 28.02.24, and sorting by year gives another newest image; choose by time: images list -s created_on,desc -n 1',
         ],
       ],
     },
-    'Only numbers count: Leap 42.3 counts as newer than 15.0, and rhel810 than rhel94. 11g is a size. "images list -s name:version" sorts by the same rules, and guesses where "images latest" refuses.',
-    'Scripts: --get prints one value or list element per line. If a value is missing, it prints nothing and exits with 5.',
+    'imgctl compares numbers and does not know products: Leap 42.3 counts as newer than 15.0, rhel810 as newer than rhel94, and 11g as a size. "images list -s name:version" uses the same rules, but never refuses: it guesses.',
+    'Scripts: --get prints one value per line. If a value is missing, it prints nothing and exits with 5.',
     {
       shell: [
         'imgctl images lock add web ubuntu server',
@@ -147,14 +153,14 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         'imgctl images lock update',
       ],
     },
-    'Locks: commit images.lock.json, so that every build uses the same images. "check" exits with 1 if an image is gone, replaced or moved; with --exit-code, with 10 if there are only newer ones.',
+    'Locks: commit images.lock.json, so that every build uses the same images. "images lock check" exits with 1 if an image is gone, replaced or moved. With --exit-code, it exits with 10 if there are only newer images.',
     {
       shell: [
         'imgctl images snapshot catalogue.json',
         'imgctl images latest ubuntu server --from catalogue.json --max-age 7d',
       ],
     },
-    'Changes: "images changes" shows what changed since the last run. Give each job its own --cursor. If a run fails, the next one shows the same changes again. A snapshot is read only with --from.',
+    'Changes: "images changes" shows what changed since the last run. Give each job its own --cursor. If a run fails, the next one shows the same changes again.',
   ],
 
   output: [
@@ -206,7 +212,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         IMGCTL_TOKEN: 'an access token; never cached, never renewed',
         IMGCTL_DEBUG: 'set it to 1 to trace requests, without secrets',
         IMGCTL_CONFIG_DIR:
-          'one folder for settings, tokens, history and caches; its owner is not checked',
+          'one folder for settings, tokens, history and caches; its settings are trusted, whoever owns them',
         XDG_CONFIG_HOME: 'its imgctl folder holds settings and tokens (~/.config)',
         XDG_STATE_HOME:
           'its imgctl folder holds history and the last run of images changes (~/.local/state)',
@@ -221,9 +227,9 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         'NO_COLOR, FORCE_COLOR': 'turn colour off or on',
       }),
     },
-    'If a token is needed and none is valid, the password comes from the first of these that is set: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the setting password-file, the password command, the credential helper, and the system keychain (if "imgctl login --store-password" stored it there). Only "imgctl login" prompts for it. No option takes one, except the emulator\'s invented users.',
+    'If no token is valid, imgctl takes the password from the first of these that is set: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the setting password-file, the password command, the credential helper, the system keychain (see "imgctl login --store-password"). Only "imgctl login" prompts for it. No option takes a password, except for users of the emulator.',
     'A credential helper is a program that speaks Docker\'s protocol: "imgctl config set credential-helper pass" runs docker-credential-pass. Others are wincred, osxkeychain and secretservice.',
-    'A shell runs the password command. A password command, credential helper, keychain program or password file must provide the password within 30 s. A password command that still runs 2 s after its first line is stopped, and that line is used. These programs cannot see secrets in variables such as IMGCTL_PASSWORD.',
+    'The password command runs in a shell. Each of these sources must provide the password within 30 s. A password command that still runs 2 s after its first line is stopped, and the line is used. Programs do not receive secrets in variables such as IMGCTL_PASSWORD.',
   ],
 
   fleet: [

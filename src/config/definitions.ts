@@ -307,6 +307,8 @@ function parseUploadUrl(text: string): UploadTarget {
   const bucket = url && tryOr(() => decodeURIComponent(url.pathname), '/');
   const hasBucket = kind === 's3' && /^\/[^/]/.test(bucket ?? '');
   if (url && (kind === 'dav' || hasBucket)) return { kind, url };
-  const hint = /^https?:/i.test(text) ? `did you mean dav+${text}? else ${EXAMPLES}` : EXAMPLES;
+  const hint = /^https?:/i.test(text)
+    ? `did you mean dav+${text}? Otherwise, ${EXAMPLES}`
+    : EXAMPLES;
   throw invalid('upload URL', hideUserInfo(text), hint);
 }

@@ -75,7 +75,7 @@ const TLS_ERRORS: readonly TlsError[] = [
   [/PROTOCOL/, () => 'the server must support TLS 1.2 or later: ask its administrators'],
   [
     /ALERT_CERTIFICATE_REQUIRED|ALERT_BAD_CERTIFICATE/,
-    () => 'ask the administrators of the server for an address that needs none',
+    () => 'ask the administrators of the server for an address without client certificates',
     'the server wants a client certificate, which imgctl cannot send',
   ],
   [
@@ -143,7 +143,7 @@ export function networkError(
   const unasked = UNASKED.get(cause.message);
   if (code === 'UND_ERR_SOCKET' && unasked !== undefined) {
     const hint = 'ask the administrators of the server, or of a proxy before it, to turn it off';
-    return error('bad-answer', `${url.origin} sent an unasked ${unasked}`, hint);
+    return error('bad-answer', `${url.origin} sent an unexpected ${unasked}`, hint);
   }
   if (cause.name === 'HTTPParserError') {
     const message = `${url.origin} did not send a valid HTTP response${code && `: ${code}`}`;

@@ -162,7 +162,7 @@ function newestOf<Row extends ImageRecord>(entries: Entries<Row>): Series<Row> {
   const doubts: [problem: string, Entry<Row>[]][] = [
     [`the versions in ${pattern} cannot be compared`, incomparable(first, others)],
     [`the newest of ${pattern} is a pre-release`, isRelease(first) ? [] : others.filter(isRelease)],
-    [`the dates in ${pattern} do not sort`, dated.image === first.image ? [] : [dated]],
+    [`the dates in ${pattern} cannot be compared`, dated.image === first.image ? [] : [dated]],
   ];
   for (const [problem, [other, ...more]] of doubts) {
     if (other === undefined) continue;

@@ -64,7 +64,8 @@ function proofKey(proof: Pick<Proof, 'package' | 'name'>): string {
 
 function readProofs(file: string | undefined, uid: number | undefined): readonly Proof[] {
   const requireOwn = (stat: { readonly uid: number }) => {
-    if (stat.uid !== (uid ?? stat.uid)) throw new ImgctlError('failed', 'it is of another user');
+    if (stat.uid !== (uid ?? stat.uid))
+      throw new ImgctlError('failed', 'it belongs to another user');
   };
   const read = () => (file === undefined ? {} : readJsonFile(file, requireOwn, uid));
   const { version, proofs } = tryOr(read, {}) ?? {};

@@ -37,7 +37,7 @@ const WITH_CRC = { 'x-amz-checksum-algorithm': 'CRC32' };
 
 const IF_NONE_MATCH = 'if-none-match';
 const NO_CONDITIONS =
-  'the storage has no If-None-Match: a push of another machine at this moment may replace yours';
+  'the storage does not support If-None-Match: another machine may replace your upload';
 
 /** An unfinished upload. */
 interface Upload {

@@ -1,4 +1,4 @@
-// Tries what push does with a file of some bytes, which is removed again.
+// Tries what push does with a small file, which is removed again.
 
 import { randomBytes } from 'node:crypto';
 import { hasCode, ImgctlError } from '../errors.ts';
@@ -27,8 +27,9 @@ export async function tryUpload(storage: Storage): Promise<void> {
   }
   const { state, note } = await storage.compare(name, file);
   await storage.remove(name);
-  if (state !== 'same') fail(`${address} returned other bytes than it received`, note);
-  if ((await storage.compare(name, file)).state !== 'absent') fail(`${address} removes no files`);
+  if (state !== 'same') fail(`${address} returned different bytes than it received`, note);
+  if ((await storage.compare(name, file)).state !== 'absent')
+    fail(`${address} did not remove the file`);
 }
 
 function sourceOf(bytes: Buffer): UploadSource {

@@ -144,7 +144,10 @@ it.each([
   ['images list -s -updated_on', 'did you mean updated_on,desc?\n'],
   ['images list -s updated_on,dsc', 'did you mean desc? valid: asc, desc\n'],
   ['images list --since yesterday', 'use a duration such as 7d (units: m, h, d, w or y), or '],
-  ['push web.ova --to http://host/x', 'did you mean dav+http://host/x? else use a URL such as '],
+  [
+    'push web.ova --to http://host/x',
+    'did you mean dav+http://host/x? Otherwise, use a URL such as ',
+  ],
 ])('imgctl %s gets the hint %s', async (line, hint) => {
   expect(await localUser().imgctl(line)).toEqual(failed(2, `\nhint: ${hint}`));
 });

@@ -86,11 +86,15 @@ it.each([
     `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(2 ** 17)}\r\n\r\n`,
     /sent headers of more than 16 KiB$/,
   ],
-  ['to an unasked question', 'HTTP/1.1 100 Continue\r\n\r\n', /\d sent an unasked 100 Continue$/],
+  [
+    'to an unasked question',
+    'HTTP/1.1 100 Continue\r\n\r\n',
+    /\d sent an unexpected 100 Continue$/,
+  ],
   [
     'in another protocol',
     'HTTP/1.1 101 S\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
-    /\d sent an unasked 101 Switching Protocols$/,
+    /\d sent an unexpected 101 Switching Protocols$/,
   ],
 ])(
   'a response %s is an error without a retry, and leaves the outcome of a PATCH open',

@@ -238,7 +238,7 @@ describe('push to an S3 storage', () => {
       refuse: ({ headers }) => header in headers && s3Error(status, code, `Unsupported ${header}`),
     });
     const { exitCode, stderr } = await push();
-    const warning = /warning: the storage has no If-None-Match: .*\n/;
+    const warning = /warning: the storage does not support If-None-Match: .*\n/;
     expect({ exitCode, warns: warning.test(stderr) }).toEqual({ exitCode: 0, warns: looks === 2 });
     const posts = requests.filter(({ method }) => method === 'POST');
     expect(posts.filter(({ headers }) => header in headers)).toHaveLength(1);

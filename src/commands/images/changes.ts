@@ -80,7 +80,7 @@ export const imagesChanges = command({
   summary: 'show what changed in the catalogue since your last run',
   description: [
     'Compares the catalogue with the last run, and shows images that were added, updated, moved (their name, path, folder or data store changed) or removed. The field before has the old values; in JSON, the whole old image.',
-    'An image that left the query is shown as removed if it is gone, else once as changed.',
+    'An image that no longer matches the query is shown once more: as removed, updated or moved.',
     'The first run remembers the images and shows nothing. If a run fails, or its output cannot be written, the next run shows the same changes again.',
     'The last run is remembered per profile, user, query and cursor. Runs with the same cursor wait for each other.',
   ],
@@ -188,8 +188,8 @@ async function compareWithFile(task: Task, name: string): Promise<number> {
   const snapshot = await readSnapshot(name, context.io);
   const { baseUrl } = await context.session();
   if (snapshot.baseUrl !== baseUrl) {
-    const message = `compared by label: ${name} is of ${snapshot.baseUrl}, not of ${baseUrl}`;
-    const hint = `if both are one service, set base_url in ${name} to ${baseUrl} to compare ids`;
+    const message = `compared by label: ${name} belongs to ${snapshot.baseUrl}, not to ${baseUrl}`;
+    const hint = `if both addresses are one service, compare ids: set base_url in ${name} to ${baseUrl}`;
     context.console.report(message, hint);
     return compareServices(task, snapshot);
   }

@@ -67,7 +67,9 @@ export const imagesLatest = command({
   name: 'latest',
   summary: 'show the newest image of a series',
   description: [
-    'Names with the same words form a series. Their versions decide which image is newer: 8.10 is newer than 8.9. The update time is ignored. If several series match, or the names do not tell which image is the newest, asks on a terminal which one you mean. With more than 20 candidates, or without a terminal, lists them, shows a command that selects the first, and exits with 2. Exits with 5 if nothing matches. With --each, prints the series whose newest image is certain, then exits with 2 if others are left, and shows how to leave them out.',
+    'Names with the same words form a series. Their versions decide which image is newer: 8.10 is newer than 8.9. The update time is ignored. Exits with 5 if nothing matches.',
+    'If several series match, or the names do not tell which image is the newest, you are asked to choose. With more than 20 candidates, or without a terminal, lists them with a command that selects the first, and exits with 2.',
+    'With --each, prints the newest image of every series. If it is uncertain for some, exits with 2 and shows how to leave them out.',
   ],
   examples: [
     'imgctl images latest ubuntu server',

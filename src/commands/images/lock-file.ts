@@ -135,7 +135,7 @@ function requireService(
   const line = `"base_url": ${JSON.stringify(wanted)}`;
   if (baseUrl === undefined) {
     throw new ImgctlError('config', `${what} does not name its service`, {
-      hint: `if its images are of this one, add the line: ${line},`,
+      hint: `if its images are from ${wanted}, add the line: ${line},`,
     });
   }
   const profile = profileOf(context, baseUrl);
@@ -145,8 +145,8 @@ function requireService(
     options.from !== undefined
       ? `use a snapshot of ${baseUrl}`
       : profile && `add the option: ${isStored ? `--profile ${profile}` : `--base-url ${baseUrl}`}`;
-  const hint = other ?? `if both are one service, write into the file: ${line}`;
-  throw new ImgctlError('config', `${what} is of ${baseUrl}, not of ${wanted}`, { hint });
+  const hint = other ?? `if both addresses are one service, write into the file: ${line}`;
+  throw new ImgctlError('config', `${what} belongs to ${baseUrl}, not to ${wanted}`, { hint });
 }
 
 /** Returns the name of a profile that uses this service. */

@@ -278,7 +278,7 @@ export function reportProblems(
   const others = { errors: errors.filter(isOther), warnings: warnings.filter(isOther) };
   const more = describeProblems(others);
   const hint = `show them with: ${statusCommand(context, id)}`;
-  if (more && warns) console.warn(`sync ${id}: ${more} of other files`, hint);
+  if (more && warns) console.warn(`sync ${id}: ${more} in other files`, hint);
 }
 
 /** True if a text has one of the names as a whole: `a.ova` is not in `data.ova`. */

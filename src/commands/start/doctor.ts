@@ -49,7 +49,7 @@ const COLUMNS = [
 const OPTIONS = [
   option('--login', 'request a token if none is valid, as the next command would'),
   option('--check-password', 'read the password, but send it nowhere'),
-  option('--upload', 'try an upload to the storage with a file of some bytes'),
+  option('--upload', 'try an upload to the storage with a small file'),
 ] as const;
 
 const UTC_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
@@ -59,7 +59,7 @@ function inLocalTime(finding: unknown, now: number): string {
 }
 
 const UPLOAD =
-  'if upload-url is set, runs the command of its password or secret key, sends the password (S3: a signature) to the storage, and lists the folder; with --upload, uploads a file of some bytes as push does, compares and removes it';
+  'if upload-url is set, runs the command of its password or secret key, sends the password (S3: a signature) to the storage, and lists the folder; with --upload, uploads a small file as push does, compares and removes it';
 
 export const doctor = command({
   name: 'doctor',

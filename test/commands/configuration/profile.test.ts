@@ -170,7 +170,7 @@ describe('profile', () => {
   it('is rejected by images list if it is unknown, unless a base URL is set', async () => {
     const { imgctl } = localUser({ profiles: TWO.profiles });
     const line = 'images list --retries 0 --profile defalt';
-    const hint = 'did you mean default? else create it with: imgctl login --profile defalt';
+    const hint = 'did you mean default? Otherwise, create it with: imgctl login --profile defalt';
     const unknown = `imgctl: unknown profile 'defalt'\nhint: ${hint}\n`;
     await expectSteps(imgctl, [line, '', unknown, 2]);
     const { baseUrl } = await unusedPort();

@@ -373,9 +373,11 @@ describe('images changes', () => {
     expect([summary(result.stdout), result.exitCode]).toEqual([['added 2', 'removed 2'], 10]);
     const [note] = result.stderr.split('\n').map((text) => (text ? JSON.parse(text) : {}));
     expect(note.note.message).toMatch(
-      /^compared by label: prod\.json is of http:\S+, not of http:/,
+      /^compared by label: prod\.json belongs to http:\S+, not to http:/,
     );
-    expect(note.note.hint).toMatch(/^if both are one service, set base_url in prod\.json to http:/);
+    expect(note.note.hint).toMatch(
+      /^if both addresses are one service, compare ids: set base_url in prod\.json to http:/,
+    );
     const some = await staging.imgctl(`${line} -f folder=x`, io);
     expect([summary(some.stdout), some.exitCode]).toEqual([[], 0]);
   });

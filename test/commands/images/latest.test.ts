@@ -134,7 +134,7 @@ describe('images latest', () => {
   it.each([
     [['a-12_sp3.ova', 'a-12_2021.ova'], 'the versions in a-#.ova cannot be compared'],
     [['a-2.0-rc1.ova', 'a-1.9.ova'], 'the newest of a-#.ova is a pre-release'],
-    [['a-31-12-2023.ova', 'a-01-02-2024.ova'], 'the dates in a-#.ova do not sort'],
+    [['a-31-12-2023.ova', 'a-01-02-2024.ova'], 'the dates in a-#.ova cannot be compared'],
   ])('exits 2 and shows the candidates if the newest of %j is a guess', async (names, problem) => {
     const { stderr, exitCode } = await latest(imagesOf(names));
     expect(stderr).toMatch(new RegExp(`^imgctl: ${problem}\n  a-\\S+\n  a-\\S+\nhint: `));

@@ -370,8 +370,8 @@ describe('a lock file of another service', () => {
     const staging = await project(named(1, 'freebsd-14.ova'), named(11, 'netbsd-10.ova'));
     const io = { cwd: prod.cwd };
     const [from, to] = [prod.server.baseUrl, staging.server.baseUrl];
-    const refusal = `imgctl: the lock file images.lock.json is of ${from}, not of ${to}\nhint: `;
-    const change = `if both are one service, write into the file: "base_url": "${to}"\n`;
+    const refusal = `imgctl: the lock file images.lock.json belongs to ${from}, not to ${to}\nhint: `;
+    const change = `if both addresses are one service, write into the file: "base_url": "${to}"\n`;
     expect(await staging.imgctl(`images ${line}`, io)).toEqual(failed(2, `${refusal}${change}`));
     const profiles = { prod: { 'base-url': from }, staging: { 'base-url': to } };
     const config = path.join(temporaryDirectory(), 'config.json');
@@ -394,7 +394,7 @@ describe('a lock file of another service', () => {
     const { base_url, ...old } = JSON.parse(content());
     fs.writeFileSync(file, JSON.stringify(old));
     const line = `"base_url": "${base_url}",`;
-    const missing = `imgctl: the lock file images.lock.json does not name its service\nhint: if its images are of this one, add the line: ${line}\n`;
+    const missing = `imgctl: the lock file images.lock.json does not name its service\nhint: if its images are from ${base_url}, add the line: ${line}\n`;
     await steps(
       ...COMMANDS.map((each): Step => [each, '', missing, 2]),
       ['lock list --get lock', 'db\nweb\n'],
@@ -422,7 +422,7 @@ describe('a lock file of another service', () => {
     );
     const other = fs.readFileSync(`${cwd}/all.json`, 'utf8').replace(/http:[^"]+/, 'https://x.y');
     fs.writeFileSync(path.join(cwd, 'other.json'), other);
-    const refusal = /is of http:.*, not of https:\/\/x\.y\nhint: use a snapshot of http:/;
+    const refusal = /belongs to http:.*, not to https:\/\/x\.y\nhint: use a snapshot of http:/;
     await steps(['lock update --from other.json', '', refusal, 2]);
     expect([requests().length, content()]).toEqual([sent, before]);
   });

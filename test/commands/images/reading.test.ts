@@ -148,7 +148,7 @@ describe('--page', () => {
     const { asked } = await userOf(MINDS);
     const { requests, stderr, found } = await asked('images list --page 1 -f name~ubuntu');
     expect(requests).toEqual(['1 name,like,%ubuntu%']);
-    expect(stderr).toContain('may mind case');
+    expect(stderr).toContain('may be case-sensitive');
     expect(found.length).toBeGreaterThan(20);
     expect((await asked('images list --page 1 -f name~20.')).stderr).toBe('');
   });

@@ -95,12 +95,12 @@ describe('push', () => {
     const { folder, push, onTerminal } = await createUser();
     writeFileSync(path.join(folder, 'bad.ova'), 'junk');
     expect((await onTerminal(FAST)).stderr).toMatch(
-      /warning: sync 1: 1 error of other files\nhint: show them with: imgctl sync-status 1\n! sync 1 succeeded with 1 error: 1 image added\n$/,
+      /warning: sync 1: 1 error in other files\nhint: show them with: imgctl sync-status 1\n! sync 1 succeeded with 1 error: 1 image added\n$/,
     );
     const strict = / succeeded with 1 error \(--strict\)\nhint: /;
     await expectSteps(
       (options) => push(`${FAST} ${options}`),
-      ['--get name', 'web.ova\n', /1 error of other files/],
+      ['--get name', 'web.ova\n', /1 error in other files/],
       ['--get name --strict', 'web.ova\n', strict, 1],
     );
   });
@@ -134,7 +134,7 @@ describe('push', () => {
     const result = await imgctl(`push ${file} --to ${temporaryDirectory()}`);
     const { stderr } = result;
     expect(stderr).toContain('imgctl: error: sync 41: web.ova: too old\n');
-    expect(stderr).toContain('imgctl: warning: sync 41: 1 error and 1 warning of other files\n');
+    expect(stderr).toContain('imgctl: warning: sync 41: 1 error and 1 warning in other files\n');
     expect(stderr).not.toMatch(/x\.ova|y\.ova/);
     expect(result).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('web.ova') });
   });

@@ -79,11 +79,11 @@ export const push = command({
   description: [
     'Checks each package as validate does, uploads it, submits one sync, waits for it and prints the new images. With an OVF, push also uploads the files it references. On a terminal, you are prompted for the storage and its credentials if they are not set.',
     'Files are uploaded under a temporary name and renamed when their package is complete. The digests of the manifest are checked during the upload. If one is wrong, nothing of that package becomes visible.',
-    'Of several packages, one that fails leaves the others alone; the exit code is that of the first. After a failure, run the same command again. It skips files, and on S3 parts, that are already there. A file known to be in the storage is not read again until either copy changes.',
+    'If one of several packages fails, the others are still uploaded and synced; the exit code is that of the first failure. Run the same command again: it skips files, and on S3 parts, that are already there.',
   ],
   details: [
     'With --sync-if-sent, push submits no sync if this machine has sent nothing to this storage since its last sync without errors. Do not use it if files are removed by hand, or if several machines or services share the storage.',
-    'A second push to the same storage from this machine waits for the first, up to --wait-timeout; if that passes, it exits with 1.',
+    'A second push to the same storage from this machine waits for the first. It exits with 1 if that takes longer than --wait-timeout.',
   ],
   examples: [
     'imgctl push appliance.ova',
