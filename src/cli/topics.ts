@@ -59,7 +59,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         'imgctl images list -f id,in,1002,1003,1006',
       ],
     },
-    'id takes a whole number, public takes true or false. ~ and like ignore case; other comparisons of text do not. An image without a value for the field',
+    'id takes a whole number, public takes true or false. ~ and like ignore case; other comparisons of text do not. An image without a value for the field:',
     {
       terms: [
         ['matches', '=null, != any value, !~, notlike'],
@@ -75,7 +75,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ["'2018-07-18 Wed 15:36:49 EDT'", 'as the service writes it'],
       ],
     },
-    'A date means the whole day, 12:00 the whole minute: = matches any time in it, < and > leave it out, <= and >= include it.',
+    '2024-01-31 means the whole day, 12:00 the whole minute: = matches any time in it, < and > leave it out, <= and >= include it.',
     {
       shell: [
         "imgctl images list -f 'created_on>=2024-01-01' -f 'created_on<2026-01-01'",
