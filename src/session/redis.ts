@@ -18,15 +18,18 @@ export interface Redis {
   destroy(): void;
 }
 
-/** @param password none to use the store without a login @param timeout milliseconds to connect */
+/** @param password none to use the store without a login */
 export async function openRedis(
   { tls, host, port, username, database }: RedisAddress,
-  { password, ca, timeout }: { password?: string; ca?: string | undefined; timeout: number },
+  { password, ca }: { password?: string; ca?: string | undefined },
 ): Promise<Redis> {
   const library = await import('@redis/client');
   const servername = builtin('node:net').isIP(host) === 0 ? { servername: host } : {};
   const trust = () => ({ tls: true as const, ...trustOptions(builtin('node:tls'), ca) });
-  const socket = { host, port, connectTimeout: timeout, reconnectStrategy: false as const };
+  // The library ends no connection that is not open yet; its own limit would count time that a busy machine took.
+  const opening = new AbortController();
+  const { signal } = opening;
+  const socket = { host, port, signal, connectTimeout: 0, reconnectStrategy: false as const };
   const client = library.createClient({
     ...(password === undefined ? {} : { ...(username && { username }), password }),
     ...{ database, RESP: 2 as const, disableClientInfo: true },
@@ -44,6 +47,7 @@ export async function openRedis(
     send: (...words) => until(client.sendCommand<Reply>([...words])),
     destroy: () => {
       if (client.isOpen) client.destroy();
+      opening.abort();
     },
   };
 }

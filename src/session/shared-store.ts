@@ -263,7 +263,7 @@ export class SharedStore implements TokenStore {
     }
     if (password !== undefined) onSecret(password);
     const login = password === undefined ? {} : { password };
-    const connection = await openRedis(address, { ...login, ca, timeout: REPLY_LIMIT });
+    const connection = await openRedis(address, { ...login, ca });
     await this.#limit(connection, connection.connect());
     return connection;
   }
