@@ -268,7 +268,9 @@ describe('doctor checks the connection', () => {
     expect(requestsTo(server)).toEqual([`GET ${target}/v2`, 'GET /v2']);
     const HTTPS_PROXY = refusing.baseUrl.replace('//', '//someone:canary@');
     const { of, stderr, exitCode } = await diagnose(at(NO_HOST, { HTTPS_PROXY }));
-    expect(of('connection')[0]).toMatch(/^failed: the proxy .* refused .*: 407 -> add user/);
+    expect(of('connection')[0]).toMatch(
+      /^failed: the proxy .* refused the user someone: 407 -> check user/,
+    );
     expect(of('connection') + stderr).not.toContain('canary');
     expect([of('token'), exitCode]).toEqual([SKIPPED, 3]);
   });
