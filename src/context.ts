@@ -32,7 +32,7 @@ const MIN_REPORTED_WAIT = 5_000;
 const MIN_REPORTED_OUTAGE = 1_000;
 
 /** The options of every command, as commander parses them. */
-export interface GlobalOptions {
+interface GlobalOptions {
   profile?: string | undefined;
   output?: Format;
   json?: boolean;

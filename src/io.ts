@@ -9,7 +9,7 @@ import { zoneName } from './zone.ts';
 export const builtin: NodeJS.Process['getBuiltinModule'] = (id: string) =>
   process.getBuiltinModule(id);
 
-export interface Stdin {
+interface Stdin {
   readonly isTTY: boolean;
   readonly stream: NodeJS.ReadStream;
 }

@@ -16,7 +16,7 @@ const MAX_BYTES = 4 * 2 ** 20;
 const MAX_DEPTH = 50;
 
 /** JSON, or why it was not read; no reason if the body is not JSON. */
-export type ParsedJson =
+type ParsedJson =
   | { readonly text: string; readonly value: unknown; readonly excess?: never }
   | { readonly text?: never; readonly value?: never; readonly excess: string | undefined };
 

@@ -61,7 +61,11 @@ export interface AuthOptions extends RetryOptions {
  */
 export type Send = (request: ServiceRequest) => Promise<HttpResponse>;
 
-export type SendWithPassword = ReturnType<typeof createSender>['sendWithPassword'];
+export type SendWithPassword = (
+  request: ServiceRequest,
+  username: string,
+  password: string,
+) => Promise<HttpResponse>;
 
 /**
  * Returns the two ways to send a request.

@@ -3,7 +3,14 @@
 import { Pace } from '../http/pace.ts';
 import { createTransport, type TransportOptions } from '../http/transport.ts';
 import { type AuthOptions, createSender, type Send } from './auth.ts';
-import { getImage, type ImagePage, listImages, listUserImages, type PageQuery } from './images.ts';
+import {
+  getImage,
+  type ImagePage,
+  listImages,
+  listUserImages,
+  type PageQuery,
+  type UserImages,
+} from './images.ts';
 import { readJson } from './responses.ts';
 import {
   getSyncRequest,
@@ -45,7 +52,7 @@ export interface Client {
   serviceRoot(): Promise<unknown>;
   listImages(query: PageQuery, page: number, signal?: AbortSignal): Promise<ImagePage>;
   getImage(id: number | string): Promise<ReceivedImage>;
-  listUserImages(): ReturnType<typeof listUserImages>;
+  listUserImages(): Promise<UserImages>;
   submitSync(): Promise<SubmittedSync>;
   getSyncRequest(id: SyncId, signal?: AbortSignal): Promise<SyncRequest>;
   /** Maximum number of requests at a time. */

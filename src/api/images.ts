@@ -26,11 +26,33 @@ export interface PageQuery {
   readonly perPage: number;
 }
 
+/** One page of the public catalogue. */
+export interface ImagePage {
+  readonly images: readonly ReceivedImage[];
+  /** As sent, section 2.3. */
+  readonly meta: Partial<ImageListMeta>;
+  /** The page's own number, if the service says so. */
+  readonly number: number | undefined;
+  /** Number of images on all pages. */
+  readonly total: number;
+  /** Number of pages. */
+  readonly pages: number;
+  readonly perPage: number;
+  readonly hasNext: boolean;
+  /** Decoded size of the response. */
+  readonly bytes: number;
+}
+
 /**
  * GET /v2/image: one page.
  * @throws ImgctlError bad-answer: not the envelope of sections 2.3 and 2.4
  */
-export async function listImages(send: Send, query: PageQuery, page: number, signal?: AbortSignal) {
+export async function listImages(
+  send: Send,
+  query: PageQuery,
+  page: number,
+  signal?: AbortSignal,
+): Promise<ImagePage> {
   // Image objects instead of URLs.
   const parameters = new URLSearchParams(`per_page=${query.perPage}&page=${page}&expand=1`);
   if (query.filter !== undefined) parameters.set('filter', query.filter);
@@ -45,23 +67,15 @@ export async function listImages(send: Send, query: PageQuery, page: number, sig
   }
   return {
     images: data,
-    /** As sent, section 2.3. */
     meta: meta as Partial<ImageListMeta>,
-    /** The page's own number, if the service says so. */
     number: isCount(number) ? number : undefined,
-    /** Number of images on all pages. */
     total,
-    /** Number of pages. */
     pages,
     perPage: isCount(perPage) && perPage > 0 ? perPage : query.perPage,
     hasNext: hasText(next),
-    /** Decoded size of the response. */
     bytes: response.body.length,
   };
 }
-
-/** One page of the public catalogue. */
-export type ImagePage = Awaited<ReturnType<typeof listImages>>;
 
 /**
  * GET /v2/image/<id>, wrapped in `data` or bare.
@@ -79,11 +93,17 @@ export async function getImage(send: Send, id: number | string): Promise<Receive
   return image;
 }
 
+export interface UserImages {
+  readonly images: readonly ReceivedImage[];
+  /** As sent, section 2.3. */
+  readonly meta: JsonObject;
+}
+
 /**
  * GET /v2/user/image/vm: all of the user's own images; this list has no pages.
  * @throws ImgctlError bad-answer; also if meta.count, section 2.3, is not the number of images
  */
-export async function listUserImages(send: Send) {
+export async function listUserImages(send: Send): Promise<UserImages> {
   const response = await send({ method: 'GET', path: '/v2/user/image/vm' });
   const { data, meta } = readImageList(response, MAX_OWN_IMAGES);
   // A service may page this list too, against section 2.3.

@@ -17,17 +17,40 @@ import {
 /** As the service sent it; beyond 2^53 a text. */
 export type SyncId = number | string;
 
-export type SubmittedSync = Awaited<ReturnType<typeof submitSync>>;
+export interface SubmittedSync {
+  /** undefined if the response holds none in any known place. */
+  readonly id: SyncId | undefined;
+  /** As sent. */
+  readonly status: string | undefined;
+  readonly message: string | undefined;
+  readonly response: unknown;
+}
 
 export type SyncState = 'waiting' | 'succeeded' | 'failed';
 
-export type SyncRequest = Awaited<ReturnType<typeof getSyncRequest>>;
+/** Names or a count, as the service sends it; undefined if it says nothing. */
+type SyncedImages = number | readonly unknown[] | null | undefined;
+
+export interface SyncRequest {
+  readonly id: SyncId;
+  /** As sent. */
+  readonly status: string | undefined;
+  readonly state: SyncState;
+  readonly added: SyncedImages;
+  readonly deleted: SyncedImages;
+  /** null if the record does not say whether there are any; so are the warnings. */
+  readonly errors: readonly string[] | null;
+  readonly warnings: readonly string[] | null;
+  readonly createdOn: string | null;
+  readonly updatedOn: string | null;
+  readonly response: JsonObject;
+}
 
 /**
  * PATCH /v2/user/image/vm, no body; sent once.
  * @throws ImgctlError of the status; if the sync may have been submitted all the same, it says so
  */
-export async function submitSync(send: Send) {
+export async function submitSync(send: Send): Promise<SubmittedSync> {
   const response = await send({ method: 'PATCH', path: '/v2/user/image/vm', ifUncertain });
   try {
     if (!isSuccess(response)) throw statusError(response);
@@ -41,9 +64,7 @@ export async function submitSync(send: Send) {
     parsed.text !== undefined ? parsed.value : response.body.subarray(0, 2_000).toString();
   const record = isObject(body) ? body : {};
   return {
-    /** undefined if the response holds none in any known place. */
     id: findId(record) ?? idOfUrl(response.headers.location),
-    /** As sent. */
     status: nonEmpty(requestIn(record).status),
     message: serviceMessage(response.body),
     response: body,
@@ -62,7 +83,11 @@ function ifUncertain(error: ImgctlError): ImgctlError {
  * GET /v2/request/image_sync/<id>, wrapped in `data` or bare. The signal also ends its retries.
  * @throws ImgctlError not-found, bad-answer (also for another request); the signal's reason
  */
-export async function getSyncRequest(send: Send, id: SyncId, signal?: AbortSignal) {
+export async function getSyncRequest(
+  send: Send,
+  id: SyncId,
+  signal?: AbortSignal,
+): Promise<SyncRequest> {
   const path = `/v2/request/image_sync/${encodeURIComponent(String(id))}`;
   const response = await send({ method: 'GET', path, signal });
   const body = readJson(response);
@@ -79,13 +104,10 @@ export async function getSyncRequest(send: Send, id: SyncId, signal?: AbortSigna
   const errors = messages(record, 'errors');
   return {
     id: known ?? id,
-    /** As sent. */
     status,
     state,
-    /** Names or a count, as the service sends it. */
     added: countOrNames(record.added),
     deleted: countOrNames(record.deleted),
-    /** null if the record does not say whether there are any; so are the warnings. */
     errors: reason === undefined ? errors : [...(errors ?? []), reason],
     warnings: messages(record, 'warnings'),
     createdOn: nonEmpty(record.created_on) ?? null,
@@ -140,8 +162,8 @@ function nonEmpty(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
-/** Returns undefined if the service says nothing; older ones send null for nothing. */
-function countOrNames(value: unknown): number | readonly unknown[] | null | undefined {
+/** Older services send null for nothing. */
+function countOrNames(value: unknown): SyncedImages {
   if (value === undefined) return undefined;
   return typeof value === 'number' || Array.isArray(value) ? value : null;
 }

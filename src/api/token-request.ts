@@ -15,10 +15,21 @@ import {
   statusError,
 } from './responses.ts';
 
-export type IssuedToken = Awaited<ReturnType<typeof requestToken>>;
+/** Times are milliseconds since the epoch by this machine's clock. */
+export interface IssuedToken {
+  readonly token: string;
+  readonly receivedAt: number;
+  readonly expiresAt: number;
+  readonly limit: TokenLimit;
+}
 
 /** The limit of token requests, section 8; undefined if the service does not say. */
-export type TokenLimit = ReturnType<typeof limitOf>;
+export interface TokenLimit {
+  /** Token requests left in this window. */
+  readonly remaining: number | undefined;
+  /** End of the window. */
+  readonly resetsAt: number | undefined;
+}
 
 /** Section 5; used if the response gives no lifetime. */
 const DEFAULT_LIFETIME = 86_400;
@@ -35,7 +46,7 @@ export async function requestToken(
   username: string,
   password: string,
   onLimit?: (limit: TokenLimit) => void,
-) {
+): Promise<IssuedToken> {
   const request = { method: 'POST', path: '/auth/request-token' };
   const response = await send(request, username, password);
   const { receivedAt } = response;
@@ -72,15 +83,13 @@ function withoutToken(response: HttpResponse): HttpResponse {
   return safe ? response : { ...response, body: Buffer.alloc(0) };
 }
 
-function limitOf(response: HttpResponse) {
+function limitOf(response: HttpResponse): TokenLimit {
   const { headers, status, receivedAt } = response;
   const reset = rateLimitReset(response);
   const wait = status === 429 ? requestedWait(response) : undefined;
   const left = headers['x-ratelimit-remaining']?.trim() ?? '';
   return {
-    /** Token requests left in this window. */
     remaining: status === 429 ? 0 : /^\d{1,9}$/.test(left) ? Number(left) : undefined,
-    /** End of the window, milliseconds since the epoch by this machine's clock, as are all times here. */
     resetsAt: wait === undefined ? reset : receivedAt + wait,
   };
 }

@@ -12,7 +12,7 @@ import { type FieldSort, printSort, ranksOf } from '../query/sort.ts';
 export const BY_ID: FieldSort = { field: 'id', direction: 'asc' };
 
 /** A list whose first page was read. */
-export interface OpenList {
+interface OpenList {
   /** The filter that the service applies. */
   readonly filter: string | undefined;
   readonly first: ImagePage;

@@ -28,6 +28,13 @@ export interface Snapshot {
   readonly lines: readonly string[];
 }
 
+/** A snapshot of a file. */
+export interface SavedSnapshot extends Snapshot {
+  readonly file: FileLabel;
+  /** Parses the lines. @throws ImgctlError config */
+  images(): Promise<ReceivedImage[]>;
+}
+
 /** A file in messages. */
 export interface FileLabel {
   /** `the snapshot catalogue.json` */
@@ -48,7 +55,10 @@ export function formatSnapshot(head: JsonObject, lines: readonly string[]): stri
 }
 
 /** Reads a snapshot, also a compressed one; its images are parsed on demand. @throws ImgctlError config */
-export async function readSnapshot(name: string, io: Pick<Io, 'cwd' | 'signal'>) {
+export async function readSnapshot(
+  name: string,
+  io: Pick<Io, 'cwd' | 'signal'>,
+): Promise<SavedSnapshot> {
   const foreign = 'save a snapshot to another file: imgctl images snapshot FILE';
   const file = { what: `the snapshot ${name}`, hint: saveCommand(name), foreign };
   const text = await readTextFile(path.resolve(io.cwd, name), file.what, io, true);

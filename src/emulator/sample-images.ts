@@ -175,13 +175,15 @@ export function toImage(id: number, file: ImageFile, isPublic = true): Image {
   };
 }
 
-type Random = ReturnType<typeof seededRandom>;
+interface Random {
+  /** Returns an integer from 0 to limit - 1. */
+  below(limit: number): number;
+}
 
 /** A 32-bit xorshift generator: the same seed gives the same numbers on every machine. */
-function seededRandom(seed: number) {
+function seededRandom(seed: number): Random {
   // Spreads neighbouring seeds apart and avoids 0, which xorshift never leaves.
   let state = (Math.imul(seed | 0, 0x9e3779b1) ^ 0x5bf03635) >>> 0 || 1;
-  /** Returns an integer from 0 to limit - 1. */
   const below = (limit: number) => {
     state ^= state << 13;
     state ^= state >>> 17;

@@ -9,7 +9,7 @@ const FIRST_GAP = 250;
 const HALVED_AFTER = 10;
 
 /** Milliseconds without a success after which a run gives up. */
-export const MAX_REFUSED = 60_000;
+const MAX_REFUSED = 60_000;
 
 interface PaceOptions {
   readonly now: () => number;

@@ -14,12 +14,27 @@ export interface HttpProxy {
   readonly bypass?: string | undefined;
 }
 
+/** What begins a request. */
+export interface RequestHead extends Pick<HttpRequest, 'headers'> {
+  readonly path: string;
+}
+
+/** How requests reach a host. */
+export interface Route {
+  readonly proxy?: HttpProxy;
+  /** Names a proxy, used or not. */
+  readonly variable?: string;
+  /** Why it is not used: loopback, which is always reached directly, or an entry of NO_PROXY. */
+  readonly bypassReason?: string;
+  /** Without a variable, the hint which one to set instead. */
+  readonly unused?: string | undefined;
+}
+
 /**
- * Returns the proxy for a URL, the variable that names one, used or not, and why it is not used: loopback, which is
- * always reached directly, or an entry of NO_PROXY. Without one, `unused` says which variable to set instead.
+ * Returns the route to a URL.
  * @throws ImgctlError config: the variable is not an http or https URL
  */
-export function chooseProxy(url: URL, env: Readonly<Record<string, string | undefined>>) {
+export function chooseProxy(url: URL, env: Readonly<Record<string, string | undefined>>): Route {
   const lowerCase = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
   const variable = [lowerCase, lowerCase.toUpperCase()].find((name) => env[name]);
   if (variable === undefined) return { unused: unusedProxy(url, env) };
@@ -137,7 +152,7 @@ export class Forwarder {
   }
 
   /** Returns what the request sends to the proxy. */
-  head({ url, headers }: HttpRequest): Pick<HttpRequest, 'headers'> & { readonly path: string } {
+  head({ url, headers }: HttpRequest): RequestHead {
     return {
       path: `${url.origin}${url.pathname}${url.search}`,
       headers: { ...headers, ...proxyAuthorization(this.#proxy) },

@@ -5,7 +5,7 @@ import { ImgctlError } from '../errors.ts';
 import { type ConnectOptions, Connector } from './connect.ts';
 import { networkError, TransportError } from './errors.ts';
 import type { Endpoint, HttpEvent, HttpRequest, HttpResponse, RequestBody } from './message.ts';
-import { Forwarder } from './proxies.ts';
+import { Forwarder, type RequestHead } from './proxies.ts';
 
 export interface TransportOptions extends ConnectOptions {
   readonly origin: string;
@@ -18,9 +18,13 @@ export interface TransportOptions extends ConnectOptions {
   readonly onEvent?: ((event: HttpEvent) => void) | undefined;
 }
 
-export type Transport = ReturnType<typeof createTransport>;
+export interface Transport {
+  /** @throws TransportError; the signal's reason when it aborts */
+  send(request: HttpRequest): Promise<HttpResponse>;
+  close(): Promise<void>;
+}
 
-export function createTransport(options: TransportOptions) {
+export function createTransport(options: TransportOptions): Transport {
   const { origin, connections, proxy, now, onEvent } = options;
   const connector = new Connector(options);
   const pool = new Pool(origin, {
@@ -34,8 +38,7 @@ export function createTransport(options: TransportOptions) {
   const connection = { options, pool, connector, bytesLeft: options.maxBytes };
   const forwarder = proxy && origin.startsWith('http:') ? new Forwarder(proxy) : undefined;
   return {
-    /** @throws TransportError; the signal's reason when it aborts */
-    async send(request: HttpRequest): Promise<HttpResponse> {
+    async send(request) {
       const { method, url } = request;
       const started = now();
       try {
@@ -65,8 +68,6 @@ interface Shared {
   /** Bytes that all requests together may still hold in memory. */
   bytesLeft: number;
 }
-
-type RequestHead = ReturnType<Forwarder['head']>;
 
 function dispatch(
   shared: Shared,

@@ -40,7 +40,7 @@ function supportsUnicode(env: Io['env']): boolean {
   return locale !== 'C' && locale !== 'POSIX';
 }
 
-export type Paint = (text: string) => string;
+type Paint = (text: string) => string;
 
 /** `faint` is for headers, times and missing values. */
 type Role = 'heading' | 'id' | 'faint' | 'hint' | 'good' | 'waiting' | 'bad';

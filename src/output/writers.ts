@@ -30,7 +30,7 @@ export interface WriterOptions extends TableLayout {
   readonly footer?: (hidden: readonly string[]) => void;
 }
 
-export interface ListWriter {
+interface ListWriter {
   /** Writes ndjson at once; the other formats are written by `end`. */
   write(rows: readonly Row[]): Promise<void>;
   /** With meta, json and yaml become `{"data": [...], "meta": ...}`; the others ignore it. */

@@ -22,7 +22,7 @@ export interface Hardware {
   readonly networks: readonly (string | null)[];
 }
 
-export interface SystemElement {
+interface SystemElement {
   readonly element: XmlElement;
   readonly collections: readonly string[];
 }
@@ -74,7 +74,7 @@ function familiesOf(section: XmlElement): string[] {
 }
 
 /** The identifiers and names that hardware items may refer to. */
-export interface DeclaredNames {
+interface DeclaredNames {
   readonly disks: ReadonlySet<string>;
   readonly files: ReadonlySet<string>;
   readonly networks: ReadonlySet<string>;

@@ -10,14 +10,26 @@ import {
   stripDotSlash,
 } from './package-source.ts';
 
-type Manifest = ReturnType<typeof parseManifest>;
-type ManifestEntry = NonNullable<ReturnType<typeof parseLine>>;
+interface Manifest {
+  /** Of the first entry; others are a finding. */
+  readonly algorithm: Algorithm | null;
+  readonly entries: readonly ManifestEntry[];
+}
+
+interface ManifestEntry {
+  readonly name: string;
+  readonly algorithm: Algorithm;
+  /** Hexadecimal digits. */
+  readonly digest: string;
+}
 
 /** As the standard has it (DSP0243, section 5.1). */
 const STANDARD_LINE = /^SHA(?:1|256|512)\(.+\)= *[0-9a-fA-F]+\s*$/;
 
 /** Hexadecimal digits of a digest. */
 const DIGITS = { SHA1: 40, SHA256: 64, SHA512: 128 } as const;
+
+type Algorithm = keyof typeof DIGITS;
 
 const MAX_LINE_LENGTH = 4096;
 const MAX_MANIFEST_BYTES = 2 * 1024 * 1024;
@@ -63,7 +75,7 @@ export function placeOf({ path, offset }: PackageFile): string {
   return `${offset} ${path}`;
 }
 
-export function parseManifest(text: string, name: string, findings: FindingList) {
+export function parseManifest(text: string, name: string, findings: FindingList): Manifest {
   const entries = new Map<string, ManifestEntry>();
   const lines = text.replace(/^\ufeff/, '').split(/\r?\n/);
   for (const [index, line] of lines.entries()) {
@@ -86,17 +98,16 @@ export function parseManifest(text: string, name: string, findings: FindingList)
   const list = [...entries.values()];
   const algorithms = [...new Set(list.map(({ algorithm }) => algorithm))];
   if (algorithms.length > 1) findings.add('manifest-algorithms', name, algorithms.join(', '));
-  // Of the first entry; others are a finding.
   return { algorithm: algorithms[0] ?? null, entries: list };
 }
 
-function parseLine(line: string) {
+function parseLine(line: string): ManifestEntry | null {
   if (line.length > MAX_LINE_LENGTH) return null;
   // OpenSSL 3 writes SHA2-256.
   const parts = /^\s*(SHA-?1|SHA(?:2?-)?(?:256|512))\s*\((.+)\)\s*=\s*([0-9a-f]+)\s*$/i.exec(line);
   const [, label, name, digits] = parts ?? [];
   if (label === undefined || name === undefined || digits === undefined) return null;
-  const algorithm = label.toUpperCase().replace(/2?-/, '') as keyof typeof DIGITS;
+  const algorithm = label.toUpperCase().replace(/2?-/, '') as Algorithm;
   if (digits.length !== DIGITS[algorithm]) return null;
   return { name: stripDotSlash(name), algorithm, digest: digits.toLowerCase() };
 }

@@ -10,7 +10,7 @@ export const OPERATORS = ['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'like', 'in', 'not
 
 export type Operator = (typeof OPERATORS)[number];
 
-export interface Operand {
+interface Operand {
   /** As typed. */
   readonly text: string;
   readonly value: FieldValue;

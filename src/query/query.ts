@@ -14,7 +14,7 @@ import { filterPredicate, type Test, type Verdict } from './matching.ts';
 import { parseWord, type Word } from './name.ts';
 import { isFieldSort, parseSort, type SortKey, sortImages } from './sort.ts';
 
-export interface QueryInput {
+interface QueryInput {
   readonly words?: readonly string[];
   readonly filters?: readonly Filter[];
   /** The most significant first. */

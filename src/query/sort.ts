@@ -87,7 +87,7 @@ export function sortImages<Row extends ImageRecord>(
   return rows.map((row) => row.image);
 }
 
-export type Rank = number | string | null;
+type Rank = number | string | null;
 
 /** Returns what a sort by the field compares. */
 export function ranksOf<Row extends ImageRecord>(

@@ -3,9 +3,10 @@
 import type { ClientEvent, TokenSource } from '../api/auth.ts';
 import type { Client } from '../api/client.ts';
 import { readCertificates, requireBaseUrl, requireRedisAddress } from '../config/addresses.ts';
-import type { Settings } from '../config/settings.ts';
+import type { Account, Settings } from '../config/settings.ts';
 import { withoutLineEnd } from '../config/values.ts';
 import { trustHint } from '../http/errors.ts';
+import type { Route } from '../http/proxies.ts';
 import type { Io } from '../io.ts';
 import { unattendedPassword } from '../secrets/passwords.ts';
 import { findSecret } from '../secrets/secrets.ts';
@@ -14,7 +15,20 @@ import type { SharedStore } from './shared-store.ts';
 import { TokenCache } from './token-cache.ts';
 import { fixedToken, Tokens } from './tokens.ts';
 
-export type Session = Awaited<ReturnType<typeof openSession>>;
+export interface Session {
+  readonly baseUrl: string;
+  readonly client: Client;
+  readonly route: Route;
+  readonly account: Account;
+  /** undefined with IMGCTL_TOKEN or given tokens. */
+  readonly tokens: Tokens | undefined;
+  /** The tokens of this machine. */
+  readonly cache: TokenCache;
+  /** The shared store if the setting token-store names one, else the cache. */
+  readonly store: TokenCache | SharedStore;
+  /** Closes the connections after a renewal under way has stored its token and released its mutex. */
+  close(): Promise<void>;
+}
 
 export interface SessionOptions {
   readonly io: Io;
@@ -31,7 +45,7 @@ export interface SessionOptions {
 }
 
 /** @throws ImgctlError config: no base URL, or invalid settings */
-export async function openSession(options: SessionOptions) {
+export async function openSession(options: SessionOptions): Promise<Session> {
   const { createServiceClient, MAX_BYTES, SERVICE } = await import('../api/client.ts');
   const { io, settings, warn } = options;
   const baseUrl = requireBaseUrl(settings);
@@ -86,14 +100,10 @@ export async function openSession(options: SessionOptions) {
     client,
     route,
     account,
-    /** undefined with IMGCTL_TOKEN or given tokens. */
     tokens,
-    /** The tokens of this machine. */
     cache,
-    /** The shared store if the setting token-store names one, else the cache. */
     store,
-    /** Closes the connections after a renewal under way has stored its token and released its mutex. */
-    async close(): Promise<void> {
+    async close() {
       await tokens?.settled();
       await Promise.all([client.close(), shared?.close()]);
     },
@@ -126,8 +136,7 @@ export function tokenOfEnvironment(token: string): TokenSource {
   return fixedToken(token, 'IMGCTL_TOKEN', hint);
 }
 
-/** Returns the proxy for the base URL, and which variable names it or why it is bypassed. */
-async function findRoute(baseUrl: URL, { io: { env }, onSecret }: SessionOptions) {
+async function findRoute(baseUrl: URL, { io: { env }, onSecret }: SessionOptions): Promise<Route> {
   const { chooseProxy, proxySecrets } = await import('../http/proxies.ts');
   const route = chooseProxy(baseUrl, env);
   if (route.proxy) proxySecrets(route.proxy).forEach(onSecret);

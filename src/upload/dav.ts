@@ -15,6 +15,7 @@ import {
   createRequests,
   requireLength,
   type StorageRequest,
+  type StorageRequests,
   storageError,
   streamBody,
   textBody,
@@ -53,7 +54,7 @@ const PROPFIND = textBody(
 
 /** A folder on a server. */
 interface Dav extends Pick<StorageOptions, 'clock' | 'partsFile'> {
-  readonly requests: ReturnType<typeof createRequests>;
+  readonly requests: StorageRequests;
   readonly address: string;
   /** With a slash at its end. */
   readonly folder: URL;

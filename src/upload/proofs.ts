@@ -21,14 +21,20 @@ interface Proof {
 /** Counts up with what makes a package valid: earlier proofs no longer count. */
 const VERSION = 3;
 
-export type Proofs = ReturnType<typeof loadProofs>;
+export interface Proofs {
+  /** Returns the state of the stored file that was equal to the source as it is. */
+  find(sought: Omit<Proof, 'stored'>): string | undefined;
+  remember(proof: Proof): void;
+  /** Without a place for it, or if it cannot be written, the next push reads the files. */
+  save(): Promise<void>;
+}
 
 /**
  * Reads the proofs of a storage. A file that is damaged, of another version or of another user counts as empty, and is
  * replaced.
  * @param file undefined if there is no place for it
  */
-export function loadProofs(file: string | undefined, { system }: Pick<Io, 'system'>) {
+export function loadProofs(file: string | undefined, { system }: Pick<Io, 'system'>): Proofs {
   // The last one was made last.
   const proofs = new Map(readProofs(file, system.uid).map((proof) => [proofKey(proof), proof]));
   let isChanged = false;
@@ -37,16 +43,14 @@ export function loadProofs(file: string | undefined, { system }: Pick<Io, 'syste
     return proof?.source === sought.source ? proof.stored : undefined;
   };
   return {
-    /** Returns the state of the stored file that was equal to the source as it is. */
     find,
-    remember(proof: Proof): void {
+    remember(proof) {
       if (find(proof) === proof.stored) return;
       proofs.delete(proofKey(proof));
       proofs.set(proofKey(proof), proof);
       isChanged = true;
     },
-    /** Without a place for it, or if it cannot be written, the next push reads the files. */
-    async save(): Promise<void> {
+    async save() {
       if (!isChanged || file === undefined) return;
       isChanged = false;
       const lines = [...proofs.values()].map((proof) => JSON.stringify(proof));

@@ -40,6 +40,16 @@ export interface StorageRequest
   readonly patience?: number;
 }
 
+export interface StorageRequests {
+  /**
+   * Returns the response of any status but a redirect.
+   * @param nextUrl returns the URL for each time that the request is sent
+   * @throws ImgctlError
+   */
+  send(request: StorageRequest, nextUrl?: () => URL): Promise<HttpResponse>;
+  close(): Promise<void>;
+}
+
 /**
  * @param authorize returns all headers of a request, with its credentials
  * @param explain returns the error of a response if it is known, also of a redirect
@@ -49,7 +59,7 @@ export function createRequests(
   options: StorageOptions,
   authorize: (request: StorageRequest) => Promise<Record<string, string>>,
   explain: (response: HttpResponse) => ImgctlError | undefined = () => undefined,
-) {
+): StorageRequests {
   const { clock, env, onSecret, timeout, userAgent, parallel } = options;
   const { proxy, unused } = chooseProxy(base, env);
   if (proxy) proxySecrets(proxy).forEach(onSecret);
@@ -59,12 +69,7 @@ export function createRequests(
   const transport = createTransport({ ...options, ...clock, ...limits, origin, endpoint, proxy });
   const pace = new Pace({ ...clock, limits: false });
   return {
-    /**
-     * Returns the response of any status but a redirect.
-     * @param nextUrl returns the URL for each time that the request is sent
-     * @throws ImgctlError
-     */
-    async send(request: StorageRequest, nextUrl = () => request.url): Promise<HttpResponse> {
+    async send(request, nextUrl = () => request.url) {
       const patience = Math.max(timeout, request.patience ?? 0);
       const sent = { ...request, headers: {}, timeout: patience, signal: clock.signal };
       // A signature is valid for some minutes only, so each attempt has its own.

@@ -52,16 +52,33 @@ export const SETTLED = 2_000;
 /** The file of the user is unreadable or has changed: not a failure of the storage. */
 export class LocalFileError extends ImgctlError {}
 
-export type UploadFile = Awaited<ReturnType<typeof openUploadFile>>;
-
 /** What a storage needs of a file. */
-export type UploadSource = Pick<UploadFile, 'size' | 'read' | 'readAll'>;
+export interface UploadSource {
+  readonly size: number;
+  /** Returns the bytes in chunks. */
+  read(start?: number, end?: number, place?: Place): AsyncGenerator<Buffer>;
+  /** Returns all bytes and checks them meanwhile, from the beginning each time. */
+  readAll(place?: Place): AsyncGenerator<Buffer>;
+}
 
-/** Opens a file; every function throws LocalFileError `failed` if it is unreadable or has changed. */
+/** An open file; every function throws LocalFileError `failed` if it is unreadable or has changed. */
+export interface UploadFile extends UploadSource {
+  /** Its state: differs after every change of the file. */
+  readonly source: string;
+  /** The same, unless a change while it is read, or later, may not show in it. */
+  readonly proof: string | undefined;
+  /**
+   * Returns what is wrong with each region, or null; reads the file unless `readAll` did.
+   * @param onProgress receives the bytes that were read
+   */
+  check(onProgress: (bytes: number) => void): Promise<readonly (string | null)[]>;
+  close(): Promise<void>;
+}
+
 export async function openUploadFile(
   { path, regions }: LocalFile,
   { signal, now }: Pick<Clock, 'signal' | 'now'>,
-) {
+): Promise<UploadFile> {
   const fail = (cause: unknown): never => {
     throw new LocalFileError('failed', `cannot read ${path}: ${errorReason(cause)}`, { cause });
   };
@@ -71,7 +88,6 @@ export async function openUploadFile(
   const size = Number(stats.size);
   let known: readonly (string | null)[] | undefined = regions.length === 0 ? [] : undefined;
 
-  /** Returns the bytes in chunks. */
   async function* read(start = 0, end = size, place = allocate): AsyncGenerator<Buffer> {
     for (let position = start; position < end; ) {
       signal.throwIfAborted();
@@ -88,7 +104,6 @@ export async function openUploadFile(
     }
   }
 
-  /** Returns all bytes and checks them meanwhile, from the beginning each time. */
   async function* readAll(place = allocate): AsyncGenerator<Buffer> {
     const checks = regions.map((region) => region.start());
     let position = 0;
@@ -110,17 +125,11 @@ export async function openUploadFile(
 
   return {
     size,
-    /** Its state: differs after every change of the file. */
     source,
-    /** The same, unless a change while it is read, or later, may not show in it. */
     proof: proofOf(stats, now()),
     read,
     readAll,
-    /**
-     * Returns what is wrong with each region, or null; reads the file unless `readAll` did.
-     * @param onProgress receives the bytes that were read
-     */
-    async check(onProgress: (bytes: number) => void): Promise<readonly (string | null)[]> {
+    async check(onProgress) {
       let position = 0;
       for await (const { length } of known ? [] : readAll(samePlace())) {
         position += length;

@@ -11,6 +11,7 @@ import {
   parseLines,
   parseSnapshot,
   readSnapshot,
+  type SavedSnapshot,
   type Snapshot,
 } from '../../catalogue/snapshot.ts';
 import { command, METRICS_OPTION, option, SERVICE_CODES } from '../../cli/command.ts';
@@ -199,7 +200,7 @@ async function compareWithFile(task: Task, name: string): Promise<number> {
 }
 
 /** Compares the labels of two services: an id means another image in each. Of equal labels, the numbers are compared. */
-async function compareServices(task: Task, snapshot: SavedImages): Promise<number> {
+async function compareServices(task: Task, snapshot: SavedSnapshot): Promise<number> {
   const { context, query } = task;
   const catalogue = await openCatalogue(context, {});
   const before = await snapshot.images();
@@ -213,8 +214,6 @@ async function compareServices(task: Task, snapshot: SavedImages): Promise<numbe
   const isEmpty = !now.some((image) => query.matches(image));
   return showChanges(task, changes, { catalogue, isEmpty, since: snapshot.takenAt });
 }
-
-type SavedImages = Awaited<ReturnType<typeof readSnapshot>>;
 
 /** Returns the images whose labels occur more often than among the others: the last ones of each label. */
 function surplus(images: readonly ReceivedImage[], others: readonly ReceivedImage[]) {

@@ -15,7 +15,7 @@ import { isField, type ListingOptions } from './options.ts';
 import { readAll } from './read.ts';
 
 /** A query of `command` without a result. */
-export interface EmptyQuery {
+interface EmptyQuery {
   /** `imgctl images list` */
   readonly command: string;
   readonly query: Query;

@@ -35,7 +35,7 @@ import {
   TEXT,
   withCatalogue,
 } from './options.ts';
-import { openCatalogue, readTogether } from './read.ts';
+import { openCatalogue, type Reading, readTogether } from './read.ts';
 
 const NAMES = {
   name: 'name',
@@ -342,7 +342,7 @@ function queryOf({ io }: Context, name: string, { text, filters }: LockedImage):
 async function resolve(
   context: Context,
   { catalogue, options }: { catalogue: Catalogue; options: LockFileOptions },
-  found: ReturnType<typeof indexOf>,
+  found: IndexedReading,
   name: string,
   command: string,
 ) {
@@ -369,8 +369,12 @@ function forLock<T>(name: string, action: () => T): T {
   return value;
 }
 
+interface IndexedReading extends Reading {
+  readonly index: SeriesIndex<ReceivedImage>;
+}
+
 /** Returns the reading of the images that match a query, into their series. */
-function indexOf(query: Query) {
+function indexOf(query: Query): IndexedReading {
   const index = new SeriesIndex<ReceivedImage>(query.words);
   const add = (image: ReceivedImage) => index.add(image);
   return { query, tally: new Tally(query), index, add };

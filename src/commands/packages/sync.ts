@@ -1,6 +1,6 @@
 // imgctl sync: submits an image sync request, and follows it with --wait.
 
-import type { SyncRequest } from '../../api/sync-requests.ts';
+import type { SubmittedSync, SyncId, SyncRequest } from '../../api/sync-requests.ts';
 import { command, GET_OPTION, METRICS_OPTION, option, SERVICE_CODES } from '../../cli/command.ts';
 import type { Parsed } from '../../cli/declarations.ts';
 import type { Context } from '../../context.ts';
@@ -89,8 +89,12 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<v
   });
 }
 
+interface KnownSync extends SubmittedSync {
+  readonly id: SyncId;
+}
+
 /** Submits a sync and remembers it. @throws ImgctlError bad-answer: it was submitted, but its id is unknown */
-export async function submit(context: Context) {
+export async function submit(context: Context): Promise<KnownSync> {
   const { client } = await context.session();
   const submitted = await client.submitSync();
   const { id, response } = submitted;
@@ -114,7 +118,7 @@ export function submittedView(context: Context, options: Pick<ViewOptions, 'get'
 export async function showSubmitted(
   context: Context,
   view: View,
-  submitted: Awaited<ReturnType<typeof submit>>,
+  submitted: KnownSync,
 ): Promise<void> {
   const { baseUrl } = await context.session();
   const { id, status, message, response } = submitted;

@@ -20,7 +20,7 @@ interface SyncOptions extends Parsed<typeof POLL_OPTIONS> {
   readonly syncIfSent?: boolean;
 }
 
-export const NOTHING_SENT = 'Nothing sent, no sync submitted';
+const NOTHING_SENT = 'Nothing sent, no sync submitted';
 
 /** What was pushed where, and the user's images before. */
 export interface Pushed {
