@@ -3,8 +3,7 @@
 import { type ErrorCode, ImgctlError } from '../errors.ts';
 import { isRedirect, redirectError } from '../http/errors.ts';
 import { httpDate, requestedWait } from '../http/headers.ts';
-import type { HttpResponse } from '../http/message.ts';
-import { isSuccess } from '../http/message.ts';
+import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { isRetryableStatus, isSafeMethod, MAX_WAIT } from '../http/retry.ts';
 import { isObject, parseJson } from '../json.ts';
 import { describeLater } from '../words.ts';

@@ -2,8 +2,7 @@
 
 import type { ImgctlError } from '../errors.ts';
 import { rateLimitReset, requestedWait } from '../http/headers.ts';
-import type { HttpResponse } from '../http/message.ts';
-import { isSuccess } from '../http/message.ts';
+import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { isObject } from '../json.ts';
 import { isToken, type SendWithPassword } from './auth.ts';
 import {

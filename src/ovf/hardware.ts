@@ -124,9 +124,9 @@ const NEEDED = [
 function checkItem(element: XmlElement, report: Report): void {
   const lacking = NEEDED.filter((names) => names.every((name) => setting(element, name) === null));
   if (lacking.length === 0) return;
-  const what =
-    lacking.length === NEEDED.length ? 'readable settings' : lacking.map(([name]) => name);
-  report('incomplete-item', element, `${element.name} without ${[what].flat().join(', ')}`);
+  const isBare = lacking.length === NEEDED.length;
+  const what = isBare ? 'readable settings' : lacking.map(([name]) => name).join(', ');
+  report('incomplete-item', element, `${element.name} without ${what}`);
 }
 
 function identityOf(element: XmlElement) {

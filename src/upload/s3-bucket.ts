@@ -1,8 +1,7 @@
 // A bucket of an S3 storage: requests for its objects and lists, and what was found out about the storage.
 
 import { ImgctlError } from '../errors.ts';
-import type { HttpResponse } from '../http/message.ts';
-import { isSuccess } from '../http/message.ts';
+import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { findAll, textOf, type XmlElement } from '../xml.ts';
 import { isSettled } from './read-back.ts';
 import { requireLength, type StorageRequest } from './requests.ts';

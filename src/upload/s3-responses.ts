@@ -1,8 +1,7 @@
 // What the responses of an S3 storage mean: their XML, errors and ETags.
 
 import { ImgctlError } from '../errors.ts';
-import type { HttpResponse } from '../http/message.ts';
-import { isSuccess } from '../http/message.ts';
+import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { textOf, type XmlElement } from '../xml.ts';
 import { CHECK_URL, storageError, xmlOf } from './requests.ts';
 

@@ -3,6 +3,7 @@
 import { hasCode, type ImgctlError } from '../errors.ts';
 import type { AssertHeld } from '../files/atomic-file.ts';
 import type { Clock } from '../io.ts';
+import { type Action, isSent } from './actions.ts';
 import type { Proofs } from './proofs.ts';
 import { type Comparison, conflict, type Storage, type UnpublishedFile } from './storage.ts';
 import {
@@ -25,8 +26,6 @@ export interface UploadPackage {
 interface PackagedFile extends LocalFile {
   readonly package: string;
 }
-
-type Action = 'upload' | 'replace' | 'unchanged' | 'skip' | 'conflict';
 
 export interface PlannedFile extends PackagedFile, Omit<Comparison, 'state'> {
   /**
@@ -152,10 +151,6 @@ function compare(file: PackagedFile, transfer: TransferOptions) {
     const proved = transfer.proofs.find({ ...file, source });
     return { size, proof, ...(await transfer.storage.compare(file.name, opened, proved)) };
   });
-}
-
-export function isSent({ action }: PlannedFile): boolean {
-  return action === 'upload' || action === 'replace';
 }
 
 /** A file of a package on its way. */

@@ -17,6 +17,7 @@ import { ImgctlError } from '../../../errors.ts';
 import type { AssertHeld } from '../../../files/atomic-file.ts';
 import { withMutexIfPossible } from '../../../files/mutex.ts';
 import { column, printBefore, type View } from '../../../output/view.ts';
+import { isSent } from '../../../upload/actions.ts';
 import type { Storage } from '../../../upload/storage.ts';
 import type { PlannedPackage, UploadPackage } from '../../../upload/transfer.ts';
 import { describeBytes, describeDuration } from '../../../words.ts';
@@ -220,7 +221,6 @@ async function showPlan(
   pushed: Pushed,
   { sync, syncIfSent = false }: Options,
 ): Promise<void> {
-  const { isSent } = await import('../../../upload/transfer.ts');
   const { storage, before, note } = pushed;
   const conflicts = plan
     .flatMap(({ files }) => files)
@@ -235,7 +235,6 @@ async function showPlan(
 
 /** Prints the files of the packages that the storage has, with --no-sync. */
 async function showFiles(view: View, batch: Batch, { complete }: Uploaded): Promise<void> {
-  const { isSent } = await import('../../../upload/transfer.ts');
   if (complete.length === 0 && batch.hasFailed) return;
   const rows = complete.flatMap(({ files }) => {
     return files.map((file) => {

@@ -5,8 +5,9 @@ import type { Context } from '../../../context.ts';
 import { ImgctlError } from '../../../errors.ts';
 import { printBefore, type View } from '../../../output/view.ts';
 import type { Row } from '../../../output/writers.ts';
+import { isSent } from '../../../upload/actions.ts';
 import type { Storage } from '../../../upload/storage.ts';
-import type { PlannedFile, PlannedPackage } from '../../../upload/transfer.ts';
+import type { PlannedPackage } from '../../../upload/transfer.ts';
 import { counted } from '../../../words.ts';
 import { follow, type POLL_OPTIONS } from '../follow.ts';
 import { showSubmitted, submit } from '../sync.ts';
@@ -31,11 +32,7 @@ export interface Pushed {
 }
 
 /** Returns `2 images added, 1 unchanged`, and which images are as before although files of theirs were sent. */
-function outcomeOf(
-  { plan, before }: Pushed,
-  after: readonly Row[],
-  isSent: (file: PlannedFile) => boolean,
-) {
+function outcomeOf({ plan, before }: Pushed, after: readonly Row[]) {
   const counts = { added: 0, updated: 0, unchanged: 0, skipped: 0 };
   const stale: string[] = [];
   for (const { name, files } of plan) {
@@ -62,14 +59,13 @@ export async function syncPushed(
   options: SyncOptions,
 ) {
   const { console } = context;
-  const { isSent } = await import('../../../upload/transfer.ts');
   const packages = pushed.plan.filter(({ files }) =>
     files.every(({ action }) => action !== 'skip'),
   );
   const names = packages.map(({ name }) => name);
   if (names.length === 0) {
     if (options.wait) await view.printList([]);
-    return console.success(outcomeOf(pushed, [], isSent).summary, null);
+    return console.success(outcomeOf(pushed, []).summary, null);
   }
   const imagesOf = (images: readonly Row[]) =>
     images.filter(({ name }) => names.includes(String(name)));
@@ -91,7 +87,7 @@ export async function syncPushed(
   const { images } = await client.listUserImages();
   const found = imagesOf(images);
   const missing = names.find((name) => !found.some((image) => image.name === name));
-  const { summary, stale } = outcomeOf(pushed, images, isSent);
+  const { summary, stale } = outcomeOf(pushed, images);
   const isStale = stale.length > 0;
   const isFailing =
     missing !== undefined ||
@@ -123,7 +119,6 @@ export async function syncChanges(
   plan: readonly PlannedPackage[],
   images: readonly Row[],
 ): Promise<readonly Row[]> {
-  const { isSent } = await import('../../../upload/transfer.ts');
   const sent = plan.filter(({ files }) => files.some(isSent)).map(({ name }) => name);
   const stored = (await storage.list()).filter((name) => /\.(ova|ovf)$/i.test(name));
   const packages = [...new Set([...stored, ...sent])];

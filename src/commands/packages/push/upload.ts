@@ -2,6 +2,7 @@
 
 import type { Context } from '../../../context.ts';
 import { hasCode } from '../../../errors.ts';
+import { isSent } from '../../../upload/actions.ts';
 import type {
   PlannedFile,
   PlannedPackage,
@@ -31,9 +32,8 @@ export class Uploaded {
   counts(uploaded = 'uploaded'): Record<string, number> {
     const counts = { [uploaded]: 0, unchanged: 0, skipped: 0 };
     for (const { files } of this.complete) {
-      const actions = files.map(({ action }) => action);
-      const isSent = actions.some((action) => action === 'upload' || action === 'replace');
-      const outcome = isSent ? uploaded : actions.includes('skip') ? 'skipped' : 'unchanged';
+      const isSkipped = files.some(({ action }) => action === 'skip');
+      const outcome = files.some(isSent) ? uploaded : isSkipped ? 'skipped' : 'unchanged';
       counts[outcome] = (counts[outcome] ?? 0) + 1;
     }
     return { ...counts, 'not tried': this.untried.length };
@@ -70,7 +70,7 @@ export async function uploadAll(
   transfer: TransferOptions,
   uploaded: Uploaded,
 ): Promise<void> {
-  const { isOfPackage, isSent, withUnsentFiles } = await import('../../../upload/transfer.ts');
+  const { isOfPackage, withUnsentFiles } = await import('../../../upload/transfer.ts');
   const { storage, onConflict } = transfer;
   // What cannot be removed now does no harm, and an error of the storage shows up below.
   if (!transfer.dryRun) await storage.removeDeadParts(false).catch(() => {});
@@ -118,7 +118,7 @@ async function uploadPackage(
   transfer: TransferOptions,
   onVisible: (file: PlannedFile) => void,
 ): Promise<void> {
-  const { isSent, transferPackage } = await import('../../../upload/transfer.ts');
+  const { transferPackage } = await import('../../../upload/transfer.ts');
   const { storage, proofs, dryRun } = transfer;
   const progress = console.startProgress({ lines: true });
   const started = new Map<PlannedFile, { at: number; bytes: number }>();

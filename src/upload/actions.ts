@@ -1,0 +1,7 @@
+// What a push does with a file: known before the storage is loaded.
+
+export type Action = 'upload' | 'replace' | 'unchanged' | 'skip' | 'conflict';
+
+export function isSent({ action }: { readonly action: Action }): boolean {
+  return action === 'upload' || action === 'replace';
+}
