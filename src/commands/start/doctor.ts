@@ -2,7 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { isToken } from '../../api/auth.ts';
+import { isToken, type Send } from '../../api/auth.ts';
 import { clockSkew, readJson, serviceMessage, statusError } from '../../api/responses.ts';
 import { command, option, SERVICE_CODES } from '../../cli/command.ts';
 import type { Parsed } from '../../cli/declarations.ts';
@@ -24,7 +24,6 @@ import {
   ImgctlError,
   tryOr,
 } from '../../errors.ts';
-import type { HttpResponse } from '../../http/message.ts';
 import { column, namesOf } from '../../output/view.ts';
 import { formatTimestamp } from '../../query/timestamp.ts';
 import { unattendedPassword } from '../../secrets/passwords.ts';
@@ -247,6 +246,8 @@ function configurationResults({ settings, config, io }: Context): Result[] {
   return [`profile ${profile}: ${counted(set.length, 'setting')}, all valid`];
 }
 
+type ServiceResponse = Awaited<ReturnType<Send>>;
+
 /** Sends one GET /v2, with the token if it is valid, without renewal or retry. @throws ImgctlError */
 async function probe(context: Context, cached: CachedToken | undefined) {
   const own = tokenState(cached, context.io.now()) === 'valid' ? cached?.token : undefined;
@@ -267,7 +268,7 @@ async function probe(context: Context, cached: CachedToken | undefined) {
 }
 
 /** @throws ImgctlError: this is not the service */
-function connectionResult(context: Context, response: HttpResponse, finding: string): Result {
+function connectionResult(context: Context, response: ServiceResponse, finding: string): Result {
   if (!isRefusal(response)) {
     const { error } = attempt(() => readJson(response));
     // A 404 for /v2 means that this is another service; not-found would mean a missing image.
@@ -282,13 +283,13 @@ function connectionResult(context: Context, response: HttpResponse, finding: str
   return warning(`${finding}; plain http sends the password and the token unencrypted`, hint);
 }
 
-function isRefusal({ status }: HttpResponse): boolean {
+function isRefusal({ status }: ServiceResponse): boolean {
   return status === 401 || status === 403;
 }
 
 const MAX_CLOCK_SKEW = 5 * 60_000;
 
-function clockResult(response: HttpResponse): Result {
+function clockResult(response: ServiceResponse): Result {
   const skew = clockSkew(response);
   if (skew === undefined) {
     return { state: 'not checked', finding: 'the service sent no valid date', hint: null };
@@ -313,7 +314,7 @@ async function logIn(context: Context): Promise<ImgctlError | undefined> {
 function tokenResult(
   { io, settings }: Context,
   cached: CachedToken | undefined,
-  response: HttpResponse,
+  response: ServiceResponse,
 ): Result {
   const fixed = givenToken(io);
   const password = fixed || !settings.account.username || unattendedPassword(settings, io);
