@@ -326,14 +326,14 @@ export function parseWord(text: string) {
   /** True if it may not match a name that contains it. */
   const isStrict = /\d/.test(text) && !isHash(text.toLowerCase());
   const pattern = patternOf(part, isNumber ? 'uy' : 'u');
-  const pieces = (isStrict && part.match(/\d+|[^\d._ -]+/gu)?.map(withoutZeros)) || [part];
+  const pieces = (isStrict && text.match(/\d+|[^\d._ -]+/gu)?.map(withoutZeros)) || [text];
   /** Returns which version of the name a number means, or -1. */
   const versionOf = (name: Name) => placeOf(pattern, name);
   const matches = (name: string) => {
     if (isNumber) return versionOf(readName(name)) !== -1;
     return isStrict ? pattern.test(foldCase(name)) : isPartOf(name);
   };
-  /** `pieces` are found in this order in each name that matches. */
+  /** They are found in this order, in any case, in each name that matches. */
   return { text, isNumber, isStrict, isPartOf, matches, versionOf, pieces };
 }
 

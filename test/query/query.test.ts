@@ -26,6 +26,7 @@ describe('a query', () => {
     [{ words: ['22.04'] }, ['name,like,%22%4%'], false],
     [{ words: ['rocky9'] }, ['name,like,%rocky%9%'], false],
     [{ words: ['ubuntu'], filters: ['id,gt,1'] }, ['name,like,%ubuntu%', 'id,gt,1'], false],
+    [{ words: ['UBUNTU-22'] }, ['name,like,%UBUNTU%22%'], false],
     [{ words: ['a,b', 'c'] }, ['name,like,%c%'], false],
     [{ words: ['50%'] }, [], false],
     [{ words: ['é', 'a'] }, ['name,like,%a%'], false],
