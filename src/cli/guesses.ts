@@ -233,7 +233,7 @@ export const GUESSES: readonly (readonly [typed: string, where: string, say: str
   [
     '-y|--yes|--assume-yes|--no-input|--auto-approve',
     '*',
-    'omit it: no command asks for a confirmation',
+    'omit it: no command asks for confirmation',
   ],
   ['--silent', '*', 'use -q'],
   ['--verbose|-v|-vv|--trace', '*', 'use --debug to trace requests, or -V for the version'],

@@ -105,7 +105,7 @@ function renderCommand(
 }
 
 const ABOUT = 'Lists, checks and uploads the OVA and OVF images of a deployment service.';
-const OTHERS = 'Use "imgctl commands" for a list of every command, and "imgctl version".';
+const OTHERS = 'Use "imgctl commands" to list all commands, "imgctl version" for the version.';
 const EXAMPLES = [
   'imgctl login',
   'imgctl images latest ubuntu server',

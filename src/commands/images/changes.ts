@@ -62,7 +62,7 @@ const OPTIONS = [
   ),
   option(
     '--since-file <file>',
-    'compare with this snapshot instead of the last run; one of another service by label',
+    'compare with this snapshot instead of the last run; if it is from another service, by label',
     {
       value: anyText({ from: 'files' }),
       conflicts: ['cursor', 'mine'],
@@ -143,7 +143,7 @@ async function compareWithState(task: Task, cursor: string) {
   const { console, io, paths } = context;
   const { profile, baseUrl: base_url, username } = (await context.session()).account;
   if (paths.state === undefined) {
-    throw new ImgctlError('config', 'there is no folder to remember the last run in', {
+    throw new ImgctlError('config', 'cannot remember this run: no home directory', {
       hint: 'set HOME, XDG_STATE_HOME or IMGCTL_CONFIG_DIR',
     });
   }

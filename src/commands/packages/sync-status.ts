@@ -318,7 +318,7 @@ export function failureOf(
   if (strict && problems) return failed(`succeeded with ${problems} (--strict)`, fix);
   if (own.length > 0) return failed(`succeeded with ${counted(own.length, 'error')}`, fix);
   if (!strict || errors !== null) return undefined;
-  const look = `look at the record: imgctl sync-status ${id} --json`;
+  const look = `show what the service sent: imgctl sync-status ${id} --json`;
   return failed('succeeded, but its errors are unknown (--strict)', look);
 }
 

@@ -265,7 +265,8 @@ describe('push --sync-if-sent', () => {
   it('needs a place for what it remembers, and contradicts --no-sync', async () => {
     const { push, imgctl, files, folder, stored } = await createUser('file');
     const line = `push ${files[0]} ${NIGHT} --to ${folder}`;
-    const text = /^imgctl: --sync-if-sent needs a place to note what is not synced\nhint: /;
+    const text =
+      /^imgctl: --sync-if-sent cannot remember what is not synced: no home directory\nhint: /;
     expect(await imgctl(line, { IMGCTL_CONFIG_DIR: undefined })).toEqual(failed(2, text));
     expect(await push('--no-sync --sync-if-sent')).toMatchObject({ exitCode: 2, syncs: 0 });
     expect(stored()).toEqual([]);

@@ -26,7 +26,7 @@ export function unsyncedNote(
 ): UnsyncedNote {
   const hint = 'omit --sync-if-sent, or set IMGCTL_CONFIG_DIR to a writable directory';
   if (file === undefined && isRequired) {
-    const message = '--sync-if-sent needs a place to note what is not synced';
+    const message = '--sync-if-sent cannot remember what is not synced: no home directory';
     throw new ImgctlError('config', message, { hint });
   }
   let own: string | undefined;
