@@ -27,6 +27,9 @@ interface ListOptions {
   readonly perPage: number;
 }
 
+/** What a list of all images is opened with. */
+const ALL: ListOptions = { sort: BY_ID, perPage: MAX_PER_PAGE };
+
 /** The lists of the service in one run: one command, or one call of the library. */
 export class ServiceLists {
   readonly #client: Pick<Client, 'listImages'>;
@@ -54,31 +57,29 @@ export class ServiceLists {
       if (sent.pattern && this.#ignoresCase.get(caseKey(sent)) === false) continue;
       const list = await this.#request(sent, options);
       if (list.filter === undefined) return list;
-      if (await this.#isProved(sent, list.first, options)) return list;
+      if (await this.#isProved(sent, list.first, options.sort)) return list;
     }
-    return isSame ? this.#firstPage(options) : this.#request(undefined, options);
+    return isSame ? this.#firstPage() : this.#request(undefined, options);
   }
 
   /** True if a list of each query takes fewer requests than one of all images. Reads their first page to know. */
   async areWorthFilters(queries: readonly Query[]): Promise<boolean> {
-    const options = { sort: BY_ID, perPage: MAX_PER_PAGE };
-    const { first } = await this.#firstPage(options);
+    const { first } = await this.#firstPage();
     // One for each list, and one that asks about case.
     if (first.pages <= queries.length + 2) return false;
     for (const { conditions } of queries) {
       let isFiltered = false;
       for (const { sent } of conditions) {
         if (isFiltered || sent === undefined || this.#refused.has(sent.field)) continue;
-        isFiltered = await this.#isProved(sent, first, options);
+        isFiltered = await this.#isProved(sent, first, BY_ID);
       }
       if (!isFiltered) return false;
     }
     return true;
   }
 
-  async #firstPage(options: ListOptions): Promise<OpenList> {
-    const all = { ...options, sort: BY_ID, perPage: MAX_PER_PAGE };
-    this.#start ??= await this.#request(undefined, all);
+  async #firstPage(): Promise<OpenList> {
+    this.#start ??= await this.#request(undefined, ALL);
     return this.#start;
   }
 
@@ -120,19 +121,19 @@ export class ServiceLists {
    * once for each field, for a value that it sent with the case of its letters reversed.
    * @param page the first one of the list
    */
-  async #isProved(sent: ServiceFilter, page: ImagePage, options: ListOptions): Promise<boolean> {
+  async #isProved(sent: ServiceFilter, page: ImagePage, sort: FieldSort): Promise<boolean> {
     const known = sent.pattern === undefined || this.#ignoresCase.get(caseKey(sent));
     if (known !== undefined) return known;
-    let value = provingValue(sent, page, options.sort);
-    let { sort } = options;
+    let value = provingValue(sent, page, sort);
+    let order = sort;
     if (value === undefined) {
-      const { first } = await this.#firstPage(options);
+      const { first } = await this.#firstPage();
       // What is there already needs no filter.
       if (isWhole(first)) return false;
-      sort = BY_ID;
-      value = provingValue(sent, first, sort);
+      order = BY_ID;
+      value = provingValue(sent, first, order);
     }
-    const isProved = value !== undefined && (await this.#ignoresCaseOf(sent.field, value, sort));
+    const isProved = value !== undefined && (await this.#ignoresCaseOf(sent.field, value, order));
     this.#ignoresCase.set(caseKey(sent), isProved);
     if (!isProved)
       this.#trace?.(`like may be case-sensitive for ${sent.field}, so its filter is not sent`);

@@ -74,13 +74,17 @@ export async function verifySignature(
         file.name,
         `signed as ${name}, the manifest is ${manifest.name}`,
       );
-    checkTime(signer, now, report);
+    const { validFrom, validTo } = signer;
+    if (now !== undefined && Date.parse(validTo) < now)
+      report('certificate-expired', `it expired on ${validTo}`);
+    if (now !== undefined && Date.parse(validFrom) > now)
+      report('certificate-expired', `it is valid from ${validFrom}`);
     return {
       signer: nameOf(signer.subject),
       issuer: nameOf(signer.issuer),
       selfSigned: signer.checkIssued(signer) && signer.verify(signer.publicKey),
       algorithm: `${method}, ${hash}`,
-      validUntil: new Date(signer.validTo).toISOString(),
+      validUntil: new Date(validTo).toISOString(),
     };
   }
   return report('signature-mismatch', `no signature of ${manifest.name} by its certificate`);
@@ -114,16 +118,6 @@ function methodOf(
     const isRefused = /unsupported|not supported|invalid digest|disabled/i.test(error.message);
     return isRefused ? error : null;
   }
-}
-
-function checkTime(
-  { validFrom, validTo }: X509Certificate,
-  now: number | undefined,
-  report: (code: FindingCode, message: string) => null,
-): void {
-  if (now === undefined) return;
-  if (Date.parse(validTo) < now) report('certificate-expired', `it expired on ${validTo}`);
-  if (Date.parse(validFrom) > now) report('certificate-expired', `it is valid from ${validFrom}`);
 }
 
 function nameOf(subject: string): string {

@@ -72,6 +72,7 @@ export async function put(s3: S3, name: string, file: UploadSource, onProgress: 
 /** Returns an upload whose parts are parts of the file: another machine may be writing the others. */
 async function findUpload(s3: S3, name: string, file: UploadSource): Promise<Upload | undefined> {
   const markers = { 'part-number-marker': 'NextPartNumberMarker' };
+  const partSize = partSizeOf(s3, file);
   for (const id of await listUploads(s3, name)) {
     const tags = new Map<number, string>();
     let hasCrc = false;
@@ -81,7 +82,7 @@ async function findUpload(s3: S3, name: string, file: UploadSource): Promise<Upl
       tags.set(Number(textOf(part, 'PartNumber')), plainTag(textOf(part, 'ETag')));
       hasCrc ||= textOf(part, 'ChecksumCRC32') !== undefined;
     }
-    const upload = uploadOf(s3, name, file, id, hasCrc, tags);
+    const upload = { s3, name, id, file, partSize, hasCrc, tags, isEncrypted: false };
     let isSame = tags.size > 0;
     for (const [number, tag] of tags) {
       if (!isSame) break;
@@ -112,19 +113,8 @@ async function startUpload(s3: S3, name: string, file: UploadSource): Promise<Up
   const id = textOf(rootOf(response), 'UploadId') || notS3(response);
   // A storage that does not confirm it may refuse the checksums.
   const hasCrc = response.headers['x-amz-checksum-algorithm'] === 'CRC32';
-  return uploadOf(s3, name, file, id, hasCrc);
-}
-
-function uploadOf(
-  s3: S3,
-  name: string,
-  file: UploadSource,
-  id: string,
-  hasCrc: boolean,
-  tags = new Map<number, string>(),
-): Upload {
   const partSize = partSizeOf(s3, file);
-  return { s3, name, id, file, partSize, hasCrc, tags, isEncrypted: false };
+  return { s3, name, id, file, partSize, hasCrc, tags: new Map(), isEncrypted: false };
 }
 
 async function abort(s3: S3, name: string, uploadId: string): Promise<void> {
