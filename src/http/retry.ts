@@ -59,8 +59,7 @@ export async function sendWithRetry(
       if (pace?.hasResponded) outage = 'did not respond';
     }
     // A server that restarts needs some seconds.
-    const isPatient = outage !== undefined;
-    const wait = Math.max(backoff(count, random(), isPatient), asked);
+    const wait = Math.max(backoff(count, random(), outage !== undefined), asked);
     onEvent?.({ kind: 'retry', method, url, count, wait, asked, outage });
     await sleep(wait, signal);
     count += 1;

@@ -20,8 +20,8 @@ export class Uploaded {
   readonly visible: PlannedFile[] = [];
   /** Packages that failed after a file had replaced another, or their descriptor was visible, and those files. */
   readonly broken = new Map<string, readonly string[]>();
-  /** Names of packages that were not uploaded because the storage is full. */
-  readonly untried: string[] = [];
+  /** Number of packages that were not uploaded because the storage is full. */
+  untried = 0;
 
   /** Bytes. */
   get size(): number {
@@ -36,7 +36,7 @@ export class Uploaded {
       const outcome = files.some(isSent) ? uploaded : isSkipped ? 'skipped' : 'unchanged';
       counts[outcome] = (counts[outcome] ?? 0) + 1;
     }
-    return { ...counts, 'not tried': this.untried.length };
+    return { ...counts, 'not tried': this.untried };
   }
 }
 
@@ -80,7 +80,7 @@ export async function uploadAll(
     const each = withUnsentFiles(planned, sent);
     const { name, files } = each;
     if (isFull && files.some(isSent)) {
-      uploaded.untried.push(name);
+      uploaded.untried += 1;
       continue;
     }
     const visible: PlannedFile[] = [];
