@@ -79,7 +79,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     {
       shell: [
         "imgctl images list -f 'created_on>=2024-01-01' -f 'created_on<2026-01-01'",
-        'imgctl images list -f updated_on=2024-01-31',
+        "imgctl images list -f 'updated_on<=2025-12-31'",
       ],
     },
     'Sorting: -s field or -s field,desc. Repeat -s for more fields, most significant first. name:version puts 8.10 after 8.9. Missing values come first. Text is sorted by code point.',
