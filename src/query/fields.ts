@@ -34,11 +34,12 @@ export type ImageRecord = Readonly<Record<string, unknown>>;
 
 export type FieldValue = number | boolean | string | null;
 
-/** Returns the value as its field's kind ("12" as 12) if possible, else as text; null for objects. */
+/** Returns the value as its field's kind ("12" as 12, 1 as true) if possible, else as text; null for objects. */
 export function readValue(image: ImageRecord, field: Field): FieldValue {
   const raw = Object.hasOwn(image, field) ? image[field] : null;
   const kind = kindOf(field);
   if (typeof raw === 'string') return parseValue(raw, kind);
+  if (kind === 'boolean' && (raw === 0 || raw === 1)) return raw === 1;
   if (typeof raw === 'number' && !Number.isNaN(raw)) return kind === 'number' ? raw : `${raw}`;
   if (typeof raw === 'boolean') return kind === 'boolean' ? raw : `${raw}`;
   return null;

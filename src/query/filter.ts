@@ -142,6 +142,8 @@ export function serviceFilter({ field, operator, operands }: Filter): ServiceFil
     (isEquality || isForKind) &&
     operands.every(({ value }) => value !== null && (operator !== 'eq' || value !== 'null')) &&
     (operator === 'in' || !first.includes(',')) &&
+    // Some services trim values.
+    operands.every(({ text }) => text === text.trim()) &&
     (operator === 'like' ? /^[ -:<-[\]-~]*$/ : /^[ -:<-~]*$/).test(filter) &&
     new URLSearchParams({ filter }).toString().length <= MAX_URL_BYTES;
   if (!isSafe) return undefined;
@@ -158,7 +160,8 @@ function splitFilter(
   const { 0: sign = '', index = 0 } = /!?(?:~|[=<>]+~?)/.exec(text) ?? {};
   if (sign !== '' && index <= field.length) {
     const name = field.slice(0, index).trim();
-    const value = text.slice(index + sign.length).trim();
+    // A text may end with spaces.
+    const value = text.slice(index + sign.length).trimStart();
     const signOperator = SIGNS.get(sign);
     if (signOperator === undefined) {
       const meant = WRONG_SIGNS.get(sign) ?? sign.replace(/(.)\1+$/, '$1');
@@ -197,8 +200,10 @@ interface ParseContext {
   readonly now: number;
 }
 
-function parseOperand(text: string, field: Field, operator: Operator, at: ParseContext): Operand {
+function parseOperand(typed: string, field: Field, operator: Operator, at: ParseContext): Operand {
   const { where } = at;
+  const kind = kindOf(field);
+  const text = kind === 'text' ? typed : typed.trim();
   // An unset shell variable must not change the meaning of a filter.
   if (text === '') {
     const problem = operator === 'in' ? 'empty item' : 'missing value';
@@ -206,7 +211,6 @@ function parseOperand(text: string, field: Field, operator: Operator, at: ParseC
   }
   if (operator === 'like' || operator === 'notlike') return { text, value: text };
   if (text === 'null' && (operator === 'eq' || operator === 'ne')) return { text, value: null };
-  const kind = kindOf(field);
   if (kind === 'time') return parseTimeOperand(text, at);
   const value = parseValue(text, kind);
   if (kind !== 'text' && typeof value !== kind) {

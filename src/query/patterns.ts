@@ -12,13 +12,17 @@ export function normalize<Value>(value: Value): Value | string {
 const NON_ASCII = /[\x80-\uffff]/;
 
 /**
- * Lower case, because the upper case of some letters is ASCII: a service would not find strasse in straße. A Greek sigma
- * has another form at the end of a word.
+ * Lower case, because the upper case of some letters is ASCII: a service would not find strasse in straße. Of the two
+ * letters whose lower case is ASCII, the same is true. A Greek sigma has another form at the end of a word.
  */
 export function foldCase(text: string): string {
-  const lower = text.toLowerCase();
+  const lower = NON_ASCII.test(text)
+    ? text.replace(/[^\u0130\u212a]+/g, toLower)
+    : text.toLowerCase();
   return NON_ASCII.test(lower) ? `${normalize(lower)}`.replaceAll('ς', 'σ') : lower;
 }
+
+const toLower = (text: string) => text.toLowerCase();
 
 /** Ignores case; % stands for any text and cannot be escaped. */
 export function likePredicate(pattern: string): (text: string) => boolean {

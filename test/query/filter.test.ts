@@ -29,6 +29,7 @@ describe('serviceFilter', () => {
     ...rows(undefined, `created_on=${STAMP}`, 'created_on>=2018-07-18', 'created_on~2018'),
     ...rows(undefined, 'name<b', 'folder>=a', 'name=é', 'name~é', 'name,in,a,é', 'name~a\\b'),
     ...rows(undefined, 'name=a,b.ova', 'name~1,2', 'name,like,%a,b', 'name,eq,a,b,,c'),
+    ...rows(undefined, 'name=a ', 'name,eq, a'),
     ...rows(undefined, 'public=true', 'public,in,TRUE', 'public!=false'),
   ] as const)('returns for %s what cannot lose images: %s', (text, filter) => {
     expect(serviceFilter(parseFilter(text, NOW))?.filter).toBe(filter);
@@ -204,6 +205,10 @@ describe('filterPredicate', () => {
     [{ id: 'abc' }, 'id,gt,9', true],
     [{ id: 'abc' }, 'id,eq,9', false],
     [{ id: Number.POSITIVE_INFINITY }, 'id,gt,9', true],
+    [{ name: 'a ' }, 'name= a ', true],
+    [{ name: 'a' }, 'name=a ', false],
+    [{ public: 1 }, 'public=true ', true],
+    [{ public: 0 }, 'public,in,true', false],
     [{ name: 'null' }, 'name,eq,null', false],
     [{ name: 'null' }, 'name,in,null,x', true],
     [{ created_on: UNKNOWN_ZONE }, 'created_on,lt,2018-07-19', 'IST'],

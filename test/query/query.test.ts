@@ -124,6 +124,8 @@ describe('likePredicate', () => {
     ['[a-z]%', 'ubuntu', false],
     ['a\\%b', 'a\\xb', true],
     ['%😀%', 'a😀b', true],
+    ['%k%', 'dis\u212a', false],
+    ['%i%', '\u0130', false],
     ['%\n%', 'a\nb', true],
   ])('returns for %j on %j: %s', (pattern, text, expected) => {
     expect(likePredicate(pattern)(text)).toBe(expected);
