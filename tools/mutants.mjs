@@ -18,6 +18,7 @@ import { LONG, SHORT } from './mutants/list.mjs';
 
 const ROOT = fileURLToPath(import.meta.resolve('../'));
 const AT_ONCE = 2;
+/** For each test file. */
 const TIME_LIMIT = 120_000;
 
 const words = process.argv.slice(2);
@@ -73,7 +74,7 @@ async function breakInTurn(queue, copy) {
 async function run(copy, tests) {
   const options = ['--project', 'unit', '--bail', '1', '--maxWorkers', '1'];
   const args = ['node_modules/vitest/vitest.mjs', 'run', ...options, ...tests];
-  const child = spawn(process.execPath, args, { cwd: copy, timeout: TIME_LIMIT });
+  const child = spawn(process.execPath, args, { cwd: copy, timeout: TIME_LIMIT * tests.length });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text) => {

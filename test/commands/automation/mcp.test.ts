@@ -239,12 +239,16 @@ describe('mcp', () => {
       { IMGCTL_TOKEN: canary },
     );
     const columns = ['name', 'label', 'path'];
-    const [list, error] = await call([['images_list', { columns }], ['my_images']], env);
+    // The last one needs no login, so it knows no secret of its own.
+    const inspect: Call = ['package_inspect', { file: `${canary}.ova` }];
+    const calls: Call[] = [['images_list', { columns }], ['my_images'], inspect];
+    const [list, error, missing] = await call(calls, env);
     expect(list.rows).toEqual([{ name: `Bearer ${canary}`, label: canary, path: HOSTILE }]);
     expect(list.text).toContain(HOSTILE_ESCAPED.slice(0, -4));
     expect(error.isError).toBe(true);
     expect(error.messages[0].error.message).not.toMatch(RAW_HARM);
-    expect(error.text).not.toContain(canary);
+    expect(error.text + missing.text).not.toContain(canary);
+    expect(missing.isError).toBe(true);
   });
 
   it('names images and suggests commands although the password is a word of them', async () => {
