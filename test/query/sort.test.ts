@@ -62,7 +62,8 @@ it.each([
   ...rows('22', { name: 22 }),
   ...rows(true, { public: true }),
   ...rows(false, { public: 'False' }),
-  ...rows('1', { public: 1 }),
+  ...rows(true, { public: 1 }),
+  ...rows('2', { public: 2 }),
 ])('readValue of %j is %j', (image, expected) => {
   const [field = 'id'] = Object.keys(image) as Field[];
   expect(readValue(image, field)).toBe(expected);
