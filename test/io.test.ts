@@ -12,5 +12,5 @@ it('environmentOf finds names of any case on Windows only', () => {
 it('environmentOf hides NODE_TLS_REJECT_UNAUTHORIZED from Node', () => {
   const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0' };
   const seen = environmentOf({ env, platform: 'linux' });
-  expect([seen, env]).toEqual([{ NODE_TLS_REJECT_UNAUTHORIZED: '0' }, {}]);
+  expect({ seen, env }).toEqual({ seen: { NODE_TLS_REJECT_UNAUTHORIZED: '0' }, env: {} });
 });

@@ -79,7 +79,7 @@ describe('a refused token', () => {
   ])('fails %o with %i renewals left after %i requests', async (request, renewals, count) => {
     const { client, server } = await connect(() => REFUSED, { renewals });
     const error = await failure(client.send(request));
-    expect([error.code, error.exitCode, error.hint]).toEqual(['token-refused', 4, 'log in again']);
+    expect(error).toMatchObject({ code: 'token-refused', exitCode: 4, hint: 'log in again' });
     expect(error.message).toContain('Invalid token');
     expect(server.requests).toHaveLength(count);
   });
@@ -155,6 +155,9 @@ describe('a token request', () => {
   ])('is sent once, and renews no token, if it fails with %i %j', async (status, json, code) => {
     const { requests, issued, tokens } = await request({ status, json }, { renewals: 9 });
     expect((await failure(issued)).code).toBe(code);
-    expect([requests.length, tokens.refusals]).toEqual([1, []]);
+    expect({ requests: requests.length, refusals: tokens.refusals }).toEqual({
+      requests: 1,
+      refusals: [],
+    });
   });
 });

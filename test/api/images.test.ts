@@ -27,7 +27,7 @@ it.each<[string, ScriptedResponse, string]>([
 ])('a catalogue page is rejected if it holds %s', async (_, response, text) => {
   const { client, server } = await connect({ 'GET /v2/image': response });
   const error = await failure(client.listImages({ perPage: 100 }, 1));
-  expect([error.code, error.exitCode, error.status]).toEqual(['bad-answer', 1, 200]);
+  expect(error).toMatchObject({ code: 'bad-answer', exitCode: 1, status: 200 });
   expect(error.message).toMatch(`GET ${server.baseUrl}/v2/image returned 200`);
   expect(error.message).toContain(text);
 });

@@ -31,7 +31,7 @@ describe('the error of a status', () => {
     ['Something new.', 'token-refused'],
   ])('401 with the message %j has the code %s', (message, code) => {
     const error = statusError(response(401, { error: 'authentication error', message }));
-    expect([error.code, error.exitCode, error.status]).toEqual([code, 4, 401]);
+    expect(error).toMatchObject({ code, exitCode: 4, status: 401 });
     expect(error.message).toContain(message.slice(0, -1));
     expect(error.message).not.toMatch(/\.$/);
   });
@@ -52,7 +52,7 @@ describe('the error of a status', () => {
     [599, '', 'server-error', `${AT}: 599`],
   ])('%i with the body %j has the code %s', (status, body, code, message) => {
     const error = statusError(response(status, body));
-    expect([error.code, error.message, error.status]).toEqual([code, message, status]);
+    expect(error).toMatchObject({ code, message, status });
     if (code === 'not-found') {
       expect(error.hint).toBe('check that the base URL is correct: imgctl config list');
     }
@@ -78,7 +78,7 @@ describe('the error of a status', () => {
 
   it('304 is unexpected, and no redirect', () => {
     const { code, message, hint } = statusError(response(304, ''));
-    expect([code, message]).toEqual(['failed', `${AT}: unexpected 304`]);
+    expect({ code, message }).toEqual({ code: 'failed', message: `${AT}: unexpected 304` });
     expect(hint).toMatch(/cache or proxy/);
   });
 
@@ -124,7 +124,7 @@ describe('the error of a status', () => {
     [{}, /^try again later$/],
   ])('429 with the headers %j has the hint %s', (headers, expected) => {
     const { code, exitCode, status, hint } = rateLimitedError(response(429, '', headers));
-    expect([code, exitCode, status]).toEqual(['rate-limited', 6, 429]);
+    expect({ code, exitCode, status }).toEqual({ code: 'rate-limited', exitCode: 6, status: 429 });
     expect(hint).toMatch(expected);
   });
 });
@@ -151,7 +151,7 @@ describe('the JSON of a successful response', () => {
   it('must be UTF-8', () => {
     const { code, message } = thrownBy(() => readJson(inLatin1(200, '{"name": "caf\u00e9"}')));
     const problem = 'returned 200 with bytes that are not UTF-8';
-    expect([code, message]).toEqual(['bad-answer', `${AT} ${problem}`]);
+    expect({ code, message }).toEqual({ code: 'bad-answer', message: `${AT} ${problem}` });
   });
 });
 

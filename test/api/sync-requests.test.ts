@@ -21,7 +21,10 @@ describe('a submitted sync', () => {
     const json = { error: 'authentication error', message: 'Invalid token.', status: 401 };
     expect((await failure(submit({ json }))).code).toBe('token-refused');
     const { code, message } = await failure(submit({ json: { ...json, status: 500 } }));
-    expect([code, message]).toEqual(['server-error', expect.stringMatching(/^the sync may have/)]);
+    expect({ code, message }).toEqual({
+      code: 'server-error',
+      message: expect.stringMatching(/^the sync may have/),
+    });
   });
 
   const LINK = 'http://host/v2/request/image_sync/41';

@@ -140,7 +140,7 @@ describe('a catalogue listing', () => {
     ['starts again to its limit', SHRINKS_LATER, upTo(5, 2), [1, 2, 1, 2], LIMITED],
   ])('%s', async (_, handler, ids, pages, query) => {
     const result = await list(handler, query);
-    expect([result.error, result.ids, result.pages]).toEqual([undefined, ids, pages]);
+    expect(result).toMatchObject({ error: undefined, ids, pages });
   });
 
   it.each<[string, Handler, RegExp, number[]]>([
@@ -157,7 +157,7 @@ describe('a catalogue listing', () => {
 
   it('stops soon after 1e15 announced pages', async () => {
     const { ids, error, pages } = await list(claiming(6, { pages: 1e15, total: 6 }));
-    expect([error, ids]).toEqual([undefined, upTo(6)]);
+    expect({ error, ids }).toEqual({ error: undefined, ids: upTo(6) });
     // Eleven idle pages end a reading; one more request may be in progress by then.
     expect(pages.slice(0, 14)).toEqual(upTo(14));
     expect(pages.length).toBeLessThanOrEqual(15);
@@ -228,7 +228,7 @@ describe('a catalogue listing from a service that ignores the query', () => {
     ['sorts if page 1 is in another order', DOWN, echoing(1), upTo(8).reverse(), upTo(4)],
   ])('%s, in one pass', async (_, input, handler, ids, pages, query) => {
     const result = await list(handler, { query: queryOf(input), streams: true, ...query });
-    expect([result.error, result.ids, result.pages]).toEqual([undefined, ids, pages]);
+    expect(result).toMatchObject({ error: undefined, ids, pages });
   });
 
   it.each<[string, Typed, Handler, number | undefined, limit?: number]>([
@@ -317,7 +317,7 @@ it.each([
 it('a list that is held in memory has at most 256 MiB', async () => {
   const page = { bytes: 4 * 2 ** 20, pages: 65, total: 65, hasNext: false };
   const error = await failure(count(endless(page), false));
-  expect([error.code, error.message]).toEqual(['bad-answer', 'the list is larger than 256 MiB']);
+  expect(error).toMatchObject({ code: 'bad-answer', message: 'the list is larger than 256 MiB' });
   expect(error.hint).toContain('-o ndjson');
   expect(await count(endless(page), true)).toBe(65);
   expect(await count(endless({ ...page, pages: 64, total: 64 }), false)).toBe(64);

@@ -35,7 +35,7 @@ it('every word of the table gets its advice at each place, and no secret is repe
         seen.add(line);
         const secret = word.startsWith('--') ? '=hunter2' : '';
         const result = await localUser().imgctl(`${line}${secret}`);
-        expect([line, result]).toEqual([line, failed(2, filled(say))]);
+        expect({ line, result }).toEqual({ line, result: failed(2, filled(say)) });
         expect(result.stderr).not.toContain('hunter2');
       }
     }

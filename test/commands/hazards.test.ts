@@ -109,7 +109,11 @@ unixOnlySuite('modes are Unix')('settings that everyone may write', () => {
     for (const line of ['commands', `inspect ${sample}`, `validate ${sample}`, 'help']) {
       const { stderr, exitCode } = await imgctl(line);
       const warning = line === 'help' ? '' : `warning: ${problem}`;
-      expect([line, exitCode, stderr]).toEqual([line, 0, expect.stringContaining(warning)]);
+      expect({ line, exitCode, stderr }).toEqual({
+        line,
+        exitCode: 0,
+        stderr: expect.stringContaining(warning),
+      });
     }
   });
 

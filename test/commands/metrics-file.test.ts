@@ -48,7 +48,7 @@ describe('sync --metrics-file', () => {
     const { sync } = await syncing(UNKNOWN);
     const { exitCode, values } = await sync('--wait');
     const told = Object.keys(values).filter((name) => /added|errors|warnings/.test(name));
-    expect([exitCode, told]).toEqual([0, ['imgctl_sync_last_added']]);
+    expect({ exitCode, told }).toEqual({ exitCode: 0, told: ['imgctl_sync_last_added'] });
   });
 
   it('writes the metrics of a success, and keeps its time through failures', async () => {

@@ -81,7 +81,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     requests.length = 0;
     const { stderr, exitCode } = await here(login);
     expect(stderr).toMatch(/warning: cannot use the token store .*\nhint.*\nimgctl: cannot store /);
-    expect([exitCode, requests]).toEqual([1, []]);
+    expect({ exitCode, requests }).toEqual({ exitCode: 1, requests: [] });
   });
 
   it('that is down lets logout --all fail, after it deleted everything else', async () => {

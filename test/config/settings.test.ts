@@ -116,7 +116,7 @@ describe('config.json', () => {
     ['{"base_url": "x"}', /base_url belongs in profiles\.default as base-url$/],
   ])('that reads %j is an error', (text, reason) => {
     const { code, message } = thrownBy(() => readConfigFile(directoryWith(text), fakeIo()));
-    expect([code, message]).toEqual(['config', expect.stringMatching(reason)]);
+    expect({ code, message }).toEqual({ code: 'config', message: expect.stringMatching(reason) });
   });
 
   it('that is not UTF-8 is an error and stays as it is', async () => {

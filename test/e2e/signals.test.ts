@@ -94,7 +94,10 @@ describe('imgctl', () => {
     process.kill(Number(readFileSync(path.join(env.HOME, 'pid'), 'utf8')), 'SIGHUP');
     service.advance(60_000);
     const { stdout, exitCode } = await sync.ended;
-    expect([stdout, exitCode]).toEqual([expect.stringMatching(/^state +succeeded$/m), 0]);
+    expect({ stdout, exitCode }).toEqual({
+      stdout: expect.stringMatching(/^state +succeeded$/m),
+      exitCode: 0,
+    });
   });
 
   // NODE_OPTIONS halts the lookup; the single executable ignores it.

@@ -14,9 +14,9 @@ describe('the service', () => {
     const { status, body } = await send('GET', '/v2', credentials);
     const links = { self: `${baseUrl}/v2` };
     const expected = { name: expect.any(String), version: 'v2', user: 'demo', _links: links };
-    expect([status, body]).toEqual([200, expected]);
+    expect({ status, body }).toEqual({ status: 200, body: expected });
     const head = await send('HEAD', '/v2', credentials);
-    expect([head.status, head.body]).toEqual([200, undefined]);
+    expect({ status: head.status, body: head.body }).toEqual({ status: 200, body: undefined });
     expect(Number(head.headers.get('Content-Length'))).toBeGreaterThan(0);
   });
 
@@ -60,7 +60,10 @@ describe('the Host header', () => {
     for (const host of ['localhost:81', 'LOCALHOST', '127.0.0.1:81', '127.9.9.9', '[::1]:81']) {
       const origin = 'http://evil.example';
       const { status, headers } = await send(`${baseUrl}/v2`, { host, origin });
-      expect([status, headers.location]).toEqual([401, `http://${host}/auth/request-token`]);
+      expect({ status, location: headers.location }).toEqual({
+        status: 401,
+        location: `http://${host}/auth/request-token`,
+      });
       expect(Object.keys(headers).join()).not.toContain('access-control');
     }
   });

@@ -67,7 +67,7 @@ describe('the image list', () => {
     for (const query of queries) {
       const { status, headers, body } = await get(`/v2/image?${query}`);
       const error = { error: 'bad request', message: expect.any(String), status: 400 };
-      expect([query, status, body]).toEqual([query, 400, error]);
+      expect({ query, status, body }).toEqual({ query, status: 400, body: error });
       expect(headers.get('Allow')).toBe('GET, HEAD, OPTIONS');
     }
   });

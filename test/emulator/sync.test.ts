@@ -145,7 +145,7 @@ it('broken uploads become errors that name the file, and valid ones become image
   });
   await rm(join(folder, 'lonely-disk1.vmdk'));
   const { status, added, message } = await sync();
-  expect([status, added]).toEqual(['PROCESSED', ['small.ova']]);
+  expect({ status, added }).toEqual({ status: 'PROCESSED', added: ['small.ova'] });
   expect(names(await images())).toEqual(['small.ova']);
   const errors = [
     /^error in cut\.ova.*: .+ \(truncated-member\)$/,

@@ -45,7 +45,10 @@ describe('a token request', () => {
     advance(12_500);
     const { status, headers, body } = await requestToken('demo', 'demo');
     const message = 'Too many token requests.';
-    expect([status, body]).toEqual([429, { error: 'too many requests', message, status: 429 }]);
+    expect({ status, body }).toEqual({
+      status: 429,
+      body: { error: 'too many requests', message, status: 429 },
+    });
     const limits = {
       'x-ratelimit-remaining': '0',
       'x-ratelimit-reset': `${CLOCK_START / 1000 + 60}`,

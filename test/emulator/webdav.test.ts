@@ -56,7 +56,7 @@ it('the storage stores, lists, returns, renames and deletes a file', async () =>
     ['bytes=0-1,3-4', 200, 'content'],
   ] as const) {
     const part = await send('GET', 'a.ova', { Range: range });
-    expect([range, part.status, part.text]).toEqual([range, status, text]);
+    expect({ range, status: part.status, text: part.text }).toEqual({ range, status, text });
   }
   expect(await statusOf('PUT', 'a.ova', { 'If-None-Match': '*' }, 'other')).toBe(412);
   const head = await send('HEAD', 'a.ova');

@@ -100,7 +100,7 @@ describe('the lock', () => {
       confirmLost();
       await withMutex(file, PATIENCE, watcher, async (assertHeld) => {
         const { code, message, hint } = thrownBy(confirmLost);
-        expect([code, hint]).toEqual(['failed', 'run the command again']);
+        expect({ code, hint }).toEqual({ code: 'failed', hint: 'run the command again' });
         expect(message).toBe(`another imgctl took over ${file}.lock while this one was suspended`);
         assertHeld();
       });

@@ -20,7 +20,7 @@ async function expectCheapFailure(argv: readonly string[], env: Environment, mes
   expect(performance.now() - start).toBeLessThan(5_000);
   const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('hint: '));
   expect(JSON.parse(lines.pop() ?? '').peak).toBeLessThan(400);
-  expect([exitCode, stdout]).toEqual([1, '']);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
   expect(lines).toEqual([expect.stringMatching(message)]);
 }
 

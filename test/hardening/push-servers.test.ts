@@ -163,7 +163,11 @@ describe.each(SERVERS)('push to $name', { timeout: 1_200_000 }, (kind) => {
         const { exitCode, stderr } = await runProgram(['push', file, '--no-sync'], {
           env: user(),
         });
-        if (exitCode !== 0) expect([exitCode, stderr]).toEqual([1, expect.stringMatching(TOLD)]);
+        if (exitCode !== 0)
+          expect({ exitCode, stderr }).toEqual({
+            exitCode: 1,
+            stderr: expect.stringMatching(TOLD),
+          });
         return { exitCode, digest: digestOf(readFileSync(file)) };
       });
       const results = await Promise.all(pushes);
@@ -203,7 +207,11 @@ describe.each(SERVERS)('push to $name', { timeout: 1_200_000 }, (kind) => {
       if (onConflict === 'fail' && round % 2 === 1) await server.remove(name);
       const results = await Promise.all(homes.map((home) => push(home, onConflict)));
       for (const { exitCode, stderr } of results)
-        if (exitCode !== 0) expect([exitCode, stderr]).toEqual([1, expect.stringMatching(TOLD)]);
+        if (exitCode !== 0)
+          expect({ exitCode, stderr }).toEqual({
+            exitCode: 1,
+            stderr: expect.stringMatching(TOLD),
+          });
       const winners = results.filter(({ exitCode }) => exitCode === 0);
       const stored = digestOf(await server.read(name));
       expect(winners.map(({ digest }) => digest)).toContain(stored);

@@ -57,7 +57,11 @@ describe('a TLS connection', () => {
     for (const request of [GET, PATCH]) {
       const { client, sleeps } = clientOf(server.baseUrl, { ca });
       const error = await failure(client.send(request));
-      expect([error.code, error.exitCode, sleeps]).toEqual(['tls', 3, []]);
+      expect({ code: error.code, exitCode: error.exitCode, sleeps }).toEqual({
+        code: 'tls',
+        exitCode: 3,
+        sleeps: [],
+      });
       const { host } = new URL(server.baseUrl);
       expect(error.message).toContain(`no trusted TLS connection to ${host}`);
       expect(error.hint).toContain(hint);

@@ -20,7 +20,7 @@ async function timedOut(baseUrl: string, proxy?: string, request: ServiceRequest
   const options = proxy === undefined ? {} : { proxy: proxyFor(baseUrl, proxy) };
   const { client, sleeps } = clientOf(baseUrl, { timeout, ...options });
   const error = await failure(client.send(request));
-  expect([error.exitCode, sleeps]).toEqual([3, []]);
+  expect({ exitCode: error.exitCode, sleeps }).toEqual({ exitCode: 3, sleeps: [] });
   return error;
 }
 

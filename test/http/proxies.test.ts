@@ -132,7 +132,10 @@ describe('a request for plain http through a proxy', () => {
     const { method, path } = request;
     expect(requestsTo(server)).toEqual([`${method} ${service}${path.replace('#part', '')}`]);
     const { host, authorization, ...headers } = server.requests[0]?.headers ?? {};
-    expect([host, authorization]).toEqual([new URL(service).host, 'Bearer T1']);
+    expect({ host, authorization }).toEqual({
+      host: new URL(service).host,
+      authorization: 'Bearer T1',
+    });
     expect(headers['proxy-authorization']).toBe(proxyAuthorization);
   });
 
@@ -140,7 +143,7 @@ describe('a request for plain http through a proxy', () => {
     const { baseUrl } = await unusedPort();
     const { client, sleeps } = clientOf(PLAIN_SERVICE, { proxy: proxyFor(PLAIN_SERVICE, baseUrl) });
     const error = await failure(client.send(GET));
-    expect([error.code, sleeps]).toEqual(['proxy', []]);
+    expect({ code: error.code, sleeps }).toEqual({ code: 'proxy', sleeps: [] });
     expect(error.message).toContain('failed: the connection was refused');
   });
 
@@ -202,7 +205,10 @@ describe('a tunnel through a proxy', () => {
     expect(proxy.heads[0]).toMatch(new RegExp(`proxy-authorization: basic ${PAIR}`, 'i'));
     expect(proxy.heads[0]).not.toContain('T1');
     const { host, authorization, ...headers } = server.requests[0]?.headers ?? {};
-    expect([host, authorization]).toEqual(['images.example.com', 'Bearer T1']);
+    expect({ host, authorization }).toEqual({
+      host: 'images.example.com',
+      authorization: 'Bearer T1',
+    });
     expect(headers).not.toHaveProperty('proxy-authorization');
   });
 
@@ -254,11 +260,11 @@ describe('a proxy', () => {
         // Below 500 the proxy refused to forward the request.
         const isSent = service === PLAIN_SERVICE && !/40\d/.test(`${response}`);
         const isUnknown = isSent && request === PATCH;
-        expect([error.code, error.exitCode]).toEqual([isUnknown ? 'outcome-unknown' : 'proxy', 3]);
+        expect(error).toMatchObject({ code: isUnknown ? 'outcome-unknown' : 'proxy', exitCode: 3 });
         expect(error.message).toMatch(message);
         if (!isUnknown) expect(error.hint).toMatch(hint);
         expect(`${error.message}${error.hint}`).not.toContain('secret');
-        expect([proxy.heads.length, sleeps]).toEqual([1, []]);
+        expect({ heads: proxy.heads.length, sleeps }).toEqual({ heads: 1, sleeps: [] });
       }
     }
   });

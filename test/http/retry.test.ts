@@ -156,9 +156,9 @@ describe('a request', () => {
     const limited = { status: 429, headers: { [name]: '61' } };
     const { client, server, sleeps } = await connect(() => limited, { now });
     const { code, exitCode, hint } = await failure(client.send(GET));
-    expect([code, exitCode]).toEqual(['rate-limited', 6]);
+    expect({ code, exitCode }).toEqual({ code: 'rate-limited', exitCode: 6 });
     expect(hint).toMatch(/^try again at \d\d:\d\d:02 \(in 1 min 2 s\)$/);
-    expect([server.requests.length, sleeps]).toEqual([1, []]);
+    expect({ requests: server.requests.length, sleeps }).toEqual({ requests: 1, sleeps: [] });
   });
 
   it.each([

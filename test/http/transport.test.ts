@@ -29,7 +29,10 @@ describe('a response body', () => {
   ])('is decoded from %s', async (_, sent, response) => {
     const { client, server } = await connect({ 'GET /v2': response });
     const { body, wireBytes } = await client.send(GET);
-    expect([body.toString(), wireBytes]).toEqual([sent && json, Buffer.byteLength(sent)]);
+    expect({ toString: body.toString(), wireBytes }).toEqual({
+      toString: sent && json,
+      wireBytes: Buffer.byteLength(sent),
+    });
     expect(server.requests[0]?.headers['accept-encoding']).toBe('gzip, br');
   });
 
@@ -40,7 +43,7 @@ describe('a response body', () => {
   ])('is an error without a retry if it %s', async (_, response) => {
     const { client, server } = await connect({ 'GET /v2': response });
     const error = await failure(client.send(GET));
-    expect([error.code, error.status]).toEqual(['bad-answer', 200]);
+    expect(error).toMatchObject({ code: 'bad-answer', status: 200 });
     expect(error.message).toContain(`${server.baseUrl}/v2`);
     expect(server.requests).toHaveLength(1);
   });
@@ -53,7 +56,7 @@ describe('a response body', () => {
   ])('exceeds the size limit if it is %s', async (_, response) => {
     const { client, server } = await connect({ 'GET /v2': response }, { maxBytes });
     const error = await failure(client.send(GET));
-    expect([error.code, error.exitCode]).toEqual(['bad-answer', 1]);
+    expect(error).toMatchObject({ code: 'bad-answer', exitCode: 1 });
     expect(error.message).toContain('is larger than 0.0625 MiB');
     expect(server.requests).toHaveLength(1);
   });
@@ -103,10 +106,10 @@ it.each([
     const error = await failure(client.send(GET));
     expect(error).toMatchObject({ code: 'bad-answer', message: expect.stringMatching(message) });
     const sync = await failure(client.submitSync());
-    expect([sync.code, sync.message]).toEqual([
-      'outcome-unknown',
-      `the sync may have been submitted: ${error.message}`,
-    ]);
+    expect({ code: sync.code, message: sync.message }).toEqual({
+      code: 'outcome-unknown',
+      message: `the sync may have been submitted: ${error.message}`,
+    });
     expect(server.requests).toHaveLength(2);
   },
 );
@@ -124,7 +127,7 @@ it('informational responses are ignored and repeated headers joined, on every re
     const { status, headers, body } = await client.send(request);
     expect([status, headers['x-a'], body.toString()]).toEqual([200, '1, 2', '7']);
   }
-  expect([connections.size, sleeps]).toEqual([1, []]);
+  expect({ size: connections.size, sleeps }).toEqual({ size: 1, sleeps: [] });
 });
 
 it.each([
@@ -135,7 +138,7 @@ it.each([
   const tokens = { current: async () => token, renew: async () => undefined, hint: '' };
   const { client, sleeps } = clientOf((await unusedPort()).baseUrl, { tokens });
   const error = await failure(client.send({ method, path: '/v2' }));
-  expect([error.code, sleeps]).toEqual(['usage', []]);
+  expect({ code: error.code, sleeps }).toEqual({ code: 'usage', sleeps: [] });
   expect(error.message).not.toContain('secret');
 });
 

@@ -79,9 +79,12 @@ describe('createListWriter', () => {
       const sink = new MemorySink();
       const writer = createListWriter({ sink, terminal: () => PIPE, format, columns: ['id'] });
       await writer.write(ROWS);
-      expect([format, sink.pieces.length]).toEqual([format, format === 'ndjson' ? 1 : 0]);
+      expect({ format, pieces: sink.pieces.length }).toEqual({
+        format,
+        pieces: format === 'ndjson' ? 1 : 0,
+      });
       await writer.end();
-      expect([format, sink.pieces.length]).toEqual([format, 1]);
+      expect({ format, pieces: sink.pieces.length }).toEqual({ format, pieces: 1 });
     }
   });
 

@@ -108,7 +108,7 @@ describe('a disk', () => {
     const end = lastGrain + 12 + content.readUInt32LE(lastGrain + 8);
     for (const size of [22 * 512, 40 * 512, lastGrain, end - 1, end]) {
       const found = await check(content.subarray(0, size));
-      expect([size, found]).toEqual([size, size === end ? [] : ['vmdk-truncated']]);
+      expect({ size, found }).toEqual({ size, found: size === end ? [] : ['vmdk-truncated'] });
     }
   });
 

@@ -148,7 +148,7 @@ describe('parseFilter', () => {
     ['created_on,ge,30x', "invalid time '30x' in", 'use 2024-01-31,'],
   ])('rejects %j: %s', (text, message, hint) => {
     const error = thrownBy(() => parseFilter(text, NOW));
-    expect([error.code, error.message]).toEqual(['usage', expect.stringContaining(message)]);
+    expect(error).toMatchObject({ code: 'usage', message: expect.stringContaining(message) });
     expect(error.hint).toContain(hint);
   });
 });

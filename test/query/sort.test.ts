@@ -26,7 +26,7 @@ it.each([
   ['name,asc,id', "too many parts in --sort 'name,asc,id'", 'once per key'],
 ])('--sort %j is rejected: %s', (text, message, hint) => {
   const error = thrownBy(() => parseSort(text));
-  expect([error.code, error.message]).toEqual(['usage', expect.stringContaining(message)]);
+  expect(error).toMatchObject({ code: 'usage', message: expect.stringContaining(message) });
   expect(error.hint).toContain(hint);
 });
 

@@ -78,7 +78,10 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     const none = path.join(temporaryDirectory(), 'file', 'below');
     writeFileSync(path.dirname(none), '');
     const { warnings } = await use(open(undefined, undefined, none));
-    expect([warnings, tokenRequests()]).toEqual([[], 1]);
+    expect({ warnings, tokenRequests: tokenRequests() }).toEqual({
+      warnings: [],
+      tokenRequests: 1,
+    });
   });
 
   it('keeps tokens of other users and base URLs apart, as long as they live', async () => {
@@ -136,7 +139,10 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     await session.tokens?.login('demo');
     expect(session.warnings).toEqual([`${rest.unusable}${reason}`]);
     expect(redis.cli('get', rest.token)).toBe(before);
-    expect([rest.tokenRequests(), session.cache.read()]).toEqual([3, expect.anything()]);
+    expect({ tokenRequests: rest.tokenRequests(), read: session.cache.read() }).toEqual({
+      tokenRequests: 3,
+      read: expect.anything(),
+    });
   });
 
   it.each([
@@ -240,7 +246,10 @@ describe('a token store', () => {
     const { warnings, cache } = await use();
     expect(warnings).toEqual([expect.stringMatching(/^cannot use the token store redis:\S+: /)]);
     expect(warnings[0]).toMatch(reason);
-    expect([tokenRequests(), cache.read()]).toEqual([1, expect.anything()]);
+    expect({ tokenRequests: tokenRequests(), read: cache.read() }).toEqual({
+      tokenRequests: 1,
+      read: expect.anything(),
+    });
   });
 
   it('whose password cannot be read costs a warning', async () => {

@@ -82,7 +82,10 @@ describe('the token cache', () => {
     const { cache, warnings, file } = cacheIn(temporaryDirectory());
     await cache.write(TOKEN);
     fs.writeFileSync(file, text);
-    expect([cache.read(), warnings]).toEqual([undefined, [expect.stringMatching(warning)]]);
+    expect({ read: cache.read(), warnings }).toEqual({
+      read: undefined,
+      warnings: [expect.stringMatching(warning)],
+    });
     expect(warnings.join()).not.toContain('s3cret');
   });
 
@@ -98,7 +101,7 @@ describe('the token cache', () => {
     await cache.write(TOKEN);
     fs.chownSync(file, 65_534, 65_534);
     const warning = `cannot read ${file}: it belongs to another user; the file is ignored`;
-    expect([cache.read(), warnings]).toEqual([undefined, [warning]]);
+    expect({ read: cache.read(), warnings }).toEqual({ read: undefined, warnings: [warning] });
     await cache.write(TOKEN);
     expect(cache.read()).toEqual(TOKEN);
   });
@@ -109,12 +112,12 @@ describe('the token cache', () => {
     await cache.write(TOKEN);
     fs.chmodSync(file, 0o640);
     fs.chownSync(file, 65_534, 65_533);
-    expect([cache.read(), warnings]).toEqual([TOKEN, []]);
+    expect({ read: cache.read(), warnings }).toEqual({ read: TOKEN, warnings: [] });
     expect(fs.statSync(file).mode & 0o777).toBe(0o640);
     await cache.write({ ...TOKEN, token: 'next' });
     expect(cache.read()?.token).toBe('next');
     const { uid, gid } = fs.statSync(file);
-    expect([uid, gid]).toEqual([65_534, 65_533]);
+    expect({ uid, gid }).toEqual({ uid: 65_534, gid: 65_533 });
   });
 
   unixOnly('modes are Unix')(

@@ -314,10 +314,10 @@ describe('push to an S3 storage', () => {
       !`${headers.authorization}`.includes('/eu-central-1/s3/');
     const { push, imgctl } = await pushTo({ refuse: (request) => isWrong(request) && response });
     const { stderr, exitCode } = await push();
-    expect([exitCode, stderr]).toEqual([
-      1,
-      expect.stringMatching(/^imgctl: the bucket is in the reg/),
-    ]);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: expect.stringMatching(/^imgctl: the bucket is in the reg/),
+    });
     const [, command = ''] =
       /hint: run: imgctl (config set upload-region \S+)\n/.exec(stderr) ?? [];
     await imgctl(command);

@@ -101,7 +101,10 @@ describe('api', () => {
     const script = { 'GET /v2/image?page=2': page, 'GET /v2/image': { json: NEXT } };
     const { imgctl } = await scriptedUser(script);
     const { stdout, stderr, exitCode } = await imgctl('api /v2/image --paginate --slurp');
-    expect([stdout, exitCode]).toEqual([`[${JSON.stringify(NEXT)}${printed}`, 1]);
+    expect({ stdout, exitCode }).toEqual({
+      stdout: `[${JSON.stringify(NEXT)}${printed}`,
+      exitCode: 1,
+    });
     expect(stderr).toContain(message);
   });
 

@@ -153,7 +153,7 @@ describe('an empty list on a terminal', () => {
       return url.searchParams.has('filter') ? { json: cataloguePage(url, []) } : { status: 404 };
     });
     const { stderr, exitCode } = await imgctl('images list 98 99', { errorColumns: 200 });
-    expect([stderr, exitCode]).toEqual(['imgctl: no images match\n', 0]);
+    expect({ stderr, exitCode }).toEqual({ stderr: 'imgctl: no images match\n', exitCode: 0 });
   });
 });
 
@@ -167,7 +167,7 @@ describe('images latest on a terminal', () => {
 
   it('asks which of several images is meant', async () => {
     const { stdout, stderr, exitCode } = await typing('2\n', 'images latest --get name');
-    expect([stdout, exitCode]).toEqual(['rocky-9.5-Base.x86_64.ova\n', 0]);
+    expect({ stdout, exitCode }).toEqual({ stdout: 'rocky-9.5-Base.x86_64.ova\n', exitCode: 0 });
     expect(stderr).toContain(CHOICE);
     expect(stderr).toMatch(
       / imgctl: to skip the prompt: imgctl images latest -f 'name,like,rocky-%-Base.x86_64.ova'\n$/,
@@ -230,7 +230,10 @@ it('each cell of a table that is printed whole, typed as a filter, finds its ima
       const { stdout } = await imgctl([...list, '--no-header']);
       const filter = `${field}=${stdout.slice(0, -1)}`;
       const found = await imgctl(['images', 'list', '-f', filter, '--get', 'id']);
-      expect([filter, found]).toEqual([filter, { stdout: '7\n', stderr: '', exitCode: 0 }]);
+      expect({ filter, found }).toEqual({
+        filter,
+        found: { stdout: '7\n', stderr: '', exitCode: 0 },
+      });
     }
   }
 });
@@ -269,17 +272,17 @@ describe('of the names that distributions published', () => {
     let ambiguous = 0;
     for (const query of queries) {
       const { stderr, exitCode } = await imgctl(`images latest ${query}`);
-      expect([query, exitCode]).toEqual([query, expect.toBeOneOf([0, 2, 5])]);
+      expect({ query, exitCode }).toEqual({ query, exitCode: expect.toBeOneOf([0, 2, 5]) });
       const [, command] = /hint: select the first with: imgctl (.*)\n/.exec(stderr) ?? [];
       if (exitCode !== 2) continue;
       ambiguous += 1;
       const [, first = ''] = /\n {2}(?:\d+ .*\/)?(\S+)/.exec(stderr) ?? [];
       const chosen = await imgctl(`${command} --get name`);
-      expect([query, command, chosen]).toEqual([
+      expect({ query, command, chosen }).toEqual({
         query,
         command,
-        { stdout: `${first}\n`, stderr: '', exitCode: 0 },
-      ]);
+        chosen: { stdout: `${first}\n`, stderr: '', exitCode: 0 },
+      });
     }
     expect(ambiguous).toBeGreaterThan(20);
   });

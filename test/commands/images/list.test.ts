@@ -65,7 +65,7 @@ describe('images list', () => {
     ['--get id --columns id', '--get and --columns cannot be used together'],
   ])('rejects %s without a request', async (options, message) => {
     const { requests, ...result } = await list(options);
-    expect([result, requests]).toEqual([failed(2, message), []]);
+    expect({ result, requests }).toEqual({ result: failed(2, message), requests: [] });
   });
 
   it('prints --page unchanged, and warns if the service sends another page', async () => {

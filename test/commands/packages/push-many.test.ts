@@ -134,7 +134,7 @@ describe('push of several packages', () => {
     const { stderr, exitCode, syncs } = await push(FAST, files.slice(0, 3));
     expect(stderr).toMatch(/imgctl: error: folder .* already has a different b\.ova\nhint: /);
     expect(lastLine(stderr)).toBe('imgctl: 1 uploaded, 1 unchanged, 1 failed: b.ova');
-    expect([exitCode, syncs]).toEqual([1, 1]);
+    expect({ exitCode, syncs }).toEqual({ exitCode: 1, syncs: 1 });
   });
 
   it.each(['--on-conflict fail', '--on-conflict replace'])(

@@ -76,7 +76,10 @@ describe('push', () => {
     const { stdout, stderr } = await imgctl(line, { ...home, XDG_STATE_HOME: '/dev/null/x' });
     expect(stderr).not.toContain('warning');
     expect(stdout).toMatch(/^name,size,state\r?\nweb\.ova,\d+,uploaded\r?\n$/);
-    expect([left(), requests]).toEqual([{ stored: ['web.ova'], syncs: 0 }, []]);
+    expect({ left: left(), requests }).toEqual({
+      left: { stored: ['web.ova'], syncs: 0 },
+      requests: [],
+    });
   });
 
   it('prints one field with --get: of images, files or the sync request', async () => {

@@ -142,7 +142,10 @@ describe('sync-status --wait', () => {
   ])('keeps waiting at %s and shows it', async (_what, response, shown) => {
     const { stdout, stderr, exitCode } = await follow('--wait', ...Array(12).fill(response), DONE);
     expect(stderr).toMatch(new RegExp(`^sync 41: ${shown.source}\nsync 41: PROCESSED\n$`));
-    expect([stdout, exitCode]).toEqual([expect.stringMatching(/^state +succeeded$/m), 0]);
+    expect({ stdout, exitCode }).toEqual({
+      stdout: expect.stringMatching(/^state +succeeded$/m),
+      exitCode: 0,
+    });
   });
 
   it.each([
@@ -316,10 +319,17 @@ describe('sync-status --wait', () => {
       headers: { 'retry-after': `${seconds}` },
     });
     const { waited, exitCode, checks } = await follow('--wait', limited(1_800), limited(600), DONE);
-    expect([waited(), exitCode, checks]).toEqual([2_400_000, 0, 3]);
+    expect({ waited: waited(), exitCode, checks }).toEqual({
+      waited: 2_400_000,
+      exitCode: 0,
+      checks: 3,
+    });
     const late = await follow('--wait-timeout 10m', limited(1_800));
     expect(late).toMatchObject({ exitCode: 6, checks: 1 });
-    expect([late.waited(), late.stderr]).toEqual([0, expect.stringContaining('(in 30 min)')]);
+    expect({ waited: late.waited(), stderr: late.stderr }).toEqual({
+      waited: 0,
+      stderr: expect.stringContaining('(in 30 min)'),
+    });
   });
 });
 
@@ -333,7 +343,7 @@ describe('sync-status', () => {
   ])('at %s prints the state %s and exits %d after one request', async (status, state, code) => {
     const { stdout, exitCode, checks } = await follow('--json', record({ status }));
     expect(JSON.parse(stdout)).toMatchObject({ id: 41, status, state });
-    expect([exitCode, checks]).toEqual([code, 1]);
+    expect({ exitCode, checks }).toEqual({ exitCode: code, checks: 1 });
   });
 
   it('exits 1 if the service sends another request, which --wait retries', async () => {
@@ -342,7 +352,10 @@ describe('sync-status', () => {
     const { result } = await runWith('sync-status 41', other);
     expect(result).toEqual(failed(1, `imgctl: ${message}\nhint: try again; a cache or proxy`));
     const { stderr, exitCode } = await follow('--wait', other, DONE);
-    expect([stderr, exitCode]).toEqual([`sync 41: ${message}; retrying\nsync 41: PROCESSED\n`, 0]);
+    expect({ stderr, exitCode }).toEqual({
+      stderr: `sync 41: ${message}; retrying\nsync 41: PROCESSED\n`,
+      exitCode: 0,
+    });
   });
 
   it('accepts a word as an id and rejects a path', async () => {

@@ -65,7 +65,7 @@ describe('doctor', () => {
   unixOnly('modes are Unix')('finds no problem after a login with one GET /v2', async () => {
     const { at, requests, credentials, emulator } = await loggedIn();
     const { rows, of, stderr, exitCode } = await at(61_000);
-    expect([stderr, exitCode]).toEqual(['', 0]);
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
     const checks = ['program', 'files', 'configuration', 'connection', 'clock', 'token'];
     expect(rows.map(({ check, state }) => [check, state])).toEqual(
       checks.map((check) => [check, 'ok']),
@@ -126,7 +126,11 @@ describe('doctor checks the login', () => {
     const { of, stderr, exitCode } = await diagnose({ ...env, ...changes });
     expect(of('token')).toEqual([expect.stringMatching(token)]);
     expect(of('connection')[0]).toMatch(/^ok: GET \S+\/v2 without a token returned 401$/);
-    expect([requests, credentials, exitCode]).toEqual([['GET /v2'], [''], code]);
+    expect({ requests, credentials, exitCode }).toEqual({
+      requests: ['GET /v2'],
+      credentials: [''],
+      exitCode: code,
+    });
     const error = { code: 'not-logged-in', message: 'failed checks: token' };
     if (code !== 0) expect(JSON.parse(stderr)).toMatchObject({ error });
   });
@@ -232,7 +236,7 @@ describe('doctor checks the connection', () => {
     const { of, exitCode } = await diagnose(at(server.baseUrl));
     expect(of('connection')[0]).toMatch(UNTRUSTED);
     expect([of('clock'), of('token')]).toEqual([SKIPPED, SKIPPED]);
-    expect([server.requests, exitCode]).toEqual([[], 3]);
+    expect({ requests: server.requests, exitCode }).toEqual({ requests: [], exitCode: 3 });
     const trusted = await diagnose(at(server.baseUrl), { 'ca-file': ca });
     expect(trusted.of('connection')).toEqual([`ok: GET ${server.baseUrl}/v2 returned 200`]);
   });
@@ -332,7 +336,7 @@ unixOnlySuite('modes are Unix')('doctor checks files', () => {
     const found = async () => (await place.at(0)).rows.filter(({ check }) => check === 'files');
     spoil(place);
     const [before, ...others] = await found();
-    expect([before?.state, others]).toEqual(['warning', []]);
+    expect({ state: before?.state, others }).toEqual({ state: 'warning', others: [] });
     expect(before?.finding).toMatch(expected);
     execFileSync('sh', ['-c', before?.hint ?? 'false']);
     expect(await found()).toEqual([expect.objectContaining({ state: 'ok', hint: null })]);

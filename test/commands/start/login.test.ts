@@ -136,7 +136,7 @@ describe('login at a terminal', () => {
     expect(stderr.match(/^Password for demo at .*: $/gm)).toHaveLength(3);
     expect(stderr).toContain(`\nimgctl: warning: ${REFUSED} (2 more tries)\n`);
     expect(stderr).toContain(`\nimgctl: warning: ${REFUSED} (1 more try)\n`);
-    expect([exitCode, requests.length]).toEqual([0, 3]);
+    expect({ exitCode, requests: requests.length }).toEqual({ exitCode: 0, requests: 3 });
   });
 
   const CHECK = `imgctl: ${REFUSED}\nhint: check `;
@@ -149,7 +149,7 @@ describe('login at a terminal', () => {
     const { typing, imgctl, requests } = await newUser(options);
     const { stderr, exitCode } = await typing(keys, `${variables}login`);
     expect(stderr).toContain(error);
-    expect([exitCode, requests.length]).toEqual([4, count]);
+    expect({ exitCode, requests: requests.length }).toEqual({ exitCode: 4, requests: count });
     expect((await imgctl('whoami')).exitCode).toBe(4);
   });
 
@@ -162,7 +162,10 @@ describe('login at a terminal', () => {
     expect([refused.stderr.endsWith(`hint: ${hint}`), refused.exitCode]).toEqual([true, 4]);
     expect(stored()).toEqual({ 'base-url': baseUrl, username: 'demo' });
     const { stderr, exitCode } = await typing('demo\r', 'login', NOTHING);
-    expect([stderr, exitCode]).toEqual([expect.stringMatching(/^Password for demo at /), 0]);
+    expect({ stderr, exitCode }).toEqual({
+      stderr: expect.stringMatching(/^Password for demo at /),
+      exitCode: 0,
+    });
   });
 
   it('replaces what the profile has, also its password command, only after success', async () => {
@@ -196,11 +199,20 @@ describe('login at a terminal', () => {
     await typing('127.0.0.1:9\rdemo\rdemo\r', 'login --retries 0', NOTHING);
     const asked = /^Address of the service, .* \[http:\/\/127\.0\.0\.1:9\]: Password for /;
     const again = await typing('\rdemo\r', 'login --retries 0', NOTHING);
-    expect([again.stderr, again.exitCode]).toEqual([expect.stringMatching(asked), 3]);
+    expect({ stderr: again.stderr, exitCode: again.exitCode }).toEqual({
+      stderr: expect.stringMatching(asked),
+      exitCode: 3,
+    });
     const refused = await typing(`${baseUrl}\ra\rb\rc\r`, 'login', NOTHING);
-    expect([refused.stderr, refused.exitCode]).toEqual([expect.stringMatching(asked), 4]);
+    expect({ stderr: refused.stderr, exitCode: refused.exitCode }).toEqual({
+      stderr: expect.stringMatching(asked),
+      exitCode: 4,
+    });
     const { stderr, exitCode } = await typing('demo\r', 'login', NOTHING);
-    expect([stderr, exitCode]).toEqual([expect.stringMatching(/^Password for demo at /), 0]);
+    expect({ stderr, exitCode }).toEqual({
+      stderr: expect.stringMatching(/^Password for demo at /),
+      exitCode: 0,
+    });
     expect(stored()).toEqual({ 'base-url': baseUrl, username: 'demo' });
   });
 
@@ -453,7 +465,10 @@ unixOnlySuite('the credential helper is a shell script')('the setting credential
       ['logout', '', DELETED],
       ['my-images', '', none, 4],
     );
-    expect([helper.held(), keychain.calls()]).toEqual([undefined, []]);
+    expect({ held: helper.held(), calls: keychain.calls() }).toEqual({
+      held: undefined,
+      calls: [],
+    });
   });
 
   it('moves the password out of the keychain with the next login, and logout --all finds it after unset', async () => {
