@@ -61,7 +61,8 @@ export const completion = command({
 async function run(context: Context, _options: object, shell: string): Promise<void> {
   const name = `completions/imgctl.${shell}`;
   const { getAsset, isSea } = builtin('node:sea');
-  // Both src/commands and dist/chunks are two folders deep. A single executable has no folder.
-  const read = () => fs.readFileSync(path.join(import.meta.dirname, '../../..', name), 'utf8');
+  // dist/chunks is two folders deep, this folder three. A single executable has none.
+  const files = ['../..', '../../..'].map((up) => path.join(import.meta.dirname, up, name));
+  const read = () => fs.readFileSync(files.find(fs.existsSync) ?? name, 'utf8');
   await context.console.print(isSea() ? getAsset(name, 'utf8') : read());
 }
