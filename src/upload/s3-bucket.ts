@@ -17,12 +17,13 @@ const MAX_ITEMS = 1_000_000;
 /** An ETag of S3's form: an MD5, or the digest of that of each part and their number. */
 export const DIGEST = /^[0-9a-f]{32}(?:-(\d+))?$/;
 
-export type Query = Readonly<Record<string, string>>;
+/** Parameters or headers, by name. */
+export type Pairs = Readonly<Record<string, string>>;
 
 export interface S3Request extends Partial<Omit<StorageRequest, 'url'>> {
   /** Of the bucket without it. */
   readonly name?: string;
-  readonly query?: Query;
+  readonly query?: Pairs;
 }
 
 /** A bucket, or a folder in it. */
@@ -60,7 +61,7 @@ export function removeObject(s3: S3, name: string): Promise<HttpResponse> {
 export async function sendWithHeaders(
   s3: S3,
   request: S3Request,
-  headers: Query,
+  headers: Pairs,
   before: () => Promise<void> = async () => {},
 ): Promise<HttpResponse> {
   const names = Object.keys(headers);
@@ -84,11 +85,11 @@ export async function* listItems(
   s3: S3,
   name: string,
   request: S3Request,
-  markers: Query,
+  markers: Pairs,
   ends: readonly number[] = [],
 ): AsyncGenerator<XmlElement> {
   const seen = new Set<string>();
-  let next: Query = {};
+  let next: Pairs = {};
   let count = 0;
   while (seen.size < MAX_LIST_PAGES && count <= MAX_ITEMS) {
     const response = await s3.send({ ...request, query: { ...request.query, ...next } });

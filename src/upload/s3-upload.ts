@@ -9,8 +9,8 @@ import {
   DIGEST,
   findStored,
   listItems,
+  type Pairs,
   partSizeOf,
-  type Query,
   removeObject,
   type S3,
   sendWithHeaders,
@@ -254,7 +254,7 @@ async function joinParts(
     `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${list.join('')}</CompleteMultipartUpload>`,
   );
   const headers = { 'content-type': 'application/xml' };
-  const condition: Query = replace ? {} : { [IF_NONE_MATCH]: '*' };
+  const condition: Pairs = replace ? {} : { [IF_NONE_MATCH]: '*' };
   const query = { uploadId: id };
   try {
     const request = { method: 'POST', name, query, headers, body, patience: COMPLETION };

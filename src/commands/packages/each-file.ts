@@ -20,7 +20,7 @@ export const FILES = {
 const PROVIDE_FILE = 'provide an OVA file, or an OVF file with its disks in the same folder';
 
 /** The packages of a command. What fails is reported at once, and the others go on. */
-export class Batch {
+export class PackageBatch {
   readonly files: readonly string[];
   readonly #context: Context;
   readonly #nameOf: (file: string) => string;

@@ -50,11 +50,11 @@ const MAX_NAMES = 20;
 
 function shortened(added: SyncRequest['added']): HistoryEntry['added'] {
   if (!Array.isArray(added)) return typeof added === 'number' ? added : undefined;
-  return added.length > MAX_NAMES ? added.length : namesOf(added);
+  return added.length > MAX_NAMES ? added.length : elementNames(added);
 }
 
 /** Returns the names of what a sync changed; an element without one is printed as JSON. */
-export function namesOf(elements: readonly unknown[]): string[] {
+export function elementNames(elements: readonly unknown[]): string[] {
   return elements.map((element) => {
     const { name = element } = Object(element) as { name?: unknown };
     return typeof name === 'string' ? name : stringify(element);

@@ -9,7 +9,7 @@ import type { Hardware } from '../../ovf/hardware.ts';
 import type { PackageSummary } from '../../ovf/package.ts';
 import type { Signature } from '../../ovf/signature.ts';
 import { counted, describeBytes, shellQuote } from '../../words.ts';
-import { Batch, errorsOf, FILES } from './each-file.ts';
+import { errorsOf, FILES, PackageBatch } from './each-file.ts';
 
 const COLUMNS = [
   column('file', 'string', 'path as given', { isId: true }),
@@ -57,7 +57,7 @@ async function run(context: Context, _options: object, files: readonly string[])
   context.allowNoConfig();
   const view = context.view(COLUMNS);
   const list = view.isTable || files.length === 1 ? undefined : view.openList();
-  const batch = new Batch(context, files);
+  const batch = new PackageBatch(context, files);
   let read = 0;
   let gap = '';
   const { signal } = context.io;

@@ -13,9 +13,9 @@ import { formatTimestamp } from '../../query/timestamp.ts';
 import { type HistoryEntry, readHistory } from '../../session/history.ts';
 import { counted, describeDuration } from '../../words.ts';
 import {
+  elementNames,
   follow,
   LIST_REQUESTS,
-  namesOf,
   POLL_OPTIONS,
   readRequest,
   rememberRequest,
@@ -247,7 +247,7 @@ export function describeProblems({
 
 /** Joins a list of names for people; returns anything else unchanged. */
 export function describeNames(value: unknown): unknown {
-  return Array.isArray(value) ? namesOf(value).join(', ') || 'none' : value;
+  return Array.isArray(value) ? elementNames(value).join(', ') || 'none' : value;
 }
 
 /** What counts as a failure. */

@@ -7,7 +7,7 @@ import { ImgctlError } from '../../errors.ts';
 import { column, namesOf, printBefore } from '../../output/view.ts';
 import type { ReadPackage } from '../../ovf/package.ts';
 import { counted, describeRate } from '../../words.ts';
-import { Batch, errorsOf, FILES, invalidPackage } from './each-file.ts';
+import { errorsOf, FILES, invalidPackage, PackageBatch } from './each-file.ts';
 import { describeSignature } from './inspect.ts';
 
 const COLUMNS = [
@@ -58,7 +58,7 @@ async function run(context: Context, options: Options, files: readonly string[])
   const columns = COLUMNS.map((each) => ({ ...each, isId: each.name === id }));
   const list = context.view(columns, options, { shown, wrap: true }).openList();
   const progress = console.startProgress({ lines: false });
-  const batch = new Batch(context, files);
+  const batch = new PackageBatch(context, files);
   let valid = 0;
   const checked = batch.forEach(async (file, resolved) => {
     progress.update(`${file}: reading`);

@@ -7,13 +7,16 @@ import { attempt, ImgctlError, isMissing } from '../../../errors.ts';
 import type { CheckedPackage } from '../../../ovf/package.ts';
 import type { UploadPackage } from '../../../upload/transfer.ts';
 import type { LocalFile } from '../../../upload/upload-file.ts';
-import { type Batch, errorsOf, fileMissing, invalidPackage } from '../each-file.ts';
+import { errorsOf, fileMissing, invalidPackage, type PackageBatch } from '../each-file.ts';
 
 /**
  * Reads every package, but not all bytes of its files, which the upload checks. Returns those that can be uploaded.
  * @throws ImgctlError not-found or usage: what is wrong with the arguments concerns all
  */
-export async function checkPackages(context: Context, batch: Batch): Promise<UploadPackage[]> {
+export async function checkPackages(
+  context: Context,
+  batch: PackageBatch,
+): Promise<UploadPackage[]> {
   const { checkPackage } = await import('../../../ovf/package.ts');
   const { cwd, signal } = context.io;
   const paths = batch.files.map((file) => path.resolve(cwd, file));

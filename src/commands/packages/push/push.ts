@@ -24,7 +24,7 @@ import { describeBytes, describeDuration } from '../../../words.ts';
 import { IMAGE_COLUMNS, SHOWN } from '../../images/options.ts';
 import { withMetrics } from '../../metrics-file.ts';
 import { openUploadStorage, storageFiles, UPLOAD_OPTIONS } from '../../storage.ts';
-import { Batch, FILES } from '../each-file.ts';
+import { FILES, PackageBatch } from '../each-file.ts';
 import { POLL_OPTIONS } from '../follow.ts';
 import { submittedView } from '../sync.ts';
 import { STRICT_OPTION, SUBMITTED_COLUMNS } from '../sync-status.ts';
@@ -130,7 +130,7 @@ function run(context: Context, options: Options, files: readonly string[]): Prom
     const { settings, io } = context;
     const view = viewOf(context, options);
     const distinct = new Map(files.map((file) => [path.resolve(io.cwd, file), file]));
-    const batch = new Batch(context, [...distinct.values()], (file) => path.basename(file));
+    const batch = new PackageBatch(context, [...distinct.values()], (file) => path.basename(file));
     const packages = await checkPackages(context, batch);
     if (packages.length === 0) return batch.end({});
     const isUnset = (key: SettingKey) => settings.find(key).text === undefined;
@@ -157,7 +157,7 @@ function run(context: Context, options: Options, files: readonly string[]): Prom
 /** A push that has the storage for itself. */
 interface Push {
   readonly view: View;
-  readonly batch: Batch;
+  readonly batch: PackageBatch;
   readonly packages: readonly UploadPackage[];
   readonly storage: Storage;
   readonly uploaded: Uploaded;
@@ -234,7 +234,7 @@ async function showPlan(
 }
 
 /** Prints the files of the packages that the storage has, with --no-sync. */
-async function showFiles(view: View, batch: Batch, { complete }: Uploaded): Promise<void> {
+async function showFiles(view: View, batch: PackageBatch, { complete }: Uploaded): Promise<void> {
   if (complete.length === 0 && batch.hasFailed) return;
   const rows = complete.flatMap(({ files }) => {
     return files.map((file) => {

@@ -10,7 +10,7 @@ import type {
   UploadPackage,
 } from '../../../upload/transfer.ts';
 import { describeBytes, describeRate } from '../../../words.ts';
-import type { Batch } from '../each-file.ts';
+import type { PackageBatch } from '../each-file.ts';
 
 /** What a push has done until now. */
 export class Uploaded {
@@ -43,7 +43,7 @@ export class Uploaded {
 /** Compares the packages with the storage. What cannot be pushed fails. */
 export async function planAll(
   { console }: Context,
-  batch: Batch,
+  batch: PackageBatch,
   packages: readonly UploadPackage[],
   transfer: TransferOptions,
 ): Promise<PlannedPackage[]> {
@@ -65,7 +65,7 @@ export async function planAll(
  */
 export async function uploadAll(
   context: Context,
-  batch: Batch,
+  batch: PackageBatch,
   plan: readonly PlannedPackage[],
   transfer: TransferOptions,
   uploaded: Uploaded,
