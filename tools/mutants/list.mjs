@@ -58,7 +58,7 @@ export const LONG = [
   ['src/catalogue/listing.ts', "key?.field === 'id' && key.direction === 'desc' ? key : BY_ID", 'key ?? BY_ID', 'test/commands/images/reading.test.ts'],
   ['src/catalogue/listing.ts', 'isSure ? {', 'images.length === limit ? {', 'test/commands/images/reading.test.ts'],
   ['src/catalogue/service-lists.ts', '[undefined, byId], ', '', 'test/commands/images/reading.test.ts'],
-  ['src/catalogue/service-lists.ts', 'if (await this.#isProved(sent, list.first, options)) return list;', 'return list;', 'test/commands/images/reading.test.ts'],
+  ['src/catalogue/service-lists.ts', 'if (await this.#isProved(sent, list.first, options.sort)) return list;', 'return list;', 'test/commands/images/reading.test.ts'],
   ['src/catalogue/service-lists.ts', '!firsts.some((text) => startsLike(text, value))', 'firsts.length > 0', 'test/commands/images/ordinary-service.test.ts'],
   ['src/catalogue/service-lists.ts', ' && !found.startsWith(flipped)', '', 'test/commands/images/ordinary-service.test.ts'],
   ['src/catalogue/service-lists.ts', '(/i/i.test(pattern) ? /i/i : /[a-z]/i)', '/[a-z]/i', 'test/commands/images/ordinary-service.test.ts'],
