@@ -350,7 +350,7 @@ async function passwordResult(
   const source = givenToken(io) ? undefined : unattendedPassword(settings, io);
   if (source === undefined) return [];
   const { origin } = source;
-  const hint = 'check it with: imgctl doctor --check-password';
+  const hint = `check it with: imgctl doctor --check-password${settings.profileFlag}`;
   if (!mayRead) return { state: 'not checked', finding: origin, hint };
   console.redaction.add(await source.read(), settings.account.username);
   return `${origin} gives a password`;
