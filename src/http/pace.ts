@@ -103,7 +103,7 @@ export class Pace {
     const time = now();
     this.hasResponded = true;
     if (this.#gap === 0) this.#gap = Math.round(FIRST_GAP * (1 + random() / 2));
-    else if (isSlow) this.#gap = Math.max(this.#gap * 1.5, this.#acceptedGap);
+    else if (isSlow) this.#gap = Math.max(Math.round(this.#gap * 1.5), this.#acceptedGap);
     this.#acceptedGap = 0;
     this.#successes = 0;
     this.#refusedSince ??= time;
@@ -124,6 +124,6 @@ export class Pace {
     if (this.#successes < HALVED_AFTER) return;
     this.#successes = 0;
     this.#acceptedGap = this.#gap;
-    this.#gap /= 2;
+    this.#gap = Math.ceil(this.#gap / 2);
   }
 }
