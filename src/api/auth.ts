@@ -95,9 +95,9 @@ export function createSender(
       'user-agent': userAgent,
       ...(authorization === undefined ? {} : { authorization }),
     };
-    const { method } = request;
+    const { method, signal = options.signal } = request;
     const { onSent, pace: ownPace } = more;
-    const sent = { method, url, headers, timeout, signal: signalOf(request), onSent };
+    const sent = { method, url, headers, timeout, signal, onSent };
     return sendWithRetry(transport, sent, options, ownPace);
   };
 
@@ -129,9 +129,11 @@ export function createSender(
     }
   };
 
-  const send: Send = async (request) => {
-    const url = resolveUrl(baseUrl, request.path);
-    const signal = signalOf(request);
+  const send: Send = async (asked) => {
+    const url = resolveUrl(baseUrl, asked.path);
+    // One for the whole call: each combined signal costs memory for as long as the run.
+    const signal = signalOf(asked);
+    const request = { ...asked, signal };
     let token = await untilAborted(tokens.current(), signal);
     let response = await authorize(request, url, token);
     if (request.anyStatus) return response;
@@ -156,7 +158,8 @@ export function createSender(
   const sendWithPassword = async (request: ServiceRequest, username: string, password: string) => {
     const pair = basicPair(username, password);
     for (const secret of [password, pair]) onSecret?.(secret);
-    const response = await sendWith(request, resolveUrl(baseUrl, request.path), `Basic ${pair}`);
+    const sent = { ...request, signal: signalOf(request) };
+    const response = await sendWith(sent, resolveUrl(baseUrl, request.path), `Basic ${pair}`);
     pace.note(response);
     return response;
   };
