@@ -86,7 +86,11 @@ export function inFolder(url: string, folder: string, direct = url): UploadServe
     read: async (name) => readFileSync(path.join(folder, name)),
     remove: async (name) => {
       // rclone remembers for minutes what is in the folder.
-      if (direct.startsWith('dav+')) await fetch(`${direct.slice(4)}${name}`, { method: 'DELETE' });
+      if (direct.startsWith('dav+'))
+        await fetch(`${direct.slice(4)}${name}`, {
+          method: 'DELETE',
+          headers: { connection: 'close' },
+        });
       else rmSync(path.join(folder, name));
     },
   };
