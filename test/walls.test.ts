@@ -78,6 +78,9 @@ const importsOf = (file: string): string[] =>
       name.startsWith('.') ? path.posix.join(path.posix.dirname(file), name) : name,
   );
 
+/** An import that is no import(), with its names and the module. Types alone are no import in the built program. */
+const STATIC_IMPORT = /^(?:import|export) (?!type\b)([^;'(=]*?) from '([^']+)';/gm;
+
 const partOf = (file: string): string => file.split('/')[0] ?? '';
 
 describe.each([...texts])('src/%s', (file, text) => {
@@ -117,6 +120,18 @@ it('src has no import cycles', () => {
   };
   for (const file of texts.keys()) visit(file, []);
   expect(cycles).toEqual([]);
+});
+
+it('the program starts without the libraries that only some commands need', () => {
+  const reached = new Set(['main.ts']);
+  for (const file of reached) {
+    for (const [, names = '', name = ''] of (texts.get(file) ?? '').matchAll(STATIC_IMPORT)) {
+      if (/^\{\s*(type \w+,?\s*)*\}$/.test(names)) continue;
+      reached.add(name.startsWith('.') ? path.posix.join(path.posix.dirname(file), name) : name);
+    }
+  }
+  const packages = [...reached].filter((name) => !texts.has(name) && !name.startsWith('node:'));
+  expect(packages.sort()).toEqual(['../package.json', 'commander', 'lossless-json']);
 });
 
 it.each(

@@ -1,11 +1,12 @@
 // Authorizes every request: sends the access token, and renews it once after a 401.
 
 import { ImgctlError } from '../errors.ts';
+import { atAbort } from '../http/abort.ts';
 import { TransportError } from '../http/errors.ts';
 import type { HttpEvent, HttpResponse } from '../http/message.ts';
 import type { Pace } from '../http/pace.ts';
 import { isSafeMethod, type RetryOptions, sendWithRetry } from '../http/retry.ts';
-import { atAbort, type Transport } from '../http/transport.ts';
+import type { Transport } from '../http/transport.ts';
 import { basicPair, resolveUrl } from '../http/url.ts';
 import { rateLimitedError, statusError } from './responses.ts';
 

@@ -2,6 +2,7 @@
 
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { ImgctlError } from '../errors.ts';
+import { atAbort } from './abort.ts';
 import { type ConnectOptions, Connector } from './connect.ts';
 import { networkError, TransportError } from './errors.ts';
 import type { Endpoint, HttpEvent, HttpRequest, HttpResponse, RequestBody } from './message.ts';
@@ -168,22 +169,6 @@ function dispatch(
       },
     );
   });
-}
-
-/**
- * Calls back when the signal aborts, unless the function that it returns is called before.
- *
- * In Node a listener that was removed still points to the next one. Once V8 has moved one of them to its old
- * generation, all later ones follow, with what they hold. So only the callback holds the response, and is dropped.
- */
-export function atAbort(signal: AbortSignal, callback: () => void): () => void {
-  let current: (() => void) | undefined = callback;
-  const listener = () => current?.();
-  signal.addEventListener('abort', listener, { once: true });
-  return () => {
-    signal.removeEventListener('abort', listener);
-    current = undefined;
-  };
 }
 
 /** Returns undici's options for a body; calls `onSending` with each chunk, and with false at the end. */
