@@ -1,5 +1,5 @@
 // Compares `imgctl push` with curl -T and the aws command line, to the same servers on this machine.
-// Usage: node bench/push.mjs [program]   (default: bin/imgctl.js)
+// Usage: node bench/push.mjs [program...]   (default: bin/imgctl.js)
 // Needs Linux, nginx with dav-ext, curl and 30 GB in the temporary folder; aws and moto_server if they exist.
 
 import { spawn, spawnSync } from 'node:child_process';
@@ -18,7 +18,7 @@ const RUNS = 5;
 const GIGABIT = 1e9 / 8;
 const DAV_MODULE = '/usr/lib/nginx/modules/ngx_http_dav_ext_module.so';
 
-const [program = 'bin/imgctl.js'] = process.argv.slice(2);
+const programs = process.argv.length > 2 ? process.argv.slice(2) : ['bin/imgctl.js'];
 const folder = fs.mkdtempSync(join(tmpdir(), 'imgctl-bench-'));
 const files = join(folder, 'nginx/files');
 const children = [];
@@ -111,8 +111,13 @@ async function startLink(target, bytesPerSecond) {
   return listen(server);
 }
 
+/** Returns the contestants that push the file, by the paths of their programs. */
+function pushes(file, settings) {
+  return Object.fromEntries(programs.map((program) => [program, push(program, file, settings)]));
+}
+
 /** Returns the command of a push, with new settings for each run. */
-function push(file, settings) {
+function push(program, file, settings) {
   return {
     command: nodeProgram(program, 'push', file, '--no-sync', '-q', '--timeout', '5m'),
     env() {
@@ -154,7 +159,7 @@ async function compare(title, contestants, clean) {
   for (const [name, all] of Object.entries(results)) {
     const middle = (key) => median(all.map((result) => result[key])).toFixed(2);
     const cpu = all[0].cpu === undefined ? '' : `, ${middle('cpu')} s of CPU`;
-    process.stdout.write(`  ${name.padEnd(8)} ${middle('seconds')} s${cpu}, median of ${RUNS}\n`);
+    process.stdout.write(`  ${name.padEnd(24)} ${middle('seconds')} s${cpu}, median of ${RUNS}\n`);
   }
 }
 
@@ -162,7 +167,7 @@ async function compareWebDav(title, port, { descriptor, data }) {
   const url = `http://127.0.0.1:${port}/`;
   const contestants = {
     curl: { command: ['curl', '-sS', '-T', data, url] },
-    imgctl: push(descriptor, { 'upload-url': `dav+${url}` }),
+    ...pushes(descriptor, { 'upload-url': `dav+${url}` }),
   };
   await compare(title, contestants, removeFiles);
 }
@@ -181,7 +186,7 @@ async function compareS3({ descriptor, data }) {
   const settings = { 'upload-url': `s3+${url}/bucket`, 'upload-access-key': 'key' };
   const contestants = {
     aws: { command: aws('cp', '--no-progress', data, 's3://bucket/data.iso'), env },
-    imgctl: push(descriptor, settings),
+    ...pushes(descriptor, settings),
   };
   const [command, ...args] = aws('rm', '--recursive', 's3://bucket');
   await compare('S3 (moto), loopback', contestants, () =>
@@ -202,8 +207,11 @@ try {
   removeFiles();
   const sparse = makePackage('sparse', SPARSE);
   const settings = { 'upload-url': `dav+http://127.0.0.1:${nginx}/` };
-  const { peak } = await measure(push(sparse.descriptor, settings));
-  process.stdout.write(`10 GiB sparse file, WebDAV: ${peak.toFixed(0)} MiB of memory\n`);
+  for (const [program, contestant] of Object.entries(pushes(sparse.descriptor, settings))) {
+    removeFiles();
+    const { peak } = await measure(contestant);
+    process.stdout.write(`10 GiB sparse file, WebDAV: ${peak.toFixed(0)} MiB, ${program}\n`);
+  }
 } finally {
   for (const child of children) child.kill();
   fs.rmSync(folder, { recursive: true, force: true });
