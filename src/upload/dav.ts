@@ -80,7 +80,7 @@ async function compare(
   if (stored.size !== file.size) return { state: 'different' };
   if (proved !== undefined && stored.state === proved) return { state: 'same', stored: proved };
   const request = { method: 'GET', url: dav.urlOf(name), asStored: true };
-  return readBack(file, stored, (headers) => send(dav, { ...request, headers }));
+  return readBack(file, stored, (headers) => sendChecked(dav, { ...request, headers }));
 }
 
 /** Uploads under a new name each time: the server may still be writing what it got before. */
@@ -99,7 +99,7 @@ async function put(dav: Dav, name: string, file: UploadSource, onProgress: OnByt
     const body = streamBody(file.size, file.readAll, onProgress);
     const headers = { 'content-type': 'application/octet-stream' };
     const request = { method: 'PUT', url: folder, headers, body, idempotent: true };
-    await send(dav, request, nextUrl);
+    await sendChecked(dav, request, nextUrl);
     const sent = await requireSize(dav, part, name, file.size);
     failed.delete(part);
     return {
@@ -129,7 +129,7 @@ async function move(dav: Dav, part: string, name: string, replace: boolean): Pro
     if (index < dav.found.destination) continue;
     try {
       const headers = { destination, overwrite };
-      await send(dav, { method: 'MOVE', url: dav.urlOf(part), headers });
+      await sendChecked(dav, { method: 'MOVE', url: dav.urlOf(part), headers });
       dav.found.destination = index;
       return;
     } catch (error) {
@@ -180,13 +180,17 @@ function removeFailed(dav: Dav) {
 }
 
 async function remove(dav: Dav, name: string): Promise<void> {
-  const response = await sendAny(dav, { method: 'DELETE', url: dav.urlOf(name), idempotent: true });
+  const response = await send(dav, { method: 'DELETE', url: dav.urlOf(name), idempotent: true });
   if (response.status !== 404) requireSuccess(dav, response);
 }
 
 /** Sends a request. @throws ImgctlError for a status that is no success */
-async function send(dav: Dav, request: StorageRequest, nextUrl?: () => URL): Promise<HttpResponse> {
-  return requireSuccess(dav, await sendAny(dav, request, nextUrl));
+async function sendChecked(
+  dav: Dav,
+  request: StorageRequest,
+  nextUrl?: () => URL,
+): Promise<HttpResponse> {
+  return requireSuccess(dav, await send(dav, request, nextUrl));
 }
 
 function requireSuccess(dav: Dav, response: HttpResponse): HttpResponse {
@@ -198,7 +202,7 @@ function requireSuccess(dav: Dav, response: HttpResponse): HttpResponse {
 }
 
 /** Sends a request. Of a multistatus, returns its elements, and the first failure as the status. */
-async function sendAny({ requests }: Dav, request: StorageRequest, nextUrl?: () => URL) {
+async function send({ requests }: Dav, request: StorageRequest, nextUrl?: () => URL) {
   const response = await requests.send(request, nextUrl);
   const root = response.status === 207 ? xmlOf(response) : undefined;
   const { children = undefined } = root?.name === 'multistatus' ? root : {};
@@ -233,7 +237,7 @@ async function findStored(dav: Dav, name: string) {
   if (file?.isFolder) throw notAFile(name, dav.address);
   if (!file) return undefined;
   // Some servers leave getcontentlength out.
-  const head = async () => send(dav, { method: 'HEAD', url: dav.urlOf(name) });
+  const head = async () => sendChecked(dav, { method: 'HEAD', url: dav.urlOf(name) });
   const { size = requireLength(await head(), name) } = file;
   return { ...file, size };
 }
@@ -242,7 +246,7 @@ async function findStored(dav: Dav, name: string) {
 async function propfind(dav: Dav, url: URL, depth: 0 | 1) {
   const headers = { depth: `${depth}`, 'content-type': 'application/xml; charset=utf-8' };
   const request = { method: 'PROPFIND', url, headers, body: PROPFIND, idempotent: true };
-  const response = await sendAny(dav, request);
+  const response = await send(dav, request);
   const { status, elements } = response;
   // Of a folder, what may not be seen is left out.
   if (elements && (depth === 1 || isSuccess(response))) return filesOf(response, elements);
