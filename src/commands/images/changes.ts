@@ -36,7 +36,7 @@ import { isSameTime } from '../../query/timestamp.ts';
 import { counted } from '../../words.ts';
 import { type Metrics, withMetrics } from '../metrics-file.ts';
 import { noMatch } from './empty.ts';
-import { FILTER_OPTION, IMAGE_COLUMNS, readQuery, TABLE_OPTIONS, TEXT } from './options.ts';
+import { FILTER_OPTION, IMAGE_COLUMNS, IMAGE_TABLE_OPTIONS, readQuery, TEXT } from './options.ts';
 import { openCatalogue, readAll } from './read.ts';
 
 const CHANGE_COLUMNS = [
@@ -71,7 +71,7 @@ const OPTIONS = [
   option('--peek', 'do not remember this run'),
   option('--exit-code', 'exit with 10 if there are changes'),
   METRICS_OPTION,
-  ...TABLE_OPTIONS,
+  ...IMAGE_TABLE_OPTIONS,
 ] as const;
 
 type Options = Parsed<typeof OPTIONS>;

@@ -30,7 +30,7 @@ export const TEXT = {
   variadic: true,
 } as const;
 
-export const TABLE_OPTIONS = [
+export const IMAGE_TABLE_OPTIONS = [
   option('--no-header', `omit the header line of tables, ${LINE_FORMAT_LIST}`),
   option('--no-trunc', 'show tables in full, even on a narrow terminal'),
   settingOption(
@@ -50,7 +50,7 @@ export const VIEW_OPTIONS = [
     value: anyText({ suggested: namesOf(IMAGE_COLUMNS) }),
     conflicts: ['columns', 'urls', 'meta'],
   },
-  ...TABLE_OPTIONS,
+  ...IMAGE_TABLE_OPTIONS,
 ] as const;
 
 export const FILTER_OPTION = option(
