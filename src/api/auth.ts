@@ -106,7 +106,7 @@ export function createSender(
     const error = statusError(response);
     if (error.code === 'not-permitted') return error;
     // With the basic scheme a service may call a bad token a wrong password.
-    return error.with({ code: 'token-refused', hint: tokens.hint });
+    return error.with({ code: 'token-refused', hint: error.hint ?? tokens.hint });
   };
 
   /** Sends it once with this token, or without one. */

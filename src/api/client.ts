@@ -1,5 +1,6 @@
 // The client of the service: one typed method per operation.
 
+import type { AddressHints } from '../http/message.ts';
 import { Pace } from '../http/pace.ts';
 import { createTransport, type TransportOptions } from '../http/transport.ts';
 import { type AuthOptions, createSender, type Send } from './auth.ts';
@@ -28,15 +29,12 @@ export const MAX_BYTES = 64 * 2 ** 20;
 /** How hints name the service. */
 export const SERVICE = {
   name: 'the base URL',
-  show: 'imgctl config list',
-  trust: 'imgctl config set ca-file /path/to/ca.pem',
   reduce: 'reduce the page size, for example: --per-page 10',
 };
 
 export type ServiceClientOptions = Omit<TransportOptions, 'origin' | 'endpoint' | 'onEvent'> &
   AuthOptions & {
-    /** Where the base URL was typed, if it is not stored. */
-    readonly typed?: string | undefined;
+    readonly address: AddressHints;
     /** The hint if the service cannot be reached [check the network]. */
     readonly unusedProxy?: string | undefined;
   };
@@ -67,8 +65,7 @@ export interface Client {
 
 export function createServiceClient(options: ServiceClientOptions): Client {
   const { origin } = options.baseUrl;
-  const { typed, unusedProxy } = options;
-  const endpoint = { ...SERVICE, show: typed ?? SERVICE.show, route: unusedProxy };
+  const endpoint = { ...SERVICE, ...options.address, route: options.unusedProxy };
   const transport = createTransport({ ...options, origin, endpoint });
   const accepted = new Set<string | undefined>();
   const startRun = (): Client => {

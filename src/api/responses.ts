@@ -1,14 +1,15 @@
 // Reads a response of the service: its JSON, or the error that its status and body stand for.
 
 import { type ErrorCode, ImgctlError } from '../errors.ts';
-import { isRedirect, redirectError } from '../http/errors.ts';
+import { isRedirect, redirectError, useTls } from '../http/errors.ts';
 import { httpDate, requestedWait } from '../http/headers.ts';
 import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { isRetryableStatus, isSafeMethod, MAX_WAIT } from '../http/retry.ts';
 import { isObject, parseJson } from '../json.ts';
 import { describeLater } from '../words.ts';
 
-const CHECK_BASE_URL = 'check that the base URL is correct: imgctl config list';
+const checkBaseUrl = ({ endpoint: { show } }: HttpResponse) =>
+  `check that the base URL is correct: ${show}`;
 
 /** Formats as `GET https://host/path`, without the query, which may be long. */
 function describeRequest({ method, url }: Pick<HttpResponse, 'method' | 'url'>): string {
@@ -29,10 +30,10 @@ export function readJson(response: HttpResponse): unknown {
   const { method, status, url } = response;
   const start = startOf(response);
   const kind = start === '' ? 'an empty body instead of JSON' : 'a body that is not valid JSON';
-  const problem = htmlOf(start, response) ?? `with ${parsed.excess ?? kind}`;
+  const problem = htmlOf(response) ?? `with ${parsed.excess ?? kind}`;
   const message = `${describeRequest(response)} returned ${status} ${problem}`;
   const print = `print it with: imgctl api ${url.origin}${url.pathname}`;
-  const check = response.proxy?.hint ?? CHECK_BASE_URL;
+  const check = response.proxy?.hint ?? checkBaseUrl(response);
   const hint = parsed.excess !== undefined && method === 'GET' ? print : check;
   throw new ImgctlError('bad-answer', message, { hint, status });
 }
@@ -49,7 +50,7 @@ export function requireNoErrorRecord(response: HttpResponse, value: unknown): vo
 export function shapeError(response: HttpResponse, problem: string): ImgctlError {
   const { status } = response;
   const message = `${describeRequest(response)} returned ${status}, but ${problem}`;
-  return new ImgctlError('bad-answer', message, { hint: CHECK_BASE_URL, status });
+  return new ImgctlError('bad-answer', message, { hint: checkBaseUrl(response), status });
 }
 
 /** Returns a number if it has the same text, since services send ids as numbers or as texts. */
@@ -83,8 +84,9 @@ export function serviceMessage(body: Buffer): string | undefined {
 }
 
 /** Says that the body is a web page, and which proxy may have made it; undefined if it is none. */
-function htmlOf(text: string, { proxy }: HttpResponse): string | undefined {
-  if (!text.startsWith('<')) return undefined;
+export function htmlOf(response: HttpResponse): string | undefined {
+  const { proxy } = response;
+  if (!startOf(response).startsWith('<')) return undefined;
   return `with HTML instead of JSON${proxy ? `, perhaps from the proxy ${proxy.host}` : ''}`;
 }
 
@@ -97,28 +99,32 @@ const ASK_FOR_ACCESS = 'ask the administrators of the service for access to its 
 
 /** Returns the error that a status other than 2xx stands for, sections 2.6 and 7. */
 export function statusError(response: HttpResponse): ImgctlError {
-  const { status, method, url, proxy, receivedAt } = response;
+  const { status, method, url, proxy, receivedAt, endpoint } = response;
   const start = startOf(response);
-  const page = htmlOf(start, response);
-  const reason = serviceMessage(response.body) ?? page ?? start.slice(0, 200);
+  const page = htmlOf(response);
+  const said = serviceMessage(response.body);
+  const reason = said ?? page ?? start.slice(0, 200);
   const message = `${describeRequest(response)}: ${status}${reason === '' ? '' : `, ${reason}`}`;
   const proxyHint = page && proxy?.hint;
   const error = (code: ErrorCode, text: string, hint?: string) =>
     new ImgctlError(code, text, { hint: proxyHint ?? hint, status });
 
-  if (isRedirect(response))
-    return redirectError(response, 'if the service has moved, run: imgctl config set base-url URL');
+  if (isRedirect(response)) return redirectError(response, 'the service');
+  // The service itself answers with JSON.
+  if (page && (status === 401 || status === 403)) {
+    const hint = `${checkBaseUrl(response)}; a firewall or portal may have answered instead`;
+    return error('bad-answer', message, hint);
+  }
   if (status === 401) return unauthorizedError(response);
   if (status === 403) {
-    const text = proxyHint ? message : `the service says: ${reason || 'not permitted'}`;
-    return error('not-permitted', text, ASK_FOR_ACCESS);
+    return error('not-permitted', said ? `the service says: ${said}` : message, ASK_FOR_ACCESS);
   }
   if (status === 404 || status === 410) {
     const isImage = /\/v2\/image\/[^/]+$/.test(url.pathname);
     // The base URL has the /v2 that each path begins with.
     const isTwice = /\/v2\/(v2|auth)\b/.test(url.pathname);
     const base = `${url.origin}${url.pathname.replace(/\/v2\/.*/, '')}`;
-    const fix = isTwice ? `omit /v2: imgctl config set base-url ${base}` : CHECK_BASE_URL;
+    const fix = isTwice ? `omit /v2: ${endpoint.set(base)}` : checkBaseUrl(response);
     const hint = isImage && !isTwice ? 'list the images with: imgctl images list' : fix;
     return error('not-found', message, hint);
   }
@@ -134,7 +140,10 @@ export function statusError(response: HttpResponse): ImgctlError {
   }
   if (status < 400)
     return error('failed', `${describeRequest(response)}: unexpected ${status}`, MIXED);
-  return new ImgctlError(status === 407 ? 'proxy' : 'failed', message, { status });
+  if (status === 407) return error('proxy', message);
+  // A server of TLS answers plain http with 400, and no JSON.
+  const isPlain = status === 400 && url.protocol === 'http:' && !start.startsWith('{');
+  return error('failed', message, isPlain ? useTls(endpoint) : page && checkBaseUrl(response));
 }
 
 /** Returns the error of a login that needs a one-time password, or undefined. */

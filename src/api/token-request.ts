@@ -6,6 +6,7 @@ import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { isObject } from '../json.ts';
 import { isToken, type SendWithPassword } from './auth.ts';
 import {
+  htmlOf,
   oneTimePasswordError,
   rateLimitedError,
   readJson,
@@ -76,10 +77,10 @@ function refusalError(response: HttpResponse): ImgctlError {
   return error.with({ code: 'wrong-credentials', message });
 }
 
-/** Even an error may hold a token, so of its body only a message is shown. */
+/** Even an error may hold a token, so of its body only a message is shown; of a page nothing is. */
 function withoutToken(response: HttpResponse): HttpResponse {
-  const safe = isSuccess(response) || serviceMessage(response.body) !== undefined;
-  return safe ? response : { ...response, body: Buffer.alloc(0) };
+  const message = isSuccess(response) || (serviceMessage(response.body) ?? htmlOf(response));
+  return message ? response : { ...response, body: Buffer.alloc(0) };
 }
 
 function limitOf(response: HttpResponse): TokenLimit {

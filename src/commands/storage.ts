@@ -3,7 +3,7 @@
 import path from 'node:path';
 import { option } from '../cli/command.ts';
 import { defaultsOf, type Parsed } from '../cli/declarations.ts';
-import { readCertificates, requireUploadTarget } from '../config/addresses.ts';
+import { addressHints, readCertificates, requireUploadTarget } from '../config/addresses.ts';
 import { absoluteUploadUrl, SECRETS, type SettingKey } from '../config/definitions.ts';
 import { changeProfile } from '../config/settings.ts';
 import { wholeNumber } from '../config/values.ts';
@@ -152,7 +152,6 @@ async function openTarget(context: Context, options: UploadOptions, answers: Ans
 function optionsOf(context: Context, options: UploadOptions): StorageOptions {
   const { io, settings, console } = context;
   const { mutex } = storageFiles(context);
-  const { layer, origin } = settings.find('upload-url');
   return {
     clock: io,
     timeout: settings.get('timeout'),
@@ -161,7 +160,7 @@ function optionsOf(context: Context, options: UploadOptions): StorageOptions {
     partsFile: mutex && `${mutex}.parts`,
     ca: readCertificates(settings, io, 'upload-ca-file'),
     userAgent: context.userAgent,
-    typed: layer === 'override' ? origin : undefined,
+    address: addressHints(settings, 'upload-url'),
     env: io.env,
     profileFlag: settings.profileFlag,
     onWarning: (text: string) => console.warn(text),

@@ -3,10 +3,23 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { errorReason, ImgctlError, tryOr } from '../errors.ts';
+import type { AddressHints } from '../http/message.ts';
 import { isLoopback, refusePlainHttp } from '../http/url.ts';
 import type { Io } from '../io.ts';
 import { certificateFlaw, type RedisAddress, type UploadTarget } from './definitions.ts';
 import type { Settings } from './settings.ts';
+
+/** Returns how hints name an address: what they advise has to change the place that it is from. */
+export function addressHints(settings: Settings, key: 'base-url' | 'upload-url'): AddressHints {
+  const { layer, origin } = settings.find(key);
+  const flag = settings.profileFlag;
+  const ca = key === 'base-url' ? 'ca-file' : 'upload-ca-file';
+  const trust = `imgctl config set ${ca} /path/to/ca.pem${flag}`;
+  if (layer === 'override') return { show: origin, set: (text) => `${origin} ${text}`, trust };
+  if (layer === 'environment') return { show: origin, set: (text) => `${origin}=${text}`, trust };
+  const set = (text: string) => `imgctl config set ${key} ${text}${flag}`;
+  return { show: `imgctl config get ${key}${flag}`, set, trust };
+}
 
 export function requireBaseUrl(settings: Settings): URL {
   const url = settings.get('base-url');

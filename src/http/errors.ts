@@ -27,6 +27,10 @@ const checkNetwork = () => 'check the network of this machine: firewall, VPN, pr
 const checkNames = () => 'check the network and the name servers of this machine';
 const askAdministrators = () => 'try again later, or ask the administrators of the server';
 
+/** The hint if a server may not understand plain http. */
+export const useTls = ({ name, show }: Endpoint) =>
+  `if the port expects TLS, use https in ${name}: ${show}`;
+
 const CLOSED = 'the connection was closed';
 
 type Hint = (endpoint: Endpoint) => string | undefined;
@@ -59,20 +63,28 @@ const ANOTHER_CERTIFICATE = 'ask the administrators of the server for another ce
 
 type TlsError = readonly [
   pattern: RegExp,
-  hint: (endpoint: Endpoint) => string,
-  /** In words instead of the code. */
-  reason?: string,
+  /** undefined if another certificate authority would fix it. */
+  hint: ((endpoint: Endpoint) => string) | undefined,
+  reason: string,
 ];
 
-/**
- * TLS errors that another certificate authority would not fix, by code or, as OpenSSL gives some no code of their own,
- * by message.
- */
+/** Hints and reasons by code or, as OpenSSL gives some errors no code of their own, by message. */
 const TLS_ERRORS: readonly TlsError[] = [
-  [/ALTNAME_INVALID|HOSTNAME_MISMATCH/, checkHost],
-  [/EXPIRED|NOT_YET_VALID/, () => RENEW_CERTIFICATE],
-  [/NO_APPLICATION_PROTOCOL/, () => 'the server must support HTTP/1.1: ask its administrators'],
-  [/PROTOCOL/, () => 'the server must support TLS 1.2 or later: ask its administrators'],
+  [/DEPTH_ZERO_SELF_SIGNED/, undefined, 'self-signed certificate'],
+  [/SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/, undefined, 'unknown certificate authority'],
+  [/ALTNAME_INVALID|HOSTNAME_MISMATCH/, checkHost, 'the certificate is for another host name'],
+  [/EXPIRED/, () => RENEW_CERTIFICATE, 'the certificate has expired'],
+  [/NOT_YET_VALID/, () => RENEW_CERTIFICATE, 'the certificate is not valid yet'],
+  [
+    /NO_APPLICATION_PROTOCOL/,
+    () => 'the server must support HTTP/1.1: ask its administrators',
+    'no HTTP version in common',
+  ],
+  [
+    /PROTOCOL/,
+    () => 'the server must support TLS 1.2 or later: ask its administrators',
+    'no TLS version in common',
+  ],
   [
     /ALERT_CERTIFICATE_REQUIRED|ALERT_BAD_CERTIFICATE/,
     () => 'ask the administrators of the server for an address without client certificates',
@@ -100,18 +112,22 @@ const TLS_ERRORS: readonly TlsError[] = [
   ],
 ];
 
+const tlsErrorOf = ({ code, message }: NodeJS.ErrnoException) =>
+  TLS_ERRORS.find(([pattern]) => pattern.test(`${code} ${message}`));
+
 export const isCertificateError = (code: string) => CERTIFICATE.test(code);
 
 /**
  * Converts what undici, Node or the connector threw. The cause is kept for --debug and never shown.
  * @param hasCa additional certificates are trusted
+ * @param hasResponded the server has sent a response before
  */
 export function networkError(
   { url }: HttpRequest,
   cause: Error & NodeJS.ErrnoException,
   sent: boolean,
   endpoint: Endpoint,
-  hasCa = false,
+  { hasCa = false, hasResponded = false } = {},
 ): TransportError {
   // A proxy's refusal is complete already.
   if (cause instanceof TransportError) return cause;
@@ -129,11 +145,9 @@ export function networkError(
     return error('tls', `${url.host} does not speak TLS`, hint);
   }
   if (isCertificateError(code)) {
-    const text = `${code} ${cause.message}`;
-    const [, known, reason = code] = TLS_ERRORS.find(([pattern]) => pattern.test(text)) ?? [];
-    const otherwise = hasCa ? issuerHint(endpoint) : trustHint(endpoint);
-    const message = `no trusted TLS connection to ${url.host}: ${reason}`;
-    return error('tls', message, known?.(endpoint) ?? otherwise);
+    const otherwise = hasCa ? issuerHint : trustHint;
+    const message = `no trusted TLS connection to ${url.host}: ${reasonOf(cause)}`;
+    return error('tls', message, (tlsErrorOf(cause)?.[1] ?? otherwise)(endpoint));
   }
   if (code === 'UND_ERR_HEADERS_OVERFLOW') {
     const hint = 'ask the administrators of the server for shorter headers, such as cookies';
@@ -145,9 +159,13 @@ export function networkError(
     const hint = 'ask the administrators of the server, or of a proxy before it, to turn it off';
     return error('bad-answer', `${url.origin} sent an unexpected ${unasked}`, hint);
   }
+  const mayBeTls = url.protocol === 'http:' && !hasResponded;
   if (cause.name === 'HTTPParserError') {
     const message = `${url.origin} did not send a valid HTTP response${code && `: ${code}`}`;
-    return error('bad-answer', message, `check the host and the port of ${name}: ${show}`);
+    // As an alert of TLS begins.
+    const isAlert = mayBeTls && 'data' in cause && `${cause.data}`.startsWith('\x15\x03');
+    const hint = isAlert ? useTls(endpoint) : `check the host and the port of ${name}: ${show}`;
+    return error('bad-answer', message, hint);
   }
   const [reason, hint, lasting] = NETWORK_ERRORS.get(code) ?? ['', askAdministrators];
   const message =
@@ -156,7 +174,9 @@ export function networkError(
       : `cannot reach ${url.origin}: ${reasonOf(cause)}`;
   // Once there was a connection, the route was right.
   const way = sent || reason === CLOSED ? undefined : endpoint.route;
-  return error('unreachable', message, way ?? hint(endpoint), lasting === undefined);
+  const advice = hint(endpoint);
+  const orTls = mayBeTls && reason === CLOSED ? `${useTls(endpoint)}; else ${advice}` : advice;
+  return error('unreachable', message, way ?? orTls, lasting === undefined);
 }
 
 /** By undici's message. */
@@ -168,12 +188,15 @@ const UNASKED = new Map([
 const issuerHint = ({ trust }: Endpoint) =>
   `add the certificate of its issuer, perhaps an intermediate one, to the file: ${trust}`;
 
-export const trustHint = ({ trust }: Endpoint) => `for a private certificate authority: ${trust}`;
+export const trustHint = ({ trust }: Pick<Endpoint, 'trust'>) =>
+  `for a private certificate authority: ${trust}`;
 
-/** Describes a network error in words, or by its code if it is unknown. */
-export function reasonOf({ code = '', name }: NodeJS.ErrnoException): string {
+/** Describes an error of the network or TLS in words, or by its code if it is unknown. */
+export function reasonOf(error: NodeJS.ErrnoException): string {
+  const { code = '', name } = error;
   if (name === 'HTTPParserError' || /^HPE_/.test(code)) return 'its response is not HTTP';
-  return NETWORK_ERRORS.get(code)?.[0] ?? (code || 'the connection failed');
+  const known = isCertificateError(code) ? tlsErrorOf(error)?.[2] : NETWORK_ERRORS.get(code)?.[0];
+  return known ?? (code || 'the connection failed');
 }
 
 /** 304 answers a condition, which imgctl never sends. */
@@ -181,13 +204,14 @@ export function isRedirect({ status }: HttpResponse): boolean {
   return status >= 300 && status < 400 && status !== 304;
 }
 
-/** Credentials never follow a redirect. @param hint what to do if the target is right */
-export function redirectError(response: HttpResponse, hint: string): ImgctlError {
-  const { method, headers, status, url } = response;
+/** Credentials never follow a redirect. @param what may have moved */
+export function redirectError(response: HttpResponse, what: string): ImgctlError {
+  const { method, headers, status, url, endpoint } = response;
   const { location } = headers;
   const target =
     location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
   const where = target ? ` to ${target.protocol}//${target.host}${target.pathname}` : '';
   const message = `${method} ${url.origin}${url.pathname} was redirected${where} (${status}); redirects are not followed`;
+  const hint = `if ${what} has moved: ${endpoint.set('URL')}`;
   return new ImgctlError('failed', message, { hint, status });
 }

@@ -39,14 +39,17 @@ export interface HttpResponse {
   readonly proxy?: { readonly host: string; readonly hint: string };
   /** True if the server refused every request for a minute because it limits them. */
   readonly isLimited?: boolean;
+  readonly endpoint: Endpoint;
 }
 
 /** How hints name the origin and its settings, so that this folder knows neither. */
 export interface Endpoint {
   /** As in "check …": `the base URL`. */
   readonly name: string;
-  /** The command that shows it. */
+  /** The option or variable that it is from, or the command that shows it. */
   readonly show: string;
+  /** Returns what sets it to this text. */
+  readonly set: (text: string) => string;
   /** The command that trusts another certificate authority. */
   readonly trust: string;
   /** What to do if it cannot be reached, such as setting a proxy. */
@@ -54,6 +57,9 @@ export interface Endpoint {
   /** Makes a response smaller that is too large. */
   readonly reduce: string;
 }
+
+/** How hints name an address that is from an option, a variable or the settings. */
+export type AddressHints = Pick<Endpoint, 'show' | 'set' | 'trust'>;
 
 /** One step of a request, for a trace; holds no secret. */
 export type HttpEvent =

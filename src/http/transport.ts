@@ -36,7 +36,7 @@ export function createTransport(options: TransportOptions): Transport {
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  const connection = { options, pool, connector, bytesLeft: options.maxBytes };
+  const connection = { options, pool, connector, bytesLeft: options.maxBytes, hasResponded: false };
   const forwarder = proxy && origin.startsWith('http:') ? new Forwarder(proxy) : undefined;
   return {
     async send(request) {
@@ -68,6 +68,8 @@ interface Shared {
   readonly connector: Connector;
   /** Bytes that all requests together may still hold in memory. */
   bytesLeft: number;
+  /** To any request. */
+  hasResponded: boolean;
 }
 
 function dispatch(
@@ -140,6 +142,7 @@ function dispatch(
           if (ended) started.abort(new Error('aborted'));
         },
         onResponseStart(_controller, status, headers) {
+          shared.hasResponded = true;
           if (status < 200) return;
           start = { status, headers: joinHeaders(headers) };
           stage = 'reading the response';
@@ -153,7 +156,8 @@ function dispatch(
           decode(received, isFile ? '' : start.headers['content-encoding'], hold).then(
             (body) => {
               const wireBytes = received.length;
-              finish(() => resolve({ method, url, ...start, body, wireBytes, receivedAt: now() }));
+              const about = { method, url, wireBytes, receivedAt: now(), endpoint };
+              finish(() => resolve({ ...about, ...start, body }));
             },
             (error: Error) => unusable(`cannot decode the response from ${target}`, check, error),
           );
@@ -163,8 +167,9 @@ function dispatch(
           if (error instanceof ImgctlError) return fail(error);
           // After an alert of TLS 1.3, undici only knows that the connection was lost.
           const cause = shared.connector.alert ?? error;
-          const { ca } = shared.options;
-          fail(networkError(request, cause, controller !== undefined, endpoint, ca !== undefined));
+          const { hasResponded } = shared;
+          const known = { hasCa: shared.options.ca !== undefined, hasResponded };
+          fail(networkError(request, cause, controller !== undefined, endpoint, known));
         },
       },
     );

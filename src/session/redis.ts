@@ -54,7 +54,7 @@ export async function openRedis(
 
 function reasonFor(error: NodeJS.ErrnoException, library: typeof import('@redis/client')): string {
   const { code = '', message } = error;
-  if (isCertificateError(code)) return `no trusted TLS connection: ${code}`;
+  if (isCertificateError(code)) return `no trusted TLS connection: ${reasonOf(error)}`;
   if (code !== '') return reasonOf(error);
   if (error instanceof library.ErrorReply) return message.replace(/\.$/, '').slice(0, 120);
   const { ClientClosedError, DisconnectsClientError, SocketClosedUnexpectedlyError } = library;

@@ -2,7 +2,12 @@
 
 import type { ClientEvent, TokenSource } from '../api/auth.ts';
 import type { Client } from '../api/client.ts';
-import { readCertificates, requireBaseUrl, requireRedisAddress } from '../config/addresses.ts';
+import {
+  addressHints,
+  readCertificates,
+  requireBaseUrl,
+  requireRedisAddress,
+} from '../config/addresses.ts';
 import type { Account, Settings } from '../config/settings.ts';
 import { withoutLineEnd } from '../config/values.ts';
 import { trustHint } from '../http/errors.ts';
@@ -46,14 +51,15 @@ export interface SessionOptions {
 
 /** @throws ImgctlError config: no base URL, or invalid settings */
 export async function openSession(options: SessionOptions): Promise<Session> {
-  const { createServiceClient, MAX_BYTES, SERVICE } = await import('../api/client.ts');
+  const { createServiceClient, MAX_BYTES } = await import('../api/client.ts');
   const { io, settings, warn } = options;
   const baseUrl = requireBaseUrl(settings);
+  const address = addressHints(settings, 'base-url');
   const isUnverified = io.env.NODE_TLS_REJECT_UNAUTHORIZED === '0';
   // doctor, which gives its own tokens, prints only its findings.
   if (isUnverified && baseUrl.protocol === 'https:' && !options.tokens) {
     const message = 'NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified';
-    warn(message, trustHint(SERVICE));
+    warn(message, trustHint(address));
   }
   const { account, loginCommand } = settings;
   const cache = new TokenCache(options.configDirectory, account, io, warn);
@@ -81,7 +87,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const client: Client = createServiceClient({
     ...io,
     baseUrl,
-    typed: settings.find('base-url').layer === 'override' ? '--base-url' : undefined,
+    address,
     userAgent: options.userAgent,
     tokens: source,
     proxy: route.proxy,

@@ -21,14 +21,11 @@ const XML_LIMITS = { bytes: 4 * 2 ** 20, nodes: 100_000, depth: 50 };
 /** How hints name the storage. */
 const ENDPOINT = {
   name: 'the upload URL',
-  show: 'imgctl config get upload-url',
-  trust: 'imgctl config set upload-ca-file /path/to/ca.pem',
   reduce: 'use an upload URL with fewer files',
 };
 
 export const CHECK_URL = 'check the upload URL';
 const ASK = 'ask the administrators of the storage, or of a proxy in front of it';
-const MOVED = 'if the storage has moved, run: imgctl config set upload-url URL';
 const CHECK_SETTINGS = 'check the user of the storage and its permissions: imgctl config list';
 const TRY_LATER = 'try again later, or ask the administrators of the storage';
 const RAISE_LIMIT = 'ask the administrators of the storage to raise its limit';
@@ -63,7 +60,7 @@ export function createRequests(
   const { clock, env, onSecret, timeout, userAgent, parallel } = options;
   const { proxy, unused } = chooseProxy(base, env);
   if (proxy) proxySecrets(proxy).forEach(onSecret);
-  const endpoint = { ...ENDPOINT, show: options.typed ?? ENDPOINT.show, route: unused };
+  const endpoint = { ...ENDPOINT, ...options.address, route: unused };
   const limits = { maxBytes: MAX_BYTES, connections: parallel + 1 };
   const { origin } = base;
   const transport = createTransport({ ...options, ...clock, ...limits, origin, endpoint, proxy });
@@ -81,7 +78,7 @@ export function createRequests(
       const known = explain(response);
       if (known) throw known;
       if (!isRedirect(response)) return response;
-      throw redirectError(response, MOVED);
+      throw redirectError(response, 'the storage');
     },
     close: transport.close,
   };

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { ImgctlError } from '../errors.ts';
 import { shortDigest } from '../files/paths.ts';
-import type { HttpEvent } from '../http/message.ts';
+import type { AddressHints, HttpEvent } from '../http/message.ts';
 import type { Clock, System } from '../io.ts';
 import type { UploadSource } from './upload-file.ts';
 
@@ -19,8 +19,7 @@ export interface StorageOptions {
   /** Extra trusted certificates, PEM. */
   readonly ca: string | undefined;
   readonly userAgent: string;
-  /** The option that names the storage, if it is not stored. */
-  readonly typed: string | undefined;
+  readonly address: AddressHints;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Has the names of parts until a push ends, for a storage that lists no hidden files, such as nginx. */
   readonly partsFile: string | undefined;

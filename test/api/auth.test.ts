@@ -148,12 +148,13 @@ describe('a token request', () => {
 
   it.each([
     [401, { message: 'Bad credentials.' }, 'wrong-credentials'],
-    [401, '<html>', 'wrong-credentials'],
+    [401, '<html>', 'bad-answer'],
     [404, '<html>', 'not-found'],
     [429, {}, 'rate-limited'],
     [503, {}, 'server-error'],
   ])('is sent once, and renews no token, if it fails with %i %j', async (status, json, code) => {
-    const { requests, issued, tokens } = await request({ status, json }, { renewals: 9 });
+    const response = typeof json === 'string' ? { status, body: json } : { status, json };
+    const { requests, issued, tokens } = await request(response, { renewals: 9 });
     expect((await failure(issued)).code).toBe(code);
     expect({ requests: requests.length, refusals: tokens.refusals }).toEqual({
       requests: 1,

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { rateLimitedError, readJson, statusError } from '../../src/api/responses.ts';
 import { nextPage } from '../../src/commands/automation/api.ts';
 import { utcTime } from '../../src/words.ts';
+import { ENDPOINT } from '../support/client.ts';
 import { thrownBy } from '../support/errors.ts';
 
 const NOW = Date.parse('2026-01-05T10:00:00Z');
@@ -13,8 +14,19 @@ const response = (status: number, json: unknown, headers: Record<string, string>
   const body = Buffer.from(typeof json === 'string' ? json : JSON.stringify(json));
   const url = new URL('https://images.example.com/v2/image?filter=long');
   const { length: wireBytes } = body;
-  return { method: 'GET', url, status, headers, body, wireBytes, receivedAt: NOW };
+  return {
+    method: 'GET',
+    url,
+    status,
+    headers,
+    body,
+    wireBytes,
+    receivedAt: NOW,
+    endpoint: ENDPOINT,
+  };
 };
+
+const CHECK = 'check that the base URL is correct: imgctl config get base-url';
 
 /** A response whose bytes are not UTF-8. */
 const inLatin1 = (status: number, text: string) => ({
@@ -44,7 +56,9 @@ describe('the error of a status', () => {
     [400, { errors: ['bad'] }, 'failed', `${AT}: 400, {"errors":["bad"]}`],
     [400, 'plain\n words', 'failed', `${AT}: 400, plain words`],
     [403, { message: 'No.' }, 'not-permitted', 'the service says: No'],
-    [403, '', 'not-permitted', 'the service says: not permitted'],
+    [403, 'Forbidden', 'not-permitted', `${AT}: 403, Forbidden`],
+    [401, '<html>', 'bad-answer', `${AT}: 401, with HTML instead of JSON`],
+    [403, ' <html>', 'bad-answer', `${AT}: 403, with HTML instead of JSON`],
     [404, '', 'not-found', `${AT}: 404`],
     [410, null, 'not-found', `${AT}: 410, null`],
     [407, '', 'proxy', `${AT}: 407`],
@@ -53,9 +67,8 @@ describe('the error of a status', () => {
   ])('%i with the body %j has the code %s', (status, body, code, message) => {
     const error = statusError(response(status, body));
     expect(error).toMatchObject({ code, message, status });
-    if (code === 'not-found') {
-      expect(error.hint).toBe('check that the base URL is correct: imgctl config list');
-    }
+    const isUnknown = code === 'not-found' || code === 'bad-answer';
+    if (isUnknown) expect(error.hint).toContain(CHECK);
   });
 
   it.each([
@@ -108,10 +121,23 @@ describe('the error of a status', () => {
 
   it.each([
     ['/v2/image/9', 'list the images with: imgctl images list'],
-    ['/v2/image', 'check that the base URL is correct: imgctl config list'],
+    ['/v2/image', CHECK],
   ])('404 of %s has the hint %s', (pathname, hint) => {
     const missing = { ...response(404, ''), url: new URL(pathname, 'https://images.example.com') };
     expect(statusError(missing).hint).toBe(hint);
+  });
+
+  const USE_TLS = 'if the port expects TLS, use https in the base URL: imgctl config get base-url';
+  it.each([
+    [400, 'http:', 'Client sent an HTTP request to an HTTPS server.', USE_TLS],
+    [400, 'http:', '<html>', USE_TLS],
+    [400, 'http:', '{"errors": []}', undefined],
+    [400, 'https:', 'Bad Request', undefined],
+    [400, 'https:', '<html>', CHECK],
+    [405, 'http:', '<html>', CHECK],
+  ])('%i over %s with the body %s has the hint %s', (status, protocol, body, hint) => {
+    const url = new URL(`${protocol}//images.example.com/v2`);
+    expect(statusError({ ...response(status, body), url }).hint).toBe(hint);
   });
 
   // The times are those of this machine's zone.

@@ -10,6 +10,7 @@ import { run } from '../../src/main.ts';
 import { formatError, formatNotice } from '../../src/output/messages.ts';
 import { catalogueOf, named } from '../support/catalogue-page.ts';
 import { fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
+import { DROP } from '../support/scripted-server.ts';
 import { scriptedUser } from '../support/users.ts';
 import { record, SUBMITTED } from './packages/sync-harness.ts';
 
@@ -67,10 +68,23 @@ it('an outage of some seconds is waited for, and said', async () => {
   expect(stderr.replace(/127\.0\.0\.1:\d+/g, 'HOST')).toBe(line(1) + line(4));
 });
 
-it('a base URL with the path of the API gets a hint', async () => {
-  const { imgctl, server } = await scriptedUser(() => ({ status: 404 }));
-  const { stderr } = await imgctl(`images list --base-url ${server.baseUrl}/v2`);
-  expect(stderr).toMatch(/\nhint: omit \/v2: imgctl config set base-url http:\S+\d\n$/);
+const MOVED = { status: 302, headers: { location: '/v3' } };
+const STORED = 'IMGCTL_BASE_URL= images list --retries 0 --profile x';
+const SET = 'imgctl config set base-url';
+it.each([
+  ['images list --base-url AT/v2', { status: 404 }, 'omit /v2: --base-url AT'],
+  ['IMGCTL_BASE_URL=AT/v2 images list', { status: 404 }, 'omit /v2: IMGCTL_BASE_URL=AT'],
+  [STORED, { status: 404 }, `omit /v2: ${SET} AT --profile x`],
+  ['images list --base-url AT', { status: 404 }, 'the base URL is correct: --base-url'],
+  ['images list', { body: '<html>' }, 'the base URL is correct: IMGCTL_BASE_URL'],
+  ['images list', MOVED, 'if the service has moved: IMGCTL_BASE_URL=URL'],
+  [STORED, MOVED, `if the service has moved: ${SET} URL --profile x`],
+  [STORED, DROP, 'use https in the base URL: imgctl config get base-url --profile x; else .*'],
+])('%s, answered with %j, has a hint for that address', async (line, response, hint) => {
+  const { imgctl, server } = await scriptedUser(() => response);
+  await imgctl(`config set base-url ${server.baseUrl}/v2 --profile x`);
+  const { stderr } = await imgctl(line.replace('AT', server.baseUrl));
+  expect(stderr.replaceAll(server.baseUrl, 'AT')).toMatch(new RegExp(`\nhint: .*${hint}\n$`));
 });
 
 it('an invalid output format does not hide an error', async () => {

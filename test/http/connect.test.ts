@@ -102,7 +102,12 @@ describe('a TLS connection', () => {
         ['SHA-1', sha1, /weak key or signature/, /another certificate/],
         ['purpose', mail, /purpose/, /another certificate/],
         ['name', issue('name', 'narrow'), /may not issue/, /another certificate/, narrow],
-        ['middle', issue('below', 'middle'), /LEAF_SIGNATURE/, /perhaps an intermediate one/],
+        [
+          'middle',
+          issue('below', 'middle'),
+          /unknown certificate authority/,
+          /perhaps an intermediate one/,
+        ],
       ];
       for (const [name, options, message, hint, trusted = ca] of cases) {
         let connections = 0;
@@ -126,9 +131,20 @@ describe('a TLS connection', () => {
   );
 
   const http2Only = () => listen(http2.createSecureServer(HERE) as unknown as net.Server);
+  const ALERT = Buffer.from('15030100020246', 'hex');
+  it.each([
+    ['closes the connection', () => listen(https.createServer(HERE))],
+    ['sends an alert', () => listen(net.createServer((socket) => socket.write(ALERT)))],
+  ])('is advised if a server that is sent plain HTTP %s', async (_, start) => {
+    const { baseUrl } = await start();
+    const { client } = clientOf(baseUrl.replace('https:', 'http:'), { retries: 0 });
+    const { hint } = await failure(client.send(GET));
+    expect(hint).toMatch(/^if the port expects TLS, use https in the base URL: imgctl config get/);
+  });
+
   it.each([
     ['plain HTTP', () => scriptedServer({}), /does not speak TLS/, /the port of the base URL/],
-    ['HTTP/2', http2Only, /ALERT_NO_APPLICATION_PROTOCOL/, /^the server must support HTTP\/1\.1/],
+    ['HTTP/2', http2Only, /no HTTP version in common/, /^the server must support HTTP\/1\.1/],
   ] as const)('fails with a hint if the server speaks only %s', async (_, start, text, advice) => {
     const url = (await start()).baseUrl.replace('http:', 'https:');
     const error = await failure(clientOf(url, { ca: HERE.cert }).client.send(GET));

@@ -1,8 +1,8 @@
 // Tests the errors and hints for error codes of the network, TLS and the client itself.
 
 import { expect, it } from 'vitest';
-import { SERVICE } from '../../src/api/client.ts';
 import { networkError } from '../../src/http/errors.ts';
+import { ENDPOINT } from '../support/client.ts';
 
 const REQUEST = {
   method: 'GET',
@@ -14,7 +14,7 @@ const REQUEST = {
 
 function errorOf(systemCode: string) {
   const thrown = Object.assign(new Error('by the system'), { code: systemCode });
-  return networkError(REQUEST, thrown, false, SERVICE);
+  return networkError(REQUEST, thrown, false, ENDPOINT);
 }
 
 it.each([
@@ -35,12 +35,19 @@ it.each([
 });
 
 it.each([
-  ['CERT_HAS_EXPIRED', 'check the clock of this machine'],
-  ['CERT_NOT_YET_VALID', 'check the clock of this machine'],
-  ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'TLS 1.2 or later'],
-  ['ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL', 'must support HTTP/1.1'],
-  ['ERR_SSL_UNSUPPORTED_PROTOCOL', 'TLS 1.2 or later'],
-  ['SELF_SIGNED_CERT_IN_CHAIN', 'ca-file'],
-])('%s is a TLS error with the hint "%s"', (code, hint) => {
-  expect(errorOf(code)).toMatchObject({ code: 'tls', hint: expect.stringContaining(hint) });
+  ['CERT_HAS_EXPIRED', 'the certificate has expired', 'check the clock of this machine'],
+  ['CERT_NOT_YET_VALID', 'the certificate is not valid yet', 'check the clock of this machine'],
+  ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'no TLS version in common', 'TLS 1.2 or later'],
+  ['ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL', 'no HTTP version in common', 'HTTP/1.1'],
+  ['ERR_SSL_UNSUPPORTED_PROTOCOL', 'no TLS version in common', 'TLS 1.2 or later'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'the certificate is for another host name', 'check the host'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'self-signed certificate', 'ca-file'],
+  ['SELF_SIGNED_CERT_IN_CHAIN', 'unknown certificate authority', 'ca-file'],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'unknown certificate authority', 'ca-file'],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'unknown certificate authority', 'ca-file'],
+  ['CERT_REVOKED', 'CERT_REVOKED', 'ca-file'],
+])('%s is the TLS error "%s" with the hint "%s"', (code, reason, hint) => {
+  const message = `no trusted TLS connection to images.example: ${reason}`;
+  const error = { code: 'tls', message, hint: expect.stringContaining(hint) };
+  expect(errorOf(code)).toMatchObject(error);
 });

@@ -68,7 +68,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     }
     expect(sessions.flatMap(({ warnings }) => warnings)).toEqual([]);
     expect(redis.cli('keys', '*lock')).toBe('');
-    const untrusted = 'no trusted TLS connection: DEPTH_ZERO_SELF_SIGNED_CERT';
+    const untrusted = 'no trusted TLS connection: self-signed certificate';
     const { warnings } = await use();
     expect(warnings).toEqual([`cannot use the token store ${redis.url}: ${untrusted}`]);
   });

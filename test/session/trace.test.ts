@@ -3,12 +3,14 @@
 import { expect, it } from 'vitest';
 import type { ClientEvent } from '../../src/api/auth.ts';
 import { describeEvent } from '../../src/session/trace.ts';
+import { ENDPOINT } from '../support/client.ts';
 
 const SENT = { method: 'GET', url: new URL('https://images.example.com/v2/image?page=2') };
 
 function received(headers: Record<string, string>, decoded = 4): ClientEvent {
   const body = Buffer.alloc(decoded);
-  const response = { ...SENT, status: 200, headers, body, wireBytes: 4, receivedAt: 0 };
+  const sizes = { body, wireBytes: 4, receivedAt: 0 };
+  const response = { ...SENT, ...sizes, status: 200, headers, endpoint: ENDPOINT };
   return { kind: 'response', response, milliseconds: 12 };
 }
 

@@ -2,6 +2,7 @@
 
 import { expect, it } from 'vitest';
 import { plainTag, regionError } from '../../src/upload/s3-responses.ts';
+import { ENDPOINT } from '../support/client.ts';
 
 it.each([
   ['"0123abcd-2"', '0123abcd-2'],
@@ -43,6 +44,7 @@ it.each([
       headers: { 'x-amz-bucket-region': region },
     };
     const rest = { method: 'GET', body: Buffer.alloc(0), wireBytes: 0, receivedAt: 0 };
-    expect(regionError({ ...response, ...rest }, used, ' --profile x')?.hint).toBe(hint);
+    const full = { ...response, ...rest, endpoint: ENDPOINT };
+    expect(regionError(full, used, ' --profile x')?.hint).toBe(hint);
   },
 );

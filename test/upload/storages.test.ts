@@ -203,7 +203,7 @@ describe.each(['dav', 's3'] as const)('push to %s', (kind) => {
   it('over TLS trusts the certificate in upload-ca-file only', async () => {
     const { push, trust, identity, storage, stored } = await setUp();
     await trust(identity.cert, 'ca-file');
-    const text = /SELF_SIGNED_CERT\nhint: .*imgctl config set upload-ca-file/;
+    const text = /self-signed certificate\nhint: .*imgctl config set upload-ca-file/;
     expect(await push()).toEqual(failed(3, text));
     expect(storage.requests).toEqual([]);
     await trust(identity.cert);

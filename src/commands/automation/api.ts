@@ -95,7 +95,7 @@ async function run(context: Context, options: Options, path: string): Promise<vo
     if (!success) {
       const error = statusError(response);
       if (error.code !== 'not-found') throw error;
-      throw error.with({ hint: 'check the path, and the base URL: imgctl config list' });
+      throw error.with({ hint: `check the path, and the base URL: ${response.endpoint.show}` });
     }
     next = options.paginate ? nextPage(response, visited) : undefined;
   }

@@ -269,12 +269,13 @@ async function probe(context: Context, cached: CachedToken | undefined) {
 
 /** @throws ImgctlError: this is not the service */
 function connectionResult(context: Context, response: ServiceResponse, finding: string): Result {
-  if (!isRefusal(response)) {
-    const { error } = attempt(() => readJson(response));
+  const { error } = attempt(() => readJson(response));
+  if (error && !(isRefusal(response) && error.code !== 'bad-answer')) {
     // A 404 for /v2 means that this is another service; not-found would mean a missing image.
-    if (error) throw error.code === 'not-found' ? error.with({ code: 'failed' }) : error;
-  } else if (serviceMessage(response.body) === undefined) {
-    const hint = 'check that the base URL is correct: imgctl config list';
+    throw error.code === 'not-found' ? error.with({ code: 'failed' }) : error;
+  }
+  if (error && serviceMessage(response.body) === undefined) {
+    const hint = `check that the base URL is correct: ${response.endpoint.show}`;
     return warning(`${finding}, but not in the format of the service`, hint);
   }
   const settings = context.settings.with({ 'allow-http': 'false' });

@@ -127,12 +127,11 @@ async function completeSettings(context: Context, options: Options): Promise<Set
   // One that never worked may be mistyped.
   const isDoubtful =
     isUnproven(context) && given.find('base-url').layer === 'profile' && context.io.stdin.isTTY;
-  const baseUrl =
-    known === undefined || isDoubtful
-      ? await prompt(context, 'base URL', label, '--base-url or IMGCTL_BASE_URL', known)
-      : known;
+  if (known === undefined || isDoubtful) {
+    const others = '--base-url or IMGCTL_BASE_URL';
+    context.override('base-url', await prompt(context, 'base URL', label, others, known));
+  }
   // Rejected before the next prompt.
-  context.override('base-url', baseUrl);
   requireBaseUrl(context.settings);
   const username =
     given.get('username') ??

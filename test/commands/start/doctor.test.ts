@@ -184,7 +184,7 @@ describe('doctor checks the login', () => {
 
 const MOVED = { status: 302, headers: { location: 'https://new.example/' } };
 const BUSY = { status: 429, headers: { 'retry-after': '9' }, json: {} };
-const UNTRUSTED = /^failed: no trusted TLS .*: DEPTH_ZERO_SELF_SIGNED_CERT -> .*ca-file/;
+const UNTRUSTED = /^failed: no trusted TLS .*: self-signed certificate -> .*ca-file/;
 const NO_HOST = 'https://images.invalid';
 
 describe('doctor checks the connection', () => {
@@ -199,7 +199,8 @@ describe('doctor checks the connection', () => {
     [{ body: '<html>' }, /^failed: .* HTML instead of JSON -> check that the base URL/, 1],
     [MOVED, /^failed: .* redirected to/, 1],
     [{ status: 404, json: {} }, /^failed: .*: 404.* -> check that the base URL is correct/, 1],
-    [{ status: 401, body: '<html>' }, /^warning: GET \S+ returned 401, but not in the format/, 4],
+    [{ status: 401, body: '<html>' }, /^failed: GET \S+: 401, with HTML .* firewall or portal/, 1],
+    [{ status: 401, body: 'No' }, /^warning: GET \S+ returned 401, but not in the format/, 4],
     [BUSY, /^failed: .*too many/, 6],
   ])('and reports the response %j', async (response, expected, code) => {
     const { of, exitCode } = await responded(response);
@@ -211,7 +212,7 @@ describe('doctor checks the connection', () => {
   it('and stops at --timeout, which --debug traces', async () => {
     const { of, stderr } = await responded(STALL, undefined, '--timeout 60ms --debug');
     const [found] = of('connection');
-    const hint = 'allow more time with --timeout 1s, or check the base URL: imgctl config list';
+    const hint = 'allow more time with --timeout 1s, or check the base URL: IMGCTL_BASE_URL';
     expect(found).toMatch(/^failed: .* within 0\.06 s, still waiting for the response -> /);
     expect(found?.split(' -> ')[1]).toBe(hint);
     expect(stderr).toMatch(/^imgctl: debug: GET http:\S+\/v2: no response after \d+ ms: /m);
