@@ -4,7 +4,7 @@ import path from 'node:path';
 import { option } from '../cli/command.ts';
 import { defaultsOf, type Parsed } from '../cli/declarations.ts';
 import { addressHints, readCertificates, requireUploadTarget } from '../config/addresses.ts';
-import { absoluteUploadUrl, SECRETS, type SettingKey } from '../config/definitions.ts';
+import { absoluteUploadUrl, SECRETS, SETTINGS, type SettingKey } from '../config/definitions.ts';
 import { changeProfile } from '../config/settings.ts';
 import { wholeNumber } from '../config/values.ts';
 import type { Context } from '../context.ts';
@@ -73,13 +73,16 @@ export async function openUploadStorage(
   mayAsk = false,
 ): Promise<Storage> {
   const { text: url, layer } = context.settings.find('upload-url');
-  const answers: Answers = { mayAsk: mayAsk && context.io.stdin.isTTY, values: new Map() };
+  const answers: Answers = {
+    mayAsk: mayAsk && context.io.stdin.isTTY && !context.quiet,
+    values: new Map(),
+  };
   if (answers.mayAsk && url === undefined)
     await askFor(context, answers, 'upload-url', UPLOAD_STORAGE);
   const storage = await openWithAnswers(context, options, answers);
   try {
-    // With --to, the answers are used once.
-    if (layer !== 'override') await saveAnswers(context, answers);
+    // They are not for the storage of the profile.
+    if (layer !== 'override' && layer !== 'environment') await saveAnswers(context, answers);
     return storage;
   } catch (error) {
     await storage.close();
@@ -197,7 +200,11 @@ async function readCredentials(
   let username = settings.get(user);
   if (!answers.mayAsk && !(username && source)) {
     const isGiven = [
-      [userName, username, `run: imgctl config set ${user} NAME${flag}`],
+      [
+        userName,
+        username,
+        `set ${SETTINGS[user].env}, or run: imgctl config set ${user} NAME${flag}`,
+      ],
       [secretName, source, `set ${variable} or ${variable}_FILE, or run: ${storeSecret}`],
     ] as const;
     const missing = isGiven.filter(([, given]) => !given);

@@ -125,15 +125,21 @@ export const SETTING_GROUPS = {
   upload: {
     'upload-url': {
       summary: 'storage that push uploads to',
+      env: 'IMGCTL_UPLOAD_URL',
       value: parsed(parseUploadUrl, { mayBePath: true }),
     },
-    'upload-username': { summary: 'user name for a WebDAV storage', value: parsed(userName) },
+    'upload-username': {
+      summary: 'user name for a WebDAV storage',
+      env: 'IMGCTL_UPLOAD_USERNAME',
+      value: parsed(userName),
+    },
     'upload-password-command': {
       summary: 'command that prints the WebDAV password',
       value: COMMAND,
     },
     'upload-access-key': {
       summary: 'access key id for an S3 storage',
+      env: 'IMGCTL_UPLOAD_ACCESS_KEY',
       value: parsed(plainText),
     },
     'upload-secret-command': { summary: 'command that prints the S3 secret key', value: COMMAND },
@@ -143,6 +149,7 @@ export const SETTING_GROUPS = {
     },
     'upload-region': {
       summary: 'region of an S3 storage',
+      env: 'IMGCTL_UPLOAD_REGION',
       fallback: 'us-east-1',
       value: parsed(regionName),
     },

@@ -37,7 +37,7 @@ const SETTINGS = PAGES.flatMap((page) => blocks(page, /^sh$/)).flatMap(
 );
 const COMMANDS = PAGES.flatMap((page) => blocks(page, /^(ini|yaml|hcl|json)$/).flatMap(commandsIn));
 
-/** A user with a package, a lock and upload settings. */
+/** A user with a package, a lock and upload variables. */
 async function recipeUser() {
   const uploads = temporaryDirectory();
   const user = await emulatorUser({ images: 250, syncDelay: 0, uploads });
@@ -47,17 +47,17 @@ async function recipeUser() {
     mkdirSync(path.join(cwd, folder));
     await writeSampleOva(path.join(cwd, folder, 'appliance.ova'), 'appliance');
   }
-  const env = { ...PASSWORD, IMGCTL_UPLOAD_PASSWORD: 'demo' };
+  const env = {
+    ...PASSWORD,
+    IMGCTL_UPLOAD_URL: uploadUrl,
+    IMGCTL_UPLOAD_USERNAME: 'demo',
+    IMGCTL_UPLOAD_PASSWORD: 'demo',
+  };
   const stdin = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n';
   const run = (line: string) => {
-    const put = line
-      .replace('UPLOAD_URL', uploadUrl)
-      .replace('UPLOAD_USERNAME', 'demo')
-      .replace('/var/lib/prometheus/node-exporter', cwd);
+    const put = line.replace('/var/lib/prometheus/node-exporter', cwd);
     return user.imgctl(put, { env, cwd, stdin, time: Date.now() });
   };
-  await run('config set upload-url UPLOAD_URL');
-  await run('config set upload-username demo');
   await run('images lock add web ubuntu 22.04 server');
   return { cwd, run };
 }

@@ -416,7 +416,7 @@ describe('push refuses a package', () => {
 
 describe('push fails before it uploads anything', () => {
   const NO_KEYS =
-    'no access key and no secret key for the upload storage\nhint: run: imgctl config set upload-access-key NAME; then set IMGCTL_UPLOAD_SECRET ';
+    'no access key and no secret key for the upload storage\nhint: set IMGCTL_UPLOAD_ACCESS_KEY, or run: imgctl config set upload-access-key NAME; then set IMGCTL_UPLOAD_SECRET ';
   const NO_STORAGE = /no upload storage is set\nhint: .*; the last two also need credentials\)\n/;
   const PORT = /hint: check the port of the upload URL: --to\n/;
   const PLAIN = 'plain http would expose credentials sent to host.example';
@@ -479,6 +479,14 @@ describe('push without settings', () => {
     );
   });
 
+  it('asks for nothing with -q', async () => {
+    const { push } = await setUp();
+    const { stderr } = await push({ stdin: fakeTerminal('x\r') }, '-q');
+    expect(stderr).toMatch(
+      /^imgctl: no upload storage is set\nhint: add --to URL, set IMGCTL_UPLOAD_/,
+    );
+  });
+
   it('stores no answer that the storage refuses', async () => {
     const { push, settings, directory } = await setUp();
     const { exitCode, stderr } = await push({
@@ -514,17 +522,32 @@ describe('push without settings', () => {
     );
   });
 
-  it('names all of them at once unattended, and with --to asks for the credentials once', async () => {
+  it('needs only variables', async () => {
+    const { push, settings, stored } = await setUp();
+    const env = {
+      IMGCTL_UPLOAD_URL: settings['upload-url'],
+      IMGCTL_UPLOAD_USERNAME: 'demo',
+      IMGCTL_UPLOAD_PASSWORD: SECRETS.storage,
+    };
+    expect((await push({ env })).exitCode).toBe(0);
+    expect(stored()).toEqual(['web.ova']);
+  });
+
+  it('names all of them at once unattended, and asks for the credentials of --to or a variable once', async () => {
     const { push, settings, stored, directory } = await setUp();
     const both = 'no service address or upload storage is set\nhint: run: imgctl login, then: ';
     expect(await push({ env: { IMGCTL_BASE_URL: undefined } })).toEqual(failed(2, both));
     const credentials =
-      'no user name and no password for the upload storage\nhint: run: imgctl config set upload-username NAME; then set IMGCTL_UPLOAD_PASSWORD ';
+      'no user name and no password for the upload storage\nhint: set IMGCTL_UPLOAD_USERNAME, or run: imgctl config set upload-username NAME; then set IMGCTL_UPLOAD_PASSWORD ';
     const to = ['--to', settings['upload-url']];
     expect(await push({}, ...to)).toEqual(failed(4, credentials));
-    // What is typed for --to is not stored.
-    await push({ stdin: fakeTerminal(`demo\r${SECRETS.storage}\r`) }, ...to);
+    // What is typed for another storage is not stored.
+    const stdin = () => fakeTerminal(`demo\r${SECRETS.storage}\r`);
+    await push({ stdin: stdin() }, ...to);
     expect(stored()).toEqual(['web.ova']);
+    const env = { IMGCTL_UPLOAD_URL: settings['upload-url'] };
+    const { stderr } = await push({ stdin: stdin(), env });
+    expect(stderr).toContain('web.ova: already there');
     expect(readFileSync(path.join(directory, 'config.json'), 'utf8')).not.toContain('upload');
   });
 });

@@ -379,12 +379,13 @@ unixOnlySuite('modes are Unix')('doctor checks files', () => {
 const SECRET = 'IMGCTL_UPLOAD_SECRET';
 const NO_SECRET = { [SECRET]: '' };
 const FAILING = /^failed: the upload secret command .* -> .*: imgctl config get upload-secret-com/;
-const NO_NAME = /^not checked: no user name .* -> run: imgctl config set upload-username NAME$/;
+const NO_NAME =
+  /^not checked: no user name .* -> set IMGCTL_UPLOAD_USERNAME, or run: imgctl config set /;
 const WRONG = /^failed: .*SignatureDoesNotMatch.* -> check \w+ and upload-access-key: imgctl/;
 const NO_FILE = /^failed: \/none does not exist -> create it, or check IMGCTL_UPLOAD_SECRET_FILE$/;
 const PORT = /^failed: cannot reach .* -> check the port of .*: imgctl config get upload-url$/;
 const NO_PASSWORD = /^not checked: no password .* -> set IMGCTL_UPLOAD_PASSWORD or /;
-const NO_KEY = /^not checked: no access key .* -> run: imgctl config set/;
+const NO_KEY = /^not checked: no access key .* -> set IMGCTL_UPLOAD_ACCESS_KEY, or run: /;
 
 it.each<['dav' | 's3', string, Environment, number, RegExp[]]>([
   ['dav', '', {}, 0, [/^ok: 127\.0\.0\.1:\d+: reachable, credentials accepted$/]],

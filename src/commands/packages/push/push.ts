@@ -78,7 +78,7 @@ export const push = command({
   name: 'push',
   summary: 'upload packages, sync them and show the new images',
   description: [
-    'Checks each package as validate does, uploads it, submits one sync, waits for it and prints the new images. With an OVF, push also uploads the files it references. On a terminal, you are prompted for the storage and its credentials if they are not set.',
+    'Checks each package as validate does, uploads it, submits one sync, waits for it and prints the new images. With an OVF, push also uploads the files it references. On a terminal, you are prompted for the storage and its credentials if they are not set, except with -q.',
     'Files are uploaded under a temporary name and renamed when their package is complete. The digests of the manifest are checked during the upload. If one is wrong, nothing of that package becomes visible.',
     'If one of several packages fails, the others are still uploaded and synced; the exit code is that of the first failure. Run the same command again: it skips files, and on S3 parts, that are already there.',
   ],
