@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { errorReason, ImgctlError, tryOr } from '../errors.ts';
 import type { AddressHints } from '../http/message.ts';
+import { SET_HOME } from '../files/paths.ts';
 import { isLoopback, refusePlainHttp } from '../http/url.ts';
 import type { Io } from '../io.ts';
 import { certificateFlaw, type RedisAddress, type UploadTarget } from './definitions.ts';
@@ -24,6 +25,11 @@ export function addressHints(settings: Settings, key: 'base-url' | 'upload-url')
 export function requireBaseUrl(settings: Settings): URL {
   const url = settings.get('base-url');
   if (url === undefined) {
+    if (settings.isHomeless) {
+      throw new ImgctlError('config', 'no service address is set, because HOME is not set', {
+        hint: `${SET_HOME}; without settings, set IMGCTL_BASE_URL`,
+      });
+    }
     const other = settings.otherProfile;
     const hint = other
       ? `use another profile: imgctl profile use ${other}, or run: ${settings.loginCommand}`

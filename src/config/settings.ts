@@ -5,7 +5,7 @@ import path from 'node:path';
 import { attempt, errorReason, ImgctlError } from '../errors.ts';
 import { parseObject, readOwnFile, writeJsonFile } from '../files/atomic-file.ts';
 import { withMutex } from '../files/mutex.ts';
-import type { Paths } from '../files/paths.ts';
+import { type Paths, SET_HOME } from '../files/paths.ts';
 import { followLinks } from '../files/user-file.ts';
 import { baseUrlText } from '../http/url.ts';
 import type { Io } from '../io.ts';
@@ -28,6 +28,8 @@ export interface ConfigFile {
   readonly profiles: ReadonlyMap<string, Readonly<Record<string, string>>>;
   /** Other members of the file, written back unchanged. */
   readonly rest: JsonObject;
+  /** True if there is no place for the file. */
+  readonly isHomeless?: boolean;
 }
 
 const CONFIG_FILE = 'config.json';
@@ -39,7 +41,7 @@ export function configFilePath(directory: string): string {
 
 /** @throws ImgctlError config: the file is unreadable, invalid or not trusted */
 export function readConfigFile(directory: string | undefined, io: Trust): ConfigFile {
-  if (directory === undefined) return checkConfig({});
+  if (directory === undefined) return { ...checkConfig({}), isHomeless: true };
   const file = configFilePath(directory);
   try {
     const check = (stat: Stats) => checkTrust(directory, stat, io);
@@ -139,7 +141,7 @@ export async function changeProfile(run: Run, name: string, changes: Texts): Pro
 export function requireDirectory(directory: string | undefined): string {
   if (directory !== undefined) return directory;
   throw new ImgctlError('config', 'no home directory for the settings', {
-    hint: 'set IMGCTL_CONFIG_DIR to a writable directory',
+    hint: SET_HOME,
   });
 }
 
@@ -197,7 +199,7 @@ export function isUnknown(profile: string, { profiles }: Profiles): boolean {
 
 type Texts = Readonly<Record<string, string | undefined>>;
 
-type Profiles = Pick<ConfigFile, 'profile' | 'profiles'>;
+type Profiles = Pick<ConfigFile, 'profile' | 'profiles' | 'isHomeless'>;
 
 /** The owner of a token and of what else is cached; unset settings are empty. */
 export interface Account {
@@ -216,6 +218,7 @@ export class Settings {
   readonly loginCommand: string;
   /** Where the last login with --store-password stored the password. */
   readonly storedAt: string | undefined;
+  readonly isHomeless: boolean;
   readonly #config: Profiles;
   readonly #env: Texts;
   readonly #overrides: Overrides;
@@ -232,6 +235,7 @@ export class Settings {
     const { profile: usual = DEFAULT_PROFILE, profiles } = config;
     this.profile = profile;
     this.profileFlag = profile === usual ? '' : ` --profile ${profile}`;
+    this.isHomeless = config.isHomeless === true;
     this.#config = config;
     this.#overrides = overrides;
     this.#env = env;

@@ -14,6 +14,9 @@ export interface Paths {
   readonly cache: string | undefined;
 }
 
+/** A hint if there is no home directory. */
+export const SET_HOME = 'set HOME, such as HOME=/home/alice, or IMGCTL_CONFIG_DIR';
+
 /** In the working directory. */
 export const DEFAULT_LOCK_FILE = 'images.lock.json';
 

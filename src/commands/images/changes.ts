@@ -21,7 +21,7 @@ import type { Context } from '../../context.ts';
 import { CHANGES_EXIT_CODE, ImgctlError, tryOr } from '../../errors.ts';
 import { type AssertHeld, replaceFile } from '../../files/atomic-file.ts';
 import { withMutex } from '../../files/mutex.ts';
-import { keyedFile } from '../../files/paths.ts';
+import { keyedFile, SET_HOME } from '../../files/paths.ts';
 import { cannotWrite, readTextFile } from '../../files/user-file.ts';
 import { BrokenPipeError } from '../../io.ts';
 import { stringify } from '../../json.ts';
@@ -144,7 +144,7 @@ async function compareWithState(task: Task, cursor: string) {
   const { profile, baseUrl: base_url, username } = (await context.session()).account;
   if (paths.state === undefined) {
     throw new ImgctlError('config', 'cannot remember this run: no home directory', {
-      hint: 'set HOME, XDG_STATE_HOME or IMGCTL_CONFIG_DIR',
+      hint: SET_HOME,
     });
   }
   const source = options.mine ? 'mine' : 'catalogue';

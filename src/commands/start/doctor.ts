@@ -24,6 +24,7 @@ import {
   ImgctlError,
   tryOr,
 } from '../../errors.ts';
+import { SET_HOME } from '../../files/paths.ts';
 import { column, namesOf } from '../../output/view.ts';
 import { formatTimestamp } from '../../query/timestamp.ts';
 import { unattendedPassword } from '../../secrets/passwords.ts';
@@ -184,7 +185,7 @@ const SET_CONFIG_DIR = 'set IMGCTL_CONFIG_DIR to a writable directory';
 function fileResults({ paths: { config, state }, io }: Context): Result[] {
   if (config === undefined) {
     const finding = 'no home directory: tokens last for one run, and settings cannot be stored';
-    return [warning(finding, SET_CONFIG_DIR)];
+    return [warning(finding, SET_HOME)];
   }
   const stat = tryOr(() => fs.statSync(configFilePath(config)), undefined);
   if (stat) checkTrust(config, stat, io);

@@ -243,7 +243,8 @@ describe('config', () => {
   it('fails if it cannot write its file', async () => {
     const { file, imgctl } = localUser();
     mkdirSync(file);
-    const homeless = /^imgctl: no home directory.*\nhint: .*IMGCTL_CONFIG_DIR/;
+    const homeless = /^imgctl: no home directory.*\nhint: set HOME, such as .*IMGCTL_CONFIG_DIR/;
+    const unread = /^imgctl: no service address is set, because HOME is not set\nhint: set HOME, /;
     await expectSteps(
       imgctl,
       ['config set time iso', '', /^imgctl: .*config\.json.*\nhint: .+\n$/, 2],

@@ -90,6 +90,9 @@ describe('doctor', () => {
     expect(await show('-o', 'csv')).toMatch(/^check,state,finding,hint\r\nprogram,ok,/);
     expect(await show('-o', 'ndjson')).toMatch(/^\{"check":"program","state":"ok"/);
     expect(await show('-q')).toBe('connection\n');
+    const homeless = await runCli(['doctor', '-q'], { env: {} });
+    expect(homeless).toMatchObject({ stdout: 'files\nconnection\n', exitCode: 2 });
+    expect(homeless.stderr).toContain('\nhint: set HOME, such as HOME=/home/alice, ');
   });
 });
 
@@ -310,7 +313,7 @@ describe('doctor checks the configuration', () => {
       'warning: unknown setting bas-url -> remove it with: imgctl config unset bas-url',
     ]);
     const { stdout, exitCode } = await runCli(['doctor'], { env: { IMGCTL_OUTPUT: 'xml' } });
-    expect(stdout).toMatch(/\nfiles +warning +no home directory.*\n +hint: set IMGCTL_CONFIG_DIR/);
+    expect(stdout).toMatch(/\nfiles +warning +no home directory.*\n +hint: set HOME, such as /);
     const found = "unknown format 'xml' in output \\(from IMGCTL_OUTPUT\\)";
     expect(stdout).toMatch(new RegExp(`\nconfiguration +failed +${found}\n +hint: valid`));
     expect(exitCode).toBe(2);

@@ -134,7 +134,7 @@ function run(context: Context, options: Options, files: readonly string[]): Prom
     const packages = await checkPackages(context, batch);
     if (packages.length === 0) return batch.end({});
     const isUnset = (key: SettingKey) => settings.find(key).text === undefined;
-    if (sync && isUnset('base-url') && isUnset('upload-url')) {
+    if (sync && isUnset('base-url') && isUnset('upload-url') && !settings.isHomeless) {
       throw new ImgctlError('config', 'no service address or upload storage is set', {
         hint: `run: ${settings.loginCommand}, then: imgctl config set upload-url URL${settings.profileFlag}`,
       });
