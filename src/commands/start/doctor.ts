@@ -48,7 +48,7 @@ const COLUMNS = [
 ];
 
 const OPTIONS = [
-  option('--login', 'request a token if none is valid, as the next command would'),
+  option('--login', 'request a token with the password, which checks it'),
   option('--check-password', 'read the password, but send it nowhere'),
   option('--upload', 'try an upload to the storage with a small file'),
 ] as const;
@@ -80,7 +80,7 @@ export const doctor = command({
         ['clock', 'compares the clock with the date of the response'],
         [
           'token',
-          'shows its expiry, and whether the service accepts it; with --login, requests one if none is valid',
+          'shows its expiry, and whether the service accepts it; with --login, requests one if there is a password',
         ],
         ['password', 'names its source; with --check-password, reads it'],
         ['storage', UPLOAD],
@@ -161,7 +161,8 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<v
     await check('token', () =>
       response ? (login ?? tokenResult(context, cached, response)) : UNCONNECTED,
     );
-    await check('password', () => passwordResult(context, options.checkPassword));
+    const isAccepted = options.login && login === undefined;
+    await check('password', () => passwordResult(context, options.checkPassword, isAccepted));
     await check('storage', () => storageResult(context, options.upload));
   }
   await progress.stop();
@@ -301,11 +302,14 @@ function clockResult(response: ServiceResponse): Result {
   return warning(finding, 'set the clock of this machine, on Linux: sudo timedatectl set-ntp true');
 }
 
-/** Uses a valid token, or requests one. Returns why there is none. */
+/** Requests a token, since a valid one says nothing about the password. Returns why the login failed. */
 async function logIn(context: Context): Promise<ImgctlError | undefined> {
+  const { settings, io } = context;
   try {
-    const { client } = await context.openSession(context.settings.with({ retries: '0' }));
-    await client.serviceRoot();
+    const { client, tokens } = await context.openSession(settings.with({ retries: '0' }));
+    const password = tokens && unattendedPassword(settings, io);
+    if (password) await tokens.login(await password.read(), password.hint);
+    else await client.serviceRoot();
     return undefined;
   } catch (error) {
     return asImgctlError(error);
@@ -348,10 +352,12 @@ function tokenResult(
 async function passwordResult(
   { io, settings, console }: Context,
   mayRead = false,
+  isAccepted = false,
 ): Promise<Result | Result[]> {
   const source = givenToken(io) ? undefined : unattendedPassword(settings, io);
   if (source === undefined) return [];
   const { origin } = source;
+  if (isAccepted) return `${origin}, accepted by the service`;
   const hint = `check it with: imgctl doctor --check-password${settings.profileFlag}`;
   if (!mayRead) return { state: 'not checked', finding: origin, hint };
   console.redaction.add(await source.read(), settings.account.username);
