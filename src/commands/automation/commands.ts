@@ -8,7 +8,7 @@ import {
   termsOf,
 } from '../../cli/declarations.ts';
 import { renderBlocks } from '../../cli/help-page.ts';
-import { PAGES } from '../../cli/topics.ts';
+import { PAGES, VARIABLES } from '../../cli/topics.ts';
 import { anyText, type Value } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { column, namesOf } from '../../output/view.ts';
@@ -59,10 +59,7 @@ async function run(context: Context, commands: readonly [string, CommandDeclarat
     version: context.version,
     commands: commands.map(([path, command]) => describe(path, command)),
     global_options: ALL_GLOBAL_OPTIONS.map(describeOption),
-    environment: termsOf([...PAGES.environment, ...PAGES.fleet]).flatMap(([names, meaning]) => {
-      const variables = names.split(', ').filter((name) => /^[A-Z_]+$/.test(name));
-      return variables.map((name) => ({ name, meaning }));
-    }),
+    environment: VARIABLES,
     exit_codes: termsOf(PAGES['exit-codes']).map(([code, meaning]) => ({
       code: Number(code),
       meaning,

@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { isToken, type Send } from '../../api/auth.ts';
 import { clockSkew, readJson, serviceMessage, statusError } from '../../api/responses.ts';
+import { nearest } from '../../choices.ts';
 import { command, option, SERVICE_CODES } from '../../cli/command.ts';
 import type { Parsed } from '../../cli/declarations.ts';
 import { readCertificates, requireBaseUrl } from '../../config/addresses.ts';
@@ -221,7 +222,7 @@ function nearestExisting(directory: string): string {
   return fs.existsSync(directory) || parent === directory ? directory : nearestExisting(parent);
 }
 
-function configurationResults({ settings, config, io }: Context): Result[] {
+async function configurationResults({ settings, config, io }: Context): Promise<Result[]> {
   const { profile, profileFlag } = settings;
   const results: Result[] = [];
   if (isUnknown(profile, config)) {
@@ -242,6 +243,15 @@ function configurationResults({ settings, config, io }: Context): Result[] {
     if (isSettingKey(key) || [STORED_PASSWORD, UNPROVEN_ADDRESS].includes(key)) continue;
     const hint = `remove it with: imgctl config unset ${shellQuote(key)}${profileFlag}`;
     results.push(warning(`unknown setting ${key}`, hint));
+  }
+  const { VARIABLES } = await import('../../cli/topics.ts');
+  const suffix = (name: string) => /^IMGCTL_(.+)/.exec(name)?.[1] ?? [];
+  const known = VARIABLES.flatMap(({ name }) => suffix(name));
+  for (const name of Object.keys(io.env).flatMap(suffix)) {
+    // Others may be variables of a script.
+    const meant = known.includes(name) ? undefined : nearest(name, known);
+    const found = `unknown variable IMGCTL_${name}`;
+    if (meant) results.push(warning(found, `did you mean IMGCTL_${meant}?`));
   }
   if (results.length > 0) return results;
   const set = SETTING_KEYS.filter((key) => settings.find(key).layer !== 'default');

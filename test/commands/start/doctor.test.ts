@@ -308,7 +308,8 @@ describe('doctor checks the configuration', () => {
   unixOnly('modes are Unix')('and reports every invalid setting with its hint', async () => {
     const settings = { 'bas-url': 'x', timeout: 'soon', 'columns.images': 'id,nam', retries: '3' };
     const IMGCTL_CONFIG_DIR = configDirectory(settings);
-    const env = { IMGCTL_CONFIG_DIR, IMGCTL_OUTPUT: 'xml', IMGCTL_USERNAME: 'a:b' };
+    const wrong = { IMGCTL_OUTPUT: 'xml', IMGCTL_USERNAME: 'a:b', IMGCTL_UPLOD_URL: 'x' };
+    const env = { IMGCTL_CONFIG_DIR, IMGCTL_VERSION: '1', ...wrong };
     expect((await diagnose(env)).of('configuration')).toEqual([
       'failed: invalid username: a:… (from IMGCTL_USERNAME) -> use a user name without a colon',
       expect.stringMatching(/^failed: invalid timeout: soon .* imgctl config set timeout VALUE \(/),
@@ -316,6 +317,7 @@ describe('doctor checks the configuration', () => {
         /'nam' in columns\.images.* \(from profile default\) .* columns\.images VALUE \(did you/,
       ),
       'warning: unknown setting bas-url -> remove it with: imgctl config unset bas-url',
+      'warning: unknown variable IMGCTL_UPLOD_URL -> did you mean IMGCTL_UPLOAD_URL?',
     ]);
     const { stdout, exitCode } = await runCli(['doctor'], { env: { IMGCTL_OUTPUT: 'xml' } });
     expect(stdout).toMatch(/\nfiles +warning +no home directory.*\n +hint: set HOME, such as /);
