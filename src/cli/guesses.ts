@@ -130,6 +130,11 @@ export const GUESSES: readonly (readonly [typed: string, where: string, say: str
     'profile',
     'use: imgctl profile use NAME',
   ],
+  [
+    'rename|mv|move',
+    'profile',
+    'change its name in the settings file: imgctl config path; it gets new cursors and a new history',
+  ],
   ['rm|remove|del', 'profile', 'use: imgctl profile delete NAME'],
   ['current|active|show|get|view|describe', 'profile', 'use: imgctl whoami'],
   [

@@ -3,8 +3,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { errorReason, ImgctlError, tryOr } from '../errors.ts';
-import type { AddressHints } from '../http/message.ts';
 import { SET_HOME } from '../files/paths.ts';
+import type { AddressHints } from '../http/message.ts';
 import { isLoopback, refusePlainHttp } from '../http/url.ts';
 import type { Io } from '../io.ts';
 import { certificateFlaw, type RedisAddress, type UploadTarget } from './definitions.ts';

@@ -106,6 +106,7 @@ it.each([
   ['images lock ls', 'did you mean imgctl images lock list?\n'],
   ['config set upload-password-file pw', 'did you mean upload-password-command?\n'],
   ['config set time=iso', 'use: imgctl config set time VALUE\n'],
+  ['profile rename bob robert', 'change its name in the settings file: imgctl config path; '],
   ['login localhost:8080', 'use: imgctl login --base-url localhost:8080\n'],
   ['login https://images.example', 'use: imgctl login --base-url https://images.example\n'],
   ['login hunter2', 'see: imgctl login --help\n'],

@@ -14,10 +14,15 @@ import {
   type SettingKey,
   STORED_PASSWORD,
 } from '../../config/definitions.ts';
-import { changeProfile, configFilePath, requireDirectory } from '../../config/settings.ts';
+import {
+  changeProfile,
+  configFilePath,
+  requireDirectory,
+  Settings,
+} from '../../config/settings.ts';
 import type { Value } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
-import { attempt, ImgctlError } from '../../errors.ts';
+import { attempt, ImgctlError, tryOr } from '../../errors.ts';
 import { column, namesOf, type ViewOptions } from '../../output/view.ts';
 
 const LIST_COLUMNS = [
@@ -167,6 +172,12 @@ async function set(context: Context, _options: object, name: string, value: stri
       : text;
   await changeProfile(context, context.profileName, { [key]: stored });
   if (key !== 'base-url' && key !== 'token-store') return;
+  const old = tryOr(() => new Settings(context.config, context.profileName).account, undefined);
+  if (key === 'base-url' && old && old.baseUrl !== stored && context.cachedToken(old)) {
+    const message = `lock files, snapshots, cursors and history still belong to ${old.baseUrl}`;
+    const hint = `if it is the same service, put ${stored} into base_url of lock files and snapshots`;
+    context.console.report(message, hint);
+  }
   // Every other command will refuse a URL without TLS.
   const require = key === 'base-url' ? requireBaseUrl : requireRedisAddress;
   const { error } = attempt(() => require(settings));

@@ -300,12 +300,14 @@ async function showChanges(
     last_updated: count('updated', 'moved'),
     last_deleted: count('removed'),
   });
-  if (view.hasNotes && isEmpty && query.conditions.length > 0) {
+  // A typing mistake in a job would stay silent for ever.
+  const isFirst = since === undefined;
+  if ((view.hasNotes || isFirst) && isEmpty && query.conditions.length > 0) {
     const command = options.mine ? 'imgctl my-images' : 'imgctl images list';
     const found = { command, query, catalogue, tally };
     const { message, hint } = await noMatch(context, found);
-    view.note(message, hint);
-  } else if (since !== undefined && rows.length === 0) {
+    (isFirst ? context.console.report : view.note)(message, hint);
+  } else if (!isFirst && rows.length === 0) {
     view.note(`no changes since ${view.timeText(new Date(since).toISOString())}`);
   }
   return changes.length;

@@ -144,8 +144,11 @@ function requireService(
   const other =
     options.from !== undefined
       ? `use a snapshot of ${baseUrl}`
-      : profile && `add the option: ${isStored ? `--profile ${profile}` : `--base-url ${baseUrl}`}`;
-  const hint = other ?? `if both addresses are one service, write into the file: ${line}`;
+      : profile &&
+        `add ${isStored ? `--profile ${profile}` : `--base-url ${baseUrl}`}, or for a file of its own --file FILE`;
+  const hint = [other, `if both addresses are one service, write into the file: ${line}`]
+    .filter(Boolean)
+    .join('; ');
   throw new ImgctlError('config', `${what} belongs to ${baseUrl}, not to ${wanted}`, { hint });
 }
 

@@ -161,6 +161,7 @@ export async function readRequest(context: Context, id: number | string, signal?
   const { client } = await context.session();
   return client.getSyncRequest(id, signal).catch((error: unknown) => {
     if (!hasCode(error, 'not-found')) throw error;
-    throw error.with({ message: `sync request ${id} does not exist`, hint: LIST_REQUESTS });
+    const hint = `if another user submitted it, log in as that user; ${LIST_REQUESTS}`;
+    throw error.with({ message: `sync request ${id} does not exist`, hint });
   });
 }

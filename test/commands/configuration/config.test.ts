@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { failed } from '../../support/io.ts';
 import { expectSteps } from '../../support/steps.ts';
-import { localUser, noted } from '../../support/users.ts';
+import { emulatorUser, localUser, noted } from '../../support/users.ts';
 
 describe('config', () => {
   it('sets, prints and removes a setting', async () => {
@@ -55,6 +55,20 @@ describe('config', () => {
       ['config set token-store redis://localhost.example.com', '', /^imgctl: warning: plain redis/],
       ['config set allow-http true'],
       ['config set token-store redis://me@redis.example'],
+    );
+  });
+
+  it('set names what keeps the old base URL after a login', async () => {
+    const { imgctl, emulator } = await emulatorUser();
+    const [old, now] = [emulator.baseUrl, 'https://new.example'];
+    const moved = `imgctl: lock files, snapshots, cursors and history still belong to ${old}\nhint: if it is the same service, put ${now} into base_url of lock files and snapshots\n`;
+    await expectSteps(
+      imgctl,
+      [`config set base-url ${old}`],
+      ['IMGCTL_PASSWORD=demo login -q'],
+      [`config set base-url ${old}`],
+      ['config set base-url new.example', '', moved],
+      [`config set base-url ${now}`],
     );
   });
 
@@ -249,6 +263,8 @@ describe('config', () => {
       imgctl,
       ['config set time iso', '', /^imgctl: .*config\.json.*\nhint: .+\n$/, 2],
       ['IMGCTL_CONFIG_DIR= config set time iso', '', homeless, 2],
+      ['IMGCTL_CONFIG_DIR= images list', '', unread, 2],
+      ['IMGCTL_CONFIG_DIR= sync-status --list', '', unread, 2],
     );
   });
 });

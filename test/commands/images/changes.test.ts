@@ -66,6 +66,7 @@ describe('images changes', () => {
     const note = 'imgctl: first run: remembered 3 images; the next run shows what changed\n';
     await steps(
       ['', '', note],
+      ['ubnutu -o tsv --no-header', '', `imgctl: no images match\n${note.replace('3', '0')}`],
       ['-o json --cursor json', '[]\n', /first run/],
       ['-o ndjson --cursor ndjson', '', /first run/],
       ['-o csv --cursor csv', 'change,id,name,folder,updated_on,before\r\n', /first run/],

@@ -379,11 +379,12 @@ describe('a lock file of another service', () => {
     const env = { IMGCTL_CONFIG_DIR: path.dirname(config), IMGCTL_BASE_URL: undefined };
     const run = (profile: string) =>
       staging.imgctl(`images ${line} --profile ${profile}`, { ...io, env });
-    const hint = 'add the option: --profile prod\n';
+    const own = ', or for a file of its own --file FILE; ';
+    const hint = `add --profile prod${own}${change}`;
     expect(await run('staging')).toEqual(failed(2, `${refusal}${hint}`));
     const variables = { ...env, IMGCTL_BASE_URL: to };
     const given = await staging.imgctl(`images ${line}`, { ...io, env: variables });
-    expect(given).toEqual(failed(2, `${refusal}add the option: --base-url ${from}\n`));
+    expect(given).toEqual(failed(2, `${refusal}add --base-url ${from}${own}${change}`));
     expect(prod.content()).toBe(before);
     expect(staging.requests()).toEqual([]);
     expect((await run('prod')).exitCode).toBe(0);

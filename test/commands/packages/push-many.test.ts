@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSy
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { flipByte } from '../../support/files.ts';
-import { failed } from '../../support/io.ts';
+import { failed, fakeIo, runCli } from '../../support/io.ts';
 import { parseMetrics, valuesOf } from '../../support/metrics.ts';
 import { packTar } from '../../support/package-writer.ts';
 import { unixOnly } from '../../support/platform.ts';
@@ -181,6 +181,21 @@ describe('push to a storage that fails', () => {
       expect(lastLine(result.stderr)).toBe('imgctl: 6 uploaded, 3 not tried, 1 failed: g.ova');
     },
   );
+
+  it('that is interrupted says what is not synced, and that the same command goes on', async () => {
+    const { push, files, env, syncs } = await createUser('dav');
+    const io = fakeIo({ env, time: Date.now() });
+    const write = io.stderr.write.bind(io.stderr);
+    io.stderr.write = async (text) => {
+      await write(text);
+      if (`${text}`.startsWith('imgctl: a.ova: uploaded')) io.interrupt();
+    };
+    const message =
+      /\nimgctl: error: uploaded, but not synced: a\.ova\nimgctl: interrupted\nhint: run the same command again: it sends only what is missing\n$/;
+    expect(await runCli(['push', ...files], io)).toEqual(failed(130, message));
+    expect(syncs()).toBe(0);
+    expect((await push(FAST, files)).stderr).toContain('a.ova: already there');
+  });
 
   it('otherwise ends all, and says what is not synced', async () => {
     const { push, files } = await createUser('dav', 0, [`${PUTS.dav}=403,every=3`]);

@@ -121,7 +121,7 @@ describe('sync', () => {
     const { imgctl } = await scriptedUser({ [SUBMIT]: SUBMITTED, [REQUEST]: checks });
     const at = (line: string, seconds: number) => imgctl(line, { time: START + 1_000 * seconds });
     expect((await at('sync', 0)).exitCode).toBe(0);
-    const listed = failed(5, 'hint: list your requests with: imgctl sync-status --list');
+    const listed = failed(5, '; list your requests with: imgctl sync-status --list');
     expect(await at('sync-status --wait', 61)).toEqual(listed);
     expect(await at('sync-status 41', 0)).toEqual(listed);
     expect(await at('sync-status 42 --wait', 0)).toEqual(listed);
@@ -189,7 +189,8 @@ describe('sync-status --wait', () => {
 
   const EXPIRED = errorResponse(401, 'Valid token, but has expired.');
   const LIMITED = { status: 429, headers: { 'retry-after': '3600' } };
-  const LIST = 'list your requests with: imgctl sync-status --list';
+  const LIST =
+    'if another user submitted it, log in as that user; list your requests with: imgctl sync-status --list';
 
   it.each<[number, ScriptedResponse, string]>([
     [4, EXPIRED, `expired; sync request 41 continues\nhint: .*IMGCTL_TOKEN.*; then ${FOLLOW}\n$`],

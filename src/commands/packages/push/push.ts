@@ -13,7 +13,7 @@ import type { Parsed } from '../../../cli/declarations.ts';
 import type { SettingKey } from '../../../config/definitions.ts';
 import { choice } from '../../../config/values.ts';
 import type { Context } from '../../../context.ts';
-import { ImgctlError } from '../../../errors.ts';
+import { asImgctlError, ImgctlError } from '../../../errors.ts';
 import type { AssertHeld } from '../../../files/atomic-file.ts';
 import { withMutexIfPossible } from '../../../files/mutex.ts';
 import { column, printBefore, type View } from '../../../output/view.ts';
@@ -182,7 +182,9 @@ async function pushPackages(context: Context, push: Push, options: Options): Pro
     assertHeld();
   } catch (error) {
     reportUnsynced(context, uploaded, sync);
-    throw error;
+    if (!io.signal.aborted || dryRun) throw error;
+    const hint = 'run the same command again: it sends only what is missing';
+    throw asImgctlError(error).with({ hint });
   }
   const pushed = { plan: uploaded.complete, before, storage, note };
   if (dryRun) {
