@@ -3,7 +3,7 @@
 import { parseChoice } from '../choices.ts';
 import { attempt, ImgctlError } from '../errors.ts';
 import { type Env, expandHome } from '../files/paths.ts';
-import { UNITS } from '../query/timestamp.ts';
+import { DURATION, UNITS } from '../query/timestamp.ts';
 
 /** Where completion finds the values that are not a fixed choice. */
 export type CompletionKind =
@@ -143,7 +143,7 @@ export function duration(max = MAX_TIMER): Value<number> {
 
 /** Returns milliseconds. @throws ImgctlError usage */
 export function parseDuration(text: string, name: string, max = MAX_TIMER): number {
-  const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w|y)$/.exec(text.trim()) ?? [];
+  const [, number = '', unit = ''] = new RegExp(`^${DURATION}$`).exec(text.trim()) ?? [];
   const milliseconds = Number(number) * (UNITS[unit] ?? Number.NaN);
   if (milliseconds >= 1 && milliseconds <= max) return Math.round(milliseconds);
   if (milliseconds > max) {

@@ -43,12 +43,16 @@ const SIGNS: ReadonlyMap<string, Operator> = new Map([
   ['!~', 'notlike'],
 ]);
 
+/** `id in 3,4` */
+const SPACED = new RegExp(`^(\\w+) +(${OPERATORS.join('|')}) +(.+)$`, 'i');
+
 /** Signs of other languages. */
 const WRONG_SIGNS: ReadonlyMap<string, string> = new Map([
   ['<>', '!='],
   ['=~', '~'],
   ['=<', '<='],
   ['=>', '>='],
+  ['~=', '~'],
 ]);
 
 /** @throws ImgctlError usage */
@@ -87,7 +91,9 @@ export function since(field: Field, text: string, span: Span): Filter {
 
 /** Returns the filter for images whose field contains the text. */
 export function contains(field: Field, part: string): Filter {
-  return { ...like(field, `%${part}%`), text: `${field}~${part}` };
+  const filter = like(field, `%${part}%`);
+  // Behind ~ it would be another sign.
+  return /^[=<>~]/.test(part) ? filter : { ...filter, text: `${field}~${part}` };
 }
 
 /**
@@ -157,7 +163,7 @@ function splitFilter(
   where: string,
 ): [field: string, operator: string, value: string] {
   const [field = '', operator, ...rest] = text.split(',');
-  const { 0: sign = '', index = 0 } = /!?(?:~|[=<>]+~?)/.exec(text) ?? {};
+  const { 0: sign = '', index = 0 } = /!?[=<>~]+/.exec(text) ?? {};
   if (sign !== '' && index <= field.length) {
     const name = field.slice(0, index).trim();
     // A text may end with spaces.
@@ -171,11 +177,15 @@ function splitFilter(
     }
     return [name, signOperator, sign.endsWith('~') && value ? `%${value}%` : value];
   }
+  const spaced = SPACED.exec(text);
+  if (spaced) {
+    throw usageError(`missing commas in ${where}`, `did you mean '${spaced.slice(1).join()}'?`);
+  }
   if (operator === undefined) {
     throw usageError(`missing operator and value in ${where}`, quoteHint(text) ?? EXAMPLE);
   }
   if (rest.length === 0) throw usageError(`missing value in ${where}`, EXAMPLE);
-  return [field, operator, rest.join(',')];
+  return [field.trim(), operator.trim(), rest.join(',').trimStart()];
 }
 
 /** Returns the filter for a text with the anchors of a regular expression; undefined if it has none. */
@@ -225,7 +235,7 @@ function parseTimeOperand(text: string, { where, now }: ParseContext): Operand {
   if (span) return { text, value: text, span, isRelative: isRelative(text) };
   throw usageError(
     `invalid time ${quoted(text)} in ${where}`,
-    `use 2024-01-31, 2024-01-31T12:00:00Z, 30d (units: m, h, d, w or y) or 2018-07-18 Wed 15:36:49 EDT`,
+    `use 2024-01-31, 2024-01-31T12:00:00Z, 30d (units: s, m, h, d, w or y) or 2018-07-18 Wed 15:36:49 EDT`,
   );
 }
 

@@ -5,7 +5,6 @@ const OFFSET = '[+-][\\d:]{2,5}';
 const SERVICE = ` (${WEEKDAYS.join('|')}) (\\d\\d:\\d\\d:\\d\\d) ([A-Za-z]{1,6}|${OFFSET})`;
 const ISO = `[Tt ](\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d{1,9})?)?)([Zz]|${OFFSET})?`;
 const TIME = new RegExp(`^(\\d{4}-\\d\\d-(\\d\\d))(?:${SERVICE}|${ISO})?$`);
-const RELATIVE = /^([+-]?)(\d{1,9})([mhdwy])$/;
 const NUMERIC_OFFSET = /^([+-])(\d\d)(?::?(\d\d))?$/;
 
 const SECOND = 1000;
@@ -23,6 +22,9 @@ export const UNITS: Readonly<Record<string, number> & Record<'d', number>> = {
   w: 7 * DAY,
   y: YEAR,
 };
+/** A duration: an amount and its unit. */
+export const DURATION = `(\\d+(?:\\.\\d+)?)(${Object.keys(UNITS).join('|')})`;
+const RELATIVE = new RegExp(`^([+-]?)${DURATION}$`);
 const AGE_UNITS = [
   ['year', YEAR],
   ['month', YEAR / 12],
@@ -88,11 +90,11 @@ export interface Span extends Time {
   readonly isLocal: boolean;
 }
 
-/** Also parses `30d` or `-30d` (that long ago, units m h d w y), and ISO 8601 without an offset as local time. */
+/** Also parses `30d` or `-30d` (that long ago), and ISO 8601 without an offset as local time. */
 export function parseTimeValue(text: string, now: number): Span | undefined {
   const [, sign, amount, unit = ''] = RELATIVE.exec(text) ?? [];
   if (amount !== undefined) {
-    const age = Number(amount) * (UNITS[unit] ?? 0);
+    const age = Math.round(Number(amount) * (UNITS[unit] ?? 0));
     const at = sign === '+' ? now + age : now - age;
     const isValid = Math.abs(at) <= MAX_DATE;
     return isValid ? { at, end: at + 1, unknownZone: undefined, isLocal: false } : undefined;

@@ -2,9 +2,9 @@
 
 import { GET_OPTION, option, settingOption } from '../../cli/command.ts';
 import type { Parsed } from '../../cli/declarations.ts';
-import { anyText, duration, MAX_AGE, parseDuration, wholeNumber } from '../../config/values.ts';
+import { anyText, duration, MAX_AGE, wholeNumber } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
-import { ImgctlError, tryOr } from '../../errors.ts';
+import { ImgctlError } from '../../errors.ts';
 import { LINE_FORMAT_LIST } from '../../output/formats.ts';
 import { column, namesOf } from '../../output/view.ts';
 import { describeField, FIELDS, type Field, kindOf, nameOf } from '../../query/fields.ts';
@@ -129,14 +129,8 @@ export function isField(text = ''): boolean {
 function parseSince(text: string, now: number): Filter {
   const span = parseTimeValue(text, now);
   if (span) return since('updated_on', text, span);
-  const age = tryOr(() => parseDuration(text.replace(/^-/, ''), '', MAX_AGE), undefined);
-  if (age !== undefined) {
-    const at = now - age;
-    const ago = { at, end: at + 1, unknownZone: undefined, isLocal: false };
-    return since('updated_on', new Date(at).toISOString(), ago);
-  }
   throw new ImgctlError('usage', `invalid --since: ${text}`, {
-    hint: 'use a duration such as 7d (units: m, h, d, w or y), or a date such as 2026-11-01',
+    hint: 'use a duration such as 7d (units: s, m, h, d, w or y), or a date such as 2026-11-01',
   });
 }
 

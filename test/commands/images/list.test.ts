@@ -54,7 +54,7 @@ describe('images list', () => {
     ],
     [
       '--since tomorrow',
-      'invalid --since: tomorrow\nhint: use a duration such as 7d (units: m, h, d, w or y), or a date',
+      'invalid --since: tomorrow\nhint: use a duration such as 7d (units: s, m, h, d, w or y), or a date',
     ],
     ['--meta', '--meta cannot be used with the format table\nhint: '],
     ['--meta -o csv', '--meta cannot be used with the format csv\nhint: '],
@@ -94,6 +94,8 @@ describe('images list', () => {
 
   it.each([
     ['--since 36h', '3\n'],
+    ['--since 1.5d', '3\n'],
+    ['-f updated_on>=129600s', '3\n'],
     ['--since 2w', '2\n3\n'],
     ['--since 90d -n 2', '1\n2\n'],
     ['--since 2024-06-20', '2\n3\n'],
