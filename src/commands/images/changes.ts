@@ -206,7 +206,9 @@ async function compareServices(task: Task, snapshot: SavedSnapshot): Promise<num
   const before = await snapshot.images();
   const now: ReceivedImage[] = [];
   // All, as an image may have another folder there.
-  for await (const images of readAll(context, catalogue, EVERYTHING)) now.push(...images);
+  for await (const images of readAll(context, catalogue, EVERYTHING)) {
+    for (const image of images) now.push(image);
+  }
   const changes: Change[] = [
     ...surplus(now, before).map((image) => ({ change: 'added', image, before: null }) as const),
     ...surplus(before, now).map((image) => ({ change: 'removed', image, before: image }) as const),

@@ -3,7 +3,7 @@
 import { parseId } from '../../api/responses.ts';
 import type { ReceivedImage } from '../../api/types.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
-import { commandOf } from '../../catalogue/newest.ts';
+import { AmbiguousError, commandOf } from '../../catalogue/newest.ts';
 import { command, option, SERVICE_CODES } from '../../cli/command.ts';
 import type { Parsed } from '../../cli/declarations.ts';
 import { anyText } from '../../config/values.ts';
@@ -16,7 +16,7 @@ import { contains, equals } from '../../query/filter.ts';
 import { Query } from '../../query/query.ts';
 import { collectNames, rememberImages } from '../../session/image-names.ts';
 import { shellQuote } from '../../words.ts';
-import { LOCK_FILE_OPTION, readLockedImage } from './lock-file.ts';
+import { readLockedImage } from './lock-file.ts';
 import {
   CATALOGUE_OPTIONS,
   type CatalogueOptions,
@@ -31,7 +31,10 @@ const OPTIONS = [
   option('--lock <name>', 'show the image locked under this name', {
     value: anyText({ from: 'locks' }),
   }),
-  LOCK_FILE_OPTION,
+  // Without a default, so that one that is given without --lock is an error.
+  option('--file <file>', `lock file (${DEFAULT_LOCK_FILE})`, {
+    value: anyText({ from: 'files' }),
+  }),
   ...VIEW_OPTIONS,
   ...CATALOGUE_OPTIONS,
   { ...MINE_OPTION, conflicts: ['from', 'maxAge', 'lock'] },
@@ -77,7 +80,7 @@ async function run(context: Context, options: Options, wanted: readonly string[]
   const problem =
     lock !== undefined && wanted.length > 0
       ? '--lock cannot be used with other images'
-      : lock === undefined && file !== DEFAULT_LOCK_FILE
+      : lock === undefined && file !== undefined
         ? '--file needs --lock'
         : lock === undefined && wanted.length === 0
           ? 'no image given'
@@ -90,7 +93,8 @@ async function run(context: Context, options: Options, wanted: readonly string[]
   const view = context.view(IMAGE_COLUMNS, options);
   const catalogue = await openCatalogue(context, options);
   if (lock !== undefined) {
-    return view.printRecord(await readLockedImage(context, catalogue, options, lock));
+    const given = { ...options, file: file ?? DEFAULT_LOCK_FILE };
+    return view.printRecord(await readLockedImage(context, catalogue, given, lock));
   }
   const found: ReceivedImage[] = [];
   let missing: ImgctlError | undefined;
@@ -190,11 +194,13 @@ async function findBy(field: Field, { catalogue, options }: Search, wanted: stri
   const query = new Query({ filters: [equals(field, wanted)] });
   const found: ReceivedImage[] = [];
   for await (const { images } of catalogue.list({ query }, {})) {
-    found.push(...images);
+    // Not all at once: a snapshot can have more images than a call takes arguments.
+    for (const image of images) found.push(image);
   }
-  if (found.length < 2) return found[0];
-  throw new ImgctlError('ambiguous', `${found.length} images have the ${field} ${wanted}`, {
-    details: found.map(({ id, path }) => `${id}  ${path}`),
-    hint: `use an id, for example: ${withCatalogue('imgctl images get', options)} ${shellQuote(`${found[0]?.id}`)}`,
+  const [first, ...others] = found;
+  if (first === undefined || others.length === 0) return first;
+  const message = `${found.length} images have the ${field} ${wanted}`;
+  throw new AmbiguousError(message, [first, ...others]).with({
+    hint: `use an id, for example: ${withCatalogue('imgctl images get', options)} ${shellQuote(`${first.id}`)}`,
   });
 }

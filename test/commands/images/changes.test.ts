@@ -383,6 +383,21 @@ describe('images changes', () => {
     expect([summary(some.stdout), some.exitCode]).toEqual([[], 0]);
   });
 
+  it('compares more images of another service than a call takes arguments', async () => {
+    const count = 130_000;
+    const data = Array.from({ length: 200 }, () => ({}));
+    const { env, imgctl } = await scriptedUser(({ url }) => {
+      const page = Number(url.searchParams.get('page'));
+      const pages = { page, pages: count / 200, total: count, per_page: 200, next_url: null };
+      return { json: { data, meta: { pages } } };
+    });
+    const io = { cwd: env.IMGCTL_CONFIG_DIR };
+    const head = { version: 1, taken_at: '2026-01-01T00:00:00Z', base_url: 'https://x.y' };
+    fs.writeFileSync(`${io.cwd}/prod.json`, JSON.stringify({ ...head, images: [] }));
+    const { stdout } = await imgctl('images changes --since-file prod.json -o csv --no-header', io);
+    expect(stdout.split('\r\n')).toHaveLength(count + 1);
+  });
+
   it.each([
     ['--cursor ../x', 'invalid cursor name: ../x'],
     ['--cursor a.b', 'invalid cursor name: a.b'],

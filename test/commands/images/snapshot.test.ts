@@ -124,6 +124,13 @@ describe('--from', () => {
     }
   });
 
+  it('finds more images of one name than a call takes arguments, and lists the first', async () => {
+    const { imgctl } = offline({ images: Array(130_000).fill({ id: 1, name: 'web.ova' }) });
+    const { stderr, exitCode } = await imgctl('images get web.ova --from all.json');
+    expect([stderr.split('\n').length, exitCode]).toEqual([24, 2]);
+    expect(stderr).toContain('130000 images have the name web.ova\n  1 ');
+  });
+
   it('shows the age of the snapshot on a terminal, but not with -q, and obeys --max-age', async () => {
     const line = 'images list --from all.json';
     const age = 'imgctl: the snapshot all.json is 3 h old\n';
