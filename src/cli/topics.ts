@@ -98,7 +98,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     'Words: letters match any part of a name, numbers only whole numbers; leading zeros do not count. A word of digits must match the start of a version. You can write -, _, . or a space for each other, or omit them between a letter and a digit.',
     {
       terms: [
-        ['8', 'matches 8, v8 and 8.10, not 18, 9.8 or x86_64'],
+        ['8', 'matches 8, v8 and 8.10, not 18, 9.8, SP8 or x86_64'],
         ['22.04', 'matches 22.04.1, 22-04 and 22.4, not 2204'],
         ['rocky9', 'matches Rocky-9.4, not rocky-19'],
       ],

@@ -1,7 +1,5 @@
 // imgctl __complete: prints completions for the cursor of a shell. Never contacts the service, never fails.
 
-import fs from 'node:fs';
-import path from 'node:path';
 import { ALL_GLOBAL_OPTIONS, type AnyCommand, command } from '../../cli/command.ts';
 import {
   type CommandDeclaration,
@@ -13,7 +11,7 @@ import { isSettingKey, SETTING_KEYS, SETTINGS } from '../../config/definitions.t
 import type { Value } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { tryOr } from '../../errors.ts';
-import { DEFAULT_LOCK_FILE } from '../../files/paths.ts';
+import { DEFAULT_LOCK_FILE, expandHome } from '../../files/paths.ts';
 import { printable } from '../../output/text.ts';
 import { FIELDS } from '../../query/fields.ts';
 import { OPERATORS } from '../../query/filter.ts';
@@ -21,6 +19,7 @@ import { DIRECTIONS, SORT_FIELDS } from '../../query/sort.ts';
 import { readHistory } from '../../session/history.ts';
 import { readImageNames } from '../../session/image-names.ts';
 import { cursorNames } from '../images/changes.ts';
+import { readLocks } from '../images/lock-file.ts';
 
 /** The completion scripts run this. @param all returns every command */
 export const complete = (all: () => readonly CommandDeclaration[]): AnyCommand =>
@@ -103,11 +102,13 @@ async function completeWord(
   context.options = { profile: values.get('--profile') };
   const url = values.get('--base-url');
   if (url) tryOr(() => context.override('base-url', url), undefined);
+  const lockFile = expandHome(values.get('--file') ?? DEFAULT_LOCK_FILE, '--file', context.io.env);
+  const given = { rest, lockFile };
   /** @param lead the text before the value in the same word: `--output=` */
   const ofValue = async (value: Value | undefined, lead = ''): Promise<Candidates> => {
     const wouldBeOption = (text: string) => !ended && lead === '' && text.startsWith('-');
     const typed = current.slice(lead.length);
-    const { mode, candidates } = await candidatesOf(context, rest, value, typed);
+    const { mode, candidates } = await candidatesOf(context, given, value, typed);
     const offered = candidates.filter(([text]) => SAFE.test(text) && !wouldBeOption(text));
     return { mode, candidates: offered.map(([text, meaning]) => [`${lead}${text}`, meaning]) };
   };
@@ -156,7 +157,7 @@ function namesOf({ name, aliases = [] }: CommandDeclaration): readonly string[] 
 /** @param rest the arguments before the cursor */
 async function candidatesOf(
   context: Context,
-  rest: readonly string[],
+  { rest, lockFile }: { readonly rest: readonly string[]; readonly lockFile: string },
   value: Value | undefined,
   typed: string,
 ): Promise<Candidates> {
@@ -176,19 +177,15 @@ async function candidatesOf(
     case 'images':
       return words([...new Set(cachedImages(context).map(([name]) => name))]);
     case 'locks':
-      return words(
-        tryOr(() => {
-          const text = fs.readFileSync(path.join(context.io.cwd, DEFAULT_LOCK_FILE), 'utf8');
-          return Object.keys(Object(JSON.parse(text)?.images));
-        }, []),
-      );
+      return words([...(await readLocks(context, { file: lockFile })).keys()]);
     case 'profiles':
       return words([...context.config.profiles.keys()]);
     case 'setting-keys':
       return space(SETTING_KEYS.map((key) => [key, SETTINGS[key].summary]));
     case 'setting-values': {
       const key = rest.at(-1) ?? '';
-      return candidatesOf(context, [], isSettingKey(key) ? SETTINGS[key].value : undefined, typed);
+      const { value: kind } = isSettingKey(key) ? SETTINGS[key] : {};
+      return candidatesOf(context, { rest: [], lockFile }, kind, typed);
     }
     case 'sorts':
       return typed.includes(',')

@@ -72,7 +72,7 @@ export const myImages = command({
   fields: IMAGE_COLUMNS,
   exitCodes: SERVICE_CODES,
   run: (context, options, words) => {
-    const meant = guess(`${words[0]}`, 'my-images');
+    const meant = guess(words[0] ?? '', 'my-images');
     if (meant === undefined) return run(context, { ...options, mine: true }, words);
     throw new ImgctlError('usage', `my-images has no command ${words[0]}`, {
       hint: `${meant}; to search for the word: -f 'name~${words[0]}'`,

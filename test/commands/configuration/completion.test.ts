@@ -110,17 +110,29 @@ describe('__complete offers', () => {
     expect(await ask('images changes --cursor ')).toEqual(['default', 'mail']);
   });
 
-  unixOnly('modes are Unix')('the names in the lock file, and none if it is damaged', async () => {
-    const cwd = temporaryDirectory();
-    const file = path.join(cwd, 'images.lock.json');
-    expect(await offers('images lock check ', {}, cwd)).toEqual([]);
-    writeFileSync(file, '{"version":1,"images":{"db":{},"web":{}}}', { mode: 0o644 });
-    expect(await offers('images lock check ', {}, cwd)).toEqual(['db', 'web']);
-    expect(await offers('images get --lock ', {}, cwd)).toEqual(['db', 'web']);
-    expect(statSync(file).mode & 0o777).toBe(0o644);
-    writeFileSync(file, '{"images":');
-    expect(await offers('images lock remove ', {}, cwd)).toEqual([]);
-  });
+  unixOnly('modes are Unix')(
+    'the names in the lock file as typed, and none if it is damaged',
+    async () => {
+      const cwd = temporaryDirectory();
+      const file = path.join(cwd, 'images.lock.json');
+      expect(await offers('images lock check ', {}, cwd)).toEqual([]);
+      const of = (...names: string[]) => {
+        const texts = { name: null, path: null, created_on: null, updated_on: null };
+        const image = { text: [], filters: [], id: 1, ...texts };
+        const images = Object.fromEntries(names.map((name) => [name, image]));
+        return JSON.stringify({ version: 1, images });
+      };
+      writeFileSync(file, of('db', 'web'), { mode: 0o644 });
+      writeFileSync(path.join(cwd, 'ci.json'), of('ci'));
+      expect(await offers('images lock check ', {}, cwd)).toEqual(['db', 'web']);
+      expect(await offers('images get --lock ', {}, cwd)).toEqual(['db', 'web']);
+      expect(await offers('images get --file ci.json --lock ', {}, cwd)).toEqual(['ci']);
+      expect(await offers('images lock remove --file=ci.json ', {}, cwd)).toEqual(['ci']);
+      expect(statSync(file).mode & 0o777).toBe(0o644);
+      writeFileSync(file, '{"images":');
+      expect(await offers('images lock remove ', {}, cwd)).toEqual([]);
+    },
+  );
 
   it('sync requests newest first with their status, and profiles', async () => {
     const { imgctl, ask, env } = await userOf();
