@@ -63,7 +63,11 @@ const CHECK_COLUMNS = [
 
 const UPDATE_COLUMNS = [
   LOCK,
-  column('change', 'string', 'updated or unchanged'),
+  column(
+    'change',
+    'string',
+    'updated, downgraded (the newest is older than the old one) or unchanged',
+  ),
   column('old_id', 'number', 'identifier of the old image'),
   column('old_name', 'string', 'its file name'),
   column('old_path', 'string', 'its path'),
@@ -255,15 +259,16 @@ async function check(
   for (const { lock, locked, index, liveImage, matchesText } of searches) {
     const { text, id, name, path } = locked;
     const live = liveImage() ?? (await catalogue.getImage(id));
-    // The filters may hide it, but nothing older than it is newer.
-    if (live) index.add(locked);
+    // Also if the filters hide it, or it is gone: an older image is not newer.
+    index.add(locked);
     const newest = index.newestLike(locked);
     if (!matchesText) {
       const hint = `lock one that does: ${lockCommand(options, 'update', lock)}`;
       context.console.warn(`${lock}: its image ${name} does not match ${text.join(' ')}`, hint);
     }
     const state = lockState(locked, live, newest);
-    const newer = state === 'newer' || state === 'gone' ? newest[0] : undefined;
+    const isBehind = state === 'newer' || state === 'gone';
+    const newer = isBehind ? newest.find((image) => keyOf(image) !== id) : undefined;
     const found = { newest_id: newer?.id ?? null, newest_name: newer?.name ?? null };
     rows.push({ lock, state, id, name, path, ...found });
   }
@@ -304,15 +309,22 @@ async function update(
         old,
         await resolve(context, { catalogue, options }, found, lock, command),
       );
-      const change = JSON.stringify(now) === JSON.stringify(old) ? 'unchanged' : 'updated';
-      if (change === 'updated') changed.set(lock, now);
+      const change = outcomeOf(old, now);
+      if (change !== 'unchanged') changed.set(lock, now);
       const before = { old_id: old.id, old_name: old.name, old_path: old.path };
       rows.push({ lock, change, ...before, id: now.id, name: now.name, path: now.path });
     }
-    return rows.some(({ change }) => change === 'updated') ? changed : locks;
+    return rows.some(({ change }) => change !== 'unchanged') ? changed : locks;
   });
   context.console.hintIfUnwritten(`${options.file} holds the newest images`);
   await view.printList(rows);
+}
+
+function outcomeOf(old: LockedImage, now: LockedImage) {
+  if (JSON.stringify(now) === JSON.stringify(old)) return 'unchanged';
+  const both = new SeriesIndex<ReceivedImage>();
+  for (const image of [old, now]) both.add(image);
+  return both.newestLike(now).includes(now) ? 'updated' : 'downgraded';
 }
 
 async function remove(context: Context, options: LockFileOptions, name: string) {

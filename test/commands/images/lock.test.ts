@@ -263,9 +263,10 @@ describe('images lock check', () => {
     ['replaced', [named(1, 'other-name.ova', { updated_on: LATER }), WEB_2], 1, 1],
     ['ok', [named(1, WEB_1.name, { updated_on: '2018-07-19 Thu 12:00:00 UTC' })], 0, 0],
     ['gone', [WEB_2], 1, 1],
+    ['gone', [undefined, named(3, 'ubuntu-20.04-server.ova')], 1, 1],
   ] as const)('says %s (%#)', async (state, images, exitCode, withExitCode) => {
     const { lock, service } = await locked();
-    service.images = [...images, DB_1];
+    service.images = [...images, DB_1].flatMap((image) => image ?? []);
     const result = await lock('check --json');
     expect(result.exitCode).toBe(exitCode);
     const newest = state === 'newer' ? images[1] : state === 'gone' ? images[0] : undefined;
@@ -294,7 +295,7 @@ describe('images lock check', () => {
   });
 });
 
-it('images lock update locks all newest images, or those that are named, or none if one fails', async () => {
+it('images lock update locks all newest images, or those that are named, or none if one fails, and says which are older', async () => {
   const { steps, service, content } = await locked();
   const before = content();
   service.images = [DB_1, DB_2];
@@ -308,6 +309,8 @@ it('images lock update locks all newest images, or those that are named, or none
   await steps(['lock update', table]);
   service.images = [WEB_1, DB_2];
   await steps(['lock update db -q', 'db\n'], ['lock list --get id', '12\n2\n']);
+  service.images = [WEB_1, DB_2];
+  await steps(['lock update --get change', 'unchanged\ndowngraded\n']);
 });
 
 it('images lock check and images get --lock agree if the service knows no single image', async () => {
@@ -346,6 +349,7 @@ describe('images get --lock', () => {
     ['--lock wbe', [], 5, "no image is locked as 'wbe'"],
     ['--lock web 1', [], 2, '--lock cannot be used with other images'],
     ['--file x.json 1', [], 2, '--file needs --lock'],
+    ['--file images.lock.json 1', [], 2, '--file needs --lock'],
     ['', [], 2, 'no image given\nhint: provide an id or a name'],
   ])('rejects %s (%#)', async (line, images, exitCode, message) => {
     const { get, service } = await locked();
