@@ -66,9 +66,10 @@ const LIST_FEWER = 'list fewer images with --filter';
 export async function* listCatalogue(
   client: Pick<Client, 'listImages' | 'connections'>,
   request: CatalogueQuery,
-  { progress, trace, tally }: CatalogueObserver = {},
+  observer: CatalogueObserver = {},
   lists = new ServiceLists(client),
 ): AsyncGenerator<Batch, void, void> {
+  const { tally } = observer;
   const { query, streams, limit = Number.POSITIVE_INFINITY, perPage = MAX_PER_PAGE } = request;
   const key = query.sorts.length === 1 ? query.sorts.find(isFieldSort) : undefined;
   const open = async (sort: FieldSort) => {
@@ -83,67 +84,87 @@ export async function* listCatalogue(
     if (newest) return yield newest;
   }
   const sort = key?.field === 'id' && key.direction === 'desc' ? key : BY_ID;
-  const { readPage } = await open(sort);
-  /** What was streamed. */
-  const yielded = new Set<unknown>();
-  let sorts: boolean | undefined = key?.field === 'id' ? undefined : query.sorts.length > 0;
+  const { first, readPage } = await open(sort);
+  const mustHoldAll = key?.field === 'id' ? !isSortedBy(sort, first) : query.sorts.length > 0;
+  const isStreamed = streams && !mustHoldAll;
+  const streamed = new Set<unknown>();
+  let count = 0;
   let requestsLeft: number | undefined;
-  for (let isLast = false; ; isLast = true) {
+  for (let isSecond = false; ; isSecond = true) {
     const pass = new ListPass(readPage, client.connections, requestsLeft);
     const held: ReceivedImage[] = [];
     let heldBytes = 0;
-    let leftOut = 0;
-    let isFull = false;
     let last: Omit<Batch, 'images'> = { meta: {} };
-    // More are not requested in advance.
-    const wanted = () => (sorts || leftOut > 0 ? Number.POSITIVE_INFINITY : limit);
-    for await (const page of pass.pages(wanted)) {
-      sorts ??= !isSortedBy(sort, page);
-      // A sort needs all images.
-      const before = yielded.size + held.length;
-      const needed = (sorts ? Number.POSITIVE_INFINITY : limit) - before;
-      const others = isLast
-        ? page.images.filter((image) => !yielded.has(keyOf(image)))
-        : page.images;
-      const matching = others.filter((image) => query.matches(image, tally));
-      const images = matching.slice(0, needed);
-      leftOut += others.length - matching.length;
-      isFull = images.length === needed;
-      const count = counted(before + images.length, 'image');
-      progress?.(`page ${pass.pagesRead} of ${pass.pagesKnown}, ${count}`);
-      const matched = before + matching.length;
-      const isCounted = query.conditions.length === 0 && matched <= page.total;
-      const total = pass.isAllRead ? matched : isCounted ? page.total : undefined;
-      last = { meta: page.meta, total };
-      if (streams && !sorts) {
-        for (const image of images) yielded.add(keyOf(image));
+    const matching = matchingPages(pass, query, observer, {
+      limit: mustHoldAll ? Number.POSITIVE_INFINITY : limit,
+      count,
+      isNew: (image) => !isSecond || !streamed.has(keyOf(image)),
+    });
+    for await (const { images, bytes, ...known } of matching) {
+      last = known;
+      if (isStreamed) {
+        for (const image of images) streamed.add(keyOf(image));
+        count += images.length;
         yield { ...last, images };
       } else {
         for (const image of images) held.push(image);
-        if (images.length > 0) heldBytes += page.bytes;
-        if (heldBytes > MAX_HELD_BYTES) {
-          const message = `the list is larger than ${MAX_HELD_BYTES / 2 ** 20} MiB`;
-          throw new ImgctlError('bad-answer', message, {
-            hint: `${LIST_FEWER}, or use: imgctl images list -o ndjson`,
-          });
-        }
+        if (images.length > 0) heldBytes += bytes;
+        if (heldBytes > MAX_HELD_BYTES) throw tooLarge();
       }
-      if (isFull) break;
     }
-    if (leftOut > 0) trace?.(`${leftOut} of the images that the service sent do not match`);
-    if (isFull || pass.fault === undefined) {
-      if (sorts) yield { ...last, images: query.sort(held, tally).slice(0, limit) };
-      else if (!streams) yield { ...last, images: held };
+    if (pass.fault === undefined) {
+      if (!isStreamed) yield { ...last, images: query.sort(held, tally).slice(0, limit) };
       return;
     }
     ({ requestsLeft } = pass);
-    if (isLast || requestsLeft < pass.length) {
+    if (isSecond || requestsLeft < pass.length) {
       throw new ImgctlError('incomplete-list', `the list is incomplete: ${pass.fault}`, {
         hint:
           pass.length > MAX_PAGES ? LIST_FEWER : 'the list may be changing; run the command again',
       });
     }
   }
+}
+
+function tooLarge(): ImgctlError {
+  const message = `the list is larger than ${MAX_HELD_BYTES / 2 ** 20} MiB`;
+  return new ImgctlError('bad-answer', message, {
+    hint: `${LIST_FEWER}, or use: imgctl images list -o ndjson`,
+  });
+}
+
+/**
+ * Yields what matches of each page, until the limit is reached.
+ * @param count of the images that were yielded in an earlier pass @param isNew false for those
+ */
+async function* matchingPages(
+  pass: ListPass,
+  query: Query,
+  { progress, trace, tally }: CatalogueObserver,
+  {
+    limit,
+    count,
+    isNew,
+  }: { limit: number; count: number; isNew: (image: ReceivedImage) => boolean },
+): AsyncGenerator<Batch & Pick<ImagePage, 'bytes'>, void, void> {
+  let found = count;
+  let leftOut = 0;
+  // More are not requested in advance.
+  const wanted = () => (leftOut > 0 ? Number.POSITIVE_INFINITY : limit);
+  for await (const page of pass.pages(wanted)) {
+    const unseen = page.images.filter(isNew);
+    const matching = unseen.filter((image) => query.matches(image, tally));
+    const images = matching.slice(0, limit - found);
+    const matched = found + matching.length;
+    leftOut += unseen.length - matching.length;
+    found += images.length;
+    progress?.(`page ${pass.pagesRead} of ${pass.pagesKnown}, ${counted(found, 'image')}`);
+    const isCounted = query.conditions.length === 0 && matched <= page.total;
+    const total = pass.isAllRead ? matched : isCounted ? page.total : undefined;
+    yield { images, meta: page.meta, bytes: page.bytes, total };
+    if (found === limit) break;
+  }
+  if (leftOut > 0) trace?.(`${leftOut} of the images that the service sent do not match`);
 }
 
 /** True if the service says that it sorted, section 2.3, and did so as imgctl does. */

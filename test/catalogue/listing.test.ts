@@ -118,12 +118,14 @@ describe('a catalogue listing', () => {
   const SHRINKS_LATER = changing(testImages(8), testImages(7, 2));
   const LIMITED = { limit: 4 };
   const STREAMED = { streams: true };
+  const THREE = { streams: true, limit: 3 };
   const noIds = (count: number) => Array(count).fill(undefined);
 
   it.each<[string, Handler, unknown[], number[], Partial<CatalogueQuery>?]>([
     ['requests an empty list once', claiming(0), [], [1]],
     ['yields all images without an id', withoutIds, noIds(4), [1, 2]],
     ['streams no image without an id twice', twiceWithoutIds, noIds(3), [1, 2, 1, 2], STREAMED],
+    ['streams as many images without an id as the limit says', withoutIds, noIds(3), [1, 2], THREE],
     ['drops images that pages repeat', overlapping, upTo(4), upTo(3)],
     ['reads on after an empty page', withEmptyPage, [1, 2, 5, 6], upTo(3)],
     ['stops at an empty page', claiming(4, { next_url: '?page=9' }), upTo(4), upTo(3)],
