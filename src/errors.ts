@@ -1,5 +1,8 @@
 // What can go wrong: the error class of imgctl, its codes with their exit codes, and errors of the system.
 
+import { getSystemErrorMap } from 'node:util';
+import { shellQuote } from './words.ts';
+
 /** Every kind of failure and the exit code it ends the process with. */
 export const EXIT_CODES = {
   failed: 1,
@@ -146,14 +149,26 @@ function isDefect(thrown: unknown): boolean {
   return DEFECTS.some((kind) => thrown instanceof kind) && !Object.hasOwn(Object(thrown), 'code');
 }
 
-/** True if the file, or a directory above it, does not exist. */
-export function isMissing(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === 'ENOENT' || code === 'ENOTDIR';
+/** Returns the system's code, such as ENOSPC, or an empty text. */
+export function errorCode(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? '';
 }
 
-/** Returns the system's code, such as ENOSPC, or else the message. */
+/** True if the file, or a directory above it, does not exist. */
+export function isMissing(error: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR'].includes(errorCode(error));
+}
+
+/** Returns the system's words for its code, such as "no space left on device", or else the code or the message. */
 export function errorReason(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  return code ?? message;
+  const code = errorCode(error);
+  if (code === 'EISDIR') return 'it is a folder';
+  const [, words] = [...getSystemErrorMap().values()].find(([name]) => name === code) ?? [];
+  return words ?? (code || (error as Error).message);
+}
+
+/** Returns the hint for a file that this user may not use; undefined if that is not the reason. */
+export function permissionHint(error: unknown, file: string): string | undefined {
+  const isDenied = ['EACCES', 'EPERM'].includes(errorCode(error));
+  return isDenied ? `check its permissions: ls -ld ${shellQuote(file)}` : undefined;
 }

@@ -2,7 +2,7 @@
 
 import { setMaxListeners } from 'node:events';
 import fs from 'node:fs';
-import { ImgctlError, SIGNALS, tryOr } from './errors.ts';
+import { errorReason, ImgctlError, SIGNALS, tryOr } from './errors.ts';
 import { zoneName } from './zone.ts';
 
 /** Loads one of Node's modules at its first use, because each adds to the start-up time. */
@@ -301,9 +301,10 @@ function streamSink(process: NodeJS.Process, name: 'stdout' | 'stderr'): Sink {
           if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') {
             return reject(new BrokenPipeError());
           }
-          const reason = error.code ?? error.message;
           const hint = 'check the file or device that it goes to, and the free space';
-          reject(new ImgctlError('failed', `cannot write the output: ${reason}`, { hint }));
+          reject(
+            new ImgctlError('failed', `cannot write the output: ${errorReason(error)}`, { hint }),
+          );
         });
       }),
   };

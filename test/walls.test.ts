@@ -14,7 +14,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'main.ts': 'cli commands console.ts context.ts errors.ts io.ts query choices.ts',
   'context.ts': 'config console.ts errors.ts files io.ts output query session choices.ts words.ts',
   'console.ts': 'errors.ts io.ts output',
-  'errors.ts': '',
+  'errors.ts': 'words.ts',
   'io.ts': 'errors.ts zone.ts',
   'zone.ts': '',
   'json.ts': 'errors.ts',

@@ -2,7 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { errorReason, ImgctlError, tryOr } from '../errors.ts';
+import { errorReason, ImgctlError, permissionHint, tryOr } from '../errors.ts';
 import { SET_HOME } from '../files/paths.ts';
 import type { AddressHints } from '../http/message.ts';
 import { isLoopback, refusePlainHttp } from '../http/url.ts';
@@ -88,12 +88,15 @@ export function readCertificates(
     return `${certificates}\n${tryOr(() => readPem(extra), '')}`;
   } catch (cause) {
     const flag = settings.profileFlag;
-    const from = `(from ${settings.find(key).origin})`;
-    const message = `cannot read the ${key} ${value} ${from}: ${errorReason(cause)}`;
-    throw new ImgctlError('config', message, {
-      hint: `run: imgctl config set ${key} /path/to/ca.pem${flag}, or: imgctl config unset ${key}${flag}`,
-      cause,
-    });
+    const { layer, origin } = settings.find(key);
+    const isStored = layer === 'profile';
+    const from = isStored ? ` (from ${origin})` : '';
+    const message = `cannot read the ${key} ${value}${from}: ${errorReason(cause)}`;
+    const another = isStored
+      ? `run: imgctl config set ${key} /path/to/ca.pem${flag}, or: imgctl config unset ${key}${flag}`
+      : 'use a file that holds certificates in PEM format';
+    const hint = permissionHint(cause, value) ?? another;
+    throw new ImgctlError('config', message, { hint, cause });
   }
 }
 

@@ -2,7 +2,7 @@
 
 import fs, { type Stats } from 'node:fs';
 import path from 'node:path';
-import { attempt, errorReason, ImgctlError } from '../errors.ts';
+import { attempt, errorReason, ImgctlError, permissionHint } from '../errors.ts';
 import { parseObject, readOwnFile, writeJsonFile } from '../files/atomic-file.ts';
 import { withMutex } from '../files/mutex.ts';
 import { type Paths, SET_HOME } from '../files/paths.ts';
@@ -51,7 +51,9 @@ export function readConfigFile(directory: string | undefined, io: Trust): Config
     if (error instanceof ImgctlError) throw error;
     const message = `cannot read the settings in ${file}: ${errorReason(error)}`;
     throw new ImgctlError('config', message, {
-      hint: 'fix the file or move it elsewhere; imgctl does not overwrite it',
+      hint:
+        permissionHint(error, file) ??
+        'fix the file or move it elsewhere; imgctl does not overwrite it',
     });
   }
 }

@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { parse as parseLossless } from 'lossless-json';
-import { attempt, errorReason, isMissing, tryOr } from '../errors.ts';
+import { attempt, errorCode, isMissing, tryOr } from '../errors.ts';
 import { builtin } from '../io.ts';
 import { decodeUtf8, isObject, type JsonObject } from '../json.ts';
 
@@ -33,7 +33,7 @@ export function readOwnFile(
     descriptor = fs.openSync(file, READ_FLAGS);
   } catch (error) {
     if (isMissing(error)) return undefined;
-    throw errorReason(error) === 'ELOOP' ? new Error('it is a symbolic link') : error;
+    throw errorCode(error) === 'ELOOP' ? new Error('it is a symbolic link') : error;
   }
   try {
     const stat = fs.fstatSync(descriptor);
@@ -79,7 +79,7 @@ export function makeFolder(folder: string): void {
     fs.mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
     // Another process may have been first.
-    if (errorReason(error) !== 'EEXIST') throw error;
+    if (errorCode(error) !== 'EEXIST') throw error;
   }
 }
 
@@ -123,7 +123,7 @@ export async function replaceFile(
         fs.renameSync(staging, file);
         return;
       } catch (error) {
-        if (!BUSY.includes(errorReason(error)) || delay > MAX_DELAY) throw error;
+        if (!BUSY.includes(errorCode(error)) || delay > MAX_DELAY) throw error;
       }
       await builtin('node:timers/promises').setTimeout(delay);
     }

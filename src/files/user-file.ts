@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { errorReason, ImgctlError, isMissing } from '../errors.ts';
+import { errorCode, errorReason, ImgctlError, isMissing, permissionHint } from '../errors.ts';
 import { type Clock, type Io, untilAborted } from '../io.ts';
 import { decodeUtf8 } from '../json.ts';
 import { type AssertHeld, replaceFile } from './atomic-file.ts';
@@ -35,7 +35,7 @@ export async function readTextFile(
     signal.throwIfAborted();
     if (isMissing(cause)) return undefined;
     const message = `cannot read ${what}: ${errorReason(cause)}`;
-    throw new ImgctlError('config', message, { cause, hint });
+    throw new ImgctlError('config', message, { cause, hint: hint ?? permissionHint(cause, file) });
   }
 }
 
@@ -45,7 +45,7 @@ async function unpack(bytes: Buffer): Promise<Buffer> {
   const { gunzip } = await import('node:zlib');
   const unpacked = promisify(gunzip)(bytes, { maxOutputLength: MAX_SIZE });
   return unpacked.catch((cause: unknown) => {
-    const isTooLarge = errorReason(cause) === 'ERR_BUFFER_TOO_LARGE';
+    const isTooLarge = errorCode(cause) === 'ERR_BUFFER_TOO_LARGE';
     throw new Error(isTooLarge ? `${TOO_LARGE} unpacked` : 'its gzip data is damaged', { cause });
   });
 }

@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { SECRETS, type SettingKey } from '../config/definitions.ts';
 import type { Settings } from '../config/settings.ts';
 import { controlCharacter, withoutLineEnd } from '../config/values.ts';
-import { errorReason, ImgctlError, isMissing } from '../errors.ts';
+import { errorReason, ImgctlError, isMissing, permissionHint } from '../errors.ts';
 import { expandHome } from '../files/paths.ts';
 import { builtin, type Io, untilAborted } from '../io.ts';
 import { runChild, TIME_LIMIT } from './child.ts';
@@ -55,7 +55,7 @@ function fileSource(io: Io, file: string, name: string): SecretSource {
         const hint = `create it, or check ${name}`;
         throw new ImgctlError('config', `${file} does not exist`, { hint, cause });
       }
-      const hint = `check ${name} and the permissions of the file`;
+      const hint = permissionHint(cause, file) ?? `check ${name}`;
       throw new ImgctlError('config', `cannot read ${origin}: ${reason}`, { hint, cause });
     }
   };
@@ -140,8 +140,7 @@ export function checkSecret(text: string, what: string, hint: string): string {
 function secretFlaw(text: string): string | undefined {
   if (text === '') return 'an empty line';
   if (text.length > MAX_LENGTH) return 'a line that is too long';
-  // Text in UTF-16 or another encoding.
-  if (/[\0\ufffd]/.test(text)) return 'text that is not UTF-8';
+  if (text.includes('\ufffd')) return 'text that is not UTF-8';
   const control = controlCharacter(text);
   return control && `a control character (${control})`;
 }

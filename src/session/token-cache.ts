@@ -5,7 +5,7 @@ import path from 'node:path';
 import { isToken, MAX_TOKEN_LENGTH } from '../api/auth.ts';
 import type { IssuedToken } from '../api/token-request.ts';
 import type { Account, Settings } from '../config/settings.ts';
-import { errorReason, ImgctlError, isMissing, tryOr } from '../errors.ts';
+import { errorReason, ImgctlError, isMissing, permissionHint, tryOr } from '../errors.ts';
 import { readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
 import { MutexLostError, withMutexIfPossible } from '../files/mutex.ts';
 import { shortDigest } from '../files/paths.ts';
@@ -174,7 +174,8 @@ export class TokenCache implements TokenStore {
       };
       return readJsonFile(file, check, this.#uid);
     } catch (error) {
-      this.#warn(`cannot read ${file}: ${errorReason(error)}; the file is ignored`);
+      const message = `cannot read ${file}: ${errorReason(error)}; the file is ignored`;
+      this.#warn(message, permissionHint(error, file));
       return undefined;
     }
   }

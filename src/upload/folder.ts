@@ -4,7 +4,14 @@ import { createHash } from 'node:crypto';
 import { type BigIntStats, createReadStream } from 'node:fs';
 import { link, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { type ErrorCode, errorReason, ImgctlError, isMissing } from '../errors.ts';
+import {
+  type ErrorCode,
+  errorCode,
+  errorReason,
+  ImgctlError,
+  isMissing,
+  permissionHint,
+} from '../errors.ts';
 import type { Clock } from '../io.ts';
 import {
   arrivedWrong,
@@ -102,7 +109,7 @@ async function findStored({ address, fail }: Folder, file: string) {
   const name = path.basename(file);
   const stats = await stat(file, { bigint: true }).catch((error: unknown) => {
     if (isMissing(error)) return undefined;
-    throw errorReason(error) === 'ENAMETOOLONG' ? nameTooLong(name, address) : fail(error);
+    throw errorCode(error) === 'ENAMETOOLONG' ? nameTooLong(name, address) : fail(error);
   });
   if (stats && !stats.isFile()) throw notAFile(name, address);
   return stats;
@@ -128,7 +135,7 @@ async function renameToNew(from: string, to: string): Promise<boolean> {
   } catch (error) {
     // File systems without hard links fail in many ways.
     const isTaken = () => stat(to).then(Boolean, () => false);
-    if (errorReason(error) === 'EEXIST' || (await isTaken())) return false;
+    if (errorCode(error) === 'EEXIST' || (await isTaken())) return false;
     await rename(from, to);
     return true;
   }
@@ -148,10 +155,10 @@ function folderError(root: string, address: string, cause: unknown): ImgctlError
   const reason = errorReason(cause);
   const failed = (code: ErrorCode, message: string, hint?: string) =>
     new ImgctlError(code, message, { hint, cause });
-  if (FULL.includes(reason)) return storageFull(address, reason, cause);
-  if (FORBIDDEN.includes(reason)) {
-    const message = `no permission for ${root} (${reason})`;
-    return failed('not-permitted', message, `check its permissions: ls -ld ${root}`);
+  if (FULL.includes(errorCode(cause))) return storageFull(address, reason, cause);
+  if (FORBIDDEN.includes(errorCode(cause))) {
+    const message = `cannot write to ${root}: ${reason}`;
+    return failed('not-permitted', message, permissionHint(cause, root));
   }
   if (!isMissing(cause)) return failed('failed', `cannot upload to ${root}: ${reason}`);
   return failed(

@@ -2,7 +2,7 @@
 
 import type { BigIntStats } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { errorReason, ImgctlError } from '../errors.ts';
+import { errorReason, ImgctlError, permissionHint } from '../errors.ts';
 import type { Clock } from '../io.ts';
 
 /** Receives bytes in order, each chunk until it ends, and returns in the end what is wrong with them, or null. */
@@ -80,7 +80,8 @@ export async function openUploadFile(
   { signal, now }: Pick<Clock, 'signal' | 'now'>,
 ): Promise<UploadFile> {
   const fail = (cause: unknown): never => {
-    throw new LocalFileError('failed', `cannot read ${path}: ${errorReason(cause)}`, { cause });
+    const message = `cannot read ${path}: ${errorReason(cause)}`;
+    throw new LocalFileError('failed', message, { hint: permissionHint(cause, path), cause });
   };
   const handle = await open(path).catch(fail);
   const stats = await handle.stat({ bigint: true }).catch(fail);

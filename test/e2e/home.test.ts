@@ -103,7 +103,8 @@ it('images lock add in a folder that was removed writes nothing', async () => {
   const env = { ...user, IMGCTL_PASSWORD_COMMAND: `echo ${IMGCTL_PASSWORD}` };
   const prelude = 'mkdir "$HOME/gone"; cd "$HOME/gone"; rmdir "$HOME/gone"';
   const result = await runProgram(['images', 'lock', 'add', 'web', 'ubuntu'], { env, prelude });
-  const text = /cannot write the lock file images\.lock\.json: ENOENT\nhint: create its folder/;
+  const text =
+    /cannot write the lock file images\.lock\.json: no such file or directory\nhint: create its folder/;
   expect(result).toEqual(failed(1, text));
 });
 

@@ -240,6 +240,8 @@ onTmpfs(`push to a full disk fails with one line and leaves nothing${NEEDS_TMPFS
   const { server, user } = await setUp(start);
   const argv = ['push', writeOva(temporaryDirectory(), 'web', SIZE)];
   const { exitCode, stderr } = await runProgram(argv, { env: user() });
-  expect(stderr).toMatch(/\nimgctl: folder .* is full \(ENOSPC\)\nhint: free space.*\n$/);
+  expect(stderr).toMatch(
+    /\nimgctl: folder .* is full \(no space left on device\)\nhint: free space.*\n$/,
+  );
   expect([exitCode, await server.files()]).toEqual([1, []]);
 });

@@ -73,6 +73,7 @@ describe('the unattended password', () => {
     ['', 'utf8', 'gave an empty line'],
     ['\nsecret\n', 'utf8', 'gave an empty line'],
     ['secret\u001b[0m\n', 'utf8', 'gave a control character (U+001B)'],
+    ['sec\0ret\n', 'utf8', 'gave a control character (U+0000)'],
     ['s\u00e9cret\n', 'latin1', 'gave text that is not UTF-8'],
     ['\ufeffsecret\n', 'utf16le', 'gave text that is not UTF-8'],
   ] as const)('of a file with %j in %s is: %s', async (text, encoding, result) => {
@@ -84,7 +85,7 @@ describe('the unattended password', () => {
   });
 
   it.each([
-    ['.', /^cannot read the file \. \(IMGCTL_PASSWORD_FILE\): EISDIR$/],
+    ['.', /^cannot read the file \. \(IMGCTL_PASSWORD_FILE\): it is a folder$/],
     ['none', /^none does not exist$/],
     ['/dev/zero', /^the file \/dev\/zero \(\S+\) gave a line that is too long$/],
   ])('is a config error if the file is %s', async (file, message) => {

@@ -93,7 +93,7 @@ describe('the token cache', () => {
   onLinux('is not written where no folder can be (only on Linux)', async () => {
     const { cache, warnings } = cacheIn('/proc/none');
     await cache.write(TOKEN);
-    expect(warnings).toEqual([expect.stringContaining('ENOENT')]);
+    expect(warnings).toEqual([expect.stringContaining('no such file or directory')]);
   });
 
   asRoot('ignores a file of another user (skipped: needs root)', async () => {

@@ -11,7 +11,7 @@ import { anyText, duration, wholeNumber } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import type { Emulator } from '../../emulator/emulator.ts';
 import type { User } from '../../emulator/settings.ts';
-import { errorReason, ImgctlError } from '../../errors.ts';
+import { errorCode, errorReason, ImgctlError } from '../../errors.ts';
 import { makeFolder } from '../../files/atomic-file.ts';
 import { cannotWrite } from '../../files/user-file.ts';
 import { programName } from '../../io.ts';
@@ -127,7 +127,7 @@ async function run(context: Context, options: Options): Promise<void> {
     log: (line) => console.report(line),
   }).catch((cause: unknown) => {
     if (cause instanceof ImgctlError) throw cause;
-    const isUsed = errorReason(cause) === 'EADDRINUSE';
+    const isUsed = errorCode(cause) === 'EADDRINUSE';
     const reason = isUsed ? 'another program uses that port' : errorReason(cause);
     const hint = isUsed ? 'use a free port with: imgctl emulator --port 0' : undefined;
     throw new ImgctlError('usage', `cannot listen on ${host}:${port}: ${reason}`, { hint, cause });

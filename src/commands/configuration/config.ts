@@ -4,7 +4,7 @@ import path from 'node:path';
 import { parseChoice } from '../../choices.ts';
 import { type AnyCommand, argument, command, GET_OPTION, option } from '../../cli/command.ts';
 import { guess } from '../../cli/guesses.ts';
-import { requireBaseUrl, requireRedisAddress } from '../../config/addresses.ts';
+import { readCertificates, requireBaseUrl, requireRedisAddress } from '../../config/addresses.ts';
 import {
   absoluteUploadUrl,
   SETTING_GROUPS,
@@ -170,6 +170,7 @@ async function set(context: Context, _options: object, name: string, value: stri
     : isPath
       ? path.resolve(cwd, text)
       : text;
+  if (key === 'ca-file' || key === 'upload-ca-file') readCertificates(settings, context.io, key);
   await changeProfile(context, context.profileName, { [key]: stored });
   if (key !== 'base-url' && key !== 'token-store') return;
   const old = tryOr(() => new Settings(context.config, context.profileName).account, undefined);

@@ -23,6 +23,7 @@ async function run(context: Context): Promise<void> {
   const { startEmulator } = await import('../../emulator/emulator.ts');
   const { sampleOva } = await import('../../emulator/sample-ova.ts');
   const folder = makeFolder();
+  fs.writeFileSync(path.join(folder, 'sample.ova'), sampleOva());
   const uploads = path.join(folder, 'uploads');
   const emulator = await startEmulator({
     ...{ ...defaultSettings(), port: 0, uploads, syncDelay: 1_500 },
@@ -56,7 +57,6 @@ async function run(context: Context): Promise<void> {
       `login --base-url ${emulator.baseUrl} -u demo`,
     );
     await step('Find a public image.', 'images list ubuntu 24.04 -s updated_on,desc -n 5');
-    fs.writeFileSync(path.join(folder, 'sample.ova'), sampleOva());
     await step('Show what a package contains.', 'inspect sample.ova');
     await step(
       'Upload it (with IMGCTL_UPLOAD_PASSWORD=demo) and sync; the result is the new image.',
@@ -84,14 +84,23 @@ function silencedBy({ signal, stderr }: Context['io']): Sink {
   });
 }
 
-/** @throws ImgctlError config: TMPDIR is missing, not a folder or not writable */
+/** Bytes, more than a demo writes. */
+const NEEDED_SPACE = 2 ** 20;
+
+/** @throws ImgctlError config: TMPDIR is missing, not a folder, not writable or full */
 function makeFolder(): string {
   const parent = builtin('node:os').tmpdir();
+  let folder = '';
   try {
-    return fs.mkdtempSync(path.join(parent, 'imgctl-demo-'));
+    folder = fs.mkdtempSync(path.join(parent, 'imgctl-demo-'));
+    const trial = path.join(folder, 'trial');
+    fs.writeFileSync(trial, Buffer.alloc(NEEDED_SPACE));
+    fs.rmSync(trial);
+    return folder;
   } catch (cause) {
-    const message = `cannot create a folder in ${parent}: ${errorReason(cause)}`;
-    const hint = 'set TMPDIR to a writable folder, for example: TMPDIR=/tmp imgctl demo';
+    if (folder) fs.rmSync(folder, { recursive: true });
+    const message = `cannot use ${parent} for the demo: ${errorReason(cause)}`;
+    const hint = 'set TMPDIR to a writable folder with free space: TMPDIR="$HOME" imgctl demo';
     throw new ImgctlError('config', message, { hint, cause });
   }
 }

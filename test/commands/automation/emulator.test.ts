@@ -132,8 +132,8 @@ it('emulator creates its folder for uploads', async () => {
 });
 
 unixOnly('such folders need Unix').each([
-  ['/dev/null', 'cannot use /dev/null for uploads: ENOTDIR'],
-  ['/dev/null/x', 'cannot use /dev/null/x for uploads: ENOTDIR'],
+  ['/dev/null', 'cannot use /dev/null for uploads: not a directory'],
+  ['/dev/null/x', 'cannot use /dev/null/x for uploads: not a directory'],
   // Node's own way to create folders never returns there.
   ['/proc/x', 'cannot use /proc/x for uploads: E\\w+'],
 ])('emulator --uploads %j fails before it listens', async (uploads, message) => {

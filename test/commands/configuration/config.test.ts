@@ -1,7 +1,9 @@
 // config: settings of profiles, their origins and invalid values.
 
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { selfSigned } from '../../support/certificate.ts';
 import { failed } from '../../support/io.ts';
 import { expectSteps } from '../../support/steps.ts';
 import { emulatorUser, localUser, noted } from '../../support/users.ts';
@@ -78,9 +80,12 @@ describe('config', () => {
     ['metrics-file', 'x.prom'],
     ['credential-helper', 'x'],
   ])('stores the absolute path of %s', async (key, name) => {
-    const { imgctl } = localUser();
-    await imgctl(`config set ${key} below/${name}`, { cwd: '/srv' });
-    await expectSteps(imgctl, [`config get ${key}`, `/srv/below/${name}\n`]);
+    const { imgctl, directory } = localUser();
+    const folder = path.join(directory, 'below');
+    mkdirSync(folder);
+    writeFileSync(path.join(folder, name), selfSigned('images.example').cert);
+    await imgctl(`config set ${key} below/${name}`, { cwd: directory });
+    await expectSteps(imgctl, [`config get ${key}`, `${path.join(folder, name)}\n`]);
   });
 
   it('list shows the origin of each value: option, environment, profile or default', async () => {
@@ -229,12 +234,18 @@ describe('config', () => {
   it.each([
     ['config set metrics-file m.txt', 'invalid metrics-file: m.txt'],
     ["config set ca-file '~bob/ca.pem'", 'cannot expand ~ in ca-file: ~bob/ca.pem'],
+    ['config set ca-file none.pem', 'cannot read the ca-file none.pem: no such file or directory'],
+    ['config set upload-ca-file .', 'cannot read the upload-ca-file .: it is not a regular file'],
+    [
+      'config set ca-file config.json',
+      'config.json: no valid PEM certificate\nhint: use a file that',
+    ],
     ['IMGCTL_CONFIG_DIR=~ config path', 'cannot expand ~ in IMGCTL_CONFIG_DIR: ~'],
     ['push web.ova --to=~x', 'cannot expand ~ in --to: ~x'],
     ['IMGCTL_PASSWORD_FILE=~x login -u demo', 'cannot expand ~ in IMGCTL_PASSWORD_FILE'],
   ])('imgctl %s exits 2, as its path cannot be used', async (line, message) => {
-    const { imgctl } = localUser({}, { IMGCTL_BASE_URL: 'http://127.0.0.1:9' });
-    const { exitCode, stdout, stderr } = await imgctl(line);
+    const { imgctl, directory } = localUser({}, { IMGCTL_BASE_URL: 'http://127.0.0.1:9' });
+    const { exitCode, stdout, stderr } = await imgctl(line, { cwd: directory });
     expect(stdout + stderr).toContain(message);
     expect(exitCode).toBe(2);
   });

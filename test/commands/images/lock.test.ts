@@ -121,7 +121,11 @@ describe('images lock add', () => {
     ['add ../x ubuntu', 2, 'invalid lock name: ../x'],
     ['add __proto__ ubuntu', 2, 'invalid lock name: __proto__'],
     ['add x ubuntu -f nme,eq,1', 2, "unknown field 'nme'"],
-    ['add x ubuntu --file none/x.json', 1, 'cannot write the lock file none/x.json: ENOENT'],
+    [
+      'add x ubuntu --file none/x.json',
+      1,
+      'cannot write the lock file none/x.json: no such file or directory',
+    ],
     ['update --get nme', 2, 'valid: lock, change, old_id'],
     ['check --get nme', 2, 'valid: lock, state'],
     ['check wbe', 5, "no image is locked as 'wbe'"],

@@ -24,7 +24,7 @@ const BAD: readonly (readonly [finding: string, damage: (file: string) => void])
   ['truncated-member', (file) => truncateSync(file, 50_000)],
   ['digest-mismatch', (file) => flipByte(file, -5_000)],
   ['no-descriptor', (file) => writeFileSync(file, packTar([{ name: 'x', content: Buffer.of(1) }]))],
-  ['ELOOP', (file) => [rmSync(file), symlinkSync(path.basename(file), file)]],
+  ['too many symbolic links', (file) => [rmSync(file), symlinkSync(path.basename(file), file)]],
 ];
 
 /** A user with ten packages, of which the last ones are bad; push has them in the reverse order. */

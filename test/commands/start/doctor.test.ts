@@ -251,7 +251,13 @@ describe('doctor checks the connection', () => {
   });
 
   unixOnly('/dev is Unix').each<[string, Environment, Settings, RegExp, number]>([
-    [NO_HOST, {}, { 'ca-file': '/no' }, /ca-file .*: ENOENT -> run: imgctl config set ca-file/, 2],
+    [
+      NO_HOST,
+      {},
+      { 'ca-file': '/no' },
+      /ca-file .*: no such file .* -> run: imgctl config set ca-file/,
+      2,
+    ],
     [NO_HOST, {}, { 'ca-file': '/etc/passwd' }, /ca-file .*: no valid PEM certificate -> /, 2],
     [NO_HOST, {}, { 'ca-file': '/dev/null' }, /ca-file .*: it is not a regular file -> /, 2],
     [NO_HOST, {}, {}, /^failed: cannot reach https:\/\/images\.invalid: .* -> check/, 3],
@@ -377,12 +383,14 @@ unixOnlySuite('modes are Unix')('doctor checks files', () => {
     expect(stderr).toMatch(/"warning":.*cannot read .*: not valid JSON at/);
     expect([stderr.includes('canary'), exitCode]).toEqual([false, 4]);
     const [found] = (await at(0, { IMGCTL_CONFIG_DIR: path.join(token, 'x') })).of('files');
-    expect(found).toMatch(/^warning: cannot write to .*: ENOTDIR -> set IMGCTL_CONFIG_DIR/);
+    expect(found).toMatch(/^warning: cannot write to .*: not a directory -> set IMGCTL_CONFIG_DIR/);
     const folder = path.dirname(token);
     fs.rmSync(folder, { recursive: true });
     fs.writeFileSync(folder, '', { mode: 0o600 });
     const [tokens] = (await at(0)).of('files');
-    expect(tokens).toMatch(/^warning: cannot write to .*tokens: ENOTDIR -> set IMGCTL_CONFIG_DIR/);
+    expect(tokens).toMatch(
+      /^warning: cannot write to .*tokens: not a directory -> set IMGCTL_CONFIG_DIR/,
+    );
   });
 });
 

@@ -112,7 +112,7 @@ describe('login', () => {
 
   it.each([
     [undefined, 'no home directory'],
-    ['file/x', 'ENOTDIR'],
+    ['file/x', 'not a directory'],
   ])('fails without a folder before its request, and others warn: %s', async (folder, reason) => {
     const { imgctl, requests } = await newUser();
     const { directory } = localUser();
