@@ -34,7 +34,7 @@ export function serviceCatalogue(client: Client, baseUrl: string, trace?: Trace)
       if (page === undefined) yield* listCatalogue(client, query, observer, lists);
       else yield readCataloguePage(client, query, page, observer);
     },
-    prefersLists: (queries) => lists.areWorthFilters(queries),
+    prefersLists: (queries) => lists.prefersLists(queries),
     getImage: (id) =>
       client.getImage(id).catch((error: unknown) => {
         // Section 4.4 leaves this resource open, so a service may not know it; nor an id that its database cannot hold.

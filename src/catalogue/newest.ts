@@ -6,7 +6,7 @@ import { nameOf } from '../query/fields.ts';
 import { type Filter, like, notLike } from '../query/filter.ts';
 import { readName } from '../query/name.ts';
 import { Query } from '../query/query.ts';
-import { compareCandidates, type Series, SeriesIndex } from '../query/series.ts';
+import { compareChoices, type Series, SeriesIndex } from '../query/series.ts';
 import { shellQuote } from '../words.ts';
 
 /** Images page by page. */
@@ -48,7 +48,7 @@ export function onlyNewest({ index }: Pick<Found, 'index'>): ReceivedImage {
   const [series, ...others] = all;
   if (series === undefined) throw new ImgctlError('empty', 'no images match');
   if (others.length === 0) return newestOf(series);
-  const images = all.map(({ newest: [image] }) => image).sort(compareCandidates);
+  const images = all.map(({ newest: [image] }) => image).sort(compareChoices);
   const [first = series.newest[0], ...choices] = images;
   const advice = images.length > MAX_LISTED ? '; add words' : '';
   throw new AmbiguousError(`${images.length} series match${advice}`, [first, ...choices]);
@@ -73,8 +73,8 @@ export function newestOfEach({ index }: Pick<Found, 'index'>) {
 export function withoutUnsure({ index, query }: Found): Query {
   const isUnsure = index.series().map(({ problem }) => problem !== undefined);
   const all = index.rankedImages();
-  const sure = all.filter(({ series }) => !isUnsure[series]);
-  const unsure = all.filter(({ series }) => isUnsure[series]);
+  const sure = all.filter(({ seriesNumber }) => !isUnsure[seriesNumber]);
+  const unsure = all.filter(({ seriesNumber }) => isUnsure[seriesNumber]);
   const filters = [...new Set(unsure.map(({ pattern }) => pattern))].flatMap((pattern) => {
     const filter = notLike('name', pattern.replaceAll('#', '%'));
     const rest = new Query({ filters: [filter] });

@@ -63,7 +63,7 @@ export class ServiceLists {
   }
 
   /** True if a list of each query takes fewer requests than one of all images. Reads their first page to know. */
-  async areWorthFilters(queries: readonly Query[]): Promise<boolean> {
+  async prefersLists(queries: readonly Query[]): Promise<boolean> {
     const { first } = await this.#firstPage();
     // One for each list, and one that asks about case.
     if (first.pages <= queries.length + 2) return false;

@@ -3,7 +3,7 @@
 import type { Image, ImageListMeta, Pages } from '../api/types.ts';
 import { tryOr } from '../errors.ts';
 import { type Filter, parseFilter } from '../query/filter.ts';
-import { filterPredicate } from '../query/matching.ts';
+import { filterPredicate } from '../query/filter-predicate.ts';
 import { isFieldSort, parseSort, printSort, sortImages } from '../query/sort.ts';
 import { type AccessTokens, TOKEN_PATH } from './access-tokens.ts';
 import { type ApiRequest, type ApiResponse, HttpError, jsonResponse } from './api-request.ts';

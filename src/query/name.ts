@@ -1,7 +1,7 @@
 // Reads the name of an image into words and versions, compares versions, and matches words of a query: `help choosing`.
 
 import { compareText } from './fields.ts';
-import { foldCase, normalize } from './patterns.ts';
+import { foldCase, normalize } from './fold-case.ts';
 
 const LETTER = '\\p{L}';
 const EDGE = '[\\p{L}\\p{N}]';
@@ -97,7 +97,7 @@ function findVersions(name: string): Version[] {
 export interface Name {
   readonly text: string;
   /** Equal for names of one series: the words, and # for each place of versions between them. */
-  readonly series: string;
+  readonly seriesKey: string;
   /** With # for each place: `ubuntu-#-server-#.ova`. */
   readonly pattern: string;
   readonly versions: readonly Version[];
@@ -143,8 +143,8 @@ function read(text: string): Name {
   const words = foldCase(marked).match(/[\p{L}\p{N}]+|\0/gu) ?? [];
   // Versions at the end make no other series.
   if (words.at(-1) === PLACE) words.pop();
-  const series = words.join(' ').replaceAll(PLACE, '#');
-  return { text, series, pattern: marked.replaceAll(PLACE, '#') + extension, versions, parts };
+  const seriesKey = words.join(' ').replaceAll(PLACE, '#');
+  return { text, seriesKey, pattern: marked.replaceAll(PLACE, '#') + extension, versions, parts };
 }
 
 /** Returns the numbers and letters of a version, without the v before it and zeros before numbers. */
@@ -186,7 +186,7 @@ function firstDifference(left: Parts, right: Parts): readonly [number, number] {
 /** What is older than nothing, nothing, letters, and numbers: in this order. */
 const [PRE_RELEASE, NOTHING, LETTERS, NUMBER] = [0, 1, 2, 3];
 
-function kindOf(part = PLACE) {
+function partKind(part = PLACE) {
   if (/^[\0\n#]/.test(part)) return NOTHING;
   if (/^\d/.test(part)) return NUMBER;
   return /^(?:alpha|beta|rc)$/.test(part) ? PRE_RELEASE : LETTERS;
@@ -194,8 +194,8 @@ function kindOf(part = PLACE) {
 
 function compareParts(left = PLACE, right = PLACE): number {
   if (left === right) return 0;
-  const kind = kindOf(left);
-  if (kind !== kindOf(right)) return kind - kindOf(right);
+  const kind = partKind(left);
+  if (kind !== partKind(right)) return kind - partKind(right);
   if (kind === NOTHING) return 0;
   return (kind === NUMBER ? left.length - right.length : 0) || compareText(left, right);
 }
@@ -243,11 +243,11 @@ const DATE_PARTS =
 /** Describes a part and what follows it. */
 function sideOf(parts: Parts, at: number) {
   const { [at]: part = PLACE } = parts;
-  const kind = kindOf(part);
+  const kind = partKind(part);
   let end = at;
-  while (kindOf(parts[end]) !== NOTHING) end += 1;
+  while (partKind(parts[end]) !== NOTHING) end += 1;
   /** A version follows behind a separator. */
-  const goesOn = parts[end] === VERSION_MARK && kindOf(parts[end + 1]) > NOTHING;
+  const goesOn = parts[end] === VERSION_MARK && partKind(parts[end + 1]) > NOTHING;
   /** Letters before a number: the u of U3. */
   const letters = kind === LETTERS && end > at + 1 ? part : '';
   const isAlone = end === at + 1 && !goesOn;
@@ -260,10 +260,10 @@ function sideOf(parts: Parts, at: number) {
 /** True for rc, alpha and beta, and for a, b or m between two numbers: 2.1-rc1, 3.0.0b2, 11.0.0-M20. */
 export function isPreRelease(parts: Parts): boolean {
   return parts.some((part, at) => {
-    if (kindOf(part) === PRE_RELEASE) return true;
+    if (partKind(part) === PRE_RELEASE) return true;
     const before = parts[at - 1] === VERSION_MARK ? parts[at - 2] : parts[at - 1];
     const numbers = [before, parts[at + 1]];
-    return /^[abm]$/.test(part) && numbers.every((each) => kindOf(each) === NUMBER);
+    return /^[abm]$/.test(part) && numbers.every((each) => partKind(each) === NUMBER);
   });
 }
 
@@ -322,19 +322,19 @@ export function parseWord(text: string) {
   const isNumber = /^[\d.]*\d[\d.]*$/.test(text);
   const part = foldCase(text);
   /** True if the name contains it, in any case. */
-  const isPartOf = (name: string) => foldCase(name).includes(part);
+  const isSubstringOf = (name: string) => foldCase(name).includes(part);
   /** True if it may not match a name that contains it. */
   const isStrict = /\d/.test(text) && !isHash(text.toLowerCase());
-  const pattern = patternOf(part, isNumber ? 'uy' : 'u');
+  const pattern = wordPattern(part, isNumber ? 'uy' : 'u');
   const pieces = (isStrict && text.match(/\d+|[^\d._ -]+/gu)?.map(withoutZeros)) || [text];
   /** Returns which version of the name a number means, or -1. */
-  const versionOf = (name: Name) => placeOf(pattern, name);
+  const versionIndexIn = (name: Name) => versionIndexOf(pattern, name);
   const matches = (name: string) => {
-    if (isNumber) return versionOf(readName(name)) !== -1;
-    return isStrict ? pattern.test(foldCase(name)) : isPartOf(name);
+    if (isNumber) return versionIndexIn(readName(name)) !== -1;
+    return isStrict ? pattern.test(foldCase(name)) : isSubstringOf(name);
   };
   /** They are found in this order, in any case, in each name that matches. */
-  return { text, isNumber, isStrict, isPartOf, matches, versionOf, pieces };
+  return { text, isNumber, isStrict, isSubstringOf, matches, versionIndexIn, pieces };
 }
 
 export type Word = ReturnType<typeof parseWord>;
@@ -343,7 +343,7 @@ export type Word = ReturnType<typeof parseWord>;
  * Digits match whole runs, with zeros before them or without, letters any part; -, _, . and space are alike, and optional
  * between a letter and a digit.
  */
-function patternOf(word: string, flags: string): RegExp {
+function wordPattern(word: string, flags: string): RegExp {
   const level = /(?:amd64|x86[_-]?64)$/.test(word) ? `(?!${LEVEL})` : '';
   const source = word
     .replace(/[$()*+?[\\\]^{|}]/g, '\\$&')
@@ -356,7 +356,7 @@ function patternOf(word: string, flags: string): RegExp {
 }
 
 /** Returns which version of a name begins with the sticky pattern, or -1. */
-function placeOf(pattern: RegExp, { text, versions }: Name): number {
+function versionIndexOf(pattern: RegExp, { text, versions }: Name): number {
   const name = normalize(text);
   return versions.findIndex(({ start, isHash, text: found }) => {
     pattern.lastIndex = start + (/^\p{L}\d/u.test(found) ? 1 : 0);

@@ -10,7 +10,7 @@ import {
   type ServiceFilter,
   serviceFilter,
 } from './filter.ts';
-import { filterPredicate, type Test, type Verdict } from './matching.ts';
+import { filterPredicate, type Test, type Verdict } from './filter-predicate.ts';
 import { parseWord, type Word } from './name.ts';
 import { isFieldSort, parseSort, type SortKey, sortImages } from './sort.ts';
 
@@ -92,8 +92,8 @@ export class Query {
     );
   }
 
-  /** The same query with words that are found anywhere. */
-  get asText(): Query {
+  /** The same query with words that match any part of a name. */
+  get asSubstrings(): Query {
     const isStrict = (text: string) => parseWord(text).isStrict;
     return new Query({
       words: this.words.filter((word) => !isStrict(word)),

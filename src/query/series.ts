@@ -23,7 +23,7 @@ export interface Series<Row extends ImageRecord> {
 }
 
 /** An image and its place in its series. */
-export type Candidate<Row extends ImageRecord> = ReturnType<
+export type RankedImage<Row extends ImageRecord> = ReturnType<
   SeriesIndex<Row>['rankedImages']
 >[number];
 
@@ -60,24 +60,24 @@ export class SeriesIndex<Row extends ImageRecord> {
     if (text === '') return;
     const name = readName(text);
     const entry = { image, parts: name.parts, match: this.#matchOf(name) };
-    const entries = this.#bySeries.get(name.series);
+    const entries = this.#bySeries.get(name.seriesKey);
     if (entries) entries.push(entry);
-    else this.#bySeries.set(name.series, [entry]);
+    else this.#bySeries.set(name.seriesKey, [entry]);
   }
 
   /**
-   * Returns all images, series by series in alphabetical order, the newest first. `series` counts the series; `rank` is
-   * 1 for the newest, and equal for images of which neither is newer.
+   * Returns all images, series by series in alphabetical order, the newest first. `rank` is 1 for the newest, and equal
+   * for images of which neither is newer.
    */
   rankedImages() {
-    return this.#groups().flatMap((entries, series) => {
+    return this.#groups().flatMap((entries, seriesNumber) => {
       const sorted = entries.toSorted(compareAges);
       const pattern = patternOf(sorted[0] ?? entries[0]);
       let rank = 1;
       return sorted.map((entry, index) => {
         const before = sorted[index - 1];
         if (before && !isEquallyNew(before, entry)) rank += 1;
-        return { image: entry.image, series, pattern, rank };
+        return { image: entry.image, seriesNumber, pattern, rank };
       });
     });
   }
@@ -90,9 +90,11 @@ export class SeriesIndex<Row extends ImageRecord> {
         byMatch.set(entry.match, newer(entry, byMatch.get(entry.match)));
       }
       const [first, ...others] = [...byMatch.values()].sort(compareAges);
-      if (first === undefined || others.length === 0) return newestOf(entries);
+      if (first === undefined || others.length === 0) return seriesOf(entries);
       const meanings = (word: Word) =>
-        new Set([first, ...others].map(({ image }) => word.versionOf(readName(nameOf(image)))));
+        new Set(
+          [first, ...others].map(({ image }) => word.versionIndexIn(readName(nameOf(image)))),
+        );
       const words = this.#words.filter((word) => meanings(word).size > 1);
       const pattern = patternOf(first);
       const texts = words.map(({ text }) => text).join(' and ');
@@ -104,10 +106,10 @@ export class SeriesIndex<Row extends ImageRecord> {
   /** Returns the newest images of the series of this one, with the words at the same versions. */
   newestLike(image: Row): readonly Row[] {
     const name = readName(nameOf(image));
-    const all = this.#bySeries.get(name.series) ?? [];
+    const all = this.#bySeries.get(name.seriesKey) ?? [];
     const match = this.#matchOf(name);
     const [first, ...others] = all.filter((entry) => entry.match === match);
-    return first ? newestOf([first, ...others]).newest : [];
+    return first ? seriesOf([first, ...others]).newest : [];
   }
 
   #groups(): Entries<Row>[] {
@@ -116,7 +118,7 @@ export class SeriesIndex<Row extends ImageRecord> {
   }
 
   #matchOf(name: Name): string {
-    return this.#words.map(({ versionOf }) => versionOf(name)).join();
+    return this.#words.map(({ versionIndexIn }) => versionIndexIn(name)).join();
   }
 }
 
@@ -152,8 +154,8 @@ function isEquallyNew<Row extends ImageRecord>(newer: Entry<Row>, other: Entry<R
   return !created || !before || timeDifference(created, before)[0] <= 0;
 }
 
-/** Returns the newest, or the images that could be, in the order of candidates. */
-function newestOf<Row extends ImageRecord>(entries: Entries<Row>): Series<Row> {
+/** Returns the series with its newest image, or those that could be, in the order of choices. */
+function seriesOf<Row extends ImageRecord>(entries: Entries<Row>): Series<Row> {
   const first = newestIn(entries);
   const pattern = patternOf(first);
   const others = entries.filter((entry) => entry !== first);
@@ -167,7 +169,7 @@ function newestOf<Row extends ImageRecord>(entries: Entries<Row>): Series<Row> {
   for (const [problem, [other, ...more]] of doubts) {
     if (other === undefined) continue;
     const [one, two] = [first.image, newestIn([other, ...more]).image];
-    return { pattern, newest: compareCandidates(one, two) > 0 ? [two, one] : [one, two], problem };
+    return { pattern, newest: compareChoices(one, two) > 0 ? [two, one] : [one, two], problem };
   }
   const equal = others.filter((entry) => isEquallyNew(first, entry)).sort(compareAges);
   const problem = equal.length > 0 ? `${equal.length + 1} images are equally new` : undefined;
@@ -204,7 +206,7 @@ function newestByDate<Row extends ImageRecord>(first: Entry<Row>, entries: Entri
  * Compares two images of which the user has to choose one, also of different series: releases are before pre-releases,
  * then newer versions before older ones, dates by their year.
  */
-export function compareCandidates(left: ImageRecord, right: ImageRecord): number {
+export function compareChoices(left: ImageRecord, right: ImageRecord): number {
   const names = [nameOf(left), nameOf(right)];
   const yearFirst = yearFirstIn(names);
   const [one = [], other = []] = names.map((name) => readName(yearFirst(name)).parts);
@@ -217,7 +219,10 @@ export function versionRanks(images: readonly ImageRecord[]): (number | null)[] 
   for (const image of images) index.add(image);
   const ranked = index.rankedImages();
   const ranks = new Map(
-    ranked.map(({ image, series, rank }) => [image, ranked.length * (series + 1) - rank] as const),
+    ranked.map(
+      ({ image, seriesNumber, rank }) =>
+        [image, ranked.length * (seriesNumber + 1) - rank] as const,
+    ),
   );
   return images.map((image) => ranks.get(image) ?? null);
 }

@@ -1,7 +1,7 @@
 // Counts what a query found: the images of each condition while nothing has matched, and times in unknown zones.
 
 import { type ImageRecord, nameOf } from './fields.ts';
-import type { Verdict } from './matching.ts';
+import type { Verdict } from './filter-predicate.ts';
 import type { Query, QueryObserver } from './query.ts';
 import { UNREADABLE } from './timestamp.ts';
 
@@ -10,7 +10,7 @@ export class Tally implements QueryObserver {
   /** The images that each condition matches alone, counted until one image matches all. */
   readonly #alone: readonly Set<unknown>[];
   #isEmpty = true;
-  #matchesAsText = false;
+  #matchesAsSubstrings = false;
   readonly #uncertain = new Set<unknown>();
   readonly #zones = new Set<string>();
   #hasSeenAll = true;
@@ -52,8 +52,8 @@ export class Tally implements QueryObserver {
       if (test(image) !== false) this.#alone[index]?.add(image.id ?? image);
     }
     const name = nameOf(image);
-    this.#matchesAsText ||= conditions.every(({ word, test }) =>
-      word ? word.isPartOf(name) : test(image) !== false,
+    this.#matchesAsSubstrings ||= conditions.every(({ word, test }) =>
+      word ? word.isSubstringOf(name) : test(image) !== false,
     );
   }
 
@@ -64,8 +64,8 @@ export class Tally implements QueryObserver {
   }
 
   /** True if one of the images would match if its words were found anywhere. */
-  get matchesAsText(): boolean {
-    return this.#matchesAsText;
+  get matchesAsSubstrings(): boolean {
+    return this.#matchesAsSubstrings;
   }
 
   /** Counts the images whose times are in an unknown zone; undefined if there are none. */

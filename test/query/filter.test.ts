@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { FIELDS } from '../../src/query/fields.ts';
 import { OPERATORS, parseFilter, portableTexts, serviceFilter } from '../../src/query/filter.ts';
-import { filterPredicate } from '../../src/query/matching.ts';
+import { filterPredicate } from '../../src/query/filter-predicate.ts';
 import { thrownBy } from '../support/errors.ts';
 import { rows } from '../support/rows.ts';
 

@@ -82,7 +82,10 @@ describe('a word', () => {
     ['web-3.2-8', '8 1 3 0'],
     ['web-9', '8 -1 3 -1'],
   ])('means in %s the first version that it matches', (name, versions) => {
-    const found = ['8', '3'].flatMap((word) => [word, parseWord(word).versionOf(readName(name))]);
+    const found = ['8', '3'].flatMap((word) => [
+      word,
+      parseWord(word).versionIndexIn(readName(name)),
+    ]);
     expect(found.join(' ')).toBe(versions);
   });
 });
@@ -138,7 +141,7 @@ it.each([
   ['cafe\u0301-1', 'caf\u00e9-2', true],
   ['a\0b-1', 'a b-2', true],
 ])('%s and %s are of one series: %s', (left, right, isSame) => {
-  expect(readName(left).series === readName(right).series).toBe(isSame);
+  expect(readName(left).seriesKey === readName(right).seriesKey).toBe(isSame);
 });
 
 describe('of two names of a series', () => {

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { likePredicate } from '../../src/query/patterns.ts';
+import { likePredicate } from '../../src/query/filter-predicate.ts';
 import { parseQuery } from '../../src/query/query.ts';
 import { Tally } from '../../src/query/tally.ts';
 import { thrownBy } from '../support/errors.ts';

@@ -3,7 +3,7 @@
 /** Those of .ci/run. */
 // biome-ignore format: one line each
 export const SHORT = [
-  ['src/query/matching.ts', "operator === 'like' ? isLike : (value) => !isLike(value)", "operator === 'like' ? isLike : (value) => value !== null && !isLike(value)", 'test/query/filter.test.ts'],
+  ['src/query/filter-predicate.ts', "operator === 'like' ? isLike : (value) => !isLike(value)", "operator === 'like' ? isLike : (value) => value !== null && !isLike(value)", 'test/query/filter.test.ts'],
   ['src/query/filter.ts', "(operator === 'in' || !first.includes(',')) &&", '', 'test/query/filter.test.ts'],
   ['src/query/name.ts', '(kind === NUMBER ? left.length - right.length : 0) || compareText(left, right)', 'compareText(left, right)', 'test/query/name.test.ts'],
   ['src/query/name.ts', 'if (low.kind !== high.kind) return true;', '', 'test/query/name.test.ts'],
@@ -24,7 +24,7 @@ export const SHORT = [
 
 // biome-ignore format: one line each
 export const LONG = [
-  ['src/query/patterns.ts', 'return position <= end;', 'return true;', 'test/query/filter.test.ts'],
+  ['src/query/filter-predicate.ts', 'return position <= end;', 'return true;', 'test/query/filter.test.ts'],
   ['src/query/filter.ts', "(operator === 'like' ? ", "(operator !== '' ? ", 'test/query/filter.test.ts'],
   ['src/query/timestamp.ts', 'return new Date(instant).getUTCDate() === Number(day) ? instant : undefined;', 'return instant;', 'test/query/timestamp.test.ts'],
   ['src/query/name.ts', '(?:hw|gen|el)', '(?:hw|gen)', 'test/query/name.test.ts'],
@@ -71,7 +71,7 @@ export const LONG = [
   ['src/commands/packages/push/push.ts', 'beforeVisible: note.write', 'beforeVisible: async () => {}', 'test/commands/packages/push-many.test.ts'],
   ['src/commands/images/lock-file.ts', 'if (baseUrl === wanted) return;', 'if (baseUrl !== undefined) return;', 'test/commands/images/lock.test.ts'],
   ['src/commands/images/lock-file.ts', 'baseUrl: read.baseUrl ?? baseUrl', 'baseUrl: read.baseUrl', 'test/commands/images/lock.test.ts'],
-  ['src/catalogue/locks.ts', 'base_url: baseUrl, images:', 'images:', 'test/commands/images/lock.test.ts'],
+  ['src/catalogue/lock-format.ts', 'base_url: baseUrl, images:', 'images:', 'test/commands/images/lock.test.ts'],
   ['src/upload/storage.ts', 'unique}.partial`', 'unique}.part`', 'test/upload/parts.test.ts'],
   ['src/console.ts', 'this.#io.stdout.write(data)', 'this.#io.stdout.write(this.redaction.apply(String(data)))', 'test/commands/automation/mcp.test.ts'],
   ['src/commands/automation/mcp.ts', 'console.redaction);', 'undefined);', 'test/commands/automation/mcp.test.ts'],

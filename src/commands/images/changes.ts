@@ -35,8 +35,8 @@ import { Tally } from '../../query/tally.ts';
 import { isSameTime } from '../../query/timestamp.ts';
 import { counted } from '../../words.ts';
 import { type Metrics, withMetrics } from '../metrics-file.ts';
-import { noMatch } from './empty.ts';
-import { FILTER_OPTION, IMAGE_COLUMNS, IMAGE_TABLE_OPTIONS, readQuery, TEXT } from './options.ts';
+import { noMatchError } from './empty.ts';
+import { FILTER_OPTION, IMAGE_COLUMNS, IMAGE_TABLE_OPTIONS, readQuery, WORDS } from './options.ts';
 import { openCatalogue, readAll } from './read.ts';
 
 const CHANGE_COLUMNS = [
@@ -92,7 +92,7 @@ export const imagesChanges = command({
     'imgctl images changes --since-file catalogue.json',
   ],
   seeAlso: ['images snapshot', 'help choosing', 'help exit-codes'],
-  arguments: [TEXT],
+  arguments: [WORDS],
   options: OPTIONS,
   mutates: true,
   fields: CHANGE_COLUMNS,
@@ -307,7 +307,7 @@ async function showChanges(
   if ((view.hasNotes || isFirst) && isEmpty && query.conditions.length > 0) {
     const command = options.mine ? 'imgctl my-images' : 'imgctl images list';
     const found = { command, query, catalogue, tally };
-    const { message, hint } = await noMatch(context, found);
+    const { message, hint } = await noMatchError(context, found);
     (isFirst ? context.console.report : view.note)(message, hint);
   } else if (!isFirst && rows.length === 0) {
     view.note(`no changes since ${view.timeText(new Date(since).toISOString())}`);
@@ -363,7 +363,7 @@ async function compareLists(oldLines: readonly string[], images: Images, file: F
 
 /** Returns undefined if nothing differs. */
 function changeOf(before: ReceivedImage, image: ReceivedImage): Change | undefined {
-  if (differs(before, image, PLACE)) return { change: 'moved', image, before };
+  if (differs(before, image, PLACE_FIELDS)) return { change: 'moved', image, before };
   const isUpdated = differs(before, image, Object.keys({ ...before, ...image }));
   return isUpdated ? { change: 'updated', image, before } : undefined;
 }
@@ -371,7 +371,7 @@ function changeOf(before: ReceivedImage, image: ReceivedImage): Change | undefin
 /** The columns of a table. */
 const SHOWN: readonly string[] = ['change', 'id', 'name', 'folder', 'updated_on', 'before'];
 
-const PLACE = ['name', 'path', 'folder', 'data_store'];
+const PLACE_FIELDS = ['name', 'path', 'folder', 'data_store'];
 
 /** Returns `folder: linux`, `data_store: a, now b`, or the old time; null if the image was removed. */
 function oldValues(image: ReceivedImage, before: ReceivedImage, timeOf: (text: string) => string) {

@@ -28,34 +28,34 @@ export async function reportNoMatch(
   context: Context,
   view: View,
   options: ListingOptions,
-  found: EmptyQuery,
+  empty: EmptyQuery,
 ): Promise<void> {
   // A slip is worth a note beside data as well.
-  const isSlip = slipHint(found.query.words) !== undefined;
+  const isSlip = slipHint(empty.query.words) !== undefined;
   if (!isSlip && !view.hasNotes && !options.failEmpty) return;
-  const { message, hint } = await noMatch(context, found);
+  const { message, hint } = await noMatchError(context, empty);
   reportEmpty(options, message, hint, isSlip ? context.console.warn : view.note);
 }
 
 /** Returns the error for an empty result. On a terminal, reads the catalogue for it. */
-export async function noMatch(context: Context, found: EmptyQuery): Promise<ImgctlError> {
-  const { command, query, tally } = found;
+export async function noMatchError(context: Context, empty: EmptyQuery): Promise<ImgctlError> {
+  const { command, query, tally } = empty;
   const { words, filters } = query;
-  const counts = (await isCounted(context, found)) ? tally.counts() : [];
+  const counts = (await countEverything(context, empty)) ? tally.counts() : [];
   const each = counts.map(({ text, count }) => `${shorten(text)}: ${count}`).join(', ');
   // One count is 0, as the list shows.
   const message = counts.length > 1 ? `no images match; ${each}` : 'no images match';
-  const asText = `digits match whole numbers; to find them anywhere: ${commandOf(command, query.asText)}`;
+  const asText = `digits match whole numbers; to find them anywhere: ${commandOf(command, query.asSubstrings)}`;
   const hint =
     slipHint(words) ??
     foreignHint(filters) ??
     wholeValueHint(filters) ??
-    (tally.matchesAsText ? asText : idHint(words));
+    (tally.matchesAsSubstrings ? asText : idHint(words));
   return new ImgctlError('empty', message, { hint });
 }
 
-/** Returns true if the tally has seen every image. */
-async function isCounted(
+/** Reads the catalogue for the tally, on a terminal. Returns true if the tally has seen every image. */
+async function countEverything(
   context: Context,
   { query, catalogue, tally }: EmptyQuery,
 ): Promise<boolean> {

@@ -21,11 +21,11 @@ import { printable } from '../../output/text.ts';
 import { column, pick, printBefore, type View } from '../../output/view.ts';
 import { nameOf } from '../../query/fields.ts';
 import { describeVersion, parseWord, readName } from '../../query/name.ts';
-import type { Candidate } from '../../query/series.ts';
+import type { RankedImage } from '../../query/series.ts';
 import { Tally } from '../../query/tally.ts';
 import { ask } from '../../secrets/prompt.ts';
 import { shellQuote } from '../../words.ts';
-import { noMatch } from './empty.ts';
+import { noMatchError } from './empty.ts';
 import {
   CATALOGUE_OPTIONS,
   CHOOSING_FILTER,
@@ -33,8 +33,8 @@ import {
   MINE_OPTION,
   readQuery,
   SHOWN,
-  TEXT,
   VIEW_OPTIONS,
+  WORDS,
   withCatalogue,
 } from './options.ts';
 import { openCatalogue, readAll } from './read.ts';
@@ -78,7 +78,7 @@ export const imagesLatest = command({
     'imgctl images latest rocky GenericCloud-Base --explain',
   ],
   seeAlso: ['images list', 'images get', 'images lock', 'help choosing'],
-  arguments: [{ ...TEXT, description: 'consider only images whose name matches every word' }],
+  arguments: [{ ...WORDS, description: 'consider only images whose name matches every word' }],
   options: OPTIONS,
   fields: [...IMAGE_COLUMNS.filter(({ name }) => name !== 'version'), ...CANDIDATE_COLUMNS],
   exitCodes: SERVICE_CODES,
@@ -97,7 +97,7 @@ async function run(context: Context, options: Options, words: readonly string[])
   const found = await indexSeries(readAll(context, catalogue, query, tally), query);
   if (found.index.isEmpty) {
     const command = withCatalogue('imgctl images list', options);
-    throw await noMatch(context, { command, query, catalogue, tally });
+    throw await noMatchError(context, { command, query, catalogue, tally });
   }
   if (explain) return showCandidates(context, view, found.index.rankedImages());
   if (each) {
@@ -120,7 +120,7 @@ async function run(context: Context, options: Options, words: readonly string[])
 async function showCandidates(
   context: Context,
   view: View,
-  candidates: readonly Candidate<ReceivedImage>[],
+  candidates: readonly RankedImage<ReceivedImage>[],
 ): Promise<void> {
   const rows = candidates.map(({ image, pattern, rank }) => {
     const { id = null, name, path = null, created_on = null } = image;
@@ -163,7 +163,7 @@ async function chooseNewest(context: Context, options: Options, found: Found) {
 }
 
 /** Wrong answers in a row. */
-const MAX_ATTEMPTS = 3;
+const MAX_TRIES = 3;
 
 /** Asks for a number; a word narrows the list. @throws ImgctlError usage: no choice */
 async function choose(
@@ -175,7 +175,7 @@ async function choose(
   const lines = describeChoices(choices);
   let left = choices.map((image, index) => ({ image, line: lines[index] ?? '' }));
   let title = `${message}:`;
-  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     const list = left.map(({ line }, index) => `${index + 1}  ${printable(line)}\n`);
     await io.stderr.write([`${title}\n`, ...list].join(''));
     const label = `Which one? [1-${left.length}]`;
@@ -187,7 +187,7 @@ async function choose(
     title = `${matching.length} of ${left.length} match ${answer}:`;
     if (matching.length === 0 || matching.length === left.length) continue;
     left = matching;
-    attempt = 0;
+    tries = 0;
   }
   throw new ImgctlError('usage', 'no image was chosen', { hint });
 }

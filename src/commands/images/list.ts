@@ -19,7 +19,7 @@ import {
   type ListingOptions,
   readQuery,
   SHOWN,
-  TEXT,
+  WORDS,
   withCatalogue,
 } from './options.ts';
 import { openCatalogue, readBatches } from './read.ts';
@@ -55,7 +55,7 @@ export const imagesList = command({
     'imgctl images list --since 30d -c id,name,updated_on -o csv',
   ],
   seeAlso: ['images get', 'my-images', 'help filters', 'help output'],
-  arguments: [TEXT],
+  arguments: [WORDS],
   options: OPTIONS,
   fields: IMAGE_COLUMNS,
   exitCodes: SERVICE_CODES,
@@ -67,7 +67,7 @@ export const myImages = command({
   summary: 'list your own images',
   examples: ['imgctl my-images', 'imgctl my-images --sort updated_on,desc -n 1 --json'],
   seeAlso: ['images list', 'sync', 'help filters', 'help output'],
-  arguments: [TEXT],
+  arguments: [WORDS],
   options: LISTING_OPTIONS,
   fields: IMAGE_COLUMNS,
   exitCodes: SERVICE_CODES,

@@ -9,7 +9,7 @@ import {
   type Locks,
   lockState,
   parseLockFile,
-} from '../../catalogue/locks.ts';
+} from '../../catalogue/lock-format.ts';
 import { quoted, suggest } from '../../choices.ts';
 import { option } from '../../cli/command.ts';
 import type { Parsed } from '../../cli/declarations.ts';
@@ -48,7 +48,7 @@ export async function changeLocks(
   { baseUrl, mayCreate = false }: { baseUrl?: string; mayCreate?: boolean },
   change: (locks: Locks) => Promise<Locks>,
 ): Promise<void> {
-  const { file, what } = lockFile(context, options);
+  const { file, what } = locate(context, options);
   await changeUserFile(file, what, MUTEX_PATIENCE, context.io, async () => {
     const initial = mayCreate ? { locks: new Map(), baseUrl, content: {} } : undefined;
     const read = await readLockFile(context, options, initial);
@@ -107,8 +107,8 @@ export async function readLockedImage(
   return image;
 }
 
-/** Returns the path of the lock file, and its name for messages. */
-function lockFile({ io }: Context, { file }: LockFileOptions) {
+/** Returns the path of the lock file, and how messages name it. */
+function locate({ io }: Context, { file }: LockFileOptions) {
   return { file: path.resolve(io.cwd, file), what: `the lock file ${file}` };
 }
 
@@ -131,7 +131,7 @@ function requireService(
   wanted: string,
 ): void {
   if (baseUrl === wanted) return;
-  const { what } = lockFile(context, options);
+  const { what } = locate(context, options);
   const line = `"base_url": ${JSON.stringify(wanted)}`;
   if (baseUrl === undefined) {
     throw new ImgctlError('config', `${what} does not name its service`, {
@@ -165,7 +165,7 @@ async function readLockFile(
   options: LockFileOptions,
   initial?: LockFile,
 ): Promise<LockFile> {
-  const { file, what } = lockFile(context, options);
+  const { file, what } = locate(context, options);
   const invalid = (problem: string, hint = 'restore it, for example with git') =>
     new ImgctlError('config', `${what} ${problem}`, { hint });
   const text = await readTextFile(file, what, context.io);

@@ -3,7 +3,12 @@
 import { keyOf } from '../../api/images.ts';
 import type { ReceivedImage } from '../../api/types.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
-import { type LockedImage, type Locks, lockedImage, lockState } from '../../catalogue/locks.ts';
+import {
+  type LockedImage,
+  type Locks,
+  lockedImage,
+  lockState,
+} from '../../catalogue/lock-format.ts';
 import { AmbiguousError, commandOf, onlyNewest, selectionOf } from '../../catalogue/newest.ts';
 import { type AnyCommand, command, GET_OPTION, option, SERVICE_CODES } from '../../cli/command.ts';
 import type { Parsed } from '../../cli/declarations.ts';
@@ -18,7 +23,7 @@ import { parseQuery, Query } from '../../query/query.ts';
 import { SeriesIndex } from '../../query/series.ts';
 import { Tally } from '../../query/tally.ts';
 import { counted } from '../../words.ts';
-import { noMatch } from './empty.ts';
+import { noMatchError } from './empty.ts';
 import {
   changeLocks,
   LOCK_FILE_OPTION,
@@ -32,7 +37,7 @@ import {
   CHOOSING_FILTER,
   IMAGE_COLUMNS,
   refuseDashes,
-  TEXT,
+  WORDS,
   withCatalogue,
 } from './options.ts';
 import { openCatalogue, type Reading, readTogether } from './read.ts';
@@ -115,7 +120,7 @@ export const imagesLock: AnyCommand = {
       seeAlso: ['images latest', 'images lock update'],
       arguments: [
         { name: 'name', description: 'name of the lock', required: true },
-        { ...TEXT, description: 'consider only images whose name matches every word' },
+        { ...WORDS, description: 'consider only images whose name matches every word' },
       ],
       options: ADD_OPTIONS,
       mutates: true,
@@ -214,11 +219,11 @@ async function add(
       });
     }
     const command = lockCommand(options, 'add', name, ...(options.replace ? ['--replace'] : []));
-    const found = indexOf(query);
+    const found = readingOf(query);
     await readTogether(context, catalogue, [found]);
     added = lockedImage(
       stored,
-      await resolve(context, { catalogue, options }, found, name, command),
+      await newestImage(context, { catalogue, options }, found, name, command),
     );
     return new Map(locks).set(name, added);
   });
@@ -300,14 +305,14 @@ async function update(
   await changeLocks(context, options, { baseUrl }, async (locks) => {
     const changed = new Map(locks);
     const selected = [...selectLocks(options, locks, names)].map(([lock, old]) => {
-      return { lock, old, ...indexOf(queryOf(context, lock, old)) };
+      return { lock, old, ...readingOf(queryOf(context, lock, old)) };
     });
     await readTogether(context, catalogue, selected);
     for (const { lock, old, ...found } of selected) {
       const command = lockCommand(options, 'add', lock, '--replace');
       const now = lockedImage(
         old,
-        await resolve(context, { catalogue, options }, found, lock, command),
+        await newestImage(context, { catalogue, options }, found, lock, command),
       );
       const change = outcomeOf(old, now);
       if (change !== 'unchanged') changed.set(lock, now);
@@ -351,7 +356,7 @@ function queryOf({ io }: Context, name: string, { text, filters }: LockedImage):
  * @param command that would lock another query under this name
  * @throws ImgctlError that names the lock
  */
-async function resolve(
+async function newestImage(
   context: Context,
   { catalogue, options }: { catalogue: Catalogue; options: LockFileOptions },
   found: IndexedReading,
@@ -361,7 +366,7 @@ async function resolve(
   const { query, tally } = found;
   const list = withCatalogue('imgctl images list', options);
   const nothing = { command: list, query, catalogue, tally };
-  const empty = found.index.isEmpty ? await noMatch(context, nothing) : undefined;
+  const empty = found.index.isEmpty ? await noMatchError(context, nothing) : undefined;
   return forLock(name, () => {
     if (empty) throw empty;
     const { value, error } = attempt(() => onlyNewest(found));
@@ -386,7 +391,7 @@ interface IndexedReading extends Reading {
 }
 
 /** Returns the reading of the images that match a query, into their series. */
-function indexOf(query: Query): IndexedReading {
+function readingOf(query: Query): IndexedReading {
   const index = new SeriesIndex<ReceivedImage>(query.words);
   const add = (image: ReceivedImage) => index.add(image);
   return { query, tally: new Tally(query), index, add };
@@ -395,7 +400,7 @@ function indexOf(query: Query): IndexedReading {
 /** Returns the reading of the images in the series of a locked one that match its query. */
 function searchFor(context: Context, lock: string, locked: LockedImage) {
   const query = queryOf(context, lock, locked);
-  const words = readName(locked.name ?? '').series.match(/[^ #]+/g) ?? [];
+  const words = readName(locked.name ?? '').seriesKey.match(/[^ #]+/g) ?? [];
   // Fewer images than those of the words.
   const series = like('name', `%${words.join('%')}%`);
   const wanted = new Query({ filters: [series, ...query.filters] });

@@ -24,7 +24,7 @@ export const IMAGE_COLUMNS = [
   }),
 ];
 
-export const TEXT = {
+export const WORDS = {
   name: 'text',
   description: 'show only images whose name matches every word',
   variadic: true,

@@ -108,9 +108,9 @@ export async function readTogether(
   catalogue: Catalogue,
   readings: readonly Reading[],
 ): Promise<void> {
-  const isApart =
+  const prefersLists =
     readings.length < 2 || (await catalogue.prefersLists(readings.map(({ query }) => query)));
-  if (isApart) {
+  if (prefersLists) {
     for (const { query, tally, add } of readings) {
       for await (const images of readAll(context, catalogue, query, tally)) {
         for (const image of images) add(image);

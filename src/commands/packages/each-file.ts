@@ -74,11 +74,11 @@ export class PackageBatch {
   /**
    * Does nothing if no file failed.
    * @throws ImgctlError of the single file; of several, their count with the code of the first in the order of the
-   *   arguments, or that of `first` if one has it
+   *   arguments, or that of `preferred` if one has it
    */
-  end(counts: Readonly<Record<string, number>>, first?: ErrorCode): void {
+  end(counts: Readonly<Record<string, number>>, preferred?: ErrorCode): void {
     const errors = this.#failed().map((name) => this.#failures.get(name));
-    const error = errors.find((each) => each?.code === first) ?? errors[0];
+    const error = errors.find((each) => each?.code === preferred) ?? errors[0];
     if (error === undefined) return;
     if (this.files.length === 1) throw error;
     throw new ImgctlError(error.code, this.summary(counts), { cause: error });
@@ -103,14 +103,14 @@ export class PackageBatch {
         }
         await action(file, resolved);
       } catch (error) {
-        this.fail(file, failureOf(file, error));
+        this.fail(file, fileError(file, error));
       }
     }
   }
 }
 
 /** Returns the error of one file. @throws what concerns all of them, such as an interrupt or an output that is full */
-function failureOf(file: string, cause: unknown): ImgctlError {
+function fileError(file: string, cause: unknown): ImgctlError {
   if (hasCode(cause, 'invalid-package', 'usage')) return cause;
   if (!(cause instanceof Error) || !('syscall' in cause)) throw cause;
   if (!isMissing(cause)) {

@@ -268,7 +268,7 @@ export function reportProblems(
   const { id } = request;
   const errors = request.errors ?? [];
   const warnings = request.warnings ?? [];
-  const isOwn = (text: string) => names(text, files);
+  const isOwn = (text: string) => concerns(text, files);
   const isOther = (text: string) => !isOwn(text);
   const bare = (text: string) => text.replace(/^(error|warning) in /, '');
   const warns = strict || !quiet;
@@ -281,8 +281,8 @@ export function reportProblems(
   if (more && warns) console.warn(`sync ${id}: ${more} in other files`, hint);
 }
 
-/** True if a text has one of the names as a whole: `a.ova` is not in `data.ova`. */
-function names(text: string, files: readonly string[] | undefined): boolean {
+/** True if a text has the name of one of the files as a whole: `a.ova` is not in `data.ova`. */
+function concerns(text: string, files: readonly string[] | undefined): boolean {
   return files === undefined || files.some((name) => hasName(text, name));
 }
 
@@ -310,7 +310,7 @@ export function failureOf(
   const failed = (how: string, hint?: string) =>
     new ImgctlError('sync-failed', `sync request ${id} ${how}`, { hint });
   const fix = 'fix the files named above, upload them again, then run: imgctl sync';
-  const own = errors?.filter((text) => names(text, files)) ?? [];
+  const own = errors?.filter((text) => concerns(text, files)) ?? [];
   if (state === 'waiting') return undefined;
   if (state === 'failed')
     return failed(`failed (status: ${status})`, errors?.length ? fix : undefined);

@@ -39,7 +39,7 @@ import {
 } from '../../session/token-cache.ts';
 import type { Storage } from '../../upload/storage.ts';
 import { counted, describeDuration, shellQuote, utcTime } from '../../words.ts';
-import { openUploadStorage } from '../storage.ts';
+import { openUploadStorage } from '../upload-storage.ts';
 
 const COLUMNS = [
   column('check', 'string', 'what was checked', { isId: true }),

@@ -23,14 +23,14 @@ import type { PlannedPackage, UploadPackage } from '../../../upload/transfer.ts'
 import { describeBytes, describeDuration } from '../../../words.ts';
 import { IMAGE_COLUMNS, SHOWN } from '../../images/options.ts';
 import { withMetrics } from '../../metrics-file.ts';
-import { openUploadStorage, storageFiles, UPLOAD_OPTIONS } from '../../storage.ts';
+import { openUploadStorage, storageFiles, UPLOAD_OPTIONS } from '../../upload-storage.ts';
 import { FILES, PackageBatch } from '../each-file.ts';
 import { POLL_OPTIONS } from '../follow.ts';
 import { submittedView } from '../sync.ts';
 import { STRICT_OPTION, SUBMITTED_COLUMNS } from '../sync-status.ts';
 import { checkPackages } from './packages.ts';
 import { type Pushed, syncChanges, syncPushed } from './sync.ts';
-import { unsyncedNote } from './unsynced.ts';
+import { unsyncedNote } from './unsynced-note.ts';
 import { planAll, Uploaded, uploadAll } from './upload.ts';
 
 const NAME = column('name', 'string', 'file name', { isId: true });

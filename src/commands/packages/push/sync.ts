@@ -12,7 +12,7 @@ import { counted } from '../../../words.ts';
 import { follow, type POLL_OPTIONS } from '../follow.ts';
 import { showSubmitted, submit } from '../sync.ts';
 import { describeProblems, failureOf, reportProblems, requireSynced } from '../sync-status.ts';
-import type { UnsyncedNote } from './unsynced.ts';
+import type { UnsyncedNote } from './unsynced-note.ts';
 
 /** How the sync is submitted and followed. */
 interface SyncOptions extends Parsed<typeof POLL_OPTIONS> {

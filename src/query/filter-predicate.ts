@@ -1,8 +1,8 @@
-// Matches values of images against one filter.
+// Matches values of images against one filter, and texts against the pattern of `like`.
 
 import { compareValues, type FieldValue, type ImageRecord, readValue } from './fields.ts';
 import type { Filter, Operator } from './filter.ts';
-import { likePredicate, normalize } from './patterns.ts';
+import { foldCase, normalize } from './fold-case.ts';
 import { parseTime, type Span, timeDifference, UNREADABLE } from './timestamp.ts';
 
 /** True, false, or the name of the unknown zone that decides it. */
@@ -70,4 +70,25 @@ function timeVerdict(value: FieldValue, span: Span, operator: Operator): Verdict
 
 function not(verdict: Verdict): Verdict {
   return typeof verdict === 'string' ? verdict : !verdict;
+}
+
+/** Ignores case; % stands for any text and cannot be escaped. */
+export function likePredicate(pattern: string): (text: string) => boolean {
+  const parts = foldCase(pattern).split('%');
+  const first = parts[0] ?? '';
+  const last = parts.at(-1) ?? '';
+  if (parts.length === 1) return (text) => foldCase(text) === first;
+  const middle = parts.slice(1, -1);
+  return (text) => {
+    const folded = foldCase(text);
+    const end = folded.length - last.length;
+    if (end < first.length || !folded.startsWith(first) || !folded.endsWith(last)) return false;
+    let position = first.length;
+    for (const part of middle) {
+      const found = folded.indexOf(part, position);
+      if (found === -1) return false;
+      position = found + part.length;
+    }
+    return position <= end;
+  };
 }

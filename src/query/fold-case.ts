@@ -1,4 +1,4 @@
-// Text compared regardless of case and Unicode form, and the patterns of `like`.
+// Text compared regardless of case and Unicode form.
 
 /** The time of normalize grows with the square of the length, so it is spared for what is no name. */
 const MAX_NORMALIZED = 1_000;
@@ -23,24 +23,3 @@ export function foldCase(text: string): string {
 }
 
 const toLower = (text: string) => text.toLowerCase();
-
-/** Ignores case; % stands for any text and cannot be escaped. */
-export function likePredicate(pattern: string): (text: string) => boolean {
-  const parts = foldCase(pattern).split('%');
-  const first = parts[0] ?? '';
-  const last = parts.at(-1) ?? '';
-  if (parts.length === 1) return (text) => foldCase(text) === first;
-  const middle = parts.slice(1, -1);
-  return (text) => {
-    const folded = foldCase(text);
-    const end = folded.length - last.length;
-    if (end < first.length || !folded.startsWith(first) || !folded.endsWith(last)) return false;
-    let position = first.length;
-    for (const part of middle) {
-      const found = folded.indexOf(part, position);
-      if (found === -1) return false;
-      position = found + part.length;
-    }
-    return position <= end;
-  };
-}
