@@ -1,5 +1,6 @@
 // Breaks src in one place after another, in a copy, and fails if the named test does not notice.
-// Usage: node tools/mutants.mjs [--short] [TEXT]   (--short: those of .ci/run; TEXT: those whose file has it)
+// Usage: node tools/mutants.mjs [--short] [--check] [TEXT]
+// --short: those of .ci/run; --check: only looks for their texts in src; TEXT: those whose file has it
 
 import { spawn } from 'node:child_process';
 import {
@@ -23,7 +24,7 @@ const TIME_LIMIT = 120_000;
 
 const words = process.argv.slice(2);
 const all = words.includes('--short') ? SHORT : [...SHORT, ...LONG];
-const [part = ''] = words.filter((word) => word !== '--short');
+const [part = ''] = words.filter((word) => !word.startsWith('--'));
 const mutants = all.filter(([file]) => file.includes(part));
 const started = Date.now();
 const faults = mutants.flatMap(([file, text, , test]) => {
@@ -31,10 +32,11 @@ const faults = mutants.flatMap(([file, text, , test]) => {
   const count = readFileSync(join(ROOT, file), 'utf8').split(text).length - 1;
   return count === 1 ? [] : [`${file} has this text ${count} times instead of once: ${text}`];
 });
-const copies = Array.from({ length: AT_ONCE }, copyTree);
+const isRun = faults.length === 0 && !words.includes('--check');
+const copies = Array.from({ length: isRun ? AT_ONCE : 0 }, copyTree);
 try {
-  if (faults.length === 0) await checkTests();
-  if (faults.length === 0) {
+  if (isRun) await checkTests();
+  if (isRun && faults.length === 0) {
     const queue = [...mutants];
     await Promise.all(copies.map(breakInTurn.bind(undefined, queue)));
   }
@@ -43,7 +45,8 @@ try {
 }
 const seconds = Math.round((Date.now() - started) / 1_000);
 if (faults.length > 0) process.exitCode = 1;
-const verdict = faults.length === 0 ? `all ${mutants.length} breakages were noticed` : 'failed:';
+const success = `all ${mutants.length} breakages were ${isRun ? 'noticed' : 'found'}`;
+const verdict = faults.length === 0 ? success : 'failed:';
 console.log([`${verdict} (${seconds} s)`, ...faults].join('\n'));
 
 /** The tests must pass without a breakage, else their failure says nothing. */

@@ -54,7 +54,7 @@ export const LONG = [
   ['src/upload/storage.ts', '{1,16}$/.test(host)', '{1,64}$/.test(host)', 'test/upload/parts.test.ts'],
   ['src/query/timestamp.ts', 'clock === undefined ? DAY : lengthOf(clock)', 'MINUTE', 'test/query/filter.test.ts'],
   ['src/http/pace.ts', '(status === 503 && this.#hasSucceeded)', 'status === 503', 'test/http/pace.test.ts'],
-  ['src/http/pace.ts', 'this.#gap = Math.max(this.#gap * 1.5, this.#acceptedGap);', '{}', 'test/http/pace.test.ts'],
+  ['src/http/pace.ts', 'this.#gap = Math.max(Math.round(this.#gap * 1.5), this.#acceptedGap);', '{}', 'test/http/pace.test.ts'],
   ['src/catalogue/listing.ts', "key?.field === 'id' && key.direction === 'desc' ? key : BY_ID", 'key ?? BY_ID', 'test/commands/images/reading.test.ts'],
   ['src/catalogue/listing.ts', 'isSure ? {', 'images.length === limit ? {', 'test/commands/images/reading.test.ts'],
   ['src/catalogue/service-lists.ts', '[undefined, byId], ', '', 'test/commands/images/reading.test.ts'],
