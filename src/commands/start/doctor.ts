@@ -162,8 +162,7 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<v
     await check('token', () =>
       response ? (login ?? tokenResult(context, cached, response)) : UNCONNECTED,
     );
-    const isAccepted = options.login && login === undefined;
-    await check('password', () => passwordResult(context, options.checkPassword, isAccepted));
+    await check('password', () => passwordResult(context, options, login === undefined));
     await check('storage', () => storageResult(context, options.upload));
   }
   await progress.stop();
@@ -358,18 +357,20 @@ function tokenResult(
   return refusal.with({ code: 'token-refused', hint });
 }
 
-/** Names the source of the password, and reads it if that is asked for; nothing if there is none. */
+/** Names the source of the password, and reads it if that is asked for; nothing if there is none, or the login failed. */
 async function passwordResult(
   { io, settings, console }: Context,
-  mayRead = false,
-  isAccepted = false,
+  options: Parsed<typeof OPTIONS>,
+  isAccepted: boolean,
 ): Promise<Result | Result[]> {
   const source = givenToken(io) ? undefined : unattendedPassword(settings, io);
   if (source === undefined) return [];
   const { origin } = source;
-  if (isAccepted) return `${origin}, accepted by the service`;
+  if (options.login && isAccepted) return `${origin}, accepted by the service`;
   const hint = `check it with: imgctl doctor --check-password${settings.profileFlag}`;
-  if (!mayRead) return { state: 'not checked', finding: origin, hint };
+  if (!options.checkPassword) {
+    return options.login ? [] : { state: 'not checked', finding: origin, hint };
+  }
   console.redaction.add(await source.read(), settings.account.username);
   return `${origin} gives a password`;
 }

@@ -92,13 +92,15 @@ describe('config', () => {
     const { imgctl } = localUser();
     await imgctl('config set timeout 5s');
     await imgctl('config set username alice');
-    const variables = 'IMGCTL_USERNAME=bob IMGCTL_OUTPUT=yaml IMGCTL_BASE_URL=';
+    const variables =
+      'IMGCTL_USERNAME=bob IMGCTL_OUTPUT=yaml IMGCTL_UPLOAD_REGION=eu IMGCTL_BASE_URL=';
     const { stdout } = await imgctl(`${variables} config list --all --json --retries 9`);
     const rows: { key: string; value: string | null; origin: string | null }[] = JSON.parse(stdout);
     const shown = Object.fromEntries(rows.map(({ key, value, origin }) => [key, [value, origin]]));
     expect(shown).toMatchObject({
       'base-url': [null, null],
       username: ['bob', 'IMGCTL_USERNAME'],
+      'upload-region': ['eu', 'IMGCTL_UPLOAD_REGION'],
       output: ['json', '--json'],
       timeout: ['5s', 'profile default'],
       retries: ['9', '--retries'],

@@ -417,7 +417,8 @@ describe('push refuses a package', () => {
 describe('push fails before it uploads anything', () => {
   const NO_KEYS =
     'no access key and no secret key for the upload storage\nhint: set IMGCTL_UPLOAD_ACCESS_KEY, or run: imgctl config set upload-access-key NAME; then set IMGCTL_UPLOAD_SECRET ';
-  const NO_STORAGE = /no upload storage is set\nhint: .*; the last two also need credentials\)\n/;
+  const NO_STORAGE =
+    /no upload storage is set\nhint: .*; the last two also need credentials: imgctl help environment\)\n/;
   const PORT = /hint: check the port of the upload URL: --to\n/;
   const PLAIN = 'plain http would expose credentials sent to host.example';
 
@@ -522,14 +523,15 @@ describe('push without settings', () => {
     );
   });
 
-  it('needs only variables', async () => {
-    const { push, settings, stored } = await setUp();
-    const env = {
-      IMGCTL_UPLOAD_URL: settings['upload-url'],
-      IMGCTL_UPLOAD_USERNAME: 'demo',
-      IMGCTL_UPLOAD_PASSWORD: SECRETS.storage,
-    };
-    expect((await push({ env })).exitCode).toBe(0);
+  it.each([
+    ['dav', 'IMGCTL_UPLOAD_USERNAME'],
+    ['s3', 'IMGCTL_UPLOAD_ACCESS_KEY'],
+  ] as const)('needs only variables: %s, %s', async (kind, user) => {
+    const { settings, imgctl, work, stored } = await storageUser(kind);
+    const [url, name] = Object.values(settings);
+    const variables = { IMGCTL_UPLOAD_URL: url, [user]: name };
+    const env = { IMGCTL_CONFIG_DIR: configDirectory({}), ...variables };
+    expect((await imgctl(`push ${writeOva(work, 'web')} ${FAST}`, env)).exitCode).toBe(0);
     expect(stored()).toEqual(['web.ova']);
   });
 

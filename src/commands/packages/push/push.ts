@@ -183,7 +183,8 @@ async function pushPackages(context: Context, push: Push, options: Options): Pro
   } catch (error) {
     reportUnsynced(context, uploaded, sync);
     if (!io.signal.aborted || dryRun) throw error;
-    const hint = 'run the same command again: it sends only what is missing';
+    const more = sync ? ', then syncs' : '';
+    const hint = `run the same command again: it sends only what is missing${more}`;
     throw asImgctlError(error).with({ hint });
   }
   const pushed = { plan: uploaded.complete, before, storage, note };
