@@ -42,6 +42,7 @@ it('the launcher prints the version and completion scripts without the bundle, e
 it.each([
   ['12.22.12', '20.19'],
   ['20.10.0', '20.19'],
+  ['21.7.3', '22.3'],
   ['22.2.0', '22.3'],
 ])('on Node %s every command exits 2 and says in one line what is needed', async (node, needed) => {
   const hook = path.join(temporaryDirectory(), 'hook.cjs');
