@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { loadStyle } from '../output/terminal.ts';
 import { wrapWords } from '../output/text.ts';
+import type { Column } from '../output/view.ts';
 import { ALL_GLOBAL_OPTIONS } from './command.ts';
 import {
   argumentTerm,
@@ -88,7 +89,7 @@ function renderCommand(
   if (commands.length > 0) usage.push('<command>');
   const names = aliases.map((alias) => [...path.slice(0, -1), alias].join(' ')).join(', ');
   const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
-  const jsonFields = fields.map(({ name }) => name).join(', ');
+  const jsonFields = listFields(fields);
   const others = seeAlso.map((each) => `imgctl ${each}`.replaceAll(' ', NO_BREAK)).join(', ');
   return [
     `${start} ${usage.join(' ')}\n${names === '' ? '' : `Alias: ${names}\n`}`,
@@ -155,4 +156,14 @@ function renderTerms(
     return `  ${`${start.padEnd(column)}${first}`.trim()}${indented}`;
   });
   return rendered.join('\n');
+}
+
+/** Returns the names of fields, grouped by the options that they need, with which their meanings begin. */
+function listFields(fields: readonly Column[]): string {
+  const groups = new Map<string, string[]>();
+  for (const { name, meaning } of fields) {
+    const [options = ''] = /^with [^:]+: /.exec(meaning) ?? [];
+    groups.set(options, [...(groups.get(options) ?? []), name]);
+  }
+  return [...groups].map(([options, names]) => options + names.join(', ')).join('; ');
 }

@@ -65,6 +65,13 @@ describe('imgctl help', () => {
     expect(await show('help login')).toMatch(/^Options:\n {2}--base-url <url> /m);
   });
 
+  it('lists JSON fields with the options that they need', async () => {
+    const page = (await show('images latest --help')).replaceAll('\n', ' ');
+    expect(page).toContain(
+      'updated_on; with --explain: series, rank; with --explain, -c or --get:',
+    );
+  });
+
   it('has the exit codes of all commands as a topic', async () => {
     const codes = [...(await show('help exit-codes')).matchAll(/^ +(\d+) {2,}\S/gm)];
     expect(codes.map(([, code]) => Number(code))).toEqual([
