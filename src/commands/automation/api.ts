@@ -36,7 +36,7 @@ export const api = command({
   name: 'api',
   summary: 'send an authenticated request to the service',
   description: [
-    'Prints the body as received, but masks secrets in error responses and escapes control characters on a terminal. With --paginate, each page ends with a newline. With --slurp, the pages are one JSON array; if a page fails, the array is not closed, so that no program takes it as complete. Only GET, HEAD and OPTIONS are retried.',
+    'Prints the body as received, but masks secrets in error responses and escapes control characters on a terminal. With --paginate, each page ends with a newline, as an error does. With --slurp, the pages are one JSON array; if a page fails, the array is not closed, so that no program takes it as complete. Only GET, HEAD and OPTIONS are retried.',
   ],
   examples: [
     'imgctl api /v2/image -f per_page=5 -f expand=1',
@@ -153,8 +153,8 @@ async function printResponse({ console, io }: Context, response: HttpResponse, o
     return console.print(lines.endsWith('\n') ? lines : `${lines}\n`);
   }
   await console.print(redacted === text ? shown : redacted);
-  // The next page is another document; 10 is a line break.
-  if (options.paginate && shown.at(-1) !== 10) await console.print('\n');
+  // The next page is another document, and a message follows an error; 10 is a line break.
+  if ((options.paginate || isError) && shown.at(-1) !== 10) await console.print('\n');
 }
 
 /**

@@ -35,11 +35,11 @@ const OPTIONS = [
     value: anyText({ from: 'folders' }),
   }),
   option('--sample', "put a small sample.ova into the first user's uploads"),
-  option('--user <name:password>', 'add a user; repeatable', {
+  option('--user <name:password>', 'user who can log in; repeatable', {
     default: DEFAULT_USER,
     repeatable: true,
   }),
-  option('--denied-user <name:password>', 'add a user who may not use the API; repeatable', {
+  option('--denied-user <name:password>', 'user who may not use the API; repeatable', {
     repeatable: true,
   }),
   option('--token-ttl <duration>', 'lifetime of a token', { default: '24h', value: duration() }),

@@ -22,6 +22,7 @@ import {
   type CatalogueOptions,
   IMAGE_COLUMNS,
   MINE_OPTION,
+  sameCommand,
   VIEW_OPTIONS,
   withCatalogue,
 } from './options.ts';
@@ -96,11 +97,12 @@ async function run(context: Context, options: Options, wanted: readonly string[]
     const given = { ...options, file: file ?? DEFAULT_LOCK_FILE };
     return view.printRecord(await readLockedImage(context, catalogue, given, lock));
   }
+  const command = sameCommand('imgctl images get', context, options);
   const found: ReceivedImage[] = [];
   let missing: ImgctlError | undefined;
   for (const name of wanted) {
     try {
-      found.push(await find({ catalogue, options }, name));
+      found.push(await find({ catalogue, options, command }, name));
     } catch (error) {
       if (!hasCode(error, 'not-found')) throw error;
       if (missing) context.console.warn(missing.message, missing.hint);
@@ -132,6 +134,8 @@ async function print(
 interface Search {
   readonly catalogue: Catalogue;
   readonly options: CatalogueOptions;
+  /** That gets an image in the same way. */
+  readonly command: string;
 }
 
 /** @throws ImgctlError not-found, ambiguous; usage: the URL is not one of the service */
@@ -190,7 +194,7 @@ function idOfUrl(text: string, baseUrl: string): number {
 }
 
 /** @throws ImgctlError ambiguous */
-async function findBy(field: Field, { catalogue, options }: Search, wanted: string) {
+async function findBy(field: Field, { catalogue, command }: Search, wanted: string) {
   const query = new Query({ filters: [equals(field, wanted)] });
   const found: ReceivedImage[] = [];
   for await (const { images } of catalogue.list({ query }, {})) {
@@ -201,6 +205,6 @@ async function findBy(field: Field, { catalogue, options }: Search, wanted: stri
   if (first === undefined || others.length === 0) return first;
   const message = `${found.length} images have the ${field} ${wanted}`;
   throw new AmbiguousError(message, [first, ...others]).with({
-    hint: `use an id, for example: ${withCatalogue('imgctl images get', options)} ${shellQuote(`${first.id}`)}`,
+    hint: `use an id, for example: ${command} ${shellQuote(`${first.id}`)}`,
   });
 }

@@ -33,6 +33,7 @@ import {
   MINE_OPTION,
   readQuery,
   SHOWN,
+  sameCommand,
   VIEW_OPTIONS,
   WORDS,
   withCatalogue,
@@ -108,7 +109,7 @@ async function run(context: Context, options: Options, words: readonly string[])
     const certain = withoutUnsure(found);
     // Nobody reads a longer command.
     if (certain.filters.length > query.filters.length + MAX_LISTED) throw error;
-    const command = withCatalogue('imgctl images latest --each', options);
+    const command = sameCommand('imgctl images latest --each', context, options);
     throw error.with({ hint: `leave them out with: ${commandOf(command, certain)}` });
   }
   const { image, command } = await chooseNewest(context, options, found);
@@ -144,11 +145,11 @@ async function chooseNewest(context: Context, options: Options, found: Found) {
   if (!error) return { image };
   if (!(error instanceof AmbiguousError)) throw error;
   const { console, io } = context;
-  const command = withCatalogue('imgctl images latest', options);
+  const command = sameCommand('imgctl images latest', context, options);
   const selecting = (image: ReceivedImage) => {
     const selection = selectionOf(found, image);
     if (selection) return commandOf(command, selection);
-    return `${withCatalogue('imgctl images get', options)} ${shellQuote(`${image.id}`)}`;
+    return `${sameCommand('imgctl images get', context, options)} ${shellQuote(`${image.id}`)}`;
   };
   const { choices } = error;
   const hint = `select the first with: ${selecting(choices[0])}`;

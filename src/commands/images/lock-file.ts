@@ -141,22 +141,25 @@ function requireService(
   const profile = profileOf(context, baseUrl);
   // An option or a variable comes before the address of any profile.
   const isStored = context.settings.find('base-url').layer === 'profile';
-  const other =
-    options.from !== undefined
-      ? `use a snapshot of ${baseUrl}`
-      : profile &&
-        `add ${isStored ? `--profile ${profile}` : `--base-url ${baseUrl}`}, or for a file of its own --file FILE`;
-  const hint = [other, `if both addresses are one service, write into the file: ${line}`]
-    .filter(Boolean)
-    .join('; ');
-  throw new ImgctlError('config', `${what} belongs to ${baseUrl}, not to ${wanted}`, { hint });
+  const other = profile && `add ${isStored ? `--profile ${profile}` : `--base-url ${baseUrl}`}`;
+  const hint = [
+    options.from === undefined ? other : `use a snapshot of ${baseUrl}`,
+    'for another lock file, add --file FILE',
+    `if both addresses are one service, write into the file: ${line}`,
+  ].flatMap((each) => each ?? []);
+  throw new ImgctlError('config', `${what} belongs to ${baseUrl}, not to ${wanted}`, {
+    hint: hint.join('; '),
+  });
 }
 
-/** Returns the name of a profile that uses this service. */
-function profileOf({ config }: Context, baseUrl: string): string | undefined {
-  const addressOf = (name: string) =>
-    tryOr(() => new Settings(config, name).text('base-url'), undefined);
-  return [...config.profiles.keys()].find((name) => addressOf(name) === baseUrl);
+/** Returns the name of a profile that uses this service as the same user. */
+function profileOf({ config, profileName }: Context, baseUrl: string): string | undefined {
+  const accountOf = (name: string) => tryOr(() => new Settings(config, name).account, undefined);
+  const username = accountOf(profileName)?.username;
+  return [...config.profiles.keys()].find((name) => {
+    const account = accountOf(name);
+    return account?.baseUrl === baseUrl && account.username === username;
+  });
 }
 
 /** @throws ImgctlError config: unreadable, or missing without `initial` */

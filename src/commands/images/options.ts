@@ -6,7 +6,7 @@ import { anyText, duration, MAX_AGE, wholeNumber } from '../../config/values.ts'
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { LINE_FORMAT_LIST } from '../../output/formats.ts';
-import { column, namesOf } from '../../output/view.ts';
+import { column, namesOf, type ViewOptions } from '../../output/view.ts';
 import { describeField, FIELDS, type Field, kindOf, nameOf } from '../../query/fields.ts';
 import { type Filter, since } from '../../query/filter.ts';
 import { describeVersion, readName } from '../../query/name.ts';
@@ -163,4 +163,17 @@ export type CatalogueOptions = Parsed<typeof CATALOGUE_OPTIONS> & {
 export function withCatalogue(command: string, { from, mine }: CatalogueOptions): string {
   if (mine) return command.endsWith(' list') ? 'imgctl my-images' : `${command} --mine`;
   return from === undefined ? command : `${command} --from ${shellQuote(from)}`;
+}
+
+/** Returns such a command that also asks the same service, and prints in the same way. */
+export function sameCommand(
+  command: string,
+  { options: { json, output }, settings }: Context,
+  options: CatalogueOptions & Pick<ViewOptions, 'get' | 'columns'>,
+): string {
+  const { get, columns = [] } = options;
+  const shown = get === undefined ? columns.flatMap((each) => ['-c', each]) : ['--get', get];
+  const format = json ? ['--json'] : output === undefined ? [] : ['-o', output];
+  const words = [...shown, ...format].map((each) => ` ${shellQuote(each)}`);
+  return `${withCatalogue(command, options)}${settings.serviceFlags}${words.join('')}`;
 }

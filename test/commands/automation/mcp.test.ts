@@ -259,7 +259,7 @@ describe('mcp', () => {
     expect(list).toMatchObject({ isError: false, rows: [{ name: images[0]?.name }, {}] });
     const [{ error }] = several.messages;
     expect(error.details.join()).toContain('ubuntu-');
-    expect(error.hint).toContain('imgctl images latest ubuntu');
+    expect(error.hint).toContain('imgctl images latest -o ndjson ubuntu');
   });
 
   it.each(['--json', '--output csv'])('works if it was started with %s', async (options) => {

@@ -170,7 +170,7 @@ describe('images latest on a terminal', () => {
     expect({ stdout, exitCode }).toEqual({ stdout: 'rocky-9.5-Base.x86_64.ova\n', exitCode: 0 });
     expect(stderr).toContain(CHOICE);
     expect(stderr).toMatch(
-      / imgctl: to skip the prompt: imgctl images latest -f 'name,like,rocky-%-Base.x86_64.ova'\n$/,
+      / imgctl: to skip the prompt: imgctl images latest --get name -f 'name,like,rocky-%-Base.x86_64.ova'\n$/,
     );
   });
 

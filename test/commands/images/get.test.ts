@@ -102,6 +102,8 @@ describe('images get', () => {
       '  9  [images] linux/twin.ova  (2018-07-18 Wed 15:36:49 EDT)\n' +
       'hint: use an id, for example: imgctl images get 7\n';
     expect(await get('twin.ova')).toEqual({ stdout: '', stderr: message, exitCode: 2 });
+    const { stderr } = await get('twin.ova --get path');
+    expect(stderr).toBe(message.replace('images get', 'images get --get path'));
   });
 
   const ALL = 'list images with: imgctl images list';

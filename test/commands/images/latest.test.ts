@@ -53,6 +53,18 @@ describe('images latest', () => {
       imgctl,
       ['images latest', '', choice, 2],
       ['images latest --json', '', { error: { code: 'ambiguous', details, exitCode: 2 } }, 2],
+      [
+        'images latest --get path',
+        '',
+        / images latest --get path -f 'name,like,rocky-%.ova'\n$/,
+        2,
+      ],
+      [
+        'images latest -c id,path -o tsv --profile work',
+        '',
+        / images latest --profile work -c id,path -o tsv -f 'name,like,rocky-%.ova'\n$/,
+        2,
+      ],
       ['images latest --each alma -o csv', `id,name,folder,updated_on\r\n${ALMA_ROW}`],
     );
     const { stdout } = await imgctl('images latest --explain -o csv');
@@ -151,7 +163,7 @@ describe('images latest', () => {
         'imgctl: 2 series have no single newest image\n' +
         '  the versions in a-# cannot be compared: a-12_2021, a-12_sp3\n' +
         '  the newest of b-# is a pre-release: b-1.9, b-2.0-rc1\n' +
-        `hint: leave them out with: imgctl images latest --each ${out}\n`,
+        `hint: leave them out with: imgctl images latest --each --get name ${out}\n`,
       exitCode: 2,
     });
     const certain = { stdout, stderr: '', exitCode: 0 };

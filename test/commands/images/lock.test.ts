@@ -379,20 +379,25 @@ describe('a lock file of another service', () => {
     const io = { cwd: prod.cwd };
     const [from, to] = [prod.server.baseUrl, staging.server.baseUrl];
     const refusal = `imgctl: the lock file images.lock.json belongs to ${from}, not to ${to}\nhint: `;
-    const change = `if both addresses are one service, write into the file: "base_url": "${to}"\n`;
+    const change = `for another lock file, add --file FILE; if both addresses are one service, write into the file: "base_url": "${to}"\n`;
     expect(await staging.imgctl(`images ${line}`, io)).toEqual(failed(2, `${refusal}${change}`));
-    const profiles = { prod: { 'base-url': from }, staging: { 'base-url': to } };
+    const profiles: Record<string, object> = {
+      prod: { 'base-url': from },
+      staging: { 'base-url': to },
+    };
     const config = path.join(temporaryDirectory(), 'config.json');
     fs.writeFileSync(config, JSON.stringify({ profiles }), { mode: 0o600 });
     const env = { IMGCTL_CONFIG_DIR: path.dirname(config), IMGCTL_BASE_URL: undefined };
     const run = (profile: string) =>
       staging.imgctl(`images ${line} --profile ${profile}`, { ...io, env });
-    const own = ', or for a file of its own --file FILE; ';
-    const hint = `add --profile prod${own}${change}`;
+    const hint = `add --profile prod; ${change}`;
     expect(await run('staging')).toEqual(failed(2, `${refusal}${hint}`));
     const variables = { ...env, IMGCTL_BASE_URL: to };
     const given = await staging.imgctl(`images ${line}`, { ...io, env: variables });
-    expect(given).toEqual(failed(2, `${refusal}add --base-url ${from}${own}${change}`));
+    expect(given).toEqual(failed(2, `${refusal}add --base-url ${from}; ${change}`));
+    profiles.prod = { ...profiles.prod, username: 'another' };
+    fs.writeFileSync(config, JSON.stringify({ profiles }));
+    expect(await run('staging')).toEqual(failed(2, `${refusal}${change}`));
     expect(prod.content()).toBe(before);
     expect(staging.requests()).toEqual([]);
     expect((await run('prod')).exitCode).toBe(0);
