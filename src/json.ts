@@ -49,6 +49,13 @@ export function parseJson(body: Buffer, isLossy = false): ParsedJson {
 const SIXTEEN_DIGITS = /\d{16}/;
 
 /** @param onDuplicateKey receives a name that stands twice; the last one counts, as for JSON.parse */
+/** Parses the JSON of a file: undefined if it is none, and the first key that an object has twice. */
+export function parseFile(text: string) {
+  const twice: string[] = [];
+  const value = tryOr<unknown>(() => parseLossless(text, (key) => twice.push(key)), undefined);
+  return { value, twice: twice[0] };
+}
+
 export function parseLossless(text: string, onDuplicateKey?: (name: string) => void): unknown {
   return parse(text, undefined, {
     parseNumber(digits) {

@@ -33,8 +33,6 @@ export interface CatalogueQuery {
 export interface CatalogueObserver {
   readonly warn?: (message: string, hint?: string) => void;
   readonly progress?: (text: string) => void;
-  /** Receives what only --debug shows. */
-  readonly trace?: Trace;
   readonly tally?: Tally | undefined;
 }
 
@@ -95,11 +93,16 @@ export async function* listCatalogue(
     const held: ReceivedImage[] = [];
     let heldBytes = 0;
     let last: Omit<Batch, 'images'> = { meta: {} };
-    const matching = matchingPages(pass, query, observer, {
-      limit: mustHoldAll ? Number.POSITIVE_INFINITY : limit,
-      count,
-      isNew: (image) => !isSecond || !streamed.has(keyOf(image)),
-    });
+    const matching = matchingPages(
+      pass,
+      query,
+      { ...observer, trace: lists.trace },
+      {
+        limit: mustHoldAll ? Number.POSITIVE_INFINITY : limit,
+        count,
+        isNew: (image) => !isSecond || !streamed.has(keyOf(image)),
+      },
+    );
     for await (const { images, bytes, ...known } of matching) {
       last = known;
       if (isStreamed) {
@@ -140,7 +143,7 @@ function tooLarge(): ImgctlError {
 async function* matchingPages(
   pass: ListPass,
   query: Query,
-  { progress, trace, tally }: CatalogueObserver,
+  { progress, tally, trace }: CatalogueObserver & { trace: Trace | undefined },
   {
     limit,
     count,

@@ -4,8 +4,8 @@
 import { parse, stringify } from 'lossless-json';
 import { keyOf } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
-import { ImgctlError, tryOr } from '../errors.ts';
-import { isObject, type JsonObject, parseLossless } from '../json.ts';
+import { ImgctlError } from '../errors.ts';
+import { isObject, type JsonObject, parseFile } from '../json.ts';
 import { compareText } from '../query/fields.ts';
 import { isSameTime } from '../query/timestamp.ts';
 
@@ -78,12 +78,7 @@ export function parseLockFile(
   text: string,
   invalid: (problem: string, hint?: string) => ImgctlError,
 ): LockFile {
-  let twice: string | undefined;
-  const read = () =>
-    parseLossless(text, (name) => {
-      twice ??= name;
-    });
-  const content = tryOr<unknown>(read, undefined);
+  const { value: content, twice } = parseFile(text);
   if (content === undefined) throw invalid('is not valid JSON');
   if (twice !== undefined) throw invalid(`has ${twice} twice`, 'remove one of the two');
   const { version, base_url: baseUrl, images } = isObject(content) ? content : {};

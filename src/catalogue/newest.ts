@@ -7,10 +7,8 @@ import { type Filter, like, notLike } from '../query/filter.ts';
 import { readName } from '../query/name.ts';
 import { Query } from '../query/query.ts';
 import { compareChoices, type Series, SeriesIndex } from '../query/series.ts';
+import { Tally } from '../query/tally.ts';
 import { shellQuote } from '../words.ts';
-
-/** Images page by page. */
-type Pages = AsyncIterable<readonly ReceivedImage[]>;
 
 /** The images that match a query, in their series. */
 export interface Found {
@@ -18,12 +16,14 @@ export interface Found {
   readonly query: Query;
 }
 
-/** Reads all images that match. */
-export async function indexSeries(pages: Pages, query: Query): Promise<Found> {
+/** Returns what the images that match a query are added to. */
+export function searchFor(query: Query) {
   const index = new SeriesIndex<ReceivedImage>(query.words);
-  for await (const images of pages) for (const image of images) index.add(image);
-  return { index, query };
+  const add = (image: ReceivedImage) => index.add(image);
+  return { query, tally: new Tally(query), index, add };
 }
+
+export type Search = ReturnType<typeof searchFor>;
 
 /** Several images, of which the user has to choose one. */
 export class AmbiguousError extends ImgctlError {

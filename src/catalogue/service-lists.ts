@@ -33,7 +33,8 @@ const ALL: ListOptions = { sort: BY_ID, perPage: MAX_PER_PAGE };
 /** The lists of the service in one run: one command, or one call of the library. */
 export class ServiceLists {
   readonly #client: Pick<Client, 'listImages'>;
-  readonly #trace: Trace | undefined;
+  /** Receives what only --debug shows. */
+  readonly trace: Trace | undefined;
   /** Fields whose filters, and sorts, that the service refused, with its error. */
   readonly #refused = new Map<string | undefined, ImgctlError>();
   /** By field, and whether a pattern has an i, which is special in Turkish. */
@@ -41,10 +42,9 @@ export class ServiceLists {
   /** All images by id. */
   #start: OpenList | undefined;
 
-  /** @param trace receives what only --debug shows */
   constructor(client: Pick<Client, 'listImages'>, trace?: Trace) {
     this.#client = client;
-    this.#trace = trace;
+    this.trace = trace;
   }
 
   /** Opens a list with the first filter of the query that cannot lose an image, or without one. */
@@ -104,7 +104,7 @@ export class ServiceLists {
         if (refusal) {
           const refused = [sent?.field, sort, byId].filter((name) => name && !names.includes(name));
           for (const name of refused) this.#refused.set(name, refusal);
-          this.#trace?.(`the service refused ${refused.join(' and ')}: ${refusal.message}`);
+          this.trace?.(`the service refused ${refused.join(' and ')}: ${refusal.message}`);
         }
         return { filter: kept?.filter, first, readPage: pagesOf(this.#client, query, first) };
       } catch (error) {
@@ -136,7 +136,7 @@ export class ServiceLists {
     const isProved = value !== undefined && (await this.#ignoresCaseOf(sent.field, value, order));
     this.#ignoresCase.set(caseKey(sent), isProved);
     if (!isProved)
-      this.#trace?.(`like may be case-sensitive for ${sent.field}, so its filter is not sent`);
+      this.trace?.(`like may be case-sensitive for ${sent.field}, so its filter is not sent`);
     return isProved;
   }
 

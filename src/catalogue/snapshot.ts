@@ -3,14 +3,14 @@
 import path from 'node:path';
 import { idFlaw } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
-import { ImgctlError, tryOr } from '../errors.ts';
+import { ImgctlError } from '../errors.ts';
 import { readTextFile } from '../files/user-file.ts';
 import type { Io } from '../io.ts';
 import {
   isObject,
   type JsonObject,
+  parseFile,
   parseJson,
-  parseLossless,
   stringify,
   yieldToEventLoop,
 } from '../json.ts';
@@ -96,23 +96,15 @@ type Parts = Pick<Snapshot, 'head' | 'lines'>;
 function divide(text: string): Parts | undefined {
   const start = text.indexOf('\n') + 1;
   if (!text.startsWith(HEAD_END, start - HEAD_END.length) || !text.endsWith(END)) return undefined;
-  let isClear = true;
-  const onTwice = () => {
-    isClear = false;
-  };
-  const head = tryOr(() => parseLossless(`${text.slice(0, start)}null]}`, onTwice), undefined);
+  const { value: head, twice } = parseFile(`${text.slice(0, start)}null]}`);
   const body = text.slice(start, -END.length);
-  return isObject(head) && isClear
+  return isObject(head) && twice === undefined
     ? { head, lines: body === '' ? [] : body.split(',\n') }
     : undefined;
 }
 
 function parseWhole(text: string, file: FileLabel): Parts {
-  let twice: string | undefined;
-  const onTwice = (name: string) => {
-    twice ??= name;
-  };
-  const value = tryOr(() => parseLossless(text, onTwice), undefined);
+  const { value, twice } = parseFile(text);
   const isDamaged = text === '' || text.startsWith('{');
   if (value === undefined) throw isDamaged ? damaged(file) : notASnapshot(file);
   if (!isObject(value) || !Array.isArray(value.images)) throw notASnapshot(file);

@@ -10,6 +10,7 @@ import {
   type CatalogueQuery,
   listCatalogue,
 } from '../../src/catalogue/listing.ts';
+import { ServiceLists } from '../../src/catalogue/service-lists.ts';
 import { ImgctlError } from '../../src/errors.ts';
 import { parseQuery } from '../../src/query/query.ts';
 import { catalogueOf, cataloguePage, testImage, testImages } from '../support/catalogue-page.ts';
@@ -246,7 +247,10 @@ describe('a catalogue listing from a service that ignores the query', () => {
 
   it('says for --debug how many images it left out', async () => {
     const lines: string[] = [];
-    await list(ECHOING, { query: queryOf(ODD) }, { trace: (line) => lines.push(line) });
+    const { client } = await connect(ECHOING);
+    const lists = new ServiceLists(client, (line) => lines.push(line));
+    const request = { ...QUERY, query: queryOf(ODD) };
+    for await (const _ of listCatalogue({ ...client, connections: 1 }, request, {}, lists));
     expect(lines).toEqual(['4 of the images that the service sent do not match']);
   });
 });

@@ -36,7 +36,14 @@ import { isSameTime } from '../../query/timestamp.ts';
 import { counted } from '../../words.ts';
 import { type Metrics, withMetrics } from '../metrics-file.ts';
 import { noMatchError } from './empty.ts';
-import { FILTER_OPTION, IMAGE_COLUMNS, IMAGE_TABLE_OPTIONS, readQuery, WORDS } from './options.ts';
+import {
+  FILTER_OPTION,
+  IMAGE_COLUMNS,
+  IMAGE_TABLE_OPTIONS,
+  MINE_OPTION,
+  readQuery,
+  WORDS,
+} from './options.ts';
 import { openCatalogue, readAll } from './read.ts';
 
 const CHANGE_COLUMNS = [
@@ -51,7 +58,7 @@ const CHANGE_COLUMNS = [
 
 const OPTIONS = [
   FILTER_OPTION,
-  option('--mine', 'compare your own images instead of the catalogue'),
+  MINE_OPTION,
   option(
     '--cursor <name>',
     'remember the last run under this name, so that jobs do not interfere',
@@ -65,7 +72,7 @@ const OPTIONS = [
     'compare with this snapshot instead of the last run; if it is from another service, by label',
     {
       value: anyText({ from: 'files' }),
-      conflicts: ['cursor', 'mine'],
+      conflicts: ['cursor'],
     },
   ),
   option('--peek', 'do not remember this run'),
@@ -232,14 +239,20 @@ function surplus(images: readonly ReceivedImage[], others: readonly ReceivedImag
 type Images = AsyncIterable<readonly ReceivedImage[]>;
 
 /**
- * Looks for images that are no longer listed among all. Returns those that were removed or have changed; others only
+ * Looks for images that are no longer listed among all, which are read if there are any. Returns those that were removed or have changed; others only
  * left the query.
  * @throws ImgctlError incomplete-list: one still matches
  */
-async function lookUp(query: Query, missing: readonly ReceivedImage[], all: Images) {
+async function lookUp(
+  query: Query,
+  missing: readonly ReceivedImage[],
+  readAllImages: () => Images,
+) {
   if (missing.length === 0) return [];
   const found = new Map<unknown, ReceivedImage>();
-  for await (const images of all) for (const image of images) found.set(keyOf(image), image);
+  for await (const images of readAllImages()) {
+    for (const image of images) found.set(keyOf(image), image);
+  }
   return missing.flatMap((before): Change | [] => {
     const image = found.get(keyOf(before));
     if (image === undefined) return { change: 'removed', image: before, before };
@@ -259,8 +272,7 @@ async function printChanges(task: Task, file: FileLabel, old: Snapshot | undefin
   const tally = new Tally(query);
   const images = readAll(context, catalogue, query, tally);
   const { listed, missing, lines } = await compareLists(old?.lines ?? [], images, file);
-  const everything = readAll(context, catalogue, EVERYTHING);
-  const unlisted = await lookUp(query, missing, everything);
+  const unlisted = await lookUp(query, missing, () => readAll(context, catalogue, EVERYTHING));
   const changes = old ? [...listed, ...unlisted] : [];
   const isEmpty = lines.length === 0;
   const count = await showChanges(task, changes, {

@@ -21,6 +21,7 @@ import {
   CATALOGUE_OPTIONS,
   type CatalogueOptions,
   IMAGE_COLUMNS,
+  isPublic,
   MINE_OPTION,
   sameCommand,
   VIEW_OPTIONS,
@@ -38,7 +39,7 @@ const OPTIONS = [
   }),
   ...VIEW_OPTIONS,
   ...CATALOGUE_OPTIONS,
-  { ...MINE_OPTION, conflicts: ['from', 'maxAge', 'lock'] },
+  MINE_OPTION,
 ] as const;
 
 type Options = Parsed<typeof OPTIONS>;
@@ -110,7 +111,7 @@ async function run(context: Context, options: Options, wanted: readonly string[]
     }
   }
   await print(context, found, wanted.length > 1, view);
-  if (options.from === undefined && !options.mine) {
+  if (isPublic(options)) {
     const { account } = await context.session();
     await rememberImages(context.paths.cache, account, collectNames(found), false);
   }
@@ -152,10 +153,9 @@ async function find(search: Search, wanted: string): Promise<ReceivedImage> {
   if (image) return image;
   if (isUrl || isId || isPath) {
     const { from = 'the catalogue', mine } = options;
-    const isPublic = options.from === undefined && !mine;
     const place = mine ? 'is not yours' : `is not in ${from}`;
     throw new ImgctlError('not-found', `image ${wanted} ${place}`, {
-      hint: isPublic
+      hint: isPublic(options)
         ? `for one of your own images: imgctl images get --mine ${shellQuote(wanted)}`
         : `list images with: ${withCatalogue('imgctl images list', options)}`,
     });
@@ -177,8 +177,7 @@ async function noImageNamed({ catalogue, options }: Search, wanted: string) {
   const message = `no image is named ${wanted}${count > 0 ? `; ${more}${contain}` : ''}`;
   const list = withCatalogue('imgctl images list', options);
   const command = count > 0 ? commandOf(list, query) : list;
-  const isPublic = options.from === undefined && !options.mine;
-  const own = count === 0 && isPublic ? '; your own with: imgctl my-images' : '';
+  const own = count === 0 && isPublic(options) ? '; your own with: imgctl my-images' : '';
   return new ImgctlError('not-found', message, { hint: `list images with: ${command}${own}` });
 }
 

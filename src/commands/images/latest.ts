@@ -6,10 +6,10 @@ import {
   commandOf,
   describeChoices,
   type Found,
-  indexSeries,
   MAX_LISTED,
   newestOfEach,
   onlyNewest,
+  searchFor,
   selectionOf,
   withoutUnsure,
 } from '../../catalogue/newest.ts';
@@ -22,7 +22,6 @@ import { column, pick, printBefore, type View } from '../../output/view.ts';
 import { nameOf } from '../../query/fields.ts';
 import { describeVersion, parseWord, readName } from '../../query/name.ts';
 import type { RankedImage } from '../../query/series.ts';
-import { Tally } from '../../query/tally.ts';
 import { ask } from '../../secrets/prompt.ts';
 import { shellQuote } from '../../words.ts';
 import { noMatchError } from './empty.ts';
@@ -38,7 +37,7 @@ import {
   WORDS,
   withCatalogue,
 } from './options.ts';
-import { openCatalogue, readAll } from './read.ts';
+import { openCatalogue, readTogether } from './read.ts';
 
 const CANDIDATE_COLUMNS = [
   column('series', 'string', 'with --explain: the name with # for its versions'),
@@ -94,11 +93,11 @@ async function run(context: Context, options: Options, words: readonly string[])
     ? context.view(EXPLAINED, options, { shown: ['rank', 'version', 'id', 'created_on'], cells })
     : context.view(IMAGE_COLUMNS, options, { shown: SHOWN });
   const catalogue = await openCatalogue(context, options);
-  const tally = new Tally(query);
-  const found = await indexSeries(readAll(context, catalogue, query, tally), query);
+  const found = searchFor(query);
+  await readTogether(context, catalogue, [found]);
   if (found.index.isEmpty) {
     const command = withCatalogue('imgctl images list', options);
-    throw await noMatchError(context, { command, query, catalogue, tally });
+    throw await noMatchError(context, { command, catalogue, ...found });
   }
   if (explain) return showCandidates(context, view, found.index.rankedImages());
   if (each) {

@@ -15,8 +15,10 @@ import {
   CATALOGUE_OPTIONS,
   describeCount,
   IMAGE_COLUMNS,
+  isPublic,
   LISTING_OPTIONS,
   type ListingOptions,
+  MINE_OPTION,
   readQuery,
   SHOWN,
   WORDS,
@@ -34,9 +36,7 @@ const OPTIONS = [
     value: wholeNumber(1, 100),
   }),
   option('--urls', 'print one image URL per line', { conflicts: ['columns'] }),
-  option('--mine', 'list your own images', {
-    conflicts: ['page', 'perPage', 'urls', 'from', 'maxAge'],
-  }),
+  MINE_OPTION,
   ...CATALOGUE_OPTIONS,
 ] as const;
 
@@ -117,7 +117,7 @@ async function run(
   }
   await list.end(options.meta ? { ...last.meta, count, total: last.total ?? null } : undefined);
   const isPart = query.conditions.length > 0 || limit || page;
-  if (options.from === undefined && !mine) {
+  if (isPublic(options)) {
     const { account } = await context.session();
     await rememberImages(context.paths.cache, account, names, !isPart);
   }

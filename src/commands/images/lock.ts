@@ -9,7 +9,14 @@ import {
   lockedImage,
   lockState,
 } from '../../catalogue/lock-format.ts';
-import { AmbiguousError, commandOf, onlyNewest, selectionOf } from '../../catalogue/newest.ts';
+import {
+  AmbiguousError,
+  commandOf,
+  onlyNewest,
+  type Search,
+  searchFor,
+  selectionOf,
+} from '../../catalogue/newest.ts';
 import { type AnyCommand, command, GET_OPTION, option, SERVICE_CODES } from '../../cli/command.ts';
 import type { Parsed } from '../../cli/declarations.ts';
 import { anyText, checkName } from '../../config/values.ts';
@@ -40,7 +47,7 @@ import {
   WORDS,
   withCatalogue,
 } from './options.ts';
-import { openCatalogue, type Reading, readTogether } from './read.ts';
+import { openCatalogue, readTogether } from './read.ts';
 
 const NAMES = {
   name: 'name',
@@ -219,7 +226,7 @@ async function add(
       });
     }
     const command = lockCommand(options, 'add', name, ...(options.replace ? ['--replace'] : []));
-    const found = readingOf(query);
+    const found = searchFor(query);
     await readTogether(context, catalogue, [found]);
     added = lockedImage(
       stored,
@@ -259,7 +266,7 @@ async function check(
   const all = await readLocks(context, options, catalogue.baseUrl);
   const locks = selectLocks(options, all, names);
   const rows: { lock: string; state: string; [field: string]: unknown }[] = [];
-  const searches = [...locks].map(([lock, locked]) => searchFor(context, lock, locked));
+  const searches = [...locks].map(([lock, locked]) => searchForLocked(context, lock, locked));
   await readTogether(context, catalogue, searches);
   for (const { lock, locked, index, liveImage, matchesText } of searches) {
     const { text, id, name, path } = locked;
@@ -305,7 +312,7 @@ async function update(
   await changeLocks(context, options, { baseUrl }, async (locks) => {
     const changed = new Map(locks);
     const selected = [...selectLocks(options, locks, names)].map(([lock, old]) => {
-      return { lock, old, ...readingOf(queryOf(context, lock, old)) };
+      return { lock, old, ...searchFor(queryOf(context, lock, old)) };
     });
     await readTogether(context, catalogue, selected);
     for (const { lock, old, ...found } of selected) {
@@ -359,7 +366,7 @@ function queryOf({ io }: Context, name: string, { text, filters }: LockedImage):
 async function newestImage(
   context: Context,
   { catalogue, options }: { catalogue: Catalogue; options: LockFileOptions },
-  found: IndexedReading,
+  found: Search,
   name: string,
   command: string,
 ) {
@@ -386,19 +393,8 @@ function forLock<T>(name: string, action: () => T): T {
   return value;
 }
 
-interface IndexedReading extends Reading {
-  readonly index: SeriesIndex<ReceivedImage>;
-}
-
-/** Returns the reading of the images that match a query, into their series. */
-function readingOf(query: Query): IndexedReading {
-  const index = new SeriesIndex<ReceivedImage>(query.words);
-  const add = (image: ReceivedImage) => index.add(image);
-  return { query, tally: new Tally(query), index, add };
-}
-
-/** Returns the reading of the images in the series of a locked one that match its query. */
-function searchFor(context: Context, lock: string, locked: LockedImage) {
+/** Returns what the images in the series of a locked one that match its query are added to. */
+function searchForLocked(context: Context, lock: string, locked: LockedImage) {
   const query = queryOf(context, lock, locked);
   const words = readName(locked.name ?? '').seriesKey.match(/[^ #]+/g) ?? [];
   // Fewer images than those of the words.

@@ -152,12 +152,17 @@ export const CATALOGUE_OPTIONS = [
 ] as const;
 
 export const MINE_OPTION = option('--mine', 'read your own images', {
-  conflicts: ['from', 'maxAge'],
+  conflicts: ['from', 'maxAge', 'page', 'perPage', 'urls', 'lock', 'sinceFile'],
 });
 
 export type CatalogueOptions = Parsed<typeof CATALOGUE_OPTIONS> & {
   readonly mine?: boolean | undefined;
 };
+
+/** True for the public catalogue of the service. */
+export function isPublic({ from, mine = false }: CatalogueOptions): boolean {
+  return from === undefined && !mine;
+}
 
 /** Returns a command for hints that reads the same images. */
 export function withCatalogue(command: string, { from, mine }: CatalogueOptions): string {

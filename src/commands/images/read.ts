@@ -29,13 +29,9 @@ export async function openCatalogue(
   }
   const { client, baseUrl } = await context.session();
   if (mine) return ownCatalogue(client, baseUrl);
-  return serviceCatalogue(client, baseUrl, traceOf(context));
-}
-
-function traceOf({ console, debug }: Context): (text: string) => void {
-  return (text) => {
-    if (debug) console.trace(text);
-  };
+  return serviceCatalogue(client, baseUrl, (text) => {
+    if (context.debug) context.console.trace(text);
+  });
 }
 
 /** The clocks of two machines may differ by this much. */
@@ -74,7 +70,6 @@ export async function* readBatches(
     tally,
     warn: console.warn,
     progress: (text) => progress.update(text),
-    trace: traceOf(context),
   });
   await progress.stop();
   warnOfZones(context, tally);
