@@ -167,6 +167,12 @@ export function errorReason(error: unknown): string {
   return words ?? (code || (error as Error).message);
 }
 
+/** Returns the error of a file that cannot be read. */
+export function cannotRead(file: string, cause: unknown): ImgctlError {
+  const message = `cannot read ${file}: ${errorReason(cause)}`;
+  return new ImgctlError('failed', message, { hint: permissionHint(cause, file), cause });
+}
+
 /** Returns the hint for a file that this user may not use; undefined if that is not the reason. */
 export function permissionHint(error: unknown, file: string): string | undefined {
   const isDenied = ['EACCES', 'EPERM'].includes(errorCode(error));

@@ -35,8 +35,6 @@ export const SERVICE = {
 export type ServiceClientOptions = Omit<TransportOptions, 'origin' | 'endpoint' | 'onEvent'> &
   AuthOptions & {
     readonly address: AddressHints;
-    /** The hint if the service cannot be reached [check the network]. */
-    readonly unusedProxy?: string | undefined;
   };
 
 /** The operations of the service; their functions say what they request, return and throw. */
@@ -65,7 +63,7 @@ export interface Client {
 
 export function createServiceClient(options: ServiceClientOptions): Client {
   const { origin } = options.baseUrl;
-  const endpoint = { ...SERVICE, ...options.address, route: options.unusedProxy };
+  const endpoint = { ...SERVICE, ...options.address };
   const transport = createTransport({ ...options, origin, endpoint });
   const accepted = new Set<string | undefined>();
   const startRun = (): Client => {

@@ -14,12 +14,13 @@ import type { Settings } from './settings.ts';
 export function addressHints(settings: Settings, key: 'base-url' | 'upload-url'): AddressHints {
   const { layer, origin } = settings.find(key);
   const flag = settings.profileFlag;
-  const ca = key === 'base-url' ? 'ca-file' : 'upload-ca-file';
-  const trust = `imgctl config set ${ca} /path/to/ca.pem${flag}`;
-  if (layer === 'override') return { show: origin, set: (text) => `${origin} ${text}`, trust };
-  if (layer === 'environment') return { show: origin, set: (text) => `${origin}=${text}`, trust };
-  const set = (text: string) => `imgctl config set ${key} ${text}${flag}`;
-  return { show: `imgctl config get ${key}${flag}`, set, trust };
+  const isStored = layer === 'profile';
+  const given = layer === 'environment' ? `${origin}=` : `${origin} `;
+  return {
+    show: isStored ? `imgctl config get ${key}${flag}` : origin,
+    set: (text) => (isStored ? `imgctl config set ${key} ${text}${flag}` : `${given}${text}`),
+    trust: `imgctl config set ${key.replace('base-', '').replace('url', 'ca-file')} /path/to/ca.pem${flag}`,
+  };
 }
 
 export function requireBaseUrl(settings: Settings): URL {
@@ -88,13 +89,8 @@ export function readCertificates(
     return `${certificates}\n${tryOr(() => readPem(extra), '')}`;
   } catch (cause) {
     const flag = settings.profileFlag;
-    const { layer, origin } = settings.find(key);
-    const isStored = layer === 'profile';
-    const from = isStored ? ` (from ${origin})` : '';
-    const message = `cannot read the ${key} ${value}${from}: ${errorReason(cause)}`;
-    const another = isStored
-      ? `run: imgctl config set ${key} /path/to/ca.pem${flag}, or: imgctl config unset ${key}${flag}`
-      : 'use a file that holds certificates in PEM format';
+    const message = `cannot read the ${key} ${value}: ${errorReason(cause)}`;
+    const another = `run: imgctl config set ${key} /path/to/ca.pem${flag}, or: imgctl config unset ${key}${flag}`;
     const hint = permissionHint(cause, value) ?? another;
     throw new ImgctlError('config', message, { hint, cause });
   }

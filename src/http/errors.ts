@@ -65,26 +65,17 @@ type TlsError = readonly [
   pattern: RegExp,
   /** undefined if another certificate authority would fix it. */
   hint: ((endpoint: Endpoint) => string) | undefined,
-  reason: string,
+  /** Instead of OpenSSL's words. */
+  reason?: string,
 ];
 
 /** Hints and reasons by code or, as OpenSSL gives some errors no code of their own, by message. */
 const TLS_ERRORS: readonly TlsError[] = [
-  [/DEPTH_ZERO_SELF_SIGNED/, undefined, 'self-signed certificate'],
-  [/SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/, undefined, 'unknown certificate authority'],
+  [/CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER|VERIFY)/, undefined, 'unknown certificate authority'],
   [/ALTNAME_INVALID|HOSTNAME_MISMATCH/, checkHost, 'the certificate is for another host name'],
-  [/EXPIRED/, () => RENEW_CERTIFICATE, 'the certificate has expired'],
-  [/NOT_YET_VALID/, () => RENEW_CERTIFICATE, 'the certificate is not valid yet'],
-  [
-    /NO_APPLICATION_PROTOCOL/,
-    () => 'the server must support HTTP/1.1: ask its administrators',
-    'no HTTP version in common',
-  ],
-  [
-    /PROTOCOL/,
-    () => 'the server must support TLS 1.2 or later: ask its administrators',
-    'no TLS version in common',
-  ],
+  [/EXPIRED|NOT_YET_VALID/, () => RENEW_CERTIFICATE],
+  [/NO_APPLICATION_PROTOCOL/, () => 'the server must support HTTP/1.1: ask its administrators'],
+  [/PROTOCOL/, () => 'the server must support TLS 1.2 or later: ask its administrators'],
   [
     /ALERT_CERTIFICATE_REQUIRED|ALERT_BAD_CERTIFICATE/,
     () => 'ask the administrators of the server for an address without client certificates',
@@ -95,16 +86,7 @@ const TLS_ERRORS: readonly TlsError[] = [
     () => 'ask the administrators of the server to allow ECDHE with AES-GCM',
     'no cipher in common',
   ],
-  [
-    /too weak|too small|MD_TOO_WEAK|KEY_TOO_SMALL/,
-    () => ANOTHER_CERTIFICATE,
-    'the certificate has a weak key or signature, such as SHA-1',
-  ],
-  [
-    /PURPOSE|INVALID_CA/,
-    () => ANOTHER_CERTIFICATE,
-    'the certificate, or the one of its issuer, is not meant for this purpose',
-  ],
+  [/too weak|too small|_TOO_WEAK|_TOO_SMALL|PURPOSE|INVALID_CA/, () => ANOTHER_CERTIFICATE],
   [
     /subtree|name constraint/i,
     () => ANOTHER_CERTIFICATE,
@@ -192,11 +174,11 @@ export const trustHint = ({ trust }: Pick<Endpoint, 'trust'>) =>
   `for a private certificate authority: ${trust}`;
 
 /** Describes an error of the network or TLS in words, or by its code if it is unknown. */
-export function reasonOf(error: NodeJS.ErrnoException): string {
-  const { code = '', name } = error;
+export function reasonOf(error: NodeJS.ErrnoException & { readonly reason?: string }): string {
+  const { code = '', name, message, reason } = error;
   if (name === 'HTTPParserError' || /^HPE_/.test(code)) return 'its response is not HTTP';
-  const known = isCertificateError(code) ? tlsErrorOf(error)?.[2] : NETWORK_ERRORS.get(code)?.[0];
-  return known ?? (code || 'the connection failed');
+  if (isCertificateError(code)) return tlsErrorOf(error)?.[2] ?? reason ?? message;
+  return NETWORK_ERRORS.get(code)?.[0] ?? (code || 'the connection failed');
 }
 
 /** 304 answers a condition, which imgctl never sends. */

@@ -59,7 +59,7 @@ export interface Endpoint {
 }
 
 /** How hints name an address that is from an option, a variable or the settings. */
-export type AddressHints = Pick<Endpoint, 'show' | 'set' | 'trust'>;
+export type AddressHints = Omit<Endpoint, 'name' | 'reduce'>;
 
 /** One step of a request, for a trace; holds no secret. */
 export type HttpEvent =

@@ -183,11 +183,7 @@ async function openClient(options: ClientOptions, baseUrl: URL, clock: Clock) {
   const isDirect = !proxy || isLoopback(baseUrl.hostname);
   const client: Client = create({
     ...clock,
-    address: {
-      show: 'the option baseUrl',
-      set: (text) => `baseUrl: '${text}'`,
-      trust: 'the option ca',
-    },
+    address: { show: 'baseUrl', set: (text) => `baseUrl: '${text}'`, trust: 'the option ca' },
     baseUrl,
     connections: options.concurrency ?? 6,
     timeout: options.timeout ?? 30_000,

@@ -87,11 +87,10 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const client: Client = createServiceClient({
     ...io,
     baseUrl,
-    address,
+    address: { ...address, route: route.unused },
     userAgent: options.userAgent,
     tokens: source,
     proxy: route.proxy,
-    unusedProxy: route.unused,
     ca: readCertificates(settings, io),
     authScheme: settings.get('auth-scheme'),
     timeout: settings.get('timeout'),

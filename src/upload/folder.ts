@@ -156,11 +156,9 @@ function folderError(root: string, address: string, cause: unknown): ImgctlError
   const failed = (code: ErrorCode, message: string, hint?: string) =>
     new ImgctlError(code, message, { hint, cause });
   if (FULL.includes(errorCode(cause))) return storageFull(address, reason, cause);
-  if (FORBIDDEN.includes(errorCode(cause))) {
-    const message = `cannot write to ${root}: ${reason}`;
-    return failed('not-permitted', message, permissionHint(cause, root));
-  }
-  if (!isMissing(cause)) return failed('failed', `cannot upload to ${root}: ${reason}`);
+  const code = FORBIDDEN.includes(errorCode(cause)) ? 'not-permitted' : 'failed';
+  const message = `cannot upload to ${root}: ${reason}`;
+  if (!isMissing(cause)) return failed(code, message, permissionHint(cause, root));
   return failed(
     'not-found',
     `folder ${root} does not exist`,

@@ -35,17 +35,17 @@ it.each([
 });
 
 it.each([
-  ['CERT_HAS_EXPIRED', 'the certificate has expired', 'check the clock of this machine'],
-  ['CERT_NOT_YET_VALID', 'the certificate is not valid yet', 'check the clock of this machine'],
-  ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'no TLS version in common', 'TLS 1.2 or later'],
-  ['ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL', 'no HTTP version in common', 'HTTP/1.1'],
-  ['ERR_SSL_UNSUPPORTED_PROTOCOL', 'no TLS version in common', 'TLS 1.2 or later'],
+  ['CERT_HAS_EXPIRED', 'by the system', 'check the clock of this machine'],
+  ['CERT_NOT_YET_VALID', 'by the system', 'check the clock of this machine'],
+  ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'by the system', 'TLS 1.2 or later'],
+  ['ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL', 'by the system', 'HTTP/1.1'],
+  ['ERR_SSL_UNSUPPORTED_PROTOCOL', 'by the system', 'TLS 1.2 or later'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'the certificate is for another host name', 'check the host'],
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'self-signed certificate', 'ca-file'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'by the system', 'ca-file'],
   ['SELF_SIGNED_CERT_IN_CHAIN', 'unknown certificate authority', 'ca-file'],
   ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'unknown certificate authority', 'ca-file'],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'unknown certificate authority', 'ca-file'],
-  ['CERT_REVOKED', 'CERT_REVOKED', 'ca-file'],
+  ['CERT_REVOKED', 'by the system', 'ca-file'],
 ])('%s is the TLS error "%s" with the hint "%s"', (code, reason, hint) => {
   const message = `no trusted TLS connection to images.example: ${reason}`;
   const error = { code: 'tls', message, hint: expect.stringContaining(hint) };

@@ -177,8 +177,8 @@ export function sameCommand(
   options: CatalogueOptions & Pick<ViewOptions, 'get' | 'columns'>,
 ): string {
   const { get, columns = [] } = options;
-  const shown = get === undefined ? columns.flatMap((each) => ['-c', each]) : ['--get', get];
+  const shown = get === undefined ? columns.map((each) => ['-c', each]) : [['--get', get]];
   const format = json ? ['--json'] : output === undefined ? [] : ['-o', output];
-  const words = [...shown, ...format].map((each) => ` ${shellQuote(each)}`);
-  return `${withCatalogue(command, options)}${settings.serviceFlags}${words.join('')}`;
+  const words = [...shown.flat(), ...format].map(shellQuote);
+  return [`${withCatalogue(command, options)}${settings.serviceFlags}`, ...words].join(' ');
 }

@@ -4,14 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { anyText } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
-import {
-  type ErrorCode,
-  errorReason,
-  hasCode,
-  ImgctlError,
-  isMissing,
-  permissionHint,
-} from '../../errors.ts';
+import { cannotRead, type ErrorCode, hasCode, ImgctlError, isMissing } from '../../errors.ts';
 import type { Finding } from '../../ovf/findings.ts';
 import type { PackageSummary } from '../../ovf/package.ts';
 import { counted } from '../../words.ts';
@@ -113,11 +106,7 @@ export class PackageBatch {
 function fileError(file: string, cause: unknown): ImgctlError {
   if (hasCode(cause, 'invalid-package', 'usage')) return cause;
   if (!(cause instanceof Error) || !('syscall' in cause)) throw cause;
-  if (!isMissing(cause)) {
-    const message = `cannot read ${file}: ${errorReason(cause)}`;
-    return new ImgctlError('failed', message, { hint: permissionHint(cause, file), cause });
-  }
-  return fileMissing(file, cause);
+  return isMissing(cause) ? fileMissing(file, cause) : cannotRead(file, cause);
 }
 
 export function fileMissing(file: string, cause?: unknown): ImgctlError {

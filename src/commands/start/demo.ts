@@ -90,15 +90,11 @@ const NEEDED_SPACE = 2 ** 20;
 /** @throws ImgctlError config: TMPDIR is missing, not a folder, not writable or full */
 function makeFolder(): string {
   const parent = builtin('node:os').tmpdir();
-  let folder = '';
   try {
-    folder = fs.mkdtempSync(path.join(parent, 'imgctl-demo-'));
-    const trial = path.join(folder, 'trial');
-    fs.writeFileSync(trial, Buffer.alloc(NEEDED_SPACE));
-    fs.rmSync(trial);
-    return folder;
+    const { bavail, bsize } = fs.statfsSync(parent);
+    if (bavail * bsize < NEEDED_SPACE) throw new Error('no space left on device');
+    return fs.mkdtempSync(path.join(parent, 'imgctl-demo-'));
   } catch (cause) {
-    if (folder) fs.rmSync(folder, { recursive: true });
     const message = `cannot use ${parent} for the demo: ${errorReason(cause)}`;
     const hint = 'set TMPDIR to a writable folder with free space: TMPDIR="$HOME" imgctl demo';
     throw new ImgctlError('config', message, { hint, cause });
