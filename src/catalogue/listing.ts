@@ -55,10 +55,10 @@ const LIST_FEWER = 'list fewer images with --filter';
 /**
  * Yields every image that matches, up to the limit. Nothing is yielded twice.
  *
- * The service is not believed: each image is matched, and imgctl sorts. Only a sort by id, and the newest images on the
- * first page, are left to the service if that page shows that it sorts. The list may change while it is read. If it
- * grew, the further pages are read. If it shrank or images are missing, it is read once more; after that, it is complete
- * or an error. One image removed and another added between two pages leave the total unchanged: this cannot be noticed.
+ * The service is not believed: each image is matched, and imgctl sorts. The service sorts only by id, and only the newest
+ * images of the first page by time, if that page is in order. The list may change while it is read. If it grew, the
+ * further pages are read. If it shrank or images are missing, it is read once more; after that, it is complete or an
+ * error. If one image was removed and another added between two pages, the total is the same, and nobody can notice it.
  * @throws ImgctlError incomplete-list, and whatever a request throws
  */
 export async function* listCatalogue(

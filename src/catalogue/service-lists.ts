@@ -180,8 +180,8 @@ const lettersOf = ({ pattern = '' }: ServiceFilter) => (/i/i.test(pattern) ? /i/
 const caseKey = (sent: ServiceFilter) => `${sent.field} ${lettersOf(sent)}`;
 
 /**
- * Returns a value of the field on the page that can prove that `like` ignores case. Not that of the first row, which a
- * service that ignores filters would send, or of rows that it may send first as well.
+ * Returns a value of the field on the page that can prove that `like` ignores case. A service that ignores filters would
+ * send the first row, or one that the sort does not tell apart from it; so none of their values.
  */
 function provingValue(
   sent: ServiceFilter,

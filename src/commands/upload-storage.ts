@@ -25,7 +25,8 @@ const TEMPORARY = 'keys that begin with ASIA also need IMGCTL_UPLOAD_SESSION_TOK
 
 /**
  * Returns the files that belong to the storage and its user: one for a mutex and the names of parts, one for proofs, and
- * one that notes what is not synced; each is undefined without its folder. A slash at the end of the URL makes no difference.
+ * one that notes what is not synced. Each is undefined without a home directory. A slash at the end of the URL makes no
+ * difference.
  */
 export function storageFiles({ settings, paths, io }: Context) {
   const target = requireUploadTarget(settings);

@@ -98,7 +98,7 @@ export function contains(field: Field, part: string): Filter {
 
 /**
  * Returns the filter for a file that other machines read: local times as instants, so perhaps as two filters.
- * @throws ImgctlError usage: it takes a local time out, or lists some
+ * @throws ImgctlError usage: != or `in` with a local time
  */
 export function portableTexts({ text, field, operator, operands }: Filter): string[] {
   const [{ span } = {}] = operands;
@@ -130,29 +130,30 @@ export interface ServiceFilter {
 /** Servers and proxies reject longer URLs; a list of ids may have thousands. */
 const MAX_URL_BYTES = 4_000;
 
+/** The fields and operators for which services agree: not on null, times, booleans and the order of texts. */
+const SENT: Readonly<Record<string, RegExp>> = {
+  text: /^(?:eq|in|like)$/,
+  number: /^(?:eq|in|[lg][te])$/,
+};
+
 /**
  * Returns the filter as the service expects it, section 4.3; undefined if the service could return less than was
- * asked: services differ in null, times, booleans, the order of texts, characters beyond ASCII, commas, backslashes in
- * patterns, and `;`, at which some divide a filter. They also differ in case: `service-lists.ts` finds out.
+ * asked. Services also differ in case: `service-lists.ts` finds out.
  */
 export function serviceFilter({ field, operator, operands }: Filter): ServiceFilter | undefined {
-  const kind = kindOf(field);
-  const isEquality = operator === 'eq' || operator === 'in';
-  const isOrder = /^[lg][te]$/.test(operator);
-  const isForKind = operator === 'like' ? kind === 'text' : isOrder && kind === 'number';
-  const filter = [field, operator, ...operands.map(({ text }) => text)].join(',');
-  const [{ text: first = '' } = {}] = operands;
-  const isSafe =
-    kind !== 'time' &&
-    kind !== 'boolean' &&
-    (isEquality || isForKind) &&
-    operands.every(({ value }) => value !== null && (operator !== 'eq' || value !== 'null')) &&
-    (operator === 'in' || !first.includes(',')) &&
-    // Some services trim values.
-    operands.every(({ text }) => text === text.trim()) &&
-    (operator === 'like' ? /^[ -:<-[\]-~]*$/ : /^[ -:<-~]*$/).test(filter) &&
-    new URLSearchParams({ filter }).toString().length <= MAX_URL_BYTES;
-  if (!isSafe) return undefined;
+  if (!SENT[kindOf(field)]?.test(operator)) return undefined;
+  const isNull = ({ value }: Operand) => value === null || (operator === 'eq' && value === 'null');
+  if (operands.some(isNull)) return undefined;
+  const texts = operands.map(({ text }) => text);
+  const [first = ''] = texts;
+  if (operator !== 'in' && first.includes(',')) return undefined;
+  // Some services trim values.
+  if (texts.some((text) => text !== text.trim())) return undefined;
+  const filter = [field, operator, ...texts].join(',');
+  // ASCII without `;`, at which some divide a filter, and in patterns without backslashes.
+  const isPlain = operator === 'like' ? /^[ -:<-[\]-~]*$/ : /^[ -:<-~]*$/;
+  if (!isPlain.test(filter)) return undefined;
+  if (new URLSearchParams({ filter }).toString().length > MAX_URL_BYTES) return undefined;
   const pattern = operator === 'like' && /[a-z]/i.test(first) ? first : undefined;
   return { field, filter, pattern };
 }

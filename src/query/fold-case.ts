@@ -12,8 +12,9 @@ export function normalize<Value>(value: Value): Value | string {
 const NON_ASCII = /[\x80-\uffff]/;
 
 /**
- * Lower case, because the upper case of some letters is ASCII: a service would not find strasse in straße. Of the two
- * letters whose lower case is ASCII, the same is true. A Greek sigma has another form at the end of a word.
+ * Returns the text in lower case. The upper case of some letters is ASCII, such as SS for ß: a service would not find
+ * strasse in straße. The lower case of two others is ASCII, so they stay. A Greek sigma has another form at the end of
+ * a word.
  */
 export function foldCase(text: string): string {
   const lower = NON_ASCII.test(text)

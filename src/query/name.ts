@@ -223,7 +223,7 @@ export function isGuess(left: Parts, right: Parts): boolean {
   return length - low.part.length >= 2 && (length >= 4 || isOtherForm);
 }
 
-/** True for numbers of one form with at most a digit more: 999 and 1000, which lead from 99 to 10000. */
+/** True if the numbers that differ are of one form and one has at most one digit more, such as 999 and 1000. */
 export function isStep(left: Parts, right: Parts): boolean {
   const [one, other] = sidesOf(left, right);
   const areNumbers = one.kind === NUMBER && other.kind === NUMBER && one.isAlone === other.isAlone;
@@ -296,9 +296,9 @@ function haveShortDates(names: readonly string[]): boolean {
 }
 
 /**
- * Returns a function that puts the year first in the dates of these names; a name without such a date stays as it is. What
- * stands before the year is read as day and month: as month and day, the dates of a year would be in the order that they
- * have as numbers.
+ * Returns a function that puts the year first in the dates of these names; a name without such a date stays as it is.
+ * The two numbers before the year are read as day and month. If they are month and day, comparing them as numbers is
+ * right already.
  */
 export function yearFirstIn(names: readonly string[]): (name: string) => string {
   const forms = haveShortDates(names) ? [...YEAR_LAST, SHORT_DATE] : YEAR_LAST;

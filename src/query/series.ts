@@ -42,7 +42,7 @@ type Entries<Row extends ImageRecord> = readonly [Entry<Row>, ...Entry<Row>[]];
 
 /** Collects the images of a query. Ignores images without a name. */
 export class SeriesIndex<Row extends ImageRecord> {
-  /** Those of digits. */
+  /** The words of digits. */
   readonly #words: readonly Word[];
   readonly #bySeries = new Map<string, [Entry<Row>, ...Entry<Row>[]]>();
 

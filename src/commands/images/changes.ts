@@ -239,8 +239,8 @@ function surplus(images: readonly ReceivedImage[], others: readonly ReceivedImag
 type Images = AsyncIterable<readonly ReceivedImage[]>;
 
 /**
- * Looks for images that are no longer listed among all, which are read if there are any. Returns those that were removed or have changed; others only
- * left the query.
+ * Looks for images that are no longer listed among all, which are read only if there are any. Returns those that were
+ * removed or have changed; others only left the query.
  * @throws ImgctlError incomplete-list: one still matches
  */
 async function lookUp(

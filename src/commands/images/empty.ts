@@ -43,7 +43,7 @@ export async function noMatchError(context: Context, empty: EmptyQuery): Promise
   const { words, filters } = query;
   const counts = (await countEverything(context, empty)) ? tally.counts() : [];
   const each = counts.map(({ text, count }) => `${shorten(text)}: ${count}`).join(', ');
-  // One count is 0, as the list shows.
+  // A single count is always 0.
   const message = counts.length > 1 ? `no images match; ${each}` : 'no images match';
   const asText = `digits match whole numbers; to find them anywhere: ${commandOf(command, query.asSubstrings)}`;
   const hint =
@@ -83,7 +83,6 @@ function idHint(words: readonly string[]): string | undefined {
 
 /** Returns a hint for a sign, a * or a phrase in a word. */
 function slipHint(words: readonly string[]): string | undefined {
-  if (words.length === 1 && words[0] === 'help') return 'see: imgctl images --help';
   const filter = words.find((word) => isField(/^(\w+) ?[=!<>~]/.exec(word)?.[1]));
   if (filter) return `did you mean -f ${shellQuote(filter)}?`;
   const negated = words.find((word) => /^!./.test(word))?.slice(1);

@@ -52,7 +52,7 @@ export async function changeLocks(
   await changeUserFile(file, what, MUTEX_PATIENCE, context.io, async () => {
     const initial = mayCreate ? { locks: new Map(), baseUrl, content: {} } : undefined;
     const read = await readLockFile(context, options, initial);
-    // One without locks has no ids of another service.
+    // A file without locks can be used for any service: it has no ids.
     const old = read.locks.size === 0 ? { ...read, baseUrl: read.baseUrl ?? baseUrl } : read;
     if (baseUrl !== undefined) requireService(context, options, old, baseUrl);
     const locks = await change(old.locks);

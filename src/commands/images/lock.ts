@@ -271,7 +271,7 @@ async function check(
   for (const { lock, locked, index, liveImage, matchesText } of searches) {
     const { text, id, name, path } = locked;
     const live = liveImage() ?? (await catalogue.getImage(id));
-    // Also if the filters hide it, or it is gone: an older image is not newer.
+    // Even if it is gone or the filters hide it: an older image must not seem newer.
     index.add(locked);
     const newest = index.newestLike(locked);
     if (!matchesText) {

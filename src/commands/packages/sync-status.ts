@@ -197,7 +197,7 @@ export async function showRequest(
   options: { strict?: boolean; started?: number },
 ): Promise<void> {
   const { started, strict = false } = options;
-  // Not sent is a missing value of --get, null an empty list.
+  // Of a list that was not sent: --get says that it is missing, and would print null as an empty list.
   const absent = view.isWhole ? null : undefined;
   const { id, status = null, state, added = absent, deleted = absent, errors, warnings } = request;
   const { createdOn: created_on, updatedOn: updated_on, response } = request;
