@@ -186,7 +186,10 @@ function splitFilter(
     throw usageError(`missing operator and value in ${where}`, quoteHint(text) ?? EXAMPLE);
   }
   if (rest.length === 0) throw usageError(`missing value in ${where}`, EXAMPLE);
-  return [field.trim(), operator.trim(), rest.join(',').trimStart()];
+  const value = rest.join(',');
+  // A text may begin with spaces; but not where all commas have them: name, like, %x%
+  const isSpaced = operator.startsWith(' ');
+  return [field.trim(), operator.trim(), isSpaced ? value.trimStart() : value];
 }
 
 /** Returns the filter for a text with the anchors of a regular expression; undefined if it has none. */
