@@ -10,12 +10,6 @@ import { compareChoices, type Series, SeriesIndex } from '../query/series.ts';
 import { Tally } from '../query/tally.ts';
 import { shellQuote } from '../words.ts';
 
-/** The images that match a query, in their series. */
-export interface Found {
-  readonly index: SeriesIndex<ReceivedImage>;
-  readonly query: Query;
-}
-
 /** Returns what the images that match a query are added to. */
 export function searchFor(query: Query) {
   const index = new SeriesIndex<ReceivedImage>(query.words);
@@ -24,6 +18,9 @@ export function searchFor(query: Query) {
 }
 
 export type Search = ReturnType<typeof searchFor>;
+
+/** The images that match a query, in their series. */
+export type Found = Pick<Search, 'query' | 'index'>;
 
 /** Several images, of which the user has to choose one. */
 export class AmbiguousError extends ImgctlError {

@@ -55,9 +55,8 @@ const WRONG_SIGNS: ReadonlyMap<string, string> = new Map([
   ['~=', '~'],
 ]);
 
-/** @throws ImgctlError usage */
-export function parseFilter(text: string, now: number): Filter {
-  const where = `--filter ${quoted(text)}`;
+/** @param where how errors name it @throws ImgctlError usage */
+export function parseFilter(text: string, now: number, where = `--filter ${quoted(text)}`): Filter {
   const [fieldName, operatorName, content] = splitFilter(text, where);
   const field = parseChoice(fieldName, { noun: 'field', valid: FIELDS, where });
   const operator = parseChoice(operatorName, { noun: 'operator', valid: OPERATORS, where });
@@ -81,12 +80,6 @@ export function like(field: Field, pattern: string): Filter {
 /** Returns the filter for images whose field does not match the pattern. */
 export function notLike(field: Field, pattern: string): Filter {
   return { ...like(field, pattern), operator: 'notlike', text: `${field},notlike,${pattern}` };
-}
-
-/** Returns the filter for images that are not older than a time as typed. */
-export function since(field: Field, text: string, span: Span): Filter {
-  const operands = [{ text, value: text, span, isRelative: isRelative(text) }];
-  return { text: `${field}>=${text}`, field, operator: 'ge', operands };
 }
 
 /** Returns the filter for images whose field contains the text. */

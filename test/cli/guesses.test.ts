@@ -144,7 +144,10 @@ it.each([
   ['images list -s updated_on:desc', 'did you mean updated_on,desc?\n'],
   ['images list -s -updated_on', 'did you mean updated_on,desc?\n'],
   ['images list -s updated_on,dsc', 'did you mean desc? valid: asc, desc\n'],
-  ['images list --since yesterday', 'use a duration such as 7d (units: s, m, h, d, w or y), or '],
+  [
+    'images list --since yesterday',
+    'use 2024-01-31, 2024-01-31T12:00:00Z, 30d (units: s, m, h, d, w or y) or ',
+  ],
   [
     'push web.ova --to http://host/x',
     'did you mean dav+http://host/x? Otherwise, use a URL such as ',

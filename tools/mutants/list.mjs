@@ -67,7 +67,7 @@ export const LONG = [
   ['src/ovf/signature.ts', 'Date.parse(validTo) < now', 'Date.parse(validTo) < 0', 'test/ovf/signature.test.ts'],
   ['src/commands/packages/each-file.ts', "if (hasCode(cause, 'invalid-package', 'usage')) return cause;", '', 'test/commands/packages/validate.test.ts'],
   ['src/commands/packages/each-file.ts', '?? errors[0];', '?? errors.at(-1);', 'test/commands/packages/validate.test.ts'],
-  ['src/commands/packages/push/sync.ts', 'if (!request.errors?.length) note.remove(noted);', 'note.remove(noted);', 'test/commands/packages/push-many.test.ts'],
+  ['src/commands/packages/push/sync.ts', ' && !request.errors?.length) note.remove(noted);', ') note.remove(noted);', 'test/commands/packages/push-many.test.ts'],
   ['src/commands/packages/push/push.ts', 'beforeVisible: note.write', 'beforeVisible: async () => {}', 'test/commands/packages/push-many.test.ts'],
   ['src/commands/images/lock-file.ts', 'if (baseUrl === wanted) return;', 'if (baseUrl !== undefined) return;', 'test/commands/images/lock.test.ts'],
   ['src/commands/images/lock-file.ts', 'baseUrl: read.baseUrl ?? baseUrl', 'baseUrl: read.baseUrl', 'test/commands/images/lock.test.ts'],

@@ -8,10 +8,9 @@ import { ImgctlError } from '../../errors.ts';
 import { LINE_FORMAT_LIST } from '../../output/formats.ts';
 import { column, namesOf, type ViewOptions } from '../../output/view.ts';
 import { describeField, FIELDS, type Field, kindOf, nameOf } from '../../query/fields.ts';
-import { type Filter, since } from '../../query/filter.ts';
+import { parseFilter } from '../../query/filter.ts';
 import { describeVersion, readName } from '../../query/name.ts';
 import { parseQuery, Query } from '../../query/query.ts';
-import { parseTimeValue } from '../../query/timestamp.ts';
 import { counted, shellQuote } from '../../words.ts';
 
 /** The columns of an image: those of the service, and computed ones. */
@@ -98,7 +97,8 @@ export function readQuery(
   const now = context.io.now();
   const typed = parseQuery({ words, filters, sorts }, now);
   if (options.since === undefined) return typed;
-  return new Query({ ...typed, filters: [...typed.filters, parseSince(options.since, now)] });
+  const since = parseFilter(`updated_on>=${options.since}`, now, '--since');
+  return new Query({ ...typed, filters: [...typed.filters, since] });
 }
 
 /** Fields after --json, as gh takes them, would be words to search for. @throws ImgctlError usage */
@@ -123,15 +123,6 @@ export function refuseDashes({ argv }: Context, words: readonly string[]): void 
 
 export function isField(text = ''): boolean {
   return FIELDS.some((field) => field === text.toLowerCase());
-}
-
-/** Returns the filter of --since: this long ago, or a date or time. @throws ImgctlError usage */
-function parseSince(text: string, now: number): Filter {
-  const span = parseTimeValue(text, now);
-  if (span) return since('updated_on', text, span);
-  throw new ImgctlError('usage', `invalid --since: ${text}`, {
-    hint: 'use a duration such as 7d (units: s, m, h, d, w or y), or a date such as 2026-11-01',
-  });
 }
 
 /** Returns `250 images`, or with a limit that is reached `5 of 31 images (--limit)`. @param total of all that match, if known */

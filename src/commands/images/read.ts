@@ -1,6 +1,5 @@
 // How commands read images: of the service, of a snapshot, or the user's own, with warnings and progress.
 
-import type { ReceivedImage } from '../../api/types.ts';
 import {
   type Catalogue,
   heldCatalogue,
@@ -8,6 +7,7 @@ import {
   serviceCatalogue,
 } from '../../catalogue/catalogue.ts';
 import type { Batch, CatalogueQuery } from '../../catalogue/listing.ts';
+import type { Search } from '../../catalogue/newest.ts';
 import { readSnapshot, saveCommand } from '../../catalogue/snapshot.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
@@ -90,23 +90,16 @@ export async function* readAll(
     yield images;
 }
 
-/** A list to read with others, and what its images are added to. */
-export interface Reading {
-  readonly query: Query;
-  readonly tally: Tally;
-  readonly add: (image: ReceivedImage) => void;
-}
-
 /** Reads several lists: one after the other, or all images once if that takes fewer requests. */
 export async function readTogether(
   context: Context,
   catalogue: Catalogue,
-  readings: readonly Reading[],
+  searches: readonly Pick<Search, 'query' | 'tally' | 'add'>[],
 ): Promise<void> {
   const prefersLists =
-    readings.length < 2 || (await catalogue.prefersLists(readings.map(({ query }) => query)));
+    searches.length < 2 || (await catalogue.prefersLists(searches.map(({ query }) => query)));
   if (prefersLists) {
-    for (const { query, tally, add } of readings) {
+    for (const { query, tally, add } of searches) {
       for await (const images of readAll(context, catalogue, query, tally)) {
         for (const image of images) add(image);
       }
@@ -115,8 +108,8 @@ export async function readTogether(
   }
   for await (const images of readAll(context, catalogue, EVERYTHING)) {
     for (const image of images) {
-      for (const { query, tally, add } of readings) if (query.matches(image, tally)) add(image);
+      for (const { query, tally, add } of searches) if (query.matches(image, tally)) add(image);
     }
   }
-  for (const { tally } of readings) warnOfZones(context, tally);
+  for (const { tally } of searches) warnOfZones(context, tally);
 }

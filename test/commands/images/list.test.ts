@@ -54,7 +54,7 @@ describe('images list', () => {
     ],
     [
       '--since tomorrow',
-      'invalid --since: tomorrow\nhint: use a duration such as 7d (units: s, m, h, d, w or y), or a date',
+      "invalid time 'tomorrow' in --since\nhint: use 2024-01-31, 2024-01-31T12:00:00Z, 30d (units: s",
     ],
     ['--meta', '--meta cannot be used with the format table\nhint: '],
     ['--meta -o csv', '--meta cannot be used with the format csv\nhint: '],

@@ -88,27 +88,27 @@ export async function syncPushed(
   const found = imagesOf(images);
   const missing = names.find((name) => !found.some((image) => image.name === name));
   const { summary, stale } = outcomeOf(pushed, images);
-  const isStale = stale.length > 0;
-  const isFailing =
-    missing !== undefined ||
-    (isStale && options.strict === true) ||
-    failureOf(request, rules) !== undefined;
-  await printBefore(isFailing, view.printList(found));
-  if (missing !== undefined) {
-    throw new ImgctlError('sync-failed', `the sync added no image named ${missing}`, {
-      hint: 'see what the sync reported: imgctl sync-status',
-    });
-  }
-  if (!request.errors?.length) note.remove(noted);
-  if (isStale) {
-    const message = `unchanged after the upload to ${pushed.storage.address}: ${stale.join(', ')}`;
-    const hint = 'check that the service reads this storage';
-    if (options.strict) throw new ImgctlError('sync-failed', message, { hint });
-    console.warn(message, hint);
-  }
-  requireSynced(request, rules);
+  const unseen =
+    missing === undefined
+      ? stale.length > 0 && {
+          message: `unchanged after the upload to ${pushed.storage.address}: ${stale.join(', ')}`,
+          hint: 'check that the service reads this storage',
+        }
+      : {
+          message: `the sync added no image named ${missing}`,
+          hint: 'see what the sync reported: imgctl sync-status',
+        };
+  const isWarning = missing === undefined && !options.strict;
+  const error =
+    unseen && !isWarning
+      ? new ImgctlError('sync-failed', unseen.message, { hint: unseen.hint })
+      : failureOf(request, rules);
+  await printBefore(error !== undefined, view.printList(found));
+  if (missing === undefined && !request.errors?.length) note.remove(noted);
+  if (unseen && isWarning) console.warn(unseen.message, unseen.hint);
+  if (error) throw error;
   const problems = describeProblems(request);
-  const hasWarnings = problems !== undefined || isStale;
+  const hasWarnings = problems !== undefined || stale.length > 0;
   const how = problems ? `sync ${request.id} succeeded with ${problems}: ` : '';
   console.success(`${how}${summary}`, null, { hasWarnings });
 }
