@@ -1,8 +1,8 @@
-// The error class, and which errors count as defects.
+// The error class, errors of the system in words, and which errors count as defects.
 
 import fs from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ImgctlError, tryOr } from '../src/errors.ts';
+import { errorReason, ImgctlError, permissionHint, tryOr } from '../src/errors.ts';
 import { TransportError } from '../src/http/errors.ts';
 
 const INVALID = new Uint8Array([0xff]);
@@ -23,6 +23,20 @@ it.each([
   expect(changed).toMatchObject({ ...fields, cause: more.cause, sent: true, transient: false });
   expect(changed.stack).toBe(original.stack?.replace('down', fields.message));
   expect(original).toMatchObject({ code: 'timeout', message: 'down', hint: 'wait' });
+});
+
+it.each([
+  ['EISDIR', 'it is a folder', undefined],
+  ['ENOSPC', 'no space left on device', undefined],
+  ['EROFS', 'read-only file system', undefined],
+  ['EACCES', 'permission denied', "check its permissions: ls -ld 'a b.ova'"],
+  ['EPERM', 'operation not permitted', "check its permissions: ls -ld 'a b.ova'"],
+  ['ERR_OTHER', 'ERR_OTHER', undefined],
+  [undefined, 'by hand', undefined],
+])('the error %s of a file is "%s", with the hint: %s', (code, reason, hint) => {
+  const error = Object.assign(new Error('by hand'), { code });
+  expect(errorReason(error)).toBe(reason);
+  expect(permissionHint(error, 'a b.ova')).toBe(hint);
 });
 
 describe('tryOr', () => {

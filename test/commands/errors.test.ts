@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import type { Image } from '../../src/api/types.ts';
-import { asImgctlError, errorReason, ImgctlError, permissionHint } from '../../src/errors.ts';
+import { asImgctlError, ImgctlError } from '../../src/errors.ts';
 import { BrokenPipeError } from '../../src/io.ts';
 import { run } from '../../src/main.ts';
 import { formatError, formatNotice } from '../../src/output/messages.ts';
@@ -46,20 +46,6 @@ it('an unexpected error shows its stack trace with debug only', () => {
   const trace = 'debug: TypeError: x is not a function\n(debug: {5}at .*\n)+';
   const traced = formatError(error, { json: false, debug: true });
   expect(traced).toMatch(new RegExp(`^${line}${trace}$`));
-});
-
-it.each([
-  ['EISDIR', 'it is a folder', undefined],
-  ['ENOSPC', 'no space left on device', undefined],
-  ['EROFS', 'read-only file system', undefined],
-  ['EACCES', 'permission denied', "check its permissions: ls -ld 'a b.ova'"],
-  ['EPERM', 'operation not permitted', "check its permissions: ls -ld 'a b.ova'"],
-  ['ERR_OTHER', 'ERR_OTHER', undefined],
-  [undefined, 'by hand', undefined],
-])('the error %s of a file is "%s", with the hint: %s', (code, reason, hint) => {
-  const error = Object.assign(new Error('by hand'), { code });
-  expect(errorReason(error)).toBe(reason);
-  expect(permissionHint(error, 'a b.ova')).toBe(hint);
 });
 
 it.each([
