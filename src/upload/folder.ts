@@ -25,7 +25,7 @@ import {
   type Storage,
   storageFull,
 } from './storage.ts';
-import { proofOf, samePlace, stateOf, type UploadSource } from './upload-file.ts';
+import { proofOf, stateOf, type UploadSource } from './upload-file.ts';
 
 const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
@@ -193,8 +193,7 @@ export function folderStorage(root: string, clock: Clock): Storage {
       if (stateOf(stored) === proved) return { state: 'same', stored: proved };
       const proof = proofOf(stored, clock.now());
       const digest = await digestAt(folder, target).catch(fail);
-      if (digest !== (await digestOf(folder, file.read(0, file.size, samePlace()))))
-        return { state: 'different' };
+      if (digest !== (await digestOf(folder, file.read()))) return { state: 'different' };
       return { state: 'same', stored: proof };
     },
     put: (name, file, onProgress) => put(folder, name, file, onProgress),

@@ -5,7 +5,7 @@ import { httpDate } from '../http/headers.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { PIECE } from './requests.ts';
 import type { Comparison } from './storage.ts';
-import { SETTLED, samePlace, type UploadSource } from './upload-file.ts';
+import { SETTLED, type UploadSource } from './upload-file.ts';
 
 /** @param get sends a GET with these headers. @throws ImgctlError for a status that is no success */
 export async function readBack(
@@ -13,11 +13,9 @@ export async function readBack(
   stored: { readonly state: string | undefined; readonly isSettled: boolean },
   get: (headers: Readonly<Record<string, string>>) => Promise<HttpResponse>,
 ): Promise<Comparison> {
-  const place = samePlace();
   for (let start = 0; start < file.size; start += PIECE) {
     const end = Math.min(start + PIECE, file.size);
-    const headers = { range: `bytes=${start}-${end - 1}`, 'accept-encoding': 'identity' };
-    const response = await get(headers).catch((error: unknown) => {
+    const response = await get({ range: `bytes=${start}-${end - 1}` }).catch((error: unknown) => {
       // A server without ranges sends the whole file, which is too large.
       if (error instanceof TransportError && error.code === 'bad-answer') return undefined;
       throw error;
@@ -27,7 +25,7 @@ export async function readBack(
       return { state: 'different', note };
     }
     let piece = response.body;
-    for await (const chunk of file.read(start, end, place)) {
+    for await (const chunk of file.read(start, end)) {
       if (!chunk.equals(piece.subarray(0, chunk.length))) return { state: 'different' };
       piece = piece.subarray(chunk.length);
     }

@@ -71,7 +71,8 @@ export function createRequests(
       const sent = { ...request, headers: {}, timeout: patience, signal: clock.signal };
       // A signature is valid for some minutes only, so each attempt has its own.
       const send = async () => {
-        const headers = { 'user-agent': userAgent, ...(await authorize(request)) };
+        const own = { 'user-agent': userAgent, 'accept-encoding': 'identity' };
+        const headers = { ...own, ...(await authorize(request)) };
         return transport.send({ ...sent, headers, url: nextUrl() });
       };
       const response = await sendWithRetry({ send }, sent, { ...options, ...clock }, pace);

@@ -1,7 +1,7 @@
 // A bucket of an S3 storage: requests for its objects and lists, and what was found out about the storage.
 
 import { ImgctlError } from '../errors.ts';
-import { type HttpResponse, isSuccess } from '../http/message.ts';
+import type { HttpResponse } from '../http/message.ts';
 import { findAll, textOf, type XmlElement } from '../xml.ts';
 import { isSettled } from './read-back.ts';
 import { requireLength, type StorageRequest } from './requests.ts';
@@ -17,8 +17,8 @@ const MAX_ITEMS = 1_000_000;
 /** An ETag of S3's form: an MD5, or the digest of that of each part and their number. */
 export const DIGEST = /^[0-9a-f]{32}(?:-(\d+))?$/;
 
-/** Parameters or headers, by name. */
-export type Pairs = Readonly<Record<string, string>>;
+/** Parameters by name. */
+type Pairs = Readonly<Record<string, string>>;
 
 export interface S3Request extends Partial<Omit<StorageRequest, 'url'>> {
   /** Of the bucket without it. */
@@ -33,8 +33,8 @@ export interface S3 extends Pick<StorageOptions, 'clock' | 'parallel' | 'partSiz
   readonly address: string;
   /** Empty, or ends with a slash. */
   readonly prefix: string;
-  /** The headers that the storage refused in this run. */
-  readonly refused: Set<string>;
+  /** What was found out about the storage in this run. */
+  readonly found: { lacksConditions: boolean };
 }
 
 /** Returns what the storage says of a stored file. */
@@ -51,29 +51,6 @@ export async function findStored(s3: S3, name: string) {
 
 export function removeObject(s3: S3, name: string): Promise<HttpResponse> {
   return s3.send({ method: 'DELETE', name, idempotent: true });
-}
-
-/**
- * Sends a request with headers that some storages refuse, and then again without. A refusal that stays has another
- * reason, and is the response.
- * @param before called before it is sent again
- */
-export async function sendWithHeaders(
-  s3: S3,
-  request: S3Request,
-  headers: Pairs,
-  before: () => Promise<void> = async () => {},
-): Promise<HttpResponse> {
-  const names = Object.keys(headers);
-  const isRefused = names.some((name) => s3.refused.has(name));
-  const own = isRefused ? {} : headers;
-  const response = await s3.send({ ...request, headers: { ...request.headers, ...own } });
-  const mayBeUnknown = response.status === 400 || response.status === 501;
-  if (isRefused || names.length === 0 || !mayBeUnknown) return response;
-  await before();
-  const next = await s3.send(request);
-  if (isSuccess(next)) for (const name of names) s3.refused.add(name);
-  return next.status >= 400 && next.status < 500 ? response : next;
 }
 
 /**

@@ -9,19 +9,16 @@ import {
   DIGEST,
   findStored,
   listItems,
-  type Pairs,
   partSizeOf,
   removeObject,
   type S3,
-  sendWithHeaders,
+  type S3Request,
 } from './s3-bucket.ts';
-import { chunksOf, createBuffers, type Digests, digestsOf, multipartTag } from './s3-parts.ts';
+import { digestsOf, multipartTag } from './s3-parts.ts';
 import { isEncrypted, notS3, plainTag, requireS3Success, rootOf, s3Code } from './s3-responses.ts';
 import { arrivedWrong, conflict, type OnBytes, replacedError } from './storage.ts';
-import { samePlace, type UploadSource } from './upload-file.ts';
+import type { UploadSource } from './upload-file.ts';
 
-/** Maximum number of bytes of parts in memory. */
-const MAX_BUFFERS = 64 * 2 ** 20;
 /** Milliseconds: joining the parts of a large object takes some storages minutes. */
 const COMPLETION = 600_000;
 /** Milliseconds in which an upload that was just removed may still complete. */
@@ -32,10 +29,6 @@ const MAX_UPLOADS = 20;
 /** Codes of errors after which an upload is aborted: its parts would be of no use. */
 const ABORT_CODES = ['invalid-package', 'storage-full', 'conflict', 'failed'] as const;
 
-/** Without a checksum, some storages read the whole file again for one of their own. */
-const WITH_CRC = { 'x-amz-checksum-algorithm': 'CRC32' };
-
-const IF_NONE_MATCH = 'if-none-match';
 const NO_CONDITIONS =
   'the storage does not support If-None-Match: another machine may replace your upload';
 
@@ -47,8 +40,6 @@ interface Upload {
   readonly file: UploadSource;
   /** Bytes of each part but the last. */
   readonly partSize: number;
-  /** Its parts have a CRC-32. */
-  readonly hasCrc: boolean;
   /** The ETags of the parts that the storage has, by number from 1. */
   readonly tags: Map<number, string>;
   /** The storage encrypts with keys of its own, so that ETags are no digests. */
@@ -75,20 +66,16 @@ async function findUpload(s3: S3, name: string, file: UploadSource): Promise<Upl
   const partSize = partSizeOf(s3, file);
   for (const id of await listUploads(s3, name)) {
     const tags = new Map<number, string>();
-    let hasCrc = false;
     const request = { name, query: { uploadId: id, 'part-number-marker': '0' } };
     // It was completed or removed meanwhile, belongs to another user, or parts are not listed.
-    for await (const part of listItems(s3, 'Part', request, markers, [403, 404, 405, 501])) {
+    for await (const part of listItems(s3, 'Part', request, markers, [403, 404, 405, 501]))
       tags.set(Number(textOf(part, 'PartNumber')), plainTag(textOf(part, 'ETag')));
-      hasCrc ||= textOf(part, 'ChecksumCRC32') !== undefined;
-    }
-    const upload = { s3, name, id, file, partSize, hasCrc, tags, isEncrypted: false };
+    const upload = { s3, name, id, file, partSize, tags, isEncrypted: false };
     let isSame = tags.size > 0;
     for (const [number, tag] of tags) {
       if (!isSame) break;
       const { start, end } = rangeOf(upload, number);
-      for await (const { md5 } of digestsOf(file.read(start, end, samePlace())))
-        isSame = md5 === tag;
+      for await (const md5 of digestsOf(file.read(start, end))) isSame = md5 === tag;
     }
     if (isSame) return upload;
   }
@@ -108,13 +95,10 @@ async function listUploads(s3: S3, name: string): Promise<string[]> {
 }
 
 async function startUpload(s3: S3, name: string, file: UploadSource): Promise<Upload> {
-  const request = { method: 'POST', name, query: { uploads: '' } };
-  const response = await sendWithHeaders(s3, request, WITH_CRC);
+  const response = await s3.send({ method: 'POST', name, query: { uploads: '' } });
   const id = textOf(rootOf(response), 'UploadId') || notS3(response);
-  // A storage that does not confirm it may refuse the checksums.
-  const hasCrc = response.headers['x-amz-checksum-algorithm'] === 'CRC32';
   const partSize = partSizeOf(s3, file);
-  return { s3, name, id, file, partSize, hasCrc, tags: new Map(), isEncrypted: false };
+  return { s3, name, id, file, partSize, tags: new Map(), isEncrypted: false };
 }
 
 async function abort(s3: S3, name: string, uploadId: string): Promise<void> {
@@ -123,13 +107,10 @@ async function abort(s3: S3, name: string, uploadId: string): Promise<void> {
   if (![404, 405, 501].includes(response.status)) requireS3Success(response);
 }
 
-/**
- * Reads the file for the digests of its parts, which it returns, and sends those that are missing: from the memory that
- * they were read into, unless they are too large, which are read again.
- */
-async function sendParts(upload: Upload, onProgress: OnBytes): Promise<Digests[]> {
+/** Reads the file for the digests of its parts, which it returns, and then again to send those that are missing. */
+async function sendParts(upload: Upload, onProgress: OnBytes): Promise<string[]> {
   const { s3, file, partSize, tags } = upload;
-  const parts: Digests[] = [];
+  const parts: string[] = [];
   const sending = new Set<Promise<void>>();
   let total = 0;
   const count = (bytes: number) => {
@@ -138,25 +119,12 @@ async function sendParts(upload: Upload, onProgress: OnBytes): Promise<Digests[]
   };
   for (const number of tags.keys()) total += rangeOf(upload, number).length;
   onProgress(total);
-  const isSmall = partSize * s3.parallel <= MAX_BUFFERS;
-  const buffers = isSmall
-    ? createBuffers(partSize, file.size, s3.parallel, () => Promise.race(sending))
-    : undefined;
-  const place = buffers?.place ?? samePlace();
   try {
-    for await (const digests of digestsOf(file.readAll(place), partSize)) {
-      const number = parts.push(digests);
-      const buffer = buffers?.take();
-      if (tags.get(number) === digests.md5) {
-        buffers?.release(buffer);
-        continue;
-      }
+    for await (const md5 of digestsOf(file.readAll(), partSize)) {
+      const number = parts.push(md5);
+      if (tags.get(number) === md5) continue;
       if (sending.size >= s3.parallel) await Promise.race(sending);
-      const sent = sendPart(upload, number, digests, count, buffer);
-      const part = sent.then(() => {
-        sending.delete(part);
-        buffers?.release(buffer);
-      });
+      const part = sendPart(upload, number, md5, count).then(() => void sending.delete(part));
       // A part that failed stays, and ends the next wait.
       part.catch(() => {});
       sending.add(part);
@@ -168,32 +136,21 @@ async function sendParts(upload: Upload, onProgress: OnBytes): Promise<Digests[]
   return parts;
 }
 
-/**
- * @param count receives by how many more bytes are under way, negative if the part is sent again
- * @param buffer its bytes, or else they are read
- */
-async function sendPart(
-  upload: Upload,
-  number: number,
-  { md5, crc }: Digests,
-  count: OnBytes,
-  buffer: Buffer | undefined,
-) {
-  const { s3, name, id, file, hasCrc, tags } = upload;
+/** @param count receives by how many more bytes are under way, negative if the part is sent again */
+async function sendPart(upload: Upload, number: number, md5: string, count: OnBytes) {
+  const { s3, name, id, file, tags } = upload;
   const { start, end, length } = rangeOf(upload, number);
   let counted = 0;
-  // A chunk is sent before the next is read, as it is larger than what a socket buffers.
-  const read = () =>
-    buffer ? chunksOf(buffer.subarray(0, length)) : file.read(start, end, samePlace());
-  const body = streamBody(length, read, (bytes) => {
-    count(bytes - counted);
-    counted = bytes;
-  });
+  const body = streamBody(
+    length,
+    () => file.read(start, end),
+    (bytes) => {
+      count(bytes - counted);
+      counted = bytes;
+    },
+  );
   const query = { partNumber: `${number}`, uploadId: id };
-  const headers = {
-    'content-md5': Buffer.from(md5, 'hex').toString('base64'),
-    ...(hasCrc && { 'x-amz-checksum-crc32': crc }),
-  };
+  const headers = { 'content-md5': Buffer.from(md5, 'hex').toString('base64') };
   const response = await s3.send({ method: 'PUT', name, query, headers, body, idempotent: true });
   if (s3Code(response) === 'NoSuchUpload') throw uploadGone(name);
   const tag = plainTag(requireS3Success(response).headers.etag);
@@ -207,7 +164,7 @@ async function sendPart(
  * Completes the upload, which makes the object visible, and checks it.
  * @throws ImgctlError conflict: also if only its content can tell whether it is this file
  */
-async function finishUpload(upload: Upload, parts: readonly Digests[], replace: boolean) {
+async function finishUpload(upload: Upload, parts: readonly string[], replace: boolean) {
   const { s3, name, file, tags } = upload;
   const requireAbsent = async () => {
     if (!replace && (await findStored(s3, name))) throw conflict(name, s3.address);
@@ -216,7 +173,7 @@ async function finishUpload(upload: Upload, parts: readonly Digests[], replace: 
   const { ownTag, failure } = await joinParts(upload, parts, replace, requireAbsent);
   const stored = await findStored(s3, name);
   // With keys of the storage's own, ETags are no MD5: then only the response has that of the object.
-  const hasMd5 = parts.every(({ md5 }, index) => tags.get(index + 1) === md5);
+  const hasMd5 = parts.every((md5, index) => tags.get(index + 1) === md5);
   const tag = hasMd5 ? multipartTag(parts) : upload.isEncrypted ? ownTag : undefined;
   if (stored?.size === file.size) {
     if (stored.tag === tag) return stored.state;
@@ -240,27 +197,23 @@ async function finishUpload(upload: Upload, parts: readonly Digests[], replace: 
  */
 async function joinParts(
   upload: Upload,
-  parts: readonly Digests[],
+  parts: readonly string[],
   replace: boolean,
   requireAbsent: () => Promise<void>,
 ) {
-  const { s3, name, id, hasCrc, tags } = upload;
-  const list = parts.map(({ md5, crc }, index) => {
+  const { s3, name, id, tags } = upload;
+  const list = parts.map((md5, index) => {
     const tag = `<ETag>&quot;${tags.get(index + 1) || md5}&quot;</ETag>`;
-    const checksum = hasCrc ? `<ChecksumCRC32>${crc}</ChecksumCRC32>` : '';
-    return `<Part><PartNumber>${index + 1}</PartNumber>${tag}${checksum}</Part>`;
+    return `<Part><PartNumber>${index + 1}</PartNumber>${tag}</Part>`;
   });
   const body = textBody(
     `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${list.join('')}</CompleteMultipartUpload>`,
   );
   const headers = { 'content-type': 'application/xml' };
-  const condition: Pairs = replace ? {} : { [IF_NONE_MATCH]: '*' };
   const query = { uploadId: id };
   try {
     const request = { method: 'POST', name, query, headers, body, patience: COMPLETION };
-    const wasKnown = s3.refused.has(IF_NONE_MATCH);
-    const response = await sendWithHeaders(s3, request, condition, requireAbsent);
-    if (!wasKnown && s3.refused.has(IF_NONE_MATCH)) s3.onWarning(NO_CONDITIONS);
+    const response = await (replace ? s3.send(request) : sendIfNew(s3, request, requireAbsent));
     const ownTag = plainTag(textOf(rootOf(response), 'ETag')) || undefined;
     await removeOtherUploads(s3, name, id);
     return { ownTag };
@@ -274,6 +227,25 @@ async function joinParts(
     if (isLost) return { failure: error };
     throw error;
   }
+}
+
+/**
+ * Sends a request on the condition that it overwrites nothing, and again without it if the storage may not know
+ * conditions. A refusal that stays has another reason, and is the response.
+ */
+async function sendIfNew(s3: S3, request: S3Request, requireAbsent: () => Promise<void>) {
+  if (s3.found.lacksConditions) return s3.send(request);
+  const headers = { ...request.headers, 'if-none-match': '*' };
+  const response = await s3.send({ ...request, headers });
+  if (response.status !== 400 && response.status !== 501) return response;
+  await requireAbsent();
+  const next = await s3.send(request);
+  if (next.status >= 400 && next.status < 500) return response;
+  if (isSuccess(next)) {
+    s3.found.lacksConditions = true;
+    s3.onWarning(NO_CONDITIONS);
+  }
+  return next;
 }
 
 /** Removes the other unfinished uploads of a file. A push that one of them belongs to ends with a conflict. */

@@ -14,7 +14,7 @@ import {
   type S3,
   type S3Request,
 } from './s3-bucket.ts';
-import { type Digests, digestsOf, multipartTag } from './s3-parts.ts';
+import { digestsOf, multipartTag } from './s3-parts.ts';
 import { regionError, requireS3Success, rootOf } from './s3-responses.ts';
 import { put } from './s3-upload.ts';
 import {
@@ -24,7 +24,7 @@ import {
   type Storage,
   type StorageOptions,
 } from './storage.ts';
-import { samePlace, type UploadSource } from './upload-file.ts';
+import type { UploadSource } from './upload-file.ts';
 
 /** Bytes. */
 const MAX_KEY = 1_024;
@@ -52,10 +52,9 @@ async function compare(
   if (form) {
     // Without a number, the ETag is the MD5 of the whole.
     const partSize = form[1] === undefined ? file.size : partSizeOf(s3, file);
-    const parts: Digests[] = [];
-    for await (const part of digestsOf(file.read(0, file.size, samePlace()), partSize))
-      parts.push(part);
-    if ([parts[0]?.md5, multipartTag(parts)].includes(stored.tag))
+    const parts: string[] = [];
+    for await (const part of digestsOf(file.read(), partSize)) parts.push(part);
+    if ([parts[0], multipartTag(parts)].includes(stored.tag))
       return { state: 'same', stored: stored.state };
   }
   // The ETag may be no digest, or the parts may have another size.
@@ -92,7 +91,7 @@ export function s3Storage(url: URL, credentials: S3Credentials, options: Storage
     return requests.send({ method: 'GET', ...request, url: target });
   };
   const address = `bucket ${bucket} at ${host}`;
-  const own = { send, host, address, prefix, refused: new Set<string>() };
+  const own = { send, host, address, prefix, found: { lacksConditions: false } };
   const s3: S3 = { clock, parallel, partSize, onWarning, ...own };
   return {
     address,

@@ -29,19 +29,11 @@ export interface LocalFile {
   readonly checked: string | undefined;
 }
 
-/** Small enough to see progress on a slow line. Parts of S3 are a multiple of it. */
-export const CHUNK = 256 * 1024;
-
-/** Returns the memory for the bytes at a position, at most as many as are left. */
-export type Place = (position: number, left: number) => Buffer | Promise<Buffer>;
-
-const allocate: Place = (_position, left) => Buffer.allocUnsafe(Math.min(CHUNK, left));
-
-/** Returns a place for chunks that are used before the next one is read. */
-export function samePlace(): Place {
-  const chunk = Buffer.allocUnsafe(CHUNK);
-  return (_position, left) => chunk.subarray(0, left);
-}
+/**
+ * Small enough to see progress on a slow line, and more than a socket buffers, so that a chunk is sent before the next
+ * is read. Parts of S3 are a multiple of it.
+ */
+const CHUNK = 256 * 1024;
 
 /**
  * Milliseconds. Two changes within the resolution of a file system's clock may leave the same times, so only older ones
@@ -52,13 +44,13 @@ export const SETTLED = 2_000;
 /** The file of the user is unreadable or has changed: not a failure of the storage. */
 export class LocalFileError extends ImgctlError {}
 
-/** What a storage needs of a file. */
+/** What a storage needs of a file. A chunk is valid until the next one is read. */
 export interface UploadSource {
   readonly size: number;
   /** Returns the bytes in chunks. */
-  read(start?: number, end?: number, place?: Place): AsyncGenerator<Buffer>;
+  read(start?: number, end?: number): AsyncGenerator<Buffer>;
   /** Returns all bytes and checks them meanwhile, from the beginning each time. */
-  readAll(place?: Place): AsyncGenerator<Buffer>;
+  readAll(): AsyncGenerator<Buffer>;
 }
 
 /** An open file; every function throws LocalFileError `failed` if it is unreadable or has changed. */
@@ -89,10 +81,11 @@ export async function openUploadFile(
   const size = Number(stats.size);
   let known: readonly (string | null)[] | undefined = regions.length === 0 ? [] : undefined;
 
-  async function* read(start = 0, end = size, place = allocate): AsyncGenerator<Buffer> {
+  async function* read(start = 0, end = size): AsyncGenerator<Buffer> {
+    const memory = Buffer.allocUnsafe(CHUNK);
     for (let position = start; position < end; ) {
       signal.throwIfAborted();
-      const chunk = await place(position, end - position);
+      const chunk = memory.subarray(0, end - position);
       for (let filled = 0; filled < chunk.length; ) {
         const { bytesRead } = await handle
           .read(chunk, filled, chunk.length - filled, position + filled)
@@ -105,17 +98,16 @@ export async function openUploadFile(
     }
   }
 
-  async function* readAll(place = allocate): AsyncGenerator<Buffer> {
+  async function* readAll(): AsyncGenerator<Buffer> {
     const checks = regions.map((region) => region.start());
     let position = 0;
-    for await (const chunk of read(0, size, place)) {
+    for await (const chunk of read()) {
       const checked = regions.map((region, index) => {
         const start = Math.max(region.offset - position, 0);
         const end = Math.min(region.offset + region.size - position, chunk.length);
         return start < end ? checks[index]?.update(chunk.subarray(start, end)) : undefined;
       });
       yield chunk;
-      // Its memory may be used again.
       await Promise.all(checked);
       position += chunk.length;
     }
@@ -132,7 +124,7 @@ export async function openUploadFile(
     readAll,
     async check(onProgress) {
       let position = 0;
-      for await (const { length } of known ? [] : readAll(samePlace())) {
+      for await (const { length } of known ? [] : readAll()) {
         position += length;
         onProgress(position);
       }

@@ -4,7 +4,6 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import path from 'node:path';
-import { crc32 } from 'node:zlib';
 import { AwsV4Signer } from 'aws4fetch';
 import type { ApiResponse } from '../../src/emulator/api-request.ts';
 import {
@@ -35,8 +34,6 @@ interface S3Options {
 
 interface Upload {
   readonly key: string;
-  /** Each part needs its CRC-32. */
-  readonly hasCrc: boolean;
   readonly parts: Map<number, Buffer>;
 }
 
@@ -151,20 +148,18 @@ function createBucket(folder: string): (request: S3Request) => ApiResponse {
     return xmlResponse('ListMultipartUploadsResult', { IsTruncated: 'false', Upload });
   };
 
-  const listParts = ({ parts, hasCrc }: Upload): ApiResponse => {
+  const listParts = ({ parts }: Upload): ApiResponse => {
     const Part = [...parts].map(([PartNumber, body]) => {
-      const crc: Content = hasCrc ? { ChecksumCRC32: crcOf(body) } : {};
-      return { PartNumber, ETag: `"${md5Of(body)}"`, Size: body.length, ...crc };
+      return { PartNumber, ETag: `"${md5Of(body)}"`, Size: body.length };
     });
     return xmlResponse('ListPartsResult', { IsTruncated: 'false', Part });
   };
 
-  const complete = (request: S3Request, { key, parts, hasCrc }: Upload): ApiResponse => {
+  const complete = (request: S3Request, { key, parts }: Upload): ApiResponse => {
     const { body, headers, hasWrongEtag } = request;
     const listed = [...body.toString().matchAll(/<Part>[\s\S]*?<\/Part>/g)].map(([part]) => {
       const content = parts.get(Number(/<PartNumber>(\d+)</.exec(part)?.[1])) ?? Buffer.alloc(0);
-      const crc = hasCrc ? `<ChecksumCRC32>${crcOf(content)}<` : '';
-      return { content, isSame: part.includes(md5Of(content)) && part.includes(crc) };
+      return { content, isSame: part.includes(md5Of(content)) };
     });
     const contents = listed.map(({ content }) => content);
     const isTooSmall = contents.slice(0, -1).some(({ length }) => length < MIN_PART_SIZE);
@@ -181,13 +176,11 @@ function createBucket(folder: string): (request: S3Request) => ApiResponse {
   };
 
   const serveUpload = (request: S3Request, key: string, id: string): ApiResponse => {
-    const { method, url, headers, body, hasWrongEtag } = request;
+    const { method, url, body, hasWrongEtag } = request;
     const upload = uploads.get(id);
     if (upload?.key !== key) return s3Error(404, 'NoSuchUpload');
     if (method === 'GET') return listParts(upload);
     if (method === 'PUT') {
-      const crc = headers['x-amz-checksum-crc32'];
-      if (crc !== (upload.hasCrc ? crcOf(body) : undefined)) return s3Error(400, 'InvalidRequest');
       upload.parts.set(Number(url.searchParams.get('partNumber')), body);
       return { status: 200, headers: { ETag: `"${hasWrongEtag ? WRONG_ETAG : md5Of(body)}"` } };
     }
@@ -206,13 +199,8 @@ function createBucket(folder: string): (request: S3Request) => ApiResponse {
     if (id !== null) return serveUpload(request, key, id);
     if (method === 'POST') {
       const UploadId = randomUUID();
-      const algorithm = String(headers['x-amz-checksum-algorithm']);
-      uploads.set(UploadId, { key, hasCrc: algorithm === 'CRC32', parts: new Map() });
-      const response = xmlResponse('InitiateMultipartUploadResult', { Key: key, UploadId });
-      return {
-        ...response,
-        headers: { ...response.headers, 'x-amz-checksum-algorithm': algorithm },
-      };
+      uploads.set(UploadId, { key, parts: new Map() });
+      return xmlResponse('InitiateMultipartUploadResult', { Key: key, UploadId });
     }
     const object = objectOf(key);
     if (method === 'DELETE') rmSync(path.join(folder, key), { force: true });
@@ -232,12 +220,6 @@ function partOf(file: string, { range = '' }: Headers): ApiResponse {
 
 function md5Of(bytes: Buffer, encoding: 'hex' | 'base64' = 'hex'): string {
   return createHash('md5').update(bytes).digest(encoding);
-}
-
-function crcOf(bytes: Buffer): string {
-  const crc = Buffer.alloc(4);
-  crc.writeUInt32BE(crc32(bytes));
-  return crc.toString('base64');
 }
 
 const s3Error = (status: number, Code: string): ApiResponse => ({
