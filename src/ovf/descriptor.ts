@@ -145,8 +145,7 @@ function readDisks(root: XmlElement, references: readonly FileReference[], repor
   const elements = childrenOf(root, 'DiskSection', 'SharedDiskSection').flatMap((section) =>
     childrenOf(section, 'Disk', 'SharedDisk'),
   );
-  const known = new Map(elements.map((element) => [attribute(element, 'diskId'), element]));
-  checkParents(known, report);
+  const known = new Set(elements.map((element) => attribute(element, 'diskId')));
   const seen = new Set<string>();
   /** By file, the disk that was the first to name it. */
   const owners = new Map<string, string>();
@@ -174,22 +173,6 @@ function readDisks(root: XmlElement, references: readonly FileReference[], repor
     // The format is a URI; the file is an href, or null for an empty disk.
     return { id, capacity, format, file };
   });
-}
-
-/** Reports one disk of each cycle. */
-function checkParents(disks: ReadonlyMap<string | null, XmlElement>, report: Report): void {
-  /** Each disk with the one at which the walk that reached it began. */
-  const seen = new Map<XmlElement, XmlElement>();
-  for (const start of disks.values()) {
-    let disk: XmlElement | undefined = start;
-    while (disk && !seen.has(disk)) {
-      seen.set(disk, start);
-      const parent = attribute(disk, 'parentRef');
-      disk = parent ? disks.get(parent) : undefined;
-    }
-    if (disk && seen.get(disk) === start)
-      report('disk-cycle', disk, `disk ${attribute(disk, 'diskId')} is among its own parents`);
-  }
 }
 
 function capacityOf(disk: XmlElement, report: Report): number | null {

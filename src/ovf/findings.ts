@@ -41,7 +41,6 @@ const SEVERITIES = {
   'too-many-options': 'warning',
   'unknown-file-reference': 'error',
   'unknown-disk': 'error',
-  'disk-cycle': 'error',
   'bad-host-resource': 'error',
   'unknown-network': 'warning',
   'unknown-configuration': 'error',

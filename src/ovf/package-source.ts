@@ -51,9 +51,7 @@ export async function openPackage(path: string, signal?: AbortSignal): Promise<P
   if (isDescriptor && !isArchive) return folderSource(path, stats.size, findings);
   const members: PackageFile[] = [];
   await withWindow(region, signal, async (read) => {
-    const dialects: Dialects = {};
-    for await (const member of readArchive(region, read, findings, dialects)) members.push(member);
-    checkDialects(path, dialects, findings);
+    for await (const member of readArchive(region, read, findings)) members.push(member);
   });
   return archiveSource(path, members, findings);
 }
@@ -139,49 +137,21 @@ const MAX_EXTENSION_BYTES = 32 * 1024;
 /** Bytes after the end: tar fills up a record, usually of 10 KiB. */
 const MAX_PADDING = 2 ** 20;
 const ZEROS = Buffer.alloc(WINDOW_SIZE);
-/** Above it, ustar has no room for the size. */
-const MAX_USTAR_SIZE = 8 * 2 ** 30 - 1;
 
 /** Receives a finding about a byte of the archive. */
 type ReportByte = (code: FindingCode, offset: number, message: string) => void;
 
-/** Where an archive is not in ustar format: the first bytes of pax headers and of others. */
-interface Dialects {
-  pax?: number;
-  other?: number;
-  /** The first member whose size or name needs another format. */
-  cause?: string;
-}
-
-/** Reports each dialect once. */
-function checkDialects(path: string, dialects: Dialects, findings: FindingList): void {
-  const { pax, other, cause } = dialects;
-  const place = (offset: number) => `${basename(path)}, byte ${offset}`;
-  const advice = (otherwise: string) =>
-    cause === undefined ? 'create the archive with --format=ustar' : otherwise;
-  if (pax !== undefined) {
-    const use = advice('for large files and long names, use --format=gnu');
-    findings.add('pax-header', place(pax), `pax extended header; ${use}`);
-  }
-  if (other !== undefined) {
-    const why = advice(`which has no room for the size or name of ${cause}`);
-    findings.add('not-ustar', place(other), `not in ustar format${cause ? ', ' : '; '}${why}`);
-  }
-}
-
-/** True if ustar has room: 100 bytes, or 155 before a slash and 100 after it. */
-function hasUstarName(name: string): boolean {
-  const bytes = Buffer.from(name);
-  const slash = bytes.indexOf('/', bytes.length - 101);
-  return bytes.length <= 100 || (slash >= 0 && slash <= 155);
-}
+/** Archives in other formats than ustar, whose sizes end at 8 GiB. Each is reported once. */
+const DIALECTS = {
+  'pax-header': 'pax extended header; use --format=ustar, or gnu for large files and long names',
+  'not-ustar': 'not in ustar format, which only large files and long names need',
+} as const;
 
 /** Yields the regular files of an archive in order, also a truncated one. */
 async function* readArchive(
   { path, size: archiveSize }: Region,
   read: ReadWindow,
   findings: FindingList,
-  dialects: Dialects,
 ): AsyncGenerator<PackageFile, void> {
   const report: ReportByte = (code, offset, message) =>
     findings.add(code, `${basename(path)}, byte ${offset}`, message);
@@ -209,14 +179,14 @@ async function* readArchive(
       return report('bad-header', offset, 'damaged header; the rest of the archive is unreadable');
     }
     const { type } = header;
-    if (type === PAX || type === PAX_GLOBAL) dialects.pax ??= offset;
-    else if (!header.ustar) dialects.other ??= offset;
+    const isPax = type === PAX || type === PAX_GLOBAL;
+    const dialect = isPax ? 'pax-header' : header.ustar ? null : 'not-ustar';
+    if (dialect && !findings.has(dialect)) report(dialect, offset, DIALECTS[dialect]);
     const isExtension = [PAX, PAX_GLOBAL, GNU_LONG_NAME, GNU_LONG_LINK].includes(type);
     const content = offset + BLOCK;
     const size = isExtension ? header.size : (extension.size ?? header.size);
     const written = isExtension ? header.name : (extension.name ?? header.name);
     const name = isExtension ? written : stripDotSlash(written);
-    if (!isExtension && (size > MAX_USTAR_SIZE || !hasUstarName(written))) dialects.cause ??= name;
     if (name !== written) findings.add('dot-slash-name', written, `read as ${name}`);
     const available = Math.min(size, archiveSize - content);
     const complete = available === size;
@@ -304,7 +274,7 @@ function parseTarHeader(block: Buffer) {
     size: WITHOUT_CONTENT.includes(type) ? 0 : size,
     // NUL is its older form.
     type: type === '\0' ? '0' : type,
-    // Sizes in base 256, for files over 8 GiB, are a GNU extension.
+    // Sizes in base 256, for files above 8 GiB, are a GNU extension.
     ustar: ustar && !isBase256(sizeField),
   };
 }
@@ -313,10 +283,7 @@ function isChecksumValid(block: Buffer): boolean {
   const written = parseNumber(block.subarray(148, 156));
   // The checksum itself counts as spaces.
   const counted = Buffer.from(block).fill(' ', 148, 156);
-  const sum = counted.reduce((total, byte) => total + byte, 0);
-  // Old tars on machines with signed characters add signed bytes.
-  const signed = sum - 256 * counted.filter((byte) => byte > 127).length;
-  return written === sum || written === signed;
+  return written === counted.reduce((sum, byte) => sum + byte, 0);
 }
 
 function isBase256(field: Buffer): boolean {

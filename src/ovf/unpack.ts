@@ -141,15 +141,9 @@ function grainReader(layout: GrainLayout, limit: number): ByteCheck {
       if (pending.length === 0 && !step.done) step = parser.next();
       if (step.done && step.value !== null) return step.value;
       if (pending.length > 0) return 'ends inside a grain';
-      return layout.sum?.equals(seen) === false ? describeSums(layout.sum, seen) : null;
+      return layout.sum?.equals(seen) === false ? 'its grain tables do not fit its grains' : null;
     },
   };
-}
-
-function describeSums(tables: GrainSum, seen: GrainSum): string {
-  if (tables.count === seen.count)
-    return 'the grain tables name other places than those of the grains';
-  return `has ${seen.count} grains, its grain tables have ${tables.count}`;
 }
 
 /**

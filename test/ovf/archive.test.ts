@@ -25,13 +25,6 @@ function withHeader(change: (header: Buffer) => unknown): Buffer {
 const followedBy = (...members: TarMember[]) => packTar([...sample(), ...members]);
 const then = (bytes: Buffer) => Buffer.concat([ENDLESS, bytes]);
 
-function withSignedChecksum(): Buffer {
-  const archive = withHeader((header) => header.write('ÿ', 265, 'latin1'));
-  const unsigned = Number.parseInt(archive.toString('latin1', 148, 154), 8);
-  archive.write((unsigned - 256).toString(8).padStart(6, '0'), 148);
-  return archive;
-}
-
 /** A pax record with its own length in front. */
 const pax = (keyAndValue: string) => {
   const rest = ` ${keyAndValue}\n`;
@@ -47,7 +40,6 @@ describe('an archive', () => {
     ['with zeros up to 10 KiB', [], then(Buffer.alloc(10_240))],
     ['with more zeros than one read', [], then(Buffer.alloc(200_000))],
     ['with NUL as the type of a file', [], withHeader((header) => header.fill(0, 156, 157))],
-    ['with a checksum of signed bytes', [], withSignedChecksum()],
     ['with a size without NUL behind it', [], withHeader((header) => header.write(' ', 135))],
     ['from before ustar', ['not-ustar?'], withHeader((header) => header.fill(0, 257, 265))],
     ['of GNU tar', ['not-ustar?'], withHeader((header) => header.write('ustar  \0', 257))],
@@ -124,8 +116,7 @@ describe('an archive', () => {
   it.each([
     [/sparse; pack it/, 'special-member', [{ ...member('a'), type: 'S' }]],
     [/sparse; pack it/, 'special-member', asPax('GNU.sparse.major')],
-    [/; create .* --format=ustar$/, 'pax-header', asPax('mtime')],
-    [/use --format=gnu$/, 'pax-header', asPax(`path=${'n'.repeat(101)}`)],
+    [/; use --format=ustar, or gnu for large files and long names$/, 'pax-header', asPax('mtime')],
   ])('says how to pack it: %s', async (message, code, members) => {
     const { findings } = await readBytes(followedBy(...members));
     expect(findings.find((each) => each.code === code)?.message).toMatch(message);
@@ -183,7 +174,7 @@ describe('a member', () => {
   ])('behind an extended header %s is not read', async (_, content) => {
     const extension = { ...member('extension', content), type: 'x' };
     const archive = followedBy(extension, member('a', 'x'));
-    expect(codes(await readBytes(archive))).toEqual(['bad-header', 'pax-header?']);
+    expect(codes(await readBytes(archive))).toEqual(['pax-header?', 'bad-header']);
   });
 
   it('may have a name split into prefix and name', async () => {
@@ -206,7 +197,7 @@ describe('a member', () => {
     truncateSync(path, archive.length + size);
     const { summary } = await checkPackage(path, {});
     expect(codes(summary)).toEqual(['not-ustar?', FILE]);
-    expect(summary.findings[0]?.message).toMatch(/has no room for the size or name of big\.bin$/);
+    expect(summary.findings[0]?.message).toMatch(/only large files and long names need$/);
     expect(summary.files.at(-1)).toEqual({ name: 'big.bin', size, role: 'other' });
   });
 });

@@ -138,7 +138,7 @@ describe('a file without a digest', () => {
     ],
     [
       'with a grain that moved',
-      /name other places/,
+      /grain tables do not fit/,
       changed((b) => b.writeUInt32LE(128, GRAIN)),
       {},
     ],
@@ -156,7 +156,7 @@ describe('a file without a digest', () => {
     ],
     [
       'with a lost grain',
-      /has \d+ grains, its grain tables have \d+/,
+      /grain tables do not fit/,
       changed((b) => b.fill(0, TABLE, TABLE + 4)),
       {},
     ],
