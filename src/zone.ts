@@ -5,7 +5,7 @@ import path from 'node:path';
 
 const ZONES = '/usr/share/zoneinfo';
 
-/** Returns the name, as date(1) reads TZ; undefined for a zone whose name is not found, such as IST-5:30. */
+/** Returns the name, as date(1) reads TZ; undefined for one without a name, such as IST-5:30 or a copied file. */
 export function zoneName(tz: string): string | undefined {
   const text = tz.replace(/^:/, '');
   if (text === '') return 'UTC';
@@ -20,26 +20,10 @@ export function zoneName(tz: string): string | undefined {
     if (/^[A-Z]/.test(text)) return text;
     const linked = path.relative(fs.realpathSync(ZONES), fs.realpathSync(file));
     const name = linked.replace(/^(?:posix|right)\//, '');
-    return isKnown(name) ? name : equalZone(file);
+    return isKnown(name) ? name : undefined;
   } catch {
     return undefined;
   }
-}
-
-/** A zone is described in about 3 KB. */
-const MAX_BYTES = 65_536;
-
-/** Returns the first zone of Node with the same bytes. */
-function equalZone(file: string): string | undefined {
-  const { size } = fs.statSync(file);
-  if (size > MAX_BYTES) return undefined;
-  const bytes = fs.readFileSync(file);
-  const isEqual = (other: string) => {
-    const stat = fs.statSync(other);
-    return stat.isFile() && stat.size === size && bytes.equals(fs.readFileSync(other));
-  };
-  const names = fs.readdirSync(ZONES, { recursive: true, encoding: 'utf8' }).sort();
-  return names.find((name) => isEqual(path.join(ZONES, name)) && isKnown(name));
 }
 
 function isKnown(name: string): boolean {
