@@ -326,6 +326,7 @@ export function parseWord(text: string) {
   /** True if it may not match a name that contains it. */
   const isStrict = /\d/.test(text) && !isHash(text.toLowerCase());
   const pattern = wordPattern(part, isNumber ? 'uy' : 'u');
+  /** They are found in this order, in any case, in each name that matches. */
   const pieces = (isStrict && text.match(/\d+|[^\d._ -]+/gu)?.map(withoutZeros)) || [text];
   /** Returns which version of the name a number means, or -1. */
   const versionIndexIn = (name: Name) => versionIndexOf(pattern, name);
@@ -333,7 +334,6 @@ export function parseWord(text: string) {
     if (isNumber) return versionIndexIn(readName(name)) !== -1;
     return isStrict ? pattern.test(foldCase(name)) : isSubstringOf(name);
   };
-  /** They are found in this order, in any case, in each name that matches. */
   return { text, isNumber, isStrict, isSubstringOf, matches, versionIndexIn, pieces };
 }
 

@@ -57,6 +57,8 @@ export const LONG = [
   ['src/http/pace.ts', 'this.#gap = Math.max(Math.round(this.#gap * 1.5), this.#acceptedGap);', '{}', 'test/http/pace.test.ts'],
   ['src/catalogue/listing.ts', "key?.field === 'id' && key.direction === 'desc' ? key : BY_ID", 'key ?? BY_ID', 'test/commands/images/reading.test.ts'],
   ['src/catalogue/listing.ts', 'isSure ? {', 'images.length === limit ? {', 'test/commands/images/reading.test.ts'],
+  ['src/catalogue/listing.ts', 'limit - found)', 'limit)', 'test/catalogue/listing.test.ts'],
+  ['src/commands/images/lock.ts', 'index.add(locked);', 'if (live) index.add(locked);', 'test/commands/images/lock.test.ts'],
   ['src/catalogue/service-lists.ts', '[undefined, byId], ', '', 'test/commands/images/reading.test.ts'],
   ['src/catalogue/service-lists.ts', 'if (await this.#isProved(sent, list.first, options.sort)) return list;', 'return list;', 'test/commands/images/reading.test.ts'],
   ['src/catalogue/service-lists.ts', '!firsts.some((text) => startsLike(text, value))', 'firsts.length > 0', 'test/commands/images/ordinary-service.test.ts'],
