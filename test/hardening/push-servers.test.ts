@@ -19,7 +19,7 @@ import { inFolder, SERVERS, type ServerKind } from './upload-servers.ts';
 // `npm run test:push` sets more of each.
 const SIZE = Number(process.env.PUSH_MIB || 16) * 2 ** 20;
 const KILLS = Number(process.env.PUSH_KILLS || 5);
-const RACES = Number(process.env.PUSH_RACES || 3);
+const RACES = Number(process.env.PUSH_RACES || 2);
 const RACE_SIZE = 6 * 2 ** 20;
 /**
  * What the slower push says. moto fails with 500 if an upload was removed, where S3 says NoSuchUpload, and computes the
