@@ -85,13 +85,11 @@ export function regionError(
   if (isSuccess(response) || status === 404) return undefined;
   const root = response.body.length > 0 ? xmlOf(response) : undefined;
   const region = headers['x-amz-bucket-region'] ?? (root && textOf(root, 'Region')) ?? '';
-  const host = url.host.replace(/(?<=s3[.-](dualstack\.)?)[a-z]+(-[a-z]+)+-\d+(?=\.)/, region);
-  if (!/^[\w-]{1,64}$/.test(region) || (region === used && host === url.host))
+  if (!/^[\w-]{1,64}$/.test(region) || region === used)
     return s3Code(response) === 'PermanentRedirect' ? s3Error(response) : undefined;
-  const set = `run: imgctl config set upload-region ${region}${flag}`;
-  const use = `use the host ${host} in the upload URL`;
+  const rest = url.host.includes(used) ? `; then replace ${used} in the upload URL` : '';
   return new ImgctlError('bad-answer', `the bucket is in the region ${region} (${status})`, {
-    hint: [region !== used && set, host !== url.host && use].filter(Boolean).join('; then '),
+    hint: `run: imgctl config set upload-region ${region}${flag}${rest}`,
     status,
   });
 }

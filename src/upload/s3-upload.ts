@@ -141,14 +141,11 @@ async function sendPart(upload: Upload, number: number, md5: string, count: OnBy
   const { s3, name, id, file, tags } = upload;
   const { start, end, length } = rangeOf(upload, number);
   let counted = 0;
-  const body = streamBody(
-    length,
-    () => file.read(start, end),
-    (bytes) => {
-      count(bytes - counted);
-      counted = bytes;
-    },
-  );
+  const onBytes = (bytes: number) => {
+    count(bytes - counted);
+    counted = bytes;
+  };
+  const body = streamBody(length, () => file.read(start, end), onBytes);
   const query = { partNumber: `${number}`, uploadId: id };
   const headers = { 'content-md5': Buffer.from(md5, 'hex').toString('base64') };
   const response = await s3.send({ method: 'PUT', name, query, headers, body, idempotent: true });
