@@ -13,11 +13,17 @@ const MAX_ALIGNED = 1_000;
 /** Fewer cells of a name do not tell images apart. */
 const MIN_CUT_WIDTH = 16;
 
+/** If fewer cells of the last column fit, it goes below each row. */
+const MIN_LAST_WIDTH = 24;
+
 /** Narrower tables become records. */
 const MIN_TABLE_WIDTH = 40;
 
 /** Dropped in this order if the terminal is too narrow. */
 const LOW_PRIORITY = ['data_store', 'folder'];
+
+/** Likewise, if the last column has no room beside the others either. */
+const LOWEST_PRIORITY = [...LOW_PRIORITY, 'updated_on'];
 
 /** Rows to draw at a time: the time of cli-table3 grows with their square. */
 const BATCH = 50;
@@ -55,17 +61,23 @@ export async function writeTable(sink: Sink, options: TableOptions): Promise<rea
   const { header = true, terminal, trunc = true, asRecords } = options;
   const style = await loadStyle(terminal);
   const columns = options.columns.map((_, at) => measureColumn(at, options, style));
-  const shown = trunc ? fitColumns(columns, options) : columns;
+  const beside = trunc ? fitColumns(columns, options) : columns;
+  const last = columns.at(-1);
+  const lastWidth = beside?.at(-1)?.width ?? 0;
+  const isCramped = !options.wrap && last && lastWidth < Math.min(last.width, MIN_LAST_WIDTH);
+  const below = beside && !isCramped ? undefined : last;
+  const lowPriority = beside ? LOW_PRIORITY : LOWEST_PRIORITY;
+  const shown = below ? fitColumns(columns.slice(0, -1), options, lowPriority) : beside;
   if (asRecords || shown === undefined) {
     await writeText(sink, recordLines(columns, style, options));
     return [];
   }
   const isDrawn = terminal.width !== undefined && shown.every((each) => each.width <= MAX_ALIGNED);
   const lines = isDrawn
-    ? drawnLines((await import('cli-table3')).default, shown, options, style)
+    ? drawnLines((await import('cli-table3')).default, shown, { ...options, below }, style)
     : alignedLines(shown, style, header);
   await writeText(sink, lines);
-  const names = shown.map(({ name }) => name);
+  const names = [...shown, below].map((column) => column?.name);
   return options.columns.filter((name) => !names.includes(name));
 }
 
@@ -150,11 +162,12 @@ function* recordLines(
 
 /**
  * Drops columns that say little, then limits long ones to a common maximum.
- * @returns undefined if the rows are better shown as records
+ * @returns undefined if there is no room for these columns
  */
 function fitColumns(
   columns: readonly TableColumn[],
   { terminal, allFields = true, wrap }: TableOptions,
+  lowPriority = LOW_PRIORITY,
 ): readonly TableColumn[] | undefined {
   const { width: available = Number.POSITIVE_INFINITY } = terminal;
   let shown = columns;
@@ -166,12 +179,11 @@ function fitColumns(
     return shown.reduce((room, column) => room - limited(column, max), available - gaps);
   };
   const fits = () => spareWith(Number.POSITIVE_INFINITY) >= 0;
-  if (!fits() && available < MIN_TABLE_WIDTH) return undefined;
+  if (columns.length === 0 || (!fits() && available < MIN_TABLE_WIDTH)) return undefined;
   const names = columns.find(({ name }) => name === 'name')?.texts ?? [];
   const hasTwins = new Set(names).size < names.length;
-  for (const name of allFields ? LOW_PRIORITY : []) {
-    const isOld = columns.some((column) => hasOldValue(column, name));
-    const tellsApart = isOld || (hasTwins && name === 'folder');
+  for (const name of allFields ? lowPriority : []) {
+    const tellsApart = hasTwins && name === 'folder';
     if (!fits() && !tellsApart) shown = shown.filter((column) => column.name !== name);
   }
   if (fits()) return shown;
@@ -207,18 +219,30 @@ function headFor(texts: readonly string[], width: number, unicode: boolean): num
   return best.head;
 }
 
-/** True if a change shows an old value of this column, which says nothing without the new one. */
-function hasOldValue(column: TableColumn, name: string): boolean {
-  return column.name === 'before' && column.texts.some((text) => text.includes(`${name}: `));
+/** Precedes the lines of a column below its row. */
+const INDENT = '    ';
+
+/** Returns the lines of a column that has no room beside the others. */
+function linesBelow(
+  { title, texts, paint }: TableColumn,
+  row: number,
+  { terminal, wrap }: TableOptions,
+): string[] {
+  const text = texts[row] ?? '-';
+  if (text === '-') return [];
+  const room = (terminal.width ?? 0) - INDENT.length;
+  const lines = wrap ? wrapWords(text, room) : [`${title}: ${text}`];
+  return lines.map((line) => `${INDENT}${paint(cutMiddle(line, room, terminal.unicode))}\n`);
 }
 
-/** Returns the lines of the table in batches. */
+/** Returns the lines of the table in batches. @param options `below` is a column below each row */
 function* drawnLines(
   Table: typeof import('cli-table3'),
   columns: readonly TableColumn[],
-  { header = true, terminal, wrap = false }: TableOptions,
+  options: TableOptions & { readonly below: TableColumn | undefined },
   style: Style,
 ): Generator<string> {
+  const { header = true, terminal, wrap = false, below } = options;
   const count = columns[0]?.texts.length ?? 0;
   const cut = (text: string, { width, head }: TableColumn) =>
     wrap ? text : cutMiddle(text, width, terminal.unicode, head);
@@ -235,7 +259,12 @@ function* drawnLines(
     for (let row = start; row < Math.min(start + BATCH, count); row += 1) {
       table.push(columns.map((column) => column.paint(cut(column.texts[row] ?? '', column))));
     }
-    for (const line of `${table}`.split('\n')) yield `${line.trimEnd()}\n`;
+    const lines = `${table}`.split('\n');
+    const first = header && start === 0 ? -1 : start;
+    for (const [at, line] of lines.entries()) {
+      yield `${line.trimEnd()}\n`;
+      if (below) yield* linesBelow(below, first + at, options);
+    }
   }
 }
 

@@ -104,11 +104,12 @@ describe('a table that is wider than the terminal', () => {
     [40, 'id 4, name 16, updated_on 16', ['folder', 'data_store'], {}],
     [39, 'records', [], {}],
     [41, 'id 5, name 16, updated_on 16', ['folder', 'data_store'], { rows: values(12345) }],
-    [40, 'records', [], { rows: values(12345) }],
+    [40, 'id 5, name 33', ['folder', 'data_store'], { rows: values(12345) }],
     [70, 'id 4, name 24, folder 8, data_store 10, updated_on 16', [], { allFields: false }],
-    [41, `${title} 23, name 16`, [], titled],
-    [40, 'records', [], titled],
-    [50, 'state 30, name 18', [], states],
+    [50, `${title} 24, name 24`, [], titled],
+    [49, `${title} 40`, [], titled],
+    [39, 'records', [], titled],
+    [56, 'state 30, name 24', [], states],
     [20, full, [], { trunc: false }],
   ])('shows at %i columns: %s, hidden: %j (%j)', async (width, widths, hidden, options) => {
     const terminal = terminalOf(width);
@@ -121,8 +122,8 @@ describe('a table that is wider than the terminal', () => {
 
   it.each([
     ['a.ova', 'a.ova  no manifest, so the files cannot be\n       verified\n'],
-    ['a'.repeat(30), `place    ${'a'.repeat(30)}\nmessage  no manifest, so the files`],
-  ])('wraps its last column between words beside %s, or becomes a record', async (place, start) => {
+    ['a'.repeat(30), `${'a'.repeat(30)}\n    no manifest, so the files cannot be\n    verified\n`],
+  ])('wraps its last column between words beside %s, or puts it below', async (place, start) => {
     const rows = [[place, 'no manifest, so the files cannot be verified']];
     const table = { columns: 'place message', rows, header: false, wrap: true };
     const { text } = await shown({ ...table, terminal: terminalOf(42) });
@@ -157,11 +158,15 @@ it('records with wrapped texts break between words, and leave out what is missin
   expect(text).toBe('check  token\nhint   check it with: imgctl\n       doctor --check-password\n');
 });
 
-it('a table keeps the new folder of an image whose old one it shows', async () => {
-  const columns = 'id name folder updated_on before';
-  const rows = [[1, 'b.ova', 'linux', '2018-07-19 12:00', 'folder: old']];
-  const { lines, hidden } = await shown({ columns, rows, terminal: terminalOf(52) });
-  expect([lines.at(-1), hidden]).toEqual([expect.stringContaining('linux'), []]);
+it('a table that has no room for its last column puts it below each row that has one', async () => {
+  const columns = 'id name updated_on before';
+  const time = '2018-07-19 12:00';
+  const rows = Array.from({ length: 60 }, (_, id) => [1_000 + id, 'b'.repeat(36), time, null]);
+  rows[55] = [1_055, 'a.ova', time, `name: ${'x'.repeat(36)}`];
+  const { lines, hidden } = await shown({ columns, rows, terminal: terminalOf(44) });
+  expect([lines.length, hidden]).toEqual([62, ['updated_on']]);
+  const below = `    before: name:…${'x'.repeat(26)}`;
+  expect(lines.slice(56, 58)).toEqual(['1055  a.ova', below]);
 });
 
 it('a table has one header in any number of batches', async () => {

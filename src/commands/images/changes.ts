@@ -112,6 +112,7 @@ interface Task {
   readonly options: Options;
   readonly query: Query;
   readonly view: View;
+  readonly counts: Record<Change['change'], number>;
   readonly addMetrics: (metrics: Metrics) => void;
 }
 
@@ -121,8 +122,11 @@ async function run(context: Context, options: Options, words: readonly string[])
     checkName(cursor, 'cursor');
     const query = readQuery(context, words, options);
     refuseRelativeTimes(query.filters);
-    const view = context.view(CHANGE_COLUMNS, options, { shown: SHOWN });
-    const task = { context, options, query, view, addMetrics };
+    const counts = { added: 0, updated: 0, moved: 0, removed: 0 };
+    const shown = context.io.stdout.isTTY ? SHOWN_ON_TERMINAL : SHOWN;
+    const summary = () => describeCounts(counts);
+    const view = context.view(CHANGE_COLUMNS, options, { shown, cells: SHOWN, summary });
+    const task = { context, options, query, view, counts, addMetrics };
     const count =
       sinceFile === undefined
         ? await compareWithState(task, cursor)
@@ -296,23 +300,25 @@ interface Compared {
 
 /** Prints the changes. Returns their number. */
 async function showChanges(
-  { context, options, query, view, addMetrics }: Task,
+  { context, options, query, view, counts, addMetrics }: Task,
   changes: readonly Change[],
   { catalogue, tally = new Tally(query), isEmpty, since }: Compared,
 ): Promise<number> {
+  const { isTTY } = context.io.stdout;
+  const arrow = context.terminal.unicode ? ' → ' : ' -> ';
+  const how = { timeOf: view.timeText, arrow: view.isTable && isTTY ? arrow : undefined };
   const rows = changes.map(({ change, image, before }) => {
+    counts[change] += 1;
     const { id = null, name = null, path = null, folder = null, updated_on = null } = image;
-    const old = view.isText && before ? oldValues(image, before, view.timeText) : before;
+    const old = view.isText && before ? oldValues(image, before, how) : before;
     return { change, id, name, path, folder, updated_on, before: old };
   });
   await view.printList(rows);
-  const count = (...kinds: readonly Change['change'][]) =>
-    changes.filter(({ change }) => kinds.includes(change)).length;
   addMetrics({
     succeeded: true,
-    last_added: count('added'),
-    last_updated: count('updated', 'moved'),
-    last_deleted: count('removed'),
+    last_added: counts.added,
+    last_updated: counts.updated + counts.moved,
+    last_deleted: counts.removed,
   });
   // A typing mistake in a job would stay silent for ever.
   const isFirst = since === undefined;
@@ -325,6 +331,13 @@ async function showChanges(
     view.note(`no changes since ${view.timeText(new Date(since).toISOString())}`);
   }
   return changes.length;
+}
+
+/** Returns `3 changes: 2 added, 1 moved`. */
+function describeCounts(counts: Task['counts']): string {
+  const kinds = Object.entries(counts).filter(([, count]) => count > 0);
+  const total = kinds.reduce((sum, [, count]) => sum + count, 0);
+  return `${counted(total, 'change')}: ${kinds.map(([kind, count]) => `${count} ${kind}`).join(', ')}`;
 }
 
 /** Returns the names of all cursors that were used on this machine. */
@@ -383,18 +396,30 @@ function changeOf(before: ReceivedImage, image: ReceivedImage): Change | undefin
 /** The columns of a table. */
 const SHOWN: readonly string[] = ['change', 'id', 'name', 'folder', 'updated_on', 'before'];
 
+/** There, `before` names the new folder too. */
+const SHOWN_ON_TERMINAL = SHOWN.filter((name) => name !== 'folder');
+
 const PLACE_FIELDS = ['name', 'path', 'folder', 'data_store'];
 
-/** Returns `folder: linux`, `data_store: a, now b`, or the old time; null if the image was removed. */
-function oldValues(image: ReceivedImage, before: ReceivedImage, timeOf: (text: string) => string) {
+/**
+ * Returns `folder: linux`, `data_store: a, now b`, or the old time; null if the image was removed.
+ * @param arrow on a terminal: `folder: linux → ubuntu`
+ */
+function oldValues(
+  image: ReceivedImage,
+  before: ReceivedImage,
+  { timeOf, arrow }: { timeOf: (text: string) => string; arrow: string | undefined },
+) {
   const changed = (fields: string[]) => fields.filter((field) => differs(before, image, [field]));
   const places = changed(['name', 'folder', 'data_store']);
   const fields = places.length > 0 ? places : changed(Object.keys({ ...before, ...image }));
   const { updated_on: time } = before;
   if (fields.join() === 'updated_on' && typeof time === 'string') return timeOf(time);
+  const shown = arrow === undefined ? SHOWN : SHOWN_ON_TERMINAL;
   const texts = fields.map((field) => {
     const old = `${field}: ${cellText(before[field] ?? '-')}`;
-    return SHOWN.includes(field) ? old : `${old}, now ${cellText(image[field] ?? '-')}`;
+    if (shown.includes(field)) return old;
+    return `${old}${arrow ?? ', now '}${cellText(image[field] ?? '-')}`;
   });
   return texts.join('; ') || null;
 }
