@@ -20,7 +20,7 @@ const MIN_LAST_WIDTH = 24;
 const MIN_TABLE_WIDTH = 40;
 
 /** Dropped in this order if the terminal is too narrow. */
-const LOW_PRIORITY = ['data_store', 'folder'];
+const LOW_PRIORITY = ['checked', 'data_store', 'folder'];
 
 /** Likewise, if the last column has no room beside the others either. */
 const LOWEST_PRIORITY = [...LOW_PRIORITY, 'updated_on'];

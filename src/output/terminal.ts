@@ -70,7 +70,7 @@ export async function loadStyle({ color }: Pick<Terminal, 'color'>): Promise<Sty
 const STATES = {
   good: /^(ok|succeeded|valid|success|done|completed?|finished|processed|added)$/i,
   waiting: /^(waiting|pending|in_progress|running|processing|queued|warning|updated|moved|newer)$/i,
-  bad: /^(failed|failure|error|expired|rejected|aborted|cancell?ed|gone|replaced|removed)$/i,
+  bad: /^(failed|failure|error|expired|rejected|aborted|cancell?ed|gone|replaced|removed|\d+ errors?)$/i,
   faint: /^(-|none|not checked)$/i,
 };
 

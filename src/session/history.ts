@@ -20,6 +20,8 @@ export interface HistoryEntry {
   readonly errors?: number | undefined;
   /** The names of the images that it added, or how many if they are many; undefined likewise. */
   readonly added?: readonly string[] | number | undefined;
+  /** Likewise, of those that it deleted. */
+  readonly deleted?: readonly string[] | number | undefined;
 }
 
 const FILE = 'sync-history.json';

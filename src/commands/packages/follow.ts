@@ -29,13 +29,18 @@ export function statusCommand({ settings }: Context, id: number | string): strin
 export async function rememberRequest(
   context: Context,
   id: number | string,
-  { status, errors, added }: Partial<Pick<SyncRequest, 'status' | 'errors' | 'added'>>,
+  {
+    status,
+    errors,
+    ...images
+  }: Partial<Pick<SyncRequest, 'status' | 'errors' | 'added' | 'deleted'>>,
 ): Promise<void> {
   const { account, cache } = await context.session();
   const now = new Date(context.io.now()).toISOString();
   const { profile, baseUrl: base_url } = account;
   const times = { submitted_on: now, checked_on: now };
-  const found = { status: status ?? null, errors: errors?.length, added: shortened(added) };
+  const [added, deleted] = [images.added, images.deleted].map(shortened);
+  const found = { status: status ?? null, errors: errors?.length, added, deleted };
   const entry = { profile, base_url, id, ...times, ...found };
   await remember(context.paths.state, context.io, entry).catch((error: unknown) => {
     // One warning is enough if the token could not be stored either.
@@ -48,9 +53,9 @@ export async function rememberRequest(
 /** Maximum number of names that the history has of one request. */
 const MAX_NAMES = 20;
 
-function shortened(added: SyncRequest['added']): HistoryEntry['added'] {
-  if (!Array.isArray(added)) return typeof added === 'number' ? added : undefined;
-  return added.length > MAX_NAMES ? added.length : elementNames(added);
+function shortened(images: SyncRequest['added']): HistoryEntry['added'] {
+  if (!Array.isArray(images)) return typeof images === 'number' ? images : undefined;
+  return images.length > MAX_NAMES ? images.length : elementNames(images);
 }
 
 /** Returns the names of what a sync changed; an element without one is printed as JSON. */

@@ -156,8 +156,11 @@ async function run(context: Context, options: Options, argument: string | undefi
 }
 
 async function list(context: Context, options: Options, id: string | undefined): Promise<void> {
+  const { isTTY } = context.io.stdout;
   const view = context.view(LIST_COLUMNS, options, {
-    shown: ['id', 'state', 'errors', 'submitted_on', 'checked', 'added'],
+    shown: isTTY
+      ? ['id', 'state', 'submitted_on', 'checked', 'changes']
+      : ['id', 'state', 'errors', 'submitted_on', 'checked', 'added'],
     cells: ['id', 'status', 'state', 'submitted_on', 'checked', 'errors', 'added'],
   });
   if (id !== undefined) {
@@ -172,13 +175,24 @@ async function list(context: Context, options: Options, id: string | undefined):
     const state = syncState(status ?? undefined);
     return { id, status, state, added, errors, submitted_on, checked: checked_on, base_url };
   });
-  await view.printList(rows);
+  const describe = (row: (typeof rows)[number], at: number) => {
+    const { errors } = row;
+    const state = row.state === 'succeeded' && errors ? counted(errors, 'error') : row.state;
+    const changes = describeChanges({ ...row, deleted: entries[at]?.deleted }) || null;
+    return { ...row, state, changes };
+  };
+  await view.printList(view.isTable && isTTY ? rows.map(describe) : rows);
   if (!view.isTable) return;
-  const waiting = rows.find(({ state }) => state === 'waiting');
+  const waiting = rows.filter(({ state }) => state === 'waiting').map(({ id }) => id);
+  const [first, ...others] = waiting;
   if (entries.length === 0) context.console.note(NO_REQUESTS, SUBMIT);
-  else if (waiting) {
-    const hint = `check it with: ${statusCommand(context, waiting.id)}`;
-    context.console.note(`sync request ${waiting.id} was waiting when last checked`, hint);
+  else if (first !== undefined) {
+    const [which, it] =
+      others.length > 0
+        ? [`sync requests ${waiting.join(', ')} were`, 'one']
+        : [`sync request ${first} was`, 'it'];
+    const hint = `check ${it} with: ${statusCommand(context, first)}`;
+    context.console.note(`${which} waiting when last checked`, hint);
   }
 }
 
@@ -220,17 +234,21 @@ export async function showRequest(
   requireSynced(request, { strict });
   if (started === undefined) return;
   const duration = context.io.now() - started;
-  // `added a.ova; deleted 2`
-  const changed = (['added', 'deleted'] as const)
-    .map((name) => [name, describeNames(request[name])])
-    .filter(([, what]) => what && what !== 'none')
-    .map((words) => words.join(' '));
   const problems = describeProblems(request);
   const time = duration < 1_000 ? '' : ` in ${describeDuration(duration)}`;
   const how = problems ? ` with ${problems}` : time;
-  const summary = changed.join('; ') || 'nothing changed';
+  const summary = describeChanges(request) || 'nothing changed';
   const more = { hasWarnings: problems !== undefined };
   context.console.success(`sync ${id} ${state}${how}: ${summary}`, null, more);
+}
+
+/** Returns `added a.ova; deleted 2`, or an empty text. */
+function describeChanges(request: { added?: unknown; deleted?: unknown }): string {
+  return (['added', 'deleted'] as const)
+    .map((name) => [name, describeNames(request[name])])
+    .filter(([, what]) => what && what !== 'none')
+    .map((words) => words.join(' '))
+    .join('; ');
 }
 
 /** Maximum number of characters of a record in a message. */

@@ -390,7 +390,7 @@ describe('sync-status', () => {
     const { imgctl, requests, server } = await scriptedUser({
       [SUBMIT]: [first, SUBMITTED],
       [REQUEST]: record({
-        ...{ status: 'PROCESSED', added: ['c.ova', { id: 7, name: 'd.ova' }] },
+        ...{ status: 'PROCESSED', added: ['c.ova', { id: 7, name: 'd.ova' }], deleted: 3 },
         message: { errors: ['a.ova: bad', 'b.ova: bad'] },
       }),
     });
@@ -406,7 +406,7 @@ describe('sync-status', () => {
     const time = START + 3_600_000;
     const later = (line: string | readonly string[]) => noted(imgctl)(line, { time });
     const note =
-      /: sync request 41 was waiting when last checked\nhint: .*: imgctl sync-status 41\n$/;
+      /: sync requests 41, 40 were waiting when last checked\nhint: .*: imgctl sync-status 41\n$/;
     const row = (id: number, minute: number, age: string) =>
       `${id}  waiting  -       2026-01-0\\d \\d\\d:\\d${minute}  ${age} ago +-\n`;
     const rows = row(41, 1, '59 minutes') + row(40, 0, '1 hour');
@@ -441,6 +441,10 @@ describe('sync-status', () => {
       ],
       ['sync-status --profile other', '', /no sync request/, 5],
       ['sync-status --base-url http://127.0.0.1:1', '', /no sync request/, 5],
+    );
+    const { stdout } = await imgctl('sync-status --list', { time, columns: 50 });
+    expect(stdout).toMatch(
+      /^41 {2}2 errors {2}[-\d]+ [:\d]+1 {2}now\n {4}changes: added c\.ova, d\.ova; deleted 3\n40 {2}waiting/m,
     );
     expect(requests().slice(2)).toEqual([REQUEST]);
   });
