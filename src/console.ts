@@ -51,8 +51,15 @@ export class Console {
   };
 
   /** A part failed, but the command continues. */
-  readonly failure = (failure: Failure): void =>
-    this.#enqueue((format) => formatFailure(failure, format));
+  readonly failure = (failure: Failure, mark?: string): void =>
+    this.#enqueue((format) => formatFailure(failure, format, mark));
+
+  /** The mark of a part that failed, as that of `success`: undefined if stderr is not a terminal. */
+  get failureMark(): string | undefined {
+    const { errorFormat, errorTerminal } = this.#style;
+    if (errorFormat.json || !this.#io.stderr.isTTY) return undefined;
+    return errorTerminal.unicode ? '✗' : 'failed:';
+  }
 
   /** Says what the run waits for: in the progress line, or as a line of its own. */
   readonly waiting = (text: string): void => {

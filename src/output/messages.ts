@@ -34,12 +34,15 @@ export function formatError(error: ImgctlError, format: ErrorFormat): string {
 export type Failure = Pick<ImgctlError, 'message'> &
   Partial<Pick<ImgctlError, 'code' | 'hint' | 'details'>>;
 
-/** Returns the text of an error that does not end the run; in JSON it is a warning, as an error there ends the run. */
-export function formatFailure(failure: Failure, format: ErrorFormat): string {
+/**
+ * Returns the text of an error that does not end the run; in JSON it is a warning, as an error there ends the run.
+ * @param mark starts it [imgctl: error:]
+ */
+export function formatFailure(failure: Failure, format: ErrorFormat, mark?: string): string {
   const content = cleanContent(failure, format);
   if (format.json) return `${JSON.stringify({ warning: { code: failure.code, ...content } })}\n`;
   const { style = PLAIN } = format;
-  return plainText(content, style, `imgctl: ${style.bad('error:')}`);
+  return plainText(content, style, mark ? style.bad(mark) : `imgctl: ${style.bad('error:')}`);
 }
 
 export type NoticeKind = 'warning' | 'note' | 'debug';

@@ -46,10 +46,14 @@ export class PackageBatch {
     this.#failures.set(this.#nameOf(file), error);
     if (this.files.length === 1) return;
     const { code, message, details, hint } = error;
-    // The same advice once.
-    const isNew = hint !== this.#hint;
-    this.#hint = hint;
-    this.#context.console.failure({ code, message, details, hint: isNew ? hint : undefined });
+    const { console } = this.#context;
+    const mark = console.failureMark;
+    // The same advice once; on a terminal, the first at the end.
+    if (mark) this.#hint ??= hint;
+    const shownHint = hint === this.#hint ? undefined : hint;
+    if (!mark) this.#hint = hint;
+    const lines = mark ? details?.map(shortDigests) : details;
+    console.failure({ code, message, details: lines, hint: shownHint }, mark);
   }
 
   get hasFailed(): boolean {
@@ -74,7 +78,13 @@ export class PackageBatch {
     const error = errors.find((each) => each?.code === preferred) ?? errors[0];
     if (error === undefined) return;
     if (this.files.length === 1) throw error;
-    throw new ImgctlError(error.code, this.summary(counts), { cause: error });
+    const summary = this.summary(counts);
+    if (!this.#context.console.failureMark) {
+      throw new ImgctlError(error.code, summary, { cause: error });
+    }
+    // A line with a mark has named each file.
+    const message = summary.slice(0, summary.indexOf(':'));
+    throw new ImgctlError(error.code, message, { cause: error, hint: this.#hint });
   }
 
   #failed(): string[] {
@@ -118,6 +128,11 @@ export function fileMissing(file: string, cause?: unknown): ImgctlError {
 
 export function errorsOf({ findings }: PackageSummary): Finding[] {
   return findings.filter(({ severity }) => severity === 'error');
+}
+
+/** Returns the text with 8 digits of the start and of the end of each digest. */
+function shortDigests(text: string): string {
+  return text.replace(/\b([0-9a-f]{8})[0-9a-f]{16,}([0-9a-f]{8})\b/gi, '$1...$2');
 }
 
 /** Returns the error of an invalid package. @param isComplete includes the findings, which were not printed */

@@ -56,7 +56,10 @@ async function run(context: Context, options: Options, files: readonly string[])
   // Which of several packages has a code says more than the code.
   const id = files.length > 1 ? 'file' : 'code';
   const columns = COLUMNS.map((each) => ({ ...each, isId: each.name === id }));
-  const list = context.view(columns, options, { shown, wrap: true }).openList();
+  const view = context.view(columns, options, { shown, wrap: true });
+  const list = view.openList();
+  // On a terminal, the line of a package has its errors.
+  const isSplit = files.length > 1 && view.isTable && io.stdout.isTTY && !!console.failureMark;
   const progress = console.startProgress({ lines: false });
   const batch = new PackageBatch(context, files);
   let valid = 0;
@@ -77,10 +80,11 @@ async function run(context: Context, options: Options, files: readonly string[])
       console.success(result, result);
       valid += 1;
     }
-    const shownFindings = context.quiet && id === 'file' ? findings.slice(0, 1) : findings;
+    const listed = isSplit ? findings.filter(({ severity }) => severity !== 'error') : findings;
+    const shownFindings = context.quiet && id === 'file' ? findings.slice(0, 1) : listed;
     const written = list.write(shownFindings.map((finding) => ({ file, ...finding })));
     await printBefore(isInvalid || batch.hasFailed, written);
-    if (isInvalid) throw invalidPackage(file, errors);
+    if (isInvalid) throw invalidPackage(file, errors, isSplit);
   });
   await checked.finally(async () => {
     await progress.stop();
