@@ -171,7 +171,7 @@ export class Console {
     const { errorFormat, errorTerminal } = this.#style;
     const style = await loadStyle(errorTerminal);
     const redact: Redaction['apply'] = (...text) => this.redaction.apply(...text);
-    return { ...errorFormat, style, redact };
+    return { ...errorFormat, style, redact, width: errorTerminal.width };
   }
 
   #notice(kind: NoticeKind, message: string, hint?: string): void {

@@ -3,7 +3,7 @@
 import type { ImgctlError } from '../errors.ts';
 import type { Redaction } from './redaction.ts';
 import { PLAIN, type Style } from './terminal.ts';
-import { printable } from './text.ts';
+import { printable, wrapWords } from './text.ts';
 
 export interface ErrorFormat {
   /** One JSON object per line instead of text. */
@@ -14,6 +14,8 @@ export interface ErrorFormat {
   readonly redact?: Redaction['apply'] | undefined;
   /** Colours of text; JSON has none [none]. */
   readonly style?: Style;
+  /** Cells per line of a terminal, where details are wrapped between words. */
+  readonly width?: number | undefined;
 }
 
 /** Returns the text of an error for stderr: complete lines, safe for a terminal. */
@@ -65,10 +67,14 @@ export function formatNotice(
 type Content = Omit<Failure, 'code'>;
 
 function cleanContent({ message, hint, details }: Content, format: ErrorFormat): Content {
+  const { width } = format;
   return {
     message: clean(message, format),
     // Names of images and files are data.
-    details: details?.map(printable),
+    details: details?.map((line) => {
+      const isWrapped = width !== undefined && !format.json;
+      return isWrapped ? wrapWords(printable(line), width - 4).join('\n    ') : printable(line);
+    }),
     hint: hint === undefined ? undefined : cleanHint(hint, format),
   };
 }

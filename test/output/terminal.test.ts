@@ -49,12 +49,20 @@ it.each([
 it.each([
   ...rows('32', 'ok', 'valid', 'succeeded', 'SUCCESS'),
   ...rows('33', 'waiting', 'PENDING', 'IN_PROGRESS', 'warning'),
-  ...rows('31', 'failed', 'ERROR', 'expired'),
+  ...rows('31', 'failed', 'ERROR', 'expired', '2 errors'),
   ...rows('2', '-', 'none', 'not checked'),
 ])('the state %j has the colour %s', async (word, code) => {
   const style = await loadStyle({ color: true });
   expect(stateStyle(word, style)(word)).toContain(`\u001b[${code}m`);
   expect(stateStyle(`${word}.ova`, style)(word)).toBe(word);
+});
+
+it('messages wrap details between words at the width of a terminal, but not in a pipe or in JSON', () => {
+  const error = new ImgctlError('failed', 'bad', { details: ['a.vmdk: the archive ends'] });
+  const text = (json: boolean, width?: number) => formatError(error, { json, debug: false, width });
+  expect(text(false, 20)).toBe('imgctl: bad\n  a.vmdk: the\n    archive ends\n');
+  expect(text(false)).toBe('imgctl: bad\n  a.vmdk: the archive ends\n');
+  expect(text(true, 20)).toBe(text(true));
 });
 
 it('messages have a red name, a cyan hint, and a yellow word for a warning, but not as JSON', async () => {

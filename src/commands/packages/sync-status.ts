@@ -184,15 +184,10 @@ async function list(context: Context, options: Options, id: string | undefined):
   await view.printList(view.isTable && isTTY ? rows.map(describe) : rows);
   if (!view.isTable) return;
   const waiting = rows.filter(({ state }) => state === 'waiting').map(({ id }) => id);
-  const [first, ...others] = waiting;
   if (entries.length === 0) context.console.note(NO_REQUESTS, SUBMIT);
-  else if (first !== undefined) {
-    const [which, it] =
-      others.length > 0
-        ? [`sync requests ${waiting.join(', ')} were`, 'one']
-        : [`sync request ${first} was`, 'it'];
-    const hint = `check ${it} with: ${statusCommand(context, first)}`;
-    context.console.note(`${which} waiting when last checked`, hint);
+  else if (waiting[0] !== undefined) {
+    const hint = `check with: ${statusCommand(context, waiting[0])}`;
+    context.console.note(`waiting when last checked: ${waiting.join(', ')}`, hint);
   }
 }
 

@@ -405,8 +405,7 @@ describe('sync-status', () => {
     );
     const time = START + 3_600_000;
     const later = (line: string | readonly string[]) => noted(imgctl)(line, { time });
-    const note =
-      /: sync requests 41, 40 were waiting when last checked\nhint: .*: imgctl sync-status 41\n$/;
+    const note = /: waiting when last checked: 41, 40\nhint: .*: imgctl sync-status 41\n$/;
     const row = (id: number, minute: number, age: string) =>
       `${id}  waiting  -       2026-01-0\\d \\d\\d:\\d${minute}  ${age} ago +-\n`;
     const rows = row(41, 1, '59 minutes') + row(40, 0, '1 hour');
@@ -437,7 +436,7 @@ describe('sync-status', () => {
       [
         'sync-status --list',
         /^41 +succeeded +2 +2026-01-0\d \d\d:\d1 {2}now {2,}c\.ova, d\.ova$/m,
-        /40 was waiting/,
+        /waiting when last checked: 40\n/,
       ],
       ['sync-status --profile other', '', /no sync request/, 5],
       ['sync-status --base-url http://127.0.0.1:1', '', /no sync request/, 5],
