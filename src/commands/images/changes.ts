@@ -304,13 +304,11 @@ async function showChanges(
   changes: readonly Change[],
   { catalogue, tally = new Tally(query), isEmpty, since }: Compared,
 ): Promise<number> {
-  const { isTTY } = context.io.stdout;
-  const arrow = context.terminal.unicode ? ' → ' : ' -> ';
-  const how = { timeOf: view.timeText, arrow: view.isTable && isTTY ? arrow : undefined };
+  const arrow = view.isTable && context.io.stdout.isTTY && (context.terminal.unicode ? '→' : '->');
   const rows = changes.map(({ change, image, before }) => {
     counts[change] += 1;
     const { id = null, name = null, path = null, folder = null, updated_on = null } = image;
-    const old = view.isText && before ? oldValues(image, before, how) : before;
+    const old = view.isText && before ? oldValues(image, before, view.timeText, arrow) : before;
     return { change, id, name, path, folder, updated_on, before: old };
   });
   await view.printList(rows);
@@ -408,18 +406,19 @@ const PLACE_FIELDS = ['name', 'path', 'folder', 'data_store'];
 function oldValues(
   image: ReceivedImage,
   before: ReceivedImage,
-  { timeOf, arrow }: { timeOf: (text: string) => string; arrow: string | undefined },
+  timeOf: (text: string) => string,
+  arrow: string | false,
 ) {
   const changed = (fields: string[]) => fields.filter((field) => differs(before, image, [field]));
   const places = changed(['name', 'folder', 'data_store']);
   const fields = places.length > 0 ? places : changed(Object.keys({ ...before, ...image }));
   const { updated_on: time } = before;
   if (fields.join() === 'updated_on' && typeof time === 'string') return timeOf(time);
-  const shown = arrow === undefined ? SHOWN : SHOWN_ON_TERMINAL;
+  const shown = arrow ? SHOWN_ON_TERMINAL : SHOWN;
   const texts = fields.map((field) => {
     const old = `${field}: ${cellText(before[field] ?? '-')}`;
     if (shown.includes(field)) return old;
-    return `${old}${arrow ?? ', now '}${cellText(image[field] ?? '-')}`;
+    return `${old}${arrow ? ` ${arrow} ` : ', now '}${cellText(image[field] ?? '-')}`;
   });
   return texts.join('; ') || null;
 }
