@@ -65,7 +65,8 @@ export async function writeTable(sink: Sink, options: TableOptions): Promise<rea
   const last = columns.at(-1);
   const lastWidth = beside?.at(-1)?.width ?? 0;
   const isCramped = !options.wrap && last && lastWidth < Math.min(last.width, MIN_LAST_WIDTH);
-  const below = beside && !isCramped ? undefined : last;
+  const isNarrow = terminal.width !== undefined && terminal.width < MIN_TABLE_WIDTH;
+  const below = isNarrow || (beside && !isCramped) ? undefined : last;
   const lowPriority = beside ? LOW_PRIORITY : LOWEST_PRIORITY;
   const shown = below ? fitColumns(columns.slice(0, -1), options, lowPriority) : beside;
   if (asRecords || shown === undefined) {
@@ -232,7 +233,8 @@ function linesBelow(
   if (text === '-') return [];
   const room = (terminal.width ?? 0) - INDENT.length;
   const lines = wrap ? wrapWords(text, room) : [`${title}: ${text}`];
-  return lines.map((line) => `${INDENT}${paint(cutMiddle(line, room, terminal.unicode))}\n`);
+  const cut = (line: string) => paint(cutMiddle(line, room, terminal.unicode));
+  return lines.map((line) => `${(INDENT + cut(line)).trimEnd()}\n`);
 }
 
 /** Returns the lines of the table in batches. @param options `below` is a column below each row */
