@@ -79,12 +79,15 @@ export class PackageBatch {
     if (error === undefined) return;
     if (this.files.length === 1) throw error;
     const summary = this.summary(counts);
-    if (!this.#context.console.failureMark) {
-      throw new ImgctlError(error.code, summary, { cause: error });
-    }
     // A line with a mark has named each file.
-    const message = summary.slice(0, summary.indexOf(':'));
-    throw new ImgctlError(error.code, message, { cause: error, hint: this.#hint });
+    const isNamed = this.#context.console.failureMark !== undefined;
+    const message = isNamed ? summary.slice(0, summary.indexOf(':')) : summary;
+    throw new ImgctlError(error.code, message, { cause: error, hint: this.heldHint });
+  }
+
+  /** The advice that a terminal shows once, at the end. */
+  get heldHint(): string | undefined {
+    return this.#context.console.failureMark ? this.#hint : undefined;
   }
 
   #failed(): string[] {

@@ -196,7 +196,8 @@ async function pushPackages(context: Context, push: Push, options: Options): Pro
   if (!sync) await showFiles(view, batch, uploaded);
   else if (uploaded.broken.size === 0 && uploaded.complete.length > 0) {
     await syncPushed(context, view, pushed, options).catch((error: unknown) => {
-      if (batch.hasFailed) console.failure({ message: batch.summary(uploaded.counts()) });
+      const count = { message: batch.summary(uploaded.counts()), hint: batch.heldHint };
+      if (batch.hasFailed) console.failure(count);
       throw error;
     });
   }
