@@ -155,7 +155,8 @@ function partsOf({ text, isHash }: Version): string[] {
   return parts.map(withoutZeros);
 }
 
-const withoutZeros = (part: string) => part.replace(/^0+(?=\d)/, '');
+const withoutZeros = (part: string) =>
+  part.startsWith('0') ? part.replace(/^0+(?=\d)/, '') : part;
 
 /** Returns the versions of a name: `22.04-20240415`. */
 export function describeVersion({ versions }: Name): string {
