@@ -24,8 +24,9 @@ try {
   makeDisk();
   await report('gzip disk', ['gzip', '-t', inFolder('disk.gz')], makeGzip());
   if (spawnSync('qemu-img', ['--version']).status === 0) {
-    const image = inFolder('disk.vmdk');
-    await report('stream-optimised disk', convert(image, `null-co://,size=${bytes()}`), makeVmdk());
+    const target = ['-n', '--target-image-opts', inFolder('disk.vmdk')];
+    const tool = ['qemu-img', 'convert', ...target, `driver=null-co,size=${bytes()}`];
+    await report('stream-optimised disk', tool, makeVmdk());
   }
 } finally {
   rmSync(folder, { recursive: true });
@@ -67,23 +68,19 @@ function makeDisk() {
 
 function makeGzip() {
   run('gzip', '-1', '--keep', inFolder('disk'));
-  return writeDescriptor('disk.gz', 'ovf:compression="gzip"');
+  return writeDescriptor('disk.gz', 'ovf:compression="gzip"', 'urn:raw');
 }
 
 function makeVmdk() {
-  run(...convert(inFolder('disk'), inFolder('disk.vmdk'), '-Ovmdk', '-osubformat=streamOptimized'));
-  return writeDescriptor('disk.vmdk', '');
-}
-
-function convert(from, to, ...options) {
-  const target = options.length > 0 ? options : ['-n', '-Oraw'];
-  return ['qemu-img', 'convert', ...target, from, to];
+  const options = ['-O', 'vmdk', '-o', 'subformat=streamOptimized'];
+  run('qemu-img', 'convert', ...options, inFolder('disk'), inFolder('disk.vmdk'));
+  const format = 'http://www.vmware.com/interfaces/specifications/vmdk.html#streamOptimized';
+  return writeDescriptor('disk.vmdk', '', format);
 }
 
 /** Writes an OVF of this disk, without a manifest. */
-function writeDescriptor(name, attributes) {
+function writeDescriptor(name, attributes, format) {
   const namespace = 'http://schemas.dmtf.org/ovf/envelope/1';
-  const format = 'http://www.vmware.com/interfaces/specifications/vmdk.html#streamOptimized';
   const file = inFolder(`${name}.ovf`);
   writeFileSync(
     file,
