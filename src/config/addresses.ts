@@ -15,11 +15,12 @@ export function addressHints(settings: Settings, key: 'base-url' | 'upload-url')
   const { layer, origin } = settings.find(key);
   const flag = settings.profileFlag;
   const isStored = layer === 'profile';
+  const caFile = key === 'base-url' ? 'ca-file' : 'upload-ca-file';
   const given = layer === 'environment' ? `${origin}=` : `${origin} `;
   return {
     show: isStored ? `imgctl config get ${key}${flag}` : origin,
     set: (text) => (isStored ? `imgctl config set ${key} ${text}${flag}` : `${given}${text}`),
-    trust: `imgctl config set ${key.replace('base-', '').replace('url', 'ca-file')} /path/to/ca.pem${flag}`,
+    trust: `imgctl config set ${caFile} /path/to/ca.pem${flag}`,
   };
 }
 

@@ -77,7 +77,7 @@ function dispatch(
   request: HttpRequest,
   head: RequestHead = { path: request.url.pathname + request.url.search, headers: request.headers },
 ): Promise<HttpResponse> {
-  const { endpoint, maxBytes, now } = shared.options;
+  const { endpoint, maxBytes, now, ca } = shared.options;
   const { method, url, signal, timeout, body: content } = request;
   const target = `${url.origin}${url.pathname}`;
   const check = `check ${endpoint.name}: ${endpoint.show}`;
@@ -155,9 +155,8 @@ function dispatch(
           const isFile = request.asStored === true && start.status < 300;
           decode(received, isFile ? '' : start.headers['content-encoding'], hold).then(
             (body) => {
-              const wireBytes = received.length;
-              const about = { method, url, wireBytes, receivedAt: now(), endpoint };
-              finish(() => resolve({ ...about, ...start, body }));
+              const read = { body, wireBytes: received.length, receivedAt: now() };
+              finish(() => resolve({ method, url, endpoint, ...start, ...read }));
             },
             (error: Error) => unusable(`cannot decode the response from ${target}`, check, error),
           );
@@ -167,8 +166,7 @@ function dispatch(
           if (error instanceof ImgctlError) return fail(error);
           // After an alert of TLS 1.3, undici only knows that the connection was lost.
           const cause = shared.connector.alert ?? error;
-          const { hasResponded } = shared;
-          const known = { hasCa: shared.options.ca !== undefined, hasResponded };
+          const known = { hasCa: ca !== undefined, hasResponded: shared.hasResponded };
           fail(networkError(request, cause, controller !== undefined, endpoint, known));
         },
       },

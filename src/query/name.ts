@@ -144,7 +144,9 @@ function read(text: string): Name {
   // Versions at the end make no other series.
   if (words.at(-1) === PLACE) words.pop();
   const seriesKey = words.join(' ').replaceAll(PLACE, '#');
-  return { text, seriesKey, pattern: marked.replaceAll(PLACE, '#') + extension, versions, parts };
+  const pattern = marked.replaceAll(PLACE, '#') + extension;
+  // A copy is as long as its content; what push leaves free adds up for many images.
+  return { text, seriesKey, pattern, versions, parts: parts.slice() };
 }
 
 /** Returns the numbers and letters of a version, without the v before it and zeros before numbers. */
