@@ -20,6 +20,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'json.ts': 'errors.ts',
   'choices.ts': 'errors.ts',
   'words.ts': '',
+  'chunks.ts': '',
   'xml.ts': '',
   cli: 'config context.ts errors.ts output query choices.ts words.ts',
   commands:
@@ -31,12 +32,12 @@ const ALLOWED: Readonly<Record<string, string>> = {
   session: 'api config errors.ts files http io.ts json.ts secrets choices.ts words.ts',
   api: 'errors.ts http json.ts words.ts',
   http: 'errors.ts words.ts',
-  upload: 'errors.ts files http io.ts json.ts words.ts xml.ts',
+  upload: 'chunks.ts errors.ts files http io.ts json.ts words.ts xml.ts',
   files: 'errors.ts io.ts json.ts',
   mcp: 'errors.ts json.ts output query choices.ts',
   query: 'errors.ts json.ts choices.ts',
   output: 'errors.ts io.ts json.ts query choices.ts',
-  ovf: 'xml.ts',
+  ovf: 'chunks.ts xml.ts',
   emulator: 'errors.ts ovf query',
 };
 

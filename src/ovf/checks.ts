@@ -1,7 +1,7 @@
 // Checks the bytes of files as they are read: validate reads them for it, push while it uploads them.
 
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { readFileChunks } from '../chunks.ts';
 import { type Finding, type FindingCode, FindingList } from './findings.ts';
 import type { PackageFile } from './package-source.ts';
 
@@ -57,9 +57,6 @@ export function readCheck(file: PackageFile): FileCheck {
   return { file, kind: 'read', start: () => ({ update() {}, end: () => null }) };
 }
 
-/** Larger reads fall out of the processor's cache before they are hashed. */
-const READ_SIZE = 1024 * 1024;
-
 /** Reads each file once, in order and in constant memory. Returns what is wrong with each, or null. */
 export async function runChecks(
   checks: readonly FileCheck[],
@@ -71,8 +68,7 @@ export async function runChecks(
   for (const { file, start } of checks) {
     const { path, offset, size } = file;
     const check = start();
-    const range = { start: offset, end: offset + size - 1, highWaterMark: READ_SIZE };
-    for await (const chunk of size === 0 ? [] : createReadStream(path, range)) {
+    for await (const chunk of readFileChunks(path, offset, offset + size)) {
       signal?.throwIfAborted();
       await check.update(chunk);
       done += chunk.length;

@@ -1,9 +1,10 @@
 // A storage that is a folder, such as a mounted share: write, flush, compare, rename.
 
 import { createHash } from 'node:crypto';
-import { type BigIntStats, createReadStream } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
 import { link, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { readFileChunks } from '../chunks.ts';
 import {
   type ErrorCode,
   errorCode,
@@ -29,7 +30,6 @@ import { proofOf, stateOf, type UploadSource } from './upload-file.ts';
 
 const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
-const READ_SIZE = 1024 * 1024;
 
 interface Folder {
   readonly root: string;
@@ -116,7 +116,7 @@ async function findStored({ address, fail }: Folder, file: string) {
 }
 
 function digestAt(folder: Folder, file: string): Promise<string> {
-  return digestOf(folder, createReadStream(file, { highWaterMark: READ_SIZE }));
+  return digestOf(folder, readFileChunks(file));
 }
 
 async function digestOf({ clock }: Folder, chunks: AsyncIterable<Buffer>): Promise<string> {

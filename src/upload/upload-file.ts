@@ -2,6 +2,7 @@
 
 import type { BigIntStats } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { type ReadArguments, readChunks } from '../chunks.ts';
 import { errorReason, ImgctlError, permissionHint } from '../errors.ts';
 import type { Clock } from '../io.ts';
 
@@ -82,20 +83,14 @@ export async function openUploadFile(
   let known: readonly (string | null)[] | undefined = regions.length === 0 ? [] : undefined;
 
   async function* read(start = 0, end = size): AsyncGenerator<Buffer> {
-    const memory = Buffer.allocUnsafe(CHUNK);
-    for (let position = start; position < end; ) {
+    const source = { read: (...to: ReadArguments) => handle.read(...to).catch(fail) };
+    let position = start;
+    for await (const chunk of readChunks(source, start, end, CHUNK)) {
       signal.throwIfAborted();
-      const chunk = memory.subarray(0, end - position);
-      for (let filled = 0; filled < chunk.length; ) {
-        const { bytesRead } = await handle
-          .read(chunk, filled, chunk.length - filled, position + filled)
-          .catch(fail);
-        if (bytesRead === 0) throw changedError(path);
-        filled += bytesRead;
-      }
       yield chunk;
       position += chunk.length;
     }
+    if (position < end) throw changedError(path);
   }
 
   async function* readAll(): AsyncGenerator<Buffer> {

@@ -26,7 +26,7 @@ const RACE_SIZE = 6 * 2 ** 20;
  * ETag of a part without a lock, so it is wrong if another push completes the upload at that moment.
  */
 const TOLD =
-  /already has a different race|another push removed|it was not removed|another file replaced|failed: PUT .*\(500\)|part 1 has the wrong ETag/;
+  /already has a different race|another push removed|it was not removed|another file replaced|failed: PUT .*\(500|part 1 has the wrong ETag/;
 /** Milliseconds between two starts. */
 const MAX_GAP = 300;
 /** Pushes at the same time, each with a home of its own. */
