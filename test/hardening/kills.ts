@@ -6,9 +6,9 @@ import { filesBelow } from '../support/files.ts';
 import type { CliResult } from '../support/io.ts';
 import { type ProgramOptions, startProgram } from '../support/program.ts';
 
-export const KILLS = Number(process.env.HARDENING_KILLS || 40);
+export const KILLS = Number(process.env.HARDENING_KILLS || 20);
 /** Users with a home each, who wait for stale locks at the same time. */
-export const HOMES = 20;
+export const HOMES = 10;
 /** Of the folder in one run. */
 const MAX_CHANGES = 12;
 

@@ -1,15 +1,26 @@
 // Real storages, each started for the running test if it is installed: web servers, rclone, S3 servers, a small tmpfs.
 
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { selfSigned } from '../support/certificate.ts';
+import { serve } from '../support/emulator.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { missing } from '../support/requirements.ts';
 import { unusedPort } from '../support/sockets.ts';
+import { account, configDirectory } from '../support/users.ts';
 import { mountTmpfs, NO_TMPFS } from './disks.ts';
 
 interface UploadServer {
@@ -263,3 +274,23 @@ webdav.activate = "enable"\nwebdav.is-readonly = "disable"\n`;
     start: async (folder) => inFolder(`${pathToFileURL(mountTmpfs('1800m', folder))}`, folder),
   },
 ];
+
+/** A storage below a folder, and users of it. */
+export async function setUp(start: ServerKind['start']) {
+  const uploads = temporaryDirectory();
+  const folder = path.join(uploads, 'demo');
+  mkdirSync(folder);
+  const server = await start(folder);
+  const { baseUrl } = await serve({ uploads, syncDelay: 20, tokenLimit: 1000 });
+  const user = () => {
+    const IMGCTL_CONFIG_DIR = configDirectory(server.settings);
+    return {
+      ...{ ...account(baseUrl), IMGCTL_CONFIG_DIR },
+      IMGCTL_UPLOAD_SECRET: server.secret ?? 'demo',
+    };
+  };
+  return { server, folder, user };
+}
+
+export const digestOf = (bytes: Buffer | string) =>
+  createHash('sha256').update(bytes).digest('hex');
