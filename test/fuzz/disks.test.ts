@@ -87,7 +87,7 @@ describe.each(KINDS)('$name', ({ attributes, format, make, program, argv }) => {
         writeFileSync(disk, damaged(whole, how));
         if (!judge()) expect(await isValid()).toBe(false);
       });
-      await fc.assert(property, parametersFor(80));
+      await fc.assert(property, parametersFor(40));
     },
   );
 });

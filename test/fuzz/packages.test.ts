@@ -108,9 +108,9 @@ it('inspect and validate end as specified, whatever the package holds', async ()
       expect(message).toMatch(/^.{1,300}$/s);
     }
   });
-  await fc.assert(property, parametersFor(4_000));
+  await fc.assert(property, parametersFor(1_000));
   // With fewer the changes would be too weak.
-  expect(codes.size).toBeGreaterThan(30);
+  expect(codes.size).toBeGreaterThan(20);
 });
 
 type Damage = typeof run extends fc.Arbitrary<infer Value> ? Value : never;

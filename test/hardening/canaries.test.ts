@@ -326,9 +326,9 @@ const COMMANDS = ALL.flatMap((command) => commandsBelow(command)).map((line): Ro
   return [`imgctl ${line}`, undefined, (secrets) => prepareCommand(line, secrets)];
 });
 
-// With --debug all is shown that is shown without it, and more.
+// With --debug all is shown that is shown without it, and more; JSON has all that a table has.
 describe.each([
-  [' --debug', [...COMMANDS, ...FAILING]],
+  [' --debug', FAILING],
   [' --debug --json', FAILING],
   [' --debug -o json', COMMANDS],
 ] as const)('imgctl%s shows no secret after', (options, rows) => {
