@@ -43,9 +43,9 @@ const DATE_WITH_LETTERS =
  * as dates, and for numbers with a letter: 1234567, 151046b, b12345678.
  */
 function isHash(text: string): boolean {
-  const { git, hex = '' } = /^(?<git>g?)(?<hex>[0-9a-f]{7,40})$/.exec(text)?.groups ?? {};
-  if (!/\d/.test(hex)) return false;
-  if (git === 'g') return !/^\d{8,}$/.test(hex);
+  const hex = text.replace(/^g/, '');
+  if (!/^(?=.*\d)[0-9a-f]{7,40}$/.test(hex)) return false;
+  if (hex !== text) return !/^\d{8,}$/.test(hex);
   const isNumber = /^[a-f]?\d{8,}$|^\d+[a-f]?$/.test(hex);
   return !isNumber && !DATE_WITH_LETTERS.test(hex);
 }
@@ -59,8 +59,11 @@ const LETTERS_WITHIN = `(?:${VERSION_WORD}|${LETTER})(?!${LETTER})\\d*`;
 /** v1.2, 7.0U3c, SP5, rc.1 */
 const VERSION = `(?:${WORD_BEFORE}|${LETTER_BEFORE})?(?<!\\d)\\d+(?:\\.\\d+|${LETTERS_WITHIN})*`;
 
-/** The characters that stand for a hidden word and for a hash while versions are searched. */
-const [HIDDEN_MARK, HASH_MARK] = ['\x01', '\x02'];
+/** Stands for a character of a hash while versions are searched. No name contains it. */
+const HASH_MARK = '\x01';
+
+/** What isHash decides about. Not digits alone: many names have dates. */
+const MAYBE_HASH = '(?=g|\\d*[a-f])g?[0-9a-f]{7,40}';
 
 /** Made at their first use, since most commands read no name. */
 let patterns: { readonly words: RegExp; readonly versions: RegExp } | undefined;
@@ -68,7 +71,7 @@ let patterns: { readonly words: RegExp; readonly versions: RegExp } | undefined;
 function makePatterns() {
   const hidden = Object.values(HIDDEN).flat().join('|');
   return {
-    words: new RegExp(`(?<!${EDGE})(?:(?<hidden>${hidden})|g?[0-9a-f]{7,40})(?!${EDGE})`, 'giu'),
+    words: new RegExp(`(?<!${EDGE})(?:(${hidden})|${MAYBE_HASH})(?!${EDGE})`, 'giu'),
     versions: new RegExp(`${HASH_MARK}+|${VERSION}`, 'giu'),
   };
 }
@@ -83,14 +86,16 @@ interface Version {
 function findVersions(name: string): Version[] {
   patterns ??= makePatterns();
   const masked = name.replace(patterns.words, (word: string, hidden: string | undefined) => {
-    if (isHash(word.toLowerCase())) return HASH_MARK.repeat(word.length);
-    return hidden === undefined ? word : HIDDEN_MARK.repeat(word.length);
+    if (hidden !== undefined) return ' '.repeat(word.length);
+    return isHash(word.toLowerCase()) ? HASH_MARK.repeat(word.length) : word;
   });
-  return [...masked.matchAll(patterns.versions)].map(({ 0: { length }, index: start }) => ({
-    text: name.slice(start, start + length),
-    start,
-    isHash: masked[start] === HASH_MARK,
-  }));
+  let end = 0;
+  return (masked.match(patterns.versions) ?? []).map((found) => {
+    // Each digit is part of a version, so what is found next is this one.
+    const start = masked.indexOf(found, end);
+    end = start + found.length;
+    return { text: name.slice(start, end), start, isHash: found.startsWith(HASH_MARK) };
+  });
 }
 
 /** A name, divided into words and places of versions. */
@@ -123,21 +128,17 @@ const HASH_PART = '#';
 
 function read(text: string): Name {
   // A service can put the marks into a name.
-  const name = normalize(text).replace(/[\0-\x02]/g, ' ');
+  const name = normalize(text).replace(/[\0\x01]/g, ' ');
   const extension = /\.ov[af]$/i.test(name) ? name.slice(-4) : '';
   const stem = name.slice(0, name.length - extension.length);
   const versions = findVersions(stem);
-  const parts: string[] = [];
-  let marked = '';
-  let end = 0;
-  for (const version of versions) {
-    const between = stem.slice(end, version.start);
+  let [marked, order, end] = ['', '', 0];
+  for (const { text: version, start, isHash } of versions) {
+    const between = stem.slice(end, start);
     const isNext = end > 0 && !/[\p{L}\p{N}]/u.test(between);
     if (!isNext) marked += between + PLACE;
-    parts.push(isNext ? VERSION_MARK : PLACE);
-    // Not all at once: a hostile version can have more parts than a call takes arguments.
-    for (const part of partsOf(version)) parts.push(part);
-    end = version.start + version.text.length;
+    order += (isNext ? VERSION_MARK : PLACE) + (isHash ? HASH_PART : version.replace(/^v/i, ''));
+    end = start + version.length;
   }
   marked += stem.slice(end);
   const words = foldCase(marked).match(/[\p{L}\p{N}]+|\0/gu) ?? [];
@@ -145,20 +146,15 @@ function read(text: string): Name {
   if (words.at(-1) === PLACE) words.pop();
   const seriesKey = words.join(' ').replaceAll(PLACE, '#');
   const pattern = marked.replaceAll(PLACE, '#') + extension;
-  // A copy is as long as its content; what push leaves free adds up for many images.
-  return { text, seriesKey, pattern, versions, parts: parts.slice() };
+  return { text, seriesKey, pattern, versions, parts: partsOf(order) };
 }
 
-/** Returns the numbers and letters of a version, without the v before it and zeros before numbers. */
-function partsOf({ text, isHash }: Version): string[] {
-  if (isHash) return [HASH_PART];
-  const parts = foldCase(text).match(/\d+|[^\d._ -]+/g) ?? [];
-  if (parts[0] === 'v') parts.shift();
-  return parts.map(withoutZeros);
+/** Returns the marks, numbers and letters of versions, without zeros before numbers. */
+function partsOf(order: string): string[] {
+  return withoutZeros(foldCase(order)).match(/[\0\n#]|\d+|[^\d._ \0\n-]+/g) ?? [];
 }
 
-const withoutZeros = (part: string) =>
-  part.startsWith('0') ? part.replace(/^0+(?=\d)/, '') : part;
+const withoutZeros = (text: string) => text.replace(/(?<!\d)0+(?=\d)/g, '');
 
 /** Returns the versions of a name: `22.04-20240415`. */
 export function describeVersion({ versions }: Name): string {
