@@ -86,7 +86,7 @@ export const METRICS_OPTION = settingOption(
   'write Prometheus metrics to this *.prom file, even on failure',
 );
 
-export const GET_OPTION = option('--get <field>', 'print only this field, one value per line');
+export const GET_OPTION = option('--get <field>', 'print only this field');
 
 export const VERSION_OPTION = option('-V, --version', 'print the version');
 

@@ -41,7 +41,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         "imgctl images list rocky 9 -f 'name!~9.5' -f 'name!~minimal'",
       ],
     },
-    'Words: the name must match every word. Case is ignored. Letters match any part of a name, numbers only whole numbers: 8 matches 8 and 8.10, but not 18, 9.8 or x86_64. To find digits anywhere, use ~.',
+    'Words: the name must match every word. Case is ignored. Letters match any part of a name, numbers only whole numbers (see "imgctl help choosing"). To find digits anywhere, use ~.',
     "Filters: a field, an operator and a value: -f 'id<=1100' (quoted for the shell) or -f id,le,1100. A value can contain commas. All filters must match.",
     {
       terms: [
@@ -112,16 +112,8 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
       ],
     },
     'Series: names with the same words, such as ubuntu-#-server-cloudimg-amd64-#.ova. A version can have any number of parts: 24.04 and 24.04.3 are in one series.',
-    'Order: versions are compared from left to right. A longer version is newer, except for alpha, beta and rc. The update time is ignored. Of two images with the same name, the one created later is newer.',
-    {
-      terms: [
-        ['8.10', 'is newer than 8.9'],
-        ['1.2.3-50', 'is newer than 1.2-100'],
-        ['1.0.1', 'is newer than 1.0'],
-        ['1.0', 'is newer than 1.0-rc1'],
-      ],
-    },
-    'No guess: "images latest" asks you to choose if several series match, if a word matches different numbers in one series, and in the cases below. With more than 20 candidates, or without a terminal, it lists them, releases and newer versions first, and exits with 2.',
+    'Order: versions are compared from left to right: 8.10 is newer than 8.9, and 1.2.3-50 than 1.2-100. A longer version is newer, except for alpha, beta and rc: 1.0.1 is newer than 1.0, and 1.0 than 1.0-rc1. Of two images with the same name, the one created later is newer. The update time is ignored.',
+    'No guess: "images latest" asks you to choose if several series match, if a word matches different numbers in one series, and in these cases:',
     {
       terms: [
         [
@@ -131,15 +123,12 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         ['12_sp3, 12_2021', 'words or letters differ, also 15.1R7 and 15.1X49'],
         ['1.0, 1.0b2', 'a, b, c and m can mean a patch or a pre-release'],
         ['1.2-3, 1.2.4', 'a build number against a longer version'],
-        [
-          '1909, 21H2',
-          'the numbers have very different lengths, and the series has none in between, such as 1034 between 999 and 10000',
-        ],
+        ['1909, 21H2', 'the numbers have very different lengths, with none in between'],
         ['win-64, win-32', 'may not be versions'],
         ['web, web-20240115', 'only some names have a date'],
         [
           '31.01.2024, 01.02.2024',
-          'the year comes last, also in KW52-23, q4fy23 and 28.02.24, and sorting by year gives another newest image; choose by time: images list -s created_on,desc -n 1',
+          'the year comes last, also in KW52-23, q4fy23 and 28.02.24; choose by time: images list -s created_on,desc -n 1',
         ],
       ],
     },
@@ -153,14 +142,14 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         'imgctl images lock update',
       ],
     },
-    'Locks: commit images.lock.json, so that every build uses the same images. "images lock check" exits with 1 if an image is gone, replaced or moved. With --exit-code, it exits with 10 if there are only newer images.',
+    'Locks: commit images.lock.json, so that every build uses the same images.',
     {
       shell: [
         'imgctl images snapshot catalogue.json',
         'imgctl images latest ubuntu server --from catalogue.json --max-age 7d',
       ],
     },
-    'Changes: "images changes" shows what changed since the last run. Give each job its own --cursor. If a run fails, the next one shows the same changes again.',
+    'Changes: "images changes" shows what changed since its last run. Give each job its own --cursor.',
   ],
 
   output: [
@@ -170,7 +159,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         'imgctl images list -o csv --time local',
       ],
     },
-    'Formats: -o FORMAT, or --json for -o json. IMGCTL_OUTPUT or the setting output changes the default, except for token, config get and config path, which print only a value. The format is the same on a terminal and in a pipe; only colour, width and progress differ.',
+    'Formats: -o FORMAT, or --json for -o json. IMGCTL_OUTPUT or the setting output changes the default, except for token, config get and config path, which print only a value. The format is the same in a pipe; only colour, width and progress differ.',
     { terms: Object.entries(FORMATS) },
     `Columns: --columns a,b selects the fields and their order in every format; "all" selects all nine of the service. By default tables, ${LINE_FORMAT_LIST} show id, name, folder and updated_on; json, ndjson and yaml show all fields, including those imgctl does not know.`,
     'Times: --time STYLE selects the format of image timestamps.',
@@ -178,7 +167,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
       terms: [
         ['raw', 'as the service sent them: 2018-07-18 Wed 15:36:49 EDT'],
         ['iso', 'in UTC: 2018-07-18T19:36:49Z'],
-        ['local', 'in your own time zone, to the minute: 2018-07-18 21:36'],
+        ['local', 'in your own time zone, only in tables and csv: 2018-07-18 21:36'],
         ['age', 'how long ago, only in tables: 3 months ago'],
       ],
     },
@@ -212,24 +201,21 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         IMGCTL_TOKEN: 'an access token; never cached, never renewed',
         IMGCTL_DEBUG: 'set it to 1 to trace requests, without secrets',
         IMGCTL_CONFIG_DIR:
-          'one folder for settings, tokens, history and caches; its settings are trusted, whoever owns them',
+          'one folder for settings, tokens, history and caches; it is trusted, whoever owns it',
         XDG_CONFIG_HOME: 'its imgctl folder holds settings and tokens (~/.config)',
-        XDG_STATE_HOME:
-          'its imgctl folder holds history and the last run of images changes (~/.local/state)',
-        XDG_CACHE_HOME:
-          'its imgctl folder holds image names for completion, what push remembers of uploads, and compiled code (~/.cache)',
+        XDG_STATE_HOME: 'its imgctl folder holds sync history and cursors (~/.local/state)',
+        XDG_CACHE_HOME: 'its imgctl folder holds caches and compiled code (~/.cache)',
         'HTTPS_PROXY, HTTP_PROXY':
           'proxy URL, such as http://user:password@host:port; never used for this machine',
         NO_PROXY:
-          'hosts to reach without the proxy, separated by commas: names (with their subdomains), addresses, address ranges (10.0.0.0/8), or *',
-        NODE_EXTRA_CA_CERTS:
-          'additional trusted certificates (see also: imgctl config set ca-file); certificates are always verified',
+          'hosts to reach without the proxy: names (with subdomains), addresses, ranges (10.0.0.0/8), or *, separated by commas',
+        NODE_EXTRA_CA_CERTS: 'additional trusted certificates, like the setting ca-file',
         'NO_COLOR, FORCE_COLOR': 'turn colour off or on',
       }),
     },
     'If no token is valid, imgctl takes the password from the first of these that is set: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the setting password-file, the password command, the credential helper, the system keychain (see "imgctl login --store-password"). Only "imgctl login" prompts for it. No option takes a password, except for users of the emulator.',
     'A credential helper is a program that speaks Docker\'s protocol: "imgctl config set credential-helper pass" runs docker-credential-pass. Others are wincred, osxkeychain and secretservice.',
-    'The password command runs in a shell. Each of these sources must provide the password within 30 s. A password command that still runs 2 s after its first line is stopped, and the line is used. Programs do not receive secrets in variables such as IMGCTL_PASSWORD.',
+    'The password command runs in a shell, without secrets in its variables. Each source must provide the password within 30 s. A command that still runs 2 s after its first line is stopped, and the line is used.',
   ],
 
   fleet: [
@@ -237,17 +223,16 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     {
       terms: Object.entries({
         'token-store, IMGCTL_TOKEN_STORE':
-          'file (default), or the URL of a Redis server, such as rediss://user@host:6379/0; for a private certificate authority, set ca-file; redis:// without TLS is only for this machine, unless allow-http is true',
+          'file (default), or the URL of a Redis server, such as rediss://user@host:6379/0; redis:// without TLS is only for this machine, unless allow-http is true',
         'IMGCTL_TOKEN_STORE_PASSWORD, IMGCTL_TOKEN_STORE_PASSWORD_FILE':
-          'the password of the Redis user, or a file whose first line is that password; or set token-store-password-command to a command that prints it',
+          'the password of the Redis user, or a file whose first line is that password; or set token-store-password-command',
         'IMGCTL_TOKEN_STORE_KEY, IMGCTL_TOKEN_STORE_KEY_FILE':
-          'a key that encrypts tokens with AES-256-GCM, the same on all machines: 32 bytes in base64, as openssl rand -base64 32 prints them; or a file whose first line is that key',
+          'a key that encrypts tokens, the same on all machines, as openssl rand -base64 32 prints it; or a file whose first line is that key',
       }),
     },
-    'The store holds the token, a lock and the state of the token request limit, under keys such as imgctl:{digest}:token. All keys expire. Each machine also caches the token and uses it while it is valid.',
-    'If the store cannot be used within 2 s, imgctl prints one warning and uses the token of this machine. Each machine then requests its own token, if the limit allows. A token encrypted with another key is neither used nor changed.',
+    'Each machine also caches the token and uses it while it is valid. If the store cannot be used within 2 s, imgctl prints one warning, and uses or requests a token for this machine.',
     'With --wait-for-token DURATION, or the setting wait-for-token, a command waits if the service allows no login now, instead of exiting with 6. If another machine gets a token meanwhile, the command uses it.',
-    'doctor checks the store; whoami shows which is used. Do not log in on every machine, because each login requests a token: set base-url, username and password-file with "imgctl config set". logout deletes only the token of this machine; logout --all also deletes the shared one.',
+    'doctor checks the store; whoami shows which is used. Do not log in on every machine, because each login requests a token: set base-url, username and password-file with "imgctl config set".',
   ],
 
   'exit-codes': [

@@ -4,13 +4,13 @@ type FieldKind = 'number' | 'text' | 'boolean' | 'time';
 
 /** The fields of an image in the order of section 2.2: their kinds, JSON types and meanings. */
 const DEFINITIONS = {
-  id: ['number', 'number', 'identifier of the image'],
-  name: ['text', 'string', 'file name of the OVA or OVF'],
+  id: ['number', 'number', 'image id'],
+  name: ['text', 'string', 'file name'],
   path: ['text', 'string', '[data store] folder/file name'],
-  label: ['text', 'string', 'folder/file name, or the file name alone'],
+  label: ['text', 'string', 'folder/file name'],
   folder: ['text', 'string or null', 'folder in the data store'],
-  data_store: ['text', 'string', 'data store that holds the file'],
-  public: ['boolean', 'boolean', 'true in the catalogue, false for your own images'],
+  data_store: ['text', 'string', 'data store of the file'],
+  public: ['boolean', 'boolean', 'false for your own images'],
   created_on: ['time', 'string', 'when added, as the service writes it'],
   updated_on: ['time', 'string', 'when last updated, as the service writes it'],
 } as const satisfies Record<string, readonly [FieldKind, type: string, meaning: string]>;

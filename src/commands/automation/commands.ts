@@ -24,7 +24,7 @@ export const commands = (all: () => readonly CommandDeclaration[]): AnyCommand =
     name: 'commands',
     summary: 'list every command and whether it changes anything',
     description: [
-      'With --json, prints what programs need instead of the help: for each command its arguments, options with types and defaults, output fields and exit codes; then the global options, environment variables and exit codes.',
+      '--json describes each command for programs: arguments, options with types and defaults, output fields and exit codes; then global options, environment variables and exit codes.',
     ],
     examples: [
       'imgctl commands',

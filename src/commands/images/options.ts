@@ -5,7 +5,6 @@ import type { Parsed } from '../../cli/declarations.ts';
 import { anyText, duration, MAX_AGE, wholeNumber } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
-import { LINE_FORMAT_LIST } from '../../output/formats.ts';
 import { column, namesOf, type ViewOptions } from '../../output/view.ts';
 import { describeField, FIELDS, type Field, kindOf, nameOf } from '../../query/fields.ts';
 import { parseFilter } from '../../query/filter.ts';
@@ -30,17 +29,13 @@ export const WORDS = {
 } as const;
 
 export const IMAGE_TABLE_OPTIONS = [
-  option('--no-header', `omit the header line of tables, ${LINE_FORMAT_LIST}`),
-  option('--no-trunc', 'show tables in full, even on a narrow terminal'),
-  settingOption(
-    '--time <style>',
-    'time',
-    'format of timestamps: raw or iso; in tables and csv also local, in tables age',
-  ),
+  option('--no-header', 'omit the header line'),
+  option('--no-trunc', 'show tables in full'),
+  settingOption('--time <style>', 'time', 'format of timestamps: raw, iso, local or age'),
 ] as const;
 
 export const VIEW_OPTIONS = [
-  option('-c, --columns <a,b>', 'fields to show, in this order, such as id,path (or all)', {
+  option('-c, --columns <a,b>', 'fields to show, such as id,path (or all)', {
     value: anyText({ listed: namesOf(IMAGE_COLUMNS) }),
     repeatable: true,
   }),
@@ -54,7 +49,7 @@ export const VIEW_OPTIONS = [
 
 export const FILTER_OPTION = option(
   '-f, --filter <filter>',
-  "show only images that match, such as 'name~ubuntu' or 'id>=1100'; repeatable, all must match",
+  "show only images that match, such as 'name~ubuntu'; repeatable, all must match",
   { value: anyText({ from: 'filters' }), repeatable: true },
 );
 
@@ -71,10 +66,7 @@ export const LISTING_OPTIONS = [
     'sort by this field, asc or desc (name:version puts 8.10 after 8.9); repeatable',
     { value: anyText({ from: 'sorts' }), repeatable: true },
   ),
-  option(
-    '--since <time>',
-    'show only images updated since then: 7d (seven days ago) or 2026-11-01',
-  ),
+  option('--since <time>', 'show only images updated since, such as 7d or 2026-11-01'),
   option('-n, --limit <n>', 'show at most n images', { value: wholeNumber(1) }),
   option('--fail-empty', 'exit with 5 if nothing matches'),
   option('--meta', 'in json and yaml, print {"data": [...], "meta": {...}}'),
@@ -133,11 +125,11 @@ export function describeCount(count: number, { limit }: ListingOptions, total?: 
 
 /** Reads a saved catalogue instead of the service. */
 export const CATALOGUE_OPTIONS = [
-  option('--from <file>', 'read this snapshot instead of the service; needs no login', {
+  option('--from <file>', 'read this snapshot instead of the service', {
     value: anyText({ from: 'files' }),
     conflicts: ['page', 'perPage'],
   }),
-  option('--max-age <duration>', 'fail if the snapshot is older than this, such as 12h', {
+  option('--max-age <duration>', 'maximum age of the snapshot, such as 12h', {
     value: duration(MAX_AGE),
   }),
 ] as const;

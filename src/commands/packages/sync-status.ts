@@ -37,8 +37,8 @@ export const STRICT_OPTION = option(
 );
 
 const ID_AND_STATUS = [
-  column('id', 'number or string', 'identifier of the sync request, as the service sent it'),
-  column('status', 'string or null', 'status that the service reports, such as PENDING'),
+  column('id', 'number or string', 'sync request id, as the service sent it'),
+  column('status', 'string or null', 'status of the service, such as PENDING'),
 ];
 
 /** Of a sync request that was submitted, without --wait. */
@@ -58,10 +58,10 @@ export const STATUS_COLUMNS = [
   column('state', 'string', 'waiting, succeeded or failed'),
   column('added', 'array, number or null', 'added images: their names, or how many', NAMES),
   column('deleted', 'array, number or null', 'deleted images: their names, or how many', NAMES),
-  column('errors', 'array or null', 'errors that the service reports; null if it does not say'),
-  column('warnings', 'array or null', 'warnings that the service reports; null if it does not say'),
-  column('created_on', 'string or null', 'when it was submitted, as the service writes it', TIME),
-  column('updated_on', 'string or null', 'when it last changed, as the service writes it', TIME),
+  column('errors', 'array or null', 'reported errors; null if unknown'),
+  column('warnings', 'array or null', 'reported warnings; null if unknown'),
+  column('created_on', 'string or null', 'when submitted, as the service writes it', TIME),
+  column('updated_on', 'string or null', 'when last changed, as the service writes it', TIME),
   column('response', 'object', 'the body that the service sent'),
 ];
 
@@ -74,8 +74,8 @@ export const STATUS_LAYOUT: Layout = {
 };
 
 const LIST_ONLY = [
-  column('submitted_on', 'string', 'with --list: when it was submitted, in UTC (ISO 8601)', TIME),
-  column('checked', 'string', 'with --list: when its status was last read, in UTC (ISO 8601)', {
+  column('submitted_on', 'string', 'with --list: when submitted, in UTC (ISO 8601)', TIME),
+  column('checked', 'string', 'with --list: when last checked, in UTC (ISO 8601)', {
     text: (time, now) => formatTimestamp(`${time}`, 'age', now),
   }),
   column('base_url', 'string', 'with --list: address of the service'),
@@ -84,7 +84,7 @@ const LIST_ONLY = [
 const ANY_ERRORS = column(
   'errors',
   'array, number or null',
-  'errors that the service reports; with --list, how many',
+  'reported errors; with --list, how many',
 );
 
 const LIST_COLUMNS = [
@@ -96,7 +96,7 @@ const LIST_COLUMNS = [
 
 const OPTIONS = [
   ...WAIT_OPTIONS,
-  option('--list', 'list what this profile submitted from this machine, newest first', {
+  option('--list', 'list requests of this profile and machine, newest first', {
     conflicts: ['wait', 'pollInterval', 'waitTimeout', 'strict'],
   }),
   STRICT_OPTION,

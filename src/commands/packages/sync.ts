@@ -22,13 +22,13 @@ import {
 const WITH_WAIT = STATUS_COLUMNS.filter(({ name }) => !namesOf(SUBMITTED_COLUMNS).includes(name));
 
 const DRY_RUN = [
-  column('method', 'string', 'with --dry-run: HTTP method that a sync would send'),
+  column('method', 'string', 'with --dry-run: HTTP method of the request'),
   column('images', 'array', 'with --dry-run: names of your images', { text: describeNames }),
 ];
 
 const OPTIONS = [
   ...WAIT_OPTIONS,
-  option('--dry-run', 'check the token and show the request and your images; submit nothing', {
+  option('--dry-run', 'check the token, show the request and your images; submit nothing', {
     conflicts: ['get'],
   }),
   {
@@ -44,7 +44,7 @@ export const sync = command({
   name: 'sync',
   summary: 'submit an image sync after an upload',
   description: [
-    'The service scans your uploads: it adds images for new packages and deletes images whose files are gone. With --wait, imgctl waits for the result, prints it, and exits with 1 if there are errors. A new request may be unknown to the service at first; --wait retries for up to a minute.',
+    'The service adds images for new packages in your storage, and deletes images whose files are gone. With --wait, waits for the result, prints it, and exits with 1 if there are errors.',
   ],
   examples: [
     'imgctl sync --wait',

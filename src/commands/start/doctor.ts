@@ -49,7 +49,7 @@ const COLUMNS = [
 ];
 
 const OPTIONS = [
-  option('--login', 'request a token with the password, which checks it'),
+  option('--login', 'request a token, which checks the password'),
   option('--check-password', 'read the password, but send it nowhere'),
   option('--upload', 'try an upload to the storage with a small file'),
 ] as const;
@@ -61,7 +61,7 @@ function inLocalTime(finding: unknown, now: number): string {
 }
 
 const UPLOAD =
-  'if upload-url is set, runs the command of its password or secret key, sends the password (S3: a signature) to the storage, and lists the folder; with --upload, uploads a small file as push does, compares and removes it';
+  'if upload-url is set, runs the command of its password or secret key, sends the password (S3: a signature) to the storage, and lists the folder; with --upload, also uploads, compares and removes a small file';
 
 export const doctor = command({
   name: 'doctor',
@@ -81,7 +81,7 @@ export const doctor = command({
         ['clock', 'compares the clock with the date of the response'],
         [
           'token',
-          'shows its expiry, and whether the service accepts it; with --login, requests one if there is a password',
+          'shows its expiry, and whether the service accepts it; with --login, requests one',
         ],
         ['password', 'names its source; with --check-password, reads it'],
         ['storage', UPLOAD],

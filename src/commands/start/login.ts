@@ -48,12 +48,12 @@ export const login = command({
   name: 'login',
   summary: 'log in to a service',
   description: [
-    'You are prompted for anything you leave out, and again after a wrong password, up to three times. The address and user name are saved first, so you need not retype them if the login fails; an address that never worked is asked for again. Values that the profile already has are replaced only after success.',
+    'You are prompted for anything you leave out, and again after a wrong password, up to three times. If the login fails, a new address and user name are saved, but replace no earlier ones; an address that never worked is asked for again.',
     'A password command or file is saved in the profile, so that other commands can renew an expired token. A command must finish within 30 s and cannot prompt.',
   ],
   details: [
-    'With --store-password, you type the password only once. It is stored in the system keychain, by secret-tool (Linux) or security (macOS), or in the credential helper that is set (on Windows, wincred). To replace it, run "imgctl login --store-password" again; to delete it, run "imgctl logout". Jobs cannot use a locked keychain: use a password command for them.',
-    'The service limits token requests. imgctl remembers the limit and does not ask again until it has passed. Use --ignore-limit to ask anyway, for example after correcting the clock.',
+    '--store-password uses the system keychain, by secret-tool (Linux) or security (macOS), or the credential helper that is set (on Windows, wincred). To replace the password, run the command again; to delete it, run "imgctl logout". Jobs cannot use a locked keychain: give them a password command.',
+    'The service limits token requests. At the limit, imgctl sends none until it has passed; --ignore-limit sends one anyway, for example after correcting the clock.',
   ],
   examples: [
     'imgctl login --base-url https://images.example.com -u alice',

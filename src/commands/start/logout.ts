@@ -15,8 +15,8 @@ export const logout = command({
   name: 'logout',
   summary: 'delete cached tokens and the stored password',
   description: [
-    "Deletes the token of the profile. Profiles with the same user and base URL share it, so they are logged out too. If the profile had another user before, that user's token stays until it expires, or until --all deletes it.",
-    'Also deletes the password that "imgctl login --store-password" stored. Keeps the settings. Does not contact the service, which cannot revoke tokens. Only --all deletes a token in a shared store (see "imgctl help fleet").',
+    'Deletes the token of the profile. Profiles with the same user and base URL share it, so they are logged out too. The token of an earlier user stays until it expires, or until --all deletes it.',
+    'Also deletes the password that "imgctl login --store-password" stored, but no settings. Does not contact the service, which cannot revoke tokens. Only --all deletes a token in a shared store (see "imgctl help fleet").',
   ],
   examples: ['imgctl logout', 'imgctl logout --profile staging', 'imgctl logout --all'],
   seeAlso: ['login', 'profile delete'],

@@ -69,7 +69,7 @@ it('commands tells a secret from the file that holds it', () => {
 
 it('commands says what changes something and what a command prints', async () => {
   const codes = { exit_codes: [0, 1, 2, 3, 4, 5, 6, 129, 130, 131, 143] };
-  const id = { name: 'id', type: 'number', meaning: 'identifier of the image' };
+  const id = { name: 'id', type: 'number', meaning: 'image id' };
   expect(find('sync')).toMatchObject({ mutates: true });
   expect(find('images list')).toMatchObject({ mutates: false, aliases: ['images ls'], ...codes });
   expect(find('images get')).toMatchObject({ fields: expect.arrayContaining([id]) });

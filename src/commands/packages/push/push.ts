@@ -78,12 +78,12 @@ export const push = command({
   name: 'push',
   summary: 'upload packages, sync them and show the new images',
   description: [
-    'Checks each package as validate does, uploads it, submits one sync, waits for it and prints the new images. With an OVF, push also uploads the files it references. On a terminal, you are prompted for the storage and its credentials if they are not set, except with -q.',
-    'Files are uploaded under a temporary name and renamed when their package is complete. The digests of the manifest are checked during the upload. If one is wrong, nothing of that package becomes visible.',
+    'Checks each package as validate does, uploads it with the files that an OVF references, submits one sync, waits for it and prints the new images. You are prompted for the storage and its credentials if they are not set.',
+    'Files get their final names when their package is complete. Digests are checked during the upload; if one is wrong, nothing of that package becomes visible.',
     'If one of several packages fails, the others are still uploaded and synced; the exit code is that of the first failure. Run the same command again: it skips files, and on S3 parts, that are already there.',
   ],
   details: [
-    'With --sync-if-sent, push submits no sync if this machine has sent nothing to this storage since its last sync without errors. Do not use it if files are removed by hand, or if several machines or services share the storage.',
+    '--sync-if-sent submits no sync if this machine has sent nothing to this storage since its last sync without errors. Do not use it if files are removed by hand, or if several machines or services share the storage: nothing would sync these changes.',
     'A second push to the same storage from this machine waits for the first. It exits with 1 if that takes longer than --wait-timeout.',
   ],
   examples: [
@@ -97,11 +97,7 @@ export const push = command({
   options: OPTIONS,
   mutates: true,
   fields: [
-    column(
-      'id',
-      'number or string',
-      'identifier of the image; with --no-wait, of the sync request',
-    ),
+    column('id', 'number or string', 'image id; with --no-wait, of the sync request'),
     ...IMAGE_COLUMNS.filter(({ name }) => name !== 'id'),
     ...SUBMITTED_COLUMNS.filter(({ name }) => name !== 'id').map((each) => {
       return { ...each, meaning: `with --no-wait: ${each.meaning}` };
