@@ -83,7 +83,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
       ],
     },
     'Sorting: -s field or -s field,desc. Repeat -s for more fields, most significant first. name:version puts 8.10 after 8.9. Missing values come first. Text is sorted by code point.',
-    'Zones: some names, such as IST, have several meanings. If a filter depends on the meaning, the image is shown, and a warning counts such images. CST, MST and PST are North American.',
+    'Zones: some names, such as IST, have several meanings. If a filter depends on it, the image is shown, and a warning counts such images. CST, MST and PST are North American.',
   ],
 
   choosing: [
@@ -174,7 +174,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     'Without --time, tables are local (or as the setting time says), csv is iso, and the other formats are raw. An ambiguous time is shown as the service sent it.',
     'Programs: the help of each command names the fields of its JSON output; "imgctl commands --json" lists them with their types. From 1.0.0 on, within a major version, fields are added, but never renamed or removed; ignore those you do not know. In --meta, count is the number of images printed, total the number that match, or null if unknown; the rest is what the service sent with the last page.',
     `A missing value is - in a table, and an empty cell in ${LINE_FORMAT_LIST}. An empty result is [] in json and yaml, nothing in ndjson, only the header in ${LINE_FORMAT_LIST}; on a terminal, a note replaces an empty table. The exit code is 0 unless you add --fail-empty.`,
-    'On a terminal, control characters are escaped as in JSON: \\u001b. Colour is used on a terminal only; --color, NO_COLOR, FORCE_COLOR and TERM=dumb override that. A narrow table hides data_store, then folder, unless -c names them, and cuts names in the middle, but never ids or times; a line below names the hidden columns. If that is not enough, each image is shown as a record. --no-trunc shows everything.',
+    'On a terminal, control characters are escaped as in JSON: \\u001b. Colour is used on a terminal only; --color, NO_COLOR, FORCE_COLOR and TERM=dumb override that. A narrow table hides data_store, then folder, unless -c names them, and shortens names; a line below names the hidden columns. If that is not enough, each image is shown as a record. --no-trunc shows everything.',
   ],
 
   environment: [
@@ -213,7 +213,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         'NO_COLOR, FORCE_COLOR': 'turn colour off or on',
       }),
     },
-    'If no token is valid, imgctl takes the password from the first of these that is set: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the setting password-file, the password command, the credential helper, the system keychain (see "imgctl login --store-password"). Only "imgctl login" prompts for it. No option takes a password, except for users of the emulator.',
+    'If no token is valid, imgctl takes the password from the first of these that is set: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the setting password-file, the password command, the credential helper, the system keychain (see "imgctl help login"). Only "imgctl login" prompts for it.',
     'A credential helper is a program that speaks Docker\'s protocol: "imgctl config set credential-helper pass" runs docker-credential-pass. Others are wincred, osxkeychain and secretservice.',
     'The password command runs in a shell, without secrets in its variables. Each source must provide the password within 30 s. A command that still runs 2 s after its first line is stopped, and the line is used.',
   ],

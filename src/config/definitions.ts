@@ -210,17 +210,17 @@ export const SECRETS = {
   password: ['IMGCTL_PASSWORD', 'the password', 'password-command'],
   uploadPassword: [
     'IMGCTL_UPLOAD_PASSWORD',
-    'the password of a WebDAV storage, for push',
+    'the password of a WebDAV storage',
     'upload-password-command',
   ],
   uploadSecret: [
     'IMGCTL_UPLOAD_SECRET',
-    'the secret key of an S3 storage, for push',
+    'the secret key of an S3 storage',
     'upload-secret-command',
   ],
   uploadSession: [
     'IMGCTL_UPLOAD_SESSION_TOKEN',
-    'the session token of temporary S3 keys, for push',
+    'the session token of temporary S3 keys',
     'upload-session-token-command',
   ],
   storePassword: [

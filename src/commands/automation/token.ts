@@ -21,7 +21,7 @@ export const token = command({
   name: 'token',
   summary: 'print a valid access token',
   description: [
-    'Renews the token first if it has expired and the password is available without a prompt. Prints only the token, unless you add -o or --json. IMGCTL_OUTPUT and the setting output are ignored.',
+    'Renews the token first if it has expired and the password is available without a prompt. Prints only the token, unless you add -o or --json.',
   ],
   examples: [
     'curl -H "Authorization: Bearer $(imgctl token)" https://images.example/v2',

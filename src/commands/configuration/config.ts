@@ -68,9 +68,7 @@ export const config: AnyCommand = {
     command({
       name: 'get',
       summary: 'print the value of a setting',
-      description: [
-        'Prints only the value, unless you add -o or --json. IMGCTL_OUTPUT and the setting output are ignored.',
-      ],
+      description: ['Prints only the value, unless you add -o or --json.'],
       examples: ['imgctl config get base-url', 'imgctl config get timeout'],
       arguments: [KEY],
       exitCodes: [5],
@@ -100,9 +98,7 @@ export const config: AnyCommand = {
     command({
       name: 'path',
       summary: 'print the path of the settings file',
-      description: [
-        'Prints only the path, unless you add -o or --json. IMGCTL_OUTPUT and the setting output are ignored.',
-      ],
+      description: ['Prints only the path, unless you add -o or --json.'],
       examples: ['imgctl config path', 'cat "$(imgctl config path)"'],
       fields: PATH_COLUMNS,
       run: showPath,

@@ -33,7 +33,7 @@ export const profile: AnyCommand = {
       name: 'list',
       summary: 'list profiles',
       description: [
-        'Shows what each profile stores. Ignores options and environment variables, and does not contact the service. In a table, * marks the default profile. The column password says where commands get the password; if empty, log in when the token expires.',
+        'Ignores options and environment variables, and does not contact the service. In a table, * marks the default profile. If the column password is empty, log in when the token expires.',
       ],
       examples: ['imgctl profile list', "imgctl profile list --json | jq -r '.[].name'"],
       fields: COLUMNS,

@@ -67,7 +67,7 @@ const LOCK_COLUMNS = [
 
 const CHECK_COLUMNS = [
   LOCK,
-  column('state', 'string', 'gone, replaced, moved, newer or ok: the first that applies'),
+  column('state', 'string', 'gone, replaced, moved, newer or ok'),
   ...pick(IMAGE_COLUMNS, 'id', 'name', 'path'),
   column('newest_id', 'number or null', 'identifier of a newer image'),
   column('newest_name', 'string or null', 'file name of a newer image'),
