@@ -112,7 +112,7 @@ export function statusError(response: HttpResponse): ImgctlError {
   if (isRedirect(response)) return redirectError(response, 'the service');
   // The service itself answers with JSON.
   if (page && (status === 401 || status === 403)) {
-    const hint = `${checkBaseUrl(response)}; a firewall or portal may have answered instead`;
+    const hint = `${checkBaseUrl(response)}; a firewall or portal may have responded instead`;
     return error('bad-answer', message, hint);
   }
   if (status === 401) return unauthorizedError(response);

@@ -14,6 +14,7 @@ import { printable } from '../output/text.ts';
 import { ask } from '../secrets/prompt.ts';
 import { findSecret } from '../secrets/secrets.ts';
 import type { Storage, StorageOptions } from '../upload/storage.ts';
+import { counted } from '../words.ts';
 
 /** The setting and name of the user, and the name of the secret; never those of the service. */
 const CREDENTIALS = {
@@ -111,9 +112,7 @@ async function openWithAnswers(context: Context, options: UploadOptions, answers
     } catch (error) {
       const isTyped = answers.secret !== undefined && hasCode(error, 'wrong-credentials');
       if (!isTyped || left === 0) throw error;
-      context.console.warn(
-        `${error.message} (${left === 1 ? '1 more try' : `${left} more tries`})`,
-      );
+      context.console.warn(`${error.message} (${counted(left, 'attempt')} left)`);
     }
   }
 }

@@ -62,7 +62,7 @@ export function requireUploadTarget(settings: Settings): UploadTarget {
   const target = settings.get('upload-url');
   if (target === undefined) {
     throw new ImgctlError('config', 'no upload storage is set', {
-      hint: `add --to URL, set IMGCTL_UPLOAD_URL, or run: imgctl config set upload-url URL${settings.profileFlag} (file://, dav+https:// or s3+https://; the last two also need credentials: imgctl help environment)`,
+      hint: `add --to URL, set IMGCTL_UPLOAD_URL, or run: imgctl config set upload-url URL${settings.profileFlag} (file://, dav+https:// or s3+https://; for credentials, see: imgctl help environment)`,
     });
   }
   if (target.kind !== 'file' && !settings.get('allow-http')) {

@@ -110,7 +110,7 @@ function checkConfig({ profile, profiles = {}, ...rest }: JsonObject): ConfigFil
     if (wrong !== undefined) throw new Error(`profiles.${name}.${wrong} is not a string`);
     const alias = Object.keys(settings).find((key) => !isSettingKey(key) && meantSetting(key));
     if (alias === undefined) continue;
-    throw new Error(`profiles.${name}.${alias} is no setting; use ${meantSetting(alias)}`);
+    throw new Error(`profiles.${name}.${alias} is not a setting; use ${meantSetting(alias)}`);
   }
   const checked = profiles as Record<string, Record<string, string>>;
   return { profile, profiles: new Map(Object.entries(checked)), rest };

@@ -94,7 +94,7 @@ async function acquire(folder: string, patience: number, io: Clock, onWait?: () 
       else if (takeOver(path.join(folder, holder), own)) return own;
     }
     if (waited > patience) {
-      const message = `another imgctl has held ${folder} for ${patience / 1_000} s`;
+      const message = `another imgctl has locked ${folder} for ${patience / 1_000} s`;
       const hint = 'if no other imgctl is running, remove that directory';
       throw new ImgctlError('locked', message, { hint });
     }

@@ -79,7 +79,7 @@ const TLS_ERRORS: readonly TlsError[] = [
   [
     /ALERT_CERTIFICATE_REQUIRED|ALERT_BAD_CERTIFICATE/,
     () => 'ask the administrators of the server for an address without client certificates',
-    'the server wants a client certificate, which imgctl cannot send',
+    'the server requires a client certificate, which imgctl cannot send',
   ],
   [
     /ALERT_HANDSHAKE_FAILURE|INSUFFICIENT_SECURITY|NO_SHARED_CIPHER/,

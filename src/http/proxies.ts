@@ -215,7 +215,7 @@ export function proxyRefusal(
     const schemes = wanted.match(/\b(?:Basic|Negotiate|NTLM|Digest|Bearer)\b/gi) ?? [];
     const takesBasic = schemes.length === 0 || schemes.some((scheme) => /^basic$/i.test(scheme));
     if (!takesBasic) {
-      message = `the proxy ${host} wants ${[...new Set(schemes)].join(' or ')} (${status}); imgctl can only send Basic`;
+      message = `the proxy ${host} requires ${[...new Set(schemes)].join(' or ')} (${status}); imgctl can only send Basic`;
       hint = `use a proxy that accepts Basic, such as a local cntlm, in ${proxy.setting}`;
     } else if (username !== '') {
       message = `the proxy ${host} refused the user ${decode(username)}: ${status}`;

@@ -117,7 +117,7 @@ export function requireLength({ headers, url }: HttpResponse, name: string): num
   const { 'content-length': length } = headers;
   if (length !== undefined) return Number(length);
   throw new ImgctlError('bad-answer', `${url.host} does not tell the size of ${name}`, {
-    hint: 'the server, or a proxy in front of it, must answer HEAD with Content-Length',
+    hint: 'the server, or a proxy in front of it, must respond to HEAD with Content-Length',
   });
 }
 

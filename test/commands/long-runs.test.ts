@@ -83,7 +83,7 @@ describe('a second push to a storage', () => {
     await withMutex(mutex, 0, io, async () => {
       expect((await start('--dry-run')).stderr).not.toContain('waiting');
       const text =
-        /waiting for another push .*\nimgctl: another imgctl has held .* for 0\.2 s\nhint: /;
+        /waiting for another push .*\nimgctl: another imgctl has locked .* for 0\.2 s\nhint: /;
       expect(await start('--wait-timeout 200ms')).toMatchObject({
         exitCode: 1,
         stderr: expect.stringMatching(text),

@@ -110,9 +110,9 @@ describe('config.json', () => {
     ['{"profiles": {"a": {}}, "profiles": {}}', /: it has profiles twice$/],
     [
       '{"profiles": {"a": {"base_url": "x"}}}',
-      /profiles\.a\.base_url is no setting; use base-url$/,
+      /profiles\.a\.base_url is not a setting; use base-url$/,
     ],
-    ['{"profiles": {"a": {"caFile": "x"}}}', /profiles\.a\.caFile is no setting; use ca-file$/],
+    ['{"profiles": {"a": {"caFile": "x"}}}', /profiles\.a\.caFile is not a setting; use ca-file$/],
     ['{"base_url": "x"}', /base_url belongs in profiles\.default as base-url$/],
   ])('that reads %j is an error', (text, reason) => {
     const { code, message } = thrownBy(() => readConfigFile(directoryWith(text), fakeIo()));

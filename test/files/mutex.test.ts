@@ -186,7 +186,7 @@ describe('the lock', () => {
     await expect(withMutex(file, 1_000, io, async () => 'done')).rejects.toMatchObject({
       code: 'locked',
       exitCode: 1,
-      message: `another imgctl has held ${file}.lock for 1 s`,
+      message: `another imgctl has locked ${file}.lock for 1 s`,
       hint: 'if no other imgctl is running, remove that directory',
     });
     // Once more at the limit itself.

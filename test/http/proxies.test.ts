@@ -243,7 +243,7 @@ describe('a proxy', () => {
 
   it.each<[string, string | undefined, RegExp, RegExp]>([
     ['responds 407', responds(407), /refused the user user: 407$/, CREDENTIALS],
-    ['wants NTLM', responds(407, NTLM), /wants Negotiate or NTLM \(407\); /, /accepts Basic/],
+    ['requires NTLM', responds(407, NTLM), /requires Negotiate or NTLM \(407\); /, /accepts Basic/],
     ['responds 401', responds(401, 'server: tinyproxy/1.11.1'), /refused .*: 401$/, CREDENTIALS],
     ['responds 403', responds(403, 'x-squid-error: ERR_DENIED 0'), /refused .*: 403$/, CHECK],
     ['responds 502', responds(502, 'proxy-status: p; error=x'), /no response from .*: 502$/, CHECK],

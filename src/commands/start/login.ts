@@ -21,7 +21,7 @@ import { givenPassword, storedPassword } from '../../secrets/passwords.ts';
 import { ask } from '../../secrets/prompt.ts';
 import { passwordOfStdin } from '../../secrets/secrets.ts';
 import { givenToken, type Session } from '../../session/session.ts';
-import { describeDuration } from '../../words.ts';
+import { counted, describeDuration } from '../../words.ts';
 
 const OPTIONS = [
   BASE_URL_OPTION,
@@ -218,8 +218,7 @@ async function requestFirstToken(
       const limit = await store.readLimit(context.io.now());
       const mayRetry = given === undefined && left > 0 && limit?.remaining !== 0;
       if (error.code !== 'wrong-credentials' || !mayRetry) throw error;
-      const tries = left === 1 ? '1 more try' : `${left} more tries`;
-      context.console.warn(`${error.message} (${tries})`);
+      context.console.warn(`${error.message} (${counted(left, 'attempt')} left)`);
       password = await promptForPassword(context, account);
     }
   }

@@ -418,7 +418,7 @@ describe('push fails before it uploads anything', () => {
   const NO_KEYS =
     'no access key and no secret key for the upload storage\nhint: set IMGCTL_UPLOAD_ACCESS_KEY, or run: imgctl config set upload-access-key NAME; then set IMGCTL_UPLOAD_SECRET ';
   const NO_STORAGE =
-    /no upload storage is set\nhint: .*; the last two also need credentials: imgctl help environment\)\n/;
+    /no upload storage is set\nhint: .*; for credentials, see: imgctl help environment\)\n/;
   const PORT = /hint: check the port of the upload URL: --to\n/;
   const PLAIN = 'plain http would expose credentials sent to host.example';
 
@@ -462,7 +462,9 @@ describe('push without settings', () => {
     const { push, settings, directory, stored, work } = await setUp();
     const stdin = fakeTerminal(`${settings['upload-url']}\rdemo\rwrong\r${SECRETS.storage}\r`);
     const { stderr } = await push({ stdin });
-    expect(stderr).toMatch(/\nimgctl: warning: .* \(2 more tries\)\nPassword for demo at .*: \n/);
+    expect(stderr).toMatch(
+      /\nimgctl: warning: .* \(2 attempts left\)\nPassword for demo at .*: \n/,
+    );
     expect(stderr).toMatch(
       /^Upload storage \(a folder, dav\+https:\/\/… or s3\+https:\/\/…\): User name at 127\..*: Password for demo at 127\..*: \n/,
     );

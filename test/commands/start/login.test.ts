@@ -134,8 +134,8 @@ describe('login at a terminal', () => {
     const { typing, requests } = await newUser();
     const { stderr, exitCode } = await typing('a\rb\rdemo\r');
     expect(stderr.match(/^Password for demo at .*: $/gm)).toHaveLength(3);
-    expect(stderr).toContain(`\nimgctl: warning: ${REFUSED} (2 more tries)\n`);
-    expect(stderr).toContain(`\nimgctl: warning: ${REFUSED} (1 more try)\n`);
+    expect(stderr).toContain(`\nimgctl: warning: ${REFUSED} (2 attempts left)\n`);
+    expect(stderr).toContain(`\nimgctl: warning: ${REFUSED} (1 attempt left)\n`);
     expect({ exitCode, requests: requests.length }).toEqual({ exitCode: 0, requests: 3 });
   });
 
