@@ -359,7 +359,7 @@ describe('push to an S3 storage', () => {
     const headers = { etag: '"1"', 'transfer-encoding': 'chunked' };
     const { push } = await pushTo({ refuse: ({ method }) => method === 'HEAD' && { headers } });
     expect(await push()).toEqual(
-      failed(1, /does not tell the size of web.ova\nhint: .* must answer/),
+      failed(1, /does not tell the size of web.ova\nhint: .* must respond to HEAD/),
     );
   });
 
