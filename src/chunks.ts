@@ -33,7 +33,10 @@ export async function* readChunks(
     }
     return chunk;
   };
-  let [used, free] = [Buffer.allocUnsafe(length), Buffer.allocUnsafe(length)];
+  if (start >= end) return;
+  // A package may have many small files.
+  const memory = Buffer.allocUnsafe(Math.min(2 * length, end - start));
+  let [used, free] = [memory.subarray(0, length), memory.subarray(length)];
   for (let [position, next] = [start, fill(used, start)]; ; ) {
     const chunk = await next;
     if (chunk.length === 0) return;
@@ -50,11 +53,12 @@ export async function* readChunks(
 export async function* readFileChunks(
   path: string,
   start = 0,
-  end = Number.POSITIVE_INFINITY,
+  end?: number,
 ): AsyncGenerator<Buffer> {
+  if (start === end) return;
   const handle = await open(path);
   try {
-    yield* readChunks(handle, start, end, READ_SIZE);
+    yield* readChunks(handle, start, end ?? (await handle.stat()).size, READ_SIZE);
   } finally {
     await handle.close();
   }

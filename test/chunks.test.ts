@@ -36,7 +36,6 @@ it.each([
   { start: 99, end: 100, sizes: [1] },
   { start: 13, end: 75, sizes: [30, 30, 2] },
   { start: 50, end: 200, sizes: [30, 20] },
-  { start: 0, end: Number.POSITIVE_INFINITY, sizes: [30, 30, 30, 10] },
   { start: 20, end: 20, sizes: [] },
   { start: 300, end: 400, sizes: [] },
 ])('reads from $start to $end in chunks of $sizes', async ({ start, end, sizes }) => {
