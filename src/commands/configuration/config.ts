@@ -57,7 +57,7 @@ export const config: AnyCommand = {
       name: 'list',
       summary: 'list settings with their values and origins',
       description: [
-        'Lists settings from options, the environment and the profile. --all adds the others with their defaults, and shows the group of each.',
+        'Lists settings from options, the environment and the profile. --all adds the others, with defaults and groups.',
         'If a value is invalid, the table shows why in an extra column, and the exit code is 2.',
       ],
       examples: ['imgctl config list', 'imgctl config list --all --json'],

@@ -42,9 +42,7 @@ export const profile: AnyCommand = {
     command({
       name: 'use',
       summary: 'make a profile the default',
-      description: [
-        '--profile and IMGCTL_PROFILE override the default. Exits with 5 if the profile does not exist.',
-      ],
+      description: ['--profile and IMGCTL_PROFILE override the default.'],
       examples: ['imgctl profile use staging', 'imgctl profile use default'],
       seeAlso: ['help environment'],
       arguments: [PROFILE],
@@ -55,9 +53,7 @@ export const profile: AnyCommand = {
     command({
       name: 'delete',
       summary: 'delete a profile with its settings, token and password',
-      description: [
-        'Keeps the sync history, and a token that another profile uses. Exits with 5 if the profile does not exist.',
-      ],
+      description: ['Keeps the sync history, and a token that another profile uses.'],
       examples: [
         'imgctl profile delete staging',
         "imgctl profile list -q | grep '^test-' | xargs -n 1 imgctl profile delete",

@@ -17,7 +17,7 @@ export const imagesSnapshot = command({
   name: 'snapshot',
   summary: 'save the whole catalogue for offline use',
   description: [
-    'Saves every image of the public catalogue as JSON, one image per line. If the list is incomplete, nothing is saved. Read it with --from in "images list", "images get" and "images latest", or serve it with "imgctl emulator --from".',
+    'Saves every image of the public catalogue as JSON, one image per line. If the list is incomplete, nothing is saved. Read it with --from in commands for images, or serve it with "imgctl emulator --from".',
   ],
   examples: [
     'imgctl images snapshot catalogue.json',
