@@ -260,9 +260,9 @@ function sideOf(parts: Parts, at: number) {
 export function isPreRelease(parts: Parts): boolean {
   return parts.some((part, at) => {
     if (partKind(part) === PRE_RELEASE) return true;
+    if (!/^[abm]$/.test(part)) return false;
     const before = parts[at - 1] === VERSION_MARK ? parts[at - 2] : parts[at - 1];
-    const numbers = [before, parts[at + 1]];
-    return /^[abm]$/.test(part) && numbers.every((each) => partKind(each) === NUMBER);
+    return partKind(before) === NUMBER && partKind(parts[at + 1]) === NUMBER;
   });
 }
 
@@ -288,7 +288,10 @@ const SHORT_DATE =
 
 /** True if all names have a date such as 28.02.24, and in some it is no version: its first number is 28 or 02. */
 function haveShortDates(names: readonly string[]): boolean {
-  const firsts = names.map((name) => [...name.matchAll(SHORT_DATE)][0]?.groups?.day);
+  const firsts = names.map((name) => {
+    const [date] = name.matchAll(SHORT_DATE);
+    return date?.groups?.day;
+  });
   return (
     firsts.every(Boolean) && firsts.some((first = '') => /^0/.test(first) || Number(first) > 12)
   );
@@ -302,8 +305,11 @@ function haveShortDates(names: readonly string[]): boolean {
 export function yearFirstIn(names: readonly string[]): (name: string) => string {
   const forms = haveShortDates(names) ? [...YEAR_LAST, SHORT_DATE] : YEAR_LAST;
   return (name) => {
-    const dated = forms.map((form) => name.replace(form, putYearFirst));
-    return dated.find((each) => each !== name) ?? name;
+    for (const form of forms) {
+      const dated = name.replace(form, putYearFirst);
+      if (dated !== name) return dated;
+    }
+    return name;
   };
 }
 
