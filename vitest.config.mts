@@ -1,4 +1,4 @@
-// What `npm test` runs after its build, and bare `npx vitest` too. vitest.suites.mts has the longer suites.
+// What `npm test` and `npm run test:e2e` run. vitest.suites.mts has the longer suites.
 
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';

@@ -11,7 +11,7 @@ import { type CliResult, temporaryDirectory } from '../../support/io.ts';
 import { localUser, scriptedUser } from '../../support/users.ts';
 
 /** `RANDOM_QUERIES=6000 npx vitest run ...` runs more of them. */
-const RUNS = Number(process.env.RANDOM_QUERIES ?? 100);
+const RUNS = Number(process.env.RANDOM_QUERIES ?? 30);
 
 type Value = number | string | boolean | null;
 type Field = (typeof FIELDS)[number];
