@@ -2,7 +2,7 @@
 
 import { SETTINGS, type SettingDefinition, type SettingKey } from '../config/definitions.ts';
 import { DEFAULT_PROFILE } from '../config/settings.ts';
-import { anyText, type CompletionKind, choice } from '../config/values.ts';
+import { anyText, choice, type Hints } from '../config/values.ts';
 import type { Context } from '../context.ts';
 import { FORMAT_LIST } from '../output/formats.ts';
 import { COLOR_CHOICES } from '../output/terminal.ts';
@@ -13,6 +13,8 @@ import type {
   Parsed,
   Words,
 } from './declarations.ts';
+
+export type { Parsed } from './declarations.ts';
 
 /** A group, or a command with whatever options and arguments. */
 export interface AnyCommand extends CommandDeclaration {
@@ -42,42 +44,42 @@ export function command<
 /** Exit codes of every command that sends requests: network, login, not found, rate limit. */
 export const SERVICE_CODES: readonly number[] = [3, 4, 5, 6];
 
-type Details = Omit<OptionDeclaration, 'flags' | 'description'>;
+type Details<Declaration> = Omit<Declaration, 'flags' | 'name' | 'description'> & Hints;
 
-/** Declares an option. If it takes a value, that is any text unless `more` says otherwise. */
-export function option<const Flags extends string, const More extends Details = object>(
+/** Declares an option. If it takes a value, that is any text, for which completion has hints, unless `more` has a kind. */
+export function option<
+  const Flags extends string,
+  const More extends Details<OptionDeclaration> = object,
+>(
   flags: Flags,
   description: string,
-  more?: More,
-): { readonly flags: Flags; readonly description: string } & More;
-export function option(flags: string, description: string, more: Details = {}): OptionDeclaration {
-  const value = flags.includes('<') ? anyText() : undefined;
-  return { flags, description, ...(value && { value }), ...more };
+  more = {} as More,
+): { readonly flags: Flags; readonly description: string } & More {
+  return { flags, description, ...(flags.includes('<') && textOf(more)), ...more };
+}
+
+function textOf({ from, listed, suggested }: Hints) {
+  return { value: anyText({ from, listed, suggested }) };
+}
+
+/** Declares an argument, likewise. */
+export function argument<const More extends Details<ArgumentDeclaration>>(
+  name: string,
+  description: string,
+  more: More,
+): { readonly name: string; readonly description: string } & More {
+  return { name, description, ...textOf(more), ...more };
 }
 
 /** Declares an option that overrides a setting, whose row says how its value is parsed. */
 export function settingOption<const Flags extends string, const Key extends SettingKey>(
   flags: Flags,
   setting: Key,
-  description?: string,
-): {
-  readonly flags: Flags;
-  readonly description: string;
-  readonly value: (typeof SETTINGS)[Key]['value'];
-  readonly setting: Key;
-};
-export function settingOption(
-  flags: string,
-  setting: SettingKey,
   description: string = SETTINGS[setting].summary,
-): OptionDeclaration {
-  const { value, env, fallback }: SettingDefinition = SETTINGS[setting];
+) {
+  const { env, fallback }: SettingDefinition = SETTINGS[setting];
+  const { value }: { readonly value: (typeof SETTINGS)[Key]['value'] } = SETTINGS[setting];
   return { flags, description, value, env, default: fallback, setting };
-}
-
-/** Declares a required argument. @param from what completion offers for it */
-export function argument(name: string, description: string, from: CompletionKind) {
-  return { name, description, required: true, value: anyText({ from }) } as const;
 }
 
 export const METRICS_OPTION = settingOption(
@@ -97,7 +99,7 @@ export const BASE_URL_OPTION = settingOption('--base-url <url>', 'base-url');
 /** Options that every command receives. */
 export const GLOBAL_OPTIONS = [
   option('--profile <name>', 'use the settings and token of this profile', {
-    value: anyText({ from: 'profiles' }),
+    from: 'profiles',
     default: DEFAULT_PROFILE,
     env: 'IMGCTL_PROFILE',
   }),

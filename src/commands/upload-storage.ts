@@ -1,8 +1,8 @@
 // Opens the upload storage of the profile, for push and doctor.
 
 import path from 'node:path';
-import { option } from '../cli/command.ts';
-import { defaultsOf, type Parsed } from '../cli/declarations.ts';
+import { option, type Parsed } from '../cli/command.ts';
+import { defaultsOf } from '../cli/declarations.ts';
 import { addressHints, readCertificates, requireUploadTarget } from '../config/addresses.ts';
 import { absoluteUploadUrl, SECRETS, SETTINGS, type SettingKey } from '../config/definitions.ts';
 import { changeProfile } from '../config/settings.ts';

@@ -30,10 +30,10 @@ export interface Value<Parsed = unknown> {
   /** All valid words. */
   readonly words?: readonly string[];
   /** Words that completion offers, if others are valid too. */
-  readonly suggested?: readonly string[];
+  readonly suggested?: readonly string[] | undefined;
   /** Words of which the value is a list, separated by commas. */
-  readonly listed?: readonly string[];
-  readonly from?: CompletionKind;
+  readonly listed?: readonly string[] | undefined;
+  readonly from?: CompletionKind | undefined;
   /** True if the text may be a path, also if completion offers none. */
   readonly mayBePath?: boolean;
   readonly min?: number;

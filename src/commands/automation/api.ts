@@ -2,9 +2,7 @@
 
 import { MAX_PAGES } from '../../api/images.ts';
 import { statusError } from '../../api/responses.ts';
-import { command, option, SERVICE_CODES } from '../../cli/command.ts';
-import type { Parsed } from '../../cli/declarations.ts';
-import { anyText } from '../../config/values.ts';
+import { argument, command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { type HttpResponse, isSuccess } from '../../http/message.ts';
@@ -17,10 +15,7 @@ const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const PATHS = ['/v2', '/v2/image', '/v2/user/image/vm', '/v2/request/image_sync/'];
 
 const OPTIONS = [
-  option('-X, --method <method>', 'HTTP method', {
-    default: 'GET',
-    value: anyText({ suggested: METHODS }),
-  }),
+  option('-X, --method <method>', 'HTTP method', { default: 'GET', suggested: METHODS }),
   option('-f, --field <key=value>', 'query parameter; repeatable', { repeatable: true }),
   option('-i, --include', 'also print status and headers'),
   option('--paginate', 'follow meta.pages.next_url and print every page'),
@@ -45,12 +40,10 @@ export const api = command({
   ],
   seeAlso: ['token'],
   arguments: [
-    {
-      name: 'path',
-      description: 'path below the base URL, such as /v2/image, or a URL of the same origin',
+    argument('path', 'path below the base URL, such as /v2/image, or a URL of the same origin', {
       required: true,
-      value: anyText({ suggested: PATHS }),
-    },
+      suggested: PATHS,
+    }),
   ],
   mutates: true,
   exitCodes: SERVICE_CODES,

@@ -5,9 +5,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Image } from '../../api/types.ts';
 import { readSnapshot } from '../../catalogue/snapshot.ts';
-import { command, option } from '../../cli/command.ts';
-import { defaultsOf, type Parsed } from '../../cli/declarations.ts';
-import { anyText, duration, wholeNumber } from '../../config/values.ts';
+import { command, option, type Parsed } from '../../cli/command.ts';
+import { defaultsOf } from '../../cli/declarations.ts';
+import { duration, wholeNumber } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import type { Emulator } from '../../emulator/emulator.ts';
 import type { User } from '../../emulator/settings.ts';
@@ -28,11 +28,11 @@ const OPTIONS = [
   option('--port <n>', 'port to listen on; 0 selects a free one', number('8080', 65_535)),
   option('--images <n>', 'number of images in the public catalogue', number('250', 1_000_000)),
   option('--from <file>', 'serve the images of this snapshot (see: imgctl images snapshot)', {
-    value: anyText({ from: 'files' }),
+    from: 'files',
     conflicts: ['images', 'seed', 'until'],
   }),
   option('--uploads <dir>', 'folder that a sync reads, with one subfolder per user', {
-    value: anyText({ from: 'folders' }),
+    from: 'folders',
   }),
   option('--sample', "put a small sample.ova into the first user's uploads"),
   option('--user <name:password>', 'user who can log in; repeatable', {

@@ -1,6 +1,6 @@
 // imgctl help and imgctl version: print a help page and the version.
 
-import { type AnyCommand, command } from '../../cli/command.ts';
+import { type AnyCommand, argument, command } from '../../cli/command.ts';
 import type { CommandDeclaration } from '../../cli/declarations.ts';
 import { showPage } from '../../cli/help-page.ts';
 import { TOPIC_NAMES } from '../../cli/topics.ts';
@@ -12,11 +12,9 @@ export const help = (all: () => readonly CommandDeclaration[]): AnyCommand =>
     summary: 'show help for a command or topic',
     examples: ['imgctl help images list', 'imgctl help filters'],
     arguments: [
-      {
-        name: 'command or topic',
-        description: `a command, or a topic: ${TOPIC_NAMES.join(', ')}`,
+      argument('command or topic', `a command, or a topic: ${TOPIC_NAMES.join(', ')}`, {
         variadic: true,
-      },
+      }),
     ],
     run: (context, _options, words) => showPage(context, all(), words),
   });

@@ -1,6 +1,6 @@
 // imgctl __complete: prints completions for the cursor of a shell. Never contacts the service, never fails.
 
-import { ALL_GLOBAL_OPTIONS, type AnyCommand, command } from '../../cli/command.ts';
+import { ALL_GLOBAL_OPTIONS, type AnyCommand, argument, command } from '../../cli/command.ts';
 import {
   type CommandDeclaration,
   type OptionDeclaration,
@@ -28,7 +28,7 @@ export const complete = (all: () => readonly CommandDeclaration[]): AnyCommand =
     summary: 'print completions of a command line',
     examples: [],
     hidden: true,
-    arguments: [{ name: 'word', description: 'words up to the cursor', variadic: true }],
+    arguments: [argument('word', 'words up to the cursor', { variadic: true })],
     run: (context, _options, words) => run(context, all(), words),
   });
 

@@ -2,7 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { command } from '../../cli/command.ts';
+import { argument, command } from '../../cli/command.ts';
 import { choice } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { builtin } from '../../io.ts';
@@ -48,12 +48,10 @@ export const completion = command({
     'imgctl completion fish | source',
   ],
   arguments: [
-    {
-      name: 'shell',
-      description: 'shell to generate completions for: bash, zsh, fish or powershell',
+    argument('shell', 'shell to generate completions for: bash, zsh, fish or powershell', {
       required: true,
       value: choice('shell', ['bash', 'zsh', 'fish', 'powershell']),
-    },
+    }),
   ],
   run,
 });

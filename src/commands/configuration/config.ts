@@ -41,7 +41,7 @@ const GET_COLUMNS = [
 
 const PATH_COLUMNS = [column('path', 'string', 'path of the settings file')];
 
-const KEY = argument('key', 'name of the setting', 'setting-keys');
+const KEY = argument('key', 'name of the setting', { required: true, from: 'setting-keys' });
 
 export const config: AnyCommand = {
   name: 'config',
@@ -82,7 +82,7 @@ export const config: AnyCommand = {
         'imgctl config set base-url https://images.example.com',
         'imgctl config set columns.images id,name,path',
       ],
-      arguments: [KEY, argument('value', 'new value', 'setting-values')],
+      arguments: [KEY, argument('value', 'new value', { required: true, from: 'setting-values' })],
       mutates: true,
       run: set,
     }),

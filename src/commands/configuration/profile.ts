@@ -18,7 +18,7 @@ const COLUMNS = [
   column('password', 'string or null', 'source of the password: file, command, helper or keychain'),
 ];
 
-const PROFILE = argument('profile', 'name of the profile', 'profiles');
+const PROFILE = argument('profile', 'name of the profile', { required: true, from: 'profiles' });
 
 export const profile: AnyCommand = {
   name: 'profile',

@@ -14,9 +14,8 @@ import {
   type SavedSnapshot,
   type Snapshot,
 } from '../../catalogue/snapshot.ts';
-import { command, METRICS_OPTION, option, SERVICE_CODES } from '../../cli/command.ts';
-import type { Parsed } from '../../cli/declarations.ts';
-import { anyText, checkName } from '../../config/values.ts';
+import { command, METRICS_OPTION, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
+import { checkName } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { CHANGES_EXIT_CODE, ImgctlError, tryOr } from '../../errors.ts';
 import { type AssertHeld, replaceFile } from '../../files/atomic-file.ts';
@@ -62,18 +61,12 @@ const OPTIONS = [
   option(
     '--cursor <name>',
     'remember the last run under this name, so that jobs do not interfere',
-    {
-      default: 'default',
-      value: anyText({ from: 'cursors' }),
-    },
+    { default: 'default', from: 'cursors' },
   ),
   option(
     '--since-file <file>',
     'compare with this snapshot instead of the last run; if it is from another service, by label',
-    {
-      value: anyText({ from: 'files' }),
-      conflicts: ['cursor'],
-    },
+    { from: 'files', conflicts: ['cursor'] },
   ),
   option('--peek', 'do not remember this run'),
   option('--exit-code', 'exit with 10 if there are changes'),

@@ -4,9 +4,7 @@ import { parseId } from '../../api/responses.ts';
 import type { ReceivedImage } from '../../api/types.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import { AmbiguousError, commandOf } from '../../catalogue/newest.ts';
-import { command, option, SERVICE_CODES } from '../../cli/command.ts';
-import type { Parsed } from '../../cli/declarations.ts';
-import { anyText } from '../../config/values.ts';
+import { argument, command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { hasCode, ImgctlError } from '../../errors.ts';
 import { DEFAULT_LOCK_FILE } from '../../files/paths.ts';
@@ -30,13 +28,9 @@ import {
 import { openCatalogue } from './read.ts';
 
 const OPTIONS = [
-  option('--lock <name>', 'show the image locked under this name', {
-    value: anyText({ from: 'locks' }),
-  }),
+  option('--lock <name>', 'show the image locked under this name', { from: 'locks' }),
   // Without a default, so that one that is given without --lock is an error.
-  option('--file <file>', `lock file (${DEFAULT_LOCK_FILE})`, {
-    value: anyText({ from: 'files' }),
-  }),
+  option('--file <file>', `lock file (${DEFAULT_LOCK_FILE})`, { from: 'files' }),
   ...VIEW_OPTIONS,
   ...CATALOGUE_OPTIONS,
   MINE_OPTION,
@@ -59,12 +53,7 @@ export const imagesGet = command({
   ],
   seeAlso: ['images list', 'images latest', 'images lock', 'help output'],
   arguments: [
-    {
-      name: 'id|name|path|label|url',
-      description: 'images to show',
-      variadic: true,
-      value: anyText({ from: 'images' }),
-    },
+    argument('id|name|path|label|url', 'images to show', { variadic: true, from: 'images' }),
   ],
   options: OPTIONS,
   fields: IMAGE_COLUMNS,

@@ -13,8 +13,7 @@ import {
   selectionOf,
   withoutUnsure,
 } from '../../catalogue/newest.ts';
-import { command, option, SERVICE_CODES } from '../../cli/command.ts';
-import type { Parsed } from '../../cli/declarations.ts';
+import { command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { attempt, ImgctlError } from '../../errors.ts';
 import { printable } from '../../output/text.ts';

@@ -2,8 +2,7 @@
 
 import type { ReceivedImage } from '../../api/types.ts';
 import type { Batch } from '../../catalogue/listing.ts';
-import { command, option, SERVICE_CODES } from '../../cli/command.ts';
-import type { Parsed } from '../../cli/declarations.ts';
+import { command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
 import { guess } from '../../cli/guesses.ts';
 import { wholeNumber } from '../../config/values.ts';
 import type { Context } from '../../context.ts';

@@ -11,10 +11,8 @@ import {
   parseLockFile,
 } from '../../catalogue/lock-format.ts';
 import { quoted, suggest } from '../../choices.ts';
-import { option } from '../../cli/command.ts';
-import type { Parsed } from '../../cli/declarations.ts';
+import { option, type Parsed } from '../../cli/command.ts';
 import { Settings } from '../../config/settings.ts';
-import { anyText } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError, tryOr } from '../../errors.ts';
 import { DEFAULT_LOCK_FILE } from '../../files/paths.ts';
@@ -25,7 +23,7 @@ import { shellQuote } from '../../words.ts';
 
 export const LOCK_FILE_OPTION = option('--file <file>', 'lock file', {
   default: DEFAULT_LOCK_FILE,
-  value: anyText({ from: 'files' }),
+  from: 'files',
 });
 
 export type LockFileOptions = Parsed<readonly [typeof LOCK_FILE_OPTION]> & {

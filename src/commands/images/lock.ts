@@ -17,9 +17,16 @@ import {
   searchFor,
   selectionOf,
 } from '../../catalogue/newest.ts';
-import { type AnyCommand, command, GET_OPTION, option, SERVICE_CODES } from '../../cli/command.ts';
-import type { Parsed } from '../../cli/declarations.ts';
-import { anyText, checkName } from '../../config/values.ts';
+import {
+  type AnyCommand,
+  argument,
+  command,
+  GET_OPTION,
+  option,
+  type Parsed,
+  SERVICE_CODES,
+} from '../../cli/command.ts';
+import { checkName } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { attempt, CHANGES_EXIT_CODE, ImgctlError } from '../../errors.ts';
 import { column, pick, printBefore } from '../../output/view.ts';
@@ -49,12 +56,7 @@ import {
 } from './options.ts';
 import { openCatalogue, readTogether } from './read.ts';
 
-const NAMES = {
-  name: 'name',
-  description: 'names of locked images (all)',
-  variadic: true,
-  value: anyText({ from: 'locks' }),
-} as const;
+const NAMES = argument('name', 'names of locked images (all)', { variadic: true, from: 'locks' });
 
 const LOCK = column('lock', 'string', 'name of the lock', { isId: true });
 
@@ -126,7 +128,7 @@ export const imagesLock: AnyCommand = {
       ],
       seeAlso: ['images latest', 'images lock update'],
       arguments: [
-        { name: 'name', description: 'name of the lock', required: true },
+        argument('name', 'name of the lock', { required: true }),
         { ...WORDS, description: 'consider only images whose name matches every word' },
       ],
       options: ADD_OPTIONS,
@@ -192,9 +194,7 @@ export const imagesLock: AnyCommand = {
         'imgctl images lock remove web',
         'imgctl images lock remove db --file ci.lock.json',
       ],
-      arguments: [
-        { ...NAMES, description: 'name of a locked image', required: true, variadic: false },
-      ],
+      arguments: [argument('name', 'name of a locked image', { required: true, from: 'locks' })],
       options: [LOCK_FILE_OPTION],
       mutates: true,
       exitCodes: [5],

@@ -1,8 +1,7 @@
 // What the commands for images share: their columns, options and the query.
 
-import { GET_OPTION, option, settingOption } from '../../cli/command.ts';
-import type { Parsed } from '../../cli/declarations.ts';
-import { anyText, duration, MAX_AGE, wholeNumber } from '../../config/values.ts';
+import { argument, GET_OPTION, option, type Parsed, settingOption } from '../../cli/command.ts';
+import { duration, MAX_AGE, wholeNumber } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { column, namesOf, type ViewOptions } from '../../output/view.ts';
@@ -22,11 +21,9 @@ export const IMAGE_COLUMNS = [
   }),
 ];
 
-export const WORDS = {
-  name: 'text',
-  description: 'show only images whose name matches every word',
+export const WORDS = argument('text', 'show only images whose name matches every word', {
   variadic: true,
-} as const;
+});
 
 export const IMAGE_TABLE_OPTIONS = [
   option('--no-header', 'omit the header line'),
@@ -36,21 +33,20 @@ export const IMAGE_TABLE_OPTIONS = [
 
 export const VIEW_OPTIONS = [
   option('-c, --columns <a,b>', 'fields to show, such as id,path (or all)', {
-    value: anyText({ listed: namesOf(IMAGE_COLUMNS) }),
+    listed: namesOf(IMAGE_COLUMNS),
     repeatable: true,
   }),
-  {
-    ...GET_OPTION,
-    value: anyText({ suggested: namesOf(IMAGE_COLUMNS) }),
+  option(GET_OPTION.flags, GET_OPTION.description, {
+    suggested: namesOf(IMAGE_COLUMNS),
     conflicts: ['columns', 'urls', 'meta'],
-  },
+  }),
   ...IMAGE_TABLE_OPTIONS,
 ] as const;
 
 export const FILTER_OPTION = option(
   '-f, --filter <filter>',
   "show only images that match, such as 'name~ubuntu'; repeatable, all must match",
-  { value: anyText({ from: 'filters' }), repeatable: true },
+  { from: 'filters', repeatable: true },
 );
 
 /** For commands that choose among the images. */
@@ -64,7 +60,7 @@ export const LISTING_OPTIONS = [
   option(
     '-s, --sort <field,direction>',
     'sort by this field, asc or desc (name:version puts 8.10 after 8.9); repeatable',
-    { value: anyText({ from: 'sorts' }), repeatable: true },
+    { from: 'sorts', repeatable: true },
   ),
   option('--since <time>', 'show only images updated since, such as 7d or 2026-11-01'),
   option('-n, --limit <n>', 'show at most n images', { value: wholeNumber(1) }),
@@ -126,7 +122,7 @@ export function describeCount(count: number, { limit }: ListingOptions, total?: 
 /** Reads a saved catalogue instead of the service. */
 export const CATALOGUE_OPTIONS = [
   option('--from <file>', 'read this snapshot instead of the service', {
-    value: anyText({ from: 'files' }),
+    from: 'files',
     conflicts: ['page', 'perPage'],
   }),
   option('--max-age <duration>', 'maximum age of the snapshot, such as 12h', {

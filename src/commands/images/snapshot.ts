@@ -2,8 +2,7 @@
 
 import path from 'node:path';
 import { formatSnapshot } from '../../catalogue/snapshot.ts';
-import { command, SERVICE_CODES } from '../../cli/command.ts';
-import { anyText } from '../../config/values.ts';
+import { argument, command, SERVICE_CODES } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { replaceUserFile } from '../../files/user-file.ts';
 import { stringify } from '../../json.ts';
@@ -25,13 +24,7 @@ export const imagesSnapshot = command({
     'imgctl images list ubuntu --from catalogue.json --max-age 7d',
   ],
   seeAlso: ['images list', 'emulator', 'help choosing'],
-  arguments: [
-    {
-      name: 'file',
-      description: 'file to write (standard output)',
-      value: anyText({ from: 'files' }),
-    },
-  ],
+  arguments: [argument('file', 'file to write (standard output)', { from: 'files' })],
   mutates: true,
   fields: [
     column('version', 'number', 'version of this format, 1'),

@@ -2,20 +2,18 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { anyText } from '../../config/values.ts';
+import { argument } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { cannotRead, type ErrorCode, hasCode, ImgctlError, isMissing } from '../../errors.ts';
 import type { Finding } from '../../ovf/findings.ts';
 import type { PackageSummary } from '../../ovf/package.ts';
 import { counted } from '../../words.ts';
 
-export const FILES = {
-  name: 'file',
-  description: 'OVA files, or OVF files with their disks in the same folder',
-  required: true,
-  variadic: true,
-  value: anyText({ from: 'packages' }),
-} as const;
+export const FILES = argument(
+  'file',
+  'OVA files, or OVF files with their disks in the same folder',
+  { required: true, variadic: true, from: 'packages' },
+);
 
 const PROVIDE_FILE = 'provide an OVA file, or an OVF file with its disks in the same folder';
 

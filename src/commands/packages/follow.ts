@@ -1,8 +1,7 @@
 // Follows a sync request until it finishes, and remembers it.
 
 import type { SyncRequest } from '../../api/sync-requests.ts';
-import { option } from '../../cli/command.ts';
-import type { Parsed } from '../../cli/declarations.ts';
+import { option, type Parsed } from '../../cli/command.ts';
 import { duration } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { errorReason, hasCode, ImgctlError } from '../../errors.ts';

@@ -2,9 +2,14 @@
 // theirs in the same way.
 
 import type { SyncRequest } from '../../api/sync-requests.ts';
-import { command, GET_OPTION, option, SERVICE_CODES } from '../../cli/command.ts';
-import type { Parsed } from '../../cli/declarations.ts';
-import { anyText } from '../../config/values.ts';
+import {
+  argument,
+  command,
+  GET_OPTION,
+  option,
+  type Parsed,
+  SERVICE_CODES,
+} from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { stringify } from '../../json.ts';
@@ -118,11 +123,7 @@ export const syncStatus = command({
   ],
   seeAlso: ['sync'],
   arguments: [
-    {
-      name: 'id',
-      description: 'id of the sync request (the last of this profile)',
-      value: anyText({ from: 'sync-ids' }),
-    },
+    argument('id', 'id of the sync request (the last of this profile)', { from: 'sync-ids' }),
   ],
   options: OPTIONS,
   fields: [...STATUS_COLUMNS.filter(({ name }) => name !== 'errors'), ANY_ERRORS, ...LIST_ONLY],

@@ -1,8 +1,14 @@
 // imgctl sync: submits an image sync request, and follows it with --wait.
 
 import type { SubmittedSync, SyncId, SyncRequest } from '../../api/sync-requests.ts';
-import { command, GET_OPTION, METRICS_OPTION, option, SERVICE_CODES } from '../../cli/command.ts';
-import type { Parsed } from '../../cli/declarations.ts';
+import {
+  command,
+  GET_OPTION,
+  METRICS_OPTION,
+  option,
+  type Parsed,
+  SERVICE_CODES,
+} from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { stringify } from '../../json.ts';

@@ -1,7 +1,6 @@
 // imgctl validate: lists everything that is wrong with local OVA and OVF packages.
 
-import { command, GET_OPTION, option } from '../../cli/command.ts';
-import type { Parsed } from '../../cli/declarations.ts';
+import { command, GET_OPTION, option, type Parsed } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { column, namesOf, printBefore } from '../../output/view.ts';

@@ -5,8 +5,7 @@ import path from 'node:path';
 import { isToken, type Send } from '../../api/auth.ts';
 import { clockSkew, readJson, serviceMessage, statusError } from '../../api/responses.ts';
 import { nearest } from '../../choices.ts';
-import { command, option, SERVICE_CODES } from '../../cli/command.ts';
-import type { Parsed } from '../../cli/declarations.ts';
+import { command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
 import { readCertificates, requireBaseUrl } from '../../config/addresses.ts';
 import {
   isSettingKey,

@@ -6,10 +6,10 @@ import {
   BASE_URL_OPTION,
   command,
   option,
+  type Parsed,
   SERVICE_CODES,
   settingOption,
 } from '../../cli/command.ts';
-import type { Parsed } from '../../cli/declarations.ts';
 import { requireBaseUrl } from '../../config/addresses.ts';
 import { type SettingKey, STORED_PASSWORD, UNPROVEN_ADDRESS } from '../../config/definitions.ts';
 import { type Account, changeProfile, type Settings } from '../../config/settings.ts';

@@ -1,7 +1,6 @@
 // imgctl whoami: shows the profile, service and user, and whether the token is valid.
 
-import { command, GET_OPTION, option, SERVICE_CODES } from '../../cli/command.ts';
-import type { Parsed } from '../../cli/declarations.ts';
+import { command, GET_OPTION, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { column, printBefore } from '../../output/view.ts';
 import { unattendedPassword } from '../../secrets/passwords.ts';

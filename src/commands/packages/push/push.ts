@@ -6,10 +6,10 @@ import {
   GET_OPTION,
   METRICS_OPTION,
   option,
+  type Parsed,
   SERVICE_CODES,
   settingOption,
 } from '../../../cli/command.ts';
-import type { Parsed } from '../../../cli/declarations.ts';
 import type { SettingKey } from '../../../config/definitions.ts';
 import { choice } from '../../../config/values.ts';
 import type { Context } from '../../../context.ts';
