@@ -96,7 +96,6 @@ export const HELP_OPTION = option('-h, --help', 'show help');
 
 export const BASE_URL_OPTION = settingOption('--base-url <url>', 'base-url');
 
-/** Options that every command receives. */
 export const GLOBAL_OPTIONS = [
   option('--profile <name>', 'use the settings and token of this profile', {
     from: 'profiles',

@@ -27,9 +27,7 @@ export interface OptionDeclaration {
   readonly value?: Value;
   /** The value if the option is not given, as typed; help adds it in brackets. */
   readonly default?: string | undefined;
-  /** The environment variable that sets it too. */
   readonly env?: string | undefined;
-  /** The setting that it overrides. */
   readonly setting?: SettingKey;
   readonly repeatable?: boolean;
   /** Names of options, as the command receives them. */
@@ -70,7 +68,6 @@ type Defaults<Options extends readonly OptionDeclaration[]> = {
   readonly [Option in Extract<Options[number], WithDefault> as NameOf<Option>]: OptionValue<Option>;
 };
 
-/** What a command receives for its options. */
 export type Parsed<Options extends readonly OptionDeclaration[]> = Defaults<Options> & {
   readonly [Option in Exclude<
     Options[number],
@@ -102,7 +99,6 @@ export function optionName({ flags }: OptionDeclaration): string {
   return name.replace(/-./g, ([, letter = '']) => letter.toUpperCase());
 }
 
-/** Returns what a command receives if no option is given. */
 export function defaultsOf<const Options extends readonly OptionDeclaration[]>(options: Options) {
   const values = options.map((option) => [optionName(option), defaultOf(option)] as const);
   return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as Defaults<Options>;
@@ -157,7 +153,6 @@ export function argumentTerm({ name, required, variadic }: ArgumentDeclaration):
   return required ? `<${text}>` : `[${text}]`;
 }
 
-/** Returns the terms of a help text with their meanings. */
 export function termsOf(blocks: readonly Block[]) {
   return blocks.flatMap((block) =>
     typeof block === 'object' && 'terms' in block ? block.terms : [],

@@ -22,7 +22,6 @@ const GLOBAL_FLAGS = ALL_GLOBAL_OPTIONS.map(({ flags }) => flags.split(/[ ,]/, 1
 const MAX_WIDTH = 80;
 const MAX_QUOTED = 200;
 
-/** Prints the page that these words name. @throws ImgctlError usage */
 export async function showPage(
   context: Context,
   commands: readonly CommandDeclaration[],

@@ -19,7 +19,6 @@ export const TOPICS = [
 
 export const TOPIC_NAMES: readonly string[] = TOPICS.map(({ name }) => name);
 
-/** True if the topic fleet explains the variable. */
 function isForFleet(variable: string): boolean {
   return variable.startsWith('IMGCTL_TOKEN_STORE');
 }
@@ -269,7 +268,6 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
   ],
 };
 
-/** Every variable that imgctl reads. */
 export const VARIABLES = termsOf([...PAGES.environment, ...PAGES.fleet]).flatMap(
   ([names, meaning]) => {
     const variables = names.split(', ').filter((name) => /^[A-Z_]+$/.test(name));

@@ -56,7 +56,6 @@ function guessWords(words: readonly string[], path: string): string | undefined 
   return of(3) ?? of(2) ?? of(1);
 }
 
-/** Returns the command that was probably meant. */
 function meantCommand(command: Command, path: readonly string[]): string | undefined {
   const words = command.args.filter((word) => !word.startsWith('-'));
   const group = path.join(' ');

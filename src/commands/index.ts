@@ -25,7 +25,6 @@ import { login } from './start/login.ts';
 import { logout } from './start/logout.ts';
 import { whoami } from './start/whoami.ts';
 
-/** The headings of the overview and their commands. */
 const GROUPS: Readonly<Record<string, readonly AnyCommand[]>> = {
   Start: [login, logout, whoami, demo, doctor],
   Images: [images, myImages],

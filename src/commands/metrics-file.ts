@@ -87,7 +87,6 @@ async function write(context: Context, file: string, run: Run, values: MetricVal
   }
 }
 
-/** Returns an empty text if there is no file. @throws ImgctlError config: a line is not imgctl's */
 function readMetrics(file: string): string {
   const stat = fs.statSync(file, { throwIfNoEntry: false });
   if (stat === undefined) return '';

@@ -94,7 +94,6 @@ export async function openUploadStorage(
 
 const UPLOAD_STORAGE = 'upload storage (a folder, dav+https://… or s3+https://…)';
 
-/** What was asked for. */
 interface Answers {
   readonly mayAsk: boolean;
   readonly values: Map<SettingKey, string>;
@@ -102,7 +101,6 @@ interface Answers {
   secret?: { readonly name: string; readonly hint: string };
 }
 
-/** Prompts in all for a secret that was typed wrong. */
 const MAX_ATTEMPTS = 3;
 
 async function openWithAnswers(context: Context, options: UploadOptions, answers: Answers) {
@@ -229,7 +227,6 @@ async function readCredentials(
   return { username, password, hint: hintOfRefusal };
 }
 
-/** Asks for a setting of this run. */
 async function askFor(context: Context, answers: Answers, key: SettingKey, label: string) {
   const text = await typed(context, label, `imgctl config set ${key}`, false);
   context.override(key, text, key);
@@ -237,7 +234,6 @@ async function askFor(context: Context, answers: Answers, key: SettingKey, label
   return text;
 }
 
-/** Stores the answers that have worked in the profile. */
 async function saveAnswers(context: Context, { values, secret }: Answers): Promise<void> {
   if (values.size === 0) return;
   const { io, console, settings } = context;

@@ -25,7 +25,6 @@ export interface SettingDefinition {
   readonly value: Value;
 }
 
-/** A text that a function parses. */
 function parsed<Parsed>(parse: Value<Parsed>['parse'], hints: Hints = {}): Value<Parsed> {
   return { type: 'string', parse, ...hints };
 }

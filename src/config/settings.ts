@@ -28,7 +28,6 @@ export interface ConfigFile {
   readonly profiles: ReadonlyMap<string, Readonly<Record<string, string>>>;
   /** Other members of the file, written back unchanged. */
   readonly rest: JsonObject;
-  /** True if there is no place for the file. */
   readonly isHomeless?: boolean;
 }
 
@@ -124,13 +123,11 @@ function meantSetting(name: string): SettingKey | undefined {
 
 const MUTEX_PATIENCE = 20_000;
 
-/** A run and its folders, as far as settings need them. */
 interface Run {
   readonly io: Io;
   readonly paths: Pick<Paths, 'config'>;
 }
 
-/** Changes settings; undefined removes one. */
 export async function changeProfile(run: Run, name: string, changes: Texts): Promise<void> {
   await changeConfigFile(run, (config) => {
     const settings = Object.entries({ ...config.profiles.get(name), ...changes });

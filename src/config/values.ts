@@ -27,7 +27,6 @@ export interface Value<Parsed = unknown> {
    * @throws ImgctlError usage or config: the text is invalid, and may hold a password
    */
   parse(text: string, name: string): Parsed;
-  /** All valid words. */
   readonly words?: readonly string[];
   /** Words that completion offers, if others are valid too. */
   readonly suggested?: readonly string[] | undefined;
@@ -61,7 +60,6 @@ export function parseGiven(value: Value, text: string, name: string, env: Env): 
   return parsed;
 }
 
-/** Values of files and of variables often have one. */
 export function withoutLineEnd(text: string): string {
   return text.replace(/\r?\n$/, '');
 }
@@ -92,7 +90,6 @@ export function userName(text: string, name: string): string {
   });
 }
 
-/** What completion offers. */
 export type Hints = Pick<Value, 'from' | 'listed' | 'mayBePath' | 'suggested'>;
 
 export function anyText(hints: Hints = {}): Value<string> {
@@ -136,7 +133,6 @@ const MAX_TIMER = 2 ** 31 - 1;
 /** A hundred years. */
 export const MAX_AGE = 36_525 * UNITS.d;
 
-/** Milliseconds. */
 export function duration(max = MAX_TIMER): Value<number> {
   return { type: 'duration', parse: (text, name) => parseDuration(text, name, max) };
 }

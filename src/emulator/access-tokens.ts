@@ -5,7 +5,6 @@ import { type ApiRequest, type ApiResponse, HttpError, jsonResponse } from './ap
 import { serviceTimestamp } from './sample-images.ts';
 import type { EmulatorSettings } from './settings.ts';
 
-/** Relative to the base URL. */
 export const TOKEN_PATH = '/auth/request-token';
 
 const NOT_AUTHORIZED = 'User is not authorized to access.';
@@ -44,7 +43,6 @@ export function createAccessTokens(settings: EmulatorSettings) {
   };
 
   return {
-    /** Handles POST /auth/request-token. */
     requestToken: ({ authorization, remoteAddress }: ApiRequest): ApiResponse => {
       const { name: user = '', password } = basicCredentials(authorization) ?? {};
       const headers = countRequest(user, remoteAddress);

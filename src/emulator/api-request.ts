@@ -10,13 +10,11 @@ export interface ApiRequest {
   readonly method: string;
   /** As the client addressed it. */
   readonly baseUrl: string;
-  /** Path and query. */
   readonly target: string;
   readonly path: string;
   readonly query: URLSearchParams;
   readonly authorization: string | undefined;
   readonly remoteAddress: string;
-  /** Returns the milliseconds since it arrived. */
   readonly elapsed: () => number;
 }
 

@@ -21,9 +21,7 @@ import { BrokenUpload, createStorage } from './webdav.ts';
 const KEEP_ALIVE = 60_000;
 
 export interface Emulator {
-  /** Without a trailing slash. */
   readonly baseUrl: string;
-  /** Of its WebDAV storage; undefined without a folder for uploads. */
   readonly uploadUrl: string | undefined;
   readonly port: number;
   readonly revokeAccess: AccessTokens['revokeAccess'];

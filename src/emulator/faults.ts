@@ -56,7 +56,6 @@ function wrongFault(message: string): ImgctlError {
   return new ImgctlError('usage', message, { hint });
 }
 
-/** Returns a function that picks the first fault that matches a request and is due. */
 export function createFaultPicker(faults: readonly Fault[]) {
   const counted = faults.map((fault) => ({ fault, seen: 0 }));
   return (method: string, path: string): FaultKind | undefined => {

@@ -22,7 +22,6 @@ export interface ImageSync {
   readonly images: (user: string) => Image[];
 }
 
-/** Section 2.5. */
 export interface SyncRequestRecord {
   readonly id: number;
   status: string;
@@ -54,7 +53,6 @@ function newRecord(id: number, username: string, created: number): SyncRequestRe
 interface OpenRequest {
   readonly record: SyncRequestRecord;
   readonly created: number;
-  /** Undefined while the folder is being scanned. */
   scan?: Scan & { readonly at: number };
 }
 

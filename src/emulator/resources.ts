@@ -14,12 +14,10 @@ import type { EmulatorSettings } from './settings.ts';
 const DEFAULT_PER_PAGE = 10;
 const MAX_PER_PAGE = 100;
 
-/** A request, and what it needs. */
 interface Call {
   readonly settings: EmulatorSettings;
   readonly tokens: AccessTokens;
   readonly sync: ImageSync;
-  /** The public catalogue. */
   readonly images: readonly Image[];
   readonly request: ApiRequest;
   readonly user: string;
@@ -213,7 +211,6 @@ function readFilter(text: string): Filter {
   throw new HttpError(400, `Wrong filter "${text}"; expected <field_name>,<operator>,<value>.`);
 }
 
-/** Parses `<field_name>,<asc|desc>`. */
 function readSort(text: string) {
   const key = tryOr(() => parseSort(text), undefined);
   if (key && isFieldSort(key) && printSort(key) === text) return key;

@@ -59,7 +59,6 @@ ubuntu: ubuntu-VERSION-VARIANT-cloudimg-amd64-BUILD.ova: server minimal
   24.04 2024-04-25 2025-06-27
 `;
 
-/** Returns each release of each distribution in each variant. */
 function parseSeries() {
   let [folder = '', fileName = '', variants = ''] = [];
   return DISTRIBUTIONS.trim()
@@ -85,7 +84,6 @@ interface ImageFile {
   readonly name: string;
   readonly folder: string | null;
   readonly dataStore: string;
-  /** Milliseconds since the epoch. */
   readonly created: number;
   readonly updated: number;
 }
@@ -176,7 +174,6 @@ export function toImage(id: number, file: ImageFile, isPublic = true): Image {
 }
 
 interface Random {
-  /** Returns an integer from 0 to limit - 1. */
   below(limit: number): number;
 }
 

@@ -11,7 +11,6 @@ export interface User {
 
 export interface RequestRecord {
   readonly method: string;
-  /** Path and query as sent. */
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
 }
@@ -21,24 +20,19 @@ export interface EmulatorSettings {
   readonly host: string;
   readonly port: number;
   readonly images: number;
-  /** Images to serve instead of generated ones. */
   readonly catalogue?: readonly Partial<Image>[] | undefined;
-  /** Selects the catalogue. */
   readonly seed: number;
   /** The day on which the catalogue ends, in milliseconds since the epoch [now]. */
   readonly until?: number | undefined;
   /** Folder with one sub-folder per user. */
   readonly uploads?: string | undefined;
-  /** Users who may log in. */
   readonly users: readonly User[];
   /** Users with an account but without access to the API. */
   readonly deniedUsers?: readonly User[] | undefined;
   readonly tokenTtl: number;
-  /** Token requests per user and window. */
   readonly tokenLimit: number;
   readonly tokenWindow: number;
   readonly latency?: number | undefined;
-  /** Time from submitting a sync to its end. */
   readonly syncDelay: number;
   readonly faults?: readonly Fault[] | undefined;
   /** Receives the mails that a real service would send, and defects. */

@@ -22,7 +22,6 @@ export class BrokenUpload extends Error {}
 /** Returns the function that serves the storage; it returns undefined for an address that is not of the storage. */
 export function createStorage({ uploads, users }: EmulatorSettings) {
   const passwords = new Map(users.map(({ name, password }) => [name, password]));
-  /** @throws HttpError, BrokenUpload */
   return async (request: ApiRequest, incoming: IncomingMessage, fault?: FaultKind) => {
     const { authorization, method, path } = request;
     if (uploads === undefined || (path !== '/upload' && !path.startsWith(ROOT))) return undefined;
@@ -147,7 +146,6 @@ async function receiveBody(path: string, incoming: IncomingMessage, fault?: Faul
 
 interface UploadedFile {
   readonly name: string;
-  /** Bytes. */
   readonly size: number;
   readonly modified: Date;
   readonly etag: string;

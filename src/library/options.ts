@@ -21,7 +21,6 @@ function whole(min: number, max = Number.MAX_SAFE_INTEGER): Kind {
 
 export const QUERY: Kinds = { text: TEXTS, filter: TEXTS, sort: TEXTS, limit: whole(1) };
 
-/** With the limits of the settings. */
 export const CLIENT: Kinds = {
   baseUrl: ['a string or a URL', (value) => isText(value) || value instanceof URL],
   token: TEXT,

@@ -14,11 +14,9 @@ import { FIELDS } from '../query/fields.ts';
 /** What a command printed, as JSON. */
 export interface Output {
   readonly exitCode: number;
-  /** The first rows. */
   readonly rows: readonly string[];
   /** Number of all rows; null if there are more than `rows`, but nobody knows how many. */
   readonly total: number | null;
-  /** Errors, warnings and notes. */
   readonly messages: readonly string[];
 }
 
@@ -32,7 +30,6 @@ export interface ServerOptions {
   readonly write: (text: string) => Promise<void>;
   /** Receives what goes wrong on the connection. */
   readonly report: (problem: string) => void;
-  /** Closes the server. */
   readonly signal: AbortSignal;
 }
 
@@ -193,9 +190,7 @@ interface Tool {
   readonly name: string;
   readonly description: string;
   readonly input: z.ZodObject;
-  /** True if it changes the service. */
   readonly mutates?: boolean;
-  /** The command that it runs. */
   readonly command: readonly string[];
 }
 

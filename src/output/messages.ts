@@ -32,7 +32,6 @@ export function formatError(error: ImgctlError, format: ErrorFormat): string {
   return text + trace.join('');
 }
 
-/** What failed while the command goes on. */
 export type Failure = Pick<ImgctlError, 'message'> &
   Partial<Pick<ImgctlError, 'code' | 'hint' | 'details'>>;
 

@@ -70,7 +70,6 @@ const ENCODINGS: readonly Encoding[] = [
   ],
 ];
 
-/** The named characters of HTML. */
 const NAMES = new Map(Object.entries({ amp: 38, lt: 60, gt: 62, quot: 34, apos: 39 }));
 
 /** Makes spaces and the case of ASCII letters alike: messages show one space for several, and forms send it as +. */

@@ -28,7 +28,6 @@ const LOWEST_PRIORITY = [...LOW_PRIORITY, 'updated_on'];
 /** Rows to draw at a time: the time of cli-table3 grows with their square. */
 const BATCH = 50;
 
-/** What a command decides about its output. */
 export interface TableLayout {
   /** False to show only `columns` in json, ndjson and yaml too, and to drop none of them in a table [true]. */
   readonly allFields?: boolean | undefined;
@@ -36,7 +35,6 @@ export interface TableLayout {
   readonly header?: boolean | undefined;
   /** The field of the identifier [id]. */
   readonly idField?: string | undefined;
-  /** The columns of timestamps. */
   readonly times?: readonly string[] | undefined;
   /** False to cut nothing of a table on a terminal; undefined if the command has no --no-trunc. */
   readonly trunc?: boolean | undefined;
@@ -46,9 +44,7 @@ export interface TableLayout {
 
 export interface TableOptions extends TableLayout {
   readonly columns: readonly string[];
-  /** The values of each row, in the order of the columns. */
   readonly rows: readonly (readonly unknown[])[];
-  /** Writes the fields of each row below each other. */
   readonly asRecords: boolean;
   readonly terminal: Terminal;
 }
@@ -220,10 +216,8 @@ function headFor(texts: readonly string[], width: number, unicode: boolean): num
   return best.head;
 }
 
-/** Precedes the lines of a column below its row. */
 const INDENT = '    ';
 
-/** Returns the lines of a column that has no room beside the others. */
 function linesBelow(
   { title, texts, paint }: TableColumn,
   row: number,

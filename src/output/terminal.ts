@@ -56,7 +56,6 @@ export const PLAIN: Style = {
   bad: String,
 };
 
-/** Loads chalk only if there is something to colour. */
 export async function loadStyle({ color }: Pick<Terminal, 'color'>): Promise<Style> {
   if (!color) return PLAIN;
   const { Chalk } = await import('chalk');

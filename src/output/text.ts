@@ -49,7 +49,6 @@ export function jsonText(value: unknown, indent: number): string {
   return escapeInJson(stringify(value, indent));
 }
 
-/** In UTF-16 units. */
 const CHUNK = 64 * 1024;
 
 /**

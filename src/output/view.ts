@@ -27,7 +27,6 @@ interface Traits {
   readonly text?: (value: unknown, now: number) => unknown;
 }
 
-/** Declares a column. */
 export function column(name: string, type: string, meaning: string, traits?: Traits): Column {
   return { name, type, meaning, ...traits };
 }
@@ -36,7 +35,6 @@ export function namesOf(columns: readonly Column[]): string[] {
   return columns.map(({ name }) => name);
 }
 
-/** Returns the columns with these names. */
 export function pick(columns: readonly Column[], ...names: readonly string[]): Column[] {
   return columns.filter(({ name }) => names.includes(name));
 }
@@ -85,11 +83,8 @@ export class View {
   readonly isWhole: boolean;
   /** True if notes are printed: other formats than a table show that nothing was found. */
   readonly hasNotes: boolean;
-  /** Explains a table without rows. */
   readonly note: Surface['note'];
-  /** The only field that is printed. */
   readonly get: string | undefined;
-  /** Formats a time as the columns of times. */
   readonly timeText: (time: string) => string;
   readonly #writer: WriterOptions;
 
@@ -160,7 +155,6 @@ export class View {
     };
   }
 
-  /** Opens a list whose rows arrive gradually; the caller ends it. */
   openList() {
     return createListWriter(this.#writer);
   }

@@ -34,13 +34,11 @@ export function cutMiddle(
   return [...first, ellipsis, ...end].join('').toWellFormed();
 }
 
-/** Returns what a reader sees as characters. */
 function charactersOf(text: string): string[] {
   if (ASCII.test(text)) return text.split('');
   return Array.from(new Intl.Segmenter('en').segment(text), ({ segment }) => segment);
 }
 
-/** Returns the first characters, as many as these cells have room for. */
 function fitting(characters: readonly string[], cells: number): string[] {
   let used = 0;
   const end = characters.findIndex((character) => {

@@ -18,7 +18,6 @@ export interface WriterOptions extends TableLayout {
   readonly columns: readonly string[];
   /** Returns what is shown of a row, by column [the value that it holds]. */
   readonly values?: ReadonlyMap<string, (row: Row) => unknown>;
-  /** The command has --columns. */
   readonly hasChoice?: boolean;
   /** Writes only the bare values of this field. */
   readonly get?: string | undefined;
@@ -83,7 +82,6 @@ export async function writeRecord(options: WriterOptions, record: Row): Promise<
   }
 }
 
-/** Returns null if there is no such field. */
 export function fieldOf(row: Row, name: string, { values }: Partial<WriterOptions> = {}): unknown {
   const value = values?.get(name);
   if (value) return value(row);
@@ -166,7 +164,6 @@ function createWriter(
   };
 }
 
-/** Return a line of a row. */
 const LINES: Record<LineFormat, (row: readonly unknown[], onTerminal: boolean) => string> = {
   csv: csvLine,
   tsv: tsvLine,

@@ -3,7 +3,6 @@
 import { Document, type ScalarTag, visit } from 'yaml';
 import { escapeInJson } from './text.ts';
 
-/** Numbers as JSON has them. */
 const NUMBER: ScalarTag = {
   tag: 'tag:yaml.org,2002:float',
   default: true,
@@ -38,7 +37,6 @@ export function yamlText(value: unknown): string {
   return escapeInJson(text, escapeCharacter);
 }
 
-/** Items to write at a time. */
 const BATCH = 100;
 
 /** Returns a list in batches; with meta it becomes `data`. */

@@ -113,12 +113,10 @@ function credentialHelper(helper: string): Program {
   };
 }
 
-/** Returns the credential helper of a location; undefined for the system keychain. */
 function helperAt(location: string): string | undefined {
   return /^helper:(.*)$/s.exec(location)?.[1];
 }
 
-/** For messages. */
 export function describeLocation(location: string): string {
   const helper = helperAt(location);
   return helper === undefined ? 'the system keychain' : `the credential helper ${helper}`;
@@ -179,7 +177,6 @@ export function openPasswordStore(io: Io, location: string, limit?: number) {
   }
 
   return {
-    /** Returns undefined if it has none. */
     async lookup(account: Account): Promise<string | undefined> {
       const password = await read(account);
       const hint = 'store the password again: imgctl login --store-password';

@@ -11,7 +11,6 @@ export interface PasswordSource extends SecretSource {
   readonly hint: string;
 }
 
-/** Returns the given password, or else the stored one. */
 export function unattendedPassword(settings: Settings, io: Io): PasswordSource | undefined {
   return givenPassword(settings, io) ?? storedPassword(settings, io);
 }

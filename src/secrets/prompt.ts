@@ -17,7 +17,6 @@ const WHOLE_SEQUENCE = /^\u001b(?:\[(?:\[[A-E]|[ -?]*[@-Z\\-~])|O[ -~])$/;
 /** As a terminal erases it: with the spaces behind it. */
 const LAST_WORD = /\S* *$/;
 
-/** Maximum number of prompts for an answer that must not be empty. */
 const MAX_ATTEMPTS = 3;
 
 /**
@@ -78,7 +77,6 @@ export async function ask(
   throw new ImgctlError('usage', `no ${what} entered`, { hint });
 }
 
-/** @param suspend stops the process until it is continued */
 function readLine(io: Io, suspend: () => Promise<void>): Promise<string> {
   const { stream } = io.stdin;
   return new Promise((resolve, reject) => {

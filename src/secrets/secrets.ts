@@ -62,7 +62,6 @@ function fileSource(io: Io, file: string, name: string): SecretSource {
   return { origin, read };
 }
 
-/** Returns the first line that a shell command prints. */
 function commandSource(settings: Settings, io: Io, setting: CommandKey) {
   const command = settings.get(setting);
   if (command === undefined) return undefined;
@@ -97,7 +96,6 @@ const MAX_BYTES = 64 * 1024;
 /** More than a header can hold, and fewer than MAX_BYTES in any encoding. */
 const MAX_LENGTH = 8 * 1024;
 
-/** Returns the first line of standard input, for --password-stdin. */
 export async function passwordOfStdin(io: Io): Promise<string> {
   if (!io.stdin.isTTY) return readFirstLine(io.stdin.stream, io.signal, 'standard input');
   throw new ImgctlError('usage', '--password-stdin reads a pipe or file, not a terminal', {

@@ -17,7 +17,6 @@ const MAX_IMAGES = 5_000;
 /** A service must not fill the disk. */
 const MAX_NAME_LENGTH = 255;
 
-/** Adds the names of a list's images, up to the maximum. */
 export function collectNames(elements: readonly unknown[], names: ListedNames = new Map()) {
   for (const element of elements) {
     if (names.size >= MAX_IMAGES) break;

@@ -27,7 +27,6 @@ export interface Session {
   readonly account: Account;
   /** undefined with IMGCTL_TOKEN or given tokens. */
   readonly tokens: Tokens | undefined;
-  /** The tokens of this machine. */
   readonly cache: TokenCache;
   /** The shared store if the setting token-store names one, else the cache. */
   readonly store: TokenCache | SharedStore;
@@ -131,7 +130,6 @@ export async function openSharedStore(
   return new SharedStore({ address, key, settings, files, io, ca, warn, onSecret });
 }
 
-/** Returns IMGCTL_TOKEN, if it is set. */
 export function givenToken({ env }: Io): string | undefined {
   return withoutLineEnd(env.IMGCTL_TOKEN ?? '') || undefined;
 }

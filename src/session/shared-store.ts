@@ -137,7 +137,6 @@ export class SharedStore implements TokenStore {
     return (await this.#send(['DEL', this.#keys.token])) === 1;
   }
 
-  /** Connects, writes and reads. @throws SharedStoreError */
   async inspect(): Promise<void> {
     await this.#set(this.#keys.check, 'imgctl doctor', 1_000);
     await this.#readToken();
@@ -190,7 +189,6 @@ export class SharedStore implements TokenStore {
     throw new SharedStoreError(`its lock ${flaw}`, `delete the key ${lock} in the store`);
   }
 
-  /** Returns undefined if the store cannot be used. */
   async #try<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
     if (this.#failure) return undefined;
     try {
@@ -206,7 +204,6 @@ export class SharedStore implements TokenStore {
     }
   }
 
-  /** Returns the value of a key, and the milliseconds until it expires. */
   async #get(key: string) {
     const [value, milliseconds] = await Promise.all([
       this.#send(['GET', key]),
@@ -249,7 +246,6 @@ export class SharedStore implements TokenStore {
     return this.#limit(connection, connection.send(...words), signals);
   }
 
-  /** Opens a connection and logs in. */
   async #connect(): Promise<Redis> {
     const { address, settings, io, ca, onSecret } = this.#options;
     let password: string | undefined;

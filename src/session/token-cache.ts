@@ -34,7 +34,6 @@ export interface TokenRequest<Result> {
 export interface TokenStore {
   /** Where the token is stored: a file or a URL; undefined if nowhere. */
   readonly location: string | undefined;
-  /** Returns the stored token, unless it is the refused one. */
   read(refused?: string): Promise<CachedToken | undefined> | CachedToken | undefined;
   write(token: CachedToken): Promise<void>;
   readLimit(now: number): Promise<RememberedLimit | undefined> | RememberedLimit | undefined;
@@ -188,7 +187,6 @@ export class TokenCache implements TokenStore {
     });
   }
 
-  /** @throws ImgctlError failed */
   async #store(file: string | undefined, value: JsonObject): Promise<void> {
     try {
       if (file === undefined) throw new Error('no home directory');

@@ -34,12 +34,10 @@ interface TokensOptions {
   /** A function, since the client itself gets its tokens from this source. */
   readonly client: () => Client;
   readonly loginCommand: string;
-  /** Commands can wait with --wait-for-token. */
   readonly canWait?: boolean;
   readonly baseUrl: string;
   /** Milliseconds to wait for the end of the token request limit. */
   readonly patience?: number;
-  /** Called before such a wait. */
   readonly onWait?: ((milliseconds: number) => void) | undefined;
 }
 
@@ -91,7 +89,6 @@ export class Tokens implements TokenSource {
     });
   }
 
-  /** Waits for a renewal under way, also one that fails. */
   async settled(): Promise<void> {
     await this.#renewal?.catch(() => {});
   }

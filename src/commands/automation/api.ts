@@ -95,7 +95,6 @@ async function run(context: Context, options: Options, path: string): Promise<vo
   if (options.slurp) await context.console.print(']\n');
 }
 
-/** Prints a response as an element of a JSON array. @throws ImgctlError bad-answer: it is not JSON */
 async function printElement(
   { console, io }: Context,
   { body, url }: HttpResponse,

@@ -67,7 +67,6 @@ async function run(context: Context, commands: readonly [string, CommandDeclarat
   });
 }
 
-/** Returns the commands that can be run, by their words. */
 function leavesOf(
   commands: readonly CommandDeclaration[],
   parents: readonly string[] = [],

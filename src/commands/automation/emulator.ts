@@ -94,7 +94,6 @@ export const emulator = command({
   run,
 });
 
-/** Returns the settings of an emulator without options. */
 export function defaultSettings() {
   const { user, ...settings } = defaultsOf(OPTIONS);
   return { ...settings, users: user.map(parseUser) };
@@ -179,7 +178,6 @@ function guideOf(
   ].join('\n');
 }
 
-/** Creates the folder for uploads if it is missing, and returns its path. */
 function makeUploads(cwd: string, uploads: string): string {
   const folder = path.resolve(cwd, uploads);
   const hint = 'use a folder such as: imgctl emulator --uploads ./uploads';

@@ -21,7 +21,6 @@ import { readImageNames } from '../../session/image-names.ts';
 import { cursorNames } from '../images/changes.ts';
 import { readLocks } from '../images/lock-file.ts';
 
-/** The completion scripts run this. @param all returns every command */
 export const complete = (all: () => readonly CommandDeclaration[]): AnyCommand =>
   command({
     name: '__complete',
@@ -35,7 +34,6 @@ export const complete = (all: () => readonly CommandDeclaration[]): AnyCommand =
 type Candidate = readonly [value: string, description?: string | undefined];
 
 interface Candidates {
-  /** What the shell does after a candidate, or which paths it offers instead. */
   readonly mode: 'space' | 'nospace' | 'files' | 'folders' | 'packages';
   readonly candidates: readonly Candidate[];
 }
@@ -154,7 +152,6 @@ function namesOf({ name, aliases = [] }: CommandDeclaration): readonly string[] 
   return [name, ...aliases];
 }
 
-/** @param rest the arguments before the cursor */
 async function candidatesOf(
   context: Context,
   { rest, lockFile }: { readonly rest: readonly string[]; readonly lockFile: string },
@@ -200,7 +197,6 @@ async function candidatesOf(
   }
 }
 
-/** Offers fields, then operators, then the folders of cached images. */
 function filters(context: Context, typed: string): Candidates {
   if (typed.startsWith('folder=')) return words(cachedFolders(context), 'folder=');
   const [field = '', operator, value] = typed.split(',');
@@ -214,7 +210,6 @@ function cachedFolders(context: Context): string[] {
   return [...new Set(folders)].filter(Boolean).sort();
 }
 
-/** Completes a list of these, separated by commas. */
 function columns(listed: readonly string[], typed: string): Candidates {
   const chosen = typed.slice(0, typed.lastIndexOf(',') + 1);
   const taken = chosen.split(',');
@@ -223,7 +218,6 @@ function columns(listed: readonly string[], typed: string): Candidates {
   return { ...words(left, chosen), mode: 'nospace' };
 }
 
-/** Returns name and folder of each. */
 function cachedImages(context: Context) {
   return [...readImageNames(context.paths.cache, context.settings.account).values()];
 }

@@ -106,7 +106,6 @@ export const config: AnyCommand = {
   ],
 };
 
-/** The summary with the valid values and, in brackets, the default. */
 function describe({ summary, value: { words }, fallback }: SettingDefinition): string {
   const values = words === undefined ? '' : `: ${words.join(', ')}`;
   return `${summary}${values}${fallback === undefined ? '' : ` (${fallback})`}`;

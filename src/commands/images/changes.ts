@@ -140,7 +140,6 @@ function refuseRelativeTimes(filters: readonly Filter[]): void {
 /** Others may read a large catalogue one after the other. */
 const MUTEX_PATIENCE = 600_000;
 
-/** Prints the changes, then stores what it saw. Returns the number of changes. */
 async function compareWithState(task: Task, cursor: string) {
   const { context, options, query } = task;
   const { words } = query;
@@ -187,7 +186,6 @@ function directoryOf(stateDirectory: string): string {
   return path.join(stateDirectory, 'changes');
 }
 
-/** Compares with a snapshot; no state is read or stored. */
 async function compareWithFile(task: Task, name: string): Promise<number> {
   const { context, query } = task;
   const snapshot = await readSnapshot(name, context.io);
@@ -281,17 +279,14 @@ async function printChanges(task: Task, file: FileLabel, old: Snapshot | undefin
   return { count, hasChanged: count + missing.length > 0, lines };
 }
 
-/** What a comparison read. */
 interface Compared {
   readonly catalogue: Catalogue;
   readonly tally?: Tally;
-  /** True if nothing matches now. */
   readonly isEmpty: boolean;
   /** When the old images were listed; undefined before the first run. */
   readonly since: number | undefined;
 }
 
-/** Prints the changes. Returns their number. */
 async function showChanges(
   { context, options, query, view, counts, addMetrics }: Task,
   changes: readonly Change[],
@@ -331,7 +326,6 @@ function describeCounts(counts: Task['counts']): string {
   return `${counted(total, 'change')}: ${kinds.map(([kind, count]) => `${count} ${kind}`).join(', ')}`;
 }
 
-/** Returns the names of all cursors that were used on this machine. */
 export function cursorNames(directory: string | undefined): string[] {
   if (directory === undefined) return [];
   const files = tryOr(() => fs.readdirSync(directoryOf(directory)), []);
@@ -377,14 +371,12 @@ async function compareLists(oldLines: readonly string[], images: Images, file: F
   return { listed, missing, lines: [...lines.values()] };
 }
 
-/** Returns undefined if nothing differs. */
 function changeOf(before: ReceivedImage, image: ReceivedImage): Change | undefined {
   if (differs(before, image, PLACE_FIELDS)) return { change: 'moved', image, before };
   const isUpdated = differs(before, image, Object.keys({ ...before, ...image }));
   return isUpdated ? { change: 'updated', image, before } : undefined;
 }
 
-/** The columns of a table. */
 const SHOWN: readonly string[] = ['change', 'id', 'name', 'folder', 'updated_on', 'before'];
 
 /** There, `before` names the new folder too. */

@@ -14,7 +14,6 @@ import { shellQuote } from '../../words.ts';
 import { isField, type ListingOptions } from './options.ts';
 import { readAll } from './read.ts';
 
-/** A query of `command` without a result. */
 interface EmptyQuery {
   /** `imgctl images list` */
   readonly command: string;
@@ -111,7 +110,6 @@ function foreignHint(filters: readonly Filter[]): string | undefined {
   return undefined;
 }
 
-/** Returns a hint for the first = or like without a wildcard. */
 function wholeValueHint(filters: readonly Filter[]): string | undefined {
   for (const { field, operator, operands } of filters) {
     const value = operands[0]?.value;

@@ -107,7 +107,6 @@ async function run(context: Context, options: Options, wanted: readonly string[]
   if (missing) throw missing;
 }
 
-/** Prints one image, or several as a list; in a table as blocks of keys and values. */
 async function print(
   context: Context,
   images: readonly ReceivedImage[],
@@ -181,7 +180,6 @@ function idOfUrl(text: string, baseUrl: string): number {
   });
 }
 
-/** @throws ImgctlError ambiguous */
 async function findBy(field: Field, { catalogue, command }: Search, wanted: string) {
   const query = new Query({ filters: [equals(field, wanted)] });
   const found: ReceivedImage[] = [];

@@ -65,7 +65,6 @@ export function lockCommand({ file, from }: LockFileOptions, ...words: string[])
   return `imgctl images lock ${words.map(shellQuote).join(' ')}${flag}`;
 }
 
-/** @throws ImgctlError not-found */
 export function requireLock(options: LockFileOptions, locks: Locks, name: string): LockedImage {
   const locked = locks.get(name);
   if (locked !== undefined) return locked;
@@ -105,7 +104,6 @@ export async function readLockedImage(
   return image;
 }
 
-/** Returns the path of the lock file, and how messages name it. */
 function locate({ io }: Context, { file }: LockFileOptions) {
   return { file: path.resolve(io.cwd, file), what: `the lock file ${file}` };
 }

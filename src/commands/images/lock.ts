@@ -347,7 +347,6 @@ async function remove(context: Context, options: LockFileOptions, name: string) 
   context.console.success(`Unlocked ${name}`);
 }
 
-/** Returns the locks with these names, or all. @throws ImgctlError not-found */
 function selectLocks(options: LockFileOptions, locks: Locks, names: readonly string[]): Locks {
   if (names.length === 0) return locks;
   return new Map(names.map((name) => [name, requireLock(options, locks, name)]));

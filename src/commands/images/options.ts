@@ -11,7 +11,6 @@ import { describeVersion, readName } from '../../query/name.ts';
 import { parseQuery, Query } from '../../query/query.ts';
 import { counted, shellQuote } from '../../words.ts';
 
-/** The columns of an image: those of the service, and computed ones. */
 export const IMAGE_COLUMNS = [
   ...FIELDS.map((field) =>
     column(field, ...describeField(field), { isTime: kindOf(field) === 'time' }),
@@ -49,7 +48,6 @@ export const FILTER_OPTION = option(
   { from: 'filters', repeatable: true },
 );
 
-/** For commands that choose among the images. */
 export const CHOOSING_FILTER = {
   ...FILTER_OPTION,
   description: FILTER_OPTION.description.replace('show', 'consider'),
@@ -119,7 +117,6 @@ export function describeCount(count: number, { limit }: ListingOptions, total?: 
   return `${total === undefined ? '' : `${count} of `}${counted(total ?? count, 'image')} (--limit)`;
 }
 
-/** Reads a saved catalogue instead of the service. */
 export const CATALOGUE_OPTIONS = [
   option('--from <file>', 'read this snapshot instead of the service', {
     from: 'files',
@@ -138,7 +135,6 @@ export type CatalogueOptions = Parsed<typeof CATALOGUE_OPTIONS> & {
   readonly mine?: boolean | undefined;
 };
 
-/** True for the public catalogue of the service. */
 export function isPublic({ from, mine = false }: CatalogueOptions): boolean {
   return from === undefined && !mine;
 }

@@ -34,7 +34,6 @@ export async function openCatalogue(
   });
 }
 
-/** The clocks of two machines may differ by this much. */
 const CLOCK_SKEW = 5 * 60_000;
 
 async function openSnapshot({ io, console }: Context, name: string, maxAge?: number) {

@@ -131,7 +131,6 @@ export function errorsOf({ findings }: PackageSummary): Finding[] {
   return findings.filter(({ severity }) => severity === 'error');
 }
 
-/** Returns the text with 8 digits of the start and of the end of each digest. */
 function shortDigests(text: string): string {
   return text.replace(/\b([0-9a-f]{8})[0-9a-f]{16,}([0-9a-f]{8})\b/gi, '$1...$2');
 }

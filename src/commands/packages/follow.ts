@@ -49,7 +49,6 @@ export async function rememberRequest(
   });
 }
 
-/** Maximum number of names that the history has of one request. */
 const MAX_NAMES = 20;
 
 function shortened(images: SyncRequest['added']): HistoryEntry['added'] {

@@ -247,7 +247,6 @@ function describeChanges(request: { added?: unknown; deleted?: unknown }): strin
     .join('; ');
 }
 
-/** Maximum number of characters of a record in a message. */
 const MAX_RECORD = 1_000;
 
 /** Returns `1 error and 2 warnings`: a sync that succeeded may have errors too. undefined if there are none. */
@@ -259,12 +258,10 @@ export function describeProblems({
   return counts.filter((text) => !text.startsWith('0 ')).join(' and ') || undefined;
 }
 
-/** Joins a list of names for people; returns anything else unchanged. */
 export function describeNames(value: unknown): unknown {
   return Array.isArray(value) ? elementNames(value).join(', ') || 'none' : value;
 }
 
-/** What counts as a failure. */
 interface Rules {
   /** Warnings, unknown errors and errors of other files, too. */
   readonly strict?: boolean | undefined;
@@ -309,7 +306,6 @@ function hasName(text: string, name: string): boolean {
   return false;
 }
 
-/** @throws ImgctlError sync-failed */
 export function requireSynced(request: SyncRequest, rules: Rules): void {
   const failure = failureOf(request, rules);
   if (failure) throw failure;

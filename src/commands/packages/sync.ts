@@ -116,7 +116,6 @@ export async function submit(context: Context): Promise<KnownSync> {
   return { ...submitted, id };
 }
 
-/** Returns the view of a sync request without --wait. */
 export function submittedView(context: Context, options: Pick<ViewOptions, 'get'>): View {
   return context.view(SUBMITTED_COLUMNS, options, { shown: ['id', 'status', 'url', 'message'] });
 }

@@ -102,7 +102,6 @@ function describeProof({ findings, signature, ...summary }: ReadPackage): string
   return [found, signed, unpacked, named('only read', summary.onlyRead)].filter(Boolean).join('; ');
 }
 
-/** @throws ImgctlError usage */
 function readMaxHardware(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const [, number] = /^vmx-0*(\d{1,3})$/i.exec(text) ?? [];

@@ -105,7 +105,6 @@ interface CheckRow {
   readonly check: string;
   readonly state: 'ok' | 'warning' | 'failed' | 'not checked';
   readonly finding: string;
-  /** The command or setting that fixes a warning or failure. */
   readonly hint: string | null;
   /** Decides the exit code of a failure. */
   readonly code?: ErrorCode;
@@ -277,7 +276,6 @@ async function probe(context: Context, cached: CachedToken | undefined) {
   return { response, result: connectionResult(context, response, finding) };
 }
 
-/** @throws ImgctlError: this is not the service */
 function connectionResult(context: Context, response: ServiceResponse, finding: string): Result {
   const { error } = attempt(() => readJson(response));
   if (error && !(isRefusal(response) && error.code !== 'bad-answer')) {
@@ -324,7 +322,6 @@ async function logIn(context: Context): Promise<ImgctlError | undefined> {
   }
 }
 
-/** Judges the token by the response of the service. */
 function tokenResult(
   { io, settings }: Context,
   cached: CachedToken | undefined,

@@ -118,7 +118,6 @@ function storedSources(
   return { 'password-command': command, 'password-file': stored };
 }
 
-/** Returns the settings of the login, after prompts for what is missing. */
 async function completeSettings(context: Context, options: Options): Promise<Settings> {
   const given = context.settings;
   checkConflicts(context, options, given);
@@ -266,7 +265,6 @@ async function readPassword(context: Context, options: Options) {
   return password === undefined ? undefined : { password, hint: stored?.hint };
 }
 
-/** Reports the lifetime of the token, and the token requests left if they are few. */
 function report(context: Context, { baseUrl, username }: Account, token: IssuedToken): void {
   const now = context.io.now();
   const lifetime = describeDuration(token.expiresAt - now);

@@ -50,7 +50,6 @@ async function run(context: Context, all: boolean): Promise<void> {
   if (all) await deleteSharedTokens(context, [settings, ...profiles]);
 }
 
-/** Returns the other profiles in the settings that have the same account. */
 export function profilesSharing({ config }: Context, account: Account): string[] {
   const { profile, baseUrl, username } = account;
   return [...config.profiles.keys()].filter((name) => {

@@ -60,7 +60,6 @@ async function uploadOf(file: string, { files, checks }: CheckedPackage): Promis
 
 type NamedFile = Pick<LocalFile, 'name' | 'path'>;
 
-/** @throws ImgctlError usage */
 function requireOwnNames(files: readonly NamedFile[]): void {
   for (const { name } of files) {
     if (/\.(ova|ovf)$/i.test(name)) continue;

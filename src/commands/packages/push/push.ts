@@ -200,7 +200,6 @@ async function pushPackages(context: Context, push: Push, options: Options): Pro
   batch.end(uploaded.counts(), 'storage-full');
 }
 
-/** Says what is in the storage, although no sync was submitted for it. */
 function reportUnsynced({ console }: Context, uploaded: Uploaded, sync: boolean): void {
   for (const [name, files] of uploaded.broken) {
     const shown = files.join(', ');
@@ -213,7 +212,6 @@ function reportUnsynced({ console }: Context, uploaded: Uploaded, sync: boolean)
     console.failure({ message: `uploaded, but not synced: ${names.join(', ')}` });
 }
 
-/** Prints what a push would do. */
 async function showPlan(
   context: Context,
   view: View,
@@ -233,7 +231,6 @@ async function showPlan(
   context.console.note('nothing was uploaded or submitted');
 }
 
-/** Prints the files of the packages that the storage has, with --no-sync. */
 async function showFiles(view: View, batch: PackageBatch, { complete }: Uploaded): Promise<void> {
   if (complete.length === 0 && batch.hasFailed) return;
   const rows = complete.flatMap(({ files }) => {

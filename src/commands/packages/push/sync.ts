@@ -14,7 +14,6 @@ import { showSubmitted, submit } from '../sync.ts';
 import { describeProblems, failureOf, reportProblems, requireSynced } from '../sync-status.ts';
 import type { UnsyncedNote } from './unsynced-note.ts';
 
-/** How the sync is submitted and followed. */
 interface SyncOptions extends Parsed<typeof POLL_OPTIONS> {
   readonly wait: boolean;
   readonly strict?: boolean;
@@ -23,7 +22,6 @@ interface SyncOptions extends Parsed<typeof POLL_OPTIONS> {
 
 const NOTHING_SENT = 'Nothing sent, no sync submitted';
 
-/** What was pushed where, and the user's images before. */
 export interface Pushed {
   readonly plan: readonly PlannedPackage[];
   readonly before: readonly Row[];

@@ -12,7 +12,6 @@ import type {
 import { describeBytes, describeRate } from '../../../words.ts';
 import type { PackageBatch } from '../each-file.ts';
 
-/** What a push has done until now. */
 export class Uploaded {
   /** The packages that the storage has as a whole, or that were skipped. */
   readonly complete: PlannedPackage[] = [];
@@ -20,15 +19,12 @@ export class Uploaded {
   readonly visible: PlannedFile[] = [];
   /** Packages that failed after a file had replaced another, or their descriptor was visible, and those files. */
   readonly broken = new Map<string, readonly string[]>();
-  /** Number of packages that were not uploaded because the storage is full. */
   untried = 0;
 
-  /** Bytes. */
   get size(): number {
     return this.visible.reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Returns how many packages there are, by what became of them. */
   counts(uploaded = 'uploaded'): Record<string, number> {
     const counts = { [uploaded]: 0, unchanged: 0, skipped: 0 };
     for (const { files } of this.complete) {
