@@ -68,11 +68,7 @@ export type SendWithPassword = (
   password: string,
 ) => Promise<HttpResponse>;
 
-/**
- * Returns the two ways to send a request.
- * @param pace of one run
- * @param accepted the tokens that the service accepted, also in earlier runs
- */
+/** @param accepted the tokens that the service accepted, also in earlier runs */
 export function createSender(
   transport: Transport,
   options: AuthOptions,
@@ -109,7 +105,6 @@ export function createSender(
     return error.with({ code: 'token-refused', hint: error.hint ?? tokens.hint });
   };
 
-  /** Sends it once with this token, or without one. */
   const authorize = async (request: ServiceRequest, url: URL, token: string | undefined) => {
     const pair = token && basicPair(token, '');
     for (const secret of [token, pair]) if (secret) onSecret?.(secret);
@@ -188,7 +183,6 @@ function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promi
 /** Servers refuse longer headers. */
 export const MAX_TOKEN_LENGTH = 8 * 1024;
 
-/** True if a header can hold the text. */
 export function isToken(text: string): boolean {
   return text.length <= MAX_TOKEN_LENGTH && /^[\x21-\x7e]+$/.test(text);
 }

@@ -26,7 +26,6 @@ import type { ReceivedImage } from './types.ts';
 /** Maximum size of a decoded response, in bytes. */
 export const MAX_BYTES = 64 * 2 ** 20;
 
-/** How hints name the service. */
 export const SERVICE = {
   name: 'the base URL',
   reduce: 'reduce the page size, for example: --per-page 10',
@@ -51,13 +50,11 @@ export interface Client {
   listUserImages(): Promise<UserImages>;
   submitSync(): Promise<SubmittedSync>;
   getSyncRequest(id: SyncId, signal?: AbortSignal): Promise<SyncRequest>;
-  /** Maximum number of requests at a time. */
   readonly connections: number;
   /** Any request to the service's origin; returns responses of every status but 401 and 429. */
   readonly send: Send;
   /** Returns a client with the same connections and tokens that has not met the limits of the service yet. */
   startRun(): Client;
-  /** Closes its connections. */
   close(): Promise<void>;
 }
 

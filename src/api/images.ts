@@ -9,7 +9,6 @@ import type { ImageListMeta, ReceivedImage } from './types.ts';
 /** Maximum number of pages, for lists that never end. */
 export const MAX_PAGES = 10_000;
 
-/** Maximum page size, section 2.4. */
 export const MAX_PER_PAGE = 100;
 
 /** Twice the maximum, as a service may ignore per_page. */
@@ -26,7 +25,6 @@ export interface PageQuery {
   readonly perPage: number;
 }
 
-/** One page of the public catalogue. */
 export interface ImagePage {
   readonly images: readonly ReceivedImage[];
   /** As sent, section 2.3. */
@@ -35,18 +33,13 @@ export interface ImagePage {
   readonly number: number | undefined;
   /** Number of images on all pages. */
   readonly total: number;
-  /** Number of pages. */
   readonly pages: number;
   readonly perPage: number;
   readonly hasNext: boolean;
-  /** Decoded size of the response. */
   readonly bytes: number;
 }
 
-/**
- * GET /v2/image: one page.
- * @throws ImgctlError bad-answer: not the envelope of sections 2.3 and 2.4
- */
+/** GET /v2/image: one page, in the envelope of sections 2.3 and 2.4. */
 export async function listImages(
   send: Send,
   query: PageQuery,
@@ -77,10 +70,7 @@ export async function listImages(
   };
 }
 
-/**
- * GET /v2/image/<id>, wrapped in `data` or bare.
- * @throws ImgctlError not-found, bad-answer; also if the body is another image
- */
+/** GET /v2/image/<id>, wrapped in `data` or bare. Another image is an error. */
 export async function getImage(send: Send, id: number | string): Promise<ReceivedImage> {
   const response = await send({ method: 'GET', path: `/v2/image/${encodeURIComponent(id)}` });
   const value = readJson(response);
@@ -99,10 +89,7 @@ export interface UserImages {
   readonly meta: JsonObject;
 }
 
-/**
- * GET /v2/user/image/vm: all of the user's own images; this list has no pages.
- * @throws ImgctlError bad-answer; also if meta.count, section 2.3, is not the number of images
- */
+/** GET /v2/user/image/vm: all of the user's own images; this list has no pages. */
 export async function listUserImages(send: Send): Promise<UserImages> {
   const response = await send({ method: 'GET', path: '/v2/user/image/vm' });
   const { data, meta } = readImageList(response, MAX_OWN_IMAGES);
@@ -151,7 +138,6 @@ export function keyOf(image: JsonObject): unknown {
   return typeof id === 'string' ? parseId(id) : (id ?? stringify(image));
 }
 
-/** Returns why the id cannot be compared as a number, or undefined. */
 export function idFlaw({ id }: JsonObject): string | undefined {
   const isNumber = typeof id === 'number' || (typeof id === 'string' && /^-?\d+$/.test(id));
   if (!isNumber || Math.abs(Number(id)) <= Number.MAX_SAFE_INTEGER) return undefined;

@@ -16,10 +16,7 @@ function describeRequest({ method, url }: Pick<HttpResponse, 'method' | 'url'>):
   return `${method} ${url.origin}${url.pathname}`;
 }
 
-/**
- * Parses the JSON of a successful response.
- * @throws ImgctlError of the status; bad-answer if the body is not JSON or exceeds a limit
- */
+/** Parses the JSON of a successful response; any other is an error. */
 export function readJson(response: HttpResponse): unknown {
   if (!isSuccess(response)) throw statusError(response);
   const parsed = parseJson(response.body);
@@ -69,7 +66,6 @@ export function requireSameId(what: string, wanted: unknown, received: unknown):
 
 const MIXED = 'try again; a cache or proxy may be mixing up responses';
 
-/** Maximum size of an error record in bytes. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
 /** Returns the service's own reason from the error record (section 2.6), or a similar field. */
@@ -90,7 +86,6 @@ export function htmlOf(response: HttpResponse): string | undefined {
   return `with HTML instead of JSON${proxy ? `, perhaps from the proxy ${proxy.host}` : ''}`;
 }
 
-/** Returns the start of the body as one line. */
 function startOf({ body }: HttpResponse): string {
   return body.subarray(0, 2_000).toString().replace(/\s+/g, ' ').trim();
 }
@@ -146,7 +141,6 @@ export function statusError(response: HttpResponse): ImgctlError {
   return error('failed', message, isPlain ? useTls(endpoint) : page && checkBaseUrl(response));
 }
 
-/** Returns the error of a login that needs a one-time password, or undefined. */
 export function oneTimePasswordError({ body, status }: HttpResponse): ImgctlError | undefined {
   const reason = serviceMessage(body) ?? '';
   if (!/\b(?:one-time|[th]?otp|mfa)\b/i.test(reason)) return undefined;

@@ -46,10 +46,7 @@ export interface SyncRequest {
   readonly response: JsonObject;
 }
 
-/**
- * PATCH /v2/user/image/vm, no body; sent once.
- * @throws ImgctlError of the status; if the sync may have been submitted all the same, it says so
- */
+/** PATCH /v2/user/image/vm, no body; sent once. An error says if the sync may have been submitted all the same. */
 export async function submitSync(send: Send): Promise<SubmittedSync> {
   const response = await send({ method: 'PATCH', path: '/v2/user/image/vm', ifUncertain });
   try {
@@ -71,7 +68,6 @@ export async function submitSync(send: Send): Promise<SubmittedSync> {
   };
 }
 
-/** Returns the error of a submit that the service may have accepted. */
 function ifUncertain(error: ImgctlError): ImgctlError {
   return error.with({
     message: `the sync may have been submitted: ${error.message}`,
@@ -79,10 +75,7 @@ function ifUncertain(error: ImgctlError): ImgctlError {
   });
 }
 
-/**
- * GET /v2/request/image_sync/<id>, wrapped in `data` or bare. The signal also ends its retries.
- * @throws ImgctlError not-found, bad-answer (also for another request); the signal's reason
- */
+/** GET /v2/request/image_sync/<id>, wrapped in `data` or bare. The signal also ends its retries. */
 export async function getSyncRequest(
   send: Send,
   id: SyncId,

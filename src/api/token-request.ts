@@ -25,9 +25,7 @@ export interface IssuedToken {
 
 /** The limit of token requests, section 8; undefined if the service does not say. */
 export interface TokenLimit {
-  /** Token requests left in this window. */
   readonly remaining: number | undefined;
-  /** End of the window. */
   readonly resetsAt: number | undefined;
 }
 
@@ -36,11 +34,7 @@ const DEFAULT_LIFETIME = 86_400;
 /** Ten years; a longer lifetime, such as 1e308, would exceed every clock. */
 const MAX_LIFETIME = 10 * 365 * 86_400;
 
-/**
- * POST /auth/request-token with Basic credentials and no body; repeated only if it was never sent.
- * @param onLimit receives the limit of any response: a refused request counts too
- * @throws ImgctlError wrong-credentials, not-permitted (section 7), rate-limited, bad-answer, network errors
- */
+/** POST /auth/request-token: repeated only if it was never sent. @param onLimit also called if it was refused */
 export async function requestToken(
   send: SendWithPassword,
   username: string,

@@ -25,7 +25,6 @@ export interface Catalogue {
   getImage(id: number | string): Promise<ReceivedImage | undefined>;
 }
 
-/** @param trace receives what only --debug shows */
 export function serviceCatalogue(client: Client, baseUrl: string, trace?: Trace): Catalogue {
   const lists = new ServiceLists(client, trace);
   return {
@@ -74,7 +73,6 @@ export function ownCatalogue(client: Client, baseUrl: string): Catalogue {
   }, baseUrl);
 }
 
-/** @param read returns all images */
 export function heldCatalogue(
   read: (observer: CatalogueObserver) => Promise<Batch>,
   baseUrl: string,

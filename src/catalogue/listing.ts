@@ -44,7 +44,6 @@ export interface Batch {
   readonly total?: number | undefined;
 }
 
-/** Maximum number of pages in a row without a new image. */
 const MAX_IDLE_PAGES = 10;
 
 /** Maximum size of the pages of a list that is held in memory, in bytes; about 500,000 images. */
@@ -136,10 +135,7 @@ function tooLarge(): ImgctlError {
   });
 }
 
-/**
- * Yields what matches of each page, until the limit is reached.
- * @param count of the images that were yielded in an earlier pass @param isNew false for those
- */
+/** @param count of the images that were yielded in an earlier pass @param isNew false for those */
 async function* matchingPages(
   pass: ListPass,
   query: Query,
@@ -206,7 +202,6 @@ function newestOnPage(
   return isSure ? { images, meta, total: isFiltered ? undefined : total } : undefined;
 }
 
-/** One pass over the list, from its first page on. */
 class ListPass {
   /** Requests left for all passes, in case pages never end. */
   requestsLeft: number;
@@ -321,10 +316,7 @@ function addIfNew(seen: Set<unknown>, key: unknown): boolean {
   return seen.add(key).size > size;
 }
 
-/**
- * Returns exactly one page of the service, in its order, without the images that do not match.
- * @throws ImgctlError whatever Client.listImages throws
- */
+/** Returns exactly one page of the service, in its order, without the images that do not match. */
 export async function readCataloguePage(
   client: Pick<Client, 'listImages'>,
   request: CatalogueQuery,

@@ -24,10 +24,8 @@ export type LockedImage = {
 
 type Query = Pick<LockedImage, 'text' | 'filters'>;
 
-/** By name. */
 export type Locks = ReadonlyMap<string, LockedImage>;
 
-/** @throws ImgctlError bad-answer: the image has no id */
 export function lockedImage(
   { text, filters }: Query,
   { id, ...image }: ReceivedImage,

@@ -10,7 +10,6 @@ import { compareChoices, type Series, SeriesIndex } from '../query/series.ts';
 import { Tally } from '../query/tally.ts';
 import { shellQuote } from '../words.ts';
 
-/** Returns what the images that match a query are added to. */
 export function searchFor(query: Query) {
   const index = new SeriesIndex<ReceivedImage>(query.words);
   const add = (image: ReceivedImage) => index.add(image);
@@ -19,7 +18,6 @@ export function searchFor(query: Query) {
 
 export type Search = ReturnType<typeof searchFor>;
 
-/** The images that match a query, in their series. */
 export type Found = Pick<Search, 'query' | 'index'>;
 
 /** Several images, of which the user has to choose one. */
@@ -39,7 +37,6 @@ export function describeChoices(choices: readonly ReceivedImage[]): string[] {
   return choices.map(hasOneName ? describe : nameOf);
 }
 
-/** Returns the only newest image. @throws ImgctlError empty; AmbiguousError */
 export function onlyNewest({ index }: Pick<Found, 'index'>): ReceivedImage {
   const all = index.series();
   const [series, ...others] = all;
@@ -109,7 +106,6 @@ export function selectionOf(
   return isOnly ? query : undefined;
 }
 
-/** Returns the command with the words and filters, quoted for a shell. */
 export function commandOf(
   command: string,
   { words, filters }: { readonly words: readonly string[]; readonly filters: readonly Filter[] },
@@ -120,7 +116,6 @@ export function commandOf(
   return [command, ...all.map(shellQuote)].join(' ');
 }
 
-/** Nobody reads more. */
 export const MAX_LISTED = 20;
 
 function listed(lines: readonly string[]): readonly string[] {

@@ -11,7 +11,6 @@ import { type FieldSort, printSort, ranksOf } from '../query/sort.ts';
 /** Only the id tells all images apart: a service may send equal values in another order on each page. */
 export const BY_ID: FieldSort = { field: 'id', direction: 'asc' };
 
-/** A list whose first page was read. */
 interface OpenList {
   /** The filter that the service applies. */
   readonly filter: string | undefined;
@@ -21,13 +20,11 @@ interface OpenList {
 
 export type Trace = (text: string) => void;
 
-/** What a list is opened with. */
 interface ListOptions {
   readonly sort: FieldSort;
   readonly perPage: number;
 }
 
-/** What a list of all images is opened with. */
 const ALL: ListOptions = { sort: BY_ID, perPage: MAX_PER_PAGE };
 
 /** The lists of the service in one run: one command, or one call of the library. */
@@ -154,7 +151,6 @@ export class ServiceLists {
   }
 }
 
-/** True if the page says that it is the only one. */
 function isWhole({ pages, hasNext }: ImagePage): boolean {
   return pages <= 1 && !hasNext;
 }
@@ -209,7 +205,6 @@ function withOtherCase(text: string): string {
   );
 }
 
-/** True if the text starts with the value in any case. */
 function startsLike(text: string, value: string): boolean {
   return text.toLowerCase().startsWith(value.toLowerCase());
 }

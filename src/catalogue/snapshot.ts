@@ -28,14 +28,11 @@ export interface Snapshot {
   readonly lines: readonly string[];
 }
 
-/** A snapshot of a file. */
 export interface SavedSnapshot extends Snapshot {
   readonly file: FileLabel;
-  /** Parses the lines. @throws ImgctlError config */
   images(): Promise<ReceivedImage[]>;
 }
 
-/** A file in messages. */
 export interface FileLabel {
   /** `the snapshot catalogue.json` */
   readonly what: string;
@@ -119,7 +116,6 @@ function parseWhole(text: string, file: FileLabel): Parts {
 const LINES_AT_ONCE = 200;
 const LINES_PER_TURN = 10_000;
 
-/** Returns the images of lines. @throws ImgctlError config: a line is damaged */
 export async function parseLines(lines: readonly string[], file: FileLabel) {
   const images: ReceivedImage[] = [];
   for (let start = 0; start < lines.length; start += LINES_AT_ONCE) {

@@ -17,12 +17,7 @@ export const MAX_FILE_SIZE = 4 * 2 ** 20;
 const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
 const READ_FLAGS = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
 
-/**
- * Returns the text of a file, or undefined if it does not exist. Tightens an own file that others could read to 0600.
- * @param check throws if the file must not be read; called before anything of it is read or changed
- * @param uid this user [the owner of the file]
- * @throws an error whose `errorReason` names the problem and its place, never the contents
- */
+/** Tightens an own file that others could read to 0600. @param check called before anything is read or changed */
 export function readOwnFile(
   file: string,
   check?: (stat: fs.Stats) => void,
@@ -49,7 +44,6 @@ export function readOwnFile(
   }
 }
 
-/** Returns the JSON object of such a file. Takes and throws what `readOwnFile` does. */
 export function readJsonFile(...args: Parameters<typeof readOwnFile>): JsonObject | undefined {
   const text = readOwnFile(...args);
   return text === undefined ? undefined : parseObject(text);
@@ -96,11 +90,7 @@ export function writeJsonFile(file: string, value: JsonObject, options?: WriteOp
   return replaceFile(file, `${JSON.stringify(value, undefined, '\t')}\n`, options);
 }
 
-/**
- * Replaces a file, mode 0600, in a directory of mode 0700. The old file stays whole until the new one
- * is on the disk and was read back.
- * @throws the file system's error; no staging file stays then
- */
+/** The old file stays whole until the new one is on the disk and was read back. */
 export async function replaceFile(
   file: string,
   text: string,

@@ -76,7 +76,6 @@ export async function withMutexIfPossible<Result>(
   }
 }
 
-/** Returns the holder's file. */
 async function acquire(folder: string, patience: number, io: Clock, onWait?: () => void) {
   makeFolder(path.dirname(folder));
   const own = path.join(folder, builtin('node:crypto').randomUUID());
@@ -110,10 +109,7 @@ async function acquire(folder: string, patience: number, io: Clock, onWait?: () 
 
 const HOLDER = new RegExp(`^${UUID}$`);
 
-/**
- * Returns the name of the holder's file, if there is one, and a text that changes with every renewal.
- * @throws an error for a link or the folder of another program, in which nothing may be renamed or deleted
- */
+/** Returns the holder's file and a text that changes with every renewal. Throws for what imgctl did not create. */
 function look(folder: string): readonly [holder: string | undefined, state: string] {
   try {
     const names = fs.lstatSync(folder).isDirectory() ? fs.readdirSync(folder) : [''];
@@ -159,7 +155,6 @@ function settleRace(own: string): boolean {
   return false;
 }
 
-/** Does nothing if another process has taken the mutex over. */
 function release(own: string): void {
   tryOr(() => {
     fs.unlinkSync(own);

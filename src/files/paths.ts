@@ -14,19 +14,13 @@ export interface Paths {
   readonly cache: string | undefined;
 }
 
-/** A hint if there is no home directory. */
 export const SET_HOME = 'set HOME, such as HOME=/home/alice, or IMGCTL_CONFIG_DIR';
 
-/** In the working directory. */
 export const DEFAULT_LOCK_FILE = 'images.lock.json';
 
 export type Env = Io['env'];
 
-/**
- * Returns a path with the user's home instead of ~/, which a shell leaves in quotes, in variables and behind `=`.
- * @param name of the option, setting or variable
- * @throws ImgctlError usage: another ~ at the beginning, or no home
- */
+/** Returns a path with the user's home instead of ~/, which a shell leaves in quotes, in variables and behind `=`. */
 export function expandHome(text: string, name: string, env: Env): string {
   if (!text.startsWith('~')) return text;
   const home = env.HOME || env.USERPROFILE;
@@ -67,7 +61,6 @@ export function keyedFile(directory: string, name: string, key: readonly string[
   return path.join(directory, `${name}.${shortDigest(key.join('\0'), 16)}.json`);
 }
 
-/** Returns the first hexadecimal digits of the SHA-256. */
 export function shortDigest(text: string, digits: number): string {
   return builtin('node:crypto').createHash('sha256').update(text).digest('hex').slice(0, digits);
 }

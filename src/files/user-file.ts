@@ -12,12 +12,7 @@ import { withMutex } from './mutex.ts';
 /** Bytes, the same as of a list: `--from /dev/zero` must not fill the memory. */
 const MAX_SIZE = 256 * 2 ** 20;
 
-/**
- * Returns the text of a file, or undefined if it does not exist.
- * @param what how messages name it: `the snapshot catalogue.json`
- * @param mayUnpack also reads what gzip has compressed
- * @throws ImgctlError config: it is unreadable, too large or not UTF-8
- */
+/** @param what how messages name it: `the snapshot catalogue.json` */
 export async function readTextFile(
   file: string,
   what: string,
@@ -117,11 +112,7 @@ export function cannotWrite(what: string, error: unknown): ImgctlError {
   });
 }
 
-/**
- * Replaces a file by the text that `change` returns, unless that is undefined; one process at a time.
- * @param patience milliseconds to wait for others
- * @throws ImgctlError failed, locked, and whatever `change` throws
- */
+/** Replaces a file by the text that `change` returns, unless that is undefined; one process at a time. */
 export async function changeUserFile(
   file: string,
   what: string,

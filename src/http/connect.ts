@@ -40,7 +40,6 @@ export class Connector {
     );
   }
 
-  /** Ends every connection, including those being opened. */
   close(): void {
     this.#closed = true;
     // TLS before the connection that carries it, which would wait for it.
@@ -68,7 +67,6 @@ export class Connector {
     return socket;
   }
 
-  /** @param name the host in messages */
   #connectTo(host: string, port: number, name: string, stage: Stage): Promise<Socket> {
     const socket = this.#track(net.connect({ host, port, noDelay: true }));
     const isAddress = net.isIP(host) !== 0;
@@ -79,7 +77,6 @@ export class Connector {
     return untilEvent(socket, 'connect');
   }
 
-  /** @throws TransportError proxy: the connection failed */
   async #connectToProxy(proxy: HttpProxy, stage: Stage): Promise<Socket> {
     const { protocol, hostname, port, host } = proxy.url;
     const isSecure = protocol === 'https:';
@@ -139,10 +136,7 @@ export function trustOptions(
   return { rejectUnauthorized: true, secureContext };
 }
 
-/**
- * Makes the proxy connect the socket to a target, given as host:port.
- * @throws TransportError proxy: it refused (407 and others), with its status; or its connection failed
- */
+/** Makes the proxy connect the socket to a target, given as host:port. */
 function openTunnel(socket: Socket, proxy: HttpProxy, target: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const request = http.request({
@@ -163,7 +157,6 @@ function openTunnel(socket: Socket, proxy: HttpProxy, target: string): Promise<v
   });
 }
 
-/** Resolves with the socket at the event, rejects with its error. */
 function untilEvent<Kind extends Socket>(socket: Kind, event: string): Promise<Kind> {
   return new Promise((resolve, reject) => {
     socket.once(event, () => resolve(socket));
@@ -172,7 +165,6 @@ function untilEvent<Kind extends Socket>(socket: Kind, event: string): Promise<K
   });
 }
 
-/** The other side closed the connection before it was open. */
 function closedError(): Error {
   const message = 'the connection was closed while it was being opened';
   return Object.assign(new Error(message), { code: 'ECONNRESET' });

@@ -3,7 +3,6 @@
 import { type ErrorCode, type ErrorDetails, ImgctlError } from '../errors.ts';
 import type { Endpoint, HttpRequest, HttpResponse } from './message.ts';
 
-/** A request that got no usable response. */
 export class TransportError extends ImgctlError {
   /** The request may have reached the server. */
   readonly sent: boolean;
@@ -27,7 +26,6 @@ const checkNetwork = () => 'check the network of this machine: firewall, VPN, pr
 const checkNames = () => 'check the network and the name servers of this machine';
 const askAdministrators = () => 'try again later, or ask the administrators of the server';
 
-/** The hint if a server may not understand plain http. */
 export const useTls = ({ name, show }: Endpoint) =>
   `if the port expects TLS, use https in ${name}: ${show}`;
 
@@ -99,11 +97,7 @@ const tlsErrorOf = ({ code, message }: NodeJS.ErrnoException) =>
 
 export const isCertificateError = (code: string) => CERTIFICATE.test(code);
 
-/**
- * Converts what undici, Node or the connector threw. The cause is kept for --debug and never shown.
- * @param hasCa additional certificates are trusted
- * @param hasResponded the server has sent a response before
- */
+/** Converts what undici, Node or the connector threw. The cause is kept for --debug and never shown. */
 export function networkError(
   { url }: HttpRequest,
   cause: Error & NodeJS.ErrnoException,
@@ -173,7 +167,6 @@ const issuerHint = ({ trust }: Endpoint) =>
 export const trustHint = ({ trust }: Pick<Endpoint, 'trust'>) =>
   `for a private certificate authority: ${trust}`;
 
-/** Describes an error of the network or TLS in words, or by its code if it is unknown. */
 export function reasonOf(error: NodeJS.ErrnoException & { readonly reason?: string }): string {
   const { code = '', name, message, reason } = error;
   if (name === 'HTTPParserError' || /^HPE_/.test(code)) return 'its response is not HTTP';

@@ -5,10 +5,7 @@ import type { HttpResponse } from './message.ts';
 
 type ResponseHead = Pick<HttpResponse, 'headers' | 'status' | 'receivedAt'>;
 
-/**
- * Returns the milliseconds that a response asks to wait: Retry-After (seconds or a date), or for 429
- * X-RateLimit-Reset. undefined if it does not say, or cannot be parsed.
- */
+/** Returns the milliseconds that Retry-After asks to wait, or for 429 X-RateLimit-Reset. */
 export function requestedWait(response: ResponseHead): number | undefined {
   const { headers, status, receivedAt: now } = response;
   const retryAfter = headers['retry-after'] ?? '';
@@ -20,10 +17,7 @@ export function requestedWait(response: ResponseHead): number | undefined {
   return status === 429 && reset !== undefined ? Math.max(0, reset - now) : undefined;
 }
 
-/**
- * Returns X-RateLimit-Reset or RateLimit-Reset as milliseconds since the epoch by this machine's clock.
- * The value may be epoch seconds, epoch milliseconds or seconds from now, told apart by size; or a date.
- */
+/** Epoch seconds, epoch milliseconds and seconds from now are told apart by size. */
 export function rateLimitReset(response: ResponseHead): number | undefined {
   const { headers, receivedAt: now } = response;
   const text = headers['x-ratelimit-reset'] ?? headers['ratelimit-reset'] ?? '';
@@ -41,7 +35,6 @@ function maxNumber(text: string): number | undefined {
   return Math.max(...parts.map(Number));
 }
 
-/** The server's clock may differ from ours. */
 function serverTime({ headers, receivedAt }: ResponseHead): number {
   return httpDate(headers.date ?? '') ?? receivedAt;
 }

@@ -29,7 +29,6 @@ export interface HttpResponse {
   readonly status: number;
   /** Names in lower case; repeated headers joined by ", ". */
   readonly headers: Readonly<Record<string, string>>;
-  /** Decoded, unless it is a stored file. */
   readonly body: Buffer;
   /** Bytes of the body before decoding. */
   readonly wireBytes: number;

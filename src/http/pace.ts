@@ -5,7 +5,6 @@ import type { HttpResponse } from './message.ts';
 /** Milliseconds, up to half longer, so that machines that start together spread out. */
 const FIRST_GAP = 250;
 
-/** Successes in a row after which the gap is halved. */
 const HALVED_AFTER = 10;
 
 /** Milliseconds without a success after which a run gives up. */
@@ -20,7 +19,6 @@ interface PaceOptions {
 }
 
 export class Pace {
-  /** True after a response of any status. */
   hasResponded = false;
   readonly #options: PaceOptions;
   #hasSucceeded = false;
@@ -37,7 +35,6 @@ export class Pace {
     this.#options = options;
   }
 
-  /** True if requests are sent one at a time. */
   get isSlow(): boolean {
     return this.#gap > 0;
   }
@@ -48,17 +45,12 @@ export class Pace {
     return limits && (status === 429 || (status === 503 && this.#hasSucceeded));
   }
 
-  /** True if nothing succeeded for a minute of refusals. */
   get isExhausted(): boolean {
     const { now } = this.#options;
     return this.#refusedSince !== undefined && now() - this.#refusedSince >= MAX_REFUSED;
   }
 
-  /**
-   * Sends a request in its turn.
-   * @param wait milliseconds that a refusal asks to wait
-   * @throws the signal's reason when it aborts; what `transmit` throws
-   */
+  /** @param wait returns the milliseconds that a refusal asks to wait */
   async send(
     signal: AbortSignal,
     transmit: () => Promise<HttpResponse>,

@@ -14,12 +14,10 @@ export interface HttpProxy {
   readonly bypass?: string | undefined;
 }
 
-/** What begins a request. */
 export interface RequestHead extends Pick<HttpRequest, 'headers'> {
   readonly path: string;
 }
 
-/** How requests reach a host. */
 export interface Route {
   readonly proxy?: HttpProxy;
   /** Names a proxy, used or not. */
@@ -30,10 +28,6 @@ export interface Route {
   readonly unused?: string | undefined;
 }
 
-/**
- * Returns the route to a URL.
- * @throws ImgctlError config: the variable is not an http or https URL
- */
 export function chooseProxy(url: URL, env: Readonly<Record<string, string | undefined>>): Route {
   const lowerCase = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
   const variable = [lowerCase, lowerCase.toUpperCase()].find((name) => env[name]);
@@ -59,10 +53,7 @@ function unusedProxy(
   return `set ${wanted} to the HTTP proxy, as ${unused} is not read for ${protocol}//`;
 }
 
-/**
- * Never shows the URL in a message: it may hold a password anywhere.
- * @throws ImgctlError config: not an http or https URL
- */
+/** Never shows the URL in a message: it may hold a password anywhere. */
 export function parseProxy(text: string, setting: string, bypass?: string): HttpProxy {
   const withScheme = text.includes('://') ? text : `http://${text}`;
   const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined;
@@ -119,7 +110,6 @@ function isWithin(host: string, range: string): boolean {
   }, false);
 }
 
-/** Returns the header that sends the proxy its credentials, if it has any. */
 export function proxyAuthorization({ url }: HttpProxy): Record<string, string> {
   return url.username === '' ? {} : { 'proxy-authorization': `Basic ${proxyPair(url)}` };
 }
@@ -150,7 +140,6 @@ export class Forwarder {
     this.#proxy = proxy;
   }
 
-  /** Returns what the request sends to the proxy. */
   head({ url, headers }: HttpRequest): RequestHead {
     return {
       path: `${url.origin}${url.pathname}${url.search}`,
@@ -188,7 +177,6 @@ export class Forwarder {
   }
 }
 
-/** The connection to the proxy failed, or it does not speak HTTP. */
 export function proxyFailure(
   proxy: HttpProxy,
   cause: Error,
@@ -227,7 +215,6 @@ export function proxyRefusal(
   return new TransportError('proxy', message, { hint, status, sent });
 }
 
-/** Returns a hint. */
 function checkProxy({ setting, bypass }: HttpProxy): string {
   return `check ${setting}${bypass === undefined ? '' : `, or ${bypass}`}`;
 }

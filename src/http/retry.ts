@@ -66,7 +66,6 @@ export async function sendWithRetry(
   }
 }
 
-/** True if the same request may succeed later. */
 export function isRetryableStatus(status: number): boolean {
   return status === 429 || status === 500 || status === 502 || status === 503 || status === 504;
 }

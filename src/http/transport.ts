@@ -11,7 +11,6 @@ import { Forwarder, type RequestHead } from './proxies.ts';
 export interface TransportOptions extends ConnectOptions {
   readonly origin: string;
   readonly endpoint: Endpoint;
-  /** Maximum number of connections. */
   readonly connections: number;
   /** Maximum number of bytes of all bodies in flight, as received and decoded. */
   readonly maxBytes: number;
@@ -20,7 +19,6 @@ export interface TransportOptions extends ConnectOptions {
 }
 
 export interface Transport {
-  /** @throws TransportError; the signal's reason when it aborts */
   send(request: HttpRequest): Promise<HttpResponse>;
   close(): Promise<void>;
 }
@@ -61,14 +59,12 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
-/** What the requests of a transport share. */
 interface Shared {
   readonly options: TransportOptions;
   readonly pool: Pool;
   readonly connector: Connector;
   /** Bytes that all requests together may still hold in memory. */
   bytesLeft: number;
-  /** To any request. */
   hasResponded: boolean;
 }
 

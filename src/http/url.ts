@@ -2,10 +2,7 @@
 
 import { ImgctlError } from '../errors.ts';
 
-/**
- * Parses a base URL and removes its trailing slashes.
- * @throws ImgctlError config: not http(s), or with credentials, query or fragment
- */
+/** Removes trailing slashes. */
 export function parseBaseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
@@ -27,11 +24,7 @@ export function parseBaseUrl(text: string): URL {
   return url;
 }
 
-/**
- * @param allowHttpHow the command or option that allows plain http, for the hint
- * @param prefix of the scheme that the hint shows
- * @throws ImgctlError config: plain http beyond loopback
- */
+/** @param allowHttpHow the command or option that allows plain http, for the hint */
 export function refusePlainHttp(
   { protocol, host, hostname }: URL,
   allowHttpHow: string,
@@ -60,10 +53,7 @@ export function baseUrlText(baseUrl: URL): string {
   return `${baseUrl.origin}${baseUrl.pathname === '/' ? '' : baseUrl.pathname}`;
 }
 
-/**
- * Resolves a path below the base URL's own path, or an absolute URL of its origin.
- * @throws ImgctlError usage: another origin, which must never see the credentials
- */
+/** Refuses URLs of another origin, which must never see the credentials. */
 export function resolveUrl(baseUrl: URL, pathOrUrl: string): URL {
   if (/^[a-z][a-z0-9+.-]*:/i.test(pathOrUrl) || pathOrUrl.startsWith('//')) {
     const url = URL.canParse(pathOrUrl) ? new URL(pathOrUrl) : undefined;

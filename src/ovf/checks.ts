@@ -22,7 +22,6 @@ export interface ByteCheck {
   end(): string | null | Promise<string | null>;
 }
 
-/** How much a check shows, and its finding if something is wrong. */
 const CODES = {
   digest: 'digest-mismatch',
   unpacked: 'unpack-failed',
@@ -52,7 +51,6 @@ export function digestCheck(file: PackageFile, algorithm: string, expected: stri
   return { file, kind: 'digest', start };
 }
 
-/** For a file that is only read. */
 export function readCheck(file: PackageFile): FileCheck {
   return { file, kind: 'read', start: () => ({ update() {}, end: () => null }) };
 }

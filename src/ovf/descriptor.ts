@@ -22,7 +22,6 @@ import { type PackageSource, readRegion } from './package-source.ts';
 export const DESCRIPTOR_LIMITS: XmlLimits = { bytes: 16 * 1024 * 1024, nodes: 100_000, depth: 100 };
 const MAX_OPTIONS = 32;
 
-/** Returns null if the descriptor is missing or unreadable. */
 export async function readDescriptor(
   { descriptor: file, findings }: PackageSource,
   maxHardware: number | undefined,

@@ -17,12 +17,10 @@ type ReportDisk = (code: FindingCode, message: string) => void;
 
 /** Bytes. */
 const SECTOR = 512;
-/** Per grain table. */
 const MAX_ENTRIES = 512;
 const HEAD_SIZE = 64 * 1024;
 const STREAM_OPTIMIZED = 'streamOptimized';
 
-/** Returns the files that can be unpacked. */
 export async function checkDisks(
   disks: readonly Disk[],
   references: readonly {

@@ -3,7 +3,6 @@
 import type { XmlElement } from '../xml.ts';
 import type { FindingCode } from './findings.ts';
 
-/** Receives a finding about an element of the descriptor. */
 export type Report = (code: FindingCode, element: XmlElement, message: string) => void;
 
 const OVIRT = 'http://schemas.dmtf.org/ovf/envelope/1/';
@@ -18,7 +17,6 @@ const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
 /** Resource allocation, storage allocation and Ethernet port allocation settings. */
 const SETTING_DATA = /^http:\/\/schemas\.dmtf\.org\/wbem\/wscim\/1\/cim-schema\/2\/CIM_/;
 
-/** Returns the OVF version of an envelope; null for any other element. */
 export function ovfVersionOf(root: XmlElement): string | null {
   const assumed = VERSIONS.get(root.namespace);
   if (root.name !== 'Envelope' || assumed === undefined) return null;
@@ -73,7 +71,6 @@ export function required(element: XmlElement, name: string, report: Report): str
   return value;
 }
 
-/** Returns a required identifier and reports one that was seen before. */
 export function identifier(element: XmlElement, name: string, seen: Set<string>, report: Report) {
   const id = required(element, name, report);
   if (id !== null && seen.has(id)) {

@@ -92,7 +92,6 @@ export type FindingCode = keyof typeof SEVERITIES;
 export interface Finding {
   readonly code: FindingCode;
   readonly severity: 'error' | 'warning';
-  /** One line. */
   readonly message: string;
   /** A file, member, line or byte offset. */
   readonly place: string;
@@ -102,7 +101,6 @@ export interface Finding {
 const MAX_PER_CODE = 50;
 const MAX_TEXT_LENGTH = 300;
 
-/** The findings of one package, in order. */
 export class FindingList {
   readonly #findings: Finding[] = [];
   readonly #counts = new Map<FindingCode, number>();
@@ -118,7 +116,6 @@ export class FindingList {
     return this.#counts.has(code);
   }
 
-  /** Returns all findings; codes over the limit end with the number of omitted ones. */
   list(file: string): readonly Finding[] {
     const findings = [...this.#findings];
     for (const [code, count] of this.#counts) {
@@ -129,7 +126,6 @@ export class FindingList {
   }
 }
 
-/** Formats as `1 byte` or `512 bytes`. */
 export function byteCount(bytes: number): string {
   return `${bytes} byte${bytes === 1 ? '' : 's'}`;
 }

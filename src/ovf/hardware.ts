@@ -59,7 +59,6 @@ export function readSystem(
     collections,
     operatingSystem: (system && childText(system, 'Description')) ?? null,
     hardwareFamilies: section === undefined ? [] : familiesOf(section),
-    /** With the default deployment option, if there are options. */
     hardware: hardwareFor(items, standard),
     /** With each deployment option; empty if none makes a difference. */
     options: dependent.map((option) => {
@@ -73,7 +72,6 @@ function familiesOf(section: XmlElement): string[] {
   return (system && setting(system, 'VirtualSystemType'))?.split(/[\s,]+/) ?? [];
 }
 
-/** The identifiers and names that hardware items may refer to. */
 interface DeclaredNames {
   readonly disks: ReadonlySet<string>;
   readonly files: ReadonlySet<string>;
@@ -92,7 +90,6 @@ const HARD_DISK = '17';
 
 type Item = Hardware & Pick<ReturnType<typeof identityOf>, 'instance' | 'options'>;
 
-/** Items with the same instance must differ in bound or deployment options. */
 function readItems(section: XmlElement, declared: DeclaredNames, report: Report): Item[] {
   const items = childrenOf(section, 'Item', 'StorageItem', 'EthernetPortItem').map(identityOf);
   const seen = new Set<string>();
@@ -231,7 +228,6 @@ const DEVICES: ReadonlyMap<string, string> = new Map([
   ['35', 'a sound card'],
 ]);
 
-/** @param maxHardware the number of the newest version, such as 13 for vmx-13 */
 export function checkHardware(root: XmlElement, maxHardware: number, report: Report): void {
   for (const { element } of findSystems(root)) {
     const [section] = childrenOf(element, 'VirtualHardwareSection');

@@ -19,14 +19,12 @@ interface Manifest {
 interface ManifestEntry {
   readonly name: string;
   readonly algorithm: Algorithm;
-  /** Hexadecimal digits. */
   readonly digest: string;
 }
 
 /** As the standard has it (DSP0243, section 5.1). */
 const STANDARD_LINE = /^SHA(?:1|256|512)\(.+\)= *[0-9a-fA-F]+\s*$/;
 
-/** Hexadecimal digits of a digest. */
 const DIGITS = { SHA1: 40, SHA256: 64, SHA512: 128 } as const;
 
 type Algorithm = keyof typeof DIGITS;
@@ -34,7 +32,6 @@ type Algorithm = keyof typeof DIGITS;
 const MAX_LINE_LENGTH = 4096;
 const MAX_MANIFEST_BYTES = 2 * 1024 * 1024;
 
-/** Returns the bytes, or null if they are too many or not complete. */
 export async function readManifest(
   file: PackageFile,
   findings: FindingList,

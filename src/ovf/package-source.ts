@@ -12,7 +12,6 @@ export interface PackageFile {
   readonly path: string;
   readonly offset: number;
   readonly size: number;
-  /** The name within the package. */
   readonly name: string;
   /** False for the last member of a truncated archive. */
   readonly complete: boolean;
@@ -20,7 +19,6 @@ export interface PackageFile {
 
 export interface PackageSource {
   readonly kind: 'ova' | 'ovf';
-  /** Receives what is wrong with the package. */
   readonly findings: FindingList;
   readonly descriptor: PackageFile | null;
   /** Files of an archive in order, each name once; for a folder only the descriptor. */
@@ -138,7 +136,6 @@ const MAX_EXTENSION_BYTES = 32 * 1024;
 const MAX_PADDING = 2 ** 20;
 const ZEROS = Buffer.alloc(WINDOW_SIZE);
 
-/** Receives a finding about a byte of the archive. */
 type ReportByte = (code: FindingCode, offset: number, message: string) => void;
 
 /** Archives in other formats than ustar, whose sizes end at 8 GiB. Each is reported once. */
@@ -259,7 +256,6 @@ function describeFormat(block: Buffer): string {
 /** Symbolic links, devices, directories and pipes: their size field does not count. */
 const WITHOUT_CONTENT = '23456';
 
-/** Parses a header; null if it is damaged. */
 function parseTarHeader(block: Buffer) {
   const sizeField = block.subarray(124, 136);
   const size = parseNumber(sizeField);
@@ -309,7 +305,6 @@ function parseText(field: Buffer): string {
   return field.toString('utf8', 0, end === -1 ? field.length : end);
 }
 
-/** Replaces fields of the next member's header. */
 type TarExtension = { name?: string; size?: number; isSparse?: boolean };
 
 const PAX = 'x';
@@ -390,7 +385,6 @@ export async function withWindow<Result>(
   return action(read).finally(() => handle.close());
 }
 
-/** Reads up to `length` bytes from `start`, relative to the region; fewer at its end. */
 export function readRegion(region: Region, start: number, length: number): Promise<Buffer> {
   const available = Math.max(0, Math.min(length, region.size - start));
   return withWindow(region, undefined, (read) => read(start, available), available);

@@ -16,7 +16,6 @@ import {
 import { verifySignature } from './signature.ts';
 import { type Packed, unpackCheck } from './unpack.ts';
 
-/** A package, as far as it could be read. */
 export type PackageSummary = CheckedPackage['summary'];
 /** A package of which every byte was read. */
 export type ReadPackage = PackageSummary & {
@@ -38,10 +37,7 @@ const NOTHING = {
   references: [],
 };
 
-/**
- * Reads a package. A broken one has findings and throws nothing.
- * @throws the file system's error, or the reason of the signal
- */
+/** A broken package has findings and throws nothing. */
 export async function readPackage(file: string, options: ReadOptions = {}): Promise<ReadPackage> {
   const { summary, checks } = await checkPackage(file, options);
   const found = checkFindings(file, checks, await runChecks(checks, options));
@@ -55,7 +51,6 @@ export async function readPackage(file: string, options: ReadOptions = {}): Prom
   };
 }
 
-/** Reads a package, but not all bytes of its files. A broken one has findings. @throws as readPackage does */
 export async function checkPackage(file: string, { signal, maxHardware, now }: ReadOptions) {
   signal?.throwIfAborted();
   const source = await openPackage(file, signal);
@@ -93,7 +88,6 @@ export async function checkPackage(file: string, { signal, maxHardware, now }: R
       /** The existing files, the descriptor first. */
       files: listFiles(layout),
       manifest,
-      /** File name. */
       certificate: certificate?.name ?? null,
       /** Null if there is none, or it is wrong, which is a finding. */
       signature,
@@ -110,11 +104,9 @@ export async function checkPackage(file: string, { signal, maxHardware, now }: R
 interface PackageLayout extends PackageSource {
   readonly manifest: PackageFile | null;
   readonly certificate: PackageFile | null;
-  /** In the order of the references. */
   readonly referenced: readonly PackageFile[];
 }
 
-/** Returns a check for each file that has no digest. */
 function checkOthers(
   { members, referenced, descriptor, manifest, certificate }: PackageLayout,
   digests: readonly FileCheck[],
@@ -243,7 +235,6 @@ async function findFiles(reference: FileReference, source: PackageSource): Promi
   return [file];
 }
 
-/** Returns why a reference names no file of the package. */
 function flawOf(href: string): string | undefined {
   if (href.length > MAX_HREF) return `longer than ${MAX_HREF} characters`;
   const names = candidateNames(href);
@@ -291,7 +282,6 @@ function checkSize(file: PackageFile, declared: number | null, source: PackageSo
   source.findings.add('size-mismatch', file.name, message);
 }
 
-/** Returns the names that a reference may mean: as written and percent-decoded. */
 function candidateNames(href: string): string[] {
   const names = [stripDotSlash(href)];
   try {

@@ -201,7 +201,6 @@ function* readMarkers(
   return hasFooter && !isWhole ? 'does not end with a footer and the end of the stream' : null;
 }
 
-/** Returns false at the end of the file. */
 function* skip(sectors: number): Generator<number, boolean, Buffer | undefined> {
   for (let skipped = 0; skipped < sectors; skipped += 1) if (!(yield SECTOR)) return false;
   return true;

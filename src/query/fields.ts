@@ -45,7 +45,6 @@ export function readValue(image: ImageRecord, field: Field): FieldValue {
   return null;
 }
 
-/** Returns an empty text if the image has no name. */
 export function nameOf(image: ImageRecord): string {
   return `${readValue(image, 'name') ?? ''}`;
 }

@@ -11,7 +11,6 @@ export const OPERATORS = ['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'like', 'in', 'not
 export type Operator = (typeof OPERATORS)[number];
 
 interface Operand {
-  /** As typed. */
   readonly text: string;
   readonly value: FieldValue;
   /** Of a time field. */
@@ -46,7 +45,6 @@ const SIGNS: ReadonlyMap<string, Operator> = new Map([
 /** `id in 3,4` */
 const SPACED = new RegExp(`^(\\w+) +(${OPERATORS.join('|')}) +(.+)$`, 'i');
 
-/** Signs of other languages. */
 const WRONG_SIGNS: ReadonlyMap<string, string> = new Map([
   ['<>', '!='],
   ['=~', '~'],
@@ -55,7 +53,6 @@ const WRONG_SIGNS: ReadonlyMap<string, string> = new Map([
   ['~=', '~'],
 ]);
 
-/** @param where how errors name it @throws ImgctlError usage */
 export function parseFilter(text: string, now: number, where = `--filter ${quoted(text)}`): Filter {
   const [fieldName, operatorName, content] = splitFilter(text, where);
   const field = parseChoice(fieldName, { noun: 'field', valid: FIELDS, where });
@@ -77,22 +74,17 @@ export function like(field: Field, pattern: string): Filter {
   return { text, field, operator: 'like', operands: [{ text: pattern, value: pattern }] };
 }
 
-/** Returns the filter for images whose field does not match the pattern. */
 export function notLike(field: Field, pattern: string): Filter {
   return { ...like(field, pattern), operator: 'notlike', text: `${field},notlike,${pattern}` };
 }
 
-/** Returns the filter for images whose field contains the text. */
 export function contains(field: Field, part: string): Filter {
   const filter = like(field, `%${part}%`);
   // Behind ~ it would be another sign.
   return /^[=<>~]/.test(part) ? filter : { ...filter, text: `${field}~${part}` };
 }
 
-/**
- * Returns the filter for a file that other machines read: local times as instants, so perhaps as two filters.
- * @throws ImgctlError usage: != or `in` with a local time
- */
+/** Returns the filter for a file that other machines read: local times as instants, so perhaps as two filters. */
 export function portableTexts({ text, field, operator, operands }: Filter): string[] {
   const [{ span } = {}] = operands;
   if (!operands.some((each) => each.span?.isLocal) || span === undefined) return [text];

@@ -21,9 +21,7 @@ interface QueryInput {
   readonly sorts?: readonly SortKey[];
 }
 
-/** A word or a filter. */
 export interface Condition {
-  /** As typed. */
   readonly text: string;
   readonly word?: Word;
   readonly test: Test<ImageRecord>;
@@ -31,7 +29,6 @@ export interface Condition {
   readonly sent: ServiceFilter | undefined;
 }
 
-/** Receives what a query finds out about images. */
 export interface QueryObserver {
   /** @param verdict whether the image matches, or the unknown zone that decides it */
   matched(image: ImageRecord, verdict: Verdict): void;
@@ -39,14 +36,12 @@ export interface QueryObserver {
   sortedByZone(image: ImageRecord, zone: string): void;
 }
 
-/** What was typed. */
 interface QueryText {
   readonly words: readonly string[];
   readonly filters?: readonly string[] | undefined;
   readonly sorts?: readonly string[];
 }
 
-/** @throws ImgctlError usage */
 export function parseQuery({ words, filters = [], sorts = [] }: QueryText, now: number): Query {
   return new Query({
     words,
@@ -63,7 +58,6 @@ export class Query {
   /** The words, then the filters. */
   readonly conditions: readonly Condition[];
 
-  /** @throws ImgctlError usage: a word is empty */
   constructor({ words = [], filters = [], sorts = [] }: QueryInput) {
     this.words = words;
     this.filters = filters;
@@ -121,7 +115,6 @@ export class Query {
   }
 }
 
-/** Matches every image. */
 export const EVERYTHING = new Query({});
 
 function wordCondition(text: string): Condition {

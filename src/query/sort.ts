@@ -8,7 +8,6 @@ import { parseTime, UNREADABLE } from './timestamp.ts';
 
 export const DIRECTIONS = ['asc', 'desc'] as const;
 
-/** The sort key that the service does not know. */
 const VERSION_KEY = 'name:version';
 
 export const SORT_FIELDS = [...FIELDS, VERSION_KEY] as const;
@@ -23,7 +22,6 @@ export interface FieldSort extends SortKey {
   readonly field: Field;
 }
 
-/** @throws ImgctlError usage */
 export function parseSort(text: string): SortKey {
   const [fieldName = '', directionName = 'asc', extra] = text.split(',');
   const meant = meantSort(text);
@@ -43,12 +41,10 @@ export function parseSort(text: string): SortKey {
   return { field, direction };
 }
 
-/** True if the service can sort by it, too. */
 export function isFieldSort(key: SortKey): key is FieldSort {
   return key.field !== VERSION_KEY;
 }
 
-/** Returns the key as the service expects it, service.md section 4.3. */
 export function printSort({ field, direction }: FieldSort): string {
   return `${field},${direction}`;
 }
@@ -89,7 +85,6 @@ export function sortImages<Row extends ImageRecord>(
 
 type Rank = number | string | null;
 
-/** Returns what a sort by the field compares. */
 export function ranksOf<Row extends ImageRecord>(
   images: readonly Row[],
   field: Field,

@@ -68,7 +68,6 @@ export class Tally implements QueryObserver {
     return this.#matchesAsSubstrings;
   }
 
-  /** Counts the images whose times are in an unknown zone; undefined if there are none. */
   zoneWarning(): string | undefined {
     const { size } = this.#uncertain;
     if (size === 0) return undefined;

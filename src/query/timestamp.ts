@@ -12,7 +12,6 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
-/** Milliseconds of each unit of a duration. */
 export const UNITS: Readonly<Record<string, number> & Record<'d', number>> = {
   ms: 1,
   s: SECOND,
@@ -22,7 +21,6 @@ export const UNITS: Readonly<Record<string, number> & Record<'d', number>> = {
   w: 7 * DAY,
   y: YEAR,
 };
-/** A duration: an amount and its unit. */
 export const DURATION = `(\\d+(?:\\.\\d+)?)(${Object.keys(UNITS).join('|')})`;
 const RELATIVE = new RegExp(`^([+-]?)${DURATION}$`);
 const AGE_UNITS = [
@@ -50,7 +48,6 @@ const MINUTES_EAST = new Map(
   }),
 );
 
-/** A point in time. */
 export interface Time {
   /** Milliseconds since the epoch; in an unknown zone as if that were UTC. */
   readonly at: number;
@@ -76,7 +73,6 @@ export function parseTimestamp(text: string): number | undefined {
   return time?.unknownZone === undefined ? time?.at : undefined;
 }
 
-/** True if both are times of the same instant. */
 export function isSameTime(left: unknown, right: unknown): boolean {
   const instant = parseTimestamp(`${left}`);
   return instant !== undefined && instant === parseTimestamp(`${right}`);

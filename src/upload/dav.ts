@@ -37,7 +37,6 @@ import {
 } from './storage.ts';
 import { SETTLED, type UploadSource } from './upload-file.ts';
 
-/** File systems take names of 255 bytes. */
 const MAX_NAME = 255;
 
 const CHECK_HIDDEN =
@@ -51,7 +50,6 @@ const PROPFIND = textBody(
   '<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:"><prop><getcontentlength/><getetag/><getlastmodified/><resourcetype/></prop></propfind>',
 );
 
-/** A folder on a server. */
 interface Dav extends Pick<StorageOptions, 'clock' | 'partsFile'> {
   readonly requests: StorageRequests;
   readonly address: string;
@@ -142,7 +140,6 @@ async function move(dav: Dav, part: string, name: string, replace: boolean): Pro
   throw refusal;
 }
 
-/** Moves a part to its name and checks it again. */
 async function publish(dav: Dav, part: string, name: string, sent: DavFile, replace: boolean) {
   const { address } = dav;
   let failure: unknown;
@@ -184,7 +181,6 @@ async function remove(dav: Dav, name: string): Promise<void> {
   if (response.status !== 404) requireSuccess(dav, response);
 }
 
-/** Sends a request. @throws ImgctlError for a status that is no success */
 async function sendChecked(
   dav: Dav,
   request: StorageRequest,
@@ -224,14 +220,12 @@ function statusWithin(element: XmlElement): number {
   return statuses.find((status) => isSuccess({ status })) ?? statuses[0] ?? 200;
 }
 
-/** Checks the size of a stored file, which it returns. */
 async function requireSize(dav: Dav, stored: string, name: string, size: number) {
   const file = await findStored(dav, stored);
   if (file?.size === size) return file;
   throw arrivedWrong(name, file ? `${file.size} of ${size} bytes` : 'it is gone');
 }
 
-/** Returns what the server says of a stored file. */
 async function findStored(dav: Dav, name: string) {
   const [file] = await propfind(dav, dav.urlOf(name), 0);
   if (file?.isFolder) throw notAFile(name, dav.address);
@@ -242,7 +236,6 @@ async function findStored(dav: Dav, name: string) {
   return { ...file, size };
 }
 
-/** Returns nothing if there is no such file or folder. */
 async function propfind(dav: Dav, url: URL, depth: 0 | 1) {
   const headers = { depth: `${depth}`, 'content-type': 'application/xml; charset=utf-8' };
   const request = { method: 'PROPFIND', url, headers, body: PROPFIND, idempotent: true };
@@ -284,7 +277,6 @@ function filesOf(response: HttpResponse, elements: readonly XmlElement[]) {
     });
 }
 
-/** @param user undefined if the storage needs none */
 export function davStorage(
   url: URL,
   user: { readonly username: string; readonly password: string } | undefined,

@@ -35,11 +35,9 @@ interface Folder {
   readonly root: string;
   readonly address: string;
   readonly clock: Clock;
-  /** Throws an error of the file system as one of the storage. */
   readonly fail: (cause: unknown) => never;
 }
 
-/** A part as it was written. */
 interface Part {
   readonly path: string;
   readonly digest: string;
@@ -82,7 +80,6 @@ async function put(folder: Folder, name: string, file: UploadSource, onProgress:
   }
 }
 
-/** Renames a part and checks it again. */
 async function publish(folder: Folder, part: Part, name: string, replace: boolean) {
   const target = path.join(folder.root, name);
   if (!(await findWritten(folder, part, part.path)))
@@ -104,7 +101,6 @@ async function findWritten(folder: Folder, { digest, stats }: Part, file: string
   return isSame || (await digestAt(folder, file)) === digest ? stored : undefined;
 }
 
-/** Returns what the file system says of a stored file. */
 async function findStored({ address, fail }: Folder, file: string) {
   const name = path.basename(file);
   const stats = await stat(file, { bigint: true }).catch((error: unknown) => {

@@ -29,11 +29,7 @@ export interface Proofs {
   save(): Promise<void>;
 }
 
-/**
- * Reads the proofs of a storage. A file that is damaged, of another version or of another user counts as empty, and is
- * replaced.
- * @param file undefined if there is no place for it
- */
+/** A file that is damaged, of another version or of another user counts as empty, and is replaced. */
 export function loadProofs(file: string | undefined, { system }: Pick<Io, 'system'>): Proofs {
   // The last one was made last.
   const proofs = new Map(readProofs(file, system.uid).map((proof) => [proofKey(proof), proof]));

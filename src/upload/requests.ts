@@ -18,7 +18,6 @@ export const PIECE = MAX_BYTES / 2;
 
 const XML_LIMITS = { bytes: 4 * 2 ** 20, nodes: 100_000, depth: 50 };
 
-/** How hints name the storage. */
 const ENDPOINT = {
   name: 'the upload URL',
   reduce: 'use an upload URL with fewer files',
@@ -38,11 +37,7 @@ export interface StorageRequest
 }
 
 export interface StorageRequests {
-  /**
-   * Returns the response of any status but a redirect.
-   * @param nextUrl returns the URL for each time that the request is sent
-   * @throws ImgctlError
-   */
+  /** Returns any response but a redirect. @param nextUrl called each time that the request is sent */
   send(request: StorageRequest, nextUrl?: () => URL): Promise<HttpResponse>;
   close(): Promise<void>;
 }
@@ -112,7 +107,6 @@ export function streamBody(
   };
 }
 
-/** Returns the size of a stored file by the response to HEAD. @throws ImgctlError bad-answer */
 export function requireLength({ headers, url }: HttpResponse, name: string): number {
   const { 'content-length': length } = headers;
   if (length !== undefined) return Number(length);
@@ -140,7 +134,6 @@ export function xmlOf({ body, url, status }: HttpResponse): XmlElement | undefin
 /** Elements with the words of an error: of S3, of SabreDAV, of WebDAV in general. */
 const WORDS = ['Code', 'Message', 'Endpoint', 'message', 'responsedescription'];
 const MAX_WORDS = 200;
-/** Characters of an error page that are read. */
 const MAX_PAGE = 16_384;
 
 /** Returns what the server says of an error, from XML, HTML or text: one line, or an empty text. */
@@ -161,10 +154,7 @@ function wordsOf(response: HttpResponse): string {
   return `${words.slice(0, MAX_WORDS - 1).replace(/\S*$/, '')}…`;
 }
 
-/**
- * Returns the error of a response that is no success, with the storage's own words.
- * @param meaning the status to report it as [its own]
- */
+/** @param meaning the status to report it as [its own] */
 export function storageError(response: HttpResponse, meaning = response.status): ImgctlError {
   const { status, method, url, receivedAt } = response;
   const { host, origin, pathname } = url;

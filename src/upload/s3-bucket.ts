@@ -17,7 +17,6 @@ const MAX_ITEMS = 1_000_000;
 /** An ETag of S3's form: an MD5, or the digest of that of each part and their number. */
 export const DIGEST = /^[0-9a-f]{32}(?:-(\d+))?$/;
 
-/** Parameters by name. */
 type Pairs = Readonly<Record<string, string>>;
 
 export interface S3Request extends Partial<Omit<StorageRequest, 'url'>> {
@@ -26,18 +25,15 @@ export interface S3Request extends Partial<Omit<StorageRequest, 'url'>> {
   readonly query?: Pairs;
 }
 
-/** A bucket, or a folder in it. */
 export interface S3 extends Pick<StorageOptions, 'clock' | 'parallel' | 'partSize' | 'onWarning'> {
   readonly send: (request: S3Request) => Promise<HttpResponse>;
   readonly host: string;
   readonly address: string;
   /** Empty, or ends with a slash. */
   readonly prefix: string;
-  /** What was found out about the storage in this run. */
   readonly found: { lacksConditions: boolean };
 }
 
-/** Returns what the storage says of a stored file. */
 export async function findStored(s3: S3, name: string) {
   const response = await s3.send({ method: 'HEAD', name });
   if (response.status === 404) return undefined;
@@ -86,7 +82,6 @@ export async function* listItems(
   throw new ImgctlError('bad-answer', `${s3.host} sent an endless list`, { hint });
 }
 
-/** Returns the size of a part, so that the file has at most 10,000. */
 export function partSizeOf({ partSize }: S3, { size }: UploadSource): number {
   return Math.max(partSize, Math.ceil(size / MAX_PARTS / MIB) * MIB);
 }

@@ -32,7 +32,6 @@ export function isEncrypted({ headers }: HttpResponse): boolean {
   return kind.includes('kms') || 'x-amz-server-side-encryption-customer-algorithm' in headers;
 }
 
-/** Returns S3's own code of an error, or an empty text. */
 export function s3Code(response: HttpResponse): string {
   const root = xmlOf(response);
   return root?.name === 'Error' ? (textOf(root, 'Code') ?? '') : '';
@@ -61,7 +60,6 @@ const HINTS: Readonly<Record<string, string>> = {
   TokenRefreshRequired: RENEW,
 };
 
-/** Returns the error of a response that is no success. */
 function s3Error(response: HttpResponse): ImgctlError {
   const code = s3Code(response);
   const known = MEANINGS.find(([pattern]) => pattern.test(code));
@@ -71,11 +69,7 @@ function s3Error(response: HttpResponse): ImgctlError {
   return Object.hasOwn(HINTS, code) ? error.with({ hint: HINTS[code] }) : error;
 }
 
-/**
- * Returns an error if the response says that the bucket is in another region, or at another host.
- * @param used the region of the signature
- * @param flag the option that selects the profile, for the hint
- */
+/** Returns the error of a bucket that is in another region, or at another host. */
 export function regionError(
   response: HttpResponse,
   used: string,

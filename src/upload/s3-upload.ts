@@ -32,13 +32,11 @@ const ABORT_CODES = ['invalid-package', 'storage-full', 'conflict', 'failed'] as
 const NO_CONDITIONS =
   'the storage does not support If-None-Match: another machine may replace your upload';
 
-/** An unfinished upload. */
 interface Upload {
   readonly s3: S3;
   readonly name: string;
   readonly id: string;
   readonly file: UploadSource;
-  /** Bytes of each part but the last. */
   readonly partSize: number;
   /** The ETags of the parts that the storage has, by number from 1. */
   readonly tags: Map<number, string>;
@@ -82,7 +80,6 @@ async function findUpload(s3: S3, name: string, file: UploadSource): Promise<Upl
   return undefined;
 }
 
-/** Returns the ids of the unfinished uploads of a file. */
 async function listUploads(s3: S3, name: string): Promise<string[]> {
   const key = `${s3.prefix}${name}`;
   const query = { uploads: '', prefix: key };
@@ -253,7 +250,6 @@ async function removeOtherUploads(s3: S3, name: string, own: string): Promise<vo
   if (others.length > 0) await s3.clock.sleep(SETTLING, s3.clock.signal);
 }
 
-/** Returns the bytes of a part. @param number from 1 */
 function rangeOf({ file, partSize }: Upload, number: number) {
   const start = (number - 1) * partSize;
   const end = Math.min(start + partSize, file.size);

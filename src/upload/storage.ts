@@ -14,7 +14,6 @@ export interface StorageOptions {
   readonly retries: number;
   /** Parts under way at the same time. */
   readonly parallel: number;
-  /** Bytes. */
   readonly partSize: number;
   /** Extra trusted certificates, PEM. */
   readonly ca: string | undefined;
@@ -35,12 +34,7 @@ export type OnBytes = (bytes: number) => void;
 
 /** A file that is uploaded and checked, but not visible. */
 export interface UnpublishedFile {
-  /**
-   * Makes it visible, and checks it again.
-   * @param replace overwrites a file of that name
-   * @returns its state, as a comparison does, if the storage confirmed its content
-   * @throws ImgctlError conflict: another file of that name, or only its content can tell
-   */
+  /** Makes it visible and checks it again. Returns its state, as a comparison does, if its content was confirmed. */
   publish(replace: boolean): Promise<string | undefined>;
   /** Removes it, unless a later run can continue it after this error. */
   discard(error: unknown): Promise<void>;
@@ -56,24 +50,14 @@ export interface Comparison {
 
 /** Every method throws ImgctlError: not-permitted, wrong-credentials, not-found, conflict, storage-full... */
 export interface Storage {
-  /** For messages. */
   readonly address: string;
   /** Looks at the storage with its credentials. */
   check(): Promise<void>;
-  /** Returns the names of the visible files. */
   list(): Promise<string[]>;
-  /**
-   * Compares the file with the visible one of that name.
-   * @param proved the state of a stored file that has the same content; then nothing is read
-   * @throws ImgctlError usage: no room for the name
-   */
+  /** Compares the file with the visible one. @param proved the state of a stored file with the same content */
   compare(name: string, file: UploadSource, proved?: string): Promise<Comparison>;
-  /**
-   * Uploads the file and checks what arrived; it stays invisible.
-   * @param onProgress receives the bytes of the file that the storage has, or that are under way
-   */
+  /** Uploads the file and checks what arrived; it stays invisible. */
   put(name: string, file: UploadSource, onProgress: OnBytes): Promise<UnpublishedFile>;
-  /** Removes a visible file. */
   remove(name: string): Promise<void>;
   /** Removes the parts of killed processes. @param isLast this push writes no more parts */
   removeDeadParts(isLast: boolean): Promise<void>;

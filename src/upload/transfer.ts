@@ -16,13 +16,11 @@ import {
 
 export interface UploadPackage {
   readonly name: string;
-  /** In the order in which they become visible. */
   readonly files: readonly LocalFile[];
   /** @param results by path, those of its regions. @throws ImgctlError invalid-package */
   verify(results: ReadonlyMap<string, readonly (string | null)[]>): Promise<void>;
 }
 
-/** A file with the name of its package. */
 interface PackagedFile extends LocalFile {
   readonly package: string;
 }
@@ -42,7 +40,6 @@ export interface PlannedFile extends PackagedFile, Omit<Comparison, 'state'> {
 
 export interface PlannedPackage extends Pick<UploadPackage, 'name' | 'verify'> {
   readonly files: readonly PlannedFile[];
-  /** Why it cannot be pushed. */
   readonly error?: ImgctlError | undefined;
 }
 
@@ -101,7 +98,6 @@ export async function planPackages(
   return plan;
 }
 
-/** @param known the same file of a package before this one */
 async function planFile(
   file: PackagedFile,
   known: PlannedFile | undefined,
@@ -153,12 +149,10 @@ function compare(file: PackagedFile, transfer: TransferOptions) {
   });
 }
 
-/** A file of a package on its way. */
 interface TransferredFile {
   readonly file: PlannedFile;
   /** What is uploaded and not visible yet. */
   part?: UnpublishedFile | undefined;
-  /** The state of the stored file. */
   stored: string | undefined;
 }
 

@@ -12,19 +12,15 @@ interface ByteCheck {
   end(): string | null | Promise<string | null>;
 }
 
-/** Part of a file. */
 interface Region {
   readonly offset: number;
   readonly size: number;
   start(): ByteCheck;
 }
 
-/** A file to upload. */
 export interface LocalFile {
-  /** Without a folder. */
   readonly name: string;
   readonly path: string;
-  /** What is checked. */
   readonly regions: readonly Region[];
   /** Its state when its package was checked. */
   readonly checked: string | undefined;
@@ -48,7 +44,6 @@ export class LocalFileError extends ImgctlError {}
 /** What a storage needs of a file. A chunk is valid until the next one is read. */
 export interface UploadSource {
   readonly size: number;
-  /** Returns the bytes in chunks. */
   read(start?: number, end?: number): AsyncGenerator<Buffer>;
   /** Returns all bytes and checks them meanwhile, from the beginning each time. */
   readAll(): AsyncGenerator<Buffer>;
@@ -60,10 +55,7 @@ export interface UploadFile extends UploadSource {
   readonly source: string;
   /** The same, unless a change while it is read, or later, may not show in it. */
   readonly proof: string | undefined;
-  /**
-   * Returns what is wrong with each region, or null; reads the file unless `readAll` did.
-   * @param onProgress receives the bytes that were read
-   */
+  /** Returns what is wrong with each region, or null; reads the file unless `readAll` did. */
   check(onProgress: (bytes: number) => void): Promise<readonly (string | null)[]>;
   close(): Promise<void>;
 }
