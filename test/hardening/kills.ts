@@ -6,9 +6,9 @@ import { filesBelow } from '../support/files.ts';
 import type { CliResult } from '../support/io.ts';
 import { type ProgramOptions, startProgram } from '../support/program.ts';
 
-export const KILLS = Number(process.env.HARDENING_KILLS || 20);
+export const KILLS = Number(process.env.HARDENING_KILLS || 10);
 /** Users with a home each, who wait for stale locks at the same time. */
-export const HOMES = 10;
+export const HOMES = 5;
 /** Of the folder in one run. */
 const MAX_CHANGES = 12;
 

@@ -15,7 +15,7 @@ import { killRuns } from './kills.ts';
 import { digestOf, inFolder, SERVERS, setUp } from './upload-servers.ts';
 
 // `npm run test:push` sets more of each.
-const SIZE = Number(process.env.PUSH_MIB || 16) * 2 ** 20;
+const SIZE = Number(process.env.PUSH_MIB || 12) * 2 ** 20;
 const KILLS = Number(process.env.PUSH_KILLS || 2);
 /** Pushes at the same time, each with a home of its own. */
 const AT_ONCE = 5;
