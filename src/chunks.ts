@@ -5,6 +5,14 @@ import { open } from 'node:fs/promises';
 /** Larger reads fall out of the processor's cache before they are hashed. */
 const READ_SIZE = 1024 * 1024;
 
+/** Receives all bytes of a file in order. */
+export interface ByteCheck {
+  /** Needs the chunk until it ends; does not fail. */
+  update(chunk: Buffer): void | Promise<void>;
+  /** Returns what is wrong, or null. */
+  end(): string | null | Promise<string | null>;
+}
+
 /** The buffer, the place in it, how many bytes at most, and from where in the file. */
 export type ReadArguments = [to: Buffer, at: number, length: number, from: number];
 

@@ -12,10 +12,7 @@ import { rateLimitedError, statusError } from './responses.ts';
 
 /** Provides access tokens; hides the disk, the lock and the password. */
 export interface TokenSource {
-  /**
-   * Returns a token that has not expired as far as known, or undefined to send none.
-   * @throws ImgctlError not-logged-in, or why there is none
-   */
+  /** Returns a token that has not expired as far as known, or undefined to send none. */
   current(): Promise<string | undefined>;
   /**
    * Returns another token for one that the service refused, or undefined if there is no way to get one.
@@ -54,12 +51,7 @@ export interface AuthOptions extends RetryOptions {
   readonly onSecret?: ((secret: string) => void) | undefined;
 }
 
-/**
- * Sends a request with the token and returns the response of any status but 401 (refused token) and 429, unless it
- * asks for any status.
- * @throws ImgctlError token-refused, not-permitted, rate-limited, outcome-unknown (an unsafe request was sent
- *   and got no usable response), and those of the transport
- */
+/** Returns the response of any status but 401 (refused token) and 429, unless `anyStatus` asks for them too. */
 export type Send = (request: ServiceRequest) => Promise<HttpResponse>;
 
 export type SendWithPassword = (

@@ -16,7 +16,6 @@ function describeRequest({ method, url }: Pick<HttpResponse, 'method' | 'url'>):
   return `${method} ${url.origin}${url.pathname}`;
 }
 
-/** Parses the JSON of a successful response; any other is an error. */
 export function readJson(response: HttpResponse): unknown {
   if (!isSuccess(response)) throw statusError(response);
   const parsed = parseJson(response.body);
@@ -43,7 +42,6 @@ export function requireNoErrorRecord(response: HttpResponse, value: unknown): vo
   throw statusError({ ...response, status });
 }
 
-/** @param problem what is wrong with the JSON, such as "meta is missing" */
 export function shapeError(response: HttpResponse, problem: string): ImgctlError {
   const { status } = response;
   const message = `${describeRequest(response)} returned ${status}, but ${problem}`;
@@ -168,7 +166,6 @@ function unauthorizedError(response: HttpResponse): ImgctlError {
 /** Each run of imgctl slows down by itself, but several may still be too many. */
 const SEND_FEWER = 'try again later; for fewer requests at a time: imgctl config set concurrency 1';
 
-/** 429, with the time at which the limit ends if the response says so. */
 export function rateLimitedError(response: HttpResponse): ImgctlError {
   const wait = requestedWait(response);
   const { receivedAt } = response;

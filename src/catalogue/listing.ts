@@ -53,12 +53,10 @@ const LIST_FEWER = 'list fewer images with --filter';
 
 /**
  * Yields every image that matches, up to the limit. Nothing is yielded twice.
- *
  * The service is not believed: each image is matched, and imgctl sorts. The service sorts only by id, and only the newest
  * images of the first page by time, if that page is in order. The list may change while it is read. If it grew, the
  * further pages are read. If it shrank or images are missing, it is read once more; after that, it is complete or an
  * error. If one image was removed and another added between two pages, the total is the same, and nobody can notice it.
- * @throws ImgctlError incomplete-list, and whatever a request throws
  */
 export async function* listCatalogue(
   client: Pick<Client, 'listImages' | 'connections'>,
@@ -227,11 +225,7 @@ class ListPass {
     this.requestsLeft = requestsLeft;
   }
 
-  /**
-   * Yields the pages, without the images of earlier ones. They are requested by number: navigation URLs only tell
-   * whether there is another page, so a wrong one cannot mislead.
-   * @param wanted returns the number of images that are needed
-   */
+  /** Requests pages by number: navigation URLs only tell whether there is another, so a wrong one cannot mislead. */
   async *pages(wanted: () => number): AsyncGenerator<ImagePage, void, void> {
     const seen = new Set<unknown>();
     const pending: Promise<ImagePage>[] = [];

@@ -108,10 +108,7 @@ function isLockedImage(value: unknown): value is LockedImage {
   );
 }
 
-/**
- * Compares a locked image with the one of its id now, and with the newest of its series; of equal names there are
- * several.
- */
+/** @param newest of the series of the image; of equal names there are several */
 export function lockState(
   locked: LockedImage,
   live: ReceivedImage | undefined,

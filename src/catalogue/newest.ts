@@ -41,7 +41,11 @@ export function onlyNewest({ index }: Pick<Found, 'index'>): ReceivedImage {
   const all = index.series();
   const [series, ...others] = all;
   if (series === undefined) throw new ImgctlError('empty', 'no images match');
-  if (others.length === 0) return newestOf(series);
+  if (others.length === 0) {
+    const error = problemOf(series);
+    if (error) throw error;
+    return series.newest[0];
+  }
   const images = all.map(({ newest: [image] }) => image).sort(compareChoices);
   const [first = series.newest[0], ...choices] = images;
   const advice = images.length > MAX_LISTED ? '; add words' : '';
@@ -79,21 +83,11 @@ export function withoutUnsure({ index, query }: Found): Query {
   return new Query({ words: query.words, filters: [...query.filters, ...filters] });
 }
 
-/** Returns the newest image of a series. @throws AmbiguousError: it takes a guess */
-function newestOf(series: Series<ReceivedImage>): ReceivedImage {
-  const error = problemOf(series);
-  if (error) throw error;
-  return series.newest[0];
-}
-
 function problemOf({ newest, problem }: Series<ReceivedImage>): AmbiguousError | undefined {
   return problem === undefined ? undefined : new AmbiguousError(problem, newest);
 }
 
-/**
- * Returns the query for the series of this image: with a pattern of its names, tried on the images at hand; undefined if
- * that selects another image or none.
- */
+/** Adds a pattern of the image's names, tried on the images at hand; undefined if it selects another image or none. */
 export function selectionOf(
   { index, query: { words, filters } }: Found,
   target: ReceivedImage,

@@ -80,11 +80,7 @@ export class ServiceLists {
     return this.#start;
   }
 
-  /**
-   * Reads the first page. If the service refuses it, then without the filter and by id, and at last without a sort:
-   * then only a list of one page is sure to be whole.
-   * @throws ImgctlError the first one
-   */
+  /** If it is refused, then without the filter and by id, and at last without a sort: that only counts if it is whole. */
   async #request(sent: ServiceFilter | undefined, options: ListOptions): Promise<OpenList> {
     const { perPage } = options;
     const [sort, byId] = [printSort(options.sort), printSort(BY_ID)];
@@ -116,7 +112,6 @@ export class ServiceLists {
   /**
    * True if `like` ignores case, or the pattern has no letters: else the filter could lose images. The service is asked,
    * once for each field, for a value that it sent with the case of its letters reversed.
-   * @param page the first one of the list
    */
   async #isProved(sent: ServiceFilter, page: ImagePage, sort: FieldSort): Promise<boolean> {
     const known = sent.pattern === undefined || this.#ignoresCase.get(caseKey(sent));

@@ -21,9 +21,6 @@ export class MutexLostError extends ImgctlError {}
  * name of that file is the holder's, so that nobody takes over, renews or releases the mutex of another one.
  * The action's `assertHeld` throws MutexLostError unless the mutex is still held. Clocks are never compared, because
  * machines that share a folder may have different ones.
- * @param onWait called if another process holds it
- * @throws ImgctlError locked: others held it for longer than `patience` milliseconds; MutexLostError;
- *   the file system's error if no mutex can be made
  */
 export async function withMutex<Result>(
   file: string,

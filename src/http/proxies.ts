@@ -40,7 +40,6 @@ export function chooseProxy(url: URL, env: Readonly<Record<string, string | unde
   return { proxy: parseProxy(env[variable] ?? '', variable, bypass), variable };
 }
 
-/** Returns the hint if a host cannot be reached and only variables name a proxy that are not read for its scheme. */
 function unusedProxy(
   { protocol, hostname }: URL,
   env: Readonly<Record<string, string | undefined>>,
@@ -68,10 +67,7 @@ export function parseProxy(text: string, setting: string, bypass?: string): Http
   });
 }
 
-/**
- * Returns the entry of NO_PROXY that matches the URL, by curl's rules plus Go's ports: a domain with its
- * subdomains or an address, each with an optional port; a range of addresses (10.0.0.0/8); or `*`.
- */
+/** By curl's rules, with Go's ports and ranges of addresses (10.0.0.0/8). */
 function matchNoProxy(url: URL, noProxy: string): string | undefined {
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
   const host = plainHost(url.hostname);
@@ -128,10 +124,7 @@ function decode(text: string): string {
   return tryOr(() => decodeURIComponent(text), text);
 }
 
-/**
- * Sends requests for plain http through a proxy by their whole URL, as curl does: proxies tunnel only to TLS ports.
- * Tells apart whether the service or the proxy responded or failed.
- */
+/** Sends requests for plain http by their whole URL, as curl does: proxies tunnel only to TLS ports. */
 export class Forwarder {
   readonly #proxy: HttpProxy;
   #hasResponded = false;
@@ -166,7 +159,6 @@ export class Forwarder {
     return { ...response, proxy: { host, hint: checkProxy(this.#proxy) } };
   }
 
-  /** Returns the error of a request, as one of the proxy if the proxy failed. */
   explain(error: Error): Error {
     if (!(error instanceof TransportError) || !(error.cause instanceof Error)) return error;
     const isBroken = error.code === 'unreachable' || error.cause.name === 'HTTPParserError';

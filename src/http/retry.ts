@@ -21,12 +21,9 @@ export interface RetryOptions {
 }
 
 /**
- * Sends a request and retries it. A safe method is retried after a retryable status or a lost connection, any
- * other only if it was never sent. imgctl's own timeouts are not retried. Waits as long as the response asks, at
- * least the backoff. A refusal by a limit costs no retry: the pace waits, and gives up.
+ * A safe method is retried after a retryable status or a lost connection, any other only if it was never sent.
+ * imgctl's own timeouts are not retried. A refusal by a limit costs no retry: the pace waits, and gives up.
  * @param pace of the run; without one, the server counts as one that never responded
- * @returns the last response, even if its status is an error
- * @throws TransportError; the signal's reason when it aborts
  */
 export async function sendWithRetry(
   transport: Pick<Transport, 'send'>,
@@ -81,10 +78,7 @@ function shortWait(response: HttpResponse): number {
   return wait > MAX_WAIT ? 0 : wait;
 }
 
-/**
- * Returns milliseconds with jitter: 125 to 250 for the first retry, doubling up to 8 s.
- * @param isPatient at least 250 ms, four times as long each time up to 10 s: 15 s for four retries
- */
+/** With jitter: 125 to 250 ms, doubling up to 8 s; a patient one 250 ms, four times as long each time up to 10 s. */
 export function backoff(retry: number, random: number, isPatient = false): number {
   if (isPatient) {
     const floor = Math.min(FIRST_BACKOFF * 4 ** (retry - 1), MAX_PATIENT_BACKOFF);

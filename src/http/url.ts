@@ -2,7 +2,6 @@
 
 import { ImgctlError } from '../errors.ts';
 
-/** Removes trailing slashes. */
 export function parseBaseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {

@@ -1,7 +1,7 @@
 // Checks the bytes of files as they are read: validate reads them for it, push while it uploads them.
 
 import { createHash } from 'node:crypto';
-import { readFileChunks } from '../chunks.ts';
+import { type ByteCheck, readFileChunks } from '../chunks.ts';
 import { type Finding, type FindingCode, FindingList } from './findings.ts';
 import type { PackageFile } from './package-source.ts';
 
@@ -12,14 +12,6 @@ export interface ReadOptions {
   readonly now?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((bytesDone: number, bytesTotal: number) => void) | undefined;
-}
-
-/** Receives all bytes of a file in order. */
-export interface ByteCheck {
-  /** Needs the chunk until it ends; does not fail. */
-  update(chunk: Buffer): void | Promise<void>;
-  /** Returns what is wrong, or null. */
-  end(): string | null | Promise<string | null>;
 }
 
 const CODES = {

@@ -11,12 +11,10 @@ import {
   WINDOW_SIZE,
   withWindow,
 } from './package-source.ts';
-import { GrainSum, type Packed } from './unpack.ts';
+import { GRAIN_MARKER, GrainSum, type Packed, SECTOR } from './unpack.ts';
 
 type ReportDisk = (code: FindingCode, message: string) => void;
 
-/** Bytes. */
-const SECTOR = 512;
 const MAX_ENTRIES = 512;
 const HEAD_SIZE = 64 * 1024;
 const STREAM_OPTIMIZED = 'streamOptimized';
@@ -185,11 +183,8 @@ function parseSparseHeader(head: Buffer) {
   const text = head.toString('latin1', descriptor, descriptorEnd);
   return {
     version: head.readUInt32LE(4),
-    /** Sectors. */
     capacity: Number(head.readBigUInt64LE(12)),
-    /** Sectors per grain. */
     grainSize: Number(head.readBigUInt64LE(20)),
-    /** Grains per grain table. */
     tableEntries: head.readUInt32LE(44),
     /** Sectors in front of the grains. */
     overhead: Number(head.readBigUInt64LE(64)),
@@ -198,7 +193,6 @@ function parseSparseHeader(head: Buffer) {
     streamOptimized: (flags & COMPRESSED_GRAINS) !== 0 && (flags & MARKERS) !== 0,
     /** First sector of the grain directory; null if only the footer names it. */
     grainDirectory: directory === DIRECTORY_AT_END ? null : Number(directory),
-    /** False after a transfer in text mode. */
     newlinesIntact: head.toString('latin1', 73, 77) === '\n \r\n',
     /** Bytes. */
     descriptorEnd,
@@ -210,14 +204,8 @@ function parseSparseHeader(head: Buffer) {
 }
 
 const ENTRY_BYTES = 4;
-/** Sector and compressed size, before the data of a grain. */
-const MARKER_BYTES = 12;
 
-/**
- * Reports the first table, or else the last grain, that is not inside the file. Reads no more than the file has.
- * @param directory the sector of the grain directory
- * @returns the sum of the tables, unless something was reported
- */
+/** Reports the first table, or else the last grain, that is not inside the file. Returns the sum of the tables. */
 async function checkGrains(
   { capacity, grainSize, tableEntries, streamOptimized }: SparseHeader,
   directory: number,
@@ -261,9 +249,9 @@ async function checkGrains(
   const start = lastGrain * SECTOR;
   let end: number;
   if (streamOptimized) {
-    const marker = await read(start, MARKER_BYTES);
-    const isWhole = marker.length === MARKER_BYTES;
-    end = start + MARKER_BYTES + (isWhole ? marker.readUInt32LE(8) : 0);
+    const marker = await read(start, GRAIN_MARKER);
+    const isWhole = marker.length === GRAIN_MARKER;
+    end = start + GRAIN_MARKER + (isWhole ? marker.readUInt32LE(8) : 0);
   } else {
     // The last grain of the disk may be a part of one.
     end = start + Math.min(grainSize, capacity - lastIndex * grainSize) * SECTOR;

@@ -30,11 +30,7 @@ export function isOvirt(root: XmlElement): boolean {
   return root.namespace === OVIRT;
 }
 
-/**
- * Returns the kind of an OVF element, such as `DiskSection`; null for a foreign one.
- * OVF 0.9 and drafts of 1.0 have elements without a namespace, and generic ones with a type:
- * `<Section xsi:type="ovf:DiskSection_Type">`.
- */
+/** OVF 0.9 has elements without a namespace, and generic ones: `<Section xsi:type="ovf:DiskSection_Type">`. */
 export function elementKind(element: XmlElement): string | null {
   if (element.namespace !== '' && !VERSIONS.has(element.namespace)) return null;
   if (element.name !== 'Section' && element.name !== 'Content') return element.name;

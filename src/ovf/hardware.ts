@@ -176,10 +176,7 @@ function memoryUnit(item: XmlElement, quantity: number, report: Report): number 
   return bytes;
 }
 
-/**
- * Returns the disk of a host resource: `ovf:/disk/<id>`, in drafts `ovf://disk/<id>`, in oVirt the disk's file. Those
- * of other devices can be anything.
- */
+/** `ovf:/disk/<id>`, in drafts `ovf://disk/<id>`, in oVirt the disk's file; of other devices anything. */
 function diskOf(item: XmlElement, type: string | null, declared: DeclaredNames, report: Report) {
   const { disks, files, ovirtDisks } = declared;
   const text = setting(item, 'HostResource');

@@ -313,10 +313,7 @@ const GNU_LONG_NAME = 'L';
 const GNU_LONG_LINK = 'K';
 const SPARSE = 'S';
 
-/**
- * Parses the content of an extension; null if it is invalid. That of pax has records of the form
- * `<length> <key>=<value>\n`; the length counts the whole record.
- */
+/** Null if it is invalid. pax has records `<length> <key>=<value>\n`; the length counts the whole record. */
 function parseExtension(type: string, content: Buffer): TarExtension | null {
   if (type === GNU_LONG_NAME) return { name: parseText(content) };
   if (type !== PAX) return {};

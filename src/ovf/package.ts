@@ -70,7 +70,7 @@ export async function checkPackage(file: string, { signal, maxHardware, now }: R
     manifestBytes && parseManifest(manifestBytes.toString('utf8'), manifestFile.name, findings);
   const signature =
     manifestBytes && certificate
-      ? await verifySignature({ certificate, manifest: manifestFile, manifestBytes }, findings, now)
+      ? await verifySignature(certificate, manifestFile, manifestBytes, findings, now)
       : null;
   const digests =
     manifest && descriptor
@@ -96,7 +96,6 @@ export async function checkPackage(file: string, { signal, maxHardware, now }: R
     /** The files on the disk, the descriptor last: an archive itself, else all that belongs to a descriptor. */
     files:
       kind === 'ovf' ? own.filter((each) => each !== null) : [{ name: basename(file), path: file }],
-    /** What is to be checked while the files are read. */
     checks,
   };
 }
@@ -151,10 +150,7 @@ function checkManifestFiles({ descriptor, manifest, certificate, findings }: Pac
   }
 }
 
-/**
- * Checks the order of members: the descriptor, then the files in the order of the references. Manifest and
- * certificate stay together, after the descriptor or at the end.
- */
+/** The order of the references; manifest and certificate stay together, after the descriptor or at the end. */
 function checkOrder({ descriptor, manifest, certificate, ...layout }: PackageLayout): void {
   const { findings, members } = layout;
   const [first] = members;

@@ -17,19 +17,15 @@ export interface Signature {
   readonly validUntil: string;
 }
 
-interface Signed {
-  readonly certificate: PackageFile;
-  readonly manifest: PackageFile;
-  readonly manifestBytes: Buffer;
-}
-
 const MAX_CERTIFICATE_BYTES = 1024 * 1024;
 const PEM = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
 const HASHES = ['SHA1', 'SHA224', 'SHA256', 'SHA384', 'SHA512'];
 
 /** @param now milliseconds; undefined to accept expired certificates */
 export async function verifySignature(
-  { certificate: file, manifest, manifestBytes }: Signed,
+  file: PackageFile,
+  manifest: PackageFile,
+  manifestBytes: Buffer,
   findings: FindingList,
   now: number | undefined,
 ): Promise<Signature | null> {

@@ -3,7 +3,8 @@
 import { finished } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
 import { createGunzip, inflateSync } from 'node:zlib';
-import type { ByteCheck, FileCheck } from './checks.ts';
+import type { ByteCheck } from '../chunks.ts';
+import type { FileCheck } from './checks.ts';
 import type { PackageFile } from './package-source.ts';
 
 export interface Packed {
@@ -111,9 +112,10 @@ function gunzipReader(limit: number, content: ByteCheck | null): ByteCheck {
   };
 }
 
-const SECTOR = 512;
+/** Bytes. */
+export const SECTOR = 512;
 /** Sector and compressed size, before the data of a grain. */
-const GRAIN_MARKER = 12;
+export const GRAIN_MARKER = 12;
 /** Types of the markers without data. */
 const END_OF_STREAM = 0;
 const FOOTER = 3;
@@ -146,10 +148,7 @@ function grainReader(layout: GrainLayout, limit: number): ByteCheck {
   };
 }
 
-/**
- * Yields how many bytes it needs next, and receives them; no bytes at the end of the file. Returns what is wrong, or
- * null.
- */
+/** Yields how many bytes it needs next; receives none at the end of the file. Returns what is wrong, or null. */
 function* readMarkers(
   { capacity, grainSize, tableEntries, start, hasFooter }: GrainLayout,
   seen: GrainSum,

@@ -121,10 +121,7 @@ const SENT: Readonly<Record<string, RegExp>> = {
   number: /^(?:eq|in|[lg][te])$/,
 };
 
-/**
- * Returns the filter as the service expects it, section 4.3; undefined if the service could return less than was
- * asked. Services also differ in case: `service-lists.ts` finds out.
- */
+/** Undefined if the service could return less than was asked. They also differ in case: see `service-lists.ts`. */
 export function serviceFilter({ field, operator, operands }: Filter): ServiceFilter | undefined {
   if (!SENT[kindOf(field)]?.test(operator)) return undefined;
   const isNull = ({ value }: Operand) => value === null || (operator === 'eq' && value === 'null');

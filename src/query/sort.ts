@@ -58,10 +58,8 @@ function meantSort(text: string): string | undefined {
 }
 
 /**
- * Returns the images in a new array, sorted stably by the keys. Ascending: null or missing, numbers
- * (false as 0, true as 1), text by code point. Times count as instants: in an unknown zone as UTC, unreadable ones as
- * missing.
- * @param onUnknownZone receives each image with such a time, and its zone or `unreadable`
+ * Sorts stably. Ascending: null or missing, numbers (false as 0, true as 1), text by code point. Times count as
+ * instants: in an unknown zone as UTC, unreadable ones as missing.
  */
 export function sortImages<Row extends ImageRecord>(
   images: readonly Row[],

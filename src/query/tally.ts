@@ -10,10 +10,11 @@ export class Tally implements QueryObserver {
   /** The images that each condition matches alone, counted until one image matches all. */
   readonly #alone: readonly Set<unknown>[];
   #isEmpty = true;
-  #matchesAsSubstrings = false;
+  /** True if one of the images would match if its words were found anywhere. */
+  matchesAsSubstrings = false;
+  hasSeenAll = true;
   readonly #uncertain = new Set<unknown>();
   readonly #zones = new Set<string>();
-  #hasSeenAll = true;
   #treatment = 'sorted as UTC';
 
   constructor(query: Query) {
@@ -23,11 +24,7 @@ export class Tally implements QueryObserver {
 
   /** @param filter that the service applies, so that this reading shows not all images */
   startReading(filter: string | undefined): void {
-    this.#hasSeenAll = filter === undefined;
-  }
-
-  get hasSeenAll(): boolean {
-    return this.#hasSeenAll;
+    this.hasSeenAll = filter === undefined;
   }
 
   matched(image: ImageRecord, verdict: Verdict): void {
@@ -52,7 +49,7 @@ export class Tally implements QueryObserver {
       if (test(image) !== false) this.#alone[index]?.add(image.id ?? image);
     }
     const name = nameOf(image);
-    this.#matchesAsSubstrings ||= conditions.every(({ word, test }) =>
+    this.matchesAsSubstrings ||= conditions.every(({ word, test }) =>
       word ? word.isSubstringOf(name) : test(image) !== false,
     );
   }
@@ -61,11 +58,6 @@ export class Tally implements QueryObserver {
   counts(): { text: string; count: number }[] {
     const { conditions } = this.#query;
     return conditions.map(({ text }, index) => ({ text, count: this.#alone[index]?.size ?? 0 }));
-  }
-
-  /** True if one of the images would match if its words were found anywhere. */
-  get matchesAsSubstrings(): boolean {
-    return this.#matchesAsSubstrings;
   }
 
   zoneWarning(): string | undefined {

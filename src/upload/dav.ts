@@ -56,7 +56,6 @@ interface Dav extends Pick<StorageOptions, 'clock' | 'partsFile'> {
   /** With a slash at its end. */
   readonly folder: URL;
   readonly urlOf: (name: string) => URL;
-  /** The folder, for messages. */
   readonly place: string;
   /** Parts of failed attempts, which the server may still be writing. */
   readonly failed: Set<string>;
@@ -113,11 +112,7 @@ async function put(dav: Dav, name: string, file: UploadSource, onProgress: OnByt
   }
 }
 
-/**
- * Moves a part to its name. A server behind a proxy may know another scheme than its users, and refuse theirs in
- * Destination (Apache, Seafile), so the path alone and http are tried too.
- * @throws ImgctlError of the first form
- */
+/** A server behind a proxy may refuse the scheme of its users in Destination: the path alone and http are tried too. */
 async function move(dav: Dav, part: string, name: string, replace: boolean): Promise<void> {
   const { href, pathname } = dav.urlOf(name);
   const forms = [...new Set([href, pathname, href.replace(/^https:/, 'http:')])];

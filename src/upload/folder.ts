@@ -5,14 +5,7 @@ import type { BigIntStats } from 'node:fs';
 import { link, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { readFileChunks } from '../chunks.ts';
-import {
-  type ErrorCode,
-  errorCode,
-  errorReason,
-  ImgctlError,
-  isMissing,
-  permissionHint,
-} from '../errors.ts';
+import { errorCode, errorReason, ImgctlError, isMissing, permissionHint } from '../errors.ts';
 import type { Clock } from '../io.ts';
 import {
   arrivedWrong,
@@ -65,7 +58,7 @@ async function put(folder: Folder, name: string, file: UploadSource, onProgress:
       digest: hash.digest('hex'),
       stats: await handle.stat({ bigint: true }),
     };
-    const written = await digestAt(folder, partPath).catch((error: unknown) => {
+    const written = await digestOf(folder, readFileChunks(partPath)).catch((error: unknown) => {
       if (isMissing(error)) throw arrivedWrong(name, 'its part is gone');
       throw error;
     });
@@ -98,7 +91,7 @@ async function findWritten(folder: Folder, { digest, stats }: Part, file: string
   if (stored?.size !== stats.size) return undefined;
   const { dev, ino, mtimeNs } = stored;
   const isSame = dev === stats.dev && ino === stats.ino && mtimeNs === stats.mtimeNs;
-  return isSame || (await digestAt(folder, file)) === digest ? stored : undefined;
+  return isSame || (await digestOf(folder, readFileChunks(file))) === digest ? stored : undefined;
 }
 
 async function findStored({ address, fail }: Folder, file: string) {
@@ -109,10 +102,6 @@ async function findStored({ address, fail }: Folder, file: string) {
   });
   if (stats && !stats.isFile()) throw notAFile(name, address);
   return stats;
-}
-
-function digestAt(folder: Folder, file: string): Promise<string> {
-  return digestOf(folder, readFileChunks(file));
 }
 
 async function digestOf({ clock }: Folder, chunks: AsyncIterable<Buffer>): Promise<string> {
@@ -149,17 +138,14 @@ async function flushFolder(folder: string): Promise<void> {
 function folderError(root: string, address: string, cause: unknown): ImgctlError {
   if (cause instanceof ImgctlError) return cause;
   const reason = errorReason(cause);
-  const failed = (code: ErrorCode, message: string, hint?: string) =>
-    new ImgctlError(code, message, { hint, cause });
   if (FULL.includes(errorCode(cause))) return storageFull(address, reason, cause);
+  if (isMissing(cause)) {
+    const hint = 'check its path, and that it is mounted';
+    return new ImgctlError('not-found', `folder ${root} does not exist`, { hint, cause });
+  }
   const code = FORBIDDEN.includes(errorCode(cause)) ? 'not-permitted' : 'failed';
-  const message = `cannot upload to ${root}: ${reason}`;
-  if (!isMissing(cause)) return failed(code, message, permissionHint(cause, root));
-  return failed(
-    'not-found',
-    `folder ${root} does not exist`,
-    'check its path, and that it is mounted',
-  );
+  const hint = permissionHint(cause, root);
+  return new ImgctlError(code, `cannot upload to ${root}: ${reason}`, { hint, cause });
 }
 
 export function folderStorage(root: string, clock: Clock): Storage {
@@ -188,7 +174,7 @@ export function folderStorage(root: string, clock: Clock): Storage {
       if (Number(stored.size) !== file.size) return { state: 'different' };
       if (stateOf(stored) === proved) return { state: 'same', stored: proved };
       const proof = proofOf(stored, clock.now());
-      const digest = await digestAt(folder, target).catch(fail);
+      const digest = await digestOf(folder, readFileChunks(target)).catch(fail);
       if (digest !== (await digestOf(folder, file.read()))) return { state: 'different' };
       return { state: 'same', stored: proof };
     },

@@ -5,16 +5,12 @@ import { MAX_FILE_SIZE, readJsonFile, replaceFile } from '../files/atomic-file.t
 import type { Io } from '../io.ts';
 import { isObject } from '../json.ts';
 
-/**
- * A file of a valid package that was equal to the stored one. It stays true whatever happens to either later, as their
- * states differ then.
- */
+/** A file of a valid package that was equal to the stored one. If either changes, so does its state. */
 interface Proof {
   /** The name of the package. Another package with this file has a proof of its own: its manifest is another. */
   readonly package: string;
   readonly name: string;
   readonly source: string;
-  /** The state of the stored file, as its storage describes it. */
   readonly stored: string;
 }
 

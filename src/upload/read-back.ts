@@ -32,11 +32,7 @@ export async function readBack(
   return { state: 'same', stored: stored.isSettled ? stored.state : undefined };
 }
 
-/**
- * True if the next change of a stored file would show in its ETag or time. Some servers make the ETag from the size and
- * the time in seconds.
- * @param date the time of the server
- */
+/** True if the next change would show in ETag or time. Some servers make the ETag from the size and seconds. */
 export function isSettled(etag: string, modified: string, date: string | undefined): boolean {
   if (modified === '') return /^"/.test(etag);
   return Number(httpDate(date ?? '')) - Number(httpDate(modified)) >= SETTLED;

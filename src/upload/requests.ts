@@ -42,10 +42,7 @@ export interface StorageRequests {
   close(): Promise<void>;
 }
 
-/**
- * @param authorize returns all headers of a request, with its credentials
- * @param explain returns the error of a response if it is known, also of a redirect
- */
+/** @param explain returns the error of a response if it is known, also of a redirect */
 export function createRequests(
   base: URL,
   options: StorageOptions,

@@ -1,5 +1,6 @@
-// A bucket of an S3 storage: requests for its objects and lists, and what was found out about the storage.
+// A bucket of an S3 storage: its objects, lists and ETags, and what was found out about the storage.
 
+import { createHash } from 'node:crypto';
 import { ImgctlError } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { findAll, textOf, type XmlElement } from '../xml.ts';
@@ -49,11 +50,7 @@ export function removeObject(s3: S3, name: string): Promise<HttpResponse> {
   return s3.send({ method: 'DELETE', name, idempotent: true });
 }
 
-/**
- * Yields the elements of a list with that name.
- * @param markers by parameter of the next page, the element that has its value
- * @param ends statuses that end the list
- */
+/** @param markers by parameter of the next page, the element with its value @param ends statuses that end the list */
 export async function* listItems(
   s3: S3,
   name: string,
@@ -84,4 +81,30 @@ export async function* listItems(
 
 export function partSizeOf({ partSize }: S3, { size }: UploadSource): number {
   return Math.max(partSize, Math.ceil(size / MAX_PARTS / MIB) * MIB);
+}
+
+/** Returns the ETag of an object whose parts have these digests. */
+export function multipartTag(parts: readonly string[]): string {
+  const bytes = Buffer.from(parts.join(''), 'hex');
+  return `${createHash('md5').update(bytes).digest('hex')}-${parts.length}`;
+}
+
+/** Yields the MD5 of each part in hexadecimal; empty content is one part. */
+export async function* digestsOf(
+  chunks: AsyncIterable<Buffer>,
+  partSize = Number.POSITIVE_INFINITY,
+): AsyncGenerator<string> {
+  let hash = createHash('md5');
+  let position = 0;
+  let count = 0;
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    position += chunk.length;
+    if (position < partSize) continue;
+    yield hash.digest('hex');
+    hash = createHash('md5');
+    position = 0;
+    count += 1;
+  }
+  if (position > 0 || count === 0) yield hash.digest('hex');
 }

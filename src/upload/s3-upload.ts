@@ -7,14 +7,15 @@ import { textOf } from '../xml.ts';
 import { streamBody, textBody } from './requests.ts';
 import {
   DIGEST,
+  digestsOf,
   findStored,
   listItems,
+  multipartTag,
   partSizeOf,
   removeObject,
   type S3,
   type S3Request,
 } from './s3-bucket.ts';
-import { digestsOf, multipartTag } from './s3-parts.ts';
 import { isEncrypted, notS3, plainTag, requireS3Success, rootOf, s3Code } from './s3-responses.ts';
 import { arrivedWrong, conflict, type OnBytes, replacedError } from './storage.ts';
 import type { UploadSource } from './upload-file.ts';
@@ -154,10 +155,7 @@ async function sendPart(upload: Upload, number: number, md5: string, count: OnBy
   tags.set(number, tag);
 }
 
-/**
- * Completes the upload, which makes the object visible, and checks it.
- * @throws ImgctlError conflict: also if only its content can tell whether it is this file
- */
+/** A conflict is thrown also if only the content of the object can tell whether it is this file. */
 async function finishUpload(upload: Upload, parts: readonly string[], replace: boolean) {
   const { s3, name, file, tags } = upload;
   const requireAbsent = async () => {

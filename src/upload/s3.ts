@@ -7,14 +7,15 @@ import { readBack } from './read-back.ts';
 import { createRequests, type StorageRequest } from './requests.ts';
 import {
   DIGEST,
+  digestsOf,
   findStored,
   listItems,
+  multipartTag,
   partSizeOf,
   removeObject,
   type S3,
   type S3Request,
 } from './s3-bucket.ts';
-import { digestsOf, multipartTag } from './s3-parts.ts';
 import { regionError, requireS3Success, rootOf } from './s3-responses.ts';
 import { put } from './s3-upload.ts';
 import {

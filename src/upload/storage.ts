@@ -44,14 +44,12 @@ export interface Comparison {
   readonly state: 'absent' | 'same' | 'different';
   /** The state of the stored file if the content is known to be the same, and every later change would show in it. */
   readonly stored?: string | undefined;
-  /** What a person should know about it. */
   readonly note?: string;
 }
 
 /** Every method throws ImgctlError: not-permitted, wrong-credentials, not-found, conflict, storage-full... */
 export interface Storage {
   readonly address: string;
-  /** Looks at the storage with its credentials. */
   check(): Promise<void>;
   list(): Promise<string[]>;
   /** Compares the file with the visible one. @param proved the state of a stored file with the same content */
@@ -69,10 +67,7 @@ const MAX_PART_AGE = 24 * 3_600_000;
 /** Milliseconds without a change: another container with the name of this host may have processes of its own. */
 const MIN_PART_AGE = 600_000;
 
-/**
- * Returns a hidden name that no other process uses, and that tells who writes it. Nextcloud and ownCloud refuse `.part` and
- * `.filepart`.
- */
+/** Tells which process writes it. Nextcloud and ownCloud refuse `.part` and `.filepart`. */
 export function partName(name: string, system: System): string {
   const digest = shortDigest(name, 16);
   const unique = randomBytes(4).toString('hex');
@@ -92,10 +87,7 @@ function hostPart(system: System): string {
   return `${host.replace(/[^\w.-]/g, '_').slice(0, 7)}_${digest}`;
 }
 
-/**
- * True for a part of this host whose process has ended, and for any part after a day.
- * @param age milliseconds since its last change
- */
+/** True for a part of this host whose process has ended, and for any part after a day. @param age milliseconds */
 export function isDeadPart(name: string, age: number, system: System): boolean {
   const [, host, pid] = /^\.imgctl-[0-9a-f]{16}-(.+)-(\d+)-[0-9a-f]{8}\.partial$/.exec(name) ?? [];
   if (host === undefined) return false;
@@ -140,7 +132,6 @@ export function storageFull(address: string, reason: string, cause?: unknown): I
   });
 }
 
-/** @param what differs, such as `its size is 3 bytes` */
 export function arrivedWrong(name: string, what: string): ImgctlError {
   return new ImgctlError('failed', `the upload of ${name} failed: ${what}`, {
     hint: 'run the command again; if it fails again, ask the administrators of the storage',

@@ -156,11 +156,7 @@ interface TransferredFile {
   stored: string | undefined;
 }
 
-/**
- * Uploads what the plan says. No file of the package becomes visible before all of them are uploaded and checked.
- * @param onVisible receives each file that was uploaded, when others can see it
- * @throws ImgctlError; what was uploaded is removed, unless it is visible or a later run can continue it
- */
+/** No file of the package becomes visible before all of them are uploaded and checked. */
 export async function transferPackage(
   { files, verify }: PlannedPackage,
   transfer: TransferOptions,

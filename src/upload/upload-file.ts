@@ -2,15 +2,9 @@
 
 import type { BigIntStats } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { type ReadArguments, readChunks } from '../chunks.ts';
+import { type ByteCheck, type ReadArguments, readChunks } from '../chunks.ts';
 import { errorReason, ImgctlError, permissionHint } from '../errors.ts';
 import type { Clock } from '../io.ts';
-
-/** Receives bytes in order, each chunk until it ends, and returns in the end what is wrong with them, or null. */
-interface ByteCheck {
-  update(chunk: Buffer): void | Promise<void>;
-  end(): string | null | Promise<string | null>;
-}
 
 interface Region {
   readonly offset: number;
@@ -26,16 +20,10 @@ export interface LocalFile {
   readonly checked: string | undefined;
 }
 
-/**
- * Small enough to see progress on a slow line, and more than a socket buffers, so that a chunk is sent before the next
- * is read. Parts of S3 are a multiple of it.
- */
+/** Small enough to see progress on a slow line, and more than a socket buffers. Parts of S3 are a multiple of it. */
 const CHUNK = 256 * 1024;
 
-/**
- * Milliseconds. Two changes within the resolution of a file system's clock may leave the same times, so only older ones
- * are trusted (git, racy-git.txt).
- */
+/** Milliseconds. Changes within the resolution of a file system's clock may leave the same times (git, racy-git.txt). */
 export const SETTLED = 2_000;
 
 /** The file of the user is unreadable or has changed: not a failure of the storage. */
@@ -124,18 +112,12 @@ export async function openUploadFile(
 
 type State = Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>;
 
-/**
- * Returns what differs after every change of a file, and for another file. It stays when the file system is mounted
- * again.
- */
+/** Differs after every change of a file, and for another file, but not when the file system is mounted again. */
 export function stateOf({ ino, size, mtimeNs, ctimeNs }: State): string {
   return [ino, size, mtimeNs, ctimeNs].join(':');
 }
 
-/**
- * Returns the state of a file if it differs after every later change: only where times have fractions of a second, and
- * once the last change is old enough. Else undefined.
- */
+/** Undefined if a later change may not show: where times are whole seconds, or if the last change is too young. */
 export function proofOf(stats: State, now: number, age = SETTLED): string | undefined {
   const { mtimeNs, ctimeNs } = stats;
   const hasFraction = ctimeNs % 1_000_000_000n !== 0n;
