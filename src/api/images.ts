@@ -31,7 +31,6 @@ export interface ImagePage {
   readonly meta: Partial<ImageListMeta>;
   /** The page's own number, if the service says so. */
   readonly number: number | undefined;
-  /** Number of images on all pages. */
   readonly total: number;
   readonly pages: number;
   readonly perPage: number;

@@ -19,9 +19,7 @@ export interface Catalogue {
   readonly baseUrl: string;
   /** Yields every image that matches, or those of one page. */
   list(query: CatalogueQuery, observer: CatalogueObserver): AsyncIterable<Batch>;
-  /** True if lists of these queries take fewer requests than one of all images. */
   prefersLists(queries: readonly Query[]): Promise<boolean>;
-  /** Returns undefined if there is no such image. */
   getImage(id: number | string): Promise<ReceivedImage | undefined>;
 }
 

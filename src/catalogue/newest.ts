@@ -20,7 +20,6 @@ export type Search = ReturnType<typeof searchFor>;
 
 export type Found = Pick<Search, 'query' | 'index'>;
 
-/** Several images, of which the user has to choose one. */
 export class AmbiguousError extends ImgctlError {
   readonly choices: readonly [ReceivedImage, ...ReceivedImage[]];
 

@@ -12,7 +12,6 @@ import { type FieldSort, printSort, ranksOf } from '../query/sort.ts';
 export const BY_ID: FieldSort = { field: 'id', direction: 'asc' };
 
 interface OpenList {
-  /** The filter that the service applies. */
   readonly filter: string | undefined;
   readonly first: ImagePage;
   readPage(number: number, signal: AbortSignal): Promise<ImagePage>;

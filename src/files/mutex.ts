@@ -13,7 +13,6 @@ const STALE_AFTER = 5_000;
 
 const MAX_PAUSE = 1_000;
 
-/** Another process took the mutex over while this one was suspended. */
 export class MutexLostError extends ImgctlError {}
 
 /**

@@ -56,7 +56,6 @@ function belowHome(env: Env, folder: string): string | undefined {
   return home && path.isAbsolute(home) ? path.join(home, folder, 'imgctl') : undefined;
 }
 
-/** Returns `<directory>/<name>.<digest of the key>.json`. */
 export function keyedFile(directory: string, name: string, key: readonly string[]): string {
   return path.join(directory, `${name}.${shortDigest(key.join('\0'), 16)}.json`);
 }

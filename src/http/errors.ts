@@ -155,7 +155,6 @@ export function networkError(
   return error('unreachable', message, way ?? orTls, lasting === undefined);
 }
 
-/** By undici's message. */
 const UNASKED = new Map([
   ['bad response', '100 Continue'],
   ['bad upgrade', '101 Switching Protocols'],

@@ -145,7 +145,6 @@ function readDisks(root: XmlElement, references: readonly FileReference[], repor
   );
   const known = new Set(elements.map((element) => attribute(element, 'diskId')));
   const seen = new Set<string>();
-  /** By file, the disk that was the first to name it. */
   const owners = new Map<string, string>();
   return elements.flatMap((element) => {
     const id = identifier(element, 'diskId', seen, report);

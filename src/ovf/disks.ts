@@ -13,7 +13,7 @@ import {
 } from './package-source.ts';
 import { GRAIN_MARKER, GrainSum, type Packed, SECTOR } from './unpack.ts';
 
-type ReportDisk = (code: FindingCode, message: string) => void;
+type ReportDisk = (code: FindingCode, message: string) => null;
 
 const MAX_ENTRIES = 512;
 const HEAD_SIZE = 64 * 1024;
@@ -54,7 +54,6 @@ interface VmdkFile {
   readonly isGzip: boolean;
 }
 
-/** Returns the grains of a stream-optimised disk that can be unpacked; null for another one. */
 async function checkVmdk(
   { files, disk, isGzip }: VmdkFile,
   findings: FindingList,
@@ -62,26 +61,24 @@ async function checkVmdk(
 ): Promise<Packed['grains']> {
   const [file] = files;
   if (file === undefined) return null;
-  const report: ReportDisk = (code, message) => findings.add(code, file.name, message);
+  const report: ReportDisk = (code, message) => {
+    findings.add(code, file.name, message);
+    return null;
+  };
   const head = isGzip ? await gunzipStart(file) : await readRegion(file, 0, HEAD_SIZE);
   const header = readSparseHeader(head, report);
   if (header === null) return null;
   checkAgainstDescriptor(header, disk, report);
   // The size of what gzip holds is unknown.
   const size = isGzip ? Number.MAX_SAFE_INTEGER : files.reduce((sum, each) => sum + each.size, 0);
-  if (header.descriptorEnd > size) {
-    report('vmdk-truncated', 'ends before the end of its descriptor');
-    return null;
-  }
+  if (header.descriptorEnd > size)
+    return report('vmdk-truncated', 'ends before the end of its descriptor');
   const layout = { ...header, hasFooter: header.grainDirectory === null };
   if (isGzip)
     return header.streamOptimized ? { ...layout, start: header.overhead, sum: null } : null;
   if (files.length > 1) return null;
   const directory = header.grainDirectory ?? (await directoryOfFooter(file));
-  if (directory === null) {
-    report('vmdk-truncated', 'does not end with a footer');
-    return null;
-  }
+  if (directory === null) return report('vmdk-truncated', 'does not end with a footer');
   const sum = await withWindow(file, signal, (read) =>
     checkGrains(header, directory, read, file, report),
   );
@@ -111,13 +108,12 @@ function readSparseHeader(head: Buffer, report: ReportDisk): SparseHeader | null
   const problem = header && headerProblem(header);
   if (problem === undefined) return header;
   const start = head.toString('latin1', 0, 64);
-  if (problem !== null) report('vmdk-header', problem);
-  else if (start.startsWith('COWD')) {
-    report('vmdk-type', 'an ESX server extent, not allowed in a package');
-  } else if (/^\s*# *disk descriptorfile/i.test(start)) {
-    report('vmdk-split', 'only a descriptor; the data is in other files');
-  } else report('vmdk-magic', 'neither a sparse header nor a VMDK descriptor');
-  return null;
+  if (problem !== null) return report('vmdk-header', problem);
+  if (start.startsWith('COWD'))
+    return report('vmdk-type', 'an ESX server extent, not allowed in a package');
+  if (/^\s*# *disk descriptorfile/i.test(start))
+    return report('vmdk-split', 'only a descriptor; the data is in other files');
+  return report('vmdk-magic', 'neither a sparse header nor a VMDK descriptor');
 }
 
 function headerProblem(header: SparseHeader): string | undefined {
@@ -212,10 +208,10 @@ async function checkGrains(
   read: ReadWindow,
   { size }: PackageFile,
   report: ReportDisk,
-): Promise<GrainSum | undefined> {
+): Promise<GrainSum | null> {
   const directoryBytes = Math.ceil(capacity / grainSize / tableEntries) * ENTRY_BYTES;
   const tableBytes = tableEntries * ENTRY_BYTES;
-  const truncated = (place: string) => void report('vmdk-truncated', `ends ${place}`);
+  const truncated = (place: string) => report('vmdk-truncated', `ends ${place}`);
   const sum = new GrainSum();
   if (directory * SECTOR + directoryBytes > size) return truncated('before its grain directory');
   let bytesOfTables = 0;
@@ -231,7 +227,7 @@ async function checkGrains(
       const grains = await read(table * SECTOR, tableBytes);
       if (grains.length < tableBytes) return truncated(`before its grain table at sector ${table}`);
       bytesOfTables += tableBytes;
-      if (bytesOfTables > size) return void report('vmdk-header', 'the grain tables overlap');
+      if (bytesOfTables > size) return report('vmdk-header', 'the grain tables overlap');
       const firstIndex = ((start + entry) / ENTRY_BYTES) * tableEntries;
       for (let grain = 0; grain < tableBytes; grain += ENTRY_BYTES) {
         const sector = grains.readUInt32LE(grain);

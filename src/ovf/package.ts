@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { checkFindings, type FileCheck, type ReadOptions, readCheck, runChecks } from './checks.ts';
 import { type FileReference, readDescriptor } from './descriptor.ts';
 import { checkDisks, hasGzipMagic } from './disks.ts';
-import { byteCount } from './findings.ts';
+import { byteCount, type FindingCode } from './findings.ts';
 import { matchManifest, parseManifest, placeOf, readManifest } from './manifest.ts';
 import {
   isSafeName,
@@ -208,25 +208,19 @@ const SCHEME = /^[a-z][a-z0-9+.-]*$/i;
 
 async function findFiles(reference: FileReference, source: PackageSource): Promise<PackageFile[]> {
   const { href, size, chunkSize } = reference;
-  const { findings } = source;
-  if (/^https?:\/\//i.test(href)) {
-    findings.add('remote-reference', href, 'remote file, not checked');
+  const noFiles = (code: FindingCode, message: string) => {
+    source.findings.add(code, href, message);
     return [];
-  }
+  };
+  if (/^https?:\/\//i.test(href)) return noFiles('remote-reference', 'remote file, not checked');
   const flaw = flawOf(href);
-  if (flaw !== undefined) {
-    findings.add('unsafe-name', href, flaw);
-    return [];
-  }
+  if (flaw !== undefined) return noFiles('unsafe-name', flaw);
   const file = await findFile(href, source);
   // A file that fits into one chunk need not be named as one.
   const isWhole = file !== null && chunkSize !== null && file.size <= chunkSize;
   if (chunkSize !== null && chunkSize > 0 && !isWhole)
     return findChunks(reference, chunkSize, source);
-  if (file === null) {
-    findings.add('missing-file', href, 'missing or unreadable');
-    return [];
-  }
+  if (file === null) return noFiles('missing-file', 'missing or unreadable');
   checkSize(file, size, source);
   return [file];
 }

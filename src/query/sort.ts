@@ -17,7 +17,6 @@ export interface SortKey {
   readonly direction: (typeof DIRECTIONS)[number];
 }
 
-/** A key that the service can sort by. */
 export interface FieldSort extends SortKey {
   readonly field: Field;
 }

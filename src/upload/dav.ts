@@ -295,8 +295,7 @@ export function davStorage(
     address,
     async check() {
       const [own] = await propfind(dav, folder, 0);
-      if (own?.isFolder) return;
-      throw noFolder(place);
+      if (!own?.isFolder) throw noFolder(place);
     },
     async list() {
       const files = await propfind(dav, folder, 1);

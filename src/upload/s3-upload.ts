@@ -254,7 +254,6 @@ function rangeOf({ file, partSize }: Upload, number: number) {
   return { start, end, length: end - start };
 }
 
-/** The push that finishes first removes the other uploads of a file. */
 function uploadGone(name: string): ImgctlError {
   return new ImgctlError('conflict', `another push removed the upload of ${name}`, {
     hint: 'run the command again',

@@ -33,7 +33,6 @@ const MAX_KEY = 1_024;
 interface S3Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Of temporary keys. */
   readonly sessionToken?: string;
   readonly region: string;
 }

@@ -24,7 +24,6 @@ export interface StorageOptions {
   readonly partsFile: string | undefined;
   /** The option that selects the profile, for hints; or an empty text. */
   readonly profileFlag: string;
-  /** Warns of a promise that this storage cannot keep, once each. */
   readonly onWarning: (text: string) => void;
   readonly onSecret: (secret: string) => void;
   readonly onEvent: ((event: HttpEvent) => void) | undefined;
@@ -118,7 +117,6 @@ export function replacedError(name: string, address: string, replace: boolean): 
   return arrivedWrong(name, 'another file replaced it').with({ code: 'conflict' });
 }
 
-/** A folder or device, which no push replaces. */
 export function notAFile(name: string, address: string): ImgctlError {
   return new ImgctlError('conflict', `${address} has a ${name} that is not a file`, {
     hint: 'rename your file, or remove the other from the storage',

@@ -48,11 +48,9 @@ export interface TransferOptions {
   readonly proofs: Proofs;
   readonly clock: Clock;
   readonly onConflict: 'fail' | 'replace' | 'skip';
-  /** True to check the packages, and send nothing. */
   readonly dryRun: boolean;
   /** @throws ImgctlError if another push took over while this one was suspended: the plan may be outdated */
   readonly assertHeld: AssertHeld;
-  /** Called before the first file of each package becomes visible. */
   readonly beforeVisible: () => Promise<void>;
 }
 
