@@ -139,9 +139,7 @@ export async function changeProfile(run: Run, name: string, changes: Texts): Pro
 
 export function requireDirectory(directory: string | undefined): string {
   if (directory !== undefined) return directory;
-  throw new ImgctlError('config', 'no home directory for the settings', {
-    hint: SET_HOME,
-  });
+  throw new ImgctlError('config', 'no home directory for the settings', { hint: SET_HOME });
 }
 
 export async function changeConfigFile(

@@ -27,13 +27,8 @@ import { openCatalogue, readBatches } from './read.ts';
 
 const OPTIONS = [
   ...LISTING_OPTIONS,
-  option('--page <n>', "show only this page of the service's list", {
-    value: wholeNumber(1),
-  }),
-  option('--per-page <n>', 'page size, 1 to 100', {
-    default: '100',
-    value: wholeNumber(1, 100),
-  }),
+  option('--page <n>', "show only this page of the service's list", { value: wholeNumber(1) }),
+  option('--per-page <n>', 'page size, 1 to 100', { default: '100', value: wholeNumber(1, 100) }),
   option('--urls', 'print one image URL per line', { conflicts: ['columns'] }),
   MINE_OPTION,
   ...CATALOGUE_OPTIONS,

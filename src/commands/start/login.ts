@@ -34,10 +34,7 @@ const OPTIONS = [
     'password-command',
     'shell command whose first output line is the password',
   ),
-  {
-    ...settingOption('--password-file <file>', 'password-file'),
-    conflicts: ['passwordCommand'],
-  },
+  { ...settingOption('--password-file <file>', 'password-file'), conflicts: ['passwordCommand'] },
   option('--store-password', 'store the password in the keychain or the credential helper'),
   option('--ignore-limit', 'request a token even if the remembered limit is reached'),
 ] as const;

@@ -60,10 +60,7 @@ const OPTIONS = [
   option(
     '--on-conflict <action>',
     'if the storage has a different file with that name: fail, replace or skip',
-    {
-      default: 'fail',
-      value: choice('action', ['fail', 'replace', 'skip']),
-    },
+    { default: 'fail', value: choice('action', ['fail', 'replace', 'skip']) },
   ),
   ...UPLOAD_OPTIONS,
   ...POLL_OPTIONS,
