@@ -4,8 +4,8 @@ import path from 'node:path';
 import { option, type Parsed } from '../cli/command.ts';
 import { defaultsOf } from '../cli/declarations.ts';
 import { addressHints, readCertificates, requireUploadTarget } from '../config/addresses.ts';
-import { absoluteUploadUrl, SECRETS, SETTINGS, type SettingKey } from '../config/definitions.ts';
-import { changeProfile } from '../config/settings.ts';
+import { SECRETS, SETTINGS, type SettingKey } from '../config/definitions.ts';
+import { changeProfile, storedText } from '../config/settings.ts';
 import { wholeNumber } from '../config/values.ts';
 import type { Context } from '../context.ts';
 import { hasCode, ImgctlError } from '../errors.ts';
@@ -238,11 +238,8 @@ async function saveAnswers(context: Context, { values, secret }: Answers): Promi
   if (values.size === 0) return;
   const { io, console, settings } = context;
   const { profile } = settings;
-  const absolute = [...values].map(([key, text]) => {
-    const target = key === 'upload-url' ? settings.get(key) : undefined;
-    return [key, target ? absoluteUploadUrl(target, text, io.cwd) : text] as const;
-  });
-  await changeProfile(context, profile, Object.fromEntries(absolute));
+  const changes = [...values].map(([key, text]) => [key, storedText(settings, key, text, io.cwd)]);
+  await changeProfile(context, profile, Object.fromEntries(changes));
   const but = secret ? `, but not the ${secret.name}` : '';
   const stored = [...values.keys()].join(' and ');
   console.note(`stored ${stored} in the profile ${profile}${but}`, secret?.hint);

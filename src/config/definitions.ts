@@ -29,20 +29,13 @@ function parsed<Parsed>(parse: Value<Parsed>['parse'], hints: Hints = {}): Value
   return { type: 'string', parse, ...hints };
 }
 
-function helperName(text: string, key: string): string {
-  if (/^[\w.-]+$|[\\/]/.test(text)) return text;
-  throw invalid(key, text, 'use a name such as pass, or a path');
-}
-
-function regionName(text: string, key: string): string {
-  if (/^[\w-]{1,64}$/.test(text)) return text;
-  throw invalid(key, text, 'use a region such as us-east-1');
-}
-
-/** The textfile collector of node_exporter reads no other files. */
-function metricsFile(text: string, key: string): string {
-  if (text.endsWith('.prom')) return text;
-  throw invalid(key, text, 'use a name that ends in .prom, such as imgctl.prom');
+/** A text of this form. @param advice for any other */
+function formed(form: RegExp, advice: string, hints?: Hints): Value<string> {
+  const parse = (text: string, key: string) => {
+    if (form.test(text)) return text;
+    throw invalid(key, text, advice);
+  };
+  return parsed(parse, hints);
 }
 
 const COLUMNS = parsed((text, key) => parseColumns(text, key, FIELDS), { listed: FIELDS });
@@ -74,7 +67,7 @@ export const SETTING_GROUPS = {
     'password-file': { summary: 'file whose first line is the password', value: FILE },
     'credential-helper': {
       summary: 'Docker credential helper that stores the password: a name such as pass, or a path',
-      value: parsed(helperName, {
+      value: formed(/^[\w.-]+$|[\\/]/, 'use a name such as pass, or a path', {
         mayBePath: true,
         suggested: ['osxkeychain', 'pass', 'secretservice', 'wincred'],
       }),
@@ -150,7 +143,7 @@ export const SETTING_GROUPS = {
       summary: 'region of an S3 storage',
       env: 'IMGCTL_UPLOAD_REGION',
       fallback: 'us-east-1',
-      value: parsed(regionName),
+      value: formed(/^[\w-]{1,64}$/, 'use a region such as us-east-1'),
     },
     'upload-ca-file': { summary: 'trusted certificates for the storage (PEM)', value: FILE },
   },
@@ -171,7 +164,10 @@ export const SETTING_GROUPS = {
     },
     'metrics-file': {
       summary: 'file for the metrics of sync, push and images changes',
-      value: parsed(metricsFile, { from: 'files' }),
+      // The textfile collector of node_exporter reads no other files.
+      value: formed(/\.prom$/, 'use a name that ends in .prom, such as imgctl.prom', {
+        from: 'files',
+      }),
     },
   },
 } as const satisfies Record<string, Record<string, SettingDefinition>>;

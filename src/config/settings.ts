@@ -12,6 +12,7 @@ import type { Io } from '../io.ts';
 import { isObject, type JsonObject, parseLossless } from '../json.ts';
 import { shellQuote } from '../words.ts';
 import {
+  absoluteUploadUrl,
   isSettingKey,
   SETTING_KEYS,
   SETTINGS,
@@ -20,7 +21,7 @@ import {
   type SettingValue,
   STORED_PASSWORD,
 } from './definitions.ts';
-import { parseGiven } from './values.ts';
+import { parseGiven, type Value } from './values.ts';
 
 /** config.json: `{"profile": "<default profile>", "profiles": {"<name>": {"<key>": "<value>"}}}` */
 export interface ConfigFile {
@@ -197,6 +198,15 @@ export function isUnknown(profile: string, { profiles }: Profiles): boolean {
 type Texts = Readonly<Record<string, string | undefined>>;
 
 type Profiles = Pick<ConfigFile, 'profile' | 'profiles' | 'isHomeless'>;
+
+/** Returns a text as the settings store it: later commands may run in another directory. */
+export function storedText(settings: Settings, key: SettingKey, text: string, cwd: string): string {
+  const target = key === 'upload-url' ? settings.get(key) : undefined;
+  if (target) return absoluteUploadUrl(target, text, cwd);
+  const { from }: Value = SETTINGS[key].value;
+  const isPath = from === 'files' || (key === 'credential-helper' && /[\\/]/.test(text));
+  return isPath ? path.resolve(cwd, text) : text;
+}
 
 /** The owner of a token and of what else is cached; unset settings are empty. */
 export interface Account {

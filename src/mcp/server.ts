@@ -54,8 +54,11 @@ export async function serve(options: ServerOptions): Promise<void> {
       const end = chunk.lastIndexOf('\n');
       const lines = Buffer.concat([...partial, chunk.subarray(0, end + 1)]).toString();
       partial = end === -1 ? [...partial, chunk] : [chunk.subarray(end + 1)];
-      if (partial.reduce((size, { length }) => size + length, 0) > MAX_REQUEST)
-        return done(tooLarge());
+      if (partial.reduce((size, { length }) => size + length, 0) > MAX_REQUEST) {
+        const message = `an MCP request is larger than ${MAX_REQUEST / 2 ** 20} MiB`;
+        const hint = 'send one JSON message per line';
+        return done(new ImgctlError('failed', message, { hint }));
+      }
       if (end === -1) return done();
       pass(lines.split('\n')).then(() => done(), done);
     },
@@ -105,11 +108,6 @@ function refusalOf(line: string) {
         : { code: -32700, message: 'Parse error' },
     };
   }
-}
-
-function tooLarge(): ImgctlError {
-  const message = `an MCP request is larger than ${MAX_REQUEST / 2 ** 20} MiB`;
-  return new ImgctlError('failed', message, { hint: 'send one JSON message per line' });
 }
 
 function createServer(options: ServerOptions, calls: Set<Promise<unknown>>): McpServer {

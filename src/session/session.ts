@@ -82,7 +82,9 @@ export async function openSession(options: SessionOptions): Promise<Session> {
         options.report(`token request limit reached; waiting ${describeDuration(milliseconds)}`),
     });
   const tokens = source instanceof Tokens ? source : undefined;
-  const route = await findRoute(baseUrl, options);
+  const { chooseProxy, proxySecrets } = await import('../http/proxies.ts');
+  const route = chooseProxy(baseUrl, io.env);
+  if (route.proxy) proxySecrets(route.proxy).forEach(options.onSecret);
   const client: Client = createServiceClient({
     ...io,
     baseUrl,
@@ -137,11 +139,4 @@ export function givenToken({ env }: Io): string | undefined {
 export function tokenOfEnvironment(token: string): TokenSource {
   const hint = 'set IMGCTL_TOKEN to a new token, or unset it to use the login';
   return fixedToken(token, 'IMGCTL_TOKEN', hint);
-}
-
-async function findRoute(baseUrl: URL, { io: { env }, onSecret }: SessionOptions): Promise<Route> {
-  const { chooseProxy, proxySecrets } = await import('../http/proxies.ts');
-  const route = chooseProxy(baseUrl, env);
-  if (route.proxy) proxySecrets(route.proxy).forEach(onSecret);
-  return route;
 }

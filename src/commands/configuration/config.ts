@@ -1,15 +1,12 @@
 // imgctl config: shows and changes the settings of a profile.
 
-import path from 'node:path';
 import { parseChoice } from '../../choices.ts';
 import { type AnyCommand, argument, command, GET_OPTION, option } from '../../cli/command.ts';
 import { guess } from '../../cli/guesses.ts';
 import { readCertificates, requireBaseUrl, requireRedisAddress } from '../../config/addresses.ts';
 import {
-  absoluteUploadUrl,
   SETTING_GROUPS,
   SETTING_KEYS,
-  SETTINGS,
   type SettingDefinition,
   type SettingKey,
   STORED_PASSWORD,
@@ -19,8 +16,8 @@ import {
   configFilePath,
   requireDirectory,
   Settings,
+  storedText,
 } from '../../config/settings.ts';
-import type { Value } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { attempt, ImgctlError, tryOr } from '../../errors.ts';
 import { column, namesOf, type ViewOptions } from '../../output/view.ts';
@@ -154,17 +151,7 @@ async function get(context: Context, _options: object, name: string): Promise<vo
 async function set(context: Context, _options: object, name: string, value: string): Promise<void> {
   const key = requireKey(name);
   const settings = context.settings.with({ [key]: value });
-  // Later commands may run in another directory.
-  const { from }: Value = SETTINGS[key].value;
-  const { cwd } = context.io;
-  const text = settings.text(key) ?? value;
-  const isPath = from === 'files' || (key === 'credential-helper' && /[\\/]/.test(text));
-  const target = key === 'upload-url' ? settings.get(key) : undefined;
-  const stored = target
-    ? absoluteUploadUrl(target, text, cwd)
-    : isPath
-      ? path.resolve(cwd, text)
-      : text;
+  const stored = storedText(settings, key, settings.text(key) ?? value, context.io.cwd);
   if (key === 'ca-file' || key === 'upload-ca-file') readCertificates(settings, context.io, key);
   await changeProfile(context, context.profileName, { [key]: stored });
   if (key !== 'base-url' && key !== 'token-store') return;

@@ -213,7 +213,8 @@ export async function showRequest(
   const { createdOn: created_on, updatedOn: updated_on, response } = request;
   const times = { created_on, updated_on };
   const record = { id, status, state, added, deleted, errors, warnings, ...times, response };
-  await printBefore(failureOf(request, { strict }) !== undefined, view.printRecord(record));
+  const failure = failureOf(request, { strict });
+  await printBefore(failure !== undefined, view.printRecord(record));
   // What the output shows is not reported again.
   const isShown = (field: string) => view.isWhole || view.get === field;
   const reported = {
@@ -227,7 +228,7 @@ export async function showRequest(
     const text = stringify(response).slice(0, MAX_RECORD);
     context.console.failure({ message: `sync ${id} gives no reason: ${text}` });
   }
-  requireSynced(request, { strict });
+  if (failure) throw failure;
   if (started === undefined) return;
   const duration = context.io.now() - started;
   const problems = describeProblems(request);
@@ -304,11 +305,6 @@ function hasName(text: string, name: string): boolean {
     if (isStart && isEnd) return true;
   }
   return false;
-}
-
-export function requireSynced(request: SyncRequest, rules: Rules): void {
-  const failure = failureOf(request, rules);
-  if (failure) throw failure;
 }
 
 /** Returns why the sync counts as failed; undefined while it waits. */

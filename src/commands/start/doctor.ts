@@ -40,10 +40,15 @@ import type { Storage } from '../../upload/storage.ts';
 import { counted, describeDuration, shellQuote, utcTime } from '../../words.ts';
 import { openUploadStorage } from '../upload-storage.ts';
 
+const UTC_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
+
 const COLUMNS = [
   column('check', 'string', 'what was checked', { isId: true }),
   column('state', 'string', 'ok, warning, failed or not checked'),
-  column('finding', 'string', 'what was found', { text: inLocalTime }),
+  column('finding', 'string', 'what was found', {
+    text: (finding, now) =>
+      `${finding}`.replace(UTC_TIME, (time) => formatTimestamp(time, 'local', now)),
+  }),
   column('hint', 'string or null', 'command or setting that fixes it'),
 ];
 
@@ -52,12 +57,6 @@ const OPTIONS = [
   option('--check-password', 'read the password, but send it nowhere'),
   option('--upload', 'try an upload to the storage with a small file'),
 ] as const;
-
-const UTC_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
-
-function inLocalTime(finding: unknown, now: number): string {
-  return `${finding}`.replace(UTC_TIME, (time) => formatTimestamp(time, 'local', now));
-}
 
 const UPLOAD =
   'if upload-url is set, runs the command of its password or secret key, sends the password (S3: a signature) to the storage, and lists the folder; with --upload, also uploads, compares and removes a small file';
@@ -115,6 +114,10 @@ type Result = string | ImgctlError | Omit<CheckRow, 'check'>;
 
 function warning(finding: string, hint: string): Result {
   return { state: 'warning', finding, hint };
+}
+
+function notChecked(finding: string, hint: string | null = null): Result {
+  return { state: 'not checked', finding, hint };
 }
 
 async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<void> {
@@ -177,7 +180,7 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<v
   });
 }
 
-const UNCONNECTED = { state: 'not checked', finding: 'connection failed', hint: null } as const;
+const UNCONNECTED = notChecked('connection failed');
 
 const SET_CONFIG_DIR = 'set IMGCTL_CONFIG_DIR to a writable directory';
 
@@ -300,9 +303,7 @@ const MAX_CLOCK_SKEW = 5 * 60_000;
 
 function clockResult(response: ServiceResponse): Result {
   const skew = clockSkew(response);
-  if (skew === undefined) {
-    return { state: 'not checked', finding: 'the service sent no valid date', hint: null };
-  }
+  if (skew === undefined) return notChecked('the service sent no valid date');
   if (Math.abs(skew) <= MAX_CLOCK_SKEW) return 'agrees with the service';
   const finding = `${describeDuration(Math.abs(skew))} ${skew > 0 ? 'ahead of' : 'behind'} the service`;
   return warning(finding, 'set the clock of this machine, on Linux: sudo timedatectl set-ntp true');
@@ -336,11 +337,7 @@ function tokenResult(
   if (!fixed && state !== 'valid') {
     if (!next) return noValidToken(state, settings);
     const finding = `${state === 'none' ? 'no token yet' : state}; ${next}`;
-    return {
-      state: 'not checked',
-      finding,
-      hint: `check it with: imgctl doctor --login${settings.profileFlag}`,
-    };
+    return notChecked(finding, `check it with: imgctl doctor --login${settings.profileFlag}`);
   }
   const hint = fixed ? tokenOfEnvironment(fixed).hint : `log in again: ${settings.loginCommand}`;
   if (!isRefusal(response)) {
@@ -364,9 +361,7 @@ async function passwordResult(
   const { origin } = source;
   if (options.login && isAccepted) return `${origin}, accepted by the service`;
   const hint = `check it with: imgctl doctor --check-password${settings.profileFlag}`;
-  if (!options.checkPassword) {
-    return options.login ? [] : { state: 'not checked', finding: origin, hint };
-  }
+  if (!options.checkPassword) return options.login ? [] : notChecked(origin, hint);
   console.redaction.add(await source.read(), settings.account.username);
   return `${origin} gives a password`;
 }
@@ -408,7 +403,7 @@ async function storageResult(context: Context, mayUpload = false): Promise<Resul
   } catch (error) {
     // What is not stored, push asks for.
     if (mayUpload || !hasCode(error, 'not-logged-in')) throw error;
-    return { state: 'not checked', finding: error.message, hint: error.hint ?? null };
+    return notChecked(error.message, error.hint);
   } finally {
     await storage?.close();
   }

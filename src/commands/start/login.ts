@@ -11,7 +11,7 @@ import {
   settingOption,
 } from '../../cli/command.ts';
 import { requireBaseUrl } from '../../config/addresses.ts';
-import { type SettingKey, STORED_PASSWORD, UNPROVEN_ADDRESS } from '../../config/definitions.ts';
+import { STORED_PASSWORD, UNPROVEN_ADDRESS } from '../../config/definitions.ts';
 import { type Account, changeProfile, type Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { EXIT_CODES, hasCode, ImgctlError } from '../../errors.ts';
@@ -79,18 +79,22 @@ async function run(context: Context, options: Options): Promise<void> {
   await store?.lookup(account);
   const { password, token } = await requestFirstToken(context, options, session, isNameTyped);
 
+  const { passwordCommand: command, passwordFile } = options;
+  // Other commands run in other folders.
+  const file = passwordFile && path.resolve(io.cwd, passwordFile);
   await changeProfile(context, settings.profile, {
     'base-url': account.baseUrl,
     username: account.username,
     [UNPROVEN_ADDRESS]: undefined,
-    ...storedSources(io, options),
+    // One of them replaces the other.
+    ...((command ?? file) && { 'password-command': command, 'password-file': file }),
     // Written before the password is stored, so that a logout always finds the password.
     ...(store ? { [STORED_PASSWORD]: former } : {}),
   }).catch((error: unknown) => {
     // The login itself worked, even if the settings cannot be written.
     if (store || !hasCode(error, 'config', 'locked')) throw error;
     console.warn(error.message, error.hint);
-    if (options.passwordCommand ?? options.passwordFile) context.exitCode = EXIT_CODES.failed;
+    if (command ?? file) context.exitCode = EXIT_CODES.failed;
   });
   report(context, account, token);
   // The disk may have filled up meanwhile, which was a warning.
@@ -102,17 +106,6 @@ async function run(context: Context, options: Options): Promise<void> {
     await openPasswordStore(io, former).forget(account);
   }
   console.success(`The password is stored in ${describeLocation(location)}`);
-}
-
-/** Returns the settings for the password that this login stores; one of them replaces the other. */
-function storedSources(
-  { cwd }: Context['io'],
-  { passwordCommand: command, passwordFile: file }: Options,
-): Partial<Record<SettingKey, string | undefined>> {
-  if (command === undefined && file === undefined) return {};
-  // Other commands run in other folders.
-  const stored = file === undefined ? undefined : path.resolve(cwd, file);
-  return { 'password-command': command, 'password-file': stored };
 }
 
 async function completeSettings(context: Context, options: Options): Promise<Settings> {

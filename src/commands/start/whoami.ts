@@ -16,7 +16,9 @@ const COLUMNS = [
   column('expires_on', 'string or null', 'when the token expires, in UTC (ISO 8601)', {
     isTime: true,
   }),
-  column('expires_in', 'number or null', 'seconds until then', { text: timeLeft }),
+  column('expires_in', 'number or null', 'seconds until then', {
+    text: (seconds) => describeDuration(1_000 * Number(seconds)),
+  }),
   column('stored_in', 'string or null', 'file or token store that holds the token'),
 ];
 
@@ -35,10 +37,6 @@ export const whoami = command({
   exitCodes: SERVICE_CODES,
   run,
 });
-
-function timeLeft(seconds: unknown): string {
-  return describeDuration(1_000 * Number(seconds));
-}
 
 async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<void> {
   const view = context.view(COLUMNS, options);

@@ -11,7 +11,7 @@ import type { PlannedPackage } from '../../../upload/transfer.ts';
 import { counted } from '../../../words.ts';
 import { follow, type POLL_OPTIONS } from '../follow.ts';
 import { showSubmitted, submit } from '../sync.ts';
-import { describeProblems, failureOf, reportProblems, requireSynced } from '../sync-status.ts';
+import { describeProblems, failureOf, reportProblems } from '../sync-status.ts';
 import type { UnsyncedNote } from './unsynced-note.ts';
 
 interface SyncOptions extends Parsed<typeof POLL_OPTIONS> {
@@ -80,7 +80,8 @@ export async function syncPushed(
   const files = packages.flatMap((each) => each.files.map(({ name }) => name));
   const rules = { files, strict: options.strict };
   reportProblems(context, request, rules);
-  if (request.state === 'failed') requireSynced(request, rules);
+  const failure = failureOf(request, rules);
+  if (failure && request.state === 'failed') throw failure;
   const { client } = await context.session();
   const { images } = await client.listUserImages();
   const found = imagesOf(images);
@@ -100,7 +101,7 @@ export async function syncPushed(
   const error =
     unseen && !isWarning
       ? new ImgctlError('sync-failed', unseen.message, { hint: unseen.hint })
-      : failureOf(request, rules);
+      : failure;
   await printBefore(error !== undefined, view.printList(found));
   if (missing === undefined && !request.errors?.length) note.remove(noted);
   if (unseen && isWarning) console.warn(unseen.message, unseen.hint);
