@@ -4,12 +4,18 @@ import type { SettingKey } from '../config/definitions.ts';
 import type { Value } from '../config/values.ts';
 import type { Column } from '../output/view.ts';
 
+type Term = readonly [term: string, meaning: string];
+
 /** A block of help: a paragraph, terms with their meaning, commands for a shell, or lines shown as they are. */
 export type Block =
   | string
-  | { readonly terms: readonly (readonly [term: string, meaning: string])[] }
+  | { readonly terms: readonly Term[] }
   | { readonly shell: readonly string[]; readonly language?: 'powershell' }
   | { readonly lines: readonly string[] };
+
+export const terms = (...rows: readonly Term[]): Block => ({ terms: rows });
+export const shell = (...commands: readonly string[]): Block => ({ shell: commands });
+export const lines = (...texts: readonly string[]): Block => ({ lines: texts });
 
 export interface ArgumentDeclaration {
   readonly name: string;

@@ -5,7 +5,7 @@ import { FORMATS, LINE_FORMAT_LIST } from '../output/formats.ts';
 import { FIELDS } from '../query/fields.ts';
 import { describeHiddenWords } from '../query/name.ts';
 import { ALL_GLOBAL_OPTIONS } from './command.ts';
-import { type Block, optionTerm, termsOf } from './declarations.ts';
+import { type Block, lines, optionTerm, shell, terms, termsOf } from './declarations.ts';
 
 export const TOPICS = [
   { name: 'options', summary: 'options of every command' },
@@ -26,150 +26,119 @@ function isForFleet(variable: string): boolean {
 export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Block[]>> = {
   options: [
     'These options work before or after the name of a command:',
-    { terms: ALL_GLOBAL_OPTIONS.map(optionTerm) },
+    terms(...ALL_GLOBAL_OPTIONS.map(optionTerm)),
     'A duration is a number with a unit: 500ms, 30s, 5m, 1h, 2d or 3w. In a path, ~/ is your home. An option overrides the environment variable and the setting of the same name.',
-    { shell: ['imgctl images list --json', 'imgctl whoami --profile staging --timeout 5s'] },
+    shell('imgctl images list --json', 'imgctl whoami --profile staging --timeout 5s'),
   ],
 
   filters: [
-    {
-      shell: [
-        'imgctl images list ubuntu 22.04',
-        "imgctl images list -f 'name~2024' -f folder=ubuntu",
-        "imgctl images list -f 'updated_on>=30d' -s updated_on,desc",
-        "imgctl images list rocky 9 -f 'name!~9.5' -f 'name!~minimal'",
-      ],
-    },
+    shell(
+      'imgctl images list ubuntu 22.04',
+      "imgctl images list -f 'name~2024' -f folder=ubuntu",
+      "imgctl images list -f 'updated_on>=30d' -s updated_on,desc",
+      "imgctl images list rocky 9 -f 'name!~9.5' -f 'name!~minimal'",
+    ),
     'Words: the name must match every word. Case is ignored. Letters match any part of a name, numbers only whole numbers (see "imgctl help choosing"). To find digits anywhere, use ~.',
     "Filters: a field, an operator and a value: -f 'id<=1100' (quoted for the shell) or -f id,le,1100. A value can contain commas. All filters must match.",
-    {
-      terms: [
-        ['fields', FIELDS.join(', ')],
-        ['= != (eq ne)', 'equal, not equal; =null and !=null test for a missing value'],
-        ['< <= > >= (lt le gt ge)', 'less than, at most, greater than, at least'],
-        ['~ !~', 'contains this text (not a regular expression), or does not'],
-        ['like notlike', 'a pattern for the whole value; % matches any text'],
-        ['in', 'one of several values, separated by commas'],
-      ],
-    },
-    {
-      shell: [
-        "imgctl images list -f 'folder!=null' -f name,like,%.ova",
-        'imgctl images list -f id,in,1002,1003,1006',
-      ],
-    },
+    terms(
+      ['fields', FIELDS.join(', ')],
+      ['= != (eq ne)', 'equal, not equal; =null and !=null test for a missing value'],
+      ['< <= > >= (lt le gt ge)', 'less than, at most, greater than, at least'],
+      ['~ !~', 'contains this text (not a regular expression), or does not'],
+      ['like notlike', 'a pattern for the whole value; % matches any text'],
+      ['in', 'one of several values, separated by commas'],
+    ),
+    shell(
+      "imgctl images list -f 'folder!=null' -f name,like,%.ova",
+      'imgctl images list -f id,in,1002,1003,1006',
+    ),
     'id takes a whole number, public takes true or false. ~ and like ignore case; other comparisons of text do not. An image without a value for the field:',
-    {
-      terms: [
-        ['matches', '=null, != any value, !~, notlike'],
-        ['does not match', 'all other filters'],
-      ],
-    },
+    terms(['matches', '=null, != any value, !~, notlike'], ['does not match', 'all other filters']),
     'Times: created_on and updated_on accept one of these:',
-    {
-      terms: [
-        ['15m, 12h, 30d, 2w, 1y', 'this long ago'],
-        ["2024-01-31, '2024-01-31 12:00'", 'in your own time zone, as tables show times'],
-        ['2024-01-31T12:00:00Z', 'ISO 8601 with its offset'],
-        ["'2018-07-18 Wed 15:36:49 EDT'", 'as the service writes it'],
-      ],
-    },
+    terms(
+      ['15m, 12h, 30d, 2w, 1y', 'this long ago'],
+      ["2024-01-31, '2024-01-31 12:00'", 'in your own time zone, as tables show times'],
+      ['2024-01-31T12:00:00Z', 'ISO 8601 with its offset'],
+      ["'2018-07-18 Wed 15:36:49 EDT'", 'as the service writes it'],
+    ),
     '2024-01-31 means the whole day, 12:00 the whole minute: = matches any time in it, < and > leave it out, <= and >= include it.',
-    {
-      shell: [
-        "imgctl images list -f 'created_on>=2024-01-01' -f 'created_on<2026-01-01'",
-        "imgctl images list -f 'updated_on<=2025-12-31'",
-      ],
-    },
+    shell(
+      "imgctl images list -f 'created_on>=2024-01-01' -f 'created_on<2026-01-01'",
+      "imgctl images list -f 'updated_on<=2025-12-31'",
+    ),
     'Sorting: -s field or -s field,desc. Repeat -s for more fields, most significant first. name:version puts 8.10 after 8.9. Missing values come first. Text is sorted by code point.',
     'Zones: some names, such as IST, have several meanings. If a filter depends on it, the image is shown, and a warning counts such images. CST, MST and PST are North American.',
   ],
 
   choosing: [
-    {
-      shell: [
-        'imgctl images latest ubuntu server --get path',
-        'imgctl images latest debian --each',
-        'imgctl images latest ubuntu server --explain',
-        'imgctl images list ubuntu -s created_on,desc -n 1',
-      ],
-    },
+    shell(
+      'imgctl images latest ubuntu server --get path',
+      'imgctl images latest debian --each',
+      'imgctl images latest ubuntu server --explain',
+      'imgctl images list ubuntu -s created_on,desc -n 1',
+    ),
     'Words: letters match any part of a name, numbers only whole numbers; leading zeros do not count. A word of digits must match the start of a version. You can write -, _, . or a space for each other, or omit them between a letter and a digit.',
-    {
-      terms: [
-        ['8', 'matches 8, v8 and 8.10, not 18, 9.8, SP8 or x86_64'],
-        ['22.04', 'matches 22.04.1, 22-04 and 22.4, not 2204'],
-        ['rocky9', 'matches Rocky-9.4, not rocky-19'],
-      ],
-    },
+    terms(
+      ['8', 'matches 8, v8 and 8.10, not 18, 9.8, SP8 or x86_64'],
+      ['22.04', 'matches 22.04.1, 22-04 and 22.4, not 2204'],
+      ['rocky9', 'matches Rocky-9.4, not rocky-19'],
+    ),
     'Versions: numbers joined by dots, with a letter, sp, patch, hotfix, cu, rc, alpha or beta before or after them. A v before a number is ignored.',
-    {
-      terms: [
-        ['versions', '22.04, 7.0U3c, SP5, rc.1, 5.2-hotfix2, b20240115'],
-        ['not versions', describeHiddenWords()],
-        ['not compared', 'git hashes, such as a383732 and g1234567'],
-      ],
-    },
+    terms(
+      ['versions', '22.04, 7.0U3c, SP5, rc.1, 5.2-hotfix2, b20240115'],
+      ['not versions', describeHiddenWords()],
+      ['not compared', 'git hashes, such as a383732 and g1234567'],
+    ),
     'Series: names with the same words, such as ubuntu-#-server-cloudimg-amd64-#.ova. A version can have any number of parts: 24.04 and 24.04.3 are in one series.',
     'Order: versions are compared from left to right: 8.10 is newer than 8.9, and 1.2.3-50 than 1.2-100. A longer version is newer, except for alpha, beta and rc: 1.0.1 is newer than 1.0, and 1.0 than 1.0-rc1. Of two images with the same name, the one created later is newer. The update time is ignored.',
     'No guess: "images latest" asks you to choose if several series match, if a word matches different numbers in one series, and in these cases:',
-    {
-      terms: [
-        [
-          '2.1-rc1, 2.0',
-          'the newest is a pre-release: alpha, beta, rc, or a, b or m between numbers (3.0.0b2, 11.0.0-M20)',
-        ],
-        ['12_sp3, 12_2021', 'words or letters differ, also 15.1R7 and 15.1X49'],
-        ['1.0, 1.0b2', 'a, b, c and m can mean a patch or a pre-release'],
-        ['1.2-3, 1.2.4', 'a build number against a longer version'],
-        ['1909, 21H2', 'the numbers have very different lengths, with none in between'],
-        ['win-64, win-32', 'may not be versions'],
-        ['web, web-20240115', 'only some names have a date'],
-        [
-          '31.01.2024, 01.02.2024',
-          'the year comes last, also in KW52-23, q4fy23 and 28.02.24; choose by time: images list -s created_on,desc -n 1',
-        ],
+    terms(
+      [
+        '2.1-rc1, 2.0',
+        'the newest is a pre-release: alpha, beta, rc, or a, b or m between numbers (3.0.0b2, 11.0.0-M20)',
       ],
-    },
+      ['12_sp3, 12_2021', 'words or letters differ, also 15.1R7 and 15.1X49'],
+      ['1.0, 1.0b2', 'a, b, c and m can mean a patch or a pre-release'],
+      ['1.2-3, 1.2.4', 'a build number against a longer version'],
+      ['1909, 21H2', 'the numbers have very different lengths, with none in between'],
+      ['win-64, win-32', 'may not be versions'],
+      ['web, web-20240115', 'only some names have a date'],
+      [
+        '31.01.2024, 01.02.2024',
+        'the year comes last, also in KW52-23, q4fy23 and 28.02.24; choose by time: images list -s created_on,desc -n 1',
+      ],
+    ),
     'imgctl compares numbers and does not know products: Leap 42.3 counts as newer than 15.0, rhel810 as newer than rhel94, and 11g as a size. "images list -s name:version" uses the same rules, but never refuses: it guesses.',
     'Scripts: --get prints one value per line. If a value is missing, it prints nothing and exits with 5.',
-    {
-      shell: [
-        'imgctl images lock add web ubuntu server',
-        'imgctl images get --lock web --get path',
-        'imgctl images lock check --exit-code',
-        'imgctl images lock update',
-      ],
-    },
+    shell(
+      'imgctl images lock add web ubuntu server',
+      'imgctl images get --lock web --get path',
+      'imgctl images lock check --exit-code',
+      'imgctl images lock update',
+    ),
     'Locks: commit images.lock.json, so that every build uses the same images.',
-    {
-      shell: [
-        'imgctl images snapshot catalogue.json',
-        'imgctl images latest ubuntu server --from catalogue.json --max-age 7d',
-      ],
-    },
+    shell(
+      'imgctl images snapshot catalogue.json',
+      'imgctl images latest ubuntu server --from catalogue.json --max-age 7d',
+    ),
     'Changes: "images changes" shows what changed since its last run. Give each job its own --cursor.',
   ],
 
   output: [
-    {
-      shell: [
-        'imgctl images list --time age -s updated_on,desc --limit 10',
-        'imgctl images list -o csv --time local',
-      ],
-    },
+    shell(
+      'imgctl images list --time age -s updated_on,desc --limit 10',
+      'imgctl images list -o csv --time local',
+    ),
     'Formats: -o FORMAT, or --json for -o json. IMGCTL_OUTPUT or the setting output changes the default, except for token, config get and config path, which print only a value. The format is the same in a pipe; only colour, width and progress differ.',
-    { terms: Object.entries(FORMATS) },
+    terms(...Object.entries(FORMATS)),
     `Columns: --columns a,b selects the fields and their order in every format; "all" selects all nine of the service. By default tables, ${LINE_FORMAT_LIST} show id, name, folder and updated_on; json, ndjson and yaml show all fields, including those imgctl does not know.`,
     'Times: --time STYLE selects the format of image timestamps.',
-    {
-      terms: [
-        ['raw', 'as the service sent them: 2018-07-18 Wed 15:36:49 EDT'],
-        ['iso', 'in UTC: 2018-07-18T19:36:49Z'],
-        ['local', 'in your own time zone, only in tables and csv: 2018-07-18 21:36'],
-        ['age', 'how long ago, only in tables: 3 months ago'],
-      ],
-    },
+    terms(
+      ['raw', 'as the service sent them: 2018-07-18 Wed 15:36:49 EDT'],
+      ['iso', 'in UTC: 2018-07-18T19:36:49Z'],
+      ['local', 'in your own time zone, only in tables and csv: 2018-07-18 21:36'],
+      ['age', 'how long ago, only in tables: 3 months ago'],
+    ),
     'Without --time, tables are local (or as the setting time says), csv is iso, and the other formats are raw. An ambiguous time is shown as the service sent it.',
     'Programs: the help of each command names the fields of its JSON output; "imgctl commands --json" lists them with their types. From 1.0.0 on, within a major version, fields are added, but never renamed or removed; ignore those you do not know. In --meta, count is the number of images printed, total the number that match, or null if unknown; the rest is what the service sent with the last page.',
     `A missing value is - in a table, and an empty cell in ${LINE_FORMAT_LIST}. An empty result is [] in json and yaml, nothing in ndjson, only the header in ${LINE_FORMAT_LIST}; on a terminal, a note replaces an empty table. The exit code is 0 unless you add --fail-empty.`,
@@ -177,10 +146,10 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
   ],
 
   environment: [
-    { shell: ['IMGCTL_PROFILE=staging imgctl images list', 'IMGCTL_TIMEOUT=5s imgctl whoami'] },
+    shell('IMGCTL_PROFILE=staging imgctl images list', 'IMGCTL_TIMEOUT=5s imgctl whoami'),
     'An option overrides a variable, and a variable overrides the profile. An empty variable counts as unset.',
-    {
-      terms: Object.entries({
+    terms(
+      ...Object.entries({
         IMGCTL_PROFILE: 'use the settings and token of this profile',
         ...Object.fromEntries(
           Object.values<SettingDefinition>(SETTINGS).flatMap(({ env, summary }) =>
@@ -211,7 +180,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         NODE_EXTRA_CA_CERTS: 'additional trusted certificates, like the setting ca-file',
         'NO_COLOR, FORCE_COLOR': 'turn colour off or on',
       }),
-    },
+    ),
     'If no token is valid, imgctl takes the password from the first of these that is set: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the setting password-file, the password command, the credential helper, the system keychain (see "imgctl help login"). Only "imgctl login" prompts for it.',
     'A credential helper is a program that speaks Docker\'s protocol: "imgctl config set credential-helper pass" runs docker-credential-pass. Others are wincred, osxkeychain and secretservice.',
     'The password command runs in a shell, without secrets in its variables. Each source must provide the password within 30 s. A command that still runs 2 s after its first line is stopped, and the line is used.',
@@ -219,8 +188,8 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
 
   fleet: [
     'The service allows only a few token requests per account. By default each machine stores its own token. With a shared token store, one machine requests a token and all others use it.',
-    {
-      terms: Object.entries({
+    terms(
+      ...Object.entries({
         'token-store, IMGCTL_TOKEN_STORE':
           'file (default), or the URL of a Redis server, such as rediss://user@host:6379/0; redis:// without TLS is only for this machine, unless allow-http is true',
         'IMGCTL_TOKEN_STORE_PASSWORD, IMGCTL_TOKEN_STORE_PASSWORD_FILE':
@@ -228,7 +197,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         'IMGCTL_TOKEN_STORE_KEY, IMGCTL_TOKEN_STORE_KEY_FILE':
           'a key that encrypts tokens, the same on all machines, as openssl rand -base64 32 prints it; or a file whose first line is that key',
       }),
-    },
+    ),
     'Each machine also caches the token and uses it while it is valid. If the store cannot be used within 2 s, imgctl prints one warning, and uses or requests a token for this machine.',
     'With --wait-for-token DURATION, or the setting wait-for-token, a command waits if the service allows no login now, instead of exiting with 6. If another machine gets a token meanwhile, the command uses it.',
     'doctor checks the store; whoami shows which is used. Do not log in on every machine, because each login requests a token: set base-url, username and password-file with "imgctl config set".',
@@ -236,8 +205,8 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
 
   'exit-codes': [
     'Exit codes:',
-    {
-      terms: Object.entries({
+    terms(
+      ...Object.entries({
         '0': 'success, including an empty list',
         '1': 'the operation failed: server error, failed sync, unreadable response, invalid package, file locked by another imgctl',
         '2': 'usage or configuration error',
@@ -252,19 +221,17 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         '131': 'quit (SIGQUIT)',
         '143': 'terminated (SIGTERM)',
       }),
-    },
+    ),
     'A pipe that closes early (imgctl images list | head -1) is not an error.',
     'Errors are printed on stderr, never on stdout:',
-    { lines: ['imgctl: <what happened>', 'hint: <the command or setting that helps>'] },
+    lines('imgctl: <what happened>', 'hint: <the command or setting that helps>'),
     'With -o json or ndjson, each error, warning, note and line of progress is one JSON object on one line instead:',
-    {
-      lines: [
-        '{"error": {"code", "message", "details", "hint", "status", "exitCode"}}',
-        '{"warning": {"message", "hint"}}',
-        '{"note": {"message", "hint"}}',
-        '{"progress"}',
-      ],
-    },
+    lines(
+      '{"error": {"code", "message", "details", "hint", "status", "exitCode"}}',
+      '{"warning": {"message", "hint"}}',
+      '{"note": {"message", "hint"}}',
+      '{"progress"}',
+    ),
   ],
 };
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { Image } from '../../api/types.ts';
 import { readSnapshot } from '../../catalogue/snapshot.ts';
 import { command, option, type Parsed } from '../../cli/command.ts';
-import { defaultsOf } from '../../cli/declarations.ts';
+import { defaultsOf, terms } from '../../cli/declarations.ts';
 import { duration, wholeNumber } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import type { Emulator } from '../../emulator/emulator.ts';
@@ -69,18 +69,16 @@ export const emulator = command({
   ],
   details: [
     'A fault is METHOD PATH=KIND[,first=N|,every=N]. METHOD may be *, and PATH may end with *. KIND is one of:',
-    {
-      terms: [
-        ['503', 'respond with this status (300 to 599)'],
-        ['429:60', 'respond with status 429 and Retry-After: 60'],
-        ['drop', 'close the connection without a response'],
-        ['stall', 'keep the connection open without a response'],
-        ['html', 'send an HTML page instead of the response'],
-        ['drop:4096', 'close the connection after 4096 bytes of an upload'],
-        ['late:401', 'respond with this status, but only after the whole upload'],
-        ['partial', 'show an uploaded file before it is complete'],
-      ],
-    },
+    terms(
+      ['503', 'respond with this status (300 to 599)'],
+      ['429:60', 'respond with status 429 and Retry-After: 60'],
+      ['drop', 'close the connection without a response'],
+      ['stall', 'keep the connection open without a response'],
+      ['html', 'send an HTML page instead of the response'],
+      ['drop:4096', 'close the connection after 4096 bytes of an upload'],
+      ['late:401', 'respond with this status, but only after the whole upload'],
+      ['partial', 'show an uploaded file before it is complete'],
+    ),
   ],
   examples: [
     'imgctl emulator --port 0 --images 1000',

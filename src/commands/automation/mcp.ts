@@ -2,6 +2,7 @@
 
 import { setMaxListeners } from 'node:events';
 import { command, option } from '../../cli/command.ts';
+import { lines, terms } from '../../cli/declarations.ts';
 import type { Context } from '../../context.ts';
 import type { ServerOptions } from '../../mcp/server.ts';
 
@@ -11,21 +12,19 @@ export const mcp = command({
   description: [
     'Speaks the Model Context Protocol on standard input and output. A client starts it, and stops it by closing its input. It uses the login and settings of the other commands, and never prompts.',
     'Configure a client with:',
-    { lines: ['{"mcpServers": {"imgctl": {"command": "imgctl", "args": ["mcp"]}}}'] },
+    lines('{"mcpServers": {"imgctl": {"command": "imgctl", "args": ["mcp"]}}}'),
   ],
   details: [
     'Tools:',
-    {
-      terms: [
-        ['images_list', 'list public images, with the total'],
-        ['images_get', 'show images with all fields'],
-        ['images_latest', 'show the newest image of a series'],
-        ['my_images', 'list your own images'],
-        ['sync_status', 'show sync requests'],
-        ['package_inspect', 'show the contents of a local OVA or OVF'],
-        ['sync', 'submit an image sync; only with --allow-sync'],
-      ],
-    },
+    terms(
+      ['images_list', 'list public images, with the total'],
+      ['images_get', 'show images with all fields'],
+      ['images_latest', 'show the newest image of a series'],
+      ['my_images', 'list your own images'],
+      ['sync_status', 'show sync requests'],
+      ['package_inspect', 'show the contents of a local OVA or OVF'],
+      ['sync', 'submit an image sync; only with --allow-sync'],
+    ),
   ],
   examples: ['imgctl mcp', 'imgctl mcp --profile staging --allow-sync'],
   seeAlso: ['commands', 'login'],

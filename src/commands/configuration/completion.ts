@@ -3,6 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { argument, command } from '../../cli/command.ts';
+import { shell } from '../../cli/declarations.ts';
 import { choice } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { builtin } from '../../io.ts';
@@ -13,29 +14,23 @@ export const completion = command({
   description: [
     'Completes commands, options and their values, profiles, sync requests, and the names and folders of images that you listed on this machine. Completion never contacts the service.',
     'To install it for bash with the bash-completion package:',
-    {
-      shell: [
-        'mkdir -p ~/.local/share/bash-completion/completions',
-        'imgctl completion bash > ~/.local/share/bash-completion/completions/imgctl',
-      ],
-    },
+    shell(
+      'mkdir -p ~/.local/share/bash-completion/completions',
+      'imgctl completion bash > ~/.local/share/bash-completion/completions/imgctl',
+    ),
     'To install it for bash without that package:',
-    { shell: [`echo '. <(imgctl completion bash)' >> ~/.bashrc`] },
+    shell(`echo '. <(imgctl completion bash)' >> ~/.bashrc`),
     'To install it for zsh:',
-    {
-      shell: [
-        'mkdir -p ~/.zfunc',
-        'imgctl completion zsh > ~/.zfunc/_imgctl',
-        `echo 'fpath=(~/.zfunc $fpath); autoload -Uz compinit; compinit' >> ~/.zshrc`,
-      ],
-    },
+    shell(
+      'mkdir -p ~/.zfunc',
+      'imgctl completion zsh > ~/.zfunc/_imgctl',
+      `echo 'fpath=(~/.zfunc $fpath); autoload -Uz compinit; compinit' >> ~/.zshrc`,
+    ),
     'To install it for fish:',
-    {
-      shell: [
-        'mkdir -p ~/.config/fish/completions',
-        'imgctl completion fish > ~/.config/fish/completions/imgctl.fish',
-      ],
-    },
+    shell(
+      'mkdir -p ~/.config/fish/completions',
+      'imgctl completion fish > ~/.config/fish/completions/imgctl.fish',
+    ),
     'To install it for PowerShell:',
     {
       shell: [`'imgctl completion powershell | Out-String | Invoke-Expression' >> $PROFILE`],

@@ -2,6 +2,7 @@
 
 import { parseChoice } from '../../choices.ts';
 import { type AnyCommand, argument, command, GET_OPTION, option } from '../../cli/command.ts';
+import { terms } from '../../cli/declarations.ts';
 import { guess } from '../../cli/guesses.ts';
 import { readCertificates, requireBaseUrl, requireRedisAddress } from '../../config/addresses.ts';
 import {
@@ -45,7 +46,7 @@ export const config: AnyCommand = {
   summary: 'show and change settings',
   details: Object.entries(SETTING_GROUPS).flatMap(([group, settings]) => [
     `${group.charAt(0).toUpperCase()}${group.slice(1)} settings:`,
-    { terms: Object.entries(settings).map(([key, setting]) => [key, describe(setting)] as const) },
+    terms(...Object.entries(settings).map(([key, setting]) => [key, describe(setting)] as const)),
   ]),
   examples: ['imgctl config set base-url https://images.example.com', 'imgctl config list'],
   seeAlso: ['profile', 'help environment'],

@@ -26,6 +26,7 @@ import {
   type Parsed,
   SERVICE_CODES,
 } from '../../cli/command.ts';
+import { terms } from '../../cli/declarations.ts';
 import { checkName } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { attempt, CHANGES_EXIT_CODE, ImgctlError } from '../../errors.ts';
@@ -152,15 +153,13 @@ export const imagesLock: AnyCommand = {
       summary: 'compare locked images with the catalogue',
       description: [
         'Shows the state of each image, the first of these that applies:',
-        {
-          terms: [
-            ['gone', 'the image no longer exists'],
-            ['replaced', 'it was updated after it was locked'],
-            ['moved', 'its name or path changed'],
-            ['newer', 'there is a newer image of the same series'],
-            ['ok', 'nothing changed'],
-          ],
-        },
+        terms(
+          ['gone', 'the image no longer exists'],
+          ['replaced', 'it was updated after it was locked'],
+          ['moved', 'its name or path changed'],
+          ['newer', 'there is a newer image of the same series'],
+          ['ok', 'nothing changed'],
+        ),
         'Exits with 1 if an image is gone, replaced or moved. With --exit-code, exits with 10 if there are only newer ones.',
       ],
       examples: [

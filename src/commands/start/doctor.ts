@@ -6,6 +6,7 @@ import { isToken, type Send } from '../../api/auth.ts';
 import { clockSkew, readJson, serviceMessage, statusError } from '../../api/responses.ts';
 import { nearest } from '../../choices.ts';
 import { command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
+import { terms } from '../../cli/declarations.ts';
 import { readCertificates, requireBaseUrl } from '../../config/addresses.ts';
 import {
   isSettingKey,
@@ -69,22 +70,17 @@ export const doctor = command({
   ],
   details: [
     'Checks:',
-    {
-      terms: [
-        ['program', 'shows the versions of imgctl and Node'],
-        ['files', 'checks who owns, can read and can write settings and tokens'],
-        ['configuration', 'parses every setting and variable'],
-        ['token store', 'if set, reads the shared store and writes a value that expires after 1 s'],
-        ['connection', 'sends one GET /v2, with the token if it is valid'],
-        ['clock', 'compares the clock with the date of the response'],
-        [
-          'token',
-          'shows its expiry, and whether the service accepts it; with --login, requests one',
-        ],
-        ['password', 'names its source; with --check-password, reads it'],
-        ['storage', UPLOAD],
-      ],
-    },
+    terms(
+      ['program', 'shows the versions of imgctl and Node'],
+      ['files', 'checks who owns, can read and can write settings and tokens'],
+      ['configuration', 'parses every setting and variable'],
+      ['token store', 'if set, reads the shared store and writes a value that expires after 1 s'],
+      ['connection', 'sends one GET /v2, with the token if it is valid'],
+      ['clock', 'compares the clock with the date of the response'],
+      ['token', 'shows its expiry, and whether the service accepts it; with --login, requests one'],
+      ['password', 'names its source; with --check-password, reads it'],
+      ['storage', UPLOAD],
+    ),
     'Exits with the code of the first failed check: 2 configuration, 3 network, 4 token, 5 storage not found, 6 rate limit, 1 service. With -q, prints only the names of checks that warn or fail.',
   ],
   examples: [
