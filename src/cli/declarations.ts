@@ -4,7 +4,7 @@ import type { SettingKey } from '../config/definitions.ts';
 import type { Value } from '../config/values.ts';
 import type { Column } from '../output/view.ts';
 
-type Term = readonly [term: string, meaning: string];
+export type Term = readonly [term: string, meaning: string];
 
 /** A block of help: a paragraph, terms with their meaning, commands for a shell, or lines shown as they are. */
 export type Block =

@@ -12,6 +12,7 @@ import {
   type Block,
   type CommandDeclaration,
   optionTerm,
+  type Term,
   UNLISTED,
 } from './declarations.ts';
 import { guess } from './guesses.ts';
@@ -61,7 +62,7 @@ function renderCommand(
     path.push(command.name);
     commands = command.subcommands ?? [];
   }
-  const lists = new Map<string, (readonly [term: string, meaning: string])[]>([
+  const lists = new Map<string, Term[]>([
     ['Arguments', (command?.arguments ?? []).map(({ name, description }) => [name, description])],
     ['Options', (command?.options ?? []).map(optionTerm)],
   ]);
@@ -140,11 +141,7 @@ function renderBlock(block: Block, width: number): string {
 }
 
 /** Returns terms and, beside each, its meaning. @param longest length of the longest term of the page or block */
-function renderTerms(
-  terms: readonly (readonly [term: string, meaning: string])[],
-  width: number,
-  longest: number,
-): string {
+function renderTerms(terms: readonly Term[], width: number, longest: number): string {
   const beside = Math.min(MAX_TERM, longest) + 4;
   const column = width - beside < MIN_MEANING ? INDENT : beside;
   const rendered = terms.map(([term, meaning]) => {

@@ -5,7 +5,7 @@ import { FORMATS, LINE_FORMAT_LIST } from '../output/formats.ts';
 import { FIELDS } from '../query/fields.ts';
 import { describeHiddenWords } from '../query/name.ts';
 import { ALL_GLOBAL_OPTIONS } from './command.ts';
-import { type Block, lines, optionTerm, shell, terms, termsOf } from './declarations.ts';
+import { type Block, lines, optionTerm, shell, type Term, terms, termsOf } from './declarations.ts';
 
 export const TOPICS = [
   { name: 'options', summary: 'options of every command' },
@@ -19,9 +19,16 @@ export const TOPICS = [
 
 export const TOPIC_NAMES: readonly string[] = TOPICS.map(({ name }) => name);
 
-function isForFleet(variable: string): boolean {
-  return variable.startsWith('IMGCTL_TOKEN_STORE');
-}
+/** The variables of settings and secrets, but for those that the topic fleet explains. */
+const OWN_VARIABLES = [
+  ...Object.values<SettingDefinition>(SETTINGS).map(
+    ({ env = '', summary }): Term => [env, summary],
+  ),
+  ...Object.values(SECRETS).flatMap(([name, meaning]): Term[] => [
+    [name, meaning],
+    [`${name}_FILE`, 'a file whose first line is that secret'],
+  ]),
+].filter(([name]) => name !== '' && !name.startsWith('IMGCTL_TOKEN_STORE'));
 
 export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Block[]>> = {
   options: [
@@ -151,21 +158,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     terms(
       ...Object.entries({
         IMGCTL_PROFILE: 'use the settings and token of this profile',
-        ...Object.fromEntries(
-          Object.values<SettingDefinition>(SETTINGS).flatMap(({ env, summary }) =>
-            env === undefined || isForFleet(env) ? [] : [[env, summary]],
-          ),
-        ),
-        ...Object.fromEntries(
-          Object.values(SECRETS).flatMap(([name, meaning]) =>
-            isForFleet(name)
-              ? []
-              : [
-                  [name, meaning],
-                  [`${name}_FILE`, 'a file whose first line is that secret'],
-                ],
-          ),
-        ),
+        ...Object.fromEntries(OWN_VARIABLES),
         IMGCTL_TOKEN: 'an access token; never cached, never renewed',
         IMGCTL_DEBUG: 'set it to 1 to trace requests, without secrets',
         IMGCTL_CONFIG_DIR:

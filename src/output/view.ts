@@ -8,6 +8,8 @@ import { formatTimestamp, type TimeStyle } from '../query/timestamp.ts';
 import { isLineFormat } from './formats.ts';
 import { createListWriter, fieldOf, type Row, type WriterOptions, writeRecord } from './writers.ts';
 
+export type { Row };
+
 /** A field of JSON output, which is a column of tables. */
 export interface Column extends Traits {
   readonly name: string;

@@ -231,21 +231,19 @@ function surplus(images: readonly ReceivedImage[], others: readonly ReceivedImag
   });
 }
 
-type Images = AsyncIterable<readonly ReceivedImage[]>;
-
 /**
  * Looks for images that are no longer listed among all, which are read only if there are any. Returns those that were
  * removed or have changed; others only left the query.
  * @throws ImgctlError incomplete-list: one still matches
  */
 async function lookUp(
-  query: Query,
+  { context, query }: Task,
+  catalogue: Catalogue,
   missing: readonly ReceivedImage[],
-  readAllImages: () => Images,
 ) {
   if (missing.length === 0) return [];
   const found = new Map<unknown, ReceivedImage>();
-  for await (const images of readAllImages()) {
+  for await (const images of readAll(context, catalogue, EVERYTHING)) {
     for (const image of images) found.set(keyOf(image), image);
   }
   return missing.flatMap((before): Change | [] => {
@@ -267,7 +265,7 @@ async function printChanges(task: Task, file: FileLabel, old: Snapshot | undefin
   const tally = new Tally(query);
   const images = readAll(context, catalogue, query, tally);
   const { listed, missing, lines } = await compareLists(old?.lines ?? [], images, file);
-  const unlisted = await lookUp(query, missing, () => readAll(context, catalogue, EVERYTHING));
+  const unlisted = await lookUp(task, catalogue, missing);
   const changes = old ? [...listed, ...unlisted] : [];
   const isEmpty = lines.length === 0;
   const count = await showChanges(task, changes, {
@@ -347,7 +345,11 @@ interface Change {
  * @returns the changes in the order of the new images, the old images that were not listed, and the JSON of the new ones
  * @throws ImgctlError config: an old image is damaged
  */
-async function compareLists(oldLines: readonly string[], images: Images, file: FileLabel) {
+async function compareLists(
+  oldLines: readonly string[],
+  images: ReturnType<typeof readAll>,
+  file: FileLabel,
+) {
   const unseen = new Map(oldLines.map((line) => [line, line]));
   const lines = new Map<unknown, string>();
   const different = new Map<unknown, ReceivedImage>();

@@ -36,8 +36,6 @@ const OPTIONS = [
   MINE_OPTION,
 ] as const;
 
-type Options = Parsed<typeof OPTIONS>;
-
 export const imagesGet = command({
   name: 'get',
   summary: 'show images by id, name, path, label or URL',
@@ -61,7 +59,7 @@ export const imagesGet = command({
   run,
 });
 
-async function run(context: Context, options: Options, wanted: readonly string[]) {
+async function run(context: Context, options: Parsed<typeof OPTIONS>, wanted: readonly string[]) {
   if (wanted.some((name) => name.trim() === '')) {
     throw new ImgctlError('usage', 'the name of an image must not be empty', {
       hint: 'provide an id or a name; list both with: imgctl images list',

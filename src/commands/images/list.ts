@@ -34,8 +34,6 @@ const OPTIONS = [
   ...CATALOGUE_OPTIONS,
 ] as const;
 
-type Options = Parsed<typeof OPTIONS>;
-
 export const imagesList = command({
   name: 'list',
   aliases: ['ls'],
@@ -76,7 +74,7 @@ export const myImages = command({
 
 async function run(
   context: Context,
-  options: ListingOptions & Partial<Options>,
+  options: ListingOptions & Partial<Parsed<typeof OPTIONS>>,
   words: readonly string[],
 ) {
   const { limit, page, perPage, urls, mine } = options;

@@ -30,8 +30,7 @@ import { terms } from '../../cli/declarations.ts';
 import { checkName } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { attempt, CHANGES_EXIT_CODE, ImgctlError } from '../../errors.ts';
-import { column, pick, printBefore } from '../../output/view.ts';
-import type { Row } from '../../output/writers.ts';
+import { column, pick, printBefore, type Row } from '../../output/view.ts';
 import { equals, like, portableTexts } from '../../query/filter.ts';
 import { parseWord, readName } from '../../query/name.ts';
 import { parseQuery, Query } from '../../query/query.ts';
@@ -92,8 +91,6 @@ const UPDATE_COLUMNS = [
 const LOCK_OPTIONS = [LOCK_FILE_OPTION, GET_OPTION] as const;
 
 const UPDATE_OPTIONS = [...LOCK_OPTIONS, ...CATALOGUE_OPTIONS] as const;
-
-type LockOptions = Parsed<typeof LOCK_OPTIONS>;
 
 const ADD_OPTIONS = [
   CHOOSING_FILTER,
@@ -227,10 +224,7 @@ async function add(
     const command = lockCommand(options, 'add', name, ...(options.replace ? ['--replace'] : []));
     const found = searchFor(query);
     await readTogether(context, catalogue, [found]);
-    added = lockedImage(
-      stored,
-      await newestImage(context, { catalogue, options }, found, name, command),
-    );
+    added = await lockNewest(context, { catalogue, options }, found, stored, name, command);
     return new Map(locks).set(name, added);
   });
   const { file } = options;
@@ -241,7 +235,7 @@ async function add(
   context.console.success(`Locked ${name} in ${file}: ${added?.name} (${what})`);
 }
 
-async function list(context: Context, options: LockOptions): Promise<void> {
+async function list(context: Context, options: Parsed<typeof LOCK_OPTIONS>): Promise<void> {
   const view = context.view(LOCK_COLUMNS, options, SHOWN);
   const rows = [...(await readLocks(context, options))].map(([lock, image]) => ({
     lock,
@@ -316,10 +310,7 @@ async function update(
     await readTogether(context, catalogue, selected);
     for (const { lock, old, ...found } of selected) {
       const command = lockCommand(options, 'add', lock, '--replace');
-      const now = lockedImage(
-        old,
-        await newestImage(context, { catalogue, options }, found, lock, command),
-      );
+      const now = await lockNewest(context, { catalogue, options }, found, old, lock, command);
       const change = outcomeOf(old, now);
       if (change !== 'unchanged') changed.set(lock, now);
       const before = { old_id: old.id, old_name: old.name, old_path: old.path };
@@ -357,14 +348,15 @@ function queryOf({ io }: Context, name: string, { text, filters }: LockedImage):
 }
 
 /**
- * Returns the image that `images latest` would show.
+ * Locks the image that `images latest` would show.
  * @param command that would lock another query under this name
  * @throws ImgctlError that names the lock
  */
-async function newestImage(
+async function lockNewest(
   context: Context,
   { catalogue, options }: { catalogue: Catalogue; options: LockFileOptions },
   found: Search,
+  stored: Pick<LockedImage, 'text' | 'filters'>,
   name: string,
   command: string,
 ) {
@@ -375,7 +367,7 @@ async function newestImage(
   return forLock(name, () => {
     if (empty) throw empty;
     const { value, error } = attempt(() => onlyNewest(found));
-    if (!error) return value;
+    if (!error) return lockedImage(stored, value);
     if (!(error instanceof AmbiguousError)) throw error;
     const [first] = error.choices;
     const byId = new Query({ filters: [equals('id', `${first.id}`)] });

@@ -3,8 +3,7 @@
 import { command } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
-import { column } from '../../output/view.ts';
-import type { Row } from '../../output/writers.ts';
+import { column, type Row } from '../../output/view.ts';
 import type { Hardware } from '../../ovf/hardware.ts';
 import type { PackageSummary } from '../../ovf/package.ts';
 import type { Signature } from '../../ovf/signature.ts';

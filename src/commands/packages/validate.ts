@@ -25,8 +25,6 @@ const OPTIONS = [
   GET_OPTION,
 ] as const;
 
-type Options = Parsed<typeof OPTIONS>;
-
 export const validate = command({
   name: 'validate',
   summary: 'check a local OVA or OVF package before an upload',
@@ -46,7 +44,7 @@ export const validate = command({
   run,
 });
 
-async function run(context: Context, options: Options, files: readonly string[]) {
+async function run(context: Context, options: Parsed<typeof OPTIONS>, files: readonly string[]) {
   const { readPackage } = await import('../../ovf/package.ts');
   const { io, console } = context;
   context.allowNoConfig();

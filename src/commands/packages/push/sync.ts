@@ -3,8 +3,7 @@
 import type { Parsed } from '../../../cli/declarations.ts';
 import type { Context } from '../../../context.ts';
 import { ImgctlError } from '../../../errors.ts';
-import { printBefore, type View } from '../../../output/view.ts';
-import type { Row } from '../../../output/writers.ts';
+import { printBefore, type Row, type View } from '../../../output/view.ts';
 import { isSent } from '../../../upload/actions.ts';
 import type { Storage } from '../../../upload/storage.ts';
 import type { PlannedPackage } from '../../../upload/transfer.ts';
