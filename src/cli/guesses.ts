@@ -247,11 +247,7 @@ export const GUESSES: readonly (readonly [typed: string, where: string, say: str
 /** A noun between a verb and what it is for. */
 const NOUN = /^(?:images?|profiles?|locks?)$/;
 
-/**
- * Returns what to say about a word or option.
- * @param options those of the command
- * @param rest what was typed behind it
- */
+/** @param options those of the command. @param rest what was typed behind it */
 export function guess(
   typed: string,
   path: string,

@@ -32,7 +32,6 @@ export type Metrics = MetricValues & { readonly succeeded?: boolean };
 
 /**
  * Runs the action, and then writes its metrics if a file is set, whether it failed or not.
- * @param action receives a function that adds metrics
  * @throws ImgctlError config, before the action: the file is another program's
  */
 export async function withMetrics(

@@ -25,9 +25,8 @@ const CREDENTIALS = {
 const TEMPORARY = 'keys that begin with ASIA also need IMGCTL_UPLOAD_SESSION_TOKEN';
 
 /**
- * Returns the files that belong to the storage and its user: one for a mutex and the names of parts, one for proofs, and
- * one that notes what is not synced. Each is undefined without a home directory. A slash at the end of the URL makes no
- * difference.
+ * Returns the files of the storage and its user: for a mutex and the names of parts, for proofs, and for what is not synced.
+ * Each is undefined without a home directory. A slash at the end of the URL makes no difference.
  */
 export function storageFiles({ settings, paths, io }: Context) {
   const target = requireUploadTarget(settings);
@@ -67,7 +66,6 @@ type UploadOptions = Parsed<typeof UPLOAD_OPTIONS>;
 /**
  * Opens the storage, and looks at it with its credentials.
  * @param mayAsk asks on a terminal for what is not set, and stores it if it works
- * @throws ImgctlError config, not-logged-in: settings or credentials are missing or invalid
  */
 export async function openUploadStorage(
   context: Context,

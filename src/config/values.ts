@@ -22,10 +22,7 @@ export type CompletionKind =
 
 export interface Value<Parsed = unknown> {
   readonly type: 'string' | 'integer' | 'duration';
-  /**
-   * @param name of the option or setting
-   * @throws ImgctlError usage or config: the text is invalid, and may hold a password
-   */
+  /** @throws ImgctlError usage or config: the text is invalid, and may hold a password */
   parse(text: string, name: string): Parsed;
   readonly words?: readonly string[];
   /** Words that completion offers, if others are valid too. */
@@ -41,10 +38,7 @@ export interface Value<Parsed = unknown> {
 
 const PATHS: readonly (CompletionKind | undefined)[] = ['files', 'folders', 'packages'];
 
-/**
- * Returns the value of an option or setting. In a path, ~/ is the home of the user.
- * @throws ImgctlError usage or config: the text is empty or invalid
- */
+/** In a path, ~/ is the home of the user. @throws ImgctlError usage or config: the text is empty or invalid */
 export function parseGiven(value: Value, text: string, name: string, env: Env): unknown {
   const isPath = value.mayBePath || PATHS.includes(value.from);
   const given = isPath ? expandHome(text, name, env) : text;
@@ -96,11 +90,7 @@ export function anyText(hints: Hints = {}): Value<string> {
   return { type: 'string', parse: (text) => text, ...hints };
 }
 
-/**
- * One of these words.
- * @param noun what they are, such as `format`
- * @param alias another name of one of them
- */
+/** @param noun what the words are, such as `format`. @param alias another name of one of them */
 export function choice<const Word extends string>(
   noun: string,
   words: readonly Word[],

@@ -76,7 +76,6 @@ const COMMON_HEADERS = {
 
 /** Thrown anywhere in the service to respond with the error record. */
 export class HttpError extends Error {
-  override readonly name = 'HttpError';
   readonly status: number;
   readonly headers: Headers;
 

@@ -30,10 +30,7 @@ export interface Emulator {
   readonly close: () => Promise<void>;
 }
 
-/**
- * Starts the service and resolves once it is reachable.
- * @throws node:net's error (EADDRINUSE, EACCES...)
- */
+/** Starts the service and resolves once it is reachable. @throws node:net's error (EADDRINUSE, EACCES...) */
 export async function startEmulator(settings: EmulatorSettings): Promise<Emulator> {
   const closing = new AbortController();
   const tokens = createAccessTokens(settings);

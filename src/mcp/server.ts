@@ -161,10 +161,7 @@ async function callTool(
   return run([...tool.command, '--output=ndjson', ...words], limit, signal);
 }
 
-/**
- * Returns rows, total and messages as JSON: the messages that fit, then the rows that fit.
- * @param isAtLimit no more rows can be asked for
- */
+/** Returns as JSON the messages and rows that fit. @param isAtLimit no more rows can be asked for */
 function answerText({ rows, total, messages }: Output, isAtLimit: boolean): string {
   let left = MAX_TEXT;
   const fitting = (lines: readonly string[]) =>

@@ -49,10 +49,7 @@ export interface TableOptions extends TableLayout {
   readonly terminal: Terminal;
 }
 
-/**
- * Writes a row per line: aligned and uncut in a pipe, fitted to the width of a terminal.
- * @returns the columns that the terminal has no room for
- */
+/** Writes aligned lines, uncut in a pipe, and fitted to a terminal. @returns the columns that it has no room for */
 export async function writeTable(sink: Sink, options: TableOptions): Promise<readonly string[]> {
   const { header = true, terminal, trunc = true, asRecords } = options;
   const style = await loadStyle(terminal);
@@ -117,11 +114,7 @@ function shownText(value: unknown): string {
   return ASCII.test(text) ? text : printable(text);
 }
 
-function* alignedLines(
-  columns: readonly TableColumn[],
-  style: Style,
-  header: boolean,
-): Generator<string> {
+function* alignedLines(columns: readonly TableColumn[], style: Style, header: boolean) {
   const count = columns[0]?.texts.length ?? 0;
   for (let row = header ? -1 : 0; row < count; row += 1) {
     const cells = columns.map(({ title, texts, width, isNumeric, paint }) => {
@@ -157,10 +150,7 @@ function* recordLines(
   }
 }
 
-/**
- * Drops columns that say little, then limits long ones to a common maximum.
- * @returns undefined if there is no room for these columns
- */
+/** Drops columns that say little, then limits long ones to a common maximum. @returns undefined if there is no room */
 function fitColumns(
   columns: readonly TableColumn[],
   { terminal, allFields = true, wrap }: TableOptions,

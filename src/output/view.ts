@@ -189,10 +189,7 @@ function timeStyle(
   });
 }
 
-/**
- * Waits until something is printed.
- * @param isFailing an error follows, which neither a missing value of --get nor a reader that is gone must replace
- */
+/** @param isFailing an error follows, which neither a missing value of --get nor a reader that is gone must replace */
 export async function printBefore(isFailing: boolean, printed: Promise<void>): Promise<void> {
   await printed.catch((error: unknown) => {
     const isMinor = hasCode(error, 'not-found') || error instanceof BrokenPipeError;

@@ -99,10 +99,7 @@ function dataOf(row: Row, options: WriterOptions): Row {
   return Object.fromEntries(names.map((name) => [name, fieldOf(row, name, options)]));
 }
 
-/**
- * Returns a writer of one line per row, or per element of a list. All rows are read first, so that nothing is written if a value is missing.
- * @throws ImgctlError not-found, at the end
- */
+/** Reads all rows first, so that nothing is written if a value is missing. @throws ImgctlError not-found, at the end */
 function createBareWriter(field: string, options: WriterOptions): ListWriter {
   const { sink, isList } = options;
   return createWriter({ ...options, format: 'table' }, String, async (rows) => {
@@ -128,10 +125,7 @@ function createBareWriter(field: string, options: WriterOptions): ListWriter {
   });
 }
 
-/**
- * Returns a writer of rows.
- * @param dataOfRow returns what json, ndjson and yaml show of a row
- */
+/** @param dataOfRow returns what json, ndjson and yaml show of a row */
 function createWriter(
   options: WriterOptions,
   dataOfRow: (row: Row) => unknown,

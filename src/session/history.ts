@@ -46,10 +46,7 @@ export function readHistory(directory: string | undefined, profile: string, base
   return entries.filter((entry) => entry.profile === profile && entry.base_url === baseUrl);
 }
 
-/**
- * Adds a request, or updates its status.
- * @throws ImgctlError config (an unreadable history is not overwritten), locked; the file system's error
- */
+/** Adds a request, or updates its status. @throws ImgctlError config (unreadable: it is not overwritten), locked */
 export async function remember(directory: string | undefined, io: Io, entry: HistoryEntry) {
   if (directory === undefined) return;
   const file = path.join(directory, FILE);

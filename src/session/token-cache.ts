@@ -231,11 +231,7 @@ function isTime(value: unknown): value is number {
 /** Files of imgctl: tokens, and what killed writers left of them. */
 const TOKEN_FILE = /^\.?(?!_limit\.)[\w-]+\.([\da-f]{16})\./;
 
-/**
- * Removes the token of an account, or without one all tokens, and returns their number. The limits stay, because the
- * service still counts.
- * @throws ImgctlError config: one cannot be removed
- */
+/** Removes the token of an account, or without one all tokens, and returns their number. The limits stay: the service counts. */
 export function forgetTokens(directory: string | undefined, account?: Account): number {
   const folder = tokenFolder(directory ?? '');
   let file = folder;

@@ -38,11 +38,7 @@ interface Candidates {
   readonly candidates: readonly Candidate[];
 }
 
-/**
- * Prints one line per candidate, `value<TAB>description`, and then `:` with the mode. The shell selects those that
- * begin with the word at the cursor.
- * @param words those before the cursor without the program, then the word up to the cursor
- */
+/** Prints `value<TAB>description` lines, then `:` with the mode. The shell selects those that begin with the last word. */
 async function run(
   context: Context,
   commands: readonly CommandDeclaration[],

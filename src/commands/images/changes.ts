@@ -232,8 +232,7 @@ function surplus(images: readonly ReceivedImage[], others: readonly ReceivedImag
 }
 
 /**
- * Looks for images that are no longer listed among all, which are read only if there are any. Returns those that were
- * removed or have changed; others only left the query.
+ * Returns those that were removed or have changed; others only left the query.
  * @throws ImgctlError incomplete-list: one still matches
  */
 async function lookUp(
@@ -255,10 +254,7 @@ async function lookUp(
   });
 }
 
-/**
- * Reads the images and prints how they differ from the old ones, which are undefined before the first run.
- * @param file where the old images come from
- */
+/** @param old undefined before the first run. @param file where it comes from */
 async function printChanges(task: Task, file: FileLabel, old: Snapshot | undefined) {
   const { context, options, query } = task;
   const catalogue = await openCatalogue(context, { mine: options.mine });
@@ -340,10 +336,8 @@ interface Change {
 }
 
 /**
- * Compares the new images with the old ones; unchanged images cost neither parsing nor memory.
- * @param oldLines the JSON of each old image @param file where they come from
+ * Compares the lists; unchanged images cost neither parsing nor memory.
  * @returns the changes in the order of the new images, the old images that were not listed, and the JSON of the new ones
- * @throws ImgctlError config: an old image is damaged
  */
 async function compareLists(
   oldLines: readonly string[],

@@ -134,10 +134,7 @@ async function showCandidates(
   }
 }
 
-/**
- * Returns the newest image; of several, that which the user chooses at a terminal, and a command that selects it.
- * @throws AmbiguousError
- */
+/** Returns the newest image; of several, the one that the user chooses at a terminal, and a command that selects it. */
 async function chooseNewest(context: Context, options: Options, found: Found) {
   const { value: image, error } = attempt(() => onlyNewest(found));
   if (!error) return { image };

@@ -347,11 +347,7 @@ function queryOf({ io }: Context, name: string, { text, filters }: LockedImage):
   return forLock(name, () => parseQuery({ words: text, filters }, io.now()));
 }
 
-/**
- * Locks the image that `images latest` would show.
- * @param command that would lock another query under this name
- * @throws ImgctlError that names the lock
- */
+/** Locks the image that `images latest` would show. @param command that would lock another query under this name */
 async function lockNewest(
   context: Context,
   { catalogue, options }: { catalogue: Catalogue; options: LockFileOptions },

@@ -25,10 +25,7 @@ export class PackageBatch {
   readonly #failures = new Map<string, ImgctlError>();
   #hint: string | undefined;
 
-  /**
-   * @param nameOf how a file is named in the count [as given]
-   * @throws ImgctlError usage: an empty name
-   */
+  /** @param nameOf how a file is named in the count [as given] */
   constructor(context: Context, files: readonly string[], nameOf = (file: string) => file) {
     if (files.includes('')) {
       const message = 'the name of a file must not be empty';

@@ -195,11 +195,7 @@ async function list(context: Context, options: Options, id: string | undefined):
 const NO_REQUESTS = 'this profile has submitted no sync request from this machine';
 const SUBMIT = 'submit one with: imgctl sync';
 
-/**
- * Prints the request.
- * @param options `started` is when the wait for the request began
- * @throws ImgctlError sync-failed
- */
+/** @param options `started` is when the wait began. @throws ImgctlError sync-failed */
 export async function showRequest(
   context: Context,
   view: View,

@@ -120,11 +120,7 @@ export function submittedView(context: Context, options: Pick<ViewOptions, 'get'
   return context.view(SUBMITTED_COLUMNS, options, { shown: ['id', 'status', 'url', 'message'] });
 }
 
-export async function showSubmitted(
-  context: Context,
-  view: View,
-  submitted: KnownSync,
-): Promise<void> {
+export async function showSubmitted(context: Context, view: View, submitted: KnownSync) {
   const { baseUrl } = await context.session();
   const { id, status, message, response } = submitted;
   const url = `${baseUrl}/v2/request/image_sync/${id}`;

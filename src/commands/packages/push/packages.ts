@@ -13,10 +13,7 @@ import { errorsOf, fileMissing, invalidPackage, type PackageBatch } from '../eac
  * Reads every package, but not all bytes of its files, which the upload checks. Returns those that can be uploaded.
  * @throws ImgctlError not-found or usage: what is wrong with the arguments concerns all
  */
-export async function checkPackages(
-  context: Context,
-  batch: PackageBatch,
-): Promise<UploadPackage[]> {
+export async function checkPackages(context: Context, batch: PackageBatch) {
   const { checkPackage } = await import('../../../ovf/package.ts');
   const { cwd, signal } = context.io;
   const paths = batch.files.map((file) => path.resolve(cwd, file));

@@ -56,8 +56,7 @@ export async function planAll(
 
 /**
  * Uploads the packages that can be pushed; one that fails leaves the others alone. A full storage ends the uploads.
- * @param uploaded receives what was done, also if the storage fails
- * @throws ImgctlError that concerns all packages
+ * @param uploaded receives what was done, also if an error that concerns all packages is thrown
  */
 export async function uploadAll(
   context: Context,
