@@ -48,7 +48,6 @@ export function parseJson(body: Buffer, isLossy = false): ParsedJson {
 /** Every integer that a double cannot hold matches it. */
 const SIXTEEN_DIGITS = /\d{16}/;
 
-/** @param onDuplicateKey receives a name that stands twice; the last one counts, as for JSON.parse */
 /** Parses the JSON of a file: undefined if it is none, and the first key that an object has twice. */
 export function parseFile(text: string) {
   const twice: string[] = [];
@@ -56,6 +55,7 @@ export function parseFile(text: string) {
   return { value, twice: twice[0] };
 }
 
+/** @param onDuplicateKey receives a name that stands twice; the last one counts, as for JSON.parse */
 export function parseLossless(text: string, onDuplicateKey?: (name: string) => void): unknown {
   return parse(text, undefined, {
     parseNumber(digits) {

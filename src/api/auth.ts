@@ -142,7 +142,6 @@ export function createSender(
     return response;
   };
 
-  /** Sends Basic credentials instead of the token; returns the response of any status. */
   const sendWithPassword = async (request: ServiceRequest, username: string, password: string) => {
     const pair = basicPair(username, password);
     for (const secret of [password, pair]) onSecret?.(secret);

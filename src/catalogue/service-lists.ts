@@ -24,8 +24,6 @@ interface ListOptions {
   readonly perPage: number;
 }
 
-const ALL: ListOptions = { sort: BY_ID, perPage: MAX_PER_PAGE };
-
 /** The lists of the service in one run: one command, or one call of the library. */
 export class ServiceLists {
   readonly #client: Pick<Client, 'listImages'>;
@@ -75,7 +73,7 @@ export class ServiceLists {
   }
 
   async #firstPage(): Promise<OpenList> {
-    this.#start ??= await this.#request(undefined, ALL);
+    this.#start ??= await this.#request(undefined, { sort: BY_ID, perPage: MAX_PER_PAGE });
     return this.#start;
   }
 

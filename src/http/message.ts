@@ -30,7 +30,6 @@ export interface HttpResponse {
   /** Names in lower case; repeated headers joined by ", ". */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** Bytes of the body before decoding. */
   readonly wireBytes: number;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
@@ -57,7 +56,6 @@ export interface Endpoint {
   readonly reduce: string;
 }
 
-/** How hints name an address that is from an option, a variable or the settings. */
 export type AddressHints = Omit<Endpoint, 'name' | 'reduce'>;
 
 /** One step of a request, for a trace; holds no secret. */

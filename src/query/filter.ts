@@ -68,7 +68,6 @@ export function equals(field: Field, value: string | number): Filter {
   return { text, field, operator: 'eq', operands: [{ text: `${value}`, value }] };
 }
 
-/** Returns the filter for images whose field matches the pattern, in which % stands for any text. */
 export function like(field: Field, pattern: string): Filter {
   const text = `${field},like,${pattern}`;
   return { text, field, operator: 'like', operands: [{ text: pattern, value: pattern }] };

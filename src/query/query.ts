@@ -32,7 +32,6 @@ export interface Condition {
 export interface QueryObserver {
   /** @param verdict whether the image matches, or the unknown zone that decides it */
   matched(image: ImageRecord, verdict: Verdict): void;
-  /** @param zone an unknown zone, or `unreadable` */
   sortedByZone(image: ImageRecord, zone: string): void;
 }
 

@@ -54,7 +54,6 @@ export class Tally implements QueryObserver {
     );
   }
 
-  /** Returns how many of the images each condition matches alone, if none matches all. */
   counts(): { text: string; count: number }[] {
     const { conditions } = this.#query;
     return conditions.map(({ text }, index) => ({ text, count: this.#alone[index]?.size ?? 0 }));

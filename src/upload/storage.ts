@@ -29,11 +29,15 @@ export interface StorageOptions {
   readonly onEvent: ((event: HttpEvent) => void) | undefined;
 }
 
+/** Receives the bytes of the file that the storage has, or that are under way. */
 export type OnBytes = (bytes: number) => void;
 
 /** A file that is uploaded and checked, but not visible. */
 export interface UnpublishedFile {
-  /** Makes it visible and checks it again. Returns its state, as a comparison does, if its content was confirmed. */
+  /**
+   * Makes it visible and checks it again. Returns its state, as a comparison does, if its content was confirmed.
+   * @throws ImgctlError conflict: another file of that name, or only its content can tell
+   */
   publish(replace: boolean): Promise<string | undefined>;
   /** Removes it, unless a later run can continue it after this error. */
   discard(error: unknown): Promise<void>;

@@ -149,7 +149,6 @@ function compare(file: PackagedFile, transfer: TransferOptions) {
 
 interface TransferredFile {
   readonly file: PlannedFile;
-  /** What is uploaded and not visible yet. */
   part?: UnpublishedFile | undefined;
   stored: string | undefined;
 }
