@@ -14,6 +14,7 @@ import {
 import { createLines, createSpinner, NO_PROGRESS, type Progress } from './output/progress.ts';
 import { Redaction } from './output/redaction.ts';
 import { loadStyle, type Terminal } from './output/terminal.ts';
+import { wrapWords } from './output/text.ts';
 
 export type { Redaction };
 
@@ -22,6 +23,12 @@ export interface ConsoleStyle {
   readonly quiet: boolean;
   readonly errorFormat: Omit<ErrorFormat, 'redact' | 'style'>;
   readonly errorTerminal: Terminal;
+}
+
+interface SuccessOptions {
+  readonly hasWarnings?: boolean;
+  readonly hint?: string;
+  readonly details?: readonly string[] | undefined;
 }
 
 export class Console {
@@ -43,11 +50,22 @@ export class Console {
     this.stdout = withWrite(io.stdout, (text: string) => this.print(text));
   }
 
-  /** Something is wrong, but the command continues. The same warning is shown once. */
-  readonly warn = (message: string, hint?: string): void => {
+  /**
+   * Something is wrong, but the command continues. The same warning is shown once.
+   * @param isPart begins with a mark if stderr is a terminal, as `success` does
+   */
+  readonly warn = (message: string, hint?: string, isPart = false): void => {
     if (this.#warnings.has(message)) return;
     this.#warnings.add(message);
-    this.#notice('warning', message, hint);
+    const hasMark = isPart && this.failureMark !== undefined;
+    this.#enqueue((format) =>
+      formatNotice(
+        'warning',
+        { message, hint },
+        format,
+        hasMark ? format.style.waiting('!') : undefined,
+      ),
+    );
   };
 
   /** A part failed, but the command continues. */
@@ -79,12 +97,12 @@ export class Console {
   /**
    * Reports a success with a mark if stderr is a terminal, unless -q is set.
    * @param elsewhere the report if stderr is not a terminal [the message in lower case]; null for none
-   * @param more the hint, and whether there were warnings, which changes the mark
+   * @param more the hint, details, and whether there were warnings, which changes the mark
    */
   success(
     message: string,
     elsewhere: string | null = lowerFirst(message),
-    { hint, hasWarnings = false }: { hint?: string; hasWarnings?: boolean } = {},
+    { hasWarnings = false, hint, details }: SuccessOptions = {},
   ): void {
     const { quiet, errorFormat, errorTerminal } = this.#style;
     if (errorFormat.json || !this.#io.stderr.isTTY) {
@@ -93,7 +111,7 @@ export class Console {
       const ok = errorTerminal.unicode ? '✓' : 'ok:';
       this.#enqueue((format) => {
         const mark = hasWarnings ? format.style.waiting('!') : format.style.good(ok);
-        return formatNotice('note', message, hint, format, mark);
+        return formatNotice('note', { message, hint, details }, format, mark);
       });
     }
   }
@@ -111,7 +129,11 @@ export class Console {
     const option = hasNoTrunc ? '--no-trunc' : '-o json';
     const dropped = hidden.length > 0 ? `hidden: ${hidden.join(', ')} (${option})` : '';
     const text = [summary, dropped].filter(Boolean).join('; ');
-    if (text !== '') this.#enqueue((format) => `${format.style.faint(clean(text, format))}\n`);
+    if (text === '') return;
+    this.#enqueue((format) => {
+      const lines = wrapWords(clean(text, format), format.width ?? Number.POSITIVE_INFINITY);
+      return lines.map((line) => `${format.style.faint(line)}\n`).join('');
+    });
   };
 
   trace(line: string): void {
@@ -177,7 +199,7 @@ export class Console {
   #notice(kind: NoticeKind, message: string, hint?: string): void {
     const { json } = this.#style.errorFormat;
     this.#enqueue((format) =>
-      formatNotice(kind, message, hint, { ...format, json: json && kind !== 'debug' }),
+      formatNotice(kind, { message, hint }, { ...format, json: json && kind !== 'debug' }),
     );
   }
 

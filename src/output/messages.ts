@@ -1,5 +1,6 @@
 // Formats errors and notices for stderr, as text or as JSON.
 
+import { stripVTControlCharacters } from 'node:util';
 import type { ImgctlError } from '../errors.ts';
 import type { Redaction } from './redaction.ts';
 import { PLAIN, type Style } from './terminal.ts';
@@ -14,7 +15,7 @@ export interface ErrorFormat {
   readonly redact?: Redaction['apply'] | undefined;
   /** Colours of text; JSON has none [none]. */
   readonly style?: Style;
-  /** Cells per line of a terminal, where details are wrapped between words. */
+  /** Cells per line of a terminal, where all but hints and notes, which users copy, is wrapped between words. */
   readonly width?: number | undefined;
 }
 
@@ -25,7 +26,7 @@ export function formatError(error: ImgctlError, format: ErrorFormat): string {
   const { style = PLAIN } = format;
   const text = format.json
     ? `${JSON.stringify({ error: { code, ...content, status, exitCode } })}\n`
-    : plainText(content, style, style.bad('imgctl:'));
+    : plainText(content, format, style.bad('imgctl:'));
   if (!format.debug) return text;
   const origin = error.cause instanceof Error ? error.cause : error;
   const trace = (origin.stack ?? '').split('\n').map((line) => `debug: ${clean(line, format)}\n`);
@@ -43,7 +44,7 @@ export function formatFailure(failure: Failure, format: ErrorFormat, mark?: stri
   const content = cleanContent(failure, format);
   if (format.json) return `${JSON.stringify({ warning: { code: failure.code, ...content } })}\n`;
   const { style = PLAIN } = format;
-  return plainText(content, style, mark ? style.bad(mark) : `imgctl: ${style.bad('error:')}`);
+  return plainText(content, format, mark ? style.bad(mark) : `imgctl: ${style.bad('error:')}`);
 }
 
 export type NoticeKind = 'warning' | 'note' | 'debug';
@@ -51,19 +52,20 @@ export type NoticeKind = 'warning' | 'note' | 'debug';
 /** Returns the text of a notice; in JSON the kind is the member name. @param mark starts it */
 export function formatNotice(
   kind: NoticeKind,
-  message: string,
-  hint: string | undefined,
+  { message, hint, details }: Content,
   format: ErrorFormat,
-  mark = 'imgctl:',
+  mark?: string,
 ): string {
-  const content = cleanContent({ message, hint }, format);
+  const content = cleanContent({ message, hint, details }, format);
   if (format.json) return `${JSON.stringify({ [kind]: content })}\n`;
   const { style = PLAIN } = format;
   const paint = { warning: style.waiting, note: style.faint, debug: style.faint }[kind];
-  return plainText(content, style, kind === 'note' ? mark : `${mark} ${paint(`${kind}:`)}`);
+  const label = kind === 'note' ? 'imgctl:' : `imgctl: ${paint(`${kind}:`)}`;
+  const mayWrap = mark !== undefined || kind === 'warning';
+  return plainText(content, mayWrap ? format : { ...format, width: undefined }, mark ?? label);
 }
 
-type Content = Omit<Failure, 'code'>;
+type Content = Pick<Failure, 'message' | 'details'> & { readonly hint?: string | undefined };
 
 function cleanContent({ message, hint, details }: Content, format: ErrorFormat): Content {
   const { width } = format;
@@ -72,7 +74,7 @@ function cleanContent({ message, hint, details }: Content, format: ErrorFormat):
     // Names of images and files are data.
     details: details?.map((line) => {
       const isWrapped = width !== undefined && !format.json;
-      return isWrapped ? wrapWords(printable(line), width - 4).join('\n    ') : printable(line);
+      return isWrapped ? wrapWords(printable(line), width - 2, '  ').join('\n  ') : printable(line);
     }),
     hint: hint === undefined ? undefined : cleanHint(hint, format),
   };
@@ -85,8 +87,15 @@ function cleanHint(hint: string, format: ErrorFormat): string {
   return clean(hint.slice(0, at), format) + clean(hint.slice(at), format, true);
 }
 
-function plainText({ message, hint, details = [] }: Content, style: Style, label: string): string {
-  const lines = [`${label} ${message}`, ...details.map((line) => `  ${line}`)];
+function plainText(
+  { message, hint, details = [] }: Content,
+  { style = PLAIN, width }: ErrorFormat,
+  label: string,
+): string {
+  // The label may have colours.
+  const blank = '_'.repeat(stripVTControlCharacters(label).length + 1);
+  const text = width ? wrapWords(blank + message, width, '    ').join('\n') : blank + message;
+  const lines = [`${label} ${text.slice(blank.length)}`, ...details.map((line) => `  ${line}`)];
   if (hint !== undefined) lines.push(`${style.hint('hint:')} ${hint}`);
   return `${lines.join('\n')}\n`;
 }

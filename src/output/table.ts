@@ -19,10 +19,13 @@ const MIN_LAST_WIDTH = 24;
 /** Narrower tables become records. */
 const MIN_TABLE_WIDTH = 40;
 
+/** Narrower terminals show names rather than times. */
+const MIN_TIMES_WIDTH = 64;
+
 /** Dropped in this order if the terminal is too narrow. */
 const LOW_PRIORITY = ['checked', 'data_store', 'folder'];
 
-/** Likewise, if the last column has no room beside the others either. */
+/** Likewise, if the terminal is narrow, or the last column has no room beside the others either. */
 const LOWEST_PRIORITY = [...LOW_PRIORITY, 'updated_on'];
 
 /** Rows to draw at a time: the time of cli-table3 grows with their square. */
@@ -56,11 +59,15 @@ export async function writeTable(sink: Sink, options: TableOptions): Promise<rea
   const columns = options.columns.map((_, at) => measureColumn(at, options, style));
   const beside = trunc ? fitColumns(columns, options) : columns;
   const last = columns.at(-1);
-  const lastWidth = beside?.at(-1)?.width ?? 0;
-  const isCramped = !options.wrap && last && lastWidth < Math.min(last.width, MIN_LAST_WIDTH);
+  const fitted = beside?.at(-1);
+  // It may have been dropped.
+  const isCramped =
+    !options.wrap &&
+    last?.name === fitted?.name &&
+    (fitted?.width ?? 0) < Math.min(last?.width ?? 0, MIN_LAST_WIDTH);
   const isNarrow = terminal.width !== undefined && terminal.width < MIN_TABLE_WIDTH;
   const below = isNarrow || (beside && !isCramped) ? undefined : last;
-  const lowPriority = beside ? LOW_PRIORITY : LOWEST_PRIORITY;
+  const lowPriority = beside ? undefined : LOWEST_PRIORITY;
   const shown = below ? fitColumns(columns.slice(0, -1), options, lowPriority) : beside;
   if (asRecords || shown === undefined) {
     await writeText(sink, recordLines(columns, style, options));
@@ -99,12 +106,17 @@ function measureColumn(at: number, options: TableOptions, style: Style) {
   const color = name === idField ? style.id : isTime ? style.faint : String;
   const paint = (text: string) => {
     if (text === '-') return style.faint(text);
+    if (options.wrap && text.startsWith(HINT)) return style.hint(HINT) + text.slice(HINT.length);
     return isState ? stateStyle(text, style)(text) : color(text);
   };
   // Cells of its texts that stay at their start when they are cut.
   const head = usualHead(width);
-  return { name, title, titleWidth, texts, width, head, isNumeric, mayCut, paint };
+  const atEnd = name === 'changes';
+  return { name, title, titleWidth, texts, width, head, atEnd, isNumeric, mayCut, paint };
 }
+
+/** Begins a hint in a wrapped column. */
+const HINT = 'hint:';
 
 const STATES = ['state', 'status', 'token_state', 'severity', 'change'];
 
@@ -154,9 +166,10 @@ function* recordLines(
 function fitColumns(
   columns: readonly TableColumn[],
   { terminal, allFields = true, wrap }: TableOptions,
-  lowPriority = LOW_PRIORITY,
+  lowPriority?: readonly string[],
 ): readonly TableColumn[] | undefined {
   const { width: available = Number.POSITIVE_INFINITY } = terminal;
+  const dropped = lowPriority ?? (available < MIN_TIMES_WIDTH ? LOWEST_PRIORITY : LOW_PRIORITY);
   let shown = columns;
   const limited = ({ width, titleWidth, mayCut }: TableColumn, max: number) =>
     mayCut ? Math.min(width, Math.max(max, titleWidth)) : width;
@@ -169,7 +182,7 @@ function fitColumns(
   if (columns.length === 0 || (!fits() && available < MIN_TABLE_WIDTH)) return undefined;
   const names = columns.find(({ name }) => name === 'name')?.texts ?? [];
   const hasTwins = new Set(names).size < names.length;
-  for (const name of allFields ? lowPriority : []) {
+  for (const name of allFields ? dropped : []) {
     const tellsApart = hasTwins && name === 'folder';
     if (!fits() && !tellsApart) shown = shown.filter((column) => column.name !== name);
   }
@@ -180,7 +193,8 @@ function fitColumns(
   while (spareWith(max + 1) >= 0) max += 1;
   return shown.map((column) => {
     const width = limited(column, max);
-    return { ...column, width, head: headFor(column.texts, width, terminal.unicode) };
+    const head = column.atEnd ? width : headFor(column.texts, width, terminal.unicode);
+    return { ...column, width, head };
   });
 }
 
@@ -209,16 +223,19 @@ function headFor(texts: readonly string[], width: number, unicode: boolean): num
 const INDENT = '    ';
 
 function linesBelow(
-  { title, texts, paint }: TableColumn,
+  { title, texts, paint, atEnd }: TableColumn,
   row: number,
   { terminal, wrap }: TableOptions,
+  style: Style,
 ): string[] {
   const text = texts[row] ?? '-';
   if (text === '-') return [];
-  const room = (terminal.width ?? 0) - INDENT.length;
-  const lines = wrap ? wrapWords(text, room) : [`${title}: ${text}`];
-  const cut = (line: string) => paint(cutMiddle(line, room, terminal.unicode));
-  return lines.map((line) => `${(INDENT + cut(line)).trimEnd()}\n`);
+  const label = wrap ? '' : `${title}: `;
+  const room = Math.max(0, (terminal.width ?? 0) - INDENT.length - displayWidth(label));
+  const lines = wrap ? wrapWords(text, room) : [text];
+  const cut = (line: string) =>
+    paint(cutMiddle(line, room, terminal.unicode, atEnd ? room : undefined));
+  return lines.map((line) => `${INDENT}${style.faint(label)}${cut(line)}`.trimEnd().concat('\n'));
 }
 
 /** Returns the lines of the table in batches. @param options `below` is a column below each row */
@@ -248,8 +265,9 @@ function* drawnLines(
     const lines = `${table}`.split('\n');
     const first = header && start === 0 ? -1 : start;
     for (const [at, line] of lines.entries()) {
-      yield `${line.trimEnd()}\n`;
-      if (below) yield* linesBelow(below, first + at, options);
+      // A hint has a row of its own, which is empty if its only cell goes below.
+      if (!below || line.trim() !== '') yield `${line.trimEnd()}\n`;
+      if (below) yield* linesBelow(below, first + at, options, style);
     }
   }
 }

@@ -67,14 +67,14 @@ export async function writeText(sink: Sink, pieces: Iterable<string>): Promise<v
   if (held !== '') await sink.write(held);
 }
 
-/** Wraps the text at this width; a longer word gets its own line. */
-export function wrapWords(text: string, width: number): string[] {
+/** Wraps the text at this width; a longer word gets its own line. @param indent begins each line but the first */
+export function wrapWords(text: string, width: number, indent = ''): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const last = lines.at(-1);
     if (last !== undefined && last.length + 1 + word.length <= width) {
       lines[lines.length - 1] = `${last} ${word}`;
-    } else lines.push(word);
+    } else lines.push(last === undefined ? word : indent + word);
   }
   return lines;
 }

@@ -19,14 +19,22 @@ const JSON_LINE = { json: true, debug: false };
 const found = new ImgctlError('server-error', 'oops', { hint: 'wait', status: 503 });
 const FIELDS = '"code":"server-error","message":"oops","hint":"wait","status":503,"exitCode":1';
 const bare = new ImgctlError('usage', 'why');
+const NARROW = { ...TEXT, width: 15 };
+const details = ['four five six seven'];
+const long = new ImgctlError('usage', 'one two three', { details, hint: 'copy this command' });
 
 it.each([
   [formatError(found, TEXT), 'imgctl: oops\nhint: wait\n'],
   [formatError(found, JSON_LINE), `{"error":{${FIELDS}}}\n`],
   [formatError(bare, TEXT), 'imgctl: why\n'],
   [formatError(bare, JSON_LINE), '{"error":{"code":"usage","message":"why","exitCode":2}}\n'],
-  [formatNotice('warning', 'a', 'b', TEXT), 'imgctl: warning: a\nhint: b\n'],
-  [formatNotice('note', 'a', undefined, JSON_LINE), '{"note":{"message":"a"}}\n'],
+  [formatNotice('warning', { message: 'a', hint: 'b' }, TEXT), 'imgctl: warning: a\nhint: b\n'],
+  [formatNotice('note', { message: 'a' }, JSON_LINE), '{"note":{"message":"a"}}\n'],
+  [
+    formatError(long, NARROW),
+    'imgctl: one two\n    three\n  four five six\n    seven\nhint: copy this command\n',
+  ],
+  [formatNotice('note', { message: 'copy this command' }, NARROW), 'imgctl: copy this command\n'],
 ])('a message is printed as %j', (text, expected) => {
   expect(text).toBe(expected);
 });

@@ -101,7 +101,7 @@ describe('Redaction', () => {
     );
     const formatted = (text: string, format: ErrorFormat) => [
       formatError(new ImgctlError('failed', text, { hint: text }), format),
-      formatNotice('warning', text, text, format),
+      formatNotice('warning', { message: text, hint: text }, format),
     ];
     const property = fc.property(secrets, fc.boolean(), (secret, json) => {
       fc.pre(!/[<>*]|^\s|\s$/.test(secret));

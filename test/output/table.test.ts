@@ -101,10 +101,11 @@ describe('a table that is wider than the terminal', () => {
     [90, full, [], {}],
     [89, 'id 4, name 44, folder 8, updated_on 16', ['data_store'], {}],
     [77, 'id 4, name 44, updated_on 16', ['folder', 'data_store'], {}],
-    [40, 'id 4, name 16, updated_on 16', ['folder', 'data_store'], {}],
+    [64, 'id 4, name 40, updated_on 16', ['folder', 'data_store'], {}],
+    [63, 'id 4, name 44', ['folder', 'data_store', 'updated_on'], {}],
+    [40, 'id 4, name 34', ['folder', 'data_store', 'updated_on'], {}],
     [39, 'records', [], {}],
-    [41, 'id 5, name 16, updated_on 16', ['folder', 'data_store'], { rows: values(12345) }],
-    [40, 'id 5, name 33', ['folder', 'data_store'], { rows: values(12345) }],
+    [40, 'id 5, name 33', ['folder', 'data_store', 'updated_on'], { rows: values(12345) }],
     [70, 'id 4, name 24, folder 8, data_store 10, updated_on 16', [], { allFields: false }],
     [50, `${title} 24, name 24`, [], titled],
     [49, `${title} 40`, [], titled],
@@ -120,6 +121,13 @@ describe('a table that is wider than the terminal', () => {
     expect([isTable ? found : 'records', table.hidden]).toEqual([widths, hidden]);
   });
 
+  it('is cut at the end of a list of names', async () => {
+    const rows = [[4, `added appliance.ova, ${'x'.repeat(40)}.ova`]];
+    const table = { columns: 'id changes', rows, header: false };
+    const { text } = await shown({ ...table, terminal: terminalOf(40) });
+    expect(text).toBe(`4  added appliance.ova, ${'x'.repeat(15)}…\n`);
+  });
+
   it.each([
     ['a.ova', 'a.ova  no manifest, so the files cannot be\n       verified\n'],
     ['a'.repeat(30), `${'a'.repeat(30)}\n    no manifest, so the files cannot be\n    verified\n`],
@@ -132,7 +140,7 @@ describe('a table that is wider than the terminal', () => {
 
   it('is cut in the middle of names, and keeps 8 cells of their start', async () => {
     const rows = [[1, 'debian-12-server-cloudimg-amd64-20231111.ova', '2026-11-22 19:32']];
-    const table = { columns: 'id name updated_on', rows, header: false };
+    const table = { columns: 'id name created_on', rows, header: false, times: ['created_on'] };
     const { text } = await shown({ ...table, terminal: terminalOf(40) });
     expect(text).toBe('1  debian-1…231111.ova  2026-11-22 19:32\n');
   });
@@ -144,7 +152,7 @@ it.each([
 ])('a table is cut where %s and %s can still be told apart', async (...words) => {
   const time = '2026-11-22 19:32';
   const rows = words.map((word, id) => [id, `debian-12-${word}-amd64-20250501.ova`, time]);
-  const table = { columns: 'id name updated_on', rows, header: false };
+  const table = { columns: 'id name created_on', rows, header: false, times: ['created_on'] };
   const { lines } = await shown({ ...table, terminal: terminalOf(44) });
   const cut = lines.map((line) => line.split(/ +/)[1]?.replace('…', '.*'));
   const fitting = cut.map((name) => rows.filter(([, full]) => RegExp(`^${name}$`).test(`${full}`)));
@@ -165,7 +173,7 @@ it('a table that has no room for its last column puts it below each row that has
   rows[55] = [1_055, 'a.ova', time, `name: ${'x'.repeat(36)}`];
   const { lines, hidden } = await shown({ columns, rows, terminal: terminalOf(44) });
   expect([lines.length, hidden]).toEqual([62, ['updated_on']]);
-  const below = `    before: name:…${'x'.repeat(26)}`;
+  const below = `    before: name: xxxxx…${'x'.repeat(20)}`;
   expect(lines.slice(56, 58)).toEqual(['1055  a.ova', below]);
 });
 

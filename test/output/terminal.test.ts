@@ -70,9 +70,9 @@ it('messages have a red name, a cyan hint, and a yellow word for a warning, but 
   const error = new ImgctlError('not-found', 'no image', { hint: 'look' });
   const lines = '\u001b[31mimgctl:\u001b[39m no image\n\u001b[36mhint:\u001b[39m look\n';
   expect(formatError(error, format)).toBe(lines);
-  const warning = formatNotice('warning', 'w', undefined, format);
+  const warning = formatNotice('warning', { message: 'w' }, format);
   expect(warning).toBe('imgctl: \u001b[33mwarning:\u001b[39m w\n');
   const json = { ...format, json: true };
   expect(formatError(error, json)).not.toContain('\u001b');
-  expect(formatNotice('warning', 'w', 'h', json)).not.toContain('\u001b');
+  expect(formatNotice('warning', { message: 'w', hint: 'h' }, json)).not.toContain('\u001b');
 });

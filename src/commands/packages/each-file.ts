@@ -132,14 +132,25 @@ function shortDigests(text: string): string {
   return text.replace(/\b([0-9a-f]{8})[0-9a-f]{16,}([0-9a-f]{8})\b/gi, '$1...$2');
 }
 
-/** Returns the error of an invalid package. @param isComplete includes the findings, which were not printed */
-export function invalidPackage(file: string, findings: readonly Finding[], isComplete = false) {
-  const lines = findings.map(({ place, message, code }) => `${place}: ${message} (${code})`);
+/** Returns the findings as lines below that of their package. */
+export function detailsOf(findings: readonly Finding[]): string[] {
+  return findings.map(({ severity, place, message, code }) => {
+    const label = severity === 'error' ? '' : `${severity}: `;
+    return `${label}${place}: ${message} (${code})`;
+  });
+}
+
+/** Returns the error of an invalid package. @param details findings that were not printed */
+export function invalidPackage(
+  file: string,
+  errors: readonly Finding[],
+  details: readonly Finding[] = [],
+) {
   return new ImgctlError(
     'invalid-package',
-    `${file} is invalid: ${counted(findings.length, 'error')}`,
+    `${file} is invalid: ${counted(errors.length, 'error')}`,
     {
-      details: isComplete ? lines : undefined,
+      details: details.length > 0 ? detailsOf(details) : undefined,
       hint: 'fix the findings, export the package again, then validate it',
     },
   );

@@ -280,13 +280,14 @@ export function reportProblems(
   const isOther = (text: string) => !isOwn(text);
   const bare = (text: string) => text.replace(/^(error|warning) in /, '');
   const warns = strict || !quiet;
-  if (warns) for (const text of warnings.filter(isOwn)) console.warn(`sync ${id}: ${bare(text)}`);
-  for (const text of errors.filter(isOwn))
-    console.failure({ message: `sync ${id}: ${bare(text)}` });
+  const said = (text: string) => `sync ${id}: ${bare(text)}`;
+  if (warns) for (const text of warnings.filter(isOwn)) console.warn(said(text), undefined, true);
+  const mark = console.failureMark;
+  for (const text of errors.filter(isOwn)) console.failure({ message: said(text) }, mark);
   const others = { errors: errors.filter(isOther), warnings: warnings.filter(isOther) };
   const more = describeProblems(others);
   const hint = `show them with: ${statusCommand(context, id)}`;
-  if (more && warns) console.warn(`sync ${id}: ${more} in other files`, hint);
+  if (more && warns) console.warn(`sync ${id}: ${more} in other files`, hint, true);
 }
 
 /** True if a text has the name of one of the files as a whole: `a.ova` is not in `data.ova`. */

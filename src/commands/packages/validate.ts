@@ -6,7 +6,7 @@ import { ImgctlError } from '../../errors.ts';
 import { column, namesOf, printBefore } from '../../output/view.ts';
 import type { ReadPackage } from '../../ovf/package.ts';
 import { counted, describeRate } from '../../words.ts';
-import { errorsOf, FILES, invalidPackage, PackageBatch } from './each-file.ts';
+import { detailsOf, errorsOf, FILES, invalidPackage, PackageBatch } from './each-file.ts';
 import { describeSignature } from './inspect.ts';
 
 const COLUMNS = [
@@ -55,7 +55,7 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>, files: rea
   const columns = COLUMNS.map((each) => ({ ...each, isId: each.name === id }));
   const view = context.view(columns, options, { shown, wrap: true });
   const list = view.openList();
-  // On a terminal, the line of a package has its errors.
+  // On a terminal, the line of a package has its findings.
   const isSplit = files.length > 1 && view.isTable && io.stdout.isTTY && !!console.failureMark;
   const progress = console.startProgress({ lines: false });
   const batch = new PackageBatch(context, files);
@@ -74,14 +74,16 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>, files: rea
     const isInvalid = errors.length > 0;
     if (!isInvalid) {
       const result = `${file}: valid, ${describeProof(summary)}`;
-      console.success(result, result);
+      const hasWarnings = findings.length > 0;
+      const details = isSplit ? detailsOf(findings) : undefined;
+      console.success(result, result, { hasWarnings, details });
       valid += 1;
     }
-    const listed = isSplit ? findings.filter(({ severity }) => severity !== 'error') : findings;
-    const shownFindings = context.quiet && id === 'file' ? findings.slice(0, 1) : listed;
+    const listed = context.quiet && id === 'file' ? findings.slice(0, 1) : findings;
+    const shownFindings = isSplit ? [] : listed;
     const written = list.write(shownFindings.map((finding) => ({ file, ...finding })));
     await printBefore(isInvalid || batch.hasFailed, written);
-    if (isInvalid) throw invalidPackage(file, errors, isSplit);
+    if (isInvalid) throw invalidPackage(file, errors, isSplit ? findings : []);
   });
   await checked.finally(async () => {
     await progress.stop();

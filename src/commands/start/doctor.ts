@@ -405,8 +405,8 @@ async function storageResult(context: Context, mayUpload = false): Promise<Resul
   }
 }
 
-/** Cells of a terminal that has room for findings beside two columns. */
-const MIN_WIDTH = 72;
+/** Cells of a terminal that has room for a table. */
+const MIN_WIDTH = 40;
 
 async function print(context: Context, results: readonly CheckRow[]): Promise<void> {
   const { redaction } = context.console;

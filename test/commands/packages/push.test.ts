@@ -98,7 +98,7 @@ describe('push', () => {
     const { folder, push, onTerminal } = await createUser();
     writeFileSync(path.join(folder, 'bad.ova'), 'junk');
     expect((await onTerminal(FAST)).stderr).toMatch(
-      /warning: sync 1: 1 error in other files\nhint: show them with: imgctl sync-status 1\n! sync 1 succeeded with 1 error: 1 image added\n$/,
+      /! sync 1: 1 error in other files\nhint: show them with: imgctl sync-status 1\n! sync 1 succeeded with 1 error: 1 image added\n$/,
     );
     const strict = / succeeded with 1 error \(--strict\)\nhint: /;
     await expectSteps(
@@ -463,7 +463,7 @@ describe('push without settings', () => {
     const stdin = fakeTerminal(`${settings['upload-url']}\rdemo\rwrong\r${SECRETS.storage}\r`);
     const { stderr } = await push({ stdin });
     expect(stderr).toMatch(
-      /\nimgctl: warning: .* \(2 attempts left\)\nPassword for demo at .*: \n/,
+      /\nimgctl: warning: [\s\S]*? \(2\s+attempts\s+left\)\nPassword for demo at .*: \n/,
     );
     expect(stderr).toMatch(
       /^Upload storage \(a folder, dav\+https:\/\/… or s3\+https:\/\/…\): User name at 127\..*: Password for demo at 127\..*: \n/,

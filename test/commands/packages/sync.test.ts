@@ -430,7 +430,7 @@ describe('sync-status', () => {
       [
         'sync-status',
         /^id +41\nstate +succeeded\nadded +c\.ova, d\.ova\n/,
-        /error: sync 41: a.ova: bad/,
+        /✗ sync 41: a.ova: bad/,
         1,
       ],
       [

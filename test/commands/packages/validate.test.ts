@@ -61,6 +61,15 @@ describe('validate', () => {
     );
   });
 
+  it('shows the findings of several packages below their names on a terminal', async () => {
+    const terminal = { columns: 200, errorColumns: 200 };
+    const { stdout, stderr } = await setUp().imgctl('validate warned.ova bad.ova', terminal);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(
+      /^! warned\.ova: valid, 1 warning; .*\n {2}warning: vm\.ovf: no manifest, .*\n✗ bad\.ova is invalid: 1 error\n {2}vm-disk1\.vmdk: SHA256 /,
+    );
+  });
+
   unixOnly('symbolic links need rights')('rejects what it cannot read', async () => {
     const { imgctl, directory } = setUp();
     symlinkSync('loop.ova', join(directory, 'loop.ova'));

@@ -26,7 +26,7 @@ export async function checkPackages(context: Context, batch: PackageBatch) {
   await batch.forEach(async (file, resolved) => {
     const checked = await checkPackage(resolved, { signal, now: context.io.now() });
     const findings = errorsOf(checked.summary);
-    if (findings.length > 0) throw invalidPackage(file, findings, true);
+    if (findings.length > 0) throw invalidPackage(file, findings, findings);
     for (const { name } of checked.files) requireUsableName(name);
     packages.push(await uploadOf(file, checked));
   });
@@ -50,7 +50,7 @@ async function uploadOf(file: string, { files, checks }: CheckedPackage): Promis
       const next = new Map([...results].map(([each, list]) => [each, list.values()]));
       const found = checks.map((check) => next.get(check.file.path)?.next().value);
       const findings = checkFindings(file, checks, found);
-      if (findings.length > 0) throw invalidPackage(file, findings, true);
+      if (findings.length > 0) throw invalidPackage(file, findings, findings);
     },
   };
 }

@@ -133,7 +133,7 @@ async function uploadPackage(
   for (const { name, size, note, action } of each.files) {
     if (action === 'skip') {
       const different = `${storage.address} has a different file with that name`;
-      console.warn(`${name}: skipped, ${note ?? different}`);
+      console.warn(`${name}: skipped, ${note ?? different}`, undefined, true);
       continue;
     }
     const there = `already there${note === undefined ? '' : ` (${note})`}`;
