@@ -273,8 +273,7 @@ function fill(say: string, typed: string, rest: readonly string[]): string {
   const number = [typed.split(' ').at(-1), ...rest].find((word) => /^\d+$/.test(word ?? ''));
   const time = rest.find((word) => /^\d+[smhdwy]$|^\d{4}-\d\d-\d\d$/.test(word));
   const file = words.find((word) => /^[\w./-]+\.ov[af]$/i.test(word));
-  const hasName = /\bNAME\b/.test(say);
-  const text = hasName ? others : words;
+  const text = /\bNAME\b/.test(say) ? others : words;
   const values: Record<string, string | undefined> = {
     '#': number ?? '20',
     TIME: time ?? '30d',

@@ -78,8 +78,7 @@ export function plainText(text: string, name: string): string {
 export function userName(text: string, name: string): string {
   const plain = plainText(text, name);
   if (!plain.includes(':')) return plain;
-  const shown = plain.replace(/:.*/s, ':…');
-  throw new ImgctlError('usage', `invalid ${name}: ${shown}`, {
+  throw new ImgctlError('usage', `invalid ${name}: ${plain.replace(/:.*/s, ':…')}`, {
     hint: 'use a user name without a colon',
   });
 }
@@ -143,8 +142,7 @@ export function parseDuration(text: string, name: string, max = MAX_TIMER): numb
 
 /** Returns a name of the user's choice that is no path. @throws ImgctlError usage */
 export function checkName(name: string, noun: string, { dots = false } = {}): string {
-  const isName = /^[A-Za-z0-9][\w.-]{0,63}$/.test(name) && (dots || !name.includes('.'));
-  if (isName) return name;
+  if (/^[A-Za-z0-9][\w.-]{0,63}$/.test(name) && (dots || !name.includes('.'))) return name;
   throw new ImgctlError('usage', `invalid ${noun} name: ${name.slice(0, 80)}`, {
     hint: `use a letter or digit, then up to 63 letters, digits, ${dots ? '., ' : ''}- or _`,
   });

@@ -2,6 +2,7 @@
 
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { type AccessTokens, createAccessTokens } from './access-tokens.ts';
 import {
@@ -62,9 +63,7 @@ export async function startEmulator(settings: EmulatorSettings): Promise<Emulato
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE }, serve);
   server.listen(settings.port, host);
   await once(server, 'listening');
-  const bound = server.address();
-  if (bound === null || typeof bound === 'string') throw new Error('not listening on a port');
-  const { address, port } = bound;
+  const { address, port } = server.address() as AddressInfo;
 
   // One that listens on all addresses is reachable by the loopback's.
   const reachable = address.replace(/^0\.0\.0\.0$/, '127.0.0.1').replace(/^::$/, '::1');

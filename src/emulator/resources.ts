@@ -25,9 +25,10 @@ interface Call {
   readonly id: string;
 }
 
-type Handler = (call: Call) => ApiResponse;
-
-const RESOURCES: readonly (readonly [path: RegExp, methods: Record<string, Handler>])[] = [
+const RESOURCES: readonly (readonly [
+  path: RegExp,
+  methods: Record<string, (call: Call) => ApiResponse>,
+])[] = [
   [/^\/auth\/request-token$/, { POST: ({ tokens, request }) => tokens.requestToken(request) }],
   [/^\/v2$/, { GET: showService }],
   [/^\/v2\/image$/, { GET: serveImages }],
@@ -62,8 +63,7 @@ export function createRouter(settings: EmulatorSettings, tokens: AccessTokens, s
       return { ...response, headers: { ...headers, ...response.headers } };
     } catch (error) {
       if (!(error instanceof HttpError)) throw error;
-      const { status, message } = error;
-      throw new HttpError(status, message, { ...headers, ...error.headers });
+      throw new HttpError(error.status, error.message, { ...headers, ...error.headers });
     }
   };
 }

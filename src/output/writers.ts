@@ -103,10 +103,9 @@ function dataOf(row: Row, options: WriterOptions): Row {
 function createBareWriter(field: string, options: WriterOptions): ListWriter {
   const { sink, isList } = options;
   return createWriter({ ...options, format: 'table' }, String, async (rows) => {
-    const values = rows.flatMap((row) => {
-      const value = fieldOf(row, field, options);
-      return isList && row[field] === null ? [] : value;
-    });
+    const values = rows.flatMap((row) =>
+      isList && row[field] === null ? [] : fieldOf(row, field, options),
+    );
     const missing = values.filter((value) => value === null).length;
     if (missing > 0) {
       const message =

@@ -171,10 +171,9 @@ export class Tokens implements TokenSource {
   }
 
   #limitReached(resetsAt: number): ImgctlError {
-    const { canWait } = this.#options;
     const now = this.#options.io.now();
     const wait = `${Math.max(5, Math.ceil((resetsAt - now) / 60_000))}m`;
-    const orWait = canWait && `, or wait with --wait-for-token ${wait}`;
+    const orWait = this.#options.canWait && `, or wait with --wait-for-token ${wait}`;
     return new ImgctlError('rate-limited', 'token request limit reached', {
       hint: `try again ${describeLater(resetsAt, now)}${orWait ?? ''}`,
     });

@@ -132,10 +132,9 @@ async function run(context: Context, options: Options): Promise<void> {
   const { name } = users[0] ?? { name: '' };
   try {
     if (sample && folder) await writeSample(path.join(folder, name));
-    const { baseUrl, uploadUrl } = emulator;
     const guide = guideOf(emulator, options, name, programName(io));
     // Without a folder for uploads there is no upload_url.
-    const json = `${JSON.stringify({ base_url: baseUrl, upload_url: uploadUrl })}\n`;
+    const json = `${JSON.stringify({ base_url: emulator.baseUrl, upload_url: emulator.uploadUrl })}\n`;
     await console.print(io.stdout.isTTY ? guide : json);
     // Requests for other names get 421.
     if (host !== 'localhost' && host !== '::1' && !host.startsWith('127.')) {

@@ -142,7 +142,6 @@ const MUTEX_PATIENCE = 600_000;
 
 async function compareWithState(task: Task, cursor: string) {
   const { context, options, query } = task;
-  const { words } = query;
   const { console, io, paths } = context;
   const { profile, baseUrl: base_url, username } = (await context.session()).account;
   if (paths.state === undefined) {
@@ -153,7 +152,15 @@ async function compareWithState(task: Task, cursor: string) {
   const source = options.mine ? 'mine' : 'catalogue';
   const filters = query.filters.flatMap(portableTexts).sort();
   // The order of words and filters does not matter, as all of them must match.
-  const key = { cursor, profile, base_url, username, source, words: [...words].sort(), filters };
+  const key = {
+    cursor,
+    profile,
+    base_url,
+    username,
+    source,
+    words: [...query.words].sort(),
+    filters,
+  };
   const target = keyedFile(directoryOf(paths.state), cursor, [stringify(key)]);
   const hint = 'move it elsewhere to start again';
   const file = { what: `the file ${target}`, hint, foreign: hint };
@@ -304,8 +311,7 @@ async function showChanges(
   const isFirst = since === undefined;
   if ((view.hasNotes || isFirst) && isEmpty && query.conditions.length > 0) {
     const command = options.mine ? 'imgctl my-images' : 'imgctl images list';
-    const found = { command, query, catalogue, tally };
-    const { message, hint } = await noMatchError(context, found);
+    const { message, hint } = await noMatchError(context, { command, query, catalogue, tally });
     (isFirst ? context.console.report : view.note)(message, hint);
   } else if (!isFirst && rows.length === 0) {
     view.note(`no changes since ${view.timeText(new Date(since).toISOString())}`);

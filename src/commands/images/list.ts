@@ -119,8 +119,7 @@ async function run(
   }
   if (page === undefined) {
     const command = mine ? 'imgctl my-images' : withCatalogue('imgctl images list', options);
-    const found = { command, query, catalogue, tally };
-    return reportNoMatch(context, view, options, found);
+    return reportNoMatch(context, view, options, { command, query, catalogue, tally });
   }
   const pages = last.meta.pages?.pages ?? page;
   if (page <= pages) {

@@ -213,9 +213,9 @@ async function add(
   const query = parseQuery({ words: text, filters: options.filter }, context.io.now());
   const stored = { text, filters: query.filters.flatMap(portableTexts) };
   const catalogue = await openCatalogue(context, options);
-  const { baseUrl } = catalogue;
+  const service = { baseUrl: catalogue.baseUrl, mayCreate: true };
   let added: LockedImage | undefined;
-  await changeLocks(context, options, { baseUrl, mayCreate: true }, async (locks) => {
+  await changeLocks(context, options, service, async (locks) => {
     if (locks.has(name) && !options.replace) {
       throw new ImgctlError('usage', `${name} is already locked`, {
         hint: 'add --replace, or use another name',
@@ -300,9 +300,8 @@ async function update(
   const shown = ['lock', 'change', 'old_name', 'name'];
   const view = context.view(UPDATE_COLUMNS, options, { shown });
   const catalogue = await openCatalogue(context, options);
-  const { baseUrl } = catalogue;
   const rows: Row[] = [];
-  await changeLocks(context, options, { baseUrl }, async (locks) => {
+  await changeLocks(context, options, { baseUrl: catalogue.baseUrl }, async (locks) => {
     const changed = new Map(locks);
     const selected = [...selectLocks(options, locks, names)].map(([lock, old]) => {
       return { lock, old, ...searchFor(queryOf(context, lock, old)) };
@@ -356,9 +355,8 @@ async function lockNewest(
   name: string,
   command: string,
 ) {
-  const { query, tally } = found;
   const list = withCatalogue('imgctl images list', options);
-  const nothing = { command: list, query, catalogue, tally };
+  const nothing = { ...found, command: list, catalogue };
   const empty = found.index.isEmpty ? await noMatchError(context, nothing) : undefined;
   return forLock(name, () => {
     if (empty) throw empty;

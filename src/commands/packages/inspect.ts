@@ -59,10 +59,9 @@ async function run(context: Context, _options: object, files: readonly string[])
   const batch = new PackageBatch(context, files);
   let read = 0;
   let gap = '';
-  const { signal } = context.io;
-  const now = context.io.now();
+  const { signal, now } = context.io;
   const done = batch.forEach(async (file, resolved) => {
-    const { summary: content } = await checkPackage(resolved, { signal, now });
+    const { summary: content } = await checkPackage(resolved, { signal, now: now() });
     const summary = { ...content, file };
     const { ovfVersion } = summary;
     const row = snakeCase(summary) as Row;

@@ -44,10 +44,9 @@ export async function planAll(
   transfer: TransferOptions,
 ): Promise<PlannedPackage[]> {
   const { planPackages } = await import('../../../upload/transfer.ts');
-  const { storage } = transfer;
   const progress = console.startProgress({ lines: true });
   const planned = planPackages(packages, transfer, (name) => {
-    progress.update('', () => `${name}: comparing with ${storage.address}`);
+    progress.update('', () => `${name}: comparing with ${transfer.storage.address}`);
   });
   const plan = await planned.finally(() => progress.stop());
   for (const { name, error } of plan) if (error) batch.fail(name, error);
