@@ -29,11 +29,8 @@ export function suggest(word: string, candidates: readonly string[], command: st
 const MAX_LISTED = 12;
 
 /**
- * Returns the valid word, ignoring case.
- * @param choice.noun what the words are, such as `field`
- * @param choice.where the option and its value: `--sort 'nam,asc'`
+ * Returns the valid word, ignoring case. @param choice.where the option and its value: `--sort 'nam,asc'`
  * @param choice.command lists the words, if they are too many for a hint
- * @throws ImgctlError usage
  */
 export function parseChoice<Word extends string>(
   word: string,
@@ -96,7 +93,6 @@ const FORMATS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['template', JQ],
 ]);
 
-/** Other names of what is valid. */
 const SYNONYMS: ReadonlyMap<string, string> = new Map([
   ['jsonl', 'ndjson'],
   ['upload-password-file', 'upload-password-command'],

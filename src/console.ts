@@ -116,11 +116,7 @@ export class Console {
     }
   }
 
-  /**
-   * Writes a dim line below a table on a terminal.
-   * @param summary such as `250 images`
-   * @param hidden columns that the table has no room for
-   */
+  /** Writes a dim line below a table. @param hidden columns that the terminal has no room for */
   readonly footer = (
     summary: string | undefined,
     hidden: readonly string[],
@@ -158,10 +154,7 @@ export class Console {
     return written;
   }
 
-  /**
-   * Shows on stderr what a long run is doing.
-   * @param lines if the line cannot be redrawn, write a line per change instead of nothing
-   */
+  /** @param lines if the line cannot be redrawn, write a line per change instead of nothing */
   startProgress({ lines, quiet = false }: { lines: boolean; quiet?: boolean }): Progress {
     const { errorTerminal, quiet: allQuiet } = this.#style;
     const { stderr } = this.#io;
@@ -176,7 +169,6 @@ export class Console {
     return this.#progress;
   }
 
-  /** Ends the progress and writes the error that ends the run. */
   async fail(thrown: unknown): Promise<void> {
     await this.flush();
     const error = asImgctlError(thrown);

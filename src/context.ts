@@ -31,7 +31,6 @@ const MIN_REPORTED_WAIT = 5_000;
 /** Likewise, of a wait for a server that is down. */
 const MIN_REPORTED_OUTAGE = 1_000;
 
-/** The options of every command, as commander parses them. */
 interface GlobalOptions {
   profile?: string | undefined;
   output?: Format;
@@ -48,13 +47,11 @@ export class Context implements ConsoleStyle {
   #paths: Paths | undefined;
   #config: ConfigFile | undefined;
   #settings: Settings | undefined;
-  /** Settings that this run overrides. */
   readonly overrides = new Map<SettingKey, Override>();
   #session: Promise<Session> | undefined;
 
   /** The command line, without node and script. */
   argv: readonly string[] = [];
-  /** The exit code of a command that does not fail. */
   exitCode = 0;
   /** Runs another command line with another Io, for the demo and for MCP. */
   readonly rerun: (argv: readonly string[], io: Io, redaction?: Redaction) => Promise<number>;
@@ -89,7 +86,6 @@ export class Context implements ConsoleStyle {
     return this.#paths;
   }
 
-  /** @throws ImgctlError config: the file is unreadable */
   get config(): ConfigFile {
     this.#config ??= readConfigFile(this.paths.config, this.io);
     return this.#config;
@@ -176,7 +172,6 @@ export class Context implements ConsoleStyle {
     return { json: ['json', 'ndjson'].includes(this.safeFormat), debug: this.debug };
   }
 
-  /** Colour and width of stdout. */
   get terminal(): Terminal {
     return decideTerminal(this.io.stdout, this.io.env, this.options.color);
   }
@@ -222,7 +217,6 @@ export class Context implements ConsoleStyle {
     return { io, settings, configDirectory, userAgent, warn, report, onSecret, onEvent };
   }
 
-  /** Returns the token that this machine has stored for the account. */
   cachedToken(account: Account): CachedToken | undefined {
     return new TokenCache(this.paths.config, account, this.io, this.console.warn).read();
   }

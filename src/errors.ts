@@ -55,7 +55,6 @@ export interface ErrorDetails {
   readonly hint?: string | undefined;
   /** Lines to choose from or to check, such as the images that match. */
   readonly details?: readonly string[] | undefined;
-  /** The HTTP status that caused it. */
   readonly status?: number | undefined;
   /** When the same request may succeed, in milliseconds since the epoch. */
   readonly retryAt?: number | undefined;
@@ -133,10 +132,7 @@ export function attempt<Value>(read: () => Value): Attempt<Value> {
   }
 }
 
-/**
- * Returns the value, or `otherwise` if the function throws: the error is reported elsewhere or does not matter.
- * @throws what is a defect
- */
+/** Returns the value, or `otherwise` if the function throws what does not matter or is reported elsewhere. */
 export function tryOr<Value>(read: () => Value, otherwise: Value): Value {
   const { value, error } = attempt(read);
   return error ? otherwise : value;
@@ -167,7 +163,6 @@ export function errorReason(error: unknown): string {
   return words ?? (code || (error as Error).message);
 }
 
-/** Returns the error of a file that cannot be read. */
 export function cannotRead(file: string, cause: unknown): ImgctlError {
   const message = `cannot read ${file}: ${errorReason(cause)}`;
   return new ImgctlError('failed', message, { hint: permissionHint(cause, file), cause });

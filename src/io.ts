@@ -23,9 +23,7 @@ export interface System {
   hostname(): string;
   /** Such as `Node 20.19.0 on linux x64`. */
   readonly runtime: string;
-  /** True if a process with that number runs. */
   isAlive(pid: number): boolean;
-  /** Kills a process and the group that it leads. */
   killGroup(pid: number): void;
 }
 
@@ -215,7 +213,6 @@ async function suspend(process: NodeJS.Process): Promise<void> {
   await wait(50);
 }
 
-/** A stream to write to. */
 export interface Sink {
   readonly isTTY: boolean;
   /** Width in cells; undefined if unknown or not a terminal. */

@@ -19,10 +19,7 @@ import { asImgctlError, EXIT_CODES } from './errors.ts';
 import { BrokenPipeError, hasTerminal, type Io, processIo } from './io.ts';
 import { takeLocalUse } from './query/timestamp.ts';
 
-/**
- * Runs a command line, without node and script. Resolves when everything is written.
- * @param redaction learns the secrets of the run, for a caller that shows its output
- */
+/** @param argv without node and script. @param redaction learns the secrets of the run, for a caller that shows its output */
 export async function run(argv: readonly string[], io: Io, redaction?: Redaction): Promise<number> {
   const context = new Context(io, run, redaction);
   let exitCode = 0;
@@ -104,7 +101,6 @@ function helpLast(argv: readonly string[]): readonly string[] {
   return [...argv.filter((word) => !flags.includes(word)), '--help'];
 }
 
-/** Returns the names below imgctl. */
 function pathOf(command: Command): string[] {
   return command.parent ? [...pathOf(command.parent), command.name()] : [];
 }

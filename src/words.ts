@@ -40,10 +40,7 @@ export function describeBytes(bytes: number): string {
   return text === '1 bytes' ? '1 byte' : text;
 }
 
-/**
- * Formats the share done, the bytes per second and the time left.
- * @param elapsed milliseconds, for what was done after the first `known` bytes
- */
+/** @param elapsed milliseconds, for what was done after the first `known` bytes */
 export function describeRate(done: number, total: number, elapsed: number, known = 0): string {
   const share = `${total === 0 ? 100 : Math.floor((100 * done) / total)} %`;
   if (done <= known) return share;
