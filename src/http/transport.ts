@@ -116,12 +116,8 @@ function dispatch(
       return false;
     };
     const timer = setTimeout(() => {
-      const missing = content ? 'no progress' : 'no complete response';
       const waitingFor = controller ? stage : shared.connector.stage.waitingFor;
-      const message = `${method} ${target}: ${missing} within ${timeout / 1000} s, still ${waitingFor}`;
-      const longer = `allow more time with --timeout ${Math.ceil(timeout / 500)}s, or ${check}`;
-      const hint = controller ? longer : (endpoint.route ?? longer);
-      fail(new TransportError('timeout', message, { hint, sent: controller !== undefined }));
+      fail(timeoutError(request, endpoint, waitingFor, controller !== undefined));
     }, timeout);
     const forget = atAbort(signal, () => fail(signal.reason));
     const onSending = (more: boolean) => {
@@ -168,6 +164,19 @@ function dispatch(
       },
     );
   });
+}
+
+function timeoutError(
+  { method, url, timeout, body }: HttpRequest,
+  { name, show, route }: Endpoint,
+  waitingFor: string,
+  sent: boolean,
+): TransportError {
+  const missing = body ? 'no progress' : 'no complete response';
+  const message = `${method} ${url.origin}${url.pathname}: ${missing} within ${timeout / 1000} s, still ${waitingFor}`;
+  const seconds = Math.ceil(timeout / 500);
+  const longer = `allow more time with --timeout ${seconds}s, or check ${name}: ${show}`;
+  return new TransportError('timeout', message, { hint: sent ? longer : (route ?? longer), sent });
 }
 
 /** Returns undici's options for a body; calls `onSending` with each chunk, and with false at the end. */
