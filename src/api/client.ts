@@ -6,11 +6,11 @@ import { createTransport, type TransportOptions } from '../http/transport.ts';
 import { type AuthOptions, createSender, type Send } from './auth.ts';
 import {
   getImage,
+  type ImageList,
   type ImagePage,
   listImages,
   listUserImages,
   type PageQuery,
-  type UserImages,
 } from './images.ts';
 import { readJson } from './responses.ts';
 import {
@@ -47,7 +47,7 @@ export interface Client {
   serviceRoot(): Promise<unknown>;
   listImages(query: PageQuery, page: number, signal?: AbortSignal): Promise<ImagePage>;
   getImage(id: number | string): Promise<ReceivedImage>;
-  listUserImages(): Promise<UserImages>;
+  listUserImages(): Promise<ImageList>;
   submitSync(): Promise<SubmittedSync>;
   getSyncRequest(id: SyncId, signal?: AbortSignal): Promise<SyncRequest>;
   readonly connections: number;

@@ -51,14 +51,14 @@ export async function listImages(
   if (query.sort !== undefined) parameters.set('sort', query.sort);
   const path = `/v2/image?${parameters.toString().replaceAll('+', '%20')}`;
   const response = await send({ method: 'GET', path, signal });
-  const { data, meta } = readImageList(response, MAX_ELEMENTS);
+  const { images, meta } = readImageList(response, MAX_ELEMENTS);
   if (!isObject(meta.pages)) throw shapeError(response, 'meta.pages is missing');
   const { page: number, total, pages, per_page: perPage, next_url: next } = meta.pages;
   if (!isCount(total) || !isCount(pages)) {
     throw shapeError(response, 'meta.pages does not say how many images there are');
   }
   return {
-    images: data,
+    images,
     meta: meta as Partial<ImageListMeta>,
     number: isCount(number) ? number : undefined,
     total,
@@ -82,35 +82,33 @@ export async function getImage(send: Send, id: number | string): Promise<Receive
   return image;
 }
 
-export interface UserImages {
+export interface ImageList {
   readonly images: readonly ReceivedImage[];
   /** As sent, section 2.3. */
   readonly meta: JsonObject;
 }
 
 /** GET /v2/user/image/vm: all of the user's own images; this list has no pages. */
-export async function listUserImages(send: Send): Promise<UserImages> {
+export async function listUserImages(send: Send): Promise<ImageList> {
   const response = await send({ method: 'GET', path: '/v2/user/image/vm' });
-  const { data, meta } = readImageList(response, MAX_OWN_IMAGES);
+  const list = readImageList(response, MAX_OWN_IMAGES);
+  const { images, meta } = list;
   // A service may page this list too, against section 2.3.
   const { total = meta.count, pages, next_url: next } = isObject(meta.pages) ? meta.pages : {};
-  if (meta.count !== data.length || total !== data.length) {
+  if (meta.count !== images.length || total !== images.length) {
     const problem = isCount(total)
-      ? `holds ${data.length} of ${total} images`
+      ? `holds ${images.length} of ${total} images`
       : 'has no number of images';
     throw shapeError(response, `the body ${problem}`);
   }
   if ((isCount(pages) && pages > 1) || hasText(next)) {
     throw shapeError(response, 'the body is only the first page of the images');
   }
-  return { images: data, meta };
+  return list;
 }
 
 /** Fields of the images may be missing. */
-function readImageList(
-  response: HttpResponse,
-  maximum: number,
-): { data: ReceivedImage[]; meta: JsonObject } {
+function readImageList(response: HttpResponse, maximum: number): ImageList {
   const value = readJson(response);
   if (!isObject(value)) throw shapeError(response, 'the body is not a list of images');
   const { data, meta } = value;
@@ -123,7 +121,7 @@ function readImageList(
     if (!isObject(image)) throw shapeError(response, 'data does not hold images');
     requireExactId(response, image);
   }
-  return { data, meta };
+  return { images: data, meta };
 }
 
 function requireExactId(response: HttpResponse, image: JsonObject): void {
