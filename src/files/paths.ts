@@ -39,21 +39,18 @@ export function findPaths(env: Env, cwd: string, platform: NodeJS.Platform): Pat
   }
   const [appData, localAppData] =
     platform === 'win32' ? [env.APPDATA, env.LOCALAPPDATA] : [undefined, undefined];
+  const home = env.HOME || env.USERPROFILE;
+  const belowHome = (folder: string) => below(home && path.join(home, folder));
   return {
-    config: below(env.XDG_CONFIG_HOME) ?? below(appData) ?? belowHome(env, '.config'),
-    state: below(env.XDG_STATE_HOME) ?? below(appData) ?? belowHome(env, '.local/state'),
-    cache: below(env.XDG_CACHE_HOME) ?? below(localAppData) ?? belowHome(env, '.cache'),
+    config: below(env.XDG_CONFIG_HOME) ?? below(appData) ?? belowHome('.config'),
+    state: below(env.XDG_STATE_HOME) ?? below(appData) ?? belowHome('.local/state'),
+    cache: below(env.XDG_CACHE_HOME) ?? below(localAppData) ?? belowHome('.cache'),
   };
 }
 
 /** XDG requires that relative paths in its variables are ignored. */
 function below(directory: string | undefined): string | undefined {
   return directory && path.isAbsolute(directory) ? path.join(directory, 'imgctl') : undefined;
-}
-
-function belowHome(env: Env, folder: string): string | undefined {
-  const home = env.HOME || env.USERPROFILE;
-  return home && path.isAbsolute(home) ? path.join(home, folder, 'imgctl') : undefined;
 }
 
 export function keyedFile(directory: string, name: string, key: readonly string[]): string {

@@ -65,11 +65,7 @@ export async function verifySignature(
     if (issuers.length > 0 && !issuers.some((each) => signer.verify(each.publicKey)))
       return report('signature-mismatch', `${nameOf(signer.issuer)} did not issue its certificate`);
     if (stripDotSlash(name) !== manifest.name)
-      findings.add(
-        'manifest-name',
-        file.name,
-        `signed as ${name}, the manifest is ${manifest.name}`,
-      );
+      report('manifest-name', `signed as ${name}, the manifest is ${manifest.name}`);
     const { validFrom, validTo } = signer;
     if (now !== undefined && Date.parse(validTo) < now)
       report('certificate-expired', `it expired on ${validTo}`);

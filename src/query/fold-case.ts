@@ -18,9 +18,7 @@ const NON_ASCII = /[\x80-\uffff]/;
  */
 export function foldCase(text: string): string {
   const lower = NON_ASCII.test(text)
-    ? text.replace(/[^\u0130\u212a]+/g, toLower)
+    ? text.replace(/[^\u0130\u212a]+/g, (part) => part.toLowerCase())
     : text.toLowerCase();
   return NON_ASCII.test(lower) ? `${normalize(lower)}`.replaceAll('ς', 'σ') : lower;
 }
-
-const toLower = (text: string) => text.toLowerCase();
