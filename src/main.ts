@@ -3,10 +3,11 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { version } from '../package.json';
 import { quoted } from './choices.ts';
-import { type AnyCommand, GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from './cli/command.ts';
+import { GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from './cli/command.ts';
 import {
   type ArgumentDeclaration,
   argumentTerm,
+  type CommandDeclaration,
   defaultOf,
   type OptionDeclaration,
   optionTerm,
@@ -108,7 +109,7 @@ function pathOf(command: Command): string[] {
 /** @param onEnd receives the command that fails or prints help */
 function buildTree(
   context: Context,
-  commands: readonly AnyCommand[],
+  commands: readonly CommandDeclaration[],
   onEnd: (command: Command) => void,
 ): Command {
   const root = new Command('imgctl')
@@ -119,7 +120,7 @@ function buildTree(
     .configureHelp({ showGlobalOptions: true, formatHelp: () => '' })
     .configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} });
   for (const option of GLOBAL_OPTIONS) root.addOption(optionOf(option, context));
-  const declare = (command: Command, { run, ...declaration }: Partial<AnyCommand>) => {
+  const declare = (command: Command, { run, ...declaration }: Partial<CommandDeclaration>) => {
     command.exitOverride((error) => {
       onEnd(command);
       throw error;

@@ -16,19 +16,12 @@ import type {
 
 export type { Parsed } from './declarations.ts';
 
-/** A group, or a command with whatever options and arguments. */
-export interface AnyCommand extends CommandDeclaration {
-  /** Undefined for a group; a method, so that one type holds commands with other options, which `command` checks. */
-  run?(context: Context, options: object, ...words: readonly unknown[]): Promise<void>;
-  readonly subcommands?: readonly AnyCommand[];
-}
-
 /** Declares a command, whose `run` receives what its options and arguments declare. */
 export function command<
   const Options extends readonly OptionDeclaration[] = [],
   const Arguments extends readonly ArgumentDeclaration[] = [],
 >(
-  declared: CommandDeclaration & {
+  declared: Omit<CommandDeclaration, 'run'> & {
     readonly options?: Options;
     readonly arguments?: Arguments;
     readonly run: (
@@ -37,7 +30,7 @@ export function command<
       ...words: Words<Arguments>
     ) => Promise<void>;
   },
-): AnyCommand {
+): CommandDeclaration {
   return declared;
 }
 

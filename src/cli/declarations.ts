@@ -2,6 +2,7 @@
 
 import type { SettingKey } from '../config/definitions.ts';
 import type { Value } from '../config/values.ts';
+import type { Context } from '../context.ts';
 import type { Column } from '../output/view.ts';
 
 export type Term = readonly [term: string, meaning: string];
@@ -113,6 +114,7 @@ export function defaultsOf<const Options extends readonly OptionDeclaration[]>(o
 /** The group of commands that the overview does not list. */
 export const UNLISTED = '';
 
+/** A command, or a group of commands. */
 export interface CommandDeclaration {
   readonly name: string;
   readonly aliases?: readonly string[];
@@ -137,6 +139,8 @@ export interface CommandDeclaration {
   readonly exitCodes?: readonly number[];
   /** True for a command that only programs use; no help lists it. */
   readonly hidden?: boolean;
+  /** Undefined for a group; a method, so that one type holds commands with other options, which `command` checks. */
+  run?(context: Context, options: object, ...words: readonly unknown[]): Promise<void>;
   readonly subcommands?: readonly CommandDeclaration[];
 }
 

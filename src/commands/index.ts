@@ -1,6 +1,6 @@
 // Every command, in the order of the reference.
 
-import type { AnyCommand } from '../cli/command.ts';
+import type { CommandDeclaration } from '../cli/declarations.ts';
 import { UNLISTED } from '../cli/declarations.ts';
 import { api } from './automation/api.ts';
 import { commands } from './automation/commands.ts';
@@ -25,7 +25,7 @@ import { login } from './start/login.ts';
 import { logout } from './start/logout.ts';
 import { whoami } from './start/whoami.ts';
 
-const GROUPS: Readonly<Record<string, readonly AnyCommand[]>> = {
+const GROUPS: Readonly<Record<string, readonly CommandDeclaration[]>> = {
   Start: [login, logout, whoami, demo, doctor],
   Images: [images, myImages],
   'Packages and sync': [inspect, validate, push, sync, syncStatus],
@@ -34,6 +34,6 @@ const GROUPS: Readonly<Record<string, readonly AnyCommand[]>> = {
   [UNLISTED]: [commands(() => COMMANDS), version, complete(() => COMMANDS)],
 };
 
-export const COMMANDS: readonly AnyCommand[] = Object.entries(GROUPS).flatMap(([group, commands]) =>
-  commands.map((command) => ({ ...command, group })),
+export const COMMANDS: readonly CommandDeclaration[] = Object.entries(GROUPS).flatMap(
+  ([group, commands]) => commands.map((command) => ({ ...command, group })),
 );

@@ -1,6 +1,6 @@
 // imgctl commands: lists every command; as JSON with arguments, options, output and exit codes.
 
-import { ALL_GLOBAL_OPTIONS, type AnyCommand, command } from '../../cli/command.ts';
+import { ALL_GLOBAL_OPTIONS, command } from '../../cli/command.ts';
 import {
   type CommandDeclaration,
   exitCodesOf,
@@ -19,7 +19,7 @@ const COLUMNS = [
   column('mutates', 'boolean', 'true if it may change something'),
 ];
 
-export const commands = (all: () => readonly CommandDeclaration[]): AnyCommand =>
+export const commands = (all: () => readonly CommandDeclaration[]): CommandDeclaration =>
   command({
     name: 'commands',
     summary: 'list every command and whether it changes anything',

@@ -1,12 +1,12 @@
 // imgctl help and imgctl version: print a help page and the version.
 
-import { type AnyCommand, argument, command } from '../../cli/command.ts';
+import { argument, command } from '../../cli/command.ts';
 import type { CommandDeclaration } from '../../cli/declarations.ts';
 import { showPage } from '../../cli/help-page.ts';
 import { TOPIC_NAMES } from '../../cli/topics.ts';
 import { column } from '../../output/view.ts';
 
-export const help = (all: () => readonly CommandDeclaration[]): AnyCommand =>
+export const help = (all: () => readonly CommandDeclaration[]): CommandDeclaration =>
   command({
     name: 'help',
     summary: 'show help for a command or topic',

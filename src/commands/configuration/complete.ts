@@ -1,6 +1,6 @@
 // imgctl __complete: prints completions for the cursor of a shell. Never contacts the service, never fails.
 
-import { ALL_GLOBAL_OPTIONS, type AnyCommand, argument, command } from '../../cli/command.ts';
+import { ALL_GLOBAL_OPTIONS, argument, command } from '../../cli/command.ts';
 import {
   type CommandDeclaration,
   type OptionDeclaration,
@@ -21,7 +21,7 @@ import { readImageNames } from '../../session/image-names.ts';
 import { cursorNames } from '../images/changes.ts';
 import { readLocks } from '../images/lock-file.ts';
 
-export const complete = (all: () => readonly CommandDeclaration[]): AnyCommand =>
+export const complete = (all: () => readonly CommandDeclaration[]): CommandDeclaration =>
   command({
     name: '__complete',
     summary: 'print completions of a command line',

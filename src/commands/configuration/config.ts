@@ -1,8 +1,8 @@
 // imgctl config: shows and changes the settings of a profile.
 
 import { parseChoice } from '../../choices.ts';
-import { type AnyCommand, argument, command, GET_OPTION, option } from '../../cli/command.ts';
-import { terms } from '../../cli/declarations.ts';
+import { argument, command, GET_OPTION, option } from '../../cli/command.ts';
+import { type CommandDeclaration, terms } from '../../cli/declarations.ts';
 import { guess } from '../../cli/guesses.ts';
 import { readCertificates, requireBaseUrl, requireRedisAddress } from '../../config/addresses.ts';
 import {
@@ -41,7 +41,7 @@ const PATH_COLUMNS = [column('path', 'string', 'path of the settings file')];
 
 const KEY = argument('key', 'name of the setting', { required: true, from: 'setting-keys' });
 
-export const config: AnyCommand = {
+export const config: CommandDeclaration = {
   name: 'config',
   summary: 'show and change settings',
   details: Object.entries(SETTING_GROUPS).flatMap(([group, settings]) => [

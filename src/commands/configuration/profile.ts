@@ -1,7 +1,8 @@
 // imgctl profile: lists, selects and deletes profiles.
 
 import { quoted, suggest } from '../../choices.ts';
-import { type AnyCommand, argument, command } from '../../cli/command.ts';
+import { argument, command } from '../../cli/command.ts';
+import type { CommandDeclaration } from '../../cli/declarations.ts';
 import { changeConfigFile, DEFAULT_PROFILE, Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError, tryOr } from '../../errors.ts';
@@ -20,7 +21,7 @@ const COLUMNS = [
 
 const PROFILE = argument('profile', 'name of the profile', { required: true, from: 'profiles' });
 
-export const profile: AnyCommand = {
+export const profile: CommandDeclaration = {
   name: 'profile',
   summary: 'list, select and delete profiles',
   description: [

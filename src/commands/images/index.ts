@@ -1,6 +1,6 @@
 // imgctl images: the commands for images of the public catalogue.
 
-import type { AnyCommand } from '../../cli/command.ts';
+import type { CommandDeclaration } from '../../cli/declarations.ts';
 import { imagesChanges } from './changes.ts';
 import { imagesGet } from './get.ts';
 import { imagesLatest } from './latest.ts';
@@ -8,7 +8,7 @@ import { imagesList } from './list.ts';
 import { imagesLock } from './lock.ts';
 import { imagesSnapshot } from './snapshot.ts';
 
-export const images: AnyCommand = {
+export const images: CommandDeclaration = {
   name: 'images',
   summary: 'list and show images',
   examples: ['imgctl images list ubuntu -n 5', 'imgctl images get 1003'],

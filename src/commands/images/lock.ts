@@ -18,7 +18,6 @@ import {
   selectionOf,
 } from '../../catalogue/newest.ts';
 import {
-  type AnyCommand,
   argument,
   command,
   GET_OPTION,
@@ -26,7 +25,7 @@ import {
   type Parsed,
   SERVICE_CODES,
 } from '../../cli/command.ts';
-import { terms } from '../../cli/declarations.ts';
+import { type CommandDeclaration, terms } from '../../cli/declarations.ts';
 import { checkName } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { attempt, CHANGES_EXIT_CODE, ImgctlError } from '../../errors.ts';
@@ -103,7 +102,7 @@ const CHECK_OPTIONS = [
   ...UPDATE_OPTIONS,
 ] as const;
 
-export const imagesLock: AnyCommand = {
+export const imagesLock: CommandDeclaration = {
   name: 'lock',
   summary: 'lock images by name in a file',
   description: [

@@ -88,22 +88,17 @@ export async function syncPushed(
   const { summary, stale } = outcomeOf(pushed, images);
   const unseen =
     missing === undefined
-      ? stale.length > 0 && {
-          message: `unchanged after the upload to ${pushed.storage.address}: ${stale.join(', ')}`,
-          hint: 'check that the service reads this storage',
-        }
-      : {
-          message: `the sync added no image named ${missing}`,
-          hint: 'see what the sync reported: imgctl sync-status',
-        };
-  const isWarning = missing === undefined && !options.strict;
-  const error =
-    unseen && !isWarning
-      ? new ImgctlError('sync-failed', unseen.message, { hint: unseen.hint })
-      : failure;
+      ? `unchanged after the upload to ${pushed.storage.address}: ${stale.join(', ')}`
+      : `the sync added no image named ${missing}`;
+  const hint =
+    missing === undefined
+      ? 'check that the service reads this storage'
+      : 'see what the sync reported: imgctl sync-status';
+  const isFailure = missing !== undefined || (stale.length > 0 && options.strict);
+  const error = isFailure ? new ImgctlError('sync-failed', unseen, { hint }) : failure;
   await printBefore(error !== undefined, view.printList(found));
   if (missing === undefined && !request.errors?.length) note.remove(noted);
-  if (unseen && isWarning) console.warn(unseen.message, unseen.hint);
+  if (stale.length > 0 && !isFailure) console.warn(unseen, hint);
   if (error) throw error;
   const problems = describeProblems(request);
   const hasWarnings = problems !== undefined || stale.length > 0;
