@@ -1,7 +1,6 @@
 // Every command, in the order of the reference.
 
-import type { CommandDeclaration } from '../cli/declarations.ts';
-import { UNLISTED } from '../cli/declarations.ts';
+import { type CommandDeclaration, UNLISTED } from '../cli/declarations.ts';
 import { api } from './automation/api.ts';
 import { commands } from './automation/commands.ts';
 import { emulator } from './automation/emulator.ts';

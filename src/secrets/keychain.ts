@@ -105,8 +105,7 @@ function credentialHelper(helper: string): Program {
         throw new ImgctlError('config', message, { hint });
       }
       // docker-credential-pass 0.6 prints an empty record for a server that it does not know.
-      if (Username !== account.username) return undefined;
-      return password;
+      return Username === account.username ? password : undefined;
     },
     check: `check it with: ${command} list`,
     install: 'install it, or use another one: imgctl config set credential-helper NAME',

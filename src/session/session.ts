@@ -101,19 +101,11 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     onSecret: options.onSecret,
     onEvent: options.onEvent,
   });
-  return {
-    baseUrl: account.baseUrl,
-    client,
-    route,
-    account,
-    tokens,
-    cache,
-    store,
-    async close() {
-      await tokens?.settled();
-      await Promise.all([client.close(), shared?.close()]);
-    },
+  const close = async () => {
+    await tokens?.settled();
+    await Promise.all([client.close(), shared?.close()]);
   };
+  return { baseUrl: account.baseUrl, client, route, account, tokens, cache, store, close };
 }
 
 /** Opens the token store that machines share; undefined if the tokens of this machine are all there is. @throws ImgctlError config */

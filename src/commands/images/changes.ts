@@ -152,15 +152,8 @@ async function compareWithState(task: Task, cursor: string) {
   const source = options.mine ? 'mine' : 'catalogue';
   const filters = query.filters.flatMap(portableTexts).sort();
   // The order of words and filters does not matter, as all of them must match.
-  const key = {
-    cursor,
-    profile,
-    base_url,
-    username,
-    source,
-    words: [...query.words].sort(),
-    filters,
-  };
+  const words = [...query.words].sort();
+  const key = { cursor, profile, base_url, username, source, words, filters };
   const target = keyedFile(directoryOf(paths.state), cursor, [stringify(key)]);
   const hint = 'move it elsewhere to start again';
   const file = { what: `the file ${target}`, hint, foreign: hint };
@@ -270,13 +263,8 @@ async function printChanges(task: Task, file: FileLabel, old: Snapshot | undefin
   const { listed, missing, lines } = await compareLists(old?.lines ?? [], images, file);
   const unlisted = await lookUp(task, catalogue, missing);
   const changes = old ? [...listed, ...unlisted] : [];
-  const isEmpty = lines.length === 0;
-  const count = await showChanges(task, changes, {
-    catalogue,
-    tally,
-    isEmpty,
-    since: old?.takenAt,
-  });
+  const compared = { catalogue, tally, isEmpty: lines.length === 0, since: old?.takenAt };
+  const count = await showChanges(task, changes, compared);
   return { count, hasChanged: count + missing.length > 0, lines };
 }
 

@@ -65,11 +65,8 @@ export async function* readBatches(
   const { console } = context;
   const progress = console.startProgress({ lines: false, quiet });
   progress.update('reading the catalogue');
-  yield* catalogue.list(request, {
-    tally,
-    warn: console.warn,
-    progress: (text) => progress.update(text),
-  });
+  const show = (text: string) => progress.update(text);
+  yield* catalogue.list(request, { tally, warn: console.warn, progress: show });
   await progress.stop();
   warnOfZones(context, tally);
 }

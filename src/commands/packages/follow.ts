@@ -28,18 +28,15 @@ export function statusCommand({ settings }: Context, id: number | string): strin
 export async function rememberRequest(
   context: Context,
   id: number | string,
-  {
-    status,
-    errors,
-    ...images
-  }: Partial<Pick<SyncRequest, 'status' | 'errors' | 'added' | 'deleted'>>,
+  request: Partial<Pick<SyncRequest, 'status' | 'errors' | 'added' | 'deleted'>>,
 ): Promise<void> {
   const { account, cache } = await context.session();
   const now = new Date(context.io.now()).toISOString();
   const { profile, baseUrl: base_url } = account;
+  const { status = null, errors } = request;
   const times = { submitted_on: now, checked_on: now };
-  const [added, deleted] = [images.added, images.deleted].map(shortened);
-  const found = { status: status ?? null, errors: errors?.length, added, deleted };
+  const [added, deleted] = [request.added, request.deleted].map(shortened);
+  const found = { status, errors: errors?.length, added, deleted };
   const entry = { profile, base_url, id, ...times, ...found };
   await remember(context.paths.state, context.io, entry).catch((error: unknown) => {
     // One warning is enough if the token could not be stored either.
