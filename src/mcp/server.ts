@@ -115,8 +115,8 @@ function createServer(options: ServerOptions, calls: Set<Promise<unknown>>): Mcp
     { name: 'imgctl', version: options.version },
     { instructions: INSTRUCTIONS },
   );
-  for (const tool of TOOLS) {
-    const { name, description, input, mutates } = tool;
+  for (const [name, tool] of Object.entries<Tool>(TOOLS)) {
+    const { description, input, mutates } = tool;
     if (mutates && !options.allowSync) continue;
     const annotations = mutates ? { destructiveHint: true } : { readOnlyHint: true };
     server.registerTool(
@@ -145,7 +145,7 @@ async function callTool(
 ): Promise<Output> {
   const { limit = 'limit' in tool.input.shape ? DEFAULT_LIMIT : Number.POSITIVE_INFINITY } = given;
   const words = wordsOf(tool, given);
-  if (tool.name === 'images_list') {
+  if (tool === TOOLS.images_list) {
     // One more, to know if there are more.
     const argv = [...tool.command, '--output=json', '--meta', `--limit=${limit + 1}`, ...words];
     const output = await run(argv, Number.POSITIVE_INFINITY, signal);
@@ -182,7 +182,6 @@ function answerText({ rows, total, messages }: Output, isAtLimit: boolean): stri
 }
 
 interface Tool {
-  readonly name: string;
   readonly description: string;
   readonly input: z.ZodObject;
   readonly mutates?: boolean;
@@ -215,33 +214,25 @@ const ARGUMENTS = z
 
 type Given = z.infer<typeof ARGUMENTS>;
 
-const LISTING = ARGUMENTS.pick({
-  text: true,
-  filter: true,
-  sort: true,
-  columns: true,
-  limit: true,
-});
+const LISTED = { text: true, filter: true, sort: true, columns: true, limit: true } as const;
+const LISTING = ARGUMENTS.pick(LISTED);
 
 /** Enough to tell images apart; all fields would make an answer twice as long. */
 const DEFAULT_COLUMNS = ['id', 'name', 'path', 'updated_on'];
 
-const TOOLS: readonly Tool[] = [
-  {
-    name: 'images_list',
+const TOOLS = {
+  images_list: {
     description:
       'List public images. Returns the total if it is known; narrow it with text or filter.',
     input: LISTING,
     command: ['images', 'list'],
   },
-  {
-    name: 'images_get',
+  images_get: {
     description: 'Show public images with all fields.',
     input: ARGUMENTS.pick({ images: true, columns: true }).required({ images: true }),
     command: ['images', 'get'],
   },
-  {
-    name: 'images_latest',
+  images_latest: {
     description:
       'Show the newest public image, by the versions in its name. If several are possible, an error lists them.',
     input: ARGUMENTS.pick({ filter: true, each: true, columns: true }).extend({
@@ -249,33 +240,29 @@ const TOOLS: readonly Tool[] = [
     }),
     command: ['images', 'latest'],
   },
-  {
-    name: 'my_images',
+  my_images: {
     description: 'List your own images. Returns the total; narrow it with text or filter.',
     input: LISTING,
     command: ['my-images'],
   },
-  {
-    name: 'sync_status',
+  sync_status: {
     description: 'Show a sync request: state waiting, succeeded or failed, with its errors.',
     input: ARGUMENTS.pick({ id: true, list: true }),
     command: ['sync-status'],
   },
-  {
-    name: 'package_inspect',
+  package_inspect: {
     description: 'Show what a local OVA or OVF contains and what is wrong with it.',
     input: ARGUMENTS.pick({ file: true }).required(),
     command: ['inspect'],
   },
-  {
-    name: 'sync',
+  sync: {
     description:
       'Submit an image sync after an upload: adds and deletes your own images. Then follow it with sync_status.',
     input: z.strictObject({}),
     mutates: true,
     command: ['sync'],
   },
-];
+} satisfies Record<string, Tool>;
 
 /**
  * Returns the options and arguments of a tool's command. The limit is no option: the total needs every match.

@@ -49,12 +49,9 @@ export function createListWriter(options: WriterOptions): ListWriter {
 
 function createColumnWriter(name: string, options: WriterOptions): ListWriter {
   const value = (row: Row) => fieldOf(row, name, options);
-  return createWriter({ ...options, columns: [name] }, value, (rows) =>
-    writeText(
-      options.sink,
-      mapped(rows, (row) => `${printable(cellText(value(row)))}\n`),
-    ),
-  );
+  const line = (row: Row) => `${printable(cellText(value(row)))}\n`;
+  const write = (rows: readonly Row[]) => writeText(options.sink, mapped(rows, line));
+  return createWriter({ ...options, columns: [name] }, value, write);
 }
 
 async function writeTableOf(rows: readonly Row[], options: WriterOptions, asRecords: boolean) {
@@ -117,10 +114,8 @@ function createBareWriter(field: string, options: WriterOptions): ListWriter {
         : 'omit --get to see all fields';
       throw new ImgctlError('not-found', message, { hint });
     }
-    await writeText(
-      sink,
-      values.map((value) => tsvLine([value], sink.isTTY)),
-    );
+    const lines = values.map((value) => tsvLine([value], sink.isTTY));
+    await writeText(sink, lines);
   });
 }
 

@@ -57,12 +57,10 @@ export async function* readBatches(
   context: Context,
   catalogue: Catalogue,
   request: CatalogueQuery,
-  {
-    tally = new Tally(request.query),
-    quiet = false,
-  }: { tally?: Tally | undefined; quiet?: boolean } = {},
+  options: { tally?: Tally | undefined; quiet?: boolean } = {},
 ): AsyncGenerator<Batch, void, void> {
   const { console } = context;
+  const { tally = new Tally(request.query), quiet = false } = options;
   const progress = console.startProgress({ lines: false, quiet });
   progress.update('reading the catalogue');
   const show = (text: string) => progress.update(text);

@@ -94,12 +94,9 @@ async function run(context: Context, _options: object, files: readonly string[])
 function snakeCase(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(snakeCase);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, field]) => [
-      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      snakeCase(field),
-    ]),
-  );
+  const nameOf = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const fields = Object.entries(value).map(([name, field]) => [nameOf(name), snakeCase(field)]);
+  return Object.fromEntries(fields);
 }
 
 function describe(summary: PackageSummary): Row {

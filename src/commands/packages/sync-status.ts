@@ -10,6 +10,7 @@ import {
   type Parsed,
   SERVICE_CODES,
 } from '../../cli/command.ts';
+import type { OptionDeclaration } from '../../cli/declarations.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { stringify } from '../../json.ts';
@@ -27,13 +28,14 @@ import {
   statusCommand,
 } from './follow.ts';
 
+export function implyingWait<Declared extends OptionDeclaration>(declared: Declared) {
+  const description = `${declared.description}; implies --wait`;
+  return { ...declared, description, implies: { wait: true } };
+}
+
 export const WAIT_OPTIONS = [
   option('--wait', 'wait until the sync finishes; exit with 1 if it fails'),
-  ...POLL_OPTIONS.map((option) => ({
-    ...option,
-    description: `${option.description}; implies --wait`,
-    implies: { wait: true },
-  })),
+  ...POLL_OPTIONS.map((each) => implyingWait(each)),
 ] as const;
 
 export const STRICT_OPTION = option(
@@ -247,10 +249,8 @@ function describeChanges(request: { added?: unknown; deleted?: unknown }): strin
 const MAX_RECORD = 1_000;
 
 /** Returns `1 error and 2 warnings`: a sync that succeeded may have errors too. undefined if there are none. */
-export function describeProblems({
-  errors,
-  warnings,
-}: Pick<SyncRequest, 'errors' | 'warnings'>): string | undefined {
+export function describeProblems(request: Pick<SyncRequest, 'errors' | 'warnings'>) {
+  const { errors, warnings } = request;
   const counts = [counted(errors?.length ?? 0, 'error'), counted(warnings?.length ?? 0, 'warning')];
   return counts.filter((text) => !text.startsWith('0 ')).join(' and ') || undefined;
 }

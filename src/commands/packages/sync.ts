@@ -17,6 +17,7 @@ import { withMetrics } from '../metrics-file.ts';
 import { follow, rememberRequest, statusCommand } from './follow.ts';
 import {
   describeNames,
+  implyingWait,
   STATUS_COLUMNS,
   STATUS_LAYOUT,
   STRICT_OPTION,
@@ -37,11 +38,7 @@ const OPTIONS = [
   option('--dry-run', 'check the token, show the request and your images; submit nothing', {
     conflicts: ['get'],
   }),
-  {
-    ...STRICT_OPTION,
-    description: `${STRICT_OPTION.description}; implies --wait`,
-    implies: { wait: true },
-  },
+  implyingWait(STRICT_OPTION),
   METRICS_OPTION,
   GET_OPTION,
 ] as const;

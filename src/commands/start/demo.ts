@@ -30,10 +30,9 @@ async function run(context: Context): Promise<void> {
     ...{ now: context.io.now, log: () => {} },
   });
   try {
+    const others = Object.entries(context.io.env).filter(([name]) => !name.startsWith('IMGCTL_'));
     const env = {
-      ...Object.fromEntries(
-        Object.entries(context.io.env).filter(([name]) => !name.startsWith('IMGCTL_')),
-      ),
+      ...Object.fromEntries(others),
       IMGCTL_CONFIG_DIR: path.join(folder, 'config'),
       IMGCTL_PASSWORD: 'demo',
       IMGCTL_UPLOAD_PASSWORD: 'demo',

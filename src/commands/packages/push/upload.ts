@@ -89,11 +89,8 @@ export async function uploadAll(
       const isReplaced = hasCode(error, 'conflict') && onConflict === 'replace';
       const isBroken = visible.some((file) => file.action === 'replace' || file.name === name);
       const shown = isReplaced ? files.filter(isSent) : visible;
-      if (isReplaced || isBroken)
-        uploaded.broken.set(
-          name,
-          shown.map((file) => file.name),
-        );
+      const names = shown.map((file) => file.name);
+      if (isReplaced || isBroken) uploaded.broken.set(name, names);
       isFull ||= hasCode(error, 'storage-full');
       if (!isOfPackage(error) && !hasCode(error, 'storage-full')) throw error;
       batch.fail(name, error);
