@@ -210,10 +210,8 @@ export class TokenCache implements TokenStore {
   }
 }
 
-type TokenState = 'none' | 'expired' | 'valid';
-
 /** By this machine's clock. */
-export function tokenState(token: CachedToken | undefined, now: number): TokenState {
+export function tokenState(token: CachedToken | undefined, now: number) {
   if (token === undefined) return 'none';
   return now < token.expiresAt ? 'valid' : 'expired';
 }

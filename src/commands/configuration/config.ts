@@ -109,10 +109,6 @@ function describe({ summary, value: { words }, fallback }: SettingDefinition): s
   return `${summary}${values}${fallback === undefined ? '' : ` (${fallback})`}`;
 }
 
-function groupOf(key: SettingKey): string | undefined {
-  return Object.entries(SETTING_GROUPS).find(([, settings]) => key in settings)?.[0];
-}
-
 type ListOptions = Pick<ViewOptions, 'get'> & { all?: boolean };
 
 async function list(context: Context, options: ListOptions): Promise<void> {
@@ -125,7 +121,8 @@ async function list(context: Context, options: ListOptions): Promise<void> {
     const { value = null, error: problem } = attempt(() => settings.text(key));
     if (problem) problems.push(problem);
     const error = problem?.message ?? null;
-    return { key, value, origin: origin || null, error, group: groupOf(key) };
+    const [group] = Object.entries(SETTING_GROUPS).find(([, each]) => key in each) ?? [];
+    return { key, value, origin: origin || null, error, group };
   });
   const cells = namesOf(LIST_COLUMNS);
   const hidden = [problems.length > 0 ? '' : 'error', options.all ? '' : 'group'];

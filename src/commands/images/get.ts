@@ -8,7 +8,6 @@ import { argument, command, option, type Parsed, SERVICE_CODES } from '../../cli
 import type { Context } from '../../context.ts';
 import { hasCode, ImgctlError } from '../../errors.ts';
 import { DEFAULT_LOCK_FILE } from '../../files/paths.ts';
-import type { View } from '../../output/view.ts';
 import type { Field } from '../../query/fields.ts';
 import { contains, equals } from '../../query/filter.ts';
 import { Query } from '../../query/query.ts';
@@ -97,25 +96,18 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>, wanted: re
       missing = error;
     }
   }
-  await print(context, found, wanted.length > 1, view);
+  if (wanted.length > 1 && !view.isTable) await view.printList(found);
+  else {
+    for (const [index, image] of found.entries()) {
+      if (index > 0) await context.console.print('\n');
+      await view.printRecord(image);
+    }
+  }
   if (isPublic(options)) {
     const { account } = await context.session();
     await rememberImages(context.paths.cache, account, collectNames(found), false);
   }
   if (missing) throw missing;
-}
-
-async function print(
-  context: Context,
-  images: readonly ReceivedImage[],
-  isList: boolean,
-  view: View,
-): Promise<void> {
-  if (isList && !view.isTable) return view.printList(images);
-  for (const [index, image] of images.entries()) {
-    if (index > 0) await context.console.print('\n');
-    await view.printRecord(image);
-  }
 }
 
 interface Search {
