@@ -43,10 +43,8 @@ export function usageError(error: CommanderError, command: Command, path: readon
     return fail(`${path.join(' ')} takes ${limit} (got ${command.args.length})`, meant);
   }
   const message = first.replace(/\.$/, '').slice(0, MAX_MESSAGE);
-  return fail(
-    message,
-    error.code === 'commander.unknownCommand' ? meantCommand(command, path) : undefined,
-  );
+  const isCommand = error.code === 'commander.unknownCommand';
+  return fail(message, isCommand ? meantCommand(command, path) : undefined);
 }
 
 /** Returns what to say about the first three words, or else about fewer. */

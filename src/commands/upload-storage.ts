@@ -127,10 +127,8 @@ async function openTarget(context: Context, options: UploadOptions, answers: Ans
     const { username: accessKeyId, password: secretAccessKey, hint } = await read();
     const sessionToken = await findSecret(settings, io, 'uploadSession')?.read();
     if (sessionToken) context.console.redaction.add(sessionToken);
-    const access = {
-      ...{ accessKeyId, secretAccessKey, region: settings.get('upload-region') },
-      ...(sessionToken && { sessionToken }),
-    };
+    const region = settings.get('upload-region');
+    const access = { accessKeyId, secretAccessKey, region, ...(sessionToken && { sessionToken }) };
     const temporary = /^ASIA/.test(accessKeyId) && !sessionToken ? `; ${TEMPORARY}` : '';
     return checked(s3Storage(url, access, optionsOf(context, options)), `${hint}${temporary}`);
   }

@@ -25,10 +25,8 @@ async function run(context: Context): Promise<void> {
   const folder = makeFolder();
   fs.writeFileSync(path.join(folder, 'sample.ova'), sampleOva());
   const uploads = path.join(folder, 'uploads');
-  const emulator = await startEmulator({
-    ...{ ...defaultSettings(), port: 0, uploads, syncDelay: 1_500 },
-    ...{ now: context.io.now, log: () => {} },
-  });
+  const settings = { ...defaultSettings(), port: 0, uploads, syncDelay: 1_500, log: () => {} };
+  const emulator = await startEmulator({ ...settings, now: context.io.now });
   try {
     const others = Object.entries(context.io.env).filter(([name]) => !name.startsWith('IMGCTL_'));
     const env = {
