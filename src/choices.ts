@@ -31,6 +31,7 @@ const MAX_LISTED = 12;
 /**
  * Returns the valid word, ignoring case. @param choice.where the option and its value: `--sort 'nam,asc'`
  * @param choice.command lists the words, if they are too many for a hint
+ * @throws ImgctlError usage
  */
 export function parseChoice<Word extends string>(
   word: string,

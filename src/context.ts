@@ -86,6 +86,7 @@ export class Context implements ConsoleStyle {
     return this.#paths;
   }
 
+  /** @throws ImgctlError config: the file is unreadable */
   get config(): ConfigFile {
     this.#config ??= readConfigFile(this.paths.config, this.io);
     return this.#config;

@@ -132,7 +132,10 @@ export function attempt<Value>(read: () => Value): Attempt<Value> {
   }
 }
 
-/** Returns the value, or `otherwise` if the function throws what does not matter or is reported elsewhere. */
+/**
+ * Returns the value, or `otherwise` if the function throws what does not matter or is reported elsewhere.
+ * @throws what is a defect
+ */
 export function tryOr<Value>(read: () => Value, otherwise: Value): Value {
   const { value, error } = attempt(read);
   return error ? otherwise : value;

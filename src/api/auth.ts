@@ -12,7 +12,10 @@ import { rateLimitedError, statusError } from './responses.ts';
 
 /** Provides access tokens; hides the disk, the lock and the password. */
 export interface TokenSource {
-  /** Returns a token that has not expired as far as known, or undefined to send none. */
+  /**
+   * Returns a token that has not expired as far as known, or undefined to send none.
+   * @throws ImgctlError not-logged-in, or why there is none
+   */
   current(): Promise<string | undefined>;
   /**
    * Returns another token for one that the service refused, or undefined if there is no way to get one.
@@ -51,7 +54,10 @@ export interface AuthOptions extends RetryOptions {
   readonly onSecret?: ((secret: string) => void) | undefined;
 }
 
-/** Returns the response of any status but 401 (refused token) and 429, unless `anyStatus` asks for them too. */
+/**
+ * Returns the response of any status but 401 (refused token) and 429, unless `anyStatus` asks for them too.
+ * @throws ImgctlError token-refused, not-permitted, rate-limited, outcome-unknown (an unsafe request was sent and got no usable response), and those of the transport
+ */
 export type Send = (request: ServiceRequest) => Promise<HttpResponse>;
 
 export type SendWithPassword = (

@@ -50,6 +50,7 @@ export interface Client {
   listUserImages(): Promise<ImageList>;
   submitSync(): Promise<SubmittedSync>;
   getSyncRequest(id: SyncId, signal?: AbortSignal): Promise<SyncRequest>;
+  /** Maximum number of requests at a time. */
   readonly connections: number;
   /** Any request to the service's origin; returns responses of every status but 401 and 429. */
   readonly send: Send;

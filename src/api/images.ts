@@ -9,6 +9,7 @@ import type { ImageListMeta, ReceivedImage } from './types.ts';
 /** Maximum number of pages, for lists that never end. */
 export const MAX_PAGES = 10_000;
 
+/** Maximum page size, section 2.4. */
 export const MAX_PER_PAGE = 100;
 
 /** Twice the maximum, as a service may ignore per_page. */
@@ -38,7 +39,10 @@ export interface ImagePage {
   readonly bytes: number;
 }
 
-/** GET /v2/image: one page, in the envelope of sections 2.3 and 2.4. */
+/**
+ * GET /v2/image: one page.
+ * @throws ImgctlError bad-answer: not the envelope of sections 2.3 and 2.4
+ */
 export async function listImages(
   send: Send,
   query: PageQuery,
@@ -69,7 +73,10 @@ export async function listImages(
   };
 }
 
-/** GET /v2/image/<id>, wrapped in `data` or bare. Another image is an error. */
+/**
+ * GET /v2/image/<id>, wrapped in `data` or bare.
+ * @throws ImgctlError not-found, bad-answer; also if the body is another image
+ */
 export async function getImage(send: Send, id: number | string): Promise<ReceivedImage> {
   const response = await send({ method: 'GET', path: `/v2/image/${encodeURIComponent(id)}` });
   const value = readJson(response);

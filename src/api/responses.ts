@@ -16,6 +16,7 @@ function describeRequest({ method, url }: Pick<HttpResponse, 'method' | 'url'>):
   return `${method} ${url.origin}${url.pathname}`;
 }
 
+/** @throws ImgctlError of the status; bad-answer if the body is not JSON or exceeds a limit */
 export function readJson(response: HttpResponse): unknown {
   if (!isSuccess(response)) throw statusError(response);
   const parsed = parseJson(response.body);
@@ -64,6 +65,7 @@ export function requireSameId(what: string, wanted: unknown, received: unknown):
 
 const MIXED = 'try again; a cache or proxy may be mixing up responses';
 
+/** Maximum size of an error record in bytes. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
 /** Returns the service's own reason from the error record (section 2.6), or a similar field. */

@@ -46,7 +46,10 @@ export interface SyncRequest {
   readonly response: JsonObject;
 }
 
-/** PATCH /v2/user/image/vm, no body; sent once. An error says if the sync may have been submitted all the same. */
+/**
+ * PATCH /v2/user/image/vm, no body; sent once.
+ * @throws ImgctlError of the status; if the sync may have been submitted all the same, it says so
+ */
 export async function submitSync(send: Send): Promise<SubmittedSync> {
   const response = await send({ method: 'PATCH', path: '/v2/user/image/vm', ifUncertain });
   try {
@@ -75,7 +78,10 @@ function ifUncertain(error: ImgctlError): ImgctlError {
   });
 }
 
-/** GET /v2/request/image_sync/<id>, wrapped in `data` or bare. The signal also ends its retries. */
+/**
+ * GET /v2/request/image_sync/<id>, wrapped in `data` or bare. The signal also ends its retries.
+ * @throws ImgctlError not-found, bad-answer (also for another request); the signal's reason
+ */
 export async function getSyncRequest(
   send: Send,
   id: SyncId,

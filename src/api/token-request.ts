@@ -34,7 +34,10 @@ const DEFAULT_LIFETIME = 86_400;
 /** Ten years; a longer lifetime, such as 1e308, would exceed every clock. */
 const MAX_LIFETIME = 10 * 365 * 86_400;
 
-/** POST /auth/request-token: repeated only if it was never sent. @param onLimit also called if it was refused */
+/**
+ * POST /auth/request-token: repeated only if it was never sent. @param onLimit also called if it was refused
+ * @throws ImgctlError wrong-credentials, not-permitted (section 7), rate-limited, bad-answer, network errors
+ */
 export async function requestToken(
   send: SendWithPassword,
   username: string,

@@ -44,6 +44,7 @@ export interface Batch {
   readonly total?: number | undefined;
 }
 
+/** Maximum number of pages in a row without a new image. */
 const MAX_IDLE_PAGES = 10;
 
 /** Maximum size of the pages of a list that is held in memory, in bytes; about 500,000 images. */
@@ -57,6 +58,7 @@ const LIST_FEWER = 'list fewer images with --filter';
  * images of the first page by time, if that page is in order. The list may change while it is read. If it grew, the
  * further pages are read. If it shrank or images are missing, it is read once more; after that, it is complete or an
  * error. If one image was removed and another added between two pages, the total is the same, and nobody can notice it.
+ * @throws ImgctlError incomplete-list, and whatever a request throws
  */
 export async function* listCatalogue(
   client: Pick<Client, 'listImages' | 'connections'>,
@@ -310,7 +312,10 @@ function addIfNew(seen: Set<unknown>, key: unknown): boolean {
   return seen.add(key).size > size;
 }
 
-/** Returns exactly one page of the service, in its order, without the images that do not match. */
+/**
+ * Returns exactly one page of the service, in its order, without the images that do not match.
+ * @throws ImgctlError whatever Client.listImages throws
+ */
 export async function readCataloguePage(
   client: Pick<Client, 'listImages'>,
   request: CatalogueQuery,

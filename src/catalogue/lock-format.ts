@@ -26,6 +26,7 @@ type Query = Pick<LockedImage, 'text' | 'filters'>;
 
 export type Locks = ReadonlyMap<string, LockedImage>;
 
+/** @throws ImgctlError bad-answer: the image has no id */
 export function lockedImage(
   { text, filters }: Query,
   { id, ...image }: ReceivedImage,

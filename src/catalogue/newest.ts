@@ -36,6 +36,7 @@ export function describeChoices(choices: readonly ReceivedImage[]): string[] {
   return choices.map(hasOneName ? describe : nameOf);
 }
 
+/** Returns the only newest image. @throws ImgctlError empty; AmbiguousError */
 export function onlyNewest({ index }: Pick<Found, 'index'>): ReceivedImage {
   const all = index.series();
   const [series, ...others] = all;

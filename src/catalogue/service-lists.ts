@@ -77,7 +77,10 @@ export class ServiceLists {
     return this.#start;
   }
 
-  /** If it is refused, then without the filter and by id, and at last without a sort: that only counts if it is whole. */
+  /**
+   * If it is refused, then without the filter and by id, and at last without a sort: that only counts if it is whole.
+   * @throws ImgctlError the first one
+   */
   async #request(sent: ServiceFilter | undefined, options: ListOptions): Promise<OpenList> {
     const { perPage } = options;
     const [sort, byId] = [printSort(options.sort), printSort(BY_ID)];

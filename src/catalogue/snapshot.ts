@@ -30,6 +30,7 @@ export interface Snapshot {
 
 export interface SavedSnapshot extends Snapshot {
   readonly file: FileLabel;
+  /** Parses the lines. @throws ImgctlError config */
   images(): Promise<ReceivedImage[]>;
 }
 
@@ -116,6 +117,7 @@ function parseWhole(text: string, file: FileLabel): Parts {
 const LINES_AT_ONCE = 200;
 const LINES_PER_TURN = 10_000;
 
+/** Returns the images of lines. @throws ImgctlError config: a line is damaged */
 export async function parseLines(lines: readonly string[], file: FileLabel) {
   const images: ReceivedImage[] = [];
   for (let start = 0; start < lines.length; start += LINES_AT_ONCE) {

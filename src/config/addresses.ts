@@ -71,7 +71,10 @@ export function requireUploadTarget(settings: Settings): UploadTarget {
   return target;
 }
 
-/** Returns the certificates of ca-file (PEM) and those of NODE_EXTRA_CA_CERTS, which Node ignores beside them. */
+/**
+ * Returns the certificates of ca-file (PEM) and those of NODE_EXTRA_CA_CERTS, which Node ignores beside them.
+ * @throws ImgctlError config: unreadable, or without a certificate
+ */
 export function readCertificates(
   settings: Settings,
   io: Io,

@@ -122,6 +122,7 @@ const MAX_TIMER = 2 ** 31 - 1;
 /** A hundred years. */
 export const MAX_AGE = 36_525 * UNITS.d;
 
+/** Milliseconds. */
 export function duration(max = MAX_TIMER): Value<number> {
   return { type: 'duration', parse: (text, name) => parseDuration(text, name, max) };
 }

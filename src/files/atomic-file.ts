@@ -17,7 +17,10 @@ export const MAX_FILE_SIZE = 4 * 2 ** 20;
 const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
 const READ_FLAGS = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
 
-/** Tightens an own file that others could read to 0600. @param check called before anything is read or changed */
+/**
+ * Tightens an own file that others could read to 0600. @param check called before anything is read or changed
+ * @throws an error whose `errorReason` names the problem and its place, never the contents
+ */
 export function readOwnFile(
   file: string,
   check?: (stat: fs.Stats) => void,
@@ -90,7 +93,10 @@ export function writeJsonFile(file: string, value: JsonObject, options?: WriteOp
   return replaceFile(file, `${JSON.stringify(value, undefined, '\t')}\n`, options);
 }
 
-/** The old file stays whole until the new one is on the disk and was read back. */
+/**
+ * The old file stays whole until the new one is on the disk and was read back.
+ * @throws the file system's error; no staging file stays then
+ */
 export async function replaceFile(
   file: string,
   text: string,

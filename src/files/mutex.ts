@@ -20,6 +20,7 @@ export class MutexLostError extends ImgctlError {}
  * name of that file is the holder's, so that nobody takes over, renews or releases the mutex of another one.
  * The action's `assertHeld` throws MutexLostError unless the mutex is still held. Clocks are never compared, because
  * machines that share a folder may have different ones.
+ * @throws ImgctlError locked: others held it for longer than `patience` milliseconds; MutexLostError; the file system's error if no mutex can be made
  */
 export async function withMutex<Result>(
   file: string,
@@ -105,7 +106,10 @@ async function acquire(folder: string, patience: number, io: Clock, onWait?: () 
 
 const HOLDER = new RegExp(`^${UUID}$`);
 
-/** Returns the holder's file and a text that changes with every renewal. Throws for what imgctl did not create. */
+/**
+ * Returns the holder's file and a text that changes with every renewal. Throws for what imgctl did not create.
+ * @throws an error for a link or the folder of another program, in which nothing may be renamed or deleted
+ */
 function look(folder: string): readonly [holder: string | undefined, state: string] {
   try {
     const names = fs.lstatSync(folder).isDirectory() ? fs.readdirSync(folder) : [''];

@@ -12,7 +12,10 @@ import { withMutex } from './mutex.ts';
 /** Bytes, the same as of a list: `--from /dev/zero` must not fill the memory. */
 const MAX_SIZE = 256 * 2 ** 20;
 
-/** @param what how messages name it: `the snapshot catalogue.json` */
+/**
+ * @param what how messages name it: `the snapshot catalogue.json`
+ * @throws ImgctlError config: it is unreadable, too large or not UTF-8
+ */
 export async function readTextFile(
   file: string,
   what: string,
@@ -112,7 +115,10 @@ export function cannotWrite(what: string, error: unknown): ImgctlError {
   });
 }
 
-/** Replaces a file by the text that `change` returns, unless that is undefined; one process at a time. */
+/**
+ * Replaces a file by the text that `change` returns, unless that is undefined; one process at a time.
+ * @throws ImgctlError failed, locked, and whatever `change` throws
+ */
 export async function changeUserFile(
   file: string,
   what: string,

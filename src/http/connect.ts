@@ -77,6 +77,7 @@ export class Connector {
     return untilEvent(socket, 'connect');
   }
 
+  /** @throws TransportError proxy: the connection failed */
   async #connectToProxy(proxy: HttpProxy, stage: Stage): Promise<Socket> {
     const { protocol, hostname, port, host } = proxy.url;
     const isSecure = protocol === 'https:';
@@ -136,7 +137,10 @@ export function trustOptions(
   return { rejectUnauthorized: true, secureContext };
 }
 
-/** Makes the proxy connect the socket to a target, given as host:port. */
+/**
+ * Makes the proxy connect the socket to a target, given as host:port.
+ * @throws TransportError proxy: it refused (407 and others), with its status; or its connection failed
+ */
 function openTunnel(socket: Socket, proxy: HttpProxy, target: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const request = http.request({

@@ -30,6 +30,7 @@ export interface HttpResponse {
   /** Names in lower case; repeated headers joined by ", ". */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
+  /** Bytes of the body before decoding. */
   readonly wireBytes: number;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;

@@ -50,7 +50,10 @@ export class Pace {
     return this.#refusedSince !== undefined && now() - this.#refusedSince >= MAX_REFUSED;
   }
 
-  /** @param wait returns the milliseconds that a refusal asks to wait */
+  /**
+   * @param wait returns the milliseconds that a refusal asks to wait
+   * @throws the signal's reason when it aborts; what `transmit` throws
+   */
   async send(
     signal: AbortSignal,
     transmit: () => Promise<HttpResponse>,

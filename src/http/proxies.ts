@@ -28,6 +28,7 @@ export interface Route {
   readonly unused?: string | undefined;
 }
 
+/** Returns the route to a URL. @throws ImgctlError config: the variable is not an http or https URL */
 export function chooseProxy(url: URL, env: Readonly<Record<string, string | undefined>>): Route {
   const lowerCase = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
   const variable = [lowerCase, lowerCase.toUpperCase()].find((name) => env[name]);
@@ -52,7 +53,10 @@ function unusedProxy(
   return `set ${wanted} to the HTTP proxy, as ${unused} is not read for ${protocol}//`;
 }
 
-/** Never shows the URL in a message: it may hold a password anywhere. */
+/**
+ * Never shows the URL in a message: it may hold a password anywhere.
+ * @throws ImgctlError config: not an http or https URL
+ */
 export function parseProxy(text: string, setting: string, bypass?: string): HttpProxy {
   const withScheme = text.includes('://') ? text : `http://${text}`;
   const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined;

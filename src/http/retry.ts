@@ -24,6 +24,7 @@ export interface RetryOptions {
  * A safe method is retried after a retryable status or a lost connection, any other only if it was never sent.
  * imgctl's own timeouts are not retried. A refusal by a limit costs no retry: the pace waits, and gives up.
  * @param pace of the run; without one, the server counts as one that never responded
+ * @throws TransportError; the signal's reason when it aborts
  */
 export async function sendWithRetry(
   transport: Pick<Transport, 'send'>,

@@ -11,6 +11,7 @@ import { Forwarder, type RequestHead } from './proxies.ts';
 export interface TransportOptions extends ConnectOptions {
   readonly origin: string;
   readonly endpoint: Endpoint;
+  /** Maximum number of connections. */
   readonly connections: number;
   /** Maximum number of bytes of all bodies in flight, as received and decoded. */
   readonly maxBytes: number;
@@ -19,6 +20,7 @@ export interface TransportOptions extends ConnectOptions {
 }
 
 export interface Transport {
+  /** @throws TransportError; the signal's reason when it aborts */
   send(request: HttpRequest): Promise<HttpResponse>;
   close(): Promise<void>;
 }

@@ -2,6 +2,7 @@
 
 import { ImgctlError } from '../errors.ts';
 
+/** @throws ImgctlError config: not http(s), or with credentials, query or fragment */
 export function parseBaseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
@@ -23,7 +24,10 @@ export function parseBaseUrl(text: string): URL {
   return url;
 }
 
-/** @param allowHttpHow the command or option that allows plain http, for the hint */
+/**
+ * @param allowHttpHow the command or option that allows plain http, for the hint
+ * @throws ImgctlError config: plain http beyond loopback
+ */
 export function refusePlainHttp(
   { protocol, host, hostname }: URL,
   allowHttpHow: string,
@@ -52,7 +56,7 @@ export function baseUrlText(baseUrl: URL): string {
   return `${baseUrl.origin}${baseUrl.pathname === '/' ? '' : baseUrl.pathname}`;
 }
 
-/** Refuses URLs of another origin, which must never see the credentials. */
+/** @throws ImgctlError usage: another origin, which must never see the credentials */
 export function resolveUrl(baseUrl: URL, pathOrUrl: string): URL {
   if (/^[a-z][a-z0-9+.-]*:/i.test(pathOrUrl) || pathOrUrl.startsWith('//')) {
     const url = URL.canParse(pathOrUrl) ? new URL(pathOrUrl) : undefined;

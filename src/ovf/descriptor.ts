@@ -130,6 +130,7 @@ function readReferences(root: XmlElement, report: Report) {
     const href = required(element, 'href', report);
     if (id === null || href === null) return [];
     const size = numberOf(element, 'size', report);
+    /** Bytes per chunk, for a file stored in chunks. */
     const chunkSize = numberOf(element, 'chunkSize', report);
     return { id, href, size, chunkSize, compression: attribute(element, 'compression') };
   });

@@ -32,6 +32,7 @@ type Algorithm = keyof typeof DIGITS;
 const MAX_LINE_LENGTH = 4096;
 const MAX_MANIFEST_BYTES = 2 * 1024 * 1024;
 
+/** Returns the bytes, or null if they are too many or not complete. */
 export async function readManifest(
   file: PackageFile,
   findings: FindingList,

@@ -382,6 +382,7 @@ export async function withWindow<Result>(
   return action(read).finally(() => handle.close());
 }
 
+/** Reads up to `length` bytes from `start`, relative to the region; fewer at its end. */
 export function readRegion(region: Region, start: number, length: number): Promise<Buffer> {
   const available = Math.max(0, Math.min(length, region.size - start));
   return withWindow(region, undefined, (read) => read(start, available), available);

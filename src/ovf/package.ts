@@ -37,7 +37,7 @@ const NOTHING = {
   references: [],
 };
 
-/** A broken package has findings and throws nothing. */
+/** A broken package has findings and throws nothing. @throws the file system's error, or the reason of the signal */
 export async function readPackage(file: string, options: ReadOptions = {}): Promise<ReadPackage> {
   const { summary, checks } = await checkPackage(file, options);
   const found = checkFindings(file, checks, await runChecks(checks, options));
@@ -51,6 +51,7 @@ export async function readPackage(file: string, options: ReadOptions = {}): Prom
   };
 }
 
+/** @throws as readPackage does */
 export async function checkPackage(file: string, { signal, maxHardware, now }: ReadOptions) {
   signal?.throwIfAborted();
   const source = await openPackage(file, signal);

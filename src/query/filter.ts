@@ -53,6 +53,7 @@ const WRONG_SIGNS: ReadonlyMap<string, string> = new Map([
   ['~=', '~'],
 ]);
 
+/** @param where how errors name it @throws ImgctlError usage */
 export function parseFilter(text: string, now: number, where = `--filter ${quoted(text)}`): Filter {
   const [fieldName, operatorName, content] = splitFilter(text, where);
   const field = parseChoice(fieldName, { noun: 'field', valid: FIELDS, where });
@@ -83,7 +84,10 @@ export function contains(field: Field, part: string): Filter {
   return /^[=<>~]/.test(part) ? filter : { ...filter, text: `${field}~${part}` };
 }
 
-/** Returns the filter for a file that other machines read: local times as instants, so perhaps as two filters. */
+/**
+ * Returns the filter for a file that other machines read: local times as instants, so perhaps as two filters.
+ * @throws ImgctlError usage: != or `in` with a local time
+ */
 export function portableTexts({ text, field, operator, operands }: Filter): string[] {
   const [{ span } = {}] = operands;
   if (!operands.some((each) => each.span?.isLocal) || span === undefined) return [text];

@@ -41,6 +41,7 @@ interface QueryText {
   readonly sorts?: readonly string[];
 }
 
+/** @throws ImgctlError usage */
 export function parseQuery({ words, filters = [], sorts = [] }: QueryText, now: number): Query {
   return new Query({
     words,
@@ -57,6 +58,7 @@ export class Query {
   /** The words, then the filters. */
   readonly conditions: readonly Condition[];
 
+  /** @throws ImgctlError usage: a word is empty */
   constructor({ words = [], filters = [], sorts = [] }: QueryInput) {
     this.words = words;
     this.filters = filters;

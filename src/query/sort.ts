@@ -21,6 +21,7 @@ export interface FieldSort extends SortKey {
   readonly field: Field;
 }
 
+/** @throws ImgctlError usage */
 export function parseSort(text: string): SortKey {
   const [fieldName = '', directionName = 'asc', extra] = text.split(',');
   const meant = meantSort(text);
@@ -44,6 +45,7 @@ export function isFieldSort(key: SortKey): key is FieldSort {
   return key.field !== VERSION_KEY;
 }
 
+/** Returns the key as the service expects it, service.md section 4.3. */
 export function printSort({ field, direction }: FieldSort): string {
   return `${field},${direction}`;
 }

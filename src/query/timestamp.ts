@@ -12,6 +12,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
+/** Milliseconds of each unit of a duration. */
 export const UNITS: Readonly<Record<string, number> & Record<'d', number>> = {
   ms: 1,
   s: SECOND,

@@ -17,6 +17,7 @@ const WHOLE_SEQUENCE = /^\u001b(?:\[(?:\[[A-E]|[ -?]*[@-Z\\-~])|O[ -~])$/;
 /** As a terminal erases it: with the spaces behind it. */
 const LAST_WORD = /\S* *$/;
 
+/** Maximum number of prompts for an answer that must not be empty. */
 const MAX_ATTEMPTS = 3;
 
 /**

@@ -123,7 +123,10 @@ function firstLine(text: string, what: string): string {
   return checkSecret(line, what, 'put the secret alone on its first line');
 }
 
-/** Returns a secret without one line end. Checked before a request is sent: the service limits token requests. */
+/**
+ * Returns a secret without one line end. Checked before a request is sent: the service limits token requests.
+ * @throws ImgctlError config
+ */
 export function checkSecret(text: string, what: string, hint: string): string {
   const secret = withoutLineEnd(text);
   const flaw = secretFlaw(secret);

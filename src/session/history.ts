@@ -28,6 +28,7 @@ const FILE = 'sync-history.json';
 const MAX_ENTRIES = 200;
 const MUTEX_PATIENCE = 10_000;
 
+/** @throws ImgctlError config: the history is unreadable */
 function readEntries(file: string): HistoryEntry[] {
   try {
     const { requests } = readJsonFile(file) ?? {};

@@ -11,7 +11,9 @@ export type Reply = string | number | null;
 
 /** The first error ends it. The caller limits the time, also of `connect`, which may wait for ever. */
 export interface Redis {
+  /** Connects and logs in. @throws SharedStoreError */
   connect(): Promise<unknown>;
+  /** Sends a command. @throws SharedStoreError */
   send(...words: readonly string[]): Promise<Reply>;
   destroy(): void;
 }

@@ -137,6 +137,7 @@ export class SharedStore implements TokenStore {
     return (await this.#send(['DEL', this.#keys.token])) === 1;
   }
 
+  /** Connects, writes and reads. @throws SharedStoreError */
   async inspect(): Promise<void> {
     await this.#set(this.#keys.check, 'imgctl doctor', 1_000);
     await this.#readToken();
@@ -204,6 +205,7 @@ export class SharedStore implements TokenStore {
     }
   }
 
+  /** Returns the value of a key, and the milliseconds until it expires. */
   async #get(key: string) {
     const [value, milliseconds] = await Promise.all([
       this.#send(['GET', key]),

@@ -187,6 +187,7 @@ export class TokenCache implements TokenStore {
     });
   }
 
+  /** @throws ImgctlError failed */
   async #store(file: string | undefined, value: JsonObject): Promise<void> {
     try {
       if (file === undefined) throw new Error('no home directory');
@@ -229,7 +230,10 @@ function isTime(value: unknown): value is number {
 /** Files of imgctl: tokens, and what killed writers left of them. */
 const TOKEN_FILE = /^\.?(?!_limit\.)[\w-]+\.([\da-f]{16})\./;
 
-/** Removes the token of an account, or without one all tokens, and returns their number. The limits stay: the service counts. */
+/**
+ * Removes the token of an account, or without one all tokens, and returns their number. The limits stay: the service counts.
+ * @throws ImgctlError config: one cannot be removed
+ */
 export function forgetTokens(directory: string | undefined, account?: Account): number {
   const folder = tokenFolder(directory ?? '');
   let file = folder;

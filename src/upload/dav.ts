@@ -37,6 +37,7 @@ import {
 } from './storage.ts';
 import { SETTLED, type UploadSource } from './upload-file.ts';
 
+/** File systems take names of 255 bytes. */
 const MAX_NAME = 255;
 
 const CHECK_HIDDEN =
@@ -112,7 +113,10 @@ async function put(dav: Dav, name: string, file: UploadSource, onProgress: OnByt
   }
 }
 
-/** A server behind a proxy may refuse the scheme of its users in Destination: the path alone and http are tried too. */
+/**
+ * A server behind a proxy may refuse the scheme of its users in Destination: the path alone and http are tried too.
+ * @throws ImgctlError of the first form
+ */
 async function move(dav: Dav, part: string, name: string, replace: boolean): Promise<void> {
   const { href, pathname } = dav.urlOf(name);
   const forms = [...new Set([href, pathname, href.replace(/^https:/, 'http:')])];
@@ -176,6 +180,7 @@ async function remove(dav: Dav, name: string): Promise<void> {
   if (response.status !== 404) requireSuccess(dav, response);
 }
 
+/** Sends a request. @throws ImgctlError for a status that is no success */
 async function sendChecked(
   dav: Dav,
   request: StorageRequest,

@@ -7,6 +7,7 @@ import { PIECE } from './requests.ts';
 import type { Comparison } from './storage.ts';
 import { SETTLED, type UploadSource } from './upload-file.ts';
 
+/** @param get sends a GET with these headers. @throws ImgctlError for a status that is no success */
 export async function readBack(
   file: UploadSource,
   stored: { readonly state: string | undefined; readonly isSettled: boolean },

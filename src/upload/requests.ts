@@ -37,7 +37,10 @@ export interface StorageRequest
 }
 
 export interface StorageRequests {
-  /** Returns any response but a redirect. @param nextUrl called each time that the request is sent */
+  /**
+   * Returns any response but a redirect. @param nextUrl called each time that the request is sent
+   * @throws ImgctlError
+   */
   send(request: StorageRequest, nextUrl?: () => URL): Promise<HttpResponse>;
   close(): Promise<void>;
 }
@@ -104,6 +107,7 @@ export function streamBody(
   };
 }
 
+/** Returns the size of a stored file by the response to HEAD. @throws ImgctlError bad-answer */
 export function requireLength({ headers, url }: HttpResponse, name: string): number {
   const { 'content-length': length } = headers;
   if (length !== undefined) return Number(length);

@@ -38,6 +38,7 @@ interface Upload {
   readonly name: string;
   readonly id: string;
   readonly file: UploadSource;
+  /** Bytes of each part but the last. */
   readonly partSize: number;
   /** The ETags of the parts that the storage has, by number from 1. */
   readonly tags: Map<number, string>;
@@ -155,7 +156,7 @@ async function sendPart(upload: Upload, number: number, md5: string, count: OnBy
   tags.set(number, tag);
 }
 
-/** A conflict is thrown also if only the content of the object can tell whether it is this file. */
+/** @throws ImgctlError conflict: also if only its content can tell whether it is this file */
 async function finishUpload(upload: Upload, parts: readonly string[], replace: boolean) {
   const { s3, name, file, tags } = upload;
   const requireAbsent = async () => {
@@ -248,6 +249,7 @@ async function removeOtherUploads(s3: S3, name: string, own: string): Promise<vo
   if (others.length > 0) await s3.clock.sleep(SETTLING, s3.clock.signal);
 }
 
+/** Returns the bytes of a part. @param number from 1 */
 function rangeOf({ file, partSize }: Upload, number: number) {
   const start = (number - 1) * partSize;
   const end = Math.min(start + partSize, file.size);

@@ -14,6 +14,7 @@ export interface StorageOptions {
   readonly retries: number;
   /** Parts under way at the same time. */
   readonly parallel: number;
+  /** Bytes. */
   readonly partSize: number;
   /** Extra trusted certificates, PEM. */
   readonly ca: string | undefined;
@@ -55,7 +56,10 @@ export interface Storage {
   readonly address: string;
   check(): Promise<void>;
   list(): Promise<string[]>;
-  /** Compares the file with the visible one. @param proved the state of a stored file with the same content */
+  /**
+   * Compares the file with the visible one. @param proved the state of a stored file with the same content
+   * @throws ImgctlError usage: no room for the name
+   */
   compare(name: string, file: UploadSource, proved?: string): Promise<Comparison>;
   /** Uploads the file and checks what arrived; it stays invisible. */
   put(name: string, file: UploadSource, onProgress: OnBytes): Promise<UnpublishedFile>;
@@ -134,6 +138,7 @@ export function storageFull(address: string, reason: string, cause?: unknown): I
   });
 }
 
+/** @param what differs, such as `its size is 3 bytes` */
 export function arrivedWrong(name: string, what: string): ImgctlError {
   return new ImgctlError('failed', `the upload of ${name} failed: ${what}`, {
     hint: 'run the command again; if it fails again, ask the administrators of the storage',

@@ -153,7 +153,10 @@ interface TransferredFile {
   stored: string | undefined;
 }
 
-/** No file of the package becomes visible before all of them are uploaded and checked. */
+/**
+ * No file of the package becomes visible before all of them are uploaded and checked.
+ * @throws ImgctlError; what was uploaded is removed, unless it is visible or a later run can continue it
+ */
 export async function transferPackage(
   { files, verify }: PlannedPackage,
   transfer: TransferOptions,
