@@ -13,9 +13,8 @@ export type AccessTokens = ReturnType<typeof createAccessTokens>;
 
 export function createAccessTokens(settings: EmulatorSettings) {
   const { users, deniedUsers = [], tokenLimit, tokenWindow, tokenTtl, now } = settings;
-  const passwords = new Map(
-    [...users, ...deniedUsers].map(({ name, password }) => [name, password]),
-  );
+  const accounts = [...users, ...deniedUsers];
+  const passwords = new Map(accounts.map(({ name, password }) => [name, password]));
   const denied = new Set(deniedUsers.map(({ name }) => name));
   const tokens = new Map<string, { user: string; expiresAt: number }>();
   /** By caller, whose first request opens a window of fixed length. */

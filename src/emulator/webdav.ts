@@ -168,9 +168,8 @@ async function factsOf(path: string): Promise<UploadedFile | undefined> {
 
 async function listFolder(folder: string, withFiles: boolean): Promise<ApiResponse> {
   const names = withFiles ? await readdir(folder) : [];
-  const files = await Promise.all(
-    names.sort().map((name) => factsOf(join(folder, name)).catch(() => undefined)),
-  );
+  const read = names.sort().map((name) => factsOf(join(folder, name)).catch(() => undefined));
+  const files = await Promise.all(read);
   const own = responseOf(ROOT, '<D:resourcetype><D:collection/></D:resourcetype>');
   return multistatus([own, ...files.filter((file) => file !== undefined).map(entryOf)]);
 }

@@ -100,9 +100,8 @@ async function run(
   const names = collectNames([]);
   for await (const batch of readBatches(context, catalogue, request, { tally, quiet })) {
     const { images } = batch;
-    await list.write(
-      urls ? images.map((image) => ({ url: urlOf(image, catalogue.baseUrl) })) : images,
-    );
+    const rows = urls ? images.map((image) => ({ url: urlOf(image, catalogue.baseUrl) })) : images;
+    await list.write(rows);
     count += images.length;
     collectNames(images, names);
     last = batch;

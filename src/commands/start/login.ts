@@ -199,9 +199,7 @@ async function requestFirstToken(
       if (error.code === 'unreachable') {
         // It is saved, so the next login does not ask for it.
         const another = `for another address: imgctl login${settings.profileFlag} --base-url URL`;
-        throw error.with({
-          hint: error.hint === undefined ? another : `${error.hint}; ${another}`,
-        });
+        throw error.with({ hint: [error.hint, another].filter(Boolean).join('; ') });
       }
       const left = MAX_ATTEMPTS - attempt;
       const limit = await store.readLimit(context.io.now());
