@@ -37,9 +37,10 @@ export function command<
 /** Exit codes of every command that sends requests: network, login, not found, rate limit. */
 export const SERVICE_CODES: readonly number[] = [3, 4, 5, 6];
 
-type Details<Declaration> = Omit<Declaration, 'flags' | 'name' | 'description'> & Hints;
+type TextHints = Omit<Hints, 'mayBePath'>;
+type Details<Declaration> = Omit<Declaration, 'flags' | 'name' | 'description'> & TextHints;
 
-/** Declares an option. If it takes a value, that is any text, for which completion has hints, unless `more` has a kind. */
+/** Declares an option. A value is any text, with hints for completion, unless `more` names its kind. */
 export function option<
   const Flags extends string,
   const More extends Details<OptionDeclaration> = object,
@@ -51,7 +52,7 @@ export function option<
   return { flags, description, ...(flags.includes('<') && textOf(more)), ...more };
 }
 
-function textOf({ from, listed, suggested }: Hints) {
+function textOf({ from, listed, suggested }: TextHints) {
   return { value: anyText({ from, listed, suggested }) };
 }
 
