@@ -335,7 +335,7 @@ interface Change {
  */
 async function compareLists(
   oldLines: readonly string[],
-  images: ReturnType<typeof readAll>,
+  images: AsyncIterable<readonly ReceivedImage[]>,
   file: FileLabel,
 ) {
   const unseen = new Map(oldLines.map((line) => [line, line]));
