@@ -7,7 +7,7 @@ import { serve } from '../support/emulator.ts';
 import { runProgram, startProgram, withClockAhead } from '../support/program.ts';
 import { account } from '../support/users.ts';
 
-const PROCESSES = 20;
+const PROCESSES = 10;
 const LIST = ['images', 'list', '--limit', '1', '-q'];
 
 it.each([
@@ -16,7 +16,7 @@ it.each([
   ['stopped', 'equal clocks', 0],
   ['stopped', 'every second clock 10 s behind', -10_000],
 ])(
-  'twenty processes with a lock holder that is %s send one token request, with %s',
+  'ten processes with a lock holder that is %s send one token request, with %s',
   async (...row) => {
     const [what, , skew] = row;
     const isKilled = what === 'killed';

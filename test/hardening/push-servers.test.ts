@@ -4,6 +4,7 @@ import { copyFileSync, readdirSync, readFileSync, statSync, utimesSync } from 'n
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { tryOr } from '../../src/errors.ts';
+import { counted } from '../../src/words.ts';
 import { serve } from '../support/emulator.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { runProgram } from '../support/program.ts';
@@ -16,7 +17,7 @@ import { digestOf, inFolder, SERVERS, setUp } from './upload-servers.ts';
 
 // `npm run test:push` sets more of each.
 const SIZE = Number(process.env.PUSH_MIB || 12) * 2 ** 20;
-const KILLS = Number(process.env.PUSH_KILLS || 2);
+const KILLS = Number(process.env.PUSH_KILLS || 1);
 /** Pushes at the same time, each with a home of its own. */
 const AT_ONCE = 5;
 
@@ -100,7 +101,7 @@ describe.each(SERVERS)('push to $name', { timeout: 1_200_000 }, (kind) => {
   const { isS3 = false, isFragile = false } = kind;
 
   withServer(
-    `ends whole after ${KILLS} kills, as one image, and leaves nothing${why}`,
+    `ends whole after ${counted(KILLS, 'kill')}, as one image, and leaves nothing${why}`,
     async () => {
       const storage = await setUp(kind.start);
       const atOnce = isFragile ? 1 : Math.min(AT_ONCE, KILLS);
