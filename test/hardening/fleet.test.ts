@@ -12,7 +12,7 @@ import { listen } from '../support/sockets.ts';
 import { account, type Environment, LIST } from '../support/users.ts';
 
 /** Their number is 200 in `npm run test:fleet`. */
-const MACHINES = Number(process.env.FLEET_MACHINES || 8);
+const MACHINES = Number(process.env.FLEET_MACHINES || 5);
 const WARNING = /cannot use the token store rediss?:\/\/imgctl@127\.0\.0\.1:\d+/;
 const IMAGES = 20;
 /** Token requests that the service allows. */
