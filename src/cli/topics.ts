@@ -74,7 +74,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
       "imgctl images list -f 'updated_on<=2025-12-31'",
     ),
     'Sorting: -s field or -s field,desc. Repeat -s for more fields, most significant first. name:version puts 8.10 after 8.9. Missing values come first. Text is sorted by code point.',
-    'Zones: some names, such as IST, have several meanings. If a filter depends on it, the image is shown, and a warning counts such images. CST, MST and PST are North American.',
+    'Zones: some names, such as IST, have several meanings. If a filter depends on the meaning, the image is shown, and a warning counts such images. CST, MST and PST are North American.',
   ],
 
   choosing: [
@@ -112,7 +112,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
       ['web, web-20240115', 'only some names have a date'],
       [
         '31.01.2024, 01.02.2024',
-        'the year comes last, also in KW52-23, q4fy23 and 28.02.24; choose by time: images list -s created_on,desc -n 1',
+        'the year comes last, also in KW52-23, q4fy23 and 28.02.24, and sorting by year gives another newest image; choose by time: images list -s created_on,desc -n 1',
       ],
     ),
     'imgctl compares numbers and does not know products: Leap 42.3 counts as newer than 15.0, rhel810 as newer than rhel94, and 11g as a size. "images list -s name:version" uses the same rules, but never refuses: it guesses.',
