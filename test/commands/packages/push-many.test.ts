@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSy
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { flipByte } from '../../support/files.ts';
-import { failed, fakeIo, runCli } from '../../support/io.ts';
+import { failed, fakeIo, runCli, temporaryDirectory } from '../../support/io.ts';
 import { parseMetrics, valuesOf } from '../../support/metrics.ts';
 import { packTar } from '../../support/package-writer.ts';
 import { unixOnly } from '../../support/platform.ts';
@@ -118,6 +118,18 @@ describe('push of several packages', () => {
     const given = name === 'gone.ova' ? name : path.join(work, name);
     expect(await push(FAST, [...files, given])).toEqual({ ...failed(exitCode, text), syncs: 0 });
     expect(stored()).toEqual([]);
+  });
+
+  it('names all of which the sync added no image', async () => {
+    const { push, files } = await createUser('file');
+    const { stderr, exitCode } = await push(
+      `${FAST} --to ${temporaryDirectory()}`,
+      files.slice(0, 2),
+    );
+    expect(stderr).toMatch(
+      /imgctl: the sync added no images named a.ova, b.ova\nhint: .*: imgctl sync-status 1\n$/,
+    );
+    expect(exitCode).toBe(1);
   });
 
   it('stops before anything is sent if the login fails', async () => {

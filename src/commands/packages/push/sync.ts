@@ -84,20 +84,19 @@ export async function syncPushed(
   const { client } = await context.session();
   const { images } = await client.listUserImages();
   const found = imagesOf(images);
-  const missing = names.find((name) => !found.some((image) => image.name === name));
+  const missing = names.filter((name) => !found.some((image) => image.name === name));
+  const isMissing = missing.length > 0;
   const { summary, stale } = outcomeOf(pushed, images);
-  const unseen =
-    missing === undefined
-      ? `unchanged after the upload to ${pushed.storage.address}: ${stale.join(', ')}`
-      : `the sync added no image named ${missing}`;
-  const hint =
-    missing === undefined
-      ? 'check that the service reads this storage'
-      : 'see what the sync reported: imgctl sync-status';
-  const isFailure = missing !== undefined || (stale.length > 0 && options.strict);
+  const unseen = isMissing
+    ? `the sync added no ${missing.length === 1 ? 'image' : 'images'} named ${missing.join(', ')}`
+    : `unchanged after the upload to ${pushed.storage.address}: ${stale.join(', ')}`;
+  const hint = isMissing
+    ? `see what the sync reported: imgctl sync-status ${request.id}`
+    : 'check that the service reads this storage';
+  const isFailure = isMissing || (stale.length > 0 && options.strict);
   const error = isFailure ? new ImgctlError('sync-failed', unseen, { hint }) : failure;
   await printBefore(error !== undefined, view.printList(found));
-  if (missing === undefined && !request.errors?.length) note.remove(noted);
+  if (!isMissing && !request.errors?.length) note.remove(noted);
   if (stale.length > 0 && !isFailure) console.warn(unseen, hint);
   if (error) throw error;
   const problems = describeProblems(request);
