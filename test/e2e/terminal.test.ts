@@ -6,6 +6,7 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { catalogueOf, testImages } from '../support/catalogue-page.ts';
+import { screenOf } from '../support/memory-sink.ts';
 import { programUser, type RunningProgram, startProgram } from '../support/program.ts';
 import { NO_SCRIPT, onTerminal } from '../support/pseudo-terminal.ts';
 import type { Handler } from '../support/scripted-server.ts';
@@ -48,9 +49,6 @@ function startCommand(env: Environment, command: string, setup = 'stty cols 80')
   return onTerminal(env, `${setup}; trap : INT; ${modes}; ${command}; echo "code $?"; ${modes}`);
 }
 
-/** Lines of a spinner, up to where they are erased. */
-const ERASED = /[^\n]*\u001b\[1G\u001b\[0K/g;
-
 /** Fails if the terminal has other modes than before, or if its cursor was hidden. */
 function expectSameModes(stdout: string): void {
   expect(stdout).not.toContain('\u001b[?25');
@@ -58,11 +56,11 @@ function expectSameModes(stdout: string): void {
   expect(after).toEqual([before]);
 }
 
-/** Returns what is left on the screen; fails if there is garbage. */
-async function screenOf(started: RunningProgram): Promise<string> {
+/** Returns what is left on the screen at the end; fails if there is garbage. */
+async function endOf(started: RunningProgram): Promise<string> {
   const { stdout } = await started.ended;
   expectSameModes(stdout);
-  const screen = stdout.replaceAll(ERASED, '').replaceAll(/\u001b\[\d*m/g, '');
+  const screen = screenOf(stdout).replaceAll(/\u001b\[\d*m/g, '');
   expect(screen).not.toMatch(/\u001b|[\u2800-\u28ff]/);
   return screen;
 }
@@ -89,7 +87,7 @@ describe.skipIf(NO_SCRIPT)(`on a terminal${NO_SCRIPT}`, () => {
     const started = startCommand(env, command);
     await started.waitFor('stdout', spinner);
     started.child.stdin?.write(CTRL_C);
-    const screen = await screenOf(started);
+    const screen = await endOf(started);
     expect(screen).toMatch(interrupted);
     expect(screen).toContain('code 130');
   });
@@ -128,7 +126,7 @@ describe.skipIf(NO_SCRIPT)(`on a terminal${NO_SCRIPT}`, () => {
     await wait(150);
     expect(await started.waitFor('stdout', '')).not.toMatch(LISTED);
     started.child.stdin?.write(CTRL_Q);
-    const screen = await screenOf(started);
+    const screen = await endOf(started);
     expect(screen).toMatch(LISTED);
     expect(screen).toContain('code 0');
     expect(screen).toContain('hidden: folder');
@@ -138,19 +136,9 @@ describe.skipIf(NO_SCRIPT)(`on a terminal${NO_SCRIPT}`, () => {
     const { env, release } = await slowService();
     release();
     const started = startCommand(env, `{ ${WAITING}; echo "code $?" >&2; } | true`);
-    const [, ...lines] = (await screenOf(started)).split('\r\n');
+    const [, ...lines] = (await endOf(started)).split('\r\n');
     const others = lines.filter((line) => !/^(?:modes|sync 41|✓)/.test(line));
     expect(others.join('|')).toBe('code 0|code 0|');
-  });
-
-  it('sync --wait writes plain ASCII in a window of 0 columns with NO_COLOR and LANG=C', async () => {
-    const { env, release } = await slowService();
-    release();
-    const plain = { ...env, NO_COLOR: '1', LANG: 'C' };
-    const started = startCommand(plain, WAITING, 'stty cols 0 rows 0');
-    const { stdout } = await started.ended;
-    expect(stdout).not.toMatch(/\u001b|[^\0-\u007f]/);
-    expect(await screenOf(started)).toMatch(/^state +succeeded\r$/m);
   });
 
   it('Ctrl-C at the password prompt exits 130 and echoes nothing, with stderr in a file', async () => {
@@ -166,7 +154,7 @@ describe.skipIf(NO_SCRIPT)(`on a terminal${NO_SCRIPT}`, () => {
 
   it('a password file that is the terminal is refused', async () => {
     const env = { ...unreachable(), IMGCTL_PASSWORD_FILE: '/dev/tty' };
-    const screen = await screenOf(startCommand(env, 'eval "$IMGCTL token"'));
+    const screen = await endOf(startCommand(env, 'eval "$IMGCTL token"'));
     expect(screen).toContain('cannot read the file /dev/tty (IMGCTL_PASSWORD_FILE): it is a term');
     expect(screen).toContain('code 2');
   });
@@ -180,7 +168,7 @@ describe.skipIf(NO_SCRIPT)(`on a terminal${NO_SCRIPT}`, () => {
     const started = startCommand(env, login);
     await started.waitFor('stdout', 'Password for demo');
     spawnSync('kill', ['-s', signal, readFileSync(path.join(env.HOME, 'pid'), 'utf8').trim()]);
-    expect(await screenOf(started)).toContain(`code ${code}`);
+    expect(await endOf(started)).toContain(`code ${code}`);
   });
 
   it.each([

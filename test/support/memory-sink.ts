@@ -23,6 +23,11 @@ export class MemorySink implements Sink {
     return this.pieces.join('');
   }
 
+  /** What the terminal shows, with its colours. */
+  get screen(): string {
+    return screenOf(this.text);
+  }
+
   get bytes(): Buffer {
     return Buffer.concat(this.#bytes);
   }
@@ -38,6 +43,12 @@ export class MemorySink implements Sink {
     this.#bytes.push(bytes);
     this.pieces.push(typeof data === 'string' ? data : bytes.toString());
   }
+}
+
+/** Returns what is left of each line: what was written after it was last erased. */
+export function screenOf(text: string): string {
+  const lines = text.split('\n').map((line) => line.split(/\u001b\[\d?K/).at(-1));
+  return lines.join('\n').replaceAll(/\u001b\[[\d?]*[A-Zhl]/g, '');
 }
 
 /** Moves the cursor as Node's own streams of terminals do. */

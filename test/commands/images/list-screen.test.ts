@@ -54,7 +54,6 @@ describe('images list on a terminal', () => {
 });
 
 describe('the progress of images list', () => {
-  const ERASE = '\u001b[0K';
   const TERMINAL = { errorColumns: 80, columns: 80 };
 
   /** Returns what `images list` writes to stderr if page 2 takes longer than the delay of the progress. */
@@ -72,13 +71,13 @@ describe('the progress of images list', () => {
     });
     const io = fakeIo({ ...options, env });
     await runCli(`images list --per-page 2 --limit 3 ${line}`.trim().split(' '), io);
-    return io.stderr.pieces;
+    return io.stderr;
   }
 
   it('shows the pages that --limit needs, and disappears at the end', async () => {
-    const pieces = await errorOutput('', TERMINAL);
-    expect(pieces.join('')).toContain('page 1 of 2, 2 images');
-    expect(pieces.slice(-2)).toEqual([ERASE, '3 of 40 images (--limit)\n']);
+    const { text, screen } = await errorOutput('', TERMINAL);
+    expect(text).toContain('page 1 of 2, 2 images');
+    expect(screen).toBe('3 of 40 images (--limit)\n');
   });
 
   it.each<[string, string, FakeIoOptions]>([
@@ -86,6 +85,6 @@ describe('the progress of images list', () => {
     ['if a pager reads ndjson', '-o ndjson', { errorColumns: 80 }],
     ['for ndjson on a terminal', '-o ndjson', TERMINAL],
   ])('is not shown %s', async (_when, line, options) => {
-    expect(await errorOutput(line, options)).toEqual([]);
+    expect((await errorOutput(line, options)).text).toBe('');
   });
 });
