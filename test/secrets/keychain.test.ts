@@ -5,9 +5,8 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import type { Account } from '../../src/config/settings.ts';
 import { openPasswordStore } from '../../src/secrets/keychain.ts';
-import { fakeHelper } from '../support/credential-helper.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
-import { type FakeKeychain, fakeKeychain } from '../support/keychain.ts';
+import { type FakeKeychain, fakeHelper, fakeKeychain } from '../support/keychain.ts';
 import { unixOnlySuite } from '../support/platform.ts';
 
 const ACCOUNT = { profile: 'work', baseUrl: 'https://images.example/a', username: 'demo' };

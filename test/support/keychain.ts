@@ -1,42 +1,76 @@
-// Fake keychain programs for the PATH of a test.
+// Fake keychain programs and a credential helper for the PATH of a test.
 
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { temporaryDirectory } from './io.ts';
 
 export type FakeKeychain = ReturnType<typeof fakeKeychain>;
 
+/** Creates a program that runs a shell script in a folder of its own, which is first in PATH. */
+function fakeProgram(name: string, script: string) {
+  const directory = temporaryDirectory();
+  const file = path.join(directory, name);
+  const read = (...names: string[]) => readFileSync(path.join(directory, ...names), 'utf8');
+  /** Replaces the program by this script. */
+  const replaceBy = (text: string) => {
+    writeFileSync(file, `#!/bin/sh\ncd '${directory}'\n${text}\n`, { mode: 0o755 });
+  };
+  replaceBy(script);
+  return { directory, file, PATH: `${directory}:${process.env.PATH}`, read, replaceBy };
+}
+
+/** Creates a helper that stores one record, whatever the server; it is first in PATH, as docker-credential-fake. */
+export function fakeHelper() {
+  const { directory, read, ...program } = fakeProgram('docker-credential-fake', HELPER);
+  return {
+    ...program,
+    /** Every call so far: its arguments, stdin and environment in one text. */
+    calls: () =>
+      readdirSync(directory)
+        .filter((name) => /^call-/.test(name))
+        .sort()
+        .map((name) => read(name)),
+    /** The stored record, as the helper got it. */
+    held: (): unknown =>
+      existsSync(path.join(directory, 'record')) ? JSON.parse(read('record')) : undefined,
+  };
+}
+
+const HELPER = `
+input=$(cat)
+printf '%s\\n' "$*" "$input" "$(env)" > "call-$(ls | grep -c ^call-)"
+case $1 in
+  store) printf %s "$input" > record;;
+  erase) rm -f record;;
+  get) cat record 2>/dev/null || { echo 'credentials not found in native keychain'; exit 1; };;
+esac`;
+
 /** Creates a fake of secret-tool 0.20 or of macOS's security, and a PATH with the fake first. */
 export function fakeKeychain(name: 'secret-tool' | 'security') {
-  const directory = temporaryDirectory();
-  const calls = path.join(directory, 'calls');
-  const held = path.join(directory, 'held');
-  for (const folder of [calls, held]) mkdirSync(folder);
-  const write = (text: string) => {
-    writeFileSync(path.join(directory, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
-  };
-  write(`cd '${directory}'${RECORD}${name === 'security' ? SECURITY : SECRET_TOOL}`);
-  const read = (...names: string[]) => readFileSync(path.join(...names), 'utf8');
+  const script = RECORD + (name === 'security' ? SECURITY : SECRET_TOOL);
+  const { directory, read, ...program } = fakeProgram(name, script);
+  const entriesOf = (folder: string) => readdirSync(path.join(directory, folder)).sort();
+  for (const folder of ['calls', 'held']) mkdirSync(path.join(directory, folder));
   return {
-    PATH: `${directory}${path.delimiter}${process.env.PATH}`,
+    ...program,
     /** Arguments and environment of every call so far, in order. */
     calls: () => {
-      const names = readdirSync(calls).sort();
       const list = (...file: string[]) =>
-        read(calls, ...file)
+        read('calls', ...file)
           .split('\0')
           .slice(0, -1);
-      return names.map((call) => ({ argv: list(call, 'argv'), env: list(call, 'env') }));
+      return entriesOf('calls').map((call) => ({
+        argv: list(call, 'argv'),
+        env: list(call, 'env'),
+      }));
     },
     /** The stored secrets by their attributes, one attribute per line. */
     held: (): Readonly<Record<string, string>> => {
-      const pairs = readdirSync(held).map((item) =>
-        ['key', 'secret'].map((part) => read(held, item, part)),
+      const pairs = entriesOf('held').map((item) =>
+        ['key', 'secret'].map((part) => read('held', item, part)),
       );
       return Object.fromEntries(pairs);
     },
-    /** Replaces the fake by this shell script. */
-    replaceBy: write,
   };
 }
 

@@ -3,9 +3,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { fakeHelper } from '../../support/credential-helper.ts';
 import { type FakeIoOptions, failed, fakeTerminal, temporaryDirectory } from '../../support/io.ts';
-import { fakeKeychain } from '../../support/keychain.ts';
+import { fakeHelper, fakeKeychain } from '../../support/keychain.ts';
 import { unixOnlySuite } from '../../support/platform.ts';
 import { errorResponse } from '../../support/scripted-server.ts';
 import { expectSteps } from '../../support/steps.ts';
