@@ -29,31 +29,39 @@ export function cataloguePage(
   images: readonly Image[],
   changes: Partial<Pages> = {},
 ): { data: (string | Image)[]; meta: ImageListMeta } {
-  const { searchParams } = url;
-  const perPage = changes.per_page ?? Number(searchParams.get('per_page') ?? 10);
-  const page = Number(searchParams.get('page') ?? 1);
-  const last = Math.max(1, Math.ceil(images.length / perPage));
+  const per_page = changes.per_page ?? Number(url.searchParams.get('per_page') ?? 10);
+  const page = Number(url.searchParams.get('page') ?? 1);
+  const shown = images.slice((page - 1) * per_page, page * per_page);
+  return pageOf(url, shown, { page, per_page, total: images.length }, changes);
+}
+
+/** Returns a page with these rows. Filter and sort of the URL are echoed; `changes` replace parts of meta.pages. */
+export function pageOf<Row extends { readonly id?: unknown }>(
+  url: URL,
+  rows: readonly Row[],
+  place: Pick<Pages, 'page' | 'per_page' | 'total'>,
+  changes: Partial<Pages> = {},
+): { data: (string | Row)[]; meta: ImageListMeta } {
+  const { page, per_page, total } = place;
+  const last = Math.max(1, Math.ceil(total / per_page));
   const pageUrl = (number: number): string => {
     const target = new URL(url);
     target.searchParams.set('page', String(number));
     return target.href;
   };
-  const shown = images.slice((page - 1) * perPage, page * perPage);
-  const isExpanded = searchParams.get('expand') === '1';
-  const [filter, sort] = [searchParams.get('filter'), searchParams.get('sort')];
+  const { expand, filter, sort } = Object.fromEntries(url.searchParams);
   const pages = {
-    ...{ page, pages: last, per_page: perPage, total: images.length },
-    ...{ first_url: pageUrl(1), last_url: pageUrl(last) },
+    ...{ ...place, pages: last, first_url: pageUrl(1), last_url: pageUrl(last) },
     next_url: page < last ? pageUrl(page + 1) : null,
     prev_url: page > 1 ? pageUrl(page - 1) : null,
     ...changes,
   };
   return {
-    data: isExpanded ? shown : shown.map((image) => `${url.origin}/v2/image/${image.id}`),
+    data: expand === '1' ? [...rows] : rows.map(({ id }) => `${url.origin}/v2/image/${id}`),
     meta: {
-      ...{ _link: { self: url.href }, count: shown.length, pages, time: '0.01s', user: 'tester' },
-      ...(filter === null ? {} : { filter }),
-      ...(sort === null ? {} : { sort }),
+      ...{ _link: { self: url.href }, count: rows.length, pages, time: '0.01s', user: 'tester' },
+      ...(filter === undefined ? {} : { filter }),
+      ...(sort === undefined ? {} : { sort }),
     },
   };
 }

@@ -1,6 +1,7 @@
 // A service on PostgreSQL, written from the contract alone: it imports nothing from src, so that it can disagree with it.
 
 import { PGlite } from '@electric-sql/pglite';
+import { pageOf } from './catalogue-page.ts';
 import type { Handler, ScriptedRequest, ScriptedResponse } from './scripted-server.ts';
 
 /** What services do differently; by default like ignores case, and nothing orders equal values. */
@@ -140,7 +141,8 @@ async function listOf(db: PGlite, url: ScriptedRequest['url'], habits: Habits) {
     parameters,
   );
   if (habits.endsWith404 && page > 1 && rows.rows.length === 0) return refuse(404, 'No such page.');
-  return { json: envelope(url, rows.rows, { page, perPage, total }) };
+  const pages = Math.ceil(total / perPage);
+  return { json: pageOf(url, rows.rows, { page, per_page: perPage, total }, { pages }) };
 }
 
 function condition(column: string, field: string, operator: string, habits: Habits): string {
@@ -151,35 +153,4 @@ function condition(column: string, field: string, operator: string, habits: Habi
   const ignores = operator === 'like' && !habits.mindsCase?.includes(field);
   // PostgreSQL has no ilike for a collation that ignores case itself.
   return `${column} ${ignores && habits.collation !== 'loose' ? 'ilike' : sign} $1::text::${type}`;
-}
-
-function envelope(
-  url: URL,
-  rows: readonly Row[],
-  { page, perPage, total }: { page: number; perPage: number; total: number },
-) {
-  const pages = Math.ceil(total / perPage);
-  const linkTo = (number: number) => {
-    const link = new URL(url);
-    link.searchParams.set('page', `${number}`);
-    return link.href;
-  };
-  const echo = ['filter', 'sort'].flatMap((name) => {
-    const value = url.searchParams.get(name);
-    return value === null ? [] : [[name, value]];
-  });
-  const isExpanded = url.searchParams.get('expand') === '1';
-  return {
-    data: isExpanded ? rows : rows.map(({ id }) => `${url.origin}/v2/image/${id}`),
-    meta: {
-      ...{ _link: { self: url.href }, count: rows.length, time: '0.01s', user: 'demo' },
-      ...Object.fromEntries(echo),
-      pages: {
-        ...{ page, pages, per_page: perPage, total },
-        ...{ first_url: linkTo(1), last_url: linkTo(Math.max(1, pages)) },
-        next_url: page < pages ? linkTo(page + 1) : null,
-        prev_url: page > 1 ? linkTo(page - 1) : null,
-      },
-    },
-  };
 }
