@@ -5,10 +5,9 @@ import { type Io, type Sink, withWrite } from './io.ts';
 import {
   clean,
   type ErrorFormat,
-  type Failure,
   formatError,
-  formatFailure,
   formatNotice,
+  type Notice,
   type NoticeKind,
 } from './output/messages.ts';
 import { createLines, createSpinner, NO_PROGRESS, type Progress } from './output/progress.ts';
@@ -68,9 +67,13 @@ export class Console {
     );
   };
 
-  /** A part failed, but the command continues. */
-  readonly failure = (failure: Failure, mark?: string): void =>
-    this.#enqueue((format) => formatFailure(failure, format, mark));
+  /** A part failed, but the command continues: in JSON a warning, as an error there ends the run. */
+  readonly failure = (failure: Notice, mark?: string): void =>
+    this.#enqueue((format) => {
+      const { bad } = format.style;
+      const label = mark ? bad(mark) : `imgctl: ${bad('error:')}`;
+      return formatNotice('warning', failure, format, label);
+    });
 
   /** The mark of a part that failed, as that of `success`: undefined if stderr is not a terminal. */
   get failureMark(): string | undefined {

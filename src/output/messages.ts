@@ -1,7 +1,7 @@
 // Formats errors and notices for stderr, as text or as JSON.
 
 import { stripVTControlCharacters } from 'node:util';
-import type { ImgctlError } from '../errors.ts';
+import type { ErrorCode, ErrorDetails, ImgctlError } from '../errors.ts';
 import type { Redaction } from './redaction.ts';
 import { PLAIN, type Style } from './terminal.ts';
 import { printable, wrapWords } from './text.ts';
@@ -33,31 +33,22 @@ export function formatError(error: ImgctlError, format: ErrorFormat): string {
   return text + trace.join('');
 }
 
-export type Failure = Pick<ImgctlError, 'message'> &
-  Partial<Pick<ImgctlError, 'code' | 'hint' | 'details'>>;
-
-/**
- * Returns the text of an error that does not end the run; in JSON it is a warning, as an error there ends the run.
- * @param mark starts it [imgctl: error:]
- */
-export function formatFailure(failure: Failure, format: ErrorFormat, mark?: string): string {
-  const content = cleanContent(failure, format);
-  if (format.json) return `${JSON.stringify({ warning: { code: failure.code, ...content } })}\n`;
-  const { style = PLAIN } = format;
-  return plainText(content, format, mark ? style.bad(mark) : `imgctl: ${style.bad('error:')}`);
-}
-
 export type NoticeKind = 'warning' | 'note' | 'debug';
+
+export interface Notice extends Content {
+  /** Of an error that does not end the run; only JSON has it. */
+  readonly code?: ErrorCode | undefined;
+}
 
 /** Returns the text of a notice; in JSON the kind is the member name. @param mark starts it */
 export function formatNotice(
   kind: NoticeKind,
-  { message, hint, details }: Content,
+  { code, ...notice }: Notice,
   format: ErrorFormat,
   mark?: string,
 ): string {
-  const content = cleanContent({ message, hint, details }, format);
-  if (format.json) return `${JSON.stringify({ [kind]: content })}\n`;
+  const content = cleanContent(notice, format);
+  if (format.json) return `${JSON.stringify({ [kind]: { code, ...content } })}\n`;
   const { style = PLAIN } = format;
   const paint = { warning: style.waiting, note: style.faint, debug: style.faint }[kind];
   const label = kind === 'note' ? 'imgctl:' : `imgctl: ${paint(`${kind}:`)}`;
@@ -65,7 +56,9 @@ export function formatNotice(
   return plainText(content, mayWrap ? format : { ...format, width: undefined }, mark ?? label);
 }
 
-type Content = Pick<Failure, 'message' | 'details'> & { readonly hint?: string | undefined };
+interface Content extends Pick<ErrorDetails, 'hint' | 'details'> {
+  readonly message: string;
+}
 
 function cleanContent({ message, hint, details }: Content, format: ErrorFormat): Content {
   const { width } = format;
