@@ -8,24 +8,21 @@ const [major, minor] = versions.node.split('.').map(Number);
 // Node 21 and the first of Node 22 lack what Node 20.19 has.
 const [minMajor, minMinor] = major > 20 ? [22, 3] : [20, 19];
 if (major < minMajor || (major === minMajor && minor < minMinor)) {
-  const needed = `needs Node ${minMajor}.${minMinor} or later`;
-  process.stderr.write(`imgctl: ${needed}, found ${versions.node}, at ${execPath}\n`);
-  process.exitCode = 2;
+  fail(`needs Node ${minMajor}.${minMinor} or later, found ${versions.node}, at ${execPath}`);
 } else launch();
+
+function fail(message) {
+  process.stderr.write(`imgctl: ${message}\n`);
+  process.exitCode = 2;
+}
 
 function launch() {
   const fs = require('node:fs');
   const path = require('node:path');
-  if (answer(process.argv.slice(2), fs, path)) {
-    // Done, without opening process.stdout or loading the bundle, which takes longer.
-    return;
-  }
+  // Without opening process.stdout or loading the bundle, which takes longer.
+  if (answer(process.argv.slice(2), fs, path)) return;
   const bundle = path.join(__dirname, '../dist/main.cjs');
-  if (!fs.existsSync(bundle)) {
-    process.stderr.write('imgctl: not built yet\nhint: npm run build\n');
-    process.exitCode = 2;
-    return;
-  }
+  if (!fs.existsSync(bundle)) return fail('not built yet\nhint: npm run build');
   const { enableCompileCache } = require('node:module');
   const folder = enableCompileCache && cacheFolder(process, fs, path);
   if (folder) enableCompileCache(folder);
