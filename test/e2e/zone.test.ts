@@ -19,7 +19,6 @@ const WARNING =
 
 it.skipIf(reason).each([
   [':Europe/Berlin', '--time local', '2024-07-16 00:13', ''],
-  ['JST-9', '--time local', '2024-07-16 07:13', ''],
   ['IST-5:30', '--time local', '2024-07-15 22:13', WARNING],
   ['IST-5:30', '-f updated_on>2024-07-15', '', WARNING],
   // No local time is shown or typed.

@@ -47,9 +47,6 @@ describe('Redaction', () => {
   it.each<[string | string[], string, string]>([
     [SECRET, `the service says: ${SECRET}`, 'the service says: ***'],
     [SECRET, `${SECRET}${SECRET} and ${SECRET}`, '****** and ***'],
-    [SECRET, JSON.stringify({ message: SECRET }), '{"message":"***"}'],
-    [SECRET, `https://x/?q=${ENCODED}&r=1`, 'https://x/?q=***&r=1'],
-    [SECRET, `https://${SECRET.toUpperCase()}.evil/`, 'https://***.evil/'],
     [SECRET, `cut: ${SECRET.slice(0, 15)}`, 'cut: ***'],
     [SECRET, `cut: ${SECRET.slice(0, 15)}…`, 'cut: ***…'],
     [SECRET, ENCODED.slice(0, 21), '***'],
