@@ -1,26 +1,23 @@
 // The recipes for choosing images in docs/ work with the built program.
 
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Image } from '../../src/api/types.ts';
 import { catalogueByName, named } from '../support/catalogue-page.ts';
-import { type CliResult, temporaryDirectory } from '../support/io.ts';
-import { programUser, SHELL_COMMAND } from '../support/program.ts';
+import { codeBlocks, readPage } from '../support/documents.ts';
+import { temporaryDirectory } from '../support/io.ts';
+import { programUser, runShell, writePrograms } from '../support/program.ts';
 
-const DOCS = path.resolve(import.meta.dirname, '../../docs');
-const PAGES = ['unattended.md', 'integrations.md'].map((name) =>
-  readFileSync(path.join(DOCS, name), 'utf8'),
+const SECTIONS = ['docs/unattended.md', 'docs/integrations.md'].flatMap((page) =>
+  readPage(page).split('\n## '),
 );
-const SECTIONS = PAGES.flatMap((page) => page.split('\n## '));
 
 /** Returns the code blocks of a section. */
-function blocksOf(title: string): string[] {
-  const section = SECTIONS.find((part) => part.startsWith(`${title}\n`)) ?? '';
-  return [...section.matchAll(/^```\w+\n(.*?)^```$/gms)].map(([, block = '']) => block);
-}
+const blocksOf = (title: string) =>
+  codeBlocks(SECTIONS.find((part) => part.startsWith(`${title}\n`)) ?? '');
 
 const UBUNTU = named(1, 'ubuntu-22.04-server.ova');
 const NEWER = named(2, 'ubuntu-24.04-server.ova');
@@ -32,22 +29,15 @@ async function choosingUser() {
   const { env } = await programUser((...request) => catalogueByName(service.images)(...request));
   const folder = temporaryDirectory();
   const project = path.join(folder, 'project');
-  for (const name of ['bin', 'project']) mkdirSync(path.join(folder, name));
+  mkdirSync(project);
   const log = path.join(folder, 'called');
   writeFileSync(log, '');
-  const program = (name: string, script: string) =>
-    writeFileSync(path.join(folder, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-  program('imgctl', `exec ${SHELL_COMMAND} "$@"`);
-  for (const name of ['packer', 'gh']) program(name, `echo "${name} $*" >> ${log}`);
-  const PATH = `${path.join(folder, 'bin')}:${env.PATH}`;
+  const bin = path.join(folder, 'bin');
+  const call = `echo "$(basename $0) $*" >> ${log}`;
+  writePrograms(bin, { packer: call, gh: call });
+  const PATH = `${bin}:${env.PATH}`;
   const options = { cwd: project, env: { ...env, PATH, GIT_CONFIG_GLOBAL: '/dev/null' } };
-  // Not synchronously: the service runs in this process.
-  const shell = (script: string) =>
-    new Promise<CliResult>((resolve) => {
-      execFile('sh', ['-c', script], options, (error, stdout, stderr) => {
-        resolve({ stdout, stderr, exitCode: Number(error?.code ?? 0) });
-      });
-    });
+  const shell = (script: string) => runShell(script, options);
   return { service, folder, project, shell, called: () => readFileSync(log, 'utf8') };
 }
 

@@ -1,20 +1,18 @@
 // The lines for crontab in docs/, run as cron does: no output if all is well, else one message with its hint.
 
-import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { codeBlocks, readPage } from '../support/documents.ts';
 import { serve } from '../support/emulator.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { writeSampleOva } from '../support/package-writer.ts';
-import { SHELL_COMMAND } from '../support/program.ts';
+import { runShell, writePrograms } from '../support/program.ts';
 import { unusedPort } from '../support/sockets.ts';
 
-const DOCS = path.resolve(import.meta.dirname, '../../docs');
-const LINES = ['unattended.md', 'integrations.md'].flatMap((page) => {
-  const text = readFileSync(path.join(DOCS, page), 'utf8');
-  const blocks = [...text.matchAll(/^```crontab\n(.*?)^```$/gms)].map(([, block = '']) => block);
-  return blocks.join('').match(/(?<=^(?:[\d*]+ +){5})imgctl.*/gm) ?? [];
+const LINES = ['docs/unattended.md', 'docs/integrations.md'].flatMap((page) => {
+  const lines = codeBlocks(readPage(page), 'crontab').join('');
+  return lines.match(/(?<=^(?:[\d*]+ +){5})imgctl.*/gm) ?? [];
 });
 
 /** A home with a login, a storage, a package, a lock and baselines of the changes. */
@@ -22,20 +20,16 @@ async function cronUser() {
   const uploads = temporaryDirectory();
   const { baseUrl, uploadUrl } = await serve({ uploads, syncDelay: 0 });
   const home = temporaryDirectory();
-  for (const name of ['bin', 'images', 'build']) mkdirSync(path.join(home, name));
-  const program = `#!/bin/sh\nexec ${SHELL_COMMAND} "$@"\n`;
-  writeFileSync(path.join(home, 'bin/imgctl'), program, { mode: 0o755 });
+  for (const name of ['images', 'build']) mkdirSync(path.join(home, name));
+  writePrograms(path.join(home, 'bin'));
   await writeSampleOva(path.join(home, 'images/appliance.ova'), 'appliance');
   const env = { HOME: home, PATH: `${home}/bin:/usr/bin:/bin`, LOGNAME: 'demo', SHELL: '/bin/sh' };
   /** Returns all output, as cron mails it. */
-  const run = (line: string, more = {}) =>
-    new Promise<string>((resolve) => {
-      const text = line.replace('/var/lib/prometheus/node-exporter', home);
-      const options = { cwd: home, env: { ...env, ...more } };
-      execFile('/bin/sh', ['-c', text], options, (_error, stdout, stderr) => {
-        resolve(stdout + stderr);
-      }).stdin?.end();
-    });
+  const run = async (line: string, more = {}) => {
+    const text = line.replace('/var/lib/prometheus/node-exporter', home);
+    const { stdout, stderr } = await runShell(text, { cwd: home, env: { ...env, ...more } });
+    return stdout + stderr;
+  };
   await run(`imgctl login -q --base-url ${baseUrl} -u demo --password-command 'echo demo'`);
   await run(`imgctl config set upload-url ${uploadUrl}; imgctl config set upload-username demo`);
   await run("imgctl config set upload-password-command 'echo demo'");

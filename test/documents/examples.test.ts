@@ -1,9 +1,10 @@
 // Every example in the help, as docs/cli.md has it, works with the emulator and prints something.
 
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { codeBlocks, readPage } from '../support/documents.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { writeSampleOva } from '../support/package-writer.ts';
 import { emulatorUser, PASSWORD } from '../support/users.ts';
@@ -16,17 +17,16 @@ const SKIPPED = /^(?:emulator|demo|mcp)\b|--store-password/;
 const SILENT =
   /^(?:login|logout|config (?:set|unset)|profile (?:use|delete)|validate|images changes|images snapshot \w+|images lock remove)\b/;
 
-const MANUAL = readFileSync(path.join(import.meta.dirname, '../../docs/cli.md'), 'utf8');
-
 /** The calls of imgctl in each section, without what they are piped into. */
-const SECTIONS = MANUAL.split(/^## /m).map((section) => {
-  const blocks = [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text]) => text);
-  const lines = blocks.join('').split('\n');
-  const calls = lines.flatMap((line) => [
-    ...(line.split('xargs')[0] ?? '').matchAll(/imgctl (\w(?:'[^']*'|[^|)&>])*)/g),
-  ]);
-  return [section.split('\n')[0] ?? '', calls.map(([, call = '']) => call.trim())] as const;
-});
+const SECTIONS = readPage('docs/cli.md')
+  .split(/^## /m)
+  .map((section) => {
+    const lines = codeBlocks(section, 'sh').join('').split('\n');
+    const calls = lines.flatMap((line) => [
+      ...(line.split('xargs')[0] ?? '').matchAll(/imgctl (\w(?:'[^']*'|[^|)&>])*)/g),
+    ]);
+    return [section.split('\n')[0] ?? '', calls.map(([, call = '']) => call.trim())] as const;
+  });
 
 /** Returns a user with uploads, a sync, two profiles and packages in the working directory. */
 async function exampleUser(title: string) {

@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
+import { codeBlocks, ROOT, readPage } from '../support/documents.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
 import { valuesOf } from '../support/metrics.ts';
 import { writeSampleOva } from '../support/package-writer.ts';
@@ -14,16 +15,10 @@ import { ACCESS_KEY } from '../support/s3-server.ts';
 import { folderUser, SECRETS, storageUser, writeOva } from '../support/uploads.ts';
 import { emulatorUser, PASSWORD } from '../support/users.ts';
 
-const DOCS = path.resolve(import.meta.dirname, '../../docs');
-const PAGES = readdirSync(DOCS).filter((name) => name.endsWith('.md') && name !== 'cli.md');
-const read = (name: string) => readFileSync(path.join(DOCS, name), 'utf8');
-const EVERYTHING = PAGES.map(read).join('\n');
-
-/** Returns the code blocks of these languages. */
-function blocks(page: string, languages: RegExp): string[] {
-  const fences = [...read(page).matchAll(/^```(\w+)\n(.*?)^```$/gms)];
-  return fences.flatMap(([, language = '', text = '']) => (languages.test(language) ? text : []));
-}
+const PAGES = readdirSync(path.join(ROOT, 'docs'))
+  .filter((name) => name.endsWith('.md') && name !== 'cli.md')
+  .map((name) => readPage(`docs/${name}`));
+const EVERYTHING = PAGES.join('\n');
 
 /** Returns the arguments in lines such as `run: imgctl sync`, `["imgctl", "sync"]` and `args: [sync]`. */
 function commandsIn(code: string): string[] {
@@ -32,10 +27,12 @@ function commandsIn(code: string): string[] {
   return calls.map(([, line, list = '']) => line ?? list.replaceAll('"', '').replaceAll(', ', ' '));
 }
 
-const SETTINGS = PAGES.flatMap((page) => blocks(page, /^sh$/)).flatMap(
+const SETTINGS = PAGES.flatMap((page) => codeBlocks(page, 'sh')).flatMap(
   (block) => block.match(/(?<=^imgctl )config set .*token.*$/gm) ?? [],
 );
-const COMMANDS = PAGES.flatMap((page) => blocks(page, /^(ini|yaml|hcl|json)$/).flatMap(commandsIn));
+const COMMANDS = PAGES.flatMap((page) =>
+  codeBlocks(page, 'ini', 'yaml', 'hcl', 'json').flatMap(commandsIn),
+);
 
 /** A user with a package, a lock and upload variables. */
 async function recipeUser() {
@@ -113,7 +110,8 @@ for (const [program, createUser] of REMOVALS) {
     await imgctl(`push ${writeOva(work, 'appliance')}`);
     expect(stored()).toEqual(['appliance.ova']);
     const [, line = ''] =
-      new RegExp(`^\\| \\w+ \\| \`(${program} .*)\` \\|$`, 'm').exec(read('push.md')) ?? [];
+      new RegExp(`^\\| \\w+ \\| \`(${program} .*)\` \\|$`, 'm').exec(readPage('docs/push.md')) ??
+      [];
     const { 'upload-url': url = '' } = 'settings' in user ? user.settings : {};
     const script = line
       .replace('/mnt/uploads', folder)
@@ -132,5 +130,5 @@ for (const [program, createUser] of REMOVALS) {
 }
 
 it('docs/unattended.md gives the Redis user the rights that the tests use', () => {
-  expect(read('unattended.md')).toContain(`user imgctl on >PASSWORD ${ACL}\n`);
+  expect(readPage('docs/unattended.md')).toContain(`user imgctl on >PASSWORD ${ACL}\n`);
 });

@@ -1,28 +1,27 @@
 // What CONTRIBUTING.md and docs/ say about this repository: files, tests, sections, messages and the first test.
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { codeBlocks, ROOT, readPage } from '../support/documents.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
 const FOLDER = 'docs/development';
 const DOCUMENTS = readdirSync(join(ROOT, FOLDER)).map((name) => `${FOLDER}/${name}`);
-
-const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
 /** Returns the texts of all TypeScript files below a folder. */
 const sourcesIn = (folder: string) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
-    .map((file) => read(join(folder, file)));
+    .map((file) => readPage(join(folder, file)));
 
 it.each(['CONTRIBUTING.md', ...DOCUMENTS])('%s names existing files', (document) => {
-  const named = read(document).match(/\b(?:src|test|tools|bench|bin|docs)\/[\w./@-]+\.\w+/g) ?? [];
+  const named =
+    readPage(document).match(/\b(?:src|test|tools|bench|bin|docs)\/[\w./@-]+\.\w+/g) ?? [];
   expect(named.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
 });
 
 it('docs/development/hazards.md links to existing tests in every row', () => {
-  const lines = read(`${FOLDER}/hazards.md`).split('\n');
+  const lines = readPage(`${FOLDER}/hazards.md`).split('\n');
   for (const row of lines.filter((line) => /^\| (?!Hazard )/.test(line))) {
     const files = [...row.matchAll(/\]\(([^)]+)\)/g)].map(([, file = '']) => file);
     expect([row, files]).not.toEqual([row, []]);
@@ -31,12 +30,12 @@ it('docs/development/hazards.md links to existing tests in every row', () => {
 });
 
 it('docs/development/testing.md shows test/first.test.ts as it is', () => {
-  const [, shown] = /^```ts\n(.*?)^```$/ms.exec(read(`${FOLDER}/testing.md`)) ?? [];
-  expect(read('test/first.test.ts')).toContain(shown);
+  const [shown] = codeBlocks(readPage(`${FOLDER}/testing.md`), 'ts');
+  expect(readPage('test/first.test.ts')).toContain(shown);
 });
 
 it('docs/development/service.md has each section that src and test name', () => {
-  const headings = read(`${FOLDER}/service.md`).matchAll(/^##+ ([\d.]+) /gm);
+  const headings = readPage(`${FOLDER}/service.md`).matchAll(/^##+ ([\d.]+) /gm);
   const sections = new Set([...headings].map(([, number]) => number));
   const named = ['src', 'test'].flatMap(sourcesIn).flatMap((source) => {
     const comments = source.match(/^.*\bsections? \d.*$/gim) ?? [];
@@ -49,7 +48,7 @@ it('docs/development/service.md has each section that src and test name', () => 
 
 it('every message in docs/troubleshooting.md is in the source', () => {
   const source = sourcesIn('src').join('');
-  const cells = [...read('docs/troubleshooting.md').matchAll(/^\| (`.*?) \|/gm)];
+  const cells = [...readPage('docs/troubleshooting.md').matchAll(/^\| (`.*?) \|/gm)];
   // The words in capitals stand for values, and … for the rest of a message.
   const parts =
     cells

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { codeBlocks, ROOT, readPage } from '../support/documents.ts';
 import { sampleMembers, writeSampleOva } from '../support/package-writer.ts';
-import { type RunningEmulator, SHELL_COMMAND, startEmulatorProgram } from '../support/program.ts';
+import { type RunningEmulator, startEmulatorProgram, writePrograms } from '../support/program.ts';
 import { missing, skipped } from '../support/requirements.ts';
 
-const ROOT = path.resolve(import.meta.dirname, '../..');
 const USERS = ['demo', 'alice', 'backup'];
 
 /** Programs that install software or need a service of the machine, so that their blocks cannot run here. */
@@ -23,9 +23,9 @@ const PAGES = ['README.md', ...readdirSync(path.join(ROOT, 'docs')).map((name) =
 /** Those of docs/cli.md that are no examples, which have a test of their own, install completion. */
 const INSTALLS = /imgctl completion.*>/;
 const BLOCKS = PAGES.filter((page) => page.endsWith('.md')).flatMap((page) => {
-  const fences = readFileSync(path.join(ROOT, page), 'utf8').matchAll(/^```sh\n(.*?)^```$/gms);
-  const texts = [...fences].map(([, text = '']) => text);
-  const own = texts.filter((text) => page !== 'docs/cli.md' || INSTALLS.test(text));
+  const own = codeBlocks(readPage(page), 'sh').filter(
+    (text) => page !== 'docs/cli.md' || INSTALLS.test(text),
+  );
   return own.filter((text) => !ELSEWHERE.test(text)).map((text) => [page, text.trim()] as const);
 });
 
@@ -34,7 +34,7 @@ let emulator: RunningEmulator;
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'imgctl-documents-'));
-  for (const name of ['bin', 'work']) mkdirSync(path.join(folder, name));
+  mkdirSync(path.join(folder, 'work'));
   for (const name of USERS) {
     mkdirSync(path.join(folder, 'uploads', name), { recursive: true });
     await writeSampleOva(path.join(folder, 'uploads', name, 'sample.ova'));
@@ -43,10 +43,9 @@ beforeAll(async () => {
   for (const { name, content } of sampleMembers('appliance'))
     writeFileSync(path.join(folder, 'work', name), content);
   writeFileSync(path.join(folder, 'password'), 'demo\n');
-  program('imgctl', `exec ${SHELL_COMMAND} "$@"`);
-  program('pass', 'echo demo');
-  // Chooses the first line.
-  program('fzf', 'head -n 1; cat >/dev/null');
+  // fzf chooses the first line.
+  const fzf = 'head -n 1; cat >/dev/null';
+  writePrograms(path.join(folder, 'bin'), { pass: 'echo demo', fzf });
   emulator = await startEmulatorProgram(
     ...USERS.flatMap((name) => ['--user', `${name}:demo`]),
     ...['--token-limit', '100', '--sync-delay', '1ms', '--uploads', path.join(folder, 'uploads')],
@@ -61,10 +60,6 @@ afterAll(async () => {
   await emulator.stop();
   rmSync(folder, { recursive: true });
 });
-
-function program(name: string, script: string): void {
-  writeFileSync(path.join(folder, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-}
 
 /** Each page has its own user. */
 function homeOf(page: string): string {

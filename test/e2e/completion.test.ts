@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cataloguePage, testImage } from '../support/catalogue-page.ts';
 import { runCli } from '../support/io.ts';
-import { COMMAND, SHELL_COMMAND } from '../support/program.ts';
+import { COMMAND, writePrograms } from '../support/program.ts';
 import { missing, skipped } from '../support/requirements.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 import type { Environment } from '../support/users.ts';
@@ -123,11 +123,10 @@ beforeAll(async () => {
       ? { status: 202, json: { request: { id: ids.shift(), status: 'PENDING' } } }
       : { json: cataloguePage(url, images) },
   );
-  for (const name of ['bin', 'home', 'work/uploads']) {
+  for (const name of ['home', 'work/uploads']) {
     mkdirSync(path.join(root, name), { recursive: true });
   }
-  const script = `#!/bin/sh\nexec ${SHELL_COMMAND} "$@"\n`;
-  writeFileSync(path.join(root, 'bin/imgctl'), script, { mode: 0o755 });
+  writePrograms(path.join(root, 'bin'));
   for (const name of ['disk one.ova', 'web.OVF', 'notes.txt']) {
     writeFileSync(path.join(work, name), '');
   }

@@ -1,17 +1,16 @@
 // The examples of docs/library.md, type-checked and run with the built package.
 
 import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
+import { codeBlocks, ROOT, readPage } from '../support/documents.ts';
 import { serve } from '../support/emulator.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { writeSampleOva } from '../support/package-writer.ts';
 
-const ROOT = path.resolve(import.meta.dirname, '../..');
-const PAGE = readFileSync(path.join(ROOT, 'docs/library.md'), 'utf8');
-const EXAMPLES = [...PAGE.matchAll(/^```ts\n(.*?)^```$/gms)].map((match) => match[1] ?? '');
+const EXAMPLES = codeBlocks(readPage('docs/library.md'), 'ts');
 
 /** A mistake in the types, which the compiler must find. */
 const WRONG = EXAMPLES[0]?.replace("text: 'ubuntu'", 'text: 1') ?? '';

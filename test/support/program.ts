@@ -1,8 +1,8 @@
 // Runs the built program as a process, against the emulator or a scripted server.
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Identity } from './certificate.ts';
@@ -22,6 +22,24 @@ export const COMMAND: readonly [string, ...string[]] = PROGRAM.endsWith('.js')
 
 /** The same for a shell. */
 export const SHELL_COMMAND = COMMAND.map((word) => `'${word}'`).join(' ');
+
+/** Writes shell scripts by name into a new folder for PATH, and imgctl beside them. */
+export function writePrograms(folder: string, scripts: Readonly<Record<string, string>> = {}) {
+  mkdirSync(folder, { recursive: true });
+  const all = { imgctl: `exec ${SHELL_COMMAND} "$@"`, ...scripts };
+  for (const [name, script] of Object.entries(all)) {
+    writeFileSync(path.join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  }
+}
+
+/** Runs a line of sh until it ends. Not synchronously: its service may run in this process. */
+export function runShell(line: string, options: { cwd: string; env: Environment }) {
+  return new Promise<CliResult>((resolve) => {
+    execFile('/bin/sh', ['-c', line], options, (error, stdout, stderr) => {
+      resolve({ stdout, stderr, exitCode: Number(error?.code ?? 0) });
+    }).stdin?.end();
+  });
+}
 
 export interface RunningProgram {
   readonly child: ChildProcess;

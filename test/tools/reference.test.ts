@@ -1,13 +1,11 @@
 // The man page: complete, and shown as it is typed. `npm run check` says whether docs/cli.md is up to date.
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { expect, it } from 'vitest';
+import { codeBlocks, ROOT, readPage } from '../support/documents.ts';
 import { runCli } from '../support/io.ts';
 import { missing, skipped } from '../support/requirements.ts';
 
-const ROOT = path.resolve(import.meta.dirname, '../..');
 const NO_GROFF = skipped(missing('groff'));
 
 const title = `the man page shows every command, option, argument and example${NO_GROFF}`;
@@ -28,9 +26,8 @@ it.skipIf(NO_GROFF)(title, async () => {
   }
   for (const topic of ['ENVIRONMENT', 'EXIT-CODES'])
     expect(text).toContain(`\nIMGCTL HELP ${topic}\n`);
-  const markdown = readFileSync(path.join(ROOT, 'docs/cli.md'), 'utf8');
-  const examples = [...markdown.matchAll(/^```sh\n(.*?)\n```$/gms)];
-  for (const line of examples.flatMap(([, shell = '']) => shell.split('\n'))) {
+  const examples = codeBlocks(readPage('docs/cli.md'), 'sh');
+  for (const line of examples.join('').trim().split('\n')) {
     expect(text).toContain(` $ ${line}\n`);
   }
 });
