@@ -139,7 +139,8 @@ export function processIo(process: NodeJS.Process): Io {
     openTerminal: () => openTerminal(process.platform),
     suspend: () => suspend(process),
     ...useZone(process, environmentOf(process)),
-    cwd: currentDirectory(process),
+    // The directory may have been removed: most commands work without it, others name what is missing.
+    cwd: tryOr(() => process.cwd(), process.env.PWD ?? '/'),
   };
 }
 
@@ -160,23 +161,10 @@ export function systemOf(process: NodeJS.Process): System {
       }
     },
     killGroup(leader) {
-      try {
-        // Windows has no groups.
-        process.kill(platform === 'win32' ? leader : -leader, 'SIGKILL');
-      } catch {
-        // It has just ended.
-      }
+      // Windows has no groups. It may have just ended.
+      tryOr(() => process.kill(platform === 'win32' ? leader : -leader, 'SIGKILL'), false);
     },
   };
-}
-
-/** The directory may have been removed: most commands work without it, others name what is missing. */
-function currentDirectory(process: NodeJS.Process): string {
-  try {
-    return process.cwd();
-  } catch {
-    return process.env.PWD ?? '/';
-  }
 }
 
 /**
@@ -247,18 +235,16 @@ export class BrokenPipeError extends Error {}
 
 /** Opens the terminal of this process, whatever its streams are. */
 function openTerminal(platform: NodeJS.Platform): Sink | undefined {
-  try {
-    const descriptor = fs.openSync(platform === 'win32' ? 'CONOUT$' : '/dev/tty', 'w');
-    return {
-      isTTY: true,
-      columns: undefined,
-      write: async (text: string) => {
-        fs.writeSync(descriptor, text);
-      },
-    };
-  } catch {
-    return undefined;
-  }
+  const file = platform === 'win32' ? 'CONOUT$' : '/dev/tty';
+  const descriptor = tryOr(() => fs.openSync(file, 'w'), undefined);
+  if (descriptor === undefined) return undefined;
+  return {
+    isTTY: true,
+    columns: undefined,
+    write: async (text: string) => {
+      fs.writeSync(descriptor, text);
+    },
+  };
 }
 
 /** Opens the stream at the first write: Node takes time for each, and most runs write nothing to stderr. */
@@ -271,14 +257,9 @@ function streamSink(process: NodeJS.Process, name: 'stdout' | 'stderr'): Sink {
   };
   let known: boolean | undefined;
   const isTTY = () => {
-    if (known !== undefined) return known;
-    try {
-      // Only a device can be a terminal, so nothing else has to be opened to find out.
-      const isDevice = fs.fstatSync(name === 'stdout' ? 1 : 2).isCharacterDevice();
-      known = isDevice && open().isTTY === true;
-    } catch {
-      known = false;
-    }
+    // Only a device can be a terminal, so nothing else has to be opened to find out.
+    const isDevice = () => fs.fstatSync(name === 'stdout' ? 1 : 2).isCharacterDevice();
+    known ??= tryOr(() => isDevice() && open().isTTY === true, false);
     return known;
   };
   return {
