@@ -34,6 +34,7 @@ it.each([
     formatError(long, NARROW),
     'imgctl: one two\n    three\n  four five six\n    seven\nhint: copy this command\n',
   ],
+  [formatError(long, { ...JSON_LINE, width: 15 }), formatError(long, JSON_LINE)],
   [formatNotice('note', { message: 'copy this command' }, NARROW), 'imgctl: copy this command\n'],
 ])('a message is printed as %j', (text, expected) => {
   expect(text).toBe(expected);

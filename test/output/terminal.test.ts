@@ -57,14 +57,6 @@ it.each([
   expect(stateStyle(`${word}.ova`, style)(word)).toBe(word);
 });
 
-it('messages wrap details between words at the width of a terminal, but not in a pipe or in JSON', () => {
-  const error = new ImgctlError('failed', 'bad', { details: ['a.vmdk: the archive ends'] });
-  const text = (json: boolean, width?: number) => formatError(error, { json, debug: false, width });
-  expect(text(false, 20)).toBe('imgctl: bad\n  a.vmdk: the\n    archive ends\n');
-  expect(text(false)).toBe('imgctl: bad\n  a.vmdk: the archive ends\n');
-  expect(text(true, 20)).toBe(text(true));
-});
-
 it('messages have a red name, a cyan hint, and a yellow word for a warning, but not as JSON', async () => {
   const format = { json: false, debug: false, style: await loadStyle({ color: true }) };
   const error = new ImgctlError('not-found', 'no image', { hint: 'look' });
