@@ -24,7 +24,8 @@ describe('parseJson', () => {
     ['a text of almost 4 MiB', `"${'x'.repeat(2 ** 22 - 2)}"`],
   ])('accepts %s', (_, text) => {
     const { value, text: read } = parse(text);
-    expect([JSON.stringify(value) === text, read === text]).toEqual([true, true]);
+    const isSame = { value: JSON.stringify(value) === text, text: read === text };
+    expect(isSame).toEqual({ value: true, text: true });
   });
 
   it.each([

@@ -29,9 +29,6 @@ const SCENES: readonly (readonly [line: string, typed?: string])[] = [
   ['images list ubuntu --sotr updated_on,desc'],
 ];
 
-/** Lines of a spinner, up to where they are erased. */
-const ERASED = /[^\n]*\u001b\[1G\u001b\[0K/g;
-
 /** A user with a storage, packages, locks, and a snapshot from before some images changed. */
 async function screenUser(columns: number, color: boolean) {
   const env = account('');
@@ -48,7 +45,7 @@ async function screenUser(columns: number, color: boolean) {
     });
     const system = { ...io.system, runtime: 'Node 24.0.0 on linux x64' };
     await runCli(line.split(' '), { ...io, stdout: sink, stderr: sink, system });
-    return sink.text;
+    return sink.screen;
   };
   await writeSampleOva(path.join(home, 'appliance.ova'), 'appliance');
   writeFileSync(path.join(home, 'broken.ova'), 'x'.repeat(300));
@@ -85,7 +82,7 @@ unixOnly('modes are Unix').each([
   let text = '';
   for (const [line, typed] of SCENES) {
     if (line.startsWith('sync')) spoil();
-    const shown = (await show(line, typed)).replaceAll(ERASED, '');
+    const shown = await show(line, typed);
     // The overview has a line per command.
     if (columns >= 80) expect(shown.split('\n').length).toBeLessThan(line === '--help' ? 45 : 25);
     text += `$ imgctl ${line}\n${shown}\n`;

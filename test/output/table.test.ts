@@ -118,7 +118,8 @@ describe('a table that is wider than the terminal', () => {
     const [names = [], cells = []] = table.lines.map((line) => line.trim().split(/ +/));
     const isTable = names.every((name) => (options.columns ?? columns).includes(name));
     const found = names.map((name, index) => `${name} ${cells[index]?.length}`).join(', ');
-    expect([isTable ? found : 'records', table.hidden]).toEqual([widths, hidden]);
+    const shape = { widths: isTable ? found : 'records', hidden: table.hidden };
+    expect(shape).toEqual({ widths, hidden });
   });
 
   it('is cut at the end of a list of names', async () => {
@@ -172,7 +173,7 @@ it('a table that has no room for its last column puts it below each row that has
   const rows = Array.from({ length: 60 }, (_, id) => [1_000 + id, 'b'.repeat(36), time, null]);
   rows[55] = [1_055, 'a.ova', time, `name: ${'x'.repeat(36)}`];
   const { lines, hidden } = await shown({ columns, rows, terminal: terminalOf(44) });
-  expect([lines.length, hidden]).toEqual([62, ['updated_on']]);
+  expect({ count: lines.length, hidden }).toEqual({ count: 62, hidden: ['updated_on'] });
   const below = `    before: name: xxxxx…${'x'.repeat(20)}`;
   expect(lines.slice(56, 58)).toEqual(['1055  a.ova', below]);
 });
