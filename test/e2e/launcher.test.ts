@@ -106,5 +106,5 @@ withFiles('an upgrade ends images list with one line that says so (only with Nod
 it('the emulator answers a path that is not properly encoded with 400', async () => {
   const { baseUrl, stop } = await startEmulatorProgram();
   expect((await fetch(`${baseUrl}/v2/%zz`)).status).toBe(400);
-  await stop();
+  expect(await stop()).toMatchObject({ stderr: '', exitCode: 0 });
 });

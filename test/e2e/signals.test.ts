@@ -1,13 +1,11 @@
-// Signals to the built program and to the emulator; what the demo leaves behind.
+// Signals to the built program; what the demo leaves behind.
 
-import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import net from 'node:net';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { serve, serveWithClock } from '../support/emulator.ts';
 import { failed, temporaryDirectory } from '../support/io.ts';
-import { COMMAND, runProgram, startEmulatorProgram, startProgram } from '../support/program.ts';
+import { COMMAND, runProgram, startProgram } from '../support/program.ts';
 import { onLinux } from '../support/requirements.ts';
 import { account, freshHome } from '../support/users.ts';
 
@@ -64,20 +62,6 @@ describe.each(SIGNALS)('%s', (signal, exitCode) => {
     ['submit with the command that checks it', 'sync', 'PATCH /v2/user/image/vm', CHECK],
   ])('ends a stalled %s', async (_what, line, request, message) => {
     expect(await endStalled(line, request, signal)).toEqual(failed(exitCode, message));
-  });
-
-  it('ends the emulator with exit 0 during a request', async () => {
-    const emulator = await startEmulatorProgram('--fault', '* /*=stall');
-    const { hostname, port, host } = new URL(emulator.baseUrl);
-    expect(hostname).toBe('127.0.0.1');
-    const socket = net.connect(Number(port), hostname);
-    socket.on('error', () => {}); // it may be reset
-    const closed = new Promise((resolve) => socket.once('close', resolve));
-    socket.write(`GET /v2 HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
-    await once(socket, 'connect');
-    emulator.child.kill(signal);
-    expect(await emulator.ended).toMatchObject({ stderr: '', exitCode: 0 });
-    await closed;
   });
 });
 

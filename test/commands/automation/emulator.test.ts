@@ -36,10 +36,13 @@ async function emulate(options: readonly string[] = [], settings: FakeIoOptions 
   return { io, ended, baseUrl, login, get };
 }
 
-it('emulator prints one JSON line in a pipe, and stops when it is told to', async () => {
-  const { io, ended, baseUrl, get } = await emulate([], { errorColumns: 80 });
+it('emulator prints one JSON line in a pipe, and stops when it is told to, even during a request', async () => {
+  const stall = ['--fault', 'GET /v2/image=stall'];
+  const { io, ended, baseUrl, get } = await emulate(stall, { errorColumns: 80 });
+  const stalled = expect(get('/v2/image')).rejects.toThrow();
   expect(await get('/v2')).toMatchObject({ status: 401 });
   io.interrupt('terminated');
+  await stalled;
   const stdout = `{"base_url":"${baseUrl}"}\n`;
   expect(await ended).toEqual({ stdout, stderr: '', exitCode: 0 });
   await expect(get('/v2')).rejects.toThrow();
