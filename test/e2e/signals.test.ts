@@ -16,18 +16,6 @@ const SIGNALS = [
   ['SIGTERM', 143],
 ] as const;
 
-const CHECK = /the sync may have been submitted: \w+\nhint: .*imgctl my-images/;
-
-/** Runs a command until the service gets this request, which it never answers; the signal ends it. */
-async function endStalled(line: string, request: string, signal: NodeJS.Signals) {
-  const { baseUrl, requests } = await serve({ faults: [`${request}=stall`] });
-  const { child, ended } = startProgram(line.split(' '), { env: account(baseUrl) });
-  const methods = () => requests.map(({ method }) => method);
-  await expect.poll(methods, { timeout: 30_000 }).toContain(request.split(' ')[0]);
-  child.kill(signal);
-  return ended;
-}
-
 /** A script for --require that blocks every thread for DNS lookups on a pipe. */
 function haltedLookups(pipe: string): string {
   return `
@@ -55,13 +43,6 @@ describe.each(SIGNALS)('%s', (signal, exitCode) => {
     const message =
       /^sync 1: PENDING\nimgctl: \w+; sync request 1 continues\nhint: follow it with: imgctl sync-status 1 --wait\n$/;
     expect(await sync.ended).toEqual(failed(exitCode, message));
-  });
-
-  it.each([
-    ['request', 'images list', 'GET /v2/image', /^imgctl: .+\n$/],
-    ['submit with the command that checks it', 'sync', 'PATCH /v2/user/image/vm', CHECK],
-  ])('ends a stalled %s', async (_what, line, request, message) => {
-    expect(await endStalled(line, request, signal)).toEqual(failed(exitCode, message));
   });
 });
 

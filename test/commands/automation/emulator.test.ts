@@ -39,6 +39,7 @@ async function emulate(options: readonly string[] = [], settings: FakeIoOptions 
 it('emulator prints one JSON line in a pipe, and stops when it is told to, even during a request', async () => {
   const stall = ['--fault', 'GET /v2/image=stall'];
   const { io, ended, baseUrl, get } = await emulate(stall, { errorColumns: 80 });
+  expect(new URL(baseUrl).hostname).toBe('127.0.0.1');
   const stalled = expect(get('/v2/image')).rejects.toThrow();
   expect(await get('/v2')).toMatchObject({ status: 401 });
   io.interrupt('terminated');

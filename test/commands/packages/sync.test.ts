@@ -54,6 +54,16 @@ describe('sync', () => {
     await expectSteps(imgctl, ['IMGCTL_CONFIG_DIR=/dev/null/x sync -q', '41\n', warning]);
   });
 
+  it('that is interrupted while it submits says how to check the outcome', async () => {
+    const { env } = await scriptedUser(() => {
+      io.interrupt('terminated');
+      return STALL;
+    });
+    const io = fakeIo({ env });
+    const message = /: the sync may have been submitted: terminated\nhint: .*imgctl my-images/;
+    expect(await runCli(['sync'], io)).toEqual(failed(143, message));
+  });
+
   it('submits once and fails with an unknown id if the response has none', async () => {
     const { imgctl, requests } = await scriptedUser({ [SUBMIT]: { json: { status: 'ok' } } });
     const message = 'the sync was submitted, but its id is unknown: {"status":"ok"}\n';
