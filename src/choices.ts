@@ -120,14 +120,11 @@ function typingDistance(word: string, candidate: string): number {
   const right = fold(candidate);
   // `--no-wait` is not `--wait`.
   if (NEGATION.test(left) !== NEGATION.test(right)) return Number.POSITIVE_INFINITY;
-  const longer = Math.max(left.length, right.length);
-  const shorter = Math.min(left.length, right.length);
-  if (shorter === 0 || longer > MAX_COMPARED) return Number.POSITIVE_INFINITY;
   const [short, long] = left.length < right.length ? [left, right] : [right, left];
+  const [shorter, longer] = [short.length, long.length];
+  if (shorter === 0 || longer > MAX_COMPARED) return Number.POSITIVE_INFINITY;
   const isPart = shorter * 2 >= longer ? long.includes(short) : long.startsWith(short);
-  if (shorter > 2 && isPart) {
-    return (longer - shorter) / longer;
-  }
+  if (shorter > 2 && isPart) return (longer - shorter) / longer;
   const allowed = Math.max(1, Math.floor(longer / 3));
   if (longer - shorter > allowed) return Number.POSITIVE_INFINITY;
   const distance = editDistance(left, right);

@@ -12,7 +12,7 @@ import {
 } from './output/messages.ts';
 import { createLines, createSpinner, NO_PROGRESS, type Progress } from './output/progress.ts';
 import { Redaction } from './output/redaction.ts';
-import { loadStyle, type Terminal } from './output/terminal.ts';
+import { loadStyle, type Style, type Terminal } from './output/terminal.ts';
 import { wrapWords } from './output/text.ts';
 
 export type { Redaction };
@@ -24,10 +24,8 @@ export interface ConsoleStyle {
   readonly errorTerminal: Terminal;
 }
 
-interface SuccessOptions {
+interface SuccessOptions extends Pick<Notice, 'hint' | 'details'> {
   readonly hasWarnings?: boolean;
-  readonly hint?: string;
-  readonly details?: readonly string[] | undefined;
 }
 
 export class Console {
@@ -57,23 +55,14 @@ export class Console {
     if (this.#warnings.has(message)) return;
     this.#warnings.add(message);
     const hasMark = isPart && this.failureMark !== undefined;
-    this.#enqueue((format) =>
-      formatNotice(
-        'warning',
-        { message, hint },
-        format,
-        hasMark ? format.style.waiting('!') : undefined,
-      ),
+    this.#notice('warning', { message, hint }, ({ waiting }) =>
+      hasMark ? waiting('!') : undefined,
     );
   };
 
   /** A part failed, but the command continues: in JSON a warning, as an error there ends the run. */
   readonly failure = (failure: Notice, mark?: string): void =>
-    this.#enqueue((format) => {
-      const { bad } = format.style;
-      const label = mark ? bad(mark) : `imgctl: ${bad('error:')}`;
-      return formatNotice('warning', failure, format, label);
-    });
+    this.#notice('warning', failure, ({ bad }) => (mark ? bad(mark) : `imgctl: ${bad('error:')}`));
 
   /** The mark of a part that failed, as that of `success`: undefined if stderr is not a terminal. */
   get failureMark(): string | undefined {
@@ -89,7 +78,7 @@ export class Console {
 
   /** Reports what was done or is waited for, unless -q is set. */
   readonly report = (message: string, hint?: string): void => {
-    if (!this.#style.quiet) this.#notice('note', message, hint);
+    if (!this.#style.quiet) this.#notice('note', { message, hint });
   };
 
   /** Says that nothing was found, or what to do next: on a terminal only, as cron mails what a job writes. */
@@ -112,10 +101,9 @@ export class Console {
       if (elsewhere !== null) this.report(elsewhere, hint);
     } else if (!quiet) {
       const ok = errorTerminal.unicode ? '✓' : 'ok:';
-      this.#enqueue((format) => {
-        const mark = hasWarnings ? format.style.waiting('!') : format.style.good(ok);
-        return formatNotice('note', { message, hint, details }, format, mark);
-      });
+      this.#notice('note', { message, hint, details }, ({ good, waiting }) =>
+        hasWarnings ? waiting('!') : good(ok),
+      );
     }
   }
 
@@ -136,7 +124,7 @@ export class Console {
   };
 
   trace(line: string): void {
-    this.#notice('debug', line);
+    this.#notice('debug', { message: line });
   }
 
   /** Sets the hint of an error if the output cannot be written: what the command has done. */
@@ -191,11 +179,11 @@ export class Console {
     return { ...errorFormat, style, redact, width: errorTerminal.width };
   }
 
-  #notice(kind: NoticeKind, message: string, hint?: string): void {
-    const { json } = this.#style.errorFormat;
-    this.#enqueue((format) =>
-      formatNotice(kind, { message, hint }, { ...format, json: json && kind !== 'debug' }),
-    );
+  #notice(kind: NoticeKind, notice: Notice, markOf?: (style: Style) => string | undefined): void {
+    this.#enqueue((format) => {
+      const json = format.json && kind !== 'debug';
+      return formatNotice(kind, notice, { ...format, json }, markOf?.(format.style));
+    });
   }
 
   #enqueue(formatted: (format: Required<ErrorFormat>) => string): void {

@@ -107,10 +107,7 @@ export class View {
     const valid = namesOf(columns);
     const stored = namesOf(columns.filter(({ value }) => !value));
     const where = `--get '${options.get}'`;
-    const get =
-      options.get === undefined
-        ? undefined
-        : parseChoice(options.get, { noun: 'field', valid, where });
+    const get = options.get && parseChoice(options.get, { noun: 'field', valid, where });
     const chosen =
       options.columns && parseColumns(options.columns.join(','), '--columns', valid, stored);
     const isBare = quiet || get !== undefined;
