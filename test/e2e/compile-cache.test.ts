@@ -15,18 +15,14 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { modeOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
-import { COMMAND, runProgram } from '../support/program.ts';
+import { COMMAND, runProgram, withHook } from '../support/program.ts';
 import { type Environment, freshHome } from '../support/users.ts';
 
 /** Runs the program and returns the folder that it gives to Node; undefined if it gives none. */
 async function cacheFolder(env: Environment): Promise<string | undefined> {
-  const hook = path.join(temporaryDirectory(), 'hook.cjs');
   // Node 20 has no compile cache, and others only report its folder if they can use it.
-  writeFileSync(
-    hook,
-    `require('node:module').enableCompileCache = (folder) => process.stderr.write(folder);`,
-  );
-  const hooked = { ...env, NODE_OPTIONS: `--require=${hook}` };
+  const report = 'enableCompileCache = (folder) => process.stderr.write(folder);';
+  const hooked = withHook(env, `require('node:module').${report}`);
   const { exitCode, stderr } = await runProgram(['images', 'list', '--help'], { env: hooked });
   expect(exitCode).toBe(0);
   return stderr || undefined;

@@ -1,6 +1,6 @@
 // Files in a home, and the processes that share it.
 
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { catalogueOf, testImages } from '../support/catalogue-page.ts';
@@ -13,6 +13,7 @@ import {
   runProgram,
   startProgram,
   withClockAhead,
+  withHook,
 } from '../support/program.ts';
 import { account } from '../support/users.ts';
 
@@ -43,9 +44,7 @@ withNodeOptions(
   'login creates files with mode 600 and folders with 700, whatever the umask and even in a snap (only with Node)',
   async () => {
     const user = account((await serve()).baseUrl);
-    const script = path.join(user.HOME, 'report.cjs');
-    writeFileSync(script, REPORT_MODES);
-    const env = { ...user, SNAP: '/snap/imgctl/1', NODE_OPTIONS: `--require ${script}` };
+    const env = withHook({ ...user, SNAP: '/snap/imgctl/1' }, REPORT_MODES);
     const { stderr, exitCode } = await runProgram(['login'], { env, prelude: 'umask 0' });
     expect(exitCode).toBe(0);
     const modes = stderr.match(/created .*/g) ?? [];

@@ -1,14 +1,20 @@
 // What the launcher does without the bundle, which code the bundle loads and how, and what happens if that is removed.
 
 import { execFile } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { transformSync } from 'rolldown/utils';
 import { expect, it } from 'vitest';
 import { catalogueOf, testImages } from '../support/catalogue-page.ts';
 import { temporaryDirectory } from '../support/io.ts';
-import { COMMAND, programUser, runProgram, startEmulatorProgram } from '../support/program.ts';
+import {
+  COMMAND,
+  programUser,
+  runProgram,
+  startEmulatorProgram,
+  withHook,
+} from '../support/program.ts';
 import { freshHome } from '../support/users.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -45,13 +51,11 @@ it.each([
   ['21.7.3', '22.3'],
   ['22.2.0', '22.3'],
 ])('on Node %s every command exits 2 and says in one line what is needed', async (node, needed) => {
-  const hook = path.join(temporaryDirectory(), 'hook.cjs');
   const versions = `{ value: { ...process.versions, node: '${node}' } }`;
-  writeFileSync(hook, `Object.defineProperty(process, 'versions', ${versions});`);
+  const env = withHook({}, `Object.defineProperty(process, 'versions', ${versions});`);
   const stderr = `imgctl: needs Node ${needed} or later, found ${node}, at ${process.execPath}\n`;
   for (const line of ['--version', 'completion bash', 'doctor', 'images list --json']) {
-    const run = launch(line, ROOT, { NODE_OPTIONS: `--require ${hook}` });
-    await expect(run).rejects.toMatchObject({ code: 2, stdout: '', stderr });
+    await expect(launch(line, ROOT, env)).rejects.toMatchObject({ code: 2, stdout: '', stderr });
   }
 });
 
@@ -72,10 +76,8 @@ const withFiles = it.skipIf(COMMAND.length === 1);
 
 withFiles('a plain images list loads no heavy library (only with Node)', async () => {
   const { env } = await programUser(catalogueOf(testImages(250)));
-  const hook = path.join(temporaryDirectory(), 'hook.cjs');
   const report = `process.stderr.write(Object.keys(require.cache).join('\\n'))`;
-  writeFileSync(hook, `process.on('exit', () => ${report});`);
-  const hooked = { ...env, NODE_OPTIONS: `--require ${hook}` };
+  const hooked = withHook(env, `process.on('exit', () => ${report});`);
   const { stderr } = await runProgram(['images', 'list'], { env: hooked });
   expect(stderr).toContain('main.cjs');
   const chunks = readdirSync(path.resolve(COMMAND[1] ?? '', '../../dist/chunks'));

@@ -1,11 +1,11 @@
 // Signals to the built program; what the demo leaves behind.
 
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { serve, serveWithClock } from '../support/emulator.ts';
-import { failed, temporaryDirectory } from '../support/io.ts';
-import { COMMAND, runProgram, startProgram } from '../support/program.ts';
+import { failed } from '../support/io.ts';
+import { COMMAND, runProgram, startProgram, withHook } from '../support/program.ts';
 import { onLinux } from '../support/requirements.ts';
 import { account, freshHome } from '../support/users.ts';
 
@@ -33,10 +33,8 @@ describe.each(SIGNALS)('%s', (signal, exitCode) => {
   // NODE_OPTIONS repeats the signal at once, as timeout(1) may; the single executable ignores it.
   it('ends sync --wait with the command that resumes, even if it comes twice', async () => {
     const { baseUrl } = await serve({ syncDelay: 3_600_000 });
-    const hook = path.join(temporaryDirectory(), 'hook.cjs');
     const again = `setImmediate(() => process.kill(process.pid, '${signal}'))`;
-    writeFileSync(hook, `process.once('${signal}', () => ${again});`);
-    const env = { ...account(baseUrl), NODE_OPTIONS: `--require ${hook}` };
+    const env = withHook(account(baseUrl), `process.once('${signal}', () => ${again});`);
     const sync = startProgram(['sync', '--wait'], { env });
     await sync.waitFor('stderr', 'sync 1: PENDING');
     sync.child.kill(signal);
@@ -68,9 +66,8 @@ describe('imgctl', () => {
   // NODE_OPTIONS halts the lookup; the single executable ignores it.
   it.skipIf(COMMAND.length === 1)('ends a DNS lookup at SIGTERM (only with Node)', async () => {
     const home = freshHome();
-    const halt = path.join(home.HOME, 'halt.cjs');
-    writeFileSync(halt, haltedLookups(path.join(home.HOME, 'pipe')));
-    const env = { ...home, IMGCTL_TOKEN: 'T', NODE_OPTIONS: `--require ${halt}` };
+    const halted = haltedLookups(path.join(home.HOME, 'pipe'));
+    const env = withHook({ ...home, IMGCTL_TOKEN: 'T' }, halted);
     const list = startProgram(['images', 'list', '--base-url', 'https://images.example'], { env });
     await list.waitFor('stderr', 'looking up');
     list.child.kill('SIGTERM');

@@ -18,7 +18,7 @@ import { serve } from '../support/emulator.ts';
 import { filesBelow, filesHolding, tokensOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { fakeHelper } from '../support/keychain.ts';
-import { type ProgramOptions, runProgram, startProgram } from '../support/program.ts';
+import { type ProgramOptions, runProgram, startProgram, withHook } from '../support/program.ts';
 import { NO_REDIS, STORE_PASSWORD, startRedis } from '../support/redis.ts';
 import { errorResponse, scriptedServer, tokenResponse } from '../support/scripted-server.ts';
 import { tunnelTo } from '../support/sockets.ts';
@@ -211,10 +211,8 @@ async function refusedInput({ user }: Secrets): Promise<Prepared> {
 
 function defect({ user }: Secrets): Prepared {
   const env = accountOf(user, 'http://127.0.0.1:9');
-  const file = path.join(env.HOME, 'defect.cjs');
   // Every login calls this, and nothing expects it to fail.
-  writeFileSync(file, 'URL.canParse = () => broken();');
-  return { env: { ...env, NODE_OPTIONS: `--require ${file}` }, argv: ['login'] };
+  return { env: withHook(env, 'URL.canParse = () => broken();'), argv: ['login'] };
 }
 
 /** Pushes to a storage with this fault, by a user with a password command for each server. */

@@ -58,12 +58,16 @@ export interface ProgramOptions {
   readonly prelude?: string | undefined;
 }
 
-/** Returns the environment of a program whose clock is ahead. NODE_OPTIONS sets it; single executables ignore it. */
-export function withClockAhead(env: Environment, milliseconds: number) {
-  const skew = path.join(temporaryDirectory(), 'skew.cjs');
-  writeFileSync(skew, `const now = Date.now; Date.now = () => now() + ${milliseconds};`);
-  return { ...env, NODE_OPTIONS: `--require ${skew}` };
+/** Returns the environment of a program that runs this script first. Single executables ignore it. */
+export function withHook<Given extends Environment>(env: Given, script: string) {
+  const hook = path.join(temporaryDirectory(), 'hook.cjs');
+  writeFileSync(hook, script);
+  return { ...env, NODE_OPTIONS: `--require ${hook}` };
 }
+
+/** Returns the environment of a program whose clock is ahead; likewise. */
+export const withClockAhead = (env: Environment, milliseconds: number) =>
+  withHook(env, `const now = Date.now; Date.now = () => now() + ${milliseconds};`);
 
 /** Starts the program and kills it after the test. */
 export function startProgram(argv: readonly string[], options: ProgramOptions): RunningProgram {
