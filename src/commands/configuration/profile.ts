@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts';
 import { ImgctlError, tryOr } from '../../errors.ts';
 import { column, namesOf } from '../../output/view.ts';
 import { forgetTokens, tokenState } from '../../session/token-cache.ts';
-import { deleteStoredPassword, profilesSharing } from '../start/logout.ts';
+import { deleteStoredPassword, profilesSharing } from '../stored-login.ts';
 
 const COLUMNS = [
   column('name', 'string', 'name of the profile', { isId: true }),

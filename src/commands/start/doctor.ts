@@ -146,7 +146,7 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<v
   if (isTrusted) await check('configuration', () => configurationResults(context));
   const settings = tryOr(() => context.settings, undefined);
   if (settings !== undefined) {
-    // The store passes its token to the cache, as it does for the next command.
+    // First, as reading the shared store also fills the cache that the checks below use.
     await check('token store', () => storeResult(context, settings));
     const account = tryOr(() => settings.account, undefined);
     const login = options.login ? await logIn(context) : undefined;

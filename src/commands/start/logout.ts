@@ -1,15 +1,14 @@
 // imgctl logout: deletes cached tokens and the stored password.
 
 import { command, option } from '../../cli/command.ts';
-import { STORED_PASSWORD } from '../../config/definitions.ts';
-import { type Account, changeProfile, Settings } from '../../config/settings.ts';
+import { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
-import { ImgctlError, tryOr } from '../../errors.ts';
+import { ImgctlError } from '../../errors.ts';
 import { printable } from '../../output/text.ts';
-import { openPasswordStore } from '../../secrets/keychain.ts';
 import { openSharedStore } from '../../session/session.ts';
 import { forgetTokens, SharedStoreError } from '../../session/token-cache.ts';
 import { counted } from '../../words.ts';
+import { deleteStoredPassword, profilesSharing } from '../stored-login.ts';
 
 export const logout = command({
   name: 'logout',
@@ -50,14 +49,6 @@ async function run(context: Context, all: boolean): Promise<void> {
   if (all) await deleteSharedTokens(context, [settings, ...profiles]);
 }
 
-export function profilesSharing({ config }: Context, account: Account): string[] {
-  const { profile, baseUrl, username } = account;
-  return [...config.profiles.keys()].filter((name) => {
-    const other = tryOr(() => new Settings(config, name).account, undefined);
-    return name !== profile && other?.baseUrl === baseUrl && other.username === username;
-  });
-}
-
 /** Deletes the tokens that other machines use too. @throws ImgctlError unreachable */
 async function deleteSharedTokens(context: Context, profiles: readonly Settings[]): Promise<void> {
   const seen = new Set<string>();
@@ -81,19 +72,4 @@ async function deleteSharedTokens(context: Context, profiles: readonly Settings[
       await store?.close();
     }
   }
-}
-
-/** Deletes a profile's password wherever it is stored. @returns true if there was one. @throws ImgctlError config */
-export async function deleteStoredPassword(context: Context, settings: Settings): Promise<boolean> {
-  const { profile, passwordLocations } = settings;
-  // A keychain finds passwords by the profile, even if its base URL is invalid.
-  const account = tryOr(() => settings.account, { profile, baseUrl: '', username: '' });
-  let deleted = false;
-  for (const location of passwordLocations) {
-    if (await openPasswordStore(context.io, location).forget(account)) deleted = true;
-  }
-  if (settings.storedAt !== undefined) {
-    await changeProfile(context, profile, { [STORED_PASSWORD]: undefined });
-  }
-  return deleted;
 }
