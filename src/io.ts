@@ -2,7 +2,7 @@
 
 import { setMaxListeners } from 'node:events';
 import fs from 'node:fs';
-import { errorReason, ImgctlError, SIGNALS, tryOr } from './errors.ts';
+import { errorCode, errorReason, ImgctlError, SIGNALS, tryOr } from './errors.ts';
 import { zoneName } from './zone.ts';
 
 /** Loads one of Node's modules at its first use, because each adds to the start-up time. */
@@ -157,7 +157,7 @@ export function systemOf(process: NodeJS.Process): System {
         process.kill(other, 0);
         return true;
       } catch (error) {
-        return (error as NodeJS.ErrnoException).code === 'EPERM';
+        return errorCode(error) === 'EPERM';
       }
     },
     killGroup(leader) {
