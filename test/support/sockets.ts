@@ -53,11 +53,7 @@ export async function tunnelTo(response: string | undefined, target?: string, id
         return;
       }
       socket.write(response);
-      if (target === undefined) return;
-      const upstream = net.connect(Number(new URL(target).port), '127.0.0.1');
-      upstream.on('error', () => socket.resetAndDestroy());
-      socket.pipe(upstream).pipe(socket);
-      socket.once('close', () => upstream.destroy());
+      if (target !== undefined) forward(socket, target);
     });
   };
   const server = identity ? tls.createServer(identity, serve) : net.createServer(serve);
@@ -66,11 +62,12 @@ export async function tunnelTo(response: string | undefined, target?: string, id
 
 /** Starts a TLS server that passes everything on to the target in plain text. */
 export function tlsTo(target: string, identity: Identity): Promise<{ baseUrl: string }> {
-  const { port } = new URL(target);
-  const server = tls.createServer(identity, (socket) => {
-    const upstream = net.connect(Number(port), '127.0.0.1');
-    for (const each of [socket, upstream]) each.on('error', () => each.destroy());
-    socket.pipe(upstream).pipe(socket);
-  });
-  return listen(server);
+  return listen(tls.createServer(identity, (socket) => forward(socket, target)));
+}
+
+function forward(socket: net.Socket, target: string): void {
+  const upstream = net.connect(Number(new URL(target).port), '127.0.0.1');
+  upstream.on('error', () => socket.resetAndDestroy());
+  socket.on('error', () => {}).once('close', () => upstream.destroy());
+  socket.pipe(upstream).pipe(socket);
 }
