@@ -65,8 +65,6 @@ export interface FakeIoOptions {
 export interface FakeIo extends Io {
   readonly stdout: MemorySink;
   readonly stderr: MemorySink;
-  /** What was written to the terminal beside stderr. */
-  readonly terminal: MemorySink;
   /** Every sleep that was started, in milliseconds. */
   readonly sleeps: readonly number[];
   /** Moves the fake clock, forwards or backwards. */
@@ -80,7 +78,6 @@ export function fakeIo(options: FakeIoOptions = {}): FakeIo {
   setMaxListeners(0, abort.signal);
   const input = inputOf(options.stdin ?? '');
   const sleeps: number[] = [];
-  const terminal = new MemorySink(80);
   let time = options.time;
   return {
     stdin: { isTTY: input.isTTY, stream: input as unknown as NodeJS.ReadStream },
@@ -88,8 +85,7 @@ export function fakeIo(options: FakeIoOptions = {}): FakeIo {
     stderr: new MemorySink(
       'errorColumns' in options ? options.errorColumns : input.isTTY ? 80 : undefined,
     ),
-    terminal,
-    openTerminal: () => (input.isTTY ? terminal : undefined),
+    openTerminal: () => (input.isTTY ? new MemorySink(80) : undefined),
     suspend: async () => {},
     env: { ...(options.color ? {} : { NO_COLOR: '1' }), ...options.env },
     cwd: options.cwd ?? tmpdir(),
