@@ -5,10 +5,10 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { parseXml } from '../../src/xml.ts';
+import { ROOT } from '../support/documents.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { NO_SCRIPT } from '../support/pseudo-terminal.ts';
 
-const ROOT = path.resolve(import.meta.dirname, '../..');
 const PICTURE = readFileSync(path.join(ROOT, 'docs/terminal.svg'), 'utf8');
 
 it.skipIf(NO_SCRIPT)(`docs/terminal.svg is up to date (npm run picture)${NO_SCRIPT}`, () => {

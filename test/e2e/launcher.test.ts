@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { transformSync } from 'rolldown/utils';
 import { expect, it } from 'vitest';
 import { catalogueOf, testImages } from '../support/catalogue-page.ts';
+import { ROOT } from '../support/documents.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import {
   COMMAND,
@@ -16,8 +17,6 @@ import {
   withHook,
 } from '../support/program.ts';
 import { freshHome } from '../support/users.ts';
-
-const ROOT = path.resolve(import.meta.dirname, '../..');
 
 /** Returns a copy of parts of the package. */
 function copyOf(...names: string[]): string {

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ROOT } from '../support/documents.ts';
 
-const ROOT = path.resolve(import.meta.dirname, '../..');
 const LICENCES = 'THIRD-PARTY-LICENSES.txt';
 
 let folder: string;

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { ROOT } from '../support/documents.ts';
 
-const ROOT = path.resolve(import.meta.dirname, '../..');
 const PLACE = 'undici/lib/dispatcher';
 
 it.each([
