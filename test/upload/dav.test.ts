@@ -344,13 +344,6 @@ describe('push to WebDAV', () => {
     });
     expect(await push()).toMatchObject({ exitCode, stderr: expect.stringContaining(text) });
   });
-
-  it('without PROPFIND says that the server needs it', async () => {
-    const { push } = await pushTo(({ method }) => method === 'PROPFIND' && { status: 405 });
-    const text =
-      /is not a WebDAV folder \(405\)\nhint: check the upload URL; the server must allow PROPFIND/;
-    expect(await push()).toEqual(failed(1, text));
-  });
 });
 
 it.each(['', 'aws-chunked', 'gzip', 'br', 'zstd', 'aws-chunked, gzip'])(

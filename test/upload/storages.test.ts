@@ -103,6 +103,9 @@ type Row = [fault: string, exitCode: number, text?: string, options?: string];
 const LOST =
   'closed the connection without a complete response\nhint: try again later, or ask the administrators of the server';
 
+const NO_DAV =
+  'is not a WebDAV folder (405)\nhint: check the upload URL; the server must allow PROPFIND';
+
 const PUT_ROWS: readonly Row[] = [
   ['401', 4, 'refused the credentials (401'],
   ['403', 4, 'does not permit PUT'],
@@ -122,7 +125,7 @@ const ROWS: Readonly<Record<'dav' | 's3', readonly Row[]>> = {
   dav: [
     ...PUT_ROWS.map(([fault, ...rest]): Row => [`PUT /upload/*=${fault}`, ...rest]),
     ['PROPFIND /upload/=404', 5, 'does not exist'],
-    ['PROPFIND /upload/=405', 1, 'is not a WebDAV folder (405)'],
+    ['PROPFIND /upload/=405', 1, NO_DAV],
     ['PROPFIND /upload/=html', 1, 'is not a WebDAV folder (200)'],
     ['MOVE /upload/*=412', 1, 'refused MOVE /upload/.imgctl-'],
     ['MOVE /upload/*=412', 1, 'refused MOVE /upload/.imgctl-', '--on-conflict replace'],
