@@ -109,7 +109,7 @@ async function put(dav: Dav, name: string, file: UploadSource, onProgress: OnByt
     // A server that is away would only delay the error; a later run removes the parts.
     if (!(error instanceof TransportError)) await removeFailed(dav);
     // Web servers often deny hidden files.
-    const mayBeHidden = hasCode(error, 'not-permitted', 'not-found');
+    const mayBeHidden = error instanceof ImgctlError && [403, 404].includes(error.status ?? 0);
     throw mayBeHidden ? error.with({ hint: CHECK_HIDDEN }) : error;
   }
 }

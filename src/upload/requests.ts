@@ -172,7 +172,7 @@ export function storageError(response: HttpResponse, meaning = response.status):
     401: isBasic
       ? ['wrong-credentials', `${host} refused the credentials`, CHECK_SETTINGS]
       : [
-          'wrong-credentials',
+          'not-permitted',
           `${host} offers no Basic authentication, only ${schemes.split(/[ ,]/)[0]}`,
           'ask the administrators of the storage to allow Basic authentication',
         ],
