@@ -11,7 +11,7 @@ import {
   WINDOW_SIZE,
   withWindow,
 } from './package-source.ts';
-import { GRAIN_MARKER, GrainSum, type Packed, SECTOR } from './unpack.ts';
+import { GRAIN_MARKER, GrainSum, OTHER_FOOTER, type Packed, SECTOR } from './unpack.ts';
 
 type ReportDisk = (code: FindingCode, message: string) => null;
 
@@ -73,12 +73,14 @@ async function checkVmdk(
   const size = isGzip ? Number.MAX_SAFE_INTEGER : files.reduce((sum, each) => sum + each.size, 0);
   if (header.descriptorEnd > size)
     return report('vmdk-truncated', 'ends before the end of its descriptor');
-  const layout = { ...header, hasFooter: header.grainDirectory === null };
+  const isFooter =
+    header.grainDirectory === null ? (sector: Buffer) => repeatsHeader(sector, head) : null;
+  const layout = { ...header, isFooter };
   if (isGzip)
     return header.streamOptimized ? { ...layout, start: header.overhead, sum: null } : null;
   if (files.length > 1) return null;
-  const directory = header.grainDirectory ?? (await directoryOfFooter(file));
-  if (directory === null) return report('vmdk-truncated', 'does not end with a footer');
+  const directory = header.grainDirectory ?? (await directoryOfFooter(file, head, report));
+  if (directory === null) return null;
   const sum = await withWindow(file, signal, (read) =>
     checkGrains(header, directory, read, file, report),
   );
@@ -128,7 +130,7 @@ function headerProblem(header: SparseHeader): string | undefined {
     return `unknown compression ${header.compression}`;
   if (streamOptimized && grainSize > MAX_PACKED_GRAIN)
     return `compressed grains of ${grainSize} sectors, more than ${MAX_PACKED_GRAIN}`;
-  if (header.hasBadIdentifier) return 'invalid CID in its descriptor';
+  if (!header.hasIdentifiers) return 'no valid CID and parentCID in its descriptor';
   if (tableEntries < 1 || tableEntries > MAX_ENTRIES)
     return `invalid grain table of ${tableEntries} entries`;
   return header.grainDirectory === 0 ? 'no grain directory' : undefined;
@@ -151,11 +153,17 @@ function checkAgainstDescriptor(header: SparseHeader, disk: Disk | undefined, re
   }
 }
 
-/** Returns the sector of the grain directory that the footer names; null if the file ends otherwise. */
-async function directoryOfFooter(file: PackageFile): Promise<number | null> {
+/** Returns the sector of the grain directory that the footer names; reports a missing or different footer. */
+async function directoryOfFooter(
+  file: PackageFile,
+  head: Buffer,
+  report: ReportDisk,
+): Promise<number | null> {
   const end = await readRegion(file, Math.max(SECTOR, file.size - 2 * SECTOR), 2 * SECTOR);
   const isLast = end.subarray(SECTOR).every((byte) => byte === 0);
-  return isLast ? (parseSparseHeader(end)?.grainDirectory ?? null) : null;
+  const directory = isLast ? (parseSparseHeader(end)?.grainDirectory ?? null) : null;
+  if (directory === null) return report('vmdk-truncated', 'does not end with a footer');
+  return repeatsHeader(end, head) ? directory : report('vmdk-header', OTHER_FOOTER);
 }
 
 type SparseHeader = NonNullable<ReturnType<typeof parseSparseHeader>>;
@@ -169,6 +177,18 @@ const MARKERS = 1 << 17;
 /** Means that the footer names the sector of the grain directory. */
 const DIRECTORY_AT_END = 0xffff_ffff_ffff_ffffn;
 
+/** Bytes of the header that its footer repeats: not where the grain directories are, nor if the shutdown was unclean. */
+const REPEATED = [
+  [0, 48],
+  [64, 72],
+  [73, 79],
+] as const;
+
+/** True if a footer, which programs read instead of the header, says the same. */
+function repeatsHeader(footer: Buffer, head: Buffer): boolean {
+  return REPEATED.every(([from, to]) => footer.subarray(from, to).equals(head.subarray(from, to)));
+}
+
 /** Parses the header at the start of a file, or the footer that repeats it; null for other data. */
 function parseSparseHeader(head: Buffer) {
   if (head.toString('latin1', 0, 4) !== 'KDMV' || head.length < SECTOR) return null;
@@ -177,6 +197,7 @@ function parseSparseHeader(head: Buffer) {
   const descriptorEnd = descriptor + Number(head.readBigUInt64LE(36)) * SECTOR;
   const directory = head.readBigUInt64LE(56);
   const text = head.toString('latin1', descriptor, descriptorEnd);
+  const isIdentified = (name: string) => /^=\s*[0-9a-f]/i.test(text.split(name, 2)[1] ?? '');
   return {
     version: head.readUInt32LE(4),
     capacity: Number(head.readBigUInt64LE(12)),
@@ -194,8 +215,8 @@ function parseSparseHeader(head: Buffer) {
     descriptorEnd,
     /** From the embedded descriptor, such as `streamOptimized`. */
     createType: CREATE_TYPE.exec(text)?.[1] ?? null,
-    /** QEMU reads no disk whose content identifiers are not hexadecimal. */
-    hasBadIdentifier: /^(?:parent)?CID=(?![0-9a-f])/im.test(text),
+    /** QEMU reads no disk without hexadecimal content identifiers. True if `head` ends before them. */
+    hasIdentifiers: descriptorEnd > head.length || ['CID', 'parentCID'].every(isIdentified),
   };
 }
 

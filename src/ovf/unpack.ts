@@ -24,7 +24,8 @@ interface GrainLayout {
   readonly tableEntries: number;
   /** First sector that may be a marker. */
   readonly start: number;
-  readonly hasFooter: boolean;
+  /** True if a sector is the footer of the disk; null if the disk needs none. */
+  readonly isFooter: ((sector: Buffer) => boolean) | null;
   /** Of the grain tables; null if they cannot be read before. */
   readonly sum: GrainSum | null;
 }
@@ -119,6 +120,7 @@ export const GRAIN_MARKER = 12;
 /** Types of the markers without data. */
 const END_OF_STREAM = 0;
 const FOOTER = 3;
+export const OTHER_FOOTER = 'its footer differs from its header';
 
 /** Reads a stream-optimised disk, of which it holds one grain at a time. */
 function grainReader(layout: GrainLayout, limit: number): ByteCheck {
@@ -150,7 +152,7 @@ function grainReader(layout: GrainLayout, limit: number): ByteCheck {
 
 /** Yields how many bytes it needs next; receives none at the end of the file. Returns what is wrong, or null. */
 function* readMarkers(
-  { capacity, grainSize, tableEntries, start, hasFooter }: GrainLayout,
+  { capacity, grainSize, tableEntries, start, isFooter }: GrainLayout,
   seen: GrainSum,
   limit: number,
 ): Generator<number, string | null, Buffer | undefined> {
@@ -172,7 +174,9 @@ function* readMarkers(
       // A footer counts nothing in some programs.
       if (type !== FOOTER && sectorsOf[type] !== value) return `unknown marker ${place}`;
       const sectors = sectorsOf[type] ?? 0;
-      if (!(yield* skip(sectors))) return `ends after the marker ${place}`;
+      const content = yield* skip(sectors);
+      if (!content) return `ends after the marker ${place}`;
+      if (type === FOOTER && isFooter?.(content) === false) return OTHER_FOOTER;
       types.push(type);
       types.splice(0, types.length - 2);
       sector += 1 + sectors;
@@ -197,12 +201,14 @@ function* readMarkers(
     types.length = 0;
   }
   const isWhole = types[0] === FOOTER && types[1] === END_OF_STREAM;
-  return hasFooter && !isWhole ? 'does not end with a footer and the end of the stream' : null;
+  return isFooter && !isWhole ? 'does not end with a footer and the end of the stream' : null;
 }
 
-function* skip(sectors: number): Generator<number, boolean, Buffer | undefined> {
-  for (let skipped = 0; skipped < sectors; skipped += 1) if (!(yield SECTOR)) return false;
-  return true;
+/** Returns the last of the sectors, or undefined if the file ends before. */
+function* skip(sectors: number): Generator<number, Buffer | undefined, Buffer | undefined> {
+  let last: Buffer | undefined = Buffer.alloc(0);
+  for (let skipped = 0; last && skipped < sectors; skipped += 1) last = yield SECTOR;
+  return last;
 }
 
 /** Returns the number of bytes that a grain unpacks to, or what is wrong. */

@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readPackage } from '../../src/ovf/package.ts';
-import { envelope } from '../ovf/harness.ts';
+import { envelope, sample } from '../ovf/harness.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { missing, skipped } from '../support/requirements.ts';
 import { bytesOf } from '../support/uploads.ts';
@@ -16,7 +16,12 @@ import { parametersFor } from './verdict.ts';
 const SIZE = 2 ** 20;
 const RAW = Buffer.concat([bytesOf(SIZE / 2, 'disk'), Buffer.alloc(SIZE / 2, 'text')]);
 const QEMU = ['convert', '-f', 'raw', '-O', 'vmdk', '-o', 'subformat=streamOptimized'];
-const TO_NULL = ['--target-image-opts', `driver=null-co,size=${SIZE}`];
+/** Of the largest disk. */
+const CAPACITY = 4 * 2 ** 20;
+const TO_NULL = ['--target-image-opts', `driver=null-co,size=${CAPACITY}`];
+const STREAM_OPTIMIZED =
+  'http://www.vmware.com/interfaces/specifications/vmdk.html#streamOptimized';
+const readWithQemu = (file: string) => ['convert', '-n', '-f', 'vmdk', file, ...TO_NULL];
 
 interface Kind {
   readonly name: string;
@@ -40,14 +45,22 @@ const KINDS: readonly Kind[] = [
   {
     name: 'a stream-optimised disk',
     attributes: '',
-    format: 'http://www.vmware.com/interfaces/specifications/vmdk.html#streamOptimized',
+    format: STREAM_OPTIMIZED,
     make(folder, file) {
       const raw = path.join(folder, 'raw');
       writeFileSync(raw, RAW);
       execFileSync('qemu-img', [...QEMU, raw, file]);
     },
     program: 'qemu-img',
-    argv: (file) => ['convert', '-n', '-f', 'vmdk', file, ...TO_NULL],
+    argv: readWithQemu,
+  },
+  {
+    name: 'a stream-optimised disk with a footer',
+    attributes: '',
+    format: STREAM_OPTIMIZED,
+    make: (_folder, file) => writeFileSync(file, sample()[2].content),
+    program: 'qemu-img',
+    argv: readWithQemu,
   },
 ];
 
@@ -75,7 +88,7 @@ describe.each(KINDS)('$name', ({ attributes, format, make, program, argv }) => {
       const folder = temporaryDirectory();
       const [descriptor, disk] = [path.join(folder, 'vm.ovf'), path.join(folder, 'disk.gz')];
       const file = `<References><File ovf:id="f" ovf:href="disk.gz" ${attributes}/></References>`;
-      const element = `<Disk ovf:diskId="d" ovf:fileRef="f" ovf:capacity="${SIZE}" ovf:format="${format}"/>`;
+      const element = `<Disk ovf:diskId="d" ovf:fileRef="f" ovf:capacity="${CAPACITY}" ovf:format="${format}"/>`;
       writeFileSync(descriptor, envelope(`${file}<DiskSection>${element}</DiskSection>`));
       make(folder, disk);
       const whole = readFileSync(disk);

@@ -2,7 +2,7 @@
 
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { changed, codes, member, readMembers, sample, withManifest } from './harness.ts';
+import { codes, member, readMembers, sample, withManifest } from './harness.ts';
 
 const [descriptor, , disk] = sample();
 
@@ -18,6 +18,24 @@ async function check(
   const members = [member(descriptor.name, xml), member(disk.name, content)];
   return codes(await readMembers(withManifest(members)));
 }
+
+/** The sample's disk with changed bytes. */
+function changed(change: (bytes: Buffer) => unknown): Buffer {
+  const bytes = Buffer.from(disk.content);
+  change(bytes);
+  return bytes;
+}
+
+/** The sample's disk with a changed footer. */
+const changedFooter = (change: (footer: Buffer) => unknown) =>
+  changed((bytes) => change(bytes.subarray(-1024, -512)));
+
+/** The sample's disk with a changed descriptor. */
+const described = (pattern: string | RegExp, replacement: string) =>
+  changed((bytes) => {
+    const text = bytes.toString('latin1', 512, 1024).replace(pattern, replacement);
+    bytes.write(text.padEnd(512, ' '), 512, 512, 'latin1');
+  });
 
 /** The sample's disk as QEMU writes it: the directory and the table before the grains, and no footer. */
 function directoryFirst(change: (bytes: Buffer) => unknown = () => {}): Buffer {
@@ -61,15 +79,37 @@ describe('a disk', () => {
     ['of version 9', ['vmdk-header'], changed((bytes) => bytes.writeUInt32LE(9, 4))],
     ['without capacity', ['vmdk-header'], changed((bytes) => bytes.fill(0, 12, 20))],
     ['with odd grains', ['vmdk-header'], changed((bytes) => bytes.writeUInt32LE(100, 20))],
-    ['with another capacity', ['capacity-mismatch?'], changed((b) => b.writeUInt32LE(4096, 12))],
+    [
+      'with another capacity',
+      ['capacity-mismatch?'],
+      directoryFirst((b) => b.writeUInt32LE(4096, 12)),
+    ],
+    ['with a footer of another version', ['vmdk-header'], changedFooter((b) => b.fill(1, 4, 5))],
+    ['with a footer of other flags', ['vmdk-header'], changedFooter((b) => b.fill(0, 10, 11))],
+    ['with a footer of half its size', ['vmdk-header'], changedFooter((b) => b.fill(16, 13, 14))],
+    ['with a footer of other grains', ['vmdk-header'], changedFooter((b) => b.fill(64, 20, 21))],
+    ['with a footer of larger tables', ['vmdk-header'], changedFooter((b) => b.fill(9, 45, 46))],
+    ['with a footer of no descriptor', ['vmdk-header'], changedFooter((b) => b.fill(0, 28, 44))],
+    ['with a footer of no compression', ['vmdk-header'], changedFooter((b) => b.fill(0, 77, 79))],
+    [
+      'with a footer of no directory',
+      ['vmdk-truncated'],
+      changedFooter((b) => b.fill(255, 56, 64)),
+    ],
+    ['with a footer that names another copy', [], changedFooter((b) => b.fill(2, 48, 49))],
+    ['with a footer of an unclean shutdown', [], changedFooter((b) => b.fill(1, 72, 73))],
     ['that ends early', ['vmdk-truncated'], cut(-512)],
     ['with a far directory', ['vmdk-truncated'], changed((b) => b.writeBigUInt64LE(500n, 56))],
     ['without a directory', ['vmdk-header'], changed((bytes) => bytes.writeBigUInt64LE(0n, 56))],
     ['with empty tables', ['vmdk-header'], changed((bytes) => bytes.writeUInt32LE(0, 44))],
     ['without compression', ['vmdk-type', 'vmdk-create-type?'], uncompressed()],
     ['with an odd CID', ['vmdk-header'], changed((b) => b.write('~', b.indexOf('\nCID=') + 5))],
+    ['without a parentCID', ['vmdk-header'], described(/^parentCID=.*\n/m, '')],
+    ['with indented identifiers', [], described(/^(?=(parent)?CID=)/gm, '  ')],
+    ['with junk as its descriptor', ['vmdk-header'], changed((b) => b.fill('x', 512, 1024))],
+    ['without a descriptor', ['vmdk-header'], directoryFirst((b) => b.fill(0, 28, 44))],
     ['of another createType', ['vmdk-create-type?'], changed(nameOtherType)],
-    ['without a createType', [], changed((bytes) => bytes.fill(' ', 512, 1024))],
+    ['without a createType', [], described(/^createType=.*\n/m, '')],
     ['with a far descriptor', ['vmdk-truncated'], changed((bytes) => bytes.fill(255, 28, 36))],
     ['with an endless descriptor', ['vmdk-truncated'], changed((b) => b.fill(255, 36, 44))],
     ['that ends in its descriptor', ['vmdk-truncated'], cut(20 * 512)],

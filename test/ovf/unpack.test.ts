@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { readPackage } from '../../src/ovf/package.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { missing, skipped } from '../support/requirements.ts';
-import { changed, envelope, member, readFolder, sample } from './harness.ts';
+import { envelope, member, readFolder, sample } from './harness.ts';
 
 const MIB = 2 ** 20;
 const disk = Buffer.from(sample()[2].content);
@@ -41,6 +41,12 @@ async function read(content: Uint8Array, options?: DiskOptions) {
 async function problemOf(content: Uint8Array, options?: DiskOptions): Promise<string | undefined> {
   const { findings } = await read(content, options);
   return findings[0] && `${findings[0].code}: ${findings[0].message}`;
+}
+
+function changed(change: (bytes: Buffer) => unknown): Buffer {
+  const bytes = Buffer.from(disk);
+  change(bytes);
+  return bytes;
 }
 
 /** The first sectors of the sample's disk: 20 for header and descriptor, then its first grain. */
@@ -117,6 +123,12 @@ describe('a file without a digest', () => {
       /^unpack-failed: damaged grain at sector \d+: /,
       flipped(disk, GRAIN + 100),
       {},
+    ],
+    [
+      'of a disk in gzip with another footer',
+      /^unpack-failed: its footer differs from its header/,
+      gzipSync(changed((b) => b.writeUInt32LE(2048, b.length - 1012))),
+      { gzip: true },
     ],
     [
       'with a grain elsewhere',
