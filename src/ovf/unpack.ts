@@ -158,7 +158,8 @@ function* readMarkers(
 ): Generator<number, string | null, Buffer | undefined> {
   const grainBytes = grainSize * SECTOR;
   const directorySectors = Math.ceil((Math.ceil(capacity / grainSize / tableEntries) * 4) / SECTOR);
-  const sectorsOf = [0, Math.ceil((tableEntries * 4) / SECTOR), directorySectors, 1];
+  // VMware writes the last one, without content, to show progress.
+  const sectorsOf = [0, Math.ceil((tableEntries * 4) / SECTOR), directorySectors, 1, 0];
   const types: number[] = [];
   let unpacked = 0;
   let sector = start;
@@ -217,6 +218,8 @@ function inflateGrain(data: Buffer, grainBytes: number): number | string {
     // With room for a byte more, zlib needs one call.
     return inflateSync(data, { maxOutputLength: grainBytes, chunkSize: grainBytes + 1 }).length;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    if (!(error instanceof Error)) throw error;
+    const isTooLarge = 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
+    return isTooLarge ? `unpacks to more than ${grainBytes} bytes` : error.message;
   }
 }

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { readPackage } from '../../src/ovf/package.ts';
 import { temporaryDirectory } from '../support/io.ts';
@@ -48,6 +48,10 @@ function changed(change: (bytes: Buffer) => unknown): Buffer {
   change(bytes);
   return bytes;
 }
+
+/** VMware's marker of its progress, at sector 128 of the disk. */
+const PROGRESS = Buffer.alloc(512);
+PROGRESS.set([4, 0, 0, 0, 128], 12);
 
 /** The first sectors of the sample's disk: 20 for header and descriptor, then its first grain. */
 const GRAIN = Number(disk.readBigUInt64LE(64)) * 512;
@@ -122,6 +126,22 @@ describe('a file without a digest', () => {
       'with a damaged grain',
       /^unpack-failed: damaged grain at sector \d+: /,
       flipped(disk, GRAIN + 100),
+      {},
+    ],
+    [
+      'with a grain that is too large',
+      /damaged grain at sector \d+: unpacks to more than 65536 bytes/,
+      changed((b) => {
+        const grain = deflateSync(Buffer.alloc(2 ** 16 + 1));
+        b.writeUInt32LE(grain.length, GRAIN + 8);
+        b.set(grain, GRAIN + 12);
+      }),
+      {},
+    ],
+    [
+      'with marks of progress',
+      undefined,
+      Buffer.concat([disk.subarray(0, -1536), PROGRESS, PROGRESS, disk.subarray(-1536)]),
       {},
     ],
     [
