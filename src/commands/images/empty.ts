@@ -95,11 +95,20 @@ function slipHint(words: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** Returns a hint for what filters of other programs mean: ^ and $ in ~, and a list behind =. */
+/** Returns a hint for what filters of other programs mean: quotes, brackets, NULL, ^ and $ in ~, and a list behind =. */
 function foreignHint(filters: readonly Filter[]): string | undefined {
   for (const { field, operator, operands } of filters) {
     const value = operands[0]?.value;
     if (kindOf(field) !== 'text' || typeof value !== 'string') continue;
+    const given = operands.map(({ text }) => text).join(',');
+    const bare = given.replace(/^(%?)["'([](.*)["')\]](%?)$/s, '$1$2$3');
+    if (bare !== given) {
+      const filter = shellQuote(`${field},${operator},${bare}`);
+      return `quotes and brackets belong to the value; did you mean -f ${filter}?`;
+    }
+    if (operator === 'eq' && /^(null|none|nil)$/i.test(value)) {
+      return `did you mean -f ${field}=null, for images that have none?`;
+    }
     const part = operator === 'like' && /^%(.+)%$/s.exec(value)?.[1];
     const meant = part && anchored(field, part);
     if (meant) return `~ takes ^ and $ as they are; did you mean -f ${meant}?`;

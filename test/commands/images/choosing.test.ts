@@ -107,6 +107,21 @@ describe('an empty list on a terminal', () => {
       'to match one of several values: -f folder,in,a,b',
     ],
     [
+      `images list -f 'name~"rocky"'`,
+      'no images match',
+      "quotes and brackets belong to the value; did you mean -f 'name,like,%rocky%'?",
+    ],
+    [
+      "images list -f 'folder,in,(a,b)'",
+      'no images match',
+      'quotes and brackets belong to the value; did you mean -f folder,in,a,b?',
+    ],
+    [
+      'images list -f folder=NULL',
+      'no images match',
+      'did you mean -f folder=null, for images that have none?',
+    ],
+    [
       "images list -f 'name~^rocky'",
       'no images match',
       "~ takes ^ and $ as they are; did you mean -f 'name,like,rocky%'?",
