@@ -10,6 +10,8 @@ export interface HttpRequest {
   readonly body?: RequestBody | undefined;
   /** True if repeating it does no harm, for methods that are not safe (RFC 9110, section 9.2.2). */
   readonly idempotent?: boolean | undefined;
+  /** The statuses with which the server refuses it without any effect, if it is not idempotent [429]. */
+  readonly refusals?: readonly number[] | undefined;
   /** True if the body of the response is a stored file, whose coding says what the file is: it is not decoded. */
   readonly asStored?: boolean | undefined;
   /** Called when it is sent: from then on it may have an effect. */

@@ -21,9 +21,9 @@ export interface RetryOptions {
 }
 
 /**
- * A safe method is retried after a retryable status or a lost connection, any other only if it was never sent.
- * imgctl's own timeouts are not retried. A refusal by a limit costs no retry: the pace waits, and gives up.
- * @param pace of the run; without one, the server counts as one that never responded
+ * A safe method is retried after a retryable status or a lost connection, any other only if it was never sent or had
+ * no effect. imgctl's own timeouts are not retried. A refusal by a limit costs no retry: the pace waits, and gives up.
+ * @param pace of the run; without one, the server counts as one that never responded, and no refusal is retried
  * @throws TransportError; the signal's reason when it aborts
  */
 export async function sendWithRetry(
@@ -32,8 +32,11 @@ export async function sendWithRetry(
   { retries, sleep, random, onEvent }: RetryOptions,
   pace?: Pace,
 ): Promise<HttpResponse> {
-  const { method, url, signal } = request;
+  const { method, url, signal, refusals = pace ? [429] : [] } = request;
   const isIdempotent = isSafeMethod(method) || request.idempotent === true;
+  const isRetried = isIdempotent
+    ? isRetryableStatus
+    : (status: number) => refusals.includes(status);
   const transmit = () => transport.send(request);
   for (let count = 1; ; ) {
     let asked = 0;
@@ -41,7 +44,7 @@ export async function sendWithRetry(
     try {
       const response = await (pace ? pace.send(signal, transmit, shortWait) : transmit());
       const { status } = response;
-      if (!isIdempotent || !isRetryableStatus(status) || retries === 0) return response;
+      if (!isRetried(status) || retries === 0) return response;
       asked = requestedWait(response) ?? 0;
       if (asked > MAX_WAIT) return response;
       if (pace?.isRefusal(response)) {

@@ -12,6 +12,7 @@ import { isSettled, readBack } from './read-back.ts';
 import {
   CHECK_URL,
   createRequests,
+  REFUSALS,
   requireLength,
   type StorageRequest,
   type StorageRequests,
@@ -108,7 +109,7 @@ async function put(dav: Dav, name: string, file: UploadSource, onProgress: OnByt
     // A server that is away would only delay the error; a later run removes the parts.
     if (!(error instanceof TransportError)) await removeFailed(dav);
     // Web servers often deny hidden files.
-    const mayBeHidden = hasCode(error, 'not-permitted', 'not-found') && error.status !== 409;
+    const mayBeHidden = error instanceof ImgctlError && [403, 404].includes(error.status ?? 0);
     throw mayBeHidden ? error.with({ hint: CHECK_HIDDEN }) : error;
   }
 }
@@ -126,7 +127,7 @@ async function move(dav: Dav, part: string, name: string, replace: boolean): Pro
     if (index < dav.found.destination) continue;
     try {
       const headers = { destination, overwrite };
-      await sendChecked(dav, { method: 'MOVE', url: dav.urlOf(part), headers });
+      await sendChecked(dav, { method: 'MOVE', url: dav.urlOf(part), headers, refusals: REFUSALS });
       dav.found.destination = index;
       return;
     } catch (error) {
@@ -145,10 +146,13 @@ async function publish(dav: Dav, part: string, name: string, sent: DavFile, repl
   try {
     await move(dav, part, name, replace);
   } catch (error) {
-    if (error instanceof ImgctlError && error.status === 412) throw conflict(name, address);
+    const isConflict = error instanceof ImgctlError && error.status === 412 && !replace;
+    if (isConflict && (await findStored(dav, name))) throw conflict(name, address);
     // The response was lost, a proxy did not wait for it, or a lock came too late: the file was moved if the part is gone.
     const mayBeMoved =
-      error instanceof TransportError ? error.sent : hasCode(error, 'server-error', 'locked');
+      error instanceof TransportError
+        ? error.sent
+        : hasCode(error, 'server-error', 'locked', 'not-found');
     if (!mayBeMoved) throw error;
     failure = error;
   }
@@ -177,7 +181,7 @@ function removeFailed(dav: Dav) {
 
 async function remove(dav: Dav, name: string): Promise<void> {
   const response = await send(dav, { method: 'DELETE', url: dav.urlOf(name), idempotent: true });
-  if (response.status !== 404) requireSuccess(dav, response);
+  if (response.status !== 404) requireSuccess(response);
 }
 
 /** Sends a request. @throws ImgctlError for a status that is no success */
@@ -186,15 +190,13 @@ async function sendChecked(
   request: StorageRequest,
   nextUrl?: () => URL,
 ): Promise<HttpResponse> {
-  return requireSuccess(dav, await send(dav, request, nextUrl));
+  return requireSuccess(await send(dav, request, nextUrl));
 }
 
-function requireSuccess(dav: Dav, response: HttpResponse): HttpResponse {
+function requireSuccess(response: HttpResponse): HttpResponse {
   if (isSuccess(response)) return response;
-  const { status } = response;
-  if (status === 409) throw noFolder(dav.place, 409);
   const error = storageError(response);
-  throw status === 405 || status === 501 ? error.with({ hint: NEEDED }) : error;
+  throw error.status === 405 || error.status === 501 ? error.with({ hint: NEEDED }) : error;
 }
 
 /** Sends a request. Of a multistatus, returns its elements, and the first failure as the status. */
@@ -207,9 +209,9 @@ async function send({ requests }: Dav, request: StorageRequest, nextUrl?: () => 
   return { ...response, status: failed ?? response.status, elements };
 }
 
-function noFolder(place: string, status?: number): ImgctlError {
+function noFolder(place: string): ImgctlError {
   const hint = `create it, or ${CHECK_URL}`;
-  return new ImgctlError('not-found', `folder ${place} does not exist`, { hint, status });
+  return new ImgctlError('not-found', `folder ${place} does not exist`, { hint });
 }
 
 /** Returns the status of a file in a multistatus: of itself, or else of its properties, of which some may be missing. */
@@ -244,7 +246,7 @@ async function propfind(dav: Dav, url: URL, depth: 0 | 1) {
   // Of a folder, what may not be seen is left out.
   if (elements && (depth === 1 || isSuccess(response))) return filesOf(response, elements);
   if (status === 404) return [];
-  if (status >= 400 && status !== 405 && status !== 501) requireSuccess(dav, response);
+  if (status >= 400 && status !== 405 && status !== 501) requireSuccess(response);
   const message = `${dav.place} is not a WebDAV folder (${status})`;
   const hint = status >= 400 ? `${CHECK_URL}; ${NEEDED}` : CHECK_URL;
   throw new ImgctlError('bad-answer', message, { hint, status });

@@ -26,11 +26,13 @@ const ENDPOINT = {
 export const CHECK_URL = 'check the upload URL';
 const ASK = 'ask the administrators of the storage, or of a proxy in front of it';
 const CHECK_SETTINGS = 'check the user of the storage and its permissions: imgctl config list';
+/** The refusals of a request whose effect is looked up afterwards: nginx limits requests with 503, and so does S3. */
+export const REFUSALS = [429, 503];
 const TRY_LATER = 'try again later, or ask the administrators of the storage';
 const RAISE_LIMIT = 'ask the administrators of the storage to raise its limit';
 
 export interface StorageRequest
-  extends Pick<HttpRequest, 'method' | 'url' | 'body' | 'idempotent' | 'asStored'> {
+  extends Pick<HttpRequest, 'method' | 'url' | 'body' | 'idempotent' | 'refusals' | 'asStored'> {
   readonly headers?: Readonly<Record<string, string>>;
   /** Milliseconds that the request may take, even if --timeout is shorter. */
   readonly patience?: number;
@@ -157,15 +159,23 @@ function wordsOf(response: HttpResponse): string {
 
 /** @param meaning the status to report it as [its own] */
 export function storageError(response: HttpResponse, meaning = response.status): ImgctlError {
-  const { status, method, url, receivedAt } = response;
+  const { status, method, url, headers, receivedAt } = response;
   const { host, origin, pathname } = url;
   const wait = requestedWait(response);
   const when = wait === undefined ? 'later' : describeLater(receivedAt + wait, receivedAt);
   const words = wordsOf(response);
   const about = words === '' ? `${status}` : `${status}: ${words}`;
   if (meaning === 507) return storageFull(host, about);
+  const schemes = headers['www-authenticate'];
+  const isBasic = schemes === undefined || /(^|,)\s*basic\b/i.test(schemes);
   const refusals: Readonly<Record<number, readonly [ErrorCode, string, string]>> = {
-    401: ['wrong-credentials', `${host} refused the credentials`, CHECK_SETTINGS],
+    401: isBasic
+      ? ['wrong-credentials', `${host} refused the credentials`, CHECK_SETTINGS]
+      : [
+          'not-permitted',
+          `${host} offers no Basic authentication, only ${schemes.split(/[ ,]/)[0]}`,
+          'ask the administrators of the storage to allow Basic authentication',
+        ],
     403: ['not-permitted', `${host} does not permit ${method} ${pathname}`, CHECK_SETTINGS],
     404: ['not-found', `${origin}${pathname} does not exist`, CHECK_URL],
     413: ['failed', `${host} does not accept files of this size`, RAISE_LIMIT],

@@ -4,7 +4,7 @@ import { hasCode, ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import { isSuccess } from '../http/message.ts';
 import { textOf } from '../xml.ts';
-import { streamBody, textBody } from './requests.ts';
+import { REFUSALS, streamBody, textBody } from './requests.ts';
 import {
   DIGEST,
   digestsOf,
@@ -94,7 +94,13 @@ async function listUploads(s3: S3, name: string): Promise<string[]> {
 }
 
 async function startUpload(s3: S3, name: string, file: UploadSource): Promise<Upload> {
-  const response = await s3.send({ method: 'POST', name, query: { uploads: '' } });
+  const response = await s3.send({
+    method: 'POST',
+    name,
+    query: { uploads: '' },
+    // One whose response is lost is removed at the end.
+    idempotent: true,
+  });
   const id = textOf(rootOf(response), 'UploadId') || notS3(response);
   const partSize = partSizeOf(s3, file);
   return { s3, name, id, file, partSize, tags: new Map(), isEncrypted: false };
@@ -205,14 +211,15 @@ async function joinParts(
   const headers = { 'content-type': 'application/xml' };
   const query = { uploadId: id };
   try {
-    const request = { method: 'POST', name, query, headers, body, patience: COMPLETION };
+    const rules = { patience: COMPLETION, refusals: [409, ...REFUSALS] };
+    const request = { method: 'POST', name, query, headers, body, ...rules };
     const response = await (replace ? s3.send(request) : sendIfNew(s3, request, requireAbsent));
     const ownTag = plainTag(textOf(rootOf(response), 'ETag')) || undefined;
     await removeOtherUploads(s3, name, id);
     return { ownTag };
   } catch (error) {
     if (!(error instanceof ImgctlError)) throw error;
-    if (error.status === 412 || error.status === 409) throw conflict(name, s3.address);
+    if (error.status === 412 || error.status === 409) return { failure: error };
     // A later run would continue the upload, which would be refused again.
     if (error.code === 'bad-answer') await abort(s3, name, id).catch(() => {});
     if (error.code === 'not-found') return { failure: uploadGone(name) };

@@ -2,7 +2,7 @@
 
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { codes, member, readMembers, sample, withManifest } from './harness.ts';
+import { changed, codes, member, readMembers, sample, withManifest } from './harness.ts';
 
 const [descriptor, , disk] = sample();
 
@@ -17,13 +17,6 @@ async function check(
     .replace(pattern, replacement);
   const members = [member(descriptor.name, xml), member(disk.name, content)];
   return codes(await readMembers(withManifest(members)));
-}
-
-/** The sample's disk with changed bytes. */
-function changed(change: (bytes: Buffer) => unknown): Buffer {
-  const bytes = Buffer.from(disk.content);
-  change(bytes);
-  return bytes;
 }
 
 /** The sample's disk with a changed footer. */

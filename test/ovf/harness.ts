@@ -52,6 +52,13 @@ export function member(name: string, content: string | Uint8Array = ''): TarMemb
 /** The members of the sample: `vm.ovf`, `vm.mf`, `vm-disk1.vmdk`. */
 export const sample = () => sampleMembers('vm');
 
+/** Returns the sample's disk with changed bytes. */
+export function changed(change: (bytes: Buffer) => unknown): Buffer {
+  const bytes = Buffer.from(sample()[2].content);
+  change(bytes);
+  return bytes;
+}
+
 /** Adds a manifest that matches the members, right after the descriptor. */
 export function withManifest([descriptor, ...others]: readonly TarMember[]): TarMember[] {
   if (descriptor === undefined) return [];

@@ -15,11 +15,15 @@ const [descriptor, manifest, disk] = sample();
 const NOW = Date.now() + 86_400_000;
 
 /** Reads the sample with this certificate file, and with other files instead of its own. */
-async function readSigned(certificate: string | Uint8Array, others: Record<string, string> = {}) {
+async function readSigned(
+  certificate: string | Uint8Array,
+  others: Record<string, string> = {},
+  now = NOW,
+) {
   const folder = temporaryDirectory();
   const files = [descriptor, manifest, disk, member('vm.cert', certificate)];
   for (const { name, content } of files) writeFileSync(join(folder, name), others[name] ?? content);
-  return readPackage(join(folder, 'vm.ovf'), { now: NOW });
+  return readPackage(join(folder, 'vm.ovf'), { now });
 }
 
 describe(`a signature made by openssl${skipped(missing('openssl'))}`, () => {
@@ -99,11 +103,7 @@ describe('the signature of a package', () => {
     ['2019-06-01', /^it is valid from Jan {2}1 /],
     ['2050-06-01', /^it expired on Dec 31 /],
   ])('has the finding certificate-expired at %s', async (now, message) => {
-    const folder = temporaryDirectory();
-    for (const { name, content } of [descriptor, manifest, disk, member('vm.cert', good)])
-      writeFileSync(join(folder, name), content);
-    const file = join(folder, 'vm.ovf');
-    const { findings } = await readPackage(file, { now: Date.parse(now) });
+    const { findings } = await readSigned(good, {}, Date.parse(now));
     const code = 'certificate-expired';
     expect(findings).toMatchObject([{ code, severity: 'warning', message }]);
   });

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { readPackage } from '../../src/ovf/package.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { missing, skipped } from '../support/requirements.ts';
-import { envelope, member, readFolder, sample } from './harness.ts';
+import { changed, envelope, member, readFolder, sample } from './harness.ts';
 
 const MIB = 2 ** 20;
 const disk = Buffer.from(sample()[2].content);
@@ -41,12 +41,6 @@ async function read(content: Uint8Array, options?: DiskOptions) {
 async function problemOf(content: Uint8Array, options?: DiskOptions): Promise<string | undefined> {
   const { findings } = await read(content, options);
   return findings[0] && `${findings[0].code}: ${findings[0].message}`;
-}
-
-function changed(change: (bytes: Buffer) => unknown): Buffer {
-  const bytes = Buffer.from(disk);
-  change(bytes);
-  return bytes;
 }
 
 /** VMware's marker of its progress, at sector 128 of the disk. */

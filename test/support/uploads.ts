@@ -1,7 +1,14 @@
 // Packages to push, and a user with a service and a folder as the storage.
 
 import { createCipheriv, createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { RequestRecord } from '../../src/emulator/settings.ts';
@@ -44,6 +51,18 @@ export function writeOvf(folder: string, name: string, size?: number, seed?: str
     writeFileSync(path.join(own, each), content);
   }
   return path.join(own, `${name}.ovf`);
+}
+
+/** Writes another package with the same files beside an OVF, with a manifest if it is changed, and returns its path. */
+export function copyOvf(file: string, name: string, change?: (manifest: string) => string): string {
+  const copy = path.join(path.dirname(file), `${name}.ovf`);
+  copyFileSync(file, copy);
+  if (change) {
+    const manifest = readFileSync(file.replace(/ovf$/, 'mf'), 'utf8');
+    const own = manifest.replace(path.basename(file), path.basename(copy));
+    writeFileSync(copy.replace(/ovf$/, 'mf'), change(own));
+  }
+  return copy;
 }
 
 /** A user whose storage is the folder that the service reads; `stored` lists all of its files. */

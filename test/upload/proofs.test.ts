@@ -23,7 +23,7 @@ import { proofOf } from '../../src/upload/upload-file.ts';
 import { flipByte } from '../support/files.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
 import { onLinux } from '../support/requirements.ts';
-import { STORAGES, uploadUser, writeOva, writeOvf } from '../support/uploads.ts';
+import { copyOvf, STORAGES, uploadUser, writeOva, writeOvf } from '../support/uploads.ts';
 
 const SIZE = 2 ** 20;
 /** More than headers, descriptor, manifest, small disk and settings. */
@@ -223,8 +223,7 @@ describe.each(STORAGES)('push of an OVF to %s', (kind) => {
 
   it('checks its own manifest after another package replaced the disk that both have', async () => {
     const { push, manifest, own } = await setUpOvf();
-    const other = path.join(own, 'other.ovf');
-    writeFileSync(other, readFileSync(path.join(own, 'db.ovf')));
+    const other = copyOvf(path.join(own, 'db.ovf'), 'other');
     flip(path.join(own, 'db-data.iso'));
     expect((await push('--on-conflict replace', other)).exitCode).toBe(0);
     const text = readFileSync(manifest, 'utf8');

@@ -386,22 +386,16 @@ describe('push to an S3 storage', () => {
     },
   );
 
-  it.each([
-    ['a part continues it', true, 0],
-    ['no parts starts a new one', false, 1],
-  ])('that has an upload with %s', async (_what, hasPart, starts) => {
-    let md5 = '';
-    const { file, push, requests } = await pushTo({
-      list: ({ url: { searchParams } }) => {
-        const tag = `<PartNumber>1</PartNumber><ETag>${md5}</ETag>`;
-        if (searchParams.has('uploadId')) return hasPart ? `<Part>${tag}</Part>` : '';
-        return '<Upload><Key>web.ova</Key><UploadId>7</UploadId></Upload>';
-      },
+  it('that has an upload without parts gets a new one', async () => {
+    const { push, requests } = await pushTo({
+      list: ({ url: { searchParams } }) =>
+        searchParams.has('uploadId')
+          ? ''
+          : '<Upload><Key>web.ova</Key><UploadId>7</UploadId></Upload>',
     });
-    md5 = createHash('md5').update(readFileSync(file)).digest('hex');
     await push();
     const posts = requests.filter(({ method }) => method === 'POST');
-    expect(posts.filter(({ url }) => url.searchParams.has('uploads'))).toHaveLength(starts);
+    expect(posts.filter(({ url }) => url.searchParams.has('uploads'))).toHaveLength(1);
   });
 
   it('does not continue an upload that has a part of another file', async () => {

@@ -103,6 +103,9 @@ type Row = [fault: string, exitCode: number, text?: string, options?: string];
 const LOST =
   'closed the connection without a complete response\nhint: try again later, or ask the administrators of the server';
 
+const NO_DAV =
+  'is not a WebDAV folder (405)\nhint: check the upload URL; the server must allow PROPFIND';
+
 const PUT_ROWS: readonly Row[] = [
   ['401', 4, 'refused the credentials (401'],
   ['403', 4, 'does not permit PUT'],
@@ -122,9 +125,13 @@ const ROWS: Readonly<Record<'dav' | 's3', readonly Row[]>> = {
   dav: [
     ...PUT_ROWS.map(([fault, ...rest]): Row => [`PUT /upload/*=${fault}`, ...rest]),
     ['PROPFIND /upload/=404', 5, 'does not exist'],
-    ['PROPFIND /upload/=405', 1, 'is not a WebDAV folder (405)'],
+    ['PROPFIND /upload/=405', 1, NO_DAV],
     ['PROPFIND /upload/=html', 1, 'is not a WebDAV folder (200)'],
-    ['MOVE /upload/*=412', 1, 'already has a different web.ova'],
+    ['MOVE /upload/*=412', 1, 'refused MOVE /upload/.imgctl-'],
+    ['MOVE /upload/*=412', 1, 'refused MOVE /upload/.imgctl-', '--on-conflict replace'],
+    ['MOVE /upload/*=429,first=1', 0],
+    ['MOVE /upload/*=503,first=1', 0],
+    ['MOVE /upload/*=503', 1, 'failed: MOVE /upload/.imgctl-'],
     ['MOVE /upload/*=drop', 0],
   ],
   s3: [
@@ -132,7 +139,17 @@ const ROWS: Readonly<Record<'dav' | 's3', readonly Row[]>> = {
     ['PUT /s3/*=etag', 1, 'part 1 has the wrong ETag'],
     ['POST /s3/*=etag', 1, 'its ETag is 0000'],
     ['HEAD /s3/*=etag', 0],
-    ['POST /s3/*=412,every=2', 1, 'already has a different web.ova'],
+    ['POST /s3/*=412,every=2', 1, 'refused POST /s3/web.ova (412'],
+    ['POST /s3/*=409,every=2', 0],
+    [
+      'POST /s3/*=409,every=2',
+      1,
+      'refused POST /s3/web.ova (409',
+      '--on-conflict replace --retries 0',
+    ],
+    ['POST /s3/*=429,first=1', 0],
+    ['POST /s3/*=503,every=2', 0],
+    ['POST /s3/*=drop,first=1', 0],
     ['POST /s3/*=drop,every=2', 0],
     ['GET /s3=404', 5, 'does not exist (404'],
     ['GET /s3=html', 1, 'is not an S3 storage'],

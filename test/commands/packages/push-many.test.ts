@@ -1,6 +1,6 @@
 // push of several packages: the good ones arrive and are synced, the others are named; and syncs only if needed.
 
-import { mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { flipByte } from '../../support/files.ts';
@@ -9,6 +9,7 @@ import { parseMetrics, valuesOf } from '../../support/metrics.ts';
 import { packTar } from '../../support/package-writer.ts';
 import { unixOnly } from '../../support/platform.ts';
 import {
+  copyOvf,
   folderUser,
   STORAGES,
   storageUser,
@@ -45,9 +46,12 @@ async function createUser(kind: (typeof STORAGES)[number], bad = 0, faults: stri
 
 const lastLine = (text: string) => text.trimEnd().split('\n').at(-1) ?? '';
 
-const AMOUNTS = STORAGES.flatMap((kind) => [0, 1, 3, 10].map((bad) => [kind, bad] as const));
-
-unixOnly('links need rights').each(AMOUNTS)(
+unixOnly('links need rights').each([
+  ['file', 0],
+  ['dav', 1],
+  ['s3', 3],
+  ['file', 10],
+] as const)(
   'push of ten packages to %s, %i of them bad, uploads and syncs the others, and counts',
   async (kind, bad) => {
     const { push, write, good, stored, names, work } = await createUser(kind, bad);
@@ -107,14 +111,10 @@ describe('push of several packages', () => {
 
   it.each([
     ['a path that does not exist', 'gone.ova', 5, 'file gone.ova does not exist\n'],
-    ['two of one name', 'sub/a.ova', 2, 'two files are named a.ova: '],
     ['another name', 'x.txt', 2, 'the name x.txt does not end in .ova or .ovf\n'],
   ])('stops before anything is sent for %s', async (_what, name, exitCode, text) => {
     const { push, files, work, stored } = await createUser('file', 1);
-    if (name !== 'gone.ova') {
-      mkdirSync(path.join(work, 'sub'));
-      writeFileSync(path.join(work, name), 'damaged');
-    }
+    if (name !== 'gone.ova') writeFileSync(path.join(work, name), 'damaged');
     const given = name === 'gone.ova' ? name : path.join(work, name);
     expect(await push(FAST, [...files, given])).toEqual({ ...failed(exitCode, text), syncs: 0 });
     expect(stored()).toEqual([]);
@@ -132,13 +132,6 @@ describe('push of several packages', () => {
     expect(exitCode).toBe(1);
   });
 
-  it('stops before anything is sent if the login fails', async () => {
-    const { imgctl, files, stored } = await createUser('dav', 1);
-    const wrong = { IMGCTL_PASSWORD: 'wrong' };
-    expect((await imgctl(`push ${files.join(' ')}`, wrong)).exitCode).toBe(4);
-    expect(stored()).toEqual([]);
-  });
-
   it('leaves one in conflict with a stored file, and counts what is unchanged', async () => {
     const { push, files, folder } = await createUser('file');
     await push(FAST, files.slice(0, 1));
@@ -154,15 +147,8 @@ describe('push of several packages', () => {
     async (options) => {
       const { push, work, folder, stored } = await createUser('file');
       const good = writeOvf(work, 'db');
-      const bad = path.join(work, 'db', 'bad.ovf');
-      writeFileSync(bad, readFileSync(good));
-      const manifest = readFileSync(path.join(work, 'db', 'db.mf'), 'utf8');
-      writeFileSync(
-        path.join(work, 'db', 'bad.mf'),
-        manifest.replace('db.ovf', 'bad.ovf').replace(/.{9}$/m, '012345678'),
-      );
-      const third = path.join(work, 'db', 'third.ovf');
-      writeFileSync(third, readFileSync(good));
+      const bad = copyOvf(good, 'bad', (manifest) => manifest.replace(/.{9}$/m, '012345678'));
+      const third = copyOvf(good, 'third');
       if (options.endsWith('replace')) writeFileSync(path.join(folder, 'db-disk1.vmdk'), 'old');
       const { stderr, exitCode } = await push(`${FAST} ${options}`, [bad, good, third]);
       expect(lastLine(stderr)).toBe('imgctl: 2 uploaded, 1 failed: bad.ovf');

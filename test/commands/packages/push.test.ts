@@ -3,7 +3,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
-  appendFileSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -11,7 +10,6 @@ import {
   rmSync,
   statSync,
   symlinkSync,
-  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
@@ -28,7 +26,14 @@ import {
 } from '../../support/io.ts';
 import { unixOnly } from '../../support/platform.ts';
 import { expectSteps } from '../../support/steps.ts';
-import { folderUser, SECRETS, storageUser, writeOva, writeOvf } from '../../support/uploads.ts';
+import {
+  copyOvf,
+  folderUser,
+  SECRETS,
+  storageUser,
+  writeOva,
+  writeOvf,
+} from '../../support/uploads.ts';
 import { configDirectory, PASSWORD, scriptedUser } from '../../support/users.ts';
 import { IMAGES, images, REQUEST, record, SUBMIT, SUBMITTED } from './sync-harness.ts';
 
@@ -202,22 +207,14 @@ describe('push of a file that stands twice', () => {
   it('sends a disk once that two packages share, and checks it against both manifests', async () => {
     const { push, work, stored, folder } = await createUser();
     const file = writeOvf(work, 'db');
-    const copyOf = (name: string, change: (text: string) => string) => {
-      const own = path.join(path.dirname(file), name);
-      writeFileSync(own, change(readFileSync(own.replace('other', 'db'), 'utf8')));
-      return own;
-    };
-    const both = `${file} ${copyOf('other.ovf', (text) => text)}`;
-    copyOf('other.mf', (text) => text.replace('db.ovf', 'other.ovf'));
+    const both = `${file} ${copyOvf(file, 'other', (manifest) => manifest)}`;
     const { stderr } = await push(FAST, both);
     expect(stderr.match(/db-disk1\.vmdk: uploaded/g)).toHaveLength(1);
     expect(stored()).toEqual([...DB, 'other.mf', 'other.ovf']);
     for (const name of stored()) rmSync(path.join(folder, name));
     const disk = readFileSync(path.join(work, 'db', 'db-disk1.vmdk'));
     const right = createHash('sha256').update(disk).digest('hex');
-    copyOf('other.mf', (text) =>
-      text.replace('db.ovf', 'other.ovf').replace(right, '0'.repeat(64)),
-    );
+    copyOvf(file, 'other', (manifest) => manifest.replace(right, '0'.repeat(64)));
     const mismatch = /\n {2}db-disk1\.vmdk: .* \(digest-mismatch\)\n/;
     expect(await push('--no-sync -o csv', both)).toMatchObject({
       stdout: expect.stringMatching(/^name,size,state\r\ndb-disk1\.vmdk,\d+,uploaded\r\n/),
@@ -276,8 +273,7 @@ describe('push --on-conflict', () => {
   it('skip uploads a package that shares a disk with one that is skipped', async () => {
     const { push, work, folder, stored } = await createUser();
     const file = writeOvf(work, 'db');
-    const other = path.join(path.dirname(file), 'other.ovf');
-    writeFileSync(other, readFileSync(file));
+    const other = copyOvf(file, 'other');
     writeFileSync(path.join(folder, 'other.ovf'), 'different');
     const options = '--no-sync --on-conflict skip -o csv';
     const { stdout, stderr } = await push(options, `${other} ${file}`);
@@ -338,8 +334,6 @@ unixOnly('pipes need Unix').each([
 
 describe('push refuses a package', () => {
   const flip = (file: string) => flipByte(file, -5_000);
-  const truncate = (file: string) => truncateSync(file, 50_000);
-  const append = (file: string) => appendFileSync(file, 'x');
   const unprove = (file: string) => {
     rmSync(path.join(path.dirname(file), 'db.mf'));
     flipByte(file, -6_044);
@@ -349,11 +343,9 @@ describe('push refuses a package', () => {
     writeFileSync(file, certificate);
   };
   const MISMATCH = /db-data\.iso: SHA256 is \w+, the manifest has \w+ \(digest-mismatch\)/;
-  const MISSING = /db-disk1\.vmdk: missing or unreadable \(missing-file\)/;
 
   it.each<[string, string, (file: string) => void, RegExp]>([
     ['a flipped byte', 'db-data.iso', flip, MISMATCH],
-    ['a flipped byte in an OVA', 'web.ova', flip, /web-data\.iso: .* \(digest-mismatch\)/],
     [
       'a damaged disk without a digest',
       'db-disk1.vmdk',
@@ -361,20 +353,17 @@ describe('push refuses a package', () => {
       /disk1\.vmdk: .* \(unpack-failed\)/,
     ],
     ['a wrong signature', 'db.cert', signWrongly, /\(signature-mismatch\)/],
-    ['a missing disk', 'db-disk1.vmdk', rmSync, MISSING],
-    ['a truncated OVA', 'web.ova', truncate, /\(truncated-member\)/],
-    ['bytes after its end', 'web.ova', append, /\(trailing-data\)/],
   ])('with %s, and shows nothing of it', async (_what, name, damage, finding) => {
-    const { push, work, file, left, requests } = await createUser();
-    const given = name.endsWith('.ova') ? file : writeOvf(work, 'db');
-    damage(path.join(path.dirname(given), name));
-    const result = await push(FAST, given);
+    const { push, work, left, requests } = await createUser();
+    const file = writeOvf(work, 'db');
+    damage(path.join(path.dirname(file), name));
+    const result = await push(FAST, file);
     expect(result).toEqual(failed(1, finding));
     expect(result.stderr).toMatch(
       /imgctl: .* is invalid: \d errors?\n( {2}.*\n)+hint: fix the find/,
     );
     expect(left()).toEqual(NOTHING);
-    if (damage !== flip && damage !== unprove) expect(requests).toEqual([]);
+    if (damage === signWrongly) expect(requests).toEqual([]);
   });
 
   it('with a wrong digest that is already there, as often as it runs', async () => {

@@ -64,6 +64,13 @@ describe('sync', () => {
     expect(await runCli(['sync'], io)).toEqual(failed(143, message));
   });
 
+  it('is submitted again after a limit refused it', async () => {
+    const limited = { status: 429, headers: { 'retry-after': '2' } };
+    const { imgctl, requests } = await scriptedUser({ [SUBMIT]: [limited, SUBMITTED] });
+    expect(await imgctl('sync -q')).toEqual({ stdout: '41\n', stderr: '', exitCode: 0 });
+    expect(requests()).toEqual([SUBMIT, SUBMIT]);
+  });
+
   it('submits once and fails with an unknown id if the response has none', async () => {
     const { imgctl, requests } = await scriptedUser({ [SUBMIT]: { json: { status: 'ok' } } });
     const message = 'the sync was submitted, but its id is unknown: {"status":"ok"}\n';

@@ -4,6 +4,7 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { describeRate } from '../../../src/words.ts';
+import { flipByte } from '../../support/files.ts';
 import { failed, fakeIo, runCli } from '../../support/io.ts';
 import { packTar, sampleMembers } from '../../support/package-writer.ts';
 import { unixOnly } from '../../support/platform.ts';
@@ -14,13 +15,11 @@ import { localUser } from '../../support/users.ts';
 function setUp() {
   const user = localUser();
   const members = sampleMembers('vm');
-  const damaged = packTar(members);
-  const byte = damaged.length - 2_000;
-  damaged[byte] = (damaged[byte] ?? 0) ^ 1;
   const withoutManifest = packTar(members.filter(({ name }) => name !== 'vm.mf'));
   writeFileSync(join(user.directory, 'good.ova'), packTar(members));
   writeFileSync(join(user.directory, 'warned.ova'), withoutManifest);
-  writeFileSync(join(user.directory, 'bad.ova'), damaged);
+  writeFileSync(join(user.directory, 'bad.ova'), packTar(members));
+  flipByte(join(user.directory, 'bad.ova'), -2_000);
   return user;
 }
 
