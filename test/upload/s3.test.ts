@@ -113,25 +113,22 @@ describe('push to an S3 storage', () => {
     expect(requests.map(({ method }) => method)).toContain('DELETE');
   });
 
-  it.each<
-    [string, Parameters<typeof s3>[0], ScriptedResponse | undefined, object, string | undefined]
-  >([
-    [
-      'names no ETags of objects',
-      {},
-      { body: '<Done/>' },
-      { etag: '', 'content-length': 17 },
-      'its size is 17, and it was not removed',
-    ],
-    [
-      'shows with its own keys another ETag than it gave the upload',
-      OPAQUE,
-      undefined,
-      { etag: '"of-another-push"' },
-      undefined,
-    ],
-  ])('that %s fails, and keeps the object of another program', async (...row) => {
-    const [, changes, completion, shown, text] = row;
+  it.each([
+    {
+      what: 'names no ETags of objects',
+      changes: {},
+      completion: { body: '<Done/>' },
+      shown: { etag: '', 'content-length': 17 },
+      line: 'the upload of web.ova failed: its size is 17, and it was not removed\n',
+    },
+    {
+      what: 'shows with its own keys another ETag than it gave the upload',
+      changes: OPAQUE,
+      shown: { etag: '"of-another-push"' },
+      line: 'already has a different web.ova',
+    },
+  ])('that $what fails, and keeps the object of another program', async (row) => {
+    const { changes, completion, shown, line } = row;
     let isComplete = false;
     const { push, requests } = await pushTo(changes, (request, response) => {
       isComplete ||= isCompletion(request);
@@ -139,9 +136,6 @@ describe('push to an S3 storage', () => {
       const isShown = request.method === 'HEAD' && isComplete;
       return isShown ? { headers: { ...response.headers, ...shown } } : response;
     });
-    const line = text
-      ? `the upload of web.ova failed: ${text}\n`
-      : 'already has a different web.ova';
     expect(await push()).toEqual(failed(1, line));
     const removed = requests.filter(({ method }) => method === 'DELETE');
     expect(removed.map(({ target }) => target)).toEqual(['/bucket/web.ova?uploadId=1']);

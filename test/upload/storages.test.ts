@@ -170,16 +170,12 @@ describe.each(['dav', 's3'] as const)('push to %s with a fault', (kind) => {
   });
 });
 
-it.each([
-  [503, 1, 'failed: GET /upload/web.ova (503'],
-  [403, 4, 'does not permit GET /upload/web.ova (403'],
-  [401, 4, 'refused the credentials (401'],
-])('push to dav fails if GET /upload/* answers %i', async (status, code, text) => {
-  const { imgctl, work } = await storageUser('dav', [`GET /upload/*=${status}`]);
+it('push to dav fails if the stored file cannot be read back', async () => {
+  const { imgctl, work } = await storageUser('dav', ['GET /upload/*=403']);
   const file = writeOva(work, 'web');
   expect((await imgctl(`push ${file} ${OPTIONS}`)).exitCode).toBe(0);
   const again = await imgctl(`push ${file} ${OPTIONS} --retries 0`);
-  expect(again).toEqual(failed(code, text));
+  expect(again).toEqual(failed(4, 'does not permit GET /upload/web.ova (403'));
 });
 
 it('push continues an S3 upload with the parts that are missing', async () => {
