@@ -59,7 +59,9 @@ function unusedProxy(
  */
 export function parseProxy(text: string, setting: string, bypass?: string): HttpProxy {
   const withScheme = text.includes('://') ? text : `http://${text}`;
-  const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined;
+  // A URL takes a \ for a /, and DOMAIN\user for a host.
+  const isUrl = URL.canParse(withScheme) && !text.includes('\\');
+  const url = isUrl ? new URL(withScheme) : undefined;
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return { url, setting, bypass };
   const orBypass = bypass === undefined ? '' : `, or ${bypass}`;
   const isSocks = /^socks[^:]*:\/\//i.test(text);
@@ -67,7 +69,7 @@ export function parseProxy(text: string, setting: string, bypass?: string): Http
     ? 'is a SOCKS proxy, which is not supported'
     : 'is not an http or https URL';
   throw new ImgctlError('config', `${setting} ${problem}`, {
-    hint: `use the HTTP port of the proxy, such as http://proxy.example.com:3128 (write @ in a password as %40)${orBypass}`,
+    hint: `use the HTTP port of the proxy, such as http://proxy.example.com:3128 (in a user name or password, write / as %2F, # as %23 and \\ as %5C)${orBypass}`,
   });
 }
 

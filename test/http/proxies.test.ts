@@ -96,6 +96,7 @@ describe('chooseProxy', () => {
     ...rows('is a SOCKS proxy, which is not supported', 'socks5://proxy', 'SOCKS5H://a:secret@b'),
     ...rows('is not an http or https URL', 'ftp://user:secret@proxy', 'http://', 'proxy:99999'),
     ...rows('is not an http or https URL', 'http://a:secret@bad host', 'a:secret/x@proxy:3128'),
+    ...rows('is not an http or https URL', 'http://dom\\user:secret@proxy:3128'),
   ])('rejects %s without its password: it %s', (text, problem) => {
     const error = thrownBy(() => chooseProxy(new URL(HTTPS), { HTTPS_PROXY: text }));
     expect(error).toMatchObject({ code: 'config', message: `HTTPS_PROXY ${problem}` });
