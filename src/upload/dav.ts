@@ -223,7 +223,11 @@ function statusWithin(element: XmlElement): number {
 }
 
 async function requireSize(dav: Dav, stored: string, name: string, size: number) {
-  const file = await findStored(dav, stored);
+  let file = await findStored(dav, stored);
+  if (file?.size === size) return file;
+  // A server may show a file late, such as one whose disk is in a network.
+  await dav.clock.sleep(SETTLED, dav.clock.signal);
+  file = await findStored(dav, stored);
   if (file?.size === size) return file;
   throw arrivedWrong(name, file ? `${file.size} of ${size} bytes` : 'it is gone');
 }

@@ -18,7 +18,7 @@ import {
 } from './s3-bucket.ts';
 import { isEncrypted, notS3, plainTag, requireS3Success, rootOf, s3Code } from './s3-responses.ts';
 import { arrivedWrong, conflict, type OnBytes, replacedError } from './storage.ts';
-import type { UploadSource } from './upload-file.ts';
+import { SETTLED, type UploadSource } from './upload-file.ts';
 
 /** Milliseconds: joining the parts of a large object takes some storages minutes. */
 const COMPLETION = 600_000;
@@ -170,7 +170,11 @@ async function finishUpload(upload: Upload, parts: readonly string[], replace: b
   };
   await requireAbsent();
   const { ownTag, failure } = await joinParts(upload, parts, replace, requireAbsent);
-  const stored = await findStored(s3, name);
+  let stored = await findStored(s3, name);
+  if (!stored) {
+    await s3.clock.sleep(SETTLED, s3.clock.signal);
+    stored = await findStored(s3, name);
+  }
   // With keys of the storage's own, ETags are no MD5: then only the response has that of the object.
   const hasMd5 = parts.every((md5, index) => tags.get(index + 1) === md5);
   const tag = hasMd5 ? multipartTag(parts) : upload.isEncrypted ? ownTag : undefined;

@@ -174,11 +174,18 @@ describe('push to an S3 storage', () => {
     expect(isRemoved).toBe(refused === 'POST');
   });
 
-  it('that completes the upload without an object fails', async () => {
-    const { push } = await pushTo({}, ({ method }, response) =>
-      method === 'HEAD' ? { status: 404 } : response,
-    );
-    expect(await push()).toEqual(failed(1, 'the upload of web.ova failed: it is missing\n'));
+  // Before the upload, before and after its completion, and once more.
+  it.each([
+    ['never fails', 4, failed(1, 'the upload of web.ova failed: it is missing\n')],
+    ['late succeeds', 3, { exitCode: 0 }],
+  ])('that shows the object %s', async (_what, hidden, result) => {
+    let looks = 0;
+    const { push } = await pushTo({}, ({ method }, response) => {
+      looks += method === 'HEAD' ? 1 : 0;
+      return method === 'HEAD' && looks <= hidden ? { status: 404 } : response;
+    });
+    expect(await push()).toMatchObject(result);
+    expect(looks).toBe(4);
   });
 
   it('whose ETags are no digests is read back to compare it, and then no more', async () => {
