@@ -35,13 +35,18 @@ export async function verifySignature(
   };
   if (!file.complete) return null;
   const bytes = await readRegion(file, 0, MAX_CERTIFICATE_BYTES);
-  const text = bytes.toString('latin1');
+  const text = new TextDecoder().decode(bytes);
   if (bytes[0] === 0x30 || /-----BEGIN (PKCS7|CMS)-----/.test(text))
     return report('certificate-not-verified', 'a CMS signature, which imgctl cannot verify');
   const [, label = '', name = '', digits] =
     /^[ \t]*([\w-]+)[ \t]*\((.+)\)[ \t]*=[ \t]*([0-9a-f]*)[ \t]*\r?$/im.exec(text) ?? [];
   if (digits === undefined)
     return report('certificate-syntax', 'no line such as SHA256(vm.mf)= digits');
+  if (digits.length % 2 === 1)
+    return report(
+      'certificate-syntax',
+      `a signature with an odd number of digits: ${digits.length}`,
+    );
   const certificates = (text.match(PEM) ?? []).map(parseCertificate);
   if (certificates.length === 0)
     return report('certificate-syntax', 'no certificate in PEM format');
@@ -57,8 +62,7 @@ export async function verifySignature(
   const signature = Buffer.from(digits, 'hex');
   for (const signer of readable) {
     const method = methodOf(signer, hash, manifestBytes, signature);
-    if (method instanceof Error)
-      return report('certificate-not-verified', `${hash} with its key: ${method.message}`);
+    if (method instanceof Error) return report('certificate-not-verified', method.message);
     if (method === null) continue;
     // A renewed certificate has the name of the one before.
     const issuers = readable.filter((each) => signer.checkIssued(each));
@@ -90,16 +94,17 @@ function parseCertificate(pem: string): X509Certificate | null {
   }
 }
 
-/** Returns how the key signed the bytes, null if it did not, or the error if OpenSSL refuses key or hash. */
+/** Returns how the key signed the bytes, null if it did not, or an error if OpenSSL refuses key or hash. */
 function methodOf(
   certificate: X509Certificate,
   hash: string,
   bytes: Buffer,
   signature: Buffer,
 ): string | null | Error {
+  let type = 'unknown';
   try {
     const key = certificate.publicKey;
-    const type = (key.asymmetricKeyType ?? '').toUpperCase();
+    type = (key.asymmetricKeyType ?? type).toUpperCase();
     const saltLength = constants.RSA_PSS_SALTLEN_AUTO;
     const pss = { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength };
     if (type !== 'RSA-PSS' && verify(hash, bytes, key, signature))
@@ -108,7 +113,8 @@ function methodOf(
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     const isRefused = /unsupported|not supported|invalid digest|disabled/i.test(error.message);
-    return isRefused ? error : null;
+    if (!isRefused) return null;
+    return new Error(`OpenSSL cannot verify ${hash} with a key of type ${type}`, { cause: error });
   }
 }
 

@@ -55,6 +55,18 @@ describe(`a signature made by openssl${skipped(missing('openssl'))}`, () => {
     });
     expect(codes(summary)).toEqual([]);
   });
+
+  it.skipIf(missing('openssl'))('is not verified if its key is Ed25519', async () => {
+    const cwd = temporaryDirectory();
+    const names = ['-keyout', 'key.pem', '-out', 'cert.pem', '-subj', '/CN=Example GmbH'];
+    const argv = ['req', '-x509', '-nodes', '-newkey', 'ed25519', ...names];
+    execFileSync('openssl', argv, { cwd, stdio: 'pipe' });
+    const { findings } = await readSigned(
+      `SHA256(vm.mf)= 00\n${readFileSync(join(cwd, 'cert.pem'))}`,
+    );
+    const message = 'OpenSSL cannot verify SHA256 with a key of type ED25519';
+    expect(findings).toMatchObject([{ code: 'certificate-not-verified', message }]);
+  });
 });
 
 describe('the signature of a package', () => {
@@ -71,10 +83,12 @@ describe('the signature of a package', () => {
 
   it.each<[string, string[], string | Uint8Array, Record<string, string>?]>([
     ['is whole', [], good],
+    ['has a byte order mark', [], `\ufeff${good}`],
     ['has CRLF', [], good.replaceAll('\n', '\r\n')],
     ['is followed by other certificates', [], good + other.cert],
     ['comes after another certificate', [], other.cert + good],
     ['has a flipped digit', ['signature-mismatch'], flip(good, 40)],
+    ['has a digit too many', ['certificate-syntax'], good.replace('\n', '0\n')],
     ['has no digits', ['signature-mismatch'], good.replace(/= \w*/, '= ')],
     ['is by another key', ['signature-mismatch'], by(other, manifest.content)],
     ['names another algorithm', ['signature-mismatch'], good.replace('SHA256', 'SHA512')],
