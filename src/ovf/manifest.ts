@@ -31,15 +31,22 @@ type Algorithm = keyof typeof DIGITS;
 
 const MAX_LINE_LENGTH = 4096;
 const MAX_MANIFEST_BYTES = 2 * 1024 * 1024;
+/** A byte order mark, or NUL beside a character. */
+const UTF_16 = /^(?:\u00ff\u00fe|\u00fe\u00ff|\0.|.\0)/;
 
-/** Returns the bytes, or null if they are too many or not complete. */
+/** Returns the bytes, or null if they are too many, not complete or not UTF-8. */
 export async function readManifest(
   file: PackageFile,
   findings: FindingList,
 ): Promise<Buffer | null> {
   if (!file.complete) return null;
-  if (file.size <= MAX_MANIFEST_BYTES) return readRegion(file, 0, file.size);
-  findings.add('manifest-too-large', file.name, `${file.size} bytes, more than 2 MiB`);
+  if (file.size > MAX_MANIFEST_BYTES) {
+    findings.add('manifest-too-large', file.name, `${file.size} bytes, more than 2 MiB`);
+    return null;
+  }
+  const bytes = await readRegion(file, 0, file.size);
+  if (!UTF_16.test(bytes.toString('latin1', 0, 2))) return bytes;
+  findings.add('manifest-syntax', file.name, 'encoded in UTF-16; save it as UTF-8');
   return null;
 }
 

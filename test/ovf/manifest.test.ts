@@ -85,14 +85,16 @@ describe('the manifest of a package', () => {
   });
 
   const digests = `${manifest.content}`;
-  it.each([
+  it.each<[string, string[], string, BufferEncoding?]>([
     ['lists a missing file', ['digest-without-file'], `${digests}SHA1(gone.txt)= ${SHA1}`],
     ['lists a file outside the package', ['digest-without-file'], `${digests}SHA1(../x)= ${SHA1}`],
     ['lacks a file', ['not-in-manifest?'], digests.replace(/.*vmdk.*\n/, '')],
     ['is empty', ['not-in-manifest?', 'not-in-manifest?'], ''],
+    ['is in UTF-16', ['manifest-syntax'], `\ufeff${digests}`, 'utf16le'],
+    ['is in UTF-16 without a mark', ['manifest-syntax'], digests, 'utf16le'],
     ['has over 2 MiB', ['manifest-too-large'], ' '.repeat(2 * 1024 * 1024 + 1)],
-  ])('that %s has the findings %j', async (_, expected, text) => {
-    const members = [descriptor, member('vm.mf', text), disk];
+  ])('that %s has the findings %j', async (_, expected, text, encoding) => {
+    const members = [descriptor, member('vm.mf', Buffer.from(text, encoding)), disk];
     const found = codes(await readMembers(members));
     expect(found.filter((code) => code !== 'manifest-algorithms?')).toEqual(expected);
     expect(codes(await readFolder(members))).toEqual(found);
