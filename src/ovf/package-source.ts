@@ -228,15 +228,17 @@ async function checkEnd(archiveSize: number, offset: number, read: ReadWindow, r
     report('short-end-of-archive', offset, 'only one zero block at the end');
   }
   const after = archiveSize - offset - 2 * BLOCK;
-  if (after > MAX_PADDING) {
-    return report('trailing-data', offset, `${byteCount(after)} after the end of the archive`);
-  }
-  for (let position = offset + BLOCK; position < archiveSize; position += WINDOW_SIZE) {
+  const last = Math.min(archiveSize, archiveSize - after + MAX_PADDING);
+  for (let position = offset + BLOCK; position < last; position += WINDOW_SIZE) {
     const bytes = await read(position, WINDOW_SIZE);
     if (isZero(bytes)) continue;
     const first = position + bytes.findIndex((byte) => byte !== 0);
     const rest = byteCount(archiveSize - first);
     return report('trailing-data', first, `${rest} after the end of the archive`);
+  }
+  if (after > MAX_PADDING) {
+    const message = `${byteCount(after)} after the end of the archive, starting with 1 MiB of zeros`;
+    report('trailing-data', offset, message);
   }
 }
 

@@ -65,6 +65,16 @@ describe('an archive', () => {
   });
 
   it.each([
+    ['1 MiB of zeros', 0, /^1048577 bytes after .*, starting with 1 MiB of zeros$/],
+    ['text', 'x', /^1048577 bytes after the end of the archive$/],
+  ])('with more than %s after its end says so', async (_, fill, message) => {
+    const { findings } = await readBytes(Buffer.concat([WHOLE, Buffer.alloc(2 ** 20 + 1, fill)]));
+    expect(findings).toMatchObject([
+      { code: 'trailing-data', message: expect.stringMatching(message) },
+    ]);
+  });
+
+  it.each([
     [/gzip/, Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.alloc(1000, 7)])],
     [/zip archive/, Buffer.concat([Buffer.from('PK\u0003\u0004'), Buffer.alloc(1000, 7)])],
     [/VMDK/, sample()[2].content],
