@@ -120,6 +120,18 @@ describe('push of several packages', () => {
     expect(stored()).toEqual([]);
   });
 
+  it('leaves out a folder', async () => {
+    const { push, files, work, stored } = await createUser('file', 1);
+    const result = await push('--no-sync --get name', [work, files[0] ?? '']);
+    const text = /is not a file\n/;
+    expect(result).toMatchObject({
+      exitCode: 1,
+      stdout: 'a.ova\n',
+      stderr: expect.stringMatching(text),
+    });
+    expect(stored()).toEqual(['a.ova']);
+  });
+
   it('names all of which the sync added no image', async () => {
     const { push, files } = await createUser('file');
     const { stderr, exitCode } = await push(

@@ -3,7 +3,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Context } from '../../../context.ts';
-import { attempt, ImgctlError, isMissing } from '../../../errors.ts';
+import { attempt, ImgctlError, isMissing, tryOr } from '../../../errors.ts';
 import type { CheckedPackage } from '../../../ovf/package.ts';
 import type { UploadPackage } from '../../../upload/transfer.ts';
 import type { LocalFile } from '../../../upload/upload-file.ts';
@@ -58,8 +58,10 @@ async function uploadOf(file: string, { files, checks }: CheckedPackage): Promis
 type NamedFile = Pick<LocalFile, 'name' | 'path'>;
 
 function requireOwnNames(files: readonly NamedFile[]): void {
-  for (const { name } of files) {
-    if (/\.(ova|ovf)$/i.test(name)) continue;
+  for (const { name, path: file } of files) {
+    // A folder fails as such below.
+    const isFolder = tryOr(() => statSync(file).isDirectory(), false);
+    if (isFolder || /\.(ova|ovf)$/i.test(name)) continue;
     throw new ImgctlError('usage', `the name ${name} does not end in .ova or .ovf`, {
       hint: 'rename the file: the service syncs only files with these names',
     });
