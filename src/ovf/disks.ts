@@ -196,7 +196,7 @@ function parseSparseHeader(head: Buffer) {
   const descriptor = Number(head.readBigUInt64LE(28)) * SECTOR;
   const descriptorEnd = descriptor + Number(head.readBigUInt64LE(36)) * SECTOR;
   const directory = head.readBigUInt64LE(56);
-  const text = head.toString('latin1', descriptor, descriptorEnd);
+  const [text = ''] = head.toString('latin1', descriptor, descriptorEnd).split('\0', 1);
   const isIdentified = (name: string) => /^=\s*[0-9a-f]/i.test(text.split(name, 2)[1] ?? '');
   return {
     version: head.readUInt32LE(4),

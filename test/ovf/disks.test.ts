@@ -100,6 +100,7 @@ describe('a disk', () => {
     ['without a parentCID', ['vmdk-header'], described(/^parentCID=.*\n/m, '')],
     ['with indented identifiers', [], described(/^(?=(parent)?CID=)/gm, '  ')],
     ['with junk as its descriptor', ['vmdk-header'], changed((b) => b.fill('x', 512, 1024))],
+    ['with a descriptor that ends early', ['vmdk-header'], changed((b) => b.fill(0, 513, 514))],
     ['without a descriptor', ['vmdk-header'], directoryFirst((b) => b.fill(0, 28, 44))],
     ['of another createType', ['vmdk-create-type?'], changed(nameOtherType)],
     ['without a createType', [], described(/^createType=.*\n/m, '')],
