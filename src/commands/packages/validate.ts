@@ -29,7 +29,7 @@ export const validate = command({
   name: 'validate',
   summary: 'check a local OVA or OVF package before an upload',
   description: [
-    'Checks structure, references, sizes, disks, manifest digests and the signature. Reads every byte and sends nothing. Without a digest, gzip files and stream-optimised disks are unpacked to find damage; other files are only read. Exits with 1 if there are errors. With -q, prints only the codes; for several packages, only the packages with findings.',
+    'Checks structure, references, sizes, disks, manifest digests and the signature. Reads every byte and sends nothing. Without a digest, gzip files and stream-optimised disks are unpacked to find damage; other files, and disks in chunks, are only read. Exits with 1 if there are errors. With -q, prints only the codes; for several packages, only the packages with findings.',
   ],
   examples: [
     'imgctl validate appliance.ova',
