@@ -19,7 +19,7 @@ export interface Catalogue {
   readonly baseUrl: string;
   /** Yields every image that matches, or those of one page. */
   list(query: CatalogueQuery, observer: CatalogueObserver): AsyncIterable<Batch>;
-  prefersLists(queries: readonly Query[]): Promise<boolean>;
+  isCheaperByQuery(queries: readonly Query[]): Promise<boolean>;
   getImage(id: number | string): Promise<ReceivedImage | undefined>;
 }
 
@@ -31,7 +31,7 @@ export function serviceCatalogue(client: Client, baseUrl: string, trace?: Trace)
       if (page === undefined) yield* listCatalogue(client, query, observer, lists);
       else yield readCataloguePage(client, query, page, observer);
     },
-    prefersLists: (queries) => lists.prefersLists(queries),
+    isCheaperByQuery: (queries) => lists.isCheaperByQuery(queries),
     getImage: (id) =>
       client.getImage(id).catch((error: unknown) => {
         // Section 4.4 leaves this resource open, so a service may not know it; nor an id that its database cannot hold.
@@ -83,7 +83,7 @@ export function heldCatalogue(
       const matching = images.filter((image) => query.matches(image, tally));
       yield { images: query.sort(matching, tally).slice(0, limit), meta, total: matching.length };
     },
-    prefersLists: async () => false,
+    isCheaperByQuery: async () => false,
     getImage: async (id) => (await read({})).images.find((image) => keyOf(image) === keyOf({ id })),
   };
 }

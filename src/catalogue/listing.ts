@@ -70,7 +70,7 @@ export async function* listCatalogue(
   const { query, streams, limit = Number.POSITIVE_INFINITY, perPage = MAX_PER_PAGE } = request;
   const key = query.sorts.length === 1 ? query.sorts.find(isFieldSort) : undefined;
   const open = async (sort: FieldSort) => {
-    // If more images are needed than the limit says, small pages would be many.
+    // With a filter, more images are read than the limit, and small pages would be many.
     const size = query.isEverything ? Math.min(perPage, limit) : perPage;
     const list = await lists.open(query, { sort, perPage: size });
     tally?.startReading(list.filter);

@@ -3,22 +3,26 @@
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError, tryOr } from '../errors.ts';
 import { nameOf } from '../query/fields.ts';
-import { type Filter, like, notLike } from '../query/filter.ts';
+import { like, notLike } from '../query/filter.ts';
 import { readName } from '../query/name.ts';
 import { Query } from '../query/query.ts';
 import { compareChoices, type Series, SeriesIndex } from '../query/series.ts';
 import { Tally } from '../query/tally.ts';
-import { shellQuote } from '../words.ts';
 
-export function searchFor(query: Query) {
-  const index = new SeriesIndex<ReceivedImage>(query.words);
-  const add = (image: ReceivedImage) => index.add(image);
-  return { query, tally: new Tally(query), index, add };
+/** Collects the images that match a query, by series. */
+export interface NewestCollector {
+  readonly query: Query;
+  readonly tally: Tally;
+  readonly index: SeriesIndex<ReceivedImage>;
+  readonly add: (image: ReceivedImage) => void;
 }
 
-export type Search = ReturnType<typeof searchFor>;
+export type Collected = Pick<NewestCollector, 'query' | 'index'>;
 
-export type Found = Pick<Search, 'query' | 'index'>;
+export function newestCollector(query: Query): NewestCollector {
+  const index = new SeriesIndex<ReceivedImage>(query.words);
+  return { query, tally: new Tally(query), index, add: (image) => index.add(image) };
+}
 
 export class AmbiguousError extends ImgctlError {
   readonly choices: readonly [ReceivedImage, ...ReceivedImage[]];
@@ -37,7 +41,7 @@ export function describeChoices(choices: readonly ReceivedImage[]): string[] {
 }
 
 /** Returns the only newest image. @throws ImgctlError empty; AmbiguousError */
-export function onlyNewest({ index }: Pick<Found, 'index'>): ReceivedImage {
+export function onlyNewest({ index }: Pick<Collected, 'index'>): ReceivedImage {
   const all = index.series();
   const [series, ...others] = all;
   if (series === undefined) throw new ImgctlError('empty', 'no images match');
@@ -53,7 +57,7 @@ export function onlyNewest({ index }: Pick<Found, 'index'>): ReceivedImage {
 }
 
 /** Returns the newest image of each series that has only one, and an error that names the other series. */
-export function newestOfEach({ index }: Pick<Found, 'index'>) {
+export function newestOfEach({ index }: Pick<Collected, 'index'>) {
   const all = index.series();
   const errors = all.flatMap((series) => problemOf(series) ?? []);
   const images = all
@@ -68,7 +72,7 @@ export function newestOfEach({ index }: Pick<Found, 'index'>) {
 }
 
 /** Returns the query without the series that have no single newest image: with filters that leave all others. */
-export function withoutUnsure({ index, query }: Found): Query {
+export function withoutUnsure({ index, query }: Collected): Query {
   const isUnsure = index.series().map(({ problem }) => problem !== undefined);
   const all = index.rankedImages();
   const sure = all.filter(({ seriesNumber }) => !isUnsure[seriesNumber]);
@@ -87,9 +91,9 @@ function problemOf({ newest, problem }: Series<ReceivedImage>): AmbiguousError |
   return problem === undefined ? undefined : new AmbiguousError(problem, newest);
 }
 
-/** Adds a pattern of the image's names, tried on the images at hand; undefined if it selects another image or none. */
+/** Narrows the query by the pattern of the image's name; undefined if the image is then not the only newest one. */
 export function selectionOf(
-  { index, query: { words, filters } }: Found,
+  { index, query: { words, filters } }: Collected,
   target: ReceivedImage,
 ): Query | undefined {
   const pattern = readName(nameOf(target)).pattern.replaceAll('#', '%');
@@ -98,16 +102,6 @@ export function selectionOf(
   for (const { image } of index.rankedImages()) if (query.matches(image)) narrower.add(image);
   const isOnly = tryOr(() => onlyNewest({ index: narrower }) === target, false);
   return isOnly ? query : undefined;
-}
-
-export function commandOf(
-  command: string,
-  { words, filters }: { readonly words: readonly string[]; readonly filters: readonly Filter[] },
-): string {
-  const options = filters.flatMap(({ text }) => ['-f', text]);
-  const hasDash = words.some((word) => word.startsWith('-'));
-  const all = hasDash ? [...options, '--', ...words] : [...words, ...options];
-  return [command, ...all.map(shellQuote)].join(' ');
 }
 
 export const MAX_LISTED = 20;

@@ -57,7 +57,7 @@ export class ServiceLists {
   }
 
   /** True if a list of each query takes fewer requests than one of all images. Reads their first page to know. */
-  async prefersLists(queries: readonly Query[]): Promise<boolean> {
+  async isCheaperByQuery(queries: readonly Query[]): Promise<boolean> {
     const { first } = await this.#firstPage();
     // One for each list, and one that asks about case.
     if (first.pages <= queries.length + 2) return false;
@@ -78,7 +78,8 @@ export class ServiceLists {
   }
 
   /**
-   * If it is refused, then without the filter and by id, and at last without a sort: that only counts if it is whole.
+   * Tries filter and sort, then the order by id alone, the filter alone, and neither. A list without an order counts only
+   * if it is whole.
    * @throws ImgctlError the first one
    */
   async #request(sent: ServiceFilter | undefined, options: ListOptions): Promise<OpenList> {

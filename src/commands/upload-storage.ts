@@ -81,7 +81,7 @@ export async function openUploadStorage(
     await askFor(context, answers, 'upload-url', UPLOAD_STORAGE);
   const storage = await openWithAnswers(context, options, answers);
   try {
-    // They are not for the storage of the profile.
+    // Answers for --to or a variable do not belong to the profile.
     if (layer !== 'override' && layer !== 'environment') await saveAnswers(context, answers);
     return storage;
   } catch (error) {

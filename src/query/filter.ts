@@ -124,7 +124,7 @@ const SENT: Readonly<Record<string, RegExp>> = {
   number: /^(?:eq|in|[lg][te])$/,
 };
 
-/** Undefined if the service could return less than was asked. They also differ in case: see `service-lists.ts`. */
+/** Undefined if a service may leave out an image that matches. Whether it minds case: see `service-lists.ts`. */
 export function serviceFilter({ field, operator, operands }: Filter): ServiceFilter | undefined {
   if (!SENT[kindOf(field)]?.test(operator)) return undefined;
   const isNull = ({ value }: Operand) => value === null || (operator === 'eq' && value === 'null');

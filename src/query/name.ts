@@ -91,7 +91,7 @@ function findVersions(name: string): Version[] {
   });
   let end = 0;
   return (masked.match(patterns.versions) ?? []).map((found) => {
-    // Each digit is part of a version, so what is found next is this one.
+    // Between two versions there is no digit, so `indexOf` finds this one.
     const start = masked.indexOf(found, end);
     end = start + found.length;
     return { text: name.slice(start, end), start, isHash: found.startsWith(HASH_MARK) };
@@ -175,14 +175,14 @@ function firstDifference(left: Parts, right: Parts): readonly [number, number] {
   while (at < left.length || other < right.length) {
     const [one = PLACE, two = PLACE] = [left[at], right[other]];
     if (compareParts(one, two) !== 0) break;
-    // A place may have fewer versions than the other: it waits at its end.
+    // Of places with different numbers of versions, the one with fewer stays at its end.
     if (one !== PLACE || two === PLACE) at += 1;
     if (two !== PLACE || one === PLACE) other += 1;
   }
   return [at, other];
 }
 
-/** What is older than nothing, nothing, letters, and numbers: in this order. */
+/** The kinds of parts, oldest first; NOTHING is a place without a part. */
 const [PRE_RELEASE, NOTHING, LETTERS, NUMBER] = [0, 1, 2, 3];
 
 function partKind(part = PLACE) {
@@ -329,17 +329,17 @@ export function parseWord(text: string) {
   /** True if the name contains it, in any case. */
   const isSubstringOf = (name: string) => foldCase(name).includes(part);
   /** True if it may not match a name that contains it. */
-  const isStrict = /\d/.test(text) && !isHash(text.toLowerCase());
+  const needsWholeNumbers = /\d/.test(text) && !isHash(text.toLowerCase());
   const pattern = wordPattern(part, isNumber ? 'uy' : 'u');
   /** They are found in this order, in any case, in each name that matches. */
-  const pieces = (isStrict && text.match(/\d+|[^\d._ -]+/gu)?.map(withoutZeros)) || [text];
+  const pieces = (needsWholeNumbers && text.match(/\d+|[^\d._ -]+/gu)?.map(withoutZeros)) || [text];
   /** Returns which version of the name a number means, or -1. */
   const versionIndexIn = (name: Name) => versionIndexOf(pattern, name);
   const matches = (name: string) => {
     if (isNumber) return versionIndexIn(readName(name)) !== -1;
-    return isStrict ? pattern.test(foldCase(name)) : isSubstringOf(name);
+    return needsWholeNumbers ? pattern.test(foldCase(name)) : isSubstringOf(name);
   };
-  return { text, isNumber, isStrict, isSubstringOf, matches, versionIndexIn, pieces };
+  return { text, isNumber, needsWholeNumbers, isSubstringOf, matches, versionIndexIn, pieces };
 }
 
 export type Word = ReturnType<typeof parseWord>;

@@ -32,7 +32,7 @@ export interface Condition {
 export interface QueryObserver {
   /** @param verdict whether the image matches, or the unknown zone that decides it */
   matched(image: ImageRecord, verdict: Verdict): void;
-  sortedByZone(image: ImageRecord, zone: string): void;
+  dependsOnZone(image: ImageRecord, zone: string): void;
 }
 
 interface QueryText {
@@ -81,7 +81,7 @@ export class Query {
     const { conditions, sorts } = this;
     return (
       conditions.length < 2 &&
-      conditions.every(({ sent, word }) => sent && !word?.isStrict) &&
+      conditions.every(({ sent, word }) => sent && !word?.needsWholeNumbers) &&
       sorts.length < 2 &&
       sorts.every(isFieldSort)
     );
@@ -89,12 +89,12 @@ export class Query {
 
   /** The same query with words that match any part of a name. */
   get asSubstrings(): Query {
-    const isStrict = (text: string) => parseWord(text).isStrict;
+    const needsWholeNumbers = (text: string) => parseWord(text).needsWholeNumbers;
     return new Query({
-      words: this.words.filter((word) => !isStrict(word)),
+      words: this.words.filter((word) => !needsWholeNumbers(word)),
       filters: [
         ...this.filters,
-        ...this.words.filter(isStrict).map((word) => contains('name', word)),
+        ...this.words.filter(needsWholeNumbers).map((word) => contains('name', word)),
       ],
     });
   }
@@ -112,7 +112,7 @@ export class Query {
   }
 
   sort<Row extends ImageRecord>(images: readonly Row[], observer?: QueryObserver): Row[] {
-    return sortImages(images, this.sorts, (image, zone) => observer?.sortedByZone(image, zone));
+    return sortImages(images, this.sorts, (image, zone) => observer?.dependsOnZone(image, zone));
   }
 }
 

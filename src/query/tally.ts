@@ -35,10 +35,10 @@ export class Tally implements QueryObserver {
     this.#isEmpty = false;
     if (verdict === true) return;
     this.#treatment = 'shown';
-    this.sortedByZone(image, verdict);
+    this.dependsOnZone(image, verdict);
   }
 
-  sortedByZone(image: ImageRecord, zone: string): void {
+  dependsOnZone(image: ImageRecord, zone: string): void {
     this.#uncertain.add(image.id ?? image);
     this.#zones.add(zone);
   }

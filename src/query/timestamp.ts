@@ -158,7 +158,7 @@ function localSpan(utc: number, length: number): Span {
 /** Zones are from 12 hours behind UTC to 14 hours ahead of it. */
 const MAX_BEHIND = 12 * HOUR;
 const MAX_AHEAD = 14 * HOUR;
-/** Times of this difference may be in another order as texts. */
+/** Times closer than this may be in another order as texts. */
 export const ZONE_SPREAD = MAX_BEHIND + MAX_AHEAD;
 
 /** Returns the least and the greatest difference that two times can have; they differ if a zone is unknown. */

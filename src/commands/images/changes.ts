@@ -43,7 +43,7 @@ import {
   readQuery,
   WORDS,
 } from './options.ts';
-import { openCatalogue, readAll } from './read.ts';
+import { openCatalogue, readMatching } from './read.ts';
 
 const CHANGE_COLUMNS = [
   column('change', 'string', 'added, updated, moved or removed'),
@@ -116,9 +116,9 @@ async function run(context: Context, options: Options, words: readonly string[])
     const query = readQuery(context, words, options);
     refuseRelativeTimes(query.filters);
     const counts = { added: 0, updated: 0, moved: 0, removed: 0 };
-    const shown = context.io.stdout.isTTY ? SHOWN_ON_TERMINAL : SHOWN;
+    const shown = context.io.stdout.isTTY ? CELLS_ON_TERMINAL : CHANGE_CELLS;
     const summary = () => describeCounts(counts);
-    const view = context.view(CHANGE_COLUMNS, options, { shown, cells: SHOWN, summary });
+    const view = context.view(CHANGE_COLUMNS, options, { shown, cells: CHANGE_CELLS, summary });
     const task = { context, options, query, view, counts, addMetrics };
     const count =
       sinceFile === undefined
@@ -208,7 +208,7 @@ async function compareServices(task: Task, snapshot: SavedSnapshot): Promise<num
   const before = await snapshot.images();
   const now: ReceivedImage[] = [];
   // All, as an image may have another folder there.
-  for await (const images of readAll(context, catalogue, EVERYTHING)) {
+  for await (const images of readMatching(context, catalogue, EVERYTHING)) {
     for (const image of images) now.push(image);
   }
   const changes: Change[] = [
@@ -235,14 +235,14 @@ function surplus(images: readonly ReceivedImage[], others: readonly ReceivedImag
  * Returns those that were removed or have changed; others only left the query.
  * @throws ImgctlError incomplete-list: one still matches
  */
-async function lookUp(
+async function classifyUnlisted(
   { context, query }: Task,
   catalogue: Catalogue,
   missing: readonly ReceivedImage[],
 ) {
   if (missing.length === 0) return [];
   const found = new Map<unknown, ReceivedImage>();
-  for await (const images of readAll(context, catalogue, EVERYTHING)) {
+  for await (const images of readMatching(context, catalogue, EVERYTHING)) {
     for (const image of images) found.set(keyOf(image), image);
   }
   return missing.flatMap((before): Change | [] => {
@@ -259,9 +259,9 @@ async function printChanges(task: Task, file: FileLabel, old: Snapshot | undefin
   const { context, options, query } = task;
   const catalogue = await openCatalogue(context, { mine: options.mine });
   const tally = new Tally(query);
-  const images = readAll(context, catalogue, query, tally);
+  const images = readMatching(context, catalogue, query, tally);
   const { listed, missing, lines } = await compareLists(old?.lines ?? [], images, file);
-  const unlisted = await lookUp(task, catalogue, missing);
+  const unlisted = await classifyUnlisted(task, catalogue, missing);
   const changes = old ? [...listed, ...unlisted] : [];
   const compared = { catalogue, tally, isEmpty: lines.length === 0, since: old?.takenAt };
   const count = await showChanges(task, changes, compared);
@@ -367,10 +367,10 @@ function changeOf(before: ReceivedImage, image: ReceivedImage): Change | undefin
   return isUpdated ? { change: 'updated', image, before } : undefined;
 }
 
-const SHOWN: readonly string[] = ['change', 'id', 'name', 'folder', 'updated_on', 'before'];
+const CHANGE_CELLS: readonly string[] = ['change', 'id', 'name', 'folder', 'updated_on', 'before'];
 
-/** There, `before` names the new folder too. */
-const SHOWN_ON_TERMINAL = SHOWN.filter((name) => name !== 'folder');
+/** On a terminal, `before` shows the old and the new folder. */
+const CELLS_ON_TERMINAL = CHANGE_CELLS.filter((name) => name !== 'folder');
 
 const PLACE_FIELDS = ['name', 'path', 'folder', 'data_store'];
 
@@ -389,7 +389,7 @@ function oldValues(
   const fields = places.length > 0 ? places : changed(Object.keys({ ...before, ...image }));
   const { updated_on: time } = before;
   if (fields.join() === 'updated_on' && typeof time === 'string') return timeOf(time);
-  const shown = arrow ? SHOWN_ON_TERMINAL : SHOWN;
+  const shown = arrow ? CELLS_ON_TERMINAL : CHANGE_CELLS;
   const texts = fields.map((field) => {
     const old = `${field}: ${cellText(before[field] ?? '-')}`;
     if (shown.includes(field)) return old;

@@ -1,7 +1,6 @@
 // Says that no image matches, how many each word and filter matches alone, and what was probably meant.
 
 import type { Catalogue } from '../../catalogue/catalogue.ts';
-import { commandOf } from '../../catalogue/newest.ts';
 import { shorten } from '../../choices.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
@@ -11,8 +10,8 @@ import { anchored, type Filter } from '../../query/filter.ts';
 import { EVERYTHING, type Query } from '../../query/query.ts';
 import type { Tally } from '../../query/tally.ts';
 import { shellQuote } from '../../words.ts';
-import { isField, type ListingOptions } from './options.ts';
-import { readAll } from './read.ts';
+import { commandOf, isField, type ListingOptions } from './options.ts';
+import { readMatching } from './read.ts';
 
 interface EmptyQuery {
   /** `imgctl images list` */
@@ -33,7 +32,7 @@ export async function reportNoMatch(
   const isSlip = slipHint(empty.query.words) !== undefined;
   if (!isSlip && !view.hasNotes && !options.failEmpty) return;
   const { message, hint } = await noMatchError(context, empty);
-  reportEmpty(options, message, hint, isSlip ? context.console.warn : view.note);
+  noteEmpty(options, message, hint, isSlip ? context.console.warn : view.note);
 }
 
 /** Returns the error for an empty result. On a terminal, reads the catalogue for it. */
@@ -63,7 +62,7 @@ async function countEverything(
   const { io } = context;
   if (!io.stderr.isTTY) return false;
   try {
-    for await (const images of readAll(context, catalogue, EVERYTHING)) {
+    for await (const images of readMatching(context, catalogue, EVERYTHING)) {
       for (const image of images) query.matches(image, tally);
     }
     return true;
@@ -131,7 +130,7 @@ function wholeValueHint(filters: readonly Filter[]): string | undefined {
 }
 
 /** Prints a note for an empty result. @throws ImgctlError empty, with --fail-empty */
-export function reportEmpty(
+export function noteEmpty(
   options: ListingOptions,
   message: string,
   hint: string | undefined,

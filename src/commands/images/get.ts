@@ -3,7 +3,7 @@
 import { parseId } from '../../api/responses.ts';
 import type { ReceivedImage } from '../../api/types.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
-import { AmbiguousError, commandOf } from '../../catalogue/newest.ts';
+import { AmbiguousError } from '../../catalogue/newest.ts';
 import { argument, command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { hasCode, ImgctlError } from '../../errors.ts';
@@ -17,12 +17,13 @@ import { readLockedImage } from './lock-file.ts';
 import {
   CATALOGUE_OPTIONS,
   type CatalogueOptions,
+  catalogueCommand,
+  commandAsGiven,
+  commandOf,
   IMAGE_COLUMNS,
   isPublic,
   MINE_OPTION,
-  sameCommand,
   VIEW_OPTIONS,
-  withCatalogue,
 } from './options.ts';
 import { openCatalogue } from './read.ts';
 
@@ -84,7 +85,7 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>, wanted: re
     const given = { ...options, file: file ?? DEFAULT_LOCK_FILE };
     return view.printRecord(await readLockedImage(context, catalogue, given, lock));
   }
-  const command = sameCommand('imgctl images get', context, options);
+  const command = commandAsGiven('imgctl images get', context, options);
   const found: ReceivedImage[] = [];
   let missing: ImgctlError | undefined;
   for (const name of wanted) {
@@ -135,7 +136,7 @@ async function find(search: Search, wanted: string): Promise<ReceivedImage> {
     throw new ImgctlError('not-found', `image ${wanted} ${place}`, {
       hint: isPublic(options)
         ? `for one of your own images: imgctl images get --mine ${shellQuote(wanted)}`
-        : `list images with: ${withCatalogue('imgctl images list', options)}`,
+        : `list images with: ${catalogueCommand('imgctl images list', options)}`,
     });
   }
   throw await noImageNamed(search, wanted);
@@ -153,7 +154,7 @@ async function noImageNamed({ catalogue, options }: Search, wanted: string) {
   const contain = count === 1 ? '1 name contains it' : `${count} names contain it`;
   const more = count === MAX_COUNTED ? 'at least ' : '';
   const message = `no image is named ${wanted}${count > 0 ? `; ${more}${contain}` : ''}`;
-  const list = withCatalogue('imgctl images list', options);
+  const list = catalogueCommand('imgctl images list', options);
   const command = count > 0 ? commandOf(list, query) : list;
   const own = count === 0 && isPublic(options) ? '; your own with: imgctl my-images' : '';
   return new ImgctlError('not-found', message, { hint: `list images with: ${command}${own}` });

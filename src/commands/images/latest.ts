@@ -3,13 +3,12 @@
 import type { ReceivedImage } from '../../api/types.ts';
 import {
   AmbiguousError,
-  commandOf,
+  type Collected,
   describeChoices,
-  type Found,
   MAX_LISTED,
+  newestCollector,
   newestOfEach,
   onlyNewest,
-  searchFor,
   selectionOf,
   withoutUnsure,
 } from '../../catalogue/newest.ts';
@@ -27,14 +26,15 @@ import { noMatchError } from './empty.ts';
 import {
   CATALOGUE_OPTIONS,
   CHOOSING_FILTER,
+  catalogueCommand,
+  commandAsGiven,
+  commandOf,
   IMAGE_COLUMNS,
   MINE_OPTION,
   readQuery,
-  SHOWN,
-  sameCommand,
+  SHOWN_FIELDS,
   VIEW_OPTIONS,
   WORDS,
-  withCatalogue,
 } from './options.ts';
 import { openCatalogue, readTogether } from './read.ts';
 
@@ -90,12 +90,12 @@ async function run(context: Context, options: Options, words: readonly string[])
   const cells = ['series', 'rank', 'version', 'id', 'name', 'created_on'];
   const view = explain
     ? context.view(EXPLAINED, options, { shown: ['rank', 'version', 'id', 'created_on'], cells })
-    : context.view(IMAGE_COLUMNS, options, { shown: SHOWN });
+    : context.view(IMAGE_COLUMNS, options, { shown: SHOWN_FIELDS });
   const catalogue = await openCatalogue(context, options);
-  const found = searchFor(query);
+  const found = newestCollector(query);
   await readTogether(context, catalogue, [found]);
   if (found.index.isEmpty) {
-    const command = withCatalogue('imgctl images list', options);
+    const command = catalogueCommand('imgctl images list', options);
     throw await noMatchError(context, { command, catalogue, ...found });
   }
   if (explain) return showCandidates(context, view, found.index.rankedImages());
@@ -107,7 +107,7 @@ async function run(context: Context, options: Options, words: readonly string[])
     const certain = withoutUnsure(found);
     // Nobody reads a longer command.
     if (certain.filters.length > query.filters.length + MAX_LISTED) throw error;
-    const command = sameCommand('imgctl images latest --each', context, options);
+    const command = commandAsGiven('imgctl images latest --each', context, options);
     throw error.with({ hint: `leave them out with: ${commandOf(command, certain)}` });
   }
   const { image, command } = await chooseNewest(context, options, found);
@@ -135,16 +135,16 @@ async function showCandidates(
 }
 
 /** Returns the newest image; of several, the one that the user chooses at a terminal, and a command that selects it. */
-async function chooseNewest(context: Context, options: Options, found: Found) {
+async function chooseNewest(context: Context, options: Options, found: Collected) {
   const { value: image, error } = attempt(() => onlyNewest(found));
   if (!error) return { image };
   if (!(error instanceof AmbiguousError)) throw error;
   const { console, io } = context;
-  const command = sameCommand('imgctl images latest', context, options);
+  const command = commandAsGiven('imgctl images latest', context, options);
   const selecting = (image: ReceivedImage) => {
     const selection = selectionOf(found, image);
     if (selection) return commandOf(command, selection);
-    return `${sameCommand('imgctl images get', context, options)} ${shellQuote(`${image.id}`)}`;
+    return `${commandAsGiven('imgctl images get', context, options)} ${shellQuote(`${image.id}`)}`;
   };
   const { choices } = error;
   const hint = `select the first with: ${selecting(choices[0])}`;

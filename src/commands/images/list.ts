@@ -9,9 +9,10 @@ import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { Tally } from '../../query/tally.ts';
 import { collectNames, rememberImages } from '../../session/image-names.ts';
-import { reportEmpty, reportNoMatch } from './empty.ts';
+import { noteEmpty, reportNoMatch } from './empty.ts';
 import {
   CATALOGUE_OPTIONS,
+  catalogueCommand,
   describeCount,
   IMAGE_COLUMNS,
   isPublic,
@@ -19,9 +20,8 @@ import {
   type ListingOptions,
   MINE_OPTION,
   readQuery,
-  SHOWN,
+  SHOWN_FIELDS,
   WORDS,
-  withCatalogue,
 } from './options.ts';
 import { openCatalogue, readBatches } from './read.ts';
 
@@ -86,7 +86,7 @@ async function run(
   let count = 0;
   let last: Omit<Batch, 'images'> = { meta: {} };
   const view = context.view(IMAGE_COLUMNS, options, {
-    shown: context.settings.get(mine ? 'columns.my-images' : 'columns.images') ?? SHOWN,
+    shown: context.settings.get(mine ? 'columns.my-images' : 'columns.images') ?? SHOWN_FIELDS,
     summary: () => (urls ? undefined : describeCount(count, options, last.total)),
   });
   const list = view.openList();
@@ -114,18 +114,18 @@ async function run(
   }
   if (count > 0) return;
   if (mine && last.meta.count === 0) {
-    return reportEmpty(options, 'no images yet', 'upload one with: imgctl push FILE', view.note);
+    return noteEmpty(options, 'no images yet', 'upload one with: imgctl push FILE', view.note);
   }
   if (page === undefined) {
-    const command = mine ? 'imgctl my-images' : withCatalogue('imgctl images list', options);
+    const command = mine ? 'imgctl my-images' : catalogueCommand('imgctl images list', options);
     return reportNoMatch(context, view, options, { command, query, catalogue, tally });
   }
   const pages = last.meta.pages?.pages ?? page;
   if (page <= pages) {
-    return reportEmpty(options, `no images match on page ${page}`, undefined, view.note);
+    return noteEmpty(options, `no images match on page ${page}`, undefined, view.note);
   }
   const message = `page ${page} does not exist; the last page is ${pages}`;
-  reportEmpty(options, message, undefined, context.console.note);
+  noteEmpty(options, message, undefined, context.console.note);
 }
 
 /** Returns the URL as the service lists it without expand, section 2.2 of service.md. */

@@ -11,10 +11,9 @@ import {
 } from '../../catalogue/lock-format.ts';
 import {
   AmbiguousError,
-  commandOf,
+  type NewestCollector,
+  newestCollector,
   onlyNewest,
-  type Search,
-  searchFor,
   selectionOf,
 } from '../../catalogue/newest.ts';
 import {
@@ -48,10 +47,11 @@ import {
 import {
   CATALOGUE_OPTIONS,
   CHOOSING_FILTER,
+  catalogueCommand,
+  commandOf,
   IMAGE_COLUMNS,
   refuseDashes,
   WORDS,
-  withCatalogue,
 } from './options.ts';
 import { openCatalogue, readTogether } from './read.ts';
 
@@ -198,7 +198,7 @@ export const imagesLock: CommandDeclaration = {
   ],
 };
 
-const SHOWN = { shown: ['lock', 'id', 'name', 'updated_on'] };
+const LOCK_LAYOUT = { shown: ['lock', 'id', 'name', 'updated_on'] };
 
 async function add(
   context: Context,
@@ -207,7 +207,7 @@ async function add(
   text: readonly string[],
 ) {
   checkName(name, 'lock', { dots: true });
-  const view = context.view(LOCK_COLUMNS, options, SHOWN);
+  const view = context.view(LOCK_COLUMNS, options, LOCK_LAYOUT);
   refuseDashes(context, [name, ...text]);
   const query = parseQuery({ words: text, filters: options.filter }, context.io.now());
   const stored = { text, filters: query.filters.flatMap(portableTexts) };
@@ -221,9 +221,9 @@ async function add(
       });
     }
     const command = lockCommand(options, 'add', name, ...(options.replace ? ['--replace'] : []));
-    const found = searchFor(query);
+    const found = newestCollector(query);
     await readTogether(context, catalogue, [found]);
-    added = await lockNewest(context, { catalogue, options }, found, stored, name, command);
+    added = await newestForLock(context, { catalogue, options }, found, stored, name, command);
     return new Map(locks).set(name, added);
   });
   const { file } = options;
@@ -235,7 +235,7 @@ async function add(
 }
 
 async function list(context: Context, options: Parsed<typeof LOCK_OPTIONS>): Promise<void> {
-  const view = context.view(LOCK_COLUMNS, options, SHOWN);
+  const view = context.view(LOCK_COLUMNS, options, LOCK_LAYOUT);
   const rows = [...(await readLocks(context, options))].map(([lock, image]) => ({
     lock,
     ...image,
@@ -258,7 +258,7 @@ async function check(
   const all = await readLocks(context, options, catalogue.baseUrl);
   const locks = selectLocks(options, all, names);
   const rows: { lock: string; state: string; [field: string]: unknown }[] = [];
-  const searches = [...locks].map(([lock, locked]) => searchForLocked(context, lock, locked));
+  const searches = [...locks].map(([lock, locked]) => lockedCollector(context, lock, locked));
   await readTogether(context, catalogue, searches);
   for (const { lock, locked, index, liveImage, matchesText } of searches) {
     const { text, id, name, path } = locked;
@@ -303,12 +303,12 @@ async function update(
   await changeLocks(context, options, { baseUrl: catalogue.baseUrl }, async (locks) => {
     const changed = new Map(locks);
     const selected = [...selectLocks(options, locks, names)].map(([lock, old]) => {
-      return { lock, old, ...searchFor(queryOf(context, lock, old)) };
+      return { lock, old, ...newestCollector(queryOf(context, lock, old)) };
     });
     await readTogether(context, catalogue, selected);
     for (const { lock, old, ...found } of selected) {
       const command = lockCommand(options, 'add', lock, '--replace');
-      const now = await lockNewest(context, { catalogue, options }, found, old, lock, command);
+      const now = await newestForLock(context, { catalogue, options }, found, old, lock, command);
       const change = outcomeOf(old, now);
       if (change !== 'unchanged') changed.set(lock, now);
       const before = { old_id: old.id, old_name: old.name, old_path: old.path };
@@ -346,15 +346,15 @@ function queryOf({ io }: Context, name: string, { text, filters }: LockedImage):
 }
 
 /** Locks the image that `images latest` would show. @param command that would lock another query under this name */
-async function lockNewest(
+async function newestForLock(
   context: Context,
   { catalogue, options }: { catalogue: Catalogue; options: LockFileOptions },
-  found: Search,
+  found: NewestCollector,
   stored: Pick<LockedImage, 'text' | 'filters'>,
   name: string,
   command: string,
 ) {
-  const list = withCatalogue('imgctl images list', options);
+  const list = catalogueCommand('imgctl images list', options);
   const nothing = { ...found, command: list, catalogue };
   const empty = found.index.isEmpty ? await noMatchError(context, nothing) : undefined;
   return forLock(name, () => {
@@ -376,8 +376,8 @@ function forLock<T>(name: string, action: () => T): T {
   return value;
 }
 
-/** Returns what the images in the series of a locked one that match its query are added to. */
-function searchForLocked(context: Context, lock: string, locked: LockedImage) {
+/** Returns a collector for the images of the locked image's series that match its query. */
+function lockedCollector(context: Context, lock: string, locked: LockedImage) {
   const query = queryOf(context, lock, locked);
   const words = readName(locked.name ?? '').seriesKey.match(/[^ #]+/g) ?? [];
   // Fewer images than those of the words.

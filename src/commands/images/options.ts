@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { column, namesOf, type ViewOptions } from '../../output/view.ts';
 import { describeField, FIELDS, type Field, kindOf, nameOf } from '../../query/fields.ts';
-import { parseFilter } from '../../query/filter.ts';
+import { type Filter, parseFilter } from '../../query/filter.ts';
 import { describeVersion, readName } from '../../query/name.ts';
 import { parseQuery, Query } from '../../query/query.ts';
 import { counted, shellQuote } from '../../words.ts';
@@ -68,7 +68,7 @@ export const LISTING_OPTIONS = [
 ] as const;
 
 /** The columns that lists and records of images show in a table. */
-export const SHOWN: readonly Field[] = ['id', 'name', 'folder', 'updated_on'];
+export const SHOWN_FIELDS: readonly Field[] = ['id', 'name', 'folder', 'updated_on'];
 
 export type ListingOptions = Parsed<typeof LISTING_OPTIONS>;
 
@@ -140,13 +140,13 @@ export function isPublic({ from, mine = false }: CatalogueOptions): boolean {
 }
 
 /** Returns a command for hints that reads the same images. */
-export function withCatalogue(command: string, { from, mine }: CatalogueOptions): string {
+export function catalogueCommand(command: string, { from, mine }: CatalogueOptions): string {
   if (mine) return command.endsWith(' list') ? 'imgctl my-images' : `${command} --mine`;
   return from === undefined ? command : `${command} --from ${shellQuote(from)}`;
 }
 
 /** Returns such a command that also asks the same service, and prints in the same way. */
-export function sameCommand(
+export function commandAsGiven(
   command: string,
   { options: { json, output }, settings }: Context,
   options: CatalogueOptions & Pick<ViewOptions, 'get' | 'columns'>,
@@ -155,5 +155,16 @@ export function sameCommand(
   const shown = get === undefined ? columns.map((each) => ['-c', each]) : [['--get', get]];
   const format = json ? ['--json'] : output === undefined ? [] : ['-o', output];
   const words = [...shown.flat(), ...format].map(shellQuote);
-  return [`${withCatalogue(command, options)}${settings.serviceFlags}`, ...words].join(' ');
+  return [`${catalogueCommand(command, options)}${settings.serviceFlags}`, ...words].join(' ');
+}
+
+/** Returns the command with the words and filters of a query. */
+export function commandOf(
+  command: string,
+  { words, filters }: { readonly words: readonly string[]; readonly filters: readonly Filter[] },
+): string {
+  const options = filters.flatMap(({ text }) => ['-f', text]);
+  const hasDash = words.some((word) => word.startsWith('-'));
+  const all = hasDash ? [...options, '--', ...words] : [...words, ...options];
+  return [command, ...all.map(shellQuote)].join(' ');
 }

@@ -7,7 +7,7 @@ import {
   serviceCatalogue,
 } from '../../catalogue/catalogue.ts';
 import type { Batch, CatalogueQuery } from '../../catalogue/listing.ts';
-import type { Search } from '../../catalogue/newest.ts';
+import type { NewestCollector } from '../../catalogue/newest.ts';
 import { readSnapshot, saveCommand } from '../../catalogue/snapshot.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
@@ -74,7 +74,7 @@ function warnOfZones({ console }: Context, tally: Tally): void {
   if (zones !== undefined) console.warn(zones);
 }
 
-export async function* readAll(
+export async function* readMatching(
   context: Context,
   catalogue: Catalogue,
   query: Query,
@@ -88,19 +88,19 @@ export async function* readAll(
 export async function readTogether(
   context: Context,
   catalogue: Catalogue,
-  searches: readonly Pick<Search, 'query' | 'tally' | 'add'>[],
+  searches: readonly Pick<NewestCollector, 'query' | 'tally' | 'add'>[],
 ): Promise<void> {
-  const prefersLists =
-    searches.length < 2 || (await catalogue.prefersLists(searches.map(({ query }) => query)));
-  if (prefersLists) {
+  const isCheaperByQuery =
+    searches.length < 2 || (await catalogue.isCheaperByQuery(searches.map(({ query }) => query)));
+  if (isCheaperByQuery) {
     for (const { query, tally, add } of searches) {
-      for await (const images of readAll(context, catalogue, query, tally)) {
+      for await (const images of readMatching(context, catalogue, query, tally)) {
         for (const image of images) add(image);
       }
     }
     return;
   }
-  for await (const images of readAll(context, catalogue, EVERYTHING)) {
+  for await (const images of readMatching(context, catalogue, EVERYTHING)) {
     for (const image of images) {
       for (const { query, tally, add } of searches) if (query.matches(image, tally)) add(image);
     }

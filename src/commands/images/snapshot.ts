@@ -10,7 +10,7 @@ import { escapeInJson, writeText } from '../../output/text.ts';
 import { column } from '../../output/view.ts';
 import { EVERYTHING } from '../../query/query.ts';
 import { counted } from '../../words.ts';
-import { openCatalogue, readAll } from './read.ts';
+import { openCatalogue, readMatching } from './read.ts';
 
 export const imagesSnapshot = command({
   name: 'snapshot',
@@ -43,7 +43,7 @@ async function run(context: Context, _options: object, file?: string) {
   // Before the list is read: then the snapshot is never older than it says.
   const takenAt = new Date(io.now()).toISOString();
   const lines: string[] = [];
-  for await (const images of readAll(context, await openCatalogue(context, {}), EVERYTHING)) {
+  for await (const images of readMatching(context, await openCatalogue(context, {}), EVERYTHING)) {
     for (const image of images) lines.push(stringify(image));
   }
   const head = { taken_at: takenAt, base_url: baseUrl, username: account.username || null };

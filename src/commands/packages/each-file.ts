@@ -1,4 +1,4 @@
-// What commands share that take several packages: each is read by itself, and a count at the end says what failed.
+// What commands that take several packages share: each is read by itself, and a count at the end says what failed.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -43,7 +43,7 @@ export class PackageBatch {
     const { code, message, details, hint } = error;
     const { console } = this.#context;
     const mark = console.failureMark;
-    // The same advice once; on a terminal, the first at the end.
+    // A hint is not repeated; a terminal shows the first one at the end.
     if (mark) this.#hint ??= hint;
     const shownHint = hint === this.#hint ? undefined : hint;
     if (!mark) this.#hint = hint;

@@ -205,7 +205,7 @@ export async function showRequest(
   options: { strict?: boolean; started?: number },
 ): Promise<void> {
   const { started, strict = false } = options;
-  // Of a list that was not sent: --get says that it is missing, and would print null as an empty list.
+  // Of a list that was not sent: null in a whole record; undefined for --get, which says that it is missing.
   const absent = view.isWhole ? null : undefined;
   const { id, status = null, state, added = absent, deleted = absent, errors, warnings } = request;
   const { createdOn: created_on, updatedOn: updated_on, response } = request;
@@ -260,7 +260,7 @@ export function describeNames(value: unknown): unknown {
 }
 
 interface Rules {
-  /** Warnings, unknown errors and errors of other files, too. */
+  /** True if warnings, unknown errors and errors of other files count too. */
   readonly strict?: boolean | undefined;
   /** Files whose errors count [all]. */
   readonly files?: readonly string[];

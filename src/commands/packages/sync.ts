@@ -26,9 +26,11 @@ import {
   WAIT_OPTIONS,
 } from './sync-status.ts';
 
-const WITH_WAIT = STATUS_COLUMNS.filter(({ name }) => !namesOf(SUBMITTED_COLUMNS).includes(name));
+const WAIT_COLUMNS = STATUS_COLUMNS.filter(
+  ({ name }) => !namesOf(SUBMITTED_COLUMNS).includes(name),
+);
 
-const DRY_RUN = [
+const DRY_RUN_COLUMNS = [
   column('method', 'string', 'with --dry-run: HTTP method of the request'),
   column('images', 'array', 'with --dry-run: names of your images', { text: describeNames }),
 ];
@@ -59,8 +61,8 @@ export const sync = command({
   mutates: true,
   fields: [
     ...SUBMITTED_COLUMNS,
-    ...WITH_WAIT.map((each) => ({ ...each, meaning: `with --wait: ${each.meaning}` })),
-    ...DRY_RUN,
+    ...WAIT_COLUMNS.map((each) => ({ ...each, meaning: `with --wait: ${each.meaning}` })),
+    ...DRY_RUN_COLUMNS,
   ],
   exitCodes: [...SERVICE_CODES, 7],
   run,
@@ -129,7 +131,7 @@ export async function showSubmitted(context: Context, view: View, submitted: Kno
 
 async function dryRun(context: Context): Promise<void> {
   const url = column('url', 'string', 'URL of the request', { isId: true });
-  const view = context.view([...DRY_RUN, url]);
+  const view = context.view([...DRY_RUN_COLUMNS, url]);
   const { baseUrl, client } = await context.session();
   const { images: own } = await client.listUserImages();
   const images = own.map(({ id, name }) => String(name ?? id));

@@ -21,7 +21,7 @@ import { isSent } from '../../../upload/actions.ts';
 import type { Storage } from '../../../upload/storage.ts';
 import type { PlannedPackage, UploadPackage } from '../../../upload/transfer.ts';
 import { describeBytes, describeDuration } from '../../../words.ts';
-import { IMAGE_COLUMNS, SHOWN } from '../../images/options.ts';
+import { IMAGE_COLUMNS, SHOWN_FIELDS } from '../../images/options.ts';
 import { withMetrics } from '../../metrics-file.ts';
 import { openUploadStorage, storageFiles, UPLOAD_OPTIONS } from '../../upload-storage.ts';
 import { FILES, PackageBatch } from '../each-file.ts';
@@ -113,7 +113,7 @@ function viewOf(context: Context, options: Options): View {
   if (dryRun) return context.view([STEP, ACTION, NAME, SIZE], options);
   if (!sync) return context.view([NAME, SIZE, STATE], options);
   return wait
-    ? context.view(IMAGE_COLUMNS, options, { shown: SHOWN })
+    ? context.view(IMAGE_COLUMNS, options, { shown: SHOWN_FIELDS })
     : submittedView(context, options);
 }
 
@@ -171,7 +171,7 @@ async function pushPackages(context: Context, push: Push, options: Options): Pro
   const plan = await planAll(context, batch, packages, transfer);
   try {
     await uploadAll(context, batch, plan, transfer, uploaded);
-    // Otherwise what the other push stored would count as this one's.
+    // Another push that took over may have changed what this one stored.
     assertHeld();
   } catch (error) {
     reportUnsynced(context, uploaded, sync);

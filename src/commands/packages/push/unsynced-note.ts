@@ -6,7 +6,7 @@ import { readOwnFile, replaceFile } from '../../../files/atomic-file.ts';
 import { builtin } from '../../../io.ts';
 
 export interface UnsyncedNote {
-  /** Returns what tells this note from another one; undefined if there is none. */
+  /** Returns its random text, which no other note has; undefined if there is none. */
   read(): string | undefined;
   /** Writes it before a file becomes visible, once in a push. */
   write(): Promise<void>;
@@ -33,7 +33,7 @@ export function unsyncedNote(
   const read = () => {
     if (file === undefined) return undefined;
     const { value, error } = attempt(() => readOwnFile(file));
-    // One that cannot be read is there.
+    // A note that cannot be read counts as one.
     return error ? error.message : value;
   };
   return {
