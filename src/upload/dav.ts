@@ -78,8 +78,8 @@ async function compare(
   if (!stored) return { state: 'absent' };
   if (stored.size !== file.size) return { state: 'different' };
   if (proved !== undefined && stored.state === proved) return { state: 'same', stored: proved };
-  const request = { method: 'GET', url: dav.urlOf(name), asStored: true };
-  return readBack(file, stored, (headers) => sendChecked(dav, { ...request, headers }));
+  const request = { method: 'GET', url: dav.urlOf(name) };
+  return readBack(file, stored, (rules) => sendChecked(dav, { ...request, ...rules }));
 }
 
 /** Uploads under a new name each time: the server may still be writing what it got before. */

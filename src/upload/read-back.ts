@@ -3,19 +3,20 @@
 import { TransportError } from '../http/errors.ts';
 import { httpDate } from '../http/headers.ts';
 import type { HttpResponse } from '../http/message.ts';
-import { PIECE } from './requests.ts';
+import { PIECE, type StorageRequest } from './requests.ts';
 import type { Comparison } from './storage.ts';
 import { SETTLED, type UploadSource } from './upload-file.ts';
 
-/** @param get sends a GET with these headers. @throws ImgctlError for a status that is no success */
+/** @param get sends a GET with these rules. @throws ImgctlError for a status that is no success */
 export async function readBack(
   file: UploadSource,
   stored: { readonly state: string | undefined; readonly isSettled: boolean },
-  get: (headers: Readonly<Record<string, string>>) => Promise<HttpResponse>,
+  get: (rules: Pick<StorageRequest, 'headers' | 'asStored'>) => Promise<HttpResponse>,
 ): Promise<Comparison> {
   for (let start = 0; start < file.size; start += PIECE) {
     const end = Math.min(start + PIECE, file.size);
-    const response = await get({ range: `bytes=${start}-${end - 1}` }).catch((error: unknown) => {
+    const rules = { headers: { range: `bytes=${start}-${end - 1}` }, asStored: true };
+    const response = await get(rules).catch((error: unknown) => {
       // A server without ranges sends the whole file, which is too large.
       if (error instanceof TransportError && error.code === 'bad-answer') return undefined;
       throw error;

@@ -58,8 +58,8 @@ async function compare(
       return { state: 'same', stored: stored.state };
   }
   // The ETag may be no digest, or the parts may have another size.
-  return readBack(file, stored, async (headers) =>
-    requireS3Success(await s3.send({ name, headers, asStored: true })),
+  return readBack(file, stored, async (rules) =>
+    requireS3Success(await s3.send({ name, ...rules })),
   );
 }
 

@@ -4,7 +4,6 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { selfSigned } from '../support/certificate.ts';
-import { flipByte } from '../support/files.ts';
 import { failed } from '../support/io.ts';
 import { requestsTo } from '../support/scripted-server.ts';
 import { tlsTo, tunnelTo } from '../support/sockets.ts';
@@ -31,21 +30,6 @@ describe.each(['dav', 's3'] as const)('push to %s', (kind) => {
     expect(readFileSync(path.join(folder, 'web.ova')).equals(readFileSync(file))).toBe(true);
   });
 
-  it('recognizes the same content from another home, and other content of the same size', async () => {
-    const { imgctl, work, folder, service, settings } = await storageUser(kind);
-    const file = writeOva(work, 'web', SIZE);
-    await imgctl(`push ${file} --no-sync ${OPTIONS}`);
-    const other = { IMGCTL_CONFIG_DIR: undefined, HOME: work };
-    for (const [key, value] of Object.entries(settings))
-      await imgctl(`config set ${key} ${value}`, other);
-    const again = await imgctl(`push ${file} --no-sync ${OPTIONS}`, other);
-    expect(again.stderr).toContain('web.ova: already there');
-    flipByte(path.join(folder, 'web.ova'), 600_000);
-    const changed = await imgctl(`push ${file} --no-sync ${OPTIONS}`, other);
-    expect(changed).toEqual(failed(1, 'already has a different web.ova'));
-    expect(service.requests).toEqual([]);
-  });
-
   it.each([
     ['after its check', /^(PROPFIND|GET)$/],
     ['while it is sent', /^PUT$/],
@@ -60,15 +44,6 @@ describe.each(['dav', 's3'] as const)('push to %s', (kind) => {
     const { stderr, exitCode } = await user.imgctl(`push ${file} ${OPTIONS}`);
     expect(stderr).toContain(`${file} changed while it was uploaded\nhint: `);
     expect({ exitCode, stored: user.stored(), syncs: user.syncs() }).toEqual(NOTHING);
-  });
-
-  it('removes what it uploaded if a digest is wrong', async () => {
-    const { imgctl, work, stored, syncs } = await storageUser(kind);
-    const file = writeOvf(work, 'db', SIZE);
-    flipByte(path.join(work, 'db', 'db-data.iso'), 1000);
-    const { stderr, exitCode } = await imgctl(`push ${file} ${OPTIONS}`);
-    expect(stderr).toContain('(digest-mismatch)\nhint: ');
-    expect({ exitCode, stored: stored(), syncs: syncs() }).toEqual(NOTHING);
   });
 
   it('sends each secret to its own server, and shows none', async () => {

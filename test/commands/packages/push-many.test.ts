@@ -48,7 +48,7 @@ const lastLine = (text: string) => text.trimEnd().split('\n').at(-1) ?? '';
 
 unixOnly('links need rights').each([
   ['file', 0],
-  ['dav', 1],
+  ['dav', 2],
   ['s3', 3],
   ['file', 10],
 ] as const)(
