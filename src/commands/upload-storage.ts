@@ -25,8 +25,10 @@ const CREDENTIALS = {
 const TEMPORARY = 'keys that begin with ASIA also need IMGCTL_UPLOAD_SESSION_TOKEN';
 
 /**
- * Returns the files of the storage and its user: for a mutex and the names of parts, for proofs, and for what is not synced.
- * Each is undefined without a home directory. A slash at the end of the URL makes no difference.
+ * Returns the files that this machine has for the storage and its user. Each is undefined without a home directory.
+ * - `mutex`: held during a push; the names of parts are in a file beside it
+ * - `proofs`: which files were equal to stored ones
+ * - `unsynced`: the mark that a sync is still needed
  */
 export function storageFiles({ settings, paths, io }: Context) {
   const target = requireUploadTarget(settings);

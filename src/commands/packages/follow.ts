@@ -39,7 +39,7 @@ export async function rememberRequest(
   const found = { status, errors: errors?.length, added, deleted };
   const entry = { profile, base_url, id, ...times, ...found };
   await remember(context.paths.state, context.io, entry).catch((error: unknown) => {
-    // One warning is enough if the token could not be stored either.
+    // If the token could not be stored either, a warning has already said so.
     if (cache.writeFailed) return;
     if (error instanceof ImgctlError) context.console.warn(error.message, error.hint);
     else context.console.warn(`cannot store the sync history: ${errorReason(error)}`);

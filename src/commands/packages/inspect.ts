@@ -8,7 +8,7 @@ import type { Hardware } from '../../ovf/hardware.ts';
 import type { PackageSummary } from '../../ovf/package.ts';
 import type { Signature } from '../../ovf/signature.ts';
 import { counted, describeBytes, shellQuote } from '../../words.ts';
-import { errorsOf, FILES, PackageBatch } from './each-file.ts';
+import { errorsOf, FILES, PackageBatch } from './package-batch.ts';
 
 const COLUMNS = [
   column('file', 'string', 'path as given', { isId: true }),
@@ -87,7 +87,7 @@ async function run(context: Context, _options: object, files: readonly string[])
     if (errors > 0) context.console.warn(`${file} has ${counted(errors, 'error')}`, hint);
   });
   await done.finally(() => list?.end());
-  batch.end({ read });
+  batch.throwFailures({ read });
 }
 
 /** Names fields in snake case, as the service does. */

@@ -205,7 +205,7 @@ export async function showRequest(
   options: { strict?: boolean; started?: number },
 ): Promise<void> {
   const { started, strict = false } = options;
-  // Of a list that was not sent: null in a whole record; undefined for --get, which says that it is missing.
+  // If the service sent no list: null in a whole record, undefined for --get, which then says it is missing.
   const absent = view.isWhole ? null : undefined;
   const { id, status = null, state, added = absent, deleted = absent, errors, warnings } = request;
   const { createdOn: created_on, updatedOn: updated_on, response } = request;

@@ -6,8 +6,8 @@ import { ImgctlError } from '../../errors.ts';
 import { column, namesOf, printBefore } from '../../output/view.ts';
 import type { ReadPackage } from '../../ovf/package.ts';
 import { counted, describeRate } from '../../words.ts';
-import { detailsOf, errorsOf, FILES, invalidPackage, PackageBatch } from './each-file.ts';
 import { describeSignature } from './inspect.ts';
+import { detailsOf, errorsOf, FILES, invalidPackage, PackageBatch } from './package-batch.ts';
 
 const COLUMNS = [
   column('file', 'string', 'path as given'),
@@ -89,7 +89,7 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>, files: rea
     await progress.stop();
     await printBefore(batch.hasFailed, list.end());
   });
-  batch.end({ valid });
+  batch.throwFailures({ valid });
 }
 
 /** Returns `1 warning; unpacked: a.vmdk; only read: b.iso`. */

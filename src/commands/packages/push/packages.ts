@@ -7,7 +7,7 @@ import { attempt, ImgctlError, isMissing, tryOr } from '../../../errors.ts';
 import type { CheckedPackage } from '../../../ovf/package.ts';
 import type { UploadPackage } from '../../../upload/transfer.ts';
 import type { LocalFile } from '../../../upload/upload-file.ts';
-import { errorsOf, fileMissing, invalidPackage, type PackageBatch } from '../each-file.ts';
+import { errorsOf, fileMissing, invalidPackage, type PackageBatch } from '../package-batch.ts';
 
 /**
  * Reads every package, but not all bytes of its files, which the upload checks. Returns those that can be uploaded.
@@ -21,7 +21,7 @@ export async function checkPackages(context: Context, batch: PackageBatch) {
     const { error } = attempt(() => statSync(paths[index] ?? ''));
     if (error?.cause && isMissing(error.cause)) throw fileMissing(file, error.cause);
   }
-  requireOwnNames(paths.map((each) => ({ name: path.basename(each), path: each })));
+  requirePackageNames(paths.map((each) => ({ name: path.basename(each), path: each })));
   const packages: UploadPackage[] = [];
   await batch.forEach(async (file, resolved) => {
     const checked = await checkPackage(resolved, { signal, now: context.io.now() });
@@ -57,7 +57,7 @@ async function uploadOf(file: string, { files, checks }: CheckedPackage): Promis
 
 type NamedFile = Pick<LocalFile, 'name' | 'path'>;
 
-function requireOwnNames(files: readonly NamedFile[]): void {
+function requirePackageNames(files: readonly NamedFile[]): void {
   for (const { name, path: file } of files) {
     // A folder fails as such below.
     const isFolder = tryOr(() => statSync(file).isDirectory(), false);

@@ -24,14 +24,14 @@ import { describeBytes, describeDuration } from '../../../words.ts';
 import { IMAGE_COLUMNS, SHOWN_FIELDS } from '../../images/options.ts';
 import { withMetrics } from '../../metrics-file.ts';
 import { openUploadStorage, storageFiles, UPLOAD_OPTIONS } from '../../upload-storage.ts';
-import { FILES, PackageBatch } from '../each-file.ts';
 import { POLL_OPTIONS } from '../follow.ts';
+import { FILES, PackageBatch } from '../package-batch.ts';
 import { submittedView } from '../sync.ts';
 import { STRICT_OPTION, SUBMITTED_COLUMNS } from '../sync-status.ts';
 import { checkPackages } from './packages.ts';
-import { type Pushed, syncChanges, syncPushed } from './sync.ts';
-import { unsyncedNote } from './unsynced-note.ts';
-import { planAll, Uploaded, uploadAll } from './upload.ts';
+import { type Pushed, syncChanges, syncPushed } from './sync-pushed.ts';
+import { unsyncedMark } from './unsynced-mark.ts';
+import { planAll, UploadOutcome, uploadAll } from './upload.ts';
 
 const NAME = column('name', 'string', 'file name', { isId: true });
 const SIZE = column('size', 'number or null', 'with --no-sync and --dry-run: bytes of the file', {
@@ -125,7 +125,7 @@ function run(context: Context, options: Options, files: readonly string[]): Prom
     const distinct = new Map(files.map((file) => [path.resolve(io.cwd, file), file]));
     const batch = new PackageBatch(context, [...distinct.values()], (file) => path.basename(file));
     const packages = await checkPackages(context, batch);
-    if (packages.length === 0) return batch.end({});
+    if (packages.length === 0) return batch.throwFailures({});
     const isUnset = (key: SettingKey) => settings.find(key).text === undefined;
     if (sync && isUnset('base-url') && isUnset('upload-url') && !settings.isHomeless) {
       throw new ImgctlError('config', 'no service address or upload storage is set', {
@@ -135,13 +135,13 @@ function run(context: Context, options: Options, files: readonly string[]): Prom
     if (sync) await context.session();
     // The storage and the service may refuse; both should do so before an upload that takes long.
     const storage = await openUploadStorage(context, { partSize, parallel }, true);
-    const uploaded = new Uploaded();
+    const outcome = new UploadOutcome();
     const upload = (assertHeld: AssertHeld) =>
-      pushPackages(context, { view, batch, packages, storage, uploaded, assertHeld }, options);
-    const pushed = dryRun ? upload(() => {}) : onePushAtATime(context, storage, options, upload);
-    await pushed.finally(async () => {
+      pushPackages(context, { view, batch, packages, storage, outcome, assertHeld }, options);
+    const done = dryRun ? upload(() => {}) : onePushAtATime(context, storage, options, upload);
+    await done.finally(async () => {
       // Without --no-wait and --no-sync, the end of the command is the end of the sync.
-      addMetrics({ last_uploaded_bytes: uploaded.size, succeeded: sync && wait });
+      addMetrics({ last_uploaded_bytes: outcome.size, succeeded: sync && wait });
       await storage.close();
     });
   });
@@ -153,57 +153,57 @@ interface Push {
   readonly batch: PackageBatch;
   readonly packages: readonly UploadPackage[];
   readonly storage: Storage;
-  readonly uploaded: Uploaded;
+  readonly outcome: UploadOutcome;
   readonly assertHeld: AssertHeld;
 }
 
 async function pushPackages(context: Context, push: Push, options: Options): Promise<void> {
   const { loadProofs } = await import('../../../upload/proofs.ts');
   const { io, console } = context;
-  const { view, batch, packages, storage, uploaded, assertHeld } = push;
+  const { view, batch, packages, storage, outcome, assertHeld } = push;
   const { sync, onConflict, dryRun = false, syncIfSent = false } = options;
   const own = storageFiles(context);
-  const note = unsyncedNote(own.unsynced, syncIfSent, console.warn);
+  const mark = unsyncedMark(own.unsynced, syncIfSent, console.warn);
   const proofs = loadProofs(own.proofs, io);
   const before = sync ? (await (await context.session()).client.listUserImages()).images : [];
-  const rules = { onConflict, dryRun, assertHeld, beforeVisible: note.write };
+  const rules = { onConflict, dryRun, assertHeld, beforeVisible: mark.write };
   const transfer = { storage, proofs, clock: io, ...rules };
   const plan = await planAll(context, batch, packages, transfer);
   try {
-    await uploadAll(context, batch, plan, transfer, uploaded);
+    await uploadAll(context, batch, plan, transfer, outcome);
     // Another push that took over may have changed what this one stored.
     assertHeld();
   } catch (error) {
-    reportUnsynced(context, uploaded, sync);
+    reportUnsynced(context, outcome, sync);
     if (!io.signal.aborted || dryRun) throw error;
     const more = sync ? ', then syncs' : '';
     const hint = `run the same command again: it sends only what is missing${more}`;
     throw asImgctlError(error).with({ hint });
   }
-  const pushed = { plan: uploaded.complete, before, storage, note };
+  const pushed = { plan: outcome.complete, before, storage, mark };
   if (dryRun) {
     await showPlan(context, view, plan, pushed, options);
-    return batch.end(uploaded.counts('to upload'));
+    return batch.throwFailures(outcome.counts('to upload'));
   }
-  if (uploaded.broken.size > 0) reportUnsynced(context, uploaded, sync);
-  if (!sync) await showFiles(view, batch, uploaded);
-  else if (uploaded.broken.size === 0 && uploaded.complete.length > 0) {
+  if (outcome.broken.size > 0) reportUnsynced(context, outcome, sync);
+  if (!sync) await showFiles(view, batch, outcome);
+  else if (outcome.broken.size === 0 && outcome.complete.length > 0) {
     await syncPushed(context, view, pushed, options).catch((error: unknown) => {
-      const count = { message: batch.summary(uploaded.counts()), hint: batch.heldHint };
+      const count = { message: batch.summary(outcome.counts()), hint: batch.heldHint };
       if (batch.hasFailed) console.failure(count);
       throw error;
     });
   }
-  batch.end(uploaded.counts(), 'storage-full');
+  batch.throwFailures(outcome.counts(), 'storage-full');
 }
 
-function reportUnsynced({ console }: Context, uploaded: Uploaded, sync: boolean): void {
-  for (const [name, files] of uploaded.broken) {
+function reportUnsynced({ console }: Context, outcome: UploadOutcome, sync: boolean): void {
+  for (const [name, files] of outcome.broken) {
     const shown = files.join(', ');
     console.failure({ message: `${name} failed after these files became visible: ${shown}` });
   }
-  const names = uploaded.complete.flatMap(({ name, files }) =>
-    files.some((file) => uploaded.visible.includes(file)) ? [name] : [],
+  const names = outcome.complete.flatMap(({ name, files }) =>
+    files.some((file) => outcome.visible.includes(file)) ? [name] : [],
   );
   if (sync && names.length > 0)
     console.failure({ message: `uploaded, but not synced: ${names.join(', ')}` });
@@ -216,19 +216,23 @@ async function showPlan(
   pushed: Pushed,
   { sync, syncIfSent = false }: Options,
 ): Promise<void> {
-  const { storage, before, note } = pushed;
+  const { storage, before, mark } = pushed;
   const conflicts = plan
     .flatMap(({ files }) => files)
     .filter(({ action }) => action === 'conflict');
   const files = [...pushed.plan.flatMap((each) => each.files), ...conflicts];
   const uploads = files.map(({ action, name, size }) => ({ step: 'upload', action, name, size }));
-  const isIdle = syncIfSent && !files.some(isSent) && note.read() === undefined;
+  const isIdle = syncIfSent && !files.some(isSent) && mark.read() === undefined;
   const changes = sync && !isIdle ? await syncChanges(storage, pushed.plan, before) : [];
   await view.printList([...uploads, ...changes]);
   context.console.note('nothing was uploaded or submitted');
 }
 
-async function showFiles(view: View, batch: PackageBatch, { complete }: Uploaded): Promise<void> {
+async function showFiles(
+  view: View,
+  batch: PackageBatch,
+  { complete }: UploadOutcome,
+): Promise<void> {
   if (complete.length === 0 && batch.hasFailed) return;
   const rows = complete.flatMap(({ files }) => {
     return files.map((file) => {

@@ -10,14 +10,18 @@ import type {
   UploadPackage,
 } from '../../../upload/transfer.ts';
 import { describeBytes, describeRate } from '../../../words.ts';
-import type { PackageBatch } from '../each-file.ts';
+import type { PackageBatch } from '../package-batch.ts';
 
-export class Uploaded {
+/** What became of the packages of a push. */
+export class UploadOutcome {
   /** The packages that the storage has as a whole, or that were skipped. */
   readonly complete: PlannedPackage[] = [];
   /** What became visible, also of packages that failed. */
   readonly visible: PlannedFile[] = [];
-  /** Packages that failed after a file had replaced another, or their descriptor was visible, and those files. */
+  /**
+   * Packages that failed too late, by name, with the names of their visible files: one of these had replaced another,
+   * or is the descriptor.
+   */
   readonly broken = new Map<string, readonly string[]>();
   untried = 0;
 
@@ -29,8 +33,8 @@ export class Uploaded {
     const counts = { [uploaded]: 0, unchanged: 0, skipped: 0 };
     for (const { files } of this.complete) {
       const isSkipped = files.some(({ action }) => action === 'skip');
-      const outcome = files.some(isSent) ? uploaded : isSkipped ? 'skipped' : 'unchanged';
-      counts[outcome] = (counts[outcome] ?? 0) + 1;
+      const what = files.some(isSent) ? uploaded : isSkipped ? 'skipped' : 'unchanged';
+      counts[what] = (counts[what] ?? 0) + 1;
     }
     return { ...counts, 'not tried': this.untried };
   }
@@ -49,20 +53,20 @@ export async function planAll(
     progress.update('', () => `${name}: comparing with ${transfer.storage.address}`);
   });
   const plan = await planned.finally(() => progress.stop());
-  for (const { name, error } of plan) if (error) batch.fail(name, error);
+  for (const { name, error } of plan) if (error) batch.addFailure(name, error);
   return plan;
 }
 
 /**
  * Uploads the packages that can be pushed; one that fails leaves the others alone. A full storage ends the uploads.
- * @param uploaded receives what was done, also if an error that concerns all packages is thrown
+ * @param outcome receives what was done, also if an error that concerns all packages is thrown
  */
 export async function uploadAll(
   context: Context,
   batch: PackageBatch,
   plan: readonly PlannedPackage[],
   transfer: TransferOptions,
-  uploaded: Uploaded,
+  outcome: UploadOutcome,
 ): Promise<void> {
   const { isOfPackage, withUnsentFiles } = await import('../../../upload/transfer.ts');
   const { storage, onConflict } = transfer;
@@ -74,14 +78,14 @@ export async function uploadAll(
     const each = withUnsentFiles(planned, sent);
     const { name, files } = each;
     if (isFull && files.some(isSent)) {
-      uploaded.untried += 1;
+      outcome.untried += 1;
       continue;
     }
     const visible: PlannedFile[] = [];
     try {
       await uploadPackage(context, each, transfer, (file) => {
         visible.push(file);
-        uploaded.visible.push(file);
+        outcome.visible.push(file);
         sent.add(file.name);
       });
     } catch (error) {
@@ -90,16 +94,16 @@ export async function uploadAll(
       const isBroken = visible.some((file) => file.action === 'replace' || file.name === name);
       const shown = isReplaced ? files.filter(isSent) : visible;
       const names = shown.map((file) => file.name);
-      if (isReplaced || isBroken) uploaded.broken.set(name, names);
+      if (isReplaced || isBroken) outcome.broken.set(name, names);
       isFull ||= hasCode(error, 'storage-full');
       if (!isOfPackage(error) && !hasCode(error, 'storage-full')) throw error;
-      batch.fail(name, error);
+      batch.addFailure(name, error);
       continue;
     }
     for (const file of files) sent.add(file.name);
-    uploaded.complete.push(each);
+    outcome.complete.push(each);
   }
-  // A server may have written the part of a killed push until now.
+  // Again: a server may have finished a part of a killed push meanwhile.
   if (!transfer.dryRun) await storage.removeDeadParts(true).catch(() => {});
 }
 

@@ -1,16 +1,16 @@
-// A note of this machine that files of a storage became visible, and that no sync succeeded since.
+// A file on this machine that marks a storage as unsynced: files became visible, and no sync succeeded since.
 
 import fs from 'node:fs';
 import { attempt, errorReason, ImgctlError, isMissing } from '../../../errors.ts';
 import { readOwnFile, replaceFile } from '../../../files/atomic-file.ts';
 import { builtin } from '../../../io.ts';
 
-export interface UnsyncedNote {
-  /** Returns its random text, which no other note has; undefined if there is none. */
+export interface UnsyncedMark {
+  /** Returns its random text, which no other mark has; undefined if there is none. */
   read(): string | undefined;
   /** Writes it before a file becomes visible, once in a push. */
   write(): Promise<void>;
-  /** Removes the note that was read, unless another push has written one since. */
+  /** Removes the mark that was read, unless another push has written one since. */
   remove(known: string | undefined): void;
 }
 
@@ -19,11 +19,11 @@ export interface UnsyncedNote {
  * @param isRequired a later decision depends on it: without a place for it, throws
  * @param onError receives why it cannot be written
  */
-export function unsyncedNote(
+export function unsyncedMark(
   file: string | undefined,
   isRequired: boolean,
   onError: (message: string) => void,
-): UnsyncedNote {
+): UnsyncedMark {
   const hint = 'omit --sync-if-sent, or set IMGCTL_CONFIG_DIR to a writable directory';
   if (file === undefined && isRequired) {
     const message = '--sync-if-sent cannot remember what is not synced: no home directory';
@@ -33,7 +33,7 @@ export function unsyncedNote(
   const read = () => {
     if (file === undefined) return undefined;
     const { value, error } = attempt(() => readOwnFile(file));
-    // A note that cannot be read counts as one.
+    // A mark that cannot be read counts as one.
     return error ? error.message : value;
   };
   return {

@@ -37,7 +37,7 @@ export class PackageBatch {
   }
 
   /** The error of a single file is thrown at the end, and not reported before. */
-  fail(file: string, error: ImgctlError): void {
+  addFailure(file: string, error: ImgctlError): void {
     this.#failures.set(this.#nameOf(file), error);
     if (this.files.length === 1) return;
     const { code, message, details, hint } = error;
@@ -68,7 +68,7 @@ export class PackageBatch {
    * @throws ImgctlError of the single file; of several, their count with the code of the first in the order of the
    *   arguments, or that of `preferred` if one has it
    */
-  end(counts: Readonly<Record<string, number>>, preferred?: ErrorCode): void {
+  throwFailures(counts: Readonly<Record<string, number>>, preferred?: ErrorCode): void {
     const errors = this.#failed().map((name) => this.#failures.get(name));
     const error = errors.find((each) => each?.code === preferred) ?? errors[0];
     if (error === undefined) return;
@@ -80,7 +80,7 @@ export class PackageBatch {
     throw new ImgctlError(error.code, message, { cause: error, hint: this.heldHint });
   }
 
-  /** The advice that a terminal shows once, at the end. */
+  /** The hint that a terminal shows once, at the end. */
   get heldHint(): string | undefined {
     return this.#context.console.failureMark ? this.#hint : undefined;
   }
@@ -104,7 +104,7 @@ export class PackageBatch {
         }
         await action(file, resolved);
       } catch (error) {
-        this.fail(file, fileError(file, error));
+        this.addFailure(file, fileError(file, error));
       }
     }
   }

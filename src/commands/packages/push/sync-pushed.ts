@@ -11,7 +11,7 @@ import { counted } from '../../../words.ts';
 import { follow, type POLL_OPTIONS } from '../follow.ts';
 import { showSubmitted, submit } from '../sync.ts';
 import { describeProblems, failureOf, reportProblems } from '../sync-status.ts';
-import type { UnsyncedNote } from './unsynced-note.ts';
+import type { UnsyncedMark } from './unsynced-mark.ts';
 
 interface SyncOptions extends Parsed<typeof POLL_OPTIONS> {
   readonly wait: boolean;
@@ -21,11 +21,12 @@ interface SyncOptions extends Parsed<typeof POLL_OPTIONS> {
 
 const NOTHING_SENT = 'Nothing sent, no sync submitted';
 
+/** What was pushed, or would be with --dry-run. */
 export interface Pushed {
   readonly plan: readonly PlannedPackage[];
   readonly before: readonly Row[];
   readonly storage: Storage;
-  readonly note: UnsyncedNote;
+  readonly mark: UnsyncedMark;
 }
 
 /** Returns `2 images added, 1 unchanged`, and which images are as before although files of theirs were sent. */
@@ -66,9 +67,9 @@ export async function syncPushed(
   }
   const imagesOf = (images: readonly Row[]) =>
     images.filter(({ name }) => names.includes(String(name)));
-  const { note } = pushed;
-  const noted = note.read();
-  const isNeeded = noted !== undefined || packages.some(({ files }) => files.some(isSent));
+  const { mark } = pushed;
+  const known = mark.read();
+  const isNeeded = known !== undefined || packages.some(({ files }) => files.some(isSent));
   if (options.syncIfSent && !isNeeded) {
     if (options.wait) await view.printList(imagesOf(pushed.before));
     return console.success(NOTHING_SENT);
@@ -96,7 +97,7 @@ export async function syncPushed(
   const isFailure = isMissing || (stale.length > 0 && options.strict);
   const error = isFailure ? new ImgctlError('sync-failed', unseen, { hint }) : failure;
   await printBefore(error !== undefined, view.printList(found));
-  if (!isMissing && !request.errors?.length) note.remove(noted);
+  if (!isMissing && !request.errors?.length) mark.remove(known);
   if (stale.length > 0 && !isFailure) console.warn(unseen, hint);
   if (error) throw error;
   const problems = describeProblems(request);
