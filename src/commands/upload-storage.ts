@@ -26,6 +26,7 @@ const TEMPORARY = 'keys that begin with ASIA also need IMGCTL_UPLOAD_SESSION_TOK
 
 /**
  * Returns the files that this machine has for the storage and its user. Each is undefined without a home directory.
+ * A slash at the end of the URL makes no difference.
  * - `mutex`: held during a push; the names of parts are in a file beside it
  * - `proofs`: which files were equal to stored ones
  * - `unsynced`: the mark that a sync is still needed

@@ -40,7 +40,7 @@ export async function checkDisks(
       ? /vmdk|^streamOptimized$/i.test(disk.format)
       : /\.vmdk(\.gz)?$/i.test(reference.href);
     const isGzip = reference.compression === 'gzip' || (!isVmdk && (await hasGzipMagic(file)));
-    const grains = isVmdk ? await checkVmdk({ files, disk, isGzip }, findings, signal) : null;
+    const grains = isVmdk ? await checkVmdk({ file, files, disk, isGzip }, findings, signal) : null;
     if (files.length === 1 && (isGzip || grains))
       packed.set(file, { isGzip, capacity: disk?.capacity ?? null, grains });
   }
@@ -48,19 +48,19 @@ export async function checkDisks(
 }
 
 interface VmdkFile {
-  /** One, or its chunks. */
+  /** The file, or its first chunk. */
+  readonly file: PackageFile;
+  /** The file, or all its chunks. */
   readonly files: readonly PackageFile[];
   readonly disk: Disk | undefined;
   readonly isGzip: boolean;
 }
 
 async function checkVmdk(
-  { files, disk, isGzip }: VmdkFile,
+  { file, files, disk, isGzip }: VmdkFile,
   findings: FindingList,
   signal: AbortSignal | undefined,
 ): Promise<Packed['grains']> {
-  const [file] = files;
-  if (file === undefined) return null;
   const report: ReportDisk = (code, message) => {
     findings.add(code, file.name, message);
     return null;

@@ -1,21 +1,18 @@
 // The time and memory of the built program for small responses that hold more than any program should.
 
 import { EventEmitter, once } from 'node:events';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { programUser, runProgram, startProgram } from '../support/program.ts';
+import { programUser, runProgram, startProgram, TELL_USAGE } from '../support/program.ts';
 import { onLinux } from '../support/requirements.ts';
 import type { ScriptedResponse } from '../support/scripted-server.ts';
 import { account, type Environment } from '../support/users.ts';
 import { bombs, envelopeOf } from './hostile-response.ts';
 
-const TELL_USAGE = path.join(import.meta.dirname, '../../bench/tell-usage.cjs');
-
 /** Runs a command that has to fail with 1 and one line, within 5 s and 400 MiB. */
 async function expectCheapFailure(argv: readonly string[], env: Environment, message: RegExp) {
   const start = performance.now();
-  const limited = { ...env, NODE_OPTIONS: `--require="${TELL_USAGE}"` };
+  const limited = { ...env, ...TELL_USAGE };
   const { stdout, stderr, exitCode } = await runProgram(argv, { env: limited });
   expect(performance.now() - start).toBeLessThan(5_000);
   const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('hint: '));

@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readPackage } from '../../src/ovf/package.ts';
-import { envelope, sample } from '../ovf/harness.ts';
+import { type DiskOptions, packageOf, sample } from '../ovf/harness.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { missing, skipped } from '../support/requirements.ts';
 import { bytesOf } from '../support/uploads.ts';
@@ -18,15 +18,11 @@ const RAW = Buffer.concat([bytesOf(SIZE / 2, 'disk'), Buffer.alloc(SIZE / 2, 'te
 const QEMU = ['convert', '-f', 'raw', '-O', 'vmdk', '-o', 'subformat=streamOptimized'];
 const SAMPLE_SIZE = 4 * SIZE;
 const TO_NULL = ['--target-image-opts', `driver=null-co,size=${SAMPLE_SIZE}`];
-const STREAM_OPTIMIZED =
-  'http://www.vmware.com/interfaces/specifications/vmdk.html#streamOptimized';
 const readWithQemu = (file: string) => ['convert', '-n', '-f', 'vmdk', file, ...TO_NULL];
 
 interface Kind {
   readonly name: string;
-  readonly attributes: string;
-  readonly format: string;
-  readonly capacity: number;
+  readonly options: DiskOptions;
   make(folder: string, file: string): void;
   /** Fails if the disk is damaged. */
   readonly program: string;
@@ -36,18 +32,14 @@ interface Kind {
 const KINDS: readonly Kind[] = [
   {
     name: 'a gzip disk',
-    attributes: 'ovf:compression="gzip"',
-    format: 'raw',
-    capacity: SIZE,
+    options: { gzip: true, format: 'raw', capacity: SIZE },
     make: (_folder, file) => writeFileSync(file, gzipSync(RAW)),
     program: 'gzip',
     argv: (file) => ['-t', file],
   },
   {
     name: 'a stream-optimised disk',
-    attributes: '',
-    format: STREAM_OPTIMIZED,
-    capacity: SIZE,
+    options: { capacity: SIZE },
     make(folder, file) {
       const raw = path.join(folder, 'raw');
       writeFileSync(raw, RAW);
@@ -58,9 +50,7 @@ const KINDS: readonly Kind[] = [
   },
   {
     name: 'a stream-optimised disk with a footer',
-    attributes: '',
-    format: STREAM_OPTIMIZED,
-    capacity: SAMPLE_SIZE,
+    options: { capacity: SAMPLE_SIZE },
     make: (_folder, file) => writeFileSync(file, sample()[2].content),
     program: 'qemu-img',
     argv: readWithQemu,
@@ -84,17 +74,16 @@ function damaged(whole: Buffer, how: Damage): Buffer {
   return bytes;
 }
 
-describe.each(KINDS)('$name', ({ attributes, format, capacity, make, program, argv }) => {
+describe.each(KINDS)('$name', ({ options, make, program, argv }) => {
   it.skipIf(missing(program))(
     `is invalid whenever ${program} says so${skipped(missing(program))}`,
     async () => {
       const folder = temporaryDirectory();
       const [descriptor, disk] = [path.join(folder, 'vm.ovf'), path.join(folder, 'disk.gz')];
-      const file = `<References><File ovf:id="f" ovf:href="disk.gz" ${attributes}/></References>`;
-      const element = `<Disk ovf:diskId="d" ovf:fileRef="f" ovf:capacity="${capacity}" ovf:format="${format}"/>`;
-      writeFileSync(descriptor, envelope(`${file}<DiskSection>${element}</DiskSection>`));
       make(folder, disk);
       const whole = readFileSync(disk);
+      const [{ content }] = packageOf(whole, { name: 'disk.gz', ...options });
+      writeFileSync(descriptor, content);
       // QEMU refuses a disk that is larger than the target.
       const isValid = async () =>
         (await readPackage(descriptor)).findings.every(

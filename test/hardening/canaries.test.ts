@@ -53,10 +53,9 @@ function recordingCommand(password: string) {
   const record = 'cat /proc/self/environ /proc/$$/cmdline /proc/$PPID/cmdline';
   writeFileSync(`${secret}`, `${password}\n`);
   writeFileSync(`${script}`, `${record} >>${seen}\ncat ${secret}\n`);
-  const isCalled = () => existsSync(`${seen}`);
   return {
     command: `sh ${script}`,
-    seen: () => (isCalled() ? readFileSync(`${seen}`, 'utf8') : ''),
+    seen: () => (existsSync(`${seen}`) ? readFileSync(`${seen}`, 'utf8') : ''),
   };
 }
 

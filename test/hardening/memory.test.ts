@@ -1,12 +1,10 @@
 // The memory of a long listing.
 
-import path from 'node:path';
 import { expect } from 'vitest';
-import { runProgram, startEmulatorProgram } from '../support/program.ts';
+import { runProgram, startEmulatorProgram, TELL_USAGE } from '../support/program.ts';
 import { onLinux } from '../support/requirements.ts';
 import { account } from '../support/users.ts';
 
-const TELL_USAGE = path.join(import.meta.dirname, '../../bench/tell-usage.cjs');
 const RUNS = 3;
 /** In MiB, as the memory of processes. */
 const MAX_GROWTH = 35e6 / 2 ** 20;
@@ -16,7 +14,7 @@ async function peakOf(images: number): Promise<number> {
   const emulator = await startEmulatorProgram('--images', String(images));
   const user = account(emulator.baseUrl);
   const IMGCTL_TOKEN = (await runProgram(['token'], { env: user })).stdout.trim();
-  const env = { ...user, IMGCTL_TOKEN, NODE_OPTIONS: `--require="${TELL_USAGE}"` };
+  const env = { ...user, IMGCTL_TOKEN, ...TELL_USAGE };
   const peaks: number[] = [];
   for (let run = 0; run < RUNS; run += 1) {
     const listed = await runProgram(['images', 'list', '-o', 'ndjson'], { env });

@@ -91,3 +91,23 @@ export function machine(items: string, sections = ''): string {
   const section = `<VirtualHardwareSection>${items}</VirtualHardwareSection>`;
   return envelope(`${sections}<VirtualSystem ovf:id="vm">${section}</VirtualSystem>`);
 }
+
+const VMDK = 'http://www.vmware.com/interfaces/specifications/vmdk.html#streamOptimized';
+
+export interface DiskOptions {
+  readonly name?: string;
+  readonly gzip?: boolean;
+  /** Bytes. */
+  readonly capacity?: number;
+  readonly format?: string;
+}
+
+/** The files of a package without a manifest, whose only disk has this content. */
+export function packageOf(content: Uint8Array, options: DiskOptions = {}) {
+  const { name = 'd.vmdk', gzip = false, capacity = 4 * 2 ** 20, format = VMDK } = options;
+  const compression = gzip ? 'ovf:compression="gzip"' : '';
+  const file = `<File ovf:id="f" ovf:href="${name}" ${compression}/>`;
+  const attributes = `ovf:capacity="${capacity}" ovf:format="${format}"`;
+  const sections = `<References>${file}</References><DiskSection><Info/><Disk ovf:diskId="d" ovf:fileRef="f" ${attributes}/></DiskSection>`;
+  return [member('vm.ovf', envelope(sections)), member(name, content)] as const;
+}

@@ -8,29 +8,10 @@ import { describe, expect, it } from 'vitest';
 import { readPackage } from '../../src/ovf/package.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { missing, skipped } from '../support/requirements.ts';
-import { changed, envelope, member, readFolder, sample } from './harness.ts';
+import { changed, type DiskOptions, packageOf, readFolder, sample } from './harness.ts';
 
 const MIB = 2 ** 20;
 const disk = Buffer.from(sample()[2].content);
-const VMDK = 'http://www.vmware.com/interfaces/specifications/vmdk.html#streamOptimized';
-
-interface DiskOptions {
-  readonly name?: string;
-  readonly gzip?: boolean;
-  /** Bytes. */
-  readonly capacity?: number;
-  readonly format?: string;
-}
-
-/** The files of a package without a manifest, whose only disk has this content. */
-function packageOf(content: Uint8Array, options: DiskOptions = {}) {
-  const { name = 'd.vmdk', gzip = false, capacity = 4 * MIB, format = VMDK } = options;
-  const compression = gzip ? 'ovf:compression="gzip"' : '';
-  const file = `<File ovf:id="f" ovf:href="${name}" ${compression}/>`;
-  const attributes = `ovf:capacity="${capacity}" ovf:format="${format}"`;
-  const sections = `<References>${file}</References><DiskSection><Info/><Disk ovf:diskId="d" ovf:fileRef="f" ${attributes}/></DiskSection>`;
-  return [member('vm.ovf', envelope(sections)), member(name, content)];
-}
 
 async function read(content: Uint8Array, options?: DiskOptions) {
   const { findings, ...summary } = await readFolder(packageOf(content, options));
@@ -211,8 +192,8 @@ describe('a file without a digest', () => {
       ...RAW,
       capacity: 2 ** 40,
     });
-    writeFileSync(file, descriptor?.content ?? '');
-    writeFileSync(join(file, '..', bomb?.name ?? ''), bomb?.content ?? '');
+    writeFileSync(file, descriptor.content);
+    writeFileSync(join(file, '..', bomb.name), bomb.content);
     const abort = new AbortController();
     const onProgress = () => abort.abort('enough');
     await expect(readPackage(file, { signal: abort.signal, onProgress })).rejects.toBe('enough');

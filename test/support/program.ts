@@ -20,6 +20,11 @@ export const COMMAND: readonly [string, ...string[]] = PROGRAM.endsWith('.js')
   ? [process.execPath, PROGRAM]
   : [PROGRAM];
 
+/** Variables that make the program print its CPU time and peak of memory (MiB) as JSON at its end, on stderr. */
+export const TELL_USAGE = {
+  NODE_OPTIONS: `--require="${path.join(import.meta.dirname, '../../bench/tell-usage.cjs')}"`,
+};
+
 /** The same for a shell. */
 export const SHELL_COMMAND = COMMAND.map((word) => `'${word}'`).join(' ');
 
