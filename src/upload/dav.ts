@@ -209,11 +209,6 @@ async function send({ requests }: Dav, request: StorageRequest, nextUrl?: () => 
   return { ...response, status: failed ?? response.status, elements };
 }
 
-function noFolder(place: string): ImgctlError {
-  const hint = `create it, or ${CHECK_URL}`;
-  return new ImgctlError('not-found', `folder ${place} does not exist`, { hint });
-}
-
 /** Returns the status of a file in a multistatus: of itself, or else of its properties, of which some may be missing. */
 function statusWithin(element: XmlElement): number {
   const statuses = findAll(element, 'status').map(({ text }) => {
@@ -306,7 +301,9 @@ export function davStorage(
     address,
     async check() {
       const [own] = await propfind(dav, folder, 0);
-      if (!own?.isFolder) throw noFolder(place);
+      if (own?.isFolder) return;
+      const hint = `create it, or ${CHECK_URL}`;
+      throw new ImgctlError('not-found', `folder ${place} does not exist`, { hint });
     },
     async list() {
       const files = await propfind(dav, folder, 1);

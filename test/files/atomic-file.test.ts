@@ -116,7 +116,8 @@ withModes('replaceFile gives a file mode 600 before its name, and new folders 70
     staged = fs.readdirSync(directory).map((name) => modeOf(path.join(directory, name)));
   };
   await replaceFile(file, 'text', { assertHeld });
-  expect([staged, modeOf(file), modeOf(directory)]).toEqual([['600'], '600', '700']);
+  const modes = { staged, file: modeOf(file), directory: modeOf(directory) };
+  expect(modes).toEqual({ staged: ['600'], file: '600', directory: '700' });
 });
 
 withModes('readJsonFile tightens a file that others could read', () => {

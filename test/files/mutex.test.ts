@@ -36,7 +36,10 @@ describe('the lock', () => {
 
   it('has one holder at a time and leaves nothing behind', async () => {
     const file = freshFile();
-    expect([await contend(file), neighbours(file)]).toEqual([1, []]);
+    expect({ holding: await contend(file), left: neighbours(file) }).toEqual({
+      holding: 1,
+      left: [],
+    });
   });
 
   it.each(BOTH)('is released if the action fails, which runs once: %o', async (lock) => {
@@ -47,7 +50,7 @@ describe('the lock', () => {
       throw new Error('of the action');
     });
     await expect(failing).rejects.toThrow('of the action');
-    expect([runs, fs.existsSync(`${file}.lock`)]).toEqual([1, false]);
+    expect({ runs, left: neighbours(file) }).toEqual({ runs: 1, left: [] });
   });
 
   it.each([
@@ -61,7 +64,10 @@ describe('the lock', () => {
     for (const name of names) fs.writeFileSync(path.join(`${file}.lock`, name), '');
     const time = Date.now() / 1000 - age;
     fs.utimesSync(`${file}.lock`, time, time);
-    expect([await contend(file), neighbours(file)]).toEqual([1, []]);
+    expect({ holding: await contend(file), left: neighbours(file) }).toEqual({
+      holding: 1,
+      left: [],
+    });
   });
 
   const SKEWS = [-10_000, 10_000];
@@ -203,7 +209,7 @@ describe('the lock', () => {
     await expect(lock(file, PATIENCE, io, async () => 1)).rejects.toMatchObject(interrupted);
   });
 
-  it('is not waited for if none can be made, and is optional for withLockIfPossible', async () => {
+  it('is not waited for if none can be made, and is optional for withMutexIfPossible', async () => {
     const file = path.join(temporaryDirectory(), 'file');
     fs.writeFileSync(file, '');
     const io = fakeIo({ time: 0 });

@@ -90,7 +90,7 @@ describe.each(KINDS)('$name', ({ options, make, program, argv }) => {
           ({ code, severity }) => severity !== 'error' && code !== 'capacity-mismatch',
         );
       const judge = () => spawnSync(program, argv(disk)).status === 0;
-      expect([await isValid(), judge()]).toEqual([true, true]);
+      expect({ own: await isValid(), judge: judge() }).toEqual({ own: true, judge: true });
       const property = fc.asyncProperty(damage, async (how) => {
         writeFileSync(disk, damaged(whole, how));
         if (!judge()) expect(await isValid()).toBe(false);

@@ -70,7 +70,8 @@ describe('the manifest of a package', () => {
     for (const read of [readMembers, readFolder]) {
       const own = member('vm.mf', lines.join(''));
       const sound = await read([descriptor, own, disk]);
-      expect([codes(sound), sound.manifest?.algorithm]).toEqual([[], algorithm.toUpperCase()]);
+      expect(codes(sound)).toEqual([]);
+      expect(sound.manifest?.algorithm).toBe(algorithm.toUpperCase());
       const [finding] = (await read([descriptor, own, changed])).findings;
       expect(finding).toMatchObject({ code: 'digest-mismatch', place: 'vm-disk1.vmdk' });
     }

@@ -244,7 +244,8 @@ describe('sync-status --wait', () => {
       expect(stderr).not.toMatch(/bad\.ova|c\.ova/);
     }
     const partly = await follow('--wait -q --json', partial);
-    expect([JSON.parse(partly.stdout), partly.exitCode]).toEqual([[41], 1]);
+    expect(JSON.parse(partly.stdout)).toEqual([41]);
+    expect(partly.exitCode).toBe(1);
     expect(partly.stderr.match(/bad\.ova|c\.ova/g)).toHaveLength(1);
     // The value is missing, but that is not the error.
     const { stderr: lines } = await follow('--wait --json', PENDING, DONE);
@@ -262,7 +263,8 @@ describe('sync-status --wait', () => {
     ['warnings', 'c.ova: no manifest\n', 'error: sync 41: bad.ova: no descriptor'],
   ])('reports what --get %s does not print', async (field, printed, reported) => {
     const { stdout, stderr } = await follow(`--get ${field}`, partial);
-    expect([stdout, stderr.split('\n')[0]]).toEqual([printed, `imgctl: ${reported}`]);
+    expect(stdout).toBe(printed);
+    expect(stderr.split('\n')[0]).toBe(`imgctl: ${reported}`);
   });
 
   it.each([
