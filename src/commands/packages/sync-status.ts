@@ -1,7 +1,5 @@
-// imgctl sync-status: shows a sync request, by default the last one submitted here, or lists them. Sync and push show
-// theirs in the same way.
+// imgctl sync-status: shows a sync request, by default the last one submitted here, or lists them.
 
-import type { SyncRequest } from '../../api/sync-requests.ts';
 import {
   argument,
   command,
@@ -13,13 +11,11 @@ import {
 import type { OptionDeclaration } from '../../cli/declarations.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
-import { stringify } from '../../json.ts';
-import { column, type Layout, pick, printBefore, type View } from '../../output/view.ts';
+import { column, type Layout, pick } from '../../output/view.ts';
 import { formatTimestamp } from '../../query/timestamp.ts';
 import { type HistoryEntry, readHistory } from '../../session/history.ts';
-import { counted, describeDuration } from '../../words.ts';
+import { counted } from '../../words.ts';
 import {
-  elementNames,
   follow,
   LIST_REQUESTS,
   POLL_OPTIONS,
@@ -27,6 +23,7 @@ import {
   rememberRequest,
   statusCommand,
 } from './follow.ts';
+import { describeChanges, describeNames, showRequest } from './show-request.ts';
 
 export function implyingWait<Declared extends OptionDeclaration>(declared: Declared) {
   const description = `${declared.description}; implies --wait`;
@@ -196,134 +193,6 @@ async function list(context: Context, options: Options, id: string | undefined):
 
 const NO_REQUESTS = 'this profile has submitted no sync request from this machine';
 const SUBMIT = 'submit one with: imgctl sync';
-
-/** @param options `started` is when the wait began. @throws ImgctlError sync-failed */
-export async function showRequest(
-  context: Context,
-  view: View,
-  request: SyncRequest,
-  options: { strict?: boolean; started?: number },
-): Promise<void> {
-  const { started, strict = false } = options;
-  // If the service sent no list: null in a whole record, undefined for --get, which then says it is missing.
-  const absent = view.isWhole ? null : undefined;
-  const { id, status = null, state, added = absent, deleted = absent, errors, warnings } = request;
-  const { createdOn: created_on, updatedOn: updated_on, response } = request;
-  const times = { created_on, updated_on };
-  const record = { id, status, state, added, deleted, errors, warnings, ...times, response };
-  const failure = failureOf(request, { strict });
-  await printBefore(failure !== undefined, view.printRecord(record));
-  // What the output shows is not reported again.
-  const isShown = (field: string) => view.isWhole || view.get === field;
-  const reported = {
-    ...request,
-    errors: isShown('errors') ? [] : errors,
-    warnings: isShown('warnings') ? [] : warnings,
-  };
-  reportProblems(context, reported, { strict });
-  const isUnexplained = state === 'failed' && (errors ?? []).length === 0 && !view.isWhole;
-  if (isUnexplained) {
-    const text = stringify(response).slice(0, MAX_RECORD);
-    context.console.failure({ message: `sync ${id} gives no reason: ${text}` });
-  }
-  if (failure) throw failure;
-  if (started === undefined) return;
-  const duration = context.io.now() - started;
-  const problems = describeProblems(request);
-  const time = duration < 1_000 ? '' : ` in ${describeDuration(duration)}`;
-  const how = problems ? ` with ${problems}` : time;
-  const summary = describeChanges(request) || 'nothing changed';
-  const more = { hasWarnings: problems !== undefined };
-  context.console.success(`sync ${id} ${state}${how}: ${summary}`, null, more);
-}
-
-/** Returns `added a.ova; deleted 2`, or an empty text. */
-function describeChanges(request: { added?: unknown; deleted?: unknown }): string {
-  return (['added', 'deleted'] as const)
-    .map((name) => [name, describeNames(request[name])])
-    .filter(([, what]) => what && what !== 'none')
-    .map((words) => words.join(' '))
-    .join('; ');
-}
-
-const MAX_RECORD = 1_000;
-
-/** Returns `1 error and 2 warnings`: a sync that succeeded may have errors too. undefined if there are none. */
-export function describeProblems(request: Pick<SyncRequest, 'errors' | 'warnings'>) {
-  const { errors, warnings } = request;
-  const counts = [counted(errors?.length ?? 0, 'error'), counted(warnings?.length ?? 0, 'warning')];
-  return counts.filter((text) => !text.startsWith('0 ')).join(' and ') || undefined;
-}
-
-export function describeNames(value: unknown): unknown {
-  return Array.isArray(value) ? elementNames(value).join(', ') || 'none' : value;
-}
-
-interface Rules {
-  /** True if warnings, unknown errors and errors of other files count too. */
-  readonly strict?: boolean | undefined;
-  /** Files whose errors count [all]. */
-  readonly files?: readonly string[];
-}
-
-/** Reports errors, and warnings unless -q is set; counts those of other files. */
-export function reportProblems(
-  context: Context,
-  request: Pick<SyncRequest, 'id' | 'errors' | 'warnings'>,
-  { strict = false, files }: Rules,
-): void {
-  const { console, quiet } = context;
-  const { id } = request;
-  const errors = request.errors ?? [];
-  const warnings = request.warnings ?? [];
-  const isOwn = (text: string) => concerns(text, files);
-  const isOther = (text: string) => !isOwn(text);
-  const bare = (text: string) => text.replace(/^(error|warning) in /, '');
-  const warns = strict || !quiet;
-  const said = (text: string) => `sync ${id}: ${bare(text)}`;
-  if (warns) for (const text of warnings.filter(isOwn)) console.warn(said(text), undefined, true);
-  const mark = console.failureMark;
-  for (const text of errors.filter(isOwn)) console.failure({ message: said(text) }, mark);
-  const others = { errors: errors.filter(isOther), warnings: warnings.filter(isOther) };
-  const more = describeProblems(others);
-  const hint = `show them with: ${statusCommand(context, id)}`;
-  if (more && warns) console.warn(`sync ${id}: ${more} in other files`, hint, true);
-}
-
-/** True if a text has the name of one of the files as a whole: `a.ova` is not in `data.ova`. */
-function concerns(text: string, files: readonly string[] | undefined): boolean {
-  return files === undefined || files.some((name) => hasName(text, name));
-}
-
-function hasName(text: string, name: string): boolean {
-  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
-    const isStart = !/[\p{L}\p{N}_.-]$/u.test(text.slice(0, at));
-    const isEnd = !/^(?:[\p{L}\p{N}_-]|\.[\p{L}\p{N}])/u.test(text.slice(at + name.length));
-    if (isStart && isEnd) return true;
-  }
-  return false;
-}
-
-/** Returns why the sync counts as failed; undefined while it waits. */
-export function failureOf(
-  request: SyncRequest,
-  { strict = false, files }: Rules,
-): ImgctlError | undefined {
-  const { id, state, status, errors } = request;
-  const failed = (how: string, hint?: string) =>
-    new ImgctlError('sync-failed', `sync request ${id} ${how}`, { hint });
-  const fix = 'fix the files named above, upload them again, then run: imgctl sync';
-  const own = errors?.filter((text) => concerns(text, files)) ?? [];
-  if (state === 'waiting') return undefined;
-  if (state === 'failed')
-    return failed(`failed (status: ${status})`, errors?.length ? fix : undefined);
-  const problems = describeProblems(request);
-  if (strict && problems) return failed(`succeeded with ${problems} (--strict)`, fix);
-  if (own.length > 0) return failed(`succeeded with ${counted(own.length, 'error')}`, fix);
-  if (!strict || errors !== null) return undefined;
-  const look = `show what the service sent: imgctl sync-status ${id} --json`;
-  return failed('succeeded, but its errors are unknown (--strict)', look);
-}
 
 /** Returns what this profile submitted to this service from this machine, oldest first. */
 async function localRequests(context: Context): Promise<HistoryEntry[]> {

@@ -15,14 +15,13 @@ import { stringify } from '../../json.ts';
 import { column, namesOf, type View, type ViewOptions } from '../../output/view.ts';
 import { withMetrics } from '../metrics-file.ts';
 import { follow, rememberRequest, statusCommand } from './follow.ts';
+import { describeNames, showRequest } from './show-request.ts';
 import {
-  describeNames,
   implyingWait,
   STATUS_COLUMNS,
   STATUS_LAYOUT,
   STRICT_OPTION,
   SUBMITTED_COLUMNS,
-  showRequest,
   WAIT_OPTIONS,
 } from './sync-status.ts';
 

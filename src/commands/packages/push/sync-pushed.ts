@@ -9,8 +9,8 @@ import type { Storage } from '../../../upload/storage.ts';
 import type { PlannedPackage } from '../../../upload/transfer.ts';
 import { counted } from '../../../words.ts';
 import { follow, type POLL_OPTIONS } from '../follow.ts';
+import { describeProblems, failureOf, reportProblems } from '../show-request.ts';
 import { showSubmitted, submit } from '../sync.ts';
-import { describeProblems, failureOf, reportProblems } from '../sync-status.ts';
 import type { UnsyncedMark } from './unsynced-mark.ts';
 
 interface SyncOptions extends Parsed<typeof POLL_OPTIONS> {
