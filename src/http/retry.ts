@@ -53,7 +53,7 @@ export async function sendWithRetry(
         continue;
       }
       if (count > retries) return response;
-      if (pace && status !== 429 && status !== 500) outage = `returned ${status}`;
+      if (pace && status > 500) outage = `returned ${status}`;
     } catch (error) {
       if (!(error instanceof TransportError) || !error.transient || count > retries) throw error;
       if (error.sent && !isIdempotent) throw error;
@@ -68,7 +68,7 @@ export async function sendWithRetry(
 }
 
 export function isRetryableStatus(status: number): boolean {
-  return status === 429 || status === 500 || status === 502 || status === 503 || status === 504;
+  return [408, 429, 500, 502, 503, 504].includes(status);
 }
 
 /** True if repeating the request cannot change anything (RFC 9110, section 9.2.1). */

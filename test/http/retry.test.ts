@@ -98,9 +98,9 @@ it('the four waits for a server that restarts take 15 to 18 s', () => {
   ]);
 });
 
-it('isRetryableStatus is true only for 429, 500, 502, 503 and 504', () => {
+it('isRetryableStatus is true only for 408, 429, 500, 502, 503 and 504', () => {
   const all = Array.from({ length: 500 }, (_, index) => 100 + index);
-  expect(all.filter(isRetryableStatus)).toEqual([429, 500, 502, 503, 504]);
+  expect(all.filter(isRetryableStatus)).toEqual([408, 429, 500, 502, 503, 504]);
 });
 
 describe('a request', () => {
