@@ -77,7 +77,8 @@ describe('a disk', () => {
       ['capacity-mismatch?'],
       directoryFirst((b) => b.writeUInt32LE(4096, 12)),
     ],
-    ['with a footer of other flags', ['vmdk-header'], changedFooter((b) => b.fill(0, 10, 11))],
+    ['with a footer of another version', ['vmdk-header'], changedFooter((b) => b.fill(1, 4, 5))],
+    ['with a footer of another overhead', ['vmdk-header'], changedFooter((b) => b.fill(9, 64, 65))],
     ['with a footer of larger tables', ['vmdk-header'], changedFooter((b) => b.fill(9, 45, 46))],
     ['with a footer of no compression', ['vmdk-header'], changedFooter((b) => b.fill(0, 77, 79))],
     [
