@@ -270,8 +270,11 @@ const WEEK = '(?<week>\\d\\d?)';
 const SHORT_YEAR = '[-_.]?(?:fy)?(?:20)?(?<year>1[5-9]|2\\d)';
 const wholeWord = (pattern: string) => new RegExp(`(?<!${EDGE})${pattern}(?!${EDGE})`, 'giu');
 
+/** Made at their first use, too. */
+let yearLast: readonly RegExp[] | undefined;
+
 /** Dates with the year last, such as 31.01.2024 and 01_31_2024; a week can be a month, a quarter or a half. */
-const YEAR_LAST = [
+const makeYearLast = () => [
   /(?<!\d)(?<day>\d\d?)(?<gap>[-_.])(?<month>\d\d?)\k<gap>(?<year>20\d\d)(?!\d)/gi,
   // 31012024, 012024
   /(?<!\d)(?<day>\d\d)?(?<month>\d\d)(?<year>20\d\d)(?!\d)/gi,
@@ -303,7 +306,8 @@ function haveShortDates(names: readonly string[]): boolean {
  * right already.
  */
 export function yearFirstIn(names: readonly string[]): (name: string) => string {
-  const forms = haveShortDates(names) ? [...YEAR_LAST, SHORT_DATE] : YEAR_LAST;
+  yearLast ??= makeYearLast();
+  const forms = haveShortDates(names) ? [...yearLast, SHORT_DATE] : yearLast;
   return (name) => {
     for (const form of forms) {
       const dated = name.replace(form, putYearFirst);

@@ -3,7 +3,6 @@
 import type { ReceivedImage } from '../../api/types.ts';
 import type { Batch } from '../../catalogue/listing.ts';
 import { command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
-import { guess } from '../../cli/guesses.ts';
 import { wholeNumber } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
@@ -63,7 +62,8 @@ export const myImages = command({
   options: LISTING_OPTIONS,
   fields: IMAGE_COLUMNS,
   exitCodes: SERVICE_CODES,
-  run: (context, options, words) => {
+  run: async (context, options, words) => {
+    const { guess } = await import('../../cli/guesses.ts');
     const meant = guess(words[0] ?? '', 'my-images');
     if (meant === undefined) return run(context, { ...options, mine: true }, words);
     throw new ImgctlError('usage', `my-images has no command ${words[0]}`, {
