@@ -330,8 +330,6 @@ export function parseWord(text: string) {
   /** Digits and dots, such as 22.04. */
   const isNumber = /^[\d.]*\d[\d.]*$/.test(text);
   const part = foldCase(text);
-  /** True if the name contains it, in any case. */
-  const isSubstringOf = (name: string) => foldCase(name).includes(part);
   /** True if it may not match a name that contains it. */
   const needsWholeNumbers = /\d/.test(text) && !isHash(text.toLowerCase());
   const pattern = wordPattern(part, isNumber ? 'uy' : 'u');
@@ -341,9 +339,9 @@ export function parseWord(text: string) {
   const versionIndexIn = (name: Name) => versionIndexOf(pattern, name);
   const matches = (name: string) => {
     if (isNumber) return versionIndexIn(readName(name)) !== -1;
-    return needsWholeNumbers ? pattern.test(foldCase(name)) : isSubstringOf(name);
+    return needsWholeNumbers ? pattern.test(foldCase(name)) : foldCase(name).includes(part);
   };
-  return { text, isNumber, needsWholeNumbers, isSubstringOf, matches, versionIndexIn, pieces };
+  return { text, isNumber, needsWholeNumbers, matches, versionIndexIn, pieces };
 }
 
 export type Word = ReturnType<typeof parseWord>;

@@ -2,14 +2,7 @@
 
 import { ImgctlError } from '../errors.ts';
 import { type ImageRecord, nameOf } from './fields.ts';
-import {
-  contains,
-  type Filter,
-  like,
-  parseFilter,
-  type ServiceFilter,
-  serviceFilter,
-} from './filter.ts';
+import { type Filter, like, parseFilter, type ServiceFilter, serviceFilter } from './filter.ts';
 import { filterPredicate, type Test, type Verdict } from './filter-predicate.ts';
 import { parseWord, type Word } from './name.ts';
 import { isFieldSort, parseSort, type SortKey, sortImages } from './sort.ts';
@@ -85,18 +78,6 @@ export class Query {
       sorts.length < 2 &&
       sorts.every(isFieldSort)
     );
-  }
-
-  /** The same query with words that match any part of a name. */
-  get asSubstrings(): Query {
-    const needsWholeNumbers = (text: string) => parseWord(text).needsWholeNumbers;
-    return new Query({
-      words: this.words.filter((word) => !needsWholeNumbers(word)),
-      filters: [
-        ...this.filters,
-        ...this.words.filter(needsWholeNumbers).map((word) => contains('name', word)),
-      ],
-    });
   }
 
   /** True if the image matches, or may match: the observer learns which. */

@@ -2,6 +2,7 @@
 
 import { type ImageRecord, nameOf } from './fields.ts';
 import type { Verdict } from './filter-predicate.ts';
+import { parseWord, type Word } from './name.ts';
 import type { Query, QueryObserver } from './query.ts';
 import { UNREADABLE } from './timestamp.ts';
 
@@ -10,9 +11,10 @@ export class Tally implements QueryObserver {
   /** The images that each condition matches alone, counted until one image matches all. */
   readonly #alone: readonly Set<unknown>[];
   #isEmpty = true;
-  /** True if one of the images would match if its words were found anywhere. */
-  matchesAsSubstrings = false;
+  /** Words with a dot in their digits, such as 22.04 for 2204, with which one of the images would match. */
+  dotted: readonly string[] = [];
   hasSeenAll = true;
+  readonly #dottedForms: readonly (readonly Word[])[];
   readonly #uncertain = new Set<unknown>();
   readonly #zones = new Set<string>();
   #treatment = 'sorted as UTC';
@@ -20,6 +22,7 @@ export class Tally implements QueryObserver {
   constructor(query: Query) {
     this.#query = query;
     this.#alone = query.conditions.map(() => new Set());
+    this.#dottedForms = query.conditions.map(({ word }) => (word ? dottedForms(word.text) : []));
   }
 
   /** @param filter that the service applies, so that this reading shows not all images */
@@ -45,13 +48,15 @@ export class Tally implements QueryObserver {
 
   #countAlone(image: ImageRecord): void {
     const { conditions } = this.#query;
+    const missed: (readonly Word[])[] = [];
     for (const [index, { test }] of conditions.entries()) {
       if (test(image) !== false) this.#alone[index]?.add(image.id ?? image);
+      else missed.push(this.#dottedForms[index] ?? []);
     }
+    if (this.dotted.length > 0 || missed.some(({ length }) => length === 0)) return;
     const name = nameOf(image);
-    this.matchesAsSubstrings ||= conditions.every(({ word, test }) =>
-      word ? word.isSubstringOf(name) : test(image) !== false,
-    );
+    const found = missed.flatMap((forms) => forms.find(({ matches }) => matches(name)) ?? []);
+    if (found.length === missed.length) this.dotted = found.map(({ text }) => text);
   }
 
   counts(): { text: string; count: number }[] {
@@ -68,4 +73,13 @@ export class Tally implements QueryObserver {
     const how = isMissing ? 'sorted as missing or as UTC' : this.#treatment;
     return `${images} in an unknown zone (${all}); ${size === 1 ? 'it is' : 'they are'} ${how}`;
   }
+}
+
+/** Returns the word with a dot at each place between its digits: 2.204, 22.04 and 220.4 for 2204. */
+function dottedForms(word: string): Word[] {
+  const [, before = '', digits = '', after = ''] = /^(\D*)(\d{2,8})(\D*)$/.exec(word) ?? [];
+  const places = [...digits].slice(1).map((_, at) => at + 1);
+  return places.map((at) =>
+    parseWord(`${before}${digits.slice(0, at)}.${digits.slice(at)}${after}`),
+  );
 }

@@ -215,8 +215,9 @@ async function compareServices(task: Task, snapshot: SavedSnapshot): Promise<num
     ...surplus(now, before).map((image) => ({ change: 'added', image, before: null }) as const),
     ...surplus(before, now).map((image) => ({ change: 'removed', image, before: image }) as const),
   ].filter(({ image }) => query.matches(image));
-  const isEmpty = !now.some((image) => query.matches(image));
-  return showChanges(task, changes, { catalogue, isEmpty, since: snapshot.takenAt });
+  const tally = new Tally(query);
+  const isEmpty = !now.some((image) => query.matches(image, tally));
+  return showChanges(task, changes, { tally, isEmpty, since: snapshot.takenAt });
 }
 
 /** Returns the images whose labels occur more often than among the others: the last ones of each label. */
@@ -263,23 +264,22 @@ async function printChanges(task: Task, file: FileLabel, old: Snapshot | undefin
   const { listed, missing, lines } = await compareLists(old?.lines ?? [], images, file);
   const unlisted = await classifyUnlisted(task, catalogue, missing);
   const changes = old ? [...listed, ...unlisted] : [];
-  const compared = { catalogue, tally, isEmpty: lines.length === 0, since: old?.takenAt };
+  const compared = { tally, isEmpty: lines.length === 0, since: old?.takenAt };
   const count = await showChanges(task, changes, compared);
   return { count, hasChanged: count + missing.length > 0, lines };
 }
 
 interface Compared {
-  readonly catalogue: Catalogue;
-  readonly tally?: Tally;
+  readonly tally: Tally;
   readonly isEmpty: boolean;
   /** When the old images were listed; undefined before the first run. */
   readonly since: number | undefined;
 }
 
 async function showChanges(
-  { context, options, query, view, counts, addMetrics }: Task,
+  { context, query, view, counts, addMetrics }: Task,
   changes: readonly Change[],
-  { catalogue, tally = new Tally(query), isEmpty, since }: Compared,
+  { tally, isEmpty, since }: Compared,
 ): Promise<number> {
   const arrow = view.isTable && context.io.stdout.isTTY && (context.terminal.unicode ? '→' : '->');
   const rows = changes.map(({ change, image, before }) => {
@@ -298,8 +298,7 @@ async function showChanges(
   // A typing mistake in a job would stay silent for ever.
   const isFirst = since === undefined;
   if ((view.hasNotes || isFirst) && isEmpty && query.conditions.length > 0) {
-    const command = options.mine ? 'imgctl my-images' : 'imgctl images list';
-    const { message, hint } = await noMatchError(context, { command, query, catalogue, tally });
+    const { message, hint } = noMatchError({ query, tally });
     (isFirst ? context.console.report : view.note)(message, hint);
   } else if (!isFirst && rows.length === 0) {
     view.note(`no changes since ${view.timeText(new Date(since).toISOString())}`);

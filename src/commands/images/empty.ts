@@ -1,75 +1,48 @@
 // Says that no image matches, how many each word and filter matches alone, and what was probably meant.
 
-import type { Catalogue } from '../../catalogue/catalogue.ts';
 import { shorten } from '../../choices.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import type { View } from '../../output/view.ts';
 import { kindOf } from '../../query/fields.ts';
 import { anchored, type Filter } from '../../query/filter.ts';
-import { EVERYTHING, type Query } from '../../query/query.ts';
+import type { Query } from '../../query/query.ts';
 import type { Tally } from '../../query/tally.ts';
 import { shellQuote } from '../../words.ts';
-import { commandOf, isField, type ListingOptions } from './options.ts';
-import { readMatching } from './read.ts';
+import { isField, type ListingOptions } from './options.ts';
 
 interface EmptyQuery {
-  /** `imgctl images list` */
-  readonly command: string;
   readonly query: Query;
-  readonly catalogue: Catalogue;
   readonly tally: Tally;
 }
 
 /** Prints a note for an empty result. @throws ImgctlError empty, with --fail-empty */
-export async function reportNoMatch(
-  context: Context,
+export function reportNoMatch(
+  { console }: Context,
   view: View,
   options: ListingOptions,
   empty: EmptyQuery,
-): Promise<void> {
+): void {
   // A slip is worth a note beside data as well.
   const isSlip = slipHint(empty.query.words) !== undefined;
   if (!isSlip && !view.hasNotes && !options.failEmpty) return;
-  const { message, hint } = await noMatchError(context, empty);
-  noteEmpty(options, message, hint, isSlip ? context.console.warn : view.note);
+  const { message, hint } = noMatchError(empty);
+  noteEmpty(options, message, hint, isSlip ? console.warn : view.note);
 }
 
-/** Returns the error for an empty result. On a terminal, reads the catalogue for it. */
-export async function noMatchError(context: Context, empty: EmptyQuery): Promise<ImgctlError> {
-  const { command, query, tally } = empty;
-  const { words, filters } = query;
-  const counts = (await countEverything(context, empty)) ? tally.counts() : [];
+/** Returns the error for an empty result. It counts what each word and filter matches if all images were read. */
+export function noMatchError({ query: { words, filters }, tally }: EmptyQuery): ImgctlError {
+  const counts = tally.hasSeenAll ? tally.counts() : [];
   const each = counts.map(({ text, count }) => `${shorten(text)}: ${count}`).join(', ');
   // A single count is always 0.
   const message = counts.length > 1 ? `no images match; ${each}` : 'no images match';
-  const asText = `digits match whole numbers; to find them anywhere: ${commandOf(command, query.asSubstrings)}`;
+  const dotted = tally.dotted.map(shellQuote).join(' ');
   const hint =
     slipHint(words) ??
     foreignHint(filters) ??
     wholeValueHint(filters) ??
-    (tally.matchesAsSubstrings ? asText : idHint(words));
+    (dotted ? `digits match as a whole; write ${dotted}` : idHint(words));
   return new ImgctlError('empty', message, { hint });
-}
-
-/** Reads the catalogue for the tally, on a terminal. Returns true if the tally has seen every image. */
-async function countEverything(
-  context: Context,
-  { query, catalogue, tally }: EmptyQuery,
-): Promise<boolean> {
-  if (tally.hasSeenAll) return true;
-  if (query.conditions.length < 2) return false;
-  const { io } = context;
-  if (!io.stderr.isTTY) return false;
-  try {
-    for await (const images of readMatching(context, catalogue, EVERYTHING)) {
-      for (const image of images) query.matches(image, tally);
-    }
-    return true;
-  } catch {
-    io.signal.throwIfAborted();
-    return false;
-  }
 }
 
 /** Returns a hint for a number of four digits or more, which may be an id. */

@@ -26,7 +26,6 @@ import { noMatchError } from './empty.ts';
 import {
   CATALOGUE_OPTIONS,
   CHOOSING_FILTER,
-  catalogueCommand,
   commandAsGiven,
   commandOf,
   IMAGE_COLUMNS,
@@ -94,10 +93,7 @@ async function run(context: Context, options: Options, words: readonly string[])
   const catalogue = await openCatalogue(context, options);
   const found = newestCollector(query);
   await readTogether(context, catalogue, [found]);
-  if (found.index.isEmpty) {
-    const command = catalogueCommand('imgctl images list', options);
-    throw await noMatchError(context, { command, catalogue, ...found });
-  }
+  if (found.index.isEmpty) throw noMatchError(found);
   if (explain) return showCandidates(context, view, found.index.rankedImages());
   if (each) {
     const { images, error } = newestOfEach(found);

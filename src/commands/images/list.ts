@@ -11,7 +11,6 @@ import { collectNames, rememberImages } from '../../session/image-names.ts';
 import { noteEmpty, reportNoMatch } from './empty.ts';
 import {
   CATALOGUE_OPTIONS,
-  catalogueCommand,
   describeCount,
   IMAGE_COLUMNS,
   isPublic,
@@ -116,10 +115,7 @@ async function run(
   if (mine && last.meta.count === 0) {
     return noteEmpty(options, 'no images yet', 'upload one with: imgctl push FILE', view.note);
   }
-  if (page === undefined) {
-    const command = mine ? 'imgctl my-images' : catalogueCommand('imgctl images list', options);
-    return reportNoMatch(context, view, options, { command, query, catalogue, tally });
-  }
+  if (page === undefined) return reportNoMatch(context, view, options, { query, tally });
   const pages = last.meta.pages?.pages ?? page;
   if (page <= pages) {
     return noteEmpty(options, `no images match on page ${page}`, undefined, view.note);

@@ -2,7 +2,6 @@
 
 import { keyOf } from '../../api/images.ts';
 import type { ReceivedImage } from '../../api/types.ts';
-import type { Catalogue } from '../../catalogue/catalogue.ts';
 import {
   type LockedImage,
   type Locks,
@@ -47,7 +46,6 @@ import {
 import {
   CATALOGUE_OPTIONS,
   CHOOSING_FILTER,
-  catalogueCommand,
   commandOf,
   IMAGE_COLUMNS,
   refuseDashes,
@@ -223,7 +221,7 @@ async function add(
     const command = lockCommand(options, 'add', name, ...(options.replace ? ['--replace'] : []));
     const found = newestCollector(query);
     await readTogether(context, catalogue, [found]);
-    added = await newestForLock(context, { catalogue, options }, found, stored, name, command);
+    added = newestForLock(found, stored, name, command);
     return new Map(locks).set(name, added);
   });
   const { file } = options;
@@ -308,7 +306,7 @@ async function update(
     await readTogether(context, catalogue, selected);
     for (const { lock, old, ...found } of selected) {
       const command = lockCommand(options, 'add', lock, '--replace');
-      const now = await newestForLock(context, { catalogue, options }, found, old, lock, command);
+      const now = newestForLock(found, old, lock, command);
       const change = outcomeOf(old, now);
       if (change !== 'unchanged') changed.set(lock, now);
       const before = { old_id: old.id, old_name: old.name, old_path: old.path };
@@ -346,19 +344,14 @@ function queryOf({ io }: Context, name: string, { text, filters }: LockedImage):
 }
 
 /** Locks the image that `images latest` would show. @param command that would lock another query under this name */
-async function newestForLock(
-  context: Context,
-  { catalogue, options }: { catalogue: Catalogue; options: LockFileOptions },
+function newestForLock(
   found: NewestCollector,
   stored: Pick<LockedImage, 'text' | 'filters'>,
   name: string,
   command: string,
 ) {
-  const list = catalogueCommand('imgctl images list', options);
-  const nothing = { ...found, command: list, catalogue };
-  const empty = found.index.isEmpty ? await noMatchError(context, nothing) : undefined;
   return forLock(name, () => {
-    if (empty) throw empty;
+    if (found.index.isEmpty) throw noMatchError(found);
     const { value, error } = attempt(() => onlyNewest(found));
     if (!error) return lockedImage(stored, value);
     if (!(error instanceof AmbiguousError)) throw error;

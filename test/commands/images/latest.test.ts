@@ -111,15 +111,16 @@ describe('images latest', () => {
     expect(stdout.match(/a-#\.ova,1,/g)).toHaveLength(id === undefined ? 2 : 1);
   });
 
-  it.each(['2.04', 'web-2', '2.04 --each'])(
-    'exits 5 and names the command to list them if %s occurs only as text',
-    async (line) => {
-      const images = imagesOf(['web-22.04.ova', 'web-22.04.1.ova']);
-      const hint = `to find them anywhere: imgctl images list web -f id,gt,0 -f 'name~${line.split(' ')[0]}'\n`;
-      const result = await latest(images, `web -f id,gt,0 ${line}`);
-      expect(result).toEqual(failed(5, hint));
-    },
-  );
+  it.each([
+    ['2204', 'hint: digits match as a whole; write 22.04\n'],
+    ['web-2204 --each', 'hint: digits match as a whole; write web-22.04\n'],
+    ['2.04', ''],
+  ])('exits 5 and names the dot that %s lacks', async (line, hint) => {
+    const images = imagesOf(['web-22.04.ova', 'web-22.04.1.ova']);
+    const stderr = expect.stringMatching(new RegExp(`no images match.*\n${hint}$`));
+    const result = await latest(images, `web -f id,gt,0 ${line}`);
+    expect(result).toEqual({ stdout: '', stderr, exitCode: 5 });
+  });
 
   it.each([
     ['8', 'hint: select the first with: imgctl images get 1\n'],
