@@ -116,6 +116,11 @@ export function textOf(element: XmlElement, name: string): string | undefined {
   return findAll(element, name)[0]?.text.trim();
 }
 
+/** Returns a text as the content of an element. */
+export function escapeXml(text: string): string {
+  return text.replace(/[<>&"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+}
+
 /** True if bytes start like XML in any encoding: a byte order mark or NULs may precede the bracket. */
 export function mayBeXml(start: Buffer): boolean {
   return /^[\0\u0080-\u00ff]{0,3}\s*</.test(start.toString('latin1'));

@@ -38,7 +38,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   query: 'errors.ts json.ts choices.ts',
   output: 'errors.ts io.ts json.ts query choices.ts',
   ovf: 'chunks.ts xml.ts',
-  emulator: 'errors.ts ovf query',
+  emulator: 'errors.ts ovf query xml.ts',
 };
 
 /** Additional imports of single files or folders. */

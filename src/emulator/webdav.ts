@@ -5,6 +5,7 @@ import { link, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { basename, dirname, join } from 'node:path';
 import { tryOr } from '../errors.ts';
+import { escapeXml } from '../xml.ts';
 import { basicCredentials } from './access-tokens.ts';
 import { type ApiRequest, type ApiResponse, HttpError } from './api-request.ts';
 import type { FaultKind } from './faults.ts';
@@ -187,8 +188,4 @@ function multistatus(responses: readonly string[]): ApiResponse {
   const headers = { 'Content-Type': 'application/xml; charset=utf-8' };
   const body = `<?xml version="1.0" encoding="utf-8"?>\n<D:multistatus xmlns:D="DAV:">${responses.join('')}</D:multistatus>`;
   return { status: 207, headers, body };
-}
-
-function escapeXml(text: string): string {
-  return text.replace(/[<>&"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

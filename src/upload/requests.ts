@@ -118,12 +118,24 @@ export function requireLength({ headers, url }: HttpResponse, name: string): num
   });
 }
 
+/** Characters that XML cannot hold, as bytes of UTF-8 or as references. */
+const NOT_XML =
+  /[\0-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]|&#(?:x0*(?:[0-8bcef]|1[\da-f]|fff[ef])|0*(?:[0-8]|1[124-9]|2\d|3[01]|6553[45]));/gi;
+
 /** Returns the root, or undefined if the body is not XML. @throws ImgctlError bad-answer: too large */
 export function xmlOf({ body, url, status }: HttpResponse): XmlElement | undefined {
+  // Some storages send white space while a request takes long, also before the declaration.
+  const start = body.findIndex((byte) => byte > 0x20);
+  const xml = body.subarray(Math.max(start, 0));
   try {
-    // Some storages send white space while a request takes long, also before the declaration.
-    const start = body.findIndex((byte) => byte > 0x20);
-    return parseXml(body.subarray(Math.max(start, 0)), XML_LIMITS);
+    try {
+      return parseXml(xml, XML_LIMITS);
+    } catch (error) {
+      if (!(error instanceof XmlError) || error.code !== 'xml-syntax') throw error;
+      // A storage that encodes no keys sends those of others, such as one with a control character, as they are.
+      const readable = xml.toString('latin1').replace(NOT_XML, '?');
+      return parseXml(Buffer.from(readable, 'latin1'), XML_LIMITS);
+    }
   } catch (error) {
     if (!(error instanceof XmlError)) throw error;
     if (error.code !== 'xml-too-complex') return undefined;

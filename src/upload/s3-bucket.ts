@@ -1,7 +1,7 @@
 // A bucket of an S3 storage: its objects, lists and ETags, and what was found out about the storage.
 
 import { createHash } from 'node:crypto';
-import { ImgctlError } from '../errors.ts';
+import { ImgctlError, tryOr } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { findAll, textOf, type XmlElement } from '../xml.ts';
 import { isSettled } from './read-back.ts';
@@ -14,9 +14,6 @@ const MIB = 2 ** 20;
 const MAX_PARTS = 10_000;
 const MAX_LIST_PAGES = 1_000;
 const MAX_ITEMS = 1_000_000;
-
-/** An ETag of S3's form: an MD5, or the digest of that of each part and their number. */
-export const DIGEST = /^[0-9a-f]{32}(?:-(\d+))?$/;
 
 type Pairs = Readonly<Record<string, string>>;
 
@@ -50,14 +47,28 @@ export function removeObject(s3: S3, name: string): Promise<HttpResponse> {
   return s3.send({ method: 'DELETE', name, idempotent: true });
 }
 
-/** @param markers by parameter of the next page, the element with its value @param ends statuses that end the list */
+/** Asks for encoded keys: XML has no control characters. */
+export const ENCODED = { 'encoding-type': 'url' };
+const ENCODED_ELEMENTS = ['Key', 'NextKeyMarker'];
+
+/** Returns the text of an element below, decoded if its list has encoded keys (as in forms: a plus is a space). */
+function textIn(root: XmlElement, item: XmlElement, name: string): string {
+  const text = textOf(item, name) ?? '';
+  const isEncoded = ENCODED_ELEMENTS.includes(name) && textOf(root, 'EncodingType') === 'url';
+  return isEncoded ? tryOr(() => decodeURIComponent(text.replaceAll('+', ' ')), text) : text;
+}
+
+/**
+ * Yields for each item of a list what returns the text of an element of it, or an empty one.
+ * @param markers by parameter of the next page, the element with its value @param ends statuses that end the list
+ */
 export async function* listItems(
   s3: S3,
   name: string,
   request: S3Request,
   markers: Pairs,
   ends: readonly number[] = [],
-): AsyncGenerator<XmlElement> {
+): AsyncGenerator<(element: string) => string> {
   const seen = new Set<string>();
   let next: Pairs = {};
   let count = 0;
@@ -66,10 +77,10 @@ export async function* listItems(
     if (ends.includes(response.status)) return;
     const root = rootOf(response);
     const items = findAll(root, name);
-    yield* items;
+    for (const item of items) yield (element) => textIn(root, item, element);
     if (textOf(root, 'IsTruncated') !== 'true') return;
     count += items.length;
-    const markerOf = ([key, element]: [string, string]) => [key, textOf(root, element) ?? ''];
+    const markerOf = ([key, element]: [string, string]) => [key, textIn(root, root, element)];
     next = Object.fromEntries(Object.entries(markers).map(markerOf));
     const marker = JSON.stringify(next);
     if (seen.has(marker)) break;

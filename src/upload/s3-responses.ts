@@ -23,8 +23,14 @@ export function notS3({ url }: HttpResponse): never {
   throw new ImgctlError('bad-answer', message, { hint: CHECK_URL });
 }
 
+/** An ETag of S3's form: an MD5, or the digest of that of each part and their number. */
+export const DIGEST = /^[0-9a-f]{32}(?:-(\d+))?$/;
+
+/** Returns an ETag as it is compared: of a digest, case says nothing. */
 export function plainTag(etag = ''): string {
-  return etag.replace(/^W\/|"/g, '').toLowerCase();
+  const tag = etag.replace(/^W\/|"/g, '');
+  const digest = tag.toLowerCase();
+  return DIGEST.test(digest) ? digest : tag;
 }
 
 export function isEncrypted({ headers }: HttpResponse): boolean {

@@ -3,11 +3,11 @@
 import { hasCode, ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
 import { isSuccess } from '../http/message.ts';
-import { textOf } from '../xml.ts';
+import { escapeXml, textOf } from '../xml.ts';
 import { REFUSALS, streamBody, textBody } from './requests.ts';
 import {
-  DIGEST,
   digestsOf,
+  ENCODED,
   findStored,
   listItems,
   multipartTag,
@@ -16,7 +16,15 @@ import {
   type S3,
   type S3Request,
 } from './s3-bucket.ts';
-import { isEncrypted, notS3, plainTag, requireS3Success, rootOf, s3Code } from './s3-responses.ts';
+import {
+  DIGEST,
+  isEncrypted,
+  notS3,
+  plainTag,
+  requireS3Success,
+  rootOf,
+  s3Code,
+} from './s3-responses.ts';
 import { arrivedWrong, conflict, type OnBytes, replacedError } from './storage.ts';
 import { SETTLED, type UploadSource } from './upload-file.ts';
 
@@ -40,7 +48,7 @@ interface Upload {
   readonly file: UploadSource;
   /** Bytes of each part but the last. */
   readonly partSize: number;
-  /** The ETags of the parts that the storage has, by number from 1. */
+  /** The ETags of the parts that the storage has, as it sent them, by number from 1. */
   readonly tags: Map<number, string>;
   /** The storage encrypts with keys of its own, so that ETags are no digests. */
   isEncrypted: boolean;
@@ -62,34 +70,50 @@ export async function put(s3: S3, name: string, file: UploadSource, onProgress: 
 
 /** Returns an upload whose parts are parts of the file: another machine may be writing the others. */
 async function findUpload(s3: S3, name: string, file: UploadSource): Promise<Upload | undefined> {
-  const markers = { 'part-number-marker': 'NextPartNumberMarker' };
   const partSize = partSizeOf(s3, file);
   for (const id of await listUploads(s3, name)) {
-    const tags = new Map<number, string>();
-    const request = { name, query: { uploadId: id, 'part-number-marker': '0' } };
-    // It was completed or removed meanwhile, belongs to another user, or parts are not listed.
-    for await (const part of listItems(s3, 'Part', request, markers, [403, 404, 405, 501]))
-      tags.set(Number(textOf(part, 'PartNumber')), plainTag(textOf(part, 'ETag')));
-    const upload = { s3, name, id, file, partSize, tags, isEncrypted: false };
-    let isSame = tags.size > 0;
-    for (const [number, tag] of tags) {
-      if (!isSame) break;
-      const { start, end } = rangeOf(upload, number);
-      for await (const md5 of digestsOf(file.read(start, end))) isSame = md5 === tag;
-    }
-    if (isSame) return upload;
+    const upload = { s3, name, id, file, partSize, tags: new Map(), isEncrypted: false };
+    const isReadable = await readParts(upload).catch((error: unknown) => {
+      if (hasCode(error, 'bad-answer')) return false;
+      throw error;
+    });
+    if (isReadable && (await hasOwnParts(upload))) return upload;
   }
   return undefined;
 }
 
+/** Fills the tags of the upload. Returns false if it has other parts than the file can have. */
+async function readParts({ s3, name, id, file, partSize, tags }: Upload): Promise<boolean> {
+  const markers = { 'part-number-marker': 'NextPartNumberMarker' };
+  const request = { name, query: { uploadId: id, 'part-number-marker': '0' } };
+  const count = Math.max(1, Math.ceil(file.size / partSize));
+  // It was completed or removed meanwhile, belongs to another user, or parts are not listed.
+  for await (const textIn of listItems(s3, 'Part', request, markers, [403, 404, 405, 501])) {
+    const text = textIn('PartNumber');
+    const number = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+    if (number < 1 || number > count) return false;
+    tags.set(number, textIn('ETag'));
+  }
+  return tags.size > 0;
+}
+
+async function hasOwnParts(upload: Upload): Promise<boolean> {
+  for (const [number, tag] of upload.tags) {
+    const { start, end } = rangeOf(upload, number);
+    for await (const md5 of digestsOf(upload.file.read(start, end)))
+      if (md5 !== plainTag(tag)) return false;
+  }
+  return true;
+}
+
 async function listUploads(s3: S3, name: string): Promise<string[]> {
   const key = `${s3.prefix}${name}`;
-  const query = { uploads: '', prefix: key };
+  const query = { uploads: '', prefix: key, ...ENCODED };
   const markers = { 'key-marker': 'NextKeyMarker', 'upload-id-marker': 'NextUploadIdMarker' };
   const ids: string[] = [];
   // Without permission to list them nothing is continued.
-  for await (const upload of listItems(s3, 'Upload', { query }, markers, [403, 405, 501]))
-    if (textOf(upload, 'Key') === key) ids.push(textOf(upload, 'UploadId') ?? '');
+  for await (const textIn of listItems(s3, 'Upload', { query }, markers, [403, 405, 501]))
+    if (textIn('Key') === key) ids.push(textIn('UploadId'));
   return ids.filter((id) => id !== '').slice(-MAX_UPLOADS);
 }
 
@@ -127,7 +151,7 @@ async function sendParts(upload: Upload, onProgress: OnBytes): Promise<string[]>
   try {
     for await (const md5 of digestsOf(file.readAll(), partSize)) {
       const number = parts.push(md5);
-      if (tags.get(number) === md5) continue;
+      if (plainTag(tags.get(number)) === md5) continue;
       if (sending.size >= s3.parallel) await Promise.race(sending);
       const part = sendPart(upload, number, md5, count).then(() => void sending.delete(part));
       // A part that failed stays, and ends the next wait.
@@ -155,11 +179,12 @@ async function sendPart(upload: Upload, number: number, md5: string, count: OnBy
   const headers = { 'content-md5': Buffer.from(md5, 'hex').toString('base64') };
   const response = await s3.send({ method: 'PUT', name, query, headers, body, idempotent: true });
   if (s3Code(response) === 'NoSuchUpload') throw uploadGone(name);
-  const tag = plainTag(requireS3Success(response).headers.etag);
+  const { etag = '' } = requireS3Success(response).headers;
+  const tag = plainTag(etag);
   upload.isEncrypted ||= isEncrypted(response);
   if (tag !== md5 && !upload.isEncrypted && DIGEST.test(tag))
     throw arrivedWrong(name, `part ${number} has the wrong ETag`);
-  tags.set(number, tag);
+  tags.set(number, etag);
 }
 
 /** @throws ImgctlError conflict: also if only its content can tell whether it is this file */
@@ -176,7 +201,7 @@ async function finishUpload(upload: Upload, parts: readonly string[], replace: b
     stored = await findStored(s3, name);
   }
   // With keys of the storage's own, ETags are no MD5: then only the response has that of the object.
-  const hasMd5 = parts.every((md5, index) => tags.get(index + 1) === md5);
+  const hasMd5 = parts.every((md5, index) => plainTag(tags.get(index + 1)) === md5);
   const tag = hasMd5 ? multipartTag(parts) : upload.isEncrypted ? ownTag : undefined;
   if (stored?.size === file.size) {
     if (stored.tag === tag) return stored.state;
@@ -206,8 +231,8 @@ async function joinParts(
 ) {
   const { s3, name, id, tags } = upload;
   const list = parts.map((md5, index) => {
-    const tag = `<ETag>&quot;${tags.get(index + 1) || md5}&quot;</ETag>`;
-    return `<Part><PartNumber>${index + 1}</PartNumber>${tag}</Part>`;
+    const tag = escapeXml(tags.get(index + 1) || `"${md5}"`);
+    return `<Part><PartNumber>${index + 1}</PartNumber><ETag>${tag}</ETag></Part>`;
   });
   const body = textBody(
     `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${list.join('')}</CompleteMultipartUpload>`,

@@ -2,12 +2,11 @@
 
 import { AwsV4Signer } from 'aws4fetch';
 import type { HttpResponse } from '../http/message.ts';
-import { textOf } from '../xml.ts';
 import { readBack } from './read-back.ts';
 import { createRequests, type StorageRequest } from './requests.ts';
 import {
-  DIGEST,
   digestsOf,
+  ENCODED,
   findStored,
   listItems,
   multipartTag,
@@ -16,7 +15,7 @@ import {
   type S3,
   type S3Request,
 } from './s3-bucket.ts';
-import { regionError, requireS3Success, rootOf } from './s3-responses.ts';
+import { DIGEST, regionError, requireS3Success, rootOf } from './s3-responses.ts';
 import { put } from './s3-upload.ts';
 import {
   type Comparison,
@@ -96,15 +95,15 @@ export function s3Storage(url: URL, credentials: S3Credentials, options: Storage
   return {
     address,
     async check() {
-      rootOf(await send({ query: { 'list-type': '2', 'max-keys': '1', prefix } }));
+      rootOf(await send({ query: { 'list-type': '2', 'max-keys': '1', prefix, ...ENCODED } }));
     },
     async list() {
       const names: string[] = [];
-      const query = { 'list-type': '2', delimiter: '/', prefix };
+      const query = { 'list-type': '2', delimiter: '/', prefix, ...ENCODED };
       const markers = { 'continuation-token': 'NextContinuationToken' };
-      for await (const object of listItems(s3, 'Contents', { query }, markers)) {
+      for await (const textIn of listItems(s3, 'Contents', { query }, markers)) {
         // A copy, since a slice would keep the whole page in memory.
-        const name = `${Buffer.from((textOf(object, 'Key') ?? '').slice(prefix.length))}`;
+        const name = `${Buffer.from(textIn('Key').slice(prefix.length))}`;
         if (name !== '' && !isHidden(name)) names.push(name);
       }
       return names;

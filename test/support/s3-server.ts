@@ -30,6 +30,17 @@ interface S3Options {
   /** As `imgctl emulator --fault` takes them; the kind `etag` shows a wrong ETag for an upload. */
   readonly faults: readonly string[];
   readonly onRequest: (record: RequestRecord) => void;
+  readonly habits?: S3Habits | undefined;
+}
+
+/** What S3 storages do in different ways. */
+export interface S3Habits {
+  /** Returns the ETag that it shows for a digest [in quotes]. */
+  readonly tagOf?: (digest: string) => string;
+  /** Keys of objects of others, which it lists. */
+  readonly keys?: readonly string[];
+  /** True if it ignores encoding-type. */
+  readonly encodesNothing?: boolean;
 }
 
 interface Upload {
@@ -38,9 +49,9 @@ interface Upload {
 }
 
 /** Starts the server for the running test. */
-export async function serveS3({ folder, secret, faults, onRequest }: S3Options) {
+export async function serveS3({ folder, secret, faults, onRequest, habits }: S3Options) {
   mkdirSync(folder, { recursive: true });
-  const bucket = createBucket(folder);
+  const bucket = createBucket(folder, habits);
   const parsed = faults.map((fault) => parseFault(fault.replace('=etag', '=partial')));
   const pickFault = createFaultPicker(parsed);
   const requests: RequestRecord[] = [];
@@ -117,7 +128,10 @@ interface S3Request {
   readonly hasWrongEtag: boolean;
 }
 
-function createBucket(folder: string): (request: S3Request) => ApiResponse {
+function createBucket(
+  folder: string,
+  { tagOf = (digest) => `"${digest}"`, keys: others = [], encodesNothing = false }: S3Habits = {},
+): (request: S3Request) => ApiResponse {
   const uploads = new Map<string, Upload>();
   /** ETags of finished uploads by key, valid for one time of change. */
   const etags = new Map<string, { readonly time: number; readonly etag: string }>();
@@ -128,18 +142,22 @@ function createBucket(folder: string): (request: S3Request) => ApiResponse {
     if (!stats?.isFile()) return undefined;
     const known = etags.get(key);
     const etag = known?.time === stats.mtimeMs ? known.etag : md5Of(readFileSync(file));
-    return { size: stats.size, etag: `"${etag}"` };
+    return { size: stats.size, etag: tagOf(etag) };
   };
 
-  const listObjects = (prefix: string): ApiResponse => {
-    const keys = readdirSync(folder).filter(
+  const listObjects = ({ searchParams }: URL): ApiResponse => {
+    const EncodingType = encodesNothing ? '' : (searchParams.get('encoding-type') ?? '');
+    // As in forms: a space is a plus.
+    const encode = (key: string) => encodeURIComponent(key).replaceAll('%20', '+');
+    const prefix = searchParams.get('prefix') ?? '';
+    const keys = [...others, ...readdirSync(folder)].filter(
       (key) => !key.startsWith('.') && key.startsWith(prefix),
     );
-    const Contents = keys.flatMap((Key) => {
-      const object = objectOf(Key);
-      return object ? { Key, ETag: object.etag, Size: object.size } : [];
+    const Contents = keys.map((key) => {
+      const { etag = '', size = 0 } = (others.includes(key) ? undefined : objectOf(key)) ?? {};
+      return { Key: EncodingType === 'url' ? encode(key) : key, ETag: etag, Size: size };
     });
-    return xmlResponse('ListBucketResult', { IsTruncated: 'false', Contents });
+    return xmlResponse('ListBucketResult', { IsTruncated: 'false', EncodingType, Contents });
   };
 
   const listUploads = (prefix: string): ApiResponse => {
@@ -150,7 +168,7 @@ function createBucket(folder: string): (request: S3Request) => ApiResponse {
 
   const listParts = ({ parts }: Upload): ApiResponse => {
     const Part = [...parts].map(([PartNumber, body]) => {
-      return { PartNumber, ETag: `"${md5Of(body)}"`, Size: body.length };
+      return { PartNumber, ETag: tagOf(md5Of(body)), Size: body.length };
     });
     return xmlResponse('ListPartsResult', { IsTruncated: 'false', Part });
   };
@@ -159,7 +177,7 @@ function createBucket(folder: string): (request: S3Request) => ApiResponse {
     const { body, headers, hasWrongEtag } = request;
     const listed = [...body.toString().matchAll(/<Part>[\s\S]*?<\/Part>/g)].map(([part]) => {
       const content = parts.get(Number(/<PartNumber>(\d+)</.exec(part)?.[1])) ?? Buffer.alloc(0);
-      return { content, isSame: part.includes(md5Of(content)) };
+      return { content, isSame: part.includes(`<ETag>${escapeXml(tagOf(md5Of(content)))}</ETag>`) };
     });
     const contents = listed.map(({ content }) => content);
     const isTooSmall = contents.slice(0, -1).some(({ length }) => length < MIN_PART_SIZE);
@@ -172,7 +190,7 @@ function createBucket(folder: string): (request: S3Request) => ApiResponse {
     const digests = Buffer.from(contents.map((content) => md5Of(content)).join(''), 'hex');
     const etag = `${hasWrongEtag ? WRONG_ETAG : md5Of(digests)}-${listed.length}`;
     etags.set(key, { time: statSync(file).mtimeMs, etag });
-    return xmlResponse('CompleteMultipartUploadResult', { Key: key, ETag: `"${etag}"` });
+    return xmlResponse('CompleteMultipartUploadResult', { Key: key, ETag: tagOf(etag) });
   };
 
   const serveUpload = (request: S3Request, key: string, id: string): ApiResponse => {
@@ -182,7 +200,7 @@ function createBucket(folder: string): (request: S3Request) => ApiResponse {
     if (method === 'GET') return listParts(upload);
     if (method === 'PUT') {
       upload.parts.set(Number(url.searchParams.get('partNumber')), body);
-      return { status: 200, headers: { ETag: `"${hasWrongEtag ? WRONG_ETAG : md5Of(body)}"` } };
+      return { status: 200, headers: { ETag: tagOf(hasWrongEtag ? WRONG_ETAG : md5Of(body)) } };
     }
     const response = method === 'POST' ? complete(request, upload) : { status: 204 };
     if (response.status < 300) uploads.delete(id);
@@ -193,8 +211,7 @@ function createBucket(folder: string): (request: S3Request) => ApiResponse {
     const { method, url, headers } = request;
     const key = decodeURIComponent(url.pathname.slice(BUCKET.length + 1));
     const prefix = url.searchParams.get('prefix') ?? '';
-    if (key === '')
-      return url.searchParams.has('uploads') ? listUploads(prefix) : listObjects(prefix);
+    if (key === '') return url.searchParams.has('uploads') ? listUploads(prefix) : listObjects(url);
     const id = url.searchParams.get('uploadId');
     if (id !== null) return serveUpload(request, key, id);
     if (method === 'POST') {
@@ -207,7 +224,7 @@ function createBucket(folder: string): (request: S3Request) => ApiResponse {
     if (method === 'DELETE') return { status: 204 };
     if ((method !== 'HEAD' && method !== 'GET') || !object) return s3Error(404, 'NoSuchKey');
     if (method === 'GET') return partOf(path.join(folder, key), headers);
-    const ETag = request.hasWrongEtag ? `"${WRONG_ETAG}"` : object.etag;
+    const ETag = request.hasWrongEtag ? tagOf(WRONG_ETAG) : object.etag;
     return { status: 200, headers: { ETag, 'Content-Length': String(object.size) } };
   };
 }
@@ -222,7 +239,7 @@ function md5Of(bytes: Buffer, encoding: 'hex' | 'base64' = 'hex'): string {
   return createHash('md5').update(bytes).digest(encoding);
 }
 
-const s3Error = (status: number, Code: string): ApiResponse => ({
+export const s3Error = (status: number, Code: string): ApiResponse => ({
   ...xmlResponse('Error', { Code, Message: `${Code}.` }),
   status,
 });
@@ -237,9 +254,12 @@ function xmlResponse(name: string, content: Content): ApiResponse {
 
 function xmlOf(content: Content): string {
   const elements = Object.entries(content).flatMap(([name, value]) => {
-    const text = String(value).replace(/[<>&"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
-    const all = typeof value === 'object' ? value.map(xmlOf) : [text];
+    const all = typeof value === 'object' ? value.map(xmlOf) : [escapeXml(String(value))];
     return all.map((each) => `<${name}>${each}</${name}>`);
   });
   return elements.join('');
+}
+
+function escapeXml(text: string): string {
+  return text.replace(/[<>&"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }

@@ -15,7 +15,7 @@ import type { RequestRecord } from '../../src/emulator/settings.ts';
 import { type ServeOptions, serve } from './emulator.ts';
 import { fakeIo, runCli, temporaryDirectory } from './io.ts';
 import { manifestOf, packTar, sampleMembers, type TarMember } from './package-writer.ts';
-import { ACCESS_KEY, serveS3 } from './s3-server.ts';
+import { ACCESS_KEY, type S3Habits, serveS3 } from './s3-server.ts';
 import { type Handler, scriptedServer } from './scripted-server.ts';
 import { configDirectory, emulatorUser, PASSWORD } from './users.ts';
 
@@ -95,13 +95,14 @@ export const SECRETS = {
  * A user whose storage is a server of its own, with another password than the service.
  * @param faults of the storage, as `imgctl emulator --fault` takes them; S3 has the kind `etag` too
  * @param onRequest called for each of its requests
- * @param host where it listens; it refuses requests for any other
+ * @param host where it listens; it refuses requests for any other @param habits of an S3 storage
  */
 export async function storageUser(
   kind: 'dav' | 's3',
   faults: readonly string[] = [],
   onRequest: (record: RequestRecord) => void = () => {},
   host = '127.0.0.1',
+  habits: S3Habits = {},
 ) {
   const uploads = temporaryDirectory();
   const users = (password: string) => [{ name: 'demo', password }];
@@ -111,7 +112,7 @@ export async function storageUser(
   const common = { faults, onRequest };
   const storage =
     kind === 's3'
-      ? await serveS3({ ...common, folder, secret: SECRETS.storage })
+      ? await serveS3({ ...common, folder, secret: SECRETS.storage, habits })
       : await serve({ ...common, host, uploads, images: 0, users: users(SECRETS.storage) });
   const settings = {
     dav: { 'upload-url': `dav+${storage.baseUrl}/upload`, 'upload-username': 'demo' },

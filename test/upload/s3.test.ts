@@ -86,10 +86,9 @@ describe('push to an S3 storage', () => {
   it.each([
     ['uploads repeats its marker', 'uploads', () => 'same', 2, '--no-sync'],
     ['uploads never ends', 'uploads', (index: number) => `${index}`, 1_000, '--no-sync'],
-    ['parts never ends', 'uploadId', () => '1', 2, '--no-sync'],
     ['objects never ends', 'delimiter', () => 'a', 2, '--dry-run'],
   ])('whose list of %s fails', async (_what, parameter, marker, pages, options) => {
-    const names = ['NextKeyMarker', 'NextPartNumberMarker', 'NextContinuationToken'];
+    const names = ['NextKeyMarker', 'NextContinuationToken'];
     const { start, requests } = await pushTo({
       list: ({ url: { searchParams } }, index) => {
         const next = names.map((name) => `<${name}>${marker(index)}</${name}>`);

@@ -1,0 +1,85 @@
+// S3 storages with habits of their own: the ETags that they give, and the keys of other objects that they list.
+
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { S3Habits } from '../support/s3-server.ts';
+import { s3Error } from '../support/s3-server.ts';
+import { pushToScript, storageUser, writeOva } from '../support/uploads.ts';
+
+const OPTIONS = '--no-sync --part-size 5M --parallel 1 --retries 0';
+/** Two parts. */
+const SIZE = 6 * 2 ** 20;
+
+const userOf = (habits: S3Habits, faults: readonly string[] = []) =>
+  storageUser('s3', faults, undefined, undefined, habits);
+
+describe('push to an S3 storage with ETags', () => {
+  it.each<[string, (digest: string) => string]>([
+    ['in upper case', (digest) => `"${digest.toUpperCase()}"`],
+    ['in base64', (digest) => `"${Buffer.from(digest, 'hex').toString('base64')}"`],
+    ['that are names', (digest) => `"Part <${digest.slice(0, 8)}> & 'Co'"`],
+    ['without quotes', (digest) => digest],
+    ['that are weak', (digest) => `W/"${digest}"`],
+  ])(
+    '%s: sends them back as they are, after a failure too, and knows the file again',
+    async (_what, tagOf) => {
+      const { imgctl, work, folder, stored } = await userOf({ tagOf }, ['PUT /s3/*=500,every=2']);
+      const file = writeOva(work, 'web', SIZE);
+      expect((await imgctl(`push ${file} ${OPTIONS}`)).exitCode).toBe(1);
+      const again = await imgctl(`push ${file} ${OPTIONS.replace('s 0', 's 1')}`);
+      expect(again).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('uploaded') });
+      expect(stored()).toEqual(['web.ova']);
+      expect(readFileSync(path.join(folder, 'web.ova')).equals(readFileSync(file))).toBe(true);
+      const third = await imgctl(`push ${file} ${OPTIONS}`);
+      expect(third).toMatchObject({
+        exitCode: 0,
+        stderr: expect.stringContaining('already there'),
+      });
+    },
+  );
+});
+
+describe('push to an S3 storage with objects of others', () => {
+  const controls = Array.from({ length: 0x20 }, (_, code) => `key${String.fromCharCode(code)}`);
+  const keys = [...controls, 'key\x7f', 'key\ufffe', 'a+b c%20&<d>é.ova'];
+
+  it.each([false, true])(
+    'whose keys XML cannot hold succeeds; unencoded: %s',
+    async (encodesNothing) => {
+      const { imgctl, work } = await userOf({ keys, encodesNothing });
+      const file = writeOva(work, 'web');
+      const { stdout } = await imgctl(`push ${file} --dry-run -o csv`);
+      expect(stdout).toContain('sync,add,a+b c%20&<d>é.ova,');
+      expect((await imgctl(`push ${file} ${OPTIONS}`)).exitCode).toBe(0);
+    },
+  );
+});
+
+describe('push to an S3 storage with an unfinished upload', () => {
+  const UPLOAD = '<Upload><Key>web.ova</Key><UploadId>7</UploadId></Upload>';
+  const part = (number: string) =>
+    `<Part><PartNumber>${number}</PartNumber><ETag>"1"</ETag></Part>`;
+  const truncated = '<IsTruncated>true</IsTruncated><NextPartNumberMarker>1</NextPartNumberMarker>';
+
+  it.each([
+    ['of part 0', part('0')],
+    ['of part -1', part('-1')],
+    ['of part x', part('x')],
+    ['of a part without a number', '<Part><ETag>"1"</ETag></Part>'],
+    ['of a part behind the file', part('1') + part('9999')],
+    ['without end', part('1') + truncated],
+    ['that is no XML', '<'],
+  ])('with a list %s starts a new one', async (_what, parts) => {
+    const { push, requests } = await pushToScript('s3', ({ method, url: { searchParams } }) => {
+      if (method === 'HEAD') return { status: 404 };
+      if (method === 'PUT') return s3Error(507, 'StorageFull');
+      if (method === 'POST') return { body: '<Done><UploadId>8</UploadId></Done>' };
+      return { body: `<List>${searchParams.has('uploadId') ? parts : UPLOAD}</List>` };
+    });
+    const { stderr } = await push();
+    expect(stderr).toMatch(/ is full \(507: StorageFull/);
+    const sent = requests.filter(({ method }) => method === 'PUT');
+    expect(sent.map(({ url }) => url.searchParams.get('uploadId'))).toEqual(['8']);
+  });
+});
