@@ -35,9 +35,9 @@ const ALLOWED: Readonly<Record<string, string>> = {
   upload: 'chunks.ts errors.ts files http io.ts json.ts words.ts xml.ts',
   files: 'errors.ts io.ts json.ts',
   mcp: 'errors.ts json.ts output query choices.ts',
-  query: 'errors.ts json.ts choices.ts',
+  query: 'errors.ts json.ts choices.ts words.ts',
   output: 'errors.ts io.ts json.ts query choices.ts',
-  ovf: 'chunks.ts xml.ts',
+  ovf: 'chunks.ts words.ts xml.ts',
   emulator: 'errors.ts ovf query xml.ts',
 };
 

@@ -22,13 +22,13 @@ export type LockedImage = {
   readonly updated_on: string | null;
 };
 
-type Query = Pick<LockedImage, 'text' | 'filters'>;
+type LockedQuery = Pick<LockedImage, 'text' | 'filters'>;
 
 export type Locks = ReadonlyMap<string, LockedImage>;
 
 /** @throws ImgctlError bad-answer: the image has no id */
 export function lockedImage(
-  { text, filters }: Query,
+  { text, filters }: LockedQuery,
   { id, ...image }: ReceivedImage,
 ): LockedImage {
   if (typeof id !== 'number') {

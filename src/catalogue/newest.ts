@@ -1,7 +1,7 @@
 // Finds the newest image of the series that match a query, or says why there is not exactly one.
 
 import type { ReceivedImage } from '../api/types.ts';
-import { ImgctlError, tryOr } from '../errors.ts';
+import { ImgctlError } from '../errors.ts';
 import { nameOf } from '../query/fields.ts';
 import { like, notLike } from '../query/filter.ts';
 import { readName } from '../query/name.ts';
@@ -40,20 +40,25 @@ export function describeChoices(choices: readonly ReceivedImage[]): string[] {
   return choices.map(hasOneName ? describe : nameOf);
 }
 
-/** Returns the only newest image. @throws ImgctlError empty; AmbiguousError */
-export function onlyNewest({ index }: Pick<Collected, 'index'>): ReceivedImage {
+type Newest =
+  | { readonly image: ReceivedImage; readonly error?: undefined }
+  | { readonly error: AmbiguousError };
+
+/** Returns the only newest image, or the error that lists the choices. @throws ImgctlError empty */
+export function onlyNewest({ index }: Pick<Collected, 'index'>): Newest {
   const all = index.series();
   const [series, ...others] = all;
   if (series === undefined) throw new ImgctlError('empty', 'no images match');
   if (others.length === 0) {
     const error = problemOf(series);
-    if (error) throw error;
-    return series.newest[0];
+    return error ? { error } : { image: series.newest[0] };
   }
   const images = all.map(({ newest: [image] }) => image).sort(compareChoices);
   const [first = series.newest[0], ...choices] = images;
   const advice = images.length > MAX_LISTED ? '; add words' : '';
-  throw new AmbiguousError(`${images.length} series match${advice}`, [first, ...choices]);
+  return {
+    error: new AmbiguousError(`${images.length} series match${advice}`, [first, ...choices]),
+  };
 }
 
 /** Returns the newest image of each series that has only one, and an error that names the other series. */
@@ -100,8 +105,9 @@ export function selectionOf(
   const query = new Query({ words, filters: [...filters, like('name', pattern)] });
   const narrower = new SeriesIndex<ReceivedImage>(words);
   for (const { image } of index.rankedImages()) if (query.matches(image)) narrower.add(image);
-  const isOnly = tryOr(() => onlyNewest({ index: narrower }) === target, false);
-  return isOnly ? query : undefined;
+  if (narrower.isEmpty) return undefined;
+  const newest = onlyNewest({ index: narrower });
+  return !newest.error && newest.image === target ? query : undefined;
 }
 
 export const MAX_LISTED = 20;

@@ -126,17 +126,10 @@ export class FindingList {
   }
 }
 
-export function byteCount(bytes: number): string {
-  return `${bytes} byte${bytes === 1 ? '' : 's'}`;
-}
-
 function findingOf(code: FindingCode, place: string, message: string): Finding {
-  return { code, severity: SEVERITIES[code], message: oneLine(message), place: oneLine(place) };
+  return { code, severity: SEVERITIES[code], message: cut(message), place: cut(place) };
 }
 
-function oneLine(text: string): string {
-  const short = text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH - 1)}…` : text;
-  return short.replace(/[\u0000-\u001f\u2028\u2029]/g, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });
+function cut(text: string): string {
+  return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH - 1)}…` : text;
 }

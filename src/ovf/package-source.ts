@@ -3,8 +3,9 @@
 import { constants } from 'node:fs';
 import { access, open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, posix, relative, sep } from 'node:path';
+import { counted } from '../words.ts';
 import { mayBeXml } from '../xml.ts';
-import { byteCount, type FindingCode, FindingList } from './findings.ts';
+import { type FindingCode, FindingList } from './findings.ts';
 
 export const WINDOW_SIZE = 64 * 1024;
 
@@ -192,7 +193,7 @@ async function* readArchive(
       yield { name, path, offset: content, size: available, complete };
     }
     if (!complete) {
-      const message = `the archive ends after ${available} of ${byteCount(size)}`;
+      const message = `the archive ends after ${available} of ${counted(size, 'byte')}`;
       return findings.add('truncated-member', name, message);
     }
     if (isExtension) {
@@ -233,11 +234,11 @@ async function checkEnd(archiveSize: number, offset: number, read: ReadWindow, r
     const bytes = await read(position, WINDOW_SIZE);
     if (isZero(bytes)) continue;
     const first = position + bytes.findIndex((byte) => byte !== 0);
-    const rest = byteCount(archiveSize - first);
+    const rest = counted(archiveSize - first, 'byte');
     return report('trailing-data', first, `${rest} after the end of the archive`);
   }
   if (after > MAX_PADDING) {
-    const message = `${byteCount(after)} after the end of the archive, starting with 1 MiB of zeros`;
+    const message = `${counted(after, 'byte')} after the end of the archive, starting with 1 MiB of zeros`;
     report('trailing-data', offset, message);
   }
 }

@@ -1,10 +1,11 @@
 // Reads a whole package, OVA or OVF with its files: its content and everything that is wrong with it.
 
 import { basename } from 'node:path';
+import { counted } from '../words.ts';
 import { checkFindings, type FileCheck, type ReadOptions, readCheck, runChecks } from './checks.ts';
 import { type FileReference, readDescriptor } from './descriptor.ts';
 import { checkDisks, hasGzipMagic } from './disks.ts';
-import { byteCount, type FindingCode } from './findings.ts';
+import type { FindingCode } from './findings.ts';
 import { matchManifest, parseManifest, placeOf, readManifest } from './manifest.ts';
 import {
   isSafeName,
@@ -269,7 +270,7 @@ async function findFile(href: string, { find }: PackageSource): Promise<PackageF
 
 function checkSize(file: PackageFile, declared: number | null, source: PackageSource): void {
   if (declared === null || declared === file.size || !file.complete) return;
-  const message = `${byteCount(file.size)}, the descriptor declares ${declared}`;
+  const message = `${counted(file.size, 'byte')}, the descriptor declares ${declared}`;
   source.findings.add('size-mismatch', file.name, message);
 }
 

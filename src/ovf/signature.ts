@@ -107,8 +107,7 @@ function methodOf(
     type = (key.asymmetricKeyType ?? type).toUpperCase();
     const saltLength = constants.RSA_PSS_SALTLEN_AUTO;
     const pss = { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength };
-    if (type !== 'RSA-PSS' && verify(hash, bytes, key, signature))
-      return type === 'EC' ? 'ECDSA' : type;
+    if (verify(hash, bytes, key, signature)) return type === 'EC' ? 'ECDSA' : type;
     return type.startsWith('RSA') && verify(hash, bytes, pss, signature) ? 'RSA-PSS' : null;
   } catch (error) {
     if (!(error instanceof Error)) throw error;

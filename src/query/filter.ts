@@ -101,7 +101,7 @@ export function portableTexts({ text, field, operator, operands }: Filter): stri
   };
   const { [operator]: stored } = bounds;
   if (stored) return stored.map((bound) => `${field},${bound}`);
-  throw usageError(
+  throw filterError(
     `${text} cannot be stored without a time zone`,
     `add the offset, such as ${withOffset(span.at)}, or use < and >=`,
   );
@@ -159,18 +159,18 @@ function splitFilter(
       const meant = WRONG_SIGNS.get(sign) ?? sign.replace(/(.)\1+$/, '$1');
       const own = anchored(name, value) ?? `'${name}${meant}${value}'`;
       const hint = name && SIGNS.has(meant) ? `did you mean ${own}?` : EXAMPLE;
-      throw usageError(`unknown operator '${sign}' in ${where}`, hint);
+      throw filterError(`unknown operator '${sign}' in ${where}`, hint);
     }
     return [name, signOperator, sign.endsWith('~') && value ? `%${value}%` : value];
   }
   const spaced = SPACED.exec(text);
   if (spaced) {
-    throw usageError(`missing commas in ${where}`, `did you mean '${spaced.slice(1).join()}'?`);
+    throw filterError(`missing commas in ${where}`, `did you mean '${spaced.slice(1).join()}'?`);
   }
   if (operator === undefined) {
-    throw usageError(`missing operator and value in ${where}`, quoteHint(text) ?? EXAMPLE);
+    throw filterError(`missing operator and value in ${where}`, quoteHint(text) ?? EXAMPLE);
   }
-  if (rest.length === 0) throw usageError(`missing value in ${where}`, EXAMPLE);
+  if (rest.length === 0) throw filterError(`missing value in ${where}`, EXAMPLE);
   const value = rest.join(',');
   // A text may begin with spaces; but not where all commas have them: name, like, %x%
   const isSpaced = operator.startsWith(' ');
@@ -206,7 +206,10 @@ function parseOperand(typed: string, field: Field, operator: Operator, at: Parse
   // An unset shell variable must not change the meaning of a filter.
   if (text === '') {
     const problem = operator === 'in' ? 'empty item' : 'missing value';
-    throw usageError(`${problem} in ${where}`, `to match a missing ${field}, use ${field},eq,null`);
+    throw filterError(
+      `${problem} in ${where}`,
+      `to match a missing ${field}, use ${field},eq,null`,
+    );
   }
   if (operator === 'like' || operator === 'notlike') return { text, value: text };
   if (text === 'null' && (operator === 'eq' || operator === 'ne')) return { text, value: null };
@@ -214,7 +217,7 @@ function parseOperand(typed: string, field: Field, operator: Operator, at: Parse
   const value = parseValue(text, kind);
   if (kind !== 'text' && typeof value !== kind) {
     const valid = kind === 'number' ? 'a whole number, such as 42' : 'true or false';
-    throw usageError(`invalid value ${quoted(text)} in ${where}`, `use ${valid}`);
+    throw filterError(`invalid value ${quoted(text)} in ${where}`, `use ${valid}`);
   }
   return { text: `${value}`, value };
 }
@@ -222,12 +225,12 @@ function parseOperand(typed: string, field: Field, operator: Operator, at: Parse
 function parseTimeOperand(text: string, { where, now }: ParseContext): Operand {
   const span = parseTimeValue(text, now);
   if (span) return { text, value: text, span, isRelative: isRelative(text) };
-  throw usageError(
+  throw filterError(
     `invalid time ${quoted(text)} in ${where}`,
     `use 2024-01-31, 2024-01-31T12:00:00Z, 30d (units: s, m, h, d, w or y) or 2018-07-18 Wed 15:36:49 EDT`,
   );
 }
 
-function usageError(message: string, hint: string): ImgctlError {
+function filterError(message: string, hint: string): ImgctlError {
   return new ImgctlError('usage', message, { hint });
 }

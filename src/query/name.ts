@@ -201,8 +201,8 @@ function compareParts(left = PLACE, right = PLACE): number {
 
 /** True if it takes a guess to say which of two names of a series is newer. */
 export function isGuess(left: Parts, right: Parts): boolean {
-  const [low, high] = sidesOf(left, right).toSorted((a, b) => compareParts(a.part, b.part));
-  if (low === undefined || high === undefined) return false;
+  const [one, other] = sidesOf(left, right);
+  const [low, high] = compareParts(one.part, other.part) <= 0 ? [one, other] : [other, one];
   // 1.0b2 is a beta or a patch, 1.0M3 a milestone or a patch.
   if (low.part === HASH_PART || (low.kind <= NOTHING && /^[abcm]$/.test(high.letters))) return true;
   // web beside web-20240115, 1.2-3 beside 1.2.4

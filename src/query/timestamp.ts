@@ -1,5 +1,7 @@
 // Parses and formats points in time: the service's format, ISO 8601, ages and times relative to now.
 
+import { MAX_INSTANT } from '../words.ts';
+
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const OFFSET = '[+-][\\d:]{2,5}';
 const SERVICE = ` (${WEEKDAYS.join('|')}) (\\d\\d:\\d\\d:\\d\\d) ([A-Za-z]{1,6}|${OFFSET})`;
@@ -32,7 +34,6 @@ const AGE_UNITS = [
   ['minute', MINUTE],
   ['second', SECOND],
 ] as const;
-const MAX_DATE = 8.64e15;
 
 /**
  * Hours east of UTC: the North American zones of RFC 2822, and abbreviations with one meaning since 2000. So there is
@@ -93,7 +94,7 @@ export function parseTimeValue(text: string, now: number): Span | undefined {
   if (amount !== undefined) {
     const age = Math.round(Number(amount) * (UNITS[unit] ?? 0));
     const at = sign === '+' ? now + age : now - age;
-    const isValid = Math.abs(at) <= MAX_DATE;
+    const isValid = Math.abs(at) <= MAX_INSTANT;
     return isValid ? { at, end: at + 1, unknownZone: undefined, isLocal: false } : undefined;
   }
   const { utc, zone, length } = parseText(text);

@@ -2,7 +2,7 @@
 
 import type { ReceivedImage } from '../../api/types.ts';
 import {
-  AmbiguousError,
+  type AmbiguousError,
   type Collected,
   describeChoices,
   MAX_LISTED,
@@ -14,7 +14,7 @@ import {
 } from '../../catalogue/newest.ts';
 import { command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
-import { attempt, ImgctlError } from '../../errors.ts';
+import { ImgctlError } from '../../errors.ts';
 import { printable } from '../../output/text.ts';
 import { column, pick, printBefore, type View } from '../../output/view.ts';
 import { nameOf } from '../../query/fields.ts';
@@ -132,9 +132,9 @@ async function showCandidates(
 
 /** Returns the newest image; of several, the one that the user chooses at a terminal, and a command that selects it. */
 async function chooseNewest(context: Context, options: Options, found: Collected) {
-  const { value: image, error } = attempt(() => onlyNewest(found));
-  if (!error) return { image };
-  if (!(error instanceof AmbiguousError)) throw error;
+  const newest = onlyNewest(found);
+  if (!newest.error) return { image: newest.image };
+  const { error } = newest;
   const { console, io } = context;
   const command = commandAsGiven('imgctl images latest', context, options);
   const selecting = (image: ReceivedImage) => {

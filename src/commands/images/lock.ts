@@ -9,7 +9,6 @@ import {
   lockState,
 } from '../../catalogue/lock-format.ts';
 import {
-  AmbiguousError,
   type NewestCollector,
   newestCollector,
   onlyNewest,
@@ -352,9 +351,9 @@ function newestForLock(
 ) {
   return forLock(name, () => {
     if (found.index.isEmpty) throw noMatchError(found);
-    const { value, error } = attempt(() => onlyNewest(found));
-    if (!error) return lockedImage(stored, value);
-    if (!(error instanceof AmbiguousError)) throw error;
+    const newest = onlyNewest(found);
+    if (!newest.error) return lockedImage(stored, newest.image);
+    const { error } = newest;
     const [first] = error.choices;
     const byId = new Query({ filters: [equals('id', `${first.id}`)] });
     const selection = selectionOf(found, first) ?? byId;
