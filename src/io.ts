@@ -70,16 +70,6 @@ export function systemClock(signal: AbortSignal): Clock {
   };
 }
 
-/** Settles like the work, or rejects at an interrupt: to open a pipe that nobody writes to may take forever. */
-export function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
-}
-
 /** Milliseconds in which a signal counts once: timeout(1) sends it to the process and to its group. */
 const SAME_SIGNAL = 100;
 

@@ -1,7 +1,7 @@
 // Authorizes every request: sends the access token, and renews it once after a 401.
 
+import { untilAborted } from '../abort.ts';
 import { ImgctlError } from '../errors.ts';
-import { atAbort } from '../http/abort.ts';
 import { TransportError } from '../http/errors.ts';
 import type { HttpEvent, HttpResponse } from '../http/message.ts';
 import type { Pace } from '../http/pace.ts';
@@ -165,16 +165,6 @@ function uncertainError({ method, ifUncertain }: ServiceRequest, error: ImgctlEr
   const code = error instanceof TransportError ? 'outcome-unknown' : error.code;
   const uncertain = error.with({ code, hint });
   return ifUncertain ? ifUncertain(uncertain) : uncertain;
-}
-
-/** Settles like the work, or rejects when the signal aborts: others may wait for the same token. */
-function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    if (signal.aborted) abort();
-    const forget = atAbort(signal, abort);
-    work.then(resolve, reject).finally(forget);
-  });
 }
 
 /** Servers refuse longer headers. */

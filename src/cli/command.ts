@@ -49,10 +49,10 @@ export function option<
   description: string,
   more = {} as More,
 ): { readonly flags: Flags; readonly description: string } & More {
-  return { flags, description, ...(flags.includes('<') && textOf(more)), ...more };
+  return { flags, description, ...(flags.includes('<') && textHints(more)), ...more };
 }
 
-function textOf({ from, listed, suggested }: TextHints) {
+function textHints({ from, listed, suggested }: TextHints) {
   return { value: anyText({ from, listed, suggested }) };
 }
 
@@ -62,7 +62,7 @@ export function argument<const More extends Details<ArgumentDeclaration>>(
   description: string,
   more: More,
 ): { readonly name: string; readonly description: string } & More {
-  return { name, description, ...textOf(more), ...more };
+  return { name, description, ...textHints(more), ...more };
 }
 
 /** Declares an option that overrides a setting, whose row says how its value is parsed. */

@@ -3,8 +3,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { untilAborted } from '../abort.ts';
 import { errorCode, errorReason, ImgctlError, isMissing, permissionHint } from '../errors.ts';
-import { type Clock, type Io, untilAborted } from '../io.ts';
+import type { Clock, Io } from '../io.ts';
 import { decodeUtf8 } from '../json.ts';
 import { type AssertHeld, replaceFile } from './atomic-file.ts';
 import { withMutex } from './mutex.ts';

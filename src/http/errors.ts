@@ -105,8 +105,6 @@ export function networkError(
   endpoint: Endpoint,
   { hasCa = false, hasResponded = false } = {},
 ): TransportError {
-  // A proxy's refusal is complete already.
-  if (cause instanceof TransportError) return cause;
   const { code = '' } = cause;
   const { name, show } = endpoint;
   const error = (kind: ErrorCode, message: string, hint: string | undefined, transient = false) =>

@@ -1,8 +1,8 @@
 // Sends one request to one origin and returns its whole response, within a deadline and a size limit.
 
 import Pool from 'undici/lib/dispatcher/pool.js';
+import { atAbort } from '../abort.ts';
 import { ImgctlError } from '../errors.ts';
-import { atAbort } from './abort.ts';
 import { type ConnectOptions, Connector } from './connect.ts';
 import { networkError, TransportError } from './errors.ts';
 import type { Endpoint, HttpEvent, HttpRequest, HttpResponse, RequestBody } from './message.ts';
@@ -156,7 +156,7 @@ function dispatch(
           );
         },
         onResponseError(_controller, error) {
-          // A body that could not be read has an error of its own.
+          // A body that could not be read, and a proxy that refused, have errors of their own.
           if (error instanceof ImgctlError) return fail(error);
           // After an alert of TLS 1.3, undici only knows that the connection was lost.
           const cause = shared.connector.alert ?? error;

@@ -26,7 +26,7 @@ export function formatError(error: ImgctlError, format: ErrorFormat): string {
   const { style = PLAIN } = format;
   const text = format.json
     ? `${JSON.stringify({ error: { code, ...content, status, exitCode } })}\n`
-    : plainText(content, format, style.bad('imgctl:'));
+    : labelledText(content, format, style.bad('imgctl:'));
   if (!format.debug) return text;
   const origin = error.cause instanceof Error ? error.cause : error;
   const trace = (origin.stack ?? '').split('\n').map((line) => `debug: ${clean(line, format)}\n`);
@@ -53,7 +53,7 @@ export function formatNotice(
   const paint = { warning: style.waiting, note: style.faint, debug: style.faint }[kind];
   const label = kind === 'note' ? 'imgctl:' : `imgctl: ${paint(`${kind}:`)}`;
   const mayWrap = mark !== undefined || kind === 'warning';
-  return plainText(content, mayWrap ? format : { ...format, width: undefined }, mark ?? label);
+  return labelledText(content, mayWrap ? format : { ...format, width: undefined }, mark ?? label);
 }
 
 interface Content extends Pick<ErrorDetails, 'hint' | 'details'> {
@@ -80,7 +80,7 @@ function cleanHint(hint: string, format: ErrorFormat): string {
   return clean(hint.slice(0, at), format) + clean(hint.slice(at), format, true);
 }
 
-function plainText(
+function labelledText(
   { message, hint, details = [] }: Content,
   { style = PLAIN, width }: ErrorFormat,
   label: string,

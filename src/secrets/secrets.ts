@@ -3,12 +3,13 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
+import { untilAborted } from '../abort.ts';
 import { SECRETS, type SettingKey } from '../config/definitions.ts';
 import type { Settings } from '../config/settings.ts';
 import { controlCharacter, withoutLineEnd } from '../config/values.ts';
 import { errorReason, ImgctlError, isMissing, permissionHint } from '../errors.ts';
 import { expandHome } from '../files/paths.ts';
-import { builtin, type Io, untilAborted } from '../io.ts';
+import { builtin, type Io } from '../io.ts';
 import { runChild, TIME_LIMIT } from './child.ts';
 
 type CommandKey = Extract<SettingKey, `${string}-command`>;

@@ -22,7 +22,7 @@ export const demo = command({
 async function run(context: Context): Promise<void> {
   const { startEmulator } = await import('../../emulator/emulator.ts');
   const { sampleOva } = await import('../../emulator/sample-ova.ts');
-  const folder = makeFolder();
+  const folder = makeDemoFolder();
   fs.writeFileSync(path.join(folder, 'sample.ova'), sampleOva());
   const uploads = path.join(folder, 'uploads');
   const settings = { ...defaultSettings(), port: 0, uploads, syncDelay: 1_500, log: () => {} };
@@ -85,7 +85,7 @@ function silencedBy({ signal, stderr }: Context['io']): Sink {
 const NEEDED_SPACE = 2 ** 20;
 
 /** @throws ImgctlError config: TMPDIR is missing, not a folder, not writable or full */
-function makeFolder(): string {
+function makeDemoFolder(): string {
   const parent = builtin('node:os').tmpdir();
   try {
     const { bavail, bsize } = fs.statfsSync(parent);

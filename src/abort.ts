@@ -1,4 +1,4 @@
-// Listens to an abort signal without keeping what it was called back for.
+// Waits until an abort signal, without keeping what waited.
 
 /**
  * Calls back when the signal aborts, unless the function that it returns is called before.
@@ -14,4 +14,14 @@ export function atAbort(signal: AbortSignal, callback: () => void): () => void {
     signal.removeEventListener('abort', listener);
     current = undefined;
   };
+}
+
+/** Settles like the work, or rejects when the signal aborts: to open a pipe that nobody writes to may take forever. */
+export function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    const forget = atAbort(signal, abort);
+    work.then(resolve, reject).finally(forget);
+  });
 }
