@@ -13,6 +13,7 @@ import { keyedFile } from '../files/paths.ts';
 import { printable } from '../output/text.ts';
 import { ask } from '../secrets/prompt.ts';
 import { findSecret } from '../secrets/secrets.ts';
+import type { Limit } from '../upload/rate.ts';
 import type { Storage, StorageOptions } from '../upload/storage.ts';
 import { counted } from '../words.ts';
 
@@ -119,10 +120,13 @@ async function openWithAnswers(context: Context, options: UploadOptions, answers
 async function openTarget(context: Context, options: UploadOptions, answers: Answers) {
   const { io, settings } = context;
   const target = requireUploadTarget(settings);
+  const { rateLimit } = await import('../upload/rate.ts');
+  const limit = rateLimit(settings.get('limit-rate'), io);
   if (target.kind === 'file') {
     const { folderStorage } = await import('../upload/folder.ts');
-    return checked(folderStorage(path.resolve(io.cwd, target.path), io));
+    return checked(folderStorage(path.resolve(io.cwd, target.path), io, limit));
   }
+  const storageOptions = optionsOf(context, options, limit);
   const { kind, url } = target;
   const read = () => readCredentials(context, kind, url.host, answers);
   if (kind === 's3') {
@@ -133,23 +137,23 @@ async function openTarget(context: Context, options: UploadOptions, answers: Ans
     const region = settings.get('upload-region');
     const access = { accessKeyId, secretAccessKey, region, ...(sessionToken && { sessionToken }) };
     const temporary = /^ASIA/.test(accessKeyId) && !sessionToken ? `; ${TEMPORARY}` : '';
-    return checked(s3Storage(url, access, optionsOf(context, options)), `${hint}${temporary}`);
+    return checked(s3Storage(url, access, storageOptions), `${hint}${temporary}`);
   }
   const { davStorage } = await import('../upload/dav.ts');
   const open = async () => {
     const user = await read();
-    return checked(davStorage(url, user, optionsOf(context, options)), user.hint);
+    return checked(davStorage(url, user, storageOptions), user.hint);
   };
   // Some WebDAV storages need no user name.
   if (settings.get('upload-username') !== undefined) return open();
-  const anonymous = davStorage(url, undefined, optionsOf(context, options));
+  const anonymous = davStorage(url, undefined, storageOptions);
   return checked(anonymous).catch((error: unknown) => {
     if (!hasCode(error, 'wrong-credentials')) throw error;
     return open();
   });
 }
 
-function optionsOf(context: Context, options: UploadOptions): StorageOptions {
+function optionsOf(context: Context, options: UploadOptions, limit: Limit): StorageOptions {
   const { io, settings, console } = context;
   const { mutex } = storageFiles(context);
   return {
@@ -157,6 +161,7 @@ function optionsOf(context: Context, options: UploadOptions): StorageOptions {
     timeout: settings.get('timeout'),
     retries: settings.get('retries'),
     ...options,
+    limit,
     partsFile: mutex && `${mutex}.parts`,
     ca: readCertificates(settings, io, 'upload-ca-file'),
     userAgent: context.userAgent,

@@ -9,6 +9,7 @@ import { FIELDS } from '../query/fields.ts';
 import { TIME_STYLES } from '../query/timestamp.ts';
 import {
   anyText,
+  byteRate,
   choice,
   duration,
   type Hints,
@@ -144,6 +145,11 @@ export const SETTING_GROUPS = {
       env: 'IMGCTL_UPLOAD_REGION',
       fallback: 'us-east-1',
       value: formed(/^[\w-]{1,64}$/, 'use a region such as us-east-1'),
+    },
+    'limit-rate': {
+      summary: 'maximum bytes per second that push sends, such as 10M',
+      env: 'IMGCTL_LIMIT_RATE',
+      value: byteRate(),
     },
     'upload-ca-file': { summary: 'trusted certificates for the storage (PEM)', value: FILE },
   },

@@ -116,6 +116,26 @@ export function wholeNumber(min: number, max?: number): Value<number> {
   return { type: 'integer', min, ...(max !== undefined && { max }), parse };
 }
 
+const RATE = /^(\d{1,15}(?:\.\d{1,9})?)([kmgtp]?)(?:i?b)?$/i;
+const UNIT_PREFIXES = ['', 'k', 'm', 'g', 't', 'p'];
+const MIN_RATE = 1024;
+
+/** Bytes per second as curl takes them: k, M, G, T and P are powers of 1024, and 0 is no limit. */
+export function byteRate(): Value<number> {
+  const parse = (text: string, name: string) => {
+    const [, number = 'none', unit = ''] = RATE.exec(text.trim()) ?? [];
+    const rate = Math.round(Number(number) * 1024 ** UNIT_PREFIXES.indexOf(unit.toLowerCase()));
+    if (rate === 0 || rate >= MIN_RATE) return rate;
+    const what = Number.isNaN(rate)
+      ? `invalid ${name}: ${text}`
+      : `${name} must be at least 1k (got ${text})`;
+    throw new ImgctlError('usage', what, {
+      hint: 'use bytes per second, such as 500k, 10M or 1G, or 0 for no limit',
+    });
+  };
+  return { type: 'string', parse };
+}
+
 /** 24 days, the maximum of a timer. */
 const MAX_TIMER = 2 ** 31 - 1;
 

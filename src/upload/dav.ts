@@ -52,7 +52,7 @@ const PROPFIND = textBody(
   '<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:"><prop><getcontentlength/><getetag/><getlastmodified/><resourcetype/></prop></propfind>',
 );
 
-interface Dav extends Pick<StorageOptions, 'clock' | 'partsFile'> {
+interface Dav extends Pick<StorageOptions, 'clock' | 'limit' | 'partsFile'> {
   readonly requests: StorageRequests;
   readonly address: string;
   /** With a slash at its end. */
@@ -84,7 +84,7 @@ async function compare(
 
 /** Uploads under a new name each time: the server may still be writing what it got before. */
 async function put(dav: Dav, name: string, file: UploadSource, onProgress: OnBytes) {
-  const { clock, folder, failed, partsFile } = dav;
+  const { clock, folder, failed, limit, partsFile } = dav;
   let part = '';
   const nextUrl = () => {
     part = partName(name, clock.system);
@@ -95,7 +95,7 @@ async function put(dav: Dav, name: string, file: UploadSource, onProgress: OnByt
     return dav.urlOf(part);
   };
   try {
-    const body = streamBody(file.size, file.readAll, onProgress);
+    const body = streamBody(file.size, () => limit(file.readAll()), onProgress);
     const headers = { 'content-type': 'application/octet-stream' };
     const request = { method: 'PUT', url: folder, headers, body, idempotent: true };
     await sendChecked(dav, request, nextUrl);
@@ -283,7 +283,7 @@ export function davStorage(
   user: { readonly username: string; readonly password: string } | undefined,
   options: StorageOptions,
 ): Storage {
-  const { clock, partsFile } = options;
+  const { clock, limit, partsFile } = options;
   const pair = user && basicPair(user.username, user.password);
   if (pair) options.onSecret(pair);
   const authorization: Record<string, string> = pair ? { authorization: `Basic ${pair}` } : {};
@@ -296,7 +296,7 @@ export function davStorage(
   const urlOf = (name: string) => new URL(encodeURIComponent(name), folder);
   const found = { destination: 0 };
   const own = { address, folder, urlOf, place, failed: new Set<string>(), found };
-  const dav: Dav = { clock, partsFile, requests, ...own };
+  const dav: Dav = { clock, limit, partsFile, requests, ...own };
   return {
     address,
     async check() {

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { readFileChunks } from '../chunks.ts';
 import { errorCode, errorReason, ImgctlError, isMissing, permissionHint } from '../errors.ts';
 import type { Clock } from '../io.ts';
+import type { Limit } from './rate.ts';
 import {
   arrivedWrong,
   conflict,
@@ -28,6 +29,7 @@ interface Folder {
   readonly root: string;
   readonly address: string;
   readonly clock: Clock;
+  readonly limit: Limit;
   readonly fail: (cause: unknown) => never;
 }
 
@@ -38,7 +40,7 @@ interface Part {
 }
 
 async function put(folder: Folder, name: string, file: UploadSource, onProgress: OnBytes) {
-  const { root, fail, clock } = folder;
+  const { root, fail, clock, limit } = folder;
   const partPath = path.join(root, partName(name, clock.system));
   const discard = () => rm(partPath, { force: true }).catch(fail);
   const handle = await open(partPath, 'wx').catch(fail);
@@ -46,7 +48,7 @@ async function put(folder: Folder, name: string, file: UploadSource, onProgress:
     const hash = createHash('sha256');
     let position = 0;
     onProgress(position);
-    for await (const bytes of file.readAll()) {
+    for await (const bytes of limit(file.readAll())) {
       hash.update(bytes);
       await handle.writeFile(bytes);
       position += bytes.length;
@@ -148,12 +150,12 @@ function folderError(root: string, address: string, cause: unknown): ImgctlError
   return new ImgctlError(code, `cannot upload to ${root}: ${reason}`, { hint, cause });
 }
 
-export function folderStorage(root: string, clock: Clock): Storage {
+export function folderStorage(root: string, clock: Clock, limit: Limit): Storage {
   const address = `folder ${root}`;
   const fail = (cause: unknown): never => {
     throw folderError(root, address, cause);
   };
-  const folder: Folder = { root, address, clock, fail };
+  const folder: Folder = { root, address, clock, limit, fail };
   return {
     address,
     async check() {

@@ -23,7 +23,9 @@ export interface S3Request extends Partial<Omit<StorageRequest, 'url'>> {
   readonly query?: Pairs;
 }
 
-export interface S3 extends Pick<StorageOptions, 'clock' | 'parallel' | 'partSize' | 'onWarning'> {
+type Options = 'clock' | 'limit' | 'parallel' | 'partSize' | 'onWarning';
+
+export interface S3 extends Pick<StorageOptions, Options> {
   readonly send: (request: S3Request) => Promise<HttpResponse>;
   readonly host: string;
   readonly address: string;

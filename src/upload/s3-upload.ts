@@ -174,7 +174,7 @@ async function sendPart(upload: Upload, number: number, md5: string, count: OnBy
     count(bytes - counted);
     counted = bytes;
   };
-  const body = streamBody(length, () => file.read(start, end), onBytes);
+  const body = streamBody(length, () => s3.limit(file.read(start, end)), onBytes);
   const query = { partNumber: `${number}`, uploadId: id };
   const headers = { 'content-md5': Buffer.from(md5, 'hex').toString('base64') };
   const response = await s3.send({ method: 'PUT', name, query, headers, body, idempotent: true });

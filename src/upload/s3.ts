@@ -69,7 +69,7 @@ function encode(text: string): string {
 }
 
 export function s3Storage(url: URL, credentials: S3Credentials, options: StorageOptions): Storage {
-  const { clock, parallel, partSize, onWarning, profileFlag } = options;
+  const { clock, limit, parallel, partSize, onWarning, profileFlag } = options;
   const { host, origin, pathname } = url;
   const [bucket = '', ...folders] = pathname.slice(1).split('/').map(decodeURIComponent);
   const prefix = folders.map((folder) => `${folder}/`).join('');
@@ -91,7 +91,7 @@ export function s3Storage(url: URL, credentials: S3Credentials, options: Storage
   };
   const address = `bucket ${bucket} at ${host}`;
   const own = { send, host, address, prefix, found: { lacksConditions: false } };
-  const s3: S3 = { clock, parallel, partSize, onWarning, ...own };
+  const s3: S3 = { clock, limit, parallel, partSize, onWarning, ...own };
   return {
     address,
     async check() {

@@ -5,6 +5,7 @@ import { ImgctlError } from '../errors.ts';
 import { shortDigest } from '../files/paths.ts';
 import type { AddressHints, HttpEvent } from '../http/message.ts';
 import type { Clock, System } from '../io.ts';
+import type { Limit } from './rate.ts';
 import type { UploadSource } from './upload-file.ts';
 
 export interface StorageOptions {
@@ -16,6 +17,7 @@ export interface StorageOptions {
   readonly parallel: number;
   /** Bytes. */
   readonly partSize: number;
+  readonly limit: Limit;
   /** Extra trusted certificates, PEM. */
   readonly ca: string | undefined;
   readonly userAgent: string;

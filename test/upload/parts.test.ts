@@ -15,6 +15,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemOf } from '../../src/io.ts';
 import { folderStorage } from '../../src/upload/folder.ts';
+import { rateLimit } from '../../src/upload/rate.ts';
 import { partName } from '../../src/upload/storage.ts';
 import { openUploadFile } from '../../src/upload/upload-file.ts';
 import { failure } from '../support/errors.ts';
@@ -173,7 +174,9 @@ it('an upload to a folder whose part is removed meanwhile says that the part is 
       for (const name of readdirSync(folder)) rmSync(path.join(folder, name));
     },
   };
-  const error = await failure(folderStorage(folder, clock).put('web.ova', removed, () => {}));
+  const error = await failure(
+    folderStorage(folder, clock, rateLimit(0, clock)).put('web.ova', removed, () => {}),
+  );
   expect(error.message).toBe('the upload of web.ova failed: its part is gone');
   await file.close();
 });

@@ -62,6 +62,7 @@ const OPTIONS = [
     'if the storage has a different file with that name: fail, replace or skip',
     { default: 'fail', value: choice('action', ['fail', 'replace', 'skip']) },
   ),
+  settingOption('--limit-rate <rate>', 'limit-rate'),
   ...UPLOAD_OPTIONS,
   ...POLL_OPTIONS,
   STRICT_OPTION,
