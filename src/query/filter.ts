@@ -3,7 +3,7 @@
 import { parseChoice, quoted } from '../choices.ts';
 import { ImgctlError } from '../errors.ts';
 import { FIELDS, type Field, type FieldValue, kindOf, parseValue } from './fields.ts';
-import { isRelative, parseTimeValue, type Span, withOffset } from './timestamp.ts';
+import { ageInWords, isRelative, parseTimeValue, type Span, withOffset } from './timestamp.ts';
 
 /** As in section 4.3 of service.md, and one of imgctl's own. */
 export const OPERATORS = ['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'like', 'in', 'notlike'] as const;
@@ -225,9 +225,12 @@ function parseOperand(typed: string, field: Field, operator: Operator, at: Parse
 function parseTimeOperand(text: string, { where, now }: ParseContext): Operand {
   const span = parseTimeValue(text, now);
   if (span) return { text, value: text, span, isRelative: isRelative(text) };
+  const meant = ageInWords(text);
   throw filterError(
     `invalid time ${quoted(text)} in ${where}`,
-    `use 2024-01-31, 2024-01-31T12:00:00Z, 30d (units: s, m, h, d, w or y) or 2018-07-18 Wed 15:36:49 EDT`,
+    meant
+      ? `did you mean ${meant}?`
+      : 'use 2024-01-31, 2024-01-31T12:00:00Z, 30d (units: s, m, h, d, w or y) or 2018-07-18 Wed 15:36:49 EDT',
   );
 }
 

@@ -57,6 +57,19 @@ export interface Time {
   readonly unknownZone: string | undefined;
 }
 
+/** How other programs write ages: the days of a month, or the unit that begins the word. */
+const AGE_IN_WORDS =
+  /^(?:last |past )?(\d{1,4})? ?(?:(mo|month)|(s)ec(?:ond)?|(m)in(?:ute)?|(h)(?:ou)?r|(?:to|yester)?(d)ay|(w)(?:ee)?k|(y)(?:ea)?r|([smhdwy]))s?(?: ago)?$/i;
+
+/** Returns the age that such words mean: 1d for yesterday, 30d for 1month, 2w for 2 weeks ago. */
+export function ageInWords(text: string): string | undefined {
+  const [found, amount = '1', month, ...units] =
+    AGE_IN_WORDS.exec(text.replace(/[\s_-]+/g, ' ')) ?? [];
+  if (found === undefined) return undefined;
+  if (month) return `${30 * Number(amount)}d`;
+  return `${Number(amount)}${units.find(Boolean)?.toLowerCase()}`;
+}
+
 /** Stands for the zone of a text that is no time. */
 export const UNREADABLE = 'unreadable';
 

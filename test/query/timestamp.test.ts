@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
+  ageInWords,
   formatTimestamp,
   parseTime,
   parseTimestamp,
@@ -55,6 +56,29 @@ describe('parseTimestamp', () => {
     ...rows('more text', '2018-07-18 Wed 15:36:49 EDT ', '2018-07-18 Wed 15:36:49 EDT\n'),
   ])('returns undefined for %j: %s', (text) => {
     expect(parseTimestamp(text)).toBeUndefined();
+  });
+
+  it.each([
+    ...[
+      ['yesterday', '1d'],
+      ['last week', '1w'],
+      ['2 weeks ago', '2w'],
+      ['1 year', '1y'],
+    ],
+    ...[
+      ['3months', '90d'],
+      ['2_days', '2d'],
+      ['90 minutes ago', '90m'],
+      ['12hrs', '12h'],
+    ],
+    ...[
+      ['friday', undefined],
+      ['may', undefined],
+      ['1 fortnight', undefined],
+      ['', undefined],
+    ],
+  ])('reads the age in words %j as %s', (text = '', age) => {
+    expect(ageInWords(text)).toBe(age);
   });
 
   it('parses every second from year 1 to 9999, with any offset and the right weekday only', () => {
