@@ -8,6 +8,10 @@ export default defineConfig({
     // Most tests wait for sockets and processes; by default a core would be left without any.
     maxWorkers: availableParallelism() + 1,
     env: { TZ: 'UTC' },
+    // Time for a machine that other work shares: a test that waits for something ends as soon as it is there.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000, interval: 5 } },
     reporters: ['default', './test/support/tally.ts'],
     projects: [
       {
@@ -19,9 +23,6 @@ export default defineConfig({
           exclude: ['test/{documents,e2e,fuzz,hardening,packaging}/**', 'test/walls.test.ts'],
           // Loads each module once per worker: that saves a third of the time. Tests share no state through modules.
           isolate: false,
-          // Time for a machine that other work shares.
-          testTimeout: 30_000,
-          hookTimeout: 30_000,
         },
       },
       { extends: true, test: { name: 'walls', include: ['test/walls.test.ts'] } },
@@ -31,8 +32,6 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           isolate: false,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
         },
       },
     ],

@@ -103,18 +103,14 @@ unixOnlySuite('modes are Unix')('settings that everyone may write', () => {
     expect(state()).toEqual(before);
   });
 
-  it('cause a warning of commands that need none', async () => {
+  it('cause a warning of commands that need none, but not of the help', async () => {
     const { imgctl, problem } = openHome();
     const sample = writeOva(temporaryDirectory(), 'web');
-    for (const line of ['commands', `inspect ${sample}`, `validate ${sample}`, 'help']) {
-      const { stderr, exitCode } = await imgctl(line);
-      const warning = line === 'help' ? '' : `warning: ${problem}`;
-      expect({ line, exitCode, stderr }).toEqual({
-        line,
-        exitCode: 0,
-        stderr: expect.stringContaining(warning),
-      });
+    for (const line of ['commands', `inspect ${sample}`, `validate ${sample}`]) {
+      const stderr = expect.stringContaining(`warning: ${problem}`);
+      expect({ line, ...(await imgctl(line)) }).toMatchObject({ line, exitCode: 0, stderr });
     }
+    expect(await imgctl('help')).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
   it('are made private if only the group may write them', async () => {

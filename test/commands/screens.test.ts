@@ -45,7 +45,7 @@ async function screenUser(columns: number, color: boolean) {
     });
     const system = { ...io.system, runtime: 'Node 24.0.0 on linux x64' };
     await runCli(line.split(' '), { ...io, stdout: sink, stderr: sink, system });
-    return sink.screen;
+    return sink.text;
   };
   await writeSampleOva(path.join(home, 'appliance.ova'), 'appliance');
   writeFileSync(path.join(home, 'broken.ova'), 'x'.repeat(300));

@@ -92,7 +92,7 @@ it.each([
   const entries = () => readdirSync(env.HOME, { recursive: true, encoding: 'utf8' });
   const locks = () => entries().filter((name) => name.endsWith('.lock'));
   const login = startProgram(['login'], { env });
-  await expect.poll(locks, { timeout: 30_000 }).toHaveLength(1);
+  await expect.poll(locks).toHaveLength(1);
   login.child.kill(signal);
   expect((await login.ended).exitCode).toBe(exitCode);
   expect(locks()).toEqual([]);

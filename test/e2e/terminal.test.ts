@@ -165,9 +165,9 @@ describe.skipIf(NO_SCRIPT)(`on a terminal${NO_SCRIPT}`, () => {
     const started = onTerminal(own, `sh ${script}; true`);
     const logged = () => readFileSync(log, 'utf8');
     const shown = async () => logged() + (await started.waitFor('stdout', ''));
-    await expect.poll(shown, { timeout: 10_000 }).toContain(ready);
+    await expect.poll(shown).toContain(ready);
     started.child.kill('SIGKILL');
-    await expect.poll(logged, { timeout: 10_000 }).toMatch(/^code /m);
+    await expect.poll(logged).toMatch(/^code /m);
     expect(logged().replace('sync 41: PENDING\n', '')).toMatch(
       new RegExp(`^${message}[\\s\\S]*code 129\n$`),
     );

@@ -40,7 +40,7 @@ async function startUploads(files?: Files) {
     const { id } = (await submit()).body.request;
     service.advance(DELAY);
     const status = async () => (await read(id)).body.data.status;
-    await expect.poll(status, { interval: 5, timeout: 10_000 }).toMatch(/PROCESSED|ERROR/);
+    await expect.poll(status).toMatch(/PROCESSED|ERROR/);
     return (await read(id)).body.data;
   };
   if (files) {

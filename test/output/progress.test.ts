@@ -37,33 +37,33 @@ describe('progress on a terminal', () => {
     const before = listeners();
     let seconds = 0;
     progress.update('sync 41: PENDING', () => `sync 41: PENDING ${++seconds} s`);
-    expect(sink.text).toBe('');
+    expect(sink.written).toBe('');
     await pass(100);
-    expect(sink.screen).toBe('⠋ sync 41: PENDING 1 s');
+    expect(sink.text).toBe('⠋ sync 41: PENDING 1 s');
     await pass(100);
-    expect(sink.screen).toBe('⠙ sync 41: PENDING 2 s');
+    expect(sink.text).toBe('⠙ sync 41: PENDING 2 s');
     expect(listeners()).toEqual(before);
     expect(progress.update('done')).toBe(true);
     await pass(100);
-    expect(sink.screen).toBe('⠹ done');
+    expect(sink.text).toBe('⠹ done');
     await progress.stop();
     await pass(300);
     await progress.stop();
-    expect(sink.screen).toBe('');
+    expect(sink.text).toBe('');
     expect(progress.update('more')).toBe(false);
     expect(vi.getTimerCount()).toBe(0);
   });
 
   it.each<[string, Terminal, string, RegExp]>([
-    ['in colour', { ...terminalOf(40), color: true }, 'page 1', /^\u001b\[36m⠋\u001b\[39m page 1$/],
-    ['in ASCII', terminalOf(12, false), 'reading all', /^\| readin\.\.\.$/],
-    ['escaped', terminalOf(40), '日本語\u001b[2J\n\u202e'.repeat(9), /^⠋ 日[^\u001b\n\u202e]+$/],
+    ['in colour', { ...terminalOf(40), color: true }, 'page 1', /^\u001b\[36m.\u001b\[39m page 1$/],
+    ['in ASCII', terminalOf(12, false), 'reading all', /^[|/] readin\.\.\.$/],
+    ['escaped', terminalOf(40), '日本語\u001b[2J\n\u202e'.repeat(9), /^[⠋⠙] 日[^\u001b\n\u202e]+$/],
   ])('is drawn %s, narrower than the terminal', async (_how, terminal, text, expected) => {
     await import('chalk');
     const { sink, progress } = start({ terminal });
     progress.update(text);
     await pass(100);
-    const frame = sink.screen;
+    const frame = sink.text;
     await progress.stop();
     expect(frame).toMatch(expected);
     expect(displayWidth(frame.replaceAll(/\u001b\[\d+m/g, ''))).toBeLessThan(40);
@@ -73,17 +73,17 @@ describe('progress on a terminal', () => {
     const { sink, progress } = start();
     progress.update('0123456789'.repeat(5));
     await pass(100);
-    expect(sink.screen).toHaveLength(39);
+    expect(sink.text).toHaveLength(39);
     sink.columns = 20;
     await pass(100);
-    expect(sink.screen).toHaveLength(19);
+    expect(sink.text).toHaveLength(19);
     sink.columns = 0;
     await pass(1_000);
-    const { length } = sink.text;
+    const { length } = sink.written;
     await pass(1_000);
     await progress.withoutSpinner(() => sink.write('warning\n'));
     await progress.stop();
-    expect(sink.text.slice(length)).toBe('warning\n');
+    expect(sink.written.slice(length)).toBe('warning\n');
   });
 
   it('erases the line before other writes and draws it again after them', async () => {
@@ -91,9 +91,9 @@ describe('progress on a terminal', () => {
     progress.update('page 1');
     await pass(100);
     expect(await progress.withoutSpinner(() => sink.write('warning\n').then(() => 5))).toBe(5);
-    expect(sink.screen).toBe('warning\n⠋ page 1');
+    expect(sink.text).toBe('warning\n⠋ page 1');
     await progress.stop();
-    expect(sink.screen).toBe('warning\n');
+    expect(sink.text).toBe('warning\n');
     await expect(progress.withoutSpinner(() => Promise.reject(new Error('gone')))).rejects.toThrow(
       'gone',
     );
@@ -115,7 +115,7 @@ it('progress without a terminal writes a line per change of text, and one each 3
   each('second', 61);
   await progress.stop();
   vi.advanceTimersByTime(60_000);
-  expect(sink.text).toBe('at 30\nfirst\nsecond\nat 99\nat 129\n');
+  expect(sink.written).toBe('at 30\nfirst\nsecond\nat 99\nat 129\n');
   expect(vi.getTimerCount()).toBe(0);
 });
 
@@ -127,7 +127,7 @@ it('progress without a terminal writes a text once, escaped', async () => {
   await progress.withoutSpinner(() => sink.write('warning\n'));
   await progress.stop();
   expect(progress.update('more')).toBe(false);
-  expect(sink.text).toBe('sync 41: PENDING\nsync 41: \\u001b[31mPROCESSED\nwarning\n');
+  expect(sink.written).toBe('sync 41: PENDING\nsync 41: \\u001b[31mPROCESSED\nwarning\n');
 });
 
 it.each<[string, Parameters<typeof start>[0], number]>([
@@ -142,6 +142,6 @@ it.each<[string, Parameters<typeof start>[0], number]>([
   await pass(milliseconds);
   await progress.stop();
   await pass(500);
-  expect(sink.text).toBe('');
+  expect(sink.written).toBe('');
   expect(vi.getTimerCount()).toBe(0);
 });

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { jsonText, printable } from '../../src/output/text.ts';
 import { cutMiddle, displayWidth } from '../../src/output/width.ts';
+import { cpuSeconds } from '../support/cpu.ts';
 import { rows } from '../support/rows.ts';
 import { anyText, HOSTILE, HOSTILE_ESCAPED, RAW_HARM } from './hostile.ts';
 
@@ -47,12 +48,13 @@ it.each([
   expect(displayWidth(text)).toBe(expected);
 });
 
-it('a long text is measured and cut in linear time', () => {
+it('a long text is measured and cut in linear time', async () => {
   const text = '👍🏽e\u0301👨‍👩‍👧'.repeat(20_000);
-  const start = performance.now();
-  expect(displayWidth(text)).toBe(5 * 20_000);
-  expect(cutMiddle(text, 20, true)).toMatch(/…/);
-  expect(performance.now() - start).toBeLessThan(1_000);
+  const seconds = await cpuSeconds(() => {
+    expect(displayWidth(text)).toBe(5 * 20_000);
+    expect(cutMiddle(text, 20, true)).toMatch(/…/);
+  });
+  expect(seconds).toBeLessThan(1);
 });
 
 const DEBIAN = 'debian-12-server-cloudimg-amd64-20231111.ova';

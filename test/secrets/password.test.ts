@@ -225,7 +225,7 @@ unixOnlySuite('sh is Unix')('a program', () => {
       await new Promise(setImmediate);
     }
     await ended;
-    await expect.poll(isRunning, { timeout: 5_000 }).toBe(false);
+    await expect.poll(isRunning).toBe(false);
   });
 
   it('that takes too long or does not start is reported', async () => {

@@ -19,13 +19,13 @@ export class MemorySink implements Sink {
     this.columns = columns;
   }
 
-  get text(): string {
+  get written(): string {
     return this.pieces.join('');
   }
 
-  /** What the terminal shows, with its colours. */
-  get screen(): string {
-    return screenOf(this.text);
+  /** What a pipe received, or what a terminal shows: a run that takes longer draws a spinner, and erases it. */
+  get text(): string {
+    return this.isTTY ? screenOf(this.written) : this.written;
   }
 
   get bytes(): Buffer {
@@ -45,10 +45,10 @@ export class MemorySink implements Sink {
   }
 }
 
-/** Returns what is left of each line: what was written after it was last erased. */
+/** Returns what is left of each line after a spinner erased it, with all other sequences. */
 export function screenOf(text: string): string {
-  const lines = text.split('\n').map((line) => line.split(/\u001b\[\d?K/).at(-1));
-  return lines.join('\n').replaceAll(/\u001b\[[\d?]*[A-Zhl]/g, '');
+  const lines = text.split('\n').map((line) => line.split('\u001b[1G\u001b[0K').at(-1));
+  return lines.join('\n').replaceAll(/\u001b\[(\?2026[hl]|1G)/g, '');
 }
 
 /** Moves the cursor as Node's own streams of terminals do. */

@@ -21,7 +21,7 @@ async function emulate(options: readonly string[] = [], settings: FakeIoOptions 
     io.interrupt();
     await ended;
   });
-  await expect.poll(() => io.stdout.text, { interval: 5, timeout: 10_000 }).toMatch(/\n$/);
+  await expect.poll(() => io.stdout.text).toMatch(/\n$/);
   const [baseUrl = ''] = /http:[^" ]+/.exec(io.stdout.text) ?? [];
   const login = async (name: string, password: string) => {
     const options = { method: 'POST', headers: basic(name, password) };

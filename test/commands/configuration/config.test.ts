@@ -114,9 +114,9 @@ describe('config', () => {
     ['timeout', '30', '500ms'],
     ['output', '', 'table, json'],
     ['retries', '101', 'imgctl config set retries 0'],
-    ['retries', '-1', ''],
+    ['retries', '-1', 'imgctl config set retries 0'],
     ['concurrency', '0', 'imgctl config set concurrency 1'],
-    ['concurrency', '33', ''],
+    ['concurrency', '33', 'imgctl config set concurrency 1'],
     ['auth-scheme', 'digest', 'bearer, basic'],
     ['allow-http', 'yes', 'true, false'],
     ['time', 'utc', 'iso, local, age'],
@@ -139,9 +139,9 @@ describe('config', () => {
     ['upload-url', 'file:uploads', 'use a URL such as '],
     ['upload-url', 's3+https://host', 's3+https://host/bucket/prefix'],
     ['upload-url', 's3+https://host//bucket', 's3+https://host/bucket/prefix'],
-    ['upload-username', 'a:hunter2', ''],
-    ['upload-region', 'a/b', ''],
-    ['token-store', 'redis://bob:hunter2@localhost/0', ''],
+    ['upload-username', 'a:hunter2', 'without a colon'],
+    ['upload-region', 'a/b', 'us-east-1'],
+    ['token-store', 'redis://bob:hunter2@localhost/0', 'token-store-password-command'],
   ])('rejects set %s %s with a hint and writes nothing', async (key, value, hint) => {
     const { imgctl } = localUser();
     const result = await imgctl(['config', 'set', '--', key, value]);

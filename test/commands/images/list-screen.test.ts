@@ -75,9 +75,9 @@ describe('the progress of images list', () => {
   }
 
   it('shows the pages that --limit needs, and disappears at the end', async () => {
-    const { text, screen } = await errorOutput('', TERMINAL);
-    expect(text).toContain('page 1 of 2, 2 images');
-    expect(screen).toBe('3 of 40 images (--limit)\n');
+    const { written, text } = await errorOutput('', TERMINAL);
+    expect(written).toContain('page 1 of 2, 2 images');
+    expect(text).toBe('3 of 40 images (--limit)\n');
   });
 
   it.each<[string, string, FakeIoOptions]>([
@@ -85,6 +85,6 @@ describe('the progress of images list', () => {
     ['if a pager reads ndjson', '-o ndjson', { errorColumns: 80 }],
     ['for ndjson on a terminal', '-o ndjson', TERMINAL],
   ])('is not shown %s', async (_when, line, options) => {
-    expect((await errorOutput(line, options)).text).toBe('');
+    expect((await errorOutput(line, options)).written).toBe('');
   });
 });

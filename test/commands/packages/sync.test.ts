@@ -275,7 +275,7 @@ describe('sync-status --wait', () => {
     const { env } = await scriptedUser({ [REQUEST]: checks }, { LANG });
     const io = fakeIo({ time: START, env, errorColumns: 80 });
     await runCli(['sync-status', '41', '--wait'], io);
-    expect(io.stderr.screen.split('\n').at(-2)).toBe(line);
+    expect(io.stderr.text.split('\n').at(-2)).toBe(line);
   });
 
   it('--strict exits 1 after warnings, and --get with -q prints nothing else', async () => {
