@@ -3,6 +3,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Client } from '../../src/api/client.ts';
+import type { HttpResponse } from '../../src/http/message.ts';
+import { Pace } from '../../src/http/pace.ts';
 import { connect, GET, PATCH } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import { DROP, type ScriptedResponse } from '../support/scripted-server.ts';
@@ -164,5 +166,125 @@ describe('a run', () => {
     expect((await failure(client.send(GET))).code).toBe('unreachable');
     expect(server.requests).toHaveLength(5);
     expect(elapsed()).toBeLessThan(4_000);
+  });
+});
+
+/** A pace whose clock only sleeps move, and `send` for a request that is answered with a status. */
+function paceAt() {
+  let time = 0;
+  const sleeps: number[] = [];
+  const pace = new Pace({
+    now: () => time,
+    random: () => 0,
+    async sleep(milliseconds, signal) {
+      sleeps.push(milliseconds);
+      await turn();
+      signal.throwIfAborted();
+      time += milliseconds;
+    },
+  });
+  const answer = (status: number) => ({ status }) as HttpResponse;
+  /** Returns how long the request waited. @param asked by its refusal, in milliseconds */
+  const send = async (status: number, asked = 0, signal = new AbortController().signal) => {
+    const before = time;
+    await pace.send(
+      signal,
+      async () => answer(status),
+      () => asked,
+    );
+    return time - before;
+  };
+  const sendAll = async (count: number, status = 200) => {
+    const waits: number[] = [];
+    for (let sent = 0; sent < count; sent += 1) waits.push(await send(status));
+    return waits;
+  };
+  return { pace, send, sendAll, sleeps, pass: (milliseconds: number) => (time += milliseconds) };
+}
+
+describe('the pace', () => {
+  it('has no gap before the first refusal, and halves it after ten successes', async () => {
+    const { send, sendAll } = paceAt();
+    expect(await sendAll(20)).toEqual(Array(20).fill(0));
+    await send(429);
+    // The gap after the tenth is still the whole one.
+    expect(await sendAll(22)).toEqual([...Array(11).fill(250), ...Array(10).fill(125), 63]);
+  });
+
+  it('makes the gap half longer at each refusal, and at least as long as the last that was accepted', async () => {
+    const { sendAll, send } = paceAt();
+    expect(await sendAll(4, 429)).toEqual([0, 250, 375, 563]);
+    expect(await sendAll(11)).toEqual(Array(11).fill(845));
+    expect(await send(429)).toBe(423);
+    expect(await sendAll(2, 429)).toEqual([845, 1_268]);
+  });
+
+  it('waits as long as the longest refusal of those under way asked', async () => {
+    const { send } = paceAt();
+    await Promise.all([send(429, 5_000), send(429), send(429, 1_000)]);
+    expect(await send(200)).toBe(5_000);
+    expect(await send(200)).toBe(250);
+  });
+
+  it('waits at least the gap if a refusal asks for less', async () => {
+    const { send } = paceAt();
+    await send(429, 100);
+    expect(await send(200)).toBe(250);
+  });
+
+  it('lets the next request go if one is aborted while it waits, or waits for its turn', async () => {
+    const { send, sleeps } = paceAt();
+    await send(429);
+    const abort = new AbortController();
+    const aborted = [send(200, 0, abort.signal), send(200, 0, abort.signal)];
+    let isSent = false;
+    const next = send(200).then(() => (isSent = true));
+    await turn();
+    abort.abort(new Error('stop'));
+    for (const each of aborted) await expect(each).rejects.toThrow('stop');
+    for (let turns = 0; turns < 5; turns += 1) await turn();
+    expect(isSent).toBe(true);
+    await next;
+    expect(sleeps).toEqual([250, 250]);
+  });
+
+  it('lets the next request go if one fails', async () => {
+    const { pace, send } = paceAt();
+    await send(429);
+    const { signal } = new AbortController();
+    const failed = pace.send(
+      signal,
+      () => Promise.reject(new Error('lost')),
+      () => 0,
+    );
+    await expect(failed).rejects.toThrow('lost');
+    expect(await send(200)).toBe(0);
+  });
+
+  it('counts failures of the service neither as successes nor as refusals', async () => {
+    const { pace, send, sendAll, pass } = paceAt();
+    await send(429);
+    expect(await sendAll(9)).toEqual(Array(9).fill(250));
+    expect(await send(500)).toBe(250);
+    expect(await sendAll(3)).toEqual([250, 250, 125]);
+    await send(429);
+    pass(59_000);
+    await send(500);
+    expect(pace.isExhausted).toBe(false);
+    pass(1_000);
+    expect(pace.isExhausted).toBe(true);
+    await send(404);
+    expect(pace.isExhausted).toBe(false);
+  });
+
+  it('takes 503 for a refusal only after a success', async () => {
+    const { pace, send } = paceAt();
+    await send(503);
+    await send(404);
+    expect([pace.hasResponded, pace.isSlow]).toEqual([true, false]);
+    expect(pace.isRefusal({ status: 503 })).toBe(false);
+    await send(204);
+    expect(pace.isRefusal({ status: 503 })).toBe(true);
+    expect(pace.isRefusal({ status: 500 })).toBe(false);
   });
 });
