@@ -31,6 +31,11 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
+          // These need shells, signals, modes or time zones of Unix.
+          exclude:
+            process.platform === 'win32'
+              ? ['test/e2e/{compile-cache,completion,home,keychain,signals,terminal,zone}.test.ts']
+              : [],
           isolate: false,
         },
       },

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cataloguePage, testImage } from '../support/catalogue-page.ts';
 import { runCli } from '../support/io.ts';
 import { COMMAND, writePrograms } from '../support/program.ts';
+import { NO_TERMINAL } from '../support/pseudo-terminal.ts';
 import { missing, skipped } from '../support/requirements.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 import type { Environment } from '../support/users.ts';
@@ -18,8 +19,7 @@ type Shell = 'bash' | 'zsh' | 'fish';
 
 /** What the tests of a shell lack on this machine, for their titles. */
 function missingFor(shell: Shell): string {
-  // `script` is what makes a pseudo terminal for it.
-  return skipped(missing(shell, 'script'));
+  return skipped(missing(shell) || NO_TERMINAL);
 }
 
 /** Keys bound in START_UP. */

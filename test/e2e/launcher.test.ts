@@ -9,6 +9,7 @@ import { expect, it } from 'vitest';
 import { catalogueOf, testImages } from '../support/catalogue-page.ts';
 import { ROOT } from '../support/documents.ts';
 import { temporaryDirectory } from '../support/io.ts';
+import { unixOnly } from '../support/platform.ts';
 import {
   COMMAND,
   programUser,
@@ -64,7 +65,7 @@ it('the launcher has no syntax that Node 12 does not know', () => {
   expect(codeFor('es2019')).toBe(codeFor('esnext'));
 });
 
-it('the launcher exits 0 if its reader closes the pipe', async () => {
+unixOnly('shells are Unix')('the launcher exits 0 if its reader closes the pipe', async () => {
   const prelude = 'set -o pipefail; "$0" "$@" | true; exit';
   const result = await runProgram(['completion', 'bash'], { env: freshHome(), prelude });
   expect(result).toEqual({ stdout: '', stderr: '', exitCode: 0 });
@@ -104,8 +105,11 @@ withFiles('an upgrade ends images list with one line that says so (only with Nod
 });
 
 // A bundler may leave out a call that only throws.
-it('the emulator answers a path that is not properly encoded with 400', async () => {
-  const { baseUrl, stop } = await startEmulatorProgram();
-  expect((await fetch(`${baseUrl}/v2/%zz`)).status).toBe(400);
-  expect(await stop()).toMatchObject({ stderr: '', exitCode: 0 });
-});
+unixOnly('signals are Unix')(
+  'the emulator answers a path that is not properly encoded with 400',
+  async () => {
+    const { baseUrl, stop } = await startEmulatorProgram();
+    expect((await fetch(`${baseUrl}/v2/%zz`)).status).toBe(400);
+    expect(await stop()).toMatchObject({ stderr: '', exitCode: 0 });
+  },
+);

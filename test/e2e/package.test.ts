@@ -16,7 +16,9 @@ let packed: { filename: string; version: string; unpackedSize: number; files: { 
 /** Runs a program as a user with an empty home and returns its output. */
 async function execute(cwd: string, program: string, ...args: string[]): Promise<string> {
   const env = { HOME: path.join(folder, 'home'), PATH: process.env.PATH };
-  return (await promisify(execFile)(program, args, { cwd, env })).stdout;
+  // On Windows, npm is a script.
+  const shell = process.platform === 'win32';
+  return (await promisify(execFile)(program, args, { cwd, env, shell })).stdout;
 }
 
 beforeAll(async () => {

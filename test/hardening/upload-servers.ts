@@ -275,6 +275,18 @@ webdav.activate = "enable"\nwebdav.is-readonly = "disable"\n`;
   },
 ];
 
+/** Races per storage and content; `npm run test:push` sets more. */
+export const RACES = Number(process.env.PUSH_RACES || 1);
+/** Bytes. */
+export const RACE_SIZE = 6 * 2 ** 20;
+/**
+ * What the slower push of a race says. moto fails with 500 if an upload was removed, where S3 says NoSuchUpload, and computes the
+ * ETag of a part without a lock, so it is wrong if another push completes the upload at that moment.
+ */
+export const TOLD =
+  /already has a different race|another push removed|it was not removed|another file replaced|failed: PUT .*\(500|part 1 has the wrong ETag/;
+export const RACED_SERVERS = SERVERS.filter(({ isFragile }) => !isFragile);
+
 /** A storage below a folder, and users of it. */
 export async function setUp(start: ServerKind['start']) {
   const uploads = temporaryDirectory();
