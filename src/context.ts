@@ -1,21 +1,12 @@
-// One run of the program: its options, settings and session, each created when it is first needed.
+// One run of the program: what every command receives.
 
 import { version } from '../package.json';
-import { incompatible, nearest, quoted } from './choices.ts';
-import { SETTINGS, type SettingKey } from './config/definitions.ts';
-import {
-  type Account,
-  type ConfigFile,
-  DEFAULT_PROFILE,
-  isUnknown,
-  type Override,
-  readConfigFile,
-  Settings,
-} from './config/settings.ts';
-import { checkName, parseGiven, type Value } from './config/values.ts';
+import { incompatible } from './choices.ts';
+import { NO_CONFIG, readConfigFile } from './config/config-file.ts';
+import { type Account, type GivenSettings, type Settings, settle } from './config/settings.ts';
 import { Console, type ConsoleStyle, type Redaction } from './console.ts';
-import { attempt, ImgctlError, tryOr } from './errors.ts';
-import { findPaths, type Paths } from './files/paths.ts';
+import { attempt, tryOr } from './errors.ts';
+import { findPaths } from './files/paths.ts';
 import type { Io } from './io.ts';
 import type { Format } from './output/formats.ts';
 import { type ColorChoice, decideTerminal, type Terminal } from './output/terminal.ts';
@@ -31,43 +22,45 @@ const MIN_REPORTED_WAIT = 5_000;
 /** Likewise, of a wait for a server that is down. */
 const MIN_REPORTED_OUTAGE = 1_000;
 
-interface GlobalOptions {
-  profile?: string | undefined;
-  output?: Format;
-  json?: boolean;
-  debug?: boolean;
-  color?: ColorChoice;
-  quiet?: boolean;
+export const USER_AGENT = `imgctl/${version}`;
+
+export interface GlobalOptions {
+  readonly profile?: string | undefined;
+  readonly output?: Format;
+  readonly json?: boolean;
+  readonly debug?: boolean;
+  readonly color?: ColorChoice;
+  readonly quiet?: boolean;
+}
+
+/** What a command line says about the run. */
+export interface RunOptions {
+  readonly options: GlobalOptions;
+  /** The settings that its options give. */
+  readonly given: GivenSettings;
+  /** True if the command works without settings: if they cannot be read, it warns. */
+  readonly needsNoSettings?: boolean | undefined;
 }
 
 export class Context implements ConsoleStyle {
   readonly io: Io;
   readonly console: Console;
-  options: GlobalOptions = {};
-  #paths: Paths | undefined;
-  #config: ConfigFile | undefined;
+  readonly options: GlobalOptions;
+  readonly given: GivenSettings;
+  readonly #needsNoSettings: boolean;
   #settings: Settings | undefined;
-  readonly overrides = new Map<SettingKey, Override>();
   #session: Promise<Session> | undefined;
-
-  /** The command line, without node and script. */
-  argv: readonly string[] = [];
   exitCode = 0;
   /** Runs another command line with another Io, for the demo and for MCP. */
   readonly rerun: (argv: readonly string[], io: Io, redaction?: Redaction) => Promise<number>;
 
-  constructor(io: Io, rerun: Context['rerun'], redaction?: Redaction) {
+  constructor(io: Io, run: RunOptions, rerun: Context['rerun'], redaction?: Redaction) {
     this.io = io;
+    this.options = run.options;
+    this.given = run.given;
+    this.#needsNoSettings = run.needsNoSettings === true;
     this.console = new Console(io, this, redaction);
     this.rerun = rerun;
-  }
-
-  /** Receives the options that commander has parsed. @throws ImgctlError usage */
-  readOptions(options: GlobalOptions): void {
-    const { json, output = 'json' } = options;
-    if (json && output !== 'json') throw incompatible('--json', `--output ${output}`);
-    this.options = options;
-    if (json) this.override('output', 'json', '--json');
   }
 
   get quiet(): boolean {
@@ -80,53 +73,19 @@ export class Context implements ConsoleStyle {
     return this.options.debug === true || isOn;
   }
 
-  /** @throws ImgctlError usage: IMGCTL_CONFIG_DIR is invalid */
-  get paths(): Paths {
-    this.#paths ??= findPaths(this.io.env, this.io.cwd, this.io.system.platform);
-    return this.#paths;
-  }
-
-  /** @throws ImgctlError config: the file is unreadable */
-  get config(): ConfigFile {
-    this.#config ??= readConfigFile(this.paths.config, this.io);
-    return this.#config;
-  }
-
-  /** For a command that needs no settings: warns of a file that cannot be used, and goes on without it. */
-  allowNoConfig(): void {
-    const { error } = attempt(() => this.config);
-    if (!error) return;
-    this.#config = readConfigFile(undefined, this.io);
-    this.console.warn(error.message, error.hint);
-  }
-
-  get profileName(): string {
-    const name = this.options.profile ?? (this.io.env.IMGCTL_PROFILE || undefined);
-    return checkName(name ?? this.config.profile ?? DEFAULT_PROFILE, 'profile');
-  }
-
+  /** Settled when they are first needed, and never changed. @throws ImgctlError config, usage */
   get settings(): Settings {
-    const profile = this.profileName;
-    this.#settings ??= new Settings(this.config, profile, this.io.env, this.overrides);
+    this.#settings ??= this.#settle();
     return this.#settings;
   }
 
-  /** Returns the value of an option; that of a setting overrides it in this run. @throws ImgctlError usage or config */
-  parseOption(value: Value, setting: SettingKey | undefined, text: string, name: string): unknown {
-    if (setting) return this.override(setting, text, name);
-    return parseGiven(value, text, name, this.io.env);
-  }
-
-  /**
-   * Overrides a setting in this run, and returns its value.
-   * @param origin where it comes from, such as an option
-   * @throws ImgctlError usage or config: it is invalid
-   */
-  override(key: SettingKey, text: string, origin = `--${key}`): unknown {
-    const value = parseGiven(SETTINGS[key].value, text, origin, this.io.env);
-    this.overrides.set(key, { text, value, origin });
-    this.#settings = undefined;
-    return value;
+  #settle(): Settings {
+    const { io, options, given } = this;
+    const { value: config, error } = attempt(() => readConfigFile(findPaths(io).config, io));
+    if (config !== undefined) return settle(config, io.env, options.profile, given);
+    if (!this.#needsNoSettings) throw error;
+    this.console.warn(error.message, error.hint);
+    return settle(NO_CONFIG, io.env, options.profile, given);
   }
 
   get format(): Format {
@@ -181,21 +140,9 @@ export class Context implements ConsoleStyle {
     return decideTerminal(this.io.stderr, this.io.env, this.options.color);
   }
 
-  readonly version = version;
-  readonly userAgent = `imgctl/${version}`;
-
   /** @throws ImgctlError config: unknown profile, no base URL, or invalid settings */
   session(): Promise<Session> {
-    const { settings } = this;
-    const { profile, loginCommand } = settings;
-    // Only a login creates a profile; other commands need one, or a base URL from elsewhere.
-    if (isUnknown(profile, this.config) && settings.get('base-url') === undefined) {
-      const meant = nearest(profile, [...this.config.profiles.keys()]);
-      throw new ImgctlError('config', `unknown profile ${quoted(profile)}`, {
-        hint: `${meant ? `did you mean ${meant}? Otherwise, ` : ''}create it with: ${loginCommand}`,
-      });
-    }
-    this.#session ??= this.openSession(settings);
+    this.#session ??= this.openSession(this.settings);
     return this.#session;
   }
 
@@ -207,19 +154,28 @@ export class Context implements ConsoleStyle {
   }
 
   sessionOptions(settings: Settings): SessionOptions {
-    const { console, io, paths, userAgent, onEvent } = this;
+    const { console, io, onEvent } = this;
     const onSecret = (secret: string) =>
       console.redaction.add(
         secret,
         tryOr(() => settings.get('username'), undefined),
       );
     const { warn, report } = console;
-    const { config: configDirectory } = paths;
-    return { io, settings, configDirectory, userAgent, warn, report, onSecret, onEvent };
+    const configDirectory = findPaths(io).config;
+    return {
+      io,
+      settings,
+      configDirectory,
+      userAgent: USER_AGENT,
+      warn,
+      report,
+      onSecret,
+      onEvent,
+    };
   }
 
   cachedToken(account: Account): CachedToken | undefined {
-    return new TokenCache(this.paths.config, account, this.io, this.console.warn).read();
+    return new TokenCache(findPaths(this.io).config, account, this.io, this.console.warn).read();
   }
 
   /** Until then, a line on stderr says why the run waits. */

@@ -23,7 +23,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'words.ts': '',
   'chunks.ts': '',
   'xml.ts': '',
-  cli: 'config context.ts errors.ts output query choices.ts words.ts',
+  cli: 'config context.ts errors.ts io.ts output query choices.ts words.ts',
   commands:
     'api catalogue cli config context.ts errors.ts files io.ts json.ts mcp output ovf query secrets session choices.ts upload words.ts',
   library: 'api catalogue config errors.ts http io.ts query session choices.ts',

@@ -1,7 +1,7 @@
 // The type of a command, and the options and kinds of values that several commands share.
 
+import { DEFAULT_PROFILE } from '../config/config-file.ts';
 import { SETTINGS, type SettingDefinition, type SettingKey } from '../config/definitions.ts';
-import { DEFAULT_PROFILE } from '../config/settings.ts';
 import { anyText, choice, type Hints } from '../config/values.ts';
 import type { Context } from '../context.ts';
 import { FORMAT_LIST } from '../output/formats.ts';

@@ -137,6 +137,8 @@ export interface CommandDeclaration {
   readonly fields?: readonly Column[];
   /** Exit codes besides 0, 1, 2 and those of signals, which any command can have. */
   readonly exitCodes?: readonly number[];
+  /** True if it works without settings: if they cannot be read, it warns. */
+  readonly needsNoSettings?: boolean;
   /** True for a command that only programs use; no help lists it. */
   readonly hidden?: boolean;
   /** Undefined for a group; a method, so that one type holds commands with other options, which `command` checks. */

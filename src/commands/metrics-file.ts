@@ -74,7 +74,8 @@ export async function withMetrics(
 
 /** A file that cannot be written is a warning: the work is done. */
 async function write(context: Context, file: string, run: Run, values: MetricValues) {
-  const { io, profileName, console } = context;
+  const { io, console } = context;
+  const { profile: profileName } = context.settings;
   const what = `the metrics file ${file}`;
   try {
     await changeUserFile(file, what, 5_000, io, async () =>

@@ -1,13 +1,14 @@
 // What logout and profile delete remove: the password of a profile, and the token unless another profile shares it.
 
+import { changeProfile } from '../config/config-file.ts';
 import { STORED_PASSWORD } from '../config/definitions.ts';
-import { type Account, changeProfile, Settings } from '../config/settings.ts';
+import { type Account, Settings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { tryOr } from '../errors.ts';
 import { openPasswordStore } from '../secrets/keychain.ts';
 
 /** Returns the names of the other profiles with the same base URL and user name, which share the token. */
-export function profilesSharing({ config }: Context, account: Account): string[] {
+export function profilesSharing({ settings: { config } }: Context, account: Account): string[] {
   const { profile, baseUrl, username } = account;
   return [...config.profiles.keys()].filter((name) => {
     const other = tryOr(() => new Settings(config, name).account, undefined);
@@ -25,7 +26,7 @@ export async function deleteStoredPassword(context: Context, settings: Settings)
     if (await openPasswordStore(context.io, location).forget(account)) deleted = true;
   }
   if (settings.storedAt !== undefined) {
-    await changeProfile(context, profile, { [STORED_PASSWORD]: undefined });
+    await changeProfile(context.io, profile, { [STORED_PASSWORD]: undefined });
   }
   return deleted;
 }

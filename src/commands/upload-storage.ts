@@ -4,12 +4,14 @@ import path from 'node:path';
 import { option, type Parsed } from '../cli/command.ts';
 import { defaultsOf } from '../cli/declarations.ts';
 import { addressHints, readCertificates, requireUploadTarget } from '../config/addresses.ts';
+import { changeProfile } from '../config/config-file.ts';
 import { SECRETS, SETTINGS, type SettingKey } from '../config/definitions.ts';
-import { changeProfile, storedText } from '../config/settings.ts';
+import { type Settings, storedText } from '../config/settings.ts';
 import { wholeNumber } from '../config/values.ts';
-import type { Context } from '../context.ts';
+import { type Context, USER_AGENT } from '../context.ts';
 import { hasCode, ImgctlError } from '../errors.ts';
-import { keyedFile } from '../files/paths.ts';
+import { findPaths, keyedFile } from '../files/paths.ts';
+import type { Io } from '../io.ts';
 import { printable } from '../output/text.ts';
 import { ask } from '../secrets/prompt.ts';
 import { findSecret } from '../secrets/secrets.ts';
@@ -32,7 +34,8 @@ const TEMPORARY = 'keys that begin with ASIA also need IMGCTL_UPLOAD_SESSION_TOK
  * - `proofs`: which files were equal to stored ones
  * - `unsynced`: the mark that a sync is still needed
  */
-export function storageFiles({ settings, paths, io }: Context) {
+function storageFiles(io: Io, settings: Settings) {
+  const paths = findPaths(io);
   const target = requireUploadTarget(settings);
   const isFolder = target.kind === 'file';
   const address = isFolder ? path.resolve(io.cwd, target.path) : target.url.href;
@@ -44,6 +47,8 @@ export function storageFiles({ settings, paths, io }: Context) {
     unsynced: paths.state && keyedFile(paths.state, 'unsynced', key),
   };
 }
+
+export type StorageFiles = ReturnType<typeof storageFiles>;
 
 /** Parses `16M`, in MiB, to bytes. @throws ImgctlError usage */
 function parseSize(text: string): number {
@@ -68,26 +73,27 @@ export const UPLOAD_OPTIONS = [
 type UploadOptions = Parsed<typeof UPLOAD_OPTIONS>;
 
 /**
- * Opens the storage, and looks at it with its credentials.
+ * Opens the storage, and looks at it with its credentials. Also returns the files that this machine has for it.
  * @param mayAsk asks on a terminal for what is not set, and stores it if it works
  */
 export async function openUploadStorage(
   context: Context,
   options: UploadOptions = defaultsOf(UPLOAD_OPTIONS),
   mayAsk = false,
-): Promise<Storage> {
+): Promise<{ storage: Storage; files: StorageFiles }> {
   const { text: url, layer } = context.settings.find('upload-url');
   const answers: Answers = {
     mayAsk: mayAsk && context.io.stdin.isTTY && !context.quiet,
     values: new Map(),
+    settings: context.settings,
   };
   if (answers.mayAsk && url === undefined)
     await askFor(context, answers, 'upload-url', UPLOAD_STORAGE);
   const storage = await openWithAnswers(context, options, answers);
   try {
     // Answers for --to or a variable do not belong to the profile.
-    if (layer !== 'override' && layer !== 'environment') await saveAnswers(context, answers);
-    return storage;
+    if (layer !== 'option' && layer !== 'variable') await saveAnswers(context, answers);
+    return { storage, files: storageFiles(context.io, answers.settings) };
   } catch (error) {
     await storage.close();
     throw error;
@@ -99,6 +105,8 @@ const UPLOAD_STORAGE = 'upload storage (a folder, dav+https://… or s3+https://
 interface Answers {
   readonly mayAsk: boolean;
   readonly values: Map<SettingKey, string>;
+  /** With the answers so far. */
+  settings: Settings;
   /** Its name, and how to store a command that prints it. */
   secret?: { readonly name: string; readonly hint: string };
 }
@@ -118,7 +126,8 @@ async function openWithAnswers(context: Context, options: UploadOptions, answers
 }
 
 async function openTarget(context: Context, options: UploadOptions, answers: Answers) {
-  const { io, settings } = context;
+  const { io } = context;
+  const { settings } = answers;
   const target = requireUploadTarget(settings);
   const { rateLimit } = await import('../upload/rate.ts');
   const limit = rateLimit(settings.get('limit-rate'), io);
@@ -126,7 +135,7 @@ async function openTarget(context: Context, options: UploadOptions, answers: Ans
     const { folderStorage } = await import('../upload/folder.ts');
     return checked(folderStorage(path.resolve(io.cwd, target.path), io, limit));
   }
-  const storageOptions = optionsOf(context, options, limit);
+  const storageOptions = () => optionsOf(context, answers.settings, options, limit);
   const { kind, url } = target;
   const read = () => readCredentials(context, kind, url.host, answers);
   if (kind === 's3') {
@@ -137,25 +146,30 @@ async function openTarget(context: Context, options: UploadOptions, answers: Ans
     const region = settings.get('upload-region');
     const access = { accessKeyId, secretAccessKey, region, ...(sessionToken && { sessionToken }) };
     const temporary = /^ASIA/.test(accessKeyId) && !sessionToken ? `; ${TEMPORARY}` : '';
-    return checked(s3Storage(url, access, storageOptions), `${hint}${temporary}`);
+    return checked(s3Storage(url, access, storageOptions()), `${hint}${temporary}`);
   }
   const { davStorage } = await import('../upload/dav.ts');
   const open = async () => {
     const user = await read();
-    return checked(davStorage(url, user, storageOptions), user.hint);
+    return checked(davStorage(url, user, storageOptions()), user.hint);
   };
   // Some WebDAV storages need no user name.
   if (settings.get('upload-username') !== undefined) return open();
-  const anonymous = davStorage(url, undefined, storageOptions);
+  const anonymous = davStorage(url, undefined, storageOptions());
   return checked(anonymous).catch((error: unknown) => {
     if (!hasCode(error, 'wrong-credentials')) throw error;
     return open();
   });
 }
 
-function optionsOf(context: Context, options: UploadOptions, limit: Limit): StorageOptions {
-  const { io, settings, console } = context;
-  const { mutex } = storageFiles(context);
+function optionsOf(
+  context: Context,
+  settings: Settings,
+  options: UploadOptions,
+  limit: Limit,
+): StorageOptions {
+  const { io, console } = context;
+  const { mutex } = storageFiles(io, settings);
   return {
     clock: io,
     timeout: settings.get('timeout'),
@@ -164,7 +178,7 @@ function optionsOf(context: Context, options: UploadOptions, limit: Limit): Stor
     limit,
     partsFile: mutex && `${mutex}.parts`,
     ca: readCertificates(settings, io, 'upload-ca-file'),
-    userAgent: context.userAgent,
+    userAgent: USER_AGENT,
     address: addressHints(settings, 'upload-url'),
     env: io.env,
     profileFlag: settings.profileFlag,
@@ -193,7 +207,8 @@ async function readCredentials(
   host: string,
   answers: Answers,
 ) {
-  const { io, console, settings } = context;
+  const { io, console } = context;
+  const { settings } = answers;
   const [user, userName, secret, secretName] = CREDENTIALS[kind];
   const flag = settings.profileFlag;
   const [variable, , command] = SECRETS[secret];
@@ -233,17 +248,19 @@ async function readCredentials(
 
 async function askFor(context: Context, answers: Answers, key: SettingKey, label: string) {
   const text = await typed(context, label, `imgctl config set ${key}`, false);
-  context.override(key, text, key);
+  answers.settings = answers.settings.with({ [key]: text });
   answers.values.set(key, text);
   return text;
 }
 
-async function saveAnswers(context: Context, { values, secret }: Answers): Promise<void> {
+async function saveAnswers(
+  { io, console }: Context,
+  { values, settings, secret }: Answers,
+): Promise<void> {
   if (values.size === 0) return;
-  const { io, console, settings } = context;
   const { profile } = settings;
   const changes = [...values].map(([key, text]) => [key, storedText(settings, key, text, io.cwd)]);
-  await changeProfile(context, profile, Object.fromEntries(changes));
+  await changeProfile(io, profile, Object.fromEntries(changes));
   const but = secret ? `, but not the ${secret.name}` : '';
   const stored = [...values.keys()].join(' and ');
   console.note(`stored ${stored} in the profile ${profile}${but}`, secret?.hint);

@@ -2,6 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { nearest, quoted } from '../choices.ts';
 import { errorReason, ImgctlError, permissionHint, tryOr } from '../errors.ts';
 import { SET_HOME } from '../files/paths.ts';
 import type { AddressHints } from '../http/message.ts';
@@ -16,7 +17,7 @@ export function addressHints(settings: Settings, key: 'base-url' | 'upload-url')
   const flag = settings.profileFlag;
   const isStored = layer === 'profile';
   const caFile = key === 'base-url' ? 'ca-file' : 'upload-ca-file';
-  const given = layer === 'environment' ? `${origin}=` : `${origin} `;
+  const given = layer === 'variable' ? `${origin}=` : `${origin} `;
   return {
     show: isStored ? `imgctl config get ${key}${flag}` : origin,
     set: (text) => (isStored ? `imgctl config set ${key} ${text}${flag}` : `${given}${text}`),
@@ -27,15 +28,21 @@ export function addressHints(settings: Settings, key: 'base-url' | 'upload-url')
 export function requireBaseUrl(settings: Settings): URL {
   const url = settings.get('base-url');
   if (url === undefined) {
-    if (settings.isHomeless) {
+    if (settings.config.isHomeless) {
       throw new ImgctlError('config', 'no service address is set, because HOME is not set', {
         hint: `${SET_HOME}; without settings, set IMGCTL_BASE_URL`,
       });
     }
-    const other = settings.otherProfile;
+    const { profile, loginCommand, otherProfile: other } = settings;
+    if (settings.isUnknown) {
+      const meant = nearest(profile, [...settings.config.profiles.keys()]);
+      throw new ImgctlError('config', `unknown profile ${quoted(profile)}`, {
+        hint: `${meant ? `did you mean ${meant}? Otherwise, ` : ''}create it with: ${loginCommand}`,
+      });
+    }
     const hint = other
-      ? `use another profile: imgctl profile use ${other}, or run: ${settings.loginCommand}`
-      : `run: ${settings.loginCommand}, or set IMGCTL_BASE_URL; to try without an account: imgctl demo`;
+      ? `use another profile: imgctl profile use ${other}, or run: ${loginCommand}`
+      : `run: ${loginCommand}, or set IMGCTL_BASE_URL; to try without an account: imgctl demo`;
     throw new ImgctlError('config', 'no service address is set', { hint });
   }
   if (!settings.get('allow-http')) refusePlainHttp(url, allowHttp(settings));

@@ -34,14 +34,14 @@ export function expandHome(text: string, name: string, env: Env): string {
 }
 
 /** Returns the folders: IMGCTL_CONFIG_DIR for everything, else XDG, else the platform's convention. */
-export function findPaths(env: Env, cwd: string, platform: NodeJS.Platform): Paths {
+export function findPaths({ env, cwd, system }: Pick<Io, 'env' | 'cwd' | 'system'>): Paths {
   const own = env.IMGCTL_CONFIG_DIR;
   if (own) {
     const directory = path.resolve(cwd, expandHome(own, 'IMGCTL_CONFIG_DIR', env));
     return { config: directory, state: directory, cache: directory };
   }
   const [appData, localAppData] =
-    platform === 'win32' ? [env.APPDATA, env.LOCALAPPDATA] : [undefined, undefined];
+    system.platform === 'win32' ? [env.APPDATA, env.LOCALAPPDATA] : [undefined, undefined];
   const home = env.HOME || env.USERPROFILE;
   const belowHome = (folder: string) => below(home && path.join(home, folder));
   return {

@@ -33,7 +33,7 @@ export function findSecret(
   const command = setting && commandSource(settings, io, setting);
   const ownFile = name === 'password' ? settings.get('password-file') : undefined;
   const given = ownFile && fileSource(io, ownFile, 'password-file');
-  if (given && settings.find('password-file').layer === 'override') return given;
+  if (given && settings.find('password-file').layer === 'option') return given;
   if (command?.isOption) return command;
   const hint = `set ${variable} to the secret alone, on one line`;
   if (value) return { origin: variable, read: async () => checkSecret(value, variable, hint) };
@@ -67,7 +67,7 @@ function commandSource(settings: Settings, io: Io, setting: CommandKey) {
   const command = settings.get(setting);
   if (command === undefined) return undefined;
   const { layer, origin } = settings.find(setting);
-  const isOption = layer === 'override';
+  const isOption = layer === 'option';
   const what = `the ${setting.replaceAll('-', ' ')}`;
   const read = async () => {
     const result = await runChild(io, { command, stderr: 'inherit', limitAfterLine: 2_000 });

@@ -3,15 +3,15 @@
 import { chmodSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { SETTINGS } from '../../src/config/definitions.ts';
 import {
   changeConfigFile,
   changeProfile,
   checkTrust,
   configFilePath,
   readConfigFile,
-  Settings,
-} from '../../src/config/settings.ts';
+} from '../../src/config/config-file.ts';
+import { SETTINGS } from '../../src/config/definitions.ts';
+import { Settings } from '../../src/config/settings.ts';
 import { checkName, MAX_AGE, parseDuration } from '../../src/config/values.ts';
 import { type System, systemOf } from '../../src/io.ts';
 import { thrownBy } from '../support/errors.ts';
@@ -84,7 +84,7 @@ function directoryWith(text: string): string {
   return directory;
 }
 
-const runIn = (config: string) => ({ io: fakeIo(), paths: { config } });
+const runIn = (config: string) => fakeIo({ env: { IMGCTL_CONFIG_DIR: config } });
 
 const contents = (directory: string) =>
   JSON.parse(readFileSync(path.join(directory, 'config.json'), 'utf8'));

@@ -2,6 +2,7 @@
 
 import { expect, it } from 'vitest';
 import { findPaths } from '../../src/files/paths.ts';
+import { fakeIo } from '../support/io.ts';
 import { unixOnlySuite } from '../support/platform.ts';
 
 const HOME = '/home/demo';
@@ -27,12 +28,12 @@ unixOnlySuite('paths are written for Unix')('findPaths', () => {
     ['no variable', {}, all()],
     ['a relative home', { HOME: 'home' }, all()],
   ])('uses %s', (_what, env, paths) => {
-    expect(findPaths(env, '/work', 'linux')).toEqual(paths);
+    expect(findPaths(fakeIo({ env, cwd: '/work' }))).toEqual(paths);
   });
 
   it('uses APPDATA and, for the cache, LOCALAPPDATA on Windows', () => {
     const paths = { config: '/appdata/imgctl', state: '/appdata/imgctl', cache: '/local/imgctl' };
     const env = { HOME, APPDATA: '/appdata', LOCALAPPDATA: '/local' };
-    expect(findPaths(env, '/work', 'win32')).toEqual(paths);
+    expect(findPaths(fakeIo({ env, cwd: '/work', platform: 'win32' }))).toEqual(paths);
   });
 });

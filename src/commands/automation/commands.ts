@@ -1,5 +1,6 @@
 // imgctl commands: lists every command; as JSON with arguments, options, output and exit codes.
 
+import { version } from '../../../package.json';
 import { ALL_GLOBAL_OPTIONS, command } from '../../cli/command.ts';
 import {
   type CommandDeclaration,
@@ -42,11 +43,11 @@ export const commands = (all: () => readonly CommandDeclaration[]): CommandDecla
       column('environment', 'array', 'environment variables: name and meaning'),
       column('exit_codes', 'array', 'exit codes: code and meaning'),
     ],
+    needsNoSettings: true,
     run: (context) => run(context, leavesOf(all())),
   });
 
 async function run(context: Context, commands: readonly [string, CommandDeclaration][]) {
-  context.allowNoConfig();
   const shown = ['command', 'mutates', 'summary'];
   const view = context.view(COLUMNS, {}, { shown, cells: namesOf(COLUMNS), wrap: true });
   if (context.quiet || view.isText) {
@@ -56,7 +57,7 @@ async function run(context: Context, commands: readonly [string, CommandDeclarat
     return view.printList(rows);
   }
   await view.printRecord({
-    version: context.version,
+    version: version,
     commands: commands.map(([path, command]) => describe(path, command)),
     global_options: ALL_GLOBAL_OPTIONS.map(describeOption),
     environment: VARIABLES,

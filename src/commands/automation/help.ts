@@ -1,5 +1,6 @@
 // imgctl help and imgctl version: print a help page and the version.
 
+import { version as programVersion } from '../../../package.json';
 import { argument, command } from '../../cli/command.ts';
 import type { CommandDeclaration } from '../../cli/declarations.ts';
 import { showPage } from '../../cli/help-page.ts';
@@ -26,8 +27,8 @@ export const version = command({
   summary: 'print the version',
   examples: ['imgctl version', 'imgctl --version'],
   fields: VERSION_COLUMNS,
+  needsNoSettings: true,
   run: async (context) => {
-    context.allowNoConfig();
-    await context.printValue(VERSION_COLUMNS, { version: context.version }, 'version');
+    await context.printValue(VERSION_COLUMNS, { version: programVersion }, 'version');
   },
 });

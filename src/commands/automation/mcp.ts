@@ -1,6 +1,7 @@
 // imgctl mcp: a Model Context Protocol server, for assistants and other programs.
 
 import { setMaxListeners } from 'node:events';
+import { version } from '../../../package.json';
 import { command, option } from '../../cli/command.ts';
 import { lines, terms } from '../../cli/declarations.ts';
 import type { Context } from '../../context.ts';
@@ -34,7 +35,7 @@ export const mcp = command({
 });
 
 async function run(context: Context, allowSync: boolean): Promise<void> {
-  const { io, console, version } = context;
+  const { io, console } = context;
   if (io.stdin.isTTY) {
     console.note('serving MCP on stdin and stdout', 'start it from an MCP client; Ctrl-D ends it');
   }
@@ -59,13 +60,13 @@ async function run(context: Context, allowSync: boolean): Promise<void> {
 
 /** Each call is a run of its own, so that it finds a login or a setting that came later. */
 function runnerOf(context: Context): ServerOptions['run'] {
-  const { io, rerun, overrides, console, debug } = context;
+  const { io, rerun, console, debug } = context;
   const { profile } = context.options;
   const flags = [
     ...(debug ? ['--debug'] : []),
     ...(profile === undefined ? [] : [`--profile=${profile}`]),
     // Each tool has a format of its own.
-    ...[...overrides]
+    ...[...context.given]
       .filter(([key]) => key !== 'output')
       .map(([, { origin, text }]) => `${origin}=${text}`),
   ];

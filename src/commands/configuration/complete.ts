@@ -1,17 +1,28 @@
 // imgctl __complete: prints completions for the cursor of a shell. Never contacts the service, never fails.
 
-import { ALL_GLOBAL_OPTIONS, argument, command } from '../../cli/command.ts';
+import { argument, command } from '../../cli/command.ts';
 import {
   type CommandDeclaration,
   type OptionDeclaration,
   optionTerm,
 } from '../../cli/declarations.ts';
 import { TOPICS } from '../../cli/topics.ts';
+import {
+  divide,
+  flagsOf,
+  followersOf,
+  longFlag,
+  namesOf,
+  readTyped,
+  type TypedLine,
+} from '../../cli/typed.ts';
+import { NO_CONFIG, readConfigFile } from '../../config/config-file.ts';
 import { isSettingKey, SETTING_KEYS, SETTINGS } from '../../config/definitions.ts';
+import { type Settings, settle } from '../../config/settings.ts';
 import type { Value } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { tryOr } from '../../errors.ts';
-import { DEFAULT_LOCK_FILE, expandHome } from '../../files/paths.ts';
+import { DEFAULT_LOCK_FILE, expandHome, findPaths } from '../../files/paths.ts';
 import { printable } from '../../output/text.ts';
 import { FIELDS } from '../../query/fields.ts';
 import { OPERATORS } from '../../query/filter.ts';
@@ -65,59 +76,37 @@ async function completeWord(
   words: readonly string[],
   current: string,
 ): Promise<Candidates> {
-  let command: Partial<CommandDeclaration> = { subcommands: commands };
-  let options: readonly OptionDeclaration[] = ALL_GLOBAL_OPTIONS;
-  let pending: OptionDeclaration | undefined;
-  let ended = false;
-  const rest: string[] = [];
-  const values = new Map<string, string>();
   const topics = TOPICS.map((topic) => ({ ...topic, examples: [] }));
-  const followers = () =>
-    ended || rest.length > 0 ? [] : (command.subcommands ?? []).filter(({ hidden }) => !hidden);
-  for (const word of words) {
-    if (pending) {
-      values.set(nameOf(pending), word);
-      pending = undefined;
-    } else if (!ended && word === '--') ended = true;
-    else if (!ended && /^-./.test(word)) {
-      const [flag, value] = divide(word);
-      const option = options.find((each) => flagsOf(each).includes(flag));
-      if (option) values.set(nameOf(option), value ?? '');
-      if (option?.value && value === undefined) pending = option;
-    } else {
-      const found = followers().find((each) => namesOf(each).includes(word));
-      if (found === undefined) rest.push(word);
-      else {
-        command = found.name === 'help' ? { subcommands: [...commands, ...topics] } : found;
-        options = [...new Set([...(found.options ?? []), ...ALL_GLOBAL_OPTIONS])];
-      }
-    }
-  }
-  context.options = { profile: values.get('--profile') };
+  const line = readTyped(commands, words, topics);
+  const { command, options, pending, isEnded, rest } = line;
+  const values = valuesOf(line);
+  const { env } = context.io;
+  const config = tryOr(() => readConfigFile(findPaths(context.io).config, context.io), NO_CONFIG);
+  const named = settle(config, env, values.get('--profile') || undefined);
   const url = values.get('--base-url');
-  if (url) tryOr(() => context.override('base-url', url), undefined);
-  const lockFile = expandHome(values.get('--file') ?? DEFAULT_LOCK_FILE, '--file', context.io.env);
-  const given = { rest, lockFile };
+  const settings = tryOr(() => named.with({ 'base-url': url || undefined }), named);
+  const file = expandHome(values.get('--file') ?? DEFAULT_LOCK_FILE, '--file', env);
+  const given = { context, settings, rest, lockFile: file };
   /** @param lead the text before the value in the same word: `--output=` */
   const ofValue = async (value: Value | undefined, lead = ''): Promise<Candidates> => {
-    const wouldBeOption = (text: string) => !ended && lead === '' && text.startsWith('-');
+    const wouldBeOption = (text: string) => !isEnded && lead === '' && text.startsWith('-');
     const typed = current.slice(lead.length);
-    const { mode, candidates } = await candidatesOf(context, given, value, typed);
+    const { mode, candidates } = await candidatesOf(given, value, typed);
     const offered = candidates.filter(([text]) => SAFE.test(text) && !wouldBeOption(text));
     return { mode, candidates: offered.map(([text, meaning]) => [`${lead}${text}`, meaning]) };
   };
   if (pending) return ofValue(pending.value);
-  if (!ended && current.startsWith('-')) {
+  if (!isEnded && current.startsWith('-')) {
     const [flag, value] = divide(current);
     const typed = options.find((each) => flagsOf(each).includes(flag));
     if (value !== undefined) return ofValue(typed?.value, `${flag}=`);
-    const left = options.filter((option) => option.repeatable || !values.has(nameOf(option)));
+    const left = options.filter((option) => option.repeatable || !values.has(longFlag(option)));
     // The short flag if it was typed, else the long one: both would be the same line twice.
     const typedOrLong = (option: OptionDeclaration) =>
-      flagsOf(option).includes(current) ? current : nameOf(option);
+      flagsOf(option).includes(current) ? current : longFlag(option);
     return space(left.map((option) => [typedOrLong(option), optionTerm(option)[1]]));
   }
-  const subcommands = followers();
+  const subcommands = isEnded ? [] : followersOf(command, rest);
   if (subcommands.length > 0) {
     const named = (each: CommandDeclaration) =>
       namesOf(each).map((name): Candidate => [name, each.summary]);
@@ -128,57 +117,54 @@ async function completeWord(
   return ofValue((declared[rest.length] ?? (last?.variadic ? last : undefined))?.value);
 }
 
-/** Divides `--output=json`; the value is undefined without an equals sign. */
-function divide(word: string): [flag: string, value: string | undefined] {
-  const [flag = '', ...rest] = word.split('=');
-  return [flag, rest.length > 0 ? rest.join('=') : undefined];
+function valuesOf({ words }: TypedLine): ReadonlyMap<string, string> {
+  const values = words.flatMap(({ kind, text, option }) => {
+    if (option === undefined) return [];
+    return [[longFlag(option), kind === 'value' ? text : ''] as const];
+  });
+  return new Map(values);
 }
 
-/** `['-o', '--output']` */
-function flagsOf({ flags }: OptionDeclaration): readonly string[] {
-  return (flags.split(' <')[0] ?? '').split(', ');
-}
-
-/** `--output` */
-function nameOf(option: OptionDeclaration): string {
-  return flagsOf(option).at(-1) ?? '';
-}
-
-function namesOf({ name, aliases = [] }: CommandDeclaration): readonly string[] {
-  return [name, ...aliases];
+/** What is known of the line. */
+interface Line {
+  readonly context: Context;
+  readonly settings: Settings;
+  readonly rest: readonly string[];
+  readonly lockFile: string;
 }
 
 async function candidatesOf(
-  context: Context,
-  { rest, lockFile }: { readonly rest: readonly string[]; readonly lockFile: string },
+  line: Line,
   value: Value | undefined,
   typed: string,
 ): Promise<Candidates> {
+  const { context, settings, rest, lockFile } = line;
+  const { state } = findPaths(context.io);
   const { from, listed } = value ?? {};
   if (listed) return columns(listed, typed);
   switch (from) {
     case undefined:
       return words(value?.words ?? value?.suggested ?? []);
     case 'cursors':
-      return words(cursorNames(context.paths.state));
+      return words(cursorNames(state));
     case 'files':
     case 'folders':
     case 'packages':
       return { mode: from, candidates: [] };
     case 'filters':
-      return filters(context, typed);
+      return filters(line, typed);
     case 'images':
-      return words([...new Set(cachedImages(context).map(([name]) => name))]);
+      return words([...new Set(cachedImages(line).map(([name]) => name))]);
     case 'locks':
       return words([...(await readLocks(context, { file: lockFile })).keys()]);
     case 'profiles':
-      return words([...context.config.profiles.keys()]);
+      return words([...settings.config.profiles.keys()]);
     case 'setting-keys':
       return space(SETTING_KEYS.map((key) => [key, SETTINGS[key].summary]));
     case 'setting-values': {
       const key = rest.at(-1) ?? '';
       const { value: kind } = isSettingKey(key) ? SETTINGS[key] : {};
-      return candidatesOf(context, { rest: [], lockFile }, kind, typed);
+      return candidatesOf({ ...line, rest: [] }, kind, typed);
     }
     case 'sorts':
       return typed.includes(',')
@@ -186,23 +172,23 @@ async function candidatesOf(
         : words(SORT_FIELDS, '', ',');
     case 'sync-ids': {
       const { syncState } = await import('../../api/sync-requests.ts');
-      const { profile, baseUrl } = context.settings.account;
-      const newestFirst = readHistory(context.paths.state, profile, baseUrl).reverse();
+      const { profile, baseUrl } = settings.account;
+      const newestFirst = readHistory(state, profile, baseUrl).reverse();
       return space(newestFirst.map(({ id, status }) => [`${id}`, syncState(status ?? undefined)]));
     }
   }
 }
 
-function filters(context: Context, typed: string): Candidates {
-  if (typed.startsWith('folder=')) return words(cachedFolders(context), 'folder=');
+function filters(line: Line, typed: string): Candidates {
+  if (typed.startsWith('folder=')) return words(cachedFolders(line), 'folder=');
   const [field = '', operator, value] = typed.split(',');
   if (operator === undefined) return words(FIELDS, '', ',');
   if (value === undefined) return words(OPERATORS, `${field},`, ',');
-  return words(field === 'folder' ? cachedFolders(context) : [], `${field},${operator},`);
+  return words(field === 'folder' ? cachedFolders(line) : [], `${field},${operator},`);
 }
 
-function cachedFolders(context: Context): string[] {
-  const folders = cachedImages(context).map(([, folder]) => folder);
+function cachedFolders(line: Line): string[] {
+  const folders = cachedImages(line).map(([, folder]) => folder);
   return [...new Set(folders)].filter(Boolean).sort();
 }
 
@@ -214,8 +200,8 @@ function columns(listed: readonly string[], typed: string): Candidates {
   return { ...words(left, chosen), mode: 'nospace' };
 }
 
-function cachedImages(context: Context) {
-  return [...readImageNames(context.paths.cache, context.settings.account).values()];
+function cachedImages({ context, settings }: Line) {
+  return [...readImageNames(findPaths(context.io).cache, settings.account).values()];
 }
 
 function space(candidates: readonly Candidate[]): Candidates {

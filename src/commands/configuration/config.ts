@@ -5,6 +5,7 @@ import { argument, command, GET_OPTION, option } from '../../cli/command.ts';
 import { type CommandDeclaration, terms } from '../../cli/declarations.ts';
 import { guess } from '../../cli/guesses.ts';
 import { readCertificates, requireBaseUrl, requireRedisAddress } from '../../config/addresses.ts';
+import { changeProfile, configFilePath, requireDirectory } from '../../config/config-file.ts';
 import {
   SETTING_GROUPS,
   SETTING_KEYS,
@@ -12,15 +13,10 @@ import {
   type SettingKey,
   STORED_PASSWORD,
 } from '../../config/definitions.ts';
-import {
-  changeProfile,
-  configFilePath,
-  requireDirectory,
-  Settings,
-  storedText,
-} from '../../config/settings.ts';
+import { Settings, storedText } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { attempt, ImgctlError, tryOr } from '../../errors.ts';
+import { findPaths } from '../../files/paths.ts';
 import { column, namesOf, type ViewOptions } from '../../output/view.ts';
 
 const LIST_COLUMNS = [
@@ -151,9 +147,9 @@ async function set(context: Context, _options: object, name: string, value: stri
   const settings = context.settings.with({ [key]: value });
   const stored = storedText(settings, key, settings.text(key) ?? value, context.io.cwd);
   if (key === 'ca-file' || key === 'upload-ca-file') readCertificates(settings, context.io, key);
-  await changeProfile(context, context.profileName, { [key]: stored });
+  await changeProfile(context.io, settings.profile, { [key]: stored });
   if (key !== 'base-url' && key !== 'token-store') return;
-  const old = tryOr(() => new Settings(context.config, context.profileName).account, undefined);
+  const old = tryOr(() => new Settings(settings.config, settings.profile).account, undefined);
   if (key === 'base-url' && old && old.baseUrl !== stored && context.cachedToken(old)) {
     const message = `lock files, snapshots, cursors and history still belong to ${old.baseUrl}`;
     const hint = `if it is the same service, put ${stored} into base_url of lock files and snapshots`;
@@ -166,15 +162,16 @@ async function set(context: Context, _options: object, name: string, value: stri
 }
 
 async function unset(context: Context, _options: object, name: string): Promise<void> {
-  const stored = context.config.profiles.get(context.profileName) ?? {};
+  const { config, profile } = context.settings;
+  const stored = config.profiles.get(profile) ?? {};
   // Also one of another version. `logout` removes a stored password with its mark.
   const isStored = Object.hasOwn(stored, name) && name !== STORED_PASSWORD;
   const key = isStored ? name : requireKey(name);
-  await changeProfile(context, context.profileName, { [key]: undefined });
+  await changeProfile(context.io, profile, { [key]: undefined });
 }
 
 async function showPath(context: Context): Promise<void> {
-  const file = configFilePath(requireDirectory(context.paths.config));
+  const file = configFilePath(requireDirectory(findPaths(context.io).config));
   await context.printValue(PATH_COLUMNS, { path: file }, 'path');
 }
 

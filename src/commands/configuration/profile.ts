@@ -3,9 +3,11 @@
 import { quoted, suggest } from '../../choices.ts';
 import { argument, command } from '../../cli/command.ts';
 import type { CommandDeclaration } from '../../cli/declarations.ts';
-import { changeConfigFile, DEFAULT_PROFILE, Settings } from '../../config/settings.ts';
+import { changeConfigFile, DEFAULT_PROFILE } from '../../config/config-file.ts';
+import { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError, tryOr } from '../../errors.ts';
+import { findPaths } from '../../files/paths.ts';
 import { column, namesOf } from '../../output/view.ts';
 import { forgetTokens, tokenState } from '../../session/token-cache.ts';
 import { deleteStoredPassword, profilesSharing } from '../stored-login.ts';
@@ -69,11 +71,11 @@ export const profile: CommandDeclaration = {
 };
 
 async function list(context: Context): Promise<void> {
-  const { profile = DEFAULT_PROFILE, profiles } = context.config;
+  const { profile = DEFAULT_PROFILE, profiles } = context.settings.config;
   const shown = ['name', 'base_url', 'username', 'token_state', 'password'];
   const view = context.view(COLUMNS, {}, { shown, cells: namesOf(COLUMNS) });
   const rows = [...profiles].map(([name, stored]) => {
-    const settings = new Settings(context.config, name);
+    const settings = new Settings(context.settings.config, name);
     const isDefault = name === profile;
     // An invalid base URL has no token; `config list` reports what is wrong with it.
     const account = tryOr(() => settings.account, undefined);
@@ -99,7 +101,7 @@ async function list(context: Context): Promise<void> {
 async function use(context: Context, _options: object, profile: string): Promise<void> {
   if (profile !== DEFAULT_PROFILE) requireProfile(context, profile);
   const { io } = context;
-  await changeConfigFile(context, (config) => ({ ...config, profile }));
+  await changeConfigFile(context.io, (config) => ({ ...config, profile }));
   context.console.success(`Now using profile ${profile}`);
   if (io.env.IMGCTL_PROFILE && io.env.IMGCTL_PROFILE !== profile) {
     const message = `IMGCTL_PROFILE=${io.env.IMGCTL_PROFILE} overrides it`;
@@ -109,14 +111,14 @@ async function use(context: Context, _options: object, profile: string): Promise
 
 async function remove(context: Context, _options: object, name: string): Promise<void> {
   requireProfile(context, name);
-  const settings = new Settings(context.config, name);
+  const settings = new Settings(context.settings.config, name);
   // One with an invalid base URL has no token.
   const account = tryOr(() => settings.account, undefined);
   if (account && profilesSharing(context, account).length === 0) {
-    forgetTokens(context.paths.config, account);
+    forgetTokens(findPaths(context.io).config, account);
   }
   await deleteStoredPassword(context, settings);
-  await changeConfigFile(context, (config) => {
+  await changeConfigFile(context.io, (config) => {
     const profiles = new Map(config.profiles);
     profiles.delete(name);
     return { ...config, profiles, profile: config.profile === name ? undefined : config.profile };
@@ -125,7 +127,7 @@ async function remove(context: Context, _options: object, name: string): Promise
 }
 
 function requireProfile(context: Context, name: string): void {
-  const { profiles } = context.config;
+  const { profiles } = context.settings.config;
   if (profiles.has(name)) return;
   throw new ImgctlError('not-found', `unknown profile ${quoted(name)}`, {
     hint: suggest(name, [...profiles.keys()], 'imgctl profile list'),

@@ -20,7 +20,7 @@ import type { Context } from '../../context.ts';
 import { CHANGES_EXIT_CODE, ImgctlError, tryOr } from '../../errors.ts';
 import { type AssertHeld, replaceFile } from '../../files/atomic-file.ts';
 import { withMutex } from '../../files/mutex.ts';
-import { keyedFile, SET_HOME } from '../../files/paths.ts';
+import { findPaths, keyedFile, SET_HOME } from '../../files/paths.ts';
 import { cannotWrite, readTextFile } from '../../files/user-file.ts';
 import { BrokenPipeError } from '../../io.ts';
 import { stringify } from '../../json.ts';
@@ -113,7 +113,7 @@ async function run(context: Context, options: Options, words: readonly string[])
   await withMetrics(context, {}, 'changes', async (addMetrics) => {
     const { cursor, sinceFile } = options;
     checkName(cursor, 'cursor');
-    const query = readQuery(context, words, options);
+    const query = readQuery(words, options, context.io.now());
     refuseRelativeTimes(query.filters);
     const counts = { added: 0, updated: 0, moved: 0, removed: 0 };
     const shown = context.io.stdout.isTTY ? CELLS_ON_TERMINAL : CHANGE_CELLS;
@@ -142,9 +142,10 @@ const MUTEX_PATIENCE = 600_000;
 
 async function compareWithState(task: Task, cursor: string) {
   const { context, options, query } = task;
-  const { console, io, paths } = context;
+  const { console, io } = context;
+  const { state: folder } = findPaths(io);
   const { profile, baseUrl: base_url, username } = (await context.session()).account;
-  if (paths.state === undefined) {
+  if (folder === undefined) {
     throw new ImgctlError('config', 'cannot remember this run: no home directory', {
       hint: SET_HOME,
     });
@@ -154,7 +155,7 @@ async function compareWithState(task: Task, cursor: string) {
   // The order of words and filters does not matter, as all of them must match.
   const words = [...query.words].sort();
   const key = { cursor, profile, base_url, username, source, words, filters };
-  const target = keyedFile(directoryOf(paths.state), cursor, [stringify(key)]);
+  const target = keyedFile(directoryOf(folder), cursor, [stringify(key)]);
   const hint = 'move it elsewhere to start again';
   const file = { what: `the file ${target}`, hint, foreign: hint };
   const compare = async (assertHeld: AssertHeld) => {

@@ -7,7 +7,7 @@ import { AmbiguousError } from '../../catalogue/newest.ts';
 import { argument, command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { hasCode, ImgctlError } from '../../errors.ts';
-import { DEFAULT_LOCK_FILE } from '../../files/paths.ts';
+import { DEFAULT_LOCK_FILE, findPaths } from '../../files/paths.ts';
 import type { Field } from '../../query/fields.ts';
 import { contains, equals } from '../../query/filter.ts';
 import { Query } from '../../query/query.ts';
@@ -106,7 +106,7 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>, wanted: re
   }
   if (isPublic(options)) {
     const { account } = await context.session();
-    await rememberImages(context.paths.cache, account, collectNames(found), false);
+    await rememberImages(findPaths(context.io).cache, account, collectNames(found), false);
   }
   if (missing) throw missing;
 }

@@ -84,7 +84,7 @@ export const imagesLatest = command({
 });
 
 async function run(context: Context, options: Options, words: readonly string[]) {
-  const query = readQuery(context, words, options);
+  const query = readQuery(words, options, context.io.now());
   const { explain, each } = options;
   const cells = ['series', 'rank', 'version', 'id', 'name', 'created_on'];
   const view = explain

@@ -6,6 +6,7 @@ import { command, option, type Parsed, SERVICE_CODES } from '../../cli/command.t
 import { wholeNumber } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
+import { findPaths } from '../../files/paths.ts';
 import { Tally } from '../../query/tally.ts';
 import { collectNames, rememberImages } from '../../session/image-names.ts';
 import { noteEmpty, reportNoMatch } from './empty.ts';
@@ -77,7 +78,7 @@ async function run(
   words: readonly string[],
 ) {
   const { limit, page, perPage, urls, mine } = options;
-  const query = readQuery(context, words, options);
+  const query = readQuery(words, options, context.io.now());
   if (page !== undefined && !query.isForService) {
     const message = '--page cannot be used with words, filters or sorts that imgctl applies itself';
     throw new ImgctlError('usage', message, { hint: 'use --limit instead' });
@@ -109,7 +110,7 @@ async function run(
   const isPart = query.conditions.length > 0 || limit || page;
   if (isPublic(options)) {
     const { account } = await context.session();
-    await rememberImages(context.paths.cache, account, names, !isPart);
+    await rememberImages(findPaths(context.io).cache, account, names, !isPart);
   }
   if (count > 0) return;
   if (mine && last.meta.count === 0) {

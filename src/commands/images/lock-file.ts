@@ -134,7 +134,7 @@ function requireService(
       hint: `if its images are from ${wanted}, add the line: ${line},`,
     });
   }
-  const profile = profileOf(context, baseUrl);
+  const profile = profileOf(context.settings, baseUrl);
   // An option or a variable comes before the address of any profile.
   const isStored = context.settings.find('base-url').layer === 'profile';
   const other = profile && `add ${isStored ? `--profile ${profile}` : `--base-url ${baseUrl}`}`;
@@ -149,9 +149,9 @@ function requireService(
 }
 
 /** Returns the name of a profile that uses this service as the same user. */
-function profileOf({ config, profileName }: Context, baseUrl: string): string | undefined {
+function profileOf({ config, profile }: Settings, baseUrl: string): string | undefined {
   const accountOf = (name: string) => tryOr(() => new Settings(config, name).account, undefined);
-  const username = accountOf(profileName)?.username;
+  const username = accountOf(profile)?.username;
   return [...config.profiles.keys()].find((name) => {
     const account = accountOf(name);
     return account?.baseUrl === baseUrl && account.username === username;

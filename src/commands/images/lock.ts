@@ -47,7 +47,6 @@ import {
   CHOOSING_FILTER,
   commandOf,
   IMAGE_COLUMNS,
-  refuseDashes,
   WORDS,
 } from './options.ts';
 import { openCatalogue, readTogether } from './read.ts';
@@ -205,7 +204,6 @@ async function add(
 ) {
   checkName(name, 'lock', { dots: true });
   const view = context.view(LOCK_COLUMNS, options, LOCK_LAYOUT);
-  refuseDashes(context, [name, ...text]);
   const query = parseQuery({ words: text, filters: options.filter }, context.io.now());
   const stored = { text, filters: query.filters.flatMap(portableTexts) };
   const catalogue = await openCatalogue(context, options);

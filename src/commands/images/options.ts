@@ -3,7 +3,6 @@
 import { argument, GET_OPTION, option, type Parsed, settingOption } from '../../cli/command.ts';
 import { duration, MAX_AGE, wholeNumber } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
-import { ImgctlError } from '../../errors.ts';
 import { column, namesOf, type ViewOptions } from '../../output/view.ts';
 import { describeField, FIELDS, type Field, kindOf, nameOf } from '../../query/fields.ts';
 import { type Filter, parseFilter } from '../../query/filter.ts';
@@ -73,38 +72,15 @@ export const SHOWN_FIELDS: readonly Field[] = ['id', 'name', 'folder', 'updated_
 export type ListingOptions = Parsed<typeof LISTING_OPTIONS>;
 
 export function readQuery(
-  context: Context,
   words: readonly string[],
   options: Pick<ListingOptions, 'filter' | 'sort' | 'since'>,
+  now: number,
 ): Query {
-  refuseJsonFields(context);
-  refuseDashes(context, words);
   const { filter: filters = [], sort: sorts = [] } = options;
-  const now = context.io.now();
   const typed = parseQuery({ words, filters, sorts }, now);
   if (options.since === undefined) return typed;
   const since = parseFilter(`updated_on>=${options.since}`, now, '--since');
   return new Query({ ...typed, filters: [...typed.filters, since] });
-}
-
-/** Fields after --json, as gh takes them, would be words to search for. @throws ImgctlError usage */
-function refuseJsonFields({ argv }: Context): void {
-  const options = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length);
-  const at = options.indexOf('--json');
-  const next = at === -1 ? '' : (options[at + 1] ?? '');
-  if (!next.split(',').some(isField)) return;
-  throw new ImgctlError('usage', '--json takes no value', {
-    hint: `choose fields with: -c ${next}`,
-  });
-}
-
-/** In other tools a dash leaves out what contains the word. Words after -- may begin with one. @throws ImgctlError usage */
-export function refuseDashes({ argv }: Context, words: readonly string[]): void {
-  const word = argv.includes('--') ? undefined : words.find((each) => each.startsWith('-'));
-  if (word === undefined) return;
-  throw new ImgctlError('usage', `a word must not begin with a dash (got ${word})`, {
-    hint: `to leave out names that contain it: -f ${shellQuote(`name!~${word.slice(1)}`)}`,
-  });
 }
 
 export function isField(text = ''): boolean {

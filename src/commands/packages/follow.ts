@@ -5,6 +5,7 @@ import { option, type Parsed } from '../../cli/command.ts';
 import { duration } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { errorReason, hasCode, ImgctlError } from '../../errors.ts';
+import { findPaths } from '../../files/paths.ts';
 import { stringify } from '../../json.ts';
 import { type HistoryEntry, remember } from '../../session/history.ts';
 import { describeDuration } from '../../words.ts';
@@ -38,7 +39,7 @@ export async function rememberRequest(
   const [added, deleted] = [request.added, request.deleted].map(shortened);
   const found = { status, errors: errors?.length, added, deleted };
   const entry = { profile, base_url, id, ...times, ...found };
-  await remember(context.paths.state, context.io, entry).catch((error: unknown) => {
+  await remember(findPaths(context.io).state, context.io, entry).catch((error: unknown) => {
     // If the token could not be stored either, a warning has already said so.
     if (cache.writeFailed) return;
     if (error instanceof ImgctlError) context.console.warn(error.message, error.hint);

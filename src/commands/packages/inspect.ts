@@ -47,13 +47,13 @@ export const inspect = command({
   seeAlso: ['validate'],
   arguments: [FILES],
   fields: COLUMNS,
+  needsNoSettings: true,
   exitCodes: [5],
   run,
 });
 
 async function run(context: Context, _options: object, files: readonly string[]): Promise<void> {
   const { checkPackage } = await import('../../ovf/package.ts');
-  context.allowNoConfig();
   const view = context.view(COLUMNS);
   const list = view.isTable || files.length === 1 ? undefined : view.openList();
   const batch = new PackageBatch(context, files);

@@ -11,6 +11,7 @@ import {
 import type { OptionDeclaration } from '../../cli/declarations.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
+import { findPaths } from '../../files/paths.ts';
 import { column, type Layout, pick } from '../../output/view.ts';
 import { formatTimestamp } from '../../query/timestamp.ts';
 import { type HistoryEntry, readHistory } from '../../session/history.ts';
@@ -197,5 +198,5 @@ const SUBMIT = 'submit one with: imgctl sync';
 /** Returns what this profile submitted to this service from this machine, oldest first. */
 async function localRequests(context: Context): Promise<HistoryEntry[]> {
   const { account } = await context.session();
-  return readHistory(context.paths.state, account.profile, account.baseUrl);
+  return readHistory(findPaths(context.io).state, account.profile, account.baseUrl);
 }

@@ -40,6 +40,7 @@ export const validate = command({
   arguments: [FILES],
   options: OPTIONS,
   fields: COLUMNS,
+  needsNoSettings: true,
   exitCodes: [5],
   run,
 });
@@ -47,7 +48,6 @@ export const validate = command({
 async function run(context: Context, options: Parsed<typeof OPTIONS>, files: readonly string[]) {
   const { readPackage } = await import('../../ovf/package.ts');
   const { io, console } = context;
-  context.allowNoConfig();
   const maxHardware = readMaxHardware(options.maxHardware);
   const shown = namesOf(COLUMNS).slice(files.length > 1 ? 0 : 1);
   // Which of several packages has a code says more than the code.

@@ -2,19 +2,21 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { version } from '../../../package.json';
 import { isToken, type Send } from '../../api/auth.ts';
 import { clockSkew, readJson, serviceMessage, statusError } from '../../api/responses.ts';
 import { nearest } from '../../choices.ts';
 import { command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
 import { terms } from '../../cli/declarations.ts';
 import { readCertificates, requireBaseUrl } from '../../config/addresses.ts';
+import { checkTrust, configFilePath } from '../../config/config-file.ts';
 import {
   isSettingKey,
   SETTING_KEYS,
   STORED_PASSWORD,
   UNPROVEN_ADDRESS,
 } from '../../config/definitions.ts';
-import { checkTrust, configFilePath, isUnknown, type Settings } from '../../config/settings.ts';
+import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import {
   asImgctlError,
@@ -25,7 +27,7 @@ import {
   ImgctlError,
   tryOr,
 } from '../../errors.ts';
-import { SET_HOME } from '../../files/paths.ts';
+import { findPaths, SET_HOME } from '../../files/paths.ts';
 import { column, namesOf } from '../../output/view.ts';
 import { formatTimestamp } from '../../query/timestamp.ts';
 import { unattendedPassword } from '../../secrets/passwords.ts';
@@ -139,7 +141,7 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<v
 
   const progress = context.console.startProgress({ lines: false });
   progress.update('checking');
-  await check('program', () => `imgctl ${context.version}, ${context.io.system.runtime}`);
+  await check('program', () => `imgctl ${version}, ${context.io.system.runtime}`);
   await check('files', () => fileResults(context));
   // No other check of files fails: the settings are not trusted, and what needs them is left out.
   const isTrusted = rows.every(({ state }) => state !== 'failed');
@@ -180,7 +182,8 @@ const UNCONNECTED = notChecked('connection failed');
 
 const SET_CONFIG_DIR = 'set IMGCTL_CONFIG_DIR to a writable directory';
 
-function fileResults({ paths: { config, state }, io }: Context): Result[] {
+function fileResults({ io }: Context): Result[] {
+  const { config, state } = findPaths(io);
   if (config === undefined) {
     const finding = 'no home directory: tokens last for one run, and settings cannot be stored';
     return [warning(finding, SET_HOME)];
@@ -218,10 +221,10 @@ function nearestExisting(directory: string): string {
   return fs.existsSync(directory) || parent === directory ? directory : nearestExisting(parent);
 }
 
-async function configurationResults({ settings, config, io }: Context): Promise<Result[]> {
-  const { profile, profileFlag } = settings;
+async function configurationResults({ settings, io }: Context): Promise<Result[]> {
+  const { config, profile, profileFlag } = settings;
   const results: Result[] = [];
-  if (isUnknown(profile, config)) {
+  if (settings.isUnknown) {
     results.push(warning(`unknown profile ${profile}`, 'list the profiles: imgctl profile list'));
   }
   for (const key of SETTING_KEYS) {
@@ -391,7 +394,7 @@ async function storageResult(context: Context, mayUpload = false): Promise<Resul
   }
   let storage: Storage | undefined;
   try {
-    storage = await openUploadStorage(context);
+    ({ storage } = await openUploadStorage(context));
     if (!mayUpload) return `${storage.address}: reachable, credentials accepted`;
     const { tryUpload } = await import('../../upload/trial.ts');
     await tryUpload(storage);

@@ -11,8 +11,9 @@ import {
   settingOption,
 } from '../../cli/command.ts';
 import { requireBaseUrl } from '../../config/addresses.ts';
+import { changeProfile } from '../../config/config-file.ts';
 import { STORED_PASSWORD, UNPROVEN_ADDRESS } from '../../config/definitions.ts';
-import { type Account, changeProfile, type Settings } from '../../config/settings.ts';
+import type { Account, Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { EXIT_CODES, hasCode, ImgctlError } from '../../errors.ts';
 import { printable } from '../../output/text.ts';
@@ -77,12 +78,18 @@ async function run(context: Context, options: Options): Promise<void> {
   const store = options.storePassword ? openPasswordStore(io, location) : undefined;
   // An unusable store fails before it uses up a token request.
   await store?.lookup(account);
-  const { password, token } = await requestFirstToken(context, options, session, isNameTyped);
+  const { password, token } = await requestFirstToken(
+    context,
+    options,
+    session,
+    settings,
+    isNameTyped,
+  );
 
   const { passwordCommand: command, passwordFile } = options;
   // Other commands run in other folders.
   const file = passwordFile && path.resolve(io.cwd, passwordFile);
-  await changeProfile(context, settings.profile, {
+  await changeProfile(io, settings.profile, {
     'base-url': account.baseUrl,
     username: account.username,
     [UNPROVEN_ADDRESS]: undefined,
@@ -102,14 +109,14 @@ async function run(context: Context, options: Options): Promise<void> {
   if (!store) return;
   await store.store(account, password);
   if (former !== location) {
-    await changeProfile(context, settings.profile, { [STORED_PASSWORD]: location });
+    await changeProfile(io, settings.profile, { [STORED_PASSWORD]: location });
     await openPasswordStore(io, former).forget(account);
   }
   console.success(`The password is stored in ${describeLocation(location)}`);
 }
 
 async function completeSettings(context: Context, options: Options): Promise<Settings> {
-  const given = context.settings;
+  let given = context.settings;
   checkConflicts(context, options, given);
   const label = 'Address of the service, such as images.example.com';
   const known = given.text('base-url');
@@ -118,15 +125,15 @@ async function completeSettings(context: Context, options: Options): Promise<Set
     isUnproven(context) && given.find('base-url').layer === 'profile' && context.io.stdin.isTTY;
   if (known === undefined || isDoubtful) {
     const others = '--base-url or IMGCTL_BASE_URL';
-    context.override('base-url', await prompt(context, 'base URL', label, others, known));
+    const typed = await prompt(context, 'base URL', label, others, known);
+    given = given.with({ 'base-url': typed }, (key) => `--${key}`);
   }
   // Rejected before the next prompt.
-  requireBaseUrl(context.settings);
+  requireBaseUrl(given);
   const username =
     given.get('username') ??
     (await prompt(context, 'user name', 'User name', '--username or IMGCTL_USERNAME'));
-  context.override('username', username, 'username');
-  return context.settings;
+  return given.with({ username });
 }
 
 function checkConflicts(context: Context, options: Options, given: Settings): void {
@@ -141,16 +148,16 @@ function checkConflicts(context: Context, options: Options, given: Settings): vo
   const { layer, origin } = given.find(key);
   const remove = {
     default: '',
-    override: `omit --${key}`,
-    environment: `unset ${origin}`,
+    option: `omit --${key}`,
+    variable: `unset ${origin}`,
     profile: `run: imgctl config unset ${key}${given.profileFlag}`,
   }[layer];
   const message = `the ${key.replace('-', ' ')} (${origin}) would override a stored password`;
   throw new ImgctlError('usage', message, { hint: `omit --store-password, or ${remove}` });
 }
 
-function isUnproven({ config, profileName }: Context): boolean {
-  return config.profiles.get(profileName)?.[UNPROVEN_ADDRESS] !== undefined;
+function isUnproven({ settings: { config, profile } }: Context): boolean {
+  return config.profiles.get(profile)?.[UNPROVEN_ADDRESS] !== undefined;
 }
 
 /** @param alternative how to give it without a prompt. @param usual the answer for an empty line */
@@ -179,11 +186,11 @@ async function requestFirstToken(
   context: Context,
   options: Options,
   { account, tokens, store }: Session,
+  settings: Settings,
   isNameTyped: boolean,
 ): Promise<{ password: string; token: IssuedToken }> {
   if (tokens === undefined) throw new Error('a login does not use IMGCTL_TOKEN');
-  const { settings } = context;
-  const given = await readPassword(context, options);
+  const given = await readPassword(context, settings, options);
   let password = given?.password ?? (await promptForPassword(context, account));
   // A token that cannot be stored is not worth one of the few requests.
   await store.testWrite();
@@ -218,28 +225,28 @@ const OF_SERVICE = ['wrong-credentials', 'not-permitted', 'rate-limited'] as con
 async function noteAddress(context: Context, isProven: boolean): Promise<void> {
   const { profile } = context.settings;
   // As it was when the run began.
-  const isNew = context.config.profiles.get(profile)?.['base-url'] === undefined;
+  const isNew = context.settings.config.profiles.get(profile)?.['base-url'] === undefined;
   if (!isNew && !isUnproven(context)) return;
   const mark = { [UNPROVEN_ADDRESS]: isProven ? undefined : 'true' };
-  await changeProfile(context, profile, mark).catch(() => {});
+  await changeProfile(context.io, profile, mark).catch(() => {});
 }
 
 /** A login that fails need not ask for it again. What the profile has is only replaced by a login that works. */
 async function saveWhatIsMissing(context: Context, account: Account): Promise<void> {
   const { profile, baseUrl, username } = account;
-  const known = context.config.profiles.get(profile) ?? {};
+  const known = context.settings.config.profiles.get(profile) ?? {};
   const found = Object.entries({ 'base-url': baseUrl, username });
   const missing = found.filter(
     ([key]) => !(key in known) || (key === 'base-url' && isUnproven(context)),
   );
   if (missing.length === 0) return;
   // If nothing can be written, the end of the login says so.
-  await changeProfile(context, profile, Object.fromEntries(missing)).catch(() => {});
+  await changeProfile(context.io, profile, Object.fromEntries(missing)).catch(() => {});
 }
 
 /** Returns undefined if the password has to be typed. */
-async function readPassword(context: Context, options: Options) {
-  const { io, settings } = context;
+async function readPassword(context: Context, settings: Settings, options: Options) {
+  const { io } = context;
   if (options.passwordStdin) return { password: await passwordOfStdin(io) };
   const given = givenPassword(settings, io);
   if (given) return { password: await given.read(), hint: given.hint };

@@ -4,6 +4,7 @@ import { command, option } from '../../cli/command.ts';
 import { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
+import { findPaths } from '../../files/paths.ts';
 import { printable } from '../../output/text.ts';
 import { openSharedStore } from '../../session/session.ts';
 import { forgetTokens, SharedStoreError } from '../../session/token-cache.ts';
@@ -26,9 +27,10 @@ export const logout = command({
 });
 
 async function run(context: Context, all: boolean): Promise<void> {
-  const { console, config, paths, settings } = context;
+  const { console, settings } = context;
+  const { config } = settings;
   const { IMGCTL_TOKEN_STORE } = context.io.env;
-  const count = forgetTokens(paths.config, all ? undefined : settings.account);
+  const count = forgetTokens(findPaths(context.io).config, all ? undefined : settings.account);
   const { baseUrl, username } = settings.account;
   const whom = all ? '' : ` of ${baseUrl} as ${printable(username)}`;
   const several = count > 1 ? ` (deleted ${counted(count, 'token')})` : '';

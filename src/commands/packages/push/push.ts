@@ -23,7 +23,7 @@ import type { PlannedPackage, UploadPackage } from '../../../upload/transfer.ts'
 import { describeBytes, describeDuration } from '../../../words.ts';
 import { IMAGE_COLUMNS, SHOWN_FIELDS } from '../../images/options.ts';
 import { withMetrics } from '../../metrics-file.ts';
-import { openUploadStorage, storageFiles, UPLOAD_OPTIONS } from '../../upload-storage.ts';
+import { openUploadStorage, type StorageFiles, UPLOAD_OPTIONS } from '../../upload-storage.ts';
 import { POLL_OPTIONS } from '../follow.ts';
 import { FILES, PackageBatch } from '../package-batch.ts';
 import { submittedView } from '../sync.ts';
@@ -128,18 +128,19 @@ function run(context: Context, options: Options, files: readonly string[]): Prom
     const packages = await checkPackages(context, batch);
     if (packages.length === 0) return batch.throwFailures({});
     const isUnset = (key: SettingKey) => settings.find(key).text === undefined;
-    if (sync && isUnset('base-url') && isUnset('upload-url') && !settings.isHomeless) {
+    if (sync && isUnset('base-url') && isUnset('upload-url') && !settings.config.isHomeless) {
       throw new ImgctlError('config', 'no service address or upload storage is set', {
         hint: `run: ${settings.loginCommand}, then: imgctl config set upload-url URL${settings.profileFlag}`,
       });
     }
     if (sync) await context.session();
     // The storage and the service may refuse; both should do so before an upload that takes long.
-    const storage = await openUploadStorage(context, { partSize, parallel }, true);
+    const { storage, files: own } = await openUploadStorage(context, { partSize, parallel }, true);
     const outcome = new UploadOutcome();
     const upload = (assertHeld: AssertHeld) =>
-      pushPackages(context, { view, batch, packages, storage, outcome, assertHeld }, options);
-    const done = dryRun ? upload(() => {}) : onePushAtATime(context, storage, options, upload);
+      pushPackages(context, { view, batch, packages, storage, own, outcome, assertHeld }, options);
+    const alone = { storage, mutex: own.mutex };
+    const done = dryRun ? upload(() => {}) : onePushAtATime(context, alone, options, upload);
     await done.finally(async () => {
       // Without --no-wait and --no-sync, the end of the command is the end of the sync.
       addMetrics({ last_uploaded_bytes: outcome.size, succeeded: sync && wait });
@@ -154,6 +155,7 @@ interface Push {
   readonly batch: PackageBatch;
   readonly packages: readonly UploadPackage[];
   readonly storage: Storage;
+  readonly own: StorageFiles;
   readonly outcome: UploadOutcome;
   readonly assertHeld: AssertHeld;
 }
@@ -161,9 +163,8 @@ interface Push {
 async function pushPackages(context: Context, push: Push, options: Options): Promise<void> {
   const { loadProofs } = await import('../../../upload/proofs.ts');
   const { io, console } = context;
-  const { view, batch, packages, storage, outcome, assertHeld } = push;
+  const { view, batch, packages, storage, own, outcome, assertHeld } = push;
   const { sync, onConflict, dryRun = false, syncIfSent = false } = options;
-  const own = storageFiles(context);
   const mark = unsyncedMark(own.unsynced, syncIfSent, console.warn);
   const proofs = loadProofs(own.proofs, io);
   const before = sync ? (await (await context.session()).client.listUserImages()).images : [];
@@ -247,7 +248,7 @@ async function showFiles(
 /** Runs the action alone on this machine, after other pushes to the storage. @throws ImgctlError locked */
 async function onePushAtATime(
   context: Context,
-  { address }: Storage,
+  { storage: { address }, mutex }: { storage: Storage; mutex: string | undefined },
   { waitTimeout }: Options,
   action: (assertHeld: AssertHeld) => Promise<void>,
 ): Promise<void> {
@@ -259,6 +260,5 @@ async function onePushAtATime(
     progress.update(text, () => `${text} for ${describeDuration(io.now() - started)}`);
   };
   const alone = (assertHeld: AssertHeld) => progress.stop().then(() => action(assertHeld));
-  const { mutex } = storageFiles(context);
   await withMutexIfPossible(mutex, waitTimeout, io, alone, onWait).finally(() => progress.stop());
 }

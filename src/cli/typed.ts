@@ -1,0 +1,201 @@
+// The command line as it was typed: what each word is, and what commander would misread.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { ImgctlError } from '../errors.ts';
+import { FIELDS } from '../query/fields.ts';
+import { shellQuote } from '../words.ts';
+import { ALL_GLOBAL_OPTIONS } from './command.ts';
+import type { CommandDeclaration, OptionDeclaration } from './declarations.ts';
+
+/** A word before `--`, or a part of it: `--filter=a` is an option and a value. */
+interface TypedWord {
+  /** Arguments are names of commands and unknown options too. */
+  readonly kind: 'argument' | 'option' | 'value';
+  readonly text: string;
+  /** That the word names, or whose value it is. */
+  readonly option?: OptionDeclaration | undefined;
+}
+
+export interface TypedLine {
+  /** The command that is named, or the root. */
+  readonly command: Partial<CommandDeclaration>;
+  /** Those that can be given for the command. */
+  readonly options: readonly OptionDeclaration[];
+  readonly words: readonly TypedWord[];
+  /** The arguments of the command, also those behind `--`. */
+  readonly rest: readonly string[];
+  /** The option whose value comes next. */
+  readonly pending: OptionDeclaration | undefined;
+  /** True behind `--`. */
+  readonly isEnded: boolean;
+}
+
+/**
+ * Tells options, their values and arguments apart as commander does, but parses and refuses nothing.
+ * @param topics that `imgctl help` takes besides commands
+ */
+export function readTyped(
+  commands: readonly CommandDeclaration[],
+  argv: readonly string[],
+  topics: readonly CommandDeclaration[] = [],
+): TypedLine {
+  let command: Partial<CommandDeclaration> = { subcommands: commands };
+  let options = ALL_GLOBAL_OPTIONS;
+  let pending: OptionDeclaration | undefined;
+  let isEnded = false;
+  const words: TypedWord[] = [];
+  const rest: string[] = [];
+  const add = (kind: TypedWord['kind'], text: string, option?: OptionDeclaration) =>
+    words.push({ kind, text, option });
+  const readOption = (word: string) => {
+    const [flag, value] = divide(word);
+    const option = options.find((each) => flagsOf(each).includes(flag));
+    if (option) {
+      add('option', flag, option);
+      if (value !== undefined) add('value', value, option);
+      else if (option.value) pending = option;
+      return true;
+    }
+    // Short options in one word, and the value of the last: -qn5.
+    const [, letter, more] = /^-([^-])(.+)$/s.exec(word) ?? [];
+    const short = letter && options.find((each) => flagsOf(each).includes(`-${letter}`));
+    if (!short || more === undefined) return false;
+    add('option', `-${letter}`, short);
+    if (short.value) add('value', more, short);
+    else readOption(`-${more}`);
+    return true;
+  };
+  for (const word of argv) {
+    if (isEnded) rest.push(word);
+    else if (pending) {
+      add('value', word, pending);
+      pending = undefined;
+    } else if (word === '--') isEnded = true;
+    else if (!/^-./.test(word) || !readOption(word)) {
+      add('argument', word);
+      const found = followersOf(command, rest).find((each) => namesOf(each).includes(word));
+      if (found === undefined) {
+        if (!/^-./.test(word)) rest.push(word);
+        continue;
+      }
+      command = found.name === 'help' ? { subcommands: [...commands, ...topics] } : found;
+      options = [...new Set([...(found.options ?? []), ...ALL_GLOBAL_OPTIONS])];
+    }
+  }
+  return { command, options, words, rest, pending, isEnded };
+}
+
+/** Returns the commands that can follow. */
+export function followersOf(
+  { subcommands = [] }: Partial<CommandDeclaration>,
+  rest: readonly string[],
+): readonly CommandDeclaration[] {
+  return rest.length > 0 ? [] : subcommands.filter(({ hidden }) => !hidden);
+}
+
+/** Divides `--output=json`; the value is undefined without an equals sign. */
+export function divide(word: string): [flag: string, value: string | undefined] {
+  const [flag = '', ...rest] = word.split('=');
+  return [flag, rest.length > 0 ? rest.join('=') : undefined];
+}
+
+/** `['-o', '--output']` */
+export function flagsOf({ flags }: OptionDeclaration): readonly string[] {
+  return (flags.split(' <')[0] ?? '').split(', ');
+}
+
+/** `--output` */
+export function longFlag(option: OptionDeclaration): string {
+  return flagsOf(option).at(-1) ?? '';
+}
+
+export function namesOf({ name, aliases = [] }: CommandDeclaration): readonly string[] {
+  return [name, ...aliases];
+}
+
+/**
+ * Refuses what commander would take for something else than was meant: dashes and quotes of typesetters, fields behind
+ * --json, and words that begin with a dash.
+ * @throws ImgctlError usage
+ */
+export function checkTyped(
+  commands: readonly CommandDeclaration[],
+  argv: readonly string[],
+  cwd: string,
+): void {
+  // It completes a line that is not finished.
+  if (commands.some(({ name, hidden }) => hidden && name === argv[0])) return;
+  const { command, words } = readTyped(commands, argv);
+  const isFile = (text: string) => fs.existsSync(path.resolve(cwd, text));
+  const hasText = command.arguments?.some(({ name }) => name === 'text') === true;
+  for (const [index, { kind, text, option }] of words.entries()) {
+    if (kind === 'argument' && !isCommandLine(words, index)) {
+      if (isMisset(text) && !isFile(text)) throw misset(text);
+      // In other tools a dash leaves out what contains the word. Commander takes only - and numbers for words.
+      if (hasText && /^-(\d|$)/.test(text)) throw dashed(text);
+    }
+    if (kind === 'value' && option && longFlag(option) === '--filter' && isMisset(text)) {
+      throw misset(text);
+    }
+    const next = words[index + 1];
+    if (kind === 'option' && option && longFlag(option) === '--json' && next?.kind === 'argument') {
+      refuseFields(next.text, command, isFile);
+    }
+  }
+}
+
+/** True for the value of a setting that is a command: what it runs may be quoted in any way. */
+function isCommandLine(words: readonly TypedWord[], index: number): boolean {
+  const [group, verb, key, value] = words.filter(({ kind }) => kind === 'argument');
+  const isSet = group?.text === 'config' && verb?.text === 'set';
+  return isSet && value === words[index] && /-command$/.test(key?.text ?? '');
+}
+
+const TYPESET_DASHES = '\u2010-\u2015\u2212';
+const TYPESET_DASH = new RegExp(`^-*[${TYPESET_DASHES}]`);
+const TYPESET_QUOTE = /(?:^|[=~])[\u201c\u201d\u2018\u2019]/;
+
+function isMisset(text: string): boolean {
+  return TYPESET_DASH.test(text) || TYPESET_QUOTE.test(text);
+}
+
+/** Programs that set text replace hyphens and quotes. What follows may be a secret, and is not shown. */
+function misset(text: string): ImgctlError {
+  const codeOf = (character: string) =>
+    `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase()}`;
+  const [dash] = TYPESET_DASH.exec(text) ?? [];
+  if (dash !== undefined) {
+    const [, name = ''] = new RegExp(`^[-${TYPESET_DASHES}]+([\\w-]{0,40})`).exec(text) ?? [];
+    const meant = `${name.length > 1 ? '--' : '-'}${name}`;
+    const message = `${dash}${name} begins with a typeset dash (${codeOf(dash.slice(-1))})`;
+    return new ImgctlError('usage', message, { hint: `type ${meant}, with hyphens (U+2D)` });
+  }
+  const at = text.search(TYPESET_QUOTE);
+  const shown = text.slice(0, at + (/^[=~]/.test(text.slice(at)) ? 2 : 1));
+  const quote = shown.slice(-1);
+  const plain = /[\u201c\u201d]/.test(quote) ? '"' : "'";
+  const message = `${shown}… has a typeset quote (${codeOf(quote)})`;
+  const hint = `type ${plain} (${codeOf(plain)}) instead of ${quote}`;
+  return new ImgctlError('usage', message, { hint });
+}
+
+function dashed(word: string): ImgctlError {
+  return new ImgctlError('usage', `a word must not begin with a dash (got ${word})`, {
+    hint: `to leave out names that contain it: -f ${shellQuote(`name!~${word.slice(1)}`)}`,
+  });
+}
+
+/** Fields behind --json, as gh takes them, would be arguments. @throws ImgctlError usage */
+function refuseFields(
+  text: string,
+  { run, fields, options = [] }: Partial<CommandDeclaration>,
+  isFile: (text: string) => boolean,
+): void {
+  const names: readonly string[] = fields?.map(({ name }) => name) ?? (run ? [] : FIELDS);
+  if (!text.split(',').some((each) => names.includes(each.toLowerCase())) || isFile(text)) return;
+  const hasColumns = options.some((option) => longFlag(option) === '--columns');
+  throw new ImgctlError('usage', '--json takes no value', {
+    hint: hasColumns ? `choose fields with: -c ${text}` : 'choose fields with: --json | jq',
+  });
+}

@@ -1,0 +1,170 @@
+// What config.json holds, whether it can be trusted, and how it is changed.
+
+import fs, { type Stats } from 'node:fs';
+import path from 'node:path';
+import { errorReason, ImgctlError, permissionHint } from '../errors.ts';
+import { parseObject, readOwnFile, writeJsonFile } from '../files/atomic-file.ts';
+import { withMutex } from '../files/mutex.ts';
+import { findPaths, SET_HOME } from '../files/paths.ts';
+import { followLinks } from '../files/user-file.ts';
+import type { Io } from '../io.ts';
+import { isObject, type JsonObject, parseLossless } from '../json.ts';
+import { shellQuote } from '../words.ts';
+import { isSettingKey, SETTING_KEYS, type SettingKey } from './definitions.ts';
+
+export const DEFAULT_PROFILE = 'default';
+
+export type Texts = Readonly<Record<string, string | undefined>>;
+
+/** config.json: `{"profile": "<default profile>", "profiles": {"<name>": {"<key>": "<value>"}}}` */
+export interface ConfigFile {
+  /** The default profile. */
+  readonly profile: string | undefined;
+  readonly profiles: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  /** Other members of the file, written back unchanged. */
+  readonly rest: JsonObject;
+  readonly isHomeless?: boolean;
+}
+
+const CONFIG_FILE = 'config.json';
+
+export function configFilePath(directory: string): string {
+  // A link into a collection of dot files stays a link.
+  return followLinks(path.join(directory, CONFIG_FILE));
+}
+
+export const NO_CONFIG: ConfigFile = { profile: undefined, profiles: new Map(), rest: {} };
+
+/** @throws ImgctlError config: the file is unreadable, invalid or not trusted */
+export function readConfigFile(directory: string | undefined, io: Trust): ConfigFile {
+  if (directory === undefined) return { ...NO_CONFIG, isHomeless: true };
+  const file = configFilePath(directory);
+  try {
+    const check = (stat: Stats) => checkTrust(directory, stat, io);
+    const text = readOwnFile(file, check, io.system.uid);
+    return checkConfig(text === undefined ? {} : parseUnique(text));
+  } catch (error) {
+    if (error instanceof ImgctlError) throw error;
+    const message = `cannot read the settings in ${file}: ${errorReason(error)}`;
+    throw new ImgctlError('config', message, {
+      hint:
+        permissionHint(error, file) ??
+        'fix the file or move it elsewhere; imgctl does not overwrite it',
+    });
+  }
+}
+
+/** @throws an error with the reason, also if a key stands twice: one of the two would be lost */
+function parseUnique(text: string): JsonObject {
+  const value = parseObject(text);
+  parseLossless(text, (key) => {
+    throw new Error(`it has ${key} twice`);
+  });
+  return value;
+}
+
+type Trust = Pick<Io, 'env' | 'system'>;
+
+/**
+ * Settings name commands to run, so those that another user can change are not used: sudo may keep HOME. Whoever sets
+ * IMGCTL_CONFIG_DIR trusts that folder, such as a volume of a container. Windows has neither owners nor modes.
+ * @throws ImgctlError config
+ */
+export function checkTrust(directory: string, stat: Stats, { env, system }: Trust): void {
+  if (env.IMGCTL_CONFIG_DIR || system.uid === undefined) return;
+  const file = path.join(directory, CONFIG_FILE);
+  const checked = new Map([[file, stat]]);
+  // Who can change its folder, or that of the file behind a link, can replace it.
+  for (const folder of [directory, path.dirname(configFilePath(directory))]) {
+    checked.set(folder, fs.statSync(folder));
+  }
+  for (const [name, { uid, mode }] of checked) {
+    if (uid !== system.uid && uid !== 0) {
+      throw new ImgctlError('config', `${name} belongs to another user`, {
+        hint: `to trust it, set IMGCTL_CONFIG_DIR to ${directory}; for your own settings, run: sudo -H imgctl …`,
+      });
+    }
+    if ((mode & 0o002) === 0) continue;
+    throw new ImgctlError('config', `every user can change ${name}`, {
+      hint: `check ${file}, then run: chmod o-w ${shellQuote(name)}`,
+    });
+  }
+}
+
+function checkConfig({ profile, profiles = {}, ...rest }: JsonObject): ConfigFile {
+  if (profile !== undefined && typeof profile !== 'string') {
+    throw new Error('profile is not a string');
+  }
+  if (!isObject(profiles)) throw new Error('profiles is not an object');
+  const stray = Object.keys(rest).find(meantSetting);
+  if (stray !== undefined) {
+    throw new Error(`${stray} belongs in profiles.${DEFAULT_PROFILE} as ${meantSetting(stray)}`);
+  }
+  for (const [name, settings] of Object.entries(profiles)) {
+    if (!isObject(settings)) throw new Error(`profiles.${name} is not an object`);
+    const wrong = Object.keys(settings).find((key) => typeof settings[key] !== 'string');
+    if (wrong !== undefined) throw new Error(`profiles.${name}.${wrong} is not a string`);
+    const alias = Object.keys(settings).find((key) => !isSettingKey(key) && meantSetting(key));
+    if (alias === undefined) continue;
+    throw new Error(`profiles.${name}.${alias} is not a setting; use ${meantSetting(alias)}`);
+  }
+  const checked = profiles as Record<string, Record<string, string>>;
+  return { profile, profiles: new Map(Object.entries(checked)), rest };
+}
+
+/** Returns the setting of that name but for case, - and _; no later version has another one. */
+function meantSetting(name: string): SettingKey | undefined {
+  const fold = (text: string) => text.toLowerCase().replaceAll(/[-_]/g, '');
+  return SETTING_KEYS.find((key) => fold(key) === fold(name));
+}
+
+const MUTEX_PATIENCE = 20_000;
+
+export async function changeProfile(io: Io, name: string, changes: Texts): Promise<void> {
+  await changeConfigFile(io, (config) => {
+    const settings = Object.entries({ ...config.profiles.get(name), ...changes });
+    const set = settings.flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]));
+    const profiles = new Map(config.profiles).set(name, Object.fromEntries(set));
+    return { ...config, profiles };
+  });
+}
+
+export function requireDirectory(directory: string | undefined): string {
+  if (directory !== undefined) return directory;
+  throw new ImgctlError('config', 'no home directory for the settings', { hint: SET_HOME });
+}
+
+export async function changeConfigFile(
+  io: Io,
+  change: (config: ConfigFile) => ConfigFile,
+): Promise<void> {
+  const directory = requireDirectory(findPaths(io).config);
+  const file = configFilePath(directory);
+  try {
+    await withMutex(file, MUTEX_PATIENCE, io, async (assertHeld) => {
+      const { profile, profiles, rest } = change(readConfigFile(directory, io));
+      const value: JsonObject = { profile, profiles: Object.fromEntries(profiles), ...rest };
+      const create = (staging: string) => writeWithConf(staging, value);
+      await writeJsonFile(file, value, { create, assertHeld, keepsOwner: true });
+    });
+  } catch (error) {
+    if (error instanceof ImgctlError) throw error;
+    throw new ImgctlError('config', `cannot write ${file}: ${errorReason(error)}`, {
+      hint: 'check disk space and permissions, or set IMGCTL_CONFIG_DIR; nothing was changed',
+      cause: error,
+    });
+  }
+}
+
+/** conf ignores short writes, and writes in place under SNAP: it only gets the staging file. */
+async function writeWithConf(staging: string, value: JsonObject): Promise<void> {
+  const { default: Conf } = await import('conf');
+  const conf = new Conf<JsonObject>({
+    cwd: path.dirname(staging),
+    configName: path.basename(staging),
+    fileExtension: '',
+    configFileMode: 0o600,
+    serialize: (settings) => `${JSON.stringify(settings, undefined, '\t')}\n`,
+  });
+  conf.store = value;
+}
