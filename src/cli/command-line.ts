@@ -93,7 +93,8 @@ function valuesOf(command: Command, declared: readonly OptionDeclaration[] = [])
 
 function globalsOf(root: Command) {
   const { options, given } = valuesOf(root, GLOBAL_OPTIONS);
-  if (options.json && !given.has('output')) {
+  const { output = 'json' } = options;
+  if (options.json && output === 'json') {
     given.set('output', new Given('json', 'json', '--json'));
   }
   return { options, given };

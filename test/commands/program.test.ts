@@ -98,12 +98,14 @@ describe('a usage error', () => {
 
 describe('fields after --json', () => {
   it.each([
-    ['images list debian --json id,name', 'id,name'],
-    ['images latest debian --json path', 'path'],
-    ['images changes --json ID', 'ID'],
-    ['my-images --json id,nam', 'id,nam'],
+    ['images list debian --json id,name', '-c id,name'],
+    ['images latest debian --json path', '-c path'],
+    ['images changes --json ID', '--json | jq'],
+    ['my-images --json id,nam', '-c id,nam'],
+    ['whoami --json profile', '--json | jq'],
+    ['--json id,name images list', '--json | jq'],
   ])('are not searched for: %s', async (line, fields) => {
-    const hint = `choose fields with: -c ${fields}`;
+    const hint = `choose fields with: ${fields}`;
     await rejected(line, `"message":"--json takes no value","hint":"${hint}"`);
   });
 
