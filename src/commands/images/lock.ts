@@ -42,13 +42,7 @@ import {
   readLocks,
   requireLock,
 } from './lock-file.ts';
-import {
-  CATALOGUE_OPTIONS,
-  CHOOSING_FILTER,
-  commandOf,
-  IMAGE_COLUMNS,
-  WORDS,
-} from './options.ts';
+import { CATALOGUE_OPTIONS, CHOOSING_FILTER, commandOf, IMAGE_COLUMNS, WORDS } from './options.ts';
 import { openCatalogue, readTogether } from './read.ts';
 
 const NAMES = argument('name', 'names of locked images (all)', { variadic: true, from: 'locks' });
