@@ -4,8 +4,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ALL_GLOBAL_OPTIONS } from '../src/cli/command.ts';
-import { type CommandDeclaration, optionName, UNLISTED } from '../src/cli/declarations.ts';
+import { optionName, UNLISTED } from '../src/cli/declarations.ts';
 import { COMMANDS } from '../src/commands/index.ts';
+import { leavesOf } from './support/commands.ts';
 
 const SOURCE = path.join(import.meta.dirname, '../src');
 
@@ -144,10 +145,7 @@ it.each(
   expect(own.map(([, text]) => text).join()).toMatch(new RegExp(`\\bname: '${name}',`));
 });
 
-const leavesOf = (command: CommandDeclaration): readonly CommandDeclaration[] =>
-  command.subcommands?.flatMap(leavesOf) ?? [command];
-
-const LEAVES = COMMANDS.flatMap(leavesOf);
+const LEAVES = leavesOf().map(([, command]) => command);
 
 /** Shared options conflict with some that not every command has. */
 const NAMES = LEAVES.flatMap(({ options = [] }) => options.map(optionName));

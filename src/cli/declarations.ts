@@ -131,8 +131,6 @@ export interface CommandDeclaration {
   readonly seeAlso?: readonly string[];
   readonly arguments?: readonly ArgumentDeclaration[];
   readonly options?: readonly OptionDeclaration[];
-  /** True if it may change the service, or settings and files of the user; caches do not count. */
-  readonly mutates?: boolean;
   /** The fields of what it prints with --json, of each row if that is a list; undefined if it prints no JSON. */
   readonly fields?: readonly Column[];
   /** Exit codes besides 0, 1, 2 and those of signals, which any command can have. */

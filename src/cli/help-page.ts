@@ -78,7 +78,7 @@ function renderCommand(
   if (command === undefined) {
     const use = 'Use "imgctl COMMAND --help" for the options and examples of a command.';
     const topics = `Use "imgctl help TOPIC" for a topic: ${TOPIC_NAMES.join(', ')}.`;
-    const tail = [use, OTHERS, topics].map((line) => renderBlocks([line], width)).join('');
+    const tail = [use, topics].map((line) => renderBlocks([line], width)).join('');
     const what = renderBlocks([ABOUT], width);
     const examples = `${bold('Examples:')}\n${renderBlocks([{ shell: EXAMPLES }], width)}`;
     return [`${start} <command> [options]\n`, what, examples, ...sections, tail].join('\n');
@@ -106,7 +106,6 @@ function renderCommand(
 }
 
 const ABOUT = 'Lists, checks and uploads the OVA and OVF images of a deployment service.';
-const OTHERS = 'Use "imgctl commands" to list all commands, "imgctl version" for the version.';
 const EXAMPLES = [
   'imgctl login',
   'imgctl images latest ubuntu server',

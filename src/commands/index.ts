@@ -2,7 +2,6 @@
 
 import { type CommandDeclaration, UNLISTED } from '../cli/declarations.ts';
 import { api } from './automation/api.ts';
-import { commands } from './automation/commands.ts';
 import { emulator } from './automation/emulator.ts';
 import { help, version } from './automation/help.ts';
 import { mcp } from './automation/mcp.ts';
@@ -30,7 +29,7 @@ const GROUPS: Readonly<Record<string, readonly CommandDeclaration[]>> = {
   'Packages and sync': [inspect, validate, push, sync, syncStatus],
   Configuration: [config, profile, completion],
   Automation: [api, token, mcp, emulator, help(() => COMMANDS)],
-  [UNLISTED]: [commands(() => COMMANDS), version, complete(() => COMMANDS)],
+  [UNLISTED]: [version, complete(() => COMMANDS)],
 };
 
 export const COMMANDS: readonly CommandDeclaration[] = Object.entries(GROUPS).flatMap(

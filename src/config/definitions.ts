@@ -27,7 +27,7 @@ export interface SettingDefinition {
 }
 
 function parsed<Parsed>(parse: Value<Parsed>['parse'], hints: Hints = {}): Value<Parsed> {
-  return { type: 'string', parse, ...hints };
+  return { parse, ...hints };
 }
 
 /** A text of this form. @param advice for any other */

@@ -21,7 +21,6 @@ export type CompletionKind =
   | 'sync-ids';
 
 export interface Value<Parsed = unknown> {
-  readonly type: 'string' | 'integer' | 'duration';
   /** @throws ImgctlError usage or config: the text is invalid, and may hold a password */
   parse(text: string, name: string): Parsed;
   readonly words?: readonly string[];
@@ -32,8 +31,6 @@ export interface Value<Parsed = unknown> {
   readonly from?: CompletionKind | undefined;
   /** True if the text may be a path, also if completion offers none. */
   readonly mayBePath?: boolean;
-  readonly min?: number;
-  readonly max?: number;
 }
 
 const PATHS: readonly (CompletionKind | undefined)[] = ['files', 'folders', 'packages'];
@@ -86,7 +83,7 @@ export function userName(text: string, name: string): string {
 export type Hints = Pick<Value, 'from' | 'listed' | 'mayBePath' | 'suggested'>;
 
 export function anyText(hints: Hints = {}): Value<string> {
-  return { type: 'string', parse: (text) => text, ...hints };
+  return { parse: (text) => text, ...hints };
 }
 
 /** @param noun what the words are, such as `format`. @param alias another name of one of them */
@@ -96,7 +93,6 @@ export function choice<const Word extends string>(
   [alias, meant]: readonly [alias?: string, word?: Word] = [],
 ) {
   return {
-    type: 'string',
     words,
     parse: (text: string, name: string): Word =>
       parseChoice(text === alias && meant ? meant : text, { noun, valid: words, where: name }),
@@ -113,7 +109,7 @@ export function wholeNumber(min: number, max?: number): Value<number> {
       hint: `for example: ${example} ${min}`,
     });
   };
-  return { type: 'integer', min, ...(max !== undefined && { max }), parse };
+  return { parse };
 }
 
 const RATE = /^(\d{1,15}(?:\.\d{1,9})?)([kmgtp]?)(?:i?b)?$/i;
@@ -133,7 +129,7 @@ export function byteRate(): Value<number> {
       hint: 'use bytes per second, such as 500k, 10M or 1G, or 0 for no limit',
     });
   };
-  return { type: 'string', parse };
+  return { parse };
 }
 
 /** 24 days, the maximum of a timer. */
@@ -144,7 +140,7 @@ export const MAX_AGE = 36_525 * UNITS.d;
 
 /** Milliseconds. */
 export function duration(max = MAX_TIMER): Value<number> {
-  return { type: 'duration', parse: (text, name) => parseDuration(text, name, max) };
+  return { parse: (text, name) => parseDuration(text, name, max) };
 }
 
 /** Returns milliseconds. @throws ImgctlError usage */

@@ -6,7 +6,8 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { testImage } from '../support/catalogue-page.ts';
 import { certificateFile, selfSigned } from '../support/certificate.ts';
-import { type CliResult, runCli, temporaryDirectory } from '../support/io.ts';
+import { leavesOf } from '../support/commands.ts';
+import { type CliResult, temporaryDirectory } from '../support/io.ts';
 import { writeOva, writeOvf } from '../support/uploads.ts';
 import { type Environment, emulatorUser, PASSWORD, scriptedUser } from '../support/users.ts';
 import { REQUEST, record, SUBMIT, SUBMITTED } from './packages/sync-harness.ts';
@@ -29,27 +30,16 @@ function typesIn(rows: readonly object[]): Record<string, string> {
   return Object.fromEntries([...types].map(([name, set]) => [name, [...set].sort().join(', ')]));
 }
 
-interface Declared {
-  readonly command: string;
-  readonly fields: readonly {
-    readonly name: string;
-    readonly type: string;
-    readonly meaning: string;
-  }[];
-}
-
-/** The types that each command with fields declares, as `commands --json` shows them. */
-async function declaredTypes(): Promise<Record<string, Record<string, string>>> {
-  const { stdout } = await runCli(['commands', '--json']);
-  const { commands }: { commands: Declared[] } = JSON.parse(stdout);
+/** The types that each command with fields declares. */
+function declaredTypes(): Record<string, Record<string, string>> {
   const sorted = (type: string) =>
     type
       .split(/, | or /)
       .toSorted()
       .join(', ');
-  const entries = commands
-    .filter(({ fields }) => fields.length > 0)
-    .map(({ command, fields }) => {
+  const entries = leavesOf()
+    .filter(([, { fields = [] }]) => fields.length > 0)
+    .map(([command, { fields = [] }]) => {
       // Computed ones are only shown if they are asked for.
       const stored = fields.filter(({ meaning }) => !meaning.startsWith('with -c or --get'));
       return [command, Object.fromEntries(stored.map(({ name, type }) => [name, sorted(type)]))];
@@ -125,7 +115,7 @@ describe('the JSON output', () => {
   it('of every command has the fields that its declaration lists, with these types', async () => {
     const { imgctl, now, move, directory } = await createUsers();
     const { odd, bare, fresh } = await createOddUsers();
-    const declared = await declaredTypes();
+    const declared = declaredTypes();
     const found = new Map(Object.keys(declared).map((command) => [command, [] as object[]]));
     const add = async (lines: string, env: Environment = {}) => {
       for (const line of lines.split('; ')) {
@@ -161,7 +151,7 @@ describe('the JSON output', () => {
     await add('sync-status 41; sync-status 41; sync-status 41', fresh.env);
     await add('inspect WORK/good.ova; inspect WORK/signed/signed.ovf WORK/bad.ova');
     await add('validate WORK/good.ova; validate WORK/bad.ova');
-    await add('whoami; doctor; token; config get timeout; config path; commands; version');
+    await add('whoami; doctor; token; config get timeout; config path; version');
     await add('whoami', { IMGCTL_USERNAME: '' });
     await add('doctor; config list --all', { IMGCTL_TIMEOUT: 'never' });
     await add('token', { IMGCTL_TOKEN: 'T' });

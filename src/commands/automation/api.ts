@@ -45,7 +45,6 @@ export const api = command({
       suggested: PATHS,
     }),
   ],
-  mutates: true,
   exitCodes: SERVICE_CODES,
   options: OPTIONS,
   run,

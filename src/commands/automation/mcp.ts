@@ -28,8 +28,7 @@ export const mcp = command({
     ),
   ],
   examples: ['imgctl mcp', 'imgctl mcp --profile staging --allow-sync'],
-  seeAlso: ['commands', 'login'],
-  mutates: true,
+  seeAlso: ['login', 'help output'],
   options: [option('--allow-sync', 'add a tool that submits image syncs')],
   run: (context, { allowSync = false }) => run(context, allowSync),
 });

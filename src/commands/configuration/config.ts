@@ -77,7 +77,6 @@ export const config: CommandDeclaration = {
         'imgctl config set columns.images id,name,path',
       ],
       arguments: [KEY, argument('value', 'new value', { required: true, from: 'setting-values' })],
-      mutates: true,
       run: set,
     }),
     command({
@@ -86,7 +85,6 @@ export const config: CommandDeclaration = {
       description: ['The key can be a setting that this version does not know.'],
       examples: ['imgctl config unset ca-file', 'imgctl config unset time --profile staging'],
       arguments: [KEY],
-      mutates: true,
       run: unset,
     }),
     command({

@@ -94,7 +94,6 @@ export const imagesChanges = command({
   seeAlso: ['images snapshot', 'help choosing', 'help exit-codes'],
   arguments: [WORDS],
   options: OPTIONS,
-  mutates: true,
   fields: CHANGE_COLUMNS,
   exitCodes: [...SERVICE_CODES, 10],
   run,

@@ -25,7 +25,6 @@ export const imagesSnapshot = command({
   ],
   seeAlso: ['images list', 'emulator', 'help choosing'],
   arguments: [argument('file', 'file to write (standard output)', { from: 'files' })],
-  mutates: true,
   fields: [
     column('version', 'number', 'version of this format, 1'),
     column('taken_at', 'string', 'when the list was requested, in UTC (ISO 8601)'),

@@ -57,7 +57,6 @@ export const sync = command({
   ],
   seeAlso: ['sync-status', 'my-images', 'validate'],
   options: OPTIONS,
-  mutates: true,
   fields: [
     ...SUBMITTED_COLUMNS,
     ...WAIT_COLUMNS.map((each) => ({ ...each, meaning: `with --wait: ${each.meaning}` })),

@@ -61,7 +61,6 @@ export const login = command({
   ],
   seeAlso: ['logout', 'whoami', 'help environment'],
   options: OPTIONS,
-  mutates: true,
   exitCodes: SERVICE_CODES,
   run,
 });

@@ -21,7 +21,6 @@ export const logout = command({
   examples: ['imgctl logout', 'imgctl logout --profile staging', 'imgctl logout --all'],
   seeAlso: ['login', 'profile delete'],
   options: [option('--all', 'log out of all profiles, and delete shared tokens')],
-  mutates: true,
   exitCodes: [3],
   run: (context, { all = false }) => run(context, all),
 });

@@ -1,15 +1,18 @@
 // Help: of every command, of topics, of imgctl without arguments; and what is suggested for unknown words.
 
 import { describe, expect, it } from 'vitest';
+import { ALL_GLOBAL_OPTIONS } from '../../../src/cli/command.ts';
+import { exitCodesOf } from '../../../src/cli/declarations.ts';
+import { VARIABLES } from '../../../src/cli/topics.ts';
+import { SETTINGS } from '../../../src/config/definitions.ts';
+import { leavesOf } from '../../support/commands.ts';
 import { failed, runCli } from '../../support/io.ts';
 
 const run = (line: string, io = {}) => runCli(line.split(' ').filter(Boolean), io);
 const show = async (line: string, io = {}) => (await run(line, io)).stdout;
 
-const { commands }: { commands: { command: string; summary: string }[] } = JSON.parse(
-  await show('commands --json'),
-);
-const COMMANDS = commands.map(({ command }) => command);
+const LEAVES = leavesOf();
+const COMMANDS = LEAVES.map(([path]) => path);
 /** Words such as `images lock`, which have commands below them. */
 const GROUPS = COMMANDS.map((name) => name.replace(/ ?\S+$/, '')).filter(Boolean);
 const PAGES = [...new Set([...COMMANDS, ...GROUPS, 'images ls'])];
@@ -72,11 +75,17 @@ describe('imgctl help', () => {
     );
   });
 
-  it('has the exit codes of all commands as a topic', async () => {
+  it('has the exit codes and variables of all commands as topics', async () => {
     const codes = [...(await show('help exit-codes')).matchAll(/^ +(\d+) {2,}\S/gm)];
-    expect(codes.map(([, code]) => Number(code))).toEqual([
-      0, 1, 2, 3, 4, 5, 6, 7, 10, 129, 130, 131, 143,
-    ]);
+    const declared = new Set(LEAVES.flatMap(([, command]) => exitCodesOf(command)));
+    expect(codes.map(([, code]) => Number(code))).toEqual([...declared].sort((a, b) => a - b));
+    const options = LEAVES.flatMap(([, each]) => each.options ?? []);
+    const rows = [...options, ...ALL_GLOBAL_OPTIONS, ...Object.values(SETTINGS)];
+    const variables = rows.flatMap((row) => ('env' in row && row.env) || []);
+    const explained = VARIABLES.map(({ name }) => name);
+    expect(explained).toEqual(expect.arrayContaining(variables));
+    const file = 'a file whose first line is that secret';
+    expect(VARIABLES).toContainEqual({ name: 'IMGCTL_PASSWORD_FILE', meaning: file });
   });
 });
 
@@ -95,13 +104,13 @@ describe('imgctl', () => {
     expect(lines.filter((line) => line.startsWith('  $ imgctl '))).toHaveLength(3);
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(80);
     const shown = lines.flatMap((line) => /^ {2}([a-z-]+) {2,}/.exec(line)?.[1] ?? []);
-    const listed = COMMANDS.filter((name) => name !== 'commands' && name !== 'version');
+    const listed = COMMANDS.filter((name) => name !== 'version');
     expect(shown).toEqual([...new Set(listed.map((name) => name.split(' ')[0]))]);
     const headings = lines.filter((line) => /^\w.*:$/.test(line));
     expect(headings.join(' ')).toBe(
       'Examples: Start: Images: Packages and sync: Configuration: Automation:',
     );
-    expect(lines.at(-4)).toContain('Use "imgctl COMMAND --help"');
+    expect(lines.at(-3)).toContain('Use "imgctl COMMAND --help"');
     expect(lines.at(-2)).toContain('Use "imgctl help TOPIC" for a topic: options, filters,');
   });
 
@@ -136,6 +145,6 @@ describe('imgctl', () => {
   });
 
   it('has summaries that are short imperative phrases', () => {
-    for (const { summary } of commands) expect(summary).toMatch(/^[a-z].{0,58}[^.]$/);
+    for (const [, { summary }] of LEAVES) expect(summary).toMatch(/^[a-z].{0,58}[^.]$/);
   });
 });

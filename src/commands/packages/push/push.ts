@@ -93,7 +93,6 @@ export const push = command({
   seeAlso: ['validate', 'sync', 'my-images', 'config'],
   arguments: [FILES],
   options: OPTIONS,
-  mutates: true,
   fields: [
     column('id', 'number or string', 'image id; with --no-wait, of the sync request'),
     ...IMAGE_COLUMNS.filter(({ name }) => name !== 'id'),
