@@ -31,7 +31,7 @@ async function connectAt(
     },
     {
       ...(retries === undefined ? {} : { retries }),
-      now: () => time,
+      elapsed: () => time,
       random: () => 0,
       sleep: async (milliseconds, signal) => {
         signal.throwIfAborted();

@@ -121,9 +121,9 @@ describe('a request', () => {
 
   it('reports each response, error and retry', async () => {
     let time = 0;
-    const now = () => (time += 7);
+    const elapsed = () => (time += 7);
     const script = { 'GET /v2': [{ status: 503 }, RESET, { json: 1 }] };
-    const { client, events, server } = await connect(script, { now });
+    const { client, events, server } = await connect(script, { elapsed });
     await client.send(GET);
     const url = new URL('/v2', server.baseUrl);
     expect(events).toMatchObject([
