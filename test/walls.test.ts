@@ -139,6 +139,7 @@ describe.each([...texts])('src/%s', (file, text) => {
 it('only files that compare with stored times calculate with now()', () => {
   const files = [...texts].flatMap(([file, text]) => {
     const code = text.replace(/^\s*(\/\/|\/?\*).*$/gm, '');
+    // The emulator's own clock is never set.
     return partOf(file) !== 'emulator' && MEASURED.test(code) ? [file] : [];
   });
   expect(files.filter((file) => !OF_STORED_TIMES.includes(file))).toEqual([]);
