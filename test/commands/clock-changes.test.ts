@@ -43,9 +43,15 @@ const LATER = { status: 503, headers: { 'retry-after': '20' } };
 
 describe.each<[string, Handler | Script, string, number, number]>([
   ['sync --wait', sync(...Array(12).fill(PENDING), DONE), 'sync --wait', 0, 131_375],
-  ['sync --wait, to its limit', sync(PENDING), 'sync --wait', 7, 3_600_000],
+  ['sync --wait, to its limit', sync(PENDING), 'sync --wait --wait-timeout 5m', 7, 300_000],
   ['sync --wait, without a request', sync({ status: 404 }), 'sync --wait', 5, 71_375],
-  ['sync --wait, told to wait', sync(LATER, LATER, PENDING), 'sync --wait', 7, 3_600_000],
+  [
+    'sync --wait, told to wait',
+    sync(LATER, LATER, PENDING),
+    'sync --wait --wait-timeout 5m',
+    7,
+    300_000,
+  ],
   ['a limit of requests', () => ({ status: 429 }), 'images list', 6, 60_000],
   ['the lock of another imgctl', {}, 'config set output json', 1, 20_000],
 ])('%s', (_what, script, line, exitCode, waited) => {
