@@ -174,7 +174,7 @@ function paceAt() {
   let time = 0;
   const sleeps: number[] = [];
   const pace = new Pace({
-    now: () => time,
+    elapsed: () => time,
     random: () => 0,
     async sleep(milliseconds, signal) {
       sleeps.push(milliseconds);
