@@ -11,11 +11,8 @@ const CTRL_Z = '\u001a';
 const CTRL_BACKSLASH = '\u001c';
 
 /** Beginnings of the sequences that keys send: ECMA-48's CSI, SS3, and the F1 to F5 of the Linux console. */
-const SEQUENCE_SO_FAR = /^\u001b(?:\[(?:\[|[ -?]*)|O)?$/;
-const WHOLE_SEQUENCE = /^\u001b(?:\[(?:\[[A-E]|[ -?]*[@-Z\\-~])|O[ -~])$/;
-
-/** As a terminal erases it: with the spaces behind it. */
-const LAST_WORD = /\S* *$/;
+const SEQUENCE_SO_FAR = /^\u001b(?:\[(?:\[|[ -?]{0,30})|O)?$/;
+const WHOLE_SEQUENCE = /^\u001b(?:\[(?:\[[A-E]|[ -?]{0,30}[@-Z\\-~])|O[ -~])$/;
 
 /** Maximum number of prompts for an answer that must not be empty. */
 const MAX_ATTEMPTS = 3;
@@ -81,7 +78,7 @@ export async function ask(
 function readLine(io: Io, suspend: () => Promise<void>): Promise<string> {
   const { stream } = io.stdin;
   return new Promise((resolve, reject) => {
-    let line: string[] = [];
+    const line: string[] = [];
     // A sequence may arrive in pieces.
     let sequence = '';
     const finish = (settle: () => void) => {
@@ -115,7 +112,7 @@ function readLine(io: Io, suspend: () => Promise<void>): Promise<string> {
         if (key === CTRL_Z) suspend().catch((error: unknown) => finish(() => reject(error)));
         if (key === CTRL_D && line.length === 0) return onEnd();
         if (key === CTRL_U) line.length = 0;
-        else if (key === CTRL_W) line = [...line.join('').replace(LAST_WORD, '')];
+        else if (key === CTRL_W) line.length = lengthWithoutWord(line);
         else if (key === '\b' || key === '\u007f') line.pop();
         else if (key >= ' ') line.push(key);
       }
@@ -126,4 +123,10 @@ function readLine(io: Io, suspend: () => Promise<void>): Promise<string> {
     io.signal.addEventListener('abort', onAbort, { once: true });
     stream.resume();
   });
+}
+
+/** As a terminal erases the last word: with the spaces behind it. */
+function lengthWithoutWord(line: readonly string[]): number {
+  const end = line.findLastIndex((key) => key !== ' ');
+  return line.slice(0, end + 1).lastIndexOf(' ') + 1;
 }

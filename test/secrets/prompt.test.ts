@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Sink } from '../../src/io.ts';
 import { ask } from '../../src/secrets/prompt.ts';
+import { cpuSeconds } from '../support/cpu.ts';
 import { type FakeInput, type FakeIo, fakeIo, fakeTerminal } from '../support/io.ts';
 
 const prompt = (what: string, label: string, hidden: boolean) => ({
@@ -101,4 +102,15 @@ describe('a prompt', () => {
       expect(terminal.rawModes).toEqual([true, false]);
     }
   });
+});
+
+it.each([
+  ['a long word before Ctrl-W', `${'x'.repeat(300_000)} y\u0017\u0017secret\r`],
+  ['an endless sequence', `\u001b[${'0'.repeat(300_000)}\u0015secret\r`],
+])('a prompt accepts pasted input soon: %s', async (_what, typed) => {
+  const io = fakeIo({ stdin: fakeTerminal(typed) });
+  const seconds = await cpuSeconds(async () => {
+    expect(await ask(io, PASSWORD)).toBe('secret');
+  });
+  expect(seconds).toBeLessThan(2);
 });
