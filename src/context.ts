@@ -185,16 +185,16 @@ export class Context implements ConsoleStyle {
     if (this.debug) this.console.trace(describeEvent(event));
     if (event.kind !== 'retry' && event.kind !== 'limit') return;
     const { wait, asked, url } = event;
-    const time = this.io.elapsed();
+    const now = this.io.now();
     // Requests that run at the same time wait for the same reason.
-    if (time < this.#reportedUntil) return;
+    if (now < this.#reportedUntil) return;
     const outage = event.kind === 'retry' ? event.outage : undefined;
     if (asked >= MIN_REPORTED_WAIT) {
       this.console.waiting(`${url.host} asks to wait ${describeDuration(asked)}`);
     } else if (outage && wait >= MIN_REPORTED_OUTAGE) {
       this.console.waiting(`${url.host} ${outage}; retrying in ${describeDuration(wait)}`);
     } else return;
-    this.#reportedUntil = time + wait;
+    this.#reportedUntil = now + wait;
   };
 
   readonly #closers: (() => Promise<void>)[] = [];

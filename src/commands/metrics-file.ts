@@ -47,7 +47,7 @@ export async function withMetrics(
   const { error } = attempt(() => readMetrics(file));
   // Any other error is a warning at the end.
   if (error?.code === 'config') throw error;
-  const started = io.elapsed();
+  const started = io.now();
   let metrics: Metrics = {};
   let failure: unknown;
   try {
@@ -67,7 +67,7 @@ export async function withMetrics(
       last_success_timestamp_seconds: succeeded && !failed ? now : undefined,
       // The command may have set an exit code without failing.
       last_exit_code: failed ? asImgctlError(failure).exitCode : context.exitCode,
-      last_duration_seconds: (io.elapsed() - started) / 1_000,
+      last_duration_seconds: now - started / 1_000,
     });
   }
 }

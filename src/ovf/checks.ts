@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { type ByteCheck, readFileChunks } from '../chunks.ts';
-import { type Finding, type FindingCode, FindingList } from './findings.ts';
+import { type Finding, type FindingCode, FindingList, shortRead } from './findings.ts';
 import type { PackageFile } from './package-source.ts';
 
 export interface ReadOptions {
@@ -17,7 +17,7 @@ export interface ReadOptions {
 const CODES = {
   digest: 'digest-mismatch',
   unpacked: 'unpack-failed',
-  read: 'missing-file',
+  read: 'size-mismatch',
 } as const satisfies Record<string, FindingCode>;
 
 export interface FileCheck {
@@ -58,6 +58,7 @@ export async function runChecks(
   for (const { file, start } of checks) {
     const { path, offset, size } = file;
     const check = start();
+    const before = done;
     for await (const chunk of readFileChunks(path, offset, offset + size)) {
       signal?.throwIfAborted();
       await check.update(chunk);
@@ -66,7 +67,8 @@ export async function runChecks(
     }
     // A check that was interrupted knows nothing.
     signal?.throwIfAborted();
-    results.push(await check.end());
+    const result = await check.end();
+    results.push(shortRead(done - before, size) ?? result);
   }
   return results;
 }
@@ -79,8 +81,10 @@ export function checkFindings(
 ): readonly Finding[] {
   const findings = new FindingList();
   for (const [index, check] of checks.entries()) {
-    const { [index]: result = 'was not read' } = results;
-    if (result !== null) findings.add(CODES[check.kind], check.file.name, result);
+    const { name } = check.file;
+    const { [index]: result } = results;
+    if (result === undefined) findings.add('missing-file', name, 'was not read');
+    else if (result !== null) findings.add(CODES[check.kind], name, result);
   }
   return findings.list(file);
 }

@@ -16,7 +16,7 @@ import {
   textLength,
 } from './elements.ts';
 import { checkHardware, findSystems, readSystem } from './hardware.ts';
-import { type PackageSource, readRegion } from './package-source.ts';
+import { type PackageSource, readWhole } from './package-source.ts';
 
 /** A large real descriptor has a tenth of these elements. */
 export const DESCRIPTOR_LIMITS: XmlLimits = { bytes: 16 * 1024 * 1024, nodes: 100_000, depth: 100 };
@@ -31,7 +31,8 @@ export async function readDescriptor(
     findings.add('descriptor-too-large', file.name, `${file.size} bytes, more than 16 MiB`);
     return null;
   }
-  const bytes = await readRegion(file, 0, file.size);
+  const bytes = await readWhole(file, findings, DESCRIPTOR_LIMITS.bytes);
+  if (bytes === null) return null;
   try {
     const root = parseXml(bytes, DESCRIPTOR_LIMITS);
     const report: Report = (code, { line }, message) =>
@@ -169,7 +170,7 @@ function readDisks(root: XmlElement, references: readonly FileReference[], repor
     /** Bytes; null if it is missing, invalid or set by a property. */
     const capacity = capacityOf(element, report);
     // The format is a URI; the file is an href, or null for an empty disk.
-    return { id, capacity, format, file };
+    return { id, capacity, format, file, parent };
   });
 }
 

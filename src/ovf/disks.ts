@@ -4,6 +4,7 @@
 import { constants, createGunzip } from 'node:zlib';
 import type { Disk, FileReference } from './descriptor.ts';
 import type { FindingCode, FindingList } from './findings.ts';
+import { findOtherDisk } from './other-disk.ts';
 import {
   type PackageFile,
   type ReadWindow,
@@ -19,16 +20,20 @@ const MAX_ENTRIES = 512;
 const HEAD_SIZE = 64 * 1024;
 const STREAM_OPTIMIZED = 'streamOptimized';
 
+export interface FilesOfReference {
+  readonly reference: FileReference;
+  /** The file, or all its chunks. */
+  readonly files: readonly PackageFile[];
+}
+
 export async function checkDisks(
   disks: readonly Disk[],
-  references: readonly {
-    readonly reference: FileReference;
-    readonly files: readonly PackageFile[];
-  }[],
+  references: readonly FilesOfReference[],
   findings: FindingList,
   signal?: AbortSignal,
 ): Promise<ReadonlyMap<PackageFile, Packed>> {
   const byFile = new Map(disks.map((disk) => [disk.file, disk]));
+  const parts = new Map<string, PartOfDisk>();
   const packed = new Map<PackageFile, Packed>();
   for (const { reference, files } of references) {
     const [file] = files;
@@ -40,11 +45,50 @@ export async function checkDisks(
       ? /vmdk|^streamOptimized$/i.test(disk.format)
       : /\.vmdk(\.gz)?$/i.test(reference.href);
     const isGzip = reference.compression === 'gzip' || (!isVmdk && (await hasGzipMagic(file)));
-    const grains = isVmdk ? await checkVmdk({ file, files, disk, isGzip }, findings, signal) : null;
+    const head = isGzip ? await gunzipStart(file) : await readRegion(file, 0, HEAD_SIZE);
+    const report: ReportDisk = (code, message) => {
+      findings.add(code, file.name, message);
+      return null;
+    };
+    const header = parseSparseHeader(head);
+    const text = header && (await readText(header, head, file, isGzip));
+    if (disk || isVmdk) {
+      const other = text === null ? await findOtherDisk(head, files, isGzip) : otherOfVmdk(text);
+      parts.set(reference.href, { disk, other, text, report });
+    }
+    const vmdk = { file, files, disk, isGzip, head, header, text };
+    const grains = isVmdk ? await checkVmdk(vmdk, report, signal) : null;
     if (files.length === 1 && (isGzip || grains))
       packed.set(file, { isGzip, capacity: disk?.capacity ?? null, grains });
   }
+  checkParents(disks, parts);
   return packed;
+}
+
+interface PartOfDisk {
+  readonly disk: Disk | undefined;
+  /** What names the other disk that it needs; null if it is whole. */
+  readonly other: string | null;
+  readonly text: string | null;
+  readonly report: ReportDisk;
+}
+
+/** Reports each disk that needs another one, unless its parentRef names the right disk of the package. */
+function checkParents(disks: readonly Disk[], parts: ReadonlyMap<string, PartOfDisk>): void {
+  const fileOf = new Map(disks.map(({ id, file }) => [id, file ?? '']));
+  for (const part of parts.values()) {
+    const { disk, other, text, report } = part;
+    if (other === null) continue;
+    const parent = parts.get(fileOf.get(disk?.parent ?? '') ?? '');
+    const wanted = text && identifierOf(text, 'parentCID');
+    const actual = parent?.text && identifierOf(parent.text, 'CID');
+    if (!parent || parent === part) {
+      report('needs-other-disk', `${other}; no parentRef names a disk of this package`);
+    } else if (wanted && actual && wanted !== NO_DISK && wanted !== actual) {
+      const message = `${other}; the CID of its parent ${disk?.parent} is ${hexadecimal(actual)}`;
+      report('needs-other-disk', message);
+    }
+  }
 }
 
 interface VmdkFile {
@@ -54,23 +98,23 @@ interface VmdkFile {
   readonly files: readonly PackageFile[];
   readonly disk: Disk | undefined;
   readonly isGzip: boolean;
+  readonly head: Buffer;
+  readonly header: SparseHeader | null;
+  /** Its embedded descriptor; null if it has none, or it cannot be read. */
+  readonly text: string | null;
 }
 
 async function checkVmdk(
-  { file, files, disk, isGzip }: VmdkFile,
-  findings: FindingList,
+  { file, files, disk, isGzip, head, header, text }: VmdkFile,
+  report: ReportDisk,
   signal: AbortSignal | undefined,
 ): Promise<Packed['grains']> {
-  const report: ReportDisk = (code, message) => {
-    findings.add(code, file.name, message);
-    return null;
-  };
-  const head = isGzip ? await gunzipStart(file) : await readRegion(file, 0, HEAD_SIZE);
-  const header = readSparseHeader(head, report);
-  if (header === null) return null;
-  checkAgainstDescriptor(header, disk, report);
+  if (header === null) return reportOtherFormat(head, report);
   // The size of what gzip holds is unknown.
   const size = isGzip ? Number.MAX_SAFE_INTEGER : files.reduce((sum, each) => sum + each.size, 0);
+  const problem = headerProblem(header, text);
+  if (problem !== undefined) return report('vmdk-header', problem);
+  checkAgainstDescriptor(header, text, disk, report);
   if (header.descriptorEnd > size)
     return report('vmdk-truncated', 'ends before the end of its descriptor');
   const isFooter =
@@ -105,12 +149,8 @@ async function gunzipStart(file: PackageFile): Promise<Buffer> {
   return Buffer.alloc(0);
 }
 
-function readSparseHeader(head: Buffer, report: ReportDisk): SparseHeader | null {
-  const header = parseSparseHeader(head);
-  const problem = header && headerProblem(header);
-  if (problem === undefined) return header;
+function reportOtherFormat(head: Buffer, report: ReportDisk): null {
   const start = head.toString('latin1', 0, 64);
-  if (problem !== null) return report('vmdk-header', problem);
   if (start.startsWith('COWD'))
     return report('vmdk-type', 'an ESX server extent, not allowed in a package');
   if (/^\s*# *disk descriptorfile/i.test(start))
@@ -118,7 +158,7 @@ function readSparseHeader(head: Buffer, report: ReportDisk): SparseHeader | null
   return report('vmdk-magic', 'neither a sparse header nor a VMDK descriptor');
 }
 
-function headerProblem(header: SparseHeader): string | undefined {
+function headerProblem(header: SparseHeader, text: string | null): string | undefined {
   const { version, capacity, grainSize, tableEntries, streamOptimized } = header;
   const isGrainValid = grainSize >= 8 && Number.isInteger(Math.log2(grainSize));
   if (!header.newlinesIntact) return 'corrupted by a transfer in text mode';
@@ -130,14 +170,21 @@ function headerProblem(header: SparseHeader): string | undefined {
     return `unknown compression ${header.compression}`;
   if (streamOptimized && grainSize > MAX_PACKED_GRAIN)
     return `compressed grains of ${grainSize} sectors, more than ${MAX_PACKED_GRAIN}`;
-  if (!header.hasIdentifiers) return 'no valid CID and parentCID in its descriptor';
+  if (text !== null && ['CID', 'parentCID'].some((name) => identifierOf(text, name) === null))
+    return 'no valid CID and parentCID in its descriptor';
   if (tableEntries < 1 || tableEntries > MAX_ENTRIES)
     return `invalid grain table of ${tableEntries} entries`;
   return header.grainDirectory === 0 ? 'no grain directory' : undefined;
 }
 
-function checkAgainstDescriptor(header: SparseHeader, disk: Disk | undefined, report: ReportDisk) {
-  const { streamOptimized, createType } = header;
+function checkAgainstDescriptor(
+  header: SparseHeader,
+  text: string | null,
+  disk: Disk | undefined,
+  report: ReportDisk,
+) {
+  const { streamOptimized } = header;
+  const createType = CREATE_TYPE.exec(text ?? '')?.[1] ?? null;
   const declared = disk?.format?.split('#').at(-1) ?? '';
   if (declared.toLowerCase() === STREAM_OPTIMIZED.toLowerCase() && !streamOptimized) {
     report('vmdk-type', `declared as ${declared}, but its grains are not compressed`);
@@ -196,8 +243,6 @@ function parseSparseHeader(head: Buffer) {
   const descriptor = Number(head.readBigUInt64LE(28)) * SECTOR;
   const descriptorEnd = descriptor + Number(head.readBigUInt64LE(36)) * SECTOR;
   const directory = head.readBigUInt64LE(56);
-  const [text = ''] = head.toString('latin1', descriptor, descriptorEnd).split('\0', 1);
-  const isIdentified = (name: string) => /^=\s*[0-9a-f]/i.test(text.split(name, 2)[1] ?? '');
   return {
     version: head.readUInt32LE(4),
     capacity: Number(head.readBigUInt64LE(12)),
@@ -212,12 +257,44 @@ function parseSparseHeader(head: Buffer) {
     grainDirectory: directory === DIRECTORY_AT_END ? null : Number(directory),
     newlinesIntact: head.toString('latin1', 73, 77) === '\n \r\n',
     /** Bytes. */
+    descriptor,
     descriptorEnd,
-    /** From the embedded descriptor, such as `streamOptimized`. */
-    createType: CREATE_TYPE.exec(text)?.[1] ?? null,
-    /** QEMU reads no disk without hexadecimal content identifiers. True if `head` ends before them. */
-    hasIdentifiers: descriptorEnd > head.length || ['CID', 'parentCID'].every(isIdentified),
   };
+}
+
+/** Returns the embedded descriptor of a disk; null if it lies outside the file, or unreadably deep inside gzip. */
+async function readText(
+  { descriptor, descriptorEnd }: SparseHeader,
+  head: Buffer,
+  file: PackageFile,
+  isGzip: boolean,
+): Promise<string | null> {
+  if (descriptorEnd > (isGzip ? head.length : file.size)) return null;
+  const length = Math.min(descriptorEnd - descriptor, HEAD_SIZE);
+  const bytes = isGzip
+    ? head.subarray(descriptor, descriptorEnd)
+    : await readRegion(file, descriptor, length);
+  return bytes.toString('latin1').split('\0', 1)[0] ?? '';
+}
+
+/** Returns a content identifier, at most that of no disk; QEMU reads no disk without them, and in this way. */
+function identifierOf(text: string, name: string): number | null {
+  const digits = /^=\s*(?:0x)?([0-9a-f]+)/i.exec(text.split(name, 2)[1] ?? '')?.[1];
+  return digits === undefined ? null : Math.min(Number.parseInt(digits, 16), NO_DISK);
+}
+
+const NO_DISK = 0xffff_ffff;
+const PARENT_HINT = /^[ \t]*parentFileNameHint[ \t]*=[ \t]*"([^"\n]{1,1000})"/im;
+
+function otherOfVmdk(text: string): string | null {
+  const parent = identifierOf(text, 'parentCID') ?? NO_DISK;
+  const hint = PARENT_HINT.exec(text)?.[1];
+  if (parent !== NO_DISK) return `needs another disk: parentCID is ${hexadecimal(parent)}`;
+  return hint === undefined ? null : `needs another disk: parentFileNameHint is ${hint}`;
+}
+
+function hexadecimal(identifier: number): string {
+  return identifier.toString(16).padStart(8, '0');
 }
 
 const ENTRY_BYTES = 4;

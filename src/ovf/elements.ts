@@ -61,6 +61,14 @@ export function setting(item: XmlElement, name: string): string | null {
   return trimmed(named.find(({ namespace }) => SETTING_DATA.test(namespace)) ?? named[0]);
 }
 
+/** True if a setting is there without a value, and not marked as nil. */
+export function hasEmpty(item: XmlElement, name: string): boolean {
+  const isNil = ({ attributes }: XmlElement) => attributes.some(({ local }) => local === 'nil');
+  return item.children.some(
+    (child) => child.name === name && !isNil(child) && trimmed(child) === null,
+  );
+}
+
 export function required(element: XmlElement, name: string, report: Report): string | null {
   const value = attribute(element, name);
   if (value === null) report('missing-attribute', element, `${element.name} without ${name}`);

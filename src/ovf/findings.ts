@@ -1,5 +1,7 @@
 // Every finding that a package can have: the codes with their severity, and the list that collects findings.
 
+import { counted } from '../words.ts';
+
 /** Codes are stable: scripts compare them. */
 const SEVERITIES = {
   'not-a-file': 'error',
@@ -52,7 +54,9 @@ const SEVERITIES = {
   'duplicate-property': 'warning',
   'disk-without-format': 'warning',
   'shared-file': 'warning',
+  'device-place': 'warning',
   'newer-hardware': 'warning',
+  'other-hardware': 'warning',
   'unsupported-device': 'warning',
   'empty-collection': 'warning',
   'duplicate-reference': 'error',
@@ -60,6 +64,7 @@ const SEVERITIES = {
   'missing-file': 'error',
   'outside-folder': 'error',
   'size-mismatch': 'error',
+  'unknown-end': 'warning',
   'unknown-compression': 'warning',
   'not-gzip': 'error',
   'vmdk-magic': 'error',
@@ -69,6 +74,7 @@ const SEVERITIES = {
   'vmdk-type': 'error',
   'vmdk-create-type': 'warning',
   'capacity-mismatch': 'warning',
+  'needs-other-disk': 'error',
   'unpack-failed': 'error',
   'no-manifest': 'warning',
   'manifest-name': 'warning',
@@ -124,6 +130,11 @@ export class FindingList {
     }
     return findings;
   }
+}
+
+/** Returns what is wrong with a file of which only these bytes were there to read, or null. */
+export function shortRead(read: number, size: number): string | null {
+  return read < size ? `ends after ${read} of ${counted(size, 'byte')}` : null;
 }
 
 function findingOf(code: FindingCode, place: string, message: string): Finding {

@@ -7,6 +7,7 @@ import {
   childrenOf,
   childText,
   elementKind,
+  hasEmpty,
   numberOf,
   type Report,
   setting,
@@ -52,6 +53,11 @@ export function readSystem(
   const system = childrenOf(element, 'OperatingSystemSection')[0];
   const dependent = items.some((item) => item.options.length > 0) ? options : [];
   const standard = options.find((option) => option.default)?.id ?? null;
+  const chosen = [standard, ...dependent.map((option) => option.id)].map((option) =>
+    chooseItems(items, option),
+  );
+  checkPlaces(chosen, report);
+  const [usual = items, ...others] = chosen;
   return {
     id,
     name: childText(element, 'Name') ?? id,
@@ -59,10 +65,10 @@ export function readSystem(
     collections,
     operatingSystem: (system && childText(system, 'Description')) ?? null,
     hardwareFamilies: section === undefined ? [] : familiesOf(section),
-    hardware: hardwareFor(items, standard),
+    hardware: addUp(usual),
     /** With each deployment option; empty if none makes a difference. */
-    options: dependent.map((option) => {
-      return { option: option.id, hardware: hardwareFor(items, option.id) };
+    options: dependent.map((option, index) => {
+      return { option: option.id, hardware: addUp(others[index] ?? usual) };
     }),
   };
 }
@@ -88,7 +94,7 @@ const MEMORY = '4';
 const ETHERNET = '10';
 const HARD_DISK = '17';
 
-type Item = Hardware & Pick<ReturnType<typeof identityOf>, 'instance' | 'options'>;
+type Item = Hardware & Omit<ReturnType<typeof identityOf>, 'bound'>;
 
 function readItems(section: XmlElement, declared: DeclaredNames, report: Report): Item[] {
   const items = childrenOf(section, 'Item', 'StorageItem', 'EthernetPortItem').map(identityOf);
@@ -196,15 +202,60 @@ function diskOf(item: XmlElement, type: string | null, declared: DeclaredNames, 
   return disk;
 }
 
-/** Adds up the hardware for an option; its last item with an instance replaces all others with that instance. */
-function hardwareFor(items: readonly Item[], option: string | null): Hardware {
+/** Returns the items of an option, whose last item with an instance replaces all others with that instance. */
+function chooseItems(items: readonly Item[], option: string | null): Item[] {
   const isFor = (item: Item) => option !== null && item.options.includes(option);
   const last = new Map(items.filter(isFor).map((item) => [item.instance, item]));
-  const chosen = items.filter((item) => {
+  return items.filter((item) => {
     const replacement = item.instance === null ? undefined : last.get(item.instance);
     if (isFor(item)) return replacement === undefined || replacement === item;
     return item.options.length === 0 && replacement === undefined;
   });
+}
+
+/** CIM resource types. */
+const DRIVES = ['14', '15', '16', HARD_DISK];
+const CONTROLLERS = ['1', '5', '6', '7', '8', '9', '20', '23', '25'];
+
+/** Reports disks and drives without a place of their own at a controller: vSphere and VirtualBox refuse them. */
+function checkPlaces(chosen: readonly (readonly Item[])[], report: Report): void {
+  const reported = new Set<XmlElement>();
+  for (const items of chosen) {
+    const types = new Map(
+      items.map(({ instance, element }) => [instance, setting(element, 'ResourceType') ?? '']),
+    );
+    const taken = new Set<string>();
+    for (const { element } of items) {
+      if (!DRIVES.includes(setting(element, 'ResourceType') ?? '')) continue;
+      const problem = placeProblem(element, types, taken);
+      if (problem === null || reported.has(element)) continue;
+      reported.add(element);
+      report('device-place', element, problem);
+    }
+  }
+}
+
+/** @param types by instance. @param taken places, to which its own is added */
+function placeProblem(
+  element: XmlElement,
+  types: ReadonlyMap<string | null, string>,
+  taken: Set<string>,
+): string | null {
+  const name = setting(element, 'ElementName') ?? setting(element, 'Caption') ?? 'drive';
+  const parent = setting(element, 'Parent');
+  if (parent === null) return hasEmpty(element, 'Parent') ? `${name}: its Parent is empty` : null;
+  const type = types.get(parent);
+  if (type === undefined) return `${name}: unknown Parent ${parent}`;
+  if (!CONTROLLERS.includes(type)) return `${name}: its Parent ${parent} is no controller`;
+  const address = setting(element, 'AddressOnParent');
+  if (address === null) return null;
+  const place = JSON.stringify([parent, /^\d{1,9}$/.test(address) ? Number(address) : address]);
+  if (taken.has(place)) return `${name}: another drive has address ${address} of Parent ${parent}`;
+  taken.add(place);
+  return null;
+}
+
+function addUp(chosen: readonly Item[]): Hardware {
   return {
     cpus: total(chosen.map(({ cpus }) => cpus ?? 0)),
     memory: total(chosen.map(({ memory }) => memory ?? 0)),
@@ -231,11 +282,17 @@ export function checkHardware(root: XmlElement, maxHardware: number, report: Rep
     if (section === undefined) continue;
     const [system = section] = childrenOf(section, 'System');
     const types = familiesOf(section);
-    const versions = types.map((type) => Number(/^vmx-0*(\d{1,4})$/i.exec(type)?.[1]));
+    const versions = types.flatMap((type) => /^vmx-0*(\d{1,4})$/i.exec(type)?.[1] ?? []);
+    const named = types.join(', ');
+    if (types.length > 0 && versions.length === 0)
+      report(
+        'other-hardware',
+        system,
+        `${named}, no vmx version to compare with vmx-${maxHardware}`,
+      );
     // A system that lists several runs on any of them.
-    if (versions.length > 0 && versions.every((version) => version > maxHardware)) {
-      report('newer-hardware', system, `${types.join(', ')}, newer than vmx-${maxHardware}`);
-    }
+    else if (types.length > 0 && versions.every((version) => Number(version) > maxHardware))
+      report('newer-hardware', system, `${named}, newer than vmx-${maxHardware}`);
     for (const item of childrenOf(section, 'Item')) {
       const subtype = setting(item, 'ResourceSubType') ?? '';
       const type = setting(item, 'ResourceType') ?? '';

@@ -6,7 +6,8 @@ import {
   isSafeName,
   type PackageFile,
   type PackageSource,
-  readRegion,
+  readWhole,
+  similarTo,
   stripDotSlash,
 } from './package-source.ts';
 
@@ -44,8 +45,8 @@ export async function readManifest(
     findings.add('manifest-too-large', file.name, `${file.size} bytes, more than 2 MiB`);
     return null;
   }
-  const bytes = await readRegion(file, 0, file.size);
-  if (!UTF_16.test(bytes.toString('latin1', 0, 2))) return bytes;
+  const bytes = await readWhole(file, findings, MAX_MANIFEST_BYTES);
+  if (bytes === null || !UTF_16.test(bytes.toString('latin1', 0, 2))) return bytes;
   findings.add('manifest-syntax', file.name, 'encoded in UTF-16; save it as UTF-8');
   return null;
 }
@@ -54,23 +55,29 @@ export async function readManifest(
 export async function matchManifest(
   manifest: Manifest,
   files: readonly PackageFile[],
-  { find, findings }: PackageSource,
+  { find, findSimilar, findings }: PackageSource,
 ): Promise<FileCheck[]> {
   const expected = new Map<string, FileCheck>();
   for (const entry of manifest.entries) {
-    const file = isSafeName(entry.name) ? await find(entry.name) : null;
+    const isSafe = isSafeName(entry.name);
+    const file = isSafe ? await find(entry.name) : null;
     const place = file === null ? '' : placeOf(file);
     if (file === null) {
-      findings.add('digest-without-file', entry.name, 'listed in the manifest, but missing');
+      const how = isSafe ? await findSimilar(entry.name) : null;
+      const hint = how ? `; the package has this name ${how}` : '';
+      findings.add('digest-without-file', entry.name, `listed in the manifest, but missing${hint}`);
     } else if (expected.has(place)) {
       findings.add('manifest-duplicate', entry.name, 'listed twice under different names');
     } else {
       expected.set(place, digestCheck(file, entry.algorithm, entry.digest));
     }
   }
+  const similar = similarTo(manifest.entries.map(({ name }) => name));
   for (const file of files) {
     if (expected.has(placeOf(file))) continue;
-    findings.add('not-in-manifest', file.name, 'not listed in the manifest');
+    const how = similar(file.name);
+    const message = `not listed in the manifest${how ? `, except ${how}` : ''}`;
+    findings.add('not-in-manifest', file.name, message);
   }
   return [...expected.values()].filter(({ file }) => file.complete);
 }

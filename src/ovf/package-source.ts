@@ -1,11 +1,11 @@
 // Opens a package, a descriptor with the files beside it or a tar archive (ustar, GNU, older ones), and reads its files.
 
 import { constants } from 'node:fs';
-import { access, open, realpath, stat } from 'node:fs/promises';
+import { access, open, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, posix, relative, sep } from 'node:path';
 import { counted } from '../words.ts';
 import { mayBeXml } from '../xml.ts';
-import { type FindingCode, FindingList } from './findings.ts';
+import { type FindingCode, FindingList, shortRead } from './findings.ts';
 
 export const WINDOW_SIZE = 64 * 1024;
 
@@ -26,6 +26,8 @@ export interface PackageSource {
   readonly members: readonly PackageFile[];
   /** Returns the file with a safe name, or null if it is missing or unreadable. */
   find(name: string): Promise<PackageFile | null>;
+  /** Returns how a file has this name, if it only looks the same: `in another Unicode form`. */
+  findSimilar(name: string): Promise<string | null>;
   /** Returns the descriptor's companion with another extension, such as `.mf`. */
   findSibling(extension: string): Promise<PackageFile | null>;
 }
@@ -37,8 +39,8 @@ export async function openPackage(path: string, signal?: AbortSignal): Promise<P
   if (!stats.isFile()) {
     findings.add('not-a-file', basename(path), 'not a regular file');
     const nothing = async () => null;
-    const empty = { descriptor: null, members: [], find: nothing, findSibling: nothing };
-    return { kind: 'ova', findings, ...empty };
+    const finders = { find: nothing, findSimilar: nothing, findSibling: nothing };
+    return { kind: 'ova', findings, descriptor: null, members: [], ...finders };
   }
   const region = { path, offset: 0, size: stats.size };
   const start = await readRegion(region, 0, BLOCK);
@@ -77,8 +79,21 @@ function folderSource(path: string, size: number, findings: FindingList): Packag
       return null;
     }
   };
+  const listed = new Map<string, SimilarName>();
+  const findSimilar = async (other: string) => {
+    const parent = posix.dirname(other);
+    const names = listed.get(parent) ?? similarTo(await listFolder(folder, parent));
+    listed.set(parent, names);
+    return names(posix.join(other));
+  };
   const findSibling = (extension: string) => find(withoutExtension(name) + extension);
-  return { kind: 'ovf', findings, descriptor, members: [descriptor], find, findSibling };
+  const finders = { find, findSimilar, findSibling };
+  return { kind: 'ovf', findings, descriptor, members: [descriptor], ...finders };
+}
+
+async function listFolder(folder: string, parent: string): Promise<string[]> {
+  const names = await readdir(join(folder, parent)).catch(() => []);
+  return names.map((name) => posix.join(parent, name));
 }
 
 function archiveSource(
@@ -96,13 +111,14 @@ function archiveSource(
   }
   const members = [...byName.values()];
   const [descriptor = null, ...others] = withExtension(members, '.ovf');
-  const folder = descriptor?.name.replace(/[^/]*$/, '') ?? '';
+  const folder = descriptor?.name.slice(0, descriptor.name.lastIndexOf('/') + 1) ?? '';
   if (descriptor === null && !findings.has('not-a-tar')) {
     findings.add('no-descriptor', basename(path), 'contains no .ovf file');
   }
   for (const other of others) {
     findings.add('several-descriptors', other.name, `the package already has ${descriptor?.name}`);
   }
+  const similar = similarTo(byName.keys());
   return {
     kind: 'ova',
     findings,
@@ -110,6 +126,7 @@ function archiveSource(
     members,
     // Names are relative to the descriptor.
     find: async (name) => byName.get(`${folder}${name}`) ?? null,
+    findSimilar: async (name) => similar(`${folder}${name}`),
     findSibling: async (extension) => {
       if (descriptor === null) return null;
       const name = withoutExtension(descriptor.name) + extension;
@@ -346,6 +363,19 @@ export function isSafeName(name: string): boolean {
   return !name.split('/').includes('..');
 }
 
+type SimilarName = (name: string) => string | null;
+
+/** Returns a function that finds a name among others if it only looks the same, and says how it differs. */
+export function similarTo(names: Iterable<string>): SimilarName {
+  const look = (name: string) => name.normalize().toLowerCase();
+  const byLook = new Map([...names].map((name) => [look(name), name]));
+  return (name) => {
+    const other = byLook.get(look(name));
+    if (other === undefined || other === name) return null;
+    return other.normalize() === name.normalize() ? 'in another Unicode form' : `as ${other}`;
+  };
+}
+
 export function stripDotSlash(name: string): string {
   return name.replace(/^(?:\.\/+)+/, '') || name;
 }
@@ -389,4 +419,17 @@ export async function withWindow<Result>(
 export function readRegion(region: Region, start: number, length: number): Promise<Buffer> {
   const available = Math.max(0, Math.min(length, region.size - start));
   return withWindow(region, undefined, (read) => read(start, available), available);
+}
+
+/** Reads a file into memory. Returns null and reports it if it ends before its size: another program shortened it. */
+export async function readWhole(
+  file: PackageFile,
+  findings: FindingList,
+  limit: number,
+): Promise<Buffer | null> {
+  const wanted = Math.min(file.size, limit);
+  const bytes = await readRegion(file, 0, wanted);
+  const problem = shortRead(bytes.length, wanted);
+  if (problem !== null) findings.add('size-mismatch', file.name, problem);
+  return problem === null ? bytes : null;
 }

@@ -4,14 +4,15 @@ import { basename } from 'node:path';
 import { counted } from '../words.ts';
 import { checkFindings, type FileCheck, type ReadOptions, readCheck, runChecks } from './checks.ts';
 import { type FileReference, readDescriptor } from './descriptor.ts';
-import { checkDisks, hasGzipMagic } from './disks.ts';
-import type { FindingCode } from './findings.ts';
+import { checkDisks, type FilesOfReference, hasGzipMagic } from './disks.ts';
+import type { FindingCode, FindingList } from './findings.ts';
 import { matchManifest, parseManifest, placeOf, readManifest } from './manifest.ts';
 import {
   isSafeName,
   openPackage,
   type PackageFile,
   type PackageSource,
+  similarTo,
   stripDotSlash,
 } from './package-source.ts';
 import { verifySignature } from './signature.ts';
@@ -53,7 +54,8 @@ export async function readPackage(file: string, options: ReadOptions = {}): Prom
 }
 
 /** @throws as readPackage does */
-export async function checkPackage(file: string, { signal, maxHardware, now }: ReadOptions) {
+export async function checkPackage(file: string, options: ReadOptions) {
+  const { signal, maxHardware } = options;
   signal?.throwIfAborted();
   const source = await openPackage(file, signal);
   const { kind, findings, descriptor } = source;
@@ -63,7 +65,8 @@ export async function checkPackage(file: string, { signal, maxHardware, now }: R
   const referenced = references.flatMap(({ files }) => files);
   const manifestFile = await source.findSibling('.mf');
   const certificate = await source.findSibling('.cert');
-  const layout = { ...source, manifest: manifestFile, certificate, referenced };
+  const hrefs = declared.flatMap(({ href }) => candidateNames(href));
+  const layout = { ...source, manifest: manifestFile, certificate, referenced, hrefs };
   checkManifestFiles(layout);
   if (kind === 'ova' && descriptor && content.ovfVersion !== null) checkOrder(layout);
   const packed = await checkDisks(content.disks, references, findings, signal);
@@ -72,12 +75,13 @@ export async function checkPackage(file: string, { signal, maxHardware, now }: R
     manifestBytes && parseManifest(manifestBytes.toString('utf8'), manifestFile.name, findings);
   const signature =
     manifestBytes && certificate
-      ? await verifySignature(certificate, manifestFile, manifestBytes, findings, now)
+      ? await verifySignature(certificate, manifestFile, manifestBytes, findings, options)
       : null;
   const digests =
     manifest && descriptor
       ? await matchManifest(manifest, [descriptor, ...referenced], source)
       : [];
+  checkEnds(references, digests, findings);
   // A manifest may list files that nothing references; they belong to the package all the same.
   const listed = digests.map((each) => each.file).filter((each) => each.path !== descriptor?.path);
   const checks = [...digests, ...checkOthers(layout, digests, packed, signal)];
@@ -106,6 +110,8 @@ interface PackageLayout extends PackageSource {
   readonly manifest: PackageFile | null;
   readonly certificate: PackageFile | null;
   readonly referenced: readonly PackageFile[];
+  /** The names of all references, decoded. */
+  readonly hrefs: readonly string[];
 }
 
 function checkOthers(
@@ -173,16 +179,19 @@ function checkOrder({ descriptor, manifest, certificate, ...layout }: PackageLay
       'the files are not in the order of the references, or manifest and certificate are not together';
     findings.add('member-order', misplaced.name, message);
   }
+  const similar = similarTo(layout.hrefs);
   for (const member of members) {
     if (known.has(member) || member === descriptor) continue;
-    findings.add('unreferenced-file', member.name, 'not referenced by the descriptor');
+    const how = similar(member.name);
+    const message = `not referenced by the descriptor${how ? `, except ${how}` : ''}`;
+    findings.add('unreferenced-file', member.name, message);
   }
 }
 
 /** Finds the files of each reference, or its chunks in order, and compares them with what the descriptor declares. */
 async function resolveReferences(references: readonly FileReference[], source: PackageSource) {
   const { findings } = source;
-  const resolved: { reference: FileReference; files: readonly PackageFile[] }[] = [];
+  const resolved: FilesOfReference[] = [];
   const seen = new Set<string>();
   for (const reference of references) {
     const { href, compression } = reference;
@@ -222,7 +231,11 @@ async function findFiles(reference: FileReference, source: PackageSource): Promi
   const isWhole = file !== null && chunkSize !== null && file.size <= chunkSize;
   if (chunkSize !== null && chunkSize > 0 && !isWhole)
     return findChunks(reference, chunkSize, source);
-  if (file === null) return noFiles('missing-file', 'missing or unreadable');
+  if (file === null) {
+    const [how] = (await Promise.all(candidateNames(href).map(source.findSimilar))).filter(Boolean);
+    const hint = how ? `; the package has this name ${how}` : '';
+    return noFiles('missing-file', `missing or unreadable${hint}`);
+  }
   checkSize(file, size, source);
   return [file];
 }
@@ -248,7 +261,8 @@ async function findChunks(reference: FileReference, chunkSize: number, source: P
     const name = `${href}.${String(chunks.length).padStart(9, '0')}`;
     const chunk = await findFile(name, source);
     if (chunk === null) {
-      const mayEndHere = size === null && start > 0;
+      const next = `${href}.${String(chunks.length + 1).padStart(9, '0')}`;
+      const mayEndHere = size === null && start > 0 && (await findFile(next, source)) === null;
       const message = `missing or unreadable chunk of ${href}`;
       if (!mayEndHere) source.findings.add('missing-file', name, message);
       break;
@@ -258,6 +272,24 @@ async function findChunks(reference: FileReference, chunkSize: number, source: P
     if (size === null && chunk.size < chunkSize) break;
   }
   return chunks;
+}
+
+/** Only a chunk that is not full, a declared size or a manifest shows that no chunk is missing at the end. */
+function checkEnds(
+  references: readonly FilesOfReference[],
+  digests: readonly FileCheck[],
+  findings: FindingList,
+): void {
+  const listed = new Set(digests.map(({ file }) => placeOf(file)));
+  for (const { reference, files } of references) {
+    const { href, size, chunkSize } = reference;
+    const last = files.at(-1);
+    if (!last || size !== null || !chunkSize || listed.has(placeOf(last))) continue;
+    const isWhole = !/\.\d{9}$/.test(last.name);
+    if (last.size < chunkSize || isWhole) continue;
+    const message = `no size, so chunks after ${last.name} may be missing`;
+    findings.add('unknown-end', href, message);
+  }
 }
 
 async function findFile(href: string, { find }: PackageSource): Promise<PackageFile | null> {

@@ -1,8 +1,10 @@
 // Verifies the signature of a manifest (DSP0243, section 5.1): `SHA256(vm.mf)= hex`, then certificates in PEM format.
 
 import { constants, verify, X509Certificate } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import type { ReadOptions } from './checks.ts';
 import type { FindingCode, FindingList } from './findings.ts';
-import { type PackageFile, readRegion, stripDotSlash } from './package-source.ts';
+import { type PackageFile, readWhole, stripDotSlash } from './package-source.ts';
 
 /** A signature that fits the manifest. Whether its issuer can be trusted is not known. */
 export interface Signature {
@@ -17,29 +19,35 @@ export interface Signature {
   readonly validUntil: string;
 }
 
-const MAX_CERTIFICATE_BYTES = 1024 * 1024;
-const PEM = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
+const MAX_FILE_BYTES = 1024 * 1024;
+/** A chain has a handful. Each may cost a slow verification. */
+const MAX_CERTIFICATES = 100;
+/** A key of 16,384 bits, the longest that OpenSSL takes, signs with 4,096 digits. */
+const MAX_LINE_LENGTH = 8192;
+const MAX_NAME_LENGTH = 200;
+const BEGIN = '-----BEGIN CERTIFICATE-----';
+const LINE = /^([\w-]+)[ \t]*\((.+)\)[ \t]*=[ \t]*([0-9a-f]*)$/i;
 const HASHES = ['SHA1', 'SHA224', 'SHA256', 'SHA384', 'SHA512'];
 
-/** @param now milliseconds; undefined to accept expired certificates */
+/** @throws the reason of the signal */
 export async function verifySignature(
   file: PackageFile,
   manifest: PackageFile,
   manifestBytes: Buffer,
   findings: FindingList,
-  now: number | undefined,
+  { now, signal }: ReadOptions,
 ): Promise<Signature | null> {
   const report = (code: FindingCode, message: string) => {
     findings.add(code, file.name, message);
     return null;
   };
   if (!file.complete) return null;
-  const bytes = await readRegion(file, 0, MAX_CERTIFICATE_BYTES);
+  const bytes = await readWhole(file, findings, MAX_FILE_BYTES);
+  if (bytes === null) return null;
   const text = new TextDecoder().decode(bytes);
   if (bytes[0] === 0x30 || /-----BEGIN (PKCS7|CMS)-----/.test(text))
     return report('certificate-not-verified', 'a CMS signature, which imgctl cannot verify');
-  const [, label = '', name = '', digits] =
-    /^[ \t]*([\w-]+)[ \t]*\((.+)\)[ \t]*=[ \t]*([0-9a-f]*)[ \t]*\r?$/im.exec(text) ?? [];
+  const [, label = '', name = '', digits] = findLine(text) ?? [];
   if (digits === undefined)
     return report('certificate-syntax', 'no line such as SHA256(vm.mf)= digits');
   if (digits.length % 2 === 1)
@@ -47,20 +55,24 @@ export async function verifySignature(
       'certificate-syntax',
       `a signature with an odd number of digits: ${digits.length}`,
     );
-  const certificates = (text.match(PEM) ?? []).map(parseCertificate);
-  if (certificates.length === 0)
-    return report('certificate-syntax', 'no certificate in PEM format');
+  const [, ...pieces] = text.split(BEGIN);
+  if (pieces.length === 0) return report('certificate-syntax', 'no certificate in PEM format');
+  if (pieces.length > MAX_CERTIFICATES)
+    return report('certificate-syntax', `more than ${MAX_CERTIFICATES} certificates`);
+  const certificates = pieces.map((piece) => parseCertificate(BEGIN + piece));
   if (certificates.includes(null)) return report('certificate-syntax', 'an unreadable certificate');
   // OpenSSL 3 writes RSA-SHA2-256.
   const hash = label
     .toUpperCase()
-    .replace(/^(RSA|EC|ECDSA)-/, '')
+    .replace(/^(RSA-PSS|RSA|EC|ECDSA)-/, '')
     .replace(/2?-/, '');
   if (!HASHES.includes(hash))
     return report('certificate-not-verified', `unknown algorithm ${label}`);
   const readable = certificates.filter((each) => each !== null);
   const signature = Buffer.from(digits, 'hex');
   for (const signer of readable) {
+    await setImmediate();
+    signal?.throwIfAborted();
     const method = methodOf(signer, hash, manifestBytes, signature);
     if (method instanceof Error) return report('certificate-not-verified', method.message);
     if (method === null) continue;
@@ -84,6 +96,14 @@ export async function verifySignature(
     };
   }
   return report('signature-mismatch', `no signature of ${manifest.name} by its certificate`);
+}
+
+function findLine(text: string): RegExpExecArray | null {
+  for (const line of text.split('\n')) {
+    const found = line.length <= MAX_LINE_LENGTH ? LINE.exec(line.trim()) : null;
+    if (found) return found;
+  }
+  return null;
 }
 
 function parseCertificate(pem: string): X509Certificate | null {
@@ -118,5 +138,6 @@ function methodOf(
 }
 
 function nameOf(subject: string): string {
-  return /^CN=(.*)$/m.exec(subject)?.[1] ?? (subject.replaceAll('\n', ', ') || 'nobody');
+  const name = /^CN=(.*)$/m.exec(subject)?.[1] ?? subject.replaceAll('\n', ', ');
+  return name.slice(0, MAX_NAME_LENGTH) || 'nobody';
 }

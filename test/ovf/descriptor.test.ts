@@ -159,6 +159,53 @@ describe('a descriptor', () => {
     expect(found.every(({ severity }) => severity === 'warning')).toBe(true);
   });
 
+  const device = (InstanceID: number, ResourceType: number, more = {}) =>
+    hardwareItem({ InstanceID, ElementName: `d${InstanceID}`, ResourceType, ...more });
+  const drive = (instance: number, Parent: number | string, more = {}, type = 17) =>
+    device(instance, type, { Parent, AddressOnParent: 0, ...more });
+  const IDE = device(5, 5) + device(6, 20);
+  const inOption = (item: string) => item.replace('<Item', '<Item ovf:configuration="0"');
+
+  it.each([
+    ['no places', [], device(1, 17) + device(2, 15)],
+    ['two controllers', [], IDE + drive(1, 5) + drive(2, 6, {}, 15)],
+    ['two addresses', [], IDE + drive(1, 5) + drive(2, 5, { AddressOnParent: 1 })],
+    [
+      'no addresses',
+      [],
+      device(5, 6) + device(1, 17, { Parent: 5 }) + device(2, 17, { Parent: 5 }),
+    ],
+    ['an empty Parent', ['d1: its Parent is empty'], drive(1, '')],
+    ['a Parent that is nil', [], drive(1, '').replace('<rasd:Parent>', '<rasd:Parent nil="true">')],
+    ['an unknown Parent', ['d1: unknown Parent 9'], IDE + drive(1, 9)],
+    [
+      'another disk as Parent',
+      ['d2: its Parent 1 is no controller'],
+      IDE + drive(1, 5) + drive(2, 1),
+    ],
+    [
+      'one place for a disk and a drive',
+      ['d2: another drive has address 00 of Parent 5'],
+      IDE + drive(1, 5) + drive(2, 5, { AddressOnParent: '00' }, 15),
+    ],
+    ['one place in different options', [], IDE + inOption(drive(1, 5)) + drive(1, 5)],
+    [
+      'one place in an option only',
+      ['d2: another drive has address 0 of Parent 5'],
+      IDE + drive(1, 5) + inOption(drive(2, 5)).replace('="0"', '="1"'),
+    ],
+    [
+      'a controller in another option',
+      ['d1: unknown Parent 7'],
+      inOption(device(7, 6)).replace('="0"', '="1"') + drive(1, 7),
+    ],
+    ['a Parent of no drive', [], device(1, 10, { Parent: 9 })],
+  ])('has the right device-place warnings for %s', async (_what, expected, text) => {
+    const { findings } = await readDescriptor(machine(text, options(2)));
+    const found = findings.map(({ code, severity, message }) => [code, severity, message]);
+    expect(found).toEqual(expected.map((message) => ['device-place', 'warning', message]));
+  });
+
   it('is reported with the line of the finding', async () => {
     const { findings } = await readDescriptor(envelope(`\n\n${disks('')}`));
     expect(findings[0]?.place).toBe('vm.ovf:3');

@@ -104,3 +104,58 @@ it.each([
   expect(codes(await readPackage(join(folder, 'vm.ovf')))).toEqual(expected);
   expect(codes(await readPackage(join(base, 'link', 'vm.ovf')))).toEqual(expected);
 });
+
+const OPEN: [string] = ['unknown-end: no size, so chunks after a.000000001 may be missing'];
+
+it.each<[string, string[], string, TarMember[]]>([
+  ['unsized chunks, the last of them full', OPEN, UNSIZED, [FIRST, SECOND]],
+  [
+    'unsized chunks with a gap',
+    ['missing-file: missing or unreadable chunk of a', OPEN[0].replace('1 may', '0 may')],
+    UNSIZED,
+    [FIRST, LAST],
+  ],
+  ['unsized chunks, the last of them short', [], UNSIZED, [FIRST, SECOND, LAST]],
+  [
+    'an unsized file of one chunk, with escapes',
+    [],
+    ref('a%20b', 'ovf:chunkSize="4"'),
+    [member('a b', 'four')],
+  ],
+  ['chunks of a known size', [], SIZED.replace('11', '8'), [FIRST, SECOND]],
+])('without a manifest, %s have the findings %j', async (_, expected, references, files) => {
+  const descriptor = member('vm.ovf', envelope(`<References>${references}</References>`));
+  const { findings } = await readFolder([descriptor, ...files]);
+  const found = findings.filter(({ code }) => !['no-manifest', 'no-hardware'].includes(code));
+  expect(found.map(({ code, message }) => `${code}: ${message}`)).toEqual(expected);
+});
+
+const FORM = 'in another Unicode form';
+
+it.each([
+  ['disk-\u00e9', 'disk-e\u0301', FORM, FORM],
+  ['disk-e\u0301', 'disk-\u00e9', FORM, FORM],
+  ['disk-%C3%A9', 'disk-e\u0301', FORM, FORM],
+  ['sub/disk', 'sub/DISK', 'as sub/DISK', 'as sub/disk'],
+])(
+  'a file that is named %j, but is %j, is said to differ',
+  async (written, actual, how, reverse) => {
+    const name = decodeURIComponent(written);
+    const descriptor = member('vm.ovf', envelope(`<References>${ref(written)}</References>`));
+    const [, manifest] = withManifest([descriptor, member(name)]);
+    const files = [descriptor, manifest ?? descriptor, member(actual)];
+    const messagesOf = async ({ findings }: Awaited<ReturnType<typeof readMembers>>) =>
+      findings.filter(({ code }) => code !== 'no-hardware').map(({ message }) => message);
+    const missing = [
+      `missing or unreadable; the package has this name ${how}`,
+      `listed in the manifest, but missing; the package has this name ${how}`,
+    ];
+    const packed = await messagesOf(await readMembers(files));
+    expect(packed).toEqual([
+      missing[0],
+      `not referenced by the descriptor, except ${reverse}`,
+      missing[1],
+    ]);
+    expect(await messagesOf(await readFolder(files))).toEqual(missing);
+  },
+);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readPackage } from '../../src/ovf/package.ts';
 import { certificateFile, type Identity, selfSigned } from '../support/certificate.ts';
+import { cpuSeconds } from '../support/cpu.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { missing, skipped } from '../support/requirements.ts';
 import { codes, member, sample } from './harness.ts';
@@ -36,6 +37,7 @@ describe(`a signature made by openssl${skipped(missing('openssl'))}`, () => {
     ['ECDSA, SHA256', 'P-256', 'sha256'],
     ['ECDSA, SHA512', 'P-521', 'sha512'],
     ['RSA-PSS, SHA256', 'rsa:2048', 'sha256', ['-sigopt', 'rsa_padding_mode:pss']],
+    ['RSA-PSS, SHA256', 'rsa-pss', 'sha256'],
   ])('is verified: %s', async (algorithm, key, hash, options: string[] = []) => {
     const cwd = temporaryDirectory();
     const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd, stdio: 'pipe' });
@@ -94,6 +96,8 @@ describe('the signature of a package', () => {
     ['has a forged certificate', ['signature-mismatch'], line + flip(own.cert, endOf(own.cert))],
     ['has a damaged certificate', ['certificate-syntax'], good.replace('IB', '=!')],
     ['has half a certificate', ['certificate-syntax'], good.slice(0, -300)],
+    ['has half a certificate before it', ['certificate-syntax'], own.cert.slice(0, 300) + good],
+    ['has 101 certificates', ['certificate-syntax'], good + other.cert.repeat(100)],
     ['has no certificate', ['certificate-syntax'], line],
     ['is missing', ['certificate-syntax'], own.cert],
     ['is an empty file', ['certificate-syntax'], ''],
@@ -115,5 +119,23 @@ describe('the signature of a package', () => {
     const { findings } = await readSigned(good, {}, Date.parse(now));
     const code = 'certificate-expired';
     expect(findings).toMatchObject([{ code, severity: 'warning', message }]);
+  });
+
+  const BEGIN = '-----BEGIN CERTIFICATE-----\n';
+  const END = '-----END CERTIFICATE-----\n';
+  const fill = (piece: string) => piece.repeat(2 ** 20 / piece.length);
+  it.each([
+    ['many beginnings', line + fill(BEGIN)],
+    ['many ends', line + fill(END)],
+    ['many pairs', line + fill(BEGIN + END)],
+    ['one long certificate', line + BEGIN + fill('A')],
+    ['blanks after its digits', `SHA256(vm.mf)= ${fill(' ')}x`],
+    ['many parentheses', `SHA256(${fill(')= ')}x`],
+    ['many lines', fill('\n')],
+  ])('is refused soon if it has %s', async (_what, certificate) => {
+    const seconds = await cpuSeconds(async () => {
+      expect(codes(await readSigned(certificate))).toEqual(['certificate-syntax']);
+    });
+    expect(seconds).toBeLessThan(2);
   });
 });

@@ -20,7 +20,7 @@ const COLUMNS = [
   ),
   column('products', 'array', 'product, vendor, version, full_version, number of properties'),
   column('systems', 'array', 'virtual machines: id, name, operating_system, hardware and more'),
-  column('disks', 'array', 'virtual disks: id, capacity in bytes, format, file'),
+  column('disks', 'array', 'virtual disks: id, capacity in bytes, format, file, parent'),
   column('networks', 'array', 'name and description'),
   column('deployment_options', 'array', 'id, label, description, default'),
   column('files', 'array', 'files of the package: name, size in bytes, role'),

@@ -77,8 +77,8 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<v
     await tokens?.current();
     const submitted = await submit(context);
     if (!options.wait) return showSubmitted(context, view, submitted);
-    const started = context.io.elapsed();
-    const request = await follow(context, submitted.id, options, 0);
+    const started = context.io.now();
+    const request = await follow(context, submitted.id, options, started);
     const countOf = (changed: SyncRequest['added']) =>
       typeof changed === 'number' ? changed : changed?.length;
     addMetrics({

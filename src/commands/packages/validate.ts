@@ -62,14 +62,13 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>, files: rea
   let valid = 0;
   const checked = batch.forEach(async (file, resolved) => {
     progress.update(`${file}: reading`);
-    const started = io.elapsed();
+    const started = io.now();
     const onProgress = (done: number, total: number) =>
       progress.update('', () => {
-        return `${file}: reading ${describeRate(done, total, io.elapsed() - started)}`;
+        return `${file}: reading ${describeRate(done, total, io.now() - started)}`;
       });
     const { signal } = io;
-    const now = io.now();
-    const summary = await readPackage(resolved, { onProgress, maxHardware, signal, now });
+    const summary = await readPackage(resolved, { onProgress, maxHardware, signal, now: started });
     const { findings } = summary;
     const errors = errorsOf(summary);
     const isInvalid = errors.length > 0;

@@ -116,6 +116,8 @@ describe('validate --max-hardware', () => {
     return text.replace(end, `<Item>${id}${kind}</Item>${end}`);
   };
   const newer = (found: string) => `newer-hardware: ${found}, newer than vmx-13`;
+  const other = (found: string) =>
+    `other-hardware: ${found}, no vmx version to compare with vmx-13`;
   const device = (found: string) => `unsupported-device: ${found}`;
   const VMWARE_SOUND = 'vmware.soundcard.hdaudio';
 
@@ -125,8 +127,10 @@ describe('validate --max-hardware', () => {
     ['vmx-13', system('vmx-19'), newer('vmx-19')],
     ['vmx-13', system('vmx-18,  vmx-19'), newer('vmx-18, vmx-19')],
     ['vmx-13', system('vmx-10 vmx-19')],
-    ['vmx-13', system('virtualbox-2.2')],
-    ['vmx-13', system('xvmx-19 vmx-19x')],
+    ['vmx-13', system('vmx-19 virtualbox-2.2'), newer('vmx-19, virtualbox-2.2')],
+    ['vmx-13', system('vmx-10 virtualbox-2.2')],
+    ['vmx-13', system('virtualbox-2.2'), other('virtualbox-2.2')],
+    ['vmx-13', system('xvmx-19 vmx-19x'), other('xvmx-19, vmx-19x')],
     ['vmx-13', (text) => text.replace(/<System>[\s\S]*<\/System>/, '')],
     ['vmx-13', item(23, 'vmware.usb.xhci'), device('a USB controller (vmware.usb.xhci)')],
     ['vmx-13', item(22, ''), device('a parallel port (22)')],

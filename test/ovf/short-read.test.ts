@@ -1,0 +1,43 @@
+// Files that another program shortens while they are read.
+
+import { truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { FindingList } from '../../src/ovf/findings.ts';
+import { readPackage } from '../../src/ovf/package.ts';
+import { readWhole } from '../../src/ovf/package-source.ts';
+import { temporaryDirectory } from '../support/io.ts';
+import { manifestOf } from '../support/package-writer.ts';
+import { packageOf } from './harness.ts';
+
+const SIZE = 8 * 2 ** 20;
+
+it.each([
+  ['without a digest', 'size-mismatch'],
+  ['with a digest', 'digest-mismatch'],
+])('a disk %s that is truncated while it is read has the finding %s', async (_, code) => {
+  const folder = temporaryDirectory();
+  const files = packageOf(Buffer.alloc(SIZE, 'raw'), { name: 'd.img', format: 'raw' });
+  for (const { name, content } of files) writeFileSync(join(folder, name), content);
+  if (code === 'digest-mismatch') writeFileSync(join(folder, 'vm.mf'), manifestOf(files));
+  // The next mebibyte was read while this one was checked.
+  const onProgress = (done: number) => {
+    if (done >= 2 ** 20 && done < 3 * 2 ** 20) truncateSync(join(folder, 'd.img'), 2 ** 20);
+  };
+  const { findings } = await readPackage(join(folder, 'vm.ovf'), { onProgress });
+  const message = expect.stringMatching(/^ends after [1-3]\d{6} of 8388608 bytes$/);
+  const errors = findings.filter(({ severity }) => severity === 'error');
+  expect(errors).toEqual([{ code, severity: 'error', place: 'd.img', message }]);
+});
+
+it('readWhole reports a file that ends before its size', async () => {
+  const path = join(temporaryDirectory(), 'vm.mf');
+  writeFileSync(path, 'short');
+  const findings = new FindingList();
+  const file = { name: 'vm.mf', path, offset: 0, size: 9, complete: true };
+  expect(await readWhole(file, findings, 100)).toBe(null);
+  expect(findings.list('')).toMatchObject([
+    { code: 'size-mismatch', message: 'ends after 5 of 9 bytes' },
+  ]);
+  expect(`${await readWhole({ ...file, size: 5 }, findings, 4)}`).toBe('shor');
+});
