@@ -76,12 +76,6 @@ export function settingOption<const Flags extends string, const Key extends Sett
   return { flags, description, value, env, default: fallback, setting };
 }
 
-export const METRICS_OPTION = settingOption(
-  '--metrics-file <file>',
-  'metrics-file',
-  'write Prometheus metrics to this *.prom file, even on failure',
-);
-
 export const GET_OPTION = option('--get <field>', 'print only this field');
 
 export const VERSION_OPTION = option('-V, --version', 'print the version');

@@ -168,13 +168,6 @@ export const SETTING_GROUPS = {
       summary: 'how long to wait if the service allows no login now, such as 5m',
       value: duration(),
     },
-    'metrics-file': {
-      summary: 'file for the metrics of sync, push and images changes',
-      // The textfile collector of node_exporter reads no other files.
-      value: formed(/\.prom$/, 'use a name that ends in .prom, such as imgctl.prom', {
-        from: 'files',
-      }),
-    },
   },
 } as const satisfies Record<string, Record<string, SettingDefinition>>;
 

@@ -10,10 +10,10 @@ import { writeSampleOva } from '../support/package-writer.ts';
 import { runShell, writePrograms } from '../support/program.ts';
 import { unusedPort } from '../support/sockets.ts';
 
-const LINES = ['docs/unattended.md', 'docs/integrations.md'].flatMap((page) => {
-  const lines = codeBlocks(readPage(page), 'crontab').join('');
-  return lines.match(/(?<=^(?:[\d*]+ +){5})imgctl.*/gm) ?? [];
-});
+const LINES =
+  codeBlocks(readPage('docs/unattended.md'), 'crontab')
+    .join('')
+    .match(/(?<=^(?:[\d*]+ +){5})imgctl.*/gm) ?? [];
 
 /** A home with a login, a storage, a package, a lock and baselines of the changes. */
 async function cronUser() {
@@ -21,13 +21,15 @@ async function cronUser() {
   const { baseUrl, uploadUrl } = await serve({ uploads, syncDelay: 0 });
   const home = temporaryDirectory();
   for (const name of ['images', 'build']) mkdirSync(path.join(home, name));
-  writePrograms(path.join(home, 'bin'));
+  const [metrics = ''] = codeBlocks(readPage('docs/unattended.md'), 'shell');
+  writePrograms(path.join(home, 'bin'), {
+    'imgctl-metrics': metrics.replace('/var/lib/prometheus/node-exporter', home),
+  });
   await writeSampleOva(path.join(home, 'images/appliance.ova'), 'appliance');
   const env = { HOME: home, PATH: `${home}/bin:/usr/bin:/bin`, LOGNAME: 'demo', SHELL: '/bin/sh' };
   /** Returns all output, as cron mails it. */
   const run = async (line: string, more = {}) => {
-    const text = line.replace('/var/lib/prometheus/node-exporter', home);
-    const { stdout, stderr } = await runShell(text, { cwd: home, env: { ...env, ...more } });
+    const { stdout, stderr } = await runShell(line, { cwd: home, env: { ...env, ...more } });
     return stdout + stderr;
   };
   await run(`imgctl login -q --base-url ${baseUrl} -u demo --password-command 'echo demo'`);
@@ -41,14 +43,14 @@ async function cronUser() {
 }
 
 it('the lines for crontab in docs/ are silent on success and mail one message on failure', async () => {
-  expect(LINES).toHaveLength(11);
+  expect(LINES).toHaveLength(10);
   const run = await cronUser();
   for (const line of LINES) expect([line, await run(line)]).toEqual([line, '']);
   const push = LINES.find((line) => line.includes(' push ')) ?? '';
-  expect(await run(`${push}; imgctl sync-status --list -q`)).toBe('4\n3\n2\n1\n');
+  expect(await run(`${push}; imgctl sync-status --list -q`)).toBe('3\n2\n1\n');
   await run('echo damaged >images/damaged.ova; cp images/appliance.ova images/other.ova');
   const mail =
-    /^5\n4\n3\n2\n1\nimgctl: error: .*damaged\.ova is invalid: [\s\S]*\nimgctl: 1 uploaded, 1 unchanged, 1 failed: damaged\.ova\n$/;
+    /^4\n3\n2\n1\nimgctl: error: .*damaged\.ova is invalid: [\s\S]*\nimgctl: 1 uploaded, 1 unchanged, 1 failed: damaged\.ova\n$/;
   expect(await run(`${push}; imgctl sync-status --list -q`)).toMatch(mail);
   await run('rm images/damaged.ova');
   const { baseUrl } = await unusedPort();

@@ -1,14 +1,15 @@
 // The recipes in docs/: units, workflows, Terraform, Packer and MCP clients run commands that work.
 
 import { execFile } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { codeBlocks, ROOT, readPage } from '../support/documents.ts';
 import { runCli, temporaryDirectory } from '../support/io.ts';
-import { valuesOf } from '../support/metrics.ts';
 import { writeSampleOva } from '../support/package-writer.ts';
+import { unixOnly } from '../support/platform.ts';
+import { runShell } from '../support/program.ts';
 import { ACL } from '../support/redis.ts';
 import { missing, skipped } from '../support/requirements.ts';
 import { ACCESS_KEY } from '../support/s3-server.ts';
@@ -52,8 +53,7 @@ async function recipeUser() {
   };
   const stdin = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n';
   const run = (line: string) => {
-    const put = line.replace('/var/lib/prometheus/node-exporter', cwd);
-    return user.imgctl(put, { env, cwd, stdin, time: Date.now() });
+    return user.imgctl(line, { env, cwd, stdin, time: Date.now() });
   };
   await run('images lock add web ubuntu 22.04 server');
   return { cwd, run };
@@ -87,12 +87,58 @@ it('docs/ names only variables that imgctl reads', async () => {
   expect([...names].filter((name) => !shown.includes(name) && !others.includes(name))).toEqual([]);
 });
 
-it('docs/ names only metrics that a sync writes', async () => {
-  const { cwd, run } = await recipeUser();
-  await run('sync --wait --metrics-file sync.prom');
-  const known = Object.keys(valuesOf(readFileSync(path.join(cwd, 'sync.prom'), 'utf8')));
-  const named = new Set(EVERYTHING.match(/\bimgctl_sync_\w+/g));
-  expect([...named].sort()).toEqual(known.sort());
+unixOnly('a script of sh')('the script for metrics says how a command ended', async () => {
+  const cwd = temporaryDirectory();
+  const [script = ''] = codeBlocks(readPage('docs/unattended.md'), 'shell');
+  expect(script.trim().split('\n').length).toBeLessThanOrEqual(10);
+  writeFileSync(
+    path.join(cwd, 'metrics'),
+    script.replace('/var/lib/prometheus/node-exporter', cwd),
+    { mode: 0o755 },
+  );
+  const file = path.join(cwd, 'imgctl_job.prom');
+  const valuesOf = () => {
+    const lines = readFileSync(file, 'utf8').trim().split('\n');
+    const sample = /^imgctl_last_(\w+)\{name="job"\} (\d+)$/;
+    return Object.fromEntries(
+      lines.map((line) => [sample.exec(line)?.[1], Number(sample.exec(line)?.[2])]),
+    );
+  };
+  const started = Math.floor(Date.now() / 1_000);
+  const run = async (command: string) => {
+    const { exitCode } = await runShell(`./metrics job sh -c '${command}'`, {
+      cwd,
+      env: process.env,
+    });
+    return { exitCode, ...valuesOf() };
+  };
+  const never = {
+    exit_code: 1,
+    success_timestamp_seconds: 0,
+    duration_seconds: expect.any(Number),
+  };
+  const first = await run('exit 1');
+  expect(first).toEqual({ exitCode: 1, end_timestamp_seconds: expect.any(Number), ...never });
+  const success = await run('sleep 1.1');
+  expect(success.duration_seconds).toBeGreaterThanOrEqual(1);
+  expect(success.success_timestamp_seconds).toBe(success.end_timestamp_seconds);
+  expect(success.end_timestamp_seconds).toBeGreaterThan(started);
+  const { success_timestamp_seconds } = success;
+  // A signal ends the command, and the script still writes.
+  for (const [command, exitCode] of [
+    ['exit 3', 3],
+    ['kill -TERM $PPID; exit 143', 143],
+  ] as const) {
+    const values = { exitCode, exit_code: exitCode, success_timestamp_seconds };
+    expect(await run(command)).toMatchObject(values);
+  }
+  const text = readFileSync(file, 'utf8');
+  writeFileSync(file, text.replace(/(success_timestamp_seconds.*) \d+/, '$1 5'));
+  expect(await run('exit 7')).toMatchObject({ exitCode: 7, success_timestamp_seconds: 5 });
+  // images changes --exit-code found changes.
+  expect((await run('exit 10')).success_timestamp_seconds).toBeGreaterThan(started);
+  expect(readdirSync(cwd).sort()).toEqual(['imgctl_job.prom', 'metrics']);
+  expect(EVERYTHING).toContain('time() - imgctl_last_success_timestamp_seconds{name="sync"}');
 });
 
 const REMOVALS = [

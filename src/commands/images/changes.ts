@@ -14,7 +14,7 @@ import {
   type SavedSnapshot,
   type Snapshot,
 } from '../../catalogue/snapshot.ts';
-import { command, METRICS_OPTION, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
+import { command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
 import { checkName } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { CHANGES_EXIT_CODE, ImgctlError, tryOr } from '../../errors.ts';
@@ -33,7 +33,6 @@ import { EVERYTHING, type Query } from '../../query/query.ts';
 import { Tally } from '../../query/tally.ts';
 import { isSameTime } from '../../query/timestamp.ts';
 import { counted } from '../../words.ts';
-import { type Metrics, withMetrics } from '../metrics-file.ts';
 import { noMatchError } from './empty.ts';
 import {
   FILTER_OPTION,
@@ -70,7 +69,6 @@ const OPTIONS = [
   ),
   option('--peek', 'do not remember this run'),
   option('--exit-code', 'exit with 10 if there are changes'),
-  METRICS_OPTION,
   ...IMAGE_TABLE_OPTIONS,
 ] as const;
 
@@ -105,26 +103,23 @@ interface Task {
   readonly query: Query;
   readonly view: View;
   readonly counts: Record<Change['change'], number>;
-  readonly addMetrics: (metrics: Metrics) => void;
 }
 
 async function run(context: Context, options: Options, words: readonly string[]) {
-  await withMetrics(context, {}, 'changes', async (addMetrics) => {
-    const { cursor, sinceFile } = options;
-    checkName(cursor, 'cursor');
-    const query = readQuery(words, options, context.io.now());
-    refuseRelativeTimes(query.filters);
-    const counts = { added: 0, updated: 0, moved: 0, removed: 0 };
-    const shown = context.io.stdout.isTTY ? CELLS_ON_TERMINAL : CHANGE_CELLS;
-    const summary = () => describeCounts(counts);
-    const view = context.view(CHANGE_COLUMNS, options, { shown, cells: CHANGE_CELLS, summary });
-    const task = { context, options, query, view, counts, addMetrics };
-    const count =
-      sinceFile === undefined
-        ? await compareWithState(task, cursor)
-        : await compareWithFile(task, sinceFile);
-    if (options.exitCode && count > 0) context.exitCode = CHANGES_EXIT_CODE;
-  });
+  const { cursor, sinceFile } = options;
+  checkName(cursor, 'cursor');
+  const query = readQuery(words, options, context.io.now());
+  refuseRelativeTimes(query.filters);
+  const counts = { added: 0, updated: 0, moved: 0, removed: 0 };
+  const shown = context.io.stdout.isTTY ? CELLS_ON_TERMINAL : CHANGE_CELLS;
+  const summary = () => describeCounts(counts);
+  const view = context.view(CHANGE_COLUMNS, options, { shown, cells: CHANGE_CELLS, summary });
+  const task = { context, options, query, view, counts };
+  const count =
+    sinceFile === undefined
+      ? await compareWithState(task, cursor)
+      : await compareWithFile(task, sinceFile);
+  if (options.exitCode && count > 0) context.exitCode = CHANGES_EXIT_CODE;
 }
 
 /** With them, images would leave the query although nothing changed. @throws ImgctlError usage */
@@ -277,7 +272,7 @@ interface Compared {
 }
 
 async function showChanges(
-  { context, query, view, counts, addMetrics }: Task,
+  { context, query, view, counts }: Task,
   changes: readonly Change[],
   { tally, isEmpty, since }: Compared,
 ): Promise<number> {
@@ -289,12 +284,6 @@ async function showChanges(
     return { change, id, name, path, folder, updated_on, before: old };
   });
   await view.printList(rows);
-  addMetrics({
-    succeeded: true,
-    last_added: counts.added,
-    last_updated: counts.updated + counts.moved,
-    last_deleted: counts.removed,
-  });
   // A typing mistake in a job would stay silent for ever.
   const isFirst = since === undefined;
   if ((view.hasNotes || isFirst) && isEmpty && query.conditions.length > 0) {

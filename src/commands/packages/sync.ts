@@ -1,19 +1,11 @@
 // imgctl sync: submits an image sync request, and follows it with --wait.
 
-import type { SubmittedSync, SyncId, SyncRequest } from '../../api/sync-requests.ts';
-import {
-  command,
-  GET_OPTION,
-  METRICS_OPTION,
-  option,
-  type Parsed,
-  SERVICE_CODES,
-} from '../../cli/command.ts';
+import type { SubmittedSync, SyncId } from '../../api/sync-requests.ts';
+import { command, GET_OPTION, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { stringify } from '../../json.ts';
 import { column, namesOf, type View, type ViewOptions } from '../../output/view.ts';
-import { withMetrics } from '../metrics-file.ts';
 import { follow, rememberRequest, statusCommand } from './follow.ts';
 import { describeNames, showRequest } from './show-request.ts';
 import {
@@ -40,7 +32,6 @@ const OPTIONS = [
     conflicts: ['get'],
   }),
   implyingWait(STRICT_OPTION),
-  METRICS_OPTION,
   GET_OPTION,
 ] as const;
 
@@ -67,29 +58,18 @@ export const sync = command({
 });
 
 async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<void> {
-  return withMetrics(context, options, 'sync', async (addMetrics) => {
-    if (options.dryRun) return dryRun(context);
-    const view = options.wait
-      ? context.view(STATUS_COLUMNS, options, STATUS_LAYOUT)
-      : submittedView(context, options);
-    const { tokens } = await context.session();
-    // Get the token first: then a failure below is a failure of the submit.
-    await tokens?.current();
-    const submitted = await submit(context);
-    if (!options.wait) return showSubmitted(context, view, submitted);
-    const started = context.io.now();
-    const request = await follow(context, submitted.id, options, started);
-    const countOf = (changed: SyncRequest['added']) =>
-      typeof changed === 'number' ? changed : changed?.length;
-    addMetrics({
-      succeeded: request.state === 'succeeded',
-      last_added: countOf(request.added),
-      last_deleted: countOf(request.deleted),
-      last_errors: request.errors?.length,
-      last_warnings: request.warnings?.length,
-    });
-    return showRequest(context, view, request, { ...options, started });
-  });
+  if (options.dryRun) return dryRun(context);
+  const view = options.wait
+    ? context.view(STATUS_COLUMNS, options, STATUS_LAYOUT)
+    : submittedView(context, options);
+  const { tokens } = await context.session();
+  // Get the token first: then a failure below is a failure of the submit.
+  await tokens?.current();
+  const submitted = await submit(context);
+  if (!options.wait) return showSubmitted(context, view, submitted);
+  const started = context.io.now();
+  const request = await follow(context, submitted.id, options, started);
+  return showRequest(context, view, request, { ...options, started });
 }
 
 interface KnownSync extends SubmittedSync {

@@ -77,7 +77,6 @@ describe('config', () => {
   it.each([
     ['ca-file', 'x'],
     ['upload-ca-file', 'x'],
-    ['metrics-file', 'x.prom'],
     ['credential-helper', 'x'],
   ])('stores the absolute path of %s', async (key, name) => {
     const { imgctl, directory } = localUser();
@@ -234,7 +233,6 @@ describe('config', () => {
   });
 
   it.each([
-    ['config set metrics-file m.txt', 'invalid metrics-file: m.txt'],
     ["config set ca-file '~bob/ca.pem'", 'cannot expand ~ in ca-file: ~bob/ca.pem'],
     ['config set ca-file none.pem', 'cannot read the ca-file none.pem: no such file or directory'],
     ['config set upload-ca-file .', 'cannot read the upload-ca-file .: it is not a regular file'],

@@ -5,7 +5,6 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { flipByte } from '../../support/files.ts';
 import { failed, fakeIo, runCli, temporaryDirectory } from '../../support/io.ts';
-import { parseMetrics, valuesOf } from '../../support/metrics.ts';
 import { packTar } from '../../support/package-writer.ts';
 import { unixOnly } from '../../support/platform.ts';
 import {
@@ -92,21 +91,15 @@ describe('push of several packages', () => {
     expect(stored()).toEqual(options.startsWith('--dry-run') ? [] : ['a.ova', 'c.ova']);
   });
 
-  it('describes each failure in JSON, and writes the exit code as a metric', async () => {
-    const { push, files, work } = await createUser('file', 1);
-    const metrics = path.join(work, 'm.prom');
-    const { stderr } = await push(`${FAST} --json --metrics-file ${metrics}`, files.slice(8));
+  it('describes each failure in JSON', async () => {
+    const { push, files } = await createUser('file', 1);
+    const { stderr } = await push(`${FAST} --json`, files.slice(8));
     const [warning, ...lines] = stderr.split('\n').filter((line) => line.startsWith('{'));
     const details = expect.arrayContaining([expect.stringContaining('(truncated-member)')]);
     const code = 'invalid-package';
     expect(JSON.parse(warning ?? '')).toMatchObject({ warning: { code, details } });
     const error = { code, message: '1 uploaded, 1 failed: j.ova', exitCode: 1 };
     expect(JSON.parse(lines.at(-1) ?? '')).toEqual({ error });
-    expect(valuesOf(readFileSync(metrics, 'utf8'))).toMatchObject({
-      imgctl_push_last_exit_code: 1,
-      imgctl_push_last_uploaded_bytes: expect.any(Number),
-    });
-    expect([...parseMetrics(readFileSync(metrics, 'utf8')).keys()].join()).not.toContain('success');
   });
 
   it.each([

@@ -4,7 +4,6 @@ import path from 'node:path';
 import {
   command,
   GET_OPTION,
-  METRICS_OPTION,
   option,
   type Parsed,
   SERVICE_CODES,
@@ -22,7 +21,6 @@ import type { Storage } from '../../../upload/storage.ts';
 import type { PlannedPackage, UploadPackage } from '../../../upload/transfer.ts';
 import { describeBytes, describeDuration } from '../../../words.ts';
 import { IMAGE_COLUMNS, SHOWN_FIELDS } from '../../images/options.ts';
-import { withMetrics } from '../../metrics-file.ts';
 import { openUploadStorage, type StorageFiles, UPLOAD_OPTIONS } from '../../upload-storage.ts';
 import { POLL_OPTIONS } from '../follow.ts';
 import { FILES, PackageBatch } from '../package-batch.ts';
@@ -66,7 +64,6 @@ const OPTIONS = [
   ...UPLOAD_OPTIONS,
   ...POLL_OPTIONS,
   STRICT_OPTION,
-  METRICS_OPTION,
   GET_OPTION,
 ] as const;
 
@@ -117,35 +114,29 @@ function viewOf(context: Context, options: Options): View {
     : submittedView(context, options);
 }
 
-function run(context: Context, options: Options, files: readonly string[]): Promise<void> {
-  return withMetrics(context, options, 'push', async (addMetrics) => {
-    const { sync, wait, dryRun, partSize, parallel } = options;
-    const { settings, io } = context;
-    const view = viewOf(context, options);
-    const distinct = new Map(files.map((file) => [path.resolve(io.cwd, file), file]));
-    const batch = new PackageBatch(context, [...distinct.values()], (file) => path.basename(file));
-    const packages = await checkPackages(context, batch);
-    if (packages.length === 0) return batch.throwFailures({});
-    const isUnset = (key: SettingKey) => settings.find(key).text === undefined;
-    if (sync && isUnset('base-url') && isUnset('upload-url') && !settings.config.isHomeless) {
-      throw new ImgctlError('config', 'no service address or upload storage is set', {
-        hint: `run: ${settings.loginCommand}, then: imgctl config set upload-url URL${settings.profileFlag}`,
-      });
-    }
-    if (sync) await context.session();
-    // The storage and the service may refuse; both should do so before an upload that takes long.
-    const { storage, files: own } = await openUploadStorage(context, { partSize, parallel }, true);
-    const outcome = new UploadOutcome();
-    const upload = (assertHeld: AssertHeld) =>
-      pushPackages(context, { view, batch, packages, storage, own, outcome, assertHeld }, options);
-    const alone = { storage, mutex: own.mutex };
-    const done = dryRun ? upload(() => {}) : onePushAtATime(context, alone, options, upload);
-    await done.finally(async () => {
-      // Without --no-wait and --no-sync, the end of the command is the end of the sync.
-      addMetrics({ last_uploaded_bytes: outcome.size, succeeded: sync && wait });
-      await storage.close();
+async function run(context: Context, options: Options, files: readonly string[]) {
+  const { sync, dryRun, partSize, parallel } = options;
+  const { settings, io } = context;
+  const view = viewOf(context, options);
+  const distinct = new Map(files.map((file) => [path.resolve(io.cwd, file), file]));
+  const batch = new PackageBatch(context, [...distinct.values()], (file) => path.basename(file));
+  const packages = await checkPackages(context, batch);
+  if (packages.length === 0) return batch.throwFailures({});
+  const isUnset = (key: SettingKey) => settings.find(key).text === undefined;
+  if (sync && isUnset('base-url') && isUnset('upload-url') && !settings.config.isHomeless) {
+    throw new ImgctlError('config', 'no service address or upload storage is set', {
+      hint: `run: ${settings.loginCommand}, then: imgctl config set upload-url URL${settings.profileFlag}`,
     });
-  });
+  }
+  if (sync) await context.session();
+  // The storage and the service may refuse; both should do so before an upload that takes long.
+  const { storage, files: own } = await openUploadStorage(context, { partSize, parallel }, true);
+  const outcome = new UploadOutcome();
+  const upload = (assertHeld: AssertHeld) =>
+    pushPackages(context, { view, batch, packages, storage, own, outcome, assertHeld }, options);
+  const alone = { storage, mutex: own.mutex };
+  const done = dryRun ? upload(() => {}) : onePushAtATime(context, alone, options, upload);
+  await done.finally(() => storage.close());
 }
 
 /** A push that has the storage for itself. */

@@ -25,10 +25,6 @@ export class UploadOutcome {
   readonly broken = new Map<string, readonly string[]>();
   untried = 0;
 
-  get size(): number {
-    return this.visible.reduce((sum, { size }) => sum + size, 0);
-  }
-
   counts(uploaded = 'uploaded'): Record<string, number> {
     const counts = { [uploaded]: 0, unchanged: 0, skipped: 0 };
     for (const { files } of this.complete) {
