@@ -185,16 +185,16 @@ export class Context implements ConsoleStyle {
     if (this.debug) this.console.trace(describeEvent(event));
     if (event.kind !== 'retry' && event.kind !== 'limit') return;
     const { wait, asked, url } = event;
-    const now = this.io.now();
+    const time = this.io.elapsed();
     // Requests that run at the same time wait for the same reason.
-    if (now < this.#reportedUntil) return;
+    if (time < this.#reportedUntil) return;
     const outage = event.kind === 'retry' ? event.outage : undefined;
     if (asked >= MIN_REPORTED_WAIT) {
       this.console.waiting(`${url.host} asks to wait ${describeDuration(asked)}`);
     } else if (outage && wait >= MIN_REPORTED_OUTAGE) {
       this.console.waiting(`${url.host} ${outage}; retrying in ${describeDuration(wait)}`);
     } else return;
-    this.#reportedUntil = now + wait;
+    this.#reportedUntil = time + wait;
   };
 
   readonly #closers: (() => Promise<void>)[] = [];

@@ -56,8 +56,8 @@ export interface ErrorDetails {
   /** Lines to choose from or to check, such as the images that match. */
   readonly details?: readonly string[] | undefined;
   readonly status?: number | undefined;
-  /** When the same request may succeed, in milliseconds since the epoch. */
-  readonly retryAt?: number | undefined;
+  /** Milliseconds after which the same request may succeed. */
+  readonly retryAfter?: number | undefined;
   readonly cause?: unknown;
 }
 
@@ -68,7 +68,7 @@ export class ImgctlError extends Error {
   readonly hint: string | undefined;
   readonly details: readonly string[] | undefined;
   readonly status: number | undefined;
-  readonly retryAt: number | undefined;
+  readonly retryAfter: number | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, { cause: details.cause });
@@ -76,7 +76,7 @@ export class ImgctlError extends Error {
     this.hint = details.hint;
     this.details = details.details;
     this.status = details.status;
-    this.retryAt = details.retryAt;
+    this.retryAfter = details.retryAfter;
   }
 
   get exitCode(): number {
@@ -88,7 +88,7 @@ export class ImgctlError extends Error {
     code?: ErrorCode;
     message?: string;
     hint?: string | undefined;
-    retryAt?: number | undefined;
+    retryAfter?: number | undefined;
   }): this {
     const copy = new Error(this.message, { cause: this.cause });
     Object.setPrototypeOf(copy, Object.getPrototypeOf(this));

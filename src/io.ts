@@ -40,8 +40,10 @@ export interface Io {
   readonly unknownZone?: string | undefined;
   readonly cwd: string;
   readonly system: System;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, for what is stored or shown; the clock may be set at any time. */
   now(): number;
+  /** Milliseconds since any moment, to measure a time within a run. */
+  elapsed(): number;
   /** Rejects with the signal's reason when it aborts. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
   /** 0 up to 1, for jitter. */
@@ -51,7 +53,7 @@ export interface Io {
 }
 
 /** The part that waits, retries and locks need. */
-export type Clock = Pick<Io, 'now' | 'sleep' | 'random' | 'signal' | 'system'>;
+export type Clock = Pick<Io, 'now' | 'elapsed' | 'sleep' | 'random' | 'signal' | 'system'>;
 
 export function systemClock(signal: AbortSignal): Clock {
   // Each request listens; Node would warn about a leak from the eleventh on.
@@ -60,6 +62,7 @@ export function systemClock(signal: AbortSignal): Clock {
     signal,
     system: systemOf(process),
     now: Date.now,
+    elapsed: () => Math.floor(performance.now()),
     random: Math.random,
     async sleep(milliseconds, until) {
       const { setTimeout: wait } = builtin('node:timers/promises');

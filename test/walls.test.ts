@@ -67,6 +67,31 @@ const FORBIDDEN: Readonly<Record<string, string>> = {
   output: `node:fs|node:child_process|node:process|conf|commander|${NETWORK}`,
 };
 
+/** Files that compare `now()` with a stored time. All others measure with `elapsed()`, as the clock may be set. */
+const OF_STORED_TIMES = [
+  // What tokens, limits, snapshots and files of storages say.
+  'commands/automation/token.ts',
+  'commands/images/read.ts',
+  'commands/packages/sync-status.ts',
+  'commands/start/login.ts',
+  'commands/start/whoami.ts',
+  'session/shared-store.ts',
+  'session/token-cache.ts',
+  'session/tokens.ts',
+  'upload/dav.ts',
+  'upload/folder.ts',
+  'upload/upload-file.ts',
+  // Times of responses, images and certificates.
+  'http/headers.ts',
+  'ovf/signature.ts',
+  'query/timestamp.ts',
+  'words.ts',
+];
+
+/** A sum, a difference or a comparison of `now()` or of a variable `now`, or another variable with its value. */
+const MEASURED =
+  /\bnow\b(\(\))? ([-+<>]|[!=]=)|( [-+]|[^=]>|<|[!<=>]=) \(*([\w#]+\.)*now\b|\b(?!now\b)\w+ = ([\w#]+\.)*now\(\);/;
+
 const texts = new Map(
   fs
     .readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
@@ -109,6 +134,15 @@ describe.each([...texts])('src/%s', (file, text) => {
       /\bprocess\.|\bDate\.now\b|\bnew Date\(\)|performance\.now|Math\.random/,
     );
   });
+});
+
+it('only files that compare with stored times calculate with now()', () => {
+  const files = [...texts].flatMap(([file, text]) => {
+    const code = text.replace(/^\s*(\/\/|\/?\*).*$/gm, '');
+    // The emulator's own clock is never set.
+    return partOf(file) !== 'emulator' && MEASURED.test(code) ? [file] : [];
+  });
+  expect(files.filter((file) => !OF_STORED_TIMES.includes(file))).toEqual([]);
 });
 
 it('src has no import cycles', () => {

@@ -130,8 +130,11 @@ export function statusError(response: HttpResponse): ImgctlError {
     const wasRetried = isRetryableStatus(status) && isSafeMethod(method) && wait <= MAX_WAIT;
     const more = wasRetried ? ', or with more --retries' : '';
     const hint = response.isLimited ? SEND_FEWER : `the service failed; try again ${when}${more}`;
-    const retryAt = receivedAt + wait;
-    return new ImgctlError('server-error', message, { hint: proxyHint ?? hint, status, retryAt });
+    return new ImgctlError('server-error', message, {
+      hint: proxyHint ?? hint,
+      status,
+      retryAfter: wait,
+    });
   }
   if (status < 400)
     return error('failed', `${describeRequest(response)}: unexpected ${status}`, MIXED);
@@ -174,8 +177,7 @@ export function rateLimitedError(response: HttpResponse): ImgctlError {
   const when = wait === undefined ? 'later' : describeLater(receivedAt + wait, receivedAt);
   const hint = response.isLimited ? SEND_FEWER : `try again ${when}`;
   const message = `${describeRequest(response)}: too many requests`;
-  const retryAt = receivedAt + (wait ?? 0);
-  return new ImgctlError('rate-limited', message, { hint, status: 429, retryAt });
+  return new ImgctlError('rate-limited', message, { hint, status: 429, retryAfter: wait ?? 0 });
 }
 
 /** Returns the milliseconds by which this machine is ahead of the service; undefined if it sent no valid date. */

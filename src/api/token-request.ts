@@ -50,7 +50,7 @@ export async function requestToken(
   const limit = limitOf(response);
   onLimit?.(limit);
   // Only --wait-for-token waits for it.
-  if (response.status === 429) throw rateLimitedError(response).with({ retryAt: undefined });
+  if (response.status === 429) throw rateLimitedError(response).with({ retryAfter: undefined });
   if (response.status === 401) throw refusalError(response);
   const isRefusal = response.status >= 400 && response.status < 500;
   const oneTime = isRefusal ? oneTimePasswordError(response) : undefined;

@@ -158,12 +158,12 @@ function removeLeftovers(file: string, staging: string): void {
   const timeOf = (name: string) => fs.lstatSync(name, { throwIfNoEntry: false })?.mtimeMs;
   try {
     // The disk may have another clock than this machine.
-    const now = timeOf(staging) ?? timeOf(file) ?? 0;
+    const time = timeOf(staging) ?? timeOf(file) ?? 0;
     const prefix = `.${path.basename(file)}.`;
     for (const name of fs.readdirSync(directory)) {
       const leftover = path.join(directory, name);
       if (!name.startsWith(prefix) || !STAGING.test(name.slice(prefix.length))) continue;
-      const isOld = fs.lstatSync(leftover).mtimeMs < now - MAX_WRITE_TIME;
+      const isOld = fs.lstatSync(leftover).mtimeMs < time - MAX_WRITE_TIME;
       if (isOld || leftover.startsWith(staging)) fs.rmSync(leftover);
     }
   } catch {

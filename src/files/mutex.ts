@@ -94,11 +94,10 @@ async function acquire(folder: string, patience: number, io: Clock, onWait?: () 
       const hint = 'if no other imgctl is running, remove that directory';
       throw new ImgctlError('locked', message, { hint });
     }
-    const pause = 50 + 100 * io.random();
-    const before = io.now();
-    await io.sleep(pause, io.signal);
-    // Under load a pause takes longer. A suspension or a change of the clock counts as one long pause at most.
-    const passed = Math.min(Math.max(io.now() - before, pause), MAX_PAUSE);
+    const before = io.elapsed();
+    await io.sleep(50 + 100 * io.random(), io.signal);
+    // Under load a pause takes longer. After a suspension, which may have stopped the holder too, it counts as one.
+    const passed = Math.min(io.elapsed() - before, MAX_PAUSE);
     waited += passed;
     unchanged += passed;
   }

@@ -11,7 +11,7 @@ const HALVED_AFTER = 10;
 const MAX_REFUSED = 60_000;
 
 interface PaceOptions {
-  readonly now: () => number;
+  readonly elapsed: () => number;
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   readonly random: () => number;
   /** False for servers that do not limit a run: their requests are never slowed down. */
@@ -46,8 +46,8 @@ export class Pace {
   }
 
   get isExhausted(): boolean {
-    const { now } = this.#options;
-    return this.#refusedSince !== undefined && now() - this.#refusedSince >= MAX_REFUSED;
+    const { elapsed } = this.#options;
+    return this.#refusedSince !== undefined && elapsed() - this.#refusedSince >= MAX_REFUSED;
   }
 
   /**
@@ -73,7 +73,7 @@ export class Pace {
 
   /** Waits for the requests before, then for the gap; returns the function that lets the next one go. */
   async #takeTurn(signal: AbortSignal): Promise<() => void> {
-    const { now, sleep } = this.#options;
+    const { elapsed, sleep } = this.#options;
     const before = this.#turn;
     let endTurn = () => {};
     const ended = new Promise<void>((resolve) => {
@@ -83,7 +83,7 @@ export class Pace {
     try {
       await before;
       signal.throwIfAborted();
-      const left = this.#nextAt - now();
+      const left = this.#nextAt - elapsed();
       if (left > 0) await sleep(left, signal);
       return endTurn;
     } catch (error) {
@@ -94,8 +94,8 @@ export class Pace {
 
   /** @param isSlow false if the request was sent before the first refusal, which then says nothing about the gap */
   #slowDown(isSlow: boolean, asked: number): void {
-    const { now, random } = this.#options;
-    const time = now();
+    const { elapsed, random } = this.#options;
+    const time = elapsed();
     this.hasResponded = true;
     if (this.#gap === 0) this.#gap = Math.round(FIRST_GAP * (1 + random() / 2));
     else if (isSlow) this.#gap = Math.max(Math.round(this.#gap * 1.5), this.#acceptedGap);
@@ -111,7 +111,7 @@ export class Pace {
   note({ status }: Pick<HttpResponse, 'status'>, isSlow = false): void {
     this.hasResponded = true;
     this.#hasSucceeded ||= status >= 200 && status <= 299;
-    if (isSlow) this.#nextAt = this.#options.now() + this.#gap;
+    if (isSlow) this.#nextAt = this.#options.elapsed() + this.#gap;
     if (status >= 500) return;
     this.#refusedSince = undefined;
     if (!isSlow) return;

@@ -16,6 +16,7 @@ export interface TransportOptions extends ConnectOptions {
   /** Maximum number of bytes of all bodies in flight, as received and decoded. */
   readonly maxBytes: number;
   readonly now: () => number;
+  readonly elapsed: () => number;
   readonly onEvent?: ((event: HttpEvent) => void) | undefined;
 }
 
@@ -26,7 +27,7 @@ export interface Transport {
 }
 
 export function createTransport(options: TransportOptions): Transport {
-  const { origin, connections, proxy, now, onEvent } = options;
+  const { origin, connections, proxy, elapsed, onEvent } = options;
   const connector = new Connector(options);
   const pool = new Pool(origin, {
     connections,
@@ -41,16 +42,16 @@ export function createTransport(options: TransportOptions): Transport {
   return {
     async send(request) {
       const { method, url } = request;
-      const started = now();
+      const started = elapsed();
       try {
         const sent = await dispatch(connection, request, forwarder?.head(request));
         const response = forwarder?.accept(sent) ?? sent;
-        onEvent?.({ kind: 'response', response, milliseconds: now() - started });
+        onEvent?.({ kind: 'response', response, milliseconds: elapsed() - started });
         return response;
       } catch (thrown) {
         const cause = thrown instanceof Error ? thrown : new Error(String(thrown));
         const error = forwarder?.explain(cause) ?? cause;
-        onEvent?.({ kind: 'error', method, url, milliseconds: now() - started, error });
+        onEvent?.({ kind: 'error', method, url, milliseconds: elapsed() - started, error });
         throw error;
       }
     },

@@ -157,7 +157,7 @@ export class SharedStore implements TokenStore {
       if ((await this.#send(['EVAL', RENEW, '1', lock, owner, `${LOCK_TIME}`])) === 1) return;
       throw new SharedStoreError('another machine took its lock');
     };
-    const deadline = io.now() + PATIENCE;
+    const started = io.elapsed();
     for (;;) {
       const found = await reuse();
       if (found !== undefined) return found;
@@ -172,7 +172,7 @@ export class SharedStore implements TokenStore {
         }
       }
       await this.#checkLock();
-      if (io.now() > deadline) {
+      if (io.elapsed() - started > PATIENCE) {
         const message = `another imgctl has been requesting a token for ${PATIENCE / 1000} s`;
         throw new ImgctlError('locked', message, { hint: 'try again later' });
       }

@@ -43,6 +43,8 @@ interface TokensOptions {
 
 /** Another machine may store a token during a wait. */
 const LOOK_INTERVAL = 5_000;
+/** A shared store and the files of this machine know the same end of a limit to within this time. */
+const SHARED_DELAY = 1_000;
 
 /** Tokens of one account; at most one token request is under way on this machine. */
 export class Tokens implements TokenSource {
@@ -51,6 +53,8 @@ export class Tokens implements TokenSource {
   #memory: CachedToken | undefined;
   #issuedHere = new Set<string>();
   #renewal: Promise<string> | undefined;
+  /** The end of a limit that this run has waited for; the clock may have been set back meanwhile. */
+  #limitOver = 0;
 
   constructor(options: TokensOptions) {
     this.#options = options;
@@ -123,21 +127,23 @@ export class Tokens implements TokenSource {
   /** Runs the request under the mutex; if the limit is reached, waits for its end as long as the user allows. */
   async #withTokenMutex<Result>(request: TokenRequest<Result>): Promise<Result> {
     const { store, io, patience = 0, onWait } = this.#options;
-    const deadline = io.now() + patience;
+    const started = io.elapsed();
     for (;;) {
       try {
         return await store.withTokenMutex(request, io);
       } catch (error) {
         if (!hasCode(error, 'rate-limited')) throw error;
         const limit = await store.readLimit(io.now());
-        if (limit?.remaining !== 0 || limit.resetsAt > deadline) throw error;
-        let left = limit.resetsAt - io.now();
-        onWait?.(left);
-        for (; left > 0; left = limit.resetsAt - io.now()) {
+        const wait = limit?.remaining === 0 ? limit.resetsAt - io.now() : Number.POSITIVE_INFINITY;
+        const begun = io.elapsed();
+        if (wait > patience - (begun - started)) throw error;
+        onWait?.(wait);
+        for (let left = wait; left > 0; left = wait - (io.elapsed() - begun)) {
           await io.sleep(Math.min(left, LOOK_INTERVAL), io.signal);
           const found = await request.reuse();
           if (found !== undefined) return found;
         }
+        this.#limitOver = limit?.resetsAt ?? 0;
       }
     }
   }
@@ -146,7 +152,8 @@ export class Tokens implements TokenSource {
     const { store, io, username, client } = this.#options;
     if (username === undefined) throw this.#notLoggedIn();
     const known = await store.readLimit(io.now());
-    if (known?.remaining === 0 && !ignoreLimit) throw this.#limitReached(known.resetsAt);
+    const isOver = known && known.resetsAt < this.#limitOver + SHARED_DELAY;
+    if (known?.remaining === 0 && !isOver && !ignoreLimit) throw this.#limitReached(known.resetsAt);
     // Counted before it is sent: a process killed now has used one as well.
     if (known) await store.writeLimit({ ...known, remaining: Math.max(0, known.remaining - 1) });
     let limit: RememberedLimit | undefined;

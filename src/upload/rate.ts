@@ -13,19 +13,19 @@ const CATCH_UP = 200;
 /** @param rate bytes per second, 0 for no limit */
 export function rateLimit(
   rate: number | undefined,
-  clock: Pick<Clock, 'now' | 'sleep' | 'signal'>,
+  clock: Pick<Clock, 'elapsed' | 'sleep' | 'signal'>,
 ): Limit {
   if (!rate) return (chunks) => chunks;
   const size = Math.ceil(rate / PIECES);
-  let nextAt = clock.now();
+  let nextAt = clock.elapsed();
   return async function* limit(chunks) {
     for await (const chunk of chunks) {
       for (let start = 0; start < chunk.length; start += size) {
         const piece = chunk.subarray(start, start + size);
-        const now = clock.now();
-        const at = Math.max(nextAt, now - CATCH_UP);
+        const time = clock.elapsed();
+        const at = Math.max(nextAt, time - CATCH_UP);
         nextAt = at + (1000 * piece.length) / rate;
-        if (at - now >= 1) await clock.sleep(at - now, clock.signal);
+        if (at - time >= 1) await clock.sleep(at - time, clock.signal);
         // A copy, since a connection may still hold a piece when its chunk is filled again.
         yield piece.length < chunk.length ? Buffer.from(piece) : piece;
       }

@@ -31,7 +31,7 @@ async function connectAt(
     },
     {
       ...(retries === undefined ? {} : { retries }),
-      now: () => time,
+      elapsed: () => time,
       random: () => 0,
       sleep: async (milliseconds, signal) => {
         signal.throwIfAborted();
@@ -174,7 +174,7 @@ function paceAt() {
   let time = 0;
   const sleeps: number[] = [];
   const pace = new Pace({
-    now: () => time,
+    elapsed: () => time,
     random: () => 0,
     async sleep(milliseconds, signal) {
       sleeps.push(milliseconds);

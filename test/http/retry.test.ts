@@ -121,17 +121,17 @@ describe('a request', () => {
 
   it('reports each response, error and retry', async () => {
     let time = 0;
-    const now = () => (time += 7);
+    const elapsed = () => (time += 7);
     const script = { 'GET /v2': [{ status: 503 }, RESET, { json: 1 }] };
-    const { client, events, server } = await connect(script, { now });
+    const { client, events, server } = await connect(script, { elapsed });
     await client.send(GET);
     const url = new URL('/v2', server.baseUrl);
     expect(events).toMatchObject([
-      { kind: 'response', response: { status: 503 }, milliseconds: 14 },
+      { kind: 'response', response: { status: 503 }, milliseconds: 7 },
       { kind: 'retry', method: 'GET', url, count: 1, wait: 300, outage: 'returned 503' },
       { kind: 'error', method: 'GET', url, milliseconds: 7, error: expect.any(Error) },
       { kind: 'retry', method: 'GET', url, count: 2, wait: 1_200, outage: 'did not respond' },
-      { kind: 'response', response: { status: 200 }, milliseconds: 14 },
+      { kind: 'response', response: { status: 200 }, milliseconds: 7 },
     ]);
   });
 

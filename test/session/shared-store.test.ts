@@ -202,7 +202,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
       const io = machine();
       const { store } = await open(io);
       let time = 0;
-      const late = { ...io, now: () => (time += 61_000) };
+      const late = { ...io, elapsed: () => (time += 61_000) };
       const never = async () => undefined;
       const turn = store.withTokenMutex({ reuse: never, action: never }, late);
       const message = 'another imgctl has been requesting a token for 120 s';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Io } from '../../src/io.ts';
 import { fixedToken } from '../../src/session/tokens.ts';
-import { fakeIo, temporaryDirectory } from '../support/io.ts';
+import { CLOCK_CHANGES, fakeIo, temporaryDirectory } from '../support/io.ts';
 import { scriptedServer, tokenResponse } from '../support/scripted-server.ts';
 import { sessionWith, startService } from './harness.ts';
 
@@ -192,10 +192,10 @@ it.each([
   expect(cache.readLimit(Date.now())?.remaining).toBe(3);
 });
 
-/** A service whose one token request is used up. Its clock is that of the machine, and waits take no time. */
+/** A service whose one token request is used up. Its clock is true, and waits take no time. */
 async function usedUp(patience: string | undefined) {
   const io = fakeIo({ env: { IMGCTL_PASSWORD: 'demo' }, time: Date.now() });
-  const service = await startService({ tokenLimit: 1, now: io.now });
+  const service = await startService({ tokenLimit: 1, now: io.elapsed });
   const stored = { username: 'demo', ...(patience && { 'wait-for-token': patience }) };
   const directory = temporaryDirectory();
   const open = (folder = directory) =>
@@ -264,15 +264,25 @@ describe('--wait-for-token', () => {
 
   it('waits no negative time if the machine is suspended until the limit ends', async () => {
     const { first, io, window } = await usedUp('5m');
-    const { now } = io;
-    const end = now() + window;
-    io.now = () => {
-      const time = now();
+    const { elapsed } = io;
+    const end = elapsed() + window;
+    io.elapsed = () => {
+      const time = elapsed();
       if (time < end && time > end - 6_000) io.advance(10_000);
       return time;
     };
     await first.client.serviceRoot();
     expect(Math.min(...io.sleeps)).toBeGreaterThan(0);
+  });
+
+  it.each(CLOCK_CHANGES)('ends with the limit if the clock is set by %s ms', async (change) => {
+    const { first, io, tokenRequests, window } = await usedUp('5m');
+    beforeWaits(io, (waits) => {
+      if (waits === 3) io.setClock(change);
+    });
+    const before = io.elapsed();
+    await first.client.serviceRoot();
+    expect([tokenRequests(), io.elapsed() - before]).toEqual([2, window]);
   });
 
   it('ends at an interrupt', async () => {

@@ -84,6 +84,7 @@ export function clientOf(baseUrl: string, changes: ScriptedClientOptions = {}) {
     maxBytes: 2 ** 20,
     signal: new AbortController().signal,
     now: () => Date.now() + slept,
+    elapsed: () => Date.now() + slept,
     sleep: async (milliseconds, signal) => {
       signal.throwIfAborted();
       sleeps.push(milliseconds);

@@ -67,11 +67,16 @@ export interface FakeIo extends Io {
   readonly stderr: MemorySink;
   /** Every sleep that was started, in milliseconds. */
   readonly sleeps: readonly number[];
-  /** Moves the fake clock, forwards or backwards. */
+  /** Lets time pass. */
   advance(milliseconds: number): void;
+  /** Sets the clock forwards or backwards, as NTP does, while no time passes. */
+  setClock(milliseconds: number): void;
   /** Acts like SIGINT or SIGTERM. */
   interrupt(code?: 'interrupted' | 'terminated'): void;
 }
+
+/** By how many milliseconds tests set the clock: a minute, an hour and ten years, back and forward. */
+export const CLOCK_CHANGES = [60_000, 3_600_000, 315_532_800_000].flatMap((time) => [-time, time]);
 
 export function fakeIo(options: FakeIoOptions = {}): FakeIo {
   const abort = new AbortController();
@@ -79,6 +84,7 @@ export function fakeIo(options: FakeIoOptions = {}): FakeIo {
   const input = inputOf(options.stdin ?? '');
   const sleeps: number[] = [];
   let time = options.time;
+  let shift = 0;
   return {
     stdin: { isTTY: input.isTTY, stream: input as unknown as NodeJS.ReadStream },
     stdout: new MemorySink(options.columns),
@@ -92,7 +98,8 @@ export function fakeIo(options: FakeIoOptions = {}): FakeIo {
     system: { ...systemOf(process), platform: options.platform ?? 'linux' },
     signal: abort.signal,
     sleeps,
-    now: () => time ?? Date.now(),
+    now: () => (time ?? Date.now()) + shift,
+    elapsed: () => time ?? Date.now(),
     random: () => 0.5,
     async sleep(milliseconds, signal) {
       sleeps.push(milliseconds);
@@ -105,6 +112,9 @@ export function fakeIo(options: FakeIoOptions = {}): FakeIo {
     advance(milliseconds) {
       time = (time ?? Date.now()) + milliseconds;
     },
+    setClock(milliseconds) {
+      shift += milliseconds;
+    },
     interrupt: (code = 'interrupted') => abort.abort(new ImgctlError(code, code)),
   };
 }
@@ -112,7 +122,15 @@ export function fakeIo(options: FakeIoOptions = {}): FakeIo {
 /** An Io whose sleeps take 1 ms, for waits on real locks. */
 export function impatientIo(): Io {
   const io = fakeIo();
-  return { ...io, sleep: (_milliseconds, signal) => io.sleep(1, signal) };
+  let slept = 0;
+  return {
+    ...io,
+    elapsed: () => io.elapsed() + slept,
+    sleep: (milliseconds, signal) => {
+      slept += milliseconds;
+      return io.sleep(1, signal);
+    },
+  };
 }
 
 function inputOf(stdin: string | FakeInput): FakeInput {

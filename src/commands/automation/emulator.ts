@@ -99,7 +99,7 @@ export function defaultSettings() {
 
 async function run(context: Context, options: Options): Promise<void> {
   const { parseFault } = await import('../../emulator/faults.ts');
-  const { startEmulator } = await import('../../emulator/emulator.ts');
+  const { startEmulator, steadyClock } = await import('../../emulator/emulator.ts');
   const { io, console } = context;
   const { user, deniedUser, fault, uploads, sample, from, until, ...settings } = options;
   const { host, port } = settings;
@@ -114,7 +114,7 @@ async function run(context: Context, options: Options): Promise<void> {
     from === undefined ? undefined : await (await readSnapshot(from, context.io)).images();
   const emulator = await startEmulator({
     ...settings,
-    now: io.now,
+    now: steadyClock(io),
     until: until === undefined ? undefined : parseDay(until),
     catalogue: images as readonly Partial<Image>[] | undefined,
     uploads: folder,

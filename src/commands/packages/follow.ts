@@ -70,32 +70,34 @@ const MAX_UNSEEN = 60_000;
 
 /**
  * Checks the status until the request finishes, and remembers it at the end of the wait.
- * @param submittedAt when it was submitted, if it was from this machine
+ * @param age milliseconds since it was submitted, if it was from this machine
  * @throws ImgctlError still-waiting, interrupted, or a lasting failure, with the command that resumes
  */
 export async function follow(
   context: Context,
   id: number | string,
   options: Parsed<typeof POLL_OPTIONS>,
-  submittedAt: number | undefined,
+  age: number | undefined,
 ): Promise<SyncRequest> {
   const { io } = context;
   const { pollInterval, waitTimeout: timeout } = options;
-  const started = io.now();
-  const mayBeUnseen = (time: number) =>
-    submittedAt !== undefined && time - submittedAt < MAX_UNSEEN;
+  const started = io.elapsed();
+  const elapsed = () => io.elapsed() - started;
+  // A clock that was set back since makes the age negative.
+  const mayBeUnseen = (waited: number) =>
+    age !== undefined && Math.max(age, 0) + waited < MAX_UNSEEN;
   const progress = context.console.startProgress({ lines: true });
   const report = (text: string) =>
     progress.update(`sync ${id}: ${text}`, () => {
-      const elapsed = io.now() - started;
-      const time = describeDuration(elapsed);
-      return elapsed < 30_000
+      const waited = elapsed();
+      const time = describeDuration(waited);
+      return waited < 30_000
         ? `sync ${id}: ${text} ${time}`
         : `sync ${id}: still ${text} after ${time}`;
     });
   let interval = pollInterval ?? 2_000;
   let last: SyncRequest | undefined;
-  /** When the service allows the next check. */
+  /** When the service allows the next check, in milliseconds of the wait. */
   let allowedAt = 0;
   // The service continues with the request, whatever ended the wait.
   const hint = `follow it with: ${statusCommand(context, id)} --wait`;
@@ -106,21 +108,22 @@ export async function follow(
   try {
     for (;;) {
       // The last check may take 2 s, even beyond the limit.
-      const deadline = AbortSignal.timeout(Math.max(started + timeout - io.now(), 2_000));
+      const deadline = AbortSignal.timeout(Math.max(timeout - elapsed(), 2_000));
       const request = await readRequest(context, id, deadline).catch((error: unknown) => {
         if (deadline.aborted) return undefined;
         if (!(error instanceof ImgctlError)) throw error;
-        const isUnseen = error.code === 'not-found' && mayBeUnseen(io.now());
+        const isUnseen = error.code === 'not-found' && mayBeUnseen(elapsed());
         // Without a time, it is the limit of token requests.
-        const isLimit = error.code === 'rate-limited' && error.retryAt !== undefined;
+        const isLimit = error.code === 'rate-limited' && error.retryAfter !== undefined;
         if (!isUnseen && !isLimit && !TRANSIENT.includes(error.code)) throw error;
-        allowedAt = error.retryAt ?? 0;
-        if (allowedAt >= started + timeout) throw error;
+        const { retryAfter } = error;
+        allowedAt = retryAfter === undefined ? 0 : elapsed() + retryAfter;
+        if (allowedAt >= timeout) throw error;
         const failing = error.status ? `still failing (${error.status})` : error.message;
-        const next = Math.max(io.now() + interval, allowedAt);
+        const next = Math.max(elapsed() + interval, allowedAt);
         const what = `sync ${id}: ${isUnseen ? 'not found yet' : failing}`;
         progress.update(`${what}; retrying`, () => {
-          return `${what}; next try in ${describeDuration(next - io.now())}`;
+          return `${what}; next try in ${describeDuration(next - elapsed())}`;
         });
         return undefined;
       });
@@ -129,9 +132,9 @@ export async function follow(
         report(request.status ?? describeStatus(request));
         if (request.state !== 'waiting') return request;
       }
-      const left = started + timeout - io.now();
+      const left = timeout - elapsed();
       if (left <= 0) break;
-      const wait = Math.max(interval, allowedAt - io.now());
+      const wait = Math.max(interval, allowedAt - elapsed());
       await io.sleep(Math.min(wait, left), io.signal);
       if (pollInterval === undefined) interval = Math.min(interval * 1.5, 15_000);
     }
@@ -139,10 +142,10 @@ export async function follow(
     if (!(error instanceof ImgctlError)) throw error;
     if (error.code !== 'not-found') throw continues(error);
     const message = `sync request ${id} was submitted, but cannot be found`;
-    throw mayBeUnseen(started) ? error.with({ message, hint }) : error;
+    throw mayBeUnseen(0) ? error.with({ message, hint }) : error;
   } finally {
     await progress.stop();
-    if (last && submittedAt !== undefined) await rememberRequest(context, id, last);
+    if (last && age !== undefined) await rememberRequest(context, id, last);
   }
   if (io.signal.aborted) throw continues(io.signal.reason);
   const within = timeout < 1_000 ? `${timeout} ms` : describeDuration(timeout);

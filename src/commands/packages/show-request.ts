@@ -41,7 +41,7 @@ export async function showRequest(
   }
   if (failure) throw failure;
   if (started === undefined) return;
-  const duration = context.io.now() - started;
+  const duration = context.io.elapsed() - started;
   const problems = describeProblems(request);
   const time = duration < 1_000 ? '' : ` in ${describeDuration(duration)}`;
   const how = problems ? ` with ${problems}` : time;

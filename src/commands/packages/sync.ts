@@ -67,8 +67,8 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<v
   await tokens?.current();
   const submitted = await submit(context);
   if (!options.wait) return showSubmitted(context, view, submitted);
-  const started = context.io.now();
-  const request = await follow(context, submitted.id, options, started);
+  const started = context.io.elapsed();
+  const request = await follow(context, submitted.id, options, 0);
   return showRequest(context, view, request, { ...options, started });
 }
 

@@ -62,13 +62,14 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>, files: rea
   let valid = 0;
   const checked = batch.forEach(async (file, resolved) => {
     progress.update(`${file}: reading`);
-    const started = io.now();
+    const started = io.elapsed();
     const onProgress = (done: number, total: number) =>
       progress.update('', () => {
-        return `${file}: reading ${describeRate(done, total, io.now() - started)}`;
+        return `${file}: reading ${describeRate(done, total, io.elapsed() - started)}`;
       });
     const { signal } = io;
-    const summary = await readPackage(resolved, { onProgress, maxHardware, signal, now: started });
+    const now = io.now();
+    const summary = await readPackage(resolved, { onProgress, maxHardware, signal, now });
     const { findings } = summary;
     const errors = errorsOf(summary);
     const isInvalid = errors.length > 0;

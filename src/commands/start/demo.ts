@@ -20,13 +20,13 @@ export const demo = command({
 });
 
 async function run(context: Context): Promise<void> {
-  const { startEmulator } = await import('../../emulator/emulator.ts');
+  const { startEmulator, steadyClock } = await import('../../emulator/emulator.ts');
   const { sampleOva } = await import('../../emulator/sample-ova.ts');
   const folder = makeDemoFolder();
   fs.writeFileSync(path.join(folder, 'sample.ova'), sampleOva());
   const uploads = path.join(folder, 'uploads');
   const settings = { ...defaultSettings(), port: 0, uploads, syncDelay: 1_500, log: () => {} };
-  const emulator = await startEmulator({ ...settings, now: context.io.now });
+  const emulator = await startEmulator({ ...settings, now: steadyClock(context.io) });
   try {
     const others = Object.entries(context.io.env).filter(([name]) => !name.startsWith('IMGCTL_'));
     const env = {

@@ -244,10 +244,10 @@ async function onePushAtATime(
 ): Promise<void> {
   const { io, console } = context;
   const progress = console.startProgress({ lines: true });
-  const started = io.now();
+  const started = io.elapsed();
   const onWait = () => {
     const text = `waiting for another push to ${address}`;
-    progress.update(text, () => `${text} for ${describeDuration(io.now() - started)}`);
+    progress.update(text, () => `${text} for ${describeDuration(io.elapsed() - started)}`);
   };
   const alone = (assertHeld: AssertHeld) => progress.stop().then(() => action(assertHeld));
   await withMutexIfPossible(mutex, waitTimeout, io, alone, onWait).finally(() => progress.stop());

@@ -76,7 +76,7 @@ export async function syncPushed(
   }
   const submitted = await submit(context);
   if (!options.wait) return showSubmitted(context, view, submitted);
-  const request = await follow(context, submitted.id, options, context.io.now());
+  const request = await follow(context, submitted.id, options, 0);
   const files = packages.flatMap((each) => each.files.map(({ name }) => name));
   const rules = { files, strict: options.strict };
   reportProblems(context, request, rules);

@@ -114,13 +114,13 @@ async function uploadPackage(
   const progress = console.startProgress({ lines: true });
   const started = new Map<PlannedFile, { at: number; bytes: number }>();
   const onProgress = (file: PlannedFile, bytes: number) => {
-    const start = started.get(file) ?? { at: io.now(), bytes };
+    const start = started.get(file) ?? { at: io.elapsed(), bytes };
     started.set(file, start);
     const from = start.bytes === 0 ? '' : ` from ${describeBytes(start.bytes)}`;
     const text = `${file.name}: ${isSent(file) && !dryRun ? `uploading${from}` : 'reading'}`;
     progress.update(dryRun ? '' : text, () => {
       if (bytes === file.size && !dryRun) return `${file.name}: waiting for the storage`;
-      return `${text} ${describeRate(bytes, file.size, io.now() - start.at, start.bytes)}`;
+      return `${text} ${describeRate(bytes, file.size, io.elapsed() - start.at, start.bytes)}`;
     });
   };
   const transferred = transferPackage(each, transfer, onProgress, onVisible);
