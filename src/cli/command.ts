@@ -71,9 +71,9 @@ export function settingOption<const Flags extends string, const Key extends Sett
   setting: Key,
   description: string = SETTINGS[setting].summary,
 ) {
-  const { env, fallback }: SettingDefinition = SETTINGS[setting];
+  const { fallback }: SettingDefinition = SETTINGS[setting];
   const { value }: { readonly value: (typeof SETTINGS)[Key]['value'] } = SETTINGS[setting];
-  return { flags, description, value, env, default: fallback, setting };
+  return { flags, description, value, default: fallback, setting };
 }
 
 export const GET_OPTION = option('--get <field>', 'print only this field');

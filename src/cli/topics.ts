@@ -1,6 +1,6 @@
 // The help topics; a test runs every shell line.
 
-import { SECRETS, SETTINGS, type SettingDefinition } from '../config/definitions.ts';
+import { SECRETS } from '../config/definitions.ts';
 import { FORMATS, LINE_FORMAT_LIST } from '../output/formats.ts';
 import { FIELDS } from '../query/fields.ts';
 import { describeHiddenWords } from '../query/name.ts';
@@ -19,16 +19,10 @@ export const TOPICS = [
 
 export const TOPIC_NAMES: readonly string[] = TOPICS.map(({ name }) => name);
 
-/** The variables of settings and secrets, but for those that the topic fleet explains. */
-const OWN_VARIABLES = [
-  ...Object.values<SettingDefinition>(SETTINGS).map(
-    ({ env = '', summary }): Term => [env, summary],
-  ),
-  ...Object.values(SECRETS).flatMap(([name, meaning]): Term[] => [
-    [name, meaning],
-    [`${name}_FILE`, 'a file whose first line is that secret'],
-  ]),
-].filter(([name]) => name !== '' && !name.startsWith('IMGCTL_TOKEN_STORE'));
+/** The variables of secrets, but for those that the topic fleet explains. */
+const OWN_SECRETS = Object.values(SECRETS)
+  .filter(([name]) => !name.startsWith('IMGCTL_TOKEN_STORE'))
+  .map(([name, meaning]): Term => [name, meaning]);
 
 export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Block[]>> = {
   options: [
@@ -154,11 +148,11 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
 
   environment: [
     shell('IMGCTL_PROFILE=staging imgctl images list', 'IMGCTL_TIMEOUT=5s imgctl whoami'),
-    'An option overrides a variable, and a variable overrides the profile. An empty variable counts as unset.',
+    'An option overrides a variable, and a variable overrides the profile. An empty variable counts as unset. Every setting KEY has the variable IMGCTL_KEY, in capitals and with _ for - and .: IMGCTL_BASE_URL, IMGCTL_UPLOAD_URL, IMGCTL_CA_FILE, IMGCTL_COLUMNS_IMAGES (see "imgctl config --help").',
     terms(
       ...Object.entries({
         IMGCTL_PROFILE: 'use the settings and token of this profile',
-        ...Object.fromEntries(OWN_VARIABLES),
+        ...Object.fromEntries(OWN_SECRETS),
         IMGCTL_TOKEN: 'an access token; never cached, never renewed',
         IMGCTL_DEBUG: 'set it to 1 to trace requests, without secrets',
         IMGCTL_CONFIG_DIR:
@@ -174,7 +168,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
         'NO_COLOR, FORCE_COLOR': 'turn colour off or on',
       }),
     ),
-    'If no token is valid, imgctl takes the password from the first of these that is set: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, the setting password-file, the password command, the credential helper, the system keychain (see "imgctl help login"). Only "imgctl login" prompts for it.',
+    'If no token is valid, imgctl takes the password from the nearest place: an option, a variable, the profile, the credential helper, the system keychain; of each, first the secret itself, then a file, then a command: IMGCTL_PASSWORD, IMGCTL_PASSWORD_FILE, IMGCTL_PASSWORD_COMMAND. Other secrets alike: each variable has a NAME_FILE, a file whose first line is the secret. Only "imgctl login" prompts for the password.',
     'A credential helper is a program that speaks Docker\'s protocol: "imgctl config set credential-helper pass" runs docker-credential-pass. Others are wincred, osxkeychain and secretservice.',
     'The password command runs in a shell, without secrets in its variables. Each source must provide the password within 30 s. A command that still runs 2 s after its first line is stopped, and the line is used.',
   ],

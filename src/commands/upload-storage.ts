@@ -5,7 +5,7 @@ import { option, type Parsed } from '../cli/command.ts';
 import { defaultsOf } from '../cli/declarations.ts';
 import { addressHints, readCertificates, requireUploadTarget } from '../config/addresses.ts';
 import { changeProfile } from '../config/config-file.ts';
-import { SECRETS, SETTINGS, type SettingKey } from '../config/definitions.ts';
+import { SECRETS, type SettingKey, variableOf } from '../config/definitions.ts';
 import { type Settings, storedText } from '../config/settings.ts';
 import { wholeNumber } from '../config/values.ts';
 import { type Context, USER_AGENT } from '../context.ts';
@@ -220,7 +220,7 @@ async function readCredentials(
       [
         userName,
         username,
-        `set ${SETTINGS[user].env}, or run: imgctl config set ${user} NAME${flag}`,
+        `set ${variableOf(user)}, or run: imgctl config set ${user} NAME${flag}`,
       ],
       [secretName, source, `set ${variable} or ${variable}_FILE, or run: ${storeSecret}`],
     ] as const;

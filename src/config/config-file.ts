@@ -120,9 +120,16 @@ function meantSetting(name: string): SettingKey | undefined {
 
 const MUTEX_PATIENCE = 20_000;
 
-export async function changeProfile(io: Io, name: string, changes: Texts): Promise<void> {
+/** @param changes what to set, or remove if undefined; or a function of what is stored */
+export async function changeProfile(
+  io: Io,
+  name: string,
+  changes: Texts | ((stored: Texts) => Texts),
+): Promise<void> {
   await changeConfigFile(io, (config) => {
-    const settings = Object.entries({ ...config.profiles.get(name), ...changes });
+    const stored = config.profiles.get(name) ?? {};
+    const changed = typeof changes === 'function' ? changes(stored) : changes;
+    const settings = Object.entries({ ...stored, ...changed });
     const set = settings.flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]));
     const profiles = new Map(config.profiles).set(name, Object.fromEntries(set));
     return { ...config, profiles };

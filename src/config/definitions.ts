@@ -21,7 +21,6 @@ import {
 
 export interface SettingDefinition {
   readonly summary: string;
-  readonly env?: string;
   readonly fallback?: string;
   readonly value: Value;
 }
@@ -52,17 +51,14 @@ export const SETTING_GROUPS = {
   service: {
     'base-url': {
       summary: 'address of the service',
-      env: 'IMGCTL_BASE_URL',
       value: parsed((text) => parseBaseUrl(withScheme(text.trim()) ?? text)),
     },
     username: {
       summary: 'user name to log in with',
-      env: 'IMGCTL_USERNAME',
       value: parsed(userName),
     },
     'password-command': {
       summary: 'command whose first output line is the password',
-      env: 'IMGCTL_PASSWORD_COMMAND',
       value: COMMAND,
     },
     'password-file': { summary: 'file whose first line is the password', value: FILE },
@@ -75,7 +71,6 @@ export const SETTING_GROUPS = {
     },
     timeout: {
       summary: 'time limit of each request',
-      env: 'IMGCTL_TIMEOUT',
       fallback: '30s',
       value: duration(),
     },
@@ -104,7 +99,6 @@ export const SETTING_GROUPS = {
   output: {
     output: {
       summary: 'output format',
-      env: 'IMGCTL_OUTPUT',
       fallback: 'table',
       value: choice('format', FORMAT_NAMES),
     },
@@ -118,12 +112,10 @@ export const SETTING_GROUPS = {
   upload: {
     'upload-url': {
       summary: 'storage that push uploads to',
-      env: 'IMGCTL_UPLOAD_URL',
       value: parsed(parseUploadUrl, { mayBePath: true }),
     },
     'upload-username': {
       summary: 'user name for a WebDAV storage',
-      env: 'IMGCTL_UPLOAD_USERNAME',
       value: parsed(userName),
     },
     'upload-password-command': {
@@ -132,7 +124,6 @@ export const SETTING_GROUPS = {
     },
     'upload-access-key': {
       summary: 'access key id for an S3 storage',
-      env: 'IMGCTL_UPLOAD_ACCESS_KEY',
       value: parsed(plainText),
     },
     'upload-secret-command': { summary: 'command that prints the S3 secret key', value: COMMAND },
@@ -142,13 +133,11 @@ export const SETTING_GROUPS = {
     },
     'upload-region': {
       summary: 'region of an S3 storage',
-      env: 'IMGCTL_UPLOAD_REGION',
       fallback: 'us-east-1',
       value: formed(/^[\w-]{1,64}$/, 'use a region such as us-east-1'),
     },
     'limit-rate': {
       summary: 'maximum bytes per second that push sends, such as 10M',
-      env: 'IMGCTL_LIMIT_RATE',
       value: byteRate(),
     },
     'upload-ca-file': { summary: 'trusted certificates for the storage (PEM)', value: FILE },
@@ -156,7 +145,6 @@ export const SETTING_GROUPS = {
   fleet: {
     'token-store': {
       summary: 'where tokens are stored: file, or the URL of a Redis server that machines share',
-      env: 'IMGCTL_TOKEN_STORE',
       fallback: 'file',
       value: parsed(parseRedisAddress, { suggested: ['file'] }),
     },
@@ -190,10 +178,17 @@ export type SettingValue<Key extends SettingKey> =
 /** Says where a login stored the password of the profile: `keychain`, or `helper:NAME`. */
 export const STORED_PASSWORD = 'stored-password';
 
-/** Says that no login to the stored base URL has worked yet. */
-export const UNPROVEN_ADDRESS = 'unproven-base-url';
-
 export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];
+
+/** Returns the variable of a setting: IMGCTL_BASE_URL of base-url. */
+export function variableOf(key: SettingKey): string {
+  return `IMGCTL_${key.replaceAll(/[-.]/g, '_').toUpperCase()}`;
+}
+
+/** True for the account and the upload storage: they mean nothing to another service than that of their profile. */
+export function isOfService(key: SettingKey): boolean {
+  return /^(?:username|password-|credential-|upload-)/.test(key);
+}
 
 export function isSettingKey(text: string): text is SettingKey {
   return Object.hasOwn(SETTINGS, text);
@@ -227,6 +222,13 @@ export const SECRETS = {
     'a key that encrypts tokens in the store (see: imgctl help fleet)',
   ],
 } as const satisfies Record<string, readonly [variable: string, meaning: string, SettingKey?]>;
+
+/** Every variable that means something. */
+export const VARIABLES: readonly string[] = [
+  ...SETTING_KEYS.map(variableOf),
+  ...Object.values(SECRETS).flatMap(([name]) => [name, `${name}_FILE`]),
+  ...['PROFILE', 'TOKEN', 'DEBUG', 'CONFIG_DIR'].map((name) => `IMGCTL_${name}`),
+];
 
 function invalid(what: string, text: string, hint: string): ImgctlError {
   return new ImgctlError('usage', `invalid ${what}: ${text}`, { hint });

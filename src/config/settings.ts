@@ -1,17 +1,20 @@
 // The settings of a run: the value of each with its origin, of options, environment, profile and defaults.
 
 import path from 'node:path';
-import { attempt } from '../errors.ts';
-import { baseUrlText } from '../http/url.ts';
+import { attempt, tryOr } from '../errors.ts';
+import { baseUrlText, hideUserInfo } from '../http/url.ts';
 import type { Io } from '../io.ts';
+import { shellQuote } from '../words.ts';
 import { type ConfigFile, DEFAULT_PROFILE, type Texts } from './config-file.ts';
 import {
   absoluteUploadUrl,
+  isOfService,
   SETTINGS,
   type SettingDefinition,
   type SettingKey,
   type SettingValue,
   STORED_PASSWORD,
+  variableOf,
 } from './definitions.ts';
 import { checkName, parseGiven, type Value } from './values.ts';
 
@@ -42,6 +45,22 @@ export function storedText(settings: Settings, key: SettingKey, text: string, cw
   return isPath ? path.resolve(cwd, text) : text;
 }
 
+/** Returns a base URL in its normal form, to compare it; one that is invalid as it is. */
+export function addressOf(text = ''): string {
+  return tryOr(() => baseUrlText(SETTINGS['base-url'].value.parse(text, 'base-url')), text);
+}
+
+/** Returns a name for a new profile of the service. */
+function nameFor(address: string, profiles: Profiles['profiles']): string {
+  const host = tryOr(() => new URL(address).host, '').replaceAll(/[^A-Za-z0-9]+/g, '-');
+  const name = host.replaceAll(/^-|-$/g, '').slice(0, 60) || 'other';
+  const names = [
+    name,
+    ...Array.from({ length: profiles.size }, (_, index) => `${name}-${index + 2}`),
+  ];
+  return names.find((each) => !profiles.has(each) && each !== DEFAULT_PROFILE) ?? name;
+}
+
 /** The owner of a token and of what else is cached; unset settings are empty. */
 export interface Account {
   readonly profile: string;
@@ -70,11 +89,20 @@ export class Settings {
   readonly profile: string;
   /** What options and prompts give. */
   readonly given: GivenSettings;
-  /** ` --profile NAME` if a command in a hint needs it for this profile, else empty. */
+  /**
+   * The address of another service, to which the profile belongs: then its account and its upload storage are not used.
+   * Undefined if the base URL of the run is that of the profile, or the profile has none.
+   */
+  readonly owner: string | undefined;
+  /** ` --profile NAME` if a command in a hint needs it to change the profile of the service of this run, else empty. */
   readonly profileFlag: string;
-  /** The same, with --base-url if the command would use another service. */
+  /** ` --profile NAME` if a command needs it to use the same profile, else empty. */
+  readonly runFlag: string;
+  /** ` --profile NAME --base-url URL`, as far as a command needs them to use the same profile and service. */
   readonly serviceFlags: string;
   readonly loginCommand: string;
+  /** What to do without a token: log in, or use the profile of the service. */
+  readonly loginHint: string;
   /** Where the last login with --store-password stored the password. */
   readonly storedAt: string | undefined;
   readonly #env: Texts;
@@ -92,15 +120,35 @@ export class Settings {
     this.config = config;
     this.profile = profile;
     this.given = given;
-    this.profileFlag = profile === usual ? '' : ` --profile ${profile}`;
     this.#env = env;
     this.#stored = profiles.get(profile) ?? {};
-    this.storedAt = this.#stored[STORED_PASSWORD];
-    const { text } = this.find('base-url');
-    const isUsual = text === this.find('base-url', new Map()).text;
-    this.serviceFlags = `${this.profileFlag}${isUsual ? '' : ` --base-url ${text}`}`;
-    this.loginCommand = `imgctl login${this.serviceFlags}`;
+    const { text = '' } = this.find('base-url');
+    const address = addressOf(text);
+    const stored = this.#stored['base-url'];
+    const isOwn = stored === undefined || addressOf(stored) === address;
+    this.owner = isOwn ? undefined : hideUserInfo(addressOf(stored));
+    this.storedAt = isOwn ? this.#stored[STORED_PASSWORD] : undefined;
+    const home = isOwn ? profile : this.#profileOf(address);
+    const flagOf = (name: string) => (name === usual ? '' : ` --profile ${name}`);
+    const urlFlag = ` --base-url ${shellQuote(text)}`;
+    const isUsual = text === (this.find('base-url', new Map()).text ?? '');
+    this.profileFlag = flagOf(home ?? nameFor(address, profiles));
+    this.runFlag = flagOf(profile);
+    this.serviceFlags = `${this.runFlag}${isUsual ? '' : urlFlag}`;
+    const ofOther = `${this.profileFlag}${home === undefined ? urlFlag : ''}`;
+    this.loginCommand = `imgctl login${isOwn ? this.serviceFlags : ofOther}`;
+    this.loginHint =
+      isOwn || home === undefined
+        ? `run: ${this.loginCommand}`
+        : `use the profile of this service: --profile ${home}`;
     Object.freeze(this);
+  }
+
+  /** Returns the name of the first profile with this address. */
+  #profileOf(address: string): string | undefined {
+    const isOf = ([, stored]: readonly [string, Texts]) =>
+      addressOf(stored['base-url']) === address;
+    return [...this.config.profiles].find(isOf)?.[0];
   }
 
   /** True if other profiles exist, but not this one. The default profile needs no settings of its own. */
@@ -164,7 +212,8 @@ export class Settings {
    * origin for people: `--base-url`, `IMGCTL_BASE_URL`, `profile default`, `default`; empty without a text.
    */
   find(key: SettingKey, given = this.given) {
-    const { env: variable = '', fallback }: SettingDefinition = SETTINGS[key];
+    const { fallback }: SettingDefinition = SETTINGS[key];
+    const variable = variableOf(key);
     const found = (
       layer: 'option' | 'variable' | 'profile' | 'default',
       text: string | undefined,
@@ -173,7 +222,8 @@ export class Settings {
     const option = given.get(key);
     if (option) return found('option', option.text, option.origin);
     if (this.#env[variable]) return found('variable', this.#env[variable], variable);
-    if (Object.hasOwn(this.#stored, key)) {
+    const isOthers = this.owner !== undefined && isOfService(key);
+    if (!isOthers && Object.hasOwn(this.#stored, key)) {
       return found('profile', this.#stored[key], `profile ${this.profile}`);
     }
     return found('default', fallback, fallback === undefined ? '' : 'default');

@@ -199,6 +199,7 @@ async function openClient(options: ClientOptions, baseUrl: URL, clock: Clock) {
             password: passwordSource,
             client: () => client,
             loginCommand: 'createClient({ baseUrl, username, password })',
+            loginHint: 'run: createClient({ baseUrl, username, password })',
             baseUrl: baseUrlText(baseUrl),
           }),
     authScheme,

@@ -17,7 +17,7 @@ export function unattendedPassword(settings: Settings, io: Io): PasswordSource |
 
 export function givenPassword(settings: Settings, io: Io): PasswordSource | undefined {
   const secret = findSecret(settings, io, 'password');
-  const list = `imgctl config list${settings.profileFlag}`;
+  const list = `imgctl config list${settings.serviceFlags}`;
   const hint = `check ${secret?.origin} and the user name ${settings.account.username}: ${list}`;
   return secret && { ...secret, hint };
 }

@@ -29,11 +29,9 @@ export async function ask(
     readonly hidden: boolean;
     readonly alternative?: string;
     readonly hint?: string;
-    /** The answer for an empty line. */
-    readonly usual?: string | undefined;
   },
 ): Promise<string> {
-  const { what, hidden, usual } = prompt;
+  const { what, hidden } = prompt;
   const label = `${prompt.label}: `;
   const { hint = `provide it with ${prompt.alternative}` } = prompt;
   const { stream, isTTY } = io.stdin;
@@ -69,8 +67,7 @@ export async function ask(
       // Echoed input ends its line itself.
       await endPrompt(hidden || input === undefined);
     }
-    const answer = input === '' ? usual : input;
-    if (answer !== undefined) return answer;
+    if (input !== '') return input;
   }
   throw new ImgctlError('usage', `no ${what} entered`, { hint });
 }

@@ -21,7 +21,11 @@ export interface SecretSource {
   read(): Promise<string>;
 }
 
-/** Returns the first of option, variable, file of a variable, file and command that is set. @throws ImgctlError config: an invalid setting */
+/**
+ * Returns the nearest source that is set: of options, then of variables, then of the profile; of each the secret itself,
+ * then the file, then the command.
+ * @throws ImgctlError config: an invalid setting
+ */
 export function findSecret(
   settings: Settings,
   io: Io,
@@ -30,15 +34,25 @@ export function findSecret(
   const [variable, , setting]: readonly [string, string, CommandKey?] = SECRETS[name];
   const fileVariable = `${variable}_FILE`;
   const { [variable]: value, [fileVariable]: file } = io.env;
-  const command = setting && commandSource(settings, io, setting);
-  const ownFile = name === 'password' ? settings.get('password-file') : undefined;
-  const given = ownFile && fileSource(io, ownFile, 'password-file');
-  if (given && settings.find('password-file').layer === 'option') return given;
-  if (command?.isOption) return command;
-  const hint = `set ${variable} to the secret alone, on one line`;
-  if (value) return { origin: variable, read: async () => checkSecret(value, variable, hint) };
-  if (file) return fileSource(io, file, fileVariable);
-  return given || command;
+  const given = name === 'password' ? settings.find('password-file') : undefined;
+  const command = setting && settings.find(setting);
+  for (const layer of ['option', 'variable', 'profile']) {
+    if (layer === 'variable' && value) return variableSource(variable, value);
+    if (given?.layer === layer) {
+      const origin = layer === 'variable' ? given.origin : 'password-file';
+      return fileSource(io, settings.get('password-file') ?? '', origin);
+    }
+    if (layer === 'variable' && given === undefined && file) {
+      return fileSource(io, file, fileVariable);
+    }
+    if (setting && command?.layer === layer) return commandSource(settings, io, setting);
+  }
+  return undefined;
+}
+
+function variableSource(origin: string, value: string): SecretSource {
+  const hint = `set ${origin} to the secret alone, on one line`;
+  return { origin, read: async () => checkSecret(value, origin, hint) };
 }
 
 /** Returns the first line of a file. @param name of the variable or setting that names it */
@@ -63,20 +77,18 @@ function fileSource(io: Io, file: string, name: string): SecretSource {
   return { origin, read };
 }
 
-function commandSource(settings: Settings, io: Io, setting: CommandKey) {
-  const command = settings.get(setting);
-  if (command === undefined) return undefined;
+function commandSource(settings: Settings, io: Io, setting: CommandKey): SecretSource {
+  const command = settings.get(setting) ?? '';
   const { layer, origin } = settings.find(setting);
-  const isOption = layer === 'option';
   const what = `the ${setting.replaceAll('-', ' ')}`;
   const read = async () => {
     const result = await runChild(io, { command, stderr: 'inherit', limitAfterLine: 2_000 });
     if (result.failure === undefined) return firstLine(result.stdout, what);
-    const show = isOption ? `: ${command}` : `; to show it: imgctl config get ${setting}`;
+    const show = layer === 'option' ? `: ${command}` : `; to show it: imgctl config get ${setting}`;
     const { failure, cause } = result;
     throw new ImgctlError('config', `${what} ${failure}`, { hint: `run it by hand${show}`, cause });
   };
-  return { origin: `${what} (${origin})`, isOption, read };
+  return { origin: `${what} (${origin})`, read };
 }
 
 /** Opens a named pipe without waiting for its writer: Node could not end while a thread of it waits. */

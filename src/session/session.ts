@@ -60,7 +60,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     const message = 'NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified';
     warn(message, trustHint(address));
   }
-  const { account, loginCommand } = settings;
+  const { account, loginCommand, loginHint } = settings;
   const cache = new TokenCache(options.configDirectory, account, io, warn);
   const given = givenToken(io);
   const fixed = options.tokens ?? (given === undefined ? undefined : tokenOfEnvironment(given));
@@ -75,6 +75,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       password: unattendedPassword(settings, io),
       client: () => client,
       loginCommand,
+      loginHint,
       canWait: true,
       baseUrl: account.baseUrl,
       patience: settings.get('wait-for-token') ?? 0,

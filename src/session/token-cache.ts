@@ -217,9 +217,9 @@ export function tokenState(token: CachedToken | undefined, now: number) {
   return now < token.expiresAt ? 'valid' : 'expired';
 }
 
-export function noValidToken(state: 'none' | 'expired', { loginCommand }: Settings): ImgctlError {
+export function noValidToken(state: 'none' | 'expired', { loginHint }: Settings): ImgctlError {
   const message = state === 'none' ? 'not logged in' : 'the token has expired';
-  return new ImgctlError('not-logged-in', message, { hint: `run: ${loginCommand}` });
+  return new ImgctlError('not-logged-in', message, { hint: loginHint });
 }
 
 /** True if a Date can show the time. */

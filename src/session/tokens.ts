@@ -34,6 +34,8 @@ interface TokensOptions {
   /** A function, since the client itself gets its tokens from this source. */
   readonly client: () => Client;
   readonly loginCommand: string;
+  /** What to do without a token. */
+  readonly loginHint: string;
   readonly canWait?: boolean;
   readonly baseUrl: string;
   /** Milliseconds to wait for the end of the token request limit. */
@@ -187,7 +189,7 @@ export class Tokens implements TokenSource {
   }
 
   #notLoggedIn(): ImgctlError {
-    const { username, password, baseUrl, loginCommand } = this.#options;
+    const { username, password, baseUrl, loginCommand, loginHint } = this.#options;
     if (username === undefined && password !== undefined) {
       return new ImgctlError('not-logged-in', 'no user name is set', {
         hint: `set IMGCTL_USERNAME, or run: ${loginCommand} --username NAME`,
@@ -195,7 +197,7 @@ export class Tokens implements TokenSource {
     }
     const who = username === undefined ? '' : ` as ${username}`;
     return new ImgctlError('not-logged-in', `not logged in to ${baseUrl}${who}`, {
-      hint: `run: ${loginCommand}`,
+      hint: loginHint,
     });
   }
 }

@@ -14,7 +14,7 @@ import {
   isSettingKey,
   SETTING_KEYS,
   STORED_PASSWORD,
-  UNPROVEN_ADDRESS,
+  VARIABLES,
 } from '../../config/definitions.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
@@ -221,7 +221,7 @@ function nearestExisting(directory: string): string {
   return fs.existsSync(directory) || parent === directory ? directory : nearestExisting(parent);
 }
 
-async function configurationResults({ settings, io }: Context): Promise<Result[]> {
+function configurationResults({ settings, io }: Context): Result[] {
   const { config, profile, profileFlag } = settings;
   const results: Result[] = [];
   if (settings.isUnknown) {
@@ -239,18 +239,17 @@ async function configurationResults({ settings, io }: Context): Promise<Result[]
     if (error) results.push(error);
   }
   for (const key of Object.keys(config.profiles.get(profile) ?? {})) {
-    if (isSettingKey(key) || [STORED_PASSWORD, UNPROVEN_ADDRESS].includes(key)) continue;
+    if (isSettingKey(key) || key === STORED_PASSWORD) continue;
     const hint = `remove it with: imgctl config unset ${shellQuote(key)}${profileFlag}`;
     results.push(warning(`unknown setting ${key}`, hint));
   }
-  const { VARIABLES } = await import('../../cli/topics.ts');
-  const suffix = (name: string) => /^IMGCTL_(.+)/.exec(name)?.[1] ?? [];
-  const known = VARIABLES.flatMap(({ name }) => suffix(name));
-  for (const name of Object.keys(io.env).flatMap(suffix)) {
-    // Others may be variables of a script.
-    const meant = known.includes(name) ? undefined : nearest(name, known);
-    const found = `unknown variable IMGCTL_${name}`;
-    if (meant) results.push(warning(found, `did you mean IMGCTL_${meant}?`));
+  const suffix = (name: string) => name.replace('IMGCTL_', '');
+  for (const [name, value] of Object.entries(io.env)) {
+    if (!name.startsWith('IMGCTL_') || !value || VARIABLES.includes(name)) continue;
+    // Kubernetes sets such for a service of this name.
+    const meant = nearest(suffix(name), VARIABLES.map(suffix));
+    const hint = meant ? `did you mean IMGCTL_${meant}?` : 'see: imgctl help environment';
+    results.push(warning(`the variable ${name} means nothing`, hint));
   }
   if (results.length > 0) return results;
   const set = SETTING_KEYS.filter((key) => settings.find(key).layer !== 'default');

@@ -12,8 +12,8 @@ import {
 } from '../../cli/command.ts';
 import { requireBaseUrl } from '../../config/addresses.ts';
 import { changeProfile } from '../../config/config-file.ts';
-import { STORED_PASSWORD, UNPROVEN_ADDRESS } from '../../config/definitions.ts';
-import type { Account, Settings } from '../../config/settings.ts';
+import { STORED_PASSWORD } from '../../config/definitions.ts';
+import { type Account, addressOf, type Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { EXIT_CODES, hasCode, ImgctlError } from '../../errors.ts';
 import { printable } from '../../output/text.ts';
@@ -46,7 +46,8 @@ export const login = command({
   name: 'login',
   summary: 'log in to a service',
   description: [
-    'You are prompted for anything you leave out, and again after a wrong password, up to three times. If the login fails, a new address and user name are saved, but replace no earlier ones; an address that never worked is asked for again.',
+    'You are prompted for anything you leave out, and again after a wrong password, up to three times. Nothing is saved until the login works.',
+    'A profile belongs to one service. For another one, use another profile: --profile test.',
     'A password command or file is saved in the profile, so that other commands can renew an expired token. A command must finish within 30 s and cannot prompt.',
   ],
   details: [
@@ -67,42 +68,38 @@ export const login = command({
 
 async function run(context: Context, options: Options): Promise<void> {
   const { io, console } = context;
-  const isNameTyped = context.settings.find('username').text === undefined;
   const settings = await completeSettings(context, options);
   const session = await context.openSession(settings);
   const { account } = session;
   const location = settings.passwordLocation;
   const { storedAt: former = location } = settings;
-  if (options.storePassword) await saveWhatIsMissing(context, account);
   const store = options.storePassword ? openPasswordStore(io, location) : undefined;
   // An unusable store fails before it uses up a token request.
   await store?.lookup(account);
-  const { password, token } = await requestFirstToken(
-    context,
-    options,
-    session,
-    settings,
-    isNameTyped,
-  );
+  const { password, token } = await requestFirstToken(context, options, session, settings);
 
   const { passwordCommand: command, passwordFile } = options;
   // Other commands run in other folders.
   const file = passwordFile && path.resolve(io.cwd, passwordFile);
-  await changeProfile(io, settings.profile, {
-    'base-url': account.baseUrl,
-    username: account.username,
-    [UNPROVEN_ADDRESS]: undefined,
-    // One of them replaces the other.
-    ...((command ?? file) && { 'password-command': command, 'password-file': file }),
-    // Written before the password is stored, so that a logout always finds the password.
-    ...(store ? { [STORED_PASSWORD]: former } : {}),
+  await changeProfile(io, settings.profile, (stored) => {
+    const { 'base-url': address = account.baseUrl } = stored;
+    // Another login may have come first.
+    if (addressOf(address) !== account.baseUrl) throw belongsTo(settings, address);
+    return {
+      'base-url': address,
+      username: account.username,
+      // One of them replaces the other.
+      ...((command ?? file) && { 'password-command': command, 'password-file': file }),
+      // Written before the password is stored, so that a logout always finds the password.
+      ...(store ? { [STORED_PASSWORD]: former } : {}),
+    };
   }).catch((error: unknown) => {
     // The login itself worked, even if the settings cannot be written.
     if (store || !hasCode(error, 'config', 'locked')) throw error;
     console.warn(error.message, error.hint);
     if (command ?? file) context.exitCode = EXIT_CODES.failed;
   });
-  report(context, account, token);
+  report(context, settings, token);
   // The disk may have filled up meanwhile, which was a warning.
   if (session.cache.writeFailed) context.exitCode = EXIT_CODES.failed;
   if (!store) return;
@@ -114,62 +111,62 @@ async function run(context: Context, options: Options): Promise<void> {
   console.success(`The password is stored in ${describeLocation(location)}`);
 }
 
+/** Returns the settings with what was typed. @throws ImgctlError usage: the profile belongs to another service */
 async function completeSettings(context: Context, options: Options): Promise<Settings> {
-  let given = context.settings;
-  checkConflicts(context, options, given);
-  const label = 'Address of the service, such as images.example.com';
-  const known = given.text('base-url');
-  // One that never worked may be mistyped.
-  const isDoubtful =
-    isUnproven(context) && given.find('base-url').layer === 'profile' && context.io.stdin.isTTY;
-  if (known === undefined || isDoubtful) {
-    const others = '--base-url or IMGCTL_BASE_URL';
-    const typed = await prompt(context, 'base URL', label, others, known);
-    given = given.with({ 'base-url': typed }, (key) => `--${key}`);
+  let { settings } = context;
+  checkConflicts(context, options);
+  if (settings.owner !== undefined) throw belongsTo(settings, settings.owner);
+  if (settings.get('base-url') === undefined) {
+    const label = 'Address of the service, such as images.example.com';
+    const url = await prompt(context, 'base URL', label, '--base-url or IMGCTL_BASE_URL');
+    settings = settings.with({ 'base-url': url }, (key) => `--${key}`);
   }
   // Rejected before the next prompt.
-  requireBaseUrl(given);
+  requireBaseUrl(settings);
   const username =
-    given.get('username') ??
+    settings.get('username') ??
     (await prompt(context, 'user name', 'User name', '--username or IMGCTL_USERNAME'));
-  return given.with({ username });
+  return settings.with({ username });
 }
 
-function checkConflicts(context: Context, options: Options, given: Settings): void {
-  if (givenToken(context.io)) {
+/** A login never moves a profile to another service: it has the storage and the password of its own. */
+function belongsTo(settings: Settings, owner: string): ImgctlError {
+  const { profile, loginCommand, runFlag } = settings;
+  const move = `imgctl config set base-url ${settings.text('base-url')}${runFlag}`;
+  return new ImgctlError('usage', `profile ${profile} belongs to ${owner}`, {
+    hint: `for another service: ${loginCommand}; or if this one has moved: ${move}`,
+  });
+}
+
+function checkConflicts({ io, settings }: Context, options: Options): void {
+  if (givenToken(io)) {
     throw new ImgctlError('usage', 'IMGCTL_TOKEN is set and would override this login', {
       hint: 'unset IMGCTL_TOKEN, then run: imgctl login',
     });
   }
-  const keys = ['password-command', 'password-file'] as const;
-  const key = keys.find((each) => given.find(each).layer !== 'default');
-  if (key === undefined || !options.storePassword) return;
-  const { layer, origin } = given.find(key);
-  const remove = {
-    default: '',
-    option: `omit --${key}`,
-    variable: `unset ${origin}`,
-    profile: `run: imgctl config unset ${key}${given.profileFlag}`,
-  }[layer];
-  const message = `the ${key.replace('-', ' ')} (${origin}) would override a stored password`;
-  throw new ImgctlError('usage', message, { hint: `omit --store-password, or ${remove}` });
+  if (!options.storePassword) return;
+  for (const key of ['password-command', 'password-file'] as const) {
+    const { layer, origin } = settings.find(key);
+    // What a variable gives is stored.
+    if (layer !== 'option' && layer !== 'profile') continue;
+    const remove =
+      layer === 'option'
+        ? `omit ${origin}`
+        : `run: imgctl config unset ${key}${settings.profileFlag}`;
+    const message = `the ${key.replace('-', ' ')} (${origin}) would override a stored password`;
+    throw new ImgctlError('usage', message, { hint: `omit --store-password, or ${remove}` });
+  }
 }
 
-function isUnproven({ settings: { config, profile } }: Context): boolean {
-  return config.profiles.get(profile)?.[UNPROVEN_ADDRESS] !== undefined;
-}
-
-/** @param alternative how to give it without a prompt. @param usual the answer for an empty line */
+/** @param alternative how to give it without a prompt */
 async function prompt(
   { console, io }: Context,
   what: string,
   label: string,
   alternative: string,
-  usual?: string,
-) {
+): Promise<string> {
   await console.flush();
-  const shown = usual === undefined ? label : `${label} [${printable(usual)}]`;
-  return ask(io, { what, label: shown, alternative, usual, hidden: what === 'password' });
+  return ask(io, { what, label, alternative, hidden: what === 'password' });
 }
 
 function promptForPassword(context: Context, { username, baseUrl }: Account): Promise<string> {
@@ -186,61 +183,24 @@ async function requestFirstToken(
   options: Options,
   { account, tokens, store }: Session,
   settings: Settings,
-  isNameTyped: boolean,
 ): Promise<{ password: string; token: IssuedToken }> {
   if (tokens === undefined) throw new Error('a login does not use IMGCTL_TOKEN');
   const given = await readPassword(context, settings, options);
   let password = given?.password ?? (await promptForPassword(context, account));
   // A token that cannot be stored is not worth one of the few requests.
   await store.testWrite();
-  await saveWhatIsMissing(context, account);
-  const otherUser = `check the password, or log in as another user: ${settings.loginCommand} --username NAME`;
-  const hint = given?.hint ?? (isNameTyped ? otherUser : undefined);
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return { password, token: await tokens.login(password, hint, options) };
+      return { password, token: await tokens.login(password, given?.hint, options) };
     } catch (error) {
-      if (!(error instanceof ImgctlError)) throw error;
-      await noteAddress(context, hasCode(error, ...OF_SERVICE));
-      if (error.code === 'unreachable') {
-        // It is saved, so the next login does not ask for it.
-        const another = `for another address: imgctl login${settings.profileFlag} --base-url URL`;
-        throw error.with({ hint: [error.hint, another].filter(Boolean).join('; ') });
-      }
       const left = MAX_ATTEMPTS - attempt;
       const limit = await store.readLimit(context.io.now());
       const mayRetry = given === undefined && left > 0 && limit?.remaining !== 0;
-      if (error.code !== 'wrong-credentials' || !mayRetry) throw error;
+      if (!hasCode(error, 'wrong-credentials') || !mayRetry) throw error;
       context.console.warn(`${error.message} (${counted(left, 'attempt')} left)`);
       password = await promptForPassword(context, account);
     }
   }
-}
-
-/** Errors that only the service itself sends. */
-const OF_SERVICE = ['wrong-credentials', 'not-permitted', 'rate-limited'] as const;
-
-/** Remembers whether the stored address is that of a service. */
-async function noteAddress(context: Context, isProven: boolean): Promise<void> {
-  const { profile } = context.settings;
-  // As it was when the run began.
-  const isNew = context.settings.config.profiles.get(profile)?.['base-url'] === undefined;
-  if (!isNew && !isUnproven(context)) return;
-  const mark = { [UNPROVEN_ADDRESS]: isProven ? undefined : 'true' };
-  await changeProfile(context.io, profile, mark).catch(() => {});
-}
-
-/** A login that fails need not ask for it again. What the profile has is only replaced by a login that works. */
-async function saveWhatIsMissing(context: Context, account: Account): Promise<void> {
-  const { profile, baseUrl, username } = account;
-  const known = context.settings.config.profiles.get(profile) ?? {};
-  const found = Object.entries({ 'base-url': baseUrl, username });
-  const missing = found.filter(
-    ([key]) => !(key in known) || (key === 'base-url' && isUnproven(context)),
-  );
-  if (missing.length === 0) return;
-  // If nothing can be written, the end of the login says so.
-  await changeProfile(context.io, profile, Object.fromEntries(missing)).catch(() => {});
 }
 
 /** Returns undefined if the password has to be typed. */
@@ -259,11 +219,16 @@ async function readPassword(context: Context, settings: Settings, options: Optio
   return password === undefined ? undefined : { password, hint: stored?.hint };
 }
 
-function report(context: Context, { baseUrl, username }: Account, token: IssuedToken): void {
+function report(context: Context, { account, runFlag }: Settings, token: IssuedToken): void {
+  const { baseUrl, username } = account;
   const now = context.io.now();
   const lifetime = describeDuration(token.expiresAt - now);
   const whom = `${baseUrl} as ${printable(username)}`;
   context.console.success(`Logged in to ${whom} (token valid for ${lifetime})`);
+  if (runFlag !== '') {
+    const more = `imgctl profile use${runFlag.replace('--profile ', '')}`;
+    context.console.note(`use this profile with${runFlag}, or make it the default: ${more}`);
+  }
   const { remaining, resetsAt } = token.limit;
   if (remaining !== undefined && remaining <= 2) {
     const until = resetsAt === undefined ? '' : ` in the next ${describeDuration(resetsAt - now)}`;
