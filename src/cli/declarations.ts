@@ -162,9 +162,3 @@ export function argumentTerm({ name, required, variadic }: ArgumentDeclaration):
   const text = variadic ? `${name}...` : name;
   return required ? `<${text}>` : `[${text}]`;
 }
-
-export function termsOf(blocks: readonly Block[]) {
-  return blocks.flatMap((block) =>
-    typeof block === 'object' && 'terms' in block ? block.terms : [],
-  );
-}

@@ -5,7 +5,7 @@ import { FORMATS, LINE_FORMAT_LIST } from '../output/formats.ts';
 import { FIELDS } from '../query/fields.ts';
 import { describeHiddenWords } from '../query/name.ts';
 import { ALL_GLOBAL_OPTIONS } from './command.ts';
-import { type Block, lines, optionTerm, shell, type Term, terms, termsOf } from './declarations.ts';
+import { type Block, lines, optionTerm, shell, type Term, terms } from './declarations.ts';
 
 export const TOPICS = [
   { name: 'options', summary: 'options of every command' },
@@ -221,10 +221,3 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     ),
   ],
 };
-
-export const VARIABLES = termsOf([...PAGES.environment, ...PAGES.fleet]).flatMap(
-  ([names, meaning]) => {
-    const variables = names.split(', ').filter((name) => /^[A-Z_]+$/.test(name));
-    return variables.map((name) => ({ name, meaning }));
-  },
-);

@@ -18,16 +18,38 @@ import { thrownBy } from '../support/errors.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
 import { unixOnly, unixOnlySuite } from '../support/platform.ts';
 
+/** The address of the default profile, that of the run, its variable, and what the login command adds. */
 it.each([
-  ['https://own', {}, ''],
-  ['https://other', {}, ' --base-url https://other'],
-  ['https://other', { IMGCTL_BASE_URL: 'https://other' }, ''],
-])('%s is in the login command if a plain one would use another: %j', (url, env, added) => {
-  const profiles = new Map([['default', { 'base-url': 'https://own' }]]);
-  const config = { profile: undefined, profiles };
-  const settings = new Settings(config, 'default', env).with({ 'base-url': url });
-  expect(settings.loginCommand).toBe(`imgctl login${added}`);
-});
+  ['https://own', 'https://own', {}, ''],
+  ['own', 'https://OWN:443/', {}, ' --base-url https://OWN:443/'],
+  [undefined, 'https://x', {}, ' --base-url https://x'],
+  [undefined, 'https://x', { IMGCTL_BASE_URL: 'https://x' }, ''],
+  [
+    'https://own',
+    'https://a.example:8443',
+    {},
+    ' --profile a-example-8443 --base-url https://a.example:8443',
+  ],
+  [
+    'https://own',
+    'https://x',
+    { IMGCTL_BASE_URL: 'https://x' },
+    ' --profile x --base-url https://x',
+  ],
+  ['https://own', 'https://taken', {}, ' --profile taken-2 --base-url https://taken'],
+  ['https://own', 'https://test.example/', {}, ' --profile taken'],
+])(
+  'of a profile with the address %s, a login to %s with %j has the flags%s',
+  (own, url, env, added) => {
+    const profiles = new Map([
+      ['default', own === undefined ? {} : { 'base-url': own }],
+      ['taken', { 'base-url': 'https://test.example' }],
+    ]) as Map<string, Record<string, string>>;
+    const settings = new Settings({ profile: undefined, profiles }, 'default', env);
+    const { loginCommand } = settings.with({ 'base-url': url });
+    expect(loginCommand).toBe(`imgctl login${added}`);
+  },
+);
 
 describe('parseDuration', () => {
   it.each([

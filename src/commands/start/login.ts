@@ -147,12 +147,13 @@ function checkConflicts({ io, settings }: Context, options: Options): void {
   if (!options.storePassword) return;
   for (const key of ['password-command', 'password-file'] as const) {
     const { layer, origin } = settings.find(key);
-    // What a variable gives is stored.
-    if (layer !== 'option' && layer !== 'profile') continue;
-    const remove =
-      layer === 'option'
-        ? `omit ${origin}`
-        : `run: imgctl config unset ${key}${settings.profileFlag}`;
+    // IMGCTL_PASSWORD_FILE, like IMGCTL_PASSWORD, gives the password to store.
+    if (layer === 'default' || (layer === 'variable' && key === 'password-file')) continue;
+    const remove = {
+      option: `omit ${origin}`,
+      variable: `unset ${origin}`,
+      profile: `run: imgctl config unset ${key}${settings.profileFlag}`,
+    }[layer];
     const message = `the ${key.replace('-', ' ')} (${origin}) would override a stored password`;
     throw new ImgctlError('usage', message, { hint: `omit --store-password, or ${remove}` });
   }

@@ -1,10 +1,8 @@
 // Help: of every command, of topics, of imgctl without arguments; and what is suggested for unknown words.
 
 import { describe, expect, it } from 'vitest';
-import { ALL_GLOBAL_OPTIONS } from '../../../src/cli/command.ts';
 import { exitCodesOf } from '../../../src/cli/declarations.ts';
-import { VARIABLES } from '../../../src/cli/topics.ts';
-import { SETTINGS } from '../../../src/config/definitions.ts';
+import { SETTING_KEYS, VARIABLES, variableOf } from '../../../src/config/definitions.ts';
 import { leavesOf } from '../../support/commands.ts';
 import { failed, runCli } from '../../support/io.ts';
 
@@ -79,13 +77,15 @@ describe('imgctl help', () => {
     const codes = [...(await show('help exit-codes')).matchAll(/^ +(\d+) {2,}\S/gm)];
     const declared = new Set(LEAVES.flatMap(([, command]) => exitCodesOf(command)));
     expect(codes.map(([, code]) => Number(code))).toEqual([...declared].sort((a, b) => a - b));
-    const options = LEAVES.flatMap(([, each]) => each.options ?? []);
-    const rows = [...options, ...ALL_GLOBAL_OPTIONS, ...Object.values(SETTINGS)];
-    const variables = rows.flatMap((row) => ('env' in row && row.env) || []);
-    const explained = VARIABLES.map(({ name }) => name);
-    expect(explained).toEqual(expect.arrayContaining(variables));
-    const file = 'a file whose first line is that secret';
-    expect(VARIABLES).toContainEqual({ name: 'IMGCTL_PASSWORD_FILE', meaning: file });
+    const page = await show('help environment');
+    const named = `${page}${await show('help fleet')}`.match(/\bIMGCTL_[A-Z_]+/g) ?? [];
+    // Those of settings and files follow rules, which the page says.
+    const isByRule = (name: string) =>
+      SETTING_KEYS.some((key) => variableOf(key) === name) || name.endsWith('_FILE');
+    expect(VARIABLES).toEqual(
+      expect.arrayContaining(named.filter((name) => name !== 'IMGCTL_KEY')),
+    );
+    expect(named).toEqual(expect.arrayContaining(VARIABLES.filter((name) => !isByRule(name))));
   });
 });
 

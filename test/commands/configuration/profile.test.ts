@@ -229,7 +229,7 @@ describe('whoami', () => {
     const line = 'IMGCTL_BASE_URL=https://images.example whoami';
     await expectSteps(
       imgctl,
-      [line, /none/, /\nhint: run: imgctl login\n$/, 4],
+      [line, /none/, /\nhint: use the profile of this service: --profile default\n$/, 4],
       [`${line} --profile default`, /none/, /\nhint: run: imgctl login --profile default\n$/, 4],
     );
   });

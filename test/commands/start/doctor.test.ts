@@ -325,7 +325,8 @@ describe('doctor checks the configuration', () => {
         /'nam' in columns\.images.* \(from profile default\) .* columns\.images VALUE \(did you/,
       ),
       'warning: unknown setting bas-url -> remove it with: imgctl config unset bas-url',
-      'warning: unknown variable IMGCTL_UPLOD_URL -> did you mean IMGCTL_UPLOAD_URL?',
+      'warning: the variable IMGCTL_VERSION means nothing -> see: imgctl help environment',
+      'warning: the variable IMGCTL_UPLOD_URL means nothing -> did you mean IMGCTL_UPLOAD_URL?',
     ]);
     const { stdout, exitCode } = await runCli(['doctor'], { env: { IMGCTL_OUTPUT: 'xml' } });
     expect(stdout).toMatch(/\nfiles +warning +no home directory.*\n +hint: set HOME, such as /);
