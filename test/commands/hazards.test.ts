@@ -106,7 +106,7 @@ unixOnlySuite('modes are Unix')('settings that everyone may write', () => {
   it('cause a warning of commands that need none, but not of what reads none', async () => {
     const { imgctl, problem } = openHome();
     const sample = writeOva(temporaryDirectory(), 'web');
-    for (const line of ['version --json', `inspect ${sample}`, `validate ${sample}`]) {
+    for (const line of ['version -o csv', `inspect ${sample}`, `validate ${sample}`]) {
       const stderr = expect.stringContaining(`warning: ${problem}`);
       expect({ line, ...(await imgctl(line)) }).toMatchObject({ line, exitCode: 0, stderr });
     }
