@@ -14,7 +14,7 @@ import type { User } from '../../emulator/settings.ts';
 import { errorCode, errorReason, ImgctlError } from '../../errors.ts';
 import { makeFolder } from '../../files/atomic-file.ts';
 import { cannotWrite } from '../../files/user-file.ts';
-import { programName } from '../../io.ts';
+import { type Io, programName } from '../../io.ts';
 import { parseTimestamp } from '../../query/timestamp.ts';
 import { shellQuote } from '../../words.ts';
 
@@ -132,7 +132,7 @@ async function run(context: Context, options: Options): Promise<void> {
   const { name } = users[0] ?? { name: '' };
   try {
     if (sample && folder) await writeSample(path.join(folder, name));
-    const guide = guideOf(emulator, options, name, programName(io));
+    const guide = guideOf(emulator, options, name, io);
     // Without a folder for uploads there is no upload_url.
     const json = `${JSON.stringify({ base_url: emulator.baseUrl, upload_url: emulator.uploadUrl })}\n`;
     await console.print(io.stdout.isTTY ? guide : json);
@@ -148,31 +148,49 @@ async function run(context: Context, options: Options): Promise<void> {
   }
 }
 
-/** Returns commands to try, in the order in which they work. @param name of the first user */
+/**
+ * Returns variables and commands to try, in the order in which they work. They change no profile.
+ * @param name of the first user
+ */
 function guideOf(
   { baseUrl, uploadUrl }: Emulator,
   { from, user, uploads = '', sample }: Options,
   name: string,
-  program: string,
+  io: Io,
 ): string {
-  const password = user.join() === DEFAULT_USER ? `, password ${name}` : '';
+  const program = programName(io);
+  const isDefault = user.join() === DEFAULT_USER;
   const sampleFile = shellQuote(path.join(uploads, name, 'sample.ova'));
+  const account = { USERNAME: name, PASSWORD: isDefault ? name : 'PASSWORD' };
   const lines = [
-    `${program} login --base-url ${baseUrl} -u ${shellQuote(name)}`,
+    ...exports({ BASE_URL: baseUrl, ...account }, io),
+    ...(uploadUrl === undefined ? [] : exports({ URL: uploadUrl, ...account }, io, 'UPLOAD_')),
     `${program} images list -s updated_on,desc -n 5`,
     ...(from === undefined ? [`${program} images latest ubuntu 24.04 server`] : []),
     ...(sample ? [`${program} sync --wait`, `cp ${sampleFile} my-image.ova`] : []),
-    ...(uploadUrl === undefined
-      ? []
-      : [`${program} push ${sample ? 'my-image.ova' : 'YOUR.ova'} --to ${uploadUrl}`]),
+    ...(uploadUrl === undefined ? [] : [`${program} push ${sample ? 'my-image.ova' : 'YOUR.ova'}`]),
   ];
-  const asks = uploadUrl === undefined ? '' : '; push asks for the same user and password';
   return [
-    `A copy of the service runs at ${baseUrl} (user ${name}${password}).`,
-    `Try this in another terminal${asks}:\n`,
+    `A copy of the service runs at ${baseUrl} (user ${name}${isDefault ? `, password ${name}` : ''}).`,
+    'Try this in another terminal; it changes no profile:\n',
     ...lines.map((line) => `  ${line}`),
     '\nCtrl-C stops it.\n',
   ].join('\n');
+}
+
+/** Returns lines for the shell that set variables, whose names begin with IMGCTL_ and `start`. */
+function exports(
+  values: Readonly<Record<string, string>>,
+  { system }: Io,
+  start = '',
+): readonly string[] {
+  const variables = Object.entries(values).map(
+    ([name, value]) => [`IMGCTL_${start}${name}`, value] as const,
+  );
+  if (system.platform === 'win32') {
+    return variables.map(([name, value]) => `$env:${name} = '${value.replaceAll("'", "''")}'`);
+  }
+  return [`export ${variables.map(([name, value]) => `${name}=${shellQuote(value)}`).join(' ')}`];
 }
 
 function makeUploads(cwd: string, uploads: string): string {

@@ -3,7 +3,7 @@
 import { quoted, suggest } from '../../choices.ts';
 import { argument, command } from '../../cli/command.ts';
 import type { CommandDeclaration } from '../../cli/declarations.ts';
-import { changeConfigFile, DEFAULT_PROFILE } from '../../config/config-file.ts';
+import { type ConfigFile, changeConfigFile, DEFAULT_PROFILE } from '../../config/config-file.ts';
 import { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError, tryOr } from '../../errors.ts';
@@ -55,7 +55,9 @@ export const profile: CommandDeclaration = {
     command({
       name: 'delete',
       summary: 'delete a profile with its settings, token and password',
-      description: ['Keeps the sync history, and a token that another profile uses.'],
+      description: [
+        'Keeps the sync history, and a token that another profile uses. The default profile is deleted only if it is the last.',
+      ],
       examples: [
         'imgctl profile delete staging',
         "imgctl profile list -q | grep '^test-' | xargs -n 1 imgctl profile delete",
@@ -109,6 +111,7 @@ async function use(context: Context, _options: object, profile: string): Promise
 
 async function remove(context: Context, _options: object, name: string): Promise<void> {
   requireProfile(context, name);
+  refuseInUse(context.settings.config, name);
   const settings = new Settings(context.settings.config, name);
   // One with an invalid base URL has no token.
   const account = tryOr(() => settings.account, undefined);
@@ -117,11 +120,24 @@ async function remove(context: Context, _options: object, name: string): Promise
   }
   await deleteStoredPassword(context, settings);
   await changeConfigFile(context.io, (config) => {
+    refuseInUse(config, name);
     const profiles = new Map(config.profiles);
     profiles.delete(name);
     return { ...config, profiles, profile: config.profile === name ? undefined : config.profile };
   });
   context.console.success(`Deleted profile ${name}`);
+}
+
+/** Later commands would use another service without a word. The only profile has no other. @throws ImgctlError usage */
+function refuseInUse(
+  { profile = DEFAULT_PROFILE, profiles }: Pick<ConfigFile, 'profile' | 'profiles'>,
+  name: string,
+): void {
+  const other = [...profiles.keys()].find((each) => each !== name);
+  if (name !== profile || other === undefined) return;
+  throw new ImgctlError('usage', `${name} is the profile in use`, {
+    hint: `use another one first: imgctl profile use ${other}`,
+  });
 }
 
 function requireProfile(context: Context, name: string): void {

@@ -29,12 +29,8 @@ async function run(context: Context): Promise<void> {
   const emulator = await startEmulator({ ...settings, now: steadyClock(context.io) });
   try {
     const others = Object.entries(context.io.env).filter(([name]) => !name.startsWith('IMGCTL_'));
-    const env = {
-      ...Object.fromEntries(others),
-      IMGCTL_CONFIG_DIR: path.join(folder, 'config'),
-      IMGCTL_PASSWORD: 'demo',
-      IMGCTL_UPLOAD_PASSWORD: 'demo',
-    };
+    const own = { ...Object.fromEntries(others), IMGCTL_CONFIG_DIR: path.join(folder, 'config') };
+    const env: Record<string, string | undefined> = own;
     const io = { ...context.io, env, cwd: folder, stderr: silencedBy(context.io) };
     const program = programName(context.io);
     const { color } = context.options;
@@ -42,24 +38,29 @@ async function run(context: Context): Promise<void> {
     const step = async (title: string, ...lines: readonly string[]): Promise<void> => {
       await context.console.print(`# ${title}\n`);
       for (const line of lines) {
-        await context.console.print(`$ imgctl ${line}\n`);
-        const exitCode = await context.rerun([...line.split(' '), ...flags], io);
+        const [first = '', ...words] = line.split(' ');
+        await context.console.print(`$ ${line}\n`);
+        if (first === 'export') {
+          for (const word of words) Object.assign(env, variableOf(word));
+          continue;
+        }
+        const exitCode = await context.rerun([...words, ...flags], io);
         context.io.signal.throwIfAborted();
-        if (exitCode !== 0) throw new ImgctlError('failed', `the demo failed at: imgctl ${line}`);
+        if (exitCode !== 0) throw new ImgctlError('failed', `the demo failed at: ${line}`);
       }
       await context.console.print('\n');
     };
     await step(
-      'Log in to a copy of the service on this machine (with IMGCTL_PASSWORD=demo).',
-      `login --base-url ${emulator.baseUrl} -u demo`,
+      'Log in to a copy of the service on this machine, in this terminal only.',
+      `export IMGCTL_BASE_URL=${emulator.baseUrl} IMGCTL_USERNAME=demo IMGCTL_PASSWORD=demo`,
+      'imgctl whoami --check',
     );
-    await step('Find a public image.', 'images list ubuntu 24.04 -s updated_on,desc -n 5');
-    await step('Show what a package contains.', 'inspect sample.ova');
+    await step('Find a public image.', 'imgctl images list ubuntu 24.04 -s updated_on,desc -n 5');
+    await step('Show what a package contains.', 'imgctl inspect sample.ova');
     await step(
-      'Upload it (with IMGCTL_UPLOAD_PASSWORD=demo) and sync; the result is the new image.',
-      `config set upload-url ${emulator.uploadUrl}`,
-      'config set upload-username demo',
-      'push sample.ova --poll-interval 500ms',
+      'Upload it and sync; the result is the new image.',
+      `export IMGCTL_UPLOAD_URL=${emulator.uploadUrl} IMGCTL_UPLOAD_USERNAME=demo IMGCTL_UPLOAD_PASSWORD=demo`,
+      'imgctl push sample.ova --poll-interval 500ms',
     );
     await context.console.print(
       `# Now try it yourself: ${program} emulator --uploads uploads --sample\n# Or use your service: ${program} login\n`,
@@ -72,6 +73,12 @@ async function run(context: Context): Promise<void> {
     await emulator.close();
     fs.rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Parses `NAME=value`. */
+function variableOf(word: string): Readonly<Record<string, string>> {
+  const [name = '', value = ''] = word.split(/=(.*)/s);
+  return { [name]: value };
 }
 
 /** Writes nothing after an interrupt: the hints of a command are wrong once the demo is deleted. */

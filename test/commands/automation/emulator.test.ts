@@ -50,28 +50,37 @@ it('emulator prints one JSON line in a pipe, and stops when it is told to, even 
 });
 
 it.each([
-  [[], {}, 'user demo, password demo', ['login .* -u demo', 'images list', 'images latest .*']],
-  [['--user', 'al:secret'], {}, 'user al', ['login .* -u al', 'images list', 'images latest .*']],
+  [[], {}, 'user demo, password demo', ['demo demo', 'images list', 'images latest .*']],
+  [['--user', 'al:secret'], {}, 'user al', ['al PASSWORD', 'images list', 'images latest .*']],
   [
     ['--uploads', 'up'],
     {},
     'user demo, password demo',
-    ['login .*', 'images list', 'images latest .*', 'push YOUR.ova --to dav.http:.*/upload'],
+    ['demo demo', 'UPLOAD', 'images list', 'images latest .*', 'push YOUR.ova'],
   ],
   [
     ['--uploads', 'up', '--sample'],
     { npm_command: 'exec' },
     'user demo, password demo',
     [
-      ...['login .*', 'images list', 'images latest .*', 'sync --wait'],
+      ...['demo demo', 'UPLOAD', 'images list', 'images latest .*', 'sync --wait'],
       'cp up/demo/sample.ova my-image.ova',
-      'push my-image.ova --to dav.http:.*/upload',
+      'push my-image.ova',
     ],
   ],
 ])('emulator %j shows on a terminal what to try, in order', async (options, env, user, lines) => {
   const { io } = await emulate(options, { columns: 80, env, cwd: temporaryDirectory() });
   const program = 'npm_command' in env ? 'npx imgctl' : 'imgctl';
-  const shown = lines.map((line) => (line.startsWith('cp') ? line : `${program} ${line}`));
+  const exported = (line: string) => {
+    const [name, password] = line.split(' ');
+    return line === 'UPLOAD'
+      ? 'export IMGCTL_UPLOAD_URL=.dav.http:\\S+/upload. IMGCTL_UPLOAD_USERNAME=demo IMGCTL_UPLOAD_PASSWORD=demo'
+      : `export IMGCTL_BASE_URL=http:\\S+ IMGCTL_USERNAME=${name} IMGCTL_PASSWORD=${password}`;
+  };
+  const shown = lines.map((line, index) => {
+    if (index === 0 || line === 'UPLOAD') return exported(line);
+    return line.startsWith('cp') ? line : `${program} ${line}`;
+  });
   const text = io.stdout.text;
   expect(text).toMatch(new RegExp(`^A copy of the service runs at http://\\S+ \\(${user}\\)\\.\n`));
   expect(text).toMatch(

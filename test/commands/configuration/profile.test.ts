@@ -68,16 +68,30 @@ describe('profile', () => {
     );
   });
 
-  it('delete of the default leaves a hint to use another one', async () => {
+  it('delete refuses the default profile, unless it is the only one', async () => {
     const address = { 'base-url': 'https://images.example' };
     const profiles = { default: address, prod: address, staging: address };
-    const { imgctl } = userWith({ profiles });
-    const text = 'imgctl: no service address is set\nhint: use another profile: imgctl profile use';
+    const { imgctl, config } = userWith({ profile: 'prod', profiles });
+    const refused =
+      'imgctl: prod is the profile in use\nhint: use another one first: imgctl profile use default\n';
     await expectSteps(
       imgctl,
-      ['profile delete default', '', /Deleted|deleted/],
-      ['images list', '', new RegExp(`${text} prod, or run: imgctl login\n$`), 2],
+      ['profile delete prod', '', refused, 2],
+      ['IMGCTL_PROFILE=staging profile delete prod', '', refused, 2],
+      ['profile delete staging', '', /deleted/],
+      ['profile use default', '', /default/],
+      ['profile delete default', '', /imgctl profile use prod\n$/, 2],
+      ['profile delete prod', '', /deleted/],
+      ['profile delete default', '', /deleted/],
     );
+    expect(config()).toEqual({ profiles: {} });
+  });
+
+  it('without settings, if it is the default, leaves a hint to use another one', async () => {
+    const profiles = { prod: { 'base-url': 'https://images.example' } };
+    const text = 'imgctl: no service address is set\nhint: use another profile: imgctl profile use';
+    const hint = new RegExp(`${text} prod, or run: imgctl login\n$`);
+    await expectSteps(userWith({ profiles }).imgctl, ['images list', '', hint, 2]);
   });
 
   it('use changes the default and nothing else, and delete removes it', async () => {
@@ -88,9 +102,10 @@ describe('profile', () => {
     const line = 'IMGCTL_PROFILE=x profile use staging';
     await expectSteps(imgctl, [line, '', /IMGCTL_PROFILE=x overrides it/]);
     expect(config().profile).toBe('staging');
-    const deleted = 'imgctl: deleted profile staging\n';
-    await expectSteps(imgctl, ['profile delete staging', '', deleted]);
-    expect(config()).toEqual({ profiles: { default: TWO.profiles.default }, future: 1 });
+    const deleted = 'imgctl: deleted profile default\n';
+    await expectSteps(imgctl, ['profile delete default', '', deleted]);
+    const { staging } = TWO.profiles;
+    expect(config()).toEqual({ profile: 'staging', profiles: { staging }, future: 1 });
   });
 
   it.each([
@@ -157,9 +172,8 @@ describe('profile', () => {
     const fresh = /^imgctl: no service address is set\nhint: run: imgctl login, /;
     await expectSteps(
       imgctl,
-      ['profile delete staging', '', /deleted/],
-      ['config set time iso --profile work'],
       ['profile delete default', '', /deleted/],
+      ['profile delete staging', '', /deleted/],
       ['images list', '', fresh, 2],
       ['profile use default', '', /now using/],
     );
