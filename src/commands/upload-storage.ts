@@ -1,5 +1,6 @@
 // Opens the upload storage of the profile, for push and doctor.
 
+import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { option, type Parsed } from '../cli/command.ts';
 import { defaultsOf } from '../cli/declarations.ts';
@@ -9,7 +10,7 @@ import { SECRETS, type SettingKey, variableOf } from '../config/definitions.ts';
 import { type Settings, storedText } from '../config/settings.ts';
 import { wholeNumber } from '../config/values.ts';
 import { type Context, USER_AGENT } from '../context.ts';
-import { hasCode, ImgctlError } from '../errors.ts';
+import { hasCode, ImgctlError, tryOr } from '../errors.ts';
 import { findPaths, keyedFile } from '../files/paths.ts';
 import type { Io } from '../io.ts';
 import { printable } from '../output/text.ts';
@@ -28,27 +29,31 @@ const CREDENTIALS = {
 const TEMPORARY = 'keys that begin with ASIA also need IMGCTL_UPLOAD_SESSION_TOKEN';
 
 /**
- * Returns the files that this machine has for the storage and its user. Each is undefined without a home directory.
- * A slash at the end of the URL makes no difference.
+ * Returns what names the storage and its user on this machine, and its files there, undefined without a home directory.
+ * A slash at the end of a URL makes no difference, nor does a link to a folder.
  * - `mutex`: held during a push; the names of parts are in a file beside it
  * - `proofs`: which files were equal to stored ones
- * - `unsynced`: the mark that a sync is still needed
  */
 function storageFiles(io: Io, settings: Settings) {
   const paths = findPaths(io);
   const target = requireUploadTarget(settings);
   const isFolder = target.kind === 'file';
-  const address = isFolder ? path.resolve(io.cwd, target.path) : target.url.href;
+  const address = isFolder ? realPath(path.resolve(io.cwd, target.path)) : target.url.href;
   const user = isFolder ? undefined : settings.get(CREDENTIALS[target.kind][0]);
   const key = [target.kind, address, user ?? ''];
   return {
+    key,
+    state: paths.state,
     mutex: paths.state && keyedFile(paths.state, 'push', key),
     proofs: paths.cache && keyedFile(paths.cache, 'uploads', key),
-    unsynced: paths.state && keyedFile(paths.state, 'unsynced', key),
   };
 }
 
 export type StorageFiles = ReturnType<typeof storageFiles>;
+
+function realPath(folder: string): string {
+  return tryOr(() => realpathSync(folder), folder);
+}
 
 /** Parses `16M`, in MiB, to bytes. @throws ImgctlError usage */
 function parseSize(text: string): number {

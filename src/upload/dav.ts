@@ -77,7 +77,7 @@ async function compare(
   const stored = await findStored(dav, name);
   if (!stored) return { state: 'absent' };
   if (stored.size !== file.size) return { state: 'different' };
-  if (proved !== undefined && stored.state === proved) return { state: 'same', stored: proved };
+  if (stored.text === proved) return { state: 'same', stored: { text: proved, isProof: true } };
   const request = { method: 'GET', url: dav.urlOf(name) };
   return readBack(file, stored, (rules) => sendChecked(dav, { ...request, ...rules }));
 }
@@ -163,8 +163,9 @@ async function publish(dav: Dav, part: string, name: string, sent: DavFile, repl
   }
   // Servers check and move in two steps, so that another push may still move its file over this one.
   if (!replace && (await mayHaveRival(dav, part))) await dav.clock.sleep(SETTLED, dav.clock.signal);
+  const { etag, text } = await requireSize(dav, name, name, sent.size);
   // Only the size was checked: the next push compares the content.
-  if ((await requireSize(dav, name, name, sent.size)).etag === sent.etag) return undefined;
+  if (etag === sent.etag) return { text, isProof: false };
   // Some servers make a new ETag when a file is moved, so the content is compared before another push is blamed.
   throw replacedError(name, address, replace);
 }
@@ -270,8 +271,8 @@ function filesOf(response: HttpResponse, elements: readonly XmlElement[]) {
         size,
         /** Empty if the server has none. Without W/, which Apache drops a second after the last change. */
         etag: etag.replace(/^W\//, ''),
-        state: [etag, modified, size].join(' '),
-        isSettled: isSettled(etag, modified, date),
+        text: [etag, modified, size].join(' '),
+        isProof: isSettled(etag, modified, date),
         /** Milliseconds since the last change, by the clock of the server. */
         age: now - (time ?? now),
       };
@@ -299,6 +300,7 @@ export function davStorage(
   const dav: Dav = { clock, limit, partsFile, requests, ...own };
   return {
     address,
+    keepsParts: false,
     async check() {
       const [own] = await propfind(dav, folder, 0);
       if (own?.isFolder) return;
@@ -310,6 +312,7 @@ export function davStorage(
       return files.flatMap(({ name, isFolder }) => (isFolder || isHidden(name) ? [] : name));
     },
     compare: (name, file, proved) => compare(dav, name, file, proved),
+    look: async (name) => (await findStored(dav, name))?.text,
     put: (name, file, onProgress) => put(dav, name, file, onProgress),
     remove: (name) => remove(dav, name),
     async removeDeadParts(isLast) {

@@ -18,6 +18,7 @@ import {
   type OnBytes,
   partName,
   type Storage,
+  type StoredState,
   storageFull,
 } from './storage.ts';
 import { proofOf, stateOf, type UploadSource } from './upload-file.ts';
@@ -84,7 +85,11 @@ async function publish(folder: Folder, part: Part, name: string, replace: boolea
   await flushFolder(folder.root);
   const stored = await findWritten(folder, part, target);
   if (!stored) throw arrivedWrong(name, 'another file replaced it');
-  return proofOf(stored, folder.clock.now(), 0);
+  return storedState(stored, folder.clock.now(), 0);
+}
+
+function storedState(stats: BigIntStats, ...time: [now: number, age?: number]): StoredState {
+  return { text: stateOf(stats), isProof: proofOf(stats, ...time) !== undefined };
 }
 
 /** Returns a file if it is the part, or has its content if the file system renumbers files. */
@@ -158,6 +163,7 @@ export function folderStorage(root: string, clock: Clock, limit: Limit): Storage
   const folder: Folder = { root, address, clock, limit, fail };
   return {
     address,
+    keepsParts: false,
     async check() {
       if ((await stat(root).catch(fail)).isDirectory()) return;
       throw new ImgctlError('not-found', `${root} is not a folder`, {
@@ -174,11 +180,15 @@ export function folderStorage(root: string, clock: Clock, limit: Limit): Storage
       const stored = await findStored(folder, target);
       if (!stored) return { state: 'absent' };
       if (Number(stored.size) !== file.size) return { state: 'different' };
-      if (stateOf(stored) === proved) return { state: 'same', stored: proved };
-      const proof = proofOf(stored, clock.now());
+      const found = storedState(stored, clock.now());
+      if (found.text === proved) return { state: 'same', stored: { ...found, isProof: true } };
       const digest = await digestOf(folder, readFileChunks(target)).catch(fail);
       if (digest !== (await digestOf(folder, file.read()))) return { state: 'different' };
-      return { state: 'same', stored: proof };
+      return { state: 'same', stored: found };
+    },
+    async look(name) {
+      const stored = await findStored(folder, path.join(root, name));
+      return stored && stateOf(stored);
     },
     put: (name, file, onProgress) => put(folder, name, file, onProgress),
     remove: (name) => rm(path.join(root, name), { force: true }).catch(fail),

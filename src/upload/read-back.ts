@@ -4,13 +4,13 @@ import { TransportError } from '../http/errors.ts';
 import { httpDate } from '../http/headers.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { PIECE, type StorageRequest } from './requests.ts';
-import type { Comparison } from './storage.ts';
+import type { Comparison, StoredState } from './storage.ts';
 import { SETTLED, type UploadSource } from './upload-file.ts';
 
 /** @param get sends a GET with these rules. @throws ImgctlError for a status that is no success */
 export async function readBack(
   file: UploadSource,
-  stored: { readonly state: string | undefined; readonly isSettled: boolean },
+  stored: StoredState,
   get: (rules: Pick<StorageRequest, 'headers' | 'asStored'>) => Promise<HttpResponse>,
 ): Promise<Comparison> {
   for (let start = 0; start < file.size; start += PIECE) {
@@ -31,7 +31,7 @@ export async function readBack(
       piece = piece.subarray(chunk.length);
     }
   }
-  return { state: 'same', stored: stored.isSettled ? stored.state : undefined };
+  return { state: 'same', stored };
 }
 
 /** True if the next change would show in ETag or time. Some servers make the ETag from the size and seconds. */

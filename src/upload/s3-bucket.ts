@@ -41,8 +41,8 @@ export async function findStored(s3: S3, name: string) {
   const { etag = '', 'last-modified': modified = '', date } = headers;
   const tag = plainTag(etag);
   const size = requireLength(response, name);
-  const state = tag + modified === '' ? undefined : [tag, modified, size].join(' ');
-  return { size, tag, state, isSettled: isSettled(etag, modified, date) };
+  const text = [tag, modified, size].join(' ');
+  return { size, tag, text, isProof: isSettled(etag, modified, date) };
 }
 
 export function removeObject(s3: S3, name: string): Promise<HttpResponse> {

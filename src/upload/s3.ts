@@ -46,7 +46,8 @@ async function compare(
   const stored = await findStored(s3, name);
   if (!stored) return { state: 'absent' };
   if (stored.size !== file.size) return { state: 'different' };
-  if (proved !== undefined && stored.state === proved) return { state: 'same', stored: proved };
+  const { text } = stored;
+  if (text === proved) return { state: 'same', stored: { text, isProof: true } };
   const form = DIGEST.exec(stored.tag);
   if (form) {
     // Without a number, the ETag is the MD5 of the whole.
@@ -54,7 +55,7 @@ async function compare(
     const parts: string[] = [];
     for await (const part of digestsOf(file.read(), partSize)) parts.push(part);
     if ([parts[0], multipartTag(parts)].includes(stored.tag))
-      return { state: 'same', stored: stored.state };
+      return { state: 'same', stored: { text, isProof: true } };
   }
   // The ETag may be no digest, or the parts may have another size.
   return readBack(file, stored, async (rules) =>
@@ -94,6 +95,7 @@ export function s3Storage(url: URL, credentials: S3Credentials, options: Storage
   const s3: S3 = { clock, limit, parallel, partSize, onWarning, ...own };
   return {
     address,
+    keepsParts: true,
     async check() {
       rootOf(await send({ query: { 'list-type': '2', 'max-keys': '1', prefix, ...ENCODED } }));
     },
@@ -109,6 +111,7 @@ export function s3Storage(url: URL, credentials: S3Credentials, options: Storage
       return names;
     },
     compare: (name, file, proved) => compare(s3, name, file, proved),
+    look: async (name) => (await findStored(s3, name))?.text,
     put: (name, file, onProgress) => put(s3, name, file, onProgress),
     remove: async (name) => void requireS3Success(await removeObject(s3, name)),
     /** What killed runs left of a file is continued or removed when that file is sent. */

@@ -35,27 +35,34 @@ export interface StorageOptions {
 /** Receives the bytes of the file that the storage has, or that are under way. */
 export type OnBytes = (bytes: number) => void;
 
+/** How a storage shows a file whose content is known. */
+export interface StoredState {
+  /** Such as its ETag, time and size. */
+  readonly text: string;
+  /** True if every later change would show in it. */
+  readonly isProof: boolean;
+}
+
 /** A file that is uploaded and checked, but not visible. */
 export interface UnpublishedFile {
-  /**
-   * Makes it visible and checks it again. Returns its state, as a comparison does, if its content was confirmed.
-   * @throws ImgctlError conflict: another file of that name, or only its content can tell
-   */
-  publish(replace: boolean): Promise<string | undefined>;
+  /** Makes it visible and checks it again. @throws ImgctlError conflict: another file of that name, or only its content can tell */
+  publish(replace: boolean): Promise<StoredState>;
   /** Removes it, unless a later run can continue it after this error. */
   discard(error: unknown): Promise<void>;
 }
 
 export interface Comparison {
   readonly state: 'absent' | 'same' | 'different';
-  /** The state of the stored file if the content is known to be the same, and every later change would show in it. */
-  readonly stored?: string | undefined;
+  /** If the content is the same. */
+  readonly stored?: StoredState;
   readonly note?: string;
 }
 
 /** Every method throws ImgctlError: not-permitted, wrong-credentials, not-found, conflict, storage-full... */
 export interface Storage {
   readonly address: string;
+  /** True if a later push continues an upload that was interrupted. */
+  readonly keepsParts: boolean;
   check(): Promise<void>;
   list(): Promise<string[]>;
   /**
@@ -63,6 +70,8 @@ export interface Storage {
    * @throws ImgctlError usage: no room for the name
    */
   compare(name: string, file: UploadSource, proved?: string): Promise<Comparison>;
+  /** Returns the text of the state that the visible file has now, by one request; undefined if there is none. */
+  look(name: string): Promise<string | undefined>;
   /** Uploads the file and checks what arrived; it stays invisible. */
   put(name: string, file: UploadSource, onProgress: OnBytes): Promise<UnpublishedFile>;
   remove(name: string): Promise<void>;

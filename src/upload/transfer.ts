@@ -1,11 +1,11 @@
-// Uploads packages: compares each file with the storage, uploads and checks all files of a package, then shows them.
+// Uploads packages: compares each file with the storage, and sends it once, with the first package that has it.
 
 import { hasCode, type ImgctlError } from '../errors.ts';
 import type { AssertHeld } from '../files/atomic-file.ts';
 import type { Clock } from '../io.ts';
 import { type Action, isSent } from './actions.ts';
 import type { Proofs } from './proofs.ts';
-import { type Comparison, conflict, type Storage, type UnpublishedFile } from './storage.ts';
+import { conflict, type Storage, type StoredState, type UnpublishedFile } from './storage.ts';
 import {
   changedError,
   type LocalFile,
@@ -21,21 +21,27 @@ export interface UploadPackage {
   verify(results: ReadonlyMap<string, readonly (string | null)[]>): Promise<void>;
 }
 
-interface PackagedFile extends LocalFile {
-  readonly package: string;
-}
-
-export interface PlannedFile extends PackagedFile, Omit<Comparison, 'state'> {
-  /**
-   * `unchanged`: the storage has the same content, or gets it with a package before this one. `skip`: it has other
-   * content, which stays.
-   */
-  readonly action: Action;
-  /** The action if no package before this one has sent the file. */
-  readonly actionIfUnsent?: Action | undefined;
+/** A file that was compared with the storage, once for all packages that have it. */
+interface ComparedFile {
   readonly size: number;
   /** Its state, if every later change would show in it. */
   readonly proof: string | undefined;
+  readonly action: Action;
+  readonly note: string | undefined;
+  /** What the storage has, if that is this file. */
+  stored: StoredState | undefined;
+  /** True once it is visible, or would be with --dry-run. */
+  isThere: boolean;
+}
+
+/** A file of one package. */
+export interface PlannedFile extends LocalFile {
+  readonly package: string;
+  readonly size: number;
+  readonly action: Action;
+  readonly note: string | undefined;
+  /** Shared with other packages that have the file. */
+  readonly compared: ComparedFile;
 }
 
 export interface PlannedPackage extends Pick<UploadPackage, 'name' | 'verify'> {
@@ -51,7 +57,7 @@ export interface TransferOptions {
   readonly dryRun: boolean;
   /** @throws ImgctlError if another push took over while this one was suspended: the plan may be outdated */
   readonly assertHeld: AssertHeld;
-  readonly beforeVisible: () => Promise<void>;
+  readonly beforeVisible: () => void;
 }
 
 /** True for what is wrong with one package, and says nothing of the others or of the storage. */
@@ -60,65 +66,70 @@ export function isOfPackage(error: unknown): error is ImgctlError {
   return error instanceof LocalFileError || hasCode(error, 'invalid-package', 'conflict', 'usage');
 }
 
-/** Compares all files with the storage. A file that several packages share is sent with the first of them. */
+/** Compares all files with the storage, and says what each package needs. */
 export async function planPackages(
   packages: readonly UploadPackage[],
   transfer: TransferOptions,
   onFile: (name: string) => void,
 ): Promise<PlannedPackage[]> {
+  const compared = new Map<string, ComparedFile>();
+  const compareOnce = async (file: LocalFile, owner: string) => {
+    const known = compared.get(file.name);
+    if (known) return known;
+    onFile(file.name);
+    const found = await compareFile(file, owner, transfer);
+    compared.set(file.name, found);
+    return found;
+  };
   const plan: PlannedPackage[] = [];
-  const known = new Map<string, PlannedFile>();
-  for (const { name, files, verify } of packages) {
-    const planned: PlannedFile[] = [];
-    const planFiles = async () => {
-      for (const file of files.map((each) => ({ ...each, package: name })))
-        planned.push(await planFile(file, known.get(file.name), transfer, onFile));
-    };
-    const failure = await planFiles().catch((error: unknown) => {
-      if (isOfPackage(error)) return error;
-      throw error;
-    });
-    const conflicting = planned.find(({ action }) => action === 'conflict');
-    const error =
-      failure ??
-      (conflicting && conflict(conflicting.name, transfer.storage.address, conflicting.note));
-    // A package is one thing: one file of another version would break it.
-    const isSkipped = planned.some(({ action }) => action === 'skip');
-    const note = `with the rest of ${name}`;
-    const own = planned.map((file): PlannedFile => {
-      return isSkipped && file.action !== 'skip' ? { ...file, note, action: 'skip' } : file;
-    });
-    // What is not sent with its package is still to be sent for the next package that has it.
-    const isLeft = isSkipped || error !== undefined;
-    for (const file of planned) if (!isLeft || !isSent(file)) known.set(file.name, file);
-    plan.push({ name, verify, files: own, error });
+  for (const each of packages) {
+    const files: PlannedFile[] = [];
+    try {
+      for (const file of each.files) {
+        const found = await compareOnce(file, each.name);
+        const { size, action, note } = found;
+        files.push({ ...file, package: each.name, size, action, note, compared: found });
+      }
+      plan.push(asOne(each, files, transfer.storage));
+    } catch (error) {
+      if (!isOfPackage(error)) throw error;
+      plan.push({ ...each, files, error });
+    }
   }
   return plan;
 }
 
-async function planFile(
-  file: PackagedFile,
-  known: PlannedFile | undefined,
+async function compareFile(
+  file: LocalFile,
+  owner: string,
   transfer: TransferOptions,
-  onFile: (name: string) => void,
-): Promise<PlannedFile> {
-  if (known && isSent(known))
-    return { ...known, ...file, action: 'unchanged', actionIfUnsent: known.action };
-  if (known) return { ...known, ...file };
-  onFile(file.name);
-  const { state, ...compared } = await compare(file, transfer);
+): Promise<ComparedFile> {
+  const { size, proof, state, note, stored } = await compare(file, owner, transfer);
   const different = transfer.onConflict === 'fail' ? 'conflict' : transfer.onConflict;
-  const actions = { absent: 'upload', same: 'unchanged', different } as const;
-  return { ...file, ...compared, action: actions[state] };
+  const action = ({ absent: 'upload', same: 'unchanged', different } as const)[state];
+  return { size, proof, action, note, stored, isThere: false };
 }
 
-/** Returns the package with the files that packages before it should have sent, but failed. @param sent names of files */
-export function withUnsentFiles(each: PlannedPackage, sent: ReadonlySet<string>): PlannedPackage {
-  const files = each.files.map((file) => {
-    const { action, actionIfUnsent = action } = file;
-    return action === 'unchanged' && !sent.has(file.name)
-      ? { ...file, action: actionIfUnsent }
-      : file;
+/** A package is one thing: one file of another version would break it. */
+function asOne(
+  { name, verify }: UploadPackage,
+  files: readonly PlannedFile[],
+  { address }: Storage,
+): PlannedPackage {
+  const conflicting = files.find(({ action }) => action === 'conflict');
+  const error = conflicting && conflict(conflicting.name, address, conflicting.note);
+  if (!files.some(({ action }) => action === 'skip')) return { name, verify, files, error };
+  const skipped = files.map((file): PlannedFile => {
+    const note = `with the rest of ${name}`;
+    return file.action === 'skip' ? file : { ...file, action: 'skip', note };
+  });
+  return { name, verify, files: skipped, error };
+}
+
+/** Returns the package without what packages before it have sent. */
+export function withoutSent(each: PlannedPackage): PlannedPackage {
+  const files = each.files.map((file): PlannedFile => {
+    return isSent(file) && file.compared.isThere ? { ...file, action: 'unchanged' } : file;
   });
   return { ...each, files };
 }
@@ -139,18 +150,17 @@ async function withUploadFile<Result>(
 }
 
 /** Compares a file with the storage, unless both are as they were when they were proved equal. */
-function compare(file: PackagedFile, transfer: TransferOptions) {
+function compare(file: LocalFile, owner: string, transfer: TransferOptions) {
   return withUploadFile(file, transfer, async (opened) => {
     const { size, source, proof } = opened;
-    const proved = transfer.proofs.find({ ...file, source });
+    const proved = transfer.proofs.find({ package: owner, name: file.name, source });
     return { size, proof, ...(await transfer.storage.compare(file.name, opened, proved)) };
   });
 }
 
-interface TransferredFile {
+interface Upload {
   readonly file: PlannedFile;
   part?: UnpublishedFile | undefined;
-  stored: string | undefined;
 }
 
 /**
@@ -163,11 +173,9 @@ export async function transferPackage(
   onProgress: (file: PlannedFile, bytes: number) => void,
   onVisible: (file: PlannedFile) => void,
 ): Promise<void> {
-  const { storage, proofs, dryRun } = transfer;
-  const isProved = (file: PlannedFile) =>
-    proofs.find({ ...file, source: file.proof ?? '' }) === (file.stored ?? '');
-  if (files.every((file) => file.action === 'skip' || isProved(file))) return;
-  const uploads = files.map((file): TransferredFile => ({ file, stored: file.stored }));
+  const { storage, dryRun } = transfer;
+  if (files.every((file) => file.action === 'skip' || isProved(file, transfer))) return;
+  const uploads = files.map((file): Upload => ({ file }));
   const results = new Map<string, readonly (string | null)[]>();
   try {
     for (const upload of uploads) {
@@ -176,50 +184,85 @@ export async function transferPackage(
         const count = (bytes: number) => onProgress(file, bytes);
         if (isSent(file) && !dryRun) {
           const put = storage.put(file.name, opened, count);
-          upload.part = await put.catch((error: unknown) => acceptSame(upload, error, transfer));
+          upload.part = await put.catch((error: unknown) => acceptSame(file, error, transfer));
         }
         results.set(file.path, await opened.check(count));
       });
     }
     await verify(results);
-    if (dryRun) return;
-    if (files.some(isSent)) await transfer.beforeVisible();
+    // What one of them was while it was read, it need not be any more.
+    for (const file of files) await withUploadFile(file, transfer, async () => {});
+    if (!dryRun && files.some(isSent)) transfer.beforeVisible();
     for (const upload of uploads) await publish(upload, transfer, onVisible);
   } catch (error) {
     for (const { part } of uploads) await part?.discard(error).catch(() => {});
     throw error;
   }
-  for (const { file, stored } of uploads) {
-    const { package: packageName, name, proof: source } = file;
-    if (source && stored) proofs.remember({ package: packageName, name, source, stored });
-  }
+  for (const file of files) remember(file, transfer);
+}
+
+function isProved({ package: owner, name, compared }: PlannedFile, { proofs }: TransferOptions) {
+  const { proof = '', stored } = compared;
+  return (
+    stored !== undefined && proofs.find({ package: owner, name, source: proof }) === stored.text
+  );
+}
+
+function remember({ package: owner, name, compared }: PlannedFile, { proofs }: TransferOptions) {
+  const { proof: source, stored } = compared;
+  if (source && stored?.isProof)
+    proofs.remember({ package: owner, name, source, stored: stored.text });
 }
 
 async function publish(
-  upload: TransferredFile,
+  upload: Upload,
   transfer: TransferOptions,
   onVisible: (file: PlannedFile) => void,
 ): Promise<void> {
-  const { part } = upload;
-  if (!part) return;
-  // Another push may have stored a file of that name meanwhile.
-  const replace = upload.file.action === 'replace' || transfer.onConflict === 'replace';
-  transfer.assertHeld();
-  try {
-    upload.stored = await part.publish(replace);
-  } catch (error) {
-    await acceptSame(upload, error, transfer);
-    await part.discard(error);
+  const { file, part } = upload;
+  if (part) {
+    // Another push may have stored a file of that name meanwhile.
+    const replace = file.action === 'replace' || transfer.onConflict === 'replace';
+    transfer.assertHeld();
+    try {
+      file.compared.stored = await part.publish(replace);
+    } catch (error) {
+      await acceptSame(file, error, transfer);
+      await part.discard(error);
+    }
+    upload.part = undefined;
+    onVisible(file);
   }
-  upload.part = undefined;
-  onVisible(upload.file);
+  if (isSent(file)) file.compared.isThere = true;
 }
 
 /** Another push may have been first with the same content, such as one that was killed. @throws the error otherwise */
-async function acceptSame(upload: TransferredFile, error: unknown, transfer: TransferOptions) {
+async function acceptSame(file: PlannedFile, error: unknown, transfer: TransferOptions) {
   if (!hasCode(error, 'conflict')) throw error;
-  const { state, stored } = await compare(upload.file, transfer);
+  const { state, stored } = await compare(file, file.package, transfer);
   if (state !== 'same') throw error;
-  upload.stored = stored;
+  file.compared.stored = stored;
   return undefined;
+}
+
+/**
+ * Looks once more at every file that the storage should have. Returns the names of those that it does not have any more,
+ * as they were compared or sent.
+ */
+export async function findChanged(
+  packages: readonly PlannedPackage[],
+  transfer: TransferOptions,
+): Promise<string[]> {
+  const { storage } = transfer;
+  const files = new Map(packages.flatMap((each) => each.files).map((file) => [file.name, file]));
+  const looks = [...files.values()].map(async (file) => {
+    return (await storage.look(file.name)) === file.compared.stored?.text ? [] : [file];
+  });
+  const changed: string[] = [];
+  // Another push may have stored the same content again.
+  for (const file of (await Promise.all(looks)).flat()) {
+    const { state } = await compare(file, file.package, transfer);
+    if (state !== 'same') changed.push(file.name);
+  }
+  return changed;
 }

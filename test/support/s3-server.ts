@@ -89,7 +89,7 @@ async function readBody(incoming: IncomingMessage, fault?: FaultKind): Promise<B
   return Buffer.concat(chunks);
 }
 
-/** Signs the request again, as its Authorization header says (AWS Signature Version 4). */
+/** Signs the request again with any key, as its Authorization header says (AWS Signature Version 4). */
 async function signatureError(
   url: URL,
   { method = '', headers }: IncomingMessage,
@@ -99,11 +99,12 @@ async function signatureError(
   const time = String(datetime).replace(/^(....)(..)(..T..)(..)(..Z)$/, '$1-$2-$3:$4:$5');
   if (!(Math.abs(Date.parse(time) - Date.now()) < MAX_SKEW))
     return s3Error(403, 'RequestTimeTooSkewed');
-  const [, region = '', names = ''] = /\/([\w-]+)\/s3\/.*Headers=([^,]*)/.exec(authorization) ?? [];
+  const [, accessKeyId = '', region = '', names = ''] =
+    /Credential=([^/]+)\/\d+\/([\w-]+)\/s3\/.*Headers=([^,]*)/.exec(authorization) ?? [];
   const signed = names.split(';').map((name) => [name, String(headers[name])]);
   const signer = new AwsV4Signer({
     ...{ method, url: url.href, headers: Object.fromEntries(signed), datetime: String(datetime) },
-    ...{ accessKeyId: ACCESS_KEY, secretAccessKey, service: 's3', region, allHeaders: true },
+    ...{ accessKeyId, secretAccessKey, service: 's3', region, allHeaders: true },
   });
   const isSame = (await signer.sign()).headers.get('authorization') === authorization;
   return isSame ? undefined : s3Error(403, 'SignatureDoesNotMatch');

@@ -65,14 +65,23 @@ export function copyOvf(file: string, name: string, change?: (manifest: string) 
   return copy;
 }
 
+/** Returns a clock that moves by a second when it is read, so that each sync has a time of its own. */
+function tickingClock(): () => number {
+  let time = Date.now();
+  return () => {
+    time += 1_000;
+    return time;
+  };
+}
+
 /** A user whose storage is the folder that the service reads; `stored` lists all of its files. */
 export async function folderUser(options: ServeOptions = {}) {
   const uploads = temporaryDirectory();
   const folder = path.join(uploads, 'demo');
   mkdirSync(folder);
-  const user = await emulatorUser({ uploads, syncDelay: 0, ...options });
+  const user = await emulatorUser({ uploads, syncDelay: 0, now: tickingClock(), ...options });
   const imgctl = (command: string, env = {}) =>
-    user.imgctl(command, { env: { ...PASSWORD, ...env } });
+    user.imgctl(command, { env: { ...PASSWORD, ...env }, time: Date.now() });
   await imgctl(`config set upload-url ${pathToFileURL(folder)}`);
   return {
     ...user,
@@ -106,7 +115,7 @@ export async function storageUser(
 ) {
   const uploads = temporaryDirectory();
   const users = (password: string) => [{ name: 'demo', password }];
-  const own = { uploads, syncDelay: 0, images: 5 };
+  const own = { uploads, syncDelay: 0, images: 5, now: tickingClock() };
   const service = await serve({ ...own, users: users(SECRETS.service) });
   const folder = path.join(uploads, 'demo');
   const common = { faults, onRequest };

@@ -151,7 +151,7 @@ export function invalidPackage(
     `${file} is invalid: ${counted(errors.length, 'error')}`,
     {
       details: details.length > 0 ? detailsOf(details) : undefined,
-      hint: 'fix the findings, export the package again, then validate it',
+      hint: 'fix the findings: export or download the package again, then validate it',
     },
   );
 }

@@ -23,7 +23,12 @@ export async function showRequest(
   const { id, status = null, state, added = absent, deleted = absent, errors, warnings } = request;
   const { createdOn: created_on, updatedOn: updated_on, response } = request;
   const times = { created_on, updated_on };
-  const record = { id, status, state, added, deleted, errors, warnings, ...times, response };
+  const problems = describeProblems(request);
+  // For people: what succeeded with errors did not just succeed.
+  const shown =
+    view.isTable && state === 'succeeded' && problems ? `${state} with ${problems}` : state;
+  const changes = { state: shown, added, deleted, errors, warnings };
+  const record = { id, status, ...changes, ...times, response };
   const failure = failureOf(request, { strict });
   await printBefore(failure !== undefined, view.printRecord(record));
   // What the output shows is not reported again.
@@ -42,7 +47,6 @@ export async function showRequest(
   if (failure) throw failure;
   if (started === undefined) return;
   const duration = context.io.elapsed() - started;
-  const problems = describeProblems(request);
   const time = duration < 1_000 ? '' : ` in ${describeDuration(duration)}`;
   const how = problems ? ` with ${problems}` : time;
   const summary = describeChanges(request) || 'nothing changed';
@@ -99,6 +103,11 @@ export function reportProblems(
   const more = describeProblems(others);
   const hint = `show them with: ${statusCommand(context, id)}`;
   if (more && warns) console.warn(`sync ${id}: ${more} in other files`, hint, true);
+}
+
+/** True if an error is about one of the files. */
+export function hasError({ errors }: SyncRequest, files: readonly string[]): boolean {
+  return errors?.some((text) => concerns(text, files)) === true;
 }
 
 /** True if a text has the name of one of the files as a whole: `a.ova` is not in `data.ova`. */

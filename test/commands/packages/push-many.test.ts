@@ -1,6 +1,6 @@
 // push of several packages: the good ones arrive and are synced, the others are named; and syncs only if needed.
 
-import { readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { flipByte } from '../../support/files.ts';
@@ -16,6 +16,7 @@ import {
   writeOva,
   writeOvf,
 } from '../../support/uploads.ts';
+import { configDirectory } from '../../support/users.ts';
 
 const FAST = '--poll-interval 5ms';
 
@@ -125,14 +126,14 @@ describe('push of several packages', () => {
     expect(stored()).toEqual(['a.ova']);
   });
 
-  it('names all of which the sync added no image', async () => {
+  it('names all that the list of images does not have after the sync', async () => {
     const { push, files } = await createUser('file');
     const { stderr, exitCode } = await push(
       `${FAST} --to ${temporaryDirectory()}`,
       files.slice(0, 2),
     );
     expect(stderr).toMatch(
-      /imgctl: the sync added no images named a.ova, b.ova\nhint: .*: imgctl sync-status 1\n$/,
+      /imgctl: your list has no images named a.ova, b.ova\nhint: .*: imgctl sync-status 1\n$/,
     );
     expect(exitCode).toBe(1);
   });
@@ -194,7 +195,7 @@ describe('push to a storage that fails', () => {
       if (`${text}`.startsWith('imgctl: a.ova: uploaded')) io.interrupt();
     };
     const message =
-      /\nimgctl: error: uploaded, but not synced: a\.ova\nimgctl: interrupted\nhint: run the same command again: it sends only what is missing, then syncs\n$/;
+      /\nimgctl: error: uploaded, but not synced: a\.ova\nimgctl: interrupted\nhint: run the same command again: it starts unfinished packages again, then syncs\n$/;
     expect(await runCli(['push', ...files], io)).toEqual(failed(130, message));
     expect(syncs()).toBe(0);
     expect((await push(FAST, files)).stderr).toContain('a.ova: already there');
@@ -280,13 +281,82 @@ describe('push --sync-if-sent', () => {
     for (const syncs of [1, 0]) expect((await push(NIGHT, files)).syncs).toBe(syncs);
   });
 
-  it('needs a place for what it remembers, and contradicts --no-sync', async () => {
-    const { push, imgctl, files, folder, stored } = await createUser('file');
+  it('submits a sync in each night without a place for what it remembers, and says so', async () => {
+    const { push, imgctl, files, folder, syncs } = await createUser('file');
     const line = `push ${files[0]} ${NIGHT} --to ${folder}`;
-    const text =
-      /^imgctl: --sync-if-sent cannot remember what is not synced: no home directory\nhint: /;
-    expect(await imgctl(line, { IMGCTL_CONFIG_DIR: undefined })).toEqual(failed(2, text));
+    for (const night of [1, 2]) {
+      const { stderr } = await imgctl(line, { IMGCTL_CONFIG_DIR: undefined });
+      expect(stderr).toContain('warning: cannot remember this sync: no home directory\n');
+      expect(syncs()).toBe(night);
+    }
     expect(await push('--no-sync --sync-if-sent')).toMatchObject({ exitCode: 2, syncs: 0 });
+  });
+
+  it('submits a sync until one changed each image that was sent', async () => {
+    const { push, files, folder, imgctl, syncs } = await createUser('file');
+    await push(FAST, files);
+    const [first = ''] = files;
+    const other = temporaryDirectory();
+    const night = () => imgctl(`push ${first} ${NIGHT} --to ${other}`);
+    for (const count of [2, 3]) {
+      // The service does not read this folder, so that its image stays as it is.
+      rmSync(path.join(other, 'a.ova'), { force: true });
+      expect((await night()).stderr).toContain('unchanged after the upload');
+      expect(syncs()).toBe(count);
+    }
+    await imgctl(`push ${first} ${NIGHT}`);
+    expect(syncs()).toBe(4);
+    expect((await imgctl(`push ${first} ${NIGHT} --to ${folder}`)).stderr).toContain(NOTHING);
+  });
+
+  it('knows a folder by any path', async () => {
+    const { push, files, folder, imgctl } = await createUser('file');
+    await push(FAST, files);
+    const link = path.join(temporaryDirectory(), 'link');
+    symlinkSync(folder, link);
+    const { stderr } = await imgctl(`push ${files[0]} ${NIGHT} --to ${link}`);
+    expect(stderr).toContain(NOTHING);
+  });
+
+  type User = Awaited<ReturnType<typeof storageUser>>;
+  const elsewhere = (url = '') => url.replace('127.0.0.1', 'localhost');
+
+  it.each<[string, (user: User) => Record<string, string>]>([
+    ['another key of the storage', () => ({ IMGCTL_UPLOAD_ACCESS_KEY: 'other' })],
+    [
+      'another address of the storage',
+      ({ settings }) => ({ IMGCTL_UPLOAD_URL: elsewhere(settings['upload-url']) }),
+    ],
+    [
+      'another address of the service',
+      ({ service }) => ({ IMGCTL_BASE_URL: elsewhere(service.baseUrl) }),
+    ],
+    ['another home', ({ settings }) => ({ IMGCTL_CONFIG_DIR: configDirectory(settings) })],
+  ])('submits a sync with %s, and without it after that one has sent', async (what, envOf) => {
+    const user = await storageUser('s3');
+    const [file, second] = ['web', 'db'].map((name) => writeOva(user.work, name));
+    const other = envOf(user);
+    const night = async (env = {}) => {
+      const before = user.syncs();
+      const { exitCode } = await user.imgctl(`push ${file} ${NIGHT}`, env);
+      return [exitCode, user.syncs() - before];
+    };
+    await user.imgctl(`push ${file} ${FAST}`);
+    expect(await night()).toEqual([0, 0]);
+    expect(await night(other)).toEqual([0, 1]);
+    expect(await night(other)).toEqual([0, 0]);
+    await user.imgctl(`push ${second} --no-sync`, other);
+    // Another home is another machine.
+    expect(await night()).toEqual([0, what === 'another home' ? 0 : 1]);
+  });
+
+  it('fails before anything becomes visible if it cannot forget the last sync', async () => {
+    const { push, files, env, stored } = await createUser('file');
+    const mark = path.join(env.IMGCTL_CONFIG_DIR ?? '', `synced.${'0'.repeat(16)}.json`);
+    mkdirSync(mark);
+    const text =
+      /imgctl: cannot remove .*json: .*\nhint: remove it: a later push --sync-if-sent would/;
+    expect(await push('--no-sync', files.slice(0, 1))).toMatchObject(failed(1, text));
     expect(stored()).toEqual([]);
   });
 });

@@ -443,7 +443,7 @@ describe('sync-status', () => {
       later,
       [
         'sync-status',
-        /^id +41\nstate +succeeded\nadded +c\.ova, d\.ova\n/,
+        /^id +41\nstate +succeeded with 2 errors\nadded +c\.ova, d\.ova\n/,
         /✗ sync 41: a.ova: bad/,
         1,
       ],

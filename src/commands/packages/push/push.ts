@@ -28,7 +28,7 @@ import { submittedView } from '../sync.ts';
 import { STRICT_OPTION, SUBMITTED_COLUMNS } from '../sync-status.ts';
 import { checkPackages } from './packages.ts';
 import { type Pushed, syncChanges, syncPushed } from './sync-pushed.ts';
-import { unsyncedMark } from './unsynced-mark.ts';
+import { syncedMark } from './synced-mark.ts';
 import { planAll, UploadOutcome, uploadAll } from './upload.ts';
 
 const NAME = column('name', 'string', 'file name', { isId: true });
@@ -78,7 +78,7 @@ export const push = command({
     'If one of several packages fails, the others are still uploaded and synced; the exit code is that of the first failure. Run the same command again: it skips files, and on S3 parts, that are already there.',
   ],
   details: [
-    '--sync-if-sent submits no sync if this machine has sent nothing to this storage since its last sync without errors. Do not use it if files are removed by hand, or if several machines or services share the storage: nothing would sync these changes.',
+    '--sync-if-sent submits no sync if nothing was sent, and if this machine remembers that its last sync of this storage had no errors and changed each image that was sent. Do not use it if files are removed by hand, or if several machines or services share the storage: nothing would sync these changes.',
     'A second push to the same storage from this machine waits for the first. It exits with 1 if that takes longer than --wait-timeout.',
   ],
   examples: [
@@ -154,11 +154,13 @@ async function pushPackages(context: Context, push: Push, options: Options): Pro
   const { loadProofs } = await import('../../../upload/proofs.ts');
   const { io, console } = context;
   const { view, batch, packages, storage, own, outcome, assertHeld } = push;
-  const { sync, onConflict, dryRun = false, syncIfSent = false } = options;
-  const mark = unsyncedMark(own.unsynced, syncIfSent, console.warn);
+  const { sync, onConflict, dryRun = false } = options;
   const proofs = loadProofs(own.proofs, io);
-  const before = sync ? (await (await context.session()).client.listUserImages()).images : [];
-  const rules = { onConflict, dryRun, assertHeld, beforeVisible: mark.write };
+  const session = sync ? await context.session() : undefined;
+  const { baseUrl = '', username = '' } = session?.account ?? {};
+  const mark = syncedMark(own.state, [...own.key, baseUrl, username], io.system.uid);
+  const before = session ? (await session.client.listUserImages()).images : [];
+  const rules = { onConflict, dryRun, assertHeld, beforeVisible: mark.remove };
   const transfer = { storage, proofs, clock: io, ...rules };
   const plan = await planAll(context, batch, packages, transfer);
   try {
@@ -169,10 +171,13 @@ async function pushPackages(context: Context, push: Push, options: Options): Pro
     reportUnsynced(context, outcome, sync);
     if (!io.signal.aborted || dryRun) throw error;
     const more = sync ? ', then syncs' : '';
-    const hint = `run the same command again: it sends only what is missing${more}`;
+    const rest = storage.keepsParts
+      ? 'sends only what is missing'
+      : 'starts unfinished packages again';
+    const hint = `run the same command again: it ${rest}${more}`;
     throw asImgctlError(error).with({ hint });
   }
-  const pushed = { plan: outcome.complete, before, storage, mark };
+  const pushed = { plan: outcome.complete, before, transfer, mark };
   if (dryRun) {
     await showPlan(context, view, plan, pushed, options);
     return batch.throwFailures(outcome.counts('to upload'));
@@ -208,13 +213,14 @@ async function showPlan(
   pushed: Pushed,
   { sync, syncIfSent = false }: Options,
 ): Promise<void> {
-  const { storage, before, mark } = pushed;
+  const { before, mark } = pushed;
+  const { storage } = pushed.transfer;
   const conflicts = plan
     .flatMap(({ files }) => files)
     .filter(({ action }) => action === 'conflict');
   const files = [...pushed.plan.flatMap((each) => each.files), ...conflicts];
   const uploads = files.map(({ action, name, size }) => ({ step: 'upload', action, name, size }));
-  const isIdle = syncIfSent && !files.some(isSent) && mark.read() === undefined;
+  const isIdle = syncIfSent && !files.some(isSent) && mark.isThere();
   const changes = sync && !isIdle ? await syncChanges(storage, pushed.plan, before) : [];
   await view.printList([...uploads, ...changes]);
   context.console.note('nothing was uploaded or submitted');

@@ -1,17 +1,18 @@
 // Syncs what a push has uploaded, and shows the images and the summary.
 
+import type { SyncRequest } from '../../../api/sync-requests.ts';
 import type { Parsed } from '../../../cli/declarations.ts';
 import type { Context } from '../../../context.ts';
-import { ImgctlError } from '../../../errors.ts';
+import { errorReason, ImgctlError } from '../../../errors.ts';
 import { printBefore, type Row, type View } from '../../../output/view.ts';
 import { isSent } from '../../../upload/actions.ts';
 import type { Storage } from '../../../upload/storage.ts';
-import type { PlannedPackage } from '../../../upload/transfer.ts';
+import type { PlannedPackage, TransferOptions } from '../../../upload/transfer.ts';
 import { counted } from '../../../words.ts';
-import { follow, type POLL_OPTIONS } from '../follow.ts';
-import { describeProblems, failureOf, reportProblems } from '../show-request.ts';
+import { elementNames, follow, type POLL_OPTIONS } from '../follow.ts';
+import { describeProblems, failureOf, hasError, reportProblems } from '../show-request.ts';
 import { showSubmitted, submit } from '../sync.ts';
-import type { UnsyncedMark } from './unsynced-mark.ts';
+import type { SyncedMark } from './synced-mark.ts';
 
 interface SyncOptions extends Parsed<typeof POLL_OPTIONS> {
   readonly wait: boolean;
@@ -21,32 +22,44 @@ interface SyncOptions extends Parsed<typeof POLL_OPTIONS> {
 
 const NOTHING_SENT = 'Nothing sent, no sync submitted';
 
+/** Milliseconds: the list of own images may be late after a sync. */
+const MAX_DELAY = 10_000;
+const PAUSE = 1_000;
+
 /** What was pushed, or would be with --dry-run. */
 export interface Pushed {
   readonly plan: readonly PlannedPackage[];
   readonly before: readonly Row[];
-  readonly storage: Storage;
-  readonly mark: UnsyncedMark;
+  readonly transfer: TransferOptions;
+  readonly mark: SyncedMark;
 }
 
-/** Returns `2 images added, 1 unchanged`, and which images are as before although files of theirs were sent. */
-function outcomeOf({ plan, before }: Pushed, after: readonly Row[]) {
+type Images = readonly Row[];
+
+/** Returns how the images of a package differ from those before the sync. */
+function stateOf({ name, files }: PlannedPackage, before: Images, after: Images) {
+  const timesOf = (images: Images) =>
+    images.flatMap((image) => (image.name === name ? [`${image.updated_on}`] : [])).join();
+  const [old, now] = [timesOf(before), timesOf(after)];
+  const isSkipped = files.some(({ action }) => action === 'skip');
+  const changed = old === now ? 'unchanged' : 'updated';
+  return {
+    outcome: isSkipped ? 'skipped' : old === '' ? 'added' : changed,
+    isMissing: !isSkipped && now === '',
+    /** As before, although files of it were sent. */
+    isStale: now !== '' && old === now && files.some(isSent),
+  } as const;
+}
+
+/** Returns `2 images added, 1 unchanged`. */
+function summaryOf({ plan, before }: Pushed, after: Images): string {
   const counts = { added: 0, updated: 0, unchanged: 0, skipped: 0 };
-  const stale: string[] = [];
-  for (const { name, files } of plan) {
-    const timesOf = (images: readonly Row[]) =>
-      images.flatMap((image) => (image.name === name ? [`${image.updated_on}`] : [])).join();
-    const isSame = timesOf(before) === timesOf(after);
-    if (files.some(({ action }) => action === 'skip')) counts.skipped += 1;
-    else if (timesOf(before) === '') counts.added += 1;
-    else counts[isSame ? 'unchanged' : 'updated'] += 1;
-    if (isSame && files.some(isSent)) stale.push(name);
-  }
+  for (const each of plan) counts[stateOf(each, before, after).outcome] += 1;
   const found = Object.entries(counts).filter(([, count]) => count > 0);
   const words = found.map(([outcome, count], index) => {
     return `${index === 0 ? counted(count, 'image') : count} ${outcome}`;
   });
-  return { summary: words.join(', '), stale };
+  return words.join(', ');
 }
 
 /** Submits one sync for all packages if it is needed, follows it, and shows their images and the summary. */
@@ -57,23 +70,22 @@ export async function syncPushed(
   options: SyncOptions,
 ) {
   const { console } = context;
+  const { mark, transfer, before } = pushed;
   const packages = pushed.plan.filter(({ files }) =>
     files.every(({ action }) => action !== 'skip'),
   );
   const names = packages.map(({ name }) => name);
   if (names.length === 0) {
     if (options.wait) await view.printList([]);
-    return console.success(outcomeOf(pushed, []).summary, null);
+    return console.success(summaryOf(pushed, []), null);
   }
-  const imagesOf = (images: readonly Row[]) =>
-    images.filter(({ name }) => names.includes(String(name)));
-  const { mark } = pushed;
-  const known = mark.read();
-  const isNeeded = known !== undefined || packages.some(({ files }) => files.some(isSent));
+  const imagesOf = (images: Images) => images.filter(({ name }) => names.includes(String(name)));
+  const isNeeded = !mark.isThere() || packages.some(({ files }) => files.some(isSent));
   if (options.syncIfSent && !isNeeded) {
-    if (options.wait) await view.printList(imagesOf(pushed.before));
+    if (options.wait) await view.printList(imagesOf(before));
     return console.success(NOTHING_SENT);
   }
+  await requireUnchanged(context, packages, transfer);
   const submitted = await submit(context);
   if (!options.wait) return showSubmitted(context, view, submitted);
   const request = await follow(context, submitted.id, options, 0);
@@ -82,28 +94,96 @@ export async function syncPushed(
   reportProblems(context, request, rules);
   const failure = failureOf(request, rules);
   if (failure && request.state === 'failed') throw failure;
-  const { client } = await context.session();
-  const { images } = await client.listUserImages();
+  const images = await listWhenDone(context, packages, before, request);
   const found = imagesOf(images);
-  const missing = names.filter((name) => !found.some((image) => image.name === name));
-  const isMissing = missing.length > 0;
-  const { summary, stale } = outcomeOf(pushed, images);
-  const unseen = isMissing
-    ? `the sync added no ${missing.length === 1 ? 'image' : 'images'} named ${missing.join(', ')}`
-    : `unchanged after the upload to ${pushed.storage.address}: ${stale.join(', ')}`;
-  const hint = isMissing
-    ? `see what the sync reported: imgctl sync-status ${request.id}`
-    : 'check that the service reads this storage';
-  const isFailure = isMissing || (stale.length > 0 && options.strict);
-  const error = isFailure ? new ImgctlError('sync-failed', unseen, { hint }) : failure;
+  const named = (is: 'isMissing' | 'isStale') =>
+    packages.filter((each) => stateOf(each, before, images)[is]).map(({ name }) => name);
+  const [missing, stale] = [named('isMissing'), named('isStale')];
+  const added = Array.isArray(request.added) ? elementNames(request.added) : [];
+  const gone = missing.filter((name) => !added.includes(name));
+  const late = missing.filter((name) => added.includes(name));
+  const doubts = [
+    [late, 'added, but not in your list yet', 'list them later with: imgctl my-images'],
+    [
+      stale,
+      `unchanged after the upload to ${transfer.storage.address}`,
+      'check that the service reads this storage',
+    ],
+  ] as const;
+  const warnings = doubts.flatMap(([about, text, hint]) =>
+    about.length > 0 ? [{ message: `${text}: ${about.join(', ')}`, hint }] : [],
+  );
+  const lost = {
+    message: `your list has no ${gone.length === 1 ? 'image' : 'images'} named ${gone.join(', ')}`,
+    hint: `see what the sync reported: imgctl sync-status ${request.id}`,
+  };
+  const unseen = gone.length > 0 ? lost : options.strict ? warnings[0] : undefined;
+  const error = unseen ? new ImgctlError('sync-failed', unseen.message, unseen) : failure;
   await printBefore(error !== undefined, view.printList(found));
-  if (!isMissing && !request.errors?.length) mark.remove(known);
-  if (stale.length > 0 && !isFailure) console.warn(unseen, hint);
+  if (gone.length + warnings.length === 0 && !request.errors?.length)
+    await mark.write(transfer.assertHeld).catch((cause: unknown) => {
+      // The next push submits a sync that is not needed.
+      if (options.syncIfSent) console.warn(`cannot remember this sync: ${errorReason(cause)}`);
+    });
+  if (!unseen) for (const { message, hint } of warnings) console.warn(message, hint);
   if (error) throw error;
   const problems = describeProblems(request);
-  const hasWarnings = problems !== undefined || stale.length > 0;
+  const hasWarnings = problems !== undefined || warnings.length > 0;
   const how = problems ? `sync ${request.id} succeeded with ${problems}: ` : '';
-  console.success(`${how}${summary}`, null, { hasWarnings });
+  console.success(`${how}${summaryOf(pushed, images)}`, null, { hasWarnings });
+}
+
+/** @throws ImgctlError conflict: the storage has another file than this push compared or sent */
+async function requireUnchanged(
+  { console }: Context,
+  packages: readonly PlannedPackage[],
+  transfer: TransferOptions,
+): Promise<void> {
+  const { findChanged } = await import('../../../upload/transfer.ts');
+  const { address } = transfer.storage;
+  const progress = console.startProgress({ lines: true });
+  progress.update('', () => `looking at the files in ${address} before the sync`);
+  const changed = await findChanged(packages, transfer).finally(() => progress.stop());
+  if (changed.length === 0) return;
+  const message = `no sync was submitted: ${address} has changed: ${changed.join(', ')}`;
+  throw new ImgctlError('conflict', message, {
+    hint: 'another program changed or removed them; run the same command again',
+  });
+}
+
+/** Returns the user's images, also if the list shows some seconds late what the sync has done. */
+async function listWhenDone(
+  context: Context,
+  packages: readonly PlannedPackage[],
+  before: Images,
+  request: SyncRequest,
+): Promise<Images> {
+  const { io, console } = context;
+  const { client } = await context.session();
+  const expected = packages.filter(
+    ({ files }) =>
+      !hasError(
+        request,
+        files.map(({ name }) => name),
+      ),
+  );
+  const progress = console.startProgress({ lines: true });
+  const started = io.elapsed();
+  try {
+    for (;;) {
+      const { images } = await client.listUserImages();
+      const states = expected.map((each) => stateOf(each, before, images));
+      const isDone = !states.some(({ isMissing, isStale }) => isMissing || isStale);
+      if (isDone || io.elapsed() - started >= MAX_DELAY) return images;
+      progress.update('', () => 'waiting until the list of your images has changed');
+      await io.sleep(PAUSE, io.signal);
+    }
+  } catch (error) {
+    if (!(error instanceof ImgctlError) || io.signal.aborted) throw error;
+    throw error.with({ message: `sync ${request.id} succeeded, but ${error.message}` });
+  } finally {
+    await progress.stop();
+  }
 }
 
 /** A sync makes the images equal to the packages in the storage: what it would add, update and delete. */

@@ -64,14 +64,13 @@ export async function uploadAll(
   transfer: TransferOptions,
   outcome: UploadOutcome,
 ): Promise<void> {
-  const { isOfPackage, withUnsentFiles } = await import('../../../upload/transfer.ts');
+  const { isOfPackage, withoutSent } = await import('../../../upload/transfer.ts');
   const { storage, onConflict } = transfer;
   // What cannot be removed now does no harm, and an error of the storage shows up below.
   if (!transfer.dryRun) await storage.removeDeadParts(false).catch(() => {});
-  const sent = new Set<string>();
   let isFull = false;
   for (const planned of plan.filter(({ error }) => error === undefined)) {
-    const each = withUnsentFiles(planned, sent);
+    const each = withoutSent(planned);
     const { name, files } = each;
     if (isFull && files.some(isSent)) {
       outcome.untried += 1;
@@ -82,7 +81,6 @@ export async function uploadAll(
       await uploadPackage(context, each, transfer, (file) => {
         visible.push(file);
         outcome.visible.push(file);
-        sent.add(file.name);
       });
     } catch (error) {
       // With replace, a conflict means that another push has replaced a file that was visible.
@@ -96,7 +94,6 @@ export async function uploadAll(
       batch.addFailure(name, error);
       continue;
     }
-    for (const file of files) sent.add(file.name);
     outcome.complete.push(each);
   }
   // Again: a server may have finished a part of a killed push meanwhile.

@@ -1,0 +1,50 @@
+// A file on this machine that says: a service has synced all that this machine has made visible in a storage.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { attempt, errorReason, ImgctlError, tryOr } from '../../../errors.ts';
+import { type AssertHeld, readOwnFile, replaceFile } from '../../../files/atomic-file.ts';
+import { keyedFile } from '../../../files/paths.ts';
+
+const NAME = 'synced';
+const MARKS = new RegExp(`^${NAME}\\.[0-9a-f]{16}\\.json$`);
+
+export interface SyncedMark {
+  isThere(): boolean;
+  /**
+   * Removes it before a file becomes visible, with those of all storages: the same one may have several addresses.
+   * @throws ImgctlError failed: a later push would trust it
+   */
+  remove(): void;
+  /** Writes it after a sync without errors. @throws an error with the reason */
+  write(assertHeld: AssertHeld): Promise<void>;
+}
+
+/** @param directory without one it is never there @param key the storage, the service, and the users of both */
+export function syncedMark(
+  directory: string | undefined,
+  key: readonly string[],
+  uid: number | undefined,
+): SyncedMark {
+  const file = directory && keyedFile(directory, NAME, key);
+  const text = `${JSON.stringify(key)}\n`;
+  return {
+    isThere: () =>
+      file !== undefined && tryOr(() => readOwnFile(file, undefined, uid) === text, false),
+    remove() {
+      if (directory === undefined) return;
+      const names = tryOr(() => fs.readdirSync(directory), []).filter((name) => MARKS.test(name));
+      for (const mark of names.map((name) => path.join(directory, name))) {
+        const { error: cause } = attempt(() => fs.rmSync(mark, { force: true }));
+        if (!cause) continue;
+        const message = `cannot remove ${mark}: ${errorReason(cause)}`;
+        const hint = 'remove it: a later push --sync-if-sent would skip the sync';
+        throw new ImgctlError('failed', message, { hint, cause });
+      }
+    },
+    async write(assertHeld) {
+      if (file === undefined) throw new Error('no home directory');
+      await replaceFile(file, text, { assertHeld });
+    },
+  };
+}

@@ -1,0 +1,152 @@
+// push while something else moves: files of the storage, files on the disk, and a list of images that is late.
+
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { failed, fakeIo, runCli, temporaryDirectory } from '../../support/io.ts';
+import type { ScriptedResponse } from '../../support/scripted-server.ts';
+import { STORAGES, storageUser, uploadUser, writeOva, writeOvf } from '../../support/uploads.ts';
+import { scriptedUser } from '../../support/users.ts';
+import { IMAGES, REQUEST, record, SUBMIT, SUBMITTED } from './sync-harness.ts';
+
+const FAST = '--poll-interval 5ms';
+
+/** Replaces a file by another one with these bytes, as rename(2) does. */
+function replace(file: string, content: Buffer): void {
+  writeFileSync(`${file}.new`, content);
+  renameSync(`${file}.new`, file);
+}
+
+describe.each(STORAGES)('push to %s that finds a file there', (kind) => {
+  it.each<[string, (file: string) => void, boolean]>([
+    ['is removed', (file) => rmSync(file), false],
+    ['gets other bytes', (file) => replace(file, Buffer.alloc(readFileSync(file).length)), false],
+    ['gets the same bytes again', (file) => replace(file, readFileSync(file)), true],
+  ])('which %s before the sync, names it', async (_what, change, isSynced) => {
+    const user = await uploadUser(kind);
+    const [first = '', second = ''] = ['web', 'db'].map((name) => writeOva(user.work, name));
+    await user.imgctl(`push ${first} ${FAST}`);
+    const syncs = user.syncs();
+    const io = fakeIo({ env: user.env, time: Date.now() });
+    const write = io.stderr.write.bind(io.stderr);
+    io.stderr.write = async (text) => {
+      if (text === 'db.ova: uploading\n') change(path.join(user.folder, 'web.ova'));
+      await write(text);
+    };
+    const { stderr, exitCode } = await runCli(['push', first, second, ...FAST.split(' ')], io);
+    const text = ' has changed: web.ova\nhint: another program changed or removed them; run ';
+    if (!isSynced) expect(stderr).toContain(text);
+    expect({ exitCode, syncs: user.syncs() - syncs }).toEqual(
+      isSynced ? { exitCode: 0, syncs: 1 } : { exitCode: 1, syncs: 0 },
+    );
+  });
+});
+
+it.each(['dav', 's3'] as const)(
+  'push to %s syncs no mixture of its package and that of another machine',
+  async (kind) => {
+    let moves = 0;
+    let other = () => {};
+    const user = await storageUser(kind, [], ({ method, target }) => {
+      const isPublished =
+        kind === 'dav' ? method === 'MOVE' : /^POST.*uploadId/.test(method + target);
+      moves += isPublished ? 1 : 0;
+      if (isPublished && moves === 4) other();
+    });
+    other = () => writeFileSync(path.join(user.folder, 'db-disk1.vmdk'), 'of another machine');
+    const file = writeOvf(user.work, 'db');
+    const result = await user.imgctl(`push ${file} ${FAST} --on-conflict replace`);
+    const text = /imgctl: no sync was submitted: .* has changed: db-disk1\.vmdk\nhint: /;
+    expect(result).toEqual(failed(1, text));
+    expect(user.syncs()).toBe(0);
+  },
+);
+
+it('push shows nothing of a package whose disk changes after it was read', async () => {
+  let puts = 0;
+  let change = () => {};
+  const user = await storageUser('dav', [], ({ method }) => {
+    puts += method === 'PUT' ? 1 : 0;
+    if (method === 'PUT' && puts === 2) change();
+  });
+  const file = writeOvf(user.work, 'db');
+  change = () => writeFileSync(path.join(path.dirname(file), 'db-disk1.vmdk'), 'changed');
+  const result = await user.imgctl(`push ${file} ${FAST}`);
+  expect(result).toEqual(
+    failed(1, 'db-disk1.vmdk changed while it was uploaded\nhint: wait until'),
+  );
+  expect({ stored: user.stored(), syncs: user.syncs() }).toEqual({ stored: [], syncs: 0 });
+});
+
+describe('push whose list of images is late after the sync', () => {
+  const listOf = (...entries: [name: string, time: string][]): ScriptedResponse => {
+    const data = entries.map(([name, updated_on], index) => ({ id: index + 1, name, updated_on }));
+    return { json: { data, meta: { count: data.length } } };
+  };
+  const OLD = listOf(['old.ova', '1']);
+  const NEW = listOf(['old.ova', '1'], ['web.ova', '2']);
+  const times = (count: number, list: ScriptedResponse) =>
+    Array.from({ length: count }, () => list);
+
+  /** @param lists before the push, and then each time that it asks @param fields of the record of the sync */
+  const setUp = async (lists: readonly ScriptedResponse[], fields = {}) => {
+    const user = await scriptedUser({
+      [IMAGES]: lists,
+      [SUBMIT]: SUBMITTED,
+      [REQUEST]: record({ status: 'PROCESSED', message: { errors: [] }, ...fields }),
+    });
+    const file = writeOva(temporaryDirectory(), 'web');
+    const line = `push ${file} --to ${temporaryDirectory()} --get name`;
+    const push = (options = '') => user.imgctl(`${line} ${options}`.trim());
+    return { ...user, push };
+  };
+  const MISSING = /imgctl: your list has no image named web\.ova\nhint: .*sync-status 41\n$/;
+  const LATE =
+    'added, but not in your list yet: web.ova\nhint: list them later with: imgctl my-images\n';
+
+  it.each([
+    ['an image that is missing for 9 s', [OLD, ...times(9, OLD), NEW]],
+    ['a replaced image that is as before for 9 s', [...times(10, listOf(['web.ova', '1'])), NEW]],
+  ])('waits for %s', async (_what, lists) => {
+    const { push, requests } = await setUp(lists);
+    expect(await push('--strict')).toMatchObject({
+      exitCode: 0,
+      stdout: 'web.ova\n',
+    });
+    const asked = requests().filter((request) => request === IMAGES);
+    expect(asked).toHaveLength(lists.length);
+  });
+
+  it.each([
+    ['is not in the record', { added: ['xweb.ova', 'web.ova.part'] }, '', failed(1, MISSING)],
+    ['is in the record', { added: [{ name: 'web.ova' }] }, '', { exitCode: 0, warning: true }],
+    ['is in the record', { added: ['web.ova'] }, '--strict', failed(1, `imgctl: ${LATE}`)],
+  ])('gives up after 10 s: %s %j %s', async (_what, fields, options, expected) => {
+    const { push, requests } = await setUp([OLD], fields);
+    const { stderr, stdout, exitCode } = await push(options);
+    expect(requests().filter((request) => request === IMAGES)).toHaveLength(12);
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: expected.exitCode });
+    if ('stderr' in expected) expect(stderr).toEqual(expected.stderr);
+    else expect(stderr).toContain(`imgctl: warning: ${LATE}`);
+  });
+
+  it('does not count as synced for --sync-if-sent', async () => {
+    const { push, requests } = await setUp([OLD], { added: ['web.ova'] });
+    await push();
+    await push('--sync-if-sent');
+    expect(requests().filter((request) => request.startsWith('PATCH'))).toHaveLength(2);
+  });
+
+  it('does not wait for one that an error of the sync is about', async () => {
+    const { push, requests } = await setUp([OLD], { message: { errors: ['web.ova: too old'] } });
+    expect(await push()).toMatchObject({ exitCode: 1 });
+    expect(requests().filter((request) => request === IMAGES)).toHaveLength(2);
+  });
+
+  it('says that the sync succeeded if the list fails', async () => {
+    const { push } = await setUp([OLD, { status: 403, json: { message: 'no' } }]);
+    expect(await push()).toEqual(
+      failed(4, /imgctl: sync 41 succeeded, but the service says: no\n/),
+    );
+  });
+});
