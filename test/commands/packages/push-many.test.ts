@@ -292,21 +292,17 @@ describe('push --sync-if-sent', () => {
     expect(await push('--no-sync --sync-if-sent')).toMatchObject({ exitCode: 2, syncs: 0 });
   });
 
-  it('submits a sync until one changed each image that was sent', async () => {
-    const { push, files, folder, imgctl, syncs } = await createUser('file');
+  it('submits a sync after one that left an image as it was', async () => {
+    const { push, files, imgctl, syncs } = await createUser('file');
     await push(FAST, files);
-    const [first = ''] = files;
     const other = temporaryDirectory();
-    const night = () => imgctl(`push ${first} ${NIGHT} --to ${other}`);
-    for (const count of [2, 3]) {
-      // The service does not read this folder, so that its image stays as it is.
-      rmSync(path.join(other, 'a.ova'), { force: true });
-      expect((await night()).stderr).toContain('unchanged after the upload');
-      expect(syncs()).toBe(count);
-    }
-    await imgctl(`push ${first} ${NIGHT}`);
-    expect(syncs()).toBe(4);
-    expect((await imgctl(`push ${first} ${NIGHT} --to ${folder}`)).stderr).toContain(NOTHING);
+    const night = () => imgctl(`push ${files[0]} ${NIGHT} --to ${other}`);
+    // The service does not read this folder, so that its image stays as it is.
+    expect((await night()).stderr).toContain('unchanged after the upload');
+    expect(syncs()).toBe(2);
+    await night();
+    expect(syncs()).toBe(3);
+    expect((await night()).stderr).toContain(NOTHING);
   });
 
   it('knows a folder by any path', async () => {

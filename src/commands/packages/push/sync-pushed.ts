@@ -40,14 +40,14 @@ type Images = readonly Row[];
 function stateOf({ name, files }: PlannedPackage, before: Images, after: Images) {
   const timesOf = (images: Images) =>
     images.flatMap((image) => (image.name === name ? [`${image.updated_on}`] : [])).join();
-  const [old, now] = [timesOf(before), timesOf(after)];
+  const [earlier, later] = [timesOf(before), timesOf(after)];
   const isSkipped = files.some(({ action }) => action === 'skip');
-  const changed = old === now ? 'unchanged' : 'updated';
+  const changed = earlier === later ? 'unchanged' : 'updated';
   return {
-    outcome: isSkipped ? 'skipped' : old === '' ? 'added' : changed,
-    isMissing: !isSkipped && now === '',
+    outcome: isSkipped ? 'skipped' : earlier === '' ? 'added' : changed,
+    isMissing: !isSkipped && later === '',
     /** As before, although files of it were sent. */
-    isStale: now !== '' && old === now && files.some(isSent),
+    isStale: later !== '' && earlier === later && files.some(isSent),
   } as const;
 }
 
