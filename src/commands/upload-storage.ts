@@ -14,6 +14,7 @@ import { hasCode, ImgctlError, tryOr } from '../errors.ts';
 import { findPaths, keyedFile } from '../files/paths.ts';
 import type { Io } from '../io.ts';
 import { printable } from '../output/text.ts';
+import { awsCredentials } from '../secrets/aws.ts';
 import { ask } from '../secrets/prompt.ts';
 import { findSecret } from '../secrets/secrets.ts';
 import type { Limit } from '../upload/rate.ts';
@@ -26,6 +27,7 @@ const CREDENTIALS = {
   s3: ['upload-access-key', 'access key', 'uploadSecret', 'secret key'],
 } as const;
 
+const AWS_HOSTS = 'AWS_ACCESS_KEY_ID is only for amazonaws.com and the host of AWS_ENDPOINT_URL_S3';
 const TEMPORARY = 'keys that begin with ASIA also need IMGCTL_UPLOAD_SESSION_TOKEN';
 
 /**
@@ -142,20 +144,14 @@ async function openTarget(context: Context, options: UploadOptions, answers: Ans
   }
   const storageOptions = () => optionsOf(context, answers.settings, options, limit);
   const { kind, url } = target;
-  const read = () => readCredentials(context, kind, url.host, answers);
   if (kind === 's3') {
     const { s3Storage } = await import('../upload/s3.ts');
-    const { username: accessKeyId, password: secretAccessKey, hint } = await read();
-    const sessionToken = await findSecret(settings, io, 'uploadSession')?.read();
-    if (sessionToken) context.console.redaction.add(sessionToken);
-    const region = settings.get('upload-region');
-    const access = { accessKeyId, secretAccessKey, region, ...(sessionToken && { sessionToken }) };
-    const temporary = /^ASIA/.test(accessKeyId) && !sessionToken ? `; ${TEMPORARY}` : '';
-    return checked(s3Storage(url, access, storageOptions()), `${hint}${temporary}`);
+    const { hint, ...access } = await readKeys(context, url, answers);
+    return checked(s3Storage(url, access, storageOptions()), hint);
   }
   const { davStorage } = await import('../upload/dav.ts');
   const open = async () => {
-    const user = await read();
+    const user = await readCredentials(context, kind, url.host, answers);
     return checked(davStorage(url, user, storageOptions()), user.hint);
   };
   // Some WebDAV storages need no user name.
@@ -205,6 +201,34 @@ async function checked(storage: Storage, hint?: string): Promise<Storage> {
   }
 }
 
+/** Reads the keys of an S3 storage, or asks for them; also returns the hint if they are refused. */
+async function readKeys(context: Context, url: URL, answers: Answers) {
+  const { io, console } = context;
+  const { settings } = answers;
+  const aws = awsCredentials(settings, io, url);
+  if (aws) {
+    console.redaction.add(aws.secretAccessKey);
+    if (aws.sessionToken) console.redaction.add(aws.sessionToken);
+    console.report(`using the S3 key in AWS_ACCESS_KEY_ID: ${aws.accessKeyId}`);
+    const token = isTemporary(aws) ? '; keys that begin with ASIA also need AWS_SESSION_TOKEN' : '';
+    return { ...aws, hint: `check AWS_SECRET_ACCESS_KEY and AWS_ACCESS_KEY_ID${token}` };
+  }
+  const { username, password, hint } = await readCredentials(context, 's3', url.host, answers);
+  const sessionToken = await findSecret(settings, io, 'uploadSession')?.read();
+  if (sessionToken) console.redaction.add(sessionToken);
+  const keys = { accessKeyId: username, secretAccessKey: password };
+  const access = {
+    ...keys,
+    ...(sessionToken && { sessionToken }),
+    region: settings.get('upload-region'),
+  };
+  return { ...access, hint: isTemporary(access) ? `${hint}; ${TEMPORARY}` : hint };
+}
+
+function isTemporary(access: { readonly accessKeyId: string; readonly sessionToken?: string }) {
+  return access.accessKeyId.startsWith('ASIA') && !access.sessionToken;
+}
+
 /** Reads the credentials, or asks for them. @throws ImgctlError not-logged-in: names all that is missing */
 async function readCredentials(
   context: Context,
@@ -232,7 +256,7 @@ async function readCredentials(
     const missing = isGiven.filter(([, given]) => !given);
     const what = missing.map(([name]) => `no ${name}`).join(' and ');
     throw new ImgctlError('not-logged-in', `${what} for the upload storage`, {
-      hint: missing.map(([, , hint]) => hint).join('; then '),
+      hint: `${missing.map(([, , hint]) => hint).join('; then ')}${kind === 's3' && io.env.AWS_ACCESS_KEY_ID ? `; ${AWS_HOSTS}` : ''}`,
     });
   }
   const isStored = username !== undefined && !answers.values.has(user);

@@ -239,6 +239,24 @@ const push = (kind: 'dav' | 's3', fault?: string) => async (): Promise<Prepared>
   };
 };
 
+/** Pushes to S3 with this fault, by a user whose keys are in AWS_ variables. */
+const pushWithAws = (fault?: string) => async (): Promise<Prepared> => {
+  const { settings, env, storage } = await storageUser('s3', fault ? [`PUT /s3/*=${fault}`] : []);
+  const { IMGCTL_BASE_URL, IMGCTL_USERNAME, IMGCTL_PASSWORD } = env;
+  const home = freshHome();
+  return {
+    argv: ['push', writeOva(home.HOME, 'web'), '--no-sync', '--retries', '0', '--debug'],
+    env: {
+      ...{ ...home, IMGCTL_BASE_URL, IMGCTL_USERNAME, IMGCTL_PASSWORD },
+      IMGCTL_UPLOAD_URL: settings['upload-url'],
+      AWS_ACCESS_KEY_ID: 'AKIA',
+      AWS_SECRET_ACCESS_KEY: SECRETS.storage,
+      AWS_SESSION_TOKEN: SECRETS.session,
+      AWS_ENDPOINT_URL_S3: storage.baseUrl,
+    },
+  };
+};
+
 /** A user with a token store and a credential helper, after a login. */
 const withStore =
   (event: 'is in use' | 'refuses the password' | 'is stopped') =>
@@ -289,6 +307,8 @@ const FAILING: readonly Row[] = [
   ['a push to WebDAV that is refused', 4, push('dav', '401')],
   ['a push to WebDAV that loses its connection', 3, push('dav', 'drop:1000')],
   ['a push to S3', 0, push('s3')],
+  ['a push to S3 with AWS_ variables', 0, pushWithAws()],
+  ['a push to S3 with AWS_ variables that is refused', 4, pushWithAws('401')],
   ['a push to S3 that is redirected', 1, push('s3', '307')],
   ['a push to S3 that is refused', 4, push('s3', '401')],
   ['a push to S3 that loses its connection', 3, push('s3', 'drop:1000')],
