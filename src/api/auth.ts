@@ -33,6 +33,8 @@ export interface ServiceRequest {
   readonly path: string;
   /** Aborts this request, in addition to the client's own signal. */
   readonly signal?: AbortSignal | undefined;
+  /** Maximum number of retries, instead of the client's own. */
+  readonly retries?: number | undefined;
   /** True to return the response of any status, without renewing the token. */
   readonly anyStatus?: boolean;
   /** Returns the error of an unsafe request that was sent and may have taken effect. */
@@ -90,10 +92,10 @@ export function createSender(
       'user-agent': userAgent,
       ...(authorization === undefined ? {} : { authorization }),
     };
-    const { method, signal = options.signal } = request;
+    const { method, signal = options.signal, retries = options.retries } = request;
     const { onSent, pace: ownPace } = more;
     const sent = { method, url, headers, timeout, signal, onSent };
-    return sendWithRetry(transport, sent, options, ownPace);
+    return sendWithRetry(transport, sent, { ...options, retries }, ownPace);
   };
 
   const refusal = (response: HttpResponse): ImgctlError => {

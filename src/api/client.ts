@@ -3,7 +3,7 @@
 import type { AddressHints } from '../http/message.ts';
 import { Pace } from '../http/pace.ts';
 import { createTransport, type TransportOptions } from '../http/transport.ts';
-import { type AuthOptions, createSender, type Send } from './auth.ts';
+import { type AuthOptions, createSender, type Send, type ServiceRequest } from './auth.ts';
 import {
   getImage,
   type ImageList,
@@ -45,7 +45,11 @@ export interface Client {
   ): Promise<IssuedToken>;
   /** GET /v2, section 4.2: checks the token; the body is the service's own. */
   serviceRoot(): Promise<unknown>;
-  listImages(query: PageQuery, page: number, signal?: AbortSignal): Promise<ImagePage>;
+  listImages(
+    query: PageQuery,
+    page: number,
+    options?: Pick<ServiceRequest, 'signal' | 'retries'>,
+  ): Promise<ImagePage>;
   getImage(id: number | string): Promise<ReceivedImage>;
   listUserImages(): Promise<ImageList>;
   submitSync(): Promise<SubmittedSync>;
@@ -71,7 +75,7 @@ export function createServiceClient(options: ServiceClientOptions): Client {
       requestToken: (username, password, onLimit) =>
         requestToken(sendWithPassword, username, password, onLimit),
       serviceRoot: async () => readJson(await send({ method: 'GET', path: '/v2' })),
-      listImages: (query, page, signal) => listImages(send, query, page, signal),
+      listImages: (query, page, options) => listImages(send, query, page, options),
       getImage: (id) => getImage(send, id),
       listUserImages: () => listUserImages(send),
       submitSync: () => submitSync(send),

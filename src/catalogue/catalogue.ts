@@ -1,52 +1,85 @@
 // Where images come from: the service, a snapshot of its catalogue, or the user's own images.
 
 import type { Client } from '../api/client.ts';
-import { keyOf } from '../api/images.ts';
+import { type ImagePage, keyOf, MAX_PER_PAGE } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { hasCode, ImgctlError } from '../errors.ts';
 import { equals } from '../query/filter.ts';
 import { Query } from '../query/query.ts';
-import {
-  type Batch,
-  type CatalogueObserver,
-  type CatalogueQuery,
-  listCatalogue,
-  readCataloguePage,
-} from './listing.ts';
-import { ServiceLists, type Trace } from './service-lists.ts';
+import { isFieldSort, printSort } from '../query/sort.ts';
+import { isRefusal, readPage, ServiceHabits } from './service-habits.ts';
+import { fewImages, type ListEnd, listImages, type ReadOptions } from './service-list.ts';
 
 export interface Catalogue {
   readonly baseUrl: string;
-  /** Yields every image that matches, or those of one page. */
-  list(query: CatalogueQuery, observer: CatalogueObserver): AsyncIterable<Batch>;
-  isCheaperByQuery(queries: readonly Query[]): Promise<boolean>;
+  /**
+   * Yields every image that matches, each once, up to the limit: as the query sorts them, else the highest id first.
+   * @throws ImgctlError incomplete-list: images may be missing
+   */
+  images(
+    query: Query,
+    options?: ReadOptions,
+  ): AsyncGenerator<readonly ReceivedImage[], ListEnd, void>;
+  /** Returns the images that match if one page is sure to have them, else undefined. */
+  fewImages(query: Query, options?: ReadOptions): Promise<readonly ReceivedImage[] | undefined>;
   getImage(id: number | string): Promise<ReceivedImage | undefined>;
 }
 
-export function serviceCatalogue(client: Client, baseUrl: string, trace?: Trace): Catalogue {
-  const lists = new ServiceLists(client, trace);
-  return {
+/** The public catalogue. @param trace receives what only --debug shows */
+export function serviceCatalogue(
+  client: Client,
+  baseUrl: string,
+  trace?: (text: string) => void,
+): Catalogue {
+  const habits = new ServiceHabits(client, trace);
+  const catalogue: Catalogue = {
     baseUrl,
-    async *list({ page, ...query }, observer) {
-      if (page === undefined) yield* listCatalogue(client, query, observer, lists);
-      else yield readCataloguePage(client, query, page, observer);
-    },
-    isCheaperByQuery: (queries) => lists.isCheaperByQuery(queries),
+    images: (query, options = {}) => listImages(client, habits, query, options),
+    fewImages: async (query, options = {}) => (await fewImages(habits, query, options))?.images,
     getImage: (id) =>
       client.getImage(id).catch((error: unknown) => {
         // Section 4.4 leaves this resource open, so a service may not know it; nor an id that its database cannot hold.
-        const { status = 0 } = error instanceof ImgctlError ? error : {};
-        if (![400, 404, 410, 422, 500].includes(status)) throw error;
-        return findListed(client, lists, id).catch((later: unknown) => {
+        if (!isRefusal(error)) throw error;
+        return findListed(catalogue, id).catch((later: unknown) => {
           throw later instanceof ImgctlError && !hasCode(error, 'not-found') ? error : later;
         });
       }),
   };
+  return catalogue;
 }
 
-async function findListed(client: Client, lists: ServiceLists, id: number | string) {
+/**
+ * Returns exactly one page of the service, in its order, without images that do not match, and its own number.
+ * @throws ImgctlError not-found; whatever Client.listImages throws
+ */
+export async function servicePage(
+  client: Pick<Client, 'listImages'>,
+  query: Query,
+  {
+    page: wanted,
+    perPage = MAX_PER_PAGE,
+    limit,
+  }: Pick<ReadOptions, 'perPage' | 'limit'> & { readonly page: number },
+) {
+  const [condition] = query.conditions;
+  const [sort] = query.sorts.filter(isFieldSort).map(printSort);
+  const missing = (last?: number) => {
+    const which = last === undefined ? '' : `; the last page is ${last}`;
+    return new ImgctlError('not-found', `page ${wanted} does not exist${which}`);
+  };
+  const asked = { filter: condition?.sent?.text, sort, perPage };
+  const page = await readPage(client, asked, wanted).catch((error: unknown) => {
+    throw wanted > 1 && hasCode(error, 'not-found') ? missing() : error;
+  });
+  const { meta, number = wanted, pages, total } = page;
+  if (page.images.length === 0 && wanted > Math.max(pages, 1)) throw missing(Math.max(pages, 1));
+  const images = page.images.filter((image) => query.matches(image)).slice(0, limit);
+  return { images, number, end: { meta, total: condition ? undefined : total } };
+}
+
+async function findListed(catalogue: Catalogue, id: number | string) {
   const query = new Query({ filters: typeof id === 'number' ? [equals('id', id)] : [] });
-  for await (const { images } of listCatalogue(client, { query, streams: true }, {}, lists)) {
+  for await (const images of catalogue.images(query, { streams: true })) {
     const found = images.find((image) => keyOf(image) === keyOf({ id }));
     if (found) return found;
   }
@@ -54,16 +87,20 @@ async function findListed(client: Client, lists: ServiceLists, id: number | stri
 }
 
 /** The user's own images: the service lists them at once, unfiltered. Of several with one id, the last counts. */
-export function ownCatalogue(client: Client, baseUrl: string): Catalogue {
-  let read: Promise<Batch> | undefined;
-  return heldCatalogue(({ warn }) => {
+export function ownCatalogue(
+  client: Pick<Client, 'listUserImages'>,
+  baseUrl: string,
+  warn: (message: string) => void,
+): Catalogue {
+  let read: ReturnType<Client['listUserImages']> | undefined;
+  return heldCatalogue(() => {
     read ??= client.listUserImages().then(({ images, meta }) => {
       const byId = new Map(images.map((image) => [keyOf(image), image]));
       const earlier = images.filter((image) => byId.get(keyOf(image)) !== image);
       const [first, ...others] = new Set(earlier.map(keyOf));
       const more = others.length === 0 ? '' : ` and ${others.length} more`;
       if (first !== undefined) {
-        warn?.(`the service lists image ${first}${more} twice; the last one counts`);
+        warn(`the service lists image ${first}${more} twice; the last one counts`);
       }
       return { images: [...byId.values()], meta };
     });
@@ -71,19 +108,26 @@ export function ownCatalogue(client: Client, baseUrl: string): Catalogue {
   }, baseUrl);
 }
 
+/** A catalogue that is read at once. */
 export function heldCatalogue(
-  read: (observer: CatalogueObserver) => Promise<Batch>,
+  read: () => Promise<Pick<ImagePage, 'images' | 'meta'>>,
   baseUrl: string,
 ): Catalogue {
+  const select = async (query: Query, { limit, watch }: ReadOptions = {}) => {
+    const { images, meta } = await read();
+    watch?.(images, images.length);
+    const matching = images.filter((image) => query.matches(image));
+    const end = { meta, total: matching.length };
+    return { images: query.sort(matching).slice(0, limit), end };
+  };
   return {
     baseUrl,
-    async *list({ query, limit }, observer) {
-      const { tally } = observer;
-      const { images, meta } = await read(observer);
-      const matching = images.filter((image) => query.matches(image, tally));
-      yield { images: query.sort(matching, tally).slice(0, limit), meta, total: matching.length };
+    async *images(query, options) {
+      const { images, end } = await select(query, options);
+      yield images;
+      return end;
     },
-    isCheaperByQuery: async () => false,
-    getImage: async (id) => (await read({})).images.find((image) => keyOf(image) === keyOf({ id })),
+    fewImages: async (query, options) => (await select(query, options)).images,
+    getImage: async (id) => (await read()).images.find((image) => keyOf(image) === keyOf({ id })),
   };
 }

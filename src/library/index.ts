@@ -114,21 +114,23 @@ export function createClient(options: ClientOptions) {
   return {
     /** Yields every matching image of the public catalogue as its pages arrive, or throws incomplete-list. */
     async *images(query: ImageQuery = {}): AsyncGenerator<Image, void, void> {
-      const { listCatalogue } = await import('../catalogue/listing.ts');
+      const { serviceCatalogue } = await import('../catalogue/catalogue.ts');
       const { parsed, tally, warnOfZones } = await observed(query);
-      const request = { query: parsed, limit: query.limit, streams: true };
-      const batches = listCatalogue(await open(), request, { tally });
-      for await (const { images } of batches) yield* images as Image[];
+      const watch = (images: readonly object[]) => tally.see(images as Image[]);
+      const catalogue = serviceCatalogue(await open(), baseUrlText(baseUrl));
+      const pages = catalogue.images(parsed, { limit: query.limit, streams: true, watch });
+      for await (const images of pages) yield* images as Image[];
       warnOfZones();
     },
     getImage: async (id: number) => (await (await open()).getImage(id)) as Image,
     async myImages(query: ImageQuery = {}) {
       const { parsed, tally, warnOfZones } = await observed(query);
       const { images } = await (await open()).listUserImages();
-      const matching = images.filter((image) => parsed.matches(image, tally));
-      const found = parsed.sort(matching, tally).slice(0, query.limit);
+      tally.see(images);
+      const matching = images.filter((image) => parsed.matches(image));
+      const found = parsed.sorts.length > 0 ? parsed.sort(matching) : matching;
       warnOfZones();
-      return found as Image[];
+      return found.slice(0, query.limit) as Image[];
     },
     /** Submits an image sync request, once. If it throws outcome-unknown, it may have been submitted. */
     submitSync: async () => (await open()).submitSync(),

@@ -1,19 +1,38 @@
 // Matches values of images against one filter, and texts against the pattern of `like`.
 
-import { compareValues, type FieldValue, type ImageRecord, readValue } from './fields.ts';
+import { compareValues, type FieldValue, type ImageRecord, kindOf, readValue } from './fields.ts';
 import type { Filter, Operator } from './filter.ts';
 import { foldCase, normalize } from './fold-case.ts';
-import { parseTime, type Span, timeDifference, UNREADABLE } from './timestamp.ts';
+import { unknownZone } from './sort.ts';
+import { parseTime, type Span, timeDifference } from './timestamp.ts';
 
-/** True, false, or the name of the unknown zone that decides it. */
-export type Verdict = boolean | string;
+export type Test<Subject> = (subject: Subject) => boolean;
 
-export type Test<Subject> = (subject: Subject) => Verdict;
-
-/** A missing value or null matches only `eq,null`, `ne` with anything else and `notlike`. */
+/**
+ * A missing value or null matches only `eq,null`, `ne` with anything else and the operators that negate. A time in an
+ * unknown zone, or one that cannot be read, matches if any instant that it may mean does.
+ */
 export function filterPredicate(filter: Filter): Test<ImageRecord> {
   const test = valueTest(filter);
   return (image) => test(readValue(image, filter.field));
+}
+
+const OPPOSITES: { readonly [Word in Operator]?: Operator } = {
+  ...{ lt: 'ge', le: 'gt', gt: 'le', ge: 'lt', eq: 'ne', ne: 'eq', in: 'ne' },
+};
+
+/** Returns a function that returns the unknown zone that decides whether an image matches; undefined for other fields. */
+export function zoneTest(filter: Filter): ((image: ImageRecord) => string | undefined) | undefined {
+  const { field, operator, operands } = filter;
+  const { [operator]: opposite } = OPPOSITES;
+  if (kindOf(field) !== 'time' || opposite === undefined) return undefined;
+  const typed = operands.find(({ span }) => span?.unknownZone)?.span?.unknownZone;
+  const [matches, fails] = [
+    filterPredicate(filter),
+    filterPredicate({ ...filter, operator: opposite }),
+  ];
+  return (image) =>
+    matches(image) && fails(image) ? (unknownZone(image, field) ?? typed) : undefined;
 }
 
 const ORDERS: { readonly [Word in Operator]?: (order: number) => boolean } = {
@@ -23,53 +42,58 @@ const ORDERS: { readonly [Word in Operator]?: (order: number) => boolean } = {
   ge: (order) => order >= 0,
 };
 
-function valueTest({ operator, operands }: Filter): Test<FieldValue> {
+function valueTest({ field, operator, operands }: Filter): Test<FieldValue> {
   if (operator === 'like' || operator === 'notlike') {
-    const patterns = operands.map(({ text }) => likePredicate(text));
-    const isLike = (value: FieldValue) =>
-      value !== null && patterns.some((matches) => matches(`${value}`));
-    return operator === 'like' ? isLike : (value) => !isLike(value);
+    return textTest(
+      operator === 'like',
+      operands.map(({ text }) => likePredicate(text)),
+    );
   }
+  if (operator === 'contains' || operator === 'lacks') {
+    const parts = operands.map(({ text }) => foldCase(text));
+    return textTest(
+      operator === 'contains',
+      parts.map((part) => (text) => foldCase(text).includes(part)),
+    );
+  }
+  const isTime = kindOf(field) === 'time' && operands.some(({ span }) => span);
+  if (isTime)
+    return timeTest(
+      operator,
+      operands.flatMap(({ span }) => span ?? []),
+    );
   const { [operator]: accepts } = ORDERS;
-  const spans = operands.flatMap(({ span }) => span ?? []);
-  if (accepts) {
-    const [{ value: bound } = { value: null }] = operands;
-    const [span] = spans;
-    if (span) return (value) => value !== null && timeVerdict(value, span, operator);
-    return (value) => value !== null && accepts(compareValues(value, bound));
-  }
-  // Sets, as `in` may list thousands of values.
+  const [{ value: bound } = { value: null }] = operands;
+  if (accepts) return (value) => value !== null && accepts(compareValues(value, bound));
+  // A set, as `in` may list thousands of values.
   const values = new Set(operands.map(({ value }) => normalize(value)));
-  const equals: Test<FieldValue> = (value) => {
-    if (values.has(normalize(value))) return true;
-    if (value === null) return false;
-    const verdicts = spans.map((span) => timeVerdict(value, span, 'eq'));
-    return verdicts.includes(true) || (verdicts.find((verdict) => verdict !== false) ?? false);
-  };
-  if (operator !== 'ne') return equals;
-  return (value) => not(equals(value));
+  return (value) => values.has(normalize(value)) === (operator !== 'ne');
 }
 
-/** Compares a value with a time as typed; the name of an unknown zone if that decides. */
-function timeVerdict(value: FieldValue, span: Span, operator: Operator): Verdict {
-  const time = parseTime(`${value}`);
-  if (time === undefined) return UNREADABLE;
-  const isBefore = (at: number): Verdict => {
-    const [least, greatest] = timeDifference(time, { ...span, at });
-    if (greatest < 0) return true;
-    return least >= 0 ? false : (time.unknownZone ?? span.unknownZone ?? false);
-  };
-  if (operator === 'lt') return isBefore(span.at);
-  if (operator === 'ge') return not(isBefore(span.at));
-  const isBeforeEnd = isBefore(span.end);
-  if (operator === 'le') return isBeforeEnd;
-  if (operator === 'gt') return not(isBeforeEnd);
-  const hasBegun = not(isBefore(span.at));
-  return hasBegun === true || isBeforeEnd === false ? isBeforeEnd : hasBegun;
+function textTest(isWanted: boolean, tests: readonly Test<string>[]): Test<FieldValue> {
+  const isFound = (value: FieldValue) => value !== null && tests.some((test) => test(`${value}`));
+  return (value) => isFound(value) === isWanted;
 }
 
-function not(verdict: Verdict): Verdict {
-  return typeof verdict === 'string' ? verdict : !verdict;
+/** Compares with times as typed, which are as long as their last unit. */
+function timeTest(operator: Operator, spans: readonly Span[]): Test<FieldValue> {
+  return (value) => {
+    if (value === null) return operator === 'ne';
+    const time = parseTime(`${value}`);
+    if (time === undefined) return true;
+    const mayBeBefore = (at: number, span: Span) => timeDifference(time, { ...span, at })[0] < 0;
+    const mayBeFrom = (at: number, span: Span) => timeDifference(time, { ...span, at })[1] >= 0;
+    const tests: { readonly [Word in Operator]?: (span: Span) => boolean } = {
+      lt: (span) => mayBeBefore(span.at, span),
+      le: (span) => mayBeBefore(span.end, span),
+      gt: (span) => mayBeFrom(span.end, span),
+      ge: (span) => mayBeFrom(span.at, span),
+      ne: (span) => mayBeBefore(span.at, span) || mayBeFrom(span.end, span),
+    };
+    const { [operator]: test } = tests;
+    if (test) return spans.every(test);
+    return spans.some((span) => mayBeFrom(span.at, span) && mayBeBefore(span.end, span));
+  };
 }
 
 /** Ignores case; % stands for any text and cannot be escaped. */

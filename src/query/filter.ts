@@ -8,7 +8,8 @@ import { ageInWords, isRelative, parseTimeValue, type Span, withOffset } from '.
 /** As in section 4.3 of service.md, and one of imgctl's own. */
 export const OPERATORS = ['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'like', 'in', 'notlike'] as const;
 
-export type Operator = (typeof OPERATORS)[number];
+/** `~` and `!~` take their text as it is, with any % in it. */
+export type Operator = (typeof OPERATORS)[number] | 'contains' | 'lacks';
 
 interface Operand {
   readonly text: string;
@@ -29,7 +30,6 @@ export interface Filter {
 
 const EXAMPLE = "use a filter such as 'name~ubuntu' or name,like,%ubuntu%";
 
-/** `~` means that the value contains the text, `!~` that it does not. */
 const SIGNS: ReadonlyMap<string, Operator> = new Map([
   ['=', 'eq'],
   ['==', 'eq'],
@@ -38,8 +38,8 @@ const SIGNS: ReadonlyMap<string, Operator> = new Map([
   ['<=', 'le'],
   ['>', 'gt'],
   ['>=', 'ge'],
-  ['~', 'like'],
-  ['!~', 'notlike'],
+  ['~', 'contains'],
+  ['!~', 'lacks'],
 ]);
 
 /** `id in 3,4` */
@@ -55,10 +55,10 @@ const WRONG_SIGNS: ReadonlyMap<string, string> = new Map([
 
 /** @param where how errors name it @throws ImgctlError usage */
 export function parseFilter(text: string, now: number, where = `--filter ${quoted(text)}`): Filter {
-  const [fieldName, operatorName, content] = splitFilter(text, where);
-  const field = parseChoice(fieldName, { noun: 'field', valid: FIELDS, where });
-  const operator = parseChoice(operatorName, { noun: 'operator', valid: OPERATORS, where });
-  const items = operator === 'in' ? content.split(',').map((item) => item.trim()) : [content];
+  const { name, sign, word, content } = splitFilter(text, where);
+  const field = parseChoice(name, { noun: 'field', valid: FIELDS, where });
+  const operator = sign ?? parseChoice(word, { noun: 'operator', valid: OPERATORS, where });
+  const items = operator === 'in' ? content.split(',') : [content];
   const operands = items.map((item) => parseOperand(item, field, operator, { where, now }));
   return { text, field, operator, operands };
 }
@@ -79,9 +79,10 @@ export function notLike(field: Field, pattern: string): Filter {
 }
 
 export function contains(field: Field, part: string): Filter {
-  const filter = like(field, `%${part}%`);
   // Behind ~ it would be another sign.
-  return /^[=<>~]/.test(part) ? filter : { ...filter, text: `${field}~${part}` };
+  if (/^[=<>~]/.test(part)) return like(field, `%${part}%`);
+  const operands = [{ text: part, value: part }];
+  return { text: `${field}~${part}`, field, operator: 'contains', operands };
 }
 
 /**
@@ -110,9 +111,11 @@ export function portableTexts({ text, field, operator, operands }: Filter): stri
 /** A filter that the service can apply, so that fewer pages are read. */
 export interface ServiceFilter {
   readonly field: Field;
-  readonly filter: string;
-  /** Of a `like` with letters: the service may mind their case. */
-  readonly pattern: string | undefined;
+  readonly operator: Operator;
+  /** As sent: `name,like,%ubuntu%`. */
+  readonly text: string;
+  /** Of a `like`: what the value contains. The service may mind its case, or not know this form. */
+  readonly part: string | undefined;
 }
 
 /** Servers and proxies reject longer URLs; a list of ids may have thousands. */
@@ -120,61 +123,69 @@ const MAX_URL_BYTES = 4_000;
 
 /** The fields and operators for which services agree: not on null, times, booleans and the order of texts. */
 const SENT: Readonly<Record<string, RegExp>> = {
-  text: /^(?:eq|in|like)$/,
+  text: /^(?:eq|in|like|contains)$/,
   number: /^(?:eq|in|[lg][te])$/,
 };
 
-/** Undefined if a service may leave out an image that matches. Whether it minds case: see `service-lists.ts`. */
+/** Undefined if a service may leave out an image that matches; of a `like`, whether it does is still to be proved. */
 export function serviceFilter({ field, operator, operands }: Filter): ServiceFilter | undefined {
   if (!SENT[kindOf(field)]?.test(operator)) return undefined;
-  const isNull = ({ value }: Operand) => value === null || (operator === 'eq' && value === 'null');
-  if (operands.some(isNull)) return undefined;
   const texts = operands.map(({ text }) => text);
   const [first = ''] = texts;
+  if (operator === 'contains') return likeFilter(field, first);
+  if (operator === 'like') return likeFilter(field, /^%(.+)%$/s.exec(first)?.[1] ?? '');
+  const isNull = ({ value }: Operand) => value === null || (operator === 'eq' && value === 'null');
+  if (operands.some(isNull)) return undefined;
   if (operator !== 'in' && first.includes(',')) return undefined;
   // Some services trim values.
   if (texts.some((text) => text !== text.trim())) return undefined;
-  const filter = [field, operator, ...texts].join(',');
-  // ASCII without `;`, at which some divide a filter, and in patterns without backslashes.
-  const isPlain = operator === 'like' ? /^[ -:<-[\]-~]*$/ : /^[ -:<-~]*$/;
-  if (!isPlain.test(filter)) return undefined;
-  if (new URLSearchParams({ filter }).toString().length > MAX_URL_BYTES) return undefined;
-  const pattern = operator === 'like' && /[a-z]/i.test(first) ? first : undefined;
-  return { field, filter, pattern };
+  const text = [field, operator, ...texts].join(',');
+  return isPlain(text) ? { field, operator, text, part: undefined } : undefined;
+}
+
+/** Returns the filter for values that contain the text, in the only form that is sent; undefined if a part of it is special. */
+export function likeFilter(field: Field, part: string): ServiceFilter | undefined {
+  const text = `${field},like,%${part}%`;
+  // Some databases take brackets and backslashes as part of a pattern.
+  if (part === '' || /[%,[\\]/.test(part) || !isPlain(text)) return undefined;
+  return { field, operator: 'like', text, part };
+}
+
+/** True for ASCII without `;`, at which some services divide a filter, if the URL is not too long. */
+function isPlain(filter: string): boolean {
+  const length = new URLSearchParams({ filter }).toString().length;
+  return /^[ -:<-~]*$/.test(filter) && length <= MAX_URL_BYTES;
 }
 
 /** Splits at the first sign, or at the first two commas if no sign is before them. */
-function splitFilter(
-  text: string,
-  where: string,
-): [field: string, operator: string, value: string] {
-  const [field = '', operator, ...rest] = text.split(',');
-  const { 0: sign = '', index = 0 } = /!?[=<>~]+/.exec(text) ?? {};
-  if (sign !== '' && index <= field.length) {
-    const name = field.slice(0, index).trim();
-    // A text may end with spaces.
-    const value = text.slice(index + sign.length).trimStart();
-    const signOperator = SIGNS.get(sign);
-    if (signOperator === undefined) {
-      const meant = WRONG_SIGNS.get(sign) ?? sign.replace(/(.)\1+$/, '$1');
-      const own = anchored(name, value) ?? `'${name}${meant}${value}'`;
+function splitFilter(text: string, where: string) {
+  const [field = '', word, ...rest] = text.split(',');
+  const { 0: found = '', index = 0 } = /!?[=<>~]+/.exec(text) ?? {};
+  if (found !== '' && index <= field.length) {
+    const [before, after] = [field.slice(0, index), text.slice(index + found.length)];
+    // Blanks on both sides of the sign are not part of the value.
+    const content = before.endsWith(' ') ? after.trimStart() : after;
+    const name = before.trim();
+    const sign = SIGNS.get(found);
+    if (sign === undefined) {
+      const meant = WRONG_SIGNS.get(found) ?? found.replace(/(.)\1+$/, '$1');
+      const own = anchored(name, content) ?? `'${name}${meant}${content}'`;
       const hint = name && SIGNS.has(meant) ? `did you mean ${own}?` : EXAMPLE;
-      throw filterError(`unknown operator '${sign}' in ${where}`, hint);
+      throw filterError(`unknown operator '${found}' in ${where}`, hint);
     }
-    return [name, signOperator, sign.endsWith('~') && value ? `%${value}%` : value];
+    return { name, sign, word: '', content };
   }
   const spaced = SPACED.exec(text);
   if (spaced) {
     throw filterError(`missing commas in ${where}`, `did you mean '${spaced.slice(1).join()}'?`);
   }
-  if (operator === undefined) {
+  if (word === undefined) {
     throw filterError(`missing operator and value in ${where}`, quoteHint(text) ?? EXAMPLE);
   }
   if (rest.length === 0) throw filterError(`missing value in ${where}`, EXAMPLE);
-  const value = rest.join(',');
   // A text may begin with spaces; but not where all commas have them: name, like, %x%
-  const isSpaced = operator.startsWith(' ');
-  return [field.trim(), operator.trim(), isSpaced ? value.trimStart() : value];
+  const content = word.startsWith(' ') ? rest.join(',').trimStart() : rest.join(',');
+  return { name: field.trim(), sign: undefined, word: word.trim(), content };
 }
 
 /** Returns the filter for a text with the anchors of a regular expression; undefined if it has none. */
@@ -194,6 +205,8 @@ function quoteHint(text: string): string | undefined {
   return `put the filter in quotes, such as '${field}${rest[kindOf(field)]}'`;
 }
 
+const TEXT_OPERATORS: readonly Operator[] = ['like', 'notlike', 'contains', 'lacks'];
+
 interface ParseContext {
   readonly where: string;
   readonly now: number;
@@ -211,7 +224,7 @@ function parseOperand(typed: string, field: Field, operator: Operator, at: Parse
       `to match a missing ${field}, use ${field},eq,null`,
     );
   }
-  if (operator === 'like' || operator === 'notlike') return { text, value: text };
+  if (TEXT_OPERATORS.includes(operator)) return { text, value: text };
   if (text === 'null' && (operator === 'eq' || operator === 'ne')) return { text, value: null };
   if (kind === 'time') return parseTimeOperand(text, at);
   const value = parseValue(text, kind);

@@ -1,11 +1,17 @@
 // A query: which images match, how they are sorted, and which conditions the service may get.
 
 import { ImgctlError } from '../errors.ts';
-import { type ImageRecord, nameOf } from './fields.ts';
-import { type Filter, like, parseFilter, type ServiceFilter, serviceFilter } from './filter.ts';
-import { filterPredicate, type Test, type Verdict } from './filter-predicate.ts';
+import { type Field, type ImageRecord, kindOf, nameOf } from './fields.ts';
+import {
+  type Filter,
+  likeFilter,
+  parseFilter,
+  type ServiceFilter,
+  serviceFilter,
+} from './filter.ts';
+import { filterPredicate, type Test, zoneTest } from './filter-predicate.ts';
 import { parseWord, type Word } from './name.ts';
-import { isFieldSort, parseSort, type SortKey, sortImages } from './sort.ts';
+import { BY_ID, isFieldSort, parseSort, type SortKey, sortImages, unknownZone } from './sort.ts';
 
 interface QueryInput {
   readonly words?: readonly string[];
@@ -20,12 +26,6 @@ export interface Condition {
   readonly test: Test<ImageRecord>;
   /** What the service may get of it, if anything. */
   readonly sent: ServiceFilter | undefined;
-}
-
-export interface QueryObserver {
-  /** @param verdict whether the image matches, or the unknown zone that decides it */
-  matched(image: ImageRecord, verdict: Verdict): void;
-  dependsOnZone(image: ImageRecord, zone: string): void;
 }
 
 interface QueryText {
@@ -50,6 +50,8 @@ export class Query {
   readonly sorts: readonly SortKey[];
   /** The words, then the filters. */
   readonly conditions: readonly Condition[];
+  readonly #zoneTests: readonly NonNullable<ReturnType<typeof zoneTest>>[];
+  readonly #timeSorts: readonly Field[];
 
   /** @throws ImgctlError usage: a word is empty */
   constructor({ words = [], filters = [], sorts = [] }: QueryInput) {
@@ -63,6 +65,9 @@ export class Query {
         return { text: filter.text, test, sent: serviceFilter(filter) };
       }),
     ];
+    this.#zoneTests = filters.flatMap((filter) => zoneTest(filter) ?? []);
+    const fields = sorts.filter(isFieldSort).map(({ field }) => field);
+    this.#timeSorts = fields.filter((field) => kindOf(field) === 'time');
   }
 
   get isEverything(): boolean {
@@ -71,29 +76,33 @@ export class Query {
 
   /** True if the service can apply all of it: it takes one filter and one sort key (service.md section 4.3). */
   get isForService(): boolean {
-    const { conditions, sorts } = this;
-    return (
-      conditions.length < 2 &&
-      conditions.every(({ sent, word }) => sent && !word?.needsWholeNumbers) &&
-      sorts.length < 2 &&
-      sorts.every(isFieldSort)
-    );
+    const { words, filters, sorts } = this;
+    if (words.length > 0 || filters.length > 1 || sorts.length > 1) return false;
+    return this.conditions.every(({ sent }) => sent) && sorts.every(isFieldSort);
   }
 
-  /** True if the image matches, or may match: the observer learns which. */
-  matches(image: ImageRecord, observer?: QueryObserver): boolean {
-    let verdict: Verdict = true;
-    for (const { test } of this.conditions) {
-      const one = test(image);
-      if (one !== true) verdict = one;
-      if (one === false) break;
-    }
-    observer?.matched(image, verdict);
-    return verdict !== false;
+  matches(image: ImageRecord): boolean {
+    return this.conditions.every(({ test }) => test(image));
   }
 
-  sort<Row extends ImageRecord>(images: readonly Row[], observer?: QueryObserver): Row[] {
-    return sortImages(images, this.sorts, (image, zone) => observer?.dependsOnZone(image, zone));
+  /** Sorts stably; equal images have the highest id first. */
+  sort<Row extends ImageRecord>(images: readonly Row[]): Row[] {
+    return sortImages(images, [...this.sorts, BY_ID]);
+  }
+
+  /** True if times decide which images match, or their order. */
+  get readsTimes(): boolean {
+    return this.#zoneTests.length + this.#timeSorts.length > 0;
+  }
+
+  /** Returns the unknown zone that decides whether an image matches, or undefined. */
+  decidingZone(image: ImageRecord): string | undefined {
+    return this.#zoneTests.map((test) => test(image)).find((zone) => zone !== undefined);
+  }
+
+  /** Returns the unknown zones of the times by which an image is sorted. */
+  sortingZones(image: ImageRecord): string[] {
+    return this.#timeSorts.flatMap((field) => unknownZone(image, field) ?? []);
   }
 }
 
@@ -105,7 +114,7 @@ function wordCondition(text: string): Condition {
   }
   const word = parseWord(text);
   const test = (image: ImageRecord) => word.matches(nameOf(image));
-  // The service would treat a % in the word as a wildcard.
-  const filter = text.includes('%') ? undefined : like('name', `%${word.pieces.join('%')}%`);
-  return { text, word, test, sent: filter && serviceFilter(filter) };
+  // The longest piece is in the fewest names.
+  const [piece = ''] = word.pieces.toSorted((one, other) => other.length - one.length);
+  return { text, word, test, sent: likeFilter('name', text.includes('%') ? '' : piece) };
 }

@@ -21,6 +21,9 @@ export interface FieldSort extends SortKey {
   readonly field: Field;
 }
 
+/** The order of lists that nobody sorts. Only the id tells all images apart. */
+export const BY_ID: FieldSort = { field: 'id', direction: 'desc' };
+
 /** @throws ImgctlError usage */
 export function parseSort(text: string): SortKey {
   const [fieldName = '', directionName = 'asc', extra] = text.split(',');
@@ -65,10 +68,9 @@ function meantSort(text: string): string | undefined {
 export function sortImages<Row extends ImageRecord>(
   images: readonly Row[],
   keys: readonly SortKey[],
-  onUnknownZone?: (image: Row, zone: string) => void,
 ): Row[] {
   const columns = keys.map(({ field, direction }) => ({
-    ranks: field === VERSION_KEY ? versionRanks(images) : ranksOf(images, field, onUnknownZone),
+    ranks: field === VERSION_KEY ? versionRanks(images) : ranksOf(images, field),
     sign: direction === 'asc' ? 1 : -1,
   }));
   const rows = images.map((image, index) => ({ image, index }));
@@ -84,21 +86,21 @@ export function sortImages<Row extends ImageRecord>(
 
 type Rank = number | string | null;
 
-export function ranksOf<Row extends ImageRecord>(
-  images: readonly Row[],
-  field: Field,
-  onUnknownZone?: (image: Row, zone: string) => void,
-): Rank[] {
+export function ranksOf(images: readonly ImageRecord[], field: Field): Rank[] {
   const isTime = kindOf(field) === 'time';
   return images.map((image) => {
     const value = readValue(image, field);
     if (typeof value === 'boolean') return Number(value);
-    if (!isTime || value === null) return value;
-    const time = parseTime(`${value}`);
-    const zone = time ? time.unknownZone : UNREADABLE;
-    if (zone !== undefined) onUnknownZone?.(image, zone);
-    return time?.at ?? null;
+    return isTime && value !== null ? (parseTime(`${value}`)?.at ?? null) : value;
   });
+}
+
+/** Returns the zone of a time that is in an unknown one or cannot be read; undefined for all other values. */
+export function unknownZone(image: ImageRecord, field: Field): string | undefined {
+  const value = readValue(image, field);
+  if (kindOf(field) !== 'time' || value === null) return undefined;
+  const time = parseTime(`${value}`);
+  return time ? time.unknownZone : UNREADABLE;
 }
 
 export function compareRanks(left: Rank, right: Rank): number {

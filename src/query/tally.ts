@@ -1,18 +1,18 @@
 // Counts what a query found: the images of each condition while nothing has matched, and times in unknown zones.
 
 import { type ImageRecord, nameOf } from './fields.ts';
-import type { Verdict } from './filter-predicate.ts';
 import { parseWord, type Word } from './name.ts';
-import type { Query, QueryObserver } from './query.ts';
+import type { Query } from './query.ts';
 import { UNREADABLE } from './timestamp.ts';
 
-export class Tally implements QueryObserver {
+export class Tally {
   readonly #query: Query;
   /** The images that each condition matches alone, counted until one image matches all. */
   readonly #alone: readonly Set<unknown>[];
   #isEmpty = true;
   /** Words with a dot in their digits, such as 22.04 for 2204, with which one of the images would match. */
   dotted: readonly string[] = [];
+  /** False if a filter of the service left some out. */
   hasSeenAll = true;
   readonly #dottedForms: readonly (readonly Word[])[];
   readonly #uncertain = new Set<unknown>();
@@ -25,32 +25,31 @@ export class Tally implements QueryObserver {
     this.#dottedForms = query.conditions.map(({ word }) => (word ? dottedForms(word.text) : []));
   }
 
-  /** @param filter that the service applies, so that this reading shows not all images */
-  startReading(filter: string | undefined): void {
+  /** Watches images as they come, also those that do not match, some perhaps again. @param filter of the service */
+  see(images: readonly ImageRecord[], filter?: string): void {
     this.hasSeenAll = filter === undefined;
-  }
-
-  matched(image: ImageRecord, verdict: Verdict): void {
-    if (verdict === false) {
-      if (this.#isEmpty) this.#countAlone(image);
-      return;
+    if (!this.#isEmpty && !this.#query.readsTimes) return;
+    for (const image of images) {
+      if (this.#query.matches(image)) this.#noteZones(image);
+      else if (this.#isEmpty) this.#countAlone(image);
     }
-    this.#isEmpty = false;
-    if (verdict === true) return;
-    this.#treatment = 'shown';
-    this.dependsOnZone(image, verdict);
   }
 
-  dependsOnZone(image: ImageRecord, zone: string): void {
-    this.#uncertain.add(image.id ?? image);
-    this.#zones.add(zone);
+  #noteZones(image: ImageRecord): void {
+    this.#isEmpty = false;
+    const deciding = this.#query.decidingZone(image);
+    if (deciding !== undefined) this.#treatment = 'shown';
+    for (const zone of [deciding ?? [], this.#query.sortingZones(image)].flat()) {
+      this.#uncertain.add(image.id ?? image);
+      this.#zones.add(zone);
+    }
   }
 
   #countAlone(image: ImageRecord): void {
     const { conditions } = this.#query;
     const missed: (readonly Word[])[] = [];
     for (const [index, { test }] of conditions.entries()) {
-      if (test(image) !== false) this.#alone[index]?.add(image.id ?? image);
+      if (test(image)) this.#alone[index]?.add(image.id ?? image);
       else missed.push(this.#dottedForms[index] ?? []);
     }
     if (this.dotted.length > 0 || missed.some(({ length }) => length === 0)) return;

@@ -42,7 +42,7 @@ import {
   readQuery,
   WORDS,
 } from './options.ts';
-import { openCatalogue, readMatching } from './read.ts';
+import { openCatalogue, readImages } from './read.ts';
 
 const CHANGE_COLUMNS = [
   column('change', 'string', 'added, updated, moved or removed'),
@@ -203,7 +203,7 @@ async function compareServices(task: Task, snapshot: SavedSnapshot): Promise<num
   const before = await snapshot.images();
   const now: ReceivedImage[] = [];
   // All, as an image may have another folder there.
-  for await (const images of readMatching(context, catalogue, EVERYTHING)) {
+  for await (const images of readImages(context, catalogue, EVERYTHING)) {
     for (const image of images) now.push(image);
   }
   const changes: Change[] = [
@@ -211,7 +211,8 @@ async function compareServices(task: Task, snapshot: SavedSnapshot): Promise<num
     ...surplus(before, now).map((image) => ({ change: 'removed', image, before: image }) as const),
   ].filter(({ image }) => query.matches(image));
   const tally = new Tally(query);
-  const isEmpty = !now.some((image) => query.matches(image, tally));
+  tally.see(now);
+  const isEmpty = !now.some((image) => query.matches(image));
   return showChanges(task, changes, { tally, isEmpty, since: snapshot.takenAt });
 }
 
@@ -238,7 +239,7 @@ async function classifyUnlisted(
 ) {
   if (missing.length === 0) return [];
   const found = new Map<unknown, ReceivedImage>();
-  for await (const images of readMatching(context, catalogue, EVERYTHING)) {
+  for await (const images of readImages(context, catalogue, EVERYTHING)) {
     for (const image of images) found.set(keyOf(image), image);
   }
   return missing.flatMap((before): Change | [] => {
@@ -255,7 +256,7 @@ async function printChanges(task: Task, file: FileLabel, old: Snapshot | undefin
   const { context, options, query } = task;
   const catalogue = await openCatalogue(context, { mine: options.mine });
   const tally = new Tally(query);
-  const images = readMatching(context, catalogue, query, tally);
+  const images = readImages(context, catalogue, query, { tally });
   const { listed, missing, lines } = await compareLists(old?.lines ?? [], images, file);
   const unlisted = await classifyUnlisted(task, catalogue, missing);
   const changes = old ? [...listed, ...unlisted] : [];

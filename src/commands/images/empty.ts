@@ -75,14 +75,14 @@ function foreignHint(filters: readonly Filter[]): string | undefined {
     const given = operands.map(({ text }) => text).join(',');
     const bare = given.replace(/^(%?)["'([](.*)["')\]](%?)$/s, '$1$2$3');
     if (bare !== given) {
-      const filter = shellQuote(`${field},${operator},${bare}`);
+      const sign = operator === 'contains' ? '~' : operator === 'lacks' ? '!~' : undefined;
+      const filter = shellQuote(sign ? `${field}${sign}${bare}` : `${field},${operator},${bare}`);
       return `quotes and brackets belong to the value; did you mean -f ${filter}?`;
     }
     if (operator === 'eq' && /^(null|none|nil)$/i.test(value)) {
       return `did you mean -f ${field}=null, for images that have none?`;
     }
-    const part = operator === 'like' && /^%(.+)%$/s.exec(value)?.[1];
-    const meant = part && anchored(field, part);
+    const meant = operator === 'contains' ? anchored(field, value) : undefined;
     if (meant) return `~ takes ^ and $ as they are; did you mean -f ${meant}?`;
     if (operator === 'eq' && value.includes(',')) {
       return `to match one of several values: -f ${shellQuote(`${field},in,${value}`)}`;

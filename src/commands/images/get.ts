@@ -148,7 +148,7 @@ const MAX_COUNTED = 100;
 async function noImageNamed({ catalogue, options }: Search, wanted: string) {
   const query = new Query({ filters: [contains('name', wanted)] });
   let count = 0;
-  for await (const { images } of catalogue.list({ query, limit: MAX_COUNTED }, {})) {
+  for await (const images of catalogue.images(query, { limit: MAX_COUNTED })) {
     count += images.length;
   }
   const contain = count === 1 ? '1 name contains it' : `${count} names contain it`;
@@ -174,7 +174,7 @@ function idOfUrl(text: string, baseUrl: string): number {
 async function findBy(field: Field, { catalogue, command }: Search, wanted: string) {
   const query = new Query({ filters: [equals(field, wanted)] });
   const found: ReceivedImage[] = [];
-  for await (const { images } of catalogue.list({ query }, {})) {
+  for await (const images of catalogue.images(query)) {
     // Not all at once: a snapshot can have more images than a call takes arguments.
     for (const image of images) found.push(image);
   }

@@ -1,12 +1,14 @@
 // imgctl images list and my-images: list the public catalogue, a snapshot or your own images, or those that match.
 
 import type { ReceivedImage } from '../../api/types.ts';
-import type { Batch } from '../../catalogue/listing.ts';
+import { servicePage } from '../../catalogue/catalogue.ts';
+import type { ListEnd } from '../../catalogue/service-list.ts';
 import { command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
 import { wholeNumber } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { findPaths } from '../../files/paths.ts';
+import type { Query } from '../../query/query.ts';
 import { Tally } from '../../query/tally.ts';
 import { collectNames, rememberImages } from '../../session/image-names.ts';
 import { noteEmpty, reportNoMatch } from './empty.ts';
@@ -22,7 +24,7 @@ import {
   SHOWN_FIELDS,
   WORDS,
 } from './options.ts';
-import { openCatalogue, readBatches } from './read.ts';
+import { openCatalogue, readImages } from './read.ts';
 
 const OPTIONS = [
   ...LISTING_OPTIONS,
@@ -84,45 +86,58 @@ async function run(
     throw new ImgctlError('usage', message, { hint: 'use --limit instead' });
   }
   let count = 0;
-  let last: Omit<Batch, 'images'> = { meta: {} };
+  let end: ListEnd = { meta: {} };
   const view = context.view(IMAGE_COLUMNS, options, {
     shown: context.settings.get(mine ? 'columns.my-images' : 'columns.images') ?? SHOWN_FIELDS,
-    summary: () => (urls ? undefined : describeCount(count, options, last.total)),
+    summary: () => (urls ? undefined : describeCount(count, options, end.total)),
   });
   const list = view.openList();
   const isNdjson = context.format === 'ndjson';
   const catalogue = await openCatalogue(context, options);
-  const request = { query, limit, perPage, page, streams: isNdjson };
   const tally = new Tally(query);
   // In a pipe the reader, such as less, may use the terminal; on it rows of ndjson arrive continuously.
   const quiet = isNdjson || !context.io.stdout.isTTY;
   // Collects only what completion needs: the list itself may not fit into memory.
   const names = collectNames([]);
-  for await (const batch of readBatches(context, catalogue, request, { tally, quiet })) {
-    const { images } = batch;
+  const read = async function* () {
+    if (page === undefined) {
+      const given = { limit, perPage, streams: isNdjson, tally, quiet };
+      end = yield* readImages(context, catalogue, query, given);
+    } else end = yield* readPage(context, query, { page, perPage, limit });
+  };
+  for await (const images of read()) {
     const rows = urls ? images.map((image) => ({ url: urlOf(image, catalogue.baseUrl) })) : images;
     await list.write(rows);
     count += images.length;
     collectNames(images, names);
-    last = batch;
   }
-  await list.end(options.meta ? { ...last.meta, count, total: last.total ?? null } : undefined);
+  await list.end(options.meta ? { ...end.meta, count, total: end.total ?? null } : undefined);
   const isPart = query.conditions.length > 0 || limit || page;
   if (isPublic(options)) {
     const { account } = await context.session();
     await rememberImages(findPaths(context.io).cache, account, names, !isPart);
   }
   if (count > 0) return;
-  if (mine && last.meta.count === 0) {
+  if (mine && end.meta.count === 0) {
     return noteEmpty(options, 'no images yet', 'upload one with: imgctl push FILE', view.note);
   }
   if (page === undefined) return reportNoMatch(context, view, options, { query, tally });
-  const pages = last.meta.pages?.pages ?? page;
-  if (page <= pages) {
-    return noteEmpty(options, `no images match on page ${page}`, undefined, view.note);
-  }
-  const message = `page ${page} does not exist; the last page is ${pages}`;
-  noteEmpty(options, message, undefined, context.console.note);
+  noteEmpty(options, `no images match on page ${page}`, undefined, view.note);
+}
+
+/** Reads one page of the service, in its order. */
+async function* readPage(
+  context: Context,
+  query: Query,
+  options: Parameters<typeof servicePage>[2],
+): AsyncGenerator<readonly ReceivedImage[], ListEnd, void> {
+  const { client } = await context.session();
+  const { images, number, end } = await servicePage(client, query, options);
+  const { page } = options;
+  if (number !== page)
+    context.console.warn(`the service sent page ${number} instead of page ${page}`);
+  yield images;
+  return end;
 }
 
 /** Returns the URL as the service lists it without expand, section 2.2 of service.md. */

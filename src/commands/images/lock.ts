@@ -27,7 +27,7 @@ import { checkName } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { attempt, CHANGES_EXIT_CODE, ImgctlError } from '../../errors.ts';
 import { column, pick, printBefore, type Row } from '../../output/view.ts';
-import { equals, like, portableTexts } from '../../query/filter.ts';
+import { contains, equals, portableTexts } from '../../query/filter.ts';
 import { parseWord, readName } from '../../query/name.ts';
 import { parseQuery, Query } from '../../query/query.ts';
 import { SeriesIndex } from '../../query/series.ts';
@@ -361,8 +361,9 @@ function forLock<T>(name: string, action: () => T): T {
 function lockedCollector(context: Context, lock: string, locked: LockedImage) {
   const query = queryOf(context, lock, locked);
   const words = readName(locked.name ?? '').seriesKey.match(/[^ #]+/g) ?? [];
-  // Fewer images than those of the words.
-  const series = like('name', `%${words.join('%')}%`);
+  // Of all words of its name, the longest is in the fewest names.
+  const [word = ''] = words.toSorted((one, other) => other.length - one.length);
+  const series = contains('name', word);
   const wanted = new Query({ filters: [series, ...query.filters] });
   // A lock that was edited by hand may not match: its image is compared as it was locked.
   const matchesText = locked.text.every((word) => parseWord(word).matches(`${locked.name}`));

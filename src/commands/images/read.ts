@@ -1,19 +1,20 @@
 // How commands read images: of the service, of a snapshot, or the user's own, with warnings and progress.
 
+import type { ReceivedImage } from '../../api/types.ts';
 import {
   type Catalogue,
   heldCatalogue,
   ownCatalogue,
   serviceCatalogue,
 } from '../../catalogue/catalogue.ts';
-import type { Batch, CatalogueQuery } from '../../catalogue/listing.ts';
 import type { NewestCollector } from '../../catalogue/newest.ts';
+import type { ListEnd, ReadOptions } from '../../catalogue/service-list.ts';
 import { readSnapshot, saveCommand } from '../../catalogue/snapshot.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { EVERYTHING, type Query } from '../../query/query.ts';
 import { Tally } from '../../query/tally.ts';
-import { describeDuration } from '../../words.ts';
+import { counted, describeDuration } from '../../words.ts';
 import type { CatalogueOptions } from './options.ts';
 
 /** @throws ImgctlError config, usage; failed: the snapshot is older than --max-age */
@@ -28,7 +29,7 @@ export async function openCatalogue(
     });
   }
   const { client, baseUrl } = await context.session();
-  if (mine) return ownCatalogue(client, baseUrl);
+  if (mine) return ownCatalogue(client, baseUrl, context.console.warn);
   return serviceCatalogue(client, baseUrl, (text) => {
     if (context.debug) context.console.trace(text);
   });
@@ -52,21 +53,33 @@ async function openSnapshot({ io, console }: Context, name: string, maxAge?: num
   return heldCatalogue(async () => held, baseUrl);
 }
 
-/** Yields every image that matches, page by page, with warnings and, unless `quiet`, a progress line. */
-export async function* readBatches(
+interface Watching extends ReadOptions {
+  readonly tally?: Tally;
+  readonly quiet?: boolean;
+}
+
+/** Yields every image that matches, with warnings and, unless `quiet`, a progress line. */
+export async function* readImages(
   context: Context,
   catalogue: Catalogue,
-  request: CatalogueQuery,
-  options: { tally?: Tally | undefined; quiet?: boolean } = {},
-): AsyncGenerator<Batch, void, void> {
+  query: Query,
+  { tally = new Tally(query), quiet = false, ...options }: Watching = {},
+): AsyncGenerator<readonly ReceivedImage[], ListEnd, void> {
   const { console } = context;
-  const { tally = new Tally(request.query), quiet = false } = options;
   const progress = console.startProgress({ lines: false, quiet });
   progress.update('reading the catalogue');
-  const show = (text: string) => progress.update(text);
-  yield* catalogue.list(request, { tally, warn: console.warn, progress: show });
+  const { limit = Number.POSITIVE_INFINITY } = query.isEverything ? options : {};
+  let seen = 0;
+  const watch: ReadOptions['watch'] = (images, total, filter) => {
+    tally.see(images, filter);
+    seen += images.length;
+    const all = Math.max(seen, Math.min(total, limit));
+    progress.update(`read ${seen} of ${counted(all, 'image')}`);
+  };
+  const end = yield* catalogue.images(query, { ...options, watch });
   await progress.stop();
   warnOfZones(context, tally);
+  return end;
 }
 
 function warnOfZones({ console }: Context, tally: Tally): void {
@@ -74,35 +87,27 @@ function warnOfZones({ console }: Context, tally: Tally): void {
   if (zones !== undefined) console.warn(zones);
 }
 
-export async function* readMatching(
-  context: Context,
-  catalogue: Catalogue,
-  query: Query,
-  tally?: Tally,
-): AsyncGenerator<Batch['images'], void, void> {
-  for await (const { images } of readBatches(context, catalogue, { query }, { tally }))
-    yield images;
-}
-
-/** Reads several lists: one after the other, or all images once if that takes fewer requests. */
+/** Opens the list of each search; if one of them has more than a page, reads all images once instead. */
 export async function readTogether(
   context: Context,
   catalogue: Catalogue,
   searches: readonly Pick<NewestCollector, 'query' | 'tally' | 'add'>[],
 ): Promise<void> {
-  const isCheaperByQuery =
-    searches.length < 2 || (await catalogue.isCheaperByQuery(searches.map(({ query }) => query)));
-  if (isCheaperByQuery) {
-    for (const { query, tally, add } of searches) {
-      for await (const images of readMatching(context, catalogue, query, tally)) {
-        for (const image of images) add(image);
-      }
-    }
-    return;
+  const lists = [];
+  for (const { query, tally } of searches) {
+    const watch: ReadOptions['watch'] = (images, _, filter) => tally.see(images, filter);
+    const images = await catalogue.fewImages(query, { watch });
+    if (images === undefined) break;
+    lists.push(images);
   }
-  for await (const images of readMatching(context, catalogue, EVERYTHING)) {
-    for (const image of images) {
-      for (const { query, tally, add } of searches) if (query.matches(image, tally)) add(image);
+  if (lists.length === searches.length) {
+    for (const [at, { add }] of searches.entries()) for (const image of lists[at] ?? []) add(image);
+  } else {
+    for await (const images of readImages(context, catalogue, EVERYTHING)) {
+      for (const { query, tally, add } of searches) {
+        tally.see(images);
+        for (const image of images) if (query.matches(image)) add(image);
+      }
     }
   }
   for (const { tally } of searches) warnOfZones(context, tally);

@@ -10,7 +10,7 @@ import { escapeInJson, writeText } from '../../output/text.ts';
 import { column } from '../../output/view.ts';
 import { EVERYTHING } from '../../query/query.ts';
 import { counted } from '../../words.ts';
-import { openCatalogue, readMatching } from './read.ts';
+import { openCatalogue, readImages } from './read.ts';
 
 export const imagesSnapshot = command({
   name: 'snapshot',
@@ -30,7 +30,7 @@ export const imagesSnapshot = command({
     column('taken_at', 'string', 'when the list was requested, in UTC (ISO 8601)'),
     column('base_url', 'string', 'address of the service'),
     column('username', 'string or null', 'user name of the account'),
-    column('images', 'array', 'all images, as the service sorts them by id'),
+    column('images', 'array', 'all images, the lowest id first'),
   ],
   exitCodes: SERVICE_CODES,
   run,
@@ -42,9 +42,11 @@ async function run(context: Context, _options: object, file?: string) {
   // Before the list is read: then the snapshot is never older than it says.
   const takenAt = new Date(io.now()).toISOString();
   const lines: string[] = [];
-  for await (const images of readMatching(context, await openCatalogue(context, {}), EVERYTHING)) {
+  for await (const images of readImages(context, await openCatalogue(context, {}), EVERYTHING)) {
     for (const image of images) lines.push(stringify(image));
   }
+  // New images at the end make small diffs.
+  lines.reverse();
   const head = { taken_at: takenAt, base_url: baseUrl, username: account.username || null };
   const text = escapeInJson(formatSnapshot(head, lines));
   if (file === undefined || file === '-') return writeText(console.stdout, [text]);

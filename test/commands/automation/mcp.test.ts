@@ -85,8 +85,8 @@ describe('mcp images_list', () => {
       { total: 120, count: 120, messages: [] },
       { total: 120, count: 7, messages: more(113) },
     ]);
-    // One for a token, one for each list of up to 100 images.
-    expect(requests).toHaveLength(5);
+    // One for a token, one for each page and one at the end of two pages.
+    expect(requests).toHaveLength(6);
   });
 
   it('says that there are more, without reading on, if a filter was sent', async () => {
@@ -256,7 +256,7 @@ describe('mcp', () => {
     const { env } = await scriptedUser(catalogueOf(images), { IMGCTL_PASSWORD: 'ubuntu' });
     const calls: Call[] = [['images_list'], ['images_latest', { text: ['ubuntu'] }]];
     const [list, several] = await call(calls, env);
-    expect(list).toMatchObject({ isError: false, rows: [{ name: images[0]?.name }, {}] });
+    expect(list).toMatchObject({ isError: false, rows: [{ name: images[1]?.name }, {}] });
     const [{ error }] = several.messages;
     expect(error.details.join()).toContain('ubuntu-');
     expect(error.hint).toContain('imgctl images latest -o ndjson ubuntu');

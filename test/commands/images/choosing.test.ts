@@ -54,9 +54,9 @@ it('a word is a whole number: images changes debian 12', async () => {
 });
 
 it.each([
-  ["-f 'name!~minimal'", '1\n2\n4\n'],
+  ["-f 'name!~minimal'", '4\n2\n1\n'],
   ["rocky 9 -f 'name!~9.5'", '3\n'],
-  ['-f name,notlike,debian%', '3\n4\n'],
+  ['-f name,notlike,debian%', '4\n3\n'],
 ])('a filter says what an image must not have: images list %s', async (query, stdout) => {
   const { imgctl } = await userOf();
   await expectSteps(imgctl, [`images list ${query} --get id`, stdout]);
@@ -76,9 +76,9 @@ describe('an empty list on a terminal', () => {
   const WRITE = 'digits match as a whole; write';
   it.each([
     ['images list 64', 'no images match'],
-    ['images list rocky 4', 'no images match'],
-    ['images list rocky 96', 'no images match'],
-    ["images list rocky 95 -f 'name~minimal'", 'no images match'],
+    ['images list rocky 4', 'no images match; rocky: 2, 4: 0'],
+    ['images list rocky 96', 'no images match; rocky: 2, 96: 0'],
+    ["images list rocky 95 -f 'name~minimal'", 'no images match; rocky: 2, 95: 0, name~minimal: 1'],
     ['images list 95', 'no images match', `${WRITE} 9.5`],
     ['my-images rocky 94', 'no images match; rocky: 2, 94: 0', `${WRITE} 9.4`],
     ['images changes 94-minimal', 'no images match', `${WRITE} 9.4-minimal`],
@@ -86,7 +86,7 @@ describe('an empty list on a terminal', () => {
     ['images list rocky amd64', 'no images match; rocky: 2, amd64: 2'],
     ['my-images rocky amd64', 'no images match; rocky: 2, amd64: 2'],
     ['images changes rocky amd64', 'no images match; rocky: 2, amd64: 2'],
-    ["images list rocky -f 'id>=3' -f id<2", 'no images match'],
+    ["images list rocky -f 'id>=3' -f id<2", 'no images match; rocky: 2, id>=3: 2, id<2: 1'],
     [
       "images list rocky '!minimal'",
       'no images match; rocky: 2, !minimal: 0',
@@ -110,7 +110,7 @@ describe('an empty list on a terminal', () => {
     [
       `images list -f 'name~"rocky"'`,
       'no images match',
-      "quotes and brackets belong to the value; did you mean -f 'name,like,%rocky%'?",
+      "quotes and brackets belong to the value; did you mean -f 'name~rocky'?",
     ],
     [
       "images list -f 'folder,in,(a,b)'",
@@ -160,8 +160,8 @@ describe('an empty list on a terminal', () => {
       const before = requests().length;
       const result = await imgctl('images latest i386 i486', { errorColumns });
       expect(result).toEqual(failed(5, told));
-      // The list of the first word, the question about case, and all images.
-      expect(requests().length - before).toBe(3);
+      // The list of the first word, and all images.
+      expect(requests().length - before).toBe(2);
     }
   });
 });

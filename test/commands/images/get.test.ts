@@ -98,9 +98,9 @@ describe('images get', () => {
   it('exits 2 and lists the ids if several images match', async () => {
     const message =
       'imgctl: 2 images have the name twin.ova\n' +
-      '  7  [images] linux/twin.ova  (2018-07-18 Wed 15:36:49 EDT)\n' +
       '  9  [images] linux/twin.ova  (2018-07-18 Wed 15:36:49 EDT)\n' +
-      'hint: use an id, for example: imgctl images get 7\n';
+      '  7  [images] linux/twin.ova  (2018-07-18 Wed 15:36:49 EDT)\n' +
+      'hint: use an id, for example: imgctl images get 9\n';
     expect(await get('twin.ova')).toEqual({ stdout: '', stderr: message, exitCode: 2 });
     const { stderr } = await get('twin.ova --get path');
     expect(stderr).toBe(message.replace('images get', 'images get --get path'));

@@ -22,13 +22,16 @@ describe('images list', () => {
     const requests = server.requests.map(({ url }) => decodeURIComponent(url.search.slice(1)));
     return { ...result, requests };
   };
-  const REST = 'expand=1&sort=id,asc';
+  const REST = 'expand=1&sort=id,desc';
 
   it.each([
     ['', [`per_page=100&page=1&${REST}`]],
     ['--urls', [`per_page=100&page=1&${REST}`]],
     ['-n 5', [`per_page=5&page=1&${REST}`]],
-    ['-n 3 --per-page 2', [`per_page=2&page=1&${REST}`, `per_page=2&page=2&${REST}`]],
+    [
+      '-n 3 --per-page 2',
+      [`per_page=2&page=1&${REST}`, 'per_page=2&page=1&expand=1&filter=id,lt,6&sort=id,desc'],
+    ],
     ['-n 3 -f folder,ne,null --per-page 4', [`per_page=4&page=1&${REST}`]],
     ['-s name,desc -s id', [`per_page=100&page=1&${REST}`]],
     ['--page 3 --per-page 2', ['per_page=2&page=3&expand=1']],
@@ -42,6 +45,8 @@ describe('images list', () => {
       '--page 1 -f folder,ne,null',
       '--page cannot be used with words, filters or sorts that imgctl',
     ],
+    ['--page 1 image', '--page cannot be used with words, filters or sorts that imgctl'],
+    ['--page 1 -f name,like,a%', '--page cannot be used with words, filters or sorts that imgctl'],
     ['--page 1 image ova', '--page cannot be used with words, filters or sorts that imgctl'],
     ['--page 1 -s id -s name', '--page cannot be used with words, filters or sorts that imgctl'],
     ['--columns nam', "unknown field 'nam'"],
@@ -83,11 +88,12 @@ describe('images list', () => {
       noted(ignoring.imgctl),
       ['images list -f id=4 --page 1 --per-page 2', '', `imgctl: ${note}`],
       ['images list -f id=4 --page 2 --per-page 2 -q', '4\n'],
-      ['images list -s id,desc --page 2 --per-page 2 --urls -n 1', /\/v2\/image\/3\n$/],
+      ['images list -s id,desc --page 2 --per-page 2 --urls -n 1', /\/v2\/image\/2\n$/],
       [
         'images list --page 9 --per-page 2',
         '',
         'imgctl: page 9 does not exist; the last page is 2\n',
+        5,
       ],
     );
   });
@@ -96,10 +102,10 @@ describe('images list', () => {
     ['--since 36h', '3\n'],
     ['--since 1.5d', '3\n'],
     ['-f updated_on>=129600s', '3\n'],
-    ['--since 2w', '2\n3\n'],
-    ['--since 90d -n 2', '1\n2\n'],
-    ['--since 2024-06-20', '2\n3\n'],
-    ['--since 2024-06-20T00:00:01+02:00', '2\n3\n'],
+    ['--since 2w', '3\n2\n'],
+    ['--since 90d -n 2', '3\n2\n'],
+    ['--since 2024-06-20', '3\n2\n'],
+    ['--since 2024-06-20T00:00:01+02:00', '3\n2\n'],
     ['--since 2024-06-20T00:00:01Z', '3\n'],
   ])('selects by age or date: %s', async (options, ids) => {
     const days = ['2024-06-01 Sat', '2024-06-20 Thu', '2024-06-29 Sat'];
@@ -129,10 +135,10 @@ describe('images list', () => {
   });
 
   it.each([
-    ['', 120, { pages: { page: 3, total: 120 }, user: 'demo' }],
+    ['', 120, { pages: { page: 1, total: 120 }, user: 'demo' }],
     ['-f folder,ne,null --limit 7', 7, { total: null }],
     ['--urls --page 2', 50, { pages: { page: 2 } }],
-  ])('prints the last meta with its own count: --meta %s', async (options, count, meta) => {
+  ])('prints the first meta with its own count: --meta %s', async (options, count, meta) => {
     const { imgctl } = await emulatorUser({ images: 120 });
     const line = `images list --json --meta --per-page 50 ${options}`;
     const { data, ...rest } = JSON.parse((await imgctl(line, { env: PASSWORD })).stdout);
@@ -141,12 +147,12 @@ describe('images list', () => {
   });
 
   it.each([
-    ['-q', '1\n2\n'],
-    ['-q -o csv', '1\n2\n'],
-    ['-q -o ndjson', '1\n2\n'],
-    ['-q -o yaml', '- 1\n- 2\n'],
-    ['-q -o json', '[\n  1,\n  2\n]\n'],
-    ['-c name -o csv', 'name\r\nimage-0001.ova\r\nimage-0002.ova\r\n'],
+    ['-q', '7\n6\n'],
+    ['-q -o csv', '7\n6\n'],
+    ['-q -o ndjson', '7\n6\n'],
+    ['-q -o yaml', '- 7\n- 6\n'],
+    ['-q -o json', '[\n  7,\n  6\n]\n'],
+    ['-c name -o csv', 'name\r\nimage-0007.ova\r\nimage-0006.ova\r\n'],
     ['--get updated_on', '2018-07-19 Thu 08:00:00 EDT\n'.repeat(2)],
     ['--get updated_on --time iso', '2018-07-19T12:00:00Z\n'.repeat(2)],
     ['--get PUBLIC', 'true\n'.repeat(2)],
@@ -156,7 +162,7 @@ describe('images list', () => {
   });
 
   it('shows the versions of a name only if -c or --get asks for them', async () => {
-    const images = [named(1, 'web-22.04-2024.ova'), named(2, 'plain.ova')];
+    const images = [named(2, 'web-22.04-2024.ova'), named(1, 'plain.ova')];
     const { imgctl } = await scriptedUser(catalogueOf(images));
     expect(rowsOf((await imgctl('images list --json')).stdout)).toEqual(images);
     await expectSteps(
@@ -164,11 +170,11 @@ describe('images list', () => {
       [
         'images list -c version,id --json',
         [
-          { version: '22.04-2024', id: 1 },
-          { version: null, id: 2 },
+          { version: '22.04-2024', id: 2 },
+          { version: null, id: 1 },
         ],
       ],
-      ['images list -c id,version -o csv', 'id,version\r\n1,22.04-2024\r\n2,\r\n'],
+      ['images list -c id,version -o csv', 'id,version\r\n2,22.04-2024\r\n1,\r\n'],
       ['images list web --get version', '22.04-2024\n'],
       ['images list -c all -o csv --limit 1', /^(?!.*version)id,/],
     );
@@ -268,14 +274,14 @@ describe('images list', () => {
 
   it('fails without a list if a page keeps failing, but after the rows of ndjson', async () => {
     const { imgctl } = await scriptedUser((request, index) =>
-      request.url.searchParams.get('page') === '3'
+      request.url.searchParams.get('filter') === 'id,lt,3'
         ? { status: 503, json: { message: 'Busy.' } }
         : catalogueOf(testImages(6))(request, index),
     );
     const error = { error: { code: 'server-error' } };
     await expectSteps(imgctl, ['images list --per-page 2 --json', '', error, 1]);
     const ndjson = await imgctl('images list --per-page 2 -o ndjson');
-    expect([idsOf(ndjson.stdout).slice(0, 2), ndjson.exitCode]).toEqual([[1, 2], 1]);
+    expect([idsOf(ndjson.stdout).slice(0, 2), ndjson.exitCode]).toEqual([[6, 5], 1]);
   });
 });
 
@@ -327,13 +333,13 @@ describe('my-images', () => {
   };
 
   it.each([
-    ['', [3, 1, 2]],
+    ['', [3, 2, 1]],
     ['web', [3, 2]],
     // 10:00 in New York is 15:00 UTC.
     ['-s updated_on,desc --limit 1', [3]],
     ['-f updated_on,ge,2024-03-01T14:45:00Z', [3]],
     ['-f public,eq,false -f folder,eq,null -f id,ne,1', [3, 2]],
-    ['-f name,like,%.OVA -f id,in,1,2', [1, 2]],
+    ['-f name,like,%.OVA -f id,in,1,2', [2, 1]],
   ])('filters, sorts and limits locally: %s', async (options, ids) => {
     const { imgctl, requests } = await userOf(...OWN);
     const { stdout, stderr } = await imgctl(`my-images ${options} --json`);
@@ -360,7 +366,7 @@ describe('my-images', () => {
       own(3, 'c.ova', STAMP),
     );
     const warning = 'imgctl: warning: the service lists image 3 twice; the last one counts\n';
-    await expectSteps(imgctl, ['my-images --get name', 'c.ova\nb.ova\n', warning]);
+    await expectSteps(imgctl, ['my-images --get name', 'b.ova\nc.ova\n', warning]);
   });
 
   it('prints a table, and the meta of the service with its own count', async () => {

@@ -431,7 +431,7 @@ describe('a lock file of another service', () => {
       ['lock add web2 ubuntu --from all.json.gz --get id', '1\n', /locked web2/],
       ['get --lock web2 --from all.json.gz --get id', '1\n'],
       ['lock remove web2', '', /nlocked web2/],
-      ['list --from all.json.gz --get id', '1\n11\n'],
+      ['list --from all.json.gz --get id', '11\n1\n'],
     );
     const other = fs.readFileSync(`${cwd}/all.json`, 'utf8').replace(/http:[^"]+/, 'https://x.y');
     fs.writeFileSync(path.join(cwd, 'other.json'), other);

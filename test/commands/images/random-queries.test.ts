@@ -229,7 +229,7 @@ function resultOf(query: Query): Image[] {
   const result = IMAGES.filter(
     (image) =>
       words.every((word) => hasWord(image, word)) && filters.every((each) => passes(image, each)),
-  );
+  ).reverse();
   for (const [field, direction] of sorts.toReversed()) {
     const sign = direction === 'desc' ? -1 : 1;
     result.sort((a, b) => sign * order(comparableOf(a, field), comparableOf(b, field)));

@@ -20,8 +20,11 @@ async function userOf(habits: Habits = {}) {
     const before = user.server.requests.length;
     const { stdout, stderr, exitCode } = await user.imgctl(`${line} -o json`);
     const requests = user.server.requests.slice(before).map(({ url }) => {
-      const { filter, sort, page } = Object.fromEntries(url.searchParams);
-      return [page, filter, sort].filter(Boolean).join(' ');
+      const { filter, sort, page, per_page } = Object.fromEntries(url.searchParams);
+      const order = sort === 'id,desc' ? [] : [`by ${sort}`];
+      return [page, filter, ...order, ...(per_page === '1' ? ['top'] : [])]
+        .filter(Boolean)
+        .join(' ');
     });
     return { found: exitCode === 0 ? idsOf(stdout) : [], stderr, exitCode, requests };
   };
@@ -31,18 +34,22 @@ async function userOf(habits: Habits = {}) {
 /** It starts for some seconds. */
 beforeAll(() => database(), 120_000);
 
-const BY_ID = ['1 id,asc', '2 id,asc', '3 id,asc'];
+/** All 250 images by id, whose gaps are of seven. */
+const ALL = ['1', '1 id,lt,1053', '1 id,lt,353', '1 top'];
 
 describe('a sorted list', () => {
   it.each([
-    ['-s updated_on,desc -n 5', ['1 updated_on,desc']],
+    ['-s updated_on,desc -n 5', ['1 by updated_on,desc']],
     // The next ones may be as new.
-    ['-s updated_on,desc -n 100', ['1 updated_on,desc', ...BY_ID]],
-    ['-s updated_on,desc -n 101', BY_ID],
-    ['-s updated_on,desc', BY_ID],
-    ['-s updated_on -n 5', BY_ID],
-    ['-s name -n 5', BY_ID],
-    ['-s id,desc -n 5', ['1 id,desc']],
+    ['-s updated_on,desc -n 100', ['1 by updated_on,desc', ...ALL]],
+    ['-s updated_on,desc -n 101', ALL],
+    ['-s updated_on,desc', ALL],
+    ['-s updated_on -n 5', ALL],
+    ['-s name -n 5', ALL],
+    ['-s id,desc -n 5', ['1']],
+    ['-s id -n 5', ['1 by id,asc']],
+    ['-s id -n 101', ['1 by id,asc', ...ALL]],
+    ['-n 5', ['1']],
   ])('asks for %s only what saves pages', async (options, requests) => {
     const { asked } = await userOf();
     expect((await asked(`images list ${options}`)).requests).toEqual(requests);
@@ -50,48 +57,46 @@ describe('a sorted list', () => {
 });
 
 const MINDS = { mindsCase: ['name'] };
-const PROOF = /^1 name,like,[^%]+% id,asc$/;
+const PROOF = /^1 name,like,%[^%]+% top$/;
+const [, ...REST] = ALL;
 
 describe('a filtered list', () => {
   it.each<[string, Habits, string, (string | RegExp)[]]>([
-    ["-f 'name~UBUNTU'", {}, "name ilike '%ubuntu%'", ['1 name,like,%UBUNTU% id,asc', PROOF]],
+    ["-f 'name~UBUNTU'", {}, "name ilike '%ubuntu%'", ['1 name,like,%UBUNTU%', '1', PROOF]],
     [
       'ubuntu -s created_on,desc -n 2',
       {},
-      "name ilike '%ubuntu%' order by created_on desc, id limit 2",
-      ['1 name,like,%ubuntu% created_on,desc', /^1 name,like,[^%]+% created_on,desc$/],
+      "name ilike '%ubuntu%' order by created_on desc, id desc limit 2",
+      ['1 name,like,%ubuntu% by created_on,desc', '1', PROOF],
     ],
     [
       'ubuntu 20 -f id>1000',
       MINDS,
       "name ilike '%ubuntu%' and name like '%-20.%' and id > 1000",
-      [
-        '1 name,like,%ubuntu% id,asc',
-        PROOF,
-        '1 name,like,%20% id,asc',
-        '2 name,like,%20% id,asc',
-        '3 name,like,%20% id,asc',
-      ],
+      ['1 name,like,%ubuntu%', '1', PROOF, '1 id,gt,1000', ...REST],
     ],
     [
       'ubuntu -f path~store',
       { mindsCase: ['path'] },
       "name ilike '%ubuntu%'",
-      ['1 name,like,%ubuntu% id,asc', PROOF],
+      ['1 name,like,%ubuntu%', '1', PROOF],
     ],
-    ['-f name=a,b-3.ova', {}, "name = 'a,b-3.ova'", BY_ID],
-    ['-f name~a,b', {}, "name like 'a,b%'", BY_ID],
-    ['-f name,in,null,x', {}, "name = 'null'", ['1 name,in,null,x id,asc']],
+    ['22 -f name,like,ubuntu%', {}, "name ilike 'ubuntu-22%'", ['1 name,like,%22%', PROOF]],
+    ['-f name=a,b-3.ova', {}, "name = 'a,b-3.ova'", ALL],
+    ['-f name~a,b', {}, "name like 'a,b%'", ALL],
+    ["-f 'name~%'", {}, "name like '%\\%%'", ALL],
+    ["-f 'name!~%'", {}, "name not like '%\\%%'", ALL],
+    ['-f name,in,null,x', {}, "name = 'null'", ['1 name,in,null,x']],
     [
       'mini',
       { collation: 'tr' },
       "name ilike '%mini%'",
-      ['1 name,like,%mini% id,asc', PROOF, ...BY_ID],
+      ['1 name,like,%mini%', '1', PROOF, ...REST],
     ],
   ])('asks for %s in the case typed, on %j', async (line, habits, where, expected) => {
     const { asked, ids } = await userOf(habits);
     const { found, stderr, requests } = await asked(`images list ${line}`);
-    const order = where.includes('order') ? '' : 'order by id';
+    const order = where.includes('order') ? '' : 'order by id desc';
     expect({ found, stderr }).toEqual({ found: await ids(`where ${where} ${order}`), stderr: '' });
     expect(requests).toEqual(
       expected.map((one) => (typeof one === 'string' ? one : expect.stringMatching(one))),
@@ -101,18 +106,19 @@ describe('a filtered list', () => {
 
 describe('a service that refuses', () => {
   it.each<[string, Habits, string, string[]]>([
-    ['a field', { unfiltered: ['label'] }, '-f label=x', ['1 label,eq,x id,asc', ...BY_ID]],
+    ['a field', { unfiltered: ['label'] }, '-f label=x', ['1 label,eq,x', ...ALL]],
     [
       'a sort',
       { unsorted: ['updated_on'] },
       '-s updated_on,desc -n 1',
-      ['1 updated_on,desc', '1 id,asc', ...BY_ID],
+      ['1 by updated_on,desc', ...ALL],
     ],
+    ['an id with 422', { refusal: 422 }, '-f id=3000000000', ['1 id,eq,3000000000', ...ALL]],
     [
-      'an id with 422',
-      { refusal: 422 },
-      '-f id=3000000000',
-      ['1 id,eq,3000000000 id,asc', ...BY_ID],
+      'a field with 403',
+      { refusal: 403, unfiltered: ['label'] },
+      '-f label=x',
+      ['1 label,eq,x', ...ALL],
     ],
   ])('%s gets the list by id: %s', async (_, habits, options, requests) => {
     const { asked, imgctl } = await userOf(habits);
@@ -123,6 +129,7 @@ describe('a service that refuses', () => {
 
   it.each<[string, Habits]>([
     ['nosuch.ova', { unfiltered: ['label'] }],
+    ['nosuch.ova', { unfiltered: ['label'], refusal: 404 }],
     ['3000000000', {}],
     ['3000000000', { refusal: 500 }],
   ])('a part of images get %s is told from an image that is nowhere: %j', async (name, habits) => {
@@ -131,31 +138,32 @@ describe('a service that refuses', () => {
     expect({ stderr, exitCode }).toEqual({ stderr: expect.stringContaining(name), exitCode: 5 });
   });
 
-  it('every sort is asked without one, for a list of one page only', async () => {
-    const habits = { unsorted: ['id'] };
-    const { asked } = await userOf(habits);
-    expect(await asked('images list -f name,in,null,x')).toMatchObject({
-      requests: ['1 name,in,null,x id,asc', '1 id,asc', '1 name,in,null,x'],
-      exitCode: 0,
-    });
-    const stderr = expect.stringContaining('400, Unknown field');
-    expect(await asked('images list')).toMatchObject({ stderr, exitCode: 1 });
+  it.each([
+    ['filters of ids', { unfiltered: ['id'] }],
+    ['to sort by id', { unsorted: ['id'], secondKey: 'id' as const }],
+  ])('%s sends the pages by number, and all images', async (_, habits) => {
+    const { asked, ids } = await userOf(habits);
+    const { found, stderr, requests } = await asked('images list');
+    expect({ found, stderr }).toEqual({ found: await ids('order by id desc'), stderr: '' });
+    expect(requests.some((request) => request.startsWith('3'))).toBe(true);
   });
 });
 
 describe('--page', () => {
-  it('shows the page of the filter as typed, with a warning', async () => {
+  it('shows the page of the filter as typed', async () => {
     const { asked } = await userOf(MINDS);
     const { requests, stderr, found } = await asked('images list --page 1 -f name~ubuntu');
-    expect(requests).toEqual(['1 name,like,%ubuntu%']);
-    expect(stderr).toContain('may be case-sensitive');
+    expect(requests).toEqual(['1 name,like,%ubuntu% by undefined']);
+    expect(stderr).toBe('');
     expect(found.length).toBeGreaterThan(20);
-    expect((await asked('images list --page 1 -f name~20.')).stderr).toBe('');
   });
 
-  it('names a page that a service does not have', async () => {
-    const { asked } = await userOf({ endsWith404: true });
-    const stderr = expect.stringMatching(/page 99 does not exist.*--page 1/);
+  it.each<[Habits, RegExp]>([
+    [{ endsWith404: true }, /page 99 does not exist/],
+    [{}, /page 99 does not exist; the last page is 3/],
+  ])('names a page that a service does not have: %j', async (habits, text) => {
+    const { asked } = await userOf(habits);
+    const stderr = expect.stringMatching(text);
     expect(await asked('images list --page 99')).toMatchObject({ stderr, exitCode: 5 });
   });
 });
@@ -173,11 +181,11 @@ it.each([
 
 describe('images lock check', () => {
   it.each<[string, Habits, number]>([
-    // Before: 4, 44, 25 and 204.
-    ['all of few images', {}, 3],
-    ['all of few images', MINDS, 3],
-    ['a list for each', { from: 'images_5000' }, 25],
-    ['all of many images', { from: 'images_5000', ...MINDS }, 51],
+    // A page for each lock, the first page of all, and questions about case.
+    ['all of few images', {}, 7],
+    ['all of few images', MINDS, 7],
+    ['all of many images', { from: 'images_5000' }, 62],
+    ['all of many images', { from: 'images_5000', ...MINDS }, 62],
   ])('with four locks reads %s once: %j', async (_, habits, maximum) => {
     const { imgctl, server } = await userOf(habits);
     const cwd = temporaryDirectory();
@@ -192,9 +200,7 @@ describe('images lock check', () => {
     fs.writeFileSync(`${cwd}/images.lock.json`, JSON.stringify(file));
     await imgctl('images lock check', { cwd });
     expect(server.requests.length).toBeLessThanOrEqual(maximum);
-    const readings = server.requests.filter(({ url }) =>
-      url.search.includes('page=2&expand=1&sort'),
-    );
-    expect(readings.length).toBeLessThanOrEqual(1);
+    const ends = server.requests.filter(({ url }) => /per_page=1&.*1&sort/.test(url.search));
+    expect(ends.length).toBeLessThanOrEqual(1);
   });
 });

@@ -42,7 +42,7 @@ describe('images snapshot', () => {
     const { images, taken_at, ...head } = JSON.parse(text);
     expect(taken_at).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
     expect(head).toEqual({ version: 1, base_url: emulator.baseUrl, username: 'demo' });
-    expect(images).toEqual(JSON.parse((await run('images list --json')).stdout));
+    expect(images).toEqual(JSON.parse((await run('images list --json -s id')).stdout));
     const lines = text.trim().split('\n').slice(1, -1);
     expect(lines.map((line) => JSON.parse(line.replace(/,$/, '')))).toEqual(images);
     const { stdout } = await run('images snapshot');
@@ -60,9 +60,7 @@ describe('images snapshot', () => {
   it('writes nothing if a page fails, and keeps the file', async () => {
     const { directory, file, value } = offline();
     const { imgctl } = await scriptedUser((request, index) =>
-      request.url.searchParams.get('page') === '2'
-        ? { status: 500, json: {} }
-        : catalogueOf(testImages(150))(request, index),
+      index > 0 ? { status: 500, json: {} } : catalogueOf(testImages(150))(request, index),
     );
     for (const line of ['images snapshot', 'images snapshot all.json']) {
       expect(await imgctl(line, { cwd: directory })).toEqual(failed(1, '500'));
@@ -95,7 +93,7 @@ describe('images snapshot', () => {
 
   it('keeps the digits of numbers that JavaScript cannot hold', async () => {
     const image = '{"id":1,"name":"a","size":9007199254740993}';
-    const body = `{"data":[${image}],"meta":{"sort":"id,asc","pages":{"total":1,"pages":1}}}`;
+    const body = `{"data":[${image}],"meta":{"sort":"id,desc","pages":{"total":1,"pages":1}}}`;
     const { imgctl } = await scriptedUser({ 'GET /v2/image': { body } });
     const user = offline();
     await imgctl('images snapshot all.json', { cwd: user.directory });
@@ -147,13 +145,13 @@ describe('--from', () => {
     const onTerminal = (each: string | readonly string[]) => user.imgctl(each, io);
     await expectSteps(
       onTerminal,
-      [`${line} --get id`, '1\n2\n3\n', age],
-      [`${line} -q`, '1\n2\n3\n'],
+      [`${line} --get id`, '3\n2\n1\n', age],
+      [`${line} -q`, '3\n2\n1\n'],
     );
     await expectSteps(
       user.imgctl,
-      [`${line} --get id`, '1\n2\n3\n'],
-      [`${line} -q --max-age 3h`, '1\n2\n3\n'],
+      [`${line} --get id`, '3\n2\n1\n'],
+      [`${line} -q --max-age 3h`, '3\n2\n1\n'],
       [`${line} --max-age 2h`, '', old, 1],
       [
         'images get 9 --from all.json -q',
@@ -194,7 +192,7 @@ describe('--from', () => {
     await service.imgctl('images snapshot all.json', { cwd: directory });
     const text = change(fs.readFileSync(file, 'utf8'));
     fs.writeFileSync(file, text);
-    const read = { stdout: '1\n2\n3\n', stderr: '', exitCode: 0 };
+    const read = { stdout: '3\n2\n1\n', stderr: '', exitCode: 0 };
     const expected = problem ? failed(2, `imgctl: the snapshot all.json ${problem}`) : read;
     expect(await imgctl('images list --from all.json -q')).toEqual(expected);
     expect(fs.readFileSync(file, 'utf8')).toBe(text);

@@ -1,0 +1,106 @@
+// Reads a list by page number, for services that cannot read it by id. Images may move to a page that was read already, so
+// a reading counts only if nothing changed meanwhile.
+
+import { type ImagePage, keyOf, MAX_PAGES } from '../api/images.ts';
+import type { ReceivedImage } from '../api/types.ts';
+import { hasCode, ImgctlError } from '../errors.ts';
+import { readValue } from '../query/fields.ts';
+
+/** Maximum number of pages in a row without a new image. */
+const MAX_IDLE_PAGES = 10;
+
+/** In another order than by id, two readings must send the same images. */
+const MAX_READINGS = { byId: 2, otherwise: 3 };
+
+interface Reading {
+  readonly images: ReadonlyMap<unknown, ReceivedImage>;
+  readonly fault?: string | undefined;
+}
+
+/**
+ * Returns all images of a list, each once.
+ * @param readPage returns a page by its number, from 1
+ * @param readTop returns what tells one state of the list from another; undefined if the service does not sort by id
+ * @throws ImgctlError incomplete-list; bad-answer: it is too large; what reading a page throws
+ */
+export async function pagesByNumber(
+  readPage: (number: number) => Promise<ImagePage>,
+  readTop: (() => Promise<string>) | undefined,
+): Promise<ReceivedImage[]> {
+  let before: Reading['images'] = new Map();
+  for (let count = 1; ; count += 1) {
+    const top = await readTop?.();
+    const { images, fault } = await readOnce(readPage);
+    const hasChanged = (await readTop?.()) !== top;
+    const problem = hasChanged ? 'it changed while it was read' : fault;
+    const all = [...images.values()];
+    const isById = readTop !== undefined && isSortedById(all);
+    const isSure = isById || (images.size === before.size && hasAll(before, images));
+    if (problem === undefined && isSure) return all;
+    if (count >= (isById ? MAX_READINGS.byId : MAX_READINGS.otherwise)) {
+      throw incompleteList(problem ?? 'each reading returned other images');
+    }
+    before = problem === undefined ? images : new Map();
+  }
+}
+
+async function readOnce(readPage: (number: number) => Promise<ImagePage>): Promise<Reading> {
+  const images = new Map<unknown, ReceivedImage>();
+  let bytes = 0;
+  let idlePages = 0;
+  let announced = 0;
+  for (let number = 1; idlePages <= MAX_IDLE_PAGES; number += 1) {
+    if (number > MAX_PAGES) return { images, fault: `it has more than ${MAX_PAGES} pages` };
+    const page = await readPage(number).catch((error: unknown) => {
+      if (number > 1 && hasCode(error, 'not-found')) return undefined;
+      throw error;
+    });
+    // Some services have no page after the end.
+    if (page === undefined) break;
+    if (number > 1 && page.total !== announced) {
+      return { images, fault: 'it changed while it was read' };
+    }
+    announced = page.total;
+    bytes += page.bytes;
+    requireRoom(bytes);
+    const { size } = images;
+    for (const image of page.images) images.set(uniqueKey(image, images), image);
+    idlePages = images.size > size ? 0 : idlePages + 1;
+    // After the announced pages: as long as there is more and it is new.
+    if (number >= page.pages && !(page.hasNext && images.size > size)) break;
+  }
+  if (images.size >= announced) return { images };
+  return { images, fault: `the service announced ${announced} images but sent ${images.size}` };
+}
+
+/** Images without an id are different ones, even if they say the same. */
+function uniqueKey(image: ReceivedImage, images: ReadonlyMap<unknown, unknown>): unknown {
+  const key = keyOf(image);
+  return (image.id ?? null) === null ? `${key} ${images.size}` : key;
+}
+
+function isSortedById(images: readonly ReceivedImage[]): boolean {
+  const ids = images.map((image) => Number(readValue(image, 'id') ?? Number.NaN));
+  return ids.every((id, at) => Number.isSafeInteger(id) && id < (ids[at - 1] ?? Infinity));
+}
+
+function hasAll(before: ReadonlyMap<unknown, unknown>, now: ReadonlyMap<unknown, unknown>) {
+  return [...now.keys()].every((key) => before.has(key));
+}
+
+export function incompleteList(fault: string): ImgctlError {
+  return new ImgctlError('incomplete-list', `the list is incomplete: ${fault}`, {
+    hint: 'the list may be changing; run the command again',
+  });
+}
+
+/** Maximum size of the pages of a list that is held in memory, in bytes; about 500,000 images. */
+const MAX_HELD_BYTES = 256 * 2 ** 20;
+
+/** @throws ImgctlError bad-answer */
+export function requireRoom(bytes: number): void {
+  if (bytes <= MAX_HELD_BYTES) return;
+  throw new ImgctlError('bad-answer', `the list is larger than ${MAX_HELD_BYTES / 2 ** 20} MiB`, {
+    hint: 'list fewer images with --filter, or use: imgctl images list -o ndjson',
+  });
+}

@@ -1,0 +1,447 @@
+// Tests what a list of the service yields and requests: services that filter and sort by id or not, lists that change or
+// miscount, limits, failures.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ImagePage } from '../../src/api/images.ts';
+import type { Image, Pages } from '../../src/api/types.ts';
+import { ServiceHabits } from '../../src/catalogue/service-habits.ts';
+import { type ListEnd, listImages, type ReadOptions } from '../../src/catalogue/service-list.ts';
+import { ImgctlError } from '../../src/errors.ts';
+import { parseQuery } from '../../src/query/query.ts';
+import { catalogueOf, cataloguePage, testImage, testImages } from '../support/catalogue-page.ts';
+import { connect } from '../support/client.ts';
+import { failure } from '../support/errors.ts';
+import {
+  errorResponse,
+  type Handler,
+  type ScriptedRequest,
+  STALL,
+} from '../support/scripted-server.ts';
+
+type Typed = Partial<Parameters<typeof parseQuery>[0]>;
+const queryOf = (typed: Typed) => parseQuery({ words: [], ...typed }, 0);
+const EVERYTHING = queryOf({});
+
+interface Options extends ReadOptions {
+  readonly query?: Typed;
+  readonly connections?: number;
+}
+
+/** Reads pages of two images. Returns the ids that were yielded, even if the list then failed. */
+async function list(handler: Handler, { query = {}, connections = 1, ...options }: Options = {}) {
+  const connection = await connect(handler);
+  const client = { ...connection.client, connections };
+  const traces: string[] = [];
+  const habits = new ServiceHabits(client, (text) => traces.push(text));
+  const images = listImages(client, habits, queryOf(query), { perPage: 2, ...options });
+  const ids: unknown[] = [];
+  let end: ListEnd | undefined;
+  let error: ImgctlError | undefined;
+  try {
+    for (let next = await images.next(); ; next = await images.next()) {
+      if (next.done) {
+        end = next.value;
+        break;
+      }
+      ids.push(...next.value.map(({ id }) => id));
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof ImgctlError)) throw thrown;
+    error = thrown;
+  }
+  const requests = connection.server.requests.map(asked);
+  return { ...connection, ids, end, error, traces, requests };
+}
+
+/** What a request asks for: `2 name,eq,a` is page 2 of a filter by id,desc. */
+function asked({ url }: Pick<ScriptedRequest, 'url'>): string {
+  const { page, per_page, filter, sort } = Object.fromEntries(url.searchParams);
+  const order = sort === 'id,desc' ? [] : [`by ${sort}`];
+  return [page, filter, ...order, ...(per_page === '1' ? ['top'] : [])].filter(Boolean).join(' ');
+}
+
+const upTo = (last: number, first = 1) =>
+  Array.from({ length: last - first + 1 }, (_, index) => first + index);
+const down = (last: number, first = 1) => upTo(last, first).reverse();
+
+/** Changes the query that a service gets. */
+const receiving =
+  (change: (query: URLSearchParams) => void, handler: Handler): Handler =>
+  (request, index) => {
+    const url = new URL(request.url);
+    change(url.searchParams);
+    return handler({ ...request, url }, index);
+  };
+
+/** Echoes filters, but applies none. */
+const unfiltered =
+  (images: (index: number) => readonly Image[], fields: Partial<Pages> = {}): Handler =>
+  ({ url }, index) => {
+    const all = new URL(url);
+    all.searchParams.delete('filter');
+    const page = cataloguePage(all, images(index), fields);
+    const filter = url.searchParams.get('filter');
+    return { json: { ...page, meta: { ...page.meta, ...(filter ? { filter } : {}) } } };
+  };
+
+/** Serves so many images, unfiltered, with wrong fields in meta.pages. */
+const claiming = (count: number, fields: Partial<Pages> = {}) =>
+  unfiltered(() => testImages(count), fields);
+
+/** Refuses filters of ids. */
+const refusing =
+  (status: number, handler: Handler): Handler =>
+  (request, index) =>
+    request.url.searchParams.get('filter')?.startsWith('id,lt')
+      ? errorResponse(status, 'No such filter.')
+      : handler(request, index);
+
+describe('a list of the service', () => {
+  it('requests pages by id, and at the end whether something changed', async () => {
+    const { ids, end, requests } = await list(catalogueOf(testImages(7)));
+    expect({ ids, total: end?.total }).toEqual({ ids: down(7), total: 7 });
+    expect(requests).toEqual(['1', '1 id,lt,6', '1 id,lt,4', '1 id,lt,2', '1 top']);
+  });
+
+  it('tells who watches which images come, and how many there are', async () => {
+    const seen: unknown[] = [];
+    const watch: ReadOptions['watch'] = (images, total, filter) =>
+      seen.push([images.length, total, filter]);
+    await list(catalogueOf(testImages(5)), { watch, query: { words: ['4'] } });
+    expect(seen).toEqual([
+      [2, 5, undefined],
+      [2, 5, undefined],
+      [1, 5, undefined],
+    ]);
+    const few = { watch, query: { filters: ['id=4'] } };
+    await list(
+      receiving((query) => query.delete('filter'), catalogueOf(testImages(1))),
+      few,
+    );
+    expect(seen.at(-1)).toEqual([1, 1, 'id,eq,4']);
+  });
+
+  it.each<[string, Options, unknown[], number, number?]>([
+    ['without a query', {}, down(20), 11, 20],
+    ['with a limit of one page', { limit: 2 }, [20, 19], 1, 20],
+    ['with a smaller limit', { limit: 1 }, [20], 1, 20],
+    ['with a limit of some pages', { limit: 5, connections: 6 }, down(20, 16), 3, 20],
+    ['that begins with the lowest id', { query: { sorts: ['id'] }, limit: 2 }, [1, 2], 1, 20],
+    ['that is sorted', { query: { sorts: ['name'] }, limit: 3 }, [1, 2, 3], 11, 20],
+    ['that is filtered here', { query: { filters: ['id!=20'] }, limit: 2 }, [19, 18], 2],
+    ['that is read to its end', { query: { filters: ['id!=1'] } }, down(20, 2), 11, 19],
+  ])('%s requests no more than it needs', async (_, options, ids, requests, total) => {
+    for (const streams of [false, true]) {
+      const result = await list(catalogueOf(testImages(20)), { ...options, streams });
+      expect(result).toMatchObject({ ids, error: undefined });
+      expect(result.end?.total).toBe(total);
+      expect(result.requests.length).toBe(requests);
+    }
+  });
+
+  const texts: Handler = ({ url }) => {
+    const images = upTo(12).map((id) => ({ ...testImage(id), id: `${id}` as unknown as number }));
+    const sorted = images.sort((one, other) => (one.name < other.name ? 1 : -1));
+    const byText = sorted.sort((one, other) => (`${one.id}` < `${other.id}` ? 1 : -1));
+    return { json: cataloguePage(withoutQuery(url), byText) };
+  };
+  const withoutIds: Handler = ({ url }) => ({
+    json: {
+      ...cataloguePage(url, testImages(3)),
+      data: url.searchParams.get('page') === '1' ? [{ name: 'a' }, { name: 'a' }] : [{ name: 'b' }],
+    },
+  });
+  const withoutQuery = (url: URL) => {
+    const bare = new URL(url);
+    for (const name of ['filter', 'sort']) bare.searchParams.delete(name);
+    return bare;
+  };
+  const unsorted: Handler = (request, index) =>
+    request.url.searchParams.has('sort')
+      ? errorResponse(400, 'No sort.')
+      : catalogueOf(testImages(5))(request, index);
+  const silent: Handler = ({ url }) => ({ json: cataloguePage(withoutQuery(url), testImages(5)) });
+  const overlapping: Handler = (request, index) => {
+    const page = Number(request.url.searchParams.get('page'));
+    const { json } = claiming(4, { pages: 3 })(request, index) as { json: object };
+    return { json: { ...json, data: testImages(2, page) } };
+  };
+
+  it.each<[string, Handler, unknown[]]>([
+    ['ignores filters', claiming(7), down(7)],
+    ['refuses filters of ids', refusing(400, catalogueOf(testImages(7))), down(7)],
+    ['has a firewall against filters', refusing(403, catalogueOf(testImages(7))), down(7)],
+    ['fails with a filter', refusing(500, catalogueOf(testImages(7))), down(7)],
+    ['knows neither filters nor sorts', silent, down(5)],
+    ['refuses to sort', unsorted, down(5)],
+    ['sorts ids as texts', texts, down(12).map(String)],
+    ['has no ids', withoutIds, [undefined, undefined, undefined]],
+    ['repeats images on pages', overlapping, down(4)],
+    ['announces too few images', claiming(6, { total: 3 }), down(6)],
+    ['announces too few pages', claiming(6, { pages: 1 }), down(6)],
+    ['announces too many pages', claiming(6, { pages: 5 }), down(6)],
+    ['announces nothing', claiming(6, { pages: 0, total: 0 }), down(6)],
+    ['sends larger pages', claiming(9, { per_page: 3 }), down(9)],
+  ])('is complete if the service %s', async (_, handler, ids) => {
+    for (const streams of [false, true]) {
+      const result = await list(handler, { streams });
+      expect(result).toMatchObject({ error: undefined, ids });
+    }
+    expect((await list(handler, { limit: 3 })).ids).toEqual(ids.slice(0, 3));
+  });
+
+  it('remembers in a run what the service refuses, and says so for --debug', async () => {
+    const { client, server } = await connect(unsorted);
+    const traces: string[] = [];
+    const habits = new ServiceHabits(client, (text) => traces.push(text));
+    for (let count = 0; count < 2; count += 1) {
+      for await (const _ of listImages(client, habits, EVERYTHING, { perPage: 2 }));
+    }
+    const sorted = server.requests.filter(({ url }) => url.searchParams.has('sort'));
+    expect(sorted).toHaveLength(1);
+    expect(traces[0]).toMatch(/^the service refused id,desc: .*No sort/);
+  });
+
+  it.each([
+    [401, 'token-refused'],
+    [408, 'failed'],
+  ])('fails if filters are answered with %i', async (status, code) => {
+    const { error } = await list(refusing(status, catalogueOf(testImages(5))));
+    expect(error).toMatchObject({ code });
+  });
+
+  it('shows the refusal if what is tried without the filter fails too, after one request', async () => {
+    const failing: Handler = ({ url }) =>
+      url.searchParams.has('filter') ? errorResponse(403, 'No.') : errorResponse(503, 'Down.');
+    const { error, requests } = await list(failing, { query: { filters: ['name=a'] } });
+    expect(error?.message).toBe('the service says: No');
+    expect(requests).toEqual(['1 name,eq,a', '1', '1 by undefined']);
+  });
+
+  it('takes an error of a filter that was answered before for what it is', async () => {
+    const later: Handler = (request, index) =>
+      index < 3 ? catalogueOf(testImages(20))(request, index) : errorResponse(403, 'No more.');
+    const { error, ids } = await list(later, { streams: true });
+    expect(error?.message).toBe('the service says: No more');
+    expect(ids).toEqual(down(20, 15));
+  });
+
+  const repeating: Handler = receiving((query) => query.set('page', '1'), claiming(6));
+  const replacing = unfiltered((index) => testImages(6, 1 + index));
+
+  it.each<[string, Handler, RegExp]>([
+    ['sends the same page for every number', repeating, /announced 6 images but sent 2/],
+    ['announces too many images', claiming(6, { total: 9 }), /9 images but sent 6/],
+    ['sends none of those that it announces', claiming(0, { total: 9 }), /9 images but sent 0/],
+    ['replaces an image at every request', replacing, /changed while it was read/],
+  ])('fails after two readings if a service without filters %s', async (_, handler, message) => {
+    const { error, requests } = await list(handler);
+    expect(error).toMatchObject({ code: 'incomplete-list', exitCode: 1 });
+    expect(error?.message).toMatch(message);
+    expect(requests.filter((request) => request === '1').length).toBe(3);
+  });
+
+  it('fails after three readings of ids that are texts if each has other images', async () => {
+    const growing: Handler = ({ url }, index) => {
+      const images = upTo(5).map((id) => ({
+        ...testImage(id),
+        id: `a${id}-${index >> 2}` as never,
+      }));
+      return { json: cataloguePage(url, images) };
+    };
+    const { error } = await list(growing);
+    expect(error?.message).toMatch(/incomplete/);
+  });
+
+  it('yields every unchanged image of a service without filters once, or fails', async () => {
+    const change = fc.array(fc.nat(19), { maxLength: 3 });
+    const all = upTo(19, 0);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(change, { maxLength: 12 }),
+        fc.boolean(),
+        fc.boolean(),
+        async (changes, grows, streams) => {
+          // Images added or removed by the number of requests so far.
+          const changed = (index: number) => new Set(changes.slice(0, index + 1).flat());
+          const touched = changed(changes.length);
+          const present = (index: number) =>
+            all.filter((id) => !touched.has(id) || changed(index).has(id) === grows).map(testImage);
+          const { client, server, ids, error } = await list(unfiltered(present), { streams });
+          await client.close();
+          await server.close();
+          if (error?.code === 'incomplete-list') return;
+          expect(ids).toEqual(expect.arrayContaining(all.filter((id) => !touched.has(id))));
+          expect(new Set(ids).size).toBe(ids.length);
+          expect(server.requests.length).toBeLessThanOrEqual(3 * 10 + 10);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+});
+
+/** Filters by name in some way: `ubuntu` has 3 of 120 images, with letters of both cases. */
+const byName =
+  (isLike: (name: string, pattern: string) => boolean): Handler =>
+  (request, index) => {
+    const images = upTo(120).map((id) => {
+      const name = id % 40 === 0 ? `Ubuntu-${id}-LTS.ova` : `deBian-${id}-LTS.ova`;
+      return { ...testImage(id), name };
+    });
+    const pattern = /^name,like,(.*)$/.exec(request.url.searchParams.get('filter') ?? '')?.[1];
+    const found = images.filter(({ name }) => pattern === undefined || isLike(name, pattern));
+    return catalogueOf(found)(request, index);
+  };
+const inner = (pattern: string) => pattern.slice(1, -1);
+const ignoring = (name: string, pattern: string) =>
+  name.toLowerCase().includes(inner(pattern).toLowerCase());
+
+describe('a filtered list', () => {
+  const UBUNTU = { perPage: 100, query: { words: ['ubuntu'] } };
+
+  it.each<[string, Handler, boolean]>([
+    ['ignores case', byName(ignoring), true],
+    ['minds case', byName((name, pattern) => name.includes(inner(pattern))), false],
+    [
+      'lowers the pattern',
+      byName((name, pattern) => name.includes(inner(pattern).toLowerCase())),
+      false,
+    ],
+    [
+      'raises the pattern',
+      byName((name, pattern) => name.includes(inner(pattern).toUpperCase())),
+      false,
+    ],
+    ['knows only prefixes', byName((name, pattern) => name.startsWith(inner(pattern))), false],
+    ['ignores filters', byName(() => true), false],
+    ['finds nothing', byName(() => false), false],
+  ])(
+    'is complete if the like of the service %s, and one page if that is proved',
+    async (_, handler, isProved) => {
+      const { ids, error, requests } = await list(handler, UBUNTU);
+      expect({ ids, error }).toEqual({ ids: [120, 80, 40], error: undefined });
+      expect(requests.some((request) => /id,lt/.test(request))).toBe(!isProved);
+    },
+  );
+
+  it('does not believe the page of another filter', async () => {
+    const other = (url: URL, from: string, to: string) => {
+      if (url.searchParams.get('filter') === from) url.searchParams.set('filter', to);
+      return url;
+    };
+    const mixing: Handler = (request, index) =>
+      byName(ignoring)(
+        {
+          ...request,
+          url: other(new URL(request.url), 'name,like,%ubuntu%', 'name,like,%ubuntu-80%'),
+        },
+        index,
+      );
+    expect((await list(mixing, UBUNTU)).ids).toEqual([120, 80, 40]);
+  });
+
+  it.each([1, 9])(
+    'asks again for a list without a filter that has one, up to %i times',
+    async (times) => {
+      let left = times;
+      const mixing: Handler = (request, index) => {
+        const url = new URL(request.url);
+        if (!url.searchParams.has('filter') && left-- > 0)
+          url.searchParams.set('filter', 'id,lt,3');
+        return catalogueOf(testImages(5))({ ...request, url }, index);
+      };
+      const { ids, error } = await list(mixing);
+      if (times === 1) return expect(ids).toEqual(down(5));
+      expect(error).toMatchObject({ code: 'bad-answer' });
+      expect(error?.message).toContain('another request');
+    },
+  );
+
+  it.each(['name%2Ceq%2Cimage-0001.ova', 'NAME, EQ, image-0001.ova', undefined])(
+    'accepts the echo %s',
+    async (echo) => {
+      const handler: Handler = ({ url }) => {
+        const { data, meta } = cataloguePage(url, [testImage(1)]);
+        const { filter: _, ...rest } = meta;
+        return { json: { data, meta: { ...rest, ...(echo ? { filter: echo } : {}) } } };
+      };
+      const { requests } = await list(handler, { query: { filters: ['name=image-0001.ova'] } });
+      expect(requests).toEqual(['1 name,eq,image-0001.ova']);
+    },
+  );
+});
+
+describe('a list with six requests at a time', () => {
+  const SIX = { connections: 6, streams: true };
+  const isFirst = ({ url }: ScriptedRequest) => !url.searchParams.has('filter');
+
+  it('throws the error of the first failing page', async () => {
+    const failing: Handler = (request, index) =>
+      isFirst(request) || /lt,39/.test(request.url.search)
+        ? catalogueOf(testImages(40))(request, index)
+        : { status: 429, headers: { 'retry-after': '100' } };
+    const { error, ids } = await list(failing, SIX);
+    expect(error).toMatchObject({ status: 429 });
+    expect(ids).toEqual([40, 39]);
+  });
+
+  it('aborts its requests if the caller leaves the loop', async () => {
+    const { client, events } = await connect((request, index) =>
+      isFirst(request) ? catalogueOf(testImages(40))(request, index) : STALL,
+    );
+    const options = { perPage: 2, streams: true };
+    for await (const _ of listImages(client, new ServiceHabits(client), EVERYTHING, options)) break;
+    await client.close();
+    const errors = events.filter(({ kind }) => kind === 'error');
+    expect(errors).toMatchObject(Array(6).fill({ error: { message: 'no longer needed' } }));
+  });
+});
+
+/** A service without filters whose pages have one image each. */
+function endless(changes: Partial<ImagePage>) {
+  const client = {
+    requests: 0,
+    connections: 1,
+    async listImages(_query: unknown, number: number): Promise<ImagePage> {
+      client.requests += 1;
+      const page = { number, total: 1e15, pages: 1e15, perPage: 1, hasNext: true, bytes: 500 };
+      return { images: [{ id: -number }], meta: {}, ...page, ...changes };
+    },
+  };
+  return client;
+}
+
+async function count(client: ReturnType<typeof endless>): Promise<number> {
+  let images = 0;
+  const pages = listImages(client, new ServiceHabits(client), EVERYTHING, { perPage: 1 });
+  for await (const page of pages) images += page.length;
+  return images;
+}
+
+it('a list of more than 10,000 pages is incomplete', async () => {
+  const client = endless({});
+  const error = await failure(count(client));
+  expect(error.message).toBe('the list is incomplete: it has more than 10000 pages');
+  expect(client.requests).toBeLessThanOrEqual(30_010);
+});
+
+it.each([
+  [0, 14],
+  [1, 14],
+  [3, 20],
+])('an endless list that announces %i pages ends after %i requests', async (pages, requests) => {
+  const client = endless({ pages });
+  const error = await failure(count(client));
+  expect(error.message).toBe('the list is incomplete: its pages do not end');
+  expect(client.requests).toBe(requests);
+});
+
+it('a list that is held in memory has at most 256 MiB', async () => {
+  const page = { bytes: 4 * 2 ** 20, pages: 65, total: 65, hasNext: false };
+  const error = await failure(count(endless(page)));
+  expect(error).toMatchObject({ code: 'bad-answer', message: 'the list is larger than 256 MiB' });
+  expect(error.hint).toContain('-o ndjson');
+  expect(await count(endless({ ...page, pages: 64, total: 64 }))).toBe(64);
+});
