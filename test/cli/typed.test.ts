@@ -1,0 +1,123 @@
+// What was typed: options, values and arguments are told apart, and dashes and quotes of typesetters are refused.
+
+import { readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { longFlag, readTyped } from '../../src/cli/typed.ts';
+import { COMMANDS } from '../../src/commands/index.ts';
+import { failed } from '../support/io.ts';
+import { localUser } from '../support/users.ts';
+
+it.each([
+  ['images list a b', ['a', 'b'], []],
+  ['--profile p images list -n 5 a', ['a'], ['--profile=p', '--limit=5']],
+  [
+    'images list -qn5 a -f=x -s id,asc -- -b',
+    ['a', '-b'],
+    ['--quiet', '--limit=5', '--filter=x', '--sort=id,asc'],
+  ],
+  ['images list --filter -x --json', [], ['--filter=-x', '--json']],
+  ['images lock add web ubuntu --file f', ['web', 'ubuntu'], ['--file=f']],
+  ['config set password-command -x', ['password-command'], []],
+  ['images list --no-header -zx a', ['a'], ['--no-header']],
+])('%s has the arguments %j and the options %j', (line, rest, options) => {
+  const typed = readTyped(COMMANDS, line.split(' '));
+  const flags: string[] = [];
+  for (const { kind, text, option } of typed.words) {
+    if (kind === 'option' && option) flags.push(longFlag(option));
+    if (kind === 'value') flags.push(`${flags.pop()}=${text}`);
+  }
+  expect({ rest: typed.rest, flags }).toEqual({ rest, flags: options });
+});
+
+/** Commands that take an argument where X is. */
+const LINES = [
+  'images list X',
+  'images latest X',
+  'images changes X',
+  'images get X',
+  'images lock add web X',
+  'images snapshot X',
+  'my-images X',
+  'push X',
+  'validate X',
+  'inspect X',
+  'sync-status X',
+  'config set username X',
+  'profile use X',
+  'api X',
+  'X',
+];
+
+/** A user without a service, whose folder stays as it is. */
+function typist() {
+  const { imgctl, directory } = localUser();
+  return async (line: string, word: string) => {
+    const argv = line.split(' ').map((each) => (each === 'X' ? word : each));
+    const result = await imgctl(argv);
+    expect(readdirSync(directory)).toEqual([]);
+    return result;
+  };
+}
+
+describe.each(LINES)('imgctl %s refuses', (line) => {
+  it.each([
+    [
+      '\u2013limit',
+      '\u2013limit begins with a typeset dash (U+2013)\nhint: type --limit, with hyphens',
+    ],
+    [
+      '\u2014limit=5',
+      '\u2014limit begins with a typeset dash (U+2014)\nhint: type --limit, with hyphens',
+    ],
+    ['\u2212n', '\u2212n begins with a typeset dash (U+2212)\nhint: type -n, with hyphens'],
+    [
+      '-\u2010wait',
+      '-\u2010wait begins with a typeset dash (U+2010)\nhint: type --wait, with hyphens',
+    ],
+    ['\u2013', '\u2013 begins with a typeset dash (U+2013)\nhint: type -, with hyphens'],
+    ['\u2013p=hunter2', '\u2013p begins'],
+    ['\u201cubuntu', '\u201c… has a typeset quote (U+201C)\nhint: type " (U+22) instead of \u201c'],
+    ['\u2019it', "\u2019… has a typeset quote (U+2019)\nhint: type ' (U+27) instead of \u2019"],
+    ['name=\u2018a', 'name=\u2018… has a typeset quote (U+2018)'],
+    ['name~\u201da', 'name~\u201d… has a typeset quote (U+201D)'],
+  ])('the argument %s', async (word, message) => {
+    const result = await typist()(line, word);
+    expect(result).toEqual(failed(2, `imgctl: ${message}`));
+    expect(result.stderr).not.toContain('hunter2');
+  });
+
+  it('none of them inside a word, and no file of that name', async () => {
+    const { imgctl, directory } = localUser();
+    for (const word of ['a\u2013b', 'it\u2019s', '\u2013x.ova', '\u201cx.ova']) {
+      writeFileSync(path.join(directory, word), '');
+      const argv = line.split(' ').map((each) => (each === 'X' ? word : each));
+      expect((await imgctl(argv)).stderr).not.toContain('typeset');
+    }
+  });
+});
+
+it.each([
+  ['images list --filter=name=\u201cx', 2],
+  ['images list -f name~\u2018x', 2],
+  ['images lock add web -f \u2013id=3', 2],
+  ['--json images list \u2013n', 2],
+])('%s is refused before a request', async (line, exitCode) => {
+  const result = await localUser().imgctl(line);
+  expect(result).toMatchObject({ stdout: '', exitCode });
+  expect(result.stderr).toContain('typeset');
+});
+
+it.each([
+  'images list --sort \u2013id',
+  'images list --profile=\u201cx',
+  'login --password-command \u201cx -u a --base-url images.invalid',
+  'config set password-command \u201cx',
+  'images list -- \u2013x',
+  '__complete -- images list \u2013x',
+])('%s is not refused for its dash or quote', async (line) => {
+  const { stderr } = await localUser().imgctl(
+    `IMGCTL_RETRIES=0 IMGCTL_BASE_URL=http://127.0.0.1:9 ${line}`,
+  );
+  expect(stderr).not.toContain('typeset');
+});
