@@ -1,6 +1,7 @@
 // One run of the program: what every command receives.
 
 import { version } from '../package.json';
+import { describeEvent } from './api/trace.ts';
 import { incompatible } from './choices.ts';
 import { NO_CONFIG, readConfigFile } from './config/config-file.ts';
 import { type Account, type GivenSettings, type Settings, settle } from './config/settings.ts';
@@ -14,7 +15,6 @@ import { type Column, type Layout, type Surface, View, type ViewOptions } from '
 import type { Row } from './output/writers.ts';
 import { openSession, type Session, type SessionOptions } from './session/session.ts';
 import { type CachedToken, TokenCache } from './session/token-cache.ts';
-import { describeEvent } from './session/trace.ts';
 import { describeDuration } from './words.ts';
 
 /** Milliseconds: a shorter wait that a server asks for is not worth a line. */

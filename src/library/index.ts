@@ -155,7 +155,7 @@ async function openClient(options: ClientOptions, baseUrl: URL, clock: Clock) {
   const { createServiceClient: create, MAX_BYTES } = await import('../api/client.ts');
   const { fixedToken, Tokens } = await import('../session/tokens.ts');
   const { isInForce } = await import('../session/token-cache.ts');
-  const { describeEvent } = await import('../session/trace.ts');
+  const { describeEvent } = await import('../api/trace.ts');
   const { parseProxy } = await import('../http/proxies.ts');
   const { token, username, password, authScheme = 'bearer', ca, proxy, onTrace } = options;
   let limit: RememberedLimit | undefined;

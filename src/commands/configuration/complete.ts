@@ -27,10 +27,10 @@ import { printable } from '../../output/text.ts';
 import { FIELDS } from '../../query/fields.ts';
 import { OPERATORS } from '../../query/filter.ts';
 import { DIRECTIONS, SORT_FIELDS } from '../../query/sort.ts';
-import { readHistory } from '../../session/history.ts';
-import { readImageNames } from '../../session/image-names.ts';
 import { cursorNames } from '../images/changes.ts';
+import { readImageNames } from '../images/image-names.ts';
 import { readLocks } from '../images/lock-file.ts';
+import { readHistory } from '../packages/history.ts';
 
 export const complete = (all: () => readonly CommandDeclaration[]): CommandDeclaration =>
   command({

@@ -11,8 +11,8 @@ import { DEFAULT_LOCK_FILE, findPaths } from '../../files/paths.ts';
 import type { Field } from '../../query/fields.ts';
 import { contains, equals } from '../../query/filter.ts';
 import { Query } from '../../query/query.ts';
-import { collectNames, rememberImages } from '../../session/image-names.ts';
 import { shellQuote } from '../../words.ts';
+import { collectNames, rememberImages } from './image-names.ts';
 import { readLockedImage } from './lock-file.ts';
 import {
   CATALOGUE_OPTIONS,

@@ -15,12 +15,12 @@ import {
 import { command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
+import { ask } from '../../output/prompt.ts';
 import { printable } from '../../output/text.ts';
 import { column, pick, printBefore, type View } from '../../output/view.ts';
 import { nameOf } from '../../query/fields.ts';
 import { describeVersion, parseWord, readName } from '../../query/name.ts';
 import type { RankedImage } from '../../query/series.ts';
-import { ask } from '../../secrets/prompt.ts';
 import { shellQuote } from '../../words.ts';
 import { noMatchError } from './empty.ts';
 import {

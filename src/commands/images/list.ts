@@ -10,8 +10,8 @@ import { ImgctlError } from '../../errors.ts';
 import { findPaths } from '../../files/paths.ts';
 import type { Query } from '../../query/query.ts';
 import { Tally } from '../../query/tally.ts';
-import { collectNames, rememberImages } from '../../session/image-names.ts';
 import { noteEmpty, reportNoMatch } from './empty.ts';
+import { collectNames, rememberImages } from './image-names.ts';
 import {
   CATALOGUE_OPTIONS,
   describeCount,

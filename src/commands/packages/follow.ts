@@ -7,8 +7,8 @@ import type { Context } from '../../context.ts';
 import { errorReason, hasCode, ImgctlError } from '../../errors.ts';
 import { findPaths } from '../../files/paths.ts';
 import { stringify } from '../../json.ts';
-import { type HistoryEntry, remember } from '../../session/history.ts';
 import { describeDuration } from '../../words.ts';
+import { type HistoryEntry, remember } from './history.ts';
 
 export const LIST_REQUESTS = 'list your requests with: imgctl sync-status --list';
 

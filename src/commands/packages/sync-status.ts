@@ -14,7 +14,6 @@ import { ImgctlError } from '../../errors.ts';
 import { findPaths } from '../../files/paths.ts';
 import { column, type Layout, pick } from '../../output/view.ts';
 import { formatTimestamp } from '../../query/timestamp.ts';
-import { type HistoryEntry, readHistory } from '../../session/history.ts';
 import { counted } from '../../words.ts';
 import {
   follow,
@@ -24,6 +23,7 @@ import {
   rememberRequest,
   statusCommand,
 } from './follow.ts';
+import { type HistoryEntry, readHistory } from './history.ts';
 import { describeChanges, describeNames, showRequest } from './show-request.ts';
 
 export function implyingWait<Declared extends OptionDeclaration>(declared: Declared) {

@@ -2,11 +2,11 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import type { Account } from '../config/settings.ts';
-import { tryOr } from '../errors.ts';
-import { readJsonFile, replaceFile } from '../files/atomic-file.ts';
-import { keyedFile } from '../files/paths.ts';
-import type { JsonObject } from '../json.ts';
+import type { Account } from '../../config/settings.ts';
+import { tryOr } from '../../errors.ts';
+import { readJsonFile, replaceFile } from '../../files/atomic-file.ts';
+import { keyedFile } from '../../files/paths.ts';
+import type { JsonObject } from '../../json.ts';
 
 type CacheKey = Omit<Account, 'username'>;
 

@@ -3,8 +3,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type HistoryEntry, readHistory, remember } from '../../src/session/history.ts';
-import { fakeIo, impatientIo, temporaryDirectory } from '../support/io.ts';
+import {
+  type HistoryEntry,
+  readHistory,
+  remember,
+} from '../../../src/commands/packages/history.ts';
+import { fakeIo, impatientIo, temporaryDirectory } from '../../support/io.ts';
 
 const BASE_URL = 'https://images.example';
 

@@ -3,8 +3,12 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { collectNames, readImageNames, rememberImages } from '../../src/session/image-names.ts';
-import { temporaryDirectory } from '../support/io.ts';
+import {
+  collectNames,
+  readImageNames,
+  rememberImages,
+} from '../../../src/commands/images/image-names.ts';
+import { temporaryDirectory } from '../../support/io.ts';
 
 const HERE = { profile: 'default', baseUrl: 'https://images.example.com' };
 

@@ -1,6 +1,6 @@
 // Describes requests for --debug, one line each, without headers and so without secrets.
 
-import type { ClientEvent } from '../api/auth.ts';
+import type { ClientEvent } from './auth.ts';
 
 /** Returns one line; sizes in bytes, times in milliseconds. */
 export function describeEvent(event: ClientEvent): string {

@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest';
 import type { ClientEvent } from '../../src/api/auth.ts';
-import { describeEvent } from '../../src/session/trace.ts';
+import { describeEvent } from '../../src/api/trace.ts';
 import { ENDPOINT } from '../support/client.ts';
 
 const SENT = { method: 'GET', url: new URL('https://images.example.com/v2/image?page=2') };

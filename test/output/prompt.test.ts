@@ -3,7 +3,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Sink } from '../../src/io.ts';
-import { ask } from '../../src/secrets/prompt.ts';
+import { ask } from '../../src/output/prompt.ts';
 import { cpuSeconds } from '../support/cpu.ts';
 import { type FakeInput, type FakeIo, fakeIo, fakeTerminal } from '../support/io.ts';
 

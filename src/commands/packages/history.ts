@@ -1,11 +1,11 @@
 // The history of sync requests submitted from this machine, newest last.
 
 import path from 'node:path';
-import { errorReason, ImgctlError, permissionHint, tryOr } from '../errors.ts';
-import { readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
-import { withMutex } from '../files/mutex.ts';
-import type { Io } from '../io.ts';
-import type { JsonObject } from '../json.ts';
+import { errorReason, ImgctlError, permissionHint, tryOr } from '../../errors.ts';
+import { readJsonFile, writeJsonFile } from '../../files/atomic-file.ts';
+import { withMutex } from '../../files/mutex.ts';
+import type { Io } from '../../io.ts';
+import type { JsonObject } from '../../json.ts';
 
 export interface HistoryEntry {
   readonly profile: string;
