@@ -13,7 +13,8 @@ const SOURCE = path.join(import.meta.dirname, '../src');
 /** What each folder or file of src may import besides itself. */
 const ALLOWED: Readonly<Record<string, string>> = {
   'main.ts': 'cli commands console.ts context.ts errors.ts io.ts query choices.ts',
-  'context.ts': 'api config console.ts errors.ts files io.ts output query session choices.ts words.ts',
+  'context.ts':
+    'api config console.ts errors.ts files io.ts output query session choices.ts words.ts',
   'console.ts': 'errors.ts io.ts output',
   'errors.ts': 'words.ts',
   'abort.ts': '',
