@@ -116,9 +116,11 @@ export function textOf(element: XmlElement, name: string): string | undefined {
   return findAll(element, name)[0]?.text.trim();
 }
 
-/** Returns a text as the content of an element. */
+const ENTITIES = { '<': '&lt;', '>': '&gt;', '&': '&amp;', '"': '&quot;', "'": '&apos;' };
+
+/** Returns a text as the content of an element. Named entities are those that every reader knows. */
 export function escapeXml(text: string): string {
-  return text.replace(/[<>&"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  return text.replace(/[<>&"']/g, (sign) => ENTITIES[sign as keyof typeof ENTITIES]);
 }
 
 /** True if bytes start like XML in any encoding: a byte order mark or NULs may precede the bracket. */

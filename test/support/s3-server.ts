@@ -178,7 +178,8 @@ function createBucket(
     const { body, headers, hasWrongEtag } = request;
     const listed = [...body.toString().matchAll(/<Part>[\s\S]*?<\/Part>/g)].map(([part]) => {
       const content = parts.get(Number(/<PartNumber>(\d+)</.exec(part)?.[1])) ?? Buffer.alloc(0);
-      return { content, isSame: part.includes(`<ETag>${escapeXml(tagOf(md5Of(content)))}</ETag>`) };
+      const [, tag = ''] = /<ETag>([^<]*)</.exec(part) ?? [];
+      return { content, isSame: unescapeXml(tag) === tagOf(md5Of(content)) };
     });
     const contents = listed.map(({ content }) => content);
     const isTooSmall = contents.slice(0, -1).some(({ length }) => length < MIN_PART_SIZE);
@@ -263,4 +264,10 @@ function xmlOf(content: Content): string {
 
 function escapeXml(text: string): string {
   return text.replace(/[<>&"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+}
+
+const NAMES = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
+
+function unescapeXml(text: string): string {
+  return text.replace(/&(\w+);/g, (_all, name) => NAMES[name as keyof typeof NAMES] ?? '?');
 }
