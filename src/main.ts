@@ -1,13 +1,14 @@
 // Runs a command line: reads it, runs the command, and prints errors.
 
-import { quoted } from './choices.ts';
 import { type CommandLine, readCommandLine } from './cli/command-line.ts';
 import { images } from './commands/images/index.ts';
 import type { Redaction } from './console.ts';
 import { Context } from './context.ts';
 import { asImgctlError, EXIT_CODES } from './errors.ts';
-import { BrokenPipeError, hasTerminal, type Io, processIo } from './io.ts';
+import { BrokenPipeError, type Io } from './io.ts';
+import { hasTerminal, processIo } from './process-io.ts';
 import { takeLocalUse } from './query/timestamp.ts';
+import { quoted } from './words.ts';
 
 /** @param argv without node and script. @param redaction learns the secrets of the run, for a caller that shows its output */
 export async function run(argv: readonly string[], io: Io, redaction?: Redaction): Promise<number> {

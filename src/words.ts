@@ -54,6 +54,17 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+const MAX_QUOTED = 60;
+
+export function quoted(text: string): string {
+  return `'${shorten(text)}'`;
+}
+
+export function shorten(text: string): string {
+  if (text.length <= MAX_QUOTED) return text;
+  return `${text.slice(0, MAX_QUOTED).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
 export function shellQuote(text: string): string {
   return /^[\w:.,/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

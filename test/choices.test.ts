@@ -1,7 +1,9 @@
 // Suggestions for mistyped words, and the length of what errors quote.
 
 import { expect, it } from 'vitest';
-import { nearest, parseChoice, quoted } from '../src/choices.ts';
+import { parseChoice } from '../src/choices.ts';
+import { nearest } from '../src/spelling.ts';
+import { quoted } from '../src/words.ts';
 import { thrownBy } from './support/errors.ts';
 import { rows } from './support/rows.ts';
 

@@ -1,11 +1,11 @@
 // Lays out and prints the help page of a command or a topic.
 
-import { nearest } from '../choices.ts';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import { loadStyle } from '../output/terminal.ts';
 import { wrapWords } from '../output/text.ts';
 import type { Column } from '../output/view.ts';
+import { nearest } from '../spelling.ts';
 import { ALL_GLOBAL_OPTIONS } from './command.ts';
 import {
   argumentTerm,

@@ -1,9 +1,10 @@
 // Usage errors that commander finds, in the words of imgctl.
 
 import type { Command, CommanderError } from 'commander';
-import { incompatible, nearest } from '../choices.ts';
+import { incompatible } from '../choices.ts';
 import { isSettingKey } from '../config/definitions.ts';
 import { ImgctlError } from '../errors.ts';
+import { nearest } from '../spelling.ts';
 import { counted, shellQuote } from '../words.ts';
 import { guess } from './guesses.ts';
 

@@ -2,12 +2,13 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { nearest, quoted } from '../choices.ts';
 import { errorReason, ImgctlError, permissionHint, tryOr } from '../errors.ts';
 import { SET_HOME } from '../files/paths.ts';
 import type { AddressHints } from '../http/message.ts';
 import { isLoopback, refusePlainHttp } from '../http/url.ts';
 import type { Io } from '../io.ts';
+import { nearest } from '../spelling.ts';
+import { quoted } from '../words.ts';
 import { certificateFlaw, type RedisAddress, type UploadTarget } from './definitions.ts';
 import type { Settings } from './settings.ts';
 

@@ -1,10 +1,10 @@
 // Defines every setting, and parses the addresses of the token store and the upload storage.
 
-import { parseColumns } from '../choices.ts';
 import { ImgctlError, tryOr } from '../errors.ts';
 import { hideUserInfo, parseBaseUrl, withScheme } from '../http/url.ts';
 import { builtin } from '../io.ts';
-import { FORMAT_NAMES } from '../output/formats.ts';
+import { parseColumns } from '../output/columns.ts';
+import { FORMAT_NAMES, formatElsewhere } from '../output/formats.ts';
 import { FIELDS } from '../query/fields.ts';
 import { TIME_STYLES } from '../query/timestamp.ts';
 import {
@@ -100,7 +100,7 @@ export const SETTING_GROUPS = {
     output: {
       summary: 'output format',
       fallback: 'table',
-      value: choice('format', FORMAT_NAMES),
+      value: choice('format', FORMAT_NAMES, [], formatElsewhere),
     },
     'columns.images': { summary: 'columns of images list', value: COLUMNS },
     'columns.my-images': { summary: 'columns of my-images', value: COLUMNS },

@@ -91,11 +91,17 @@ export function choice<const Word extends string>(
   noun: string,
   words: readonly Word[],
   [alias, meant]: readonly [alias?: string, word?: Word] = [],
+  hintOf?: (word: string) => string | undefined,
 ) {
   return {
     words,
     parse: (text: string, name: string): Word =>
-      parseChoice(text === alias && meant ? meant : text, { noun, valid: words, where: name }),
+      parseChoice(text === alias && meant ? meant : text, {
+        noun,
+        valid: words,
+        where: name,
+        hintOf,
+      }),
   } as const;
 }
 

@@ -1,7 +1,8 @@
 // Checks what a JavaScript program passes: an option that is misspelled or of another type must not be ignored.
 
-import { nearest, quoted } from '../choices.ts';
 import { ImgctlError } from '../errors.ts';
+import { nearest } from '../spelling.ts';
+import { quoted } from '../words.ts';
 
 /** What an option must be, in words, and whether a value is. */
 type Kind = readonly [meaning: string, isValid: (value: unknown) => boolean];

@@ -29,3 +29,25 @@ export type LineFormat = keyof typeof LINE_FORMATS;
 export function isLineFormat(format: Format): format is LineFormat {
   return Object.hasOwn(LINE_FORMATS, format);
 }
+
+/** Returns what to use instead of a format of another program, such as `columns=id,name`. */
+export function formatElsewhere(word: string): string | undefined {
+  const [, name = '', value = ''] = /^([^=]*)=?(.*)$/s.exec(word) ?? [];
+  const columns = /^\w+(,\w+)*$/.test(value) ? value : 'a,b';
+  return FORMATS_ELSEWHERE.get(name)?.replace('a,b', columns);
+}
+
+const JQ = 'use --json, and select with jq';
+
+const FORMATS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ['wide', 'use -c all'],
+  ['name', 'use --get name'],
+  ['id', 'use --get id'],
+  ['text', 'use -o tsv'],
+  ['noheader', 'use --no-header'],
+  ['columns', 'use -c a,b'],
+  ['custom-columns', 'use -c a,b'],
+  ['jsonpath', JQ],
+  ['go-template', JQ],
+  ['template', JQ],
+]);

@@ -1,10 +1,11 @@
 // What a command prints and how: decided once, before anything is sent.
 
-import { incompatible, parseChoice, parseColumns } from '../choices.ts';
+import { incompatible, parseChoice } from '../choices.ts';
 import { hasCode, ImgctlError } from '../errors.ts';
 import { BrokenPipeError } from '../io.ts';
 import { FIELDS } from '../query/fields.ts';
 import { formatTimestamp, type TimeStyle } from '../query/timestamp.ts';
+import { parseColumns } from './columns.ts';
 import { isLineFormat } from './formats.ts';
 import { createListWriter, fieldOf, type Row, type WriterOptions, writeRecord } from './writers.ts';
 

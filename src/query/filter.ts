@@ -1,7 +1,8 @@
 // Parses filters: field,operator,value, and as people type them: 'id>=1100', 'name~ubuntu'.
 
-import { parseChoice, quoted } from '../choices.ts';
+import { parseChoice } from '../choices.ts';
 import { ImgctlError } from '../errors.ts';
+import { quoted } from '../words.ts';
 import { FIELDS, type Field, type FieldValue, kindOf, parseValue } from './fields.ts';
 import { ageInWords, isRelative, parseTimeValue, type Span, withOffset } from './timestamp.ts';
 

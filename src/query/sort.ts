@@ -1,7 +1,8 @@
 // Parses --sort and sorts images.
 
-import { parseChoice, quoted } from '../choices.ts';
+import { parseChoice } from '../choices.ts';
 import { ImgctlError } from '../errors.ts';
+import { quoted } from '../words.ts';
 import { compareText, FIELDS, type Field, type ImageRecord, kindOf, readValue } from './fields.ts';
 import { versionRanks } from './series.ts';
 import { parseTime, UNREADABLE } from './timestamp.ts';

@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Settings } from '../../src/config/settings.ts';
-import { environmentOf } from '../../src/io.ts';
+import { environmentOf } from '../../src/process-io.ts';
 import { runChild } from '../../src/secrets/child.ts';
 import { unattendedPassword } from '../../src/secrets/passwords.ts';
 import { passwordOfStdin } from '../../src/secrets/secrets.ts';

@@ -14,7 +14,7 @@ import type { User } from '../../emulator/settings.ts';
 import { errorCode, errorReason, ImgctlError } from '../../errors.ts';
 import { makeFolder } from '../../files/atomic-file.ts';
 import { cannotWrite } from '../../files/user-file.ts';
-import { type Io, programName } from '../../io.ts';
+import type { Io } from '../../io.ts';
 import { parseTimestamp } from '../../query/timestamp.ts';
 import { shellQuote } from '../../words.ts';
 
@@ -176,6 +176,11 @@ function guideOf(
     ...lines.map((line) => `  ${line}`),
     '\nCtrl-C stops it.\n',
   ].join('\n');
+}
+
+/** Returns how users call imgctl: in a clone, where npm runs it, nothing may be installed. */
+export function programName({ env }: Pick<Io, 'env'>): string {
+  return env.npm_command === undefined ? 'imgctl' : 'npx imgctl';
 }
 
 /** Returns lines for the shell that set variables, whose names begin with IMGCTL_ and `start`. */

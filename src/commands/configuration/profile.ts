@@ -1,6 +1,6 @@
 // imgctl profile: lists, selects and deletes profiles.
 
-import { quoted, suggest } from '../../choices.ts';
+import { suggest } from '../../choices.ts';
 import { argument, command } from '../../cli/command.ts';
 import type { CommandDeclaration } from '../../cli/declarations.ts';
 import { type ConfigFile, changeConfigFile, DEFAULT_PROFILE } from '../../config/config-file.ts';
@@ -10,6 +10,7 @@ import { ImgctlError, tryOr } from '../../errors.ts';
 import { findPaths } from '../../files/paths.ts';
 import { column, namesOf } from '../../output/view.ts';
 import { forgetTokens, tokenState } from '../../session/token-cache.ts';
+import { quoted } from '../../words.ts';
 import { deleteStoredPassword, profilesSharing } from '../stored-login.ts';
 
 const COLUMNS = [

@@ -1,6 +1,5 @@
 // Says that no image matches, how many each word and filter matches alone, and what was probably meant.
 
-import { shorten } from '../../choices.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import type { View } from '../../output/view.ts';
@@ -8,7 +7,7 @@ import { kindOf } from '../../query/fields.ts';
 import { anchored, type Filter } from '../../query/filter.ts';
 import type { Query } from '../../query/query.ts';
 import type { Tally } from '../../query/tally.ts';
-import { shellQuote } from '../../words.ts';
+import { shellQuote, shorten } from '../../words.ts';
 import { isField, type ListingOptions } from './options.ts';
 
 interface EmptyQuery {

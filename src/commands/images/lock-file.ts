@@ -10,7 +10,7 @@ import {
   lockState,
   parseLockFile,
 } from '../../catalogue/lock-format.ts';
-import { quoted, suggest } from '../../choices.ts';
+import { suggest } from '../../choices.ts';
 import { option, type Parsed } from '../../cli/command.ts';
 import { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
@@ -19,7 +19,7 @@ import { DEFAULT_LOCK_FILE } from '../../files/paths.ts';
 import { changeUserFile, readTextFile } from '../../files/user-file.ts';
 import { escapeInJson } from '../../output/text.ts';
 import { formatTimestamp } from '../../query/timestamp.ts';
-import { shellQuote } from '../../words.ts';
+import { quoted, shellQuote } from '../../words.ts';
 
 export const LOCK_FILE_OPTION = option('--file <file>', 'lock file', {
   default: DEFAULT_LOCK_FILE,

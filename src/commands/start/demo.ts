@@ -5,8 +5,8 @@ import path from 'node:path';
 import { command } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { asImgctlError, errorReason, ImgctlError } from '../../errors.ts';
-import { builtin, programName, type Sink, withWrite } from '../../io.ts';
-import { defaultSettings } from '../automation/emulator.ts';
+import { builtin, type Sink, withWrite } from '../../io.ts';
+import { defaultSettings, programName } from '../automation/emulator.ts';
 
 export const demo = command({
   name: 'demo',

@@ -5,7 +5,6 @@ import path from 'node:path';
 import { version } from '../../../package.json';
 import { isToken, type Send } from '../../api/auth.ts';
 import { clockSkew, readJson, serviceMessage, statusError } from '../../api/responses.ts';
-import { nearest } from '../../choices.ts';
 import { command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
 import { terms } from '../../cli/declarations.ts';
 import { readCertificates, requireBaseUrl } from '../../config/addresses.ts';
@@ -39,6 +38,7 @@ import {
   tokenFolder,
   tokenState,
 } from '../../session/token-cache.ts';
+import { nearest } from '../../spelling.ts';
 import type { Storage } from '../../upload/storage.ts';
 import { counted, describeDuration, shellQuote, utcTime } from '../../words.ts';
 import { openUploadStorage } from '../upload-storage.ts';

@@ -1,7 +1,7 @@
 // The real Io: the environment of the process.
 
 import { expect, it } from 'vitest';
-import { environmentOf } from '../src/io.ts';
+import { environmentOf } from '../src/process-io.ts';
 
 it('environmentOf finds names of any case on Windows only', () => {
   const env = { imgctl_password: 'a' };

@@ -1,0 +1,63 @@
+// What a mistyped word probably meant.
+
+const SYNONYMS: ReadonlyMap<string, string> = new Map([
+  ['jsonl', 'ndjson'],
+  ['upload-password-file', 'upload-password-command'],
+]);
+
+/** Returns the candidate nearest to the word, ignoring case and hyphens; undefined if none is near enough. */
+export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  const synonym = SYNONYMS.get(word.toLowerCase());
+  if (synonym !== undefined && candidates.includes(synonym)) return synonym;
+  const start = (each: { candidate: string }) => Number(each.candidate[0] === word[0]);
+  return candidates
+    .map((candidate) => ({ candidate, distance: typingDistance(word, candidate) }))
+    .filter(({ distance }) => distance !== Number.POSITIVE_INFINITY)
+    .sort((left, right) => left.distance - right.distance || start(right) - start(left))[0]
+    ?.candidate;
+}
+
+const NEGATION = /^(?:no|un|dis)/;
+
+/** Longer words are not typing mistakes, and comparing them is slow. */
+const MAX_COMPARED = 200;
+
+/** Returns Infinity unless one word is part of the other or at most a third of the letters differ. */
+function typingDistance(word: string, candidate: string): number {
+  const fold = (text: string) => text.toLowerCase().replaceAll(/[-_]/g, '');
+  const left = fold(word);
+  const right = fold(candidate);
+  // `--no-wait` is not `--wait`.
+  if (NEGATION.test(left) !== NEGATION.test(right)) return Number.POSITIVE_INFINITY;
+  const [short, long] = left.length < right.length ? [left, right] : [right, left];
+  const [shorter, longer] = [short.length, long.length];
+  if (shorter === 0 || longer > MAX_COMPARED) return Number.POSITIVE_INFINITY;
+  const isPart = shorter * 2 >= longer ? long.includes(short) : long.startsWith(short);
+  if (shorter > 2 && isPart) return (longer - shorter) / longer;
+  const allowed = Math.max(1, Math.floor(longer / 3));
+  if (longer - shorter > allowed) return Number.POSITIVE_INFINITY;
+  const distance = editDistance(left, right);
+  const haveNothingInCommon = distance === longer;
+  return distance <= allowed && !haveNothingInCommon ? distance : Number.POSITIVE_INFINITY;
+}
+
+/** Counts insertions, deletions, replacements and swaps of neighbours (Damerau-Levenshtein). */
+function editDistance(left: string, right: string): number {
+  const table: number[][] = [];
+  const at = (row: number, column: number) => table[row]?.[column] ?? Number.POSITIVE_INFINITY;
+  for (let row = 0; row <= left.length; row += 1) {
+    table.push([]);
+    for (let column = 0; column <= right.length; column += 1) {
+      const isSame = left[row - 1] === right[column - 1];
+      const isSwapped = left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
+      const cost = Math.min(
+        at(row - 1, column) + 1,
+        at(row, column - 1) + 1,
+        at(row - 1, column - 1) + (isSame ? 0 : 1),
+        isSwapped ? at(row - 2, column - 2) + 1 : Number.POSITIVE_INFINITY,
+      );
+      table[row]?.push(row === 0 ? column : cost);
+    }
+  }
+  return at(left.length, right.length);
+}
