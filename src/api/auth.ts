@@ -2,13 +2,13 @@
 
 import { untilAborted } from '../abort.ts';
 import { ImgctlError } from '../errors.ts';
-import { TransportError } from '../http/errors.ts';
-import type { HttpEvent, HttpResponse } from '../http/message.ts';
+import { isRedirect, redirectTarget, TransportError } from '../http/errors.ts';
+import type { HttpEvent, HttpRequest, HttpResponse } from '../http/message.ts';
 import type { Pace } from '../http/pace.ts';
 import { isSafeMethod, type RetryOptions, sendWithRetry } from '../http/retry.ts';
 import type { Transport } from '../http/transport.ts';
 import { basicPair, resolveUrl } from '../http/url.ts';
-import { rateLimitedError, statusError } from './responses.ts';
+import { rateLimitedError, serviceMessage, statusError, withRecordStatus } from './responses.ts';
 
 /** Provides access tokens; hides the disk, the lock and the password. */
 export interface TokenSource {
@@ -23,6 +23,8 @@ export interface TokenSource {
    * @param accepted the service had accepted that token before
    */
   renew(refused: string, accepted: boolean): Promise<string | undefined>;
+  /** True if the token was received a moment ago, by any process or machine: a node of the service may not know it yet. */
+  isNew(token: string): boolean;
   /** The hint for a token that was refused for good. */
   readonly hint: string;
 }
@@ -37,6 +39,8 @@ export interface ServiceRequest {
   readonly retries?: number | undefined;
   /** True to return the response of any status, without renewing the token. */
   readonly anyStatus?: boolean;
+  /** True to return what was received: not the status of an error record, nor what a redirect leads to. */
+  readonly asReceived?: boolean;
   /** Returns the error of an unsafe request that was sent and may have taken effect. */
   readonly ifUncertain?: (error: ImgctlError) => ImgctlError;
 }
@@ -84,7 +88,7 @@ export function createSender(
     request: ServiceRequest,
     url: URL,
     authorization: string | undefined,
-    more: { readonly pace?: Pace; readonly onSent?: () => void } = {},
+    more: Pick<HttpRequest, 'onSent' | 'refusals'> = {},
   ) => {
     const headers = {
       accept: 'application/json',
@@ -92,10 +96,12 @@ export function createSender(
       'user-agent': userAgent,
       ...(authorization === undefined ? {} : { authorization }),
     };
-    const { method, signal = options.signal, retries = options.retries } = request;
-    const { onSent, pace: ownPace } = more;
-    const sent = { method, url, headers, timeout, signal, onSent };
-    return sendWithRetry(transport, sent, { ...options, retries }, ownPace);
+    const { method, signal = options.signal, retries = options.retries, asReceived } = request;
+    const sent = { method, url, headers, timeout, signal, ...more };
+    const via = asReceived
+      ? transport
+      : { send: async (each: HttpRequest) => withRecordStatus(await transport.send(each)) };
+    return sendWithRetry(via, sent, { ...options, retries }, pace);
   };
 
   const refusal = (response: HttpResponse): ImgctlError => {
@@ -116,7 +122,7 @@ export function createSender(
       isSent = true;
     };
     try {
-      return await sendWith(request, url, authorization, { pace, onSent });
+      return await sendWith(request, url, authorization, { onSent });
     } catch (error) {
       // A proxy may say that it did not pass the request on.
       const mayHaveArrived = error instanceof TransportError ? error.sent : isSent;
@@ -125,13 +131,24 @@ export function createSender(
     }
   };
 
+  /** Sends it again if a new token is not known yet, and if only the last slash of the path is wrong. */
+  const authorizeOrCorrect = async (request: ServiceRequest, url: URL, token?: string) => {
+    const response = await authorize(request, url, token);
+    if (isUnknownToken(response) && token !== undefined && tokens.isNew(token)) {
+      await options.sleep(NEW_TOKEN_PAUSE, request.signal ?? options.signal);
+      return authorize(request, url, token);
+    }
+    const corrected = request.asReceived ? undefined : correctedSlash(response);
+    return corrected ? authorize(request, corrected, token) : response;
+  };
+
   const send: Send = async (asked) => {
     const url = resolveUrl(baseUrl, asked.path);
     // One for the whole call: each combined signal costs memory for as long as the run.
     const signal = signalOf(asked);
     const request = { ...asked, signal };
     let token = await untilAborted(tokens.current(), signal);
-    let response = await authorize(request, url, token);
+    let response = await authorizeOrCorrect(request, url, token);
     if (request.anyStatus) return response;
     if (response.status === 401) {
       const refused = refusal(response);
@@ -142,7 +159,7 @@ export function createSender(
       if (renewed === undefined) throw refused;
       onEvent?.({ kind: 'renewal', method: request.method, url });
       token = renewed;
-      response = await authorize(request, url, token);
+      response = await authorizeOrCorrect(request, url, token);
       if (response.status === 401) throw refusal(response);
     }
     accepted.add(token);
@@ -154,12 +171,29 @@ export function createSender(
     const pair = basicPair(username, password);
     for (const secret of [password, pair]) onSecret?.(secret);
     const sent = { ...request, signal: signalOf(request) };
-    const response = await sendWith(sent, resolveUrl(baseUrl, request.path), `Basic ${pair}`);
-    pace.note(response);
-    return response;
+    // Another failure may have counted as a token request.
+    return sendWith(sent, resolveUrl(baseUrl, request.path), `Basic ${pair}`, { refusals: [503] });
   };
 
   return { send, sendWithPassword };
+}
+
+/** Milliseconds until all nodes of a service should know a new token. */
+const NEW_TOKEN_PAUSE = 1_000;
+
+/** Section 7: an unknown token, and nothing else. */
+function isUnknownToken({ status, body }: HttpResponse): boolean {
+  return status === 401 && /^invalid token$/i.test(serviceMessage(body) ?? '');
+}
+
+/** Returns the URL to which a GET is redirected if it differs only by the last slash of its path. */
+function correctedSlash(response: HttpResponse): URL | undefined {
+  const { method, url } = response;
+  const target = method === 'GET' && isRedirect(response) ? redirectTarget(response) : undefined;
+  if (target === undefined || target.href === url.href) return undefined;
+  const plain = ({ origin, pathname, searchParams }: URL) =>
+    `${origin}${pathname.replace(/\/$/, '')}?${searchParams}`;
+  return plain(target) === plain(url) ? target : undefined;
 }
 
 function uncertainError({ method, ifUncertain }: ServiceRequest, error: ImgctlError): ImgctlError {

@@ -81,7 +81,7 @@ export function createServiceClient(options: ServiceClientOptions): Client {
       submitSync: () => submitSync(send),
       getSyncRequest: (id, signal) => getSyncRequest(send, id, signal),
       connections: options.connections,
-      send,
+      send: (request) => send({ asReceived: true, ...request }),
       startRun,
       close: transport.close,
     };

@@ -20,10 +20,7 @@ function describeRequest({ method, url }: Pick<HttpResponse, 'method' | 'url'>):
 export function readJson(response: HttpResponse): unknown {
   if (!isSuccess(response)) throw statusError(response);
   const parsed = parseJson(response.body);
-  if (parsed.text !== undefined) {
-    requireNoErrorRecord(response, parsed.value);
-    return parsed.value;
-  }
+  if (parsed.text !== undefined) return parsed.value;
   const { method, status, url } = response;
   const start = startOf(response);
   const kind = start === '' ? 'an empty body instead of JSON' : 'a body that is not valid JSON';
@@ -35,12 +32,17 @@ export function readJson(response: HttpResponse): unknown {
   throw new ImgctlError('bad-answer', message, { hint, status });
 }
 
-/** @throws ImgctlError of the status in an error record (section 2.6), which a gateway may send with status 200 */
-export function requireNoErrorRecord(response: HttpResponse, value: unknown): void {
-  if (!isObject(value) || typeof value.error !== 'string') return;
+/** Returns the response with the status of its error record (section 2.6), which a gateway may send with status 200. */
+export function withRecordStatus(response: HttpResponse): HttpResponse {
+  const { body } = response;
+  if (!isSuccess(response) || body.length > MAX_ERROR_BYTES || !body.includes('"error"')) {
+    return response;
+  }
+  const { value } = parseJson(body, true);
+  if (!isObject(value) || typeof value.error !== 'string') return response;
   const { status, message } = value;
-  if (typeof status !== 'number' || status < 400 || typeof message !== 'string') return;
-  throw statusError({ ...response, status });
+  const isError = typeof status === 'number' && status >= 400 && typeof message === 'string';
+  return isError ? { ...response, status } : response;
 }
 
 export function shapeError(response: HttpResponse, problem: string): ImgctlError {
@@ -84,6 +86,14 @@ export function htmlOf(response: HttpResponse): string | undefined {
   const { proxy } = response;
   if (!startOf(response).startsWith('<')) return undefined;
   return `with HTML instead of JSON${proxy ? `, perhaps from the proxy ${proxy.host}` : ''}`;
+}
+
+/** Returns the words of a web page: its title, or the beginning of its text. */
+export function pageText(response: HttpResponse): string {
+  const text = response.body.subarray(0, MAX_ERROR_BYTES).toString();
+  const [, title = text] = /<title[^>]*>(.*?)<\/title>/is.exec(text) ?? [];
+  const hidden = /<(script|style)\b.*?<\/\1>|<[^>]*>/gis;
+  return title.replace(hidden, ' ').replace(/\s+/g, ' ').trim().slice(0, 200);
 }
 
 function startOf({ body }: HttpResponse): string {
@@ -140,7 +150,11 @@ export function statusError(response: HttpResponse): ImgctlError {
     return error('failed', `${describeRequest(response)}: unexpected ${status}`, MIXED);
   if (status === 407) return error('proxy', message);
   // A server of TLS answers plain http with 400, and no JSON.
-  const isPlain = status === 400 && url.protocol === 'http:' && !start.startsWith('{');
+  const isPlain =
+    status === 400 &&
+    url.protocol === 'http:' &&
+    /https|ssl/i.test(start) &&
+    !response.hasSucceeded;
   return error('failed', message, isPlain ? useTls(endpoint) : page && checkBaseUrl(response));
 }
 

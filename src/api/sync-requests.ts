@@ -1,13 +1,14 @@
 // Image sync requests, sections 2.5, 4.5 and 4.6 of service.md.
 
-import { hasCode, type ImgctlError } from '../errors.ts';
+import { hasCode, ImgctlError } from '../errors.ts';
 import { isSuccess } from '../http/message.ts';
 import { isObject, type JsonObject, parseJson, stringify } from '../json.ts';
 import type { Send } from './auth.ts';
 import {
+  htmlOf,
+  pageText,
   parseId,
   readJson,
-  requireNoErrorRecord,
   requireSameId,
   serviceMessage,
   shapeError,
@@ -54,7 +55,6 @@ export async function submitSync(send: Send): Promise<SubmittedSync> {
   const response = await send({ method: 'PATCH', path: '/v2/user/image/vm', ifUncertain });
   try {
     if (!isSuccess(response)) throw statusError(response);
-    requireNoErrorRecord(response, parseJson(response.body, true).value);
   } catch (error) {
     throw hasCode(error, 'server-error', 'bad-answer') ? ifUncertain(error) : error;
   }
@@ -63,8 +63,15 @@ export async function submitSync(send: Send): Promise<SubmittedSync> {
   const body =
     parsed.text !== undefined ? parsed.value : response.body.subarray(0, 2_000).toString();
   const record = isObject(body) ? body : {};
+  const id = findId(record) ?? idOfUrl(response.headers.location);
+  const page = htmlOf(response);
+  if (page !== undefined && id === undefined) {
+    // A page for maintenance, or of a portal, says nothing about the sync.
+    const message = `PATCH ${response.url.origin} returned ${response.status} ${page}: ${pageText(response)}`;
+    throw ifUncertain(new ImgctlError('outcome-unknown', message));
+  }
   return {
-    id: findId(record) ?? idOfUrl(response.headers.location),
+    id,
     status: nonEmpty(requestIn(record).status),
     message: serviceMessage(response.body),
     response: body,

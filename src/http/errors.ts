@@ -176,14 +176,23 @@ export function isRedirect({ status }: HttpResponse): boolean {
   return status >= 300 && status < 400 && status !== 304;
 }
 
+export function redirectTarget({ headers, url }: HttpResponse): URL | undefined {
+  const { location } = headers;
+  return location !== undefined && URL.canParse(location, url.href)
+    ? new URL(location, url)
+    : undefined;
+}
+
 /** Credentials never follow a redirect. @param what may have moved */
 export function redirectError(response: HttpResponse, what: string): ImgctlError {
-  const { method, headers, status, url, endpoint } = response;
-  const { location } = headers;
-  const target =
-    location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
+  const { method, status, url, endpoint } = response;
+  const target = redirectTarget(response);
   const where = target ? ` to ${target.protocol}//${target.host}${target.pathname}` : '';
   const message = `${method} ${url.origin}${url.pathname} was redirected${where} (${status}); redirects are not followed`;
-  const hint = `if ${what} has moved: ${endpoint.set('URL')}`;
+  // Another path is that of a login page, or of a portal.
+  const isSamePath = target?.pathname.replace(/\/$/, '').endsWith(url.pathname.replace(/\/$/, ''));
+  const hint = isSamePath
+    ? `if ${what} has moved: ${endpoint.set('URL')}`
+    : `check ${endpoint.name}: ${endpoint.show}; a portal may have responded instead`;
   return new ImgctlError('failed', message, { hint, status });
 }

@@ -40,6 +40,8 @@ export interface HttpResponse {
   readonly proxy?: { readonly host: string; readonly hint: string };
   /** True if the server refused every request for a minute because it limits them. */
   readonly isLimited?: boolean;
+  /** True if the server had sent a success before in this run. */
+  readonly hasSucceeded?: boolean;
   readonly endpoint: Endpoint;
 }
 

@@ -21,7 +21,7 @@ interface PaceOptions {
 export class Pace {
   hasResponded = false;
   readonly #options: PaceOptions;
-  #hasSucceeded = false;
+  hasSucceeded = false;
   /** Milliseconds between a response and the next request; 0 until the server limits requests. */
   #gap = 0;
   /** The gap before it was halved, which the server accepted. */
@@ -42,7 +42,7 @@ export class Pace {
   /** True if the response says that requests come too fast: 429, or nginx's 503 from a service that works. */
   isRefusal({ status }: Pick<HttpResponse, 'status'>): boolean {
     const { limits = true } = this.#options;
-    return limits && (status === 429 || (status === 503 && this.#hasSucceeded));
+    return limits && (status === 429 || (status === 503 && this.hasSucceeded));
   }
 
   get isExhausted(): boolean {
@@ -110,7 +110,7 @@ export class Pace {
   /** Learns from a response that is no refusal. @param isSlow its request was sent in its turn */
   note({ status }: Pick<HttpResponse, 'status'>, isSlow = false): void {
     this.hasResponded = true;
-    this.#hasSucceeded ||= status >= 200 && status <= 299;
+    this.hasSucceeded ||= status >= 200 && status <= 299;
     if (isSlow) this.#nextAt = this.#options.elapsed() + this.#gap;
     if (status >= 500) return;
     this.#refusedSince = undefined;

@@ -42,7 +42,9 @@ export async function sendWithRetry(
     let asked = 0;
     let outage: string | undefined;
     try {
-      const response = await (pace ? pace.send(signal, transmit, shortWait) : transmit());
+      const hasSucceeded = pace?.hasSucceeded;
+      const received = await (pace ? pace.send(signal, transmit, shortWait) : transmit());
+      const response = hasSucceeded ? { ...received, hasSucceeded } : received;
       const { status } = response;
       if (!isRetried(status) || retries === 0) return response;
       asked = requestedWait(response) ?? 0;

@@ -23,7 +23,7 @@ export function fixedToken(token: string, origin: string, hint: string): TokenSo
       hint: `set ${origin} to a token: up to 8 KiB, without spaces or line breaks`,
     });
   }
-  return { current: async () => token, renew: async () => undefined, hint };
+  return { current: async () => token, renew: async () => undefined, isNew: () => false, hint };
 }
 
 interface TokensOptions {
@@ -42,6 +42,9 @@ interface TokensOptions {
   readonly patience?: number;
   readonly onWait?: ((milliseconds: number) => void) | undefined;
 }
+
+/** Milliseconds in which all nodes of a service should have learned a new token. */
+const NEW_FOR = 10_000;
 
 /** Another machine may store a token during a wait. */
 const LOOK_INTERVAL = 5_000;
@@ -81,6 +84,13 @@ export class Tokens implements TokenSource {
     // Refused right after its issue: another token would be refused too.
     if (this.#issuedHere.has(refused) && !accepted) return undefined;
     return this.#renewOnce(refused);
+  }
+
+  isNew(token: string): boolean {
+    const { io } = this.#options;
+    const { token: known, receivedAt = 0 } = this.#memory ?? {};
+    // The clocks of machines differ.
+    return token === known && Math.abs(io.now() - receivedAt) < NEW_FOR;
   }
 
   /** Requests a token. `hint` is the hint if the service refuses the password. */

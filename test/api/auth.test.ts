@@ -1,6 +1,7 @@
 // Tests how requests are authorized, the renewal of a refused token, and the token request.
 
 import { describe, expect, it } from 'vitest';
+import type { Client } from '../../src/api/client.ts';
 import { connect, GET, PATCH, type ScriptedClientOptions } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import {
@@ -151,7 +152,9 @@ describe('a token request', () => {
     [401, '<html>', 'bad-answer'],
     [404, '<html>', 'not-found'],
     [429, {}, 'rate-limited'],
-    [503, {}, 'server-error'],
+    [500, {}, 'server-error'],
+    [502, {}, 'server-error'],
+    [504, {}, 'server-error'],
   ])('is sent once, and renews no token, if it fails with %i %j', async (status, json, code) => {
     const response = typeof json === 'string' ? { status, body: json } : { status, json };
     const { requests, issued, tokens } = await request(response, { renewals: 9 });
@@ -161,4 +164,94 @@ describe('a token request', () => {
       refusals: [],
     });
   });
+
+  it('is sent again after 503, which has not counted, as patiently as any other', async () => {
+    const { client, sleeps } = await connect({
+      'POST /auth/request-token': [{ status: 503 }, { status: 503 }, { json: RECORD }],
+    });
+    expect(await client.requestToken('alice', 'x')).toMatchObject({ token: RECORD.token });
+    expect(sleeps).toEqual([300, 1_200]);
+  });
+});
+
+describe('a new token', () => {
+  const answering = async (responses: readonly ScriptedResponse[], renewals = 1) => {
+    const user = await connect({ 'GET /v2': responses }, { renewals });
+    user.tokens.isYoung = true;
+    return user;
+  };
+
+  it('is tried once more after a second, before it is renewed', async () => {
+    const { client, tokens, sleeps } = await answering([REFUSED, { json: 1 }]);
+    expect(await client.serviceRoot()).toBe(1);
+    expect({ sleeps, refusals: tokens.refusals }).toEqual({ sleeps: [1_000], refusals: [] });
+  });
+
+  it('is tried once more if it is the renewed one', async () => {
+    const { client, tokens } = await answering([REFUSED, REFUSED, REFUSED, { json: 1 }]);
+    expect(await client.serviceRoot()).toBe(1);
+    expect(tokens.refusals).toEqual([['T1', false]]);
+  });
+
+  it.each([
+    ['has expired', errorResponse(401, 'Valid token, but has expired.'), true],
+    ['is unknown, but old', REFUSED, false],
+  ])('is not tried again if it %s', async (_, response, isYoung) => {
+    const { client, tokens, sleeps } = await answering([response, { json: 1 }]);
+    tokens.isYoung = isYoung;
+    expect(await client.serviceRoot()).toBe(1);
+    expect({ sleeps, count: tokens.refusals.length }).toEqual({ sleeps: [], count: 1 });
+  });
+});
+
+describe('a redirect', () => {
+  const to = (location: string) => ({ status: 301, headers: { location } });
+
+  it('that only adds the last slash of the path is followed once by a GET of the service', async () => {
+    const page = { json: { data: [], meta: { pages: { total: 0, pages: 0 } } } };
+    const { client, server } = await connect(({ url }) =>
+      url.pathname.endsWith('/') ? page : to(`${url.pathname}/${url.search}`),
+    );
+    await client.listImages({ perPage: 5, sort: 'id,desc' }, 1);
+    const [first, second, ...others] = server.requests.map(({ url }) => url);
+    expect([first?.pathname, second?.pathname, others]).toEqual(['/v2/image', '/v2/image/', []]);
+    expect(second?.search).toBe(first?.search);
+  });
+
+  it.each([
+    ['another query', '/v2/?x=1'],
+    ['another host', 'http://127.0.0.2/v2/'],
+    ['another path', '/login'],
+    ['itself', '/v2'],
+  ])('to %s is an error', async (_, location) => {
+    const { client, server } = await connect(() => to(location));
+    expect(await failure(client.serviceRoot())).toMatchObject({ code: 'failed', status: 301 });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('with a slash that redirects again is an error', async () => {
+    const { client, server } = await connect(({ url }) =>
+      to(url.pathname.endsWith('/') ? '/v2' : '/v2/'),
+    );
+    expect((await failure(client.serviceRoot())).code).toBe('failed');
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it.each<[string, (client: Client) => Promise<unknown>]>([
+    ['a submit', (client) => client.submitSync()],
+    ['a token request', (client) => client.requestToken('alice', 'x')],
+    ['a raw request', (client) => client.send(GET)],
+  ])('of %s is not followed', async (_, send) => {
+    const { client, server } = await connect(({ url }) => to(`${url.pathname}/`));
+    await send(client).catch(() => {});
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+it('an error record in a response of status 200 counts as its status, also for retries', async () => {
+  const record = { json: { error: 'server error', message: 'Down.', status: 500 } };
+  const { client, server } = await connect({ 'GET /v2': [record, record, { json: 1 }] });
+  expect(await client.serviceRoot()).toBe(1);
+  expect(server.requests).toHaveLength(3);
+  expect((await (await connect({ 'GET /v2': record })).client.send(GET)).status).toBe(200);
 });

@@ -1,7 +1,12 @@
 // Tests the error of each status and body, by section 7 of service.md, and the next page of a response.
 
 import { describe, expect, it } from 'vitest';
-import { rateLimitedError, readJson, statusError } from '../../src/api/responses.ts';
+import {
+  rateLimitedError,
+  readJson,
+  statusError,
+  withRecordStatus,
+} from '../../src/api/responses.ts';
 import { nextPage } from '../../src/commands/automation/api.ts';
 import { utcTime } from '../../src/words.ts';
 import { ENDPOINT } from '../support/client.ts';
@@ -130,7 +135,8 @@ describe('the error of a status', () => {
   const USE_TLS = 'if the port expects TLS, use https in the base URL: imgctl config get base-url';
   it.each([
     [400, 'http:', 'Client sent an HTTP request to an HTTPS server.', USE_TLS],
-    [400, 'http:', '<html>', USE_TLS],
+    [400, 'http:', '<html>The plain HTTP request was sent to HTTPS port', USE_TLS],
+    [400, 'http:', '<html>', CHECK],
     [400, 'http:', '{"errors": []}', undefined],
     [400, 'https:', 'Bad Request', undefined],
     [400, 'https:', '<html>', CHECK],
@@ -161,8 +167,13 @@ describe('the JSON of a successful response', () => {
     [record, 'token-refused', 'the service refused the access token: Invalid token', 4],
     [{ ...record, status: 500 }, 'server-error', `${AT}: 500, Invalid token`, 1],
   ])('that is the error record %j is the error of its status', (json, code, message, exitCode) => {
-    const error = thrownBy(() => readJson(response(200, json)));
+    const error = thrownBy(() => readJson(withRecordStatus(response(200, json))));
     expect(error).toMatchObject({ code, message, exitCode });
+  });
+
+  it('is no other error once something has succeeded', () => {
+    const late = { ...response(400, 'Use HTTPS'), hasSucceeded: true };
+    expect(statusError({ ...late, url: new URL('http://a/v2') }).hint).toBeUndefined();
   });
 
   it.each([
@@ -171,7 +182,7 @@ describe('the JSON of a successful response', () => {
     { ...record, error: null },
     [record],
   ])('is returned if it is no error record: %j', (json) => {
-    expect(readJson(response(200, json))).toEqual(json);
+    expect(readJson(withRecordStatus(response(200, json)))).toEqual(json);
   });
 
   it('must be UTF-8', () => {

@@ -148,3 +148,31 @@ describe('a sync request', () => {
     expect((await failure(read(json))).code).toBe('bad-answer');
   });
 });
+
+it.each([
+  [
+    'a page for maintenance',
+    '<html><head><title>Down for\nmaintenance</title></head>',
+    'Down for maintenance',
+  ],
+  ['a page without a title', '<body><script>x()</script><h1>Back at 5</h1></body>', 'Back at 5'],
+])('a submit that gets %s has an unknown outcome, with its words', async (_, body, words) => {
+  const { client, server } = await connect({ 'PATCH /v2/user/image/vm': { body } });
+  const error = await failure(client.submitSync());
+  expect(error).toMatchObject({ code: 'outcome-unknown', exitCode: 3 });
+  expect(error.message).toMatch(/^the sync may have been submitted: .* returned 200 with HTML/);
+  expect(error.message).toContain(words);
+  expect(server.requests).toHaveLength(1);
+});
+
+it.each([
+  ['text', { body: 'Accepted' }, undefined],
+  [
+    'a page beside the address of the request',
+    { body: '<p>', headers: { location: '/v2/request/image_sync/7' } },
+    7,
+  ],
+])('a submit that gets %s was submitted', async (_, response, id) => {
+  const { client } = await connect({ 'PATCH /v2/user/image/vm': response });
+  expect((await client.submitSync()).id).toBe(id);
+});

@@ -77,7 +77,8 @@ it('an outage of some seconds is waited for, and said', async () => {
   expect(stderr.replace(/127\.0\.0\.1:\d+/g, 'HOST')).toBe(line(1) + line(4));
 });
 
-const MOVED = { status: 302, headers: { location: '/v3' } };
+const MOVED = { status: 302, headers: { location: '/v3/v2/v2/image' } };
+const LOGIN = { status: 302, headers: { location: '/login' } };
 const STORED = 'IMGCTL_BASE_URL= images list --retries 0 --profile x';
 const SET = 'imgctl config set base-url';
 it.each([
@@ -86,6 +87,7 @@ it.each([
   [STORED, { status: 404 }, `omit /v2: ${SET} AT --profile x`],
   ['images list --base-url AT', { status: 404 }, 'the base URL is correct: --base-url'],
   ['images list', { body: '<html>' }, 'the base URL is correct: IMGCTL_BASE_URL'],
+  ['images list', LOGIN, 'check the base URL: IMGCTL_BASE_URL; a portal .*'],
   ['images list', MOVED, 'if the service has moved: IMGCTL_BASE_URL=URL'],
   [STORED, MOVED, `if the service has moved: ${SET} URL --profile x`],
   [STORED, DROP, 'use https in the base URL: imgctl config get base-url --profile x; else .*'],

@@ -63,7 +63,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     requests.length = 0;
     await expectSteps(there, ['whoami --json', { token_state: 'valid', stored_in: redis.url }]);
     expect(requests).toEqual([]);
-    await expectSteps(there, ['images list --limit 1 -q', '1001\n']);
+    await expectSteps(there, ['images list --limit 1 -q', '1055\n']);
     await expectSteps(here, ['logout', '', /logged out of \S+ as demo\n$/]);
     expect((await there('whoami')).exitCode).toBe(0);
     const deleted = `imgctl: logged out\nimgctl: deleted the token in ${redis.url}\n`;

@@ -135,7 +135,12 @@ it.each([
   ['token', 'GET', 'secret\nx'],
 ])('a request with an invalid %s is a usage error that does not show it', async (...row) => {
   const [, method, token] = row;
-  const tokens = { current: async () => token, renew: async () => undefined, hint: '' };
+  const tokens = {
+    current: async () => token,
+    renew: async () => undefined,
+    isNew: () => false,
+    hint: '',
+  };
   const { client, sleeps } = clientOf((await unusedPort()).baseUrl, { tokens });
   const error = await failure(client.send({ method, path: '/v2' }));
   expect({ code: error.code, sleeps }).toEqual({ code: 'usage', sleeps: [] });

@@ -37,11 +37,17 @@ class TestTokens implements TokenSource {
   readonly hint = 'log in again';
   /** Each refused token, and whether the service had accepted it before. */
   readonly refusals: [string, boolean][] = [];
+  /** True if the tokens were received a moment ago. */
+  isYoung = false;
   #number = 1;
   readonly #last: number;
 
   constructor(renewals: number) {
     this.#last = 1 + renewals;
+  }
+
+  isNew(): boolean {
+    return this.isYoung;
   }
 
   async current(): Promise<string> {

@@ -63,7 +63,7 @@ export const LONG = [
   ['src/upload/proofs.ts', 'version === VERSION && Array', 'Array', 'test/upload/proofs.test.ts'],
   ['src/upload/storage.ts', '{1,16}$/.test(host)', '{1,64}$/.test(host)', 'test/upload/parts.test.ts'],
   ['src/query/timestamp.ts', 'clock === undefined ? DAY : lengthOf(clock)', 'MINUTE', 'test/query/filter.test.ts'],
-  ['src/http/pace.ts', '(status === 503 && this.#hasSucceeded)', 'status === 503', 'test/http/pace.test.ts'],
+  ['src/http/pace.ts', '(status === 503 && this.hasSucceeded)', 'status === 503', 'test/http/pace.test.ts'],
   ['src/http/pace.ts', 'this.#gap = Math.max(Math.round(this.#gap * 1.5), this.#acceptedGap);', '{}', 'test/http/pace.test.ts'],
   ['src/catalogue/service-list.ts', 'return isNewest || ', 'return ', 'test/commands/images/reading.test.ts'],
   ['src/catalogue/service-list.ts', 'if (!hasEnough || !isFarFromRest(images, sort, page)) return', 'if (!hasEnough) return', 'test/commands/images/reading.test.ts'],

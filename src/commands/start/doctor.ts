@@ -263,12 +263,22 @@ async function probe(context: Context, cached: CachedToken | undefined) {
   const own = tokenState(cached, context.io.now()) === 'valid' ? cached?.token : undefined;
   const given = givenToken(context.io) ?? own;
   const token = given && isToken(given) ? given : undefined;
-  const tokens = { current: async () => token, renew: async () => undefined, hint: '' };
+  const tokens = {
+    current: async () => token,
+    renew: async () => undefined,
+    isNew: () => false,
+    hint: '',
+  };
   // Settings that this request does not need may be invalid.
   const unneeded = { concurrency: '1', username: '-', 'auth-scheme': token ? undefined : 'bearer' };
   const settings = context.settings.with({ retries: '0', ...unneeded });
   const { client, baseUrl, route } = await context.openSession(settings, tokens);
-  const response = await client.send({ method: 'GET', path: '/v2', anyStatus: true });
+  const response = await client.send({
+    method: 'GET',
+    path: '/v2',
+    anyStatus: true,
+    asReceived: false,
+  });
   const { proxy, variable, bypassReason } = route;
   const through = proxy ? `, through the proxy ${proxy.url.origin} from ${variable}` : '';
   const bypassed = bypassReason ? `; ${variable} is bypassed: ${bypassReason}` : '';

@@ -93,8 +93,8 @@ describe('__complete offers', () => {
     );
     const { imgctl, ask } = await userOf(...hostile, '-dash', 'a_b.c/d+e:f,g=h%i-j', 'goodé');
     await imgctl('images list');
-    expect(await ask('images get ')).toEqual(['a_b.c/d+e:f,g=h%i-j', 'goodé']);
-    expect(await ask('images get -- ')).toEqual(['-dash', 'a_b.c/d+e:f,g=h%i-j', 'goodé']);
+    expect(await ask('images get ')).toEqual(['goodé', 'a_b.c/d+e:f,g=h%i-j']);
+    expect(await ask('images get -- ')).toEqual(['goodé', 'a_b.c/d+e:f,g=h%i-j', '-dash']);
   });
 
   it('folders of the images that were listed, and cursors that were used, once each', async () => {

@@ -90,7 +90,7 @@ describe('sync', () => {
   it.each<[string, string, ScriptedResponse, number, RegExp]>([
     ['sync', SUBMIT, errorResponse(401, 'Invalid token.'), 4, /^imgctl: the service refused/],
     ['sync', SUBMIT, BUSY, 1, /^imgctl: \S+ \S+ 409, Another sync/],
-    [`${USER} sync`, TOKEN_REQUEST, { status: 503 }, 1, /^imgctl: \S+ \S+request-token: 503/],
+    [`${USER} sync`, TOKEN_REQUEST, { status: 502 }, 1, /^imgctl: \S+ \S+request-token: 502/],
     ['IMGCTL_BASE_URL=http://127.0.0.1:9 sync', '', {}, 3, /^imgctl: cannot reach .*: the conn/],
   ])('reports no unknown outcome: %s after %s and %j', async (line, sent, response, code, text) => {
     const { imgctl, requests } = await scriptedUser({ [sent]: response });
