@@ -135,7 +135,12 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     expect(rest.tokenRequests()).toBe(1);
     const before = redis.cli('get', rest.token);
     expect(before.includes(current)).toBe(first === undefined);
-    const session = await use(open(machine({ IMGCTL_TOKEN_STORE_KEY: second })));
+    const other = machine({ IMGCTL_TOKEN_STORE_KEY: second });
+    // A session that has read nothing before it writes.
+    const { store } = await open(other);
+    await store.write({ token: 'T', receivedAt: other.now(), expiresAt: other.now() + 60_000 });
+    expect(redis.cli('get', rest.token)).toBe(before);
+    const session = await use(open(other));
     await session.tokens?.login('demo');
     expect(session.warnings).toEqual([`${rest.unusable}${reason}`]);
     expect(redis.cli('get', rest.token)).toBe(before);
@@ -238,11 +243,12 @@ describe('a token store', () => {
       (socket: net.Socket) => socket.write('HTTP/1.1 400 Bad\r\n'),
       /it sent an unexpected reply$/,
     ],
-  ])('that %s costs a warning', async (_, serve, reason) => {
+  ])('that %s costs a warning', async (what, serve, reason) => {
     const server = net.createServer((socket) => void serve(socket));
     const { baseUrl } = await listen(server);
     const env = { IMGCTL_TOKEN_STORE: baseUrl.replace('http', 'redis') };
-    const { use, tokenRequests } = await fleet(env, {}, 500);
+    // Only the silent one is waited for.
+    const { use, tokenRequests } = await fleet(env, {}, what === 'is silent' ? 500 : undefined);
     const { warnings, cache } = await use();
     expect(warnings).toEqual([expect.stringMatching(/^cannot use the token store redis:\S+: /)]);
     expect(warnings[0]).toMatch(reason);

@@ -162,6 +162,19 @@ describe('mcp', () => {
     expect(answer.messages).toMatchObject([{ error: { code: 'ambiguous' } }]);
   });
 
+  it('answers with an error if no series has a certain newest image', async () => {
+    const names = ['a-12_sp3', 'a-12_2021'];
+    const { env } = await scriptedUser(catalogueOf(names.map((name, index) => named(index, name))));
+    const [answer] = await call([['images_latest', { each: true, columns: ['name'] }]], env);
+    expect(answer).toMatchObject({ isError: true, rows: [] });
+  });
+
+  it('answers with an error and the images that exist if another does not', async () => {
+    const { env } = await scriptedUser(catalogueByName(testImages(1)));
+    const [answer] = await call([['images_get', { images: ['1', '9'], columns: ['id'] }]], env);
+    expect(answer).toMatchObject({ isError: true, rows: [{ id: 1 }] });
+  });
+
   it('shows all images that it is asked for', async () => {
     const { env } = await scriptedUser(catalogueByName(testImages(60)));
     const images = testImages(60).map(({ id }) => `${id}`);

@@ -314,6 +314,17 @@ it('images lock update locks all newest images, or those that are named, or none
   await steps(['lock update db -q', 'db\n'], ['lock list --get id', '12\n2\n']);
   service.images = [WEB_1, DB_2];
   await steps(['lock update --get change', 'unchanged\ndowngraded\n']);
+  // Another image under the same id, and then another path of it.
+  service.images = [REPLACED, DB_2];
+  await steps(
+    ['lock update --get change', 'unchanged\nupdated\n'],
+    ['lock check --get state', 'ok\nok\n'],
+  );
+  service.images = [{ ...REPLACED, path: '[b] x' }, DB_2];
+  await steps(
+    ['lock update web --get change', 'updated\n'],
+    ['get --lock web --get path', '[b] x\n'],
+  );
 });
 
 it('images lock check and images get --lock agree if the service knows no single image', async () => {
