@@ -99,7 +99,6 @@ export class Pace {
     this.hasResponded = true;
     if (this.#gap === 0) this.#gap = Math.round(FIRST_GAP * (1 + random() / 2));
     else if (isSlow) this.#gap = Math.max(Math.round(this.#gap * 1.5), this.#acceptedGap);
-    this.#acceptedGap = 0;
     this.#successes = 0;
     this.#refusedSince ??= time;
     // The last try is at the end of the minute.

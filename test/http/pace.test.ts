@@ -217,6 +217,11 @@ describe('the pace', () => {
     expect(await sendAll(11)).toEqual(Array(11).fill(845));
     expect(await send(429)).toBe(423);
     expect(await sendAll(2, 429)).toEqual([845, 1_268]);
+    // Only once, and ten successes count from the last refusal.
+    expect(await sendAll(9)).toEqual(Array(9).fill(1_902));
+    expect(await send(429)).toBe(1_902);
+    expect(await sendAll(11)).toEqual(Array(11).fill(2_853));
+    expect(await send(200)).toBe(1_427);
   });
 
   it('waits as long as the longest refusal of those under way asked', async () => {
@@ -241,10 +246,10 @@ describe('the pace', () => {
     const next = send(200).then(() => (isSent = true));
     await turn();
     abort.abort(new Error('stop'));
-    for (const each of aborted) await expect(each).rejects.toThrow('stop');
-    for (let turns = 0; turns < 5; turns += 1) await turn();
+    const ends = aborted.map((each) => expect(each).rejects.toThrow('stop'));
+    for (let turns = 0; turns < 9; turns += 1) await turn();
     expect(isSent).toBe(true);
-    await next;
+    await Promise.all([...ends, next]);
     expect(sleeps).toEqual([250, 250]);
   });
 
@@ -258,7 +263,11 @@ describe('the pace', () => {
       () => 0,
     );
     await expect(failed).rejects.toThrow('lost');
-    expect(await send(200)).toBe(0);
+    let isSent = false;
+    const next = send(200).then(() => (isSent = true));
+    for (let turns = 0; turns < 9; turns += 1) await turn();
+    expect(isSent).toBe(true);
+    await next;
   });
 
   it('counts failures of the service neither as successes nor as refusals', async () => {
