@@ -65,7 +65,7 @@ function textIn(root: XmlElement, item: XmlElement, name: string): string {
  * @param markers by parameter of the next page, the element with its value @param ends statuses that end the list
  */
 export async function* listItems(
-  s3: S3,
+  s3: Pick<S3, 'send' | 'host'>,
   name: string,
   request: S3Request,
   markers: Pairs,

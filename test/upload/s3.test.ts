@@ -84,14 +84,13 @@ const OPAQUE = {
 
 describe('push to an S3 storage', () => {
   it.each([
-    ['uploads repeats its marker', 'uploads', () => 'same', 2, '--no-sync'],
-    ['uploads never ends', 'uploads', (index: number) => `${index}`, 1_000, '--no-sync'],
-    ['objects never ends', 'delimiter', () => 'a', 2, '--dry-run'],
-  ])('whose list of %s fails', async (_what, parameter, marker, pages, options) => {
+    ['uploads', 'uploads', '--no-sync'],
+    ['objects', 'delimiter', '--dry-run'],
+  ])('whose list of %s never ends fails', async (_what, parameter, options) => {
     const names = ['NextKeyMarker', 'NextContinuationToken'];
     const { start, requests } = await pushTo({
-      list: ({ url: { searchParams } }, index) => {
-        const next = names.map((name) => `<${name}>${marker(index)}</${name}>`);
+      list: ({ url: { searchParams } }) => {
+        const next = names.map((name) => `<${name}>same</${name}>`);
         return searchParams.has(parameter)
           ? `<IsTruncated>true</IsTruncated>${next.join('')}`
           : '<Upload><Key>web.ova</Key><UploadId>7</UploadId></Upload>';
@@ -100,7 +99,7 @@ describe('push to an S3 storage', () => {
     const result = await start(options).ended;
     expect(result).toEqual(failed(1, /^imgctl: .* sent an endless list\nhint: /));
     const lists = requests.filter(({ method }) => method === 'GET');
-    expect(lists.filter(({ url }) => url.searchParams.has(parameter))).toHaveLength(pages);
+    expect(lists.filter(({ url }) => url.searchParams.has(parameter))).toHaveLength(2);
   });
 
   it.each([
