@@ -170,12 +170,12 @@ describe('a run', () => {
 });
 
 /** A pace whose clock only sleeps move, and `send` for a request that is answered with a status. */
-function paceAt() {
+function paceAt(random = 0) {
   let time = 0;
   const sleeps: number[] = [];
   const pace = new Pace({
     elapsed: () => time,
-    random: () => 0,
+    random: () => random,
     async sleep(milliseconds, signal) {
       sleeps.push(milliseconds);
       await turn();
@@ -204,11 +204,19 @@ function paceAt() {
 
 describe('the pace', () => {
   it('has no gap before the first refusal, and halves it after ten successes', async () => {
-    const { send, sendAll } = paceAt();
+    const { pace, send, sendAll } = paceAt();
     expect(await sendAll(20)).toEqual(Array(20).fill(0));
     await send(429);
+    // Those that were sent before it say nothing about the gap.
+    for (let count = 0; count < 10; count += 1) pace.note({ status: 200 });
     // The gap after the tenth is still the whole one.
     expect(await sendAll(22)).toEqual([...Array(11).fill(250), ...Array(10).fill(125), 63]);
+  });
+
+  it('begins with a gap that random makes up to half longer', async () => {
+    const { pace, send } = paceAt(1);
+    await send(429);
+    expect([await send(200), pace.hasResponded]).toEqual([375, true]);
   });
 
   it('makes the gap half longer at each refusal, and at least as long as the last that was accepted', async () => {

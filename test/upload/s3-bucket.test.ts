@@ -32,7 +32,7 @@ const next = (marker: unknown) =>
 const endless = 's3.example.com sent an endless list';
 
 it.each<[string, (page: number) => string, number, number, string?]>([
-  ['has three pages', (page) => upload + (page < 3 ? next(page) : ''), 3, 3, undefined],
+  ['has three pages', (page) => upload + (page < 3 ? next(page) : ''), 3, 3],
   ['never ends', next, 1_000, 0, endless],
   ['repeats its marker', () => upload + next('same'), 2, 2, endless],
   ['goes round', (page) => next(page % 3), 4, 0, endless],
