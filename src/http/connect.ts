@@ -90,7 +90,7 @@ export class Connector {
       stage.waitingFor = `negotiating TLS with ${name}`;
       return await this.#startTls(socket, address);
     } catch (cause) {
-      throw proxyFailure(proxy, cause as Error, { sent: false });
+      throw proxyFailure(proxy, cause as Error, false);
     }
   }
 
@@ -155,7 +155,7 @@ function openTunnel(socket: Socket, proxy: HttpProxy, target: string): Promise<v
       socket.destroy();
       reject(proxyRefusal(proxy, target, { status, headers: response.headers }, false));
     });
-    request.once('error', (cause) => reject(proxyFailure(proxy, cause, { sent: false })));
+    request.once('error', (cause) => reject(proxyFailure(proxy, cause, false)));
     request.once('close', () => reject(closedError()));
     request.end();
   });

@@ -164,6 +164,12 @@ const issuerHint = ({ trust }: Endpoint) =>
 export const trustHint = ({ trust }: Pick<Endpoint, 'trust'>) =>
   `for a private certificate authority: ${trust}`;
 
+/** True if the network failed, so that a retry may succeed. */
+export function isTransient({ code = '' }: NodeJS.ErrnoException): boolean {
+  const known = NETWORK_ERRORS.get(code);
+  return known !== undefined && known[2] === undefined;
+}
+
 export function reasonOf(error: NodeJS.ErrnoException & { readonly reason?: string }): string {
   const { code = '', name, message, reason } = error;
   if (name === 'HTTPParserError' || /^HPE_/.test(code)) return 'its response is not HTTP';

@@ -2,7 +2,7 @@
 
 import net from 'node:net';
 import { ImgctlError, tryOr } from '../errors.ts';
-import { reasonOf, TransportError } from './errors.ts';
+import { isTransient, reasonOf, TransportError } from './errors.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
 import { basicPair, isLoopback } from './url.ts';
 
@@ -133,7 +133,6 @@ function decode(text: string): string {
 /** Sends requests for plain http by their whole URL, as curl does: proxies tunnel only to TLS ports. */
 export class Forwarder {
   readonly #proxy: HttpProxy;
-  #hasResponded = false;
 
   constructor(proxy: HttpProxy) {
     this.#proxy = proxy;
@@ -160,7 +159,6 @@ export class Forwarder {
       // With a status below 500 the proxy refused to forward the request.
       throw proxyRefusal(this.#proxy, target, { status, headers }, status >= 500);
     }
-    this.#hasResponded = true;
     const { host } = this.#proxy.url;
     return { ...response, proxy: { host, hint: checkProxy(this.#proxy) } };
   }
@@ -169,19 +167,18 @@ export class Forwarder {
     if (!(error instanceof TransportError) || !(error.cause instanceof Error)) return error;
     const isBroken = error.code === 'unreachable' || error.cause.name === 'HTTPParserError';
     if (!error.sent || !isBroken) return error;
-    // A proxy that never responded gets no retry; one that did may only have closed an idle connection.
-    const transient = this.#hasResponded && error.transient;
-    return proxyFailure(this.#proxy, error.cause, { sent: true, transient });
+    return proxyFailure(this.#proxy, error.cause, true);
   }
 }
 
 export function proxyFailure(
   proxy: HttpProxy,
-  cause: Error,
-  details: { readonly sent: boolean; readonly transient?: boolean },
+  cause: NodeJS.ErrnoException,
+  sent: boolean,
 ): TransportError {
   const message = `the proxy ${proxy.url.host} failed: ${reasonOf(cause)}`;
-  return new TransportError('proxy', message, { ...details, hint: checkProxy(proxy), cause });
+  const transient = isTransient(cause);
+  return new TransportError('proxy', message, { sent, transient, hint: checkProxy(proxy), cause });
 }
 
 /** The proxy responded itself, with an error status. */
@@ -210,7 +207,9 @@ export function proxyRefusal(
       hint = `add user name and password to ${proxy.setting}: http://user:password@host:port`;
     }
   }
-  return new TransportError('proxy', message, { hint, status, sent });
+  // The service behind it may be restarting.
+  const transient = status >= 502 && status <= 504;
+  return new TransportError('proxy', message, { hint, status, sent, transient });
 }
 
 function checkProxy({ setting, bypass }: HttpProxy): string {

@@ -60,6 +60,8 @@ export async function sendWithRetry(
       if (!(error instanceof TransportError) || !error.transient || count > retries) throw error;
       if (error.sent && !isIdempotent) throw error;
       if (pace?.hasResponded) outage = 'did not respond';
+      // A proxy that never let a request through is set up wrongly.
+      else if (error.code === 'proxy') throw error;
     }
     // A server that restarts needs some seconds.
     const wait = Math.max(backoff(count, random(), outage !== undefined), asked);

@@ -6,7 +6,14 @@ import { selfSigned } from '../support/certificate.ts';
 import { clientOf, connect, GET, PATCH, proxyFor } from '../support/client.ts';
 import { failure, thrownBy } from '../support/errors.ts';
 import { rows } from '../support/rows.ts';
-import { DROP, RESET, requestsTo, scriptedServer } from '../support/scripted-server.ts';
+import {
+  DROP,
+  RESET,
+  requestsTo,
+  type ScriptedResponse,
+  scriptedServer,
+  tokenResponse,
+} from '../support/scripted-server.ts';
 import { tunnelTo, unusedPort } from '../support/sockets.ts';
 
 const HTTPS = 'https://images.example.com/v2';
@@ -268,5 +275,48 @@ describe('a proxy', () => {
         expect({ heads: proxy.heads.length, sleeps }).toEqual({ heads: 1, sleeps: [] });
       }
     }
+  });
+
+  const once: ScriptedResponse = { json: 1, headers: { connection: 'close' } };
+  const outage = [ESTABLISHED, responds(502), responds(503), responds(504), undefined];
+  const token = tokenResponse('T2');
+
+  it('gets 15 s to reach a service that restarts, also for a token request', async () => {
+    const script = { 'GET /v2': once, 'POST /auth/request-token': token };
+    const server = await scriptedServer(script, THERE);
+    const proxy = await tunnelTo(
+      [...outage, ESTABLISHED, ...outage.slice(1), ESTABLISHED],
+      server.baseUrl,
+    );
+    const { client, sleeps } = clientOf(SERVICE, { proxy: withUser(proxy), ca: THERE.cert });
+    for (const _ of [1, 2]) expect(await client.serviceRoot()).toBe(1);
+    expect(sleeps).toEqual([300, 1_200, 4_800, 12_000]);
+    expect((await client.requestToken('ann', 'p:w')).token).toBe('T2');
+    expect(sleeps).toHaveLength(8);
+    expect(requestsTo(server)).toEqual(['GET /v2', 'GET /v2', 'POST /auth/request-token']);
+  });
+
+  it.each([
+    ['403', responds(403)],
+    ['407', responds(407)],
+    ['500', responds(500)],
+    ['another protocol', 'SSH-2.0-SSH\r\n'],
+  ])(
+    'gets no retry if it responds with %s after a response of the service',
+    async (_, response) => {
+      const server = await scriptedServer({ 'GET /v2': once }, THERE);
+      const proxy = await tunnelTo([ESTABLISHED, response], server.baseUrl);
+      const { client, sleeps } = clientOf(SERVICE, { proxy: withUser(proxy), ca: THERE.cert });
+      expect(await client.serviceRoot()).toBe(1);
+      expect((await failure(client.serviceRoot())).code).toBe('proxy');
+      expect(sleeps).toEqual([]);
+    },
+  );
+
+  it('that forwards gets 15 s too, if it says that the service restarts', async () => {
+    const page = { status: 503, headers: { 'proxy-status': 'p; error=connection_refused' } };
+    const { client, sleeps } = await through({ 'GET /v2': [OK, page, RESET, page, OK] });
+    for (const _ of [1, 2]) expect(await client.serviceRoot()).toBe(1);
+    expect(sleeps).toEqual([300, 1_200, 4_800]);
   });
 });

@@ -6,7 +6,7 @@ import { backoff, isRetryableStatus } from '../../src/http/retry.ts';
 import { connect, GET } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import { rows } from '../support/rows.ts';
-import { RESET } from '../support/scripted-server.ts';
+import { RESET, tokenResponse } from '../support/scripted-server.ts';
 
 const NOW = Date.parse('2026-01-05T10:00:00Z');
 const HOUR = 3_600_000;
@@ -182,5 +182,38 @@ describe('a request', () => {
     const { client, server } = await connect(() => ({ status: 503 }), { signal, sleep });
     await expect(client.send(GET)).rejects.toThrow('stop');
     expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('a token request', () => {
+  const TOKEN = 'POST /auth/request-token';
+  const issued = tokenResponse('T2');
+
+  it.each([
+    // It may have counted.
+    ['502', [{ status: 502 }, issued], 1, 'server-error', []],
+    ['504', [{ status: 504 }, issued], 1, 'server-error', []],
+    ['no response', [RESET, issued], 1, 'unreachable', []],
+  ])('that is answered with %s is repeated only if it did not count', async (...row) => {
+    const [, responses, count, outcome, waits] = row;
+    const { client, server, sleeps } = await connect({
+      [TOKEN]: responses,
+      'GET /v2': { json: 1 },
+    });
+    await client.send(GET);
+    const result = await client.requestToken('ann', 'p:w').catch((error) => error);
+    expect([result.token ?? result.code, sleeps]).toEqual([outcome, waits]);
+    expect(server.requests).toHaveLength(count + 1);
+  });
+
+  it.each([
+    ['at first', false, [250, 500, 1_000, 2_000]],
+    ['after a response', true, [300, 1_200, 4_800, 12_000]],
+  ])('is patient if the connection is refused %s', async (_, hasResponded, waits) => {
+    const { client, server, sleeps } = await connect({ 'GET /v2': { json: 1 } });
+    if (hasResponded) await client.send(GET);
+    await server.close();
+    const error = await failure(client.requestToken('ann', 'p:w'));
+    expect([error.code, sleeps]).toEqual(['unreachable', waits]);
   });
 });

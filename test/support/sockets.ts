@@ -40,20 +40,27 @@ export async function unusedPort(): Promise<{ baseUrl: string }> {
 }
 
 /**
- * Starts a proxy that answers CONNECT with these bytes, or hangs up if there are none. With a `target` it then
- * connects the client to it. It speaks TLS if it has a key and a certificate (PEM).
+ * Starts a proxy that answers CONNECT with these bytes, in turn if they are several, or hangs up if there are none.
+ * After 200 it connects the client to the `target`. It speaks TLS if it has a key and a certificate (PEM).
  */
-export async function tunnelTo(response: string | undefined, target?: string, identity?: Identity) {
+export async function tunnelTo(
+  responses: string | undefined | readonly (string | undefined)[],
+  target?: string,
+  identity?: Identity,
+) {
   const heads: string[] = [];
   const serve = (socket: net.Socket) => {
     socket.once('data', (head) => {
+      const response = Array.isArray(responses)
+        ? responses[Math.min(heads.length, responses.length - 1)]
+        : responses;
       heads.push(head.toString());
       if (response === undefined) {
         socket.destroy();
         return;
       }
       socket.write(response);
-      if (target !== undefined) forward(socket, target);
+      if (target !== undefined && / 200 /.test(response)) forward(socket, target);
     });
   };
   const server = identity ? tls.createServer(identity, serve) : net.createServer(serve);
