@@ -1,12 +1,11 @@
-// Bundles the program and the library into few CommonJS chunks, since each costs a lookup and a read.
+// Bundles the program into few CommonJS chunks, since each costs a lookup and a read, and the library into one file.
 
+import { isBuiltin } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'rolldown';
 import { writeLicences } from './tools/licences.mjs';
 
-export default defineConfig({
-  // The library loads late what it needs beyond the core, which leaves the program's start-up as it is.
-  input: { main: 'src/main.ts', library: 'src/library/index.ts' },
+const common = defineConfig({
   platform: 'node',
   resolve: {
     // test/tools/bundle.test.ts fails if a library no longer imports one of these.
@@ -19,8 +18,12 @@ export default defineConfig({
       'when-exit': fileURLToPath(import.meta.resolve('./tools/when-exit.mjs')),
     },
   },
-  // The group client below decides which chunk a module of http is in.
   checks: { ineffectiveDynamicImport: false },
+});
+
+const program = defineConfig({
+  ...common,
+  input: { main: 'src/main.ts' },
   plugins: [writeLicences()],
   output: {
     dir: 'dist',
@@ -34,7 +37,7 @@ export default defineConfig({
     codeSplitting: {
       groups: [
         // main: every run and the commands for images. client: every request. commands: all others.
-        { name: 'main', tags: ['$initial'], test: /^(?!.*src[\\/]library)/, priority: 2 },
+        { name: 'main', tags: ['$initial'], priority: 2 },
         {
           name: 'client',
           test: /[\\/]undici[\\/]|src[\\/](api|http)[\\/]/,
@@ -45,3 +48,28 @@ export default defineConfig({
     },
   },
 });
+
+/** Takes Node's modules from `process`: bundlers that make an ES module of the library leave no `require` to it. */
+const builtinModules = {
+  name: 'builtin-modules',
+  resolveId: (id) => (isBuiltin(id) ? `\0builtin:${id}.cjs` : null),
+  load(id) {
+    const [, name] = /^\0builtin:(.*)\.cjs$/.exec(id) ?? [];
+    return name ? `module.exports = process.getBuiltinModule('${name}');` : null;
+  },
+};
+
+export const library = defineConfig({
+  ...common,
+  input: { library: 'src/library/index.ts' },
+  plugins: [builtinModules],
+  output: {
+    dir: 'dist',
+    format: 'cjs',
+    minify: true,
+    entryFileNames: '[name].cjs',
+    codeSplitting: false,
+  },
+});
+
+export default [program, library];

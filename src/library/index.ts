@@ -2,16 +2,22 @@
 
 import { version } from '../../package.json';
 import type { ServiceRequest } from '../api/auth.ts';
-import type { Client } from '../api/client.ts';
+import { type Client, createServiceClient, MAX_BYTES } from '../api/client.ts';
 import type { SyncId } from '../api/sync-requests.ts';
+import { describeEvent } from '../api/trace.ts';
 import type { Image } from '../api/types.ts';
+import { serviceCatalogue } from '../catalogue/catalogue.ts';
 import { certificateFlaw } from '../config/definitions.ts';
 import { plainText, userName, withoutLineEnd } from '../config/values.ts';
 import { ImgctlError } from '../errors.ts';
+import { parseProxy } from '../http/proxies.ts';
 import { baseUrlText, isLoopback, parseBaseUrl, refusePlainHttp } from '../http/url.ts';
 import { type Clock, systemClock } from '../io.ts';
-import type { RememberedLimit, TokenStore } from '../session/token-cache.ts';
-import { CLIENT, checkOptions, QUERY } from './options.ts';
+import { parseQuery } from '../query/query.ts';
+import { Tally } from '../query/tally.ts';
+import { isInForce, type RememberedLimit, type TokenStore } from '../session/token-cache.ts';
+import { fixedToken, Tokens } from '../session/tokens.ts';
+import { CLIENT, checkOptions, IMAGE, QUERY, REQUEST, SYNC_REQUEST } from './options.ts';
 
 export type { ServiceRequest } from '../api/auth.ts';
 export type { SubmittedSync, SyncId, SyncRequest, SyncState } from '../api/sync-requests.ts';
@@ -89,18 +95,11 @@ export function createClient(options: ClientOptions) {
       if (!hasFailed) warn?.(`onTrace failed: ${error instanceof Error ? error.message : error}`);
       hasFailed = true;
     });
-  let opened: Promise<Client> | undefined;
-  /** Each call is a run of its own. */
-  const open = async () => {
-    opened ??= openClient({ ...options, onTrace: trace }, baseUrl, clock);
-    return (await opened).startRun();
-  };
+  const client = openClient({ ...options, onTrace: trace }, baseUrl, clock);
   /** Returns the query, what observes it, and a function that prints the warnings of that. */
-  const observed = async (query: ImageQuery) => {
+  const observed = (query: ImageQuery) => {
     checkOptions(query, 'query', QUERY);
     const { text, filter, sort } = query;
-    const { parseQuery } = await import('../query/query.ts');
-    const { Tally } = await import('../query/tally.ts');
     const list = (given: string | readonly string[] = []) => [given].flat();
     const typed = { words: list(text), filters: list(filter), sorts: list(sort) };
     const parsed = parseQuery(typed, clock.now());
@@ -111,21 +110,24 @@ export function createClient(options: ClientOptions) {
     };
     return { parsed, tally, warnOfZones };
   };
+  // Each call is a run of its own.
   return {
     /** Yields every matching image of the public catalogue as its pages arrive, or throws incomplete-list. */
     async *images(query: ImageQuery = {}): AsyncGenerator<Image, void, void> {
-      const { serviceCatalogue } = await import('../catalogue/catalogue.ts');
-      const { parsed, tally, warnOfZones } = await observed(query);
+      const { parsed, tally, warnOfZones } = observed(query);
       const watch = (images: readonly object[]) => tally.see(images as Image[]);
-      const catalogue = serviceCatalogue(await open(), baseUrlText(baseUrl));
+      const catalogue = serviceCatalogue(client.startRun(), baseUrlText(baseUrl));
       const pages = catalogue.images(parsed, { limit: query.limit, streams: true, watch });
       for await (const images of pages) yield* images as Image[];
       warnOfZones();
     },
-    getImage: async (id: number) => (await (await open()).getImage(id)) as Image,
+    async getImage(id: number) {
+      checkOptions({ id }, 'image', IMAGE, ['id']);
+      return (await client.startRun().getImage(id)) as Image;
+    },
     async myImages(query: ImageQuery = {}) {
-      const { parsed, tally, warnOfZones } = await observed(query);
-      const { images } = await (await open()).listUserImages();
+      const { parsed, tally, warnOfZones } = observed(query);
+      const { images } = await client.startRun().listUserImages();
       tally.see(images);
       const matching = images.filter((image) => parsed.matches(image));
       const found = parsed.sorts.length > 0 ? parsed.sort(matching) : matching;
@@ -133,12 +135,17 @@ export function createClient(options: ClientOptions) {
       return found.slice(0, query.limit) as Image[];
     },
     /** Submits an image sync request, once. If it throws outcome-unknown, it may have been submitted. */
-    submitSync: async () => (await open()).submitSync(),
-    getSyncRequest: async (id: SyncId, until?: AbortSignal) =>
-      (await open()).getSyncRequest(id, until),
+    submitSync: async () => client.startRun().submitSync(),
+    async getSyncRequest(id: SyncId, signal?: AbortSignal) {
+      checkOptions({ id, signal }, 'sync request', SYNC_REQUEST, ['id']);
+      return client.startRun().getSyncRequest(id, signal);
+    },
     /** Sends any request with the token; returns a response of every status but 401 and 429. */
-    send: async (request: ServiceRequest) => (await open()).send(request),
-    close: async (): Promise<void> => (await opened?.catch(() => undefined))?.close(),
+    async send(request: ServiceRequest) {
+      checkOptions(request, 'request', REQUEST, ['method', 'path']);
+      return client.startRun().send(request);
+    },
+    close: (): Promise<void> => client.close(),
   };
 }
 
@@ -150,13 +157,7 @@ function ignoringErrors(callback: (text: string) => unknown, onError: (error: un
   };
 }
 
-/** Loads everything late, since the program's first chunk holds what this file imports. */
-async function openClient(options: ClientOptions, baseUrl: URL, clock: Clock) {
-  const { createServiceClient: create, MAX_BYTES } = await import('../api/client.ts');
-  const { fixedToken, Tokens } = await import('../session/tokens.ts');
-  const { isInForce } = await import('../session/token-cache.ts');
-  const { describeEvent } = await import('../api/trace.ts');
-  const { parseProxy } = await import('../http/proxies.ts');
+function openClient(options: ClientOptions, baseUrl: URL, clock: Clock): Client {
   const { token, username, password, authScheme = 'bearer', ca, proxy, onTrace } = options;
   let limit: RememberedLimit | undefined;
   /** Tokens holds the newest token itself. */
@@ -176,14 +177,14 @@ async function openClient(options: ClientOptions, baseUrl: URL, clock: Clock) {
     // The service limits token requests: none is spent on an empty password.
     async read() {
       const read = typeof password === 'function' ? await password() : password;
-      if (read) return plainText(read, 'password');
+      if (typeof read === 'string' && read) return plainText(read, 'password');
       throw new ImgctlError('usage', 'the password function returned no password', {
         hint: 'return the password as a string',
       });
     },
   };
   const isDirect = !proxy || isLoopback(baseUrl.hostname);
-  const client: Client = create({
+  const client: Client = createServiceClient({
     ...clock,
     address: { show: 'baseUrl', set: (text) => `baseUrl: '${text}'`, trust: 'the option ca' },
     baseUrl,

@@ -11,6 +11,7 @@ type Kinds = Readonly<Record<string, Kind>>;
 
 const isText = (value: unknown) => typeof value === 'string';
 const TEXT: Kind = ['a string', isText];
+const SIGNAL: Kind = ['an AbortSignal', (value) => value instanceof AbortSignal];
 const FUNCTION: Kind = ['a function', (value) => typeof value === 'function'];
 const TEXTS: Kind = ['a string or an array of strings', (value) => [value].flat().every(isText)];
 
@@ -34,18 +35,46 @@ export const CLIENT: Kinds = {
   authScheme: ["'bearer' or 'basic'", (value) => value === 'bearer' || value === 'basic'],
   ca: TEXT,
   proxy: TEXT,
-  signal: ['an AbortSignal', (value) => value instanceof AbortSignal],
+  signal: SIGNAL,
   onTrace: FUNCTION,
   onWarning: FUNCTION,
 };
 
+export const REQUEST: Kinds = {
+  method: TEXT,
+  path: TEXT,
+  signal: SIGNAL,
+  anyStatus: ['a boolean', (value) => typeof value === 'boolean'],
+  ifUncertain: FUNCTION,
+};
+
+const isDigits = (value: unknown) => isText(value) && /^\d+$/.test(`${value}`);
+
+/** The arguments of getImage and getSyncRequest. */
+export const IMAGE: Kinds = {
+  id: ['a whole number', (value) => Number.isInteger(value) || isDigits(value)],
+};
+export const SYNC_REQUEST: Kinds = {
+  id: [
+    'a number or a string',
+    (value) => Number.isFinite(value) || (isText(value) && value !== ''),
+  ],
+  signal: SIGNAL,
+};
+
 /** @throws ImgctlError usage: an option is unknown or of another type; undefined counts as not given */
-export function checkOptions(given: object | null, what: string, kinds: Kinds): void {
+export function checkOptions(
+  given: object | null,
+  what: string,
+  kinds: Kinds,
+  required: readonly string[] = [],
+): void {
   // An array has members named filter and sort.
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw new ImgctlError('usage', `the ${what} must be an object`);
   }
-  for (const [name, value] of Object.entries(given)) {
+  const missing = Object.fromEntries(required.map((name) => [name, null]));
+  for (const [name, value] of Object.entries({ ...missing, ...given })) {
     const [meaning, isValid] = (Object.hasOwn(kinds, name) && kinds[name]) || [];
     if (isValid === undefined) {
       const valid = Object.keys(kinds);
@@ -53,7 +82,7 @@ export function checkOptions(given: object | null, what: string, kinds: Kinds): 
       const hint = meant ? `did you mean ${meant}?` : `valid: ${valid.join(', ')}`;
       throw new ImgctlError('usage', `unknown option ${quoted(name)} in the ${what}`, { hint });
     }
-    if (value === undefined || isValid(value)) continue;
+    if (value === undefined ? !required.includes(name) : isValid(value)) continue;
     // Of others, a value may be a secret.
     const got = typeof value === 'number' ? ` (got ${value})` : '';
     throw new ImgctlError('usage', `${name} must be ${meaning}${got}`);

@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { build } from 'rolldown';
 import { expect, it } from 'vitest';
 import { codeBlocks, ROOT, readPage } from '../support/documents.ts';
 import { serve } from '../support/emulator.ts';
@@ -64,6 +65,22 @@ it('the examples of docs/library.md pass the type checks, which find a mistake, 
   expect(list).toMatch(/^(\d+ \S*ubuntu\S*\n){5}$/);
   expect(sync).toMatch(/^succeeded\n\[\S+\] sample\.ova\n$/);
 });
+
+it.each(['esm', 'cjs'] as const)(
+  'a bundle of the package (%s) runs in a folder without it',
+  async (format) => {
+    const { folder, write } = await projectWithImgctl();
+    // CommonJS cannot await at the top.
+    const text = EXAMPLES[0]?.replace(/^\nconst.*/ms, (body) => `(async () => {${body}})();`);
+    write('list.ts', text ?? '');
+    const file = path.join(temporaryDirectory(), format === 'esm' ? 'list.mjs' : 'list.cjs');
+    await build({ cwd: folder, input: 'list.ts', platform: 'node', output: { file, format } });
+    const { stdout } = await execute(process.execPath, [file], {
+      env: { IMAGES_PASSWORD: 'secret' },
+    });
+    expect(stdout).toMatch(/^(\d+ \S*ubuntu\S*\n){5}$/);
+  },
+);
 
 it('the package can be required with its package.json', async () => {
   const script = `const { createClient, ImgctlError } = require('imgctl');

@@ -129,6 +129,18 @@ describe('library token', () => {
     expect(requests).toEqual([]);
   });
 
+  it.each([5, undefined, null, {}, Buffer.from('demo'), Symbol('demo')])(
+    'is not requested if the password function returns %s',
+    async (returned) => {
+      const { baseUrl, requests } = await emulator();
+      const password = () => returned as unknown as string;
+      const { myImages } = client({ baseUrl, username: 'demo', password });
+      const message = 'the password function returned no password';
+      await expect(myImages()).rejects.toMatchObject({ code: 'usage', message });
+      expect(requests).toEqual([]);
+    },
+  );
+
   it('is requested with a new result of the password function each time', async () => {
     const { baseUrl, expireTokens } = await emulator();
     const passwords = ['demo', 'wrong', ''];
@@ -237,6 +249,7 @@ describe('library options', () => {
       { ...HTTPS, username: 'a:b', password: 'x' },
       'invalid username: a:…',
     ],
+    ['a SOCKS proxy', { ...HTTPS, ...TOKEN, proxy: 'socks5://b.example' }, 'is a SOCKS proxy'],
     ['an option of another type', { ...HTTPS, ...TOKENS }, /^token must be a string$/],
   ])('make createClient throw for %s', (_, options, message) => {
     expect(() => createClient(options)).toThrow(ImgctlError);
@@ -272,11 +285,27 @@ describe('library options', () => {
     expect(await trusting.getImage(1)).toMatchObject({ id: 1 });
   });
 
-  it.each([
-    ['127.0.0.1:9', 'proxy', 'check the option proxy'],
-    ['socks5://b.example', 'config', expect.stringContaining('use the HTTP port')],
-  ])('proxy %s that cannot be used is the error %s', async (proxy, code, hint) => {
-    const proxied = client({ ...HTTPS, proxy, ...TOKEN });
-    await expect(proxied.getImage(1)).rejects.toMatchObject({ code, hint });
+  it('proxy that cannot be reached is an error of its own', async () => {
+    const proxied = client({ ...HTTPS, proxy: '127.0.0.1:9', ...TOKEN });
+    const error = { code: 'proxy', hint: 'check the option proxy' };
+    await expect(proxied.getImage(1)).rejects.toMatchObject(error);
+  });
+
+  it.each<[string, (user: ImageClient, value: never) => Promise<unknown>, readonly unknown[]]>([
+    ['id must be a whole number', (user, id) => user.getImage(id), [undefined, null, {}, 'x', 1.5]],
+    ['id must be a number or a string', (user, id) => user.getSyncRequest(id), [undefined, {}, '']],
+    ['signal must be an AbortSignal', (user, until) => user.getSyncRequest(1, until), [5]],
+    ['the request must be an object', (user, request) => user.send(request), [undefined, null, 5]],
+    ['method must be a string', (user, method) => user.send({ method, path: '/' }), [undefined, 5]],
+    ['path must be a string', (user, path) => user.send({ method: 'GET', path }), [undefined, 5]],
+  ])('methods refuse other arguments: %s', async (message, call, values) => {
+    const { baseUrl, requests } = await scriptedServer({});
+    for (const value of values) {
+      const error = { code: 'usage', message: expect.stringContaining(message) };
+      await expect(call(client({ baseUrl, ...TOKEN }), value as never)).rejects.toMatchObject(
+        error,
+      );
+    }
+    expect(requests).toEqual([]);
   });
 });
