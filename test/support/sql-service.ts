@@ -24,6 +24,14 @@ export interface Habits {
   readonly unsorted?: readonly string[];
   /** The status of a request that it does not understand [400]. */
   readonly refusal?: number;
+  /** Its like: of a pattern in lower case, which minds case; or only %x%, x% and %x, as text search has. */
+  readonly like?: 'lowers the pattern' | 'contains, starts or ends';
+  /** Ignores filters, which it echoes. */
+  readonly ignores?: boolean;
+  /** The sizes of its pages, in turn, if fewer are wanted than asked for. */
+  readonly sizes?: readonly number[];
+  /** Called after each request, to change the table meanwhile. */
+  readonly onRequest?: () => Promise<unknown>;
 }
 
 type Row = Readonly<Record<string, unknown>>;
@@ -82,19 +90,49 @@ function tableOf(count: number): string {
     from generate_series(0, ${count - 1}) as n order by md5(n::text);`;
 }
 
+/**
+ * Returns a copy of a table for `from`, a function that replaces one of its images by a copy with a higher id and later
+ * times, and the ids that were touched.
+ */
+export async function changingTable(db: PGlite, count: number, name: string) {
+  const fields = 'name, folder, data_store, public, created_on, label, path';
+  await db.exec(`drop table if exists ${name}; drop table if exists ${name}_touched;
+    create table ${name} as select * from images_${count}; alter table ${name} add primary key (id);
+    create table ${name}_touched (id integer primary key);`);
+  let replaced = 0;
+  const replace = async () => {
+    replaced += 1;
+    const at = (replaced * 7_919) % count;
+    await db.query(`with old as (select * from ${name} order by id offset ${at} limit 1),
+        gone as (delete from ${name} where id = (select id from old)),
+        added as (insert into ${name} (id, updated_on, ${fields})
+          select (select max(id) + 1 from ${name}), (select max(updated_on) from ${name}) + interval '1 hour', ${fields}
+          from old returning id)
+      insert into ${name}_touched select id from old union select id from added on conflict do nothing`);
+  };
+  const touched = async () => {
+    const { rows } = await db.query<{ id: number }>(`select id from ${name}_touched`);
+    return new Set<unknown>(rows.map(({ id }) => id));
+  };
+  return { from: name, replace, touched };
+}
+
 /** Returns the handler of a service with these habits. */
 export function sqlService(db: PGlite, habits: Habits = {}): Handler {
-  const { from = 'images_250', refusal = 400 } = habits;
-  return async ({ method, url }) => {
+  const { from = 'images_250', refusal = 400, sizes = [100], onRequest } = habits;
+  return async ({ method, url }, index) => {
     const [, id] = /^\/v2\/image(?:\/(\d+))?$/.exec(url.pathname) ?? [null];
     if (method !== 'GET' || id === null) return refuse(404, 'Not found.');
     try {
-      if (id === undefined) return await listOf(db, url, { ...habits, from });
+      const size = sizes[index % sizes.length] ?? 100;
+      if (id === undefined) return await listOf(db, url, { ...habits, from, size });
       const sql = `select ${COLUMNS} from ${from} as image where id = $1::text::integer`;
       const [data] = (await db.query<Row>(sql, [id])).rows;
       return data ? { json: { data, meta: {} } } : refuse(404, 'No such image.');
     } catch (error) {
       return refuse(refusal, error instanceof Error ? error.message : 'Invalid.');
+    } finally {
+      await onRequest?.();
     }
   };
 }
@@ -104,20 +142,24 @@ const refuse = (status: number, message: string): ScriptedResponse => ({
   json: { error: 'request error', message, status },
 });
 
-async function listOf(db: PGlite, url: ScriptedRequest['url'], habits: Habits) {
-  const { from, secondKey, collation = 'C' } = habits;
+async function listOf(
+  db: PGlite,
+  url: ScriptedRequest['url'],
+  habits: Habits & { readonly size: number },
+) {
+  const { from, secondKey, collation = 'C', size, ignores } = habits;
   const query = url.searchParams;
   const wanted = Number(query.get('per_page') ?? 10);
   const page = Number(query.get('page') ?? 1);
   if (!(wanted >= 1 && page >= 1) || (habits.refusesPerPage && wanted > 100)) {
     throw new Error('Invalid page or per_page.');
   }
-  const perPage = Math.min(wanted, 100);
+  const perPage = Math.min(wanted, size);
   const column = (name = '', refused: readonly string[] = []) => {
     if (!(name in TYPES) || refused.includes(name)) throw new Error(`Unknown field: ${name}.`);
     return TYPES[name] === 'text' ? `${name} collate "${collation}"` : name;
   };
-  const filter = query.get('filter');
+  const filter = ignores ? null : query.get('filter');
   const [, field = '', operator = '', value = ''] = /^(\w+),(\w+),(.*)$/s.exec(filter ?? '') ?? [];
   const where =
     filter === null ? 'true' : condition(column(field, habits.unfiltered), field, operator, habits);
@@ -145,10 +187,21 @@ async function listOf(db: PGlite, url: ScriptedRequest['url'], habits: Habits) {
   return { json: pageOf(url, rows.rows, { page, per_page: perPage, total }, { pages }) };
 }
 
+/** Takes all characters between a first and a last % as they are. */
+const FORMS = (column: string) => `case
+  when length($1::text) > 1 and $1 like '\\%%' and $1 like '%\\%' then strpos(lower(${column}), lower(substr($1, 2, length($1) - 2))) > 0
+  when $1 like '%\\%' then starts_with(lower(${column}), lower(left($1, -1)))
+  when $1 like '\\%%' then right(lower(${column}), length($1) - 1) = lower(substr($1, 2))
+  else lower(${column}) = lower($1) end`;
+
 function condition(column: string, field: string, operator: string, habits: Habits): string {
   const sign = OPERATORS[operator];
   const type = TYPES[field];
   if (sign === undefined) throw new Error('Unknown operator.');
+  if (operator === 'like' && habits.like === 'lowers the pattern') {
+    return `${column} like lower($1::text)`;
+  }
+  if (operator === 'like' && habits.like === 'contains, starts or ends') return FORMS(column);
   if (operator === 'in') return `${column} = any(string_to_array($1::text, ',')::${type}[])`;
   const ignores = operator === 'like' && !habits.mindsCase?.includes(field);
   // PostgreSQL has no ilike for a collation that ignores case itself.
