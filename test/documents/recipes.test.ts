@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { VARIABLES } from '../../src/config/definitions.ts';
 import { codeBlocks, ROOT, readPage } from '../support/documents.ts';
-import { runCli, temporaryDirectory } from '../support/io.ts';
+import { temporaryDirectory } from '../support/io.ts';
 import { writeSampleOva } from '../support/package-writer.ts';
 import { unixOnly } from '../support/platform.ts';
 import { runShell } from '../support/program.ts';
