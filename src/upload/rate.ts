@@ -17,13 +17,13 @@ export function rateLimit(
 ): Limit {
   if (!rate) return (chunks) => chunks;
   const size = Math.ceil(rate / PIECES);
-  let nextAt = clock.elapsed();
+  let nextAt: number | undefined;
   return async function* limit(chunks) {
     for await (const chunk of chunks) {
       for (let start = 0; start < chunk.length; start += size) {
         const piece = chunk.subarray(start, start + size);
         const time = clock.elapsed();
-        const at = Math.max(nextAt, time - CATCH_UP);
+        const at = Math.max(nextAt ?? time, time - CATCH_UP);
         nextAt = at + (1000 * piece.length) / rate;
         if (at - time >= 1) await clock.sleep(at - time, clock.signal);
         // A copy, since a connection may still hold a piece when its chunk is filled again.
