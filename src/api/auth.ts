@@ -150,17 +150,16 @@ export function createSender(
     let token = await untilAborted(tokens.current(), signal);
     let response = await authorizeOrCorrect(request, url, token);
     if (request.anyStatus) return response;
-    if (response.status === 401) {
+    // Tokens that others stored may be revoked too; one that was requested for this request is the last.
+    for (let mayRequest = accepted.has(token); response.status === 401; mayRequest = false) {
       const refused = refusal(response);
       // Another token would not be permitted either.
       if (refused.code === 'not-permitted') throw refused;
-      const renewed =
-        token && (await untilAborted(tokens.renew(token, accepted.has(token)), signal));
+      const renewed = token && (await untilAborted(tokens.renew(token, mayRequest), signal));
       if (renewed === undefined) throw refused;
       onEvent?.({ kind: 'renewal', method: request.method, url });
       token = renewed;
       response = await authorizeOrCorrect(request, url, token);
-      if (response.status === 401) throw refusal(response);
     }
     accepted.add(token);
     if (response.status === 429) throw rateLimitedError(response);

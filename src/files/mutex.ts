@@ -73,6 +73,13 @@ export async function withMutexIfPossible<Result>(
   }
 }
 
+/** Takes the mutex of a file away from its holder, who then notices; leaves what imgctl did not create. */
+export function breakMutex(file: string): void {
+  const folder = `${file}.lock`;
+  const holder = tryOr(() => look(folder)[0], undefined);
+  if (holder !== undefined) release(path.join(folder, holder));
+}
+
 async function acquire(folder: string, patience: number, io: Clock, onWait?: () => void) {
   makeFolder(path.dirname(folder));
   const own = path.join(folder, builtin('node:crypto').randomUUID());

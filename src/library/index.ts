@@ -164,12 +164,17 @@ function openClient(options: ClientOptions, baseUrl: URL, clock: Clock): Client 
   const store: TokenStore = {
     location: undefined,
     read: () => undefined,
-    write: async () => {},
     readLimit: (now) => (limit && isInForce(limit, now) ? limit : undefined),
     writeLimit: async (known) => {
       limit = known;
     },
-    withTokenMutex: ({ action }) => action(async () => {}),
+    withTokenMutex: ({ action }) =>
+      action({
+        assertHeld: async () => {},
+        store: async () => true,
+        refusal: undefined,
+        refuse: async () => {},
+      }),
   };
   const passwordSource = {
     origin: 'the option password',

@@ -3,8 +3,9 @@
 import { isToken } from '../api/auth.ts';
 import type { RedisAddress } from '../config/definitions.ts';
 import type { Settings } from '../config/settings.ts';
-import { asImgctlError, ImgctlError, tryOr } from '../errors.ts';
+import { asImgctlError, attempt, ImgctlError, tryOr } from '../errors.ts';
 import { builtin, type Clock, type Io } from '../io.ts';
+import { isObject } from '../json.ts';
 import { findSecret } from '../secrets/secrets.ts';
 import { openRedis, type Redis, type Reply } from './redis.ts';
 import {
@@ -12,9 +13,13 @@ import {
   type CachedToken,
   isInForce,
   needsRenewal,
+  parseRefusal,
+  type Refusal,
+  type RefusedTokens,
   type RememberedLimit,
   SharedStoreError,
   type TokenCache,
+  type TokenMutex,
   type TokenRequest,
   type TokenStore,
 } from './token-cache.ts';
@@ -25,6 +30,8 @@ const REPLY_LIMIT = 2_000;
 const SLICE = 100;
 /** Milliseconds in which the holder of the lock reads the password, and again to request the token. */
 const LOCK_TIME = 30_000;
+/** Milliseconds in which those who wait have looked at a refusal. */
+const REFUSAL_TIME = 180_000;
 /** As long as others wait for the lock of a file. */
 const PATIENCE = 120_000;
 /** Milliseconds between two looks at the lock, on average. */
@@ -36,6 +43,10 @@ const DELETE = 'delete it: imgctl logout --all';
 const RENEW = `local owner = redis.call('get', KEYS[1])
 if owner and owner ~= ARGV[1] then return 0 end
 redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2])
+return 1`;
+/** Stores a token for the owner of the lock. */
+const STORE = `if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('set', KEYS[2], ARGV[2], 'px', ARGV[3])
 return 1`;
 const RELEASE = `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) end
 return 1`;
@@ -58,7 +69,7 @@ interface SharedStoreOptions {
  */
 export class SharedStore implements TokenStore {
   readonly #options: SharedStoreOptions;
-  readonly #keys: Readonly<Record<'lock' | 'token' | 'limit' | 'check', string>>;
+  readonly #keys: Readonly<Record<'lock' | 'token' | 'limit' | 'refused' | 'check', string>>;
   #connection: Promise<Redis> | undefined;
   #failure: SharedStoreError | undefined;
 
@@ -70,6 +81,7 @@ export class SharedStore implements TokenStore {
       lock: `${prefix}:lock`,
       token: `${prefix}:token`,
       limit: `${prefix}:limit`,
+      refused: `${prefix}:refused`,
       check: `${prefix}:check`,
     };
   }
@@ -82,26 +94,31 @@ export class SharedStore implements TokenStore {
     return this.#options.key !== undefined;
   }
 
-  async read(refused?: string): Promise<CachedToken | undefined> {
+  async read(refused?: RefusedTokens): Promise<CachedToken | undefined> {
     const { files, io } = this.#options;
     const local = files.read(refused);
     if (local && !needsRenewal(local, io.now())) return local;
     const shared = await this.#try(() => this.#readToken());
-    if (shared === undefined || shared.token === refused) return local;
+    if (shared === undefined || refused?.has(shared.token)) return local;
     await files.write(shared, true);
     return shared;
   }
 
-  async write(token: CachedToken): Promise<void> {
+  /** @param owner of the lock. Returns false, and stores nothing, if it has lost it */
+  async write(token: CachedToken, owner?: string): Promise<boolean> {
     const { files, io, key } = this.#options;
     const isStored = await this.#try(async () => {
       // Never replaces what another key has sealed.
       await this.#readToken();
-      const name = this.#keys.token;
+      const { lock, token: name } = this.#keys;
       const value = key ? seal(token.token, name, key) : token.token;
-      return this.#set(name, value, token.expiresAt - io.now());
+      const left = token.expiresAt - io.now();
+      if (owner === undefined) return this.#set(name, value, left);
+      const words = ['EVAL', STORE, '2', lock, name, owner, value, wholeMilliseconds(left)];
+      return (await this.#send(words)) === 1;
     });
-    await files.write(token, isStored);
+    if (isStored !== false) await files.write(token, isStored);
+    return isStored !== false;
   }
 
   /** @throws ImgctlError failed: neither the store nor a file can take a token */
@@ -134,6 +151,8 @@ export class SharedStore implements TokenStore {
 
   /** Deletes the shared token. @returns true if there was one. @throws SharedStoreError */
   async forget(): Promise<boolean> {
+    // Who finds its lock gone stores no token.
+    await this.#send(['DEL', this.#keys.lock]);
     return (await this.#send(['DEL', this.#keys.token])) === 1;
   }
 
@@ -153,6 +172,7 @@ export class SharedStore implements TokenStore {
   async #withSharedMutex<Result>({ reuse, action }: TokenRequest<Result>, io: Clock) {
     const { lock } = this.#keys;
     const owner = builtin('node:crypto').randomUUID();
+    const before = (await this.#readRefusal())?.id;
     const assertHeld = async () => {
       if ((await this.#send(['EVAL', RENEW, '1', lock, owner, `${LOCK_TIME}`])) === 1) return;
       throw new SharedStoreError('another machine took its lock');
@@ -164,8 +184,15 @@ export class SharedStore implements TokenStore {
       if (this.#failure) throw this.#failure;
       if ((await this.#send(['SET', lock, owner, 'PX', `${LOCK_TIME}`, 'NX'])) === 'OK') {
         try {
+          const refusal = await this.#readRefusal();
+          const mutex: TokenMutex = {
+            assertHeld,
+            store: (token) => this.write(token, owner),
+            refusal: refusal?.id === before ? undefined : refusal,
+            refuse: (own) => this.#writeRefusal(own),
+          };
           // Another machine may have stored its token and released the lock just before.
-          return (await reuse()) ?? (await action(assertHeld));
+          return (await reuse()) ?? (await action(mutex));
         } finally {
           // Also after an interrupt. After a failure the lock expires.
           await this.#send(['EVAL', RELEASE, '1', lock, owner], []).catch(() => {});
@@ -178,6 +205,17 @@ export class SharedStore implements TokenStore {
       }
       await io.sleep(WAIT * (0.5 + io.random()), io.signal);
     }
+  }
+
+  async #readRefusal(): Promise<Refusal | undefined> {
+    const found = await this.#get(this.#keys.refused);
+    const { value } = attempt<unknown>(() => JSON.parse(found?.value ?? ''));
+    return parseRefusal(isObject(value) ? value : undefined);
+  }
+
+  async #writeRefusal(refusal: Refusal): Promise<void> {
+    await this.#try(() => this.#set(this.#keys.refused, JSON.stringify(refusal), REFUSAL_TIME));
+    await this.#options.files.writeRefusal(refusal);
   }
 
   /** A lock that imgctl did not set may stay forever. */
@@ -216,7 +254,7 @@ export class SharedStore implements TokenStore {
   }
 
   async #set(key: string, value: string, milliseconds: number): Promise<true> {
-    await this.#send(['SET', key, value, 'PX', `${Math.max(1, Math.round(milliseconds))}`]);
+    await this.#send(['SET', key, value, 'PX', wholeMilliseconds(milliseconds)]);
     return true;
   }
 
@@ -292,6 +330,10 @@ export class SharedStore implements TokenStore {
       for (const promise of [reply, limit]) promise.catch(() => {});
     }
   }
+}
+
+function wholeMilliseconds(milliseconds: number): string {
+  return `${Math.max(1, Math.round(milliseconds))}`;
 }
 
 const SEALED = 'sealed:';

@@ -6,8 +6,8 @@ import { isToken, MAX_TOKEN_LENGTH } from '../api/auth.ts';
 import type { IssuedToken } from '../api/token-request.ts';
 import type { Account, Settings } from '../config/settings.ts';
 import { errorReason, ImgctlError, isMissing, permissionHint, tryOr } from '../errors.ts';
-import { readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
-import { MutexLostError, withMutexIfPossible } from '../files/mutex.ts';
+import { type AssertHeld, readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
+import { breakMutex, MutexLostError, withMutexIfPossible } from '../files/mutex.ts';
 import { shortDigest } from '../files/paths.ts';
 import type { Clock, Io } from '../io.ts';
 import type { JsonObject } from '../json.ts';
@@ -22,20 +22,43 @@ export interface RememberedLimit {
   readonly resetsAt: number;
 }
 
+/** A token request that the service refused, for the processes that waited for it. */
+export interface Refusal {
+  readonly id: string;
+  readonly code: 'wrong-credentials' | 'not-permitted';
+  readonly message: string;
+  /** Of id and password, and too short to tell anything else of the password. */
+  readonly check: string;
+}
+
+/** The mutex of token requests, while it is held. */
+export interface TokenMutex {
+  /** Waits again, by an error, if another process has taken the mutex meanwhile, or a logout removed it. */
+  assertHeld(): Promise<void>;
+  /** Stores a token unless the mutex is lost. Returns false then: another process has its own token, or logged out. */
+  store(token: CachedToken): Promise<boolean>;
+  /** The request of another process that was refused while this one waited for it. */
+  readonly refusal: Refusal | undefined;
+  /** Stores a refusal for the processes that wait. */
+  refuse(refusal: Refusal): Promise<void>;
+}
+
 /** What to do while no other process requests a token. */
 export interface TokenRequest<Result> {
   /** Returns what makes the action unnecessary, such as the token of another process. */
   reuse(): Promise<Result | undefined>;
-  /** @param assertHeld waits again if another process has taken the mutex meanwhile */
-  action(assertHeld: () => Promise<void>): Promise<Result>;
+  action(mutex: TokenMutex): Promise<Result>;
 }
+
+/** Tokens that the service refused. */
+export type RefusedTokens = ReadonlySet<string>;
 
 /** Stores the token and the limit of one account. A failure to read or write is a warning. */
 export interface TokenStore {
   /** Where the token is stored: a file or a URL; undefined if nowhere. */
   readonly location: string | undefined;
-  read(refused?: string): Promise<CachedToken | undefined> | CachedToken | undefined;
-  write(token: CachedToken): Promise<void>;
+  /** Returns no refused token. */
+  read(refused?: RefusedTokens): Promise<CachedToken | undefined> | CachedToken | undefined;
   readLimit(now: number): Promise<RememberedLimit | undefined> | RememberedLimit | undefined;
   writeLimit(limit: RememberedLimit): Promise<void>;
   /** Runs the request under the mutex, or without one if none can be made. @throws ImgctlError locked */
@@ -85,6 +108,7 @@ export class TokenCache implements TokenStore {
   readonly location: string | undefined;
   /** Also the file whose mutex a token request holds. */
   readonly limitFile: string | undefined;
+  readonly #refusalFile: string | undefined;
   readonly #account: Account;
   readonly #uid: number | undefined;
   readonly #trustsOthers: boolean;
@@ -103,6 +127,7 @@ export class TokenCache implements TokenStore {
       directory && path.join(tokenFolder(directory), `${content}.${accountKey(account)}.json`);
     this.location = fileOf('_token');
     this.limitFile = fileOf('_limit');
+    this.#refusalFile = fileOf('_refused');
     this.#account = account;
     this.#uid = system.uid;
     // Whoever sets it trusts that folder, such as a shared volume that maps all users to one.
@@ -110,7 +135,7 @@ export class TokenCache implements TokenStore {
     this.#warn = warn;
   }
 
-  read(refused?: string): CachedToken | undefined {
+  read(refused?: RefusedTokens): CachedToken | undefined {
     const record = this.#readRecord(this.location);
     if (record === undefined) return undefined;
     const { token, received_at: receivedAt, expires_at: expiresAt } = record;
@@ -119,14 +144,29 @@ export class TokenCache implements TokenStore {
       this.#warn(`${this.location} holds no token and is ignored`);
       return undefined;
     }
-    return token === refused ? undefined : { token, receivedAt, expiresAt };
+    return refused?.has(token) ? undefined : { token, receivedAt, expiresAt };
   }
 
-  /** @param isCopy the token is stored elsewhere too, so that a failure does not matter */
-  async write({ token, receivedAt, expiresAt }: CachedToken, isCopy = false): Promise<void> {
+  /**
+   * @param isCopy the token is stored elsewhere too, so that a failure does not matter
+   * @throws MutexLostError of `assertHeld`; the old token stays
+   */
+  async write(
+    { token, receivedAt, expiresAt }: CachedToken,
+    isCopy = false,
+    assertHeld?: AssertHeld,
+  ): Promise<void> {
     const { baseUrl: base_url, username } = this.#account;
     const record = { base_url, username, token, received_at: receivedAt, expires_at: expiresAt };
-    await this.#writeRecord(this.location, record, isCopy);
+    await this.#writeRecord(this.location, record, isCopy, assertHeld);
+  }
+
+  readRefusal(): Refusal | undefined {
+    return parseRefusal(this.#readRecord(this.#refusalFile));
+  }
+
+  async writeRefusal(refusal: Refusal): Promise<void> {
+    await this.#writeRecord(this.#refusalFile, { ...refusal }, true);
   }
 
   /** Stores something as long as a token for a moment. @throws ImgctlError failed: it cannot be stored */
@@ -151,11 +191,19 @@ export class TokenCache implements TokenStore {
   }
 
   async withTokenMutex<Result>({ reuse, action }: TokenRequest<Result>, io: Clock) {
+    const before = this.readRefusal()?.id;
     for (;;) {
       try {
         return await withMutexIfPossible(this.limitFile, MUTEX_PATIENCE, io, async (assertHeld) => {
+          const refusal = this.readRefusal();
+          const mutex: TokenMutex = {
+            assertHeld: async () => assertHeld(),
+            store: (token) => isStillHeld(this.write(token, false, assertHeld)),
+            refusal: refusal?.id === before ? undefined : refusal,
+            refuse: (own) => this.writeRefusal(own),
+          };
           // Another process may have held the mutex before.
-          return (await reuse()) ?? action(async () => assertHeld());
+          return (await reuse()) ?? action(mutex);
         });
       } catch (error) {
         if (!(error instanceof MutexLostError)) throw error;
@@ -179,21 +227,32 @@ export class TokenCache implements TokenStore {
     }
   }
 
-  async #writeRecord(file: string | undefined, value: JsonObject, isCopy: boolean): Promise<void> {
-    await this.#store(file, value).catch(({ message, hint }: ImgctlError) => {
+  async #writeRecord(
+    file: string | undefined,
+    value: JsonObject,
+    isCopy: boolean,
+    assertHeld?: AssertHeld,
+  ): Promise<void> {
+    await this.#store(file, value, assertHeld).catch((error: ImgctlError) => {
+      if (error instanceof MutexLostError) throw error;
       if (isCopy) return;
       this.writeFailed = true;
-      this.#warn(`${message}; it is used for this run only`, hint);
+      this.#warn(`${error.message}; it is used for this run only`, error.hint);
     });
   }
 
-  /** @throws ImgctlError failed */
-  async #store(file: string | undefined, value: JsonObject): Promise<void> {
+  /** @throws ImgctlError failed; MutexLostError */
+  async #store(
+    file: string | undefined,
+    value: JsonObject,
+    assertHeld?: AssertHeld,
+  ): Promise<void> {
     try {
       if (file === undefined) throw new Error('no home directory');
       this.#tighten(path.dirname(file));
-      await writeJsonFile(file, value, { keepsOwner: this.#trustsOthers });
+      await writeJsonFile(file, value, { keepsOwner: this.#trustsOthers, assertHeld });
     } catch (cause) {
+      if (cause instanceof MutexLostError) throw cause;
       const message = `cannot store the access token (${errorReason(cause)})`;
       const hint =
         'check disk space and permissions, or set IMGCTL_CONFIG_DIR to a writable directory';
@@ -209,6 +268,27 @@ export class TokenCache implements TokenStore {
       if (isOwn && (stat.mode & 0o077) !== 0) fs.chmodSync(folder, 0o700);
     }, undefined);
   }
+}
+
+async function isStillHeld(write: Promise<void>): Promise<boolean> {
+  try {
+    await write;
+    return true;
+  } catch (error) {
+    if (error instanceof MutexLostError) return false;
+    throw error;
+  }
+}
+
+export function parseRefusal(record: JsonObject | undefined): Refusal | undefined {
+  const { id, code, message, check } = record ?? {};
+  const isRefusal = code === 'wrong-credentials' || code === 'not-permitted';
+  const texts = [id, message, check];
+  const areTexts = (values: readonly unknown[]): values is string[] =>
+    values.every((value) => typeof value === 'string');
+  if (!isRefusal || !areTexts(texts)) return undefined;
+  const [ownId = '', ownMessage = '', ownCheck = ''] = texts;
+  return { id: ownId, code, message: ownMessage, check: ownCheck };
 }
 
 /** By this machine's clock. */
@@ -227,6 +307,8 @@ function isTime(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && !Number.isNaN(new Date(value).getTime());
 }
 
+/** The mutex of an account's token requests: who finds it gone stores no token. */
+const TOKEN_MUTEX = /^(_limit\.([\da-f]{16})\.json)\.lock$/;
 /** Files of imgctl: tokens, and what killed writers left of them. */
 const TOKEN_FILE = /^\.?(?!_limit\.)[\w-]+\.([\da-f]{16})\./;
 
@@ -239,11 +321,16 @@ export function forgetTokens(directory: string | undefined, account?: Account): 
   let file = folder;
   try {
     const entries = directory === undefined ? [] : fs.readdirSync(folder, { withFileTypes: true });
+    const isOf = (key: string | undefined) =>
+      key !== undefined && key === (account ? accountKey(account) : key);
+    for (const { name } of entries) {
+      const [, limitFile = '', key] = TOKEN_MUTEX.exec(name) ?? [];
+      if (isOf(key)) breakMutex(path.join(folder, limitFile));
+    }
     const names = entries.flatMap((entry) => {
       // A link may lead to the files of another program.
       const [, key] = TOKEN_FILE.exec(entry.name) ?? [];
-      const isForgotten = key !== undefined && key === (account ? accountKey(account) : key);
-      return isForgotten && !entry.isDirectory() ? [entry.name] : [];
+      return isOf(key) && !entry.isDirectory() ? [entry.name] : [];
     });
     for (const name of names) {
       file = path.join(folder, name);

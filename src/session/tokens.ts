@@ -4,14 +4,16 @@ import { isToken, type TokenSource } from '../api/auth.ts';
 import type { Client } from '../api/client.ts';
 import type { IssuedToken, TokenLimit } from '../api/token-request.ts';
 import { hasCode, ImgctlError } from '../errors.ts';
+import { shortDigest } from '../files/paths.ts';
 import { TransportError } from '../http/errors.ts';
-import type { Clock } from '../io.ts';
+import { builtin, type Clock } from '../io.ts';
 import type { PasswordSource } from '../secrets/passwords.ts';
 import { describeLater } from '../words.ts';
 import {
   type CachedToken,
   needsRenewal,
   type RememberedLimit,
+  type TokenMutex,
   type TokenRequest,
   type TokenStore,
 } from './token-cache.ts';
@@ -57,6 +59,8 @@ export class Tokens implements TokenSource {
   readonly #options: TokensOptions;
   #memory: CachedToken | undefined;
   #issuedHere = new Set<string>();
+  /** A token that the service refused once is never taken from a store again. */
+  #refused = new Set<string>();
   #renewal: Promise<string> | undefined;
   /** The end of a limit that this run has waited for; the clock may have been set back meanwhile. */
   #limitOver = 0;
@@ -75,15 +79,16 @@ export class Tokens implements TokenSource {
     }
     const token = this.#memory;
     if (token && (!this.#canRenew || !needsRenewal(token, io.now()))) return token.token;
-    return this.#renewOnce(undefined);
+    return this.#renewOnce();
   }
 
   async renew(refused: string, accepted: boolean): Promise<string | undefined> {
-    if (this.#memory && this.#memory.token !== refused) return this.#memory.token;
+    this.#refused.add(refused);
+    if (this.#memory && !this.#refused.has(this.#memory.token)) return this.#memory.token;
     if (!this.#canRenew) return undefined;
     // Refused right after its issue: another token would be refused too.
     if (this.#issuedHere.has(refused) && !accepted) return undefined;
-    return this.#renewOnce(refused);
+    return this.#renewOnce();
   }
 
   isNew(token: string): boolean {
@@ -101,7 +106,13 @@ export class Tokens implements TokenSource {
   ): Promise<IssuedToken> {
     return this.#withTokenMutex({
       reuse: async () => undefined,
-      action: () => this.#request(password, hint, ignoreLimit),
+      action: async (mutex) => {
+        const [issued, isStored] = await this.#request(mutex, password, hint, ignoreLimit);
+        if (isStored || (await this.#readUsable())) return issued;
+        throw new ImgctlError('failed', 'another imgctl logged out during this login', {
+          hint: 'run the command again',
+        });
+      },
     });
   }
 
@@ -113,27 +124,35 @@ export class Tokens implements TokenSource {
     return this.#options.password !== undefined && this.#options.username !== undefined;
   }
 
-  #renewOnce(refused: string | undefined): Promise<string> {
-    this.#renewal ??= this.#renewWithLock(refused).finally(() => {
+  #renewOnce(): Promise<string> {
+    this.#renewal ??= this.#renewWithLock().finally(() => {
       this.#renewal = undefined;
     });
     return this.#renewal;
   }
 
-  async #renewWithLock(refused: string | undefined): Promise<string> {
-    const { store, io, username, password } = this.#options;
+  async #renewWithLock(): Promise<string> {
+    const { username, password } = this.#options;
     if (username === undefined || password === undefined) throw this.#notLoggedIn();
-    const reuse = async () => {
-      const stored = await store.read(refused);
-      return stored && !needsRenewal(stored, io.now()) ? stored : undefined;
-    };
-    const action = async (assertHeld: () => Promise<void>) => {
+    const reuse = () => this.#readUsable();
+    const action = async (mutex: TokenMutex) => {
+      const { hint } = password;
       const secret = await password.read();
-      await assertHeld();
-      return this.#request(secret, password.hint);
+      await mutex.assertHeld();
+      const { refusal } = mutex;
+      if (refusal?.check === checkOf(refusal?.id, secret))
+        throw new ImgctlError(refusal.code, refusal.message, { hint, status: 401 });
+      const [issued] = await this.#request(mutex, secret, hint);
+      return this.#memory ?? issued;
     };
     this.#memory = await this.#withTokenMutex<CachedToken>({ reuse, action });
     return this.#memory.token;
+  }
+
+  async #readUsable(): Promise<CachedToken | undefined> {
+    const { store, io } = this.#options;
+    const stored = await store.read(this.#refused);
+    return stored && !needsRenewal(stored, io.now()) ? stored : undefined;
   }
 
   /** Runs the request under the mutex; if the limit is reached, waits for its end as long as the user allows. */
@@ -160,7 +179,13 @@ export class Tokens implements TokenSource {
     }
   }
 
-  async #request(password: string, hint: string, ignoreLimit = false): Promise<IssuedToken> {
+  /** Remembers the token, or another one if that was stored meanwhile. */
+  async #request(
+    mutex: TokenMutex,
+    password: string,
+    hint: string,
+    ignoreLimit = false,
+  ): Promise<readonly [IssuedToken, isStored: boolean]> {
     const { store, io, username, client } = this.#options;
     if (username === undefined) throw this.#notLoggedIn();
     const known = await store.readLimit(io.now());
@@ -179,14 +204,21 @@ export class Tokens implements TokenSource {
     } catch (error) {
       // Never sent, so it did not count.
       if (error instanceof TransportError && !error.sent) limit = known;
+      if (hasCode(error, 'wrong-credentials', 'not-permitted')) {
+        const { message } = error;
+        const code = error.code === 'not-permitted' ? error.code : 'wrong-credentials';
+        const id = builtin('node:crypto').randomUUID();
+        await mutex.refuse({ id, code, message, check: checkOf(id, password) });
+      }
       throw hasCode(error, 'wrong-credentials') ? error.with({ hint }) : error;
     } finally {
       if (limit) await store.writeLimit(limit);
     }
-    this.#memory = issued;
     this.#issuedHere.add(issued.token);
-    await store.write(issued);
-    return issued;
+    const isStored = await mutex.store(issued);
+    // The service may know only the newest token of a user, which another process has stored.
+    this.#memory = (isStored ? undefined : await this.#readUsable()) ?? issued;
+    return [issued, isStored];
   }
 
   #limitReached(resetsAt: number): ImgctlError {
@@ -210,4 +242,9 @@ export class Tokens implements TokenSource {
       hint: loginHint,
     });
   }
+}
+
+/** A refused password may be near the right one, so no more than 16 bits of its digest are stored. */
+function checkOf(id: string | undefined, password: string): string {
+  return shortDigest([id, password].join('\0'), 4);
 }

@@ -74,8 +74,9 @@ describe('a refused token', () => {
   });
 
   it.each([
-    [GET, 9, 2],
-    [PATCH, 9, 2],
+    [GET, 1, 2],
+    // Each is of another process; the source of tokens gives no second one that is fresh.
+    [PATCH, 3, 4],
     [GET, 0, 1],
   ])('fails %o with %i renewals left after %i requests', async (request, renewals, count) => {
     const { client, server } = await connect(() => REFUSED, { renewals });

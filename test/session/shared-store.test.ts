@@ -7,6 +7,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseKey, seal, unseal } from '../../src/session/shared-store.ts';
+import type { TokenMutex } from '../../src/session/token-cache.ts';
 import { thrownBy } from '../support/errors.ts';
 import { type FakeIo, type FakeIoOptions, fakeIo, temporaryDirectory } from '../support/io.ts';
 import { NO_REDIS, startRedis } from '../support/redis.ts';
@@ -179,7 +180,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
       const machines = await fleetWithToken();
       const io = machines.machine();
       const { store, warnings } = await machines.open(io);
-      const action = async (confirm: () => Promise<void>) => {
+      const action = async ({ assertHeld: confirm }: TokenMutex) => {
         for (let count = 0; count < confirmations; count += 1) {
           await act(machines, io);
           await confirm();

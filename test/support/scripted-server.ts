@@ -62,6 +62,19 @@ export function requestsTo(server: {
   return server.requests.map(({ method, target }) => `${method} ${target}`);
 }
 
+/** Moves the world at the first request of this kind, after it has arrived and before its response is sent. */
+export function after(key: string, act: () => unknown, script: Handler | Script): Handler {
+  const handler = typeof script === 'function' ? script : follow(script);
+  let isFirst = true;
+  return async (request, index) => {
+    const response = await handler(request, index);
+    if (!isFirst || key !== `${request.method} ${request.url.pathname}`) return response;
+    isFirst = false;
+    await act();
+    return response;
+  };
+}
+
 /** Starts the server on a free port; the caller closes it. `tls` is a key and a certificate (PEM). */
 export async function startScriptedServer(
   script: Handler | Script,

@@ -1,0 +1,208 @@
+// Tokens while the world moves: other processes, machines and logouts between two steps of a token request.
+
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { forgetTokens } from '../../src/session/token-cache.ts';
+import { fakeIo, temporaryDirectory } from '../support/io.ts';
+import { NO_REDIS, startRedis } from '../support/redis.ts';
+import {
+  after,
+  errorResponse,
+  type Handler,
+  requestsTo,
+  scriptedServer,
+  tokenResponse,
+} from '../support/scripted-server.ts';
+import { type SessionUnderTest, sessionWith } from './harness.ts';
+
+const TOKEN = 'POST /auth/request-token';
+const PASSWORD = { IMGCTL_PASSWORD: 'demo' };
+const token = (text: string) => ({
+  token: text,
+  receivedAt: Date.now(),
+  expiresAt: Date.now() + 86_400_000,
+});
+
+/** A service that accepts these tokens, and issues them in turn. */
+function accepting(issued: readonly string[], accepted: readonly string[] = issued): Handler {
+  let count = 0;
+  return ({ method, headers }) => {
+    if (method === 'POST') {
+      count += 1;
+      return tokenResponse(issued[count - 1] ?? 'none');
+    }
+    const isAccepted = accepted.some((each) => headers.authorization === `Bearer ${each}`);
+    return isAccepted ? { json: 1 } : errorResponse(401, 'Valid token, but has expired.');
+  };
+}
+
+/** Opens a session of a user; `act` moves the world during the first token request. */
+async function sessionDuring(
+  act: (session: SessionUnderTest, directory: string) => unknown,
+  script: Handler,
+) {
+  const directory = temporaryDirectory();
+  const server = await scriptedServer(after(TOKEN, () => act(session, directory), script));
+  const session = await sessionWith(server.baseUrl, directory, PASSWORD);
+  return { directory, server, session };
+}
+
+/** What another process does that takes over the mutex of one that was stopped. */
+function takeOver({ cache }: SessionUnderTest): void {
+  const folder = `${cache.limitFile}.lock`;
+  rmSync(folder, { recursive: true });
+  mkdirSync(folder);
+  writeFileSync(join(folder, randomUUID()), '');
+}
+
+describe('a token request', () => {
+  it('does not replace the token of a process that took over, but uses it', async () => {
+    const stopped = async (session: SessionUnderTest) => {
+      takeOver(session);
+      await session.cache.write(token('newer'));
+    };
+    // The service knows one token of each user.
+    const { session } = await sessionDuring(stopped, accepting(['older'], ['newer']));
+    expect(await session.client.serviceRoot()).toBe(1);
+    expect(session.cache.read()?.token).toBe('newer');
+    expect(session.warnings).toEqual([]);
+  });
+
+  it.each([
+    ['of the account', false],
+    ['of all accounts', true],
+  ])('stores no token after a logout %s', async (_, all) => {
+    const logOut = ({ account }: SessionUnderTest, directory: string) =>
+      forgetTokens(directory, all ? undefined : account);
+    const { session } = await sessionDuring(logOut, accepting(['T']));
+    expect(await session.client.serviceRoot()).toBe(1);
+    expect([session.cache.read(), session.warnings]).toEqual([undefined, []]);
+    // The run itself goes on with it.
+    expect(await session.tokens?.current()).toBe('T');
+  });
+
+  it('of a login fails after a logout', async () => {
+    const logOut = ({ account }: SessionUnderTest, directory: string) =>
+      forgetTokens(directory, account);
+    const { session } = await sessionDuring(logOut, accepting(['T']));
+    const message = 'another imgctl logged out during this login';
+    await expect(session.tokens?.login('demo')).rejects.toMatchObject({ code: 'failed', message });
+    expect(session.cache.read()).toBeUndefined();
+  });
+
+  it('stores its token after a logout of another account', async () => {
+    const logOut = ({ account }: SessionUnderTest, directory: string) =>
+      forgetTokens(directory, { ...account, username: 'other' });
+    const { session } = await sessionDuring(logOut, accepting(['T']));
+    expect(await session.client.serviceRoot()).toBe(1);
+    expect(session.cache.read()?.token).toBe('T');
+  });
+
+  it.each([
+    ['shares the refusal', 'old', 'old', 1],
+    ['is sent with another password', 'old', 'older', 2],
+  ])('that waited for a refused one %s', async (_, password, other, count) => {
+    const directory = temporaryDirectory();
+    let isWaiting = () => {};
+    const waiting = new Promise<void>((resolve) => {
+      isWaiting = resolve;
+    });
+    const refused = errorResponse(401, 'Invalid username and password combination.');
+    const server = await scriptedServer(
+      after(
+        TOKEN,
+        () => waiting,
+        () => refused,
+      ),
+    );
+    const open = (text: string, io = fakeIo({ env: { IMGCTL_PASSWORD: text } })) =>
+      sessionWith(server.baseUrl, directory, {}, io);
+    const first = await open(password);
+    const started = first.client.serviceRoot();
+    await expect.poll(() => server.requests.length, { timeout: 20_000 }).toBe(1);
+    const io = fakeIo({ env: { IMGCTL_PASSWORD: other } });
+    const { sleep } = io;
+    io.sleep = (milliseconds, signal) => {
+      isWaiting();
+      return sleep(milliseconds, signal);
+    };
+    const second = await open(other, io);
+    const results = await Promise.allSettled([started, second.client.serviceRoot()]);
+    const hint = 'check IMGCTL_PASSWORD and the user name demo: imgctl config list';
+    const reason = { code: 'wrong-credentials', status: 401, hint };
+    expect(results).toMatchObject([{ reason }, { reason }]);
+    expect(server.requests).toHaveLength(count);
+    // A new run tries again.
+    await expect((await open(other)).client.serviceRoot()).rejects.toMatchObject(reason);
+    expect(server.requests).toHaveLength(count + 1);
+  });
+});
+
+it('a request renews its token until one that it has requested is refused', async () => {
+  const server = await scriptedServer(accepting(['fresh', 'never'], ['fresh']));
+  const session = await sessionWith(server.baseUrl, temporaryDirectory(), PASSWORD);
+  await session.cache.write(token('own'));
+  expect(await session.tokens?.current()).toBe('own');
+  await session.cache.write(token('other'));
+  expect(await session.client.serviceRoot()).toBe(1);
+  expect(requestsTo(server)).toEqual(['GET /v2', 'GET /v2', TOKEN, 'GET /v2']);
+});
+
+describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
+  it.each([
+    ['the lock was taken over', 'another', 'newer'],
+    ['a logout deleted the lock', '', ''],
+  ])('gets no token if %s during its request', async (_, owner, stored) => {
+    const redis = await startRedis();
+    const env = { ...redis.env, ...PASSWORD };
+    const server = await scriptedServer(
+      after(TOKEN, () => move(), accepting(['older'], ['older', 'newer'])),
+    );
+    const open = () => sessionWith(server.baseUrl, temporaryDirectory(), env);
+    const session = await open();
+    const move = async () => {
+      const lock = redis.cli('keys', '*lock');
+      if (owner === '') return 'forget' in session.store && session.store.forget();
+      redis.cli('set', lock, owner, 'px', '20000');
+      return redis.cli('set', lock.replace(/lock$/, 'token'), stored, 'px', '80000');
+    };
+    expect(await session.client.serviceRoot()).toBe(1);
+    const key = redis.cli('keys', '*token');
+    expect([key && redis.cli('get', key), session.warnings]).toEqual([stored, []]);
+    expect(session.cache.read()?.token ?? '').toBe(stored);
+  });
+
+  it('shares the refusal of a request among the machines that waited for it', async () => {
+    const redis = await startRedis();
+    const env = { ...redis.env, IMGCTL_PASSWORD: 'old' };
+    let isWaiting = () => {};
+    const waiting = new Promise<void>((resolve) => {
+      isWaiting = resolve;
+    });
+    const refused = errorResponse(401, 'Invalid username and password combination.');
+    const server = await scriptedServer(
+      after(
+        TOKEN,
+        () => waiting,
+        () => refused,
+      ),
+    );
+    const first = await sessionWith(server.baseUrl, temporaryDirectory(), env);
+    const started = first.client.serviceRoot();
+    await expect.poll(() => server.requests.length, { timeout: 20_000 }).toBe(1);
+    const io = fakeIo({ env });
+    const { sleep } = io;
+    io.sleep = (milliseconds, signal) => {
+      // The pause between two looks at the lock, not the limit of a reply.
+      if (milliseconds !== 100) isWaiting();
+      return sleep(milliseconds, signal);
+    };
+    const second = await sessionWith(server.baseUrl, temporaryDirectory(), env, io);
+    const results = await Promise.allSettled([started, second.client.serviceRoot()]);
+    const reason = { code: 'wrong-credentials' };
+    expect(results).toMatchObject([{ reason }, { reason }]);
+    expect(server.requests).toHaveLength(1);
+  });
+});
