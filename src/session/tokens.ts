@@ -231,10 +231,10 @@ export class Tokens implements TokenSource {
   }
 
   #notLoggedIn(): ImgctlError {
-    const { username, password, baseUrl, loginCommand, loginHint } = this.#options;
+    const { username, password, baseUrl, loginHint } = this.#options;
     if (username === undefined && password !== undefined) {
       return new ImgctlError('not-logged-in', 'no user name is set', {
-        hint: `set IMGCTL_USERNAME, or run: ${loginCommand} --username NAME`,
+        hint: `set IMGCTL_USERNAME, or ${loginHint}`,
       });
     }
     const who = username === undefined ? '' : ` as ${username}`;

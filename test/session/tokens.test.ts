@@ -71,7 +71,7 @@ describe('a command that needs a token', () => {
     const asked = path.join(temporaryDirectory(), 'asked');
     const env = { PATH: process.env.PATH, IMGCTL_PASSWORD_COMMAND: `touch ${asked}` };
     const { client, tokens } = await open(env, undefined, {});
-    const hint = 'set IMGCTL_USERNAME, or run: imgctl login --username NAME';
+    const hint = 'set IMGCTL_USERNAME, or run: imgctl login';
     const refusal = { code: 'not-logged-in', message: 'no user name is set', hint };
     await expect(client.serviceRoot()).rejects.toMatchObject(refusal);
     await expect(tokens?.login('demo')).rejects.toMatchObject(refusal);

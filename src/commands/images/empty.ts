@@ -23,7 +23,7 @@ export function reportNoMatch(
   empty: EmptyQuery,
 ): void {
   // A slip is worth a note beside data as well.
-  const isSlip = slipHint(empty.query.words) !== undefined;
+  const isSlip = slipHint(empty.query) !== undefined;
   if (!isSlip && !view.hasNotes && !options.failEmpty) return;
   const { message, hint } = noMatchError(empty);
   noteEmpty(options, message, hint, isSlip ? console.warn : view.note);
@@ -37,7 +37,7 @@ export function noMatchError({ query: { words, filters }, tally }: EmptyQuery): 
   const message = counts.length > 1 ? `no images match; ${each}` : 'no images match';
   const dotted = tally.dotted.map(shellQuote).join(' ');
   const hint =
-    slipHint(words) ??
+    slipHint({ words, filters }) ??
     foreignHint(filters) ??
     wholeValueHint(filters) ??
     (dotted ? `digits match as a whole; write ${dotted}` : idHint(words));
@@ -51,8 +51,18 @@ function idHint(words: readonly string[]): string | undefined {
   return `words match names; to select by id: -f id=${id}`;
 }
 
-/** Returns a hint for a sign, a * or a phrase in a word. */
-function slipHint(words: readonly string[]): string | undefined {
+/** Copied with a text, and seen nowhere. */
+const INVISIBLE = /[\u00a0\u200b\u2060\ufeff]/;
+
+/** Returns a hint for an invisible character, and for a sign, a * or a phrase in a word. */
+function slipHint({ words, filters }: Pick<Query, 'words' | 'filters'>): string | undefined {
+  const odd = [...words, ...filters.map(({ text }) => text)].find((text) => INVISIBLE.test(text));
+  const [character] = INVISIBLE.exec(odd ?? '') ?? [];
+  if (odd && character) {
+    const code = (character.codePointAt(0) ?? 0).toString(16).padStart(4, '0');
+    const shown = shorten(odd.replaceAll(character, `\\u${code}`));
+    return `remove the invisible character (U+${code.toUpperCase()}): ${shown}`;
+  }
   const filter = words.find((word) => isField(/^(\w+) ?[=!<>~]/.exec(word)?.[1]));
   if (filter) return `did you mean -f ${shellQuote(filter)}?`;
   const negated = words.find((word) => /^!./.test(word))?.slice(1);

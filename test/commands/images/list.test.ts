@@ -254,6 +254,14 @@ describe('images list', () => {
     ['id>=1100', "no images match\nhint: did you mean -f 'id>=1100'?"],
     ["'!ubuntu'", "no images match\nhint: to leave out names that contain it: -f 'name!~ubuntu'"],
     ['*ubuntu*', 'no images match\nhint: a word matches any part of the name; omit the *: ubuntu'],
+    [
+      'ubuntu\u200b',
+      'no images match\nhint: remove the invisible character (U+200B): ubuntu\\u200b',
+    ],
+    [
+      "-f 'name~\u00a0ubuntu'",
+      'no images match\nhint: remove the invisible character (U+00A0): name~\\u00a0ubuntu',
+    ],
   ])('warns in every format of a word that is probably a slip: %s', async (options, text) => {
     const { imgctl } = await emulatorUser({ images: 25 });
     const [message, hint] = text.split('\nhint: ');
