@@ -7,6 +7,7 @@ import { guess } from '../../cli/guesses.ts';
 import { readCertificates, requireBaseUrl, requireRedisAddress } from '../../config/addresses.ts';
 import { changeProfile, configFilePath, requireDirectory } from '../../config/config-file.ts';
 import {
+  isOfService,
   SETTING_GROUPS,
   SETTING_KEYS,
   type SettingDefinition,
@@ -142,6 +143,12 @@ async function get(context: Context, _options: object, name: string): Promise<vo
 
 async function set(context: Context, _options: object, name: string, value: string): Promise<void> {
   const key = requireKey(name);
+  const { owner, profile, profileFlag } = context.settings;
+  if (owner !== undefined && isOfService(key)) {
+    throw new ImgctlError('usage', `profile ${profile} belongs to ${owner}`, {
+      hint: `for the service of this run: imgctl config set ${key} VALUE${profileFlag}`,
+    });
+  }
   const settings = context.settings.with({ [key]: value });
   const stored = storedText(settings, key, settings.text(key) ?? value, context.io.cwd);
   if (key === 'ca-file' || key === 'upload-ca-file') readCertificates(settings, context.io, key);

@@ -96,6 +96,12 @@ describe('a service that is not that of the profile', () => {
       [`images list --base-url ${other}`, '', `${none}run: ${login}\n`, 4],
       [`IMGCTL_BASE_URL=${other} sync`, '', `${none}run: ${login}\n`, 4],
       [`config get username --base-url ${other}`, '', /^imgctl: username is not set\n/, 5],
+      [
+        `IMGCTL_BASE_URL=${other} config set upload-url file:///mnt/other`,
+        '',
+        /belongs to .*\nhint: for the service of this run: imgctl config set upload-url VALUE --profile /,
+        2,
+      ],
       [`config get upload-url --base-url ${other}`, '', /upload-url is not set/, 5],
       [`IMGCTL_PASSWORD=demo ${login.slice(7)} -u demo`, '', /logged in to /],
       [
