@@ -19,7 +19,7 @@ import {
   optionName,
   optionTerm,
 } from './declarations.ts';
-import { checkTyped } from './typed.ts';
+import { checkTyped, namesOf } from './typed.ts';
 
 type Env = Io['env'];
 
@@ -148,8 +148,9 @@ function buildTree(commands: readonly CommandDeclaration[], env: Env, end: End):
     for (const each of declaration.options ?? []) command.addOption(optionOf(each, env));
     if (declaration.hidden) command.allowUnknownOption();
     for (const each of declaration.subcommands ?? []) {
-      const { name, aliases = [], hidden = false } = each;
-      declare(command.command(name, { hidden }).aliases(aliases), each);
+      const { name, hidden = false } = each;
+      const [, ...others] = namesOf(each);
+      declare(command.command(name, { hidden }).aliases(others), each);
     }
     if (declaration.run) {
       command.action(() => {

@@ -118,6 +118,8 @@ export const UNLISTED = '';
 export interface CommandDeclaration {
   readonly name: string;
   readonly aliases?: readonly string[];
+  /** Names that other programs teach. They work, but neither help nor completion shows them. */
+  readonly otherNames?: readonly string[];
   /** The heading of the overview that lists it. */
   readonly group?: string;
   /** A verb in the imperative, lower case, no full stop, at most 60 characters. */

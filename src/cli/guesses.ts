@@ -1,286 +1,220 @@
-// What people type who know other tools, and what to do instead.
+// What people type who know other programs, and what to use instead.
 
+import { FORMAT_NAMES } from '../output/formats.ts';
+import { FIELDS } from '../query/fields.ts';
 import { shellQuote } from '../words.ts';
 
-const DELETE =
-  'public images cannot be deleted; to delete one of yours, remove its file from the storage, then run: imgctl sync';
-const CHANGE = 'images cannot be changed; upload a new file with: imgctl push FILE';
-const TRUST =
-  'certificates are always verified; to trust a private one: imgctl config set ca-file FILE';
-const NO_DOWNLOAD = 'there is no download: the service deploys images itself';
-const ONLY_IMAGES = 'imgctl lists, checks and uploads images; the service deploys them';
-
 /**
- * Words or options as typed after a command; where (the path of that command, `*` for any, `+limit` for those with the
- * option --limit); and what to say. `|` separates, and # is a number. ID, NAME, TEXT, FILE and TIME stand for what was
- * typed behind it. No advice is better than a wrong one.
+ * A command, an option or a sentence; and what is typed for it: words of a command line, or unknown options. Verbs alone
+ * count behind `images` too. What follows takes the place of words such as ID, and of TEXT if there is any.
  */
-export const GUESSES: readonly (readonly [typed: string, where: string, say: string])[] = [
-  // Images
+export const GUESSES: readonly (readonly [instead: string, typed: string])[] = [
   [
-    'list|ls|lst|ll|lsl|lsf|lsjson|get images|list-images|describe-images',
-    '',
-    'use: imgctl images list',
+    'imgctl images list TEXT',
+    'list, ls, ll, lst, lsl, lsf, lsjson, search, find, grep, get images, list images, search images, list-images, describe-images, images list --name, images list --search, images list --grep, images list --os',
   ],
-  ['list|ls', 'my-images', 'use: imgctl my-images'],
-  ['search|find|grep', '|images', 'use: imgctl images list TEXT'],
-  ['get|describe|view|show|cat|stat', '|images', 'use: imgctl images get ID'],
-  ['info|inspect', 'images', 'use: imgctl images get ID'],
-  ['get|describe|view|show|info', 'my-images', 'use: imgctl images get --mine ID'],
-  ['latest|newest|policy|madison', '|images', 'use: imgctl images latest TEXT'],
-  ['count|wc', '|images', 'use: imgctl images list -q | wc -l'],
-  ['changes|diff|watch|events', '|images', 'use: imgctl images changes'],
-  ['log|logs|history', 'images', 'use: imgctl images changes'],
-  ['snapshot|export|save|dump|backup', '|images', 'use: imgctl images snapshot FILE'],
-  ['download|pull|install|fetch|clone', '|images', NO_DOWNLOAD],
-  ['delete|remove|rm|rmi|del|destroy|prune|purge|autoremove', '|images|my-images', DELETE],
   [
-    'edit|rename|mv|tag|untag|label|add-label|remove-label|patch|modify',
-    '|images|my-images',
-    CHANGE,
+    'imgctl images get ID',
+    'get, describe, view, show, cat, stat, images inspect, images diff, images compare, get image, show image, describe image',
   ],
-  ['update image|edit image|tag image', '', CHANGE],
-  ['s3|s3 cp|s3 sync', '', 'use: imgctl push FILE'],
   [
-    'upload|add|create|import|put|push|cp|copy|copyto|register|publish|scp|rsync',
-    '|images|my-images',
-    'use: imgctl push FILE',
+    'imgctl images get --mine ID',
+    'my-images get, my-images show, my-images describe, my-images view, my-images info',
   ],
-  ['update|replace', 'images|my-images', 'use: imgctl push FILE --on-conflict replace'],
-  // Locks
-  ['lock|pin|hold|freeze', '|images', 'use: imgctl images lock add NAME TEXT'],
-  ['unlock|unpin|unhold', '|images', 'use: imgctl images lock remove NAME'],
-  ['list locks|get locks', '', 'use: imgctl images lock list'],
-  ['outdated', '|images', 'use: imgctl images lock check'],
-  ['rm|delete|del|unlock|uninstall', 'images lock', 'use: imgctl images lock remove NAME'],
-  ['get|show|view|describe|path', 'images lock', 'use: imgctl images get --lock NAME'],
-  ['create|new|set|put', 'images lock', 'use: imgctl images lock add NAME TEXT'],
   [
-    'diff|status|verify|outdated|test|audit|validate',
-    'images lock',
-    'use: imgctl images lock check',
+    'imgctl my-images TEXT',
+    'my images, my, mine, images mine, images list --private, images list --own, my-images --name',
   ],
-  ['upgrade|refresh|bump|sync|install', 'images lock', 'use: imgctl images lock update'],
-  // Packages and syncs
   [
-    'check|verify|test|lint',
-    '',
+    'imgctl images latest TEXT',
+    'latest, newest, policy, madison, images latest --name, images latest --os, images list --latest, images list --newest',
+  ],
+  ['imgctl images list -q TEXT | wc -l', 'count, wc, images list --count'],
+  [
+    'imgctl images changes TEXT',
+    'changes, diff, watch, events, images log, images logs, images history, images list --watch, images list -w',
+  ],
+  ['imgctl images list --since 7d', 'images changes --since'],
+  ['imgctl images snapshot FILE', 'snapshot, export, save, dump, backup'],
+  [
+    'there is no download: the service deploys images itself',
+    'download, pull, install, fetch, clone',
+  ],
+  [
+    'public images cannot be deleted; to delete one of yours, remove its file from the storage, then run: imgctl sync',
+    'delete, remove, rm, rmi, del, destroy, prune, purge, autoremove, delete image, my-images delete, my-images remove, my-images rm, my-images del, my-images destroy, my-images prune',
+  ],
+  [
+    'images cannot be changed; upload a new file with: imgctl push FILE --on-conflict replace',
+    'edit, rename, mv, tag, untag, label, patch, modify, images update, images replace, edit image, update image, tag image, my-images update, my-images replace, my-images edit, my-images rename, my-images mv, my-images tag',
+  ],
+  [
+    'imgctl push FILE',
+    'upload, add, create, import, put, push, cp, copy, copyto, register, publish, scp, rsync, s3, s3 cp, s3 sync, create image, import image, upload image, my-images upload, my-images add, my-images create, my-images import, my-images push, my-images put',
+  ],
+  ['imgctl images lock add NAME TEXT', 'lock, pin, hold, freeze'],
+  ['imgctl images lock remove NAME', 'unlock, unpin, unhold'],
+  ['imgctl images lock list', 'locks, list locks, get locks'],
+  ['imgctl images lock check', 'outdated'],
+  [
+    'imgctl images get --lock NAME',
+    'images lock get, images lock show, images lock view, images lock describe, images lock path',
+  ],
+  [
     'check a package: imgctl validate FILE; check the setup: imgctl doctor',
+    'check, verify, test, lint',
   ],
-  ['status|st|sync status|get sync|describe sync|show sync', '', 'use: imgctl sync-status'],
-  ['get sync #|describe sync #|show sync #', '', 'use: imgctl sync-status #'],
-  ['wait|follow', '', 'use: imgctl sync-status --wait'],
-  ['history|log|logs|ps|jobs|tasks|runs|get syncs', '', 'use: imgctl sync-status --list'],
-  ['#', 'sync', 'use: imgctl sync-status #'],
-  ['wait #|watch #|follow #', 'sync', 'use: imgctl sync-status # --wait'],
-  ['status #|show #|get #|describe #', 'sync', 'use: imgctl sync-status #'],
-  ['status|show|get', 'sync', 'use: imgctl sync-status'],
-  ['list|ls|history|log|logs', 'sync', 'use: imgctl sync-status --list'],
-  ['start|run|submit|now', 'sync', 'use: imgctl sync'],
-  ['wait|watch|follow', 'sync', 'use: imgctl sync --wait'],
-  ['cancel|stop|abort', 'sync', 'a sync request cannot be cancelled'],
-  // Login and settings
-  ['auth login|signin|sign-in|logon|sso|sso login', '', 'use: imgctl login'],
-  ['auth logout|signout|sign-out|logoff|sso logout', '', 'use: imgctl logout'],
-  ['auth token|auth print-access-token', '', 'use: imgctl token'],
-  ['auth status|auth list|info|about|me|sts|cluster-info', '', 'use: imgctl whoami'],
-  ['auth', '', 'use one of: imgctl login, imgctl whoami, imgctl token, imgctl logout'],
-  ['ping|health|diagnose|healthcheck|debug', '', 'use: imgctl doctor'],
-  ['configure|init|setup', '', 'use: imgctl login, or imgctl config set KEY VALUE'],
-  ['configure list|configure get|settings|get config|show config', '', 'use: imgctl config list'],
-  ['configure set', '', 'use: imgctl config set KEY VALUE'],
-  ['add|put', 'config', 'use: imgctl config set KEY VALUE'],
+  ['imgctl sync-status TEXT --wait', 'wait, follow, sync wait, sync watch, sync follow'],
   [
-    'configure list-profiles|listremotes|get profiles|list profiles',
-    '',
-    'use: imgctl profile list',
+    'imgctl sync-status TEXT',
+    'status, st, sync status, sync show, sync get, sync describe, get sync, show sync, describe sync',
+  ],
+  ['imgctl sync-status NUMBER', 'sync'],
+  [
+    'imgctl sync-status --list',
+    'history, log, logs, ps, jobs, tasks, runs, get syncs, list syncs, sync list, sync ls, sync history, sync log, sync logs',
+  ],
+  ['a sync request cannot be cancelled', 'cancel, sync cancel, sync stop, sync abort'],
+  [
+    'imgctl whoami',
+    'auth, auth status, auth list, info, about, me, sts, account, cluster-info, context show, context current, context active, current-context, config current-context, profile current, profile active, profile show, profile get, profile view, profile describe',
+  ],
+  ['imgctl login --username USER', 'login'],
+  [
+    'imgctl login, or imgctl config set KEY VALUE',
+    'configure, configure set, init, setup, config add, config put, config create, config --global, config --local, config --system',
   ],
   [
-    'context list|context ls|contexts|remote|remotes|context|ctx|get-contexts|get-clusters',
-    '|config',
-    'use: imgctl profile list',
+    'imgctl config list',
+    'settings, configure list, configure get, get config, show config, config -l',
+  ],
+  ['imgctl config get NAME', 'config list'],
+  [
+    'imgctl config path',
+    'config edit, config --edit, config -e, profile rename, profile mv, profile move',
   ],
   [
-    'auth switch|use|switch|use-context|context use|context set|context switch|set-context',
-    '|config',
-    'use: imgctl profile use NAME',
-  ],
-  ['context create|context add|remote add|remote create', '', 'use: imgctl login --profile NAME'],
-  [
-    'context delete|context rm|context remove|remote rm|remote remove|remote delete|delete profile|delete-context',
-    '|config',
-    'use: imgctl profile delete NAME',
-  ],
-  ['context active|context current|context show|current-context', '|config', 'use: imgctl whoami'],
-  ['refresh|renew|create|get|show', 'token', 'use: imgctl token'],
-  ['--all-profiles', 'logout', 'use --all'],
-  ['view|show|dump|cat|ls|--list|-l', 'config', 'use: imgctl config list'],
-  ['file|where|location', 'config', 'use: imgctl config path'],
-  ['rm|remove|delete|del|clear|reset|--unset', 'config', 'use: imgctl config unset KEY'],
-  ['--get', 'config', 'use: imgctl config get KEY'],
-  ['--global|--local|--system|--add', 'config', 'use: imgctl config set KEY VALUE'],
-  [
-    'edit|create|--edit|-e',
-    'config',
-    'use: imgctl config set KEY VALUE, or edit the file: imgctl config path',
-  ],
-  ['add|create|new', 'profile', 'use: imgctl login --profile NAME'],
-  [
-    'switch|set|select|activate|set-default|default|change',
-    'profile',
-    'use: imgctl profile use NAME',
+    'imgctl profile list',
+    'contexts, context, context list, context ls, ctx, remote, remotes, listremotes, list profiles, get profiles, get-contexts, get-clusters, config get-contexts, configure list-profiles',
   ],
   [
-    'rename|mv|move',
-    'profile',
-    'change its name in the settings file: imgctl config path; it gets new cursors and a new history',
+    'imgctl profile use NAME',
+    'use, switch, use-context, set-context, context use, context set, context switch, auth switch, config use-context, profile set, profile activate, profile default, profile set-default, profile change, setting profile',
   ],
-  ['rm|remove|del', 'profile', 'use: imgctl profile delete NAME'],
-  ['current|active|show|get|view|describe', 'profile', 'use: imgctl whoami'],
   [
-    'proxy|http-proxy|https-proxy|http_proxy|https_proxy',
-    'setting',
-    'set the variable HTTPS_PROXY',
+    'imgctl profile delete NAME',
+    'delete profile, context delete, context rm, context remove, remote rm, remote remove, delete-context',
   ],
-  ['password|secret|pass', 'setting', 'use password-command or password-file'],
-  ['token|access-token', 'setting', 'set the variable IMGCTL_TOKEN'],
-  ['url|endpoint|endpoint-url|endpoint_url|server|host|address', 'setting', 'use base-url'],
-  ['user|login|account', 'setting', 'use username'],
-  ['profile|default-profile', 'setting', 'use: imgctl profile use NAME'],
-  ['color|colour', 'setting', 'set the variable NO_COLOR'],
-  // Others
-  ['upgrade|update|self-update', '', 'upgrade imgctl the way you installed it: see the README'],
-  ['server|servers|vm|vms|instance|instances|pods|containers|ec2', '', ONLY_IMAGES],
-  ['deploy|run|start|stop|ssh|exec|boot', '', ONLY_IMAGES],
-  ['start|serve|run|up', 'mcp|emulator', 'omit the word'],
-  ['explain|man|docs|api-resources|usage', '', 'see: imgctl --help'],
-  ['alias|aliases', '', 'imgctl has no aliases; use those of your shell'],
-  ['curl|http|request|rest', '', 'use: imgctl api /v2'],
-  ['json|yaml|csv', 'help', 'see: imgctl help output'],
   [
-    'cron|ci|unattended',
-    'help',
-    'for jobs, set a password file or command; see: imgctl login --help',
+    'imgctl login --profile NAME',
+    'context create, context add, remote add, remote create, profile add, profile create, profile new',
   ],
-  // Options of lists
   [
-    '--all|-a|-A|--all-versions|--no-limit|--no-paginate',
-    '+limit',
-    'omit it: every image is listed unless you use --limit',
+    'set a variable; see: imgctl help environment',
+    'env, environment, printenv, --proxy, --token, --with-token, --password, --pass, login -p, setting proxy, setting http-proxy, setting https-proxy, setting token, setting access-token, setting color, help cron, help ci, help unattended',
   ],
-  ['-L|--max-items|--max|--max-results|--top|--head', '+limit', 'use -n #'],
-  ['--count', '+limit', 'count ids with: imgctl images list -q | wc -l'],
-  ['--watch|-w', '+limit', 'show what changed with: imgctl images changes'],
-  ['--page-size|--pagesize', '+per-page', 'use --per-page #'],
-  ['--starting-token|--page-token|--offset|--skip', '+page', 'omit it: every page is read'],
-  ['--name|--search|--grep', '+filter', 'words search names: imgctl images list TEXT'],
-  ['--folder', '+filter', 'use -f folder=NAME'],
-  ['--exclude|--not', '+filter', "use -f 'name!~TEXT'"],
+  ['upgrade it the way you installed it: see the README', 'upgrade, update, self-update'],
   [
-    '--selector|--field-selector|--filters|--where|--id|--label|--path|--data-store|--public',
-    '+filter',
-    'use -f FIELD=VALUE',
+    'the service runs machines; imgctl lists, checks and uploads images',
+    'server, servers, vm, vms, instance, instances, pods, containers, ec2, deploy, run, start, stop, ssh, exec, boot',
   ],
-  ['--exact', '+filter', 'use -f name=NAME'],
-  ['--regex|--regexp|-E', '+filter', "use -f 'name,like,TEXT%'"],
-  ['--ignore-case|-i', '+filter', 'omit it: words ignore case'],
-  ['--before|--older-than|--until', '+filter', "use -f 'updated_on<TIME'"],
-  ['--after|--newer-than', '+since', 'use --since TIME'],
-  ['--desc|--reverse|-r', '+sort', 'use -s FIELD,desc'],
-  ['--sort-by|--order-by|--order', '+sort', 'use -s FIELD'],
-  ['--fields|--field', '+columns', 'use -c FIELD'],
-  ['--wide', '+columns', 'use -c all'],
-  ['--full|--no-truncate', '+no-trunc', 'use --no-trunc'],
-  ['--headers', '+no-header', 'omit it: headers are shown unless you use --no-header'],
-  ['--since', 'images changes', 'use: imgctl images list --since 7d'],
-  ['--get|-c|--columns', 'images changes', 'use: imgctl images changes --json | jq'],
-  ['--url', 'images get', 'list URLs with: imgctl images list --urls'],
-  // Options of syncs and packages
-  ['--follow|--watch|-w|-f', 'sync|sync-status', 'use --wait'],
-  ['--last|--latest', 'sync-status', 'omit it: without an id, the last request is shown'],
-  ['--no-wait|--async|--detach|-d', 'sync|sync-status', 'omit it: it waits only with --wait'],
-  ['--async|--detach|-d', 'push', 'use --no-wait'],
-  ['--wait', 'push', 'omit it: push waits by default'],
-  ['-n|--simulate|--check', 'push|sync', 'use --dry-run'],
+  ['imgctl api PATH', 'curl, http, request, rest, api get, api GET'],
+  ['imgctl completion TEXT', 'completion -s, completion --shell'],
   [
-    '--replace|--overwrite|--force',
-    'push',
-    'use --on-conflict replace; identical files are skipped',
+    '-n 100, or omit it: every image is listed',
+    '--all, -a, -A, --all-versions, --no-limit, --no-paginate, --starting-token, --page-token, --offset, --skip, --page-size, --pagesize',
   ],
-  ['--ignore-existing|--skip-existing|--no-clobber', 'push', 'use --on-conflict skip'],
-  ['--transfers|--jobs|-j|--threads|--workers', 'push', 'use --parallel #'],
-  ['--dest|--destination|--target|--remote|--bucket', 'push', 'use --to FOLDER, or --to URL'],
-  ['--recursive|-r', 'push|validate|inspect', 'name the files, such as *.ova'],
-  ['--delete|--mirror', 'push', 'omit it: push deletes no files'],
-  ['--progress|-P', '*', 'omit it: progress is shown on a terminal'],
-  // Options of every command
-  ['--url|--server|--host|--hostname|--endpoint|--endpoint-url', '*', 'use --base-url URL'],
-  ['--token|--with-token', '*', 'no option takes a secret; set IMGCTL_TOKEN'],
   [
-    '--password|-p|--pass',
-    'login',
-    'no option takes a secret; use --password-stdin or IMGCTL_PASSWORD',
+    'omit it: it is the default',
+    'images list --public, images list --ignore-case, images list -i, --headers, --progress, -P, --no-pager, --no-cli-pager, -y, --yes, --assume-yes, --no-input, --auto-approve, sync --no-wait, sync-status --no-wait, push --wait, sync-status --last, sync-status --latest, mcp start, mcp serve, mcp run, emulator start, emulator serve, emulator run, token get, token show, token create, token refresh, token renew, sync start, sync run, sync submit, sync now',
   ],
-  ['--format', '*', 'use -o FORMAT, such as -o json'],
-  ['--csv|--yaml|--tsv|--ndjson|--table', '*', 'use -o FORMAT, such as -o csv'],
-  ['--jq|--query|--template', '*', 'pipe JSON to jq: imgctl images list --json | jq'],
-  ['--context|--account', '*', 'use --profile NAME'],
-  ['--insecure|--no-verify-ssl|--skip-tls-verify|--no-check-certificate', '*', TRUST],
+  ['-n NUMBER', '-L, --max-items, --max, --max-results, --top, --head'],
   [
-    '--cacert|--ca-cert|--ca-bundle|--certificate-authority',
-    '*',
-    'use: imgctl config set ca-file FILE',
+    '-f FIELD=VALUE; see: imgctl help filters',
+    '--selector, -l, --field-selector, --filters, --where, --id, --label, --folder, --exact, --regex, --regexp, -E, --exclude, --not, --before, --older-than, --after, --newer-than',
   ],
-  ['--proxy', '*', 'set the variable HTTPS_PROXY'],
-  ['--max-time|--connect-timeout|--request-timeout|--cli-read-timeout', '*', 'use --timeout 30s'],
-  ['--no-color', '*', 'use --color never'],
-  ['--no-pager|--no-cli-pager', '*', 'omit it: there is no pager'],
   [
-    '-y|--yes|--assume-yes|--no-input|--auto-approve',
-    '*',
-    'omit it: no command asks for confirmation',
+    '-s FIELD, or -s FIELD,desc',
+    '--sort-by, --sort-column, --order-by, --order, --desc, --reverse, -r',
   ],
-  ['--silent', '*', 'use -q'],
-  ['--verbose|-v|-vv|--trace', '*', 'use --debug to trace requests, or -V for the version'],
+  ['-c FIELD, or -c all', '--fields, --field, --wide, --full'],
+  [
+    '-o FORMAT; see: imgctl help output',
+    '--format, --csv, --yaml, --tsv, --ndjson, --table, help json, help yaml, help csv',
+  ],
+  [
+    'pipe JSON to jq: imgctl COMMAND --json | jq',
+    '--jq, --query, --template, images changes --get, images changes -c, images changes --columns',
+  ],
+  ['--get path, or list URLs with: imgctl images list --urls', '--path, images get --url'],
+  ['--wait', '--follow, --watch, -w, -f'],
+  ['--no-wait', '--async, --detach, -d'],
+  ['--dry-run', '-n, --simulate, --check'],
+  [
+    '--on-conflict replace, or skip; identical files are skipped',
+    '--replace, --overwrite, --force, --ignore-existing, --skip-existing, --no-clobber',
+  ],
+  ['--parallel NUMBER', '--transfers, --jobs, -j, --threads, --workers'],
+  ['--to FOLDER, or --to URL', '--dest, --destination, --target, --remote, --bucket'],
+  [
+    'name the files, such as *.ova; push deletes none',
+    '--recursive, push -r, validate -r, inspect -r, push --delete, push --mirror',
+  ],
+  ['--base-url URL', '--url, --server, --host, --hostname, --endpoint, --endpoint-url'],
+  ['--profile NAME', '--context, --account'],
+  [
+    'certificates are always verified; to trust a private one: imgctl config set ca-file FILE',
+    '--insecure, -k, --no-verify-ssl, --skip-tls-verify, --no-check-certificate, --cacert, --ca-cert, --ca-bundle, --certificate-authority',
+  ],
+  ['--timeout 30s', '--max-time, --connect-timeout, --request-timeout, --cli-read-timeout'],
+  [
+    '--debug to trace requests, -q for less output, or -V for the version',
+    '--verbose, -v, -vv, --trace, --silent',
+  ],
 ];
 
-/** A noun between a verb and what it is for. */
-const NOUN = /^(?:images?|profiles?|locks?)$/;
-
-/** @param options those of the command. @param rest what was typed behind it */
+/** @param path of the command. @param typed words behind it. @param flags of the command, if the first word is an option */
 export function guess(
-  typed: string,
-  path: string,
-  options: readonly string[] = [],
-  rest: readonly string[] = [],
+  path: readonly string[],
+  typed: readonly string[],
+  flags?: readonly string[],
 ): string | undefined {
-  const isHere = (where: string) =>
-    where === '*' || where === path || (where.startsWith('+') && options.includes(where.slice(1)));
-  const general = typed.replace(/(?<= |^)\d+$/, '#');
-  const row = GUESSES.find(
-    ([words, places]) => words.split('|').includes(general) && places.split('|').some(isHere),
-  );
-  return row && fill(row[2], typed, rest);
+  const isAlone = flags !== undefined || path.join() === 'images';
+  for (const count of flags ? [1] : [2, 1, 0]) {
+    const words = typed.slice(0, count).join(' ');
+    const phrases = [[...path, words].join(' ').trim(), isAlone && words];
+    for (const phrase of phrases) {
+      for (const [instead, known] of GUESSES) {
+        const [flag] = /^--?\w[\w-]*/.exec(instead) ?? [];
+        if (!known.split(', ').some((each) => each === phrase)) continue;
+        if (flags && flag && !flags.includes(flag)) continue;
+        const text = fill(instead, path, typed.slice(count, flags && 2));
+        if (text) return text.replace(/^imgctl/, 'use: imgctl').replace(/^-/, 'use -');
+      }
+    }
+  }
+  return undefined;
 }
 
-/** Puts what was typed in the places of a hint, if it looks like it; options could have had a secret. */
-function fill(say: string, typed: string, rest: readonly string[]): string {
-  const isOption = typed.startsWith('-');
-  const words = isOption ? [] : rest.filter((word, index) => index > 0 || !NOUN.test(word));
-  const arePlain = words.every((word) => /^[\p{L}\p{N}][\p{L}\p{N}._:/ -]{0,59}$/u.test(word));
-  const [first, ...others] = arePlain ? words : [];
-  const quoted = (texts: readonly string[]) => texts.map(shellQuote).join(' ');
-  const number = [typed.split(' ').at(-1), ...rest].find((word) => /^\d+$/.test(word ?? ''));
-  const time = rest.find((word) => /^\d+[smhdwy]$|^\d{4}-\d\d-\d\d$/.test(word));
-  const file = words.find((word) => /^[\w./-]+\.ov[af]$/i.test(word));
-  const text = /\bNAME\b/.test(say) ? others : words;
-  const values: Record<string, string | undefined> = {
-    '#': number ?? '20',
-    TIME: time ?? '30d',
-    FILE: file,
-    NAME: first && quoted([first]),
-    ID: first && quoted(words),
-    TEXT: first && text.length > 0 ? quoted(text) : undefined,
+/** Returns undefined if a number is needed, and none was typed. Shows only what could be no password of a URL. */
+function fill(instead: string, path: readonly string[], rest: readonly string[]) {
+  const arePlain = rest.every((word) => /^[\p{L}\p{N}/][\p{L}\p{N}._:,/ -]{0,59}$/u.test(word));
+  const words = arePlain ? rest.map(shellQuote) : [];
+  const [first = ''] = words;
+  const all = words.join(' ');
+  const values: Record<string, string> = {
+    COMMAND: path.join(' '),
+    FIELD: first.split(',').every((name) => FIELDS.some((field) => field === name)) ? first : '',
+    FILE: words.find((word) => word.includes('.')) ?? '',
+    FORMAT: FORMAT_NAMES.some((name) => name === first) ? first : '',
+    NAME: first,
+    NUMBER: words.find((word) => /^\d+$/.test(word)) ?? '',
+    TEXT: instead.includes('NAME') ? words.slice(1).join(' ') : all,
+    ...{ ID: all, PATH: all, FOLDER: all },
   };
-  return say.replace(/#|\b[A-Z]{2,}\b/g, (place) => values[place] ?? place);
+  if (instead.includes('NUMBER') && values.NUMBER === '') return undefined;
+  return instead.replace(/ (?:TEXT|([A-Z]{2,}))\b/g, (place, name = 'TEXT') => {
+    const value = values[name];
+    return value ? ` ${value}` : name === 'TEXT' ? '' : place;
+  });
 }

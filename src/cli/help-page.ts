@@ -17,6 +17,7 @@ import {
 } from './declarations.ts';
 import { guess } from './guesses.ts';
 import { PAGES, TOPIC_NAMES, TOPICS } from './topics.ts';
+import { namesOf } from './typed.ts';
 
 const GLOBAL_FLAGS = ALL_GLOBAL_OPTIONS.map(({ flags }) => flags.split(/[ ,]/, 1)[0]).join(', ');
 
@@ -46,7 +47,7 @@ function renderCommand(
   let commands = all;
   let command: CommandDeclaration | undefined;
   for (const word of words) {
-    command = commands.find(({ name, aliases }) => name === word || aliases?.includes(word));
+    command = commands.find((each) => namesOf(each).includes(word));
     if (command === undefined) {
       const names = commands.filter(({ hidden }) => !hidden).map(({ name }) => name);
       const meant = nearest(word, path.length === 1 ? [...names, ...TOPIC_NAMES] : names);
@@ -54,9 +55,10 @@ function renderCommand(
       const text = words.join(' ').slice(0, MAX_QUOTED);
       throw new ImgctlError('usage', `unknown command or topic '${text}'`, {
         hint:
-          guess(words.join(' '), 'help') ??
-          guess(word, path.slice(1).join(' ')) ??
-          (meant === undefined ? `see: ${page}` : `did you mean ${page} ${meant}?`),
+          guess(['help'], words) ??
+          (meant && `did you mean ${page} ${meant}?`) ??
+          guess(path.slice(1), [word]) ??
+          `see: ${page}`,
       });
     }
     path.push(command.name);

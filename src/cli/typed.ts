@@ -110,8 +110,9 @@ export function longFlag(option: OptionDeclaration): string {
   return flagsOf(option).at(-1) ?? '';
 }
 
-export function namesOf({ name, aliases = [] }: CommandDeclaration): readonly string[] {
-  return [name, ...aliases];
+export function namesOf(declaration: CommandDeclaration): readonly string[] {
+  const { name, aliases = [], otherNames = [] } = declaration;
+  return [name, ...aliases, ...otherNames];
 }
 
 /**

@@ -13,7 +13,8 @@ const MAX_MESSAGE = 200;
 
 /** Converts commander's error: one line, the probable meaning as the hint, options without their values. */
 export function usageError(error: CommanderError, command: Command, path: readonly string[]) {
-  const [first = ''] = error.message.replace(/^error: /, '').split('\n');
+  const [first = '', second = ''] = error.message.replace(/^error: /, '').split('\n');
+  const [, suggestion] = /^\(Did you mean (?:one of )?([\w-]+)/.exec(second) ?? [];
   const help = `${['imgctl', ...path].join(' ')} --help`;
   const fail = (message: string, hint = `see: ${help}`) =>
     new ImgctlError('usage', message, { hint });
@@ -38,44 +39,35 @@ export function usageError(error: CommanderError, command: Command, path: readon
     // Nothing that could be a password is shown.
     const isAddress =
       path[0] === 'login' && /^(https?:\/\/[\w.:-]+(\/[\w./-]*)?|localhost(:\d+)?)$/.test(word);
-    const meant = isAddress
-      ? `use: imgctl login --base-url ${word}`
-      : (guessWords(command.args, path.join(' ')) ?? guess(`${path.join(' ')} ${word}`, ''));
+    const meant = isAddress ? `use: imgctl login --base-url ${word}` : guess(path, command.args);
     return fail(`${path.join(' ')} takes ${limit} (got ${command.args.length})`, meant);
   }
   const message = first.replace(/\.$/, '').slice(0, MAX_MESSAGE);
   const isCommand = error.code === 'commander.unknownCommand';
-  return fail(message, isCommand ? meantCommand(command, path) : undefined);
+  return fail(message, isCommand ? meantCommand(command, path, suggestion) : undefined);
 }
 
-/** Returns what to say about the first three words, or else about fewer. */
-function guessWords(words: readonly string[], path: string): string | undefined {
-  const of = (count: number) =>
-    guess(words.slice(0, count).join(' '), path, [], words.slice(count));
-  return of(3) ?? of(2) ?? of(1);
-}
-
-function meantCommand(command: Command, path: readonly string[]): string | undefined {
+/** @param suggestion of commander */
+function meantCommand(command: Command, path: readonly string[], suggestion: string | undefined) {
   const words = command.args.filter((word) => !word.startsWith('-'));
-  const group = path.join(' ');
-  const names = command
-    .createHelp()
-    .visibleCommands(command)
-    .map((each) => each.name());
-  const meant = nearest(words[0] === 'ls' ? 'list' : (words[0] ?? ''), names);
-  const below = command.commands.find((each) => each.name() === meant)?.commands ?? [];
-  const next =
-    below.find((each) => [each.name(), each.alias()].includes(words[1] ?? ''))?.name() ?? [];
-  const didYouMean = meant && `did you mean ${['imgctl', ...path, meant].concat(next).join(' ')}?`;
-  const further = meant && guessWords(words.slice(1), [...path, meant].join(' '));
-  const query = words.length === 1 ? [...words, 'TEXT'] : ['NAME', ...words];
-  const lock =
-    group === 'images lock'
-      ? `use: ${['imgctl', ...path, 'add', ...query.map(shellQuote)].join(' ')}`
-      : undefined;
-  const key = group === 'config' && isSettingKey(words[0] ?? '') ? words[0] : undefined;
-  const ofKey = key && `use: imgctl config ${words.length > 1 ? `set ${key} VALUE` : `get ${key}`}`;
-  return guessWords(words, group) ?? ofKey ?? (further || didYouMean) ?? lock;
+  const [first = '', second = ''] = words;
+  const below = (parent: Command | undefined, name: string) =>
+    parent?.commands.find((each) => each.name() === name || each.aliases().includes(name));
+  // As gh and aws have it: auth login.
+  const behind = /^(?:auth|sso)$/.test(first) && below(command, second);
+  if (behind) return `use: imgctl ${behind.name()}`;
+  const meant = guess(path, words);
+  if (meant) return meant;
+  if (path.join() === 'config' && isSettingKey(first))
+    return `use: imgctl config ${second ? `set ${first} VALUE` : `get ${first}`}`;
+  const near = suggestion && below(command, suggestion);
+  if (near) {
+    const names = [...path, near.name(), below(near, second)?.name() ?? []].flat();
+    return `did you mean ${['imgctl', ...names].join(' ')}?`;
+  }
+  if (path.join(' ') !== 'images lock') return undefined;
+  const query = second ? ['NAME', ...words] : [first, 'TEXT'];
+  return `use: imgctl images lock add ${query.map(shellQuote).join(' ')}`;
 }
 
 /** Commander also calls an option unknown if it takes no value. */
@@ -105,11 +97,15 @@ function explainOption(
   const ownerOf = (each: Command) => path.length > 0 && flagsOf(each).includes(option);
   const owner = command.commands.find(ownerOf)?.name();
   const ofOther = owner && `use: ${['imgctl', ...path, owner, option].join(' ')}`;
-  // Without dashes, which would make short names look alike.
+  // As git has it: config --unset.
+  const asOption = command.commands.find((each) => [each.name(), ...each.aliases()].includes(name));
+  const ofCommand = asOption && `use: ${['imgctl', ...path, asOption.name()].join(' ')}`;
+  const flags = options.flatMap(({ short, long }) => [short ?? '', long ?? '']);
   const hint =
-    guess(option, path.join(' '), known, rest.slice(1)) ??
+    guess(path, [option, ...rest.slice(1)], flags) ??
     without ??
     ofOther ??
+    ofCommand ??
     didYouMean(nearest(name, known));
   const target = targetOf(command);
   const isBefore = target && flagsOf(target).includes(option);

@@ -43,6 +43,7 @@ const FORMATS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['wide', 'use -c all'],
   ['name', 'use --get name'],
   ['id', 'use --get id'],
+  ['path', 'use --get path'],
   ['text', 'use -o tsv'],
   ['noheader', 'use --no-header'],
   ['columns', 'use -c a,b'],

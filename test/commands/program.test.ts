@@ -63,7 +63,7 @@ describe('a usage error', () => {
   it.each([
     ['imags list --filter x', "unknown command 'imags'\nhint: did you mean imgctl images list\\?"],
     ['config gett time', "unknown command 'gett'\nhint: did you mean imgctl config get\\?"],
-    ['profile ls', "unknown command 'ls'\nhint: did you mean imgctl profile list\\?"],
+    ['profile lst', "unknown command 'lst'\nhint: did you mean imgctl profile list\\?"],
     ['images list --fliter x', "unknown option '--fliter'\nhint: did you mean --filter"],
     ['images list --filtr=name,like,x', "unknown option '--filtr'\nhint: did you mean --filter"],
     ['sync --wait=10m', "option '--wait' takes no value\nhint: did you mean --wait-timeout\\?"],

@@ -19,6 +19,7 @@ const COLUMNS = [
 
 export const token = command({
   name: 'token',
+  otherNames: ['print-access-token'],
   summary: 'print a valid access token',
   description: [
     'Renews the token first if it has expired and the password is available without a prompt. Prints only the token, unless you add -o or --json.',

@@ -12,7 +12,6 @@ import {
   flagsOf,
   followersOf,
   longFlag,
-  namesOf,
   readTyped,
   type TypedLine,
 } from '../../cli/typed.ts';
@@ -108,8 +107,8 @@ async function completeWord(
   }
   const subcommands = isEnded ? [] : followersOf(command, rest);
   if (subcommands.length > 0) {
-    const named = (each: CommandDeclaration) =>
-      namesOf(each).map((name): Candidate => [name, each.summary]);
+    const named = ({ name, aliases = [], summary }: CommandDeclaration) =>
+      [name, ...aliases].map((each): Candidate => [each, summary]);
     return space(subcommands.flatMap(named));
   }
   const declared = command.arguments ?? [];

@@ -50,6 +50,7 @@ export const config: CommandDeclaration = {
   subcommands: [
     command({
       name: 'list',
+      otherNames: ['ls', 'show', 'view'],
       summary: 'list settings with their values and origins',
       description: [
         'Lists settings from options, the environment and the profile. --all adds the others, with defaults and groups.',
@@ -82,6 +83,7 @@ export const config: CommandDeclaration = {
     }),
     command({
       name: 'unset',
+      otherNames: ['rm', 'remove', 'delete'],
       summary: 'remove a setting',
       description: ['The key can be a setting that this version does not know.'],
       examples: ['imgctl config unset ca-file', 'imgctl config unset time --profile staging'],
@@ -90,6 +92,7 @@ export const config: CommandDeclaration = {
     }),
     command({
       name: 'path',
+      otherNames: ['file', 'where'],
       summary: 'print the path of the settings file',
       description: ['Prints only the path, unless you add -o or --json.'],
       examples: ['imgctl config path', 'cat "$(imgctl config path)"'],
@@ -184,7 +187,7 @@ function requireKey(text: string): SettingKey {
   const command = 'imgctl config list --all';
   // A value after it may be a secret.
   const key = text.replace(/=.*/s, '=…');
-  const meant = guess(key, 'setting');
+  const meant = guess(['setting'], [key]);
   if (meant === undefined)
     return parseChoice(key, { noun: 'setting', valid: SETTING_KEYS, command });
   throw new ImgctlError('usage', `unknown setting '${key}'`, { hint: meant });

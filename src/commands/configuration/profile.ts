@@ -35,6 +35,7 @@ export const profile: CommandDeclaration = {
   subcommands: [
     command({
       name: 'list',
+      otherNames: ['ls'],
       summary: 'list profiles',
       description: [
         'Ignores options and environment variables, and does not contact the service. In a table, * marks the default profile. If the column password is empty, log in when the token expires.',
@@ -45,6 +46,7 @@ export const profile: CommandDeclaration = {
     }),
     command({
       name: 'use',
+      otherNames: ['switch', 'select'],
       summary: 'make a profile the default',
       description: ['--profile and IMGCTL_PROFILE override the default.'],
       examples: ['imgctl profile use staging', 'imgctl profile use default'],
@@ -55,6 +57,7 @@ export const profile: CommandDeclaration = {
     }),
     command({
       name: 'delete',
+      otherNames: ['rm', 'remove'],
       summary: 'delete a profile with its settings, token and password',
       description: [
         'Keeps the sync history, and a token that another profile uses. The default profile is deleted only if it is the last.',

@@ -38,6 +38,7 @@ const OPTIONS = [
 
 export const imagesGet = command({
   name: 'get',
+  otherNames: ['show', 'describe', 'view', 'info'],
   summary: 'show images by id, name, path, label or URL',
   description: [
     "Digits are read as an id, http... as a URL, [... as a path, anything else as a name, then as a label. Quote a path: '[images-01] ubuntu/NAME.ova'. If several images match, lists them and exits with 2.",

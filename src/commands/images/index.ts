@@ -10,6 +10,7 @@ import { imagesSnapshot } from './snapshot.ts';
 
 export const images: CommandDeclaration = {
   name: 'images',
+  otherNames: ['image'],
   summary: 'list and show images',
   examples: ['imgctl images list ubuntu -n 5', 'imgctl images get 1003'],
   subcommands: [imagesList, imagesGet, imagesLatest, imagesChanges, imagesSnapshot, imagesLock],

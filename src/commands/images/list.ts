@@ -57,6 +57,7 @@ export const imagesList = command({
 
 export const myImages = command({
   name: 'my-images',
+  otherNames: ['my-image'],
   summary: 'list your own images',
   examples: ['imgctl my-images', 'imgctl my-images --sort updated_on,desc -n 1 --json'],
   seeAlso: ['images list', 'sync', 'help filters', 'help output'],
@@ -65,11 +66,14 @@ export const myImages = command({
   fields: IMAGE_COLUMNS,
   exitCodes: SERVICE_CODES,
   run: async (context, options, words) => {
+    // As the commands for images have it: my-images list.
+    const [first = ''] = words;
+    const isList = first === 'list' || first === 'ls';
     const { guess } = await import('../../cli/guesses.ts');
-    const meant = guess(words[0] ?? '', 'my-images');
-    if (meant === undefined) return run(context, { ...options, mine: true }, words);
-    throw new ImgctlError('usage', `my-images has no command ${words[0]}`, {
-      hint: `${meant}; to search for the word: -f 'name~${words[0]}'`,
+    const meant = first && !isList ? guess(['my-images'], words.slice(0, 2)) : undefined;
+    if (!meant) return run(context, { ...options, mine: true }, isList ? words.slice(1) : words);
+    throw new ImgctlError('usage', `my-images has no command ${first}`, {
+      hint: `${meant}; to search for the word: -f 'name~${first}'`,
     });
   },
 });

@@ -107,6 +107,7 @@ export const imagesLock: CommandDeclaration = {
   subcommands: [
     command({
       name: 'add',
+      otherNames: ['create', 'new'],
       summary: 'lock the newest image that matches',
       description: ['Selects the image as "imgctl images latest" does.'],
       examples: [
@@ -125,6 +126,7 @@ export const imagesLock: CommandDeclaration = {
     }),
     command({
       name: 'list',
+      otherNames: ['ls'],
       summary: 'list locked images',
       description: ['Does not contact the service.'],
       examples: ['imgctl images lock list', 'imgctl images lock list --get path'],
@@ -135,6 +137,7 @@ export const imagesLock: CommandDeclaration = {
     }),
     command({
       name: 'check',
+      otherNames: ['status', 'verify', 'diff'],
       summary: 'compare locked images with the catalogue',
       description: [
         'Shows the state of each image, the first of these that applies:',
@@ -160,6 +163,7 @@ export const imagesLock: CommandDeclaration = {
     }),
     command({
       name: 'update',
+      otherNames: ['upgrade', 'refresh'],
       summary: 'update locked images to the newest',
       description: ['Updates the named images, or all. If one of them fails, none is changed.'],
       examples: ['imgctl images lock update', 'imgctl images lock update web --json'],
@@ -172,6 +176,7 @@ export const imagesLock: CommandDeclaration = {
     }),
     command({
       name: 'remove',
+      otherNames: ['rm', 'delete', 'unlock'],
       summary: 'unlock an image',
       examples: [
         'imgctl images lock remove web',

@@ -66,6 +66,7 @@ const UPLOAD =
 
 export const doctor = command({
   name: 'doctor',
+  otherNames: ['ping', 'health'],
   summary: 'check settings, network, login and upload storage',
   description: [
     'Requests no token, and sends no password to the service, unless --login is given. Shows a hint for each problem.',

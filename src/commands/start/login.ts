@@ -44,6 +44,7 @@ type Options = Parsed<typeof OPTIONS>;
 
 export const login = command({
   name: 'login',
+  otherNames: ['signin', 'sign-in', 'logon'],
   summary: 'log in to a service',
   description: [
     'You are prompted for anything you leave out, and again after a wrong password, up to three times. Nothing is saved until the login works.',

@@ -13,6 +13,7 @@ import { deleteStoredPassword, profilesSharing } from '../stored-login.ts';
 
 export const logout = command({
   name: 'logout',
+  otherNames: ['signout', 'sign-out', 'logoff'],
   summary: 'delete cached tokens and the stored password',
   description: [
     'Deletes the token of the profile. Profiles with the same user and base URL share it, so they are logged out too. The token of an earlier user stays until it expires, or until --all deletes it.',

@@ -51,7 +51,7 @@ describe('imgctl help', () => {
     ['images help lst', 'did you mean imgctl help images list?'],
     ['images lst --help', 'did you mean imgctl help images list?'],
     ['--help imags', 'did you mean imgctl help images?'],
-    ['help cron', 'for jobs, set a password file or command; see: imgctl login --help'],
+    ['help cron', 'set a variable; see: imgctl help environment'],
     ['help nope', 'see: imgctl help'],
     ['help images nope', 'see: imgctl help images'],
     ['help images filter', 'see: imgctl help images'],
