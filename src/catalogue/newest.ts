@@ -17,8 +17,6 @@ export interface NewestCollector {
   readonly add: (image: ReceivedImage) => void;
 }
 
-export type Collected = Pick<NewestCollector, 'query' | 'index'>;
-
 export function newestCollector(query: Query): NewestCollector {
   const index = new SeriesIndex<ReceivedImage>(query.words);
   return { query, tally: new Tally(query), index, add: (image) => index.add(image) };
@@ -40,18 +38,14 @@ export function describeChoices(choices: readonly ReceivedImage[]): string[] {
   return choices.map(hasOneName ? describe : nameOf);
 }
 
-type Newest =
-  | { readonly image: ReceivedImage; readonly error?: undefined }
-  | { readonly error: AmbiguousError };
-
 /** Returns the only newest image, or the error that lists the choices. @throws ImgctlError empty */
-export function onlyNewest({ index }: Pick<Collected, 'index'>): Newest {
+export function onlyNewest({ index, query }: Pick<NewestCollector, 'query' | 'index'>) {
   const all = index.series();
   const [series, ...others] = all;
   if (series === undefined) throw new ImgctlError('empty', 'no images match');
   if (others.length === 0) {
-    const error = problemOf(series);
-    return error ? { error } : { image: series.newest[0] };
+    const error = errorOf(series, query);
+    return error ? { error } : { image: series.newest[0], error };
   }
   const images = all.map(({ newest: [image] }) => image).sort(compareChoices);
   const [first = series.newest[0], ...choices] = images;
@@ -62,12 +56,11 @@ export function onlyNewest({ index }: Pick<Collected, 'index'>): Newest {
 }
 
 /** Returns the newest image of each series that has only one, and an error that names the other series. */
-export function newestOfEach({ index }: Pick<Collected, 'index'>) {
+export function newestOfEach({ index, query }: NewestCollector) {
   const all = index.series();
-  const errors = all.flatMap((series) => problemOf(series) ?? []);
-  const images = all
-    .filter(({ problem }) => problem === undefined)
-    .map(({ newest: [image] }) => image);
+  const errors = all.flatMap((series) => errorOf(series, query) ?? []);
+  const sure = all.filter((series) => problemOf(series, query) === undefined);
+  const images = sure.map(({ newest: [image] }) => image);
   if (errors.length < 2) return { images, error: errors[0] };
   const message = `${errors.length} series have no single newest image`;
   const details = listed(
@@ -77,8 +70,8 @@ export function newestOfEach({ index }: Pick<Collected, 'index'>) {
 }
 
 /** Returns the query without the series that have no single newest image: with filters that leave all others. */
-export function withoutUnsure({ index, query }: Collected): Query {
-  const isUnsure = index.series().map(({ problem }) => problem !== undefined);
+export function withoutUnsure({ index, query }: NewestCollector): Query {
+  const isUnsure = index.series().map((series) => problemOf(series, query) !== undefined);
   const all = index.rankedImages();
   const sure = all.filter(({ seriesNumber }) => !isUnsure[seriesNumber]);
   const unsure = all.filter(({ seriesNumber }) => isUnsure[seriesNumber]);
@@ -92,13 +85,20 @@ export function withoutUnsure({ index, query }: Collected): Query {
   return new Query({ words: query.words, filters: [...query.filters, ...filters] });
 }
 
-function problemOf({ newest, problem }: Series<ReceivedImage>): AmbiguousError | undefined {
-  return problem === undefined ? undefined : new AmbiguousError(problem, newest);
+/** Returns why a series has no single newest image, also if an unknown zone decides whether that matches the query. */
+function problemOf({ newest: [image], problem }: Series<ReceivedImage>, query: Query) {
+  const zone = problem === undefined ? query.decidingZone(image) : undefined;
+  return zone ? `whether the newest image matches depends on the unknown zone ${zone}` : problem;
+}
+
+function errorOf(series: Series<ReceivedImage>, query: Query): AmbiguousError | undefined {
+  const problem = problemOf(series, query);
+  return problem === undefined ? undefined : new AmbiguousError(problem, series.newest);
 }
 
 /** Narrows the query by the pattern of the image's name; undefined if the image is then not the only newest one. */
 export function selectionOf(
-  { index, query: { words, filters } }: Collected,
+  { index, query: { words, filters } }: NewestCollector,
   target: ReceivedImage,
 ): Query | undefined {
   const pattern = readName(nameOf(target)).pattern.replaceAll('#', '%');
@@ -106,7 +106,7 @@ export function selectionOf(
   const narrower = new SeriesIndex<ReceivedImage>(words);
   for (const { image } of index.rankedImages()) if (query.matches(image)) narrower.add(image);
   if (narrower.isEmpty) return undefined;
-  const newest = onlyNewest({ index: narrower });
+  const newest = onlyNewest({ index: narrower, query });
   return !newest.error && newest.image === target ? query : undefined;
 }
 

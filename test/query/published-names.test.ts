@@ -76,7 +76,7 @@ it('in three of four ambiguous questions the first candidate is what a person me
       if (answer === 'ambiguous') return [];
       const index = indexOf(names, typed.split(' '));
       if (index.isEmpty) return [];
-      const { error } = onlyNewest({ index });
+      const { error } = onlyNewest({ index, query: new Query({}) });
       return error ? [nameOf(error.choices[0]) === answer] : [];
     }),
   );

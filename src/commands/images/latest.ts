@@ -3,9 +3,9 @@
 import type { ReceivedImage } from '../../api/types.ts';
 import {
   type AmbiguousError,
-  type Collected,
   describeChoices,
   MAX_LISTED,
+  type NewestCollector,
   newestCollector,
   newestOfEach,
   onlyNewest,
@@ -131,7 +131,7 @@ async function showCandidates(
 }
 
 /** Returns the newest image; of several, the one that the user chooses at a terminal, and a command that selects it. */
-async function chooseNewest(context: Context, options: Options, found: Collected) {
+async function chooseNewest(context: Context, options: Options, found: NewestCollector) {
   const newest = onlyNewest(found);
   if (!newest.error) return { image: newest.image };
   const { error } = newest;

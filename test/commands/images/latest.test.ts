@@ -111,6 +111,20 @@ describe('images latest', () => {
     expect(stdout.match(/a-#\.ova,1,/g)).toHaveLength(id === undefined ? 2 : 1);
   });
 
+  it('exits 2 if an unknown zone decides whether the newest image matches a filter', async () => {
+    const older = named(1, 'a-1.ova', { updated_on: '2020-01-01 Wed 00:00:00 UTC' });
+    const newer = named(2, 'a-2.ova', { updated_on: UNCLEAR });
+    const problem =
+      'whether the newest image matches depends on the unknown zone IST\n  2  [images] linux/a-2.ova';
+    for (const options of ['', '--each']) {
+      const line = `${options} -f updated_on<2020-01-02T12:00Z`;
+      expect(await latest([older, newer], line)).toEqual(failed(2, problem));
+      expect(await latest([older, newer], `${line} a-2.ova`)).toEqual(failed(2, problem));
+    }
+    const sure = { stdout: '1\n', exitCode: 0 };
+    expect(await latest([older, newer], '-q -f updated_on<2020-01-01T12:00Z')).toMatchObject(sure);
+  });
+
   it.each([
     ['2204', 'hint: digits match as a whole; write 22.04\n'],
     ['web-2204 --each', 'hint: digits match as a whole; write web-22.04\n'],
