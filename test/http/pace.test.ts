@@ -115,6 +115,14 @@ describe('a run', () => {
     expect(server.requests.length).toBeGreaterThan(10);
   });
 
+  it('that is asked to wait for an hour ends, and the next request waits only for its turn', async () => {
+    const hour = { status: 429, headers: { 'retry-after': '3600' } };
+    const { client, sleeps } = await connectAt(() => hour);
+    for (let sent = 0; sent < 2; sent += 1)
+      expect((await failure(client.serviceRoot())).code).toBe('rate-limited');
+    expect(sleeps).toEqual([250]);
+  });
+
   it('starts the minute again after each success', async () => {
     const { respond } = limitOf(429, 50_000);
     const { client, elapsed } = await connectAt(respond);

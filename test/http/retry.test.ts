@@ -146,7 +146,7 @@ describe('a request', () => {
       status,
       headers: { 'retry-after': wait },
     });
-    const busy = [busyFor(500, '7'), busyFor(503, '0'), busyFor(500, 'soon'), busyFor(502, '60')];
+    const busy = [busyFor(500, '7'), busyFor(503, '0.1'), busyFor(500, 'soon'), busyFor(502, '60')];
     const { client, sleeps } = await connect({ 'GET /v2': [...busy, { json: 1 }] });
     expect((await client.send(GET)).status).toBe(200);
     expect(sleeps).toEqual([7_000, 1_200, 1_000, 60_000]);
