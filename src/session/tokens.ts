@@ -34,7 +34,7 @@ interface TokensOptions {
   readonly username: string | undefined;
   readonly password: PasswordSource | undefined;
   /** A function, since the client itself gets its tokens from this source. */
-  readonly client: () => Client;
+  readonly client: () => Pick<Client, 'requestToken'>;
   readonly loginCommand: string;
   /** What to do without a token. */
   readonly loginHint: string;

@@ -2,7 +2,15 @@
 
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { changed, codes, member, readMembers, sample, withManifest } from './harness.ts';
+import {
+  changed,
+  codes,
+  directoryFirst,
+  member,
+  readMembers,
+  sample,
+  withManifest,
+} from './harness.ts';
 
 const [descriptor, , disk] = sample();
 
@@ -27,18 +35,6 @@ const described = (pattern: string | RegExp, replacement: string) =>
     const text = bytes.toString('latin1', 512, 1024).replace(pattern, replacement);
     bytes.write(text.padEnd(512, ' '), 512, 512, 'latin1');
   });
-
-/** The sample's disk as QEMU writes it: the directory and the table before the grains, and no footer. */
-function directoryFirst(change: (bytes: Buffer) => unknown = () => {}): Buffer {
-  return changed((bytes) => {
-    const directory = Number(bytes.readBigUInt64LE(bytes.length - 1024 + 56)) * 512;
-    const table = bytes.readUInt32LE(directory) * 512;
-    bytes.copy(bytes, 31 * 512, table, table + 2048);
-    bytes.writeUInt32LE(31, 30 * 512);
-    bytes.writeBigUInt64LE(30n, 56);
-    change(bytes);
-  });
-}
 
 describe('a disk', () => {
   const cut = (end: number) => Buffer.from(disk.content).subarray(0, end);

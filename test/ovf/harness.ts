@@ -59,6 +59,18 @@ export function changed(change: (bytes: Buffer) => unknown): Buffer {
   return bytes;
 }
 
+/** The sample's disk as QEMU writes it: the directory and the table before the grains, and no footer. */
+export function directoryFirst(change: (bytes: Buffer) => unknown = () => {}): Buffer {
+  return changed((bytes) => {
+    const directory = Number(bytes.readBigUInt64LE(bytes.length - 1024 + 56)) * 512;
+    const table = bytes.readUInt32LE(directory) * 512;
+    bytes.copy(bytes, 31 * 512, table, table + 2048);
+    bytes.writeUInt32LE(31, 30 * 512);
+    bytes.writeBigUInt64LE(30n, 56);
+    change(bytes);
+  });
+}
+
 /** Adds a manifest that matches the members, right after the descriptor. */
 export function withManifest([descriptor, ...others]: readonly TarMember[]): TarMember[] {
   if (descriptor === undefined) return [];

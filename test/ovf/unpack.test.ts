@@ -8,7 +8,14 @@ import { describe, expect, it } from 'vitest';
 import { readPackage } from '../../src/ovf/package.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { missing, skipped } from '../support/requirements.ts';
-import { changed, type DiskOptions, packageOf, readFolder, sample } from './harness.ts';
+import {
+  changed,
+  type DiskOptions,
+  directoryFirst,
+  packageOf,
+  readFolder,
+  sample,
+} from './harness.ts';
 
 const MIB = 2 ** 20;
 const disk = Buffer.from(sample()[2].content);
@@ -31,6 +38,21 @@ PROGRESS.set([4, 0, 0, 0, 128], 12);
 /** The first sectors of the sample's disk: 20 for header and descriptor, then its first grain. */
 const GRAIN = Number(disk.readBigUInt64LE(64)) * 512;
 const TABLE = disk.readUInt32LE(Number(disk.readBigUInt64LE(disk.length - 1024 + 56)) * 512) * 512;
+
+/** The first grain, with all its sectors. */
+const FIRST_GRAIN = disk.subarray(
+  GRAIN,
+  GRAIN + 512 * Math.ceil((12 + disk.readUInt32LE(GRAIN + 8)) / 512),
+);
+/** The head of a grain of 2,000 bytes. */
+const LARGE_GRAIN = Buffer.alloc(2_048);
+LARGE_GRAIN.writeUInt32LE(2_000, 8);
+const IN_FRONT = directoryFirst();
+const LARGE = Buffer.concat([IN_FRONT.subarray(0, GRAIN), LARGE_GRAIN.subarray(0, 512)]);
+/** In header and footer; the grain tables say it too. */
+const withoutOverhead = changed((b) => {
+  for (const at of [64, b.length - 1024 + 64]) b.writeBigUInt64LE(0n, at);
+});
 
 describe('a file without a digest', () => {
   const raw = Buffer.alloc(3 * MIB, 'a line of a disk\n');
@@ -167,6 +189,58 @@ describe('a file without a digest', () => {
       changed((b) => b.fill(0, disk.length - 1536, disk.length - 1024)),
       {},
     ],
+    ['whose header does not say where its grains begin', undefined, withoutOverhead, {}],
+    [
+      'with a marker of another length',
+      /unknown marker at sector/,
+      changed((b) => b.writeUInt32LE(9, TABLE - 512)),
+      {},
+    ],
+    [
+      'with a grain that is too small',
+      /damaged grain at sector \d+: unpacks to 100 bytes/,
+      changed((b) => {
+        const grain = deflateSync(Buffer.alloc(100));
+        b.writeUInt32LE(grain.length, GRAIN + 8);
+        b.set(grain, GRAIN + 12);
+      }),
+      {},
+    ],
+    [
+      'of a disk in gzip that repeats a grain',
+      /^unpack-failed: unpacks to more than 4194305 bytes/,
+      gzipSync(Buffer.concat([disk.subarray(0, GRAIN), ...Array(65).fill(FIRST_GRAIN)])),
+      { gzip: true, capacity: 1 },
+    ],
+    [
+      'of a disk in gzip with a grain behind its footer',
+      /does not end with a footer and the end/,
+      gzipSync(Buffer.concat([disk.subarray(0, -512), FIRST_GRAIN, Buffer.alloc(512)])),
+      { gzip: true },
+    ],
+    [
+      'of a disk in gzip without the end of the stream',
+      /does not end with a footer and the end/,
+      gzipSync(disk.subarray(0, -512)),
+      { gzip: true },
+    ],
+    [
+      'of a disk in gzip that ends inside a grain',
+      /^unpack-failed: ends inside a grain/,
+      gzipSync(Buffer.concat([disk.subarray(0, GRAIN), LARGE_GRAIN.subarray(0, 1_200)])),
+      { gzip: true },
+    ],
+    // Without a footer, only these tell that the end is missing.
+    ...[
+      ['before its grains', IN_FRONT.subarray(0, 5_120), 'ends before its grains'],
+      ['in a grain', LARGE, 'ends inside the grain at sector 128'],
+      ['after a marker', IN_FRONT.subarray(0, TABLE), 'ends after the marker at sector 130'],
+    ].map(([where, bytes = '', reason]): [string, RegExp, Buffer, DiskOptions] => [
+      `of a disk in gzip, its directory in front, that ends ${where}`,
+      new RegExp(`^unpack-failed: ${reason}`),
+      gzipSync(bytes),
+      { gzip: true },
+    ]),
     [
       'of another compression',
       /^vmdk-header: unknown compression 2/,

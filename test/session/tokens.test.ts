@@ -3,8 +3,10 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ImgctlError } from '../../src/errors.ts';
 import type { Io } from '../../src/io.ts';
-import { fixedToken } from '../../src/session/tokens.ts';
+import type { CachedToken, TokenRequest, TokenStore } from '../../src/session/token-cache.ts';
+import { fixedToken, Tokens } from '../../src/session/tokens.ts';
 import { CLOCK_CHANGES, fakeIo, temporaryDirectory } from '../support/io.ts';
 import { scriptedServer, tokenResponse } from '../support/scripted-server.ts';
 import { sessionWith, startService } from './harness.ts';
@@ -289,5 +291,69 @@ describe('--wait-for-token', () => {
     const { first, io } = await usedUp('5m');
     beforeWaits(io, () => io.interrupt());
     await expect(first.client.serviceRoot()).rejects.toMatchObject({ code: 'interrupted' });
+  });
+});
+
+describe('a token store', () => {
+  const tokenOf = (token: string): CachedToken => ({ token, receivedAt: 0, expiresAt: DAY });
+
+  /** Tokens of a store, and how many token requests they sent. */
+  function tokensOf(changes: Partial<TokenStore>, patience = 0) {
+    const io = fakeIo({ time: 0 });
+    let requests = 0;
+    const limit = { remaining: undefined, resetsAt: undefined };
+    const requestToken = async () => {
+      requests += 1;
+      return { ...tokenOf(`T${requests}`), limit };
+    };
+    const store: TokenStore = {
+      location: undefined,
+      read: () => undefined,
+      write: async () => {},
+      readLimit: () => undefined,
+      writeLimit: async () => {},
+      withTokenMutex: ({ action }) => action(async () => {}),
+      ...changes,
+    };
+    const tokens = new Tokens({
+      ...{ io, store, patience, username: 'demo', baseUrl: '', loginCommand: '', loginHint: '' },
+      password: { read: async () => 'demo', hint: '', origin: '' },
+      client: () => ({ requestToken }),
+    });
+    return { io, tokens, requests: () => requests };
+  }
+
+  it('that answers late does not replace a token that was requested meanwhile', async () => {
+    let answer = (_token: CachedToken) => {};
+    const read = () => new Promise<CachedToken>((resolve) => (answer = resolve));
+    const { tokens } = tokensOf({ read });
+    const current = tokens.current();
+    await tokens.login('demo');
+    answer(tokenOf('old'));
+    expect([await current, await tokens.current()]).toEqual(['T1', 'T1']);
+  });
+
+  it('whose mutex another process took while the password was read sends no request', async () => {
+    const lost = async () => {
+      throw new Error('lost');
+    };
+    const { tokens, requests } = tokensOf({ withTokenMutex: ({ action }) => action(lost) });
+    await expect(tokens.current()).rejects.toThrow('lost');
+    expect(requests()).toBe(0);
+  });
+
+  it('with one limit after another is waited for as long as the patience in all', async () => {
+    const limited = async <Result>(_: TokenRequest<Result>): Promise<Result> => {
+      throw new ImgctlError('rate-limited', 'limited');
+    };
+    const { tokens, io } = tokensOf(
+      {
+        withTokenMutex: limited,
+        readLimit: (now) => ({ remaining: 0, receivedAt: now, resetsAt: now + 60_000 }),
+      },
+      100_000,
+    );
+    await expect(tokens.current()).rejects.toThrow('limited');
+    expect(io.elapsed()).toBe(60_000);
   });
 });

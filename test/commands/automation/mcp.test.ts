@@ -65,7 +65,9 @@ it('mcp my_images answers up to the limit, with the total', async () => {
   const images = { data: testImages(3), meta: { count: 3 } };
   const { env } = await scriptedUser({ 'GET /v2/user/image/vm': { json: images } });
   const [answer] = await call([['my_images', { limit: 2 }]], env);
-  expect(answer).toMatchObject({ total: 3, count: 2, messages: more(1) });
+  const hint = 'narrow the list with text or filter, or ask for a higher limit';
+  const note = { message: '1 more', hint };
+  expect(answer).toMatchObject({ total: 3, count: 2, messages: [{ note }] });
 });
 
 it('mcp ends with 1 and one line after a request of more than 8 MiB', async () => {
@@ -122,7 +124,11 @@ describe('mcp images_list', () => {
     const [answer] = await call([['images_list', { limit: 60 }]], env);
     expect(answer.text.length).toBeLessThanOrEqual(40_000);
     expect(answer.count).toBeGreaterThan(20);
-    expect(answer).toMatchObject({ total: 60, messages: more(60 - answer.count) });
+    const note = {
+      message: `${60 - answer.count} more`,
+      hint: 'ask for fewer rows or fewer columns',
+    };
+    expect(answer).toMatchObject({ total: 60, messages: [{ note }] });
   });
 
   it.each([
@@ -283,10 +289,18 @@ describe('mcp', () => {
 
   it('answers lines that are no messages with the errors of JSON-RPC, and goes on', async () => {
     const { env } = await emulatorUser();
-    const lines = ['junk', '', '[1]', '{"id":7}', '{"jsonrpc":"1.0","id":"a","method":"ping"}'];
+    const lines = [
+      'junk',
+      '',
+      '[1]',
+      '{"id":[7]}',
+      '{"id":7}',
+      '{"jsonrpc":"1.0","id":"a","method":"ping"}',
+    ];
     const replies = await exchange([...lines, request(9, 'ping')], env);
     expect(replies.map(({ id, error }) => [id, error?.code])).toEqual([
       [null, -32700],
+      [null, -32600],
       [null, -32600],
       [7, -32600],
       ['a', -32600],
