@@ -5,7 +5,12 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ImgctlError } from '../../src/errors.ts';
 import type { Io } from '../../src/io.ts';
-import type { CachedToken, TokenRequest, TokenStore } from '../../src/session/token-cache.ts';
+import type {
+  CachedToken,
+  TokenMutex,
+  TokenRequest,
+  TokenStore,
+} from '../../src/session/token-cache.ts';
 import { fixedToken, Tokens } from '../../src/session/tokens.ts';
 import { CLOCK_CHANGES, fakeIo, temporaryDirectory } from '../support/io.ts';
 import { scriptedServer, tokenResponse } from '../support/scripted-server.ts';
@@ -297,6 +302,13 @@ describe('--wait-for-token', () => {
 describe('a token store', () => {
   const tokenOf = (token: string): CachedToken => ({ token, receivedAt: 0, expiresAt: DAY });
 
+  const MUTEX: TokenMutex = {
+    assertHeld: async () => {},
+    store: async () => true,
+    refusal: undefined,
+    refuse: async () => {},
+  };
+
   /** Tokens of a store, and how many token requests they sent. */
   function tokensOf(changes: Partial<TokenStore>, patience = 0) {
     const io = fakeIo({ time: 0 });
@@ -309,10 +321,9 @@ describe('a token store', () => {
     const store: TokenStore = {
       location: undefined,
       read: () => undefined,
-      write: async () => {},
       readLimit: () => undefined,
       writeLimit: async () => {},
-      withTokenMutex: ({ action }) => action(async () => {}),
+      withTokenMutex: ({ action }) => action(MUTEX),
       ...changes,
     };
     const tokens = new Tokens({
@@ -334,9 +345,8 @@ describe('a token store', () => {
   });
 
   it('whose mutex another process took while the password was read sends no request', async () => {
-    const lost = async () => {
-      throw new Error('lost');
-    };
+    const assertHeld = () => Promise.reject(new Error('lost'));
+    const lost: TokenMutex = { ...MUTEX, assertHeld };
     const { tokens, requests } = tokensOf({ withTokenMutex: ({ action }) => action(lost) });
     await expect(tokens.current()).rejects.toThrow('lost');
     expect(requests()).toBe(0);
