@@ -60,9 +60,10 @@ export function quoted(text: string): string {
   return `'${shorten(text)}'`;
 }
 
-export function shorten(text: string): string {
-  if (text.length <= MAX_QUOTED) return text;
-  return `${text.slice(0, MAX_QUOTED).replace(/[\ud800-\udbff]$/, '')}…`;
+/** Marks where it cuts, so that messages mask the beginning of a secret there. */
+export function shorten(text: string, max = MAX_QUOTED): string {
+  if (text.length <= max) return text;
+  return `${text.slice(0, max - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 export function shellQuote(text: string): string {

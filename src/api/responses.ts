@@ -6,7 +6,7 @@ import { httpDate, requestedWait } from '../http/headers.ts';
 import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { isRetryableStatus, isSafeMethod, MAX_WAIT } from '../http/retry.ts';
 import { isObject, parseJson } from '../json.ts';
-import { describeLater } from '../words.ts';
+import { describeLater, shorten } from '../words.ts';
 
 const checkBaseUrl = ({ endpoint: { show } }: HttpResponse) =>
   `check that the base URL is correct: ${show}`;
@@ -78,7 +78,7 @@ export function serviceMessage(body: Buffer): string | undefined {
     (text) => typeof text === 'string',
   );
   const reason = texts.map((text) => text.trim()).find((text) => text !== '');
-  return reason?.slice(0, 500).replace(/\.$/, '');
+  return reason && shorten(reason, 500).replace(/\.$/, '');
 }
 
 /** Says that the body is a web page, and which proxy may have made it; undefined if it is none. */
@@ -88,16 +88,19 @@ export function htmlOf(response: HttpResponse): string | undefined {
   return `with HTML instead of JSON${proxy ? `, perhaps from the proxy ${proxy.host}` : ''}`;
 }
 
+const MAX_PAGE = 16_384;
+
 /** Returns the words of a web page: its title, or the beginning of its text. */
 export function pageText(response: HttpResponse): string {
-  const text = response.body.subarray(0, MAX_ERROR_BYTES).toString();
+  const text = shorten(response.body.subarray(0, 4 * MAX_PAGE).toString(), MAX_PAGE);
   const [, title = text] = /<title[^>]*>(.*?)<\/title>/is.exec(text) ?? [];
   const hidden = /<(script|style)\b.*?<\/\1>|<[^>]*>/gis;
-  return title.replace(hidden, ' ').replace(/\s+/g, ' ').trim().slice(0, 200);
+  const words = title.replace(hidden, ' ').replace(/\s+/g, ' ').trim();
+  return shorten(words, 200);
 }
 
 function startOf({ body }: HttpResponse): string {
-  return body.subarray(0, 2_000).toString().replace(/\s+/g, ' ').trim();
+  return shorten(body.subarray(0, 8_000).toString(), 2_000).replace(/\s+/g, ' ').trim();
 }
 
 const ASK_FOR_ACCESS = 'ask the administrators of the service for access to its API';
@@ -108,7 +111,7 @@ export function statusError(response: HttpResponse): ImgctlError {
   const start = startOf(response);
   const page = htmlOf(response);
   const said = serviceMessage(response.body);
-  const reason = said ?? page ?? start.slice(0, 200);
+  const reason = said ?? page ?? shorten(start, 200);
   const message = `${describeRequest(response)}: ${status}${reason === '' ? '' : `, ${reason}`}`;
   const proxyHint = page && proxy?.hint;
   const error = (code: ErrorCode, text: string, hint?: string) =>

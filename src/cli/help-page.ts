@@ -6,6 +6,7 @@ import { loadStyle } from '../output/terminal.ts';
 import { wrapWords } from '../output/text.ts';
 import type { Column } from '../output/view.ts';
 import { nearest } from '../spelling.ts';
+import { shorten } from '../words.ts';
 import { ALL_GLOBAL_OPTIONS } from './command.ts';
 import {
   argumentTerm,
@@ -52,7 +53,7 @@ function renderCommand(
       const names = commands.filter(({ hidden }) => !hidden).map(({ name }) => name);
       const meant = nearest(word, path.length === 1 ? [...names, ...TOPIC_NAMES] : names);
       const page = ['imgctl help', ...path.slice(1)].join(' ');
-      const text = words.join(' ').slice(0, MAX_QUOTED);
+      const text = shorten(words.join(' '), MAX_QUOTED);
       throw new ImgctlError('usage', `unknown command or topic '${text}'`, {
         hint:
           guess(['help'], words) ??

@@ -5,7 +5,7 @@ import { incompatible } from '../choices.ts';
 import { isSettingKey } from '../config/definitions.ts';
 import { ImgctlError } from '../errors.ts';
 import { nearest } from '../spelling.ts';
-import { counted, shellQuote } from '../words.ts';
+import { counted, shellQuote, shorten } from '../words.ts';
 import { guess } from './guesses.ts';
 
 /** Commander repeats what it was given, however long. */
@@ -42,7 +42,7 @@ export function usageError(error: CommanderError, command: Command, path: readon
     const meant = isAddress ? `use: imgctl login --base-url ${word}` : guess(path, command.args);
     return fail(`${path.join(' ')} takes ${limit} (got ${command.args.length})`, meant);
   }
-  const message = first.replace(/\.$/, '').slice(0, MAX_MESSAGE);
+  const message = shorten(first.replace(/\.$/, ''), MAX_MESSAGE);
   const isCommand = error.code === 'commander.unknownCommand';
   return fail(message, isCommand ? meantCommand(command, path, suggestion) : undefined);
 }

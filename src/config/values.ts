@@ -4,6 +4,7 @@ import { parseChoice } from '../choices.ts';
 import { attempt, ImgctlError } from '../errors.ts';
 import { type Env, expandHome } from '../files/paths.ts';
 import { DURATION, UNITS } from '../query/timestamp.ts';
+import { shorten } from '../words.ts';
 
 /** Where completion finds the values that are not a fixed choice. */
 export type CompletionKind =
@@ -166,7 +167,7 @@ export function parseDuration(text: string, name: string, max = MAX_TIMER): numb
 /** Returns a name of the user's choice that is no path. @throws ImgctlError usage */
 export function checkName(name: string, noun: string, { dots = false } = {}): string {
   if (/^[A-Za-z0-9][\w.-]{0,63}$/.test(name) && (dots || !name.includes('.'))) return name;
-  throw new ImgctlError('usage', `invalid ${noun} name: ${name.slice(0, 80)}`, {
+  throw new ImgctlError('usage', `invalid ${noun} name: ${shorten(name)}`, {
     hint: `use a letter or digit, then up to 63 letters, digits, ${dots ? '., ' : ''}- or _`,
   });
 }

@@ -44,7 +44,6 @@ const NETWORK_ERRORS: ReadonlyMap<string, readonly [string, Hint, 'lasting'?]> =
   ['ECONNRESET', [CLOSED, askAdministrators]],
   ['EPIPE', [CLOSED, askAdministrators]],
   ['UND_ERR_SOCKET', [CLOSED, askAdministrators]],
-  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', ['the response is incomplete', askAdministrators]],
   ['UND_ERR_CLOSED', ['the client is closed', () => undefined, 'lasting']],
   ['UND_ERR_DESTROYED', ['the client is closed', () => undefined, 'lasting']],
 ]);

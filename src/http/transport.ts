@@ -71,6 +71,9 @@ interface Shared {
   hasResponded: boolean;
 }
 
+/** Informational responses (1xx) to one request. */
+const MAX_INFORMATIONAL = 1_000;
+
 function dispatch(
   shared: Shared,
   request: HttpRequest,
@@ -88,6 +91,7 @@ function dispatch(
     let start: Pick<HttpResponse, 'status' | 'headers'> = { status: 0, headers: {} };
     const chunks: Buffer[] = [];
     let heldBytes = 0;
+    let informational = 0;
     let ended = false;
 
     const finish = (settle: () => void) => {
@@ -138,7 +142,15 @@ function dispatch(
         },
         onResponseStart(_controller, status, headers) {
           shared.hasResponded = true;
-          if (status < 200) return;
+          if (status < 100 || status > 599) {
+            return unusable(`${url.origin} sent the invalid status ${status}`, check);
+          }
+          if (status < 200) {
+            informational += 1;
+            if (informational <= MAX_INFORMATIONAL) return;
+            const message = `${url.origin} sent ${informational} responses, but no final one`;
+            return unusable(message, check);
+          }
           start = { status, headers: joinHeaders(headers) };
           stage = 'reading the response';
         },
@@ -157,6 +169,11 @@ function dispatch(
           );
         },
         onResponseError(_controller, error) {
+          if ('code' in error && error.code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
+            // undici reads neither a length that stands twice nor one beside chunks.
+            const flaw = 'it stands twice, beside Transfer-Encoding, or is wrong';
+            return unusable(`${url.origin} sent an invalid Content-Length: ${flaw}`, check, error);
+          }
           // A body that could not be read, and a proxy that refused, have errors of their own.
           if (error instanceof ImgctlError) return fail(error);
           // After an alert of TLS 1.3, undici only knows that the connection was lost.

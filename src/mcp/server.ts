@@ -64,6 +64,8 @@ export async function serve(options: ServerOptions): Promise<void> {
     },
     // The transport drops the calls that run when its input ends, so the end waits for them.
     async flush(done) {
+      // A client need not end its last line.
+      await pass([Buffer.concat(partial).toString()]);
       await turn();
       while (calls.size > 0) await Promise.allSettled(calls);
       await turn();

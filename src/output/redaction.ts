@@ -8,7 +8,14 @@ const MIN_SECRET = 6;
 /** Shorter secrets are often ordinary words, which a suggested command may need. */
 const MIN_UNUSUAL = 8;
 
-/** Messages may be cut anywhere: text with these first characters of a secret is masked as far as it matches. */
+/** A limit may cut a secret anywhere. These first characters of one before the mark of a cut are masked. */
+const MIN_CUT = 3;
+const CUT = '…';
+
+/** The beginning of an escape before a cut. */
+const PARTIAL_ESCAPE = /(?:\\(?:u[\da-f]{0,3})?|\ufffd?(?:%[\da-f]{0,2})*|&#?\w{0,8})$/;
+
+/** Others may cut without a mark: text with these first characters of a secret is masked as far as it matches. */
 const HEAD_LENGTH = 12;
 
 interface Needle {
@@ -110,5 +117,22 @@ function find(needles: readonly Needle[], { text, starts }: ReturnType<typeof re
       else ranges.push([starts[start] ?? 0, starts[end] ?? 0]);
     }
   }
+  for (let cut = text.indexOf(CUT); cut >= 0; cut = text.indexOf(CUT, cut + 1)) {
+    const before = text.slice(0, cut);
+    const start = Math.min(
+      ...needles.flatMap(({ text: whole }) =>
+        [before, before.replace(PARTIAL_ESCAPE, '')].map((shown) => startOfCut(whole, shown)),
+      ),
+    );
+    if (start < cut) ranges.push([starts[start] ?? 0, starts[cut] ?? 0]);
+  }
   return ranges;
+}
+
+/** Returns where a secret begins whose first characters end the text, or Infinity. */
+function startOfCut(secret: string, text: string): number {
+  for (let length = Math.min(secret.length, text.length); length >= MIN_CUT; length -= 1) {
+    if (text.endsWith(secret.slice(0, length))) return text.length - length;
+  }
+  return Number.POSITIVE_INFINITY;
 }

@@ -5,6 +5,7 @@ import path from 'node:path';
 import type { Account } from '../config/settings.ts';
 import { ImgctlError, tryOr } from '../errors.ts';
 import type { Io } from '../io.ts';
+import { shorten } from '../words.ts';
 import { type ChildResult, runChild } from './child.ts';
 import { checkSecret } from './secrets.ts';
 
@@ -160,7 +161,7 @@ export function openPasswordStore(io: Io, location: string, limit?: number) {
     const said = (isHelper && stdout.trim()) || stderr.trim();
     const [line = ''] = said.split('\n');
     if (said.includes('{') || input.includes(line)) return '';
-    return `: ${line.replace(`${name}: `, '')}`.slice(0, MAX_REASON);
+    return `: ${shorten(line.replace(`${name}: `, ''), MAX_REASON)}`;
   }
 
   async function read(account: Account): Promise<string | undefined> {

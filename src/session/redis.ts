@@ -4,6 +4,7 @@ import type { RedisAddress } from '../config/definitions.ts';
 import { trustOptions } from '../http/connect.ts';
 import { isCertificateError, reasonOf } from '../http/errors.ts';
 import { builtin } from '../io.ts';
+import { shorten } from '../words.ts';
 import { SharedStoreError } from './token-cache.ts';
 
 /** The replies of RESP 2 but for arrays, which no command of imgctl returns. */
@@ -56,7 +57,7 @@ function reasonFor(error: NodeJS.ErrnoException, library: typeof import('@redis/
   const { code = '', message } = error;
   if (isCertificateError(code)) return `no trusted TLS connection: ${reasonOf(error)}`;
   if (code !== '') return reasonOf(error);
-  if (error instanceof library.ErrorReply) return message.replace(/\.$/, '').slice(0, 120);
+  if (error instanceof library.ErrorReply) return shorten(message.replace(/\.$/, ''), 120);
   const { ClientClosedError, DisconnectsClientError, SocketClosedUnexpectedlyError } = library;
   const closed = [ClientClosedError, DisconnectsClientError, SocketClosedUnexpectedlyError];
   const isClosed = closed.some((each) => error instanceof each);

@@ -8,7 +8,7 @@ import { Pace } from '../http/pace.ts';
 import { chooseProxy, proxySecrets } from '../http/proxies.ts';
 import { sendWithRetry } from '../http/retry.ts';
 import { createTransport } from '../http/transport.ts';
-import { describeLater } from '../words.ts';
+import { describeLater, shorten } from '../words.ts';
 import { parseXml, textOf, type XmlElement, XmlError } from '../xml.ts';
 import { type StorageOptions, storageFull } from './storage.ts';
 
@@ -157,16 +157,14 @@ function wordsOf(response: HttpResponse): string {
   const own = root ? WORDS.flatMap((name) => textOf(root, name) || []).join(': ') : '';
   // A multistatus has paths and a status for each.
   if (own === '' && root?.name === 'multistatus') return '';
-  const page = response.body.subarray(0, MAX_PAGE).toString();
+  const page = shorten(response.body.subarray(0, 4 * MAX_PAGE).toString(), MAX_PAGE);
   const text = own || page.replace(/<(head|script|style)\b[\s\S]*?(<\/\1>|$)/gi, ' ');
   const line = text
     .replace(/<[^<>]*>|[\s\p{C}]+/gu, ' ')
     .replace(/ +/g, ' ')
     .trim();
   const words = line.replace(/^\d{3} /, '') || (root?.children[0]?.name ?? '');
-  if (words.length <= MAX_WORDS) return words;
-  // Half a secret would not be recognized.
-  return `${words.slice(0, MAX_WORDS - 1).replace(/\S*$/, '')}…`;
+  return shorten(words, MAX_WORDS);
 }
 
 /** @param meaning the status to report it as [its own] */

@@ -82,6 +82,9 @@ describe('a response body', () => {
   });
 });
 
+const TWO_LENGTHS = 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\n';
+const CHUNKED_1 = 'transfer-encoding: chunked\r\n\r\n1\r\n1\r\n0\r\n\r\n';
+
 it.each([
   ['of another protocol', '220 mail.example.com ESMTP\r\n', /did not send a valid HTTP response$/],
   [
@@ -93,6 +96,24 @@ it.each([
     'to an unasked question',
     'HTTP/1.1 100 Continue\r\n\r\n',
     /\d sent an unexpected 100 Continue$/,
+  ],
+  [
+    'with status 099',
+    'HTTP/1.1 099 X\r\ncontent-length: 1\r\n\r\n1',
+    /\d sent the invalid status 99$/,
+  ],
+  ['with status 999', 'HTTP/1.1 999 X\r\ncontent-length: 1\r\n\r\n1', /invalid status 999$/],
+  ['with two lengths', `${TWO_LENGTHS}content-length: 2\r\n\r\n1`, /invalid Content-Length: it/],
+  [
+    'with its length twice',
+    `${TWO_LENGTHS}content-length: 1\r\n\r\n1`,
+    /invalid Content-Length: it/,
+  ],
+  ['with a length and chunks', `${TWO_LENGTHS}${CHUNKED_1}`, /invalid Content-Length: it/],
+  [
+    'after endless informational ones',
+    'HTTP/1.1 103 E\r\n\r\n'.repeat(2_000),
+    /sent 1001 responses, but no final one$/,
   ],
   [
     'in another protocol',

@@ -6,6 +6,7 @@ import { ImgctlError } from '../../src/errors.ts';
 import { type ErrorFormat, formatError, formatNotice } from '../../src/output/messages.ts';
 import { Redaction } from '../../src/output/redaction.ts';
 import { printable } from '../../src/output/text.ts';
+import { shorten } from '../../src/words.ts';
 import { cpuSeconds } from '../support/cpu.ts';
 
 const inPoints = (text: string, write: (point: number) => string) =>
@@ -70,6 +71,31 @@ describe('Redaction', () => {
     [WORDS, 'abc, a-long-secret, xq1w2e3y', '***, ***, x***y'],
   ])('masks %j in %j: %j', (secrets, text, expected) => {
     expect(redactionOf(...[secrets].flat()).apply(text)).toBe(expected);
+  });
+
+  it.each(Object.entries(ENCODINGS))('masks a cut secret that comes back %s', (_how, encode) => {
+    const secrets = [
+      'correct horse/"battery"',
+      'p&ss word%41',
+      'hunter2!',
+      'a\\b<c>d é€😀 fgh',
+      SECRET,
+    ];
+    for (const secret of [...secrets, 'abcdefgh'.repeat(5)]) {
+      const text = `the service says: no ${encode(secret)} here`;
+      const redaction = redactionOf(secret);
+      for (let max = 20; max < text.length; max += 1) {
+        const shown = redaction.apply(shorten(text, max)).toLowerCase();
+        const characters = [...secret];
+        const inARow = characters
+          .slice(4)
+          .map((_, at) => encode(characters.slice(at, at + 5).join('')).toLowerCase());
+        expect(
+          inARow.filter((part) => shown.includes(part)),
+          shown,
+        ).toEqual([]);
+      }
+    }
   });
 
   it('leaves a short secret that messages show anyway', () => {

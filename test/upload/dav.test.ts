@@ -250,8 +250,8 @@ describe('push to a WebDAV storage that refuses an upload', () => {
     ['in a page', 415, PAGE, '415: Unsupported Media Type'],
     ['in text', 411, '411 Length\u0007\r\nRequired\u202e', '411: Length Required'],
     ['in nothing', 400, '', '400'],
-    ['in too many words', 400, 'word '.repeat(100), `400: ${'word '.repeat(39)}…`],
-    ['in one long word', 400, 'x'.repeat(500), '400: …'],
+    ['in too many words', 400, 'word '.repeat(100), `400: ${'word '.repeat(39)}word…`],
+    ['in one long word', 400, 'x'.repeat(500), `400: ${'x'.repeat(199)}…`],
     ['in a page without an end', 400, `<p>Why</p><style>${'x '.repeat(50_000)}`, '400: Why'],
   ])('%s shows its words in one line', async (_how, status, body, words) => {
     const { push } = await pushTo(({ method }) => method === 'PUT' && { status, body });

@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts';
 import { errorReason, hasCode, ImgctlError } from '../../errors.ts';
 import { findPaths } from '../../files/paths.ts';
 import { stringify } from '../../json.ts';
-import { describeDuration } from '../../words.ts';
+import { describeDuration, shorten } from '../../words.ts';
 import { type HistoryEntry, remember } from './history.ts';
 
 export const LIST_REQUESTS = 'list your requests with: imgctl sync-status --list';
@@ -157,7 +157,7 @@ export async function follow(
 
 function describeStatus(request: SyncRequest | undefined): string {
   return request && request.status === undefined
-    ? `no status in ${stringify(request.response).slice(0, 200)}`
+    ? `no status in ${shorten(stringify(request.response), 200)}`
     : `status: ${request?.status ?? 'unknown'}`;
 }
 

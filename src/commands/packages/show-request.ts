@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { stringify } from '../../json.ts';
 import { printBefore, type View } from '../../output/view.ts';
-import { counted, describeDuration } from '../../words.ts';
+import { counted, describeDuration, shorten } from '../../words.ts';
 import { elementNames, statusCommand } from './follow.ts';
 
 const MAX_RECORD = 1_000;
@@ -41,7 +41,7 @@ export async function showRequest(
   reportProblems(context, reported, { strict });
   const isUnexplained = state === 'failed' && (errors ?? []).length === 0 && !view.isWhole;
   if (isUnexplained) {
-    const text = stringify(response).slice(0, MAX_RECORD);
+    const text = shorten(stringify(response), MAX_RECORD);
     context.console.failure({ message: `sync ${id} gives no reason: ${text}` });
   }
   if (failure) throw failure;

@@ -6,6 +6,7 @@ import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { stringify } from '../../json.ts';
 import { column, namesOf, type View, type ViewOptions } from '../../output/view.ts';
+import { shorten } from '../../words.ts';
 import { follow, rememberRequest, statusCommand } from './follow.ts';
 import { describeNames, showRequest } from './show-request.ts';
 import {
@@ -82,7 +83,7 @@ export async function submit(context: Context): Promise<KnownSync> {
   const submitted = await client.submitSync();
   const { id, response } = submitted;
   if (id === undefined) {
-    const body = stringify(response).slice(0, 500);
+    const body = shorten(stringify(response), 500);
     throw new ImgctlError('bad-answer', `the sync was submitted, but its id is unknown: ${body}`, {
       hint: 'check the result with: imgctl my-images',
     });

@@ -70,6 +70,19 @@ it('mcp my_images answers up to the limit, with the total', async () => {
   expect(answer).toMatchObject({ total: 3, count: 2, messages: [{ note }] });
 });
 
+it.each([
+  ['', [{ id: 1, result: { tools: expect.any(Array) } }]],
+  ['{', [{ id: null, error: { code: -32_700 } }]],
+])('mcp answers a last message without a line end: %s', async (cut, expected) => {
+  const stdin = [...OPENING, cut || request(1, 'tools/list')].join('\n');
+  const { stdout } = await runCli(['mcp'], { stdin });
+  const replies = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(replies.slice(1)).toMatchObject(expected);
+});
+
 it('mcp ends with 1 and one line after a request of more than 8 MiB', async () => {
   const stdin = new FakeInput(false);
   for (let written = 0; written < 9; written += 1) stdin.type('x'.repeat(2 ** 20));
