@@ -13,6 +13,7 @@ import type {
   Parsed,
   Words,
 } from './declarations.ts';
+import { suggestProfiles } from './suggestions.ts';
 
 export type { Parsed } from './declarations.ts';
 
@@ -86,7 +87,7 @@ export const BASE_URL_OPTION = settingOption('--base-url <url>', 'base-url');
 
 export const GLOBAL_OPTIONS = [
   option('--profile <name>', 'use the settings and token of this profile', {
-    from: 'profiles',
+    suggest: suggestProfiles,
     default: DEFAULT_PROFILE,
     env: 'IMGCTL_PROFILE',
   }),

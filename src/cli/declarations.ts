@@ -4,6 +4,7 @@ import type { SettingKey } from '../config/definitions.ts';
 import type { Value } from '../config/values.ts';
 import type { Context } from '../context.ts';
 import type { Column } from '../output/view.ts';
+import type { Suggest } from './suggestions.ts';
 
 export type Term = readonly [term: string, meaning: string];
 
@@ -24,6 +25,8 @@ export interface ArgumentDeclaration {
   readonly required?: boolean;
   readonly variadic?: boolean;
   readonly value?: Value;
+  /** What completion offers [what the value says]. */
+  readonly suggest?: Suggest;
 }
 
 export interface OptionDeclaration {
@@ -32,6 +35,8 @@ export interface OptionDeclaration {
   readonly description: string;
   /** Undefined if the option takes no value. */
   readonly value?: Value;
+  /** What completion offers [what the value says]. */
+  readonly suggest?: Suggest;
   /** The value if the option is not given, as typed; help adds it in brackets. */
   readonly default?: string | undefined;
   readonly env?: string | undefined;

@@ -6,21 +6,6 @@ import { type Env, expandHome } from '../files/paths.ts';
 import { DURATION, UNITS } from '../query/timestamp.ts';
 import { shorten } from '../words.ts';
 
-/** Where completion finds the values that are not a fixed choice. */
-export type CompletionKind =
-  | 'cursors'
-  | 'files'
-  | 'filters'
-  | 'folders'
-  | 'images'
-  | 'locks'
-  | 'packages'
-  | 'profiles'
-  | 'setting-keys'
-  | 'setting-values'
-  | 'sorts'
-  | 'sync-ids';
-
 export interface Value<Parsed = unknown> {
   /** @throws ImgctlError usage or config: the text is invalid, and may hold a password */
   parse(text: string, name: string): Parsed;
@@ -29,16 +14,15 @@ export interface Value<Parsed = unknown> {
   readonly suggested?: readonly string[] | undefined;
   /** Words of which the value is a list, separated by commas. */
   readonly listed?: readonly string[] | undefined;
-  readonly from?: CompletionKind | undefined;
+  /** A path; completion offers such files. */
+  readonly from?: 'files' | 'folders' | 'packages' | undefined;
   /** True if the text may be a path, also if completion offers none. */
   readonly mayBePath?: boolean;
 }
 
-const PATHS: readonly (CompletionKind | undefined)[] = ['files', 'folders', 'packages'];
-
 /** In a path, ~/ is the home of the user. @throws ImgctlError usage or config: the text is empty or invalid */
 export function parseGiven(value: Value, text: string, name: string, env: Env): unknown {
-  const isPath = value.mayBePath || PATHS.includes(value.from);
+  const isPath = value.mayBePath || value.from !== undefined;
   const given = isPath ? expandHome(text, name, env) : text;
   const { value: parsed, error } = attempt(() => value.parse(given, name));
   if (text.trim() === '') {

@@ -4,12 +4,15 @@ import { parseChoice } from '../../choices.ts';
 import { argument, command, GET_OPTION, option } from '../../cli/command.ts';
 import { type CommandDeclaration, terms } from '../../cli/declarations.ts';
 import { guess } from '../../cli/guesses.ts';
+import { suggestRows, suggestValue } from '../../cli/suggestions.ts';
 import { readCertificates, requireBaseUrl, requireRedisAddress } from '../../config/addresses.ts';
 import { changeProfile, configFilePath, requireDirectory } from '../../config/config-file.ts';
 import {
   isOfService,
+  isSettingKey,
   SETTING_GROUPS,
   SETTING_KEYS,
+  SETTINGS,
   type SettingDefinition,
   type SettingKey,
   STORED_PASSWORD,
@@ -36,7 +39,18 @@ const GET_COLUMNS = [
 
 const PATH_COLUMNS = [column('path', 'string', 'path of the settings file')];
 
-const KEY = argument('key', 'name of the setting', { required: true, from: 'setting-keys' });
+const KEY = argument('key', 'name of the setting', {
+  required: true,
+  suggest: () => suggestRows(SETTING_KEYS.map((key) => [key, SETTINGS[key].summary])),
+});
+
+const VALUE = argument('value', 'new value', {
+  required: true,
+  suggest({ rest, typed }) {
+    const key = rest.at(-1) ?? '';
+    return suggestValue(isSettingKey(key) ? SETTINGS[key].value : undefined, typed);
+  },
+});
 
 export const config: CommandDeclaration = {
   name: 'config',
@@ -78,7 +92,7 @@ export const config: CommandDeclaration = {
         'imgctl config set base-url https://images.example.com',
         'imgctl config set columns.images id,name,path',
       ],
-      arguments: [KEY, argument('value', 'new value', { required: true, from: 'setting-values' })],
+      arguments: [KEY, VALUE],
       run: set,
     }),
     command({

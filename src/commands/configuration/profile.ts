@@ -3,6 +3,7 @@
 import { suggest } from '../../choices.ts';
 import { argument, command } from '../../cli/command.ts';
 import type { CommandDeclaration } from '../../cli/declarations.ts';
+import { suggestProfiles } from '../../cli/suggestions.ts';
 import { type ConfigFile, changeConfigFile, DEFAULT_PROFILE } from '../../config/config-file.ts';
 import { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
@@ -22,7 +23,10 @@ const COLUMNS = [
   column('password', 'string or null', 'source of the password: file, command, helper or keychain'),
 ];
 
-const PROFILE = argument('profile', 'name of the profile', { required: true, from: 'profiles' });
+const PROFILE = argument('profile', 'name of the profile', {
+  required: true,
+  suggest: suggestProfiles,
+});
 
 export const profile: CommandDeclaration = {
   name: 'profile',

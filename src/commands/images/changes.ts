@@ -15,6 +15,7 @@ import {
   type Snapshot,
 } from '../../catalogue/snapshot.ts';
 import { command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
+import { type Candidates, suggestWords, type Typing } from '../../cli/suggestions.ts';
 import { checkName } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { CHANGES_EXIT_CODE, ImgctlError, tryOr } from '../../errors.ts';
@@ -54,13 +55,21 @@ const CHANGE_COLUMNS = [
   ),
 ];
 
+function suggestCursors({ context }: Typing): Candidates {
+  const { state } = findPaths(context.io);
+  if (state === undefined) return suggestWords([]);
+  const files = tryOr(() => fs.readdirSync(directoryOf(state)), []);
+  const names = files.flatMap((file) => /^([\w-]+)\.[0-9a-f]{16}\.json$/.exec(file)?.[1] ?? []);
+  return suggestWords([...new Set(names)].sort());
+}
+
 const OPTIONS = [
   FILTER_OPTION,
   MINE_OPTION,
   option(
     '--cursor <name>',
     'remember the last run under this name, so that jobs do not interfere',
-    { default: 'default', from: 'cursors' },
+    { default: 'default', suggest: suggestCursors },
   ),
   option(
     '--since-file <file>',
@@ -301,13 +310,6 @@ function describeCounts(counts: Task['counts']): string {
   const kinds = Object.entries(counts).filter(([, count]) => count > 0);
   const total = kinds.reduce((sum, [, count]) => sum + count, 0);
   return `${counted(total, 'change')}: ${kinds.map(([kind, count]) => `${count} ${kind}`).join(', ')}`;
-}
-
-export function cursorNames(directory: string | undefined): string[] {
-  if (directory === undefined) return [];
-  const files = tryOr(() => fs.readdirSync(directoryOf(directory)), []);
-  const names = files.flatMap((file) => /^([\w-]+)\.[0-9a-f]{16}\.json$/.exec(file)?.[1] ?? []);
-  return [...new Set(names)].sort();
 }
 
 interface Change {

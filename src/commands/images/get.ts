@@ -12,8 +12,8 @@ import type { Field } from '../../query/fields.ts';
 import { contains, equals } from '../../query/filter.ts';
 import { Query } from '../../query/query.ts';
 import { shellQuote } from '../../words.ts';
-import { collectNames, rememberImages } from './image-names.ts';
-import { readLockedImage } from './lock-file.ts';
+import { collectNames, rememberImages, suggestImages } from './image-names.ts';
+import { readLockedImage, suggestLocks } from './lock-file.ts';
 import {
   CATALOGUE_OPTIONS,
   type CatalogueOptions,
@@ -28,7 +28,7 @@ import {
 import { openCatalogue } from './read.ts';
 
 const OPTIONS = [
-  option('--lock <name>', 'show the image locked under this name', { from: 'locks' }),
+  option('--lock <name>', 'show the image locked under this name', { suggest: suggestLocks }),
   // Without a default, so that one that is given without --lock is an error.
   option('--file <file>', `lock file (${DEFAULT_LOCK_FILE})`, { from: 'files' }),
   ...VIEW_OPTIONS,
@@ -52,7 +52,10 @@ export const imagesGet = command({
   ],
   seeAlso: ['images list', 'images latest', 'images lock', 'help output'],
   arguments: [
-    argument('id|name|path|label|url', 'images to show', { variadic: true, from: 'images' }),
+    argument('id|name|path|label|url', 'images to show', {
+      variadic: true,
+      suggest: suggestImages,
+    }),
   ],
   options: OPTIONS,
   fields: IMAGE_COLUMNS,

@@ -2,10 +2,11 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { type Suggest, suggestWords, type Typing } from '../../cli/suggestions.ts';
 import type { Account } from '../../config/settings.ts';
 import { tryOr } from '../../errors.ts';
 import { readJsonFile, replaceFile } from '../../files/atomic-file.ts';
-import { keyedFile } from '../../files/paths.ts';
+import { findPaths, keyedFile } from '../../files/paths.ts';
 import type { JsonObject } from '../../json.ts';
 
 type CacheKey = Omit<Account, 'username'>;
@@ -58,6 +59,18 @@ export async function rememberImages(
   // Comparing a whole catalogue takes less time than parsing it. The listing itself worked, so a failure is no error.
   const isSame = tryOr(() => fs.readFileSync(file, 'utf8') === text, false);
   if (!isSame) await replaceFile(file, text).catch(() => {});
+}
+
+function cachedImages({ context, settings }: Typing) {
+  return [...readImageNames(findPaths(context.io).cache, settings.account).values()];
+}
+
+export const suggestImages: Suggest = (typing) =>
+  suggestWords([...new Set(cachedImages(typing).map(([name]) => name))]);
+
+export function cachedFolders(typing: Typing): string[] {
+  const folders = cachedImages(typing).map(([, folder]) => folder);
+  return [...new Set(folders)].filter(Boolean).sort();
 }
 
 function cacheFile(directory: string, { profile, baseUrl }: CacheKey): string {

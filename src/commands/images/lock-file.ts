@@ -12,10 +12,11 @@ import {
 } from '../../catalogue/lock-format.ts';
 import { suggest } from '../../choices.ts';
 import { option, type Parsed } from '../../cli/command.ts';
+import { type Suggest, suggestWords } from '../../cli/suggestions.ts';
 import { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError, tryOr } from '../../errors.ts';
-import { DEFAULT_LOCK_FILE } from '../../files/paths.ts';
+import { DEFAULT_LOCK_FILE, expandHome } from '../../files/paths.ts';
 import { changeUserFile, readTextFile } from '../../files/user-file.ts';
 import { escapeInJson } from '../../output/text.ts';
 import { formatTimestamp } from '../../query/timestamp.ts';
@@ -25,6 +26,11 @@ export const LOCK_FILE_OPTION = option('--file <file>', 'lock file', {
   default: DEFAULT_LOCK_FILE,
   from: 'files',
 });
+
+export const suggestLocks: Suggest = async ({ context, values }) => {
+  const file = expandHome(values.get('--file') ?? DEFAULT_LOCK_FILE, '--file', context.io.env);
+  return suggestWords([...(await readLocks(context, { file })).keys()]);
+};
 
 export type LockFileOptions = Parsed<readonly [typeof LOCK_FILE_OPTION]> & {
   /** A snapshot. */

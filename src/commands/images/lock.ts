@@ -41,11 +41,15 @@ import {
   lockCommand,
   readLocks,
   requireLock,
+  suggestLocks,
 } from './lock-file.ts';
 import { CATALOGUE_OPTIONS, CHOOSING_FILTER, commandOf, IMAGE_COLUMNS, WORDS } from './options.ts';
 import { openCatalogue, readTogether } from './read.ts';
 
-const NAMES = argument('name', 'names of locked images (all)', { variadic: true, from: 'locks' });
+const NAMES = argument('name', 'names of locked images (all)', {
+  variadic: true,
+  suggest: suggestLocks,
+});
 
 const LOCK = column('lock', 'string', 'name of the lock', { isId: true });
 
@@ -182,7 +186,9 @@ export const imagesLock: CommandDeclaration = {
         'imgctl images lock remove web',
         'imgctl images lock remove db --file ci.lock.json',
       ],
-      arguments: [argument('name', 'name of a locked image', { required: true, from: 'locks' })],
+      arguments: [
+        argument('name', 'name of a locked image', { required: true, suggest: suggestLocks }),
+      ],
       options: [LOCK_FILE_OPTION],
       exitCodes: [5],
       run: remove,

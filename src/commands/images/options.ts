@@ -1,14 +1,17 @@
 // What the commands for images share: their columns, options and the query.
 
 import { argument, GET_OPTION, option, type Parsed, settingOption } from '../../cli/command.ts';
+import { type Candidates, suggestWords, type Typing } from '../../cli/suggestions.ts';
 import { duration, MAX_AGE, wholeNumber } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { column, namesOf, type ViewOptions } from '../../output/view.ts';
 import { describeField, FIELDS, type Field, kindOf, nameOf } from '../../query/fields.ts';
-import { type Filter, parseFilter } from '../../query/filter.ts';
+import { type Filter, OPERATORS, parseFilter } from '../../query/filter.ts';
 import { describeVersion, readName } from '../../query/name.ts';
 import { parseQuery, Query } from '../../query/query.ts';
+import { DIRECTIONS, SORT_FIELDS } from '../../query/sort.ts';
 import { counted, shellQuote } from '../../words.ts';
+import { cachedFolders } from './image-names.ts';
 
 export const IMAGE_COLUMNS = [
   ...FIELDS.map((field) =>
@@ -41,10 +44,25 @@ export const VIEW_OPTIONS = [
   ...IMAGE_TABLE_OPTIONS,
 ] as const;
 
+function suggestFilters(typing: Typing): Candidates {
+  const { typed } = typing;
+  if (typed.startsWith('folder=')) return suggestWords(cachedFolders(typing), 'folder=');
+  const [field = '', operator, value] = typed.split(',');
+  if (operator === undefined) return suggestWords(FIELDS, '', ',');
+  if (value === undefined) return suggestWords(OPERATORS, `${field},`, ',');
+  return suggestWords(field === 'folder' ? cachedFolders(typing) : [], `${field},${operator},`);
+}
+
+function suggestSorts({ typed }: Typing): Candidates {
+  return typed.includes(',')
+    ? suggestWords(DIRECTIONS, typed.slice(0, typed.indexOf(',') + 1))
+    : suggestWords(SORT_FIELDS, '', ',');
+}
+
 export const FILTER_OPTION = option(
   '-f, --filter <filter>',
   "show only images that match, such as 'name~ubuntu'; repeatable, all must match",
-  { from: 'filters', repeatable: true },
+  { suggest: suggestFilters, repeatable: true },
 );
 
 export const CHOOSING_FILTER = {
@@ -57,7 +75,7 @@ export const LISTING_OPTIONS = [
   option(
     '-s, --sort <field,direction>',
     'sort by this field, asc or desc (name:version puts 8.10 after 8.9); repeatable',
-    { from: 'sorts', repeatable: true },
+    { suggest: suggestSorts, repeatable: true },
   ),
   option('--since <time>', 'show only images updated since, such as 7d or 2026-11-01'),
   option('-n, --limit <n>', 'show at most n images', { value: wholeNumber(1) }),

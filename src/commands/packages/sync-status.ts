@@ -9,6 +9,7 @@ import {
   SERVICE_CODES,
 } from '../../cli/command.ts';
 import type { OptionDeclaration } from '../../cli/declarations.ts';
+import { type Suggest, suggestRows } from '../../cli/suggestions.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { findPaths } from '../../files/paths.ts';
@@ -110,6 +111,15 @@ const OPTIONS = [
 
 type Options = Parsed<typeof OPTIONS>;
 
+const suggestIds: Suggest = async ({ context, settings }) => {
+  const { syncState } = await import('../../api/sync-requests.ts');
+  const { profile, baseUrl } = settings.account;
+  const newestFirst = readHistory(findPaths(context.io).state, profile, baseUrl).reverse();
+  return suggestRows(
+    newestFirst.map(({ id, status }) => [`${id}`, syncState(status ?? undefined)]),
+  );
+};
+
 export const syncStatus = command({
   name: 'sync-status',
   summary: 'show or follow a sync request',
@@ -123,7 +133,7 @@ export const syncStatus = command({
   ],
   seeAlso: ['sync'],
   arguments: [
-    argument('id', 'id of the sync request (the last of this profile)', { from: 'sync-ids' }),
+    argument('id', 'id of the sync request (the last of this profile)', { suggest: suggestIds }),
   ],
   options: OPTIONS,
   fields: [...STATUS_COLUMNS.filter(({ name }) => name !== 'errors'), ANY_ERRORS, ...LIST_ONLY],
