@@ -22,13 +22,11 @@ export type LockedImage = {
   readonly updated_on: string | null;
 };
 
-type LockedQuery = Pick<LockedImage, 'text' | 'filters'>;
-
 export type Locks = ReadonlyMap<string, LockedImage>;
 
 /** @throws ImgctlError bad-answer: the image has no id */
 export function lockedImage(
-  { text, filters }: LockedQuery,
+  { text, filters }: Pick<LockedImage, 'text' | 'filters'>,
   { id, ...image }: ReceivedImage,
 ): LockedImage {
   if (typeof id !== 'number') {

@@ -4,16 +4,6 @@
 import type { ImagePage } from '../api/images.ts';
 import { readValue } from '../query/fields.ts';
 
-type Images = Pick<ImagePage, 'images' | 'bytes'>;
-
-/** What was read, and why the rest cannot be read by id, if so. */
-export interface ReadById {
-  /** Number of images that were yielded: all from the highest id down to `low`. */
-  readonly count: number;
-  readonly low: number;
-  readonly fault?: string;
-}
-
 /** What one page says: which images there are below a bound, down to `end`. */
 interface Stretch {
   readonly bound: number;
@@ -24,7 +14,8 @@ interface Stretch {
 }
 
 /**
- * Yields the images of a list, the highest id first.
+ * Yields the images of a list, the highest id first. Returns their number, the id down to which these are all, and why
+ * the rest cannot be read by id, if so.
  * @param first the first page @param readPage returns the first page of those below an id; undefined if that is refused
  * @param wanted number of images after which the caller stops
  */
@@ -32,7 +23,7 @@ export async function* pagesById(
   first: ImagePage,
   readPage: (bound: number) => Promise<ImagePage | undefined>,
   { connections, wanted }: { readonly connections: number; readonly wanted: number },
-): AsyncGenerator<Images, ReadById, void> {
+) {
   const start = stretchOf(first, Number.POSITIVE_INFINITY);
   if (start === undefined) {
     return { count: 0, low: Number.POSITIVE_INFINITY, fault: 'the service does not sort by id' };
@@ -48,7 +39,7 @@ export async function* pagesById(
     stretches.catch(() => {});
     return stretches;
   };
-  let images: Images = first;
+  let images: Pick<ImagePage, 'images' | 'bytes'> = first;
   let { length: count } = first.images;
   while (!list.isAtEnd) {
     // The next pages are on their way while the caller uses these.
@@ -62,7 +53,7 @@ export async function* pagesById(
     count += images.images.length;
   }
   yield images;
-  return { count, low: list.low };
+  return { count, low: list.low, fault: undefined };
 }
 
 /** Undefined if the page is not sorted by id: whole numbers below the bound, each lower than the one before. */
@@ -139,7 +130,7 @@ class Segments {
   }
 
   /** Returns the images that now follow those that were taken, without a gap. */
-  take(stretches: readonly Stretch[]): Images {
+  take(stretches: readonly Stretch[]): Pick<ImagePage, 'images' | 'bytes'> {
     this.#learn(stretches);
     this.#ahead = [...this.#ahead, ...stretches].sort((one, other) => other.bound - one.bound);
     const images: ImagePage['images'][number][] = [];

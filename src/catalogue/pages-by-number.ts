@@ -12,11 +12,6 @@ const MAX_IDLE_PAGES = 10;
 /** In another order than by id, two readings must send the same images. */
 const MAX_READINGS = { byId: 2, otherwise: 3 };
 
-interface Reading {
-  readonly images: ReadonlyMap<unknown, ReceivedImage>;
-  readonly fault?: string | undefined;
-}
-
 /**
  * Returns all images of a list, each once.
  * @param readPage returns a page by its number, from 1
@@ -27,7 +22,7 @@ export async function pagesByNumber(
   readPage: (number: number) => Promise<ImagePage>,
   readTop: (() => Promise<string>) | undefined,
 ): Promise<ReceivedImage[]> {
-  let before: Reading['images'] = new Map();
+  let before: ReadonlyMap<unknown, ReceivedImage> = new Map();
   for (let count = 1; ; count += 1) {
     const top = await readTop?.();
     const { images, fault } = await readOnce(readPage);
@@ -44,7 +39,8 @@ export async function pagesByNumber(
   }
 }
 
-async function readOnce(readPage: (number: number) => Promise<ImagePage>): Promise<Reading> {
+/** Returns the images by what tells them apart, and why some may be missing. */
+async function readOnce(readPage: (number: number) => Promise<ImagePage>) {
   const images = new Map<unknown, ReceivedImage>();
   let bytes = 0;
   let idlePages = 0;
@@ -69,7 +65,7 @@ async function readOnce(readPage: (number: number) => Promise<ImagePage>): Promi
     // After the announced pages: as long as there is more and it is new.
     if (number >= page.pages && !(page.hasNext && images.size > size)) break;
   }
-  if (images.size >= announced) return { images };
+  if (images.size >= announced) return { images, fault: undefined };
   return { images, fault: `the service announced ${announced} images but sent ${images.size}` };
 }
 

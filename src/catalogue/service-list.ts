@@ -41,15 +41,13 @@ export interface ListEnd {
   readonly total?: number | undefined;
 }
 
-type Lists = Pick<Client, 'listImages' | 'connections'>;
-
 /**
  * Yields every image that matches, up to the limit. The first page, with a filter that loses none, is enough if it is the
  * whole list, or its order is proved and it has as many as the limit says. Otherwise all images are read, as the service
  * takes only one filter and pages are read by id, and matched and sorted here.
  */
 export async function* listImages(
-  client: Lists,
+  client: Pick<Client, 'listImages' | 'connections'>,
   habits: ServiceHabits,
   query: Query,
   options: ReadOptions,
@@ -68,7 +66,7 @@ export async function* listImages(
   const held: ReceivedImage[] = [];
   let heldBytes = 0;
   let found = 0;
-  for await (const { images, bytes } of readAll(client, habits, { first, perPage, wanted })) {
+  for await (const { images, bytes } of readAll(client, habits, first, { perPage, wanted })) {
     watch?.(images, total);
     const matching = images.filter((image) => query.matches(image));
     const some = isById ? matching.slice(0, limit - found) : matching;
@@ -176,21 +174,16 @@ function isFarFromRest(images: readonly ReceivedImage[], sort: FieldSort, page: 
   return typeof last === 'number' && last - rest > ZONE_SPREAD;
 }
 
-interface AllImages {
-  readonly first: ImagePage;
-  readonly perPage: number;
-  /** Number of images after which the caller stops. */
-  readonly wanted: number;
-}
-
 /**
  * Yields all images, each once: by id, or if the service does not sort or filter by id, by page number.
+ * @param first the first page @param wanted number of images after which the caller stops
  * @throws ImgctlError incomplete-list
  */
 async function* readAll(
-  client: Lists,
+  client: Pick<Client, 'listImages' | 'connections'>,
   habits: ServiceHabits,
-  { first, perPage, wanted }: AllImages,
+  first: ImagePage,
+  { perPage, wanted }: { readonly perPage: number; readonly wanted: number },
 ) {
   const abort = new AbortController();
   const byId = { sort: habits.sortsById ? printSort(BY_ID) : undefined, perPage };

@@ -88,10 +88,8 @@ export function parseSnapshot(text: string, file: FileLabel): Snapshot {
   return { head, takenAt, baseUrl: base_url, lines };
 }
 
-type Parts = Pick<Snapshot, 'head' | 'lines'>;
-
 /** Divides the text into its lines, which takes much less time and memory than parsing it. */
-function divide(text: string): Parts | undefined {
+function divide(text: string): Pick<Snapshot, 'head' | 'lines'> | undefined {
   const start = text.indexOf('\n') + 1;
   if (!text.startsWith(HEAD_END, start - HEAD_END.length) || !text.endsWith(END)) return undefined;
   const { value: head, twice } = parseFile(`${text.slice(0, start)}null]}`);
@@ -101,7 +99,7 @@ function divide(text: string): Parts | undefined {
     : undefined;
 }
 
-function parseWhole(text: string, file: FileLabel): Parts {
+function parseWhole(text: string, file: FileLabel): Pick<Snapshot, 'head' | 'lines'> {
   const { value, twice } = parseFile(text);
   const isDamaged = text === '' || text.startsWith('{');
   if (value === undefined) throw isDamaged ? damaged(file) : notASnapshot(file);

@@ -113,7 +113,7 @@ describe('pages by id', () => {
             (id) => !list.touched.has(id) && !found.includes(id),
           );
           expect({ missing, end }).toMatchObject({ missing: [], end: { count: found.length } });
-          expect(end).not.toHaveProperty('fault');
+          expect(end?.fault).toBeUndefined();
           expect(found.every((id, at) => id < (found[at - 1] ?? Number.POSITIVE_INFINITY))).toBe(
             true,
           );

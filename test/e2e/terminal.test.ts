@@ -28,7 +28,7 @@ async function slowService() {
   const script: Handler = async (request, index) => {
     const { method, url } = request;
     if (url.pathname === '/v2/image') {
-      if (url.searchParams.get('page') !== '1') await released;
+      if (url.searchParams.has('filter')) await released;
       return images(request, index);
     }
     if (method === 'PATCH')
@@ -63,7 +63,7 @@ async function endOf(started: RunningProgram): Promise<string> {
 
 const LISTING = 'eval "$IMGCTL images list --per-page 1"';
 const LISTED = /^ *3 +image-0003\.ova/m;
-const FIRST_PAGE = /[^ ] page 1 of 3, 1 image/;
+const FIRST_PAGE = /[^ ] read 1 of 3 images/;
 
 /** The environment of a user whose service does not answer. */
 const unreachable = () => ({
@@ -108,7 +108,7 @@ describe.skipIf(NO_SCRIPT)(`on a terminal${NO_SCRIPT}`, () => {
   it('images list loses nothing on a terminal that stops reading and is resized', async () => {
     const { env, release } = await slowService();
     const started = startCommand(env, `tty; ${LISTING}`, 'stty cols 20');
-    const shown = await started.waitFor('stdout', 'page 1 o… 1 image');
+    const shown = await started.waitFor('stdout', 'read 1 o…3 images');
     const [terminal = ''] = /\/dev\/\S+/.exec(shown) ?? [];
     expect(spawnSync('stty', ['-F', terminal, 'cols', '42']).status).toBe(0);
     await started.waitFor('stdout', FIRST_PAGE);
