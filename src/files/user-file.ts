@@ -4,7 +4,14 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { untilAborted } from '../abort.ts';
-import { errorCode, errorReason, ImgctlError, isMissing, permissionHint } from '../errors.ts';
+import {
+  errorCode,
+  errorReason,
+  ImgctlError,
+  isMissing,
+  permissionHint,
+  tryOr,
+} from '../errors.ts';
 import type { Clock, Io } from '../io.ts';
 import { decodeUtf8 } from '../json.ts';
 import { type AssertHeld, replaceFile } from './atomic-file.ts';
@@ -116,8 +123,22 @@ export function cannotWrite(what: string, error: unknown): ImgctlError {
   });
 }
 
+/** Editors and git replace a file without a mutex. */
+const MAX_CHANGES = 10;
+
+class FileChangedError extends ImgctlError {}
+
+/** Returns the bytes as text; undefined if it is missing or no regular file. */
+function contentOf(file: string): string | undefined {
+  return tryOr(() => {
+    const isFile = fs.statSync(file).isFile();
+    return isFile ? fs.readFileSync(file, 'latin1') : undefined;
+  }, undefined);
+}
+
 /**
  * Replaces a file by the text that `change` returns, unless that is undefined; one process at a time.
+ * @param change reads the file. It is called again if another program has replaced the file meanwhile
  * @throws ImgctlError failed, locked, and whatever `change` throws
  */
 export async function changeUserFile(
@@ -132,8 +153,22 @@ export async function changeUserFile(
     // The mutex would create the folder.
     fs.accessSync(path.dirname(target));
     await withMutex(target, patience, io, async (assertHeld) => {
-      const text = await change();
-      if (text !== undefined) await replaceUserFile(target, text, what, assertHeld);
+      for (let count = 1; ; count += 1) {
+        const before = contentOf(target);
+        const text = await change();
+        if (text === undefined) return;
+        const assertUnchanged = () => {
+          assertHeld();
+          if (contentOf(target) === before) return;
+          const message = `another program changed ${what}`;
+          throw new FileChangedError('failed', message, { hint: 'run the command again' });
+        };
+        try {
+          return await replaceUserFile(target, text, what, assertUnchanged);
+        } catch (error) {
+          if (!(error instanceof FileChangedError) || count === MAX_CHANGES) throw error;
+        }
+      }
     });
   } catch (error) {
     throw cannotWrite(what, error);

@@ -298,6 +298,8 @@ async function update(
   const catalogue = await openCatalogue(context, options);
   const rows: Row[] = [];
   await changeLocks(context, options, { baseUrl: catalogue.baseUrl }, async (locks) => {
+    // It is called again if another program changes the file meanwhile.
+    rows.length = 0;
     const changed = new Map(locks);
     const selected = [...selectLocks(options, locks, names)].map(([lock, old]) => {
       return { lock, old, ...newestCollector(queryOf(context, lock, old)) };

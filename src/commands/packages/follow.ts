@@ -30,6 +30,7 @@ export async function rememberRequest(
   context: Context,
   id: number | string,
   request: Partial<Pick<SyncRequest, 'status' | 'errors' | 'added' | 'deleted'>>,
+  isNew = false,
 ): Promise<void> {
   const { account, cache } = await context.session();
   const now = new Date(context.io.now()).toISOString();
@@ -39,7 +40,8 @@ export async function rememberRequest(
   const [added, deleted] = [request.added, request.deleted].map(shortened);
   const found = { status, errors: errors?.length, added, deleted };
   const entry = { profile, base_url, id, ...times, ...found };
-  await remember(findPaths(context.io).state, context.io, entry).catch((error: unknown) => {
+  const { state } = findPaths(context.io);
+  await remember(state, context.io, entry, isNew).catch((error: unknown) => {
     // If the token could not be stored either, a warning has already said so.
     if (cache.writeFailed) return;
     if (error instanceof ImgctlError) context.console.warn(error.message, error.hint);
@@ -65,12 +67,12 @@ export function elementNames(elements: readonly unknown[]): string[] {
 /** Errors of a status check that say nothing about the request. */
 const TRANSIENT = ['unreachable', 'timeout', 'locked', 'server-error', 'bad-answer', 'proxy'];
 
-/** A service may accept a request and show it only later, once its queue or another replica knows it. */
+/** A service may accept a request and show it only later, or not show it again, until another replica knows it. */
 const MAX_UNSEEN = 60_000;
 
 /**
  * Checks the status until the request finishes, and remembers it at the end of the wait.
- * @param age milliseconds since it was submitted, if it was from this machine
+ * @param age milliseconds since it was submitted or seen, if it was from this machine
  * @throws ImgctlError still-waiting, interrupted, or a lasting failure, with the command that resumes
  */
 export async function follow(
@@ -83,9 +85,9 @@ export async function follow(
   const { pollInterval, waitTimeout: timeout } = options;
   const started = io.elapsed();
   const elapsed = () => io.elapsed() - started;
-  // A clock that was set back since makes the age negative.
-  const mayBeUnseen = (waited: number) =>
-    age !== undefined && Math.max(age, 0) + waited < MAX_UNSEEN;
+  /** When it was submitted or seen last. */
+  let knownAt = age === undefined ? Number.NEGATIVE_INFINITY : -ageOf(age);
+  const mayBeUnseen = () => elapsed() - knownAt < MAX_UNSEEN;
   const progress = context.console.startProgress({ lines: true });
   const report = (text: string) =>
     progress.update(`sync ${id}: ${text}`, () => {
@@ -109,26 +111,29 @@ export async function follow(
     for (;;) {
       // The last check may take 2 s, even beyond the limit.
       const deadline = AbortSignal.timeout(Math.max(timeout - elapsed(), 2_000));
-      const request = await readRequest(context, id, deadline).catch((error: unknown) => {
-        if (deadline.aborted) return undefined;
-        if (!(error instanceof ImgctlError)) throw error;
-        const isUnseen = error.code === 'not-found' && mayBeUnseen(elapsed());
-        // Without a time, it is the limit of token requests.
-        const isLimit = error.code === 'rate-limited' && error.retryAfter !== undefined;
-        if (!isUnseen && !isLimit && !TRANSIENT.includes(error.code)) throw error;
-        const { retryAfter } = error;
-        allowedAt = retryAfter === undefined ? 0 : elapsed() + retryAfter;
-        if (allowedAt >= timeout) throw error;
-        const failing = error.status ? `still failing (${error.status})` : error.message;
-        const next = Math.max(elapsed() + interval, allowedAt);
-        const what = `sync ${id}: ${isUnseen ? 'not found yet' : failing}`;
-        progress.update(`${what}; retrying`, () => {
-          return `${what}; next try in ${describeDuration(next - elapsed())}`;
-        });
-        return undefined;
-      });
+      const request = await readRequest(context, id, { signal: deadline }).catch(
+        (error: unknown) => {
+          if (deadline.aborted) return undefined;
+          if (!(error instanceof ImgctlError)) throw error;
+          const isUnseen = error.code === 'not-found' && mayBeUnseen();
+          // Without a time, it is the limit of token requests.
+          const isLimit = error.code === 'rate-limited' && error.retryAfter !== undefined;
+          if (!isUnseen && !isLimit && !TRANSIENT.includes(error.code)) throw error;
+          const { retryAfter } = error;
+          allowedAt = retryAfter === undefined ? 0 : elapsed() + retryAfter;
+          if (allowedAt >= timeout) throw error;
+          const failing = error.status ? `still failing (${error.status})` : error.message;
+          const next = Math.max(elapsed() + interval, allowedAt);
+          const what = `sync ${id}: ${isUnseen ? 'not found yet' : failing}`;
+          progress.update(`${what}; retrying`, () => {
+            return `${what}; next try in ${describeDuration(next - elapsed())}`;
+          });
+          return undefined;
+        },
+      );
       if (request) {
         last = request;
+        knownAt = elapsed();
         report(request.status ?? describeStatus(request));
         if (request.state !== 'waiting') return request;
       }
@@ -141,8 +146,7 @@ export async function follow(
   } catch (error) {
     if (!(error instanceof ImgctlError)) throw error;
     if (error.code !== 'not-found') throw continues(error);
-    const message = `sync request ${id} was submitted, but cannot be found`;
-    throw mayBeUnseen(0) ? error.with({ message, hint }) : error;
+    throw last || isYoung(age) ? unseenError(context, id, error) : error;
   } finally {
     await progress.stop();
     if (last && age !== undefined) await rememberRequest(context, id, last);
@@ -155,16 +159,34 @@ export async function follow(
   });
 }
 
+/** A clock that was set back since makes an age negative. */
+const ageOf = (age: number) => Math.max(age, 0);
+
+function isYoung(age: number | undefined): boolean {
+  return age !== undefined && ageOf(age) < MAX_UNSEEN;
+}
+
+function unseenError(context: Context, id: number | string, error: ImgctlError): ImgctlError {
+  const message = `sync request ${id} was submitted, but cannot be found`;
+  return error.with({ message, hint: `follow it with: ${statusCommand(context, id)} --wait` });
+}
+
 function describeStatus(request: SyncRequest | undefined): string {
   return request && request.status === undefined
     ? `no status in ${shorten(stringify(request.response), 200)}`
     : `status: ${request?.status ?? 'unknown'}`;
 }
 
-export async function readRequest(context: Context, id: number | string, signal?: AbortSignal) {
+/** @param age milliseconds since it was submitted or seen, if it was from this machine */
+export async function readRequest(
+  context: Context,
+  id: number | string,
+  { signal, age }: { signal?: AbortSignal; age?: number | undefined } = {},
+) {
   const { client } = await context.session();
   return client.getSyncRequest(id, signal).catch((error: unknown) => {
     if (!hasCode(error, 'not-found')) throw error;
+    if (isYoung(age)) throw unseenError(context, id, error);
     const hint = `if another user submitted it, log in as that user; ${LIST_REQUESTS}`;
     throw error.with({ message: `sync request ${id} does not exist`, hint });
   });

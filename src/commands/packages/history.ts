@@ -47,15 +47,25 @@ export function readHistory(directory: string | undefined, profile: string, base
   return entries.filter((entry) => entry.profile === profile && entry.base_url === baseUrl);
 }
 
-/** Adds a request, or updates its status. @throws ImgctlError config (unreadable: it is not overwritten), locked */
-export async function remember(directory: string | undefined, io: Io, entry: HistoryEntry) {
+/**
+ * Adds a request, or updates its status.
+ * @param isNew it was just submitted: an older one with its id is of a service that has started its ids again
+ * @throws ImgctlError config (unreadable: it is not overwritten), locked
+ */
+export async function remember(
+  directory: string | undefined,
+  io: Io,
+  entry: HistoryEntry,
+  isNew = false,
+) {
   if (directory === undefined) return;
   const file = path.join(directory, FILE);
   await withMutex(file, MUTEX_PATIENCE, io, async (assertHeld) => {
     const entries = readEntries(file);
     const keyOf = ({ profile, base_url, id }: HistoryEntry) => [profile, base_url, id].join('\0');
     const index = entries.findIndex((known) => keyOf(known) === keyOf(entry));
-    const known = entries[index];
+    if (isNew && index >= 0) entries.splice(index, 1);
+    const known = isNew ? undefined : entries[index];
     if (known) entries[index] = { ...entry, id: known.id, submitted_on: known.submitted_on };
     else entries.push(entry);
     await writeJsonFile(file, { requests: entries.slice(-MAX_ENTRIES) }, { assertHeld });

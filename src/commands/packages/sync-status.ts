@@ -155,13 +155,13 @@ async function run(context: Context, options: Options, argument: string | undefi
   }
   // A service may send the id as a number or as text.
   const entry = known.find((each) => `${each.id}` === `${id}`);
+  const age = entry && context.io.now() - Date.parse(entry.checked_on);
   if (options.wait) {
     const started = context.io.elapsed();
-    const age = entry && context.io.now() - Date.parse(entry.submitted_on);
     const request = await follow(context, id, options, age);
     return showRequest(context, view, request, { ...options, started });
   }
-  const request = await readRequest(context, id);
+  const request = await readRequest(context, id, { age });
   if (entry) await rememberRequest(context, id, request);
   await showRequest(context, view, request, options);
 }

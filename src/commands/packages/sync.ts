@@ -90,7 +90,7 @@ export async function submit(context: Context): Promise<KnownSync> {
   }
   const next = `follow it with: ${statusCommand(context, id)}`;
   context.console.hintIfUnwritten(`sync ${id} was submitted; ${next}`);
-  await rememberRequest(context, id, { status: submitted.status });
+  await rememberRequest(context, id, { status: submitted.status }, true);
   return { ...submitted, id };
 }
 

@@ -5,8 +5,9 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Image } from '../../../src/api/types.ts';
+import { changeUserFile } from '../../../src/files/user-file.ts';
 import { catalogueByName, named } from '../../support/catalogue-page.ts';
-import { failed, runCli, temporaryDirectory } from '../../support/io.ts';
+import { failed, fakeIo, runCli, temporaryDirectory } from '../../support/io.ts';
 import { unixOnly } from '../../support/platform.ts';
 import { expectSteps, type Step } from '../../support/steps.ts';
 import { scriptedUser } from '../../support/users.ts';
@@ -25,12 +26,13 @@ afterEach(() => void vi.unstubAllEnvs());
 
 /** A user in the folder of a project, and a service whose images a test changes. */
 async function project(...images: readonly Image[]) {
-  const service = { images, listsOnly: false };
-  const user = await scriptedUser((...args) =>
-    service.listsOnly && /\d$/.test(args[0].url.pathname)
+  const service = { images, listsOnly: false, move: () => {} };
+  const user = await scriptedUser((...args) => {
+    service.move();
+    return service.listsOnly && /\d$/.test(args[0].url.pathname)
       ? { status: 404 }
-      : catalogueByName(service.images)(...args),
-  );
+      : catalogueByName(service.images)(...args);
+  });
   const cwd = temporaryDirectory();
   const file = path.join(cwd, 'images.lock.json');
   const content = () => fs.readFileSync(file, 'utf8');
@@ -449,5 +451,62 @@ describe('a lock file of another service', () => {
     const refusal = /belongs to http:.*, not to https:\/\/x\.y\nhint: use a snapshot of http:/;
     await steps(['lock update --from other.json', '', refusal, 2]);
     expect([requests().length, content()]).toEqual([sent, before]);
+  });
+});
+
+describe('a lock file that another program replaces while images are read', () => {
+  /** Replaces the file at the first request, by what an editor makes of it. */
+  async function edited(line: string, edit: (text: string) => string) {
+    const all = await locked();
+    all.service.images = [WEB_1, WEB_2, DB_1, DB_2];
+    let isEdited = false;
+    all.service.move = () => {
+      if (!isEdited) fs.writeFileSync(all.file, edit(all.content()));
+      isEdited = true;
+    };
+    const result = await all.lock(line);
+    const locks = () => JSON.parse(all.content()).images;
+    return { ...all, result, locks };
+  }
+  const addNote = (text: string) => text.replace('"version"', '"note": "by hand", "version"');
+  const renameDb = (text: string) => text.replace('"db"', '"database"');
+
+  it.each([
+    ['add new debian', addNote, ['db', 'new', 'web']],
+    ['update web', renameDb, ['database', 'web']],
+    ['update', renameDb, ['database', 'web']],
+  ])('keeps the edit, to which lock %s is applied', async (line, edit, names) => {
+    const { result, content, locks } = await edited(line, edit);
+    expect(result.exitCode).toBe(0);
+    expect(Object.keys(locks()).sort()).toEqual(names);
+    if (edit === addNote) expect(content()).toContain('"note": "by hand"');
+    else expect(locks().web.id).toBe(WEB_2.id);
+  });
+
+  it('prints each lock once', async () => {
+    const { result } = await edited('update --json', renameDb);
+    expect(JSON.parse(result.stdout).map(({ lock }: { lock: string }) => lock)).toEqual([
+      'database',
+      'web',
+    ]);
+  });
+
+  it('is left alone if it is damaged then', async () => {
+    const { result, content } = await edited('update', () => '{');
+    expect([result.exitCode, content()]).toEqual([2, '{']);
+  });
+
+  it('that never stops changing is an error', async () => {
+    const file = path.join(temporaryDirectory(), 'a');
+    let count = 0;
+    const change = async () => {
+      count += 1;
+      fs.writeFileSync(file, `${count}`);
+      return 'changed';
+    };
+    const message = 'another program changed the lock file a';
+    const changed = changeUserFile(file, 'the lock file a', 1_000, fakeIo(), change);
+    await expect(changed).rejects.toMatchObject({ code: 'failed', message });
+    expect([count, fs.readFileSync(file, 'utf8')]).toEqual([10, '10']);
   });
 });

@@ -33,6 +33,17 @@ describe('the sync history', () => {
     expect(readHistory(directory, 'a', BASE_URL)).toEqual(expected);
   });
 
+  it('replaces an older request with the id of a new one, which is the last', async () => {
+    const directory = temporaryDirectory();
+    const anew = entry('7', { submitted_on: '2030-01-01T00:00:00Z' });
+    for (const one of [entry(7, { status: 'PROCESSED' }), entry(8)])
+      await remember(directory, fakeIo(), one);
+    await remember(directory, fakeIo(), anew, true);
+    expect(readHistory(directory, 'a', BASE_URL)).toEqual([entry(8), anew]);
+    await remember(directory, fakeIo(), entry(7, { status: 'ERROR' }));
+    expect(readHistory(directory, 'a', BASE_URL).at(-1)).toEqual({ ...anew, status: 'ERROR' });
+  });
+
   it('stores the last 200 requests, also of many that are written at the same time', async () => {
     const directory = temporaryDirectory();
     const requests = Array.from({ length: 205 }, (_, id) => entry(id));

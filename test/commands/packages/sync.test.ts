@@ -133,6 +133,26 @@ describe('sync', () => {
     expect(result).toEqual(failed(5, `\n${message}hint: ${FOLLOW}\n`));
   });
 
+  it('--wait keeps waiting for a minute if the request is not found after it was seen', async () => {
+    const line = 'sync --poll-interval 30s';
+    const seen = [PENDING, PENDING, PENDING, PENDING];
+    expect((await runWith(line, ...seen, MISSING, DONE)).exitCode).toBe(0);
+    const { result, waited } = await runWith(line, ...seen, MISSING);
+    expect(waited()).toBe(150_000);
+    expect(result.exitCode).toBe(5);
+    expect(result.stderr).toContain('sync request 41 was submitted, but cannot be found\n');
+    expect(result.stderr).toContain(`hint: ${FOLLOW}\n`);
+  });
+
+  it('sync-status names the command that resumes if a request was seen within a minute', async () => {
+    const { imgctl } = await scriptedUser({ [SUBMIT]: SUBMITTED, [REQUEST]: [PENDING, MISSING] });
+    const at = (line: string, seconds: number) => imgctl(line, { time: START + 1_000 * seconds });
+    for (const line of ['sync', 'sync-status']) await at(line, line === 'sync-status' ? 300 : 0);
+    const soon = await at('sync-status 41', 330);
+    expect([soon.exitCode, soon.stderr]).toEqual([5, expect.stringContaining(`hint: ${FOLLOW}`)]);
+    expect((await at('sync-status 41', 400)).stderr).toContain('sync request 41 does not exist');
+  });
+
   it('can be resumed by sync-status --wait within that minute', async () => {
     const checks = [MISSING, MISSING, MISSING, DONE];
     const { imgctl } = await scriptedUser({ [SUBMIT]: SUBMITTED, [REQUEST]: checks });
@@ -140,7 +160,7 @@ describe('sync', () => {
     expect((await at('sync', 0)).exitCode).toBe(0);
     const listed = failed(5, '; list your requests with: imgctl sync-status --list');
     expect(await at('sync-status --wait', 61)).toEqual(listed);
-    expect(await at('sync-status 41', 0)).toEqual(listed);
+    expect(await at('sync-status 41', 0)).toEqual(failed(5, `hint: ${FOLLOW}\n`));
     expect(await at('sync-status 42 --wait', 0)).toEqual(listed);
     expect((await at('sync-status 41 --wait', 59)).exitCode).toBe(0);
   });
