@@ -58,7 +58,7 @@ function variableSource(origin: string, value: string): SecretSource {
 /** Returns the first line of a file. @param name of the variable or setting that names it */
 function fileSource(io: Io, file: string, name: string): SecretSource {
   const origin = `the file ${file} (${name})`;
-  const read = async () => {
+  const readOnce = async () => {
     const limit = AbortSignal.timeout(TIME_LIMIT);
     try {
       const stream = openFile(path.resolve(io.cwd, expandHome(file, name, io.env)));
@@ -74,6 +74,13 @@ function fileSource(io: Io, file: string, name: string): SecretSource {
       throw new ImgctlError('config', `cannot read ${origin}: ${reason}`, { hint, cause });
     }
   };
+  const read = () =>
+    readOnce().catch(async (error: unknown) => {
+      if (!(error instanceof ImgctlError) || !error.cause || !isMissing(error.cause)) throw error;
+      // What rotates a password may remove the file for a moment.
+      await io.sleep(1_000, io.signal);
+      return readOnce();
+    });
   return { origin, read };
 }
 

@@ -43,6 +43,19 @@ describe('the unattended password', () => {
     expect(source?.hint).toContain(`check ${origin} and the user name`);
   });
 
+  it('of a file that is missing for a moment is read again once', async () => {
+    const cwd = temporaryDirectory();
+    const io = fakeIo({ env: FILE, cwd, time: 0 });
+    const { sleep } = io;
+    io.sleep = (milliseconds, signal) => {
+      writeFileSync(path.join(cwd, 'secret'), 'rotated\n');
+      return sleep(milliseconds, signal);
+    };
+    const settings = new Settings({ profile: undefined, profiles: new Map() }, 'default', FILE);
+    expect(await unattendedPassword(settings, io)?.read()).toBe('rotated');
+    expect(io.sleeps).toEqual([1_000]);
+  });
+
   it.each([
     ['of-variable\n', 'of-variable'],
     ['of-variable\r\n', 'of-variable'],
