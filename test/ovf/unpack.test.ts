@@ -260,6 +260,24 @@ describe('a file without a digest', () => {
     expect(await readFolder(sample())).toMatchObject({ unpacked: [], onlyRead: [] });
   });
 
+  it('in chunks is only read, also in gzip', async () => {
+    const [descriptor, { name }] = packageOf(packed, RAW);
+    const half = Math.ceil(packed.length / 2);
+    const size = `ovf:size="${packed.length}" ovf:chunkSize="${half}" ovf:compression`;
+    const chunks = [packed.subarray(0, half), packed.subarray(half)].map((content, index) => ({
+      name: `${name}.00000000${index}`,
+      content,
+    }));
+    const xml = `${descriptor.content}`.replace('ovf:compression', size);
+    const members = [{ name: descriptor.name, content: Buffer.from(xml) }, ...chunks];
+    const { findings, unpacked, onlyRead } = await readFolder(members);
+    expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
+    expect({ unpacked, onlyRead }).toEqual({
+      unpacked: [],
+      onlyRead: chunks.map((chunk) => chunk.name),
+    });
+  });
+
   it('is unpacked until the signal is aborted', async () => {
     const file = join(temporaryDirectory(), 'vm.ovf');
     const [descriptor, bomb] = packageOf(gzipSync(Buffer.alloc(64 * MIB)), {
