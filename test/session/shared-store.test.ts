@@ -85,6 +85,16 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     });
   });
 
+  it('replaces a token of this machine that expires soon', async () => {
+    const { machine, open, current } = await fleetWithToken();
+    const io = machine();
+    const { store, cache } = await open(io);
+    const soon = { token: 'old', receivedAt: io.now() - 1_000, expiresAt: io.now() + 10 };
+    await cache.write(soon);
+    expect((await store.read())?.token).toBe(current);
+    expect(cache.read()?.token).toBe(current);
+  });
+
   it('keeps tokens of other users and base URLs apart, as long as they live', async () => {
     const redis = await startRedis();
     const users = ['demo', 'alice'].map((name) => ({ name, password: 'demo' }));

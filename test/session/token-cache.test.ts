@@ -46,6 +46,16 @@ it.each([
   expect(needsRenewal(token, now)).toBe(expected);
 });
 
+it('a test of the folder leaves the token, and nothing else', async () => {
+  const { cache } = cacheIn(temporaryDirectory());
+  const directory = path.dirname(path.dirname(cache.location ?? ''));
+  await cache.write(TOKEN);
+  const before = namesIn(directory);
+  await cache.testWrite();
+  expect(namesIn(directory)).toEqual(before);
+  expect(cache.read()).toEqual(TOKEN);
+});
+
 const LIMIT = { remaining: 0, receivedAt: NOW, resetsAt: NOW + 60_000 };
 
 it.each([
