@@ -48,8 +48,31 @@ export function parseJson(body: Buffer, isLossy = false): ParsedJson {
 /** Every integer that a double cannot hold matches it. */
 const SIXTEEN_DIGITS = /\d{16}/;
 
+/** True if a text is nested deeper than what parseJson accepts, whether it is JSON or not: a parser may overflow. */
+export function isTooDeep(text: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '"') at = endOfString(text, at);
+    else if (character === '[' || character === '{') depth += 1;
+    else if (character === ']' || character === '}') depth -= 1;
+    if (depth > MAX_DEPTH) return true;
+  }
+  return false;
+}
+
+function endOfString(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (text[at - 1 - slashes] === '\\') slashes += 1;
+    if (slashes % 2 === 0) return at;
+  }
+  return text.length;
+}
+
 /** Parses the JSON of a file: undefined if it is none, and the first key that an object has twice. */
 export function parseFile(text: string) {
+  if (isTooDeep(text)) return { value: undefined, twice: undefined };
   const twice: string[] = [];
   const value = tryOr<unknown>(() => parseLossless(text, (key) => twice.push(key)), undefined);
   return { value, twice: twice[0] };

@@ -5,7 +5,7 @@ import { parse, stringify } from 'lossless-json';
 import { keyOf } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
-import { isObject, type JsonObject, parseFile } from '../json.ts';
+import { isObject, isTooDeep, type JsonObject, parseFile } from '../json.ts';
 import { compareText } from '../query/fields.ts';
 import { isSameTime } from '../query/timestamp.ts';
 
@@ -76,7 +76,9 @@ export function parseLockFile(
   invalid: (problem: string, hint?: string) => ImgctlError,
 ): LockFile {
   const { value: content, twice } = parseFile(text);
-  if (content === undefined) throw invalid('is not valid JSON');
+  if (content === undefined) {
+    throw invalid(isTooDeep(text) ? 'is nested too deep' : 'is not valid JSON');
+  }
   if (twice !== undefined) throw invalid(`has ${twice} twice`, 'remove one of the two');
   const { version, base_url: baseUrl, images } = isObject(content) ? content : {};
   if (typeof version === 'number' && version > VERSION) {

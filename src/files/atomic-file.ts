@@ -5,7 +5,7 @@ import path from 'node:path';
 import { parse as parseLossless } from 'lossless-json';
 import { attempt, errorCode, isMissing, tryOr } from '../errors.ts';
 import { builtin } from '../io.ts';
-import { decodeUtf8, isObject, type JsonObject } from '../json.ts';
+import { decodeUtf8, isObject, isTooDeep, type JsonObject } from '../json.ts';
 
 /** Throws unless the mutex that the write needs is still held. */
 export type AssertHeld = () => void;
@@ -54,6 +54,7 @@ export function readJsonFile(...args: Parameters<typeof readOwnFile>): JsonObjec
 
 /** @throws an error that names the problem and its place, never the contents */
 export function parseObject(json: string): JsonObject {
+  if (isTooDeep(json)) throw new Error('its JSON is nested too deep');
   const { value, error } = attempt<unknown>(() => JSON.parse(json));
   if (!error) {
     if (isObject(value)) return value;
@@ -99,7 +100,7 @@ export function writeJsonFile(file: string, value: JsonObject, options?: WriteOp
  */
 export async function replaceFile(
   file: string,
-  text: string,
+  text: string | Buffer,
   { create, assertHeld, keepsOwner = false }: WriteOptions = {},
 ): Promise<void> {
   const directory = path.dirname(file);
@@ -132,11 +133,11 @@ export async function replaceFile(
 const BUSY = ['EPERM', 'EACCES', 'EBUSY'];
 const MAX_DELAY = 512;
 
-function flushAndVerify(file: string, text: string): void {
+function flushAndVerify(file: string, text: string | Buffer): void {
   const descriptor = fs.openSync(file, 'r+');
   try {
     fs.fsyncSync(descriptor);
-    const isWhole = fs.readFileSync(descriptor, 'utf8') === text;
+    const isWhole = fs.readFileSync(descriptor).equals(Buffer.from(text));
     if (!isWhole) throw new Error('it was only partly written');
   } finally {
     fs.closeSync(descriptor);

@@ -85,7 +85,7 @@ export function followLinks(file: string, maxLinks = 40): string {
 /** Replaces a file atomically. It keeps its mode; a symbolic link to it stays. @throws ImgctlError failed */
 export async function replaceUserFile(
   file: string,
-  text: string,
+  text: string | Buffer,
   what: string,
   assertHeld?: AssertHeld,
 ): Promise<void> {

@@ -123,17 +123,23 @@ export class Connector {
   }
 }
 
+type Trust = Pick<typeof tls, 'createSecureContext' | 'rootCertificates'> & {
+  getCACertificates?(type: 'default'): string[];
+};
+
 /**
  * Returns the trust options of every TLS connection, whatever NODE_TLS_REJECT_UNAUTHORIZED says. Connections share
  * them: with `ca`, Node reads all root certificates for each context, which takes long.
  */
 export function trustOptions(
-  { createSecureContext, rootCertificates }: typeof tls,
+  { createSecureContext, rootCertificates, getCACertificates }: Trust,
   ca: string | undefined,
 ): tls.ConnectionOptions {
   const minVersion = 'TLSv1.2';
   if (ca === undefined) return { rejectUnauthorized: true, minVersion };
-  const secureContext = createSecureContext({ minVersion, ca: [...rootCertificates, ca] });
+  // Also those of the system or of NODE_EXTRA_CA_CERTS, as without `ca`; from Node 22.15 and 24.
+  const known = getCACertificates?.('default') ?? rootCertificates;
+  const secureContext = createSecureContext({ minVersion, ca: [...known, ca] });
   return { rejectUnauthorized: true, secureContext };
 }
 

@@ -5,6 +5,7 @@ import { formatSnapshot } from '../../catalogue/snapshot.ts';
 import { argument, command, SERVICE_CODES } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { replaceUserFile } from '../../files/user-file.ts';
+import { builtin } from '../../io.ts';
 import { stringify } from '../../json.ts';
 import { escapeInJson, writeText } from '../../output/text.ts';
 import { column } from '../../output/view.ts';
@@ -16,11 +17,11 @@ export const imagesSnapshot = command({
   name: 'snapshot',
   summary: 'save the whole catalogue for offline use',
   description: [
-    'Saves every image of the public catalogue as JSON, one image per line. If the list is incomplete, nothing is saved. Read it with --from in commands for images, or serve it with "imgctl emulator --from".',
+    'Saves every image of the public catalogue as JSON, one image per line; compressed by gzip if the name of the file ends with .gz. If the list is incomplete, nothing is saved. Read it with --from in commands for images, or serve it with "imgctl emulator --from".',
   ],
   examples: [
     'imgctl images snapshot catalogue.json',
-    'imgctl images snapshot | gzip > catalogue.json.gz',
+    'imgctl images snapshot catalogue.json.gz',
     'imgctl images list ubuntu --from catalogue.json --max-age 7d',
   ],
   seeAlso: ['images list', 'emulator', 'help choosing'],
@@ -50,6 +51,8 @@ async function run(context: Context, _options: object, file?: string) {
   const head = { taken_at: takenAt, base_url: baseUrl, username: account.username || null };
   const text = escapeInJson(formatSnapshot(head, lines));
   if (file === undefined || file === '-') return writeText(console.stdout, [text]);
-  await replaceUserFile(path.resolve(io.cwd, file), text, `the snapshot ${file}`);
+  const isGzip = /\.gz$/i.test(file);
+  const content = isGzip ? builtin('node:zlib').gzipSync(text) : text;
+  await replaceUserFile(path.resolve(io.cwd, file), content, `the snapshot ${file}`);
   console.success(`Saved ${counted(lines.length, 'image')} in ${file}`);
 }
