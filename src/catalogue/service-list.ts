@@ -187,7 +187,9 @@ async function* readAll(
 ) {
   const abort = new AbortController();
   const byId = { sort: habits.sortsById ? printSort(BY_ID) : undefined, perPage };
-  let left = 3 * Math.min(Math.max(first.pages, 1), MAX_PAGES) + 10;
+  // Either number may be wrong.
+  const pages = Math.max(first.pages, first.total / Math.max(first.images.length, 1), 1);
+  let left = 3 * Math.min(Math.ceil(pages), MAX_PAGES) + 10;
   const request = async (asked: PageQuery, number = 1) => {
     left -= 1;
     if (left < 0) throw incompleteList('its pages do not end');

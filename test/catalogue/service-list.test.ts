@@ -180,6 +180,7 @@ describe('a list of the service', () => {
     ['repeats images on pages', overlapping, down(4)],
     ['announces too few images', claiming(6, { total: 3 }), down(6)],
     ['announces too few pages', claiming(6, { pages: 1 }), down(6)],
+    ['announces one page of many', claiming(60, { pages: 1 }), down(60)],
     ['announces too many pages', claiming(6, { pages: 5 }), down(6)],
     ['announces nothing', claiming(6, { pages: 0, total: 0 }), down(6)],
     ['sends larger pages', claiming(9, { per_page: 3 }), down(9)],
@@ -432,7 +433,7 @@ it.each([
   [1, 14],
   [3, 20],
 ])('an endless list that announces %i pages ends after %i requests', async (pages, requests) => {
-  const client = endless({ pages });
+  const client = endless({ pages, total: pages });
   const error = await failure(count(client));
   expect(error.message).toBe('the list is incomplete: its pages do not end');
   expect(client.requests).toBe(requests);
