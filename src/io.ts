@@ -31,8 +31,6 @@ export interface Io {
   readonly stderr: Sink;
   /** Returns the terminal of the process, for prompts while stderr is redirected; undefined without one. */
   openTerminal(): Sink | undefined;
-  /** Stops the job, as Ctrl-Z does, until it is continued. */
-  suspend(): Promise<void>;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** TZ, if it names no known time zone: local times are UTC. */
   readonly unknownZone?: string | undefined;

@@ -2,7 +2,7 @@
 
 import fs from 'node:fs';
 import { errorReason, ImgctlError, SIGNALS, tryOr } from './errors.ts';
-import { BrokenPipeError, builtin, type Io, type Sink, systemClock, withWrite } from './io.ts';
+import { BrokenPipeError, type Io, type Sink, systemClock, withWrite } from './io.ts';
 import { zoneName } from './zone.ts';
 
 /** Milliseconds in which a signal counts once: timeout(1) sends it to the process and to its group. */
@@ -62,7 +62,6 @@ export function processIo(process: NodeJS.Process): Io {
     }),
     stderr: streamSink(process, 'stderr'),
     openTerminal: () => openTerminal(process.platform),
-    suspend: () => suspend(process),
     ...useZone(process, environmentOf(process)),
     // The directory may have been removed: most commands work without it, others name what is missing.
     cwd: tryOr(() => process.cwd(), process.env.PWD ?? '/'),
@@ -92,15 +91,6 @@ function useZone(process: NodeJS.Process, env: Io['env']): Pick<Io, 'env' | 'unk
   const kept = { ...env };
   process.env.TZ = zone ?? 'UTC';
   return { env: kept, unknownZone: zone === undefined ? TZ : undefined };
-}
-
-/** An orphaned process group ignores the signal, and Windows has none: then this returns after 50 ms. */
-async function suspend(process: NodeJS.Process): Promise<void> {
-  if (process.platform === 'win32') return;
-  process.kill(0, 'SIGTSTP');
-  const { setTimeout: wait } = builtin('node:timers/promises');
-  // The process stops within this time.
-  await wait(50);
 }
 
 /** Opens the terminal of this process, whatever its streams are. */

@@ -5,13 +5,10 @@ import path from 'node:path';
 
 const ZONES = '/usr/share/zoneinfo';
 
-/** Returns the name, as date(1) reads TZ; undefined for one without a name, such as IST-5:30 or a copied file. */
+/** Returns the name, as date(1) reads TZ; undefined for one without a name, such as JST-9 or a copied file. */
 export function zoneName(tz: string): string | undefined {
   const text = tz.replace(/^:/, '');
   if (text === '') return 'UTC';
-  // JST-9, <+03>-3
-  const [, hours] = /^(?:[a-z]{3,}|<[-+\w]+>)([-+]?(?:0?\d|1\d))$/i.exec(text) ?? [];
-  if (hours !== undefined) return `GMT${hours}`;
   try {
     // Windows and small containers have only the zones of Node.
     if (!fs.existsSync(ZONES)) return isKnown(text) ? text : undefined;

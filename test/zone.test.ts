@@ -15,7 +15,7 @@ afterEach(() => void vi.unstubAllEnvs());
 
 describe.skipIf(reason)(`zoneName${skipped(reason)}`, () => {
   it.each([
-    ...['', ':', ':Europe/Berlin', 'posix/Asia/Tokyo', 'EST5EDT', 'UTC0', 'JST-9', '<+03>-3'],
+    ...['', ':', ':Europe/Berlin', 'posix/Asia/Tokyo', 'EST5EDT'],
     ...[':/etc/localtime', `${ZONES}/Europe/Berlin`, ':FOLDER/link'],
   ])('returns for %s the zone that date takes', (form) => {
     const folder = temporaryDirectory();
@@ -30,10 +30,17 @@ describe.skipIf(reason)(`zoneName${skipped(reason)}`, () => {
     expect(times.map((time) => new Date(time).toLocaleString('sv'))).toEqual(known);
   });
 
-  it.each(['IST-5:30', 'CET-1CEST,M3.5.0,M10.5.0/3', 'Europe/Nowhere', '/etc/passwd', '+05:30'])(
-    'returns undefined for %s',
-    (form) => {
-      expect(zoneName(form)).toBeUndefined();
-    },
-  );
+  it.each([
+    'IST-5:30',
+    'UTC0',
+    'JST-9',
+    '<+03>-3',
+    'EST5EDT,M3.2.0,M11.1.0',
+    'CET-1CEST,M3.5.0,M10.5.0/3',
+    'Europe/Nowhere',
+    '/etc/passwd',
+    '+05:30',
+  ])('returns undefined for %s', (form) => {
+    expect(zoneName(form)).toBeUndefined();
+  });
 });

@@ -151,7 +151,7 @@ export const GUESSES: readonly (readonly [instead: string, typed: string])[] = [
   ['--no-wait', '--async, --detach, -d'],
   ['--dry-run', '-n, --simulate, --check'],
   [
-    '--on-conflict replace, or skip; identical files are skipped',
+    '--on-conflict replace; or skip: identical files are skipped anyway',
     '--replace, --overwrite, --force, --ignore-existing, --skip-existing, --no-clobber',
   ],
   ['--parallel NUMBER', '--transfers, --jobs, -j, --threads, --workers'],

@@ -81,21 +81,19 @@ type UploadOptions = Parsed<typeof UPLOAD_OPTIONS>;
 
 /**
  * Opens the storage, and looks at it with its credentials. Also returns the files that this machine has for it.
- * @param mayAsk asks on a terminal for what is not set, and stores it if it works
+ * @param mayAsk asks on a terminal for credentials that are not set, and stores the user name if they work
  */
 export async function openUploadStorage(
   context: Context,
   options: UploadOptions = defaultsOf(UPLOAD_OPTIONS),
   mayAsk = false,
 ): Promise<{ storage: Storage; files: StorageFiles }> {
-  const { text: url, layer } = context.settings.find('upload-url');
+  const { layer } = context.settings.find('upload-url');
   const answers: Answers = {
     mayAsk: mayAsk && context.io.stdin.isTTY && !context.quiet,
     values: new Map(),
     settings: context.settings,
   };
-  if (answers.mayAsk && url === undefined)
-    await askFor(context, answers, 'upload-url', UPLOAD_STORAGE);
   const storage = await openWithAnswers(context, options, answers);
   try {
     // Answers for --to or a variable do not belong to the profile.
@@ -107,15 +105,13 @@ export async function openUploadStorage(
   }
 }
 
-const UPLOAD_STORAGE = 'upload storage (a folder, dav+https://… or s3+https://…)';
-
 interface Answers {
   readonly mayAsk: boolean;
   readonly values: Map<SettingKey, string>;
   /** With the answers so far. */
   settings: Settings;
   /** Its name, and how to store a command that prints it. */
-  secret?: { readonly name: string; readonly hint: string };
+  secret?: { readonly name: string; readonly names: string; readonly hint: string };
 }
 
 const MAX_ATTEMPTS = 3;
@@ -127,7 +123,11 @@ async function openWithAnswers(context: Context, options: UploadOptions, answers
     } catch (error) {
       const isTyped = answers.secret !== undefined && hasCode(error, 'wrong-credentials');
       if (!isTyped || left === 0) throw error;
-      context.console.warn(`${error.message} (${counted(left, 'attempt')} left)`);
+      const { names } = answers.secret ?? { names: '' };
+      context.console.warn(`the storage refused the ${names} (${counted(left, 'attempt')} left)`);
+      // A user name that was typed may be wrong too.
+      answers.values.clear();
+      answers.settings = context.settings;
     }
   }
 }
@@ -266,7 +266,8 @@ async function readCredentials(
     ? await source.read()
     : await typed(context, label, `${variable} or the setting ${command}`);
   const hint = `to store a command that prints it: ${storeSecret}`;
-  if (!source) answers.secret = { name: secretName, hint };
+  const names = `${userName} or ${secretName}`;
+  if (!source) answers.secret = { name: secretName, names, hint };
   console.redaction.add(password, username);
   const origin = source?.origin ?? `the ${secretName}`;
   const hintOfRefusal = isStored

@@ -310,8 +310,11 @@ function parseUploadUrl(text: string): UploadTarget {
   const bucket = url && tryOr(() => decodeURIComponent(url.pathname), '/');
   const hasBucket = kind === 's3' && /^\/[^/]/.test(bucket ?? '');
   if (url && (kind === 'dav' || hasBucket)) return { kind, url };
-  const hint = /^https?:/i.test(text)
-    ? `did you mean dav+${text}? Otherwise, ${EXAMPLES}`
-    : EXAMPLES;
+  // As the tools of AWS write it.
+  const [, place] = /^s3:\/\/([\w.-]+(?:\/[\w./-]*)?)$/i.exec(text) ?? [];
+  const meant = place
+    ? `s3+https://s3.amazonaws.com/${place}`
+    : /^https?:/i.test(text) && `dav+${text}`;
+  const hint = meant ? `did you mean ${meant}? Otherwise, ${EXAMPLES}` : EXAMPLES;
   throw invalid('upload URL', hideUserInfo(text), hint);
 }

@@ -7,7 +7,6 @@ const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
 const CTRL_U = '\u0015';
 const CTRL_W = '\u0017';
-const CTRL_Z = '\u001a';
 const CTRL_BACKSLASH = '\u001c';
 
 /** Beginnings of the sequences that keys send: ECMA-48's CSI, SS3, and the F1 to F5 of the Linux console. */
@@ -39,12 +38,6 @@ export async function ask(
   if (!isTTY || screen === undefined) {
     throw new ImgctlError('usage', `cannot prompt for the ${what} without a terminal`, { hint });
   }
-  const suspend = async () => {
-    stream.setRawMode(false);
-    await io.suspend();
-    stream.setRawMode(hidden);
-    await screen.write(label);
-  };
   const endPrompt = async (isLineOpen: boolean) => {
     try {
       stream.setRawMode(false);
@@ -62,7 +55,7 @@ export async function ask(
     try {
       await screen.write(label);
       io.signal.throwIfAborted();
-      input = await readLine(io, suspend);
+      input = await readLine(io);
     } finally {
       // Echoed input ends its line itself.
       await endPrompt(hidden || input === undefined);
@@ -72,7 +65,7 @@ export async function ask(
   throw new ImgctlError('usage', `no ${what} entered`, { hint });
 }
 
-function readLine(io: Io, suspend: () => Promise<void>): Promise<string> {
+function readLine(io: Io): Promise<string> {
   const { stream } = io.stdin;
   return new Promise((resolve, reject) => {
     const line: string[] = [];
@@ -106,7 +99,6 @@ function readLine(io: Io, suspend: () => Promise<void>): Promise<string> {
         if (key === CTRL_C)
           return finish(() => reject(new ImgctlError('interrupted', 'interrupted')));
         if (key === CTRL_BACKSLASH) return finish(() => reject(new ImgctlError('quit', 'quit')));
-        if (key === CTRL_Z) suspend().catch((error: unknown) => finish(() => reject(error)));
         if (key === CTRL_D && line.length === 0) return onEnd();
         if (key === CTRL_U) line.length = 0;
         else if (key === CTRL_W) line.length = lengthWithoutWord(line);

@@ -172,22 +172,6 @@ describe.skipIf(NO_SCRIPT)(`on a terminal${NO_SCRIPT}`, () => {
       new RegExp(`^${message}[\\s\\S]*code 129\n$`),
     );
   });
-
-  it('Ctrl-Z at the password prompt stops the job with echo, and fg continues it without', async () => {
-    // An interactive shell has job control, and sh leaves the modes of the terminal alone.
-    const shell = onTerminal(unreachable(), 'exec sh -i');
-    shell.child.stdin?.write('eval "$IMGCTL login --retries 0"\n');
-    await shell.waitFor('stdout', 'Password for demo');
-    shell.child.stdin?.write('s3c\u001a');
-    await shell.waitFor('stdout', 'Stopped');
-    shell.child.stdin?.write('stty -a; fg\n');
-    await shell.waitFor('stdout', /Stopped.* echo .*Password for demo/s);
-    shell.child.stdin?.write('ret\r');
-    await shell.waitFor('stdout', 'cannot reach');
-    shell.child.stdin?.write('exit\n');
-    const { stdout } = await shell.ended;
-    expect(stdout).not.toMatch(/s3c|ret\r/);
-  });
 });
 
 it('images list exits 0 without a message when head closes the pipe', async () => {

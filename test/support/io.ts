@@ -93,7 +93,6 @@ export function fakeIo(options: FakeIoOptions = {}): FakeIo {
       'errorColumns' in options ? options.errorColumns : input.isTTY ? 80 : undefined,
     ),
     openTerminal: () => (input.isTTY ? new MemorySink(80) : undefined),
-    suspend: async () => {},
     env: { ...(options.color ? {} : { NO_COLOR: '1' }), ...options.env },
     cwd: options.cwd ?? tmpdir(),
     system: { ...systemOf(process), platform: options.platform ?? 'linux' },

@@ -34,7 +34,7 @@ import { EVERYTHING, type Query } from '../../query/query.ts';
 import { Tally } from '../../query/tally.ts';
 import { isSameTime } from '../../query/timestamp.ts';
 import { counted } from '../../words.ts';
-import { noMatchError } from './empty.ts';
+import { noMatchError, slipHint } from './empty.ts';
 import {
   FILTER_OPTION,
   IMAGE_COLUMNS,
@@ -296,9 +296,11 @@ async function showChanges(
   await view.printList(rows);
   // A typing mistake in a job would stay silent for ever.
   const isFirst = since === undefined;
-  if ((view.hasNotes || isFirst) && isEmpty && query.conditions.length > 0) {
+  const isSlip = isEmpty && slipHint(query) !== undefined;
+  if ((view.hasNotes || isFirst || isSlip) && isEmpty && query.conditions.length > 0) {
     const { message, hint } = noMatchError({ query, tally });
-    (isFirst ? context.console.report : view.note)(message, hint);
+    const say = isFirst ? context.console.report : view.note;
+    (isSlip ? context.console.warn : say)(message, hint);
   } else if (!isFirst && rows.length === 0) {
     view.note(`no changes since ${view.timeText(new Date(since).toISOString())}`);
   }

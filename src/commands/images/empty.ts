@@ -44,18 +44,18 @@ export function noMatchError({ query: { words, filters }, tally }: EmptyQuery): 
   return new ImgctlError('empty', message, { hint });
 }
 
-/** Returns a hint for a number of four digits or more, which may be an id. */
+/** Returns a hint for a number of three digits or more, which may be an id. */
 function idHint(words: readonly string[]): string | undefined {
   const [id] = words;
-  if (words.length !== 1 || !/^[1-9]\d{3,8}$/.test(id ?? '')) return undefined;
+  if (words.length !== 1 || !/^[1-9]\d{2,8}$/.test(id ?? '')) return undefined;
   return `words match names; to select by id: -f id=${id}`;
 }
 
 /** Copied with a text, and seen nowhere. */
 const INVISIBLE = /[\u00a0\u200b\u2060\ufeff]/;
 
-/** Returns a hint for an invisible character, and for a sign, a * or a phrase in a word. */
-function slipHint({ words, filters }: Pick<Query, 'words' | 'filters'>): string | undefined {
+/** Returns a hint for what is surely no part of a name: invisible characters, signs, names of fields, a phrase. */
+export function slipHint({ words, filters }: Pick<Query, 'words' | 'filters'>): string | undefined {
   const odd = [...words, ...filters.map(({ text }) => text)].find((text) => INVISIBLE.test(text));
   const [character] = INVISIBLE.exec(odd ?? '') ?? [];
   if (odd && character) {
@@ -67,8 +67,21 @@ function slipHint({ words, filters }: Pick<Query, 'words' | 'filters'>): string 
   if (filter) return `did you mean -f ${shellQuote(filter)}?`;
   const negated = words.find((word) => /^!./.test(word))?.slice(1);
   if (negated) return `to leave out names that contain it: -f ${shellQuote(`name!~${negated}`)}`;
-  const starred = words.find((word) => word.includes('*'))?.replaceAll('*', '');
-  if (starred) return `a word matches any part of the name; omit the *: ${starred}`;
+  const starred = words.find((word) => /[*%^$]/.test(word));
+  if (starred) {
+    const signs = (starred.match(/[*%^$]/g) ?? []).join('');
+    return `a word matches any part of the name; omit ${signs}: ${starred.replace(/[*%^$]/g, '')}`;
+  }
+  const several = words.find((word) => /\S[,|]\S/.test(word))?.split(/[,|]+/);
+  if (several) {
+    const all = several.filter(Boolean).map(shellQuote).join(' ');
+    return `every word must match; write ${all}, or run the command once for each`;
+  }
+  const direction = words.find((word) => /^(?:asc|desc)$/i.test(word));
+  if (direction) return `to sort in this direction: -s FIELD,${direction}`;
+  const field = words.find(isField);
+  if (field) return `to show this field: -c ${field}; to search for the word: -f 'name~${field}'`;
+  if (words.some((word) => /^help$/i.test(word))) return 'for help, add --help';
   const phrase = words.find((word) => /\S\s+\S/.test(word))?.split(/\s+/);
   if (phrase) {
     return `to match each word separately, omit the quotes: ${phrase.map(shellQuote).join(' ')}`;

@@ -253,7 +253,23 @@ describe('images list', () => {
   it.each([
     ['id>=1100', "no images match\nhint: did you mean -f 'id>=1100'?"],
     ["'!ubuntu'", "no images match\nhint: to leave out names that contain it: -f 'name!~ubuntu'"],
-    ['*ubuntu*', 'no images match\nhint: a word matches any part of the name; omit the *: ubuntu'],
+    ['*ubuntu*', 'no images match\nhint: a word matches any part of the name; omit **: ubuntu'],
+    ['ubuntu%', 'no images match\nhint: a word matches any part of the name; omit %: ubuntu'],
+    ['^ubuntu$', 'no images match\nhint: a word matches any part of the name; omit ^$: ubuntu'],
+    [
+      'zz,yy',
+      'no images match\nhint: every word must match; write zz yy, or run the command once for each',
+    ],
+    [
+      "'zz|yy'",
+      'no images match\nhint: every word must match; write zz yy, or run the command once for each',
+    ],
+    ['-s name desc', 'no images match\nhint: to sort in this direction: -s FIELD,desc'],
+    [
+      '-c id name',
+      "no images match\nhint: to show this field: -c name; to search for the word: -f 'name~name'",
+    ],
+    ['help', 'no images match\nhint: for help, add --help'],
     [
       'ubuntu\u200b',
       'no images match\nhint: remove the invisible character (U+200B): ubuntu\\u200b',

@@ -120,6 +120,7 @@ describe('images lock add', () => {
       `imgctl images lock add web --replace -f 'name,like,ubuntu-%-server.ova'\n`,
     ],
     ['add x fedora', 5, 'x: no images match'],
+    ['add x 500', 5, 'to select by id: -f id=500'],
     ['add ../x ubuntu', 2, 'invalid lock name: ../x'],
     ['add __proto__ ubuntu', 2, 'invalid lock name: __proto__'],
     ['add x ubuntu -f nme,eq,1', 2, "unknown field 'nme'"],

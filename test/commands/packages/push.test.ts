@@ -438,21 +438,22 @@ describe('push without settings', () => {
         ...io,
         env: { ...own, ...io.env },
       });
-    return { ...user, directory, settings, work, push };
+    const setUrl = () =>
+      runCli(['config', 'set', 'upload-url', settings['upload-url']], { env: own });
+    return { ...user, directory, settings, work, push, setUrl };
   };
 
-  it('asks for them on a terminal, again after a wrong password, stores all but the password, and ends with a summary', async () => {
-    const { push, settings, directory, stored, work } = await setUp();
-    const stdin = fakeTerminal(`${settings['upload-url']}\rdemo\rwrong\r${SECRETS.storage}\r`);
+  it('asks for user name and password on a terminal, again if one is wrong, and stores the user name', async () => {
+    const { push, settings, directory, stored, work, setUrl } = await setUp();
+    await setUrl();
+    const stdin = fakeTerminal(`typo\rwrong\rdemo\r${SECRETS.storage}\r`);
     const { stderr } = await push({ stdin });
     expect(stderr).toMatch(
-      /\nimgctl: warning: [\s\S]*? \(2\s+attempts\s+left\)\nPassword for demo at .*: \n/,
+      /\nimgctl: warning: the storage refused the user name or password \(2\s+attempts\s+left\)\nUser name at .*: Password for demo at .*: \n/,
     );
+    expect(stderr).toMatch(/^User name at 127\..*: Password for typo at 127\..*: \n/);
     expect(stderr).toMatch(
-      /^Upload storage \(a folder, dav\+https:\/\/… or s3\+https:\/\/…\): User name at 127\..*: Password for demo at 127\..*: \n/,
-    );
-    expect(stderr).toMatch(
-      /\nimgctl: stored upload-url and upload-username in the profile default, but not the password\nhint: /,
+      /\nimgctl: stored upload-username in the profile default, but not the password\nhint: /,
     );
     expect(stderr).toMatch(/✓ web\.ova: uploaded, .*\n[\s\S]*✓ 1 image added\n$/);
     expect(stored()).toEqual(['web.ova']);
@@ -465,27 +466,29 @@ describe('push without settings', () => {
     );
   });
 
-  it('asks for nothing with -q', async () => {
+  it.each(['', '-q'])('never asks for the storage: push %s', async (option) => {
     const { push } = await setUp();
-    const { stderr } = await push({ stdin: fakeTerminal('x\r') }, '-q');
+    const { stderr } = await push({ stdin: fakeTerminal('x\r') }, ...(option ? [option] : []));
     expect(stderr).toMatch(
       /^imgctl: no upload storage is set\nhint: add --to URL, set IMGCTL_UPLOAD_/,
     );
   });
 
   it('stores no answer that the storage refuses', async () => {
-    const { push, settings, directory } = await setUp();
-    const { exitCode, stderr } = await push({
-      stdin: fakeTerminal(`${settings['upload-url']}\rdemo\rwrong\rwrong\rwrong\r`),
-    });
+    const { push, directory, setUrl } = await setUp();
+    await setUrl();
+    const stdin = fakeTerminal('demo\rwrong\r'.repeat(3));
+    const { exitCode, stderr } = await push({ stdin });
     expect(exitCode).toBe(4);
     expect(stderr).toMatch(
       /hint: check the password and the user name, then run the command again\n$/,
     );
-    expect(readFileSync(path.join(directory, 'config.json'), 'utf8')).not.toContain('upload');
+    expect(readFileSync(path.join(directory, 'config.json'), 'utf8')).not.toContain(
+      'upload-username',
+    );
   });
 
-  it('takes a plain path as a folder: asked for, with --to, and in a setting, from any directory', async () => {
+  it('takes a plain path as a folder: with --to, and in a setting, from any directory', async () => {
     const { folder, work, env, imgctl, stored } = await folderUser();
     await imgctl('config unset upload-url');
     const cwd = path.dirname(folder);
@@ -493,16 +496,12 @@ describe('push without settings', () => {
     const there = 'web.ova: already there';
     await runCli([...argv, '--to', 'demo'], { env, cwd });
     expect(stored()).toEqual(['web.ova']);
-    const { stderr } = await runCli(argv, { env, cwd, stdin: fakeTerminal('demo\r') });
-    expect(stderr).toContain(there);
-    expect(stderr).toContain('stored upload-url in the profile default\n');
     const url = pathToFileURL(folder).href;
     const isStored = async () =>
       expect((await imgctl('config get upload-url')).stdout).toBe(`${url}\n`);
-    await isStored();
-    expect((await imgctl(argv.join(' '))).stderr).toContain(there);
     await runCli(['config', 'set', 'upload-url', './demo'], { env, cwd });
     await isStored();
+    expect((await imgctl(argv.join(' '))).stderr).toContain(there);
     expect(await runCli([...argv, '--to', 'nowhere'], { env, cwd })).toEqual(
       failed(5, `folder ${cwd}/nowhere does not exist\n`),
     );
