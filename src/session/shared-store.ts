@@ -156,9 +156,13 @@ export class SharedStore implements TokenStore {
     return (await this.#send(['DEL', this.#keys.token])) === 1;
   }
 
-  /** Connects, writes and reads. @throws SharedStoreError */
+  /** Runs each command of a renewal. @throws SharedStoreError */
   async inspect(): Promise<void> {
-    await this.#set(this.#keys.check, 'imgctl doctor', 1_000);
+    const { check } = this.#keys;
+    const owner = 'imgctl doctor';
+    await this.#set(check, owner, 1_000);
+    await this.#send(['EVAL', RENEW, '1', check, owner, '1000']);
+    await this.#send(['EVAL', RELEASE, '1', check, owner]);
     await this.#readToken();
     await this.#checkLock();
   }

@@ -212,6 +212,14 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
       expect(Math.min(...left)).toBeGreaterThan(5_000);
     });
 
+    it('cannot be checked by a user who may not run scripts', async () => {
+      const { redis, machine, open } = await fleetWithToken();
+      redis.cli('acl', 'setuser', 'imgctl', '-eval');
+      const { store } = await open(machine());
+      if (!('inspect' in store)) throw new Error('the store is not shared');
+      await expect(store.inspect()).rejects.toThrow('NOPERM');
+    });
+
     it('is held by another machine for too long is an error of its own', async () => {
       const { redis, lock, machine, open } = await fleetWithToken();
       redis.cli('set', lock, 'another machine', 'px', '30000');
