@@ -1,6 +1,7 @@
 // The process as the Io of a run: its signals, streams, environment and time zone.
 
 import fs from 'node:fs';
+import { untilAborted } from './abort.ts';
 import { errorReason, ImgctlError, SIGNALS, tryOr } from './errors.ts';
 import { BrokenPipeError, type Io, type Sink, systemClock, withWrite } from './io.ts';
 import { zoneName } from './zone.ts';
@@ -57,10 +58,10 @@ export function processIo(process: NodeJS.Process): Io {
       },
     },
     stdout: withWrite(stdout, async (data: string | Uint8Array) => {
-      abort.signal.throwIfAborted();
-      await stdout.write(data);
+      // A reader that stands still must not hold up a signal.
+      await untilAborted(stdout.write(data), abort.signal);
     }),
-    stderr: streamSink(process, 'stderr'),
+    stderr: impatient(streamSink(process, 'stderr'), abort.signal),
     openTerminal: () => openTerminal(process.platform),
     ...useZone(process, environmentOf(process)),
     // The directory may have been removed: most commands work without it, others name what is missing.
@@ -105,6 +106,19 @@ function openTerminal(platform: NodeJS.Platform): Sink | undefined {
       fs.writeSync(descriptor, text);
     },
   };
+}
+
+/** Milliseconds after a signal in which a message is written. */
+const LAST_WORDS = 300;
+
+/** Returns a sink whose writes are given up soon after a signal: its reader may stand still. */
+function impatient(sink: Sink, signal: AbortSignal): Sink {
+  const gaveUp = new Promise<void>((resolve) => {
+    const wait = () => void setTimeout(resolve, LAST_WORDS).unref();
+    signal.addEventListener('abort', wait, { once: true });
+  });
+  const write: Sink['write'] = (data) => Promise.race([sink.write(data), gaveUp]);
+  return Object.defineProperty(withWrite(sink, write), 'stream', { get: () => sink.stream });
 }
 
 /** Opens the stream at the first write: Node takes time for each, and most runs write nothing to stderr. */

@@ -19,7 +19,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'errors.ts': 'words.ts',
   'abort.ts': '',
   'io.ts': 'errors.ts',
-  'process-io.ts': 'errors.ts io.ts zone.ts',
+  'process-io.ts': 'abort.ts errors.ts io.ts zone.ts',
   'zone.ts': '',
   'json.ts': 'errors.ts',
   'choices.ts': 'errors.ts spelling.ts words.ts',

@@ -1,8 +1,10 @@
 // Signals to the built program; what the demo leaves behind.
 
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { serve, serveWithClock } from '../support/emulator.ts';
 import { failed } from '../support/io.ts';
 import { COMMAND, runProgram, startProgram, withHook } from '../support/program.ts';
@@ -30,6 +32,20 @@ function haltedLookups(pipe: string): string {
 }
 
 describe.each(SIGNALS)('%s', (signal, exitCode) => {
+  it('ends images list to a pipe that nobody reads', async () => {
+    const { baseUrl } = await serve({ images: 2_000 });
+    const [file, ...words] = COMMAND;
+    const argv = [...words, 'images', 'list', '-o', 'ndjson'];
+    const env = account(baseUrl);
+    const child = spawn(file, argv, { env, stdio: ['ignore', 'pipe', 'ignore'] });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    // From now on nobody takes the bytes, which are more than a pipe holds.
+    await once(child.stdout, 'readable');
+    child.kill(signal);
+    const [code, endedBy] = await once(child, 'exit');
+    expect([code, endedBy]).toEqual(code === null ? [null, signal] : [exitCode, null]);
+  });
+
   // NODE_OPTIONS repeats the signal at once, as timeout(1) may; the single executable ignores it.
   it('ends sync --wait with the command that resumes, even if it comes twice', async () => {
     const { baseUrl } = await serve({ syncDelay: 3_600_000 });
