@@ -80,7 +80,8 @@ it.each([
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
-  expect(replies.slice(1)).toMatchObject(expected);
+  // A refusal may be written before the reply to the opening.
+  expect(replies.filter(({ id }) => id !== 0)).toMatchObject(expected);
 });
 
 it('mcp ends with 1 and one line after a request of more than 8 MiB', async () => {
