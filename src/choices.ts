@@ -1,6 +1,7 @@
 // Usage errors of words that are none of several, or that cannot be used together.
 
 import { ImgctlError } from './errors.ts';
+import { type Facts, hint, type Invocation } from './facts.ts';
 import { nearest } from './spelling.ts';
 import { quoted } from './words.ts';
 
@@ -11,9 +12,9 @@ export function incompatible(one: string, other: string): ImgctlError {
 }
 
 /** Returns a hint: the candidate that was probably meant, or else the command that lists them. */
-export function suggest(word: string, candidates: readonly string[], command: string): string {
+export function suggest(word: string, candidates: readonly string[], command: Invocation): Facts {
   const meant = nearest(word, candidates);
-  return meant === undefined ? `see: ${command}` : `did you mean ${meant}?`;
+  return meant === undefined ? hint`see: ${command}` : hint`did you mean ${meant}?`;
 }
 
 /** Longer lists bury the suggestion. */
@@ -30,7 +31,7 @@ export function parseChoice<Word extends string>(
     noun: string;
     valid: readonly Word[];
     where?: string;
-    command?: string;
+    command?: Invocation;
     /** Returns the hint for a word of another program. */
     hintOf?: ((word: string) => string | undefined) | undefined;
   },
@@ -41,10 +42,10 @@ export function parseChoice<Word extends string>(
   if (match !== undefined) return match;
   const problem = word === '' ? `missing ${noun}` : `unknown ${noun} ${quoted(word)}`;
   const meant = nearest(word, valid);
-  const list = command === undefined ? `valid: ${valid.join(', ')}` : `see: ${command}`;
-  const hint =
-    valid.length > MAX_LISTED ? `did you mean ${meant}?` : `did you mean ${meant}? ${list}`;
+  const list = command === undefined ? hint`valid: ${valid.join(', ')}` : hint`see: ${command}`;
+  const didYouMean = `did you mean ${meant}?`;
+  const suggested = valid.length > MAX_LISTED ? didYouMean : hint`${didYouMean} ${list}`;
   throw new ImgctlError('usage', where === undefined ? problem : `${problem} in ${where}`, {
-    hint: hintOf?.(word) ?? (meant === undefined ? list : hint),
+    hint: hintOf?.(word) ?? (meant === undefined ? list : suggested),
   });
 }

@@ -1,6 +1,7 @@
 // Orders everything that a run writes: data on stdout, notices on stderr, and a progress line between them.
 
 import { asImgctlError, ImgctlError } from './errors.ts';
+import type { Facts } from './facts.ts';
 import { type Io, type Sink, withWrite } from './io.ts';
 import {
   clean,
@@ -20,7 +21,9 @@ export type { Redaction };
 /** The style of notices; read at each write, since options are known only after the command line is parsed. */
 export interface ConsoleStyle {
   readonly quiet: boolean;
-  readonly errorFormat: Omit<ErrorFormat, 'redact' | 'style'>;
+  readonly errorFormat: Omit<ErrorFormat, 'redact' | 'style' | 'hintOf'>;
+  /** Returns the hint as this run prints it. */
+  hintOf(facts: string | Facts): string;
   readonly errorTerminal: Terminal;
 }
 
@@ -38,7 +41,7 @@ export class Console {
   #queue: Promise<void> = Promise.resolve();
   readonly #warnings = new Set<string>();
   #progress: Progress | undefined;
-  #unwrittenHint: string | undefined;
+  #unwrittenHint: string | Facts | undefined;
 
   constructor(io: Io, style: ConsoleStyle, redaction = new Redaction()) {
     this.#io = io;
@@ -51,7 +54,7 @@ export class Console {
    * Something is wrong, but the command continues. The same warning is shown once.
    * @param isPart begins with a mark if stderr is a terminal, as `success` does
    */
-  readonly warn = (message: string, hint?: string, isPart = false): void => {
+  readonly warn = (message: string, hint?: string | Facts, isPart = false): void => {
     if (this.#warnings.has(message)) return;
     this.#warnings.add(message);
     const hasMark = isPart && this.failureMark !== undefined;
@@ -77,12 +80,12 @@ export class Console {
   };
 
   /** Reports what was done or is waited for, unless -q is set. */
-  readonly report = (message: string, hint?: string): void => {
+  readonly report = (message: string, hint?: string | Facts): void => {
     if (!this.#style.quiet) this.#notice('note', { message, hint });
   };
 
   /** Says that nothing was found, or what to do next: on a terminal only, as cron mails what a job writes. */
-  readonly note = (message: string, hint?: string): void => {
+  readonly note = (message: string, hint?: string | Facts): void => {
     if (this.#io.stderr.isTTY) this.report(message, hint);
   };
 
@@ -128,7 +131,7 @@ export class Console {
   }
 
   /** Sets the hint of an error if the output cannot be written: what the command has done. */
-  hintIfUnwritten(hint: string): void {
+  hintIfUnwritten(hint: string | Facts): void {
     this.#unwrittenHint = hint;
   }
 
@@ -176,7 +179,8 @@ export class Console {
     const { errorFormat, errorTerminal } = this.#style;
     const style = await loadStyle(errorTerminal);
     const redact: Redaction['apply'] = (...text) => this.redaction.apply(...text);
-    return { ...errorFormat, style, redact, width: errorTerminal.width };
+    const hintOf: ConsoleStyle['hintOf'] = (facts) => this.#style.hintOf(facts);
+    return { ...errorFormat, style, redact, hintOf, width: errorTerminal.width };
   }
 
   #notice(kind: NoticeKind, notice: Notice, markOf?: (style: Style) => string | undefined): void {

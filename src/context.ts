@@ -3,10 +3,12 @@
 import { version } from '../package.json';
 import { describeEvent } from './api/trace.ts';
 import { incompatible } from './choices.ts';
+import { hintText } from './cli/hints.ts';
 import { NO_CONFIG, readConfigFile } from './config/config-file.ts';
 import { type Account, type GivenSettings, type Settings, settle } from './config/settings.ts';
 import { Console, type ConsoleStyle, type Redaction } from './console.ts';
 import { attempt, tryOr } from './errors.ts';
+import type { Facts } from './facts.ts';
 import { findPaths } from './files/paths.ts';
 import type { Io } from './io.ts';
 import type { Format } from './output/formats.ts';
@@ -49,6 +51,8 @@ export class Context implements ConsoleStyle {
   readonly given: GivenSettings;
   readonly #needsNoSettings: boolean;
   #settings: Settings | undefined;
+  /** Of the last session: with what was typed at a prompt. */
+  #sessionSettings: Settings | undefined;
   #session: Promise<Session> | undefined;
   exitCode = 0;
   /** Runs another command line with another Io, for the demo and for MCP. */
@@ -86,6 +90,23 @@ export class Context implements ConsoleStyle {
     if (!this.#needsNoSettings) throw error;
     this.console.warn(error.message, error.hint);
     return settle(NO_CONFIG, io.env, options.profile, given);
+  }
+
+  hintOf(facts: string | Facts): string {
+    return hintText(facts, () => this.#hintSettings());
+  }
+
+  /** The settings of the session, of the run, or, if they cannot be read, of its command line. */
+  #hintSettings(): Settings {
+    const { io, options, given } = this;
+    const known = this.#sessionSettings ?? this.#settings;
+    if (known) return known;
+    const read = () =>
+      settle(readConfigFile(findPaths(io).config, io), io.env, options.profile, given);
+    const { value } = attempt(read);
+    return (
+      value ?? tryOr(() => settle(NO_CONFIG, io.env, options.profile, given), settle(NO_CONFIG, {}))
+    );
   }
 
   get format(): Format {
@@ -148,6 +169,7 @@ export class Context implements ConsoleStyle {
 
   /** Opens a session with other settings or tokens; it is closed at the end of the run too. */
   async openSession(settings: Settings, tokens?: SessionOptions['tokens']): Promise<Session> {
+    this.#sessionSettings = settings;
     const session = await openSession({ ...this.sessionOptions(settings), tokens });
     this.#closers.push(session.close);
     return session;

@@ -1,6 +1,7 @@
 // What can go wrong: the error class of imgctl, its codes with their exit codes, and errors of the system.
 
 import { getSystemErrorMap } from 'node:util';
+import { advice, type Facts } from './facts.ts';
 import { shellQuote } from './words.ts';
 
 /** Every kind of failure and the exit code it ends the process with. */
@@ -51,8 +52,10 @@ export const CHANGES_EXIT_CODE = 10;
 export type ErrorCode = keyof typeof EXIT_CODES;
 
 export interface ErrorDetails {
-  /** What the user can do about it: a command, a setting, a valid value. */
-  readonly hint?: string | undefined;
+  /** What the program makes a hint of. */
+  readonly facts?: Facts | undefined;
+  /** The same as facts, for what a command says itself. */
+  readonly hint?: string | Facts | undefined;
   /** Lines to choose from or to check, such as the images that match. */
   readonly details?: readonly string[] | undefined;
   readonly status?: number | undefined;
@@ -65,7 +68,7 @@ export interface ErrorDetails {
 export class ImgctlError extends Error {
   override readonly name = 'ImgctlError';
   readonly code: ErrorCode;
-  readonly hint: string | undefined;
+  readonly facts: Facts | undefined;
   readonly details: readonly string[] | undefined;
   readonly status: number | undefined;
   readonly retryAfter: number | undefined;
@@ -73,10 +76,15 @@ export class ImgctlError extends Error {
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, { cause: details.cause });
     this.code = code;
-    this.hint = details.hint;
+    this.facts = factsOf(details);
     this.details = details.details;
     this.status = details.status;
     this.retryAfter = details.retryAfter;
+  }
+
+  /** The facts, for what still asks for a hint. */
+  get hint(): string | Facts | undefined {
+    return this.facts?.kind === 'advice' ? this.facts.text : this.facts;
   }
 
   get exitCode(): number {
@@ -87,15 +95,22 @@ export class ImgctlError extends Error {
   with(changes: {
     code?: ErrorCode;
     message?: string;
-    hint?: string | undefined;
+    facts?: Facts | undefined;
+    hint?: string | Facts | undefined;
     retryAfter?: number | undefined;
   }): this {
+    const { hint: _hint, ...others } = changes;
     const copy = new Error(this.message, { cause: this.cause });
     Object.setPrototypeOf(copy, Object.getPrototypeOf(this));
     // The stack begins with the message.
     const stack = this.stack?.replace(this.message, () => changes.message ?? this.message);
-    return Object.assign(copy, this, changes, { stack });
+    const facts = 'hint' in changes || 'facts' in changes ? factsOf(changes) : this.facts;
+    return Object.assign(copy, this, others, { facts, stack });
   }
+}
+
+function factsOf({ facts, hint }: Pick<ErrorDetails, 'facts' | 'hint'>): Facts | undefined {
+  return facts ?? (typeof hint === 'string' ? advice(hint) : hint);
 }
 
 export function hasCode(error: unknown, ...codes: readonly ErrorCode[]): error is ImgctlError {
@@ -168,11 +183,11 @@ export function errorReason(error: unknown): string {
 
 export function cannotRead(file: string, cause: unknown): ImgctlError {
   const message = `cannot read ${file}: ${errorReason(cause)}`;
-  return new ImgctlError('failed', message, { hint: permissionHint(cause, file), cause });
+  return new ImgctlError('failed', message, { facts: permissionAdvice(cause, file), cause });
 }
 
-/** Returns the hint for a file that this user may not use; undefined if that is not the reason. */
-export function permissionHint(error: unknown, file: string): string | undefined {
+/** Returns what to do about a file that this user may not use; undefined if that is not the reason. */
+export function permissionAdvice(error: unknown, file: string): Facts | undefined {
   const isDenied = ['EACCES', 'EPERM'].includes(errorCode(error));
-  return isDenied ? `check its permissions: ls -ld ${shellQuote(file)}` : undefined;
+  return isDenied ? advice(`check its permissions: ls -ld ${shellQuote(file)}`) : undefined;
 }

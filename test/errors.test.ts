@@ -2,7 +2,8 @@
 
 import fs from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { errorReason, ImgctlError, permissionHint, tryOr } from '../src/errors.ts';
+import { errorReason, ImgctlError, permissionAdvice, tryOr } from '../src/errors.ts';
+import { advice } from '../src/facts.ts';
 import { TransportError } from '../src/http/errors.ts';
 
 const fail = (error: Error): never => {
@@ -34,7 +35,7 @@ it.each([
 ])('the error %s of a file is "%s", with the hint: %s', (code, reason, hint) => {
   const error = Object.assign(new Error('by hand'), { code });
   expect(errorReason(error)).toBe(reason);
-  expect(permissionHint(error, 'a b.ova')).toBe(hint);
+  expect(permissionAdvice(error, 'a b.ova')).toEqual(hint && advice(hint));
 });
 
 describe('tryOr', () => {

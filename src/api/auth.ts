@@ -2,6 +2,7 @@
 
 import { untilAborted } from '../abort.ts';
 import { ImgctlError } from '../errors.ts';
+import { advice, type Facts } from '../facts.ts';
 import { isRedirect, redirectTarget, TransportError } from '../http/errors.ts';
 import type { HttpEvent, HttpRequest, HttpResponse } from '../http/message.ts';
 import type { Pace } from '../http/pace.ts';
@@ -25,8 +26,8 @@ export interface TokenSource {
   renew(refused: string, accepted: boolean): Promise<string | undefined>;
   /** True if the token was received a moment ago, by any process or machine: a node of the service may not know it yet. */
   isNew(token: string): boolean;
-  /** The hint for a token that was refused for good. */
-  readonly hint: string;
+  /** If a token was refused for good. */
+  readonly refused: Facts;
 }
 
 export interface ServiceRequest {
@@ -108,7 +109,7 @@ export function createSender(
     const error = statusError(response);
     if (error.code === 'not-permitted') return error;
     // With the basic scheme a service may call a bad token a wrong password.
-    return error.with({ code: 'token-refused', hint: error.hint ?? tokens.hint });
+    return error.with({ code: 'token-refused', facts: error.facts ?? tokens.refused });
   };
 
   const authorize = async (request: ServiceRequest, url: URL, token: string | undefined) => {
@@ -196,9 +197,9 @@ function correctedSlash(response: HttpResponse): URL | undefined {
 }
 
 function uncertainError({ method, ifUncertain }: ServiceRequest, error: ImgctlError): ImgctlError {
-  const hint = `the ${method} may have taken effect: check before you send it again`;
+  const facts = advice(`the ${method} may have taken effect: check before you send it again`);
   const code = error instanceof TransportError ? 'outcome-unknown' : error.code;
-  const uncertain = error.with({ code, hint });
+  const uncertain = error.with({ code, facts });
   return ifUncertain ? ifUncertain(uncertain) : uncertain;
 }
 

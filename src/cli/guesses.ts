@@ -1,5 +1,6 @@
 // What people type who know other programs, and what to use instead.
 
+import { type Facts, imgctl } from '../facts.ts';
 import { FORMAT_NAMES } from '../output/formats.ts';
 import { FIELDS } from '../query/fields.ts';
 import { shellQuote } from '../words.ts';
@@ -178,7 +179,7 @@ export function guess(
   path: readonly string[],
   typed: readonly string[],
   flags?: readonly string[],
-): string | undefined {
+): Facts | undefined {
   const isAlone = flags !== undefined || path.join() === 'images';
   for (const count of flags ? [1] : [2, 1, 0]) {
     const words = typed.slice(0, count).join(' ');
@@ -189,11 +190,22 @@ export function guess(
         if (!known.split(', ').some((each) => each === phrase)) continue;
         if (flags && flag && !flags.includes(flag)) continue;
         const text = fill(instead, path, typed.slice(count, flags && 2));
-        if (text) return text.replace(/^imgctl/, 'use: imgctl').replace(/^-/, 'use -');
+        if (text) return hintFor(text.replace(/^imgctl/, 'use: imgctl').replace(/^-/, 'use -'));
       }
     }
   }
   return undefined;
+}
+
+/** Returns the text with its command as a value, which ends before what no command has. */
+function hintFor(text: string): Facts {
+  const parts = text.split(/imgctl ([^;:|,]*[^;:|, ])/);
+  const wordsOf = (part: string) =>
+    (part.match(/'[^']*'|[^\s']+/g) ?? []).map((word) => word.replaceAll("'", ''));
+  return {
+    kind: 'hint',
+    parts: parts.map((part, index) => (index % 2 === 0 ? part : imgctl(...wordsOf(part)))),
+  };
 }
 
 /** Returns undefined if a number is needed, and none was typed. Shows only what could be no password of a URL. */

@@ -4,6 +4,7 @@ import type { Command, CommanderError } from 'commander';
 import { incompatible } from '../choices.ts';
 import { isSettingKey } from '../config/definitions.ts';
 import { ImgctlError } from '../errors.ts';
+import { type Facts, hint, imgctl } from '../facts.ts';
 import { nearest } from '../spelling.ts';
 import { counted, shellQuote, shorten } from '../words.ts';
 import { guess } from './guesses.ts';
@@ -15,17 +16,17 @@ const MAX_MESSAGE = 200;
 export function usageError(error: CommanderError, command: Command, path: readonly string[]) {
   const [first = '', second = ''] = error.message.replace(/^error: /, '').split('\n');
   const [, suggestion] = /^\(Did you mean (?:one of )?([\w-]+)/.exec(second) ?? [];
-  const help = `${['imgctl', ...path].join(' ')} --help`;
-  const fail = (message: string, hint = `see: ${help}`) =>
-    new ImgctlError('usage', message, { hint });
+  const help = hint`see: ${imgctl(...path, '--help')}`;
+  const fail = (message: string, said: string | Facts = help) =>
+    new ImgctlError('usage', message, { hint: said });
   const option = /^unknown option '(--[^=']*|-.)/.exec(first)?.[1];
   if (option !== undefined) return fail(...explainOption(option, command, path, first));
   const [, one, other] = /'.*(--[\w-]+).*' cannot be used with .*(--[\w-]+)/.exec(first) ?? [];
   if (one !== undefined && other !== undefined) return incompatible(one, other);
   const incomplete = /^option '(?:-., )?(\S+) .*' argument missing/.exec(first)?.[1];
   if (incomplete !== undefined) {
-    const hint = command.parent ? undefined : 'see: imgctl help options';
-    return fail(`option '${incomplete}' needs a value`, hint);
+    const options = command.parent ? undefined : hint`see: ${imgctl('help', 'options')}`;
+    return fail(`option '${incomplete}' needs a value`, options);
   }
   if (error.code === 'commander.missingArgument') {
     const [key, assigned] = command.args[0]?.split('=') ?? [];
@@ -39,7 +40,9 @@ export function usageError(error: CommanderError, command: Command, path: readon
     // Nothing that could be a password is shown.
     const isAddress =
       path[0] === 'login' && /^(https?:\/\/[\w.:-]+(\/[\w./-]*)?|localhost(:\d+)?)$/.test(word);
-    const meant = isAddress ? `use: imgctl login --base-url ${word}` : guess(path, command.args);
+    const meant = isAddress
+      ? hint`use: ${imgctl('login', '--base-url', word)}`
+      : guess(path, command.args);
     return fail(`${path.join(' ')} takes ${limit} (got ${command.args.length})`, meant);
   }
   const message = shorten(first.replace(/\.$/, ''), MAX_MESSAGE);
@@ -55,19 +58,19 @@ function meantCommand(command: Command, path: readonly string[], suggestion: str
     parent?.commands.find((each) => each.name() === name || each.aliases().includes(name));
   // As gh and aws have it: auth login.
   const behind = /^(?:auth|sso)$/.test(first) && below(command, second);
-  if (behind) return `use: imgctl ${behind.name()}`;
+  if (behind) return hint`use: ${imgctl(behind.name())}`;
   const meant = guess(path, words);
   if (meant) return meant;
   if (path.join() === 'config' && isSettingKey(first))
-    return `use: imgctl config ${second ? `set ${first} VALUE` : `get ${first}`}`;
+    return hint`use: ${imgctl('config', ...(second ? ['set', first, 'VALUE'] : ['get', first]))}`;
   const near = suggestion && below(command, suggestion);
   if (near) {
     const names = [...path, near.name(), below(near, second)?.name() ?? []].flat();
-    return `did you mean ${['imgctl', ...names].join(' ')}?`;
+    return hint`did you mean ${imgctl(...names)}?`;
   }
   if (path.join(' ') !== 'images lock') return undefined;
   const query = second ? ['NAME', ...words] : [first, 'TEXT'];
-  return `use: imgctl images lock add ${query.map(shellQuote).join(' ')}`;
+  return hint`use: ${imgctl('images', 'lock', 'add', ...query)}`;
 }
 
 /** Commander also calls an option unknown if it takes no value. */
@@ -76,7 +79,7 @@ function explainOption(
   command: Command,
   path: readonly string[],
   error: string,
-): [message: string, hint: string | undefined] {
+): [message: string, hint: string | Facts | undefined] {
   const page = command.createHelp();
   const options = [...page.visibleOptions(command), ...page.visibleGlobalOptions(command)];
   const known = options.flatMap(({ long }) => long?.slice(2) ?? []);
@@ -96,12 +99,12 @@ function explainOption(
   const rest = command.args.slice(at).flatMap((each) => each.split('='));
   const ownerOf = (each: Command) => path.length > 0 && flagsOf(each).includes(option);
   const owner = command.commands.find(ownerOf)?.name();
-  const ofOther = owner && `use: ${['imgctl', ...path, owner, option].join(' ')}`;
+  const ofOther = owner && hint`use: ${imgctl(...path, owner, option)}`;
   // As git has it: config --unset.
   const asOption = command.commands.find((each) => [each.name(), ...each.aliases()].includes(name));
-  const ofCommand = asOption && `use: ${['imgctl', ...path, asOption.name()].join(' ')}`;
+  const ofCommand = asOption && hint`use: ${imgctl(...path, asOption.name())}`;
   const flags = options.flatMap(({ short, long }) => [short ?? '', long ?? '']);
-  const hint =
+  const meant =
     guess(path, [option, ...rest.slice(1)], flags) ??
     without ??
     ofOther ??
@@ -109,8 +112,9 @@ function explainOption(
     didYouMean(nearest(name, known));
   const target = targetOf(command);
   const isBefore = target && flagsOf(target).includes(option);
-  const after = 'put it after the command; only global options can come first: imgctl help options';
-  return [`unknown option '${option}'`, hint ?? (isBefore ? after : undefined)];
+  const help = imgctl('help', 'options');
+  const after = hint`put it after the command; only global options can come first: ${help}`;
+  return [`unknown option '${option}'`, meant || (isBefore ? after : undefined)];
 }
 
 function flagsOf(command: Command): string[] {

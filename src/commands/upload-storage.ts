@@ -11,6 +11,7 @@ import { type Settings, storedText } from '../config/settings.ts';
 import { wholeNumber } from '../config/values.ts';
 import { type Context, USER_AGENT } from '../context.ts';
 import { hasCode, ImgctlError, tryOr } from '../errors.ts';
+import { type Facts, hint, imgctl } from '../facts.ts';
 import { findPaths, keyedFile } from '../files/paths.ts';
 import type { Io } from '../io.ts';
 import { ask } from '../output/prompt.ts';
@@ -111,7 +112,7 @@ interface Answers {
   /** With the answers so far. */
   settings: Settings;
   /** Its name, and how to store a command that prints it. */
-  secret?: { readonly name: string; readonly names: string; readonly hint: string };
+  secret?: { readonly name: string; readonly names: string; readonly hint: Facts };
 }
 
 const MAX_ATTEMPTS = 3;
@@ -146,13 +147,13 @@ async function openTarget(context: Context, options: UploadOptions, answers: Ans
   const { kind, url } = target;
   if (kind === 's3') {
     const { s3Storage } = await import('../upload/s3.ts');
-    const { hint, ...access } = await readKeys(context, url, answers);
-    return checked(s3Storage(url, access, storageOptions()), hint);
+    const { refused, ...access } = await readKeys(context, url, answers);
+    return checked(s3Storage(url, access, storageOptions()), refused);
   }
   const { davStorage } = await import('../upload/dav.ts');
   const open = async () => {
     const user = await readCredentials(context, kind, url.host, answers);
-    return checked(davStorage(url, user, storageOptions()), user.hint);
+    return checked(davStorage(url, user, storageOptions()), user.refused);
   };
   // Some WebDAV storages need no user name.
   if (settings.get('upload-username') !== undefined) return open();
@@ -182,22 +183,22 @@ function optionsOf(
     userAgent: USER_AGENT,
     address: addressHints(settings, 'upload-url'),
     env: io.env,
-    profileFlag: settings.profileFlag,
+    profileFlag: settings.isUsual(settings.home) ? '' : ` --profile ${settings.home}`,
     onWarning: (text: string) => console.warn(text),
     onSecret: (secret: string) => console.redaction.add(secret),
     onEvent: context.onEvent,
   };
 }
 
-/** @param hint for refused credentials */
-async function checked(storage: Storage, hint?: string): Promise<Storage> {
+/** @param refused is the hint for refused credentials */
+async function checked(storage: Storage, refused?: string | Facts): Promise<Storage> {
   try {
     await storage.check();
     return storage;
   } catch (error) {
     await storage.close();
     if (!hasCode(error, 'wrong-credentials')) throw error;
-    throw error.with({ hint: hint ?? error.hint });
+    throw error.with({ hint: refused ?? error.facts });
   }
 }
 
@@ -211,9 +212,9 @@ async function readKeys(context: Context, url: URL, answers: Answers) {
     if (aws.sessionToken) console.redaction.add(aws.sessionToken);
     console.report(`using the S3 key in AWS_ACCESS_KEY_ID: ${aws.accessKeyId}`);
     const token = isTemporary(aws) ? '; keys that begin with ASIA also need AWS_SESSION_TOKEN' : '';
-    return { ...aws, hint: `check AWS_SECRET_ACCESS_KEY and AWS_ACCESS_KEY_ID${token}` };
+    return { ...aws, refused: `check AWS_SECRET_ACCESS_KEY and AWS_ACCESS_KEY_ID${token}` };
   }
-  const { username, password, hint } = await readCredentials(context, 's3', url.host, answers);
+  const { username, password, refused } = await readCredentials(context, 's3', url.host, answers);
   const sessionToken = await findSecret(settings, io, 'uploadSession')?.read();
   if (sessionToken) console.redaction.add(sessionToken);
   const keys = { accessKeyId: username, secretAccessKey: password };
@@ -222,7 +223,7 @@ async function readKeys(context: Context, url: URL, answers: Answers) {
     ...(sessionToken && { sessionToken }),
     region: settings.get('upload-region'),
   };
-  return { ...access, hint: isTemporary(access) ? `${hint}; ${TEMPORARY}` : hint };
+  return { ...access, refused: isTemporary(access) ? hint`${refused}; ${TEMPORARY}` : refused };
 }
 
 function isTemporary(access: { readonly accessKeyId: string; readonly sessionToken?: string }) {
@@ -239,9 +240,8 @@ async function readCredentials(
   const { io, console } = context;
   const { settings } = answers;
   const [user, userName, secret, secretName] = CREDENTIALS[kind];
-  const flag = settings.profileFlag;
   const [variable, , command] = SECRETS[secret];
-  const storeSecret = `imgctl config set ${command} COMMAND${flag}`;
+  const storeSecret = imgctl('config', 'set', command, 'COMMAND');
   const source = findSecret(settings, io, secret);
   let username = settings.get(user);
   if (!answers.mayAsk && !(username && source)) {
@@ -249,14 +249,17 @@ async function readCredentials(
       [
         userName,
         username,
-        `set ${variableOf(user)}, or run: imgctl config set ${user} NAME${flag}`,
+        hint`set ${variableOf(user)}, or run: ${imgctl('config', 'set', user, 'NAME')}`,
       ],
-      [secretName, source, `set ${variable} or ${variable}_FILE, or run: ${storeSecret}`],
+      [secretName, source, hint`set ${variable} or ${variable}_FILE, or run: ${storeSecret}`],
     ] as const;
     const missing = isGiven.filter(([, given]) => !given);
     const what = missing.map(([name]) => `no ${name}`).join(' and ');
+    const joined = missing
+      .map(([, , fix]) => fix)
+      .reduce((one, next) => hint`${one}; then ${next}`);
     throw new ImgctlError('not-logged-in', `${what} for the upload storage`, {
-      hint: `${missing.map(([, , hint]) => hint).join('; then ')}${kind === 's3' && io.env.AWS_ACCESS_KEY_ID ? `; ${AWS_HOSTS}` : ''}`,
+      hint: hint`${joined}${kind === 's3' && io.env.AWS_ACCESS_KEY_ID ? `; ${AWS_HOSTS}` : ''}`,
     });
   }
   const isStored = username !== undefined && !answers.values.has(user);
@@ -264,20 +267,25 @@ async function readCredentials(
   const label = `${secretName} for ${printable(username)} at ${host}`;
   const password = source
     ? await source.read()
-    : await typed(context, label, `${variable} or the setting ${command}`);
-  const hint = `to store a command that prints it: ${storeSecret}`;
+    : await typed(context, label, hint`provide it with ${variable} or the setting ${command}`);
+  const store = hint`to store a command that prints it: ${storeSecret}`;
   const names = `${userName} or ${secretName}`;
-  if (!source) answers.secret = { name: secretName, names, hint };
+  if (!source) answers.secret = { name: secretName, names, hint: store };
   console.redaction.add(password, username);
   const origin = source?.origin ?? `the ${secretName}`;
-  const hintOfRefusal = isStored
-    ? `check ${origin} and ${user}: imgctl config get ${user}${flag}`
-    : `check ${origin} and the ${userName}, then run the command again`;
-  return { username, password, hint: hintOfRefusal };
+  const refused = isStored
+    ? hint`check ${origin} and ${user}: ${imgctl('config', 'get', user)}`
+    : hint`check ${origin} and the ${userName}, then run the command again`;
+  return { username, password, refused };
 }
 
 async function askFor(context: Context, answers: Answers, key: SettingKey, label: string) {
-  const text = await typed(context, label, `imgctl config set ${key}`, false);
+  const text = await typed(
+    context,
+    label,
+    hint`provide it with ${imgctl('config', 'set', key)}`,
+    false,
+  );
   answers.settings = answers.settings.with({ [key]: text });
   answers.values.set(key, text);
   return text;
@@ -296,8 +304,8 @@ async function saveAnswers(
   console.note(`stored ${stored} in the profile ${profile}${but}`, secret?.hint);
 }
 
-async function typed({ console, io }: Context, what: string, alternative: string, hidden = true) {
+async function typed({ console, io }: Context, what: string, otherwise: Facts, hidden = true) {
   await console.flush();
   const label = what.charAt(0).toUpperCase() + what.slice(1);
-  return ask(io, { what, label, alternative, hidden });
+  return ask(io, { what, label, otherwise, hidden });
 }

@@ -2,7 +2,8 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { errorReason, ImgctlError, permissionHint, tryOr } from '../errors.ts';
+import { errorReason, ImgctlError, permissionAdvice, tryOr } from '../errors.ts';
+import { hint, imgctl } from '../facts.ts';
 import { SET_HOME } from '../files/paths.ts';
 import type { AddressHints } from '../http/message.ts';
 import { isLoopback, refusePlainHttp } from '../http/url.ts';
@@ -15,7 +16,7 @@ import type { Settings } from './settings.ts';
 /** Returns how hints name an address: what they advise has to change the place that it is from. */
 export function addressHints(settings: Settings, key: 'base-url' | 'upload-url'): AddressHints {
   const { layer, origin } = settings.find(key);
-  const flag = settings.profileFlag;
+  const flag = settings.isUsual(settings.home) ? '' : ` --profile ${settings.home}`;
   const isStored = layer === 'profile';
   const caFile = key === 'base-url' ? 'ca-file' : 'upload-ca-file';
   const given = layer === 'variable' ? `${origin}=` : `${origin} `;
@@ -34,25 +35,24 @@ export function requireBaseUrl(settings: Settings): URL {
         hint: `${SET_HOME}; without settings, set IMGCTL_BASE_URL`,
       });
     }
-    const { profile, loginCommand, otherProfile: other } = settings;
+    const { profile, otherProfile: other } = settings;
     if (settings.isUnknown) {
       const meant = nearest(profile, [...settings.config.profiles.keys()]);
       throw new ImgctlError('config', `unknown profile ${quoted(profile)}`, {
-        hint: `${meant ? `did you mean ${meant}? Otherwise, ` : ''}create it with: ${loginCommand}`,
+        hint: hint`${meant ? `did you mean ${meant}? Otherwise, ` : ''}create it with: ${imgctl('login')}`,
       });
     }
-    const hint = other
-      ? `use another profile: imgctl profile use ${other}, or run: ${loginCommand}`
-      : `run: ${loginCommand}, or set IMGCTL_BASE_URL; to try without an account: imgctl demo`;
-    throw new ImgctlError('config', 'no service address is set', { hint });
+    throw new ImgctlError('config', 'no service address is set', {
+      hint: other
+        ? hint`use another profile: ${imgctl('profile', 'use', other)}, or run: ${imgctl('login')}`
+        : hint`run: ${imgctl('login')}, or to try without an account: ${imgctl('demo')}`,
+    });
   }
-  if (!settings.get('allow-http')) refusePlainHttp(url, allowHttp(settings));
+  if (!settings.get('allow-http')) refusePlainHttp(url);
   return url;
 }
 
-function allowHttp({ profileFlag }: Settings): string {
-  return `imgctl config set allow-http true${profileFlag}`;
-}
+const ALLOW_HTTP = imgctl('config', 'set', 'allow-http', 'true');
 
 /** Returns undefined for `file`. @throws ImgctlError config: plain redis beyond loopback */
 export function requireRedisAddress(settings: Settings): RedisAddress | undefined {
@@ -61,7 +61,7 @@ export function requireRedisAddress(settings: Settings): RedisAddress | undefine
   const { host, text } = address;
   if (isLoopback(host) || host === '::1') return address;
   throw new ImgctlError('config', `plain redis:// would expose tokens sent to ${host}`, {
-    hint: `use ${text.replace(/^redis:/i, 'rediss:')}, or allow it: ${allowHttp(settings)}`,
+    hint: hint`use ${text.replace(/^redis:/i, 'rediss:')}, or allow it: ${ALLOW_HTTP}`,
   });
 }
 
@@ -70,11 +70,11 @@ export function requireUploadTarget(settings: Settings): UploadTarget {
   const target = settings.get('upload-url');
   if (target === undefined) {
     throw new ImgctlError('config', 'no upload storage is set', {
-      hint: `add --to URL, set IMGCTL_UPLOAD_URL, or run: imgctl config set upload-url URL${settings.profileFlag} (file://, dav+https:// or s3+https://; for credentials, see: imgctl help environment)`,
+      hint: hint`add --to URL, or run: ${imgctl('config', 'set', 'upload-url', 'URL')} (file://, dav+https:// or s3+https://)`,
     });
   }
   if (target.kind !== 'file' && !settings.get('allow-http')) {
-    refusePlainHttp(target.url, allowHttp(settings), `${target.kind}+`);
+    refusePlainHttp(target.url, `${target.kind}+`);
   }
   return target;
 }
@@ -97,11 +97,12 @@ export function readCertificates(
     const extra = io.env.NODE_EXTRA_CA_CERTS ?? '';
     return `${certificates}\n${tryOr(() => readPem(extra), '')}`;
   } catch (cause) {
-    const flag = settings.profileFlag;
     const message = `cannot read the ${key} ${value}: ${errorReason(cause)}`;
-    const another = `run: imgctl config set ${key} /path/to/ca.pem${flag}, or: imgctl config unset ${key}${flag}`;
-    const hint = permissionHint(cause, value) ?? another;
-    throw new ImgctlError('config', message, { hint, cause });
+    const another = hint`run: ${imgctl('config', 'set', key, '/path/to/ca.pem')}, or: ${imgctl('config', 'unset', key)}`;
+    throw new ImgctlError('config', message, {
+      hint: permissionAdvice(cause, value) ?? another,
+      cause,
+    });
   }
 }
 

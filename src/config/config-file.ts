@@ -2,7 +2,7 @@
 
 import fs, { type Stats } from 'node:fs';
 import path from 'node:path';
-import { errorReason, ImgctlError, permissionHint } from '../errors.ts';
+import { errorReason, ImgctlError, permissionAdvice } from '../errors.ts';
 import { parseObject, readOwnFile, writeJsonFile } from '../files/atomic-file.ts';
 import { withMutex } from '../files/mutex.ts';
 import { findPaths, SET_HOME } from '../files/paths.ts';
@@ -48,7 +48,7 @@ export function readConfigFile(directory: string | undefined, io: Trust): Config
     const message = `cannot read the settings in ${file}: ${errorReason(error)}`;
     throw new ImgctlError('config', message, {
       hint:
-        permissionHint(error, file) ??
+        permissionAdvice(error, file) ??
         'fix the file or move it elsewhere; imgctl does not overwrite it',
     });
   }

@@ -176,6 +176,9 @@ export type SettingValue<Key extends SettingKey> =
   | (Definitions[Key] extends { readonly fallback: string } ? never : undefined);
 
 /** Says where a login stored the password of the profile: `keychain`, or `helper:NAME`. */
+/** Gives a token, instead of a login. */
+export const TOKEN_VARIABLE = 'IMGCTL_TOKEN';
+
 export const STORED_PASSWORD = 'stored-password';
 
 export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { attempt, tryOr } from '../errors.ts';
 import { baseUrlText, hideUserInfo } from '../http/url.ts';
 import type { Io } from '../io.ts';
-import { shellQuote } from '../words.ts';
 import { type ConfigFile, DEFAULT_PROFILE, type Texts } from './config-file.ts';
 import {
   absoluteUploadUrl,
@@ -94,15 +93,9 @@ export class Settings {
    * Undefined if the base URL of the run is that of the profile, or the profile has none.
    */
   readonly owner: string | undefined;
-  /** ` --profile NAME` if a command in a hint needs it to change the profile of the service of this run, else empty. */
-  readonly profileFlag: string;
-  /** ` --profile NAME` if a command needs it to use the same profile, else empty. */
-  readonly runFlag: string;
-  /** ` --profile NAME --base-url URL`, as far as a command needs them to use the same profile and service. */
-  readonly serviceFlags: string;
-  readonly loginCommand: string;
-  /** What to do without a token: log in, or use the profile of the service. */
-  readonly loginHint: string;
+  /** The profile of the service of this run; if it has none, a name for a new one. */
+  readonly home: string;
+  readonly isHomeNew: boolean;
   /** Where the last login with --store-password stored the password. */
   readonly storedAt: string | undefined;
   readonly #env: Texts;
@@ -116,7 +109,7 @@ export class Settings {
     env: Texts = {},
     given: GivenSettings = new Map(),
   ) {
-    const { profile: usual = DEFAULT_PROFILE, profiles } = config;
+    const { profiles } = config;
     this.config = config;
     this.profile = profile;
     this.given = given;
@@ -129,18 +122,8 @@ export class Settings {
     this.owner = isOwn ? undefined : hideUserInfo(addressOf(stored));
     this.storedAt = isOwn ? this.#stored[STORED_PASSWORD] : undefined;
     const home = isOwn ? profile : this.#profileOf(address);
-    const flagOf = (name: string) => (name === usual ? '' : ` --profile ${name}`);
-    const urlFlag = ` --base-url ${shellQuote(text)}`;
-    const isUsual = text === (this.find('base-url', new Map()).text ?? '');
-    this.profileFlag = flagOf(home ?? nameFor(address, profiles));
-    this.runFlag = flagOf(profile);
-    this.serviceFlags = `${this.runFlag}${isUsual ? '' : urlFlag}`;
-    const ofOther = `${this.profileFlag}${home === undefined ? urlFlag : ''}`;
-    this.loginCommand = `imgctl login${isOwn ? this.serviceFlags : ofOther}`;
-    this.loginHint =
-      isOwn || home === undefined
-        ? `run: ${this.loginCommand}`
-        : `use the profile of this service: --profile ${home}`;
+    this.home = home ?? nameFor(address, profiles);
+    this.isHomeNew = home === undefined;
     Object.freeze(this);
   }
 
@@ -149,6 +132,12 @@ export class Settings {
     const isOf = ([, stored]: readonly [string, Texts]) =>
       addressOf(stored['base-url']) === address;
     return [...this.config.profiles].find(isOf)?.[0];
+  }
+
+  /** True if commands without --profile use this profile, whether IMGCTL_PROFILE is set for them or not. */
+  isUsual(name: string): boolean {
+    const { profile: usual = DEFAULT_PROFILE } = this.config;
+    return name === usual && name === (this.#env.IMGCTL_PROFILE || usual);
   }
 
   /** True if other profiles exist, but not this one. The default profile needs no settings of its own. */
@@ -160,7 +149,7 @@ export class Settings {
   /** The first profile with an address, if the default one has nothing stored. */
   get otherProfile(): string | undefined {
     const { profiles } = this.config;
-    if (this.profileFlag !== '' || profiles.has(this.profile)) return undefined;
+    if (!this.isUsual(this.profile) || profiles.has(this.profile)) return undefined;
     return [...profiles].find(([, stored]) => stored['base-url'] !== undefined)?.[0];
   }
 

@@ -9,9 +9,10 @@ import {
   errorReason,
   ImgctlError,
   isMissing,
-  permissionHint,
+  permissionAdvice,
   tryOr,
 } from '../errors.ts';
+import { advice, type Facts } from '../facts.ts';
 import type { Clock, Io } from '../io.ts';
 import { decodeUtf8 } from '../json.ts';
 import { type AssertHeld, replaceFile } from './atomic-file.ts';
@@ -30,18 +31,21 @@ export async function readTextFile(
   { signal }: Pick<Io, 'signal'>,
   mayUnpack = false,
 ): Promise<string | undefined> {
-  let hint: string | undefined;
+  let facts: Facts | undefined;
   try {
     const bytes = await untilAborted(readBytes(file, signal), signal);
     const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
     if (isGzip && mayUnpack) return decodeUtf8(await untilAborted(unpack(bytes), signal));
-    if (isGzip) hint = 'decompress it first, for example with: gzip -d';
+    if (isGzip) facts = advice('decompress it first, for example with: gzip -d');
     return decodeUtf8(bytes);
   } catch (cause) {
     signal.throwIfAborted();
     if (isMissing(cause)) return undefined;
     const message = `cannot read ${what}: ${errorReason(cause)}`;
-    throw new ImgctlError('config', message, { cause, hint: hint ?? permissionHint(cause, file) });
+    throw new ImgctlError('config', message, {
+      cause,
+      facts: facts ?? permissionAdvice(cause, file),
+    });
   }
 }
 
@@ -95,7 +99,7 @@ export async function replaceUserFile(
     const stat = fs.statSync(file, { throwIfNoEntry: false });
     if (stat && !stat.isFile()) {
       const message = `cannot write ${what}: it is not a regular file`;
-      throw new ImgctlError('failed', message, { hint: 'use the name of a regular file' });
+      throw new ImgctlError('failed', message, { facts: advice('use the name of a regular file') });
     }
     // replaceFile would create it.
     fs.accessSync(path.dirname(target));

@@ -1,23 +1,24 @@
 // Rules for base URLs: which are allowed, and which URLs lie below them.
 
 import { ImgctlError } from '../errors.ts';
+import { advice } from '../facts.ts';
 
 /** @throws ImgctlError config: not http(s), or with credentials, query or fragment */
 export function parseBaseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
     throw new ImgctlError('config', `base URL is not an http or https URL: ${hideUserInfo(text)}`, {
-      hint: `use ${withScheme(text) ?? 'a URL such as https://images.example.com'}`,
+      facts: advice(`use ${withScheme(text) ?? 'a URL such as https://images.example.com'}`),
     });
   }
   if (url.username !== '' || url.password !== '') {
     throw new ImgctlError('config', 'base URL must not contain a user name or password', {
-      hint: 'remove them from the URL, then run: imgctl login',
+      facts: { kind: 'credentials-in-url' },
     });
   }
   if (url.search !== '' || url.hash !== '') {
     throw new ImgctlError('config', 'base URL must not contain a query or fragment', {
-      hint: `use ${url.origin}${url.pathname}`,
+      facts: advice(`use ${url.origin}${url.pathname}`),
     });
   }
   url.pathname = url.pathname.replace(/\/+$/, '');
@@ -25,17 +26,13 @@ export function parseBaseUrl(text: string): URL {
 }
 
 /**
- * @param allowHttpHow the command or option that allows plain http, for the hint
+ * @param prefix of the scheme in settings
  * @throws ImgctlError config: plain http beyond loopback
  */
-export function refusePlainHttp(
-  { protocol, host, hostname }: URL,
-  allowHttpHow: string,
-  prefix = '',
-): void {
+export function refusePlainHttp({ protocol, host, hostname }: URL, prefix = ''): void {
   if (protocol !== 'http:' || isLoopback(hostname)) return;
   throw new ImgctlError('config', `plain http would expose credentials sent to ${host}`, {
-    hint: `use ${prefix}https://${host}, or allow plain http: ${allowHttpHow}`,
+    facts: { kind: 'plain-http', secure: `${prefix}https://${host}` },
   });
 }
 
@@ -63,7 +60,7 @@ export function resolveUrl(baseUrl: URL, pathOrUrl: string): URL {
     if (url && url.origin === baseUrl.origin && url.username === '' && url.password === '')
       return url;
     throw new ImgctlError('usage', `not a URL of ${baseUrl.origin}: ${hideUserInfo(pathOrUrl)}`, {
-      hint: 'use a path such as /v2/image; credentials go only to the base URL',
+      facts: advice('use a path such as /v2/image; credentials go only to the base URL'),
     });
   }
   const url = new URL(baseUrl);
@@ -73,7 +70,7 @@ export function resolveUrl(baseUrl: URL, pathOrUrl: string): URL {
   url.search = query;
   if (!url.pathname.startsWith(`${prefix}/`)) {
     throw new ImgctlError('usage', `the path leaves the base URL: ${path}`, {
-      hint: `use a path below ${baseUrlText(baseUrl)}, such as /v2/image`,
+      facts: advice(`use a path below ${baseUrlText(baseUrl)}, such as /v2/image`),
     });
   }
   return url;

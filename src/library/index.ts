@@ -73,17 +73,15 @@ export function createClient(options: ClientOptions) {
   // Empty counts as missing: credentials often come from environment variables.
   if (token ? username || password : !(username && password)) {
     const message = 'createClient needs either a token or a username and password';
-    const hint = 'pass { token } or { username, password }';
-    throw new ImgctlError('config', message, { hint });
+    throw new ImgctlError('config', message);
   }
   if (username) userName(username, 'username');
   const flaw = ca === undefined ? undefined : certificateFlaw(ca);
   if (flaw !== undefined) {
-    const hint = 'pass certificates in PEM format, such as the content of a .pem file';
-    throw new ImgctlError('usage', `cannot read ca: ${flaw}`, { hint });
+    throw new ImgctlError('usage', `cannot read ca: ${flaw}`);
   }
   const baseUrl = parseBaseUrl(String(options.baseUrl));
-  if (options.allowHttp !== true) refusePlainHttp(baseUrl, 'allowHttp: true');
+  if (options.allowHttp !== true) refusePlainHttp(baseUrl);
   // systemClock changes the listener limit of its signal, so it gets one that is not the caller's.
   const clock = systemClock(AbortSignal.any(signal ? [signal] : []));
   // What they throw must not hide the outcome of a request.
@@ -178,14 +176,12 @@ function openClient(options: ClientOptions, baseUrl: URL, clock: Clock): Client 
   };
   const passwordSource = {
     origin: 'the option password',
-    hint: 'create a client with the right user name and password',
+    refused: { kind: 'password-refused', origin: 'the option password', username } as const,
     // The service limits token requests: none is spent on an empty password.
     async read() {
       const read = typeof password === 'function' ? await password() : password;
       if (typeof read === 'string' && read) return plainText(read, 'password');
-      throw new ImgctlError('usage', 'the password function returned no password', {
-        hint: 'return the password as a string',
-      });
+      throw new ImgctlError('usage', 'the password function returned no password');
     },
   };
   const isDirect = !proxy || isLoopback(baseUrl.hostname);
@@ -199,15 +195,13 @@ function openClient(options: ClientOptions, baseUrl: URL, clock: Clock): Client 
     userAgent: `imgctl/${version}`,
     tokens:
       password === undefined
-        ? fixedToken(token, 'the option token', 'create a client with a new token')
+        ? fixedToken(token, 'the option token')
         : new Tokens({
             io: clock,
             store,
             username: withoutLineEnd(username ?? ''),
             password: passwordSource,
             client: () => client,
-            loginCommand: 'createClient({ baseUrl, username, password })',
-            loginHint: 'run: createClient({ baseUrl, username, password })',
             baseUrl: baseUrlText(baseUrl),
           }),
     authScheme,

@@ -2,6 +2,7 @@
 
 import { stripVTControlCharacters } from 'node:util';
 import type { ErrorCode, ErrorDetails, ImgctlError } from '../errors.ts';
+import type { Facts } from '../facts.ts';
 import type { Redaction } from './redaction.ts';
 import { PLAIN, type Style } from './terminal.ts';
 import { printable, wrapWords } from './text.ts';
@@ -15,6 +16,8 @@ export interface ErrorFormat {
   readonly redact?: Redaction['apply'] | undefined;
   /** Colours of text; JSON has none [none]. */
   readonly style?: Style;
+  /** Returns the hint that facts stand for [their text]. */
+  readonly hintOf?: (facts: string | Facts) => string;
   /** Cells per line of a terminal, where all but hints and notes, which users copy, is wrapped between words. */
   readonly width?: number | undefined;
 }
@@ -22,7 +25,7 @@ export interface ErrorFormat {
 /** Returns the text of an error for stderr: complete lines, safe for a terminal. */
 export function formatError(error: ImgctlError, format: ErrorFormat): string {
   const { code, exitCode, status } = error;
-  const content = cleanContent(error, format);
+  const content = cleanContent({ ...error, message: error.message, hint: error.facts }, format);
   const { style = PLAIN } = format;
   const text = format.json
     ? `${JSON.stringify({ error: { code, ...content, status, exitCode } })}\n`
@@ -60,8 +63,21 @@ interface Content extends Pick<ErrorDetails, 'hint' | 'details'> {
   readonly message: string;
 }
 
-function cleanContent({ message, hint, details }: Content, format: ErrorFormat): Content {
-  const { width } = format;
+interface CleanContent extends Omit<Content, 'hint'> {
+  readonly hint: string | undefined;
+}
+
+function textOf(facts: string | Facts): string {
+  if (typeof facts === 'string') return facts;
+  return facts.kind === 'advice' ? facts.text : facts.kind;
+}
+
+function cleanContent(
+  { message, hint: facts, details }: Content,
+  format: ErrorFormat,
+): CleanContent {
+  const { width, hintOf = textOf } = format;
+  const hint = facts === undefined ? undefined : hintOf(facts);
   return {
     message: clean(message, format),
     // Names of images and files are data.
@@ -81,7 +97,7 @@ function cleanHint(hint: string, format: ErrorFormat): string {
 }
 
 function labelledText(
-  { message, hint, details = [] }: Content,
+  { message, hint, details = [] }: CleanContent,
   { style = PLAIN, width }: ErrorFormat,
   label: string,
 ): string {

@@ -1,6 +1,7 @@
 // Prompts on the terminal: the input is echoed, except for a password.
 
 import { asImgctlError, ImgctlError } from '../errors.ts';
+import type { Facts } from '../facts.ts';
 import type { Io } from '../io.ts';
 
 const CTRL_C = '\u0003';
@@ -26,17 +27,16 @@ export async function ask(
     readonly what: string;
     readonly label: string;
     readonly hidden: boolean;
-    readonly alternative?: string;
-    readonly hint?: string;
+    /** How to give it without a prompt. */
+    readonly otherwise: Facts;
   },
 ): Promise<string> {
-  const { what, hidden } = prompt;
+  const { what, hidden, otherwise: facts } = prompt;
   const label = `${prompt.label}: `;
-  const { hint = `provide it with ${prompt.alternative}` } = prompt;
   const { stream, isTTY } = io.stdin;
   const screen = io.stderr.isTTY ? io.stderr : io.openTerminal();
   if (!isTTY || screen === undefined) {
-    throw new ImgctlError('usage', `cannot prompt for the ${what} without a terminal`, { hint });
+    throw new ImgctlError('usage', `cannot prompt for the ${what} without a terminal`, { facts });
   }
   const endPrompt = async (isLineOpen: boolean) => {
     try {
@@ -62,7 +62,7 @@ export async function ask(
     }
     if (input !== '') return input;
   }
-  throw new ImgctlError('usage', `no ${what} entered`, { hint });
+  throw new ImgctlError('usage', `no ${what} entered`, { facts });
 }
 
 function readLine(io: Io): Promise<string> {

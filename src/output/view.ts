@@ -2,6 +2,7 @@
 
 import { incompatible, parseChoice } from '../choices.ts';
 import { hasCode, ImgctlError } from '../errors.ts';
+import type { Facts } from '../facts.ts';
 import { BrokenPipeError } from '../io.ts';
 import { FIELDS } from '../query/fields.ts';
 import { formatTimestamp, type TimeStyle } from '../query/timestamp.ts';
@@ -74,7 +75,7 @@ export interface Surface extends Pick<WriterOptions, 'sink' | 'terminal' | 'form
   time(): TimeStyle | undefined;
   now(): number;
   footer(summary: string | undefined, hidden: readonly string[], hasNoTrunc: boolean): void;
-  note(message: string, hint?: string): void;
+  note(message: string, hint?: string | Facts): void;
 }
 
 export class View {

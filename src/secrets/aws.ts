@@ -3,6 +3,7 @@
 import { SETTINGS } from '../config/definitions.ts';
 import type { Settings } from '../config/settings.ts';
 import { ImgctlError, tryOr } from '../errors.ts';
+import { advice } from '../facts.ts';
 import type { Io } from '../io.ts';
 import { checkSecret, findSecret } from './secrets.ts';
 
@@ -35,11 +36,11 @@ export function awsCredentials(settings: Settings, io: Io, url: URL) {
     const names = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'] as const;
     const [given, missing] = id ? names : [...names].reverse();
     throw new ImgctlError('not-logged-in', `${given} is set, but not ${missing}`, {
-      hint: 'set both, or IMGCTL_UPLOAD_ACCESS_KEY and IMGCTL_UPLOAD_SECRET',
+      facts: advice('set both, or neither'),
     });
   }
   const read = (text: string, name: string) =>
-    checkSecret(text, name, `set ${name} to this value alone, on one line`);
+    checkSecret(text, name, advice(`set ${name} to this value alone, on one line`));
   const isSet = settings.find('upload-region').layer !== 'default';
   const own = isSet || !region ? undefined : region;
   return {

@@ -4,6 +4,7 @@
 import path from 'node:path';
 import type { Account } from '../config/settings.ts';
 import { ImgctlError, tryOr } from '../errors.ts';
+import { advice, type Facts } from '../facts.ts';
 import type { Io } from '../io.ts';
 import { shorten } from '../words.ts';
 import { type ChildResult, runChild } from './child.ts';
@@ -21,17 +22,15 @@ interface Program {
   readonly isNotFound: (result: ChildResult) => boolean;
   /** Returns the password of the account in the output of a lookup. */
   readonly read: (stdout: string, account: Account) => string | undefined;
-  /** The hint if the program fails, and if it is missing. */
-  readonly check: string;
-  readonly install: string;
+  /** If the program fails, and if it is missing. */
+  readonly check: Facts;
+  readonly install: Facts;
 }
 
-const ALTERNATIVE = 'a password command: imgctl login --password-command COMMAND';
-
-const KEYCHAIN_HINTS = {
-  check: `start and unlock the system keychain, or use ${ALTERNATIVE}`,
-  install: `install it (Debian: libsecret-tools), or use ${ALTERNATIVE}`,
-};
+const KEYCHAIN_FACTS = {
+  check: { kind: 'keychain', fix: 'start and unlock the system keychain' },
+  install: { kind: 'keychain', fix: 'install it (Debian: libsecret-tools)' },
+} as const;
 
 /** The command of libsecret works with every implementation of the Secret Service. */
 const SECRET_TOOL: Program = {
@@ -45,7 +44,7 @@ const SECRET_TOOL: Program = {
   remove: ({ profile }) => [['clear', '--', 'service', 'imgctl', 'profile', profile]],
   isNotFound: ({ exitCode, stderr }) => exitCode === 1 && stderr === '',
   read: (stdout) => stdout,
-  ...KEYCHAIN_HINTS,
+  ...KEYCHAIN_FACTS,
 };
 
 function attributesOf({ profile, baseUrl, username }: Account): string[] {
@@ -75,7 +74,7 @@ const SECURITY: Program = {
   // errSecItemNotFound, -25300, in eight bits.
   isNotFound: ({ exitCode }) => exitCode === 44,
   read: (stdout) => Buffer.from(stdout, 'base64').toString(),
-  ...KEYCHAIN_HINTS,
+  ...KEYCHAIN_FACTS,
 };
 
 function itemOf({ profile, baseUrl, username }: Account): string[] {
@@ -102,14 +101,14 @@ function credentialHelper(helper: string): Program {
       if (typeof Username !== 'string' || typeof password !== 'string') {
         // The output may hold the password, so it is not shown.
         const message = `${path.basename(command)} get did not print a user name and secret as JSON`;
-        const hint = 'use a helper that speaks the protocol of docker-credential-helpers';
-        throw new ImgctlError('config', message, { hint });
+        const facts = advice('use a helper that speaks the protocol of docker-credential-helpers');
+        throw new ImgctlError('config', message, { facts });
       }
       // docker-credential-pass 0.6 prints an empty record for a server that it does not know.
       return Username === account.username ? password : undefined;
     },
-    check: `check it with: ${command} list`,
-    install: 'install it, or use another one: imgctl config set credential-helper NAME',
+    check: advice(`check it with: ${command} list`),
+    install: { kind: 'helper-missing' },
   };
 }
 
@@ -136,7 +135,7 @@ export function openPasswordStore(io: Io, location: string, limit?: number) {
   const { platform } = io.system;
   if (!isHelper && platform === 'win32') {
     throw new ImgctlError('config', 'imgctl cannot use a system keychain on Windows', {
-      hint: `use wincred: imgctl config set credential-helper wincred; or ${ALTERNATIVE}`,
+      facts: { kind: 'keychain', fix: undefined },
     });
   }
   const system = platform === 'darwin' ? SECURITY : SECRET_TOOL;
@@ -149,11 +148,11 @@ export function openPasswordStore(io: Io, location: string, limit?: number) {
     const { failure, cause } = result;
     if (failure === undefined || program.isNotFound(result)) return result;
     if ((cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') {
-      throw new ImgctlError('config', `${name} is not installed`, { hint: install, cause });
+      throw new ImgctlError('config', `${name} is not installed`, { facts: install, cause });
     }
     const what = isHelper ? `${name} ${args[0]}` : name;
     const message = `${what} ${failure}${outputOf(result, input)}`;
-    throw new ImgctlError('config', message, { hint: check, cause });
+    throw new ImgctlError('config', message, { facts: check, cause });
   }
 
   /** Helpers report errors on stdout. JSON there may be credentials, and a program may repeat its input. */
@@ -179,8 +178,8 @@ export function openPasswordStore(io: Io, location: string, limit?: number) {
   return {
     async lookup(account: Account): Promise<string | undefined> {
       const password = await read(account);
-      const hint = 'store the password again: imgctl login --store-password';
-      return password === undefined ? undefined : checkSecret(password, name, hint);
+      const facts = { kind: 'stored-password', problem: 'store the password again' } as const;
+      return password === undefined ? undefined : checkSecret(password, name, facts);
     },
     /** @returns true if it may have had a password */
     async forget(account: Account): Promise<boolean> {
@@ -195,7 +194,7 @@ export function openPasswordStore(io: Io, location: string, limit?: number) {
       // All of them may store nothing, or a part, and end with exit code 0.
       if ((await read(account)) === password) return;
       await remove(account);
-      throw new ImgctlError('config', `${name} did not store the password`, { hint: check });
+      throw new ImgctlError('config', `${name} did not store the password`, { facts: check });
     },
   };
 }

@@ -7,7 +7,8 @@ import { untilAborted } from '../abort.ts';
 import { SECRETS, type SettingKey } from '../config/definitions.ts';
 import type { Settings } from '../config/settings.ts';
 import { controlCharacter, withoutLineEnd } from '../config/values.ts';
-import { errorReason, ImgctlError, isMissing, permissionHint } from '../errors.ts';
+import { errorReason, ImgctlError, isMissing, permissionAdvice } from '../errors.ts';
+import { advice, type Facts } from '../facts.ts';
 import { expandHome } from '../files/paths.ts';
 import { builtin, type Io } from '../io.ts';
 import { runChild, TIME_LIMIT } from './child.ts';
@@ -51,8 +52,8 @@ export function findSecret(
 }
 
 function variableSource(origin: string, value: string): SecretSource {
-  const hint = `set ${origin} to the secret alone, on one line`;
-  return { origin, read: async () => checkSecret(value, origin, hint) };
+  const fix = advice(`set ${origin} to the secret alone, on one line`);
+  return { origin, read: async () => checkSecret(value, origin, fix) };
 }
 
 /** Returns the first line of a file. @param name of the variable or setting that names it */
@@ -67,11 +68,11 @@ function fileSource(io: Io, file: string, name: string): SecretSource {
       if (cause instanceof ImgctlError) throw cause;
       const reason = limit.aborted ? `no line within ${TIME_LIMIT / 1_000} s` : errorReason(cause);
       if (isMissing(cause)) {
-        const hint = `create it, or check ${name}`;
-        throw new ImgctlError('config', `${file} does not exist`, { hint, cause });
+        const facts = advice(`create it, or check ${name}`);
+        throw new ImgctlError('config', `${file} does not exist`, { facts, cause });
       }
-      const hint = permissionHint(cause, file) ?? `check ${name}`;
-      throw new ImgctlError('config', `cannot read ${origin}: ${reason}`, { hint, cause });
+      const facts = permissionAdvice(cause, file) ?? advice(`check ${name}`);
+      throw new ImgctlError('config', `cannot read ${origin}: ${reason}`, { facts, cause });
     }
   };
   const read = () =>
@@ -91,9 +92,10 @@ function commandSource(settings: Settings, io: Io, setting: CommandKey): SecretS
   const read = async () => {
     const result = await runChild(io, { command, stderr: 'inherit', limitAfterLine: 2_000 });
     if (result.failure === undefined) return firstLine(result.stdout, what);
-    const show = layer === 'option' ? `: ${command}` : `; to show it: imgctl config get ${setting}`;
     const { failure, cause } = result;
-    throw new ImgctlError('config', `${what} ${failure}`, { hint: `run it by hand${show}`, cause });
+    const isTyped = layer === 'option';
+    const facts = { kind: 'secret-command', setting, command, isTyped } as const;
+    throw new ImgctlError('config', `${what} ${failure}`, { facts, cause });
   };
   return { origin: `${what} (${origin})`, read };
 }
@@ -116,11 +118,8 @@ const MAX_BYTES = 64 * 1024;
 /** More than a header can hold, and fewer than MAX_BYTES in any encoding. */
 const MAX_LENGTH = 8 * 1024;
 
-export async function passwordOfStdin(io: Io): Promise<string> {
-  if (!io.stdin.isTTY) return readFirstLine(io.stdin.stream, io.signal, 'standard input');
-  throw new ImgctlError('usage', '--password-stdin reads a pipe or file, not a terminal', {
-    hint: 'omit it to be prompted for the password',
-  });
+export function passwordOfStdin({ stdin, signal }: Io): Promise<string> {
+  return readFirstLine(stdin.stream, signal, 'standard input');
 }
 
 /** Reads up to MAX_BYTES. @throws ImgctlError config; the reason of an interrupt; the file system's error */
@@ -140,18 +139,18 @@ async function readFirstLine(stream: Readable, signal: AbortSignal, what: string
 function firstLine(text: string, what: string): string {
   // Some editors write a byte order mark.
   const line = text.replace(/^\ufeff/, '').split(/\r?\n/, 1)[0] ?? '';
-  return checkSecret(line, what, 'put the secret alone on its first line');
+  return checkSecret(line, what, advice('put the secret alone on its first line'));
 }
 
 /**
  * Returns a secret without one line end. Checked before a request is sent: the service limits token requests.
  * @throws ImgctlError config
  */
-export function checkSecret(text: string, what: string, hint: string): string {
+export function checkSecret(text: string, what: string, fix: Facts): string {
   const secret = withoutLineEnd(text);
   const flaw = secretFlaw(secret);
   if (flaw === undefined) return secret;
-  throw new ImgctlError('config', `${what} gave ${flaw}`, { hint });
+  throw new ImgctlError('config', `${what} gave ${flaw}`, { facts: fix });
 }
 
 function secretFlaw(text: string): string | undefined {

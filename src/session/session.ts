@@ -8,8 +8,10 @@ import {
   requireBaseUrl,
   requireRedisAddress,
 } from '../config/addresses.ts';
+import { TOKEN_VARIABLE } from '../config/definitions.ts';
 import type { Account, Settings } from '../config/settings.ts';
 import { withoutLineEnd } from '../config/values.ts';
+import { advice, type Facts } from '../facts.ts';
 import { trustHint } from '../http/errors.ts';
 import type { Route } from '../http/proxies.ts';
 import type { Io } from '../io.ts';
@@ -39,7 +41,7 @@ export interface SessionOptions {
   readonly settings: Settings;
   readonly configDirectory: string | undefined;
   readonly userAgent: string;
-  readonly warn: (message: string, hint?: string) => void;
+  readonly warn: (message: string, facts?: Facts) => void;
   readonly report: (message: string) => void;
   /** Called with every secret before it is sent, in every form in which it is sent. */
   readonly onSecret: (secret: string) => void;
@@ -58,9 +60,9 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   // doctor, which gives its own tokens, prints only its findings.
   if (isUnverified && baseUrl.protocol === 'https:' && !options.tokens) {
     const message = 'NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified';
-    warn(message, trustHint(address));
+    warn(message, advice(trustHint(address)));
   }
-  const { account, loginCommand, loginHint } = settings;
+  const { account } = settings;
   const cache = new TokenCache(options.configDirectory, account, io, warn);
   const given = givenToken(io);
   const fixed = options.tokens ?? (given === undefined ? undefined : tokenOfEnvironment(given));
@@ -74,9 +76,6 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       username: settings.get('username'),
       password: unattendedPassword(settings, io),
       client: () => client,
-      loginCommand,
-      loginHint,
-      canWait: true,
       baseUrl: account.baseUrl,
       patience: settings.get('wait-for-token') ?? 0,
       onWait: (milliseconds) =>
@@ -126,10 +125,9 @@ export async function openSharedStore(
 }
 
 export function givenToken({ env }: Io): string | undefined {
-  return withoutLineEnd(env.IMGCTL_TOKEN ?? '') || undefined;
+  return withoutLineEnd(env[TOKEN_VARIABLE] ?? '') || undefined;
 }
 
 export function tokenOfEnvironment(token: string): TokenSource {
-  const hint = 'set IMGCTL_TOKEN to a new token, or unset it to use the login';
-  return fixedToken(token, 'IMGCTL_TOKEN', hint);
+  return fixedToken(token, TOKEN_VARIABLE);
 }

@@ -4,6 +4,7 @@ import { isToken } from '../api/auth.ts';
 import type { RedisAddress } from '../config/definitions.ts';
 import type { Settings } from '../config/settings.ts';
 import { asImgctlError, attempt, ImgctlError, tryOr } from '../errors.ts';
+import { advice, type Facts } from '../facts.ts';
 import { builtin, type Clock, type Io } from '../io.ts';
 import { isObject } from '../json.ts';
 import { findSecret } from '../secrets/secrets.ts';
@@ -36,8 +37,6 @@ const REFUSAL_TIME = 180_000;
 const PATIENCE = 120_000;
 /** Milliseconds between two looks at the lock, on average. */
 const WAIT = 300;
-/** The hint for a token that cannot be read. */
-const DELETE = 'delete it: imgctl logout --all';
 
 /** KEYS[1] is the lock and ARGV[1] its owner, who also takes it again if it has expired. */
 const RENEW = `local owner = redis.call('get', KEYS[1])
@@ -59,7 +58,7 @@ interface SharedStoreOptions {
   readonly files: TokenCache;
   readonly io: Io;
   readonly ca: string | undefined;
-  readonly warn: (message: string, hint?: string) => void;
+  readonly warn: (message: string, facts?: Facts) => void;
   readonly onSecret: (secret: string) => void;
 }
 
@@ -205,7 +204,7 @@ export class SharedStore implements TokenStore {
       await this.#checkLock();
       if (io.elapsed() - started > PATIENCE) {
         const message = `another imgctl has been requesting a token for ${PATIENCE / 1000} s`;
-        throw new ImgctlError('locked', message, { hint: 'try again later' });
+        throw new ImgctlError('locked', message, { facts: advice('try again later') });
       }
       await io.sleep(WAIT * (0.5 + io.random()), io.signal);
     }
@@ -229,7 +228,7 @@ export class SharedStore implements TokenStore {
     const left = Number(await this.#send(['PTTL', lock]));
     if (left === -2 || (left >= 0 && left <= LOCK_TIME)) return;
     const flaw = left < 0 ? 'has no time limit' : `is set for more than ${LOCK_TIME / 1000} s`;
-    throw new SharedStoreError(`its lock ${flaw}`, `delete the key ${lock} in the store`);
+    throw new SharedStoreError(`its lock ${flaw}`, advice(`delete the key ${lock} in the store`));
   }
 
   async #try<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
@@ -240,7 +239,7 @@ export class SharedStore implements TokenStore {
       if (!(error instanceof SharedStoreError)) throw error;
       if (this.#failure === undefined) {
         const message = `cannot use the token store ${this.location}: ${error.message}`;
-        this.#options.warn(message, 'using the tokens of this machine; check: imgctl doctor');
+        this.#options.warn(message, { kind: 'store-failed' });
         this.#failure = error;
       }
       return undefined;
@@ -275,12 +274,13 @@ export class SharedStore implements TokenStore {
     const { key } = this.#options;
     if (!text.startsWith(SEALED)) {
       if (key === undefined) return text;
-      throw new SharedStoreError('its token is not encrypted, but a key is set', DELETE);
+      const facts = { kind: 'store-token', needsKey: false } as const;
+      throw new SharedStoreError('its token is not encrypted, but a key is set', facts);
     }
     const unsealed = key && unseal(text, this.#keys.token, key);
     if (unsealed !== undefined) return unsealed;
     const message = `its token is encrypted with ${key ? 'another key' : 'a key'}`;
-    throw new SharedStoreError(message, `set the key that encrypted it, or ${DELETE}`);
+    throw new SharedStoreError(message, { kind: 'store-token', needsKey: true });
   }
 
   /** @throws SharedStoreError, or the reason of an interrupt */
@@ -298,8 +298,8 @@ export class SharedStore implements TokenStore {
     } catch (error) {
       io.signal.throwIfAborted();
       // A store without its password does not stop a command either.
-      const { message, hint } = asImgctlError(error);
-      throw new SharedStoreError(message, hint);
+      const { message, facts } = asImgctlError(error);
+      throw new SharedStoreError(message, facts);
     }
     if (password !== undefined) onSecret(password);
     const login = password === undefined ? {} : { password };
@@ -351,7 +351,7 @@ export function parseKey(text: string, origin: string): Buffer {
   const key = Buffer.from(text, /^[\da-f]{64}$/i.test(text) ? 'hex' : 'base64');
   if (key.length === KEY_LENGTH) return key;
   throw new ImgctlError('config', `${origin} is not a key of 32 bytes in base64`, {
-    hint: 'create one with: openssl rand -base64 32',
+    facts: advice('create one with: openssl rand -base64 32'),
   });
 }
 

@@ -4,8 +4,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { isToken, MAX_TOKEN_LENGTH } from '../api/auth.ts';
 import type { IssuedToken } from '../api/token-request.ts';
-import type { Account, Settings } from '../config/settings.ts';
-import { errorReason, ImgctlError, isMissing, permissionHint, tryOr } from '../errors.ts';
+import type { Account } from '../config/settings.ts';
+import { errorReason, ImgctlError, isMissing, permissionAdvice, tryOr } from '../errors.ts';
+import { advice, type Facts } from '../facts.ts';
 import { type AssertHeld, readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
 import { breakMutex, MutexLostError, withMutexIfPossible } from '../files/mutex.ts';
 import { shortDigest } from '../files/paths.ts';
@@ -83,8 +84,8 @@ export function isInForce({ receivedAt, resetsAt }: RememberedLimit, now: number
 
 /** A shared store could not be used. The message is the reason; it never holds a secret. */
 export class SharedStoreError extends ImgctlError {
-  constructor(reason: string, hint?: string) {
-    super('unreachable', reason, { hint });
+  constructor(reason: string, facts?: Facts) {
+    super('unreachable', reason, { facts });
   }
 }
 
@@ -112,7 +113,7 @@ export class TokenCache implements TokenStore {
   readonly #account: Account;
   readonly #uid: number | undefined;
   readonly #trustsOthers: boolean;
-  readonly #warn: (message: string, hint?: string) => void;
+  readonly #warn: (message: string, facts?: Facts) => void;
   /** True after a warning that a token or limit could not be written. */
   writeFailed = false;
 
@@ -121,7 +122,7 @@ export class TokenCache implements TokenStore {
     account: Account,
     { env, system }: Pick<Io, 'env' | 'system'>,
     /** Shows the same warning once. */
-    warn: (message: string, hint?: string) => void,
+    warn: (message: string, facts?: Facts) => void,
   ) {
     const fileOf = (content: string) =>
       directory && path.join(tokenFolder(directory), `${content}.${accountKey(account)}.json`);
@@ -222,7 +223,7 @@ export class TokenCache implements TokenStore {
       return readJsonFile(file, check, this.#uid);
     } catch (error) {
       const message = `cannot read ${file}: ${errorReason(error)}; the file is ignored`;
-      this.#warn(message, permissionHint(error, file));
+      this.#warn(message, permissionAdvice(error, file));
       return undefined;
     }
   }
@@ -237,7 +238,7 @@ export class TokenCache implements TokenStore {
       if (error instanceof MutexLostError) throw error;
       if (isCopy) return;
       this.writeFailed = true;
-      this.#warn(`${error.message}; it is used for this run only`, error.hint);
+      this.#warn(`${error.message}; it is used for this run only`, error.facts);
     });
   }
 
@@ -254,9 +255,7 @@ export class TokenCache implements TokenStore {
     } catch (cause) {
       if (cause instanceof MutexLostError) throw cause;
       const message = `cannot store the access token (${errorReason(cause)})`;
-      const hint =
-        'check disk space and permissions, or set IMGCTL_CONFIG_DIR to a writable directory';
-      throw new ImgctlError('failed', message, { hint, cause });
+      throw new ImgctlError('failed', message, { facts: { kind: 'not-writable' }, cause });
     }
   }
 
@@ -297,9 +296,9 @@ export function tokenState(token: CachedToken | undefined, now: number) {
   return now < token.expiresAt ? 'valid' : 'expired';
 }
 
-export function noValidToken(state: 'none' | 'expired', { loginHint }: Settings): ImgctlError {
+export function noValidToken(state: 'none' | 'expired'): ImgctlError {
   const message = state === 'none' ? 'not logged in' : 'the token has expired';
-  return new ImgctlError('not-logged-in', message, { hint: loginHint });
+  return new ImgctlError('not-logged-in', message, { facts: { kind: 'login-needed' } });
 }
 
 /** True if a Date can show the time. */
@@ -340,7 +339,7 @@ export function forgetTokens(directory: string | undefined, account?: Account): 
   } catch (cause) {
     if (isMissing(cause)) return 0;
     throw new ImgctlError('config', `cannot remove ${file}: ${errorReason(cause)}`, {
-      hint: 'remove it by hand: it holds an access token',
+      facts: advice('remove it by hand: it holds an access token'),
       cause,
     });
   }

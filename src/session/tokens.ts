@@ -4,11 +4,11 @@ import { isToken, type TokenSource } from '../api/auth.ts';
 import type { Client } from '../api/client.ts';
 import type { IssuedToken, TokenLimit } from '../api/token-request.ts';
 import { hasCode, ImgctlError } from '../errors.ts';
+import { advice, type Facts } from '../facts.ts';
 import { shortDigest } from '../files/paths.ts';
 import { TransportError } from '../http/errors.ts';
 import { builtin, type Clock } from '../io.ts';
 import type { PasswordSource } from '../secrets/passwords.ts';
-import { describeLater } from '../words.ts';
 import {
   type CachedToken,
   needsRenewal,
@@ -19,13 +19,18 @@ import {
 } from './token-cache.ts';
 
 /** Returns a source of one token, neither cached nor renewed. @throws ImgctlError config: no header can hold it */
-export function fixedToken(token: string, origin: string, hint: string): TokenSource {
+export function fixedToken(token: string, origin: string): TokenSource {
   if (!isToken(token)) {
     throw new ImgctlError('config', `${origin} is not an access token`, {
-      hint: `set ${origin} to a token: up to 8 KiB, without spaces or line breaks`,
+      facts: advice(`set ${origin} to a token: up to 8 KiB, without spaces or line breaks`),
     });
   }
-  return { current: async () => token, renew: async () => undefined, isNew: () => false, hint };
+  return {
+    current: async () => token,
+    renew: async () => undefined,
+    isNew: () => false,
+    refused: { kind: 'token-refused', given: origin },
+  };
 }
 
 interface TokensOptions {
@@ -35,10 +40,6 @@ interface TokensOptions {
   readonly password: PasswordSource | undefined;
   /** A function, since the client itself gets its tokens from this source. */
   readonly client: () => Pick<Client, 'requestToken'>;
-  readonly loginCommand: string;
-  /** What to do without a token. */
-  readonly loginHint: string;
-  readonly canWait?: boolean;
   readonly baseUrl: string;
   /** Milliseconds to wait for the end of the token request limit. */
   readonly patience?: number;
@@ -55,7 +56,7 @@ const SHARED_DELAY = 1_000;
 
 /** Tokens of one account; at most one token request is under way on this machine. */
 export class Tokens implements TokenSource {
-  readonly hint: string;
+  readonly refused = { kind: 'token-refused' } as const;
   readonly #options: TokensOptions;
   #memory: CachedToken | undefined;
   #issuedHere = new Set<string>();
@@ -67,7 +68,6 @@ export class Tokens implements TokenSource {
 
   constructor(options: TokensOptions) {
     this.#options = options;
-    this.hint = `log in again: ${options.loginCommand}`;
   }
 
   async current(): Promise<string> {
@@ -98,19 +98,19 @@ export class Tokens implements TokenSource {
     return token === known && Math.abs(io.now() - receivedAt) < NEW_FOR;
   }
 
-  /** Requests a token. `hint` is the hint if the service refuses the password. */
+  /** Requests a token. @param refused are the facts if the service refuses the password */
   login(
     password: string,
-    hint = `check the user name and password, then: ${this.#options.loginCommand}`,
+    refused: Facts = { kind: 'password-refused' },
     { ignoreLimit = false }: { readonly ignoreLimit?: boolean | undefined } = {},
   ): Promise<IssuedToken> {
     return this.#withTokenMutex({
       reuse: async () => undefined,
       action: async (mutex) => {
-        const [issued, isStored] = await this.#request(mutex, password, hint, ignoreLimit);
+        const [issued, isStored] = await this.#request(mutex, password, refused, ignoreLimit);
         if (isStored || (await this.#readUsable())) return issued;
         throw new ImgctlError('failed', 'another imgctl logged out during this login', {
-          hint: 'run the command again',
+          facts: advice('run the command again'),
         });
       },
     });
@@ -136,13 +136,15 @@ export class Tokens implements TokenSource {
     if (username === undefined || password === undefined) throw this.#notLoggedIn();
     const reuse = () => this.#readUsable();
     const action = async (mutex: TokenMutex) => {
-      const { hint } = password;
       const secret = await password.read();
       await mutex.assertHeld();
       const { refusal } = mutex;
       if (refusal?.check === checkOf(refusal?.id, secret))
-        throw new ImgctlError(refusal.code, refusal.message, { hint, status: 401 });
-      const [issued] = await this.#request(mutex, secret, hint);
+        throw new ImgctlError(refusal.code, refusal.message, {
+          facts: password.refused,
+          status: 401,
+        });
+      const [issued] = await this.#request(mutex, secret, password.refused);
       return this.#memory ?? issued;
     };
     this.#memory = await this.#withTokenMutex<CachedToken>({ reuse, action });
@@ -183,7 +185,7 @@ export class Tokens implements TokenSource {
   async #request(
     mutex: TokenMutex,
     password: string,
-    hint: string,
+    refused: Facts,
     ignoreLimit = false,
   ): Promise<readonly [IssuedToken, isStored: boolean]> {
     const { store, io, username, client } = this.#options;
@@ -210,7 +212,7 @@ export class Tokens implements TokenSource {
         const id = builtin('node:crypto').randomUUID();
         await mutex.refuse({ id, code, message, check: checkOf(id, password) });
       }
-      throw hasCode(error, 'wrong-credentials') ? error.with({ hint }) : error;
+      throw hasCode(error, 'wrong-credentials') ? error.with({ facts: refused }) : error;
     } finally {
       if (limit) await store.writeLimit(limit);
     }
@@ -222,24 +224,21 @@ export class Tokens implements TokenSource {
   }
 
   #limitReached(resetsAt: number): ImgctlError {
-    const now = this.#options.io.now();
-    const wait = `${Math.max(5, Math.ceil((resetsAt - now) / 60_000))}m`;
-    const orWait = this.#options.canWait && `, or wait with --wait-for-token ${wait}`;
     return new ImgctlError('rate-limited', 'token request limit reached', {
-      hint: `try again ${describeLater(resetsAt, now)}${orWait ?? ''}`,
+      facts: { kind: 'token-limit', resetsAt, wait: resetsAt - this.#options.io.now() },
     });
   }
 
   #notLoggedIn(): ImgctlError {
-    const { username, password, baseUrl, loginHint } = this.#options;
+    const { username, password, baseUrl } = this.#options;
     if (username === undefined && password !== undefined) {
       return new ImgctlError('not-logged-in', 'no user name is set', {
-        hint: `set IMGCTL_USERNAME, or ${loginHint}`,
+        facts: { kind: 'username-needed' },
       });
     }
     const who = username === undefined ? '' : ` as ${username}`;
     return new ImgctlError('not-logged-in', `not logged in to ${baseUrl}${who}`, {
-      hint: loginHint,
+      facts: { kind: 'login-needed' },
     });
   }
 }

@@ -5,7 +5,7 @@ import type { BigIntStats } from 'node:fs';
 import { link, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { readFileChunks } from '../chunks.ts';
-import { errorCode, errorReason, ImgctlError, isMissing, permissionHint } from '../errors.ts';
+import { errorCode, errorReason, ImgctlError, isMissing, permissionAdvice } from '../errors.ts';
 import type { Clock } from '../io.ts';
 import type { Limit } from './rate.ts';
 import {
@@ -151,7 +151,7 @@ function folderError(root: string, address: string, cause: unknown): ImgctlError
     return new ImgctlError('not-found', `folder ${root} does not exist`, { hint, cause });
   }
   const code = FORBIDDEN.includes(errorCode(cause)) ? 'not-permitted' : 'failed';
-  const hint = permissionHint(cause, root);
+  const hint = permissionAdvice(cause, root);
   return new ImgctlError(code, `cannot upload to ${root}: ${reason}`, { hint, cause });
 }
 

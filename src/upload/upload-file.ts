@@ -3,7 +3,7 @@
 import type { BigIntStats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { type ByteCheck, type ReadArguments, readChunks } from '../chunks.ts';
-import { errorReason, ImgctlError, permissionHint } from '../errors.ts';
+import { errorReason, ImgctlError, permissionAdvice } from '../errors.ts';
 import type { Clock } from '../io.ts';
 
 interface Region {
@@ -54,7 +54,7 @@ export async function openUploadFile(
 ): Promise<UploadFile> {
   const fail = (cause: unknown): never => {
     const message = `cannot read ${path}: ${errorReason(cause)}`;
-    throw new LocalFileError('failed', message, { hint: permissionHint(cause, path), cause });
+    throw new LocalFileError('failed', message, { hint: permissionAdvice(cause, path), cause });
   };
   const handle = await open(path).catch(fail);
   const stats = await handle.stat({ bigint: true }).catch(fail);

@@ -3,6 +3,7 @@
 import { chmodSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { hintText } from '../../src/cli/hints.ts';
 import {
   changeConfigFile,
   changeProfile,
@@ -13,6 +14,7 @@ import {
 import { SETTINGS } from '../../src/config/definitions.ts';
 import { Settings } from '../../src/config/settings.ts';
 import { checkName, MAX_AGE, parseDuration } from '../../src/config/values.ts';
+import { hint, imgctl } from '../../src/facts.ts';
 import { type System, systemOf } from '../../src/io.ts';
 import { thrownBy } from '../support/errors.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
@@ -46,8 +48,9 @@ it.each([
       ['taken', { 'base-url': 'https://test.example' }],
     ]) as Map<string, Record<string, string>>;
     const settings = new Settings({ profile: undefined, profiles }, 'default', env);
-    const { loginCommand } = settings.with({ 'base-url': url });
-    expect(loginCommand).toBe(`imgctl login${added}`);
+    const changed = settings.with({ 'base-url': url });
+    const login = hintText(hint`${imgctl('login')}`, () => changed);
+    expect(login).toBe(`imgctl login${added}`);
   },
 );
 

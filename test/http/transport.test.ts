@@ -4,6 +4,7 @@ import type net from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Client } from '../../src/api/client.ts';
+import { advice } from '../../src/facts.ts';
 import { bytes, CHUNKED, clientOf, connect, GET, LENGTH_10, PATCH } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import { unixOnly } from '../support/platform.ts';
@@ -160,7 +161,7 @@ it.each([
     current: async () => token,
     renew: async () => undefined,
     isNew: () => false,
-    hint: '',
+    refused: advice(''),
   };
   const { client, sleeps } = clientOf((await unusedPort()).baseUrl, { tokens });
   const error = await failure(client.send({ method, path: '/v2' }));

@@ -11,7 +11,12 @@ function start({ terminal = terminalOf(40), quiet = false, lines = false } = {})
   const sink = new MemorySink(terminal.width ?? 40);
   const io = { ...fakeIo(), stderr: sink };
   const errorFormat = { json: false, debug: false };
-  const console = new Console(io, { quiet: false, errorFormat, errorTerminal: terminal });
+  const console = new Console(io, {
+    quiet: false,
+    errorFormat,
+    errorTerminal: terminal,
+    hintOf: String,
+  });
   return { sink, progress: console.startProgress({ lines, quiet }) };
 }
 

@@ -2,6 +2,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { advice } from '../../src/facts.ts';
 import type { Sink } from '../../src/io.ts';
 import { ask } from '../../src/output/prompt.ts';
 import { cpuSeconds } from '../support/cpu.ts';
@@ -9,7 +10,7 @@ import { type FakeInput, type FakeIo, fakeIo, fakeTerminal } from '../support/io
 
 const prompt = (what: string, label: string, hidden: boolean) => ({
   ...{ what, label, hidden },
-  alternative: '--option',
+  otherwise: advice(`provide it with ${'--option'}`),
 });
 const PASSWORD = prompt('password', 'Password', true);
 const USER_NAME = prompt('user name', 'User name', false);

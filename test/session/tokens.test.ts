@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ImgctlError } from '../../src/errors.ts';
+import { advice } from '../../src/facts.ts';
 import type { Io } from '../../src/io.ts';
 import type {
   CachedToken,
@@ -114,20 +115,21 @@ describe('a command that needs a token', () => {
 it('a token request gets a hint to the source of its password, if the service refuses it', async () => {
   const { open } = await startService();
   const session = await open({}, fakeIo({ env: { IMGCTL_PASSWORD: 'wrong' } }));
-  const variable = 'check IMGCTL_PASSWORD and the user name demo: imgctl config list';
-  const usual = 'check the user name and password, then: imgctl login';
-  for (const [request, hint] of [
+  const kind = 'password-refused';
+  const variable = { kind, origin: 'IMGCTL_PASSWORD', username: 'demo' };
+  const there = advice('look there');
+  for (const [request, facts] of [
     [() => session.client.serviceRoot(), variable],
-    [() => session.tokens?.login('wrong', 'look there'), 'look there'],
-    [() => session.tokens?.login('wrong'), usual],
+    [() => session.tokens?.login('wrong', there), there],
+    [() => session.tokens?.login('wrong'), { kind }],
   ] as const) {
-    const refusal = { code: 'wrong-credentials', status: 401, hint };
+    const refusal = { code: 'wrong-credentials', status: 401, facts };
     await expect(request()).rejects.toMatchObject(refusal);
   }
   const faults = ['POST /auth/request-token=500'];
   const broken = await (await startService({ faults })).open();
   const failed = { code: 'server-error', hint: expect.stringContaining('try again') };
-  await expect(broken.tokens?.login('demo', 'look there')).rejects.toMatchObject(failed);
+  await expect(broken.tokens?.login('demo', there)).rejects.toMatchObject(failed);
 });
 
 describe('IMGCTL_TOKEN', () => {
@@ -137,11 +139,11 @@ describe('IMGCTL_TOKEN', () => {
     const session = await open(env);
     await expect(session.client.serviceRoot()).rejects.toMatchObject({
       code: 'token-refused',
-      hint: expect.stringContaining('IMGCTL_TOKEN'),
+      facts: { kind: 'token-refused', given: 'IMGCTL_TOKEN' },
     });
     expect(requests()).toEqual(['GET /v2']);
     expect(session.cache.read()).toBeUndefined();
-    expect(await fixedToken('unknown', 'IMGCTL_TOKEN', '').current()).toBe('unknown');
+    expect(await fixedToken('unknown', 'IMGCTL_TOKEN').current()).toBe('unknown');
   });
 
   it.each(['tok en', '\ntoken', 'token\n\n', 'tökén'])('is rejected if it is %j', async (token) => {
@@ -327,8 +329,8 @@ describe('a token store', () => {
       ...changes,
     };
     const tokens = new Tokens({
-      ...{ io, store, patience, username: 'demo', baseUrl: '', loginCommand: '', loginHint: '' },
-      password: { read: async () => 'demo', hint: '', origin: '' },
+      ...{ io, store, patience, username: 'demo', baseUrl: '' },
+      password: { read: async () => 'demo', refused: advice(''), origin: '' },
       client: () => ({ requestToken }),
     });
     return { io, tokens, requests: () => requests };

@@ -13,6 +13,7 @@ import { COMMANDS } from '../../src/commands/index.ts';
 import { ImgctlError } from '../../src/errors.ts';
 import { type Io, systemOf } from '../../src/io.ts';
 import { run } from '../../src/main.ts';
+import { expectHints } from './hints.ts';
 import { MemorySink } from './memory-sink.ts';
 
 /** Standard input: a pipe or a terminal. */
@@ -168,6 +169,7 @@ export async function runCli(
   const used = 'interrupt' in io ? io : fakeIo(io);
   const exitCode = await run(argv, used);
   expectDeclared(argv, exitCode);
+  expectHints(argv, used, used.stderr.text);
   return { stdout: used.stdout.text, stderr: used.stderr.text, exitCode };
 }
 

@@ -12,6 +12,7 @@ import type { Context } from '../../context.ts';
 import type { Emulator } from '../../emulator/emulator.ts';
 import type { User } from '../../emulator/settings.ts';
 import { errorCode, errorReason, ImgctlError } from '../../errors.ts';
+import { hint, imgctl } from '../../facts.ts';
 import { makeFolder } from '../../files/atomic-file.ts';
 import { cannotWrite } from '../../files/user-file.ts';
 import type { Io } from '../../io.ts';
@@ -107,7 +108,7 @@ async function run(context: Context, options: Options): Promise<void> {
   const folder = uploads === undefined ? undefined : makeUploads(io.cwd, uploads);
   if (sample && folder === undefined) {
     throw new ImgctlError('usage', '--sample needs --uploads', {
-      hint: 'use: imgctl emulator --uploads ./uploads --sample',
+      hint: hint`use: ${imgctl('emulator', '--uploads', './uploads', '--sample')}`,
     });
   }
   const images =
@@ -126,8 +127,10 @@ async function run(context: Context, options: Options): Promise<void> {
     if (cause instanceof ImgctlError) throw cause;
     const isUsed = errorCode(cause) === 'EADDRINUSE';
     const reason = isUsed ? 'another program uses that port' : errorReason(cause);
-    const hint = isUsed ? 'use a free port with: imgctl emulator --port 0' : undefined;
-    throw new ImgctlError('usage', `cannot listen on ${host}:${port}: ${reason}`, { hint, cause });
+    throw new ImgctlError('usage', `cannot listen on ${host}:${port}: ${reason}`, {
+      ...(isUsed && { hint: hint`use a free port with: ${imgctl('emulator', '--port', '0')}` }),
+      cause,
+    });
   });
   const { name } = users[0] ?? { name: '' };
   try {
@@ -139,8 +142,8 @@ async function run(context: Context, options: Options): Promise<void> {
     // Requests for other names get 421.
     if (host !== 'localhost' && host !== '::1' && !host.startsWith('127.')) {
       const names = `localhost, ${host} and the IP addresses of this machine`;
-      const hint = 'to accept another name: imgctl emulator --host NAME';
-      console.report(`accepted host names: ${names}`, hint);
+      const other = imgctl('emulator', '--host', 'NAME');
+      console.report(`accepted host names: ${names}`, hint`to accept another name: ${other}`);
     }
     if (!io.signal.aborted) await once(io.signal, 'abort');
   } finally {
@@ -200,14 +203,16 @@ function exports(
 
 function makeUploads(cwd: string, uploads: string): string {
   const folder = path.resolve(cwd, uploads);
-  const hint = 'use a folder such as: imgctl emulator --uploads ./uploads';
   try {
     makeFolder(folder);
     fs.readdirSync(folder);
     return folder;
   } catch (cause) {
     const message = `cannot use ${folder} for uploads: ${errorReason(cause)}`;
-    throw new ImgctlError('usage', message, { hint, cause });
+    throw new ImgctlError('usage', message, {
+      hint: hint`use a folder such as: ${imgctl('emulator', '--uploads', './uploads')}`,
+      cause,
+    });
   }
 }
 
@@ -242,6 +247,6 @@ function parseUser(text: string): User {
     });
   }
   throw new ImgctlError('usage', 'a user must be name:password', {
-    hint: 'use a user such as: imgctl emulator --user alice:secret',
+    hint: hint`use a user such as: ${imgctl('emulator', '--user', 'alice:secret')}`,
   });
 }

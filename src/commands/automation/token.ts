@@ -41,7 +41,7 @@ async function run(context: Context): Promise<void> {
   const cached = cache.read();
   // Requests send an expired token and leave the decision to the service; other programs rely on it.
   if (cached?.token === token && tokenState(cached, now()) === 'expired') {
-    throw noValidToken('expired', context.settings);
+    throw noValidToken('expired');
   }
   const expiresAt = cached?.token === token ? cached?.expiresAt : undefined;
   const expires_on = expiresAt === undefined ? null : utcTime(expiresAt);

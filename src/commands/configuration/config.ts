@@ -20,6 +20,7 @@ import {
 import { Settings, storedText } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { attempt, ImgctlError, tryOr } from '../../errors.ts';
+import { hint, imgctl } from '../../facts.ts';
 import { findPaths } from '../../files/paths.ts';
 import { column, namesOf, type ViewOptions } from '../../output/view.ts';
 
@@ -141,7 +142,10 @@ async function list(context: Context, options: ListOptions): Promise<void> {
   const shown = cells.filter((name) => !hidden.includes(name));
   await context.view(LIST_COLUMNS, options, { shown, cells, isTolerant: true }).printList(rows);
   if (rows.length === 0) {
-    context.console.note('nothing is set', 'list the defaults with: imgctl config list --all');
+    context.console.note(
+      'nothing is set',
+      hint`list the defaults with: ${imgctl('config', 'list', '--all')}`,
+    );
   }
   if (problems[0]) throw problems[0];
 }
@@ -152,7 +156,7 @@ async function get(context: Context, _options: object, name: string): Promise<vo
   const { origin } = context.settings.find(key);
   if (value === undefined) {
     throw new ImgctlError('not-found', `${key} is not set`, {
-      hint: `set it with: imgctl config set ${key} VALUE${context.settings.profileFlag}`,
+      hint: hint`set it with: ${imgctl('config', 'set', key, 'VALUE')}`,
     });
   }
   await context.printValue(GET_COLUMNS, { key, value, origin }, 'value');
@@ -160,10 +164,10 @@ async function get(context: Context, _options: object, name: string): Promise<vo
 
 async function set(context: Context, _options: object, name: string, value: string): Promise<void> {
   const key = requireKey(name);
-  const { owner, profile, profileFlag } = context.settings;
+  const { owner, profile } = context.settings;
   if (owner !== undefined && isOfService(key)) {
     throw new ImgctlError('usage', `profile ${profile} belongs to ${owner}`, {
-      hint: `for the service of this run: imgctl config set ${key} VALUE${profileFlag}`,
+      hint: hint`for the service of this run: ${imgctl('config', 'set', key, 'VALUE')}`,
     });
   }
   const settings = context.settings.with({ [key]: value });
@@ -198,7 +202,7 @@ async function showPath(context: Context): Promise<void> {
 }
 
 function requireKey(text: string): SettingKey {
-  const command = 'imgctl config list --all';
+  const command = imgctl('config', 'list', '--all');
   // A value after it may be a secret.
   const key = text.replace(/=.*/s, '=…');
   const meant = guess(['setting'], [key]);

@@ -8,6 +8,7 @@ import { type ConfigFile, changeConfigFile, DEFAULT_PROFILE } from '../../config
 import { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError, tryOr } from '../../errors.ts';
+import { hint, imgctl } from '../../facts.ts';
 import { findPaths } from '../../files/paths.ts';
 import { column, namesOf } from '../../output/view.ts';
 import { forgetTokens, tokenState } from '../../session/token-cache.ts';
@@ -103,7 +104,8 @@ async function list(context: Context): Promise<void> {
     };
   });
   await view.printList(rows);
-  if (rows.length === 0) context.console.note('no profiles yet', 'create one with: imgctl login');
+  if (rows.length === 0)
+    context.console.note('no profiles yet', hint`create one with: ${imgctl('login')}`);
 }
 
 async function use(context: Context, _options: object, profile: string): Promise<void> {
@@ -144,7 +146,7 @@ function refuseInUse(
   const other = [...profiles.keys()].find((each) => each !== name);
   if (name !== profile || other === undefined) return;
   throw new ImgctlError('usage', `${name} is the profile in use`, {
-    hint: `use another one first: imgctl profile use ${other}`,
+    hint: hint`use another one first: ${imgctl('profile', 'use', other)}`,
   });
 }
 
@@ -152,6 +154,6 @@ function requireProfile(context: Context, name: string): void {
   const { profiles } = context.settings.config;
   if (profiles.has(name)) return;
   throw new ImgctlError('not-found', `unknown profile ${quoted(name)}`, {
-    hint: suggest(name, [...profiles.keys()], 'imgctl profile list'),
+    hint: suggest(name, [...profiles.keys()], imgctl('profile', 'list')),
   });
 }

@@ -298,9 +298,9 @@ async function showChanges(
   const isFirst = since === undefined;
   const isSlip = isEmpty && slipHint(query) !== undefined;
   if ((view.hasNotes || isFirst || isSlip) && isEmpty && query.conditions.length > 0) {
-    const { message, hint } = noMatchError({ query, tally });
+    const { message, facts } = noMatchError({ query, tally });
     const say = isFirst ? context.console.report : view.note;
-    (isSlip ? context.console.warn : say)(message, hint);
+    (isSlip ? context.console.warn : say)(message, facts);
   } else if (!isFirst && rows.length === 0) {
     view.note(`no changes since ${view.timeText(new Date(since).toISOString())}`);
   }

@@ -2,6 +2,7 @@
 
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
+import type { Facts } from '../../facts.ts';
 import type { View } from '../../output/view.ts';
 import { kindOf } from '../../query/fields.ts';
 import { anchored, type Filter } from '../../query/filter.ts';
@@ -25,8 +26,8 @@ export function reportNoMatch(
   // A slip is worth a note beside data as well.
   const isSlip = slipHint(empty.query) !== undefined;
   if (!isSlip && !view.hasNotes && !options.failEmpty) return;
-  const { message, hint } = noMatchError(empty);
-  noteEmpty(options, message, hint, isSlip ? console.warn : view.note);
+  const { message, facts } = noMatchError(empty);
+  noteEmpty(options, message, facts, isSlip ? console.warn : view.note);
 }
 
 /** Returns the error for an empty result. It counts what each word and filter matches if all images were read. */
@@ -128,8 +129,8 @@ function wholeValueHint(filters: readonly Filter[]): string | undefined {
 export function noteEmpty(
   options: ListingOptions,
   message: string,
-  hint: string | undefined,
-  note: (message: string, hint?: string) => void,
+  hint: string | Facts | undefined,
+  note: (message: string, hint?: string | Facts) => void,
 ): void {
   if (options.failEmpty) throw new ImgctlError('empty', message, { hint });
   note(message, hint);

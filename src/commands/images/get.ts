@@ -7,19 +7,17 @@ import { AmbiguousError } from '../../catalogue/newest.ts';
 import { argument, command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { hasCode, ImgctlError } from '../../errors.ts';
+import { hint, type Invocation, imgctl } from '../../facts.ts';
 import { DEFAULT_LOCK_FILE, findPaths } from '../../files/paths.ts';
 import type { Field } from '../../query/fields.ts';
 import { contains, equals } from '../../query/filter.ts';
 import { Query } from '../../query/query.ts';
-import { shellQuote } from '../../words.ts';
 import { collectNames, rememberImages, suggestImages } from './image-names.ts';
+import { asGiven, reading, selecting } from './invocation.ts';
 import { readLockedImage, suggestLocks } from './lock-file.ts';
 import {
   CATALOGUE_OPTIONS,
   type CatalogueOptions,
-  catalogueCommand,
-  commandAsGiven,
-  commandOf,
   IMAGE_COLUMNS,
   isPublic,
   MINE_OPTION,
@@ -66,7 +64,7 @@ export const imagesGet = command({
 async function run(context: Context, options: Parsed<typeof OPTIONS>, wanted: readonly string[]) {
   if (wanted.some((name) => name.trim() === '')) {
     throw new ImgctlError('usage', 'the name of an image must not be empty', {
-      hint: 'provide an id or a name; list both with: imgctl images list',
+      hint: hint`provide an id or a name; list both with: ${imgctl('images', 'list')}`,
     });
   }
   const { lock, file } = options;
@@ -89,7 +87,7 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>, wanted: re
     const given = { ...options, file: file ?? DEFAULT_LOCK_FILE };
     return view.printRecord(await readLockedImage(context, catalogue, given, lock));
   }
-  const command = commandAsGiven('imgctl images get', context, options);
+  const command = asGiven(context.options, options, 'images', 'get');
   const found: ReceivedImage[] = [];
   let missing: ImgctlError | undefined;
   for (const name of wanted) {
@@ -119,7 +117,7 @@ interface Search {
   readonly catalogue: Catalogue;
   readonly options: CatalogueOptions;
   /** That gets an image in the same way. */
-  readonly command: string;
+  readonly command: Invocation;
 }
 
 /** @throws ImgctlError not-found, ambiguous; usage: the URL is not one of the service */
@@ -139,8 +137,8 @@ async function find(search: Search, wanted: string): Promise<ReceivedImage> {
     const place = mine ? 'is not yours' : `is not in ${from}`;
     throw new ImgctlError('not-found', `image ${wanted} ${place}`, {
       hint: isPublic(options)
-        ? `for one of your own images: imgctl images get --mine ${shellQuote(wanted)}`
-        : `list images with: ${catalogueCommand('imgctl images list', options)}`,
+        ? hint`for one of your own images: ${imgctl('images', 'get', '--mine', wanted)}`
+        : hint`list images with: ${reading(options, 'images', 'list')}`,
     });
   }
   throw await noImageNamed(search, wanted);
@@ -158,10 +156,13 @@ async function noImageNamed({ catalogue, options }: Search, wanted: string) {
   const contain = count === 1 ? '1 name contains it' : `${count} names contain it`;
   const more = count === MAX_COUNTED ? 'at least ' : '';
   const message = `no image is named ${wanted}${count > 0 ? `; ${more}${contain}` : ''}`;
-  const list = catalogueCommand('imgctl images list', options);
-  const command = count > 0 ? commandOf(list, query) : list;
-  const own = count === 0 && isPublic(options) ? '; your own with: imgctl my-images' : '';
-  return new ImgctlError('not-found', message, { hint: `list images with: ${command}${own}` });
+  const list = reading(options, 'images', 'list');
+  const command = count > 0 ? selecting(list, query) : list;
+  const mayBeOwn = count === 0 && isPublic(options);
+  const own = mayBeOwn ? hint`, or your own with: ${imgctl('my-images')}` : '';
+  return new ImgctlError('not-found', message, {
+    hint: hint`list images with: ${command}${own}`,
+  });
 }
 
 function idOfUrl(text: string, baseUrl: string): number {
@@ -186,6 +187,6 @@ async function findBy(field: Field, { catalogue, command }: Search, wanted: stri
   if (first === undefined || others.length === 0) return first;
   const message = `${found.length} images have the ${field} ${wanted}`;
   throw new AmbiguousError(message, [first, ...others]).with({
-    hint: `use an id, for example: ${command} ${shellQuote(`${first.id}`)}`,
+    hint: hint`use an id, for example: ${imgctl(...command.imgctl, `${first.id}`)}`,
   });
 }

@@ -15,19 +15,18 @@ import {
 import { command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
+import { type Facts, hint, imgctl } from '../../facts.ts';
 import { ask } from '../../output/prompt.ts';
 import { printable } from '../../output/text.ts';
 import { column, pick, printBefore, type View } from '../../output/view.ts';
 import { nameOf } from '../../query/fields.ts';
 import { describeVersion, parseWord, readName } from '../../query/name.ts';
 import type { RankedImage } from '../../query/series.ts';
-import { shellQuote } from '../../words.ts';
 import { noMatchError } from './empty.ts';
+import { asGiven, selecting } from './invocation.ts';
 import {
   CATALOGUE_OPTIONS,
   CHOOSING_FILTER,
-  commandAsGiven,
-  commandOf,
   IMAGE_COLUMNS,
   MINE_OPTION,
   readQuery,
@@ -103,12 +102,12 @@ async function run(context: Context, options: Options, words: readonly string[])
     const certain = withoutUnsure(found);
     // Nobody reads a longer command.
     if (certain.filters.length > query.filters.length + MAX_LISTED) throw error;
-    const command = commandAsGiven('imgctl images latest --each', context, options);
-    throw error.with({ hint: `leave them out with: ${commandOf(command, certain)}` });
+    const command = asGiven(context.options, options, 'images', 'latest', '--each');
+    throw error.with({ hint: hint`leave them out with: ${selecting(command, certain)}` });
   }
   const { image, command } = await chooseNewest(context, options, found);
   await view.printRecord({ ...image });
-  if (command !== undefined) context.console.note(`to skip the prompt: ${command}`);
+  if (command) context.console.note('chosen at a prompt', hint`to skip it: ${command}`);
 }
 
 /** Shows all candidates; in a table, each series once above its rows. */
@@ -136,22 +135,22 @@ async function chooseNewest(context: Context, options: Options, found: NewestCol
   if (!newest.error) return { image: newest.image };
   const { error } = newest;
   const { console, io } = context;
-  const command = commandAsGiven('imgctl images latest', context, options);
-  const selecting = (image: ReceivedImage) => {
+  const given = (...words: string[]) => asGiven(context.options, options, 'images', ...words);
+  const commandFor = (image: ReceivedImage) => {
     const selection = selectionOf(found, image);
-    if (selection) return commandOf(command, selection);
-    return `${commandAsGiven('imgctl images get', context, options)} ${shellQuote(`${image.id}`)}`;
+    if (selection) return selecting(given('latest'), selection);
+    return imgctl(...given('get').imgctl, `${image.id}`);
   };
   const { choices } = error;
-  const hint = `select the first with: ${selecting(choices[0])}`;
+  const select = hint`select the first with: ${commandFor(choices[0])}`;
   const isTable = context.format === 'table' || options.get !== undefined;
   const isTerminal = [io.stdin, io.stdout, io.stderr].every(({ isTTY }) => isTTY);
   const isAsked =
     isTerminal && isTable && !context.quiet && !io.env.CI && choices.length <= MAX_LISTED;
-  if (!isAsked) throw error.with({ hint });
+  if (!isAsked) throw error.with({ hint: select });
   await console.flush();
-  const chosen = await choose(context, error.message, choices, hint);
-  return { image: chosen, command: selecting(chosen) };
+  const chosen = await choose(context, error.message, choices, select);
+  return { image: chosen, command: commandFor(chosen) };
 }
 
 /** Wrong answers in a row. */
@@ -162,7 +161,7 @@ async function choose(
   { io }: Context,
   message: string,
   choices: AmbiguousError['choices'],
-  hint: string,
+  otherwise: Facts,
 ): Promise<ReceivedImage> {
   const lines = describeChoices(choices);
   let left = choices.map((image, index) => ({ image, line: lines[index] ?? '' }));
@@ -171,7 +170,7 @@ async function choose(
     const list = left.map(({ line }, index) => `${index + 1}  ${printable(line)}\n`);
     await io.stderr.write([`${title}\n`, ...list].join(''));
     const label = `Which one? [1-${left.length}]`;
-    const answer = await ask(io, { what: 'number', label, hint, hidden: false });
+    const answer = await ask(io, { what: 'number', label, otherwise, hidden: false });
     const matching = left.filter(({ line }, index) =>
       /^\d+$/.test(answer) ? Number(answer) === index + 1 : parseWord(answer).matches(line),
     );
@@ -181,5 +180,5 @@ async function choose(
     left = matching;
     tries = 0;
   }
-  throw new ImgctlError('usage', 'no image was chosen', { hint });
+  throw new ImgctlError('usage', 'no image was chosen', { facts: otherwise });
 }

@@ -7,6 +7,7 @@ import { command, option, type Parsed, SERVICE_CODES } from '../../cli/command.t
 import { wholeNumber } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
+import { hint, imgctl } from '../../facts.ts';
 import { findPaths } from '../../files/paths.ts';
 import type { Query } from '../../query/query.ts';
 import { Tally } from '../../query/tally.ts';
@@ -73,7 +74,7 @@ export const myImages = command({
     const meant = first && !isList ? guess(['my-images'], words.slice(0, 2)) : undefined;
     if (!meant) return run(context, { ...options, mine: true }, isList ? words.slice(1) : words);
     throw new ImgctlError('usage', `my-images has no command ${first}`, {
-      hint: `${meant}; to search for the word: -f 'name~${first}'`,
+      hint: hint`${meant}; to search for the word: -f 'name~${first}'`,
     });
   },
 });
@@ -123,7 +124,12 @@ async function run(
   }
   if (count > 0) return;
   if (mine && end.meta.count === 0) {
-    return noteEmpty(options, 'no images yet', 'upload one with: imgctl push FILE', view.note);
+    return noteEmpty(
+      options,
+      'no images yet',
+      hint`upload one with: ${imgctl('push', 'FILE')}`,
+      view.note,
+    );
   }
   if (page === undefined) return reportNoMatch(context, view, options, { query, tally });
   noteEmpty(options, `no images match on page ${page}`, undefined, view.note);

@@ -16,11 +16,12 @@ import { type Suggest, suggestWords } from '../../cli/suggestions.ts';
 import { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError, tryOr } from '../../errors.ts';
+import { type Facts, hint, type Invocation, imgctl } from '../../facts.ts';
 import { DEFAULT_LOCK_FILE, expandHome } from '../../files/paths.ts';
 import { changeUserFile, readTextFile } from '../../files/user-file.ts';
 import { escapeInJson } from '../../output/text.ts';
 import { formatTimestamp } from '../../query/timestamp.ts';
-import { quoted, shellQuote } from '../../words.ts';
+import { quoted } from '../../words.ts';
 
 export const LOCK_FILE_OPTION = option('--file <file>', 'lock file', {
   default: DEFAULT_LOCK_FILE,
@@ -65,10 +66,10 @@ export async function changeLocks(
 }
 
 /** Returns a command for hints, for the same file. */
-export function lockCommand({ file, from }: LockFileOptions, ...words: string[]): string {
-  const source = from === undefined ? '' : ` --from ${shellQuote(from)}`;
-  const flag = file === DEFAULT_LOCK_FILE ? source : ` --file ${shellQuote(file)}${source}`;
-  return `imgctl images lock ${words.map(shellQuote).join(' ')}${flag}`;
+export function lockCommand({ file, from }: LockFileOptions, ...words: string[]): Invocation {
+  const place = file === DEFAULT_LOCK_FILE ? [] : ['--file', file];
+  const source = from === undefined ? [] : ['--from', from];
+  return imgctl('images', 'lock', ...words, ...place, ...source);
 }
 
 export function requireLock(options: LockFileOptions, locks: Locks, name: string): LockedImage {
@@ -89,23 +90,23 @@ export async function readLockedImage(
   const locks = await readLocks(context, options, catalogue.baseUrl);
   const locked = requireLock(options, locks, name);
   const image = await catalogue.getImage(locked.id);
-  const hint = `lock the newest one instead: ${lockCommand(options, 'update', name)}`;
+  const update = hint`lock the newest one instead: ${lockCommand(options, 'update', name)}`;
   if (image === undefined) {
     const message = `${name} is gone: image ${locked.id} does not exist`;
-    throw new ImgctlError('not-found', message, { hint });
+    throw new ImgctlError('not-found', message, { hint: update });
   }
   const state = lockState(locked, image);
   if (state === 'replaced') {
     const style = context.settings.get('time') ?? 'local';
     const time = formatTimestamp(`${image.updated_on}`, style, context.io.now());
     const message = `${name} was replaced: image ${locked.id} was updated on ${time}`;
-    throw new ImgctlError('lock-broken', message, { hint });
+    throw new ImgctlError('lock-broken', message, { hint: update });
   }
   if (state === 'moved') {
     const isMoved = image.path !== locked.path;
     const [old, now] = isMoved ? [locked.path, image.path] : [locked.name, image.name];
     const verb = isMoved ? 'moved' : 'renamed';
-    context.console.warn(`${name} was ${verb} from ${old} to ${now}`, hint);
+    context.console.warn(`${name} was ${verb} from ${old} to ${now}`, update);
   }
   return image;
 }
@@ -144,13 +145,13 @@ function requireService(
   // An option or a variable comes before the address of any profile.
   const isStored = context.settings.find('base-url').layer === 'profile';
   const other = profile && `add ${isStored ? `--profile ${profile}` : `--base-url ${baseUrl}`}`;
-  const hint = [
+  const fixes = [
     options.from === undefined ? other : `use a snapshot of ${baseUrl}`,
     'for another lock file, add --file FILE',
     `if both addresses are one service, write into the file: ${line}`,
   ].flatMap((each) => each ?? []);
   throw new ImgctlError('config', `${what} belongs to ${baseUrl}, not to ${wanted}`, {
-    hint: hint.join('; '),
+    hint: fixes.join('; '),
   });
 }
 
@@ -171,13 +172,13 @@ async function readLockFile(
   initial?: LockFile,
 ): Promise<LockFile> {
   const { file, what } = locate(context, options);
-  const invalid = (problem: string, hint = 'restore it, for example with git') =>
-    new ImgctlError('config', `${what} ${problem}`, { hint });
+  const invalid = (problem: string, fix: string | Facts = 'restore it, for example with git') =>
+    new ImgctlError('config', `${what} ${problem}`, { hint: fix });
   const text = await readTextFile(file, what, context.io);
   if (text === undefined) {
     if (initial) return initial;
     const command = lockCommand(options, 'add', 'NAME', 'TEXT');
-    throw invalid('does not exist', `create it with: ${command}`);
+    throw invalid('does not exist', hint`create it with: ${command}`);
   }
   return parseLockFile(text, invalid);
 }

@@ -26,14 +26,16 @@ import { type CommandDeclaration, terms } from '../../cli/declarations.ts';
 import { checkName } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { attempt, CHANGES_EXIT_CODE, ImgctlError } from '../../errors.ts';
+import { hint, type Invocation, imgctl } from '../../facts.ts';
 import { column, pick, printBefore, type Row } from '../../output/view.ts';
 import { contains, equals, portableTexts } from '../../query/filter.ts';
 import { parseWord, readName } from '../../query/name.ts';
 import { parseQuery, Query } from '../../query/query.ts';
 import { SeriesIndex } from '../../query/series.ts';
 import { Tally } from '../../query/tally.ts';
-import { counted } from '../../words.ts';
+import { counted, shellQuote } from '../../words.ts';
 import { noMatchError } from './empty.ts';
+import { selecting } from './invocation.ts';
 import {
   changeLocks,
   LOCK_FILE_OPTION,
@@ -43,7 +45,7 @@ import {
   requireLock,
   suggestLocks,
 } from './lock-file.ts';
-import { CATALOGUE_OPTIONS, CHOOSING_FILTER, commandOf, IMAGE_COLUMNS, WORDS } from './options.ts';
+import { CATALOGUE_OPTIONS, CHOOSING_FILTER, IMAGE_COLUMNS, WORDS } from './options.ts';
 import { openCatalogue, readTogether } from './read.ts';
 
 const NAMES = argument('name', 'names of locked images (all)', {
@@ -226,7 +228,7 @@ async function add(
   const { file } = options;
   context.console.hintIfUnwritten(`${name} is locked in ${file}`);
   await view.printRecord({ lock: name, ...added });
-  const wanted = commandOf('', query).trim();
+  const wanted = selecting(imgctl(), query).imgctl.map(shellQuote).join(' ');
   const what = wanted === '' ? 'the newest image' : `the newest of "${wanted}"`;
   context.console.success(`Locked ${name} in ${file}: ${added?.name} (${what})`);
 }
@@ -264,8 +266,8 @@ async function check(
     index.add(locked);
     const newest = index.newestLike(locked);
     if (!matchesText) {
-      const hint = `lock one that does: ${lockCommand(options, 'update', lock)}`;
-      context.console.warn(`${lock}: its image ${name} does not match ${text.join(' ')}`, hint);
+      const update = hint`lock one that does: ${lockCommand(options, 'update', lock)}`;
+      context.console.warn(`${lock}: its image ${name} does not match ${text.join(' ')}`, update);
     }
     const state = lockState(locked, live, newest);
     const isBehind = state === 'newer' || state === 'gone';
@@ -281,7 +283,7 @@ async function check(
     const update = lockCommand(options, 'update', ...broken.map(({ lock }) => lock));
     throw new ImgctlError('lock-broken', message, {
       details: broken.map(({ lock, state }) => `${lock}: ${state}`),
-      hint: `lock the newest images instead: ${update}`,
+      hint: hint`lock the newest images instead: ${update}`,
     });
   }
   const isNewer = rows.some(({ state }) => state === 'newer');
@@ -349,7 +351,7 @@ function newestForLock(
   found: NewestCollector,
   stored: Pick<LockedImage, 'text' | 'filters'>,
   name: string,
-  command: string,
+  command: Invocation,
 ) {
   return forLock(name, () => {
     if (found.index.isEmpty) throw noMatchError(found);
@@ -359,7 +361,7 @@ function newestForLock(
     const [first] = error.choices;
     const byId = new Query({ filters: [equals('id', `${first.id}`)] });
     const selection = selectionOf(found, first) ?? byId;
-    throw error.with({ hint: `lock the first with: ${commandOf(command, selection)}` });
+    throw error.with({ hint: hint`lock the first with: ${selecting(command, selection)}` });
   });
 }
 

@@ -3,14 +3,13 @@
 import { argument, GET_OPTION, option, type Parsed, settingOption } from '../../cli/command.ts';
 import { type Candidates, suggestWords, type Typing } from '../../cli/suggestions.ts';
 import { duration, MAX_AGE, wholeNumber } from '../../config/values.ts';
-import type { Context } from '../../context.ts';
-import { column, namesOf, type ViewOptions } from '../../output/view.ts';
+import { column, namesOf } from '../../output/view.ts';
 import { describeField, FIELDS, type Field, kindOf, nameOf } from '../../query/fields.ts';
-import { type Filter, OPERATORS, parseFilter } from '../../query/filter.ts';
+import { OPERATORS, parseFilter } from '../../query/filter.ts';
 import { describeVersion, readName } from '../../query/name.ts';
 import { parseQuery, Query } from '../../query/query.ts';
 import { DIRECTIONS, SORT_FIELDS } from '../../query/sort.ts';
-import { counted, shellQuote } from '../../words.ts';
+import { counted } from '../../words.ts';
 import { cachedFolders } from './image-names.ts';
 
 export const IMAGE_COLUMNS = [
@@ -131,34 +130,4 @@ export type CatalogueOptions = Parsed<typeof CATALOGUE_OPTIONS> & {
 
 export function isPublic({ from, mine = false }: CatalogueOptions): boolean {
   return from === undefined && !mine;
-}
-
-/** Returns a command for hints that reads the same images. */
-export function catalogueCommand(command: string, { from, mine }: CatalogueOptions): string {
-  if (mine) return command.endsWith(' list') ? 'imgctl my-images' : `${command} --mine`;
-  return from === undefined ? command : `${command} --from ${shellQuote(from)}`;
-}
-
-/** Returns such a command that also asks the same service, and prints in the same way. */
-export function commandAsGiven(
-  command: string,
-  { options: { json, output }, settings }: Context,
-  options: CatalogueOptions & Pick<ViewOptions, 'get' | 'columns'>,
-): string {
-  const { get, columns = [] } = options;
-  const shown = get === undefined ? columns.map((each) => ['-c', each]) : [['--get', get]];
-  const format = json ? ['--json'] : output === undefined ? [] : ['-o', output];
-  const words = [...shown.flat(), ...format].map(shellQuote);
-  return [`${catalogueCommand(command, options)}${settings.serviceFlags}`, ...words].join(' ');
-}
-
-/** Returns the command with the words and filters of a query. */
-export function commandOf(
-  command: string,
-  { words, filters }: { readonly words: readonly string[]; readonly filters: readonly Filter[] },
-): string {
-  const options = filters.flatMap(({ text }) => ['-f', text]);
-  const hasDash = words.some((word) => word.startsWith('-'));
-  const all = hasDash ? [...options, '--', ...words] : [...words, ...options];
-  return [command, ...all.map(shellQuote)].join(' ');
 }

@@ -5,12 +5,13 @@ import { option, type Parsed } from '../../cli/command.ts';
 import { duration } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { errorReason, hasCode, ImgctlError } from '../../errors.ts';
+import { hint, imgctl } from '../../facts.ts';
 import { findPaths } from '../../files/paths.ts';
 import { stringify } from '../../json.ts';
 import { describeDuration, shorten } from '../../words.ts';
 import { type HistoryEntry, remember } from './history.ts';
 
-export const LIST_REQUESTS = 'list your requests with: imgctl sync-status --list';
+export const LIST_REQUESTS = hint`list your requests with: ${imgctl('sync-status', '--list')}`;
 
 export const POLL_OPTIONS = [
   option('--poll-interval <duration>', 'check this often (default: every 2s, slowing to 15s)', {
@@ -21,10 +22,6 @@ export const POLL_OPTIONS = [
     value: duration(),
   }),
 ] as const;
-
-export function statusCommand({ settings }: Context, id: number | string): string {
-  return `imgctl sync-status ${id}${settings.serviceFlags}`;
-}
 
 export async function rememberRequest(
   context: Context,
@@ -102,10 +99,10 @@ export async function follow(
   /** When the service allows the next check, in milliseconds of the wait. */
   let allowedAt = 0;
   // The service continues with the request, whatever ended the wait.
-  const hint = `follow it with: ${statusCommand(context, id)} --wait`;
+  const next = hint`follow it with: ${imgctl('sync-status', `${id}`, '--wait')}`;
   const continues = (error: ImgctlError) => {
     const message = `${error.message}; sync request ${id} continues`;
-    return error.with({ message, hint: error.hint ? `${error.hint}; then ${hint}` : hint });
+    return error.with({ message, hint: error.facts ? hint`${error.facts}; then ${next}` : next });
   };
   try {
     for (;;) {
@@ -146,7 +143,7 @@ export async function follow(
   } catch (error) {
     if (!(error instanceof ImgctlError)) throw error;
     if (error.code !== 'not-found') throw continues(error);
-    throw last || isYoung(age) ? unseenError(context, id, error) : error;
+    throw last || isYoung(age) ? unseenError(id, error) : error;
   } finally {
     await progress.stop();
     if (last && age !== undefined) await rememberRequest(context, id, last);
@@ -155,7 +152,7 @@ export async function follow(
   const within = timeout < 1_000 ? `${timeout} ms` : describeDuration(timeout);
   const message = `sync request ${id} did not finish within ${within} (${describeStatus(last)})`;
   throw new ImgctlError('still-waiting', message, {
-    hint: `keep waiting with: ${statusCommand(context, id)} --wait`,
+    hint: hint`keep waiting with: ${imgctl('sync-status', `${id}`, '--wait')}`,
   });
 }
 
@@ -166,9 +163,12 @@ function isYoung(age: number | undefined): boolean {
   return age !== undefined && ageOf(age) < MAX_UNSEEN;
 }
 
-function unseenError(context: Context, id: number | string, error: ImgctlError): ImgctlError {
+function unseenError(id: number | string, error: ImgctlError): ImgctlError {
   const message = `sync request ${id} was submitted, but cannot be found`;
-  return error.with({ message, hint: `follow it with: ${statusCommand(context, id)} --wait` });
+  return error.with({
+    message,
+    hint: hint`follow it with: ${imgctl('sync-status', `${id}`, '--wait')}`,
+  });
 }
 
 function describeStatus(request: SyncRequest | undefined): string {
@@ -186,8 +186,10 @@ export async function readRequest(
   const { client } = await context.session();
   return client.getSyncRequest(id, signal).catch((error: unknown) => {
     if (!hasCode(error, 'not-found')) throw error;
-    if (isYoung(age)) throw unseenError(context, id, error);
-    const hint = `if another user submitted it, log in as that user; ${LIST_REQUESTS}`;
-    throw error.with({ message: `sync request ${id} does not exist`, hint });
+    if (isYoung(age)) throw unseenError(id, error);
+    throw error.with({
+      message: `sync request ${id} does not exist`,
+      hint: hint`if another user submitted it, log in as that user; ${LIST_REQUESTS}`,
+    });
   });
 }

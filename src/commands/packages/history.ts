@@ -1,7 +1,8 @@
 // The history of sync requests submitted from this machine, newest last.
 
 import path from 'node:path';
-import { errorReason, ImgctlError, permissionHint, tryOr } from '../../errors.ts';
+import { errorReason, ImgctlError, permissionAdvice, tryOr } from '../../errors.ts';
+import { advice } from '../../facts.ts';
 import { readJsonFile, writeJsonFile } from '../../files/atomic-file.ts';
 import { withMutex } from '../../files/mutex.ts';
 import type { Io } from '../../io.ts';
@@ -35,7 +36,7 @@ function readEntries(file: string): HistoryEntry[] {
     return Array.isArray(requests) ? requests.filter(isEntry) : [];
   } catch (error) {
     throw new ImgctlError('config', `cannot read the history ${file}: ${errorReason(error)}`, {
-      hint: permissionHint(error, file) ?? 'move it elsewhere; imgctl does not overwrite it',
+      facts: permissionAdvice(error, file) ?? advice('move it elsewhere; it is not overwritten'),
     });
   }
 }

@@ -3,11 +3,12 @@
 import { command } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
+import { hint, imgctl } from '../../facts.ts';
 import { column, type Row } from '../../output/view.ts';
 import type { Hardware } from '../../ovf/hardware.ts';
 import type { PackageSummary } from '../../ovf/package.ts';
 import type { Signature } from '../../ovf/signature.ts';
-import { counted, describeBytes, shellQuote } from '../../words.ts';
+import { counted, describeBytes } from '../../words.ts';
 import { errorsOf, FILES, PackageBatch } from './package-batch.ts';
 
 const COLUMNS = [
@@ -75,16 +76,16 @@ async function run(context: Context, _options: object, files: readonly string[])
       await context.view([]).printRecord(described, names);
       gap = '\n';
     }
-    const validate = `imgctl validate ${shellQuote(file)}`;
+    const validate = imgctl('validate', file);
     if (ovfVersion === null) {
       throw new ImgctlError('invalid-package', `${file} contains no readable OVF descriptor`, {
-        hint: `see why with: ${validate}`,
+        hint: hint`see why with: ${validate}`,
       });
     }
     read += 1;
     const errors = errorsOf(summary).length;
-    const hint = `see all findings with: ${validate}`;
-    if (errors > 0) context.console.warn(`${file} has ${counted(errors, 'error')}`, hint);
+    const see = hint`see all findings with: ${validate}`;
+    if (errors > 0) context.console.warn(`${file} has ${counted(errors, 'error')}`, see);
   });
   await done.finally(() => list?.end());
   batch.throwFailures({ read });

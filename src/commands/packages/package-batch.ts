@@ -5,6 +5,7 @@ import path from 'node:path';
 import { argument } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { cannotRead, type ErrorCode, hasCode, ImgctlError, isMissing } from '../../errors.ts';
+import { hint, imgctl } from '../../facts.ts';
 import type { Finding } from '../../ovf/findings.ts';
 import type { PackageSummary } from '../../ovf/package.ts';
 import { counted } from '../../words.ts';
@@ -40,15 +41,16 @@ export class PackageBatch {
   addFailure(file: string, error: ImgctlError): void {
     this.#failures.set(this.#nameOf(file), error);
     if (this.files.length === 1) return;
-    const { code, message, details, hint } = error;
+    const { code, message, details, facts } = error;
     const { console } = this.#context;
+    const text = facts && this.#context.hintOf(facts);
     const mark = console.failureMark;
     // A hint is not repeated; a terminal shows the first one at the end.
-    if (mark) this.#hint ??= hint;
-    const shownHint = hint === this.#hint ? undefined : hint;
-    if (!mark) this.#hint = hint;
+    if (mark) this.#hint ??= text;
+    const shown = text === this.#hint ? undefined : text;
+    if (!mark) this.#hint = text;
     const lines = mark ? details?.map(shortDigests) : details;
-    console.failure({ code, message, details: lines, hint: shownHint }, mark);
+    console.failure({ code, message, details: lines, hint: shown }, mark);
   }
 
   get hasFailed(): boolean {
@@ -119,7 +121,7 @@ function fileError(file: string, cause: unknown): ImgctlError {
 
 export function fileMissing(file: string, cause?: unknown): ImgctlError {
   return new ImgctlError('not-found', `file ${file} does not exist`, {
-    hint: /^\d+$/.test(file) ? `for an image: imgctl images get ${file}` : PROVIDE_FILE,
+    hint: /^\d+$/.test(file) ? hint`for an image: ${imgctl('images', 'get', file)}` : PROVIDE_FILE,
     cause,
   });
 }

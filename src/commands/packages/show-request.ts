@@ -3,10 +3,11 @@
 import type { SyncRequest } from '../../api/sync-requests.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
+import { type Facts, hint, imgctl } from '../../facts.ts';
 import { stringify } from '../../json.ts';
 import { printBefore, type View } from '../../output/view.ts';
 import { counted, describeDuration, shorten } from '../../words.ts';
-import { elementNames, statusCommand } from './follow.ts';
+import { elementNames } from './follow.ts';
 
 const MAX_RECORD = 1_000;
 
@@ -101,8 +102,8 @@ export function reportProblems(
   for (const text of errors.filter(isOwn)) console.failure({ message: said(text) }, mark);
   const others = { errors: errors.filter(isOther), warnings: warnings.filter(isOther) };
   const more = describeProblems(others);
-  const hint = `show them with: ${statusCommand(context, id)}`;
-  if (more && warns) console.warn(`sync ${id}: ${more} in other files`, hint, true);
+  const show = hint`show them with: ${imgctl('sync-status', `${id}`)}`;
+  if (more && warns) console.warn(`sync ${id}: ${more} in other files`, show, true);
 }
 
 /** True if an error is about one of the files. */
@@ -130,9 +131,9 @@ export function failureOf(
   { strict = false, files }: Rules,
 ): ImgctlError | undefined {
   const { id, state, status, errors } = request;
-  const failed = (how: string, hint?: string) =>
+  const failed = (how: string, hint?: Facts) =>
     new ImgctlError('sync-failed', `sync request ${id} ${how}`, { hint });
-  const fix = 'fix the files named above, upload them again, then run: imgctl sync';
+  const fix = hint`fix the files named above, upload them again, then run: ${imgctl('sync')}`;
   const own = errors?.filter((text) => concerns(text, files)) ?? [];
   if (state === 'waiting') return undefined;
   if (state === 'failed')
@@ -141,6 +142,6 @@ export function failureOf(
   if (strict && problems) return failed(`succeeded with ${problems} (--strict)`, fix);
   if (own.length > 0) return failed(`succeeded with ${counted(own.length, 'error')}`, fix);
   if (!strict || errors !== null) return undefined;
-  const look = `show what the service sent: imgctl sync-status ${id} --json`;
+  const look = hint`show what the service sent: ${imgctl('sync-status', `${id}`, '--json')}`;
   return failed('succeeded, but its errors are unknown (--strict)', look);
 }

@@ -12,18 +12,12 @@ import type { OptionDeclaration } from '../../cli/declarations.ts';
 import { type Suggest, suggestRows } from '../../cli/suggestions.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
+import { hint, imgctl } from '../../facts.ts';
 import { findPaths } from '../../files/paths.ts';
 import { column, type Layout, pick } from '../../output/view.ts';
 import { formatTimestamp } from '../../query/timestamp.ts';
 import { counted } from '../../words.ts';
-import {
-  follow,
-  LIST_REQUESTS,
-  POLL_OPTIONS,
-  readRequest,
-  rememberRequest,
-  statusCommand,
-} from './follow.ts';
+import { follow, LIST_REQUESTS, POLL_OPTIONS, readRequest, rememberRequest } from './follow.ts';
 import { type HistoryEntry, readHistory } from './history.ts';
 import { describeChanges, describeNames, showRequest } from './show-request.ts';
 
@@ -151,7 +145,7 @@ async function run(context: Context, options: Options, argument: string | undefi
   const known = await localRequests(context);
   const id = argument === undefined ? known.at(-1)?.id : parseId(argument);
   if (id === undefined) {
-    throw new ImgctlError('not-found', NO_REQUESTS, { hint: `provide an id, or ${SUBMIT}` });
+    throw new ImgctlError('not-found', NO_REQUESTS, { hint: hint`provide an id, or ${SUBMIT}` });
   }
   // A service may send the id as a number or as text.
   const entry = known.find((each) => `${each.id}` === `${id}`);
@@ -176,7 +170,7 @@ async function list(context: Context, options: Options, id: string | undefined):
   });
   if (id !== undefined) {
     throw new ImgctlError('usage', `--list cannot be used with an id (got ${id})`, {
-      hint: `show one request with: imgctl sync-status ${id}`,
+      hint: hint`show one request with: ${imgctl('sync-status', id)}`,
     });
   }
   const { syncState } = await import('../../api/sync-requests.ts');
@@ -197,13 +191,13 @@ async function list(context: Context, options: Options, id: string | undefined):
   const waiting = rows.filter(({ state }) => state === 'waiting').map(({ id }) => id);
   if (entries.length === 0) context.console.note(NO_REQUESTS, SUBMIT);
   else if (waiting[0] !== undefined) {
-    const hint = `check with: ${statusCommand(context, waiting[0])}`;
-    context.console.note(`waiting when last checked: ${waiting.join(', ')}`, hint);
+    const check = hint`check with: ${imgctl('sync-status', `${waiting[0]}`)}`;
+    context.console.note(`waiting when last checked: ${waiting.join(', ')}`, check);
   }
 }
 
 const NO_REQUESTS = 'this profile has submitted no sync request from this machine';
-const SUBMIT = 'submit one with: imgctl sync';
+const SUBMIT = hint`submit one with: ${imgctl('sync')}`;
 
 /** Returns what this profile submitted to this service from this machine, oldest first. */
 async function localRequests(context: Context): Promise<HistoryEntry[]> {

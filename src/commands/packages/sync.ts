@@ -4,10 +4,11 @@ import type { SubmittedSync, SyncId } from '../../api/sync-requests.ts';
 import { command, GET_OPTION, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
+import { hint, imgctl } from '../../facts.ts';
 import { stringify } from '../../json.ts';
 import { column, namesOf, type View, type ViewOptions } from '../../output/view.ts';
 import { shorten } from '../../words.ts';
-import { follow, rememberRequest, statusCommand } from './follow.ts';
+import { follow, rememberRequest } from './follow.ts';
 import { describeNames, showRequest } from './show-request.ts';
 import {
   implyingWait,
@@ -85,11 +86,11 @@ export async function submit(context: Context): Promise<KnownSync> {
   if (id === undefined) {
     const body = shorten(stringify(response), 500);
     throw new ImgctlError('bad-answer', `the sync was submitted, but its id is unknown: ${body}`, {
-      hint: 'check the result with: imgctl my-images',
+      hint: hint`check the result with: ${imgctl('my-images')}`,
     });
   }
-  const next = `follow it with: ${statusCommand(context, id)}`;
-  context.console.hintIfUnwritten(`sync ${id} was submitted; ${next}`);
+  const follow = imgctl('sync-status', `${id}`);
+  context.console.hintIfUnwritten(hint`sync ${`${id}`} was submitted; follow it with: ${follow}`);
   await rememberRequest(context, id, { status: submitted.status }, true);
   return { ...submitted, id };
 }
@@ -104,8 +105,9 @@ export async function showSubmitted(context: Context, view: View, submitted: Kno
   const url = `${baseUrl}/v2/request/image_sync/${id}`;
   const record = { id, status: status ?? null, url, message: message ?? null, response };
   await view.printRecord(record);
-  const hint = `follow it with: ${statusCommand(context, id)} --wait`;
-  context.console.success(`Submitted sync request ${id}`, `sync request ${id} submitted`, { hint });
+  context.console.success(`Submitted sync request ${id}`, `sync request ${id} submitted`, {
+    hint: hint`follow it with: ${imgctl('sync-status', `${id}`, '--wait')}`,
+  });
 }
 
 async function dryRun(context: Context): Promise<void> {

@@ -26,6 +26,7 @@ import {
   ImgctlError,
   tryOr,
 } from '../../errors.ts';
+import { type Facts, hint, imgctl } from '../../facts.ts';
 import { findPaths, SET_HOME } from '../../files/paths.ts';
 import { column, namesOf } from '../../output/view.ts';
 import { formatTimestamp } from '../../query/timestamp.ts';
@@ -109,13 +110,17 @@ interface CheckRow {
 }
 
 /** What a check found: a text if all is well, an error if it failed. */
-type Result = string | ImgctlError | Omit<CheckRow, 'check'>;
+type Result = string | ImgctlError | Found;
 
-function warning(finding: string, hint: string): Result {
+interface Found extends Omit<CheckRow, 'check' | 'hint'> {
+  readonly hint?: string | Facts | undefined;
+}
+
+function warning(finding: string, hint: string | Facts): Result {
   return { state: 'warning', finding, hint };
 }
 
-function notChecked(finding: string, hint: string | null = null): Result {
+function notChecked(finding: string, hint?: string | Facts): Result {
   return { state: 'not checked', finding, hint };
 }
 
@@ -134,9 +139,13 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<v
       if (typeof result === 'string') {
         rows.push({ check: name, state: 'ok', finding: result, hint: null });
       } else if (result instanceof ImgctlError) {
-        const { message, hint = null, code } = result;
+        const { message, facts, code } = result;
+        const hint = facts ? context.hintOf(facts) : null;
         rows.push({ check: name, state: 'failed', finding: message, hint, code });
-      } else rows.push({ check: name, ...result });
+      } else {
+        const { hint } = result;
+        rows.push({ check: name, ...result, hint: hint ? context.hintOf(hint) : null });
+      }
     }
   };
 
@@ -223,17 +232,19 @@ function nearestExisting(directory: string): string {
 }
 
 function configurationResults({ settings, io }: Context): Result[] {
-  const { config, profile, profileFlag } = settings;
+  const { config, profile } = settings;
   const results: Result[] = [];
   if (settings.isUnknown) {
-    results.push(warning(`unknown profile ${profile}`, 'list the profiles: imgctl profile list'));
+    results.push(
+      warning(`unknown profile ${profile}`, hint`list the profiles: ${imgctl('profile', 'list')}`),
+    );
   }
   for (const key of SETTING_KEYS) {
     const { error } = attempt(() => settings.get(key));
     if (!error) continue;
-    const command = `imgctl config set ${key} VALUE${profileFlag} (${error.hint})`;
+    const set = hint`${imgctl('config', 'set', key, 'VALUE')} (${error.facts ?? 'see its help'})`;
     const isStored = settings.find(key).layer === 'profile';
-    results.push(isStored ? error.with({ hint: command }) : error);
+    results.push(isStored ? error.with({ hint: set }) : error);
   }
   for (const key of ['ca-file', 'upload-ca-file'] as const) {
     const { error } = attempt(() => readCertificates(settings, io, key));
@@ -241,16 +252,17 @@ function configurationResults({ settings, io }: Context): Result[] {
   }
   for (const key of Object.keys(config.profiles.get(profile) ?? {})) {
     if (isSettingKey(key) || key === STORED_PASSWORD) continue;
-    const hint = `remove it with: imgctl config unset ${shellQuote(key)}${profileFlag}`;
-    results.push(warning(`unknown setting ${key}`, hint));
+    const remove = hint`remove it with: ${imgctl('config', 'unset', key)}`;
+    results.push(warning(`unknown setting ${key}`, remove));
   }
   const suffix = (name: string) => name.replace('IMGCTL_', '');
   for (const [name, value] of Object.entries(io.env)) {
     if (!name.startsWith('IMGCTL_') || !value || VARIABLES.includes(name)) continue;
     // Kubernetes sets such for a service of this name.
     const meant = nearest(suffix(name), VARIABLES.map(suffix));
-    const hint = meant ? `did you mean IMGCTL_${meant}?` : 'see: imgctl help environment';
-    results.push(warning(`the variable ${name} means nothing`, hint));
+    const see = hint`see: ${imgctl('help', 'environment')}`;
+    const fix = meant ? `did you mean IMGCTL_${meant}?` : see;
+    results.push(warning(`the variable ${name} means nothing`, fix));
   }
   if (results.length > 0) return results;
   const set = SETTING_KEYS.filter((key) => settings.find(key).layer !== 'default');
@@ -258,6 +270,8 @@ function configurationResults({ settings, io }: Context): Result[] {
 }
 
 type ServiceResponse = Awaited<ReturnType<Send>>;
+
+const REFUSED = { kind: 'token-refused' } as const;
 
 /** Sends one GET /v2, with the token if it is valid, without renewal or retry. @throws ImgctlError */
 async function probe(context: Context, cached: CachedToken | undefined) {
@@ -268,7 +282,7 @@ async function probe(context: Context, cached: CachedToken | undefined) {
     current: async () => token,
     renew: async () => undefined,
     isNew: () => false,
-    hint: '',
+    refused: REFUSED,
   };
   // Settings that this request does not need may be invalid.
   const unneeded = { concurrency: '1', username: '-', 'auth-scheme': token ? undefined : 'bearer' };
@@ -300,8 +314,9 @@ function connectionResult(context: Context, response: ServiceResponse, finding: 
   }
   const settings = context.settings.with({ 'allow-http': 'false' });
   if (tryOr(() => requireBaseUrl(settings), undefined)) return finding;
-  const hint = `imgctl config set base-url https://${response.url.host}${settings.profileFlag}`;
-  return warning(`${finding}; plain http sends the password and the token unencrypted`, hint);
+  const secure = imgctl('config', 'set', 'base-url', `https://${response.url.host}`);
+  const risk = 'plain http sends the password and the token unencrypted';
+  return warning(`${finding}; ${risk}`, hint`${secure}`);
 }
 
 function isRefusal({ status }: ServiceResponse): boolean {
@@ -324,7 +339,7 @@ async function logIn(context: Context): Promise<ImgctlError | undefined> {
   try {
     const { client, tokens } = await context.openSession(settings.with({ retries: '0' }));
     const password = tokens && unattendedPassword(settings, io);
-    if (password) await tokens.login(await password.read(), password.hint);
+    if (password) await tokens.login(await password.read(), password.refused);
     else await client.serviceRoot();
     return undefined;
   } catch (error) {
@@ -344,19 +359,19 @@ function tokenResult(
     `the next command logs in with the password from ${password.origin}`;
   const state = tokenState(cached, io.now());
   if (!fixed && state !== 'valid') {
-    if (!next) return noValidToken(state, settings);
+    if (!next) return noValidToken(state);
     const finding = `${state === 'none' ? 'no token yet' : state}; ${next}`;
-    return notChecked(finding, `check it with: imgctl doctor --login${settings.profileFlag}`);
+    return notChecked(finding, hint`check it with: ${imgctl('doctor', '--login')}`);
   }
-  const hint = fixed ? tokenOfEnvironment(fixed).hint : `log in again: ${settings.loginCommand}`;
+  const facts = fixed ? tokenOfEnvironment(fixed).refused : REFUSED;
   if (!isRefusal(response)) {
     const origin = fixed ? 'from IMGCTL_TOKEN' : `valid until ${utcTime(cached?.expiresAt ?? 0)}`;
     return `${origin}, accepted by the service`;
   }
   const refusal = statusError(response);
   if (refusal.code === 'not-permitted') return refusal;
-  if (next) return warning(`${refusal.message}; ${next}`, hint);
-  return refusal.with({ code: 'token-refused', hint });
+  if (next) return warning(`${refusal.message}; ${next}`, facts);
+  return refusal.with({ code: 'token-refused', facts });
 }
 
 /** Names the source of the password, and reads it if that is asked for; nothing if there is none, or the login failed. */
@@ -369,8 +384,8 @@ async function passwordResult(
   if (source === undefined) return [];
   const { origin } = source;
   if (options.login && isAccepted) return `${origin}, accepted by the service`;
-  const hint = `check it with: imgctl doctor --check-password${settings.profileFlag}`;
-  if (!options.checkPassword) return options.login ? [] : notChecked(origin, hint);
+  const check = hint`check it with: ${imgctl('doctor', '--check-password')}`;
+  if (!options.checkPassword) return options.login ? [] : notChecked(origin, check);
   console.redaction.add(await source.read(), settings.account.username);
   return `${origin} gives a password`;
 }
@@ -388,8 +403,9 @@ async function storeResult(context: Context, settings: Settings): Promise<Result
     return `${address}: reachable, ${seal}`;
   } catch (error) {
     if (!(error instanceof SharedStoreError)) throw error;
-    const hint = 'check its address, password, permissions and ca-file; see: imgctl help fleet';
-    return warning(`cannot use ${address}: ${error.message}`, error.hint ?? hint);
+    const see = imgctl('help', 'fleet');
+    const check = hint`check its address, password, permissions and ca-file; see: ${see}`;
+    return warning(`cannot use ${address}: ${error.message}`, error.facts ?? check);
   } finally {
     await store.close();
   }
@@ -399,8 +415,8 @@ async function storeResult(context: Context, settings: Settings): Promise<Result
 async function storageResult(context: Context, mayUpload = false): Promise<Result | Result[]> {
   const { settings } = context;
   if (settings.find('upload-url').text === undefined) {
-    const hint = `run: imgctl config set upload-url URL${settings.profileFlag}`;
-    return mayUpload ? new ImgctlError('config', 'no upload storage is set', { hint }) : [];
+    const set = hint`run: ${imgctl('config', 'set', 'upload-url', 'URL')}`;
+    return mayUpload ? new ImgctlError('config', 'no upload storage is set', { hint: set }) : [];
   }
   let storage: Storage | undefined;
   try {
@@ -412,7 +428,7 @@ async function storageResult(context: Context, mayUpload = false): Promise<Resul
   } catch (error) {
     // What is not stored, push asks for.
     if (mayUpload || !hasCode(error, 'not-logged-in')) throw error;
-    return notChecked(error.message, error.hint);
+    return notChecked(error.message, error.facts);
   } finally {
     await storage?.close();
   }

@@ -16,6 +16,7 @@ import { STORED_PASSWORD } from '../../config/definitions.ts';
 import { type Account, addressOf, type Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { EXIT_CODES, hasCode, ImgctlError } from '../../errors.ts';
+import { advice, hint, imgctl } from '../../facts.ts';
 import { ask } from '../../output/prompt.ts';
 import { printable } from '../../output/text.ts';
 import { describeLocation, openPasswordStore } from '../../secrets/keychain.ts';
@@ -132,17 +133,17 @@ async function completeSettings(context: Context, options: Options): Promise<Set
 
 /** A login never moves a profile to another service: it has the storage and the password of its own. */
 function belongsTo(settings: Settings, owner: string): ImgctlError {
-  const { profile, loginCommand, runFlag } = settings;
-  const move = `imgctl config set base-url ${settings.text('base-url')}${runFlag}`;
+  const { profile } = settings;
+  const move = imgctl('config', 'set', 'base-url', settings.text('base-url') ?? '');
   return new ImgctlError('usage', `profile ${profile} belongs to ${owner}`, {
-    hint: `for another service: ${loginCommand}; or if this one has moved: ${move}`,
+    hint: hint`for another service: ${imgctl('login')}; or if this one has moved: ${move}`,
   });
 }
 
 function checkConflicts({ io, settings }: Context, options: Options): void {
   if (givenToken(io)) {
     throw new ImgctlError('usage', 'IMGCTL_TOKEN is set and would override this login', {
-      hint: 'unset IMGCTL_TOKEN, then run: imgctl login',
+      hint: hint`unset IMGCTL_TOKEN, then run: ${imgctl('login')}`,
     });
   }
   if (!options.storePassword) return;
@@ -153,10 +154,10 @@ function checkConflicts({ io, settings }: Context, options: Options): void {
     const remove = {
       option: `omit ${origin}`,
       variable: `unset ${origin}`,
-      profile: `run: imgctl config unset ${key}${settings.profileFlag}`,
+      profile: hint`run: ${imgctl('config', 'unset', key)}`,
     }[layer];
     const message = `the ${key.replace('-', ' ')} (${origin}) would override a stored password`;
-    throw new ImgctlError('usage', message, { hint: `omit --store-password, or ${remove}` });
+    throw new ImgctlError('usage', message, { hint: hint`omit --store-password, or ${remove}` });
   }
 }
 
@@ -168,7 +169,8 @@ async function prompt(
   alternative: string,
 ): Promise<string> {
   await console.flush();
-  return ask(io, { what, label, alternative, hidden: what === 'password' });
+  const otherwise = advice(`provide it with ${alternative}`);
+  return ask(io, { what, label, otherwise, hidden: what === 'password' });
 }
 
 function promptForPassword(context: Context, { username, baseUrl }: Account): Promise<string> {
@@ -193,7 +195,7 @@ async function requestFirstToken(
   await store.testWrite();
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return { password, token: await tokens.login(password, given?.hint, options) };
+      return { password, token: await tokens.login(password, given?.refused, options) };
     } catch (error) {
       const left = MAX_ATTEMPTS - attempt;
       const limit = await store.readLimit(context.io.now());
@@ -208,9 +210,14 @@ async function requestFirstToken(
 /** Returns undefined if the password has to be typed. */
 async function readPassword(context: Context, settings: Settings, options: Options) {
   const { io } = context;
+  if (options.passwordStdin && io.stdin.isTTY) {
+    throw new ImgctlError('usage', '--password-stdin reads a pipe or file, not a terminal', {
+      hint: 'omit it to be prompted for the password',
+    });
+  }
   if (options.passwordStdin) return { password: await passwordOfStdin(io) };
   const given = givenPassword(settings, io);
-  if (given) return { password: await given.read(), hint: given.hint };
+  if (given) return { password: await given.read(), refused: given.refused };
   // --store-password replaces the stored password, so it must not read it.
   const stored = options.storePassword ? undefined : storedPassword(settings, io);
   const password = await stored?.read().catch((error: unknown) => {
@@ -218,18 +225,22 @@ async function readPassword(context: Context, settings: Settings, options: Optio
     if (!io.stdin.isTTY || !(error instanceof ImgctlError)) throw error;
     context.console.warn(error.message);
   });
-  return password === undefined ? undefined : { password, hint: stored?.hint };
+  return password === undefined ? undefined : { password, refused: stored?.refused };
 }
 
-function report(context: Context, { account, runFlag }: Settings, token: IssuedToken): void {
+function report(context: Context, settings: Settings, token: IssuedToken): void {
+  const { account, profile } = settings;
   const { baseUrl, username } = account;
   const now = context.io.now();
   const lifetime = describeDuration(token.expiresAt - now);
   const whom = `${baseUrl} as ${printable(username)}`;
   context.console.success(`Logged in to ${whom} (token valid for ${lifetime})`);
-  if (runFlag !== '') {
-    const more = `imgctl profile use${runFlag.replace('--profile ', '')}`;
-    context.console.note(`use this profile with${runFlag}, or make it the default: ${more}`);
+  if (!settings.isUsual(profile)) {
+    const use = imgctl('profile', 'use', profile);
+    context.console.note(
+      `use this profile with --profile ${profile}`,
+      hint`to make it the default: ${use}`,
+    );
   }
   const { remaining, resetsAt } = token.limit;
   if (remaining !== undefined && remaining <= 2) {

@@ -4,6 +4,7 @@ import { command, option } from '../../cli/command.ts';
 import { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
+import { hint, imgctl } from '../../facts.ts';
 import { findPaths } from '../../files/paths.ts';
 import { printable } from '../../output/text.ts';
 import { openSharedStore } from '../../session/session.ts';
@@ -68,7 +69,7 @@ async function deleteSharedTokens(context: Context, profiles: readonly Settings[
       if (!(error instanceof SharedStoreError)) throw error;
       const message = `cannot delete the token in ${store?.location}: ${error.message}`;
       throw new ImgctlError('unreachable', message, {
-        hint: 'when the token store works again, run: imgctl logout --all',
+        hint: hint`when the token store works again, run: ${imgctl('logout', '--all')}`,
       });
     } finally {
       await store?.close();

@@ -2,6 +2,7 @@
 
 import { command, GET_OPTION, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
+import { hint, imgctl } from '../../facts.ts';
 import { column, printBefore } from '../../output/view.ts';
 import { unattendedPassword } from '../../secrets/passwords.ts';
 import { noValidToken, tokenState } from '../../session/token-cache.ts';
@@ -63,8 +64,10 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<v
   const printed = view.printRecord(record, names);
   if (options.check || (state !== 'none' && state !== 'expired')) return printed;
   await printBefore(true, printed);
-  const error = noValidToken(state, context.settings);
+  const error = noValidToken(state);
   const canRenew = account.username && unattendedPassword(context.settings, context.io);
-  const hint = 'the next command requests a token; check with: imgctl doctor';
-  throw canRenew ? error.with({ hint }) : error;
+  if (!canRenew) throw error;
+  throw error.with({
+    hint: hint`the next command requests a token; check with: ${imgctl('doctor')}`,
+  });
 }

@@ -13,6 +13,7 @@ import type { SettingKey } from '../../../config/definitions.ts';
 import { choice } from '../../../config/values.ts';
 import type { Context } from '../../../context.ts';
 import { asImgctlError, ImgctlError } from '../../../errors.ts';
+import { hint, imgctl } from '../../../facts.ts';
 import type { AssertHeld } from '../../../files/atomic-file.ts';
 import { withMutexIfPossible } from '../../../files/mutex.ts';
 import { column, printBefore, type View } from '../../../output/view.ts';
@@ -125,7 +126,7 @@ async function run(context: Context, options: Options, files: readonly string[])
   const isUnset = (key: SettingKey) => settings.find(key).text === undefined;
   if (sync && isUnset('base-url') && isUnset('upload-url') && !settings.config.isHomeless) {
     throw new ImgctlError('config', 'no service address or upload storage is set', {
-      hint: `run: ${settings.loginCommand}, then: imgctl config set upload-url URL${settings.profileFlag}`,
+      hint: hint`run: ${imgctl('login')}, then: ${imgctl('config', 'set', 'upload-url', 'URL')}`,
     });
   }
   if (sync) await context.session();

@@ -4,6 +4,7 @@ import type { SyncRequest } from '../../../api/sync-requests.ts';
 import type { Parsed } from '../../../cli/declarations.ts';
 import type { Context } from '../../../context.ts';
 import { errorReason, ImgctlError } from '../../../errors.ts';
+import { hint, imgctl } from '../../../facts.ts';
 import { printBefore, type Row, type View } from '../../../output/view.ts';
 import { isSent } from '../../../upload/actions.ts';
 import type { Storage } from '../../../upload/storage.ts';
@@ -103,19 +104,19 @@ export async function syncPushed(
   const gone = missing.filter((name) => !added.includes(name));
   const late = missing.filter((name) => added.includes(name));
   const doubts = [
-    [late, 'added, but not in your list yet', 'list them later with: imgctl my-images'],
+    [late, 'added, but not in your list yet', hint`list them later with: ${imgctl('my-images')}`],
     [
       stale,
       `unchanged after the upload to ${transfer.storage.address}`,
-      'check that the service reads this storage',
+      hint`check that the service reads this storage`,
     ],
   ] as const;
-  const warnings = doubts.flatMap(([about, text, hint]) =>
-    about.length > 0 ? [{ message: `${text}: ${about.join(', ')}`, hint }] : [],
+  const warnings = doubts.flatMap(([about, text, fix]) =>
+    about.length > 0 ? [{ message: `${text}: ${about.join(', ')}`, hint: fix }] : [],
   );
   const lost = {
     message: `your list has no ${gone.length === 1 ? 'image' : 'images'} named ${gone.join(', ')}`,
-    hint: `see what the sync reported: imgctl sync-status ${request.id}`,
+    hint: hint`see what the sync reported: ${imgctl('sync-status', `${request.id}`)}`,
   };
   const unseen = gone.length > 0 ? lost : options.strict ? warnings[0] : undefined;
   const error = unseen ? new ImgctlError('sync-failed', unseen.message, unseen) : failure;
@@ -125,7 +126,7 @@ export async function syncPushed(
       // The next push submits a sync that is not needed.
       if (options.syncIfSent) console.warn(`cannot remember this sync: ${errorReason(cause)}`);
     });
-  if (!unseen) for (const { message, hint } of warnings) console.warn(message, hint);
+  if (!unseen) for (const each of warnings) console.warn(each.message, each.hint);
   if (error) throw error;
   const problems = describeProblems(request);
   const hasWarnings = problems !== undefined || warnings.length > 0;

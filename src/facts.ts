@@ -1,0 +1,63 @@
+// What an error or a warning knows besides its message. The program makes a hint of it: src/cli/hints.ts.
+
+/** A command of imgctl: the words behind the name of the program. */
+export interface Invocation {
+  readonly imgctl: readonly string[];
+}
+
+/** Facts by kind. Most rooms know no command, option or setting of imgctl: they say what is wrong. */
+export type Facts =
+  /** What anyone could do, whatever the program is called. */
+  | { readonly kind: 'advice'; readonly text: string }
+  /** What a command says itself: texts, commands that are printed for the run, and other facts. */
+  | { readonly kind: 'hint'; readonly parts: readonly (string | Invocation | Facts)[] }
+  /** There is no valid token. */
+  | { readonly kind: 'login-needed' }
+  | { readonly kind: 'username-needed' }
+  /** A token was refused for good. @param given where it is from, if not from a login */
+  | { readonly kind: 'token-refused'; readonly given?: string | undefined }
+  /** A password was refused. @param origin where it is from; undefined if it was typed */
+  | {
+      readonly kind: 'password-refused';
+      readonly origin?: string | undefined;
+      readonly username?: string | undefined;
+    }
+  /** A password that a login has stored is missing, damaged or refused. */
+  | { readonly kind: 'stored-password'; readonly problem: string }
+  /** The service allows no token request before an instant (milliseconds since the epoch). @param wait until then */
+  | { readonly kind: 'token-limit'; readonly resetsAt: number; readonly wait: number }
+  /** The system keychain cannot be used. @param fix of what would help */
+  | { readonly kind: 'keychain'; readonly fix: string | undefined }
+  | { readonly kind: 'helper-missing' }
+  /** A command for a secret failed. @param isTyped on the command line */
+  | {
+      readonly kind: 'secret-command';
+      readonly setting: string;
+      readonly command: string;
+      readonly isTyped: boolean;
+    }
+  /** Machines share no tokens for the rest of the run. */
+  | { readonly kind: 'store-failed' }
+  /** A token in the shared store cannot be read. */
+  | { readonly kind: 'store-token'; readonly needsKey: boolean }
+  /** A URL would send credentials without encryption. @param secure instead */
+  | { readonly kind: 'plain-http'; readonly secure: string }
+  | { readonly kind: 'credentials-in-url' }
+  /** The folder of the settings cannot be written. */
+  | { readonly kind: 'not-writable' };
+
+export function advice(text: string): Facts {
+  return { kind: 'advice', text };
+}
+
+export function imgctl(...words: readonly string[]): Invocation {
+  return { imgctl: words };
+}
+
+/** Makes a hint of a template, whose values are texts, commands and other hints. */
+export function hint(
+  texts: readonly string[],
+  ...values: readonly (string | Invocation | Facts)[]
+): Facts {
+  return { kind: 'hint', parts: texts.flatMap((text, index) => [text, values[index] ?? '']) };
+}

@@ -1,0 +1,107 @@
+// Checks each hint that a test meets: its commands parse, and work in the profile and service of their run.
+
+import { appendFileSync } from 'node:fs';
+import { expect } from 'vitest';
+import { readCommandLine } from '../../src/cli/command-line.ts';
+import { type CommandDeclaration, optionName } from '../../src/cli/declarations.ts';
+import { readTyped } from '../../src/cli/typed.ts';
+import { COMMANDS } from '../../src/commands/index.ts';
+import { NO_CONFIG, readConfigFile } from '../../src/config/config-file.ts';
+import { settle } from '../../src/config/settings.ts';
+import { tryOr } from '../../src/errors.ts';
+import { findPaths } from '../../src/files/paths.ts';
+import type { Io } from '../../src/io.ts';
+
+/** Returns the hints of what a run wrote to stderr: of an error, and of notices. */
+export function hintsIn(stderr: string): string[] {
+  return stderr.split('\n').flatMap((line) => {
+    const [, text] = /^hint: (.*)/.exec(line) ?? [];
+    if (text !== undefined) return [text];
+    const record = line.startsWith('{') ? tryOr(() => JSON.parse(line), {}) : {};
+    const hints = Object.values(record).map((notice) => Object(notice).hint);
+    return hints.filter((hint) => typeof hint === 'string');
+  });
+}
+
+/** Ends a command in a text: what follows is not for imgctl. */
+const END = /[;,)|?]$|^(\||or|then|and|\(.*)$/;
+
+/** Returns the words of each command of imgctl in a text, as a shell splits them. */
+export function commandsIn(text: string): string[][] {
+  return [...text.matchAll(/\bimgctl (?=[a-z-])(?!from |is |it |can |cannot |or |to )/g)].map(
+    ({ index }) => {
+      const words: string[] = [];
+      const rest = text.slice(index + 'imgctl '.length);
+      for (const [typed] of rest.matchAll(/(?:'[^']*'|"[^"]*"|\\'|[^\s'"\\])+/g)) {
+        if (/^(\||or|then|and|\()/.test(typed)) break;
+        const isLast = END.test(typed);
+        words.push(typed.replace(/[;,)?]+$/, '').replace(/'([^']*)'|"([^"]*)"|\\(')/g, '$1$2$3'));
+        if (isLast) break;
+      }
+      return words;
+    },
+  );
+}
+
+/** Fails if a hint of the run has a command that does not parse, or that would use another profile or service. */
+export function expectHints(argv: readonly string[], io: Io, stderr: string): void {
+  for (const hint of hintsIn(stderr)) {
+    const { HINTS_FILE: file } = process.env;
+    if (file) appendFileSync(file, `${JSON.stringify({ argv, hint })}\n`);
+    for (const words of commandsIn(hint)) {
+      const shown = `the hint "${hint}" of imgctl ${argv.join(' ')}`;
+      expect(problemOf(words, io), shown).toBeUndefined();
+      if (usesProfile(words)) {
+        const wanted = profileOf(argv, io);
+        const found = profileOf(words, io);
+        // A login to another service than that of the profile uses another profile.
+        const isOther = words[0] === 'login' && wanted?.owner !== undefined;
+        if (wanted && !isOther)
+          expect([found?.profile, found?.url], shown).toEqual([wanted.profile, wanted.url]);
+      }
+    }
+  }
+}
+
+function problemOf(words: readonly string[], _io: Io): string | undefined {
+  if (words.includes('--help')) return undefined;
+  const { command, words: typed, rest } = readTyped(COMMANDS, words);
+  if (command.run === undefined) return `no command: ${words.join(' ')}`;
+  const unknown = typed.find(({ kind, text }) => kind === 'argument' && /^--?[a-z]/.test(text));
+  if (unknown) return `unknown option ${unknown.text}`;
+  const declared = command.arguments ?? [];
+  const required = declared.filter((each) => each.required).length;
+  if (rest.length < required) return `${rest.length} of ${required} arguments`;
+  if (rest.length > declared.length && !declared.some((each) => each.variadic)) {
+    return `${rest.length} arguments instead of ${declared.length}`;
+  }
+  for (const { kind, text, option } of typed) {
+    if (kind !== 'value' || /^[A-Z]+$/.test(text)) continue;
+    const isValid = tryOr(() => {
+      option?.value?.parse(text, optionName(option));
+      return true;
+    }, false);
+    if (!isValid) return `invalid value ${text}`;
+  }
+  return undefined;
+}
+
+/** True if it uses the profile: all but those below, and those that read a snapshot. */
+function usesProfile(words: readonly string[]): boolean {
+  const [name = '', verb = '', action = ''] = words;
+  const local = ['help', 'completion', 'demo', 'emulator', 'profile', 'inspect', 'validate'];
+  if (local.includes(name) || words.includes('--from') || words.includes('--help')) return false;
+  if (name === 'config' && verb === 'path') return false;
+  return !(name === 'images' && verb === 'lock' && ['list', 'remove'].includes(action));
+}
+
+/** Returns the profile of a command line, and its base URL. */
+function profileOf(argv: readonly string[], io: Io) {
+  const { options, given } = readCommandLine(argv, COMMANDS as readonly CommandDeclaration[], io);
+  const config = tryOr(() => readConfigFile(findPaths(io).config, io), NO_CONFIG);
+  return tryOr(() => {
+    const settings = settle(config, io.env, options.profile, given);
+    const { profile, owner } = settings;
+    return { profile, owner, url: settings.find('base-url').text };
+  }, undefined);
+}
