@@ -42,9 +42,10 @@ export function parseChoice<Word extends string>(
   if (match !== undefined) return match;
   const problem = word === '' ? `missing ${noun}` : `unknown ${noun} ${quoted(word)}`;
   const meant = nearest(word, valid);
-  const list = command === undefined ? hint`valid: ${valid.join(', ')}` : hint`see: ${command}`;
+  const list = command === undefined ? `valid: ${valid.join(', ')}` : hint`see: ${command}`;
   const didYouMean = `did you mean ${meant}?`;
-  const suggested = valid.length > MAX_LISTED ? didYouMean : hint`${didYouMean} ${list}`;
+  const both = typeof list === 'string' ? `${didYouMean} ${list}` : hint`${didYouMean} ${list}`;
+  const suggested = valid.length > MAX_LISTED ? didYouMean : both;
   throw new ImgctlError('usage', where === undefined ? problem : `${problem} in ${where}`, {
     hint: hintOf?.(word) ?? (meant === undefined ? list : suggested),
   });

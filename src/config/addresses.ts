@@ -70,7 +70,7 @@ export function requireUploadTarget(settings: Settings): UploadTarget {
   const target = settings.get('upload-url');
   if (target === undefined) {
     throw new ImgctlError('config', 'no upload storage is set', {
-      hint: hint`add --to URL, or run: ${imgctl('config', 'set', 'upload-url', 'URL')} (file://, dav+https:// or s3+https://)`,
+      hint: hint`add --to URL, or run: ${imgctl('config', 'set', 'upload-url', 'URL')} (file://, dav+https:// or s3+https://; for credentials, see: ${imgctl('help', 'environment')})`,
     });
   }
   if (target.kind !== 'file' && !settings.get('allow-http')) {

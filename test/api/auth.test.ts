@@ -81,7 +81,11 @@ describe('a refused token', () => {
   ])('fails %o with %i renewals left after %i requests', async (request, renewals, count) => {
     const { client, server } = await connect(() => REFUSED, { renewals });
     const error = await failure(client.send(request));
-    expect(error).toMatchObject({ code: 'token-refused', exitCode: 4, hint: 'log in again' });
+    expect(error).toMatchObject({
+      code: 'token-refused',
+      exitCode: 4,
+      facts: { kind: 'token-refused' },
+    });
     expect(error.message).toContain('Invalid token');
     expect(server.requests).toHaveLength(count);
   });

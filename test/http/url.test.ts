@@ -28,7 +28,7 @@ describe('parseBaseUrl', () => {
   const NOT_HTTP = 'base URL is not an http or https URL: ';
   const EXAMPLE = `use a URL such as ${SERVICE}`;
   const USER = 'base URL must not contain a user name or password';
-  const REMOVE = 'remove them from the URL, then run: imgctl login';
+  const REMOVE = { kind: 'credentials-in-url' };
   const QUERY = 'base URL must not contain a query or fragment';
 
   it.each([
@@ -70,10 +70,10 @@ it.each([
   ...[`${HOST}:81`, '127.0.0.1.a.com', 'localhost.a.com', 'service.localhost'],
   ...['0.0.0.0', '128.0.0.1', '[::2]'],
 ])('refusePlainHttp refuses http://%s', (host) => {
-  const error = thrownBy(() => refusePlainHttp(new URL(`http://${host}`), 'allowHttp: true'));
+  const error = thrownBy(() => refusePlainHttp(new URL(`http://${host}`)));
   const message = `plain http would expose credentials sent to ${host}`;
-  const hint = `use https://${host}, or allow plain http: allowHttp: true`;
-  expect(error).toMatchObject({ code: 'config', message, hint });
+  const facts = { kind: 'plain-http', secure: `https://${host}` };
+  expect(error).toMatchObject({ code: 'config', message, facts });
 });
 
 it.each([

@@ -11,7 +11,7 @@ import { runChild } from '../../src/secrets/child.ts';
 import { unattendedPassword } from '../../src/secrets/passwords.ts';
 import { passwordOfStdin } from '../../src/secrets/secrets.ts';
 import { silentPipe } from '../support/files.ts';
-import { FakeInput, fakeIo, fakeTerminal, temporaryDirectory } from '../support/io.ts';
+import { FakeInput, fakeIo, temporaryDirectory } from '../support/io.ts';
 import { unixOnly, unixOnlySuite } from '../support/platform.ts';
 
 const PATH = process.env.PATH;
@@ -176,8 +176,6 @@ it('a password on standard input is the first line, decoded across chunks, until
   const interrupted = passwordOfStdin(io);
   io.interrupt();
   await expect(interrupted).rejects.toMatchObject({ code: 'interrupted' });
-  const terminal = passwordOfStdin(fakeIo({ stdin: fakeTerminal() }));
-  await expect(terminal).rejects.toMatchObject({ code: 'usage' });
   const stdin = new FakeInput(false);
   const reading = passwordOfStdin(fakeIo({ stdin }));
   for (const byte of Buffer.from('pässwörd')) {

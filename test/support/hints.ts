@@ -28,19 +28,21 @@ const END = /[;,)|?]$|^(\||or|then|and|\(.*)$/;
 
 /** Returns the words of each command of imgctl in a text, as a shell splits them. */
 export function commandsIn(text: string): string[][] {
-  return [...text.matchAll(/\bimgctl (?=[a-z-])(?!from |is |it |can |cannot |or |to )/g)].map(
-    ({ index }) => {
-      const words: string[] = [];
-      const rest = text.slice(index + 'imgctl '.length);
-      for (const [typed] of rest.matchAll(/(?:'[^']*'|"[^"]*"|\\'|[^\s'"\\])+/g)) {
-        if (/^(\||or|then|and|\()/.test(typed)) break;
-        const isLast = END.test(typed);
-        words.push(typed.replace(/[;,)?]+$/, '').replace(/'([^']*)'|"([^"]*)"|\\(')/g, '$1$2$3'));
-        if (isLast) break;
-      }
-      return words;
-    },
-  );
+  return [
+    ...text.matchAll(
+      /\bimgctl (?=[a-z-])(?!the |lists,|does |has |from |is |it |can |cannot |or |to )/g,
+    ),
+  ].map(({ index }) => {
+    const words: string[] = [];
+    const rest = text.slice(index + 'imgctl '.length);
+    for (const [typed] of rest.matchAll(/(?:'[^']*'|"[^"]*"|\\'|[^\s'"\\])+/g)) {
+      if (/^(\||or|then|and|\()/.test(typed)) break;
+      const isLast = END.test(typed);
+      words.push(typed.replace(/[;,)?]+$/, '').replace(/'([^']*)'|"([^"]*)"|\\(')/g, '$1$2$3'));
+      if (isLast) break;
+    }
+    return words;
+  });
 }
 
 /** Fails if a hint of the run has a command that does not parse, or that would use another profile or service. */
@@ -50,28 +52,39 @@ export function expectHints(argv: readonly string[], io: Io, stderr: string): vo
     if (file) appendFileSync(file, `${JSON.stringify({ argv, hint })}\n`);
     for (const words of commandsIn(hint)) {
       const shown = `the hint "${hint}" of imgctl ${argv.join(' ')}`;
-      expect(problemOf(words, io), shown).toBeUndefined();
+      expect(problemOf(words, /^(did you mean|use:) /.test(hint)), shown).toBeUndefined();
       if (usesProfile(words)) {
         const wanted = profileOf(argv, io);
         const found = profileOf(words, io);
+        // A change of settings is one of the profile, or of that of the service.
+        if (words[0] === 'config' && wanted?.owner === undefined) {
+          expect(found?.profile, shown).toBe(wanted?.profile);
+        }
         // A login to another service than that of the profile uses another profile.
-        const isOther = words[0] === 'login' && wanted?.owner !== undefined;
-        if (wanted && !isOther)
+        const isNew =
+          words[0] === 'login' && words.some((word) => /^(--base-url|NAME)$/.test(word));
+        const isOther =
+          words[0] === 'login' && (wanted?.owner !== undefined || (isNew && !wanted?.url));
+        if (wanted && !isOther && words[0] !== 'config')
           expect([found?.profile, found?.url], shown).toEqual([wanted.profile, wanted.url]);
       }
     }
   }
 }
 
-function problemOf(words: readonly string[], _io: Io): string | undefined {
-  if (words.includes('--help')) return undefined;
+/** @param isName if a command is only named, without its arguments */
+function problemOf(words: readonly string[], isName: boolean): string | undefined {
+  // Usage has names of arguments in brackets.
+  if (words.includes('--help') || words[0] === 'help' || words.some((word) => /^[[<]/.test(word))) {
+    return undefined;
+  }
   const { command, words: typed, rest } = readTyped(COMMANDS, words);
   if (command.run === undefined) return `no command: ${words.join(' ')}`;
   const unknown = typed.find(({ kind, text }) => kind === 'argument' && /^--?[a-z]/.test(text));
   if (unknown) return `unknown option ${unknown.text}`;
   const declared = command.arguments ?? [];
   const required = declared.filter((each) => each.required).length;
-  if (rest.length < required) return `${rest.length} of ${required} arguments`;
+  if (rest.length < required && !isName) return `${rest.length} of ${required} arguments`;
   if (rest.length > declared.length && !declared.some((each) => each.variadic)) {
     return `${rest.length} arguments instead of ${declared.length}`;
   }

@@ -107,7 +107,7 @@ async function run(context: Context, options: Options, words: readonly string[])
   }
   const { image, command } = await chooseNewest(context, options, found);
   await view.printRecord({ ...image });
-  if (command) context.console.note('chosen at a prompt', hint`to skip it: ${command}`);
+  if (command) context.console.note(context.hintOf(hint`to skip the prompt: ${command}`));
 }
 
 /** Shows all candidates; in a table, each series once above its rows. */

@@ -237,10 +237,8 @@ function report(context: Context, settings: Settings, token: IssuedToken): void 
   context.console.success(`Logged in to ${whom} (token valid for ${lifetime})`);
   if (!settings.isUsual(profile)) {
     const use = imgctl('profile', 'use', profile);
-    context.console.note(
-      `use this profile with --profile ${profile}`,
-      hint`to make it the default: ${use}`,
-    );
+    const text = hint`use this profile with --profile ${profile}, or make it the default: ${use}`;
+    context.console.note(context.hintOf(text));
   }
   const { remaining, resetsAt } = token.limit;
   if (remaining !== undefined && remaining <= 2) {

@@ -115,7 +115,7 @@ describe('images get', () => {
       "'[images] linux/image'",
       `image [images] linux/image is not in the catalogue\nhint: ${MINE} '`,
     ],
-    ['image-0003.oav', `no image is named image-0003.oav\nhint: ${ALL}; ${OWN}\n`],
+    ['image-0003.oav', `no image is named image-0003.oav\nhint: ${ALL}, or ${OWN}\n`],
     [
       'image-00',
       `no image is named image-00; 3 names contain it\nhint: ${ALL} -f 'name~image-00'\n`,

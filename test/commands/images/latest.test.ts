@@ -62,7 +62,7 @@ describe('images latest', () => {
       [
         'images latest -c id,path -o tsv --profile work',
         '',
-        / images latest --profile work -c id,path -o tsv -f 'name,like,rocky-%.ova'\n$/,
+        / images latest -c id,path -o tsv -f 'name,like,rocky-%.ova' --profile work\n$/,
         2,
       ],
       ['images latest --each alma -o csv', `id,name,folder,updated_on\r\n${ALMA_ROW}`],

@@ -470,7 +470,7 @@ describe('push without settings', () => {
     const { push } = await setUp();
     const { stderr } = await push({ stdin: fakeTerminal('x\r') }, ...(option ? [option] : []));
     expect(stderr).toMatch(
-      /^imgctl: no upload storage is set\nhint: add --to URL, set IMGCTL_UPLOAD_/,
+      /^imgctl: no upload storage is set\nhint: add --to URL, or run: imgctl config set upload-url URL /,
     );
   });
 

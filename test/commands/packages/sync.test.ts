@@ -37,7 +37,7 @@ describe('sync', () => {
     const flags = `--profile staging --base-url ${server.baseUrl}`;
     const submitted = { id: 41, status: 'PENDING', url, message: 'Submitted' };
     const note = { message: 'sync request 41 submitted', hint: FOLLOW };
-    const other = new RegExp(`imgctl sync-status 41 ${flags} --wait\n`);
+    const other = new RegExp(`imgctl sync-status 41 --wait ${flags}\n`);
     await expectSteps(
       imgctl,
       ['sync --json', { ...submitted, response: SUBMITTED.json }, { note }],

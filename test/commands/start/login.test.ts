@@ -390,7 +390,7 @@ unixOnlySuite('the keychain is a shell script')('login --store-password', () => 
     expect(keychain.held()).toEqual({});
   });
 
-  const LOGIN = 'imgctl login --profile work --store-password';
+  const LOGIN = 'imgctl login --store-password --profile work';
   const BROKEN = 'imgctl: secret-tool failed with exit code 1: no bus\nhint: ';
   const REPLACE = `combination\nhint: replace the password in the system keychain: ${LOGIN}\n`;
   const NONE = /^imgctl: the system keychain has no password for demo at http.*\nhint: run: imgctl/;
