@@ -51,7 +51,7 @@ export class Context implements ConsoleStyle {
   readonly given: GivenSettings;
   readonly #needsNoSettings: boolean;
   #settings: Settings | undefined;
-  /** Of the last session: with what was typed at a prompt. */
+  /** Of the last session: with what was typed at a prompt, or of another profile. */
   #sessionSettings: Settings | undefined;
   #session: Promise<Session> | undefined;
   exitCode = 0;
@@ -169,13 +169,13 @@ export class Context implements ConsoleStyle {
 
   /** Opens a session with other settings or tokens; it is closed at the end of the run too. */
   async openSession(settings: Settings, tokens?: SessionOptions['tokens']): Promise<Session> {
-    this.#sessionSettings = settings;
     const session = await openSession({ ...this.sessionOptions(settings), tokens });
     this.#closers.push(session.close);
     return session;
   }
 
   sessionOptions(settings: Settings): SessionOptions {
+    this.#sessionSettings = settings;
     const { console, io, onEvent } = this;
     const onSecret = (secret: string) =>
       console.redaction.add(

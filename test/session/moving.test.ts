@@ -130,8 +130,8 @@ describe('a token request', () => {
     };
     const second = await open(other, io);
     const results = await Promise.allSettled([started, second.client.serviceRoot()]);
-    const hint = 'check IMGCTL_PASSWORD and the user name demo: imgctl config list';
-    const reason = { code: 'wrong-credentials', status: 401, hint };
+    const facts = { kind: 'password-refused', origin: 'IMGCTL_PASSWORD', username: 'demo' };
+    const reason = { code: 'wrong-credentials', status: 401, facts };
     expect(results).toMatchObject([{ reason }, { reason }]);
     expect(server.requests).toHaveLength(count);
     // A new run tries again.
