@@ -112,6 +112,6 @@ describe('fields after --json', () => {
   it('are words after --', async () => {
     const { imgctl } = await scriptedUser(catalogueOf([]));
     const expected = { stdout: '', stderr: '', exitCode: 0 };
-    expect(await imgctl('images list -q -- --json id')).toEqual(expected);
+    expect(await imgctl('images list -q -- --json web')).toEqual(expected);
   });
 });
