@@ -38,10 +38,6 @@ export const GUESSES: readonly (readonly [instead: string, typed: string])[] = [
   ['imgctl images list --since 7d', 'images changes --since'],
   ['imgctl images snapshot FILE', 'snapshot, export, save, dump, backup'],
   [
-    'there is no download: the service deploys images itself',
-    'download, pull, install, fetch, clone',
-  ],
-  [
     'public images cannot be deleted; to delete one of yours, remove its file from the storage, then run: imgctl sync',
     'delete, remove, rm, rmi, del, destroy, prune, purge, autoremove, delete image, my-images delete, my-images remove, my-images rm, my-images del, my-images destroy, my-images prune',
   ],
@@ -56,14 +52,13 @@ export const GUESSES: readonly (readonly [instead: string, typed: string])[] = [
   ['imgctl images lock add NAME TEXT', 'lock, pin, hold, freeze'],
   ['imgctl images lock remove NAME', 'unlock, unpin, unhold'],
   ['imgctl images lock list', 'locks, list locks, get locks'],
-  ['imgctl images lock check', 'outdated'],
   [
     'imgctl images get --lock NAME',
     'images lock get, images lock show, images lock view, images lock describe, images lock path',
   ],
   [
-    'check a package: imgctl validate FILE; check the setup: imgctl doctor',
-    'check, verify, test, lint',
+    'check a package: imgctl validate FILE; locks: imgctl images lock check; the setup: imgctl doctor',
+    'check, verify, test, lint, outdated',
   ],
   ['imgctl sync-status TEXT --wait', 'wait, follow, sync wait, sync watch, sync follow'],
   [
@@ -116,8 +111,8 @@ export const GUESSES: readonly (readonly [instead: string, typed: string])[] = [
   ],
   ['upgrade it the way you installed it: see the README', 'upgrade, update, self-update'],
   [
-    'the service runs machines; imgctl lists, checks and uploads images',
-    'server, servers, vm, vms, instance, instances, pods, containers, ec2, deploy, run, start, stop, ssh, exec, boot',
+    'the service itself deploys images; imgctl lists, checks and uploads them, and downloads none',
+    'download, pull, install, fetch, clone, server, servers, vm, vms, instance, instances, pods, containers, ec2, deploy, run, start, stop, ssh, exec, boot',
   ],
   ['imgctl api PATH', 'curl, http, request, rest, api get, api GET'],
   ['imgctl completion TEXT', 'completion -s, completion --shell'],
@@ -172,6 +167,8 @@ export const GUESSES: readonly (readonly [instead: string, typed: string])[] = [
     '--debug to trace requests, -q for less output, or -V for the version',
     '--verbose, -v, -vv, --trace, --silent',
   ],
+  ['--color never', '--no-color'],
+  ['--all', '--all-profiles'],
 ];
 
 /** @param path of the command. @param typed words behind it. @param flags of the command, if the first word is an option */
@@ -222,7 +219,7 @@ function fill(instead: string, path: readonly string[], rest: readonly string[])
     NAME: first,
     NUMBER: words.find((word) => /^\d+$/.test(word)) ?? '',
     TEXT: instead.includes('NAME') ? words.slice(1).join(' ') : all,
-    ...{ ID: all, PATH: all, FOLDER: all },
+    ...{ ID: all, PATH: all || '/v2', FOLDER: all },
   };
   if (instead.includes('NUMBER') && values.NUMBER === '') return undefined;
   return instead.replace(/ (?:TEXT|([A-Z]{2,}))\b/g, (place, name = 'TEXT') => {

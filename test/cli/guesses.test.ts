@@ -53,7 +53,7 @@ it('every word of the table gets its advice, and no secret is repeated', async (
         instead
           .replace('NUMBER', '20')
           .replace('get NAME', 'get x')
-          .replace('api PATH', /^api/.test(line) ? 'api x' : 'api PATH'),
+          .replace('api PATH', /^api/.test(line) ? 'api x' : 'api /v2'),
         line,
       );
       expect({ line, result }).toEqual({ line, result: failed(2, `hint: ${hint}`) });
@@ -159,6 +159,9 @@ it.each([
   ['images get 1003 -o path', 'use --get path\n'],
   ['images list --private', 'use: imgctl my-images\n'],
   ['my images', 'use: imgctl my-images\n'],
+  ['curl', 'use: imgctl api /v2\n'],
+  ['images list --no-color', 'use --color never\n'],
+  ['logout --all-profiles', 'use --all\n'],
   ['api get /v2/image', 'use: imgctl api /v2/image\n'],
   ['completion -s bash', 'use: imgctl completion bash\n'],
   ['env', 'set a variable; see: imgctl help environment\n'],
