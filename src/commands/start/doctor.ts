@@ -11,11 +11,11 @@ import { readCertificates, requireBaseUrl } from '../../config/addresses.ts';
 import { checkTrust, configFilePath } from '../../config/config-file.ts';
 import {
   isSettingKey,
+  SECRETS,
   SETTING_KEYS,
   STORED_PASSWORD,
   VARIABLES,
 } from '../../config/definitions.ts';
-import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import {
   asImgctlError,
@@ -27,7 +27,7 @@ import {
   tryOr,
 } from '../../errors.ts';
 import { type Facts, hint, imgctl } from '../../facts.ts';
-import { findPaths, SET_HOME } from '../../files/paths.ts';
+import { expandHome, findPaths, SET_HOME } from '../../files/paths.ts';
 import { column, namesOf } from '../../output/view.ts';
 import { formatTimestamp } from '../../query/timestamp.ts';
 import { unattendedPassword } from '../../secrets/passwords.ts';
@@ -62,8 +62,55 @@ const OPTIONS = [
   option('--upload', 'try an upload to the storage with a small file'),
 ] as const;
 
-const UPLOAD =
-  'if upload-url is set, runs the command of its password or secret key, sends the password (S3: a signature) to the storage, and lists the folder; with --upload, also uploads, compares and removes a small file';
+interface Diagnosis {
+  readonly context: Context;
+  readonly options: Parsed<typeof OPTIONS>;
+  /** Set by the check of the connection, for those after it. */
+  cached?: CachedToken | undefined;
+  response?: ServiceResponse;
+  /** Why the login failed that was asked for. */
+  loginError?: ImgctlError | undefined;
+}
+
+type Results = Result | Result[];
+
+/** Each check in its order, with what `--help` says of it. An error that it throws is its result; [] leaves it out. */
+const CHECKS: readonly (readonly [
+  name: string,
+  help: string,
+  find: (diagnosis: Diagnosis) => Results | Promise<Results>,
+])[] = [
+  [
+    'program',
+    'shows the versions of imgctl and Node',
+    ({ context }) => `imgctl ${version}, ${context.io.system.runtime}`,
+  ],
+  [
+    'files',
+    'checks who can change settings or read passwords, and whether tokens can be stored',
+    fileResults,
+  ],
+  ['configuration', 'parses every setting and variable', configurationResults],
+  // Before those below: reading the shared store also fills the cache that they use.
+  [
+    'token store',
+    'if set, reads the shared store and writes a value that expires after 1 s',
+    storeResult,
+  ],
+  ['connection', 'sends one GET /v2, with the token if it is valid', connect],
+  ['clock', 'compares the clock with the date of the response', clockResult],
+  [
+    'token',
+    'shows its expiry, and whether the service accepts it; with --login, requests one',
+    tokenResult,
+  ],
+  ['password', 'names its source; with --check-password, reads it', passwordResult],
+  [
+    'storage',
+    'if upload-url is set, runs the command of its password or secret key, sends the password (S3: a signature) to the storage, and lists the folder; with --upload, also uploads, compares and removes a small file',
+    storageResult,
+  ],
+];
 
 export const doctor = command({
   name: 'doctor',
@@ -74,17 +121,7 @@ export const doctor = command({
   ],
   details: [
     'Checks:',
-    terms(
-      ['program', 'shows the versions of imgctl and Node'],
-      ['files', 'checks who owns, can read and can write settings and tokens'],
-      ['configuration', 'parses every setting and variable'],
-      ['token store', 'if set, reads the shared store and writes a value that expires after 1 s'],
-      ['connection', 'sends one GET /v2, with the token if it is valid'],
-      ['clock', 'compares the clock with the date of the response'],
-      ['token', 'shows its expiry, and whether the service accepts it; with --login, requests one'],
-      ['password', 'names its source; with --check-password, reads it'],
-      ['storage', UPLOAD],
-    ),
+    terms(...CHECKS.map(([name, help]) => [name, help] as const)),
     'Exits with the code of the first failed check: 2 configuration, 3 network, 4 token, 5 storage not found, 6 rate limit, 1 service. With -q, prints only the names of checks that warn or fail.',
   ],
   examples: [
@@ -126,53 +163,18 @@ function notChecked(finding: string, hint?: string | Facts): Result {
 
 async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<void> {
   const rows: CheckRow[] = [];
-  /** An error that a check throws is its result. */
-  const check = async (
-    name: string,
-    find: () => Result | Result[] | Promise<Result | Result[]>,
-  ) => {
-    const results = await Promise.resolve()
+  const diagnosis: Diagnosis = { context, options };
+  const progress = context.console.startProgress({ lines: false });
+  progress.update('checking');
+  for (const [check, , find] of CHECKS) {
+    const results = await Promise.resolve(diagnosis)
       .then(find)
       .catch((error: unknown) => asImgctlError(error));
     context.io.signal.throwIfAborted();
-    for (const result of [results].flat()) {
-      if (typeof result === 'string') {
-        rows.push({ check: name, state: 'ok', finding: result, hint: null });
-      } else if (result instanceof ImgctlError) {
-        const { message, facts, code } = result;
-        const hint = facts ? context.hintOf(facts) : null;
-        rows.push({ check: name, state: 'failed', finding: message, hint, code });
-      } else {
-        const { hint } = result;
-        rows.push({ check: name, ...result, hint: hint ? context.hintOf(hint) : null });
-      }
-    }
-  };
-
-  const progress = context.console.startProgress({ lines: false });
-  progress.update('checking');
-  await check('program', () => `imgctl ${version}, ${context.io.system.runtime}`);
-  await check('files', () => fileResults(context));
-  // No other check of files fails: the settings are not trusted, and what needs them is left out.
-  const isTrusted = rows.every(({ state }) => state !== 'failed');
-  if (isTrusted) await check('configuration', () => configurationResults(context));
-  const settings = tryOr(() => context.settings, undefined);
-  if (settings !== undefined) {
-    // First, as reading the shared store also fills the cache that the checks below use.
-    await check('token store', () => storeResult(context, settings));
-    const account = tryOr(() => settings.account, undefined);
-    const login = options.login ? await logIn(context) : undefined;
-    const cached = account && context.cachedToken(account);
-    const { response, result } = await probe(context, cached).catch((error: unknown) => {
-      return { response: undefined, result: asImgctlError(error) };
-    });
-    await check('connection', () => result);
-    await check('clock', () => (response ? clockResult(response) : UNCONNECTED));
-    await check('token', () =>
-      response ? (login ?? tokenResult(context, cached, response)) : UNCONNECTED,
-    );
-    await check('password', () => passwordResult(context, options, login === undefined));
-    await check('storage', () => storageResult(context, options.upload));
+    for (const result of [results].flat()) rows.push({ check, ...described(context, result) });
+    const isFailed = rows.some(({ state }) => state === 'failed');
+    // The other checks need settings that can be read and trusted.
+    if (isFailed && tryOr(() => context.settings, undefined) === undefined) break;
   }
   await progress.stop();
 
@@ -188,11 +190,20 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<v
   });
 }
 
+function described(context: Context, result: Result): Omit<CheckRow, 'check'> {
+  if (typeof result === 'string') return { state: 'ok', finding: result, hint: null };
+  const hintOf = (hint: string | Facts | undefined) => (hint ? context.hintOf(hint) : null);
+  if (!(result instanceof ImgctlError)) return { ...result, hint: hintOf(result.hint) };
+  const { message, facts, code } = result;
+  return { state: 'failed', finding: message, hint: hintOf(facts), code };
+}
+
 const UNCONNECTED = notChecked('connection failed');
 
 const SET_CONFIG_DIR = 'set IMGCTL_CONFIG_DIR to a writable directory';
 
-function fileResults({ io }: Context): Result[] {
+function fileResults({ context }: Diagnosis): Result[] {
+  const { io } = context;
   const { config, state } = findPaths(io);
   if (config === undefined) {
     const finding = 'no home directory: tokens last for one run, and settings cannot be stored';
@@ -201,18 +212,19 @@ function fileResults({ io }: Context): Result[] {
   const stat = tryOr(() => fs.statSync(configFilePath(config)), undefined);
   if (stat) checkTrust(config, stat, io);
   const results: Result[] = [];
-  const modes = [
-    [config, 0o022, 'go-w', 'writable by'],
-    [tokenFolder(config), 0o077, 'go-rwx', 'accessible to'],
-    [configFilePath(config), 0o077, 'go-rwx', 'accessible to'],
-  ] as const;
-  for (const [file, bits, change, access] of modes) {
-    const mode = tryOr(() => fs.statSync(file).mode, 0);
-    if (io.system.platform === 'win32' || (mode & bits) === 0) continue;
-    const hint = `chmod ${change} ${shellQuote(file)}`;
-    results.push(warning(`${file} is ${access} other users`, hint));
-  }
-  const folders = [config, tokenFolder(config), state ?? config].map(nearestExisting);
+  const tokens = tokenFolder(config);
+  const warnOfMode = (file: string, bits: number, change: string, access: string) => {
+    const stat = tryOr(() => fs.statSync(file), undefined);
+    if (io.system.platform === 'win32' || ((stat?.mode ?? 0) & bits) === 0) return;
+    results.push(warning(`${file} is ${access}`, `chmod ${change} ${shellQuote(file)}`));
+  };
+  warnOfMode(config, 0o022, 'go-w', 'writable by other users');
+  // Runs tighten their own folder of tokens, but not the target of a link.
+  const isLink = tryOr(() => fs.lstatSync(tokens).isSymbolicLink(), false);
+  if (isLink) warnOfMode(tokens, 0o077, 'go-rwx', 'accessible to other users');
+  for (const file of ownSecretFiles(context))
+    warnOfMode(file, 0o004, 'o-r', 'readable by every user');
+  const folders = [config, tokens, state ?? config].map(nearestExisting);
   for (const folder of new Set(folders)) {
     try {
       fs.accessSync(`${folder}/.`, fs.constants.W_OK | fs.constants.X_OK);
@@ -226,12 +238,26 @@ function fileResults({ io }: Context): Result[] {
   ];
 }
 
+/** Returns the files of passwords and secrets that belong to the user, who can change their mode. */
+function ownSecretFiles(context: Context): Set<string> {
+  const { io } = context;
+  const names = Object.values(SECRETS).map(([name]) => `${name}_FILE`);
+  const stored = tryOr(() => context.settings.text('password-file'), undefined);
+  const named = [['password-file', stored], ...names.map((name) => [name, io.env[name]])] as const;
+  const files = named.flatMap(([name = '', file]) => {
+    const found = file && tryOr(() => path.resolve(io.cwd, expandHome(file, name, io.env)), '');
+    const stat = found ? tryOr(() => fs.statSync(found), undefined) : undefined;
+    return found && stat?.isFile() && stat.uid === io.system.uid ? [found] : [];
+  });
+  return new Set(files);
+}
+
 function nearestExisting(directory: string): string {
   const parent = path.dirname(directory);
   return fs.existsSync(directory) || parent === directory ? directory : nearestExisting(parent);
 }
 
-function configurationResults({ settings, io }: Context): Result[] {
+function configurationResults({ context: { settings, io } }: Diagnosis): Result[] {
   const { config, profile } = settings;
   const results: Result[] = [];
   if (settings.isUnknown) {
@@ -274,7 +300,12 @@ type ServiceResponse = Awaited<ReturnType<Send>>;
 const REFUSED = { kind: 'token-refused' } as const;
 
 /** Sends one GET /v2, with the token if it is valid, without renewal or retry. @throws ImgctlError */
-async function probe(context: Context, cached: CachedToken | undefined) {
+async function connect(diagnosis: Diagnosis): Promise<Result> {
+  const { context, options } = diagnosis;
+  const account = tryOr(() => context.settings.account, undefined);
+  if (options.login) diagnosis.loginError = await logIn(context);
+  const cached = account && context.cachedToken(account);
+  diagnosis.cached = cached;
   const own = tokenState(cached, context.io.now()) === 'valid' ? cached?.token : undefined;
   const given = givenToken(context.io) ?? own;
   const token = given && isToken(given) ? given : undefined;
@@ -299,7 +330,9 @@ async function probe(context: Context, cached: CachedToken | undefined) {
   const bypassed = bypassReason ? `; ${variable} is bypassed: ${bypassReason}` : '';
   const request = `GET ${baseUrl}/v2${token ? '' : ' without a token'}`;
   const finding = `${request} returned ${response.status}${through}${bypassed}`;
-  return { response, result: connectionResult(context, response, finding) };
+  const result = connectionResult(context, response, finding);
+  diagnosis.response = response;
+  return result;
 }
 
 function connectionResult(context: Context, response: ServiceResponse, finding: string): Result {
@@ -325,7 +358,8 @@ function isRefusal({ status }: ServiceResponse): boolean {
 
 const MAX_CLOCK_SKEW = 5 * 60_000;
 
-function clockResult(response: ServiceResponse): Result {
+function clockResult({ response }: Diagnosis): Result {
+  if (!response) return UNCONNECTED;
   const skew = clockSkew(response);
   if (skew === undefined) return notChecked('the service sent no valid date');
   if (Math.abs(skew) <= MAX_CLOCK_SKEW) return 'agrees with the service';
@@ -347,11 +381,10 @@ async function logIn(context: Context): Promise<ImgctlError | undefined> {
   }
 }
 
-function tokenResult(
-  { io, settings }: Context,
-  cached: CachedToken | undefined,
-  response: ServiceResponse,
-): Result {
+function tokenResult({ context, cached, response, loginError }: Diagnosis): Result {
+  if (!response) return UNCONNECTED;
+  if (loginError) return loginError;
+  const { io, settings } = context;
   const fixed = givenToken(io);
   const password = fixed || !settings.account.username || unattendedPassword(settings, io);
   const next =
@@ -375,15 +408,12 @@ function tokenResult(
 }
 
 /** Names the source of the password, and reads it if that is asked for; nothing if there is none, or the login failed. */
-async function passwordResult(
-  { io, settings, console }: Context,
-  options: Parsed<typeof OPTIONS>,
-  isAccepted: boolean,
-): Promise<Result | Result[]> {
+async function passwordResult({ context, options, loginError }: Diagnosis): Promise<Results> {
+  const { io, settings, console } = context;
   const source = givenToken(io) ? undefined : unattendedPassword(settings, io);
   if (source === undefined) return [];
   const { origin } = source;
-  if (options.login && isAccepted) return `${origin}, accepted by the service`;
+  if (options.login && !loginError) return `${origin}, accepted by the service`;
   const check = hint`check it with: ${imgctl('doctor', '--check-password')}`;
   if (!options.checkPassword) return options.login ? [] : notChecked(origin, check);
   console.redaction.add(await source.read(), settings.account.username);
@@ -391,7 +421,8 @@ async function passwordResult(
 }
 
 /** Checks the shared store, and takes its token over, as the next command would; nothing for `file`. */
-async function storeResult(context: Context, settings: Settings): Promise<Result | Result[]> {
+async function storeResult({ context }: Diagnosis): Promise<Results> {
+  const { settings } = context;
   const address = tryOr(() => settings.text('token-store'), 'file') ?? 'file';
   const store =
     address === 'file' ? undefined : await openSharedStore(context.sessionOptions(settings));
@@ -412,7 +443,8 @@ async function storeResult(context: Context, settings: Settings): Promise<Result
 }
 
 /** Checks the upload storage with its credentials, and by an upload if that is asked for; nothing if none is set. */
-async function storageResult(context: Context, mayUpload = false): Promise<Result | Result[]> {
+async function storageResult({ context, options }: Diagnosis): Promise<Results> {
+  const mayUpload = options.upload;
   const { settings } = context;
   if (settings.find('upload-url').text === undefined) {
     const set = hint`run: ${imgctl('config', 'set', 'upload-url', 'URL')}`;

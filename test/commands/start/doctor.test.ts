@@ -338,8 +338,6 @@ describe('doctor checks the configuration', () => {
 
 unixOnlySuite('modes are Unix')('doctor checks files', () => {
   type Place = Awaited<ReturnType<typeof loggedIn>>;
-  const mode = (file: 'tokens' | 'config' | 'directory', bits: number) => (place: Place) =>
-    fs.chmodSync(place[file], bits);
   const linkTokens = ({ tokens, directory }: Place) => {
     fs.renameSync(tokens, path.join(directory, 'elsewhere'));
     fs.chmodSync(path.join(directory, 'elsewhere'), 0o755);
@@ -347,10 +345,12 @@ unixOnlySuite('modes are Unix')('doctor checks files', () => {
   };
 
   it.each<[string, (place: Place) => void, RegExp]>([
-    ['open settings', mode('config', 0o640), /config\.json is accessible to other users$/],
-    ['open tokens', mode('tokens', 0o755), /tokens is accessible to other users$/],
     ['open tokens behind a link', linkTokens, /tokens is accessible to other users$/],
-    ['a shared folder', mode('directory', 0o777), / is writable by other users$/],
+    [
+      'a shared folder',
+      ({ directory }) => fs.chmodSync(directory, 0o777),
+      / is writable by other users$/,
+    ],
   ])('and prints a hint that helps against %s', async (_, spoil, expected) => {
     const place = await loggedIn();
     const found = async () => (await place.at(0)).rows.filter(({ check }) => check === 'files');
@@ -361,6 +361,26 @@ unixOnlySuite('modes are Unix')('doctor checks files', () => {
     execFileSync('sh', ['-c', before?.hint ?? 'false']);
     expect(await found()).toEqual([expect.objectContaining({ state: 'ok', hint: null })]);
   });
+
+  it.each(['IMGCTL_PASSWORD_FILE', 'IMGCTL_UPLOAD_SECRET_FILE'])(
+    'and warns of a secret file that everyone can read: %s',
+    async (name) => {
+      const { at, directory } = await loggedIn();
+      const secret = path.join(directory, 'secret');
+      fs.writeFileSync(secret, 'demo');
+      const found = async () => (await at(0, { [name]: secret })).rows[1];
+      fs.chmodSync(secret, 0o640);
+      expect(await found()).toMatchObject({ check: 'files', state: 'ok' });
+      fs.chmodSync(secret, 0o644);
+      const open = await found();
+      expect(open).toMatchObject({
+        state: 'warning',
+        finding: `${secret} is readable by every user`,
+      });
+      execFileSync('sh', ['-c', open?.hint ?? 'false']);
+      expect(await found()).toMatchObject({ state: 'ok', hint: null });
+    },
+  );
 
   it('and leaves out what needs settings if every user can change them', async () => {
     const HOME = temporaryDirectory();

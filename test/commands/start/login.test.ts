@@ -1,6 +1,6 @@
 // login and logout: prompts, sources of the password, stored settings and passwords, the token request limit.
 
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type FakeIoOptions, failed, fakeTerminal, temporaryDirectory } from '../../support/io.ts';
@@ -250,6 +250,7 @@ describe('login --password-file', () => {
       ['login --store-password', '', /the password file \(profile default\) would override/, 2],
     );
     writeFileSync(file, '');
+    chmodSync(file, 0o600);
     await expectSteps(
       (line) => imgctl(line, { env: NOTHING }),
       ['doctor -o csv', /^password,not checked,.*,check it with: imgctl doctor --check-password/m],
