@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('the package', () => {
-  it('contains the program and its documents only, at most 2.5 MB', () => {
+  it('contains the program and its documents only, at most 2.6 MB', () => {
     const names = packed.files.map((file) => file.path);
     const documents = ['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE', LICENCES];
     const program = ['bin/imgctl.js', 'dist/main.cjs', 'dist/man/imgctl.1'];
@@ -39,7 +39,7 @@ describe('the package', () => {
     expect(names).toEqual(expect.arrayContaining([...program, ...library, ...documents]));
     const others = names.filter((name) => !documents.includes(name));
     expect(others.filter((name) => !/^(bin|dist|completions)\//.test(name))).toEqual([]);
-    expect(packed.unpackedSize).toBeLessThanOrEqual(2_500_000);
+    expect(packed.unpackedSize).toBeLessThanOrEqual(2_600_000);
   });
 
   it('has types that need no esModuleInterop', () => {

@@ -74,7 +74,7 @@ describe('imgctl', () => {
     service.advance(60_000);
     const { stdout, exitCode } = await sync.ended;
     expect({ stdout, exitCode }).toEqual({
-      stdout: expect.stringMatching(/^state +succeeded$/m),
+      stdout: expect.stringMatching(/^state +succeeded with 1 warning$/m),
       exitCode: 0,
     });
   });
