@@ -2,7 +2,7 @@
 
 import type { Image, ImageListMeta, Pages } from '../api/types.ts';
 import { tryOr } from '../errors.ts';
-import { type Filter, parseFilter } from '../query/filter.ts';
+import { type Filter, type Operator, parseFilter } from '../query/filter.ts';
 import { filterPredicate } from '../query/filter-predicate.ts';
 import { isFieldSort, parseSort, printSort, sortImages } from '../query/sort.ts';
 import { type AccessTokens, TOKEN_PATH } from './access-tokens.ts';
@@ -44,7 +44,7 @@ export function createRouter(settings: EmulatorSettings, tokens: AccessTokens, s
   const images: readonly Image[] =
     catalogue === undefined
       ? sampleImages(settings.images, seed, until ?? now())
-      : (catalogue as Image[]).toSorted((left, right) => Number(left.id) - Number(right.id));
+      : (catalogue as Image[]).toSorted((left, right) => idOf(left) - idOf(right));
   const shared = { settings, tokens, sync, images };
 
   return (request: ApiRequest): ApiResponse => {
@@ -185,16 +185,52 @@ function positiveInteger(query: URLSearchParams, name: string, maximum: number) 
 // - `in` splits its value at every comma, and `null` means a missing value for the folder only.
 // - A sort puts null first; equal images stay in the order of the catalogue.
 
-/** Returns the images that match, in order. @throws HttpError 400 */
+/** Returns the images that match, in order. @param images in the order of ids @throws HttpError 400 */
 export function findImages(
   images: readonly Image[],
   filter: string | undefined,
   sort: string | undefined,
 ): readonly Image[] {
-  const matches = filter === undefined ? undefined : filterPredicate(readFilter(filter));
-  const found = matches ? images.filter((image) => matches(image) === true) : images;
-  // The catalogue is in the order of ids, which is what clients ask for most.
-  return sort === undefined || sort === 'id,asc' ? found : sortImages(found, [readSort(sort)]);
+  const found = filter === undefined ? images : filterImages(images, readFilter(filter));
+  const key = sort === undefined ? undefined : readSort(sort);
+  if (key?.field !== 'id') return key ? sortImages(found, [key]) : found;
+  return key.direction === 'asc' ? found : found.toReversed();
+}
+
+/** The ids that match, from the first to before the last. */
+const ID_RANGES: {
+  readonly [Word in Operator]?: (id: number) => readonly [from: number, to: number];
+} = {
+  lt: (id) => [Number.MIN_SAFE_INTEGER, id],
+  le: (id) => [Number.MIN_SAFE_INTEGER, id + 1],
+  gt: (id) => [id + 1, Number.POSITIVE_INFINITY],
+  ge: (id) => [id, Number.POSITIVE_INFINITY],
+};
+
+/** A range of ids, which clients that read a long list ask for again and again, is found without reading all images. */
+function filterImages(images: readonly Image[], filter: Filter): readonly Image[] {
+  const { field, operator, operands } = filter;
+  const range = field === 'id' ? ID_RANGES[operator]?.(Number(operands[0]?.value)) : undefined;
+  if (range) return images.slice(...range.map((id) => countBelow(images, id)));
+  const matches = filterPredicate(filter);
+  return images.filter(matches);
+}
+
+function countBelow(images: readonly Image[], id: number): number {
+  let [low, high] = [0, images.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const image = images[middle];
+    if (image && idOf(image) < id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** An image without a number as its id comes first, as null does, and is in no range. */
+function idOf({ id }: Partial<Image>): number {
+  const value = Number(id ?? Number.NaN);
+  return Number.isSafeInteger(value) ? value : Number.NEGATIVE_INFINITY;
 }
 
 /** Parses `<field_name>,<operator>,<value>`, of what imgctl takes only what is written as the service does. */

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Image, ImageListMeta } from '../../src/api/types.ts';
+import { findImages } from '../../src/emulator/resources.ts';
 import { sampleImages, serviceTimestamp } from '../../src/emulator/sample-images.ts';
 import { END, serve } from '../support/emulator.ts';
 
@@ -71,6 +72,32 @@ describe('the image list', () => {
       expect(headers.get('Allow')).toBe('GET, HEAD, OPTIONS');
     }
   });
+});
+
+it('findImages returns the ids of a range, in both orders, like a reading of all images', () => {
+  const ids = [-4, 0, 7, 8, 30];
+  // As a snapshot may have them: without an id, and as text.
+  const images = [null, ...ids.slice(0, 4), '30'].map((id) => ({ ...IMAGES[0], id }) as Image);
+  const tests: Record<string, (id: number, bound: number) => boolean> = {
+    lt: (id, bound) => id < bound,
+    le: (id, bound) => id <= bound,
+    gt: (id, bound) => id > bound,
+    ge: (id, bound) => id >= bound,
+  };
+  const bounds = [...ids, -5, 6, 31].concat(Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER);
+  for (const bound of bounds) {
+    for (const [operator, test] of Object.entries(tests)) {
+      const found = (sort?: string) =>
+        findImages(images, `id,${operator},${bound}`, sort).map(({ id }) => Number(id));
+      const expected = ids.filter((id) => test(id, bound));
+      expect({ operator, bound, found: found() }).toEqual({ operator, bound, found: expected });
+      expect(found('id,asc')).toEqual(expected);
+      expect(found('id,desc')).toEqual(expected.reverse());
+    }
+  }
+  expect(findImages(images, undefined, 'id,desc').map(({ id }) => id)).toEqual(
+    images.map(({ id }) => id).reverse(),
+  );
 });
 
 it('the catalogue depends only on count, seed and last day, and ends there', () => {
