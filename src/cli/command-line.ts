@@ -19,7 +19,7 @@ import {
   optionName,
   optionTerm,
 } from './declarations.ts';
-import { checkTyped, namesOf } from './typed.ts';
+import { checkTyped, commandNames } from './typed.ts';
 
 type Env = Io['env'];
 
@@ -149,7 +149,7 @@ function buildTree(commands: readonly CommandDeclaration[], env: Env, end: End):
     if (declaration.hidden) command.allowUnknownOption();
     for (const each of declaration.subcommands ?? []) {
       const { name, hidden = false } = each;
-      const [, ...others] = namesOf(each);
+      const [, ...others] = commandNames(each);
       declare(command.command(name, { hidden }).aliases(others), each);
     }
     if (declaration.run) {

@@ -18,7 +18,7 @@ import {
 } from './declarations.ts';
 import { guess } from './guesses.ts';
 import { PAGES, TOPIC_NAMES, TOPICS } from './topics.ts';
-import { namesOf } from './typed.ts';
+import { commandNames } from './typed.ts';
 
 const GLOBAL_FLAGS = ALL_GLOBAL_OPTIONS.map(({ flags }) => flags.split(/[ ,]/, 1)[0]).join(', ');
 
@@ -48,7 +48,7 @@ function renderCommand(
   let commands = all;
   let command: CommandDeclaration | undefined;
   for (const word of words) {
-    command = commands.find((each) => namesOf(each).includes(word));
+    command = commands.find((each) => commandNames(each).includes(word));
     if (command === undefined) {
       const names = commands.filter(({ hidden }) => !hidden).map(({ name }) => name);
       const meant = nearest(word, path.length === 1 ? [...names, ...TOPIC_NAMES] : names);

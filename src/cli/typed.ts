@@ -74,7 +74,7 @@ export function readTyped(
     } else if (word === '--') isEnded = true;
     else if (!/^-./.test(word) || !readOption(word)) {
       add('argument', word);
-      const found = followersOf(command, rest).find((each) => namesOf(each).includes(word));
+      const found = followersOf(command, rest).find((each) => commandNames(each).includes(word));
       if (found === undefined) {
         if (!/^-./.test(word)) rest.push(word);
         continue;
@@ -110,7 +110,7 @@ export function longFlag(option: OptionDeclaration): string {
   return flagsOf(option).at(-1) ?? '';
 }
 
-export function namesOf(declaration: CommandDeclaration): readonly string[] {
+export function commandNames(declaration: CommandDeclaration): readonly string[] {
   const { name, aliases = [], otherNames = [] } = declaration;
   return [name, ...aliases, ...otherNames];
 }

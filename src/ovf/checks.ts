@@ -5,7 +5,7 @@ import { type ByteCheck, readFileChunks } from '../chunks.ts';
 import { type Finding, type FindingCode, FindingList, shortRead } from './findings.ts';
 import type { PackageFile } from './package-source.ts';
 
-export interface ReadOptions {
+export interface CheckOptions {
   /** Warns about newer virtual hardware and rarely supported devices: 13 for vmx-13. */
   readonly maxHardware?: number | undefined;
   /** Milliseconds; without it, a certificate never expires. */
@@ -50,7 +50,7 @@ export function readCheck(file: PackageFile): FileCheck {
 /** Reads each file once, in order and in constant memory. Returns what is wrong with each, or null. */
 export async function runChecks(
   checks: readonly FileCheck[],
-  { signal, onProgress }: ReadOptions,
+  { signal, onProgress }: CheckOptions,
 ): Promise<(string | null)[]> {
   const total = checks.reduce((sum, { file }) => sum + file.size, 0);
   const results: (string | null)[] = [];

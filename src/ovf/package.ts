@@ -2,7 +2,13 @@
 
 import { basename } from 'node:path';
 import { counted } from '../words.ts';
-import { checkFindings, type FileCheck, type ReadOptions, readCheck, runChecks } from './checks.ts';
+import {
+  type CheckOptions,
+  checkFindings,
+  type FileCheck,
+  readCheck,
+  runChecks,
+} from './checks.ts';
 import { type FileReference, readDescriptor } from './descriptor.ts';
 import { checkDisks, type FilesOfReference, hasGzipMagic } from './disks.ts';
 import type { FindingCode, FindingList } from './findings.ts';
@@ -40,7 +46,7 @@ const NOTHING = {
 };
 
 /** A broken package has findings and throws nothing. @throws the file system's error, or the reason of the signal */
-export async function readPackage(file: string, options: ReadOptions = {}): Promise<ReadPackage> {
+export async function readPackage(file: string, options: CheckOptions = {}): Promise<ReadPackage> {
   const { summary, checks } = await checkPackage(file, options);
   const found = checkFindings(file, checks, await runChecks(checks, options));
   const namesOf = (kind: FileCheck['kind']) =>
@@ -54,7 +60,7 @@ export async function readPackage(file: string, options: ReadOptions = {}): Prom
 }
 
 /** @throws as readPackage does */
-export async function checkPackage(file: string, options: ReadOptions) {
+export async function checkPackage(file: string, options: CheckOptions) {
   const { signal, maxHardware } = options;
   signal?.throwIfAborted();
   const source = await openPackage(file, signal);

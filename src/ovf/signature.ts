@@ -2,7 +2,7 @@
 
 import { constants, verify, X509Certificate } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import type { ReadOptions } from './checks.ts';
+import type { CheckOptions } from './checks.ts';
 import type { FindingCode, FindingList } from './findings.ts';
 import { type PackageFile, readWhole, stripDotSlash } from './package-source.ts';
 
@@ -35,7 +35,7 @@ export async function verifySignature(
   manifest: PackageFile,
   manifestBytes: Buffer,
   findings: FindingList,
-  { now, signal }: ReadOptions,
+  { now, signal }: CheckOptions,
 ): Promise<Signature | null> {
   const report = (code: FindingCode, message: string) => {
     findings.add(code, file.name, message);

@@ -8,7 +8,7 @@ import { PassThrough } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
 import { type CommandDeclaration, exitCodesOf } from '../../src/cli/declarations.ts';
-import { namesOf } from '../../src/cli/typed.ts';
+import { commandNames } from '../../src/cli/typed.ts';
 import { COMMANDS } from '../../src/commands/index.ts';
 import { ImgctlError } from '../../src/errors.ts';
 import { type Io, systemOf } from '../../src/io.ts';
@@ -178,7 +178,7 @@ function expectDeclared(argv: readonly string[], exitCode: number): void {
   let command: CommandDeclaration | undefined;
   let subcommands: readonly CommandDeclaration[] | undefined = COMMANDS;
   for (const word of argv) {
-    const isMeant = (each: CommandDeclaration) => namesOf(each).includes(word);
+    const isMeant = (each: CommandDeclaration) => commandNames(each).includes(word);
     if (!subcommands?.some(isMeant)) break;
     command = subcommands.find(isMeant);
     subcommands = command?.subcommands;
