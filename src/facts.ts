@@ -5,6 +5,9 @@ export interface Invocation {
   readonly imgctl: readonly string[];
 }
 
+/** Whose address it is: the base URL, or the upload URL. */
+export type AddressOf = 'service' | 'storage';
+
 /** Facts by kind. Most rooms know no command, option or setting of imgctl: they say what is wrong. */
 export type Facts =
   /** What anyone could do, whatever the program is called. */
@@ -40,6 +43,38 @@ export type Facts =
   | { readonly kind: 'store-failed' }
   /** A token in the shared store cannot be read. */
   | { readonly kind: 'store-token'; readonly needsKey: boolean }
+  /** An address may be wrong. @param what of it, such as its port; more is what else may be the reason */
+  | {
+      readonly kind: 'check-address';
+      readonly of: AddressOf;
+      readonly what?: string | undefined;
+      readonly more?: string | undefined;
+    }
+  | { readonly kind: 'needs-tls'; readonly of: AddressOf; readonly otherwise?: string | undefined }
+  /** What it stands for may have moved. */
+  | { readonly kind: 'moved'; readonly of: AddressOf }
+  /** The base URL has the path of the API, which each request adds. @param url without it */
+  | { readonly kind: 'path-twice'; readonly url: string }
+  /** A certificate is not trusted. @param hasOthers if there are certificates that were given */
+  | { readonly kind: 'untrusted'; readonly of: AddressOf; readonly hasOthers: boolean }
+  /** @param milliseconds that the request had */
+  | { readonly kind: 'timeout'; readonly of: AddressOf; readonly milliseconds: number }
+  | { readonly kind: 'too-large'; readonly of: AddressOf }
+  /** The service limits requests. */
+  | { readonly kind: 'limited' }
+  /** The service failed. @param when it may work again. @param wasRetried if more retries may help */
+  | { readonly kind: 'service-failed'; readonly when: string; readonly wasRetried: boolean }
+  | { readonly kind: 'no-such-image' }
+  /** A body that is too large to be understood. */
+  | { readonly kind: 'unread-body'; readonly url: string }
+  /** A sync may have been submitted. */
+  | { readonly kind: 'sync-unknown' }
+  /** A bucket is in another region. @param used is the region that the upload URL names */
+  | { readonly kind: 'region'; readonly region?: string; readonly used?: string | undefined }
+  | { readonly kind: 'storage-user' }
+  | { readonly kind: 'temporary-keys' }
+  /** The storage has another file of this name. @param note says more */
+  | { readonly kind: 'conflict'; readonly note?: string | undefined }
   /** A URL would send credentials without encryption. @param secure instead */
   | { readonly kind: 'plain-http'; readonly secure: string }
   | { readonly kind: 'credentials-in-url' }

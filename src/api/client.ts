@@ -1,6 +1,5 @@
 // The client of the service: one typed method per operation.
 
-import type { AddressHints } from '../http/message.ts';
 import { Pace } from '../http/pace.ts';
 import { createTransport, type TransportOptions } from '../http/transport.ts';
 import { type AuthOptions, createSender, type Send, type ServiceRequest } from './auth.ts';
@@ -26,14 +25,10 @@ import type { ReceivedImage } from './types.ts';
 /** Maximum size of a decoded response, in bytes. */
 export const MAX_BYTES = 64 * 2 ** 20;
 
-export const SERVICE = {
-  name: 'the base URL',
-  reduce: 'reduce the page size, for example: --per-page 10',
-};
-
 export type ServiceClientOptions = Omit<TransportOptions, 'origin' | 'endpoint' | 'onEvent'> &
   AuthOptions & {
-    readonly address: AddressHints;
+    /** What to do if the service cannot be reached. */
+    readonly routeAdvice?: string | undefined;
   };
 
 /** The operations of the service; their functions say what they request, return and throw. */
@@ -65,7 +60,7 @@ export interface Client {
 
 export function createServiceClient(options: ServiceClientOptions): Client {
   const { origin } = options.baseUrl;
-  const endpoint = { ...SERVICE, ...options.address };
+  const endpoint = { of: 'service', route: options.routeAdvice } as const;
   const transport = createTransport({ ...options, origin, endpoint });
   const accepted = new Set<string | undefined>();
   const startRun = (): Client => {

@@ -1,15 +1,15 @@
 // Reads a response of the service: its JSON, or the error that its status and body stand for.
 
 import { type ErrorCode, ImgctlError } from '../errors.ts';
-import { isRedirect, redirectError, useTls } from '../http/errors.ts';
+import { advice, type Facts } from '../facts.ts';
+import { isRedirect, redirectError } from '../http/errors.ts';
 import { httpDate, requestedWait } from '../http/headers.ts';
 import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { isRetryableStatus, isSafeMethod, MAX_WAIT } from '../http/retry.ts';
 import { isObject, parseJson } from '../json.ts';
 import { describeLater, shorten } from '../words.ts';
 
-const checkBaseUrl = ({ endpoint: { show } }: HttpResponse) =>
-  `check that the base URL is correct: ${show}`;
+const CHECK_BASE_URL: Facts = { kind: 'check-address', of: 'service' };
 
 /** Formats as `GET https://host/path`, without the query, which may be long. */
 function describeRequest({ method, url }: Pick<HttpResponse, 'method' | 'url'>): string {
@@ -26,10 +26,13 @@ export function readJson(response: HttpResponse): unknown {
   const kind = start === '' ? 'an empty body instead of JSON' : 'a body that is not valid JSON';
   const problem = htmlOf(response) ?? `with ${parsed.excess ?? kind}`;
   const message = `${describeRequest(response)} returned ${status} ${problem}`;
-  const print = `print it with: imgctl api ${url.origin}${url.pathname}`;
-  const check = response.proxy?.hint ?? checkBaseUrl(response);
-  const hint = parsed.excess !== undefined && method === 'GET' ? print : check;
-  throw new ImgctlError('bad-answer', message, { hint, status });
+  const { proxy } = response;
+  const check = proxy ? advice(proxy.check) : CHECK_BASE_URL;
+  const isTooMuch = parsed.excess !== undefined && method === 'GET';
+  const facts: Facts = isTooMuch
+    ? { kind: 'unread-body', url: `${url.origin}${url.pathname}` }
+    : check;
+  throw new ImgctlError('bad-answer', message, { facts, status });
 }
 
 /** Returns the response with the status of its error record (section 2.6), which a gateway may send with status 200. */
@@ -48,7 +51,7 @@ export function withRecordStatus(response: HttpResponse): HttpResponse {
 export function shapeError(response: HttpResponse, problem: string): ImgctlError {
   const { status } = response;
   const message = `${describeRequest(response)} returned ${status}, but ${problem}`;
-  return new ImgctlError('bad-answer', message, { hint: checkBaseUrl(response), status });
+  return new ImgctlError('bad-answer', message, { facts: CHECK_BASE_URL, status });
 }
 
 /** Returns a number if it has the same text, since services send ids as numbers or as texts. */
@@ -62,10 +65,10 @@ export function requireSameId(what: string, wanted: unknown, received: unknown):
   if (received === undefined || received === null || `${received}` === `${wanted}`) return;
   const sent = typeof received === 'object' ? 'another record' : `${what} ${received}`;
   const message = `the service sent ${sent} instead of ${what} ${wanted}`;
-  throw new ImgctlError('bad-answer', message, { hint: MIXED });
+  throw new ImgctlError('bad-answer', message, { facts: MIXED });
 }
 
-const MIXED = 'try again; a cache or proxy may be mixing up responses';
+const MIXED = advice('try again; a cache or proxy may be mixing up responses');
 
 /** Maximum size of an error record in bytes. */
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -103,25 +106,25 @@ function startOf({ body }: HttpResponse): string {
   return shorten(body.subarray(0, 8_000).toString(), 2_000).replace(/\s+/g, ' ').trim();
 }
 
-const ASK_FOR_ACCESS = 'ask the administrators of the service for access to its API';
+const ASK_FOR_ACCESS = advice('ask the administrators of the service for access to its API');
 
 /** Returns the error that a status other than 2xx stands for, sections 2.6 and 7. */
 export function statusError(response: HttpResponse): ImgctlError {
-  const { status, method, url, proxy, receivedAt, endpoint } = response;
+  const { status, method, url, proxy, receivedAt } = response;
   const start = startOf(response);
   const page = htmlOf(response);
   const said = serviceMessage(response.body);
   const reason = said ?? page ?? shorten(start, 200);
   const message = `${describeRequest(response)}: ${status}${reason === '' ? '' : `, ${reason}`}`;
-  const proxyHint = page && proxy?.hint;
-  const error = (code: ErrorCode, text: string, hint?: string) =>
-    new ImgctlError(code, text, { hint: proxyHint ?? hint, status });
+  const ofProxy = page && proxy ? advice(proxy.check) : undefined;
+  const error = (code: ErrorCode, text: string, facts?: Facts) =>
+    new ImgctlError(code, text, { facts: ofProxy ?? facts, status });
 
-  if (isRedirect(response)) return redirectError(response, 'the service');
+  if (isRedirect(response)) return redirectError(response);
   // The service itself answers with JSON.
   if (page && (status === 401 || status === 403)) {
-    const hint = `${checkBaseUrl(response)}; a firewall or portal may have responded instead`;
-    return error('bad-answer', message, hint);
+    const more = 'a firewall or portal may have responded instead';
+    return error('bad-answer', message, { kind: 'check-address', of: 'service', more });
   }
   if (status === 401) return unauthorizedError(response);
   if (status === 403) {
@@ -132,19 +135,17 @@ export function statusError(response: HttpResponse): ImgctlError {
     // The base URL has the /v2 that each path begins with.
     const isTwice = /\/v2\/(v2|auth)\b/.test(url.pathname);
     const base = `${url.origin}${url.pathname.replace(/\/v2\/.*/, '')}`;
-    const fix = isTwice ? `omit /v2: ${endpoint.set(base)}` : checkBaseUrl(response);
-    const hint = isImage && !isTwice ? 'list the images with: imgctl images list' : fix;
-    return error('not-found', message, hint);
+    if (isTwice) return error('not-found', message, { kind: 'path-twice', url: base });
+    return error('not-found', message, isImage ? { kind: 'no-such-image' } : CHECK_BASE_URL);
   }
   if (status === 429) return rateLimitedError(response);
   if (status >= 500) {
     const wait = requestedWait(response) ?? 0;
     const when = wait > 0 ? describeLater(receivedAt + wait, receivedAt) : 'later';
     const wasRetried = isRetryableStatus(status) && isSafeMethod(method) && wait <= MAX_WAIT;
-    const more = wasRetried ? ', or with more --retries' : '';
-    const hint = response.isLimited ? SEND_FEWER : `the service failed; try again ${when}${more}`;
+    const failed = { kind: 'service-failed', when, wasRetried } as const;
     return new ImgctlError('server-error', message, {
-      hint: proxyHint ?? hint,
+      facts: ofProxy ?? (response.isLimited ? SEND_FEWER : failed),
       status,
       retryAfter: wait,
     });
@@ -158,16 +159,18 @@ export function statusError(response: HttpResponse): ImgctlError {
     url.protocol === 'http:' &&
     /https|ssl/i.test(start) &&
     !response.hasSucceeded;
-  return error('failed', message, isPlain ? useTls(endpoint) : page && checkBaseUrl(response));
+  const facts: Facts | undefined = page ? CHECK_BASE_URL : undefined;
+  return error('failed', message, isPlain ? { kind: 'needs-tls', of: 'service' } : facts);
 }
 
 export function oneTimePasswordError({ body, status }: HttpResponse): ImgctlError | undefined {
   const reason = serviceMessage(body) ?? '';
   if (!/\b(?:one-time|[th]?otp|mfa)\b/i.test(reason)) return undefined;
-  const hint = /\benable\b/i.test(reason)
+  const fix = /\benable\b/i.test(reason)
     ? 'enable it at the service first; ask its administrators where'
     : 'this login needs a one-time password, which imgctl cannot send: use another account';
-  return new ImgctlError('not-permitted', `the service says: ${reason}`, { hint, status });
+  const facts = advice(fix);
+  return new ImgctlError('not-permitted', `the service says: ${reason}`, { facts, status });
 }
 
 /** Section 7: the reasons for a 401 differ only in their message. */
@@ -175,26 +178,26 @@ function unauthorizedError(response: HttpResponse): ImgctlError {
   const oneTime = oneTimePasswordError(response);
   if (oneTime) return oneTime;
   const reason = serviceMessage(response.body) ?? 'no reason given';
-  const error = (code: ErrorCode, text: string, hint?: string) =>
-    new ImgctlError(code, `${text}: ${reason}`, { hint, status: 401 });
+  const error = (code: ErrorCode, text: string, facts?: Facts) =>
+    new ImgctlError(code, `${text}: ${reason}`, { facts, status: 401 });
   if (/not authorized/i.test(reason)) {
     return error('not-permitted', 'the service says', ASK_FOR_ACCESS);
   }
-  // The hint depends on the source of the password, which the caller knows.
+  // What to do depends on the source of the password, which the caller knows.
   if (/password/i.test(reason)) return error('wrong-credentials', 'the service says');
   return error('token-refused', 'the service refused the access token');
 }
 
 /** Each run of imgctl slows down by itself, but several may still be too many. */
-const SEND_FEWER = 'try again later; for fewer requests at a time: imgctl config set concurrency 1';
+const SEND_FEWER: Facts = { kind: 'limited' };
 
 export function rateLimitedError(response: HttpResponse): ImgctlError {
   const wait = requestedWait(response);
   const { receivedAt } = response;
   const when = wait === undefined ? 'later' : describeLater(receivedAt + wait, receivedAt);
-  const hint = response.isLimited ? SEND_FEWER : `try again ${when}`;
+  const facts = response.isLimited ? SEND_FEWER : advice(`try again ${when}`);
   const message = `${describeRequest(response)}: too many requests`;
-  return new ImgctlError('rate-limited', message, { hint, status: 429, retryAfter: wait ?? 0 });
+  return new ImgctlError('rate-limited', message, { facts, status: 429, retryAfter: wait ?? 0 });
 }
 
 /** Returns the milliseconds by which this machine is ahead of the service; undefined if it sent no valid date. */

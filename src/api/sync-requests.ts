@@ -81,7 +81,7 @@ export async function submitSync(send: Send): Promise<SubmittedSync> {
 function ifUncertain(error: ImgctlError): ImgctlError {
   return error.with({
     message: `the sync may have been submitted: ${error.message}`,
-    hint: 'check before you submit another: imgctl my-images, or the email of the service',
+    facts: { kind: 'sync-unknown' },
   });
 }
 

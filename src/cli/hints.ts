@@ -1,7 +1,7 @@
 // What the program says to do: the hint of each kind of facts, and how a command in it is printed.
 
 import type { Settings } from '../config/settings.ts';
-import { type Facts, hint, type Invocation, imgctl } from '../facts.ts';
+import { type AddressOf, type Facts, hint, type Invocation, imgctl } from '../facts.ts';
 import { describeLater, shellQuote } from '../words.ts';
 
 type Said = string | Facts;
@@ -45,6 +45,53 @@ const HINTS: Table = {
   'not-writable': () =>
     'check disk space and permissions, or set IMGCTL_CONFIG_DIR to a writable directory',
   // Addresses
+  'check-address': ({ of, what, more }, settings) => {
+    const words = ['check', ...(what ? [what] : []), NAMES[of]].join(' ');
+    return hint`${words}: ${shown(of, settings())}${more ? `; ${more}` : ''}`;
+  },
+  'needs-tls': ({ of, otherwise }, settings) => {
+    const more = otherwise ? `; else ${otherwise}` : '';
+    return hint`if the port expects TLS, use https in ${NAMES[of]}: ${shown(of, settings())}${more}`;
+  },
+  moved: ({ of }, settings) =>
+    hint`if the ${of === 'service' ? 'service' : 'storage'} has moved: ${setTo(of, 'URL', settings())}`,
+  'path-twice': ({ url }, settings) => hint`omit /v2: ${setTo('service', url, settings())}`,
+  untrusted: ({ of, hasOthers }) => {
+    const key = of === 'service' ? 'ca-file' : 'upload-ca-file';
+    const trust = imgctl('config', 'set', key, '/path/to/ca.pem');
+    return hasOthers
+      ? hint`add the certificate of its issuer, perhaps an intermediate one, to the file: ${trust}`
+      : hint`for a private certificate authority: ${trust}`;
+  },
+  timeout: ({ of, milliseconds }, settings) => {
+    const seconds = Math.ceil(milliseconds / 500);
+    return hint`allow more time with --timeout ${`${seconds}`}s, or check ${NAMES[of]}: ${shown(of, settings())}`;
+  },
+  // What servers say
+  'too-large': ({ of }) =>
+    of === 'service'
+      ? 'reduce the page size, for example: --per-page 10'
+      : 'use an upload URL with fewer files',
+  limited: () =>
+    hint`try again later; for fewer requests at a time: ${imgctl('config', 'set', 'concurrency', '1')}`,
+  'service-failed': ({ when, wasRetried }) =>
+    `the service failed; try again ${when}${wasRetried ? ', or with more --retries' : ''}`,
+  'no-such-image': () => hint`list the images with: ${imgctl('images', 'list')}`,
+  'unread-body': ({ url }) => hint`print it with: ${imgctl('api', url)}`,
+  'sync-unknown': () =>
+    hint`check before you submit another: ${imgctl('my-images')}, or the email of the service`,
+  region: ({ region, used }) => {
+    if (region === undefined)
+      return hint`check the region: ${imgctl('config', 'get', 'upload-region')}`;
+    const rest = used ? `; then replace ${used} in the upload URL` : '';
+    return hint`run: ${imgctl('config', 'set', 'upload-region', region)}${rest}`;
+  },
+  'storage-user': () =>
+    hint`check the user of the storage and its permissions: ${imgctl('config', 'list')}`,
+  'temporary-keys': () =>
+    hint`renew access key, secret key and session token together (see: ${imgctl('help', 'environment')})`,
+  conflict: ({ note }) =>
+    `${note ? `${note}; ` : ''}rename your file, or replace the stored one with: --on-conflict replace`,
   'plain-http': ({ secure }) =>
     hint`use ${secure}, or allow plain http: ${imgctl('config', 'set', 'allow-http', 'true')}`,
   'credentials-in-url': () => hint`remove them from the URL, then run: ${imgctl('login')}`,
@@ -58,6 +105,22 @@ const HINTS: Table = {
       ? `run it by hand: ${command}`
       : hint`run it by hand; to show it: ${imgctl('config', 'get', setting)}`,
 };
+
+const NAMES = { service: 'the base URL', storage: 'the upload URL' } as const;
+const KEYS = { service: 'base-url', storage: 'upload-url' } as const;
+
+/** Returns the option or variable that an address is from, or the command that shows it. */
+function shown(of: AddressOf, settings: Settings): string | Invocation {
+  const { layer, origin } = settings.find(KEYS[of]);
+  return layer === 'profile' ? imgctl('config', 'get', KEYS[of]) : origin;
+}
+
+/** Returns what changes an address, where it is from. */
+function setTo(of: AddressOf, text: string, settings: Settings): string | Invocation {
+  const { layer, origin } = settings.find(KEYS[of]);
+  if (layer === 'profile') return imgctl('config', 'set', KEYS[of], text);
+  return `${origin}${layer === 'variable' ? '=' : ' '}${text}`;
+}
 
 /** Returns the hint as a run with these settings prints it. */
 export function hintText(facts: string | Facts, settings: () => Settings): string {

@@ -4,7 +4,7 @@ import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { option, type Parsed } from '../cli/command.ts';
 import { defaultsOf } from '../cli/declarations.ts';
-import { addressHints, readCertificates, requireUploadTarget } from '../config/addresses.ts';
+import { readCertificates, requireUploadTarget } from '../config/addresses.ts';
 import { changeProfile } from '../config/config-file.ts';
 import { SECRETS, type SettingKey, variableOf } from '../config/definitions.ts';
 import { type Settings, storedText } from '../config/settings.ts';
@@ -181,9 +181,7 @@ function optionsOf(
     partsFile: mutex && `${mutex}.parts`,
     ca: readCertificates(settings, io, 'upload-ca-file'),
     userAgent: USER_AGENT,
-    address: addressHints(settings, 'upload-url'),
     env: io.env,
-    profileFlag: settings.isUsual(settings.home) ? '' : ` --profile ${settings.home}`,
     onWarning: (text: string) => console.warn(text),
     onSecret: (secret: string) => console.redaction.add(secret),
     onEvent: context.onEvent,

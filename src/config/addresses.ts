@@ -5,27 +5,12 @@ import path from 'node:path';
 import { errorReason, ImgctlError, permissionAdvice, tryOr } from '../errors.ts';
 import { hint, imgctl } from '../facts.ts';
 import { SET_HOME } from '../files/paths.ts';
-import type { AddressHints } from '../http/message.ts';
 import { isLoopback, refusePlainHttp } from '../http/url.ts';
 import type { Io } from '../io.ts';
 import { nearest } from '../spelling.ts';
 import { quoted } from '../words.ts';
 import { certificateFlaw, type RedisAddress, type UploadTarget } from './definitions.ts';
 import type { Settings } from './settings.ts';
-
-/** Returns how hints name an address: what they advise has to change the place that it is from. */
-export function addressHints(settings: Settings, key: 'base-url' | 'upload-url'): AddressHints {
-  const { layer, origin } = settings.find(key);
-  const flag = settings.isUsual(settings.home) ? '' : ` --profile ${settings.home}`;
-  const isStored = layer === 'profile';
-  const caFile = key === 'base-url' ? 'ca-file' : 'upload-ca-file';
-  const given = layer === 'variable' ? `${origin}=` : `${origin} `;
-  return {
-    show: isStored ? `imgctl config get ${key}${flag}` : origin,
-    set: (text) => (isStored ? `imgctl config set ${key} ${text}${flag}` : `${given}${text}`),
-    trust: `imgctl config set ${caFile} /path/to/ca.pem${flag}`,
-  };
-}
 
 export function requireBaseUrl(settings: Settings): URL {
   const url = settings.get('base-url');

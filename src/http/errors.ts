@@ -1,6 +1,7 @@
 // Errors of a request that got no usable response: the network's error codes in plain words.
 
 import { type ErrorCode, type ErrorDetails, ImgctlError } from '../errors.ts';
+import { type AddressOf, advice, type Facts } from '../facts.ts';
 import type { Endpoint, HttpRequest, HttpResponse } from './message.ts';
 
 export class TransportError extends ImgctlError {
@@ -20,22 +21,32 @@ export class TransportError extends ImgctlError {
   }
 }
 
-const checkHost = ({ name, show }: Endpoint) => `check the host of ${name}: ${show}`;
-const checkPort = ({ name, show }: Endpoint) => `check the port of ${name}: ${show}`;
-const checkNetwork = () => 'check the network of this machine: firewall, VPN, proxy';
-const checkNames = () => 'check the network and the name servers of this machine';
-const askAdministrators = () => 'try again later, or ask the administrators of the server';
+type FactsOf = (of: AddressOf) => Facts | undefined;
 
-export const useTls = ({ name, show }: Endpoint) =>
-  `if the port expects TLS, use https in ${name}: ${show}`;
+const check =
+  (what: string): FactsOf =>
+  (of) => ({ kind: 'check-address', of, what });
+const always = (text: string): FactsOf => {
+  const facts = advice(text);
+  return () => facts;
+};
+const checkHost = check('the host of');
+const mayBeDown: FactsOf = (of) => ({
+  kind: 'check-address',
+  of,
+  what: 'the port of',
+  more: 'the server may also be down',
+});
+const checkNetwork = always('check the network of this machine: firewall, VPN, proxy');
+const checkNames = always('check the network and the name servers of this machine');
+const ASK = 'try again later, or ask the administrators of the server';
+const askAdministrators = always(ASK);
 
 const CLOSED = 'the connection was closed';
 
-type Hint = (endpoint: Endpoint) => string | undefined;
-
-/** By code: the reason in words, a hint, and whether a retry would fail in the same way. */
-const NETWORK_ERRORS: ReadonlyMap<string, readonly [string, Hint, 'lasting'?]> = new Map([
-  ['ECONNREFUSED', ['the connection was refused', checkPort]],
+/** By code: the reason in words, facts, and whether a retry would fail in the same way. */
+const NETWORK_ERRORS: ReadonlyMap<string, readonly [string, FactsOf, 'lasting'?]> = new Map([
+  ['ECONNREFUSED', ['the connection was refused', mayBeDown]],
   ['ENOTFOUND', ['unknown host name', checkHost, 'lasting']],
   ['EAI_AGAIN', ['the host name lookup failed', checkNames]],
   ['EHOSTUNREACH', ['the host is unreachable', checkNetwork]],
@@ -61,32 +72,32 @@ const ANOTHER_CERTIFICATE = 'ask the administrators of the server for another ce
 type TlsError = readonly [
   pattern: RegExp,
   /** undefined if another certificate authority would fix it. */
-  hint: ((endpoint: Endpoint) => string) | undefined,
+  facts: FactsOf | undefined,
   /** Instead of OpenSSL's words. */
   reason?: string,
 ];
 
-/** Hints and reasons by code or, as OpenSSL gives some errors no code of their own, by message. */
+/** Facts and reasons by code or, as OpenSSL gives some errors no code of their own, by message. */
 const TLS_ERRORS: readonly TlsError[] = [
   [/CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER|VERIFY)/, undefined, 'unknown certificate authority'],
   [/ALTNAME_INVALID|HOSTNAME_MISMATCH/, checkHost, 'the certificate is for another host name'],
-  [/EXPIRED|NOT_YET_VALID/, () => RENEW_CERTIFICATE],
-  [/NO_APPLICATION_PROTOCOL/, () => 'the server must support HTTP/1.1: ask its administrators'],
-  [/PROTOCOL/, () => 'the server must support TLS 1.2 or later: ask its administrators'],
+  [/EXPIRED|NOT_YET_VALID/, always(RENEW_CERTIFICATE)],
+  [/NO_APPLICATION_PROTOCOL/, always('the server must support HTTP/1.1: ask its administrators')],
+  [/PROTOCOL/, always('the server must support TLS 1.2 or later: ask its administrators')],
   [
     /ALERT_CERTIFICATE_REQUIRED|ALERT_BAD_CERTIFICATE/,
-    () => 'ask the administrators of the server for an address without client certificates',
+    always('ask the administrators of the server for an address without client certificates'),
     'the server requires a client certificate, which imgctl cannot send',
   ],
   [
     /ALERT_HANDSHAKE_FAILURE|INSUFFICIENT_SECURITY|NO_SHARED_CIPHER/,
-    () => 'ask the administrators of the server to allow ECDHE with AES-GCM',
+    always('ask the administrators of the server to allow ECDHE with AES-GCM'),
     'no cipher in common',
   ],
-  [/too weak|too small|_TOO_WEAK|_TOO_SMALL|PURPOSE|INVALID_CA/, () => ANOTHER_CERTIFICATE],
+  [/too weak|too small|_TOO_WEAK|_TOO_SMALL|PURPOSE|INVALID_CA/, always(ANOTHER_CERTIFICATE)],
   [
     /subtree|name constraint/i,
-    () => ANOTHER_CERTIFICATE,
+    always(ANOTHER_CERTIFICATE),
     'its certificate authority may not issue certificates for this name',
   ],
 ];
@@ -105,50 +116,53 @@ export function networkError(
   { hasCa = false, hasResponded = false } = {},
 ): TransportError {
   const { code = '' } = cause;
-  const { name, show } = endpoint;
-  const error = (kind: ErrorCode, message: string, hint: string | undefined, transient = false) =>
-    new TransportError(kind, message, { hint, cause, sent, transient });
+  const { of, route } = endpoint;
+  const error = (kind: ErrorCode, message: string, facts?: Facts, transient = false) =>
+    new TransportError(kind, message, { facts, cause, sent, transient });
 
   if (code === 'UND_ERR_INVALID_ARG') {
-    const hint = 'check the method, the path and the token for invalid characters';
-    return error('usage', `not a valid HTTP request: ${cause.message}`, hint);
+    const facts = advice('check the method, the path and the token for invalid characters');
+    return error('usage', `not a valid HTTP request: ${cause.message}`, facts);
   }
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') {
-    const hint = `check the scheme and the port of ${name}: ${show}`;
-    return error('tls', `${url.host} does not speak TLS`, hint);
+    return error('tls', `${url.host} does not speak TLS`, check('the scheme and the port of')(of));
   }
   if (isCertificateError(code)) {
-    const otherwise = hasCa ? issuerHint : trustHint;
+    const untrusted: FactsOf = () => ({ kind: 'untrusted', of, hasOthers: hasCa });
     const message = `no trusted TLS connection to ${url.host}: ${reasonOf(cause)}`;
-    return error('tls', message, (tlsErrorOf(cause)?.[1] ?? otherwise)(endpoint));
+    return error('tls', message, (tlsErrorOf(cause)?.[1] ?? untrusted)(of));
   }
   if (code === 'UND_ERR_HEADERS_OVERFLOW') {
-    const hint = 'ask the administrators of the server for shorter headers, such as cookies';
-    return error('bad-answer', `${url.origin} sent headers of more than 16 KiB`, hint);
+    const facts = advice(
+      'ask the administrators of the server for shorter headers, such as cookies',
+    );
+    return error('bad-answer', `${url.origin} sent headers of more than 16 KiB`, facts);
   }
   // undici cannot read what follows.
   const unasked = UNASKED.get(cause.message);
   if (code === 'UND_ERR_SOCKET' && unasked !== undefined) {
-    const hint = 'ask the administrators of the server, or of a proxy before it, to turn it off';
-    return error('bad-answer', `${url.origin} sent an unexpected ${unasked}`, hint);
+    const off = 'ask the administrators of the server, or of a proxy before it, to turn it off';
+    return error('bad-answer', `${url.origin} sent an unexpected ${unasked}`, advice(off));
   }
   const mayBeTls = url.protocol === 'http:' && !hasResponded;
   if (cause.name === 'HTTPParserError') {
     const message = `${url.origin} did not send a valid HTTP response${code && `: ${code}`}`;
     // As an alert of TLS begins.
     const isAlert = mayBeTls && 'data' in cause && `${cause.data}`.startsWith('\x15\x03');
-    const hint = isAlert ? useTls(endpoint) : `check the host and the port of ${name}: ${show}`;
-    return error('bad-answer', message, hint);
+    const facts: Facts | undefined = isAlert
+      ? { kind: 'needs-tls', of }
+      : check('the host and the port of')(of);
+    return error('bad-answer', message, facts);
   }
-  const [reason, hint, lasting] = NETWORK_ERRORS.get(code) ?? ['', askAdministrators];
+  const [reason, factsOf, lasting] = NETWORK_ERRORS.get(code) ?? ['', askAdministrators];
   const message =
     reason === CLOSED
       ? `${url.origin} closed the connection without a complete response`
       : `cannot reach ${url.origin}: ${reasonOf(cause)}`;
   // Once there was a connection, the route was right.
-  const way = sent || reason === CLOSED ? undefined : endpoint.route;
-  const advice = hint(endpoint);
-  const orTls = mayBeTls && reason === CLOSED ? `${useTls(endpoint)}; else ${advice}` : advice;
+  const way = sent || reason === CLOSED || route === undefined ? undefined : advice(route);
+  const orTls: Facts | undefined =
+    mayBeTls && reason === CLOSED ? { kind: 'needs-tls', of, otherwise: ASK } : factsOf(of);
   return error('unreachable', message, way ?? orTls, lasting === undefined);
 }
 
@@ -156,12 +170,6 @@ const UNASKED = new Map([
   ['bad response', '100 Continue'],
   ['bad upgrade', '101 Switching Protocols'],
 ]);
-
-const issuerHint = ({ trust }: Endpoint) =>
-  `add the certificate of its issuer, perhaps an intermediate one, to the file: ${trust}`;
-
-export const trustHint = ({ trust }: Pick<Endpoint, 'trust'>) =>
-  `for a private certificate authority: ${trust}`;
 
 /** True if the network failed, so that a retry may succeed. */
 export function isTransient({ code = '' }: NodeJS.ErrnoException): boolean {
@@ -188,16 +196,17 @@ export function redirectTarget({ headers, url }: HttpResponse): URL | undefined 
     : undefined;
 }
 
-/** Credentials never follow a redirect. @param what may have moved */
-export function redirectError(response: HttpResponse, what: string): ImgctlError {
+/** Credentials never follow a redirect. */
+export function redirectError(response: HttpResponse): ImgctlError {
   const { method, status, url, endpoint } = response;
   const target = redirectTarget(response);
   const where = target ? ` to ${target.protocol}//${target.host}${target.pathname}` : '';
   const message = `${method} ${url.origin}${url.pathname} was redirected${where} (${status}); redirects are not followed`;
   // Another path is that of a login page, or of a portal.
   const isSamePath = target?.pathname.replace(/\/$/, '').endsWith(url.pathname.replace(/\/$/, ''));
-  const hint = isSamePath
-    ? `if ${what} has moved: ${endpoint.set('URL')}`
-    : `check ${endpoint.name}: ${endpoint.show}; a portal may have responded instead`;
-  return new ImgctlError('failed', message, { hint, status });
+  const { of } = endpoint;
+  const facts: Facts = isSamePath
+    ? { kind: 'moved', of }
+    : { kind: 'check-address', of, more: 'a portal may have responded instead' };
+  return new ImgctlError('failed', message, { facts, status });
 }

@@ -1,5 +1,7 @@
 // An HTTP request to an origin and its response, and how messages name that origin.
 
+import type { AddressOf } from '../facts.ts';
+
 export interface HttpRequest {
   readonly method: string;
   readonly url: URL;
@@ -37,7 +39,7 @@ export interface HttpResponse {
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
   /** The proxy that forwarded the request, and may have made an error page. */
-  readonly proxy?: { readonly host: string; readonly hint: string };
+  readonly proxy?: { readonly host: string; readonly check: string };
   /** True if the server refused every request for a minute because it limits them. */
   readonly isLimited?: boolean;
   /** True if the server had sent a success before in this run. */
@@ -45,23 +47,12 @@ export interface HttpResponse {
   readonly endpoint: Endpoint;
 }
 
-/** How hints name the origin and its settings, so that this folder knows neither. */
+/** Whose origin it is, for messages. */
 export interface Endpoint {
-  /** As in "check …": `the base URL`. */
-  readonly name: string;
-  /** The option or variable that it is from, or the command that shows it. */
-  readonly show: string;
-  /** Returns what sets it to this text. */
-  readonly set: (text: string) => string;
-  /** The command that trusts another certificate authority. */
-  readonly trust: string;
+  readonly of: AddressOf;
   /** What to do if it cannot be reached, such as setting a proxy. */
   readonly route?: string | undefined;
-  /** Makes a response smaller that is too large. */
-  readonly reduce: string;
 }
-
-export type AddressHints = Omit<Endpoint, 'name' | 'reduce'>;
 
 /** One step of a request, for a trace; holds no secret. */
 export type HttpEvent =

@@ -160,7 +160,7 @@ export class Forwarder {
       throw proxyRefusal(this.#proxy, target, { status, headers }, status >= 500);
     }
     const { host } = this.#proxy.url;
-    return { ...response, proxy: { host, hint: checkProxy(this.#proxy) } };
+    return { ...response, proxy: { host, check: checkProxy(this.#proxy) } };
   }
 
   explain(error: Error): Error {

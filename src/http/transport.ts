@@ -3,6 +3,7 @@
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { atAbort } from '../abort.ts';
 import { ImgctlError } from '../errors.ts';
+import { advice, type Facts } from '../facts.ts';
 import { type ConnectOptions, Connector } from './connect.ts';
 import { networkError, TransportError } from './errors.ts';
 import type { Endpoint, HttpEvent, HttpRequest, HttpResponse, RequestBody } from './message.ts';
@@ -82,7 +83,8 @@ function dispatch(
   const { endpoint, maxBytes, now, ca } = shared.options;
   const { method, url, signal, timeout, body: content } = request;
   const target = `${url.origin}${url.pathname}`;
-  const check = `check ${endpoint.name}: ${endpoint.show}`;
+  const { of } = endpoint;
+  const check: Facts = { kind: 'check-address', of };
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
     /** Of the connection; undefined while there is none. */
@@ -106,9 +108,9 @@ function dispatch(
       finish(() => reject(error));
       controller?.abort(error);
     };
-    const unusable = (message: string, hint: string, cause?: Error) => {
+    const unusable = (message: string, facts: Facts, cause?: Error) => {
       const { status } = start;
-      fail(new TransportError('bad-answer', message, { hint, status, cause, sent: true }));
+      fail(new TransportError('bad-answer', message, { facts, status, cause, sent: true }));
     };
     /** Returns false if the request has ended, also because this is too much. */
     const hold = (chunk: Buffer) => {
@@ -119,7 +121,10 @@ function dispatch(
       const limit = `larger than ${maxBytes / 2 ** 20} MiB`;
       const together = `responses from ${url.origin} are ${limit} in total`;
       const isAlone = heldBytes > maxBytes;
-      unusable(isAlone ? `the response from ${target} is ${limit}` : together, endpoint.reduce);
+      unusable(isAlone ? `the response from ${target} is ${limit}` : together, {
+        kind: 'too-large',
+        of,
+      });
       return false;
     };
     const timer = setTimeout(() => {
@@ -188,15 +193,15 @@ function dispatch(
 
 function timeoutError(
   { method, url, timeout, body }: HttpRequest,
-  { name, show, route }: Endpoint,
+  { of, route }: Endpoint,
   waitingFor: string,
   sent: boolean,
 ): TransportError {
   const missing = body ? 'no progress' : 'no complete response';
   const message = `${method} ${url.origin}${url.pathname}: ${missing} within ${timeout / 1000} s, still ${waitingFor}`;
-  const seconds = Math.ceil(timeout / 500);
-  const longer = `allow more time with --timeout ${seconds}s, or check ${name}: ${show}`;
-  return new TransportError('timeout', message, { hint: sent ? longer : (route ?? longer), sent });
+  const isRoute = !sent && route !== undefined;
+  const facts: Facts = isRoute ? advice(route) : { kind: 'timeout', of, milliseconds: timeout };
+  return new TransportError('timeout', message, { facts, sent });
 }
 
 /** Returns undici's options for a body; calls `onSending` with each chunk, and with false at the end. */

@@ -187,7 +187,6 @@ function openClient(options: ClientOptions, baseUrl: URL, clock: Clock): Client 
   const isDirect = !proxy || isLoopback(baseUrl.hostname);
   const client: Client = createServiceClient({
     ...clock,
-    address: { show: 'baseUrl', set: (text) => `baseUrl: '${text}'`, trust: 'the option ca' },
     baseUrl,
     connections: options.concurrency ?? 6,
     timeout: options.timeout ?? 30_000,

@@ -2,17 +2,11 @@
 
 import type { ClientEvent, TokenSource } from '../api/auth.ts';
 import type { Client } from '../api/client.ts';
-import {
-  addressHints,
-  readCertificates,
-  requireBaseUrl,
-  requireRedisAddress,
-} from '../config/addresses.ts';
+import { readCertificates, requireBaseUrl, requireRedisAddress } from '../config/addresses.ts';
 import { TOKEN_VARIABLE } from '../config/definitions.ts';
 import type { Account, Settings } from '../config/settings.ts';
 import { withoutLineEnd } from '../config/values.ts';
-import { advice, type Facts } from '../facts.ts';
-import { trustHint } from '../http/errors.ts';
+import type { Facts } from '../facts.ts';
 import type { Route } from '../http/proxies.ts';
 import type { Io } from '../io.ts';
 import { unattendedPassword } from '../secrets/passwords.ts';
@@ -55,12 +49,11 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const { createServiceClient, MAX_BYTES } = await import('../api/client.ts');
   const { io, settings, warn } = options;
   const baseUrl = requireBaseUrl(settings);
-  const address = addressHints(settings, 'base-url');
   const isUnverified = io.env.NODE_TLS_REJECT_UNAUTHORIZED === '0';
   // doctor, which gives its own tokens, prints only its findings.
   if (isUnverified && baseUrl.protocol === 'https:' && !options.tokens) {
     const message = 'NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified';
-    warn(message, advice(trustHint(address)));
+    warn(message, { kind: 'untrusted', of: 'service', hasOthers: false });
   }
   const { account } = settings;
   const cache = new TokenCache(options.configDirectory, account, io, warn);
@@ -88,7 +81,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const client: Client = createServiceClient({
     ...io,
     baseUrl,
-    address: { ...address, route: route.unused },
+    routeAdvice: route.unused,
     userAgent: options.userAgent,
     tokens: source,
     proxy: route.proxy,

@@ -1,6 +1,7 @@
 // Sends requests to an HTTP storage, reads its XML and lists within limits, and says what its refusals mean.
 
 import { type ErrorCode, ImgctlError } from '../errors.ts';
+import type { Facts } from '../facts.ts';
 import { isRedirect, redirectError } from '../http/errors.ts';
 import { requestedWait } from '../http/headers.ts';
 import type { HttpRequest, HttpResponse, RequestBody } from '../http/message.ts';
@@ -18,14 +19,9 @@ export const PIECE = MAX_BYTES / 2;
 
 const XML_LIMITS = { bytes: 4 * 2 ** 20, nodes: 100_000, depth: 50 };
 
-const ENDPOINT = {
-  name: 'the upload URL',
-  reduce: 'use an upload URL with fewer files',
-};
-
 export const CHECK_URL = 'check the upload URL';
 const ASK = 'ask the administrators of the storage, or of a proxy in front of it';
-const CHECK_SETTINGS = 'check the user of the storage and its permissions: imgctl config list';
+const CHECK_SETTINGS: Facts = { kind: 'storage-user' };
 /** The refusals of a request whose effect is looked up afterwards: nginx limits requests with 503, and so does S3. */
 export const REFUSALS = [429, 503];
 const TRY_LATER = 'try again later, or ask the administrators of the storage';
@@ -57,7 +53,7 @@ export function createRequests(
   const { clock, env, onSecret, timeout, userAgent, parallel } = options;
   const { proxy, unused } = chooseProxy(base, env);
   if (proxy) proxySecrets(proxy).forEach(onSecret);
-  const endpoint = { ...ENDPOINT, ...options.address, route: unused };
+  const endpoint = { of: 'storage', route: unused } as const;
   const limits = { maxBytes: MAX_BYTES, connections: parallel + 1 };
   const { origin } = base;
   const transport = createTransport({ ...options, ...clock, ...limits, origin, endpoint, proxy });
@@ -76,7 +72,7 @@ export function createRequests(
       const known = explain(response);
       if (known) throw known;
       if (!isRedirect(response)) return response;
-      throw redirectError(response, 'the storage');
+      throw redirectError(response);
     },
     close: transport.close,
   };
@@ -140,7 +136,7 @@ export function xmlOf({ body, url, status }: HttpResponse): XmlElement | undefin
     if (!(error instanceof XmlError)) throw error;
     if (error.code !== 'xml-too-complex') return undefined;
     throw new ImgctlError('bad-answer', `${url.host} sent too much XML: ${error.message}`, {
-      hint: ENDPOINT.reduce,
+      facts: { kind: 'too-large', of: 'storage' },
       status,
     });
   }
@@ -178,7 +174,7 @@ export function storageError(response: HttpResponse, meaning = response.status):
   if (meaning === 507) return storageFull(host, about);
   const schemes = headers['www-authenticate'];
   const isBasic = schemes === undefined || /(^|,)\s*basic\b/i.test(schemes);
-  const refusals: Readonly<Record<number, readonly [ErrorCode, string, string]>> = {
+  const refusals: Readonly<Record<number, readonly [ErrorCode, string, string | Facts]>> = {
     401: isBasic
       ? ['wrong-credentials', `${host} refused the credentials`, CHECK_SETTINGS]
       : [

@@ -1,6 +1,7 @@
 // What the responses of an S3 storage mean: their XML, errors and ETags.
 
 import { ImgctlError } from '../errors.ts';
+import type { Facts } from '../facts.ts';
 import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { textOf, type XmlElement } from '../xml.ts';
 import { CHECK_URL, storageError, xmlOf } from './requests.ts';
@@ -52,13 +53,12 @@ const MEANINGS: readonly (readonly [RegExp, number])[] = [
   [/Quota|StorageFull|InsufficientStorage/i, 507],
 ];
 
-const RENEW =
-  'renew access key, secret key and session token together (see: imgctl help environment)';
+const RENEW: Facts = { kind: 'temporary-keys' };
 
-const HINTS: Readonly<Record<string, string>> = {
+const FACTS: Readonly<Record<string, string | Facts>> = {
   BadDigest:
     'run the command again: the file changed while it was uploaded, or the network broke it',
-  AuthorizationHeaderMalformed: 'check the region: imgctl config get upload-region',
+  AuthorizationHeaderMalformed: { kind: 'region' },
   RequestTimeTooSkewed: 'set the clock of this machine, then run the command again',
   ExpiredToken: RENEW,
   InvalidToken: RENEW,
@@ -72,24 +72,20 @@ function s3Error(response: HttpResponse): ImgctlError {
   // The status of an error that came with 200 says nothing.
   const meaning = known?.[1] ?? (response.status === 200 ? 500 : response.status);
   const error = storageError(response, meaning);
-  return Object.hasOwn(HINTS, code) ? error.with({ hint: HINTS[code] }) : error;
+  return Object.hasOwn(FACTS, code) ? error.with({ hint: FACTS[code] }) : error;
 }
 
 /** Returns the error of a bucket that is in another region, or at another host. */
-export function regionError(
-  response: HttpResponse,
-  used: string,
-  flag: string,
-): ImgctlError | undefined {
+export function regionError(response: HttpResponse, used: string): ImgctlError | undefined {
   const { status, headers, url } = response;
   if (isSuccess(response) || status === 404) return undefined;
   const root = response.body.length > 0 ? xmlOf(response) : undefined;
   const region = headers['x-amz-bucket-region'] ?? (root && textOf(root, 'Region')) ?? '';
   if (!/^[\w-]{1,64}$/.test(region) || region === used)
     return s3Code(response) === 'PermanentRedirect' ? s3Error(response) : undefined;
-  const rest = url.host.includes(used) ? `; then replace ${used} in the upload URL` : '';
+  const named = url.host.includes(used) ? used : undefined;
   return new ImgctlError('bad-answer', `the bucket is in the region ${region} (${status})`, {
-    hint: `run: imgctl config set upload-region ${region}${flag}${rest}`,
+    facts: { kind: 'region', region, used: named },
     status,
   });
 }

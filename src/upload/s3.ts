@@ -70,7 +70,7 @@ function encode(text: string): string {
 }
 
 export function s3Storage(url: URL, credentials: S3Credentials, options: StorageOptions): Storage {
-  const { clock, limit, parallel, partSize, onWarning, profileFlag } = options;
+  const { clock, limit, parallel, partSize, onWarning } = options;
   const { host, origin, pathname } = url;
   const [bucket = '', ...folders] = pathname.slice(1).split('/').map(decodeURIComponent);
   const prefix = folders.map((folder) => `${folder}/`).join('');
@@ -80,8 +80,7 @@ export function s3Storage(url: URL, credentials: S3Credentials, options: Storage
     const signed = await new AwsV4Signer({ ...request, ...credentials }).sign();
     return Object.fromEntries(signed.headers);
   };
-  const explain = (response: HttpResponse) =>
-    regionError(response, credentials.region, profileFlag);
+  const explain = (response: HttpResponse) => regionError(response, credentials.region);
   const requests = createRequests(url, options, authorize, explain);
   const send = ({ name, query = {}, ...request }: S3Request) => {
     const key = name === undefined ? [] : `${prefix}${name}`.split('/');

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { ImgctlError } from '../errors.ts';
 import { shortDigest } from '../files/paths.ts';
-import type { AddressHints, HttpEvent } from '../http/message.ts';
+import type { HttpEvent } from '../http/message.ts';
 import type { Clock, System } from '../io.ts';
 import type { Limit } from './rate.ts';
 import type { UploadSource } from './upload-file.ts';
@@ -21,12 +21,9 @@ export interface StorageOptions {
   /** Extra trusted certificates, PEM. */
   readonly ca: string | undefined;
   readonly userAgent: string;
-  readonly address: AddressHints;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Has the names of parts until a push ends, for a storage that lists no hidden files, such as nginx. */
   readonly partsFile: string | undefined;
-  /** The option that selects the profile, for hints; or an empty text. */
-  readonly profileFlag: string;
   readonly onWarning: (text: string) => void;
   readonly onSecret: (secret: string) => void;
   readonly onEvent: ((event: HttpEvent) => void) | undefined;
@@ -124,9 +121,8 @@ export function nameTooLong(name: string, address: string): ImgctlError {
 }
 
 export function conflict(name: string, address: string, note?: string): ImgctlError {
-  const hint = 'rename your file, or replace the stored one with: --on-conflict replace';
   return new ImgctlError('conflict', `${address} already has a different ${name}`, {
-    hint: note === undefined ? hint : `${note}; ${hint}`,
+    facts: { kind: 'conflict', note },
   });
 }
 

@@ -10,7 +10,7 @@ import {
 import { nextPage } from '../../src/commands/automation/api.ts';
 import { utcTime } from '../../src/words.ts';
 import { ENDPOINT } from '../support/client.ts';
-import { thrownBy } from '../support/errors.ts';
+import { hintOf, thrownBy } from '../support/errors.ts';
 
 const NOW = Date.parse('2026-01-05T10:00:00Z');
 const AT = 'GET https://images.example.com/v2/image';
@@ -31,7 +31,7 @@ const response = (status: number, json: unknown, headers: Record<string, string>
   };
 };
 
-const CHECK = 'check that the base URL is correct: imgctl config get base-url';
+const CHECK = 'check the base URL: imgctl config get base-url';
 
 /** A response whose bytes are not UTF-8. */
 const inLatin1 = (status: number, text: string) => ({
@@ -73,7 +73,7 @@ describe('the error of a status', () => {
     const error = statusError(response(status, body));
     expect(error).toMatchObject({ code, message, status });
     const isUnknown = code === 'not-found' || code === 'bad-answer';
-    if (isUnknown) expect(error.hint).toContain(CHECK);
+    if (isUnknown) expect(hintOf(error)).toContain(CHECK);
   });
 
   it.each([
@@ -82,7 +82,7 @@ describe('the error of a status', () => {
     ['POST', 503, 'the service failed; try again later'],
     ['PATCH', 500, 'the service failed; try again later'],
   ])('of %s and %i suggests --retries only if it was retried', (method, status, hint) => {
-    expect(statusError({ ...response(status, ''), method }).hint).toBe(hint);
+    expect(hintOf(statusError({ ...response(status, ''), method }))).toBe(hint);
   });
 
   it.each([
@@ -90,14 +90,15 @@ describe('the error of a status', () => {
     ['60', 'try again at \\d\\d:01:00 \\(in 1 min\\), or with more --retries'],
     ['0', 'try again later, or with more --retries'],
   ])('503 with Retry-After: %s says when to try again', (seconds, expected) => {
-    const { hint } = statusError(response(503, '', { 'retry-after': seconds }));
+    const hint = hintOf(statusError(response(503, '', { 'retry-after': seconds })));
     expect(hint).toMatch(new RegExp(`^the service failed; ${expected}$`));
   });
 
   it('304 is unexpected, and no redirect', () => {
-    const { code, message, hint } = statusError(response(304, ''));
+    const error = statusError(response(304, ''));
+    const { code, message } = error;
     expect({ code, message }).toEqual({ code: 'failed', message: `${AT}: unexpected 304` });
-    expect(hint).toMatch(/cache or proxy/);
+    expect(hintOf(error)).toMatch(/cache or proxy/);
   });
 
   it('is shown with a message that is not UTF-8', () => {
@@ -119,9 +120,10 @@ describe('the error of a status', () => {
     [undefined, ' (302)'],
   ])('302 with the location %s names the target without secrets', (location, target) => {
     const headers = location === undefined ? {} : { location };
-    const { message, hint } = statusError(response(302, '', headers));
+    const error = statusError(response(302, '', headers));
+    const { message } = error;
     expect(message).toContain(`was redirected${target}; redirects are not followed`);
-    expect(`${message}${hint}`).not.toContain('secret');
+    expect(`${message}${hintOf(error)}`).not.toContain('secret');
   });
 
   it.each([
@@ -129,7 +131,7 @@ describe('the error of a status', () => {
     ['/v2/image', CHECK],
   ])('404 of %s has the hint %s', (pathname, hint) => {
     const missing = { ...response(404, ''), url: new URL(pathname, 'https://images.example.com') };
-    expect(statusError(missing).hint).toBe(hint);
+    expect(hintOf(statusError(missing))).toBe(hint);
   });
 
   const USE_TLS = 'if the port expects TLS, use https in the base URL: imgctl config get base-url';
@@ -143,7 +145,7 @@ describe('the error of a status', () => {
     [405, 'http:', '<html>', CHECK],
   ])('%i over %s with the body %s has the hint %s', (status, protocol, body, hint) => {
     const url = new URL(`${protocol}//images.example.com/v2`);
-    expect(statusError({ ...response(status, body), url }).hint).toBe(hint);
+    expect(hintOf(statusError({ ...response(status, body), url }))).toBe(hint);
   });
 
   // The times are those of this machine's zone.
@@ -155,9 +157,10 @@ describe('the error of a status', () => {
     [{ 'retry-after': 'soon' }, /^try again later$/],
     [{}, /^try again later$/],
   ])('429 with the headers %j has the hint %s', (headers, expected) => {
-    const { code, exitCode, status, hint } = rateLimitedError(response(429, '', headers));
+    const error = rateLimitedError(response(429, '', headers));
+    const { code, exitCode, status } = error;
     expect({ code, exitCode, status }).toEqual({ code: 'rate-limited', exitCode: 6, status: 429 });
-    expect(hint).toMatch(expected);
+    expect(hintOf(error)).toMatch(expected);
   });
 });
 
@@ -173,7 +176,7 @@ describe('the JSON of a successful response', () => {
 
   it('is no other error once something has succeeded', () => {
     const late = { ...response(400, 'Use HTTPS'), hasSucceeded: true };
-    expect(statusError({ ...late, url: new URL('http://a/v2') }).hint).toBeUndefined();
+    expect(hintOf(statusError({ ...late, url: new URL('http://a/v2') }))).toBeUndefined();
   });
 
   it.each([

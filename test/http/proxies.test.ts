@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { chooseProxy } from '../../src/http/proxies.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { clientOf, connect, GET, PATCH, proxyFor } from '../support/client.ts';
-import { failure, thrownBy } from '../support/errors.ts';
+import { failure, hintOf, thrownBy } from '../support/errors.ts';
 import { rows } from '../support/rows.ts';
 import {
   DROP,
@@ -107,7 +107,7 @@ describe('chooseProxy', () => {
   ])('rejects %s without its password: it %s', (text, problem) => {
     const error = thrownBy(() => chooseProxy(new URL(HTTPS), { HTTPS_PROXY: text }));
     expect(error).toMatchObject({ code: 'config', message: `HTTPS_PROXY ${problem}` });
-    expect(error.hint).toContain('http://proxy.example.com:3128');
+    expect(hintOf(error)).toContain('http://proxy.example.com:3128');
   });
 });
 
@@ -180,7 +180,7 @@ describe('a request for plain http through a proxy', () => {
     expect(error.code).toBe(code);
     const blame = `with HTML instead of JSON, perhaps from the proxy ${host}$`;
     expect(error.message).toMatch(new RegExp(`${status}.* ${blame}`));
-    expect(error.hint).toMatch(CHECK);
+    expect(hintOf(error)).toMatch(CHECK);
     const direct = await connect({ 'GET /v2': page });
     expect((await failure(direct.client.serviceRoot())).message).not.toContain('proxy');
   });
@@ -270,8 +270,8 @@ describe('a proxy', () => {
         const isUnknown = isSent && request === PATCH;
         expect(error).toMatchObject({ code: isUnknown ? 'outcome-unknown' : 'proxy', exitCode: 3 });
         expect(error.message).toMatch(message);
-        if (!isUnknown) expect(error.hint).toMatch(hint);
-        expect(`${error.message}${error.hint}`).not.toContain('secret');
+        if (!isUnknown) expect(hintOf(error)).toMatch(hint);
+        expect(`${error.message}${hintOf(error)}`).not.toContain('secret');
         expect({ heads: proxy.heads.length, sleeps }).toEqual({ heads: 1, sleeps: [] });
       }
     }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { rateLimitReset, requestedWait } from '../../src/http/headers.ts';
 import { backoff, isRetryableStatus } from '../../src/http/retry.ts';
 import { connect, GET } from '../support/client.ts';
-import { failure } from '../support/errors.ts';
+import { failure, hintOf } from '../support/errors.ts';
 import { rows } from '../support/rows.ts';
 import { RESET, tokenResponse } from '../support/scripted-server.ts';
 
@@ -157,9 +157,10 @@ describe('a request', () => {
     const now = () => Date.parse('2026-01-05T10:00:00.500Z');
     const limited = { status: 429, headers: { [name]: '61' } };
     const { client, server, sleeps } = await connect(() => limited, { now });
-    const { code, exitCode, hint } = await failure(client.send(GET));
+    const error = await failure(client.send(GET));
+    const { code, exitCode } = error;
     expect({ code, exitCode }).toEqual({ code: 'rate-limited', exitCode: 6 });
-    expect(hint).toMatch(/^try again at \d\d:\d\d:02 \(in 1 min 2 s\)$/);
+    expect(hintOf(error)).toMatch(/^try again at \d\d:\d\d:02 \(in 1 min 2 s\)$/);
     expect({ requests: server.requests.length, sleeps }).toEqual({ requests: 1, sleeps: [] });
   });
 

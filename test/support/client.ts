@@ -2,9 +2,7 @@
 
 import { onTestFinished } from 'vitest';
 import type { ClientEvent, TokenSource } from '../../src/api/auth.ts';
-import { createServiceClient, SERVICE, type ServiceClientOptions } from '../../src/api/client.ts';
-import { addressHints } from '../../src/config/addresses.ts';
-import { Settings } from '../../src/config/settings.ts';
+import { createServiceClient, type ServiceClientOptions } from '../../src/api/client.ts';
 import { chooseProxy } from '../../src/http/proxies.ts';
 import {
   type Handler,
@@ -13,13 +11,7 @@ import {
   scriptedServer,
 } from './scripted-server.ts';
 
-const STORED = new Map([['default', { 'base-url': 'images.example.com' }]]);
-const address = addressHints(
-  new Settings({ profile: undefined, profiles: STORED }, 'default'),
-  'base-url',
-);
-/** Of a base URL that the profile stores. */
-export const ENDPOINT = { ...SERVICE, ...address };
+export const ENDPOINT = { of: 'service' } as const;
 
 export const GET = { method: 'GET', path: '/v2' };
 export const PATCH = { method: 'PATCH', path: '/v2/user/image/vm' };
@@ -80,7 +72,6 @@ export function clientOf(baseUrl: string, changes: ScriptedClientOptions = {}) {
   let slept = 0;
   const client = createServiceClient({
     baseUrl: new URL(baseUrl),
-    address,
     userAgent: 'imgctl-test',
     tokens,
     authScheme: 'bearer',

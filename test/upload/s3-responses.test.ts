@@ -16,24 +16,18 @@ it.each([
   expect(plainTag(etag)).toBe(plain);
 });
 
-const SET = 'run: imgctl config set upload-region eu-west-2 --profile x';
+const SET = { kind: 'region', region: 'eu-west-2', used: undefined };
 
 it.each([
   [301, 's3.example.com', 'us-east-1', 'eu-west-2', SET],
-  [
-    400,
-    's3.us-east-1.example.com',
-    'us-east-1',
-    'eu-west-2',
-    `${SET}; then replace us-east-1 in the upload URL`,
-  ],
+  [400, 's3.us-east-1.example.com', 'us-east-1', 'eu-west-2', { ...SET, used: 'us-east-1' }],
   [403, 's3.eu-west-2.example.com', 'eu-west-2', 'eu-west-2', undefined],
   [403, 's3.example.com', 'us-east-1', 'no region', undefined],
   [404, 's3.example.com', 'us-east-1', 'eu-west-2', undefined],
   [200, 's3.example.com', 'us-east-1', 'eu-west-2', undefined],
 ])(
   'a response with %i from %s, signed for %s, for a bucket in %s: %s',
-  (status, host, used, region, hint) => {
+  (status, host, used, region, facts) => {
     const response = {
       status,
       url: new URL(`https://${host}/b`),
@@ -41,6 +35,6 @@ it.each([
     };
     const rest = { method: 'GET', body: Buffer.alloc(0), wireBytes: 0, receivedAt: 0 };
     const full = { ...response, ...rest, endpoint: ENDPOINT };
-    expect(regionError(full, used, ' --profile x')?.hint).toBe(hint);
+    expect(regionError(full, used)?.facts).toEqual(facts);
   },
 );

@@ -87,7 +87,9 @@ async function run(context: Context, options: Options, path: string): Promise<vo
     if (!success) {
       const error = statusError(response);
       if (error.code !== 'not-found') throw error;
-      throw error.with({ hint: `check the path, and the base URL: ${response.endpoint.show}` });
+      throw error.with({
+        facts: { kind: 'check-address', of: 'service', what: 'the path, and' },
+      });
     }
     next = options.paginate ? nextPage(response, visited) : undefined;
   }

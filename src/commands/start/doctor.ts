@@ -342,8 +342,8 @@ function connectionResult(context: Context, response: ServiceResponse, finding: 
     throw error.code === 'not-found' ? error.with({ code: 'failed' }) : error;
   }
   if (error && serviceMessage(response.body) === undefined) {
-    const hint = `check that the base URL is correct: ${response.endpoint.show}`;
-    return warning(`${finding}, but not in the format of the service`, hint);
+    const check = { kind: 'check-address', of: 'service' } as const;
+    return warning(`${finding}, but not in the format of the service`, check);
   }
   const settings = context.settings.with({ 'allow-http': 'false' });
   if (tryOr(() => requireBaseUrl(settings), undefined)) return finding;

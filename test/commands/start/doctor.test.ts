@@ -206,9 +206,9 @@ describe('doctor checks the connection', () => {
   }
 
   it.each<[ScriptedResponse, RegExp, number]>([
-    [{ body: '<html>' }, /^failed: .* HTML instead of JSON -> check that the base URL/, 1],
+    [{ body: '<html>' }, /^failed: .* HTML instead of JSON -> check the base URL/, 1],
     [MOVED, /^failed: .* redirected to/, 1],
-    [{ status: 404, json: {} }, /^failed: .*: 404.* -> check that the base URL is correct/, 1],
+    [{ status: 404, json: {} }, /^failed: .*: 404.* -> check the base URL/, 1],
     [{ status: 401, body: '<html>' }, /^failed: GET \S+: 401, with HTML .* firewall or portal/, 1],
     [{ status: 401, body: 'No' }, /^warning: GET \S+ returned 401, but not in the format/, 4],
     [BUSY, /^failed: .*too many/, 6],
@@ -424,7 +424,8 @@ const NO_NAME =
   /^not checked: no user name .* -> set IMGCTL_UPLOAD_USERNAME, or run: imgctl config set /;
 const WRONG = /^failed: .*SignatureDoesNotMatch.* -> check \w+ and upload-access-key: imgctl/;
 const NO_FILE = /^failed: \/none does not exist -> create it, or check IMGCTL_UPLOAD_SECRET_FILE$/;
-const PORT = /^failed: cannot reach .* -> check the port of .*: imgctl config get upload-url$/;
+const PORT =
+  /^failed: cannot reach .* -> check the port of .*: imgctl config get upload-url; the server may/;
 const NO_PASSWORD = /^not checked: no password .* -> set IMGCTL_UPLOAD_PASSWORD or /;
 const NO_KEY = /^not checked: no access key .* -> set IMGCTL_UPLOAD_ACCESS_KEY, or run: /;
 
