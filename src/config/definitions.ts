@@ -58,12 +58,12 @@ export const SETTING_GROUPS = {
       value: parsed(userName),
     },
     'password-command': {
-      summary: 'command whose first output line is the password',
+      summary: 'command that prints the password',
       value: COMMAND,
     },
     'password-file': { summary: 'file whose first line is the password', value: FILE },
     'credential-helper': {
-      summary: 'Docker credential helper that stores the password: a name such as pass, or a path',
+      summary: 'Docker credential helper for the password',
       value: formed(/^[\w.-]+$|[\\/]/, 'use a name such as pass, or a path', {
         mayBePath: true,
         suggested: ['osxkeychain', 'pass', 'secretservice', 'wincred'],
@@ -90,7 +90,7 @@ export const SETTING_GROUPS = {
       value: choice('scheme', ['bearer', 'basic']),
     },
     'allow-http': {
-      summary: 'allow plain http to other hosts',
+      summary: 'plain http to other hosts',
       fallback: 'false',
       value: { ...BOOLEAN, parse: (text, name) => BOOLEAN.parse(text, name) === 'true' },
     },
@@ -105,7 +105,7 @@ export const SETTING_GROUPS = {
     'columns.images': { summary: 'columns of images list', value: COLUMNS },
     'columns.my-images': { summary: 'columns of my-images', value: COLUMNS },
     time: {
-      summary: 'format of timestamps in tables',
+      summary: 'format of times in tables',
       value: choice('time style', TIME_STYLES, ['wire', 'raw']),
     },
   },
@@ -128,7 +128,7 @@ export const SETTING_GROUPS = {
     },
     'upload-secret-command': { summary: 'command that prints the S3 secret key', value: COMMAND },
     'upload-session-token-command': {
-      summary: 'command that prints the session token of temporary S3 keys',
+      summary: 'command that prints the S3 session token',
       value: COMMAND,
     },
     'upload-region': {
@@ -137,23 +137,23 @@ export const SETTING_GROUPS = {
       value: formed(/^[\w-]{1,64}$/, 'use a region such as us-east-1'),
     },
     'limit-rate': {
-      summary: 'maximum bytes per second that push sends, such as 10M',
+      summary: 'maximum bytes per second, such as 10M',
       value: byteRate(),
     },
     'upload-ca-file': { summary: 'trusted certificates for the storage (PEM)', value: FILE },
   },
   fleet: {
     'token-store': {
-      summary: 'where tokens are stored: file, or the URL of a Redis server that machines share',
+      summary: 'file, or the URL of a shared Redis server',
       fallback: 'file',
       value: parsed(parseRedisAddress, { suggested: ['file'] }),
     },
     'token-store-password-command': {
-      summary: 'command that prints the password of the token store',
+      summary: 'command that prints the Redis password',
       value: COMMAND,
     },
     'wait-for-token': {
-      summary: 'how long to wait if the service allows no login now, such as 5m',
+      summary: 'how long to wait for a login, such as 5m',
       value: duration(),
     },
   },
@@ -175,10 +175,10 @@ export type SettingValue<Key extends SettingKey> =
   | ReturnType<Definitions[Key]['value']['parse']>
   | (Definitions[Key] extends { readonly fallback: string } ? never : undefined);
 
-/** Says where a login stored the password of the profile: `keychain`, or `helper:NAME`. */
 /** Gives a token, instead of a login. */
 export const TOKEN_VARIABLE = 'IMGCTL_TOKEN';
 
+/** Says where a login stored the password of the profile: `keychain`, or `helper:NAME`. */
 export const STORED_PASSWORD = 'stored-password';
 
 export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];

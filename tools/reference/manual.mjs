@@ -32,8 +32,8 @@ const FILES_NOTE =
   'XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_HOME are respected; IMGCTL_CONFIG_DIR puts everything but compiled code in one folder.';
 
 /**
- * Returns the summary, the usage and an overview of the program, and its sections: `{ title, blocks }`. Blocks are
- * those of the help, where terms may have a heading, and `{ see: [title, ...] }` refers to other sections.
+ * Returns the summary, the usage and an overview of the program, its sections: `{ title, blocks }`, and their titles by
+ * group. Blocks are those of the help, where terms may have a heading, and `{ see: [title, ...] }` refers to sections.
  */
 export async function readManual() {
   const { COMMANDS, TOPICS, PAGES, ...texts } = await importDeclarations();
@@ -50,6 +50,10 @@ export async function readManual() {
     summary: JSON.parse(readText('package.json')).description,
     usage: { lines: ['imgctl <command> [options]'] },
     overview,
+    groups: [...new Set(commands.map(({ group }) => group)), 'Topics'].map((name) => {
+      const members = name === 'Topics' ? topics : commands.filter(({ group }) => group === name);
+      return [name || 'Also', members.map(({ title }) => title)];
+    }),
     sections: [...commands, ...topics, { title: 'Files', blocks: files }],
   };
 }
@@ -65,7 +69,7 @@ function readText(name) {
 }
 
 /** Returns the section of a command and then those of its subcommands, in the order of the help. */
-function sectionsOf(spec, parents, texts) {
+function sectionsOf(spec, parents, texts, group = spec.group) {
   if (spec.hidden) return [];
   const { name, aliases = [], summary, description = [], details = [] } = spec;
   const { examples, fields = [] } = spec;
@@ -76,7 +80,7 @@ function sectionsOf(spec, parents, texts) {
   const fieldTerms = fields.map((each) => [each.name, `${each.meaning} (${each.type})`]);
   // Signals end every command; its topic says how.
   const own = texts.exitCodesOf(spec).filter((code) => code < 128);
-  const exitCodes = `Exit codes: ${own.join(', ')}`;
+  const exitCodes = `Exit codes: ${rangesOf(own)}`;
   const blocks = [
     { lines: [name, ...aliases].map((each) => [...parents, each, usage].join(' ')) },
     sentence(summary),
@@ -90,8 +94,19 @@ function sectionsOf(spec, parents, texts) {
     { see: seeAlso.map((each) => `imgctl ${each}`) },
   ];
   const shown = blocks.filter(({ terms, see }) => (terms ?? see)?.length !== 0);
-  const below = subcommands.flatMap((each) => sectionsOf(each, words, texts));
-  return [{ title: words.join(' '), summary, blocks: shown }, ...below];
+  const below = subcommands.flatMap((each) => sectionsOf(each, words, texts, group));
+  return [{ title: words.join(' '), group, summary, blocks: shown }, ...below];
+}
+
+/** Returns `0-2, 5` for 0, 1, 2 and 5. */
+function rangesOf(numbers) {
+  const ranges = [];
+  for (const each of numbers) {
+    const range = ranges.at(-1);
+    if (range?.at(-1) === each - 1) range[1] = each;
+    else ranges.push([each]);
+  }
+  return ranges.map((range) => range.join('-')).join(', ');
 }
 
 function sentence(text) {

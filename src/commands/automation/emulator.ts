@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { Image } from '../../api/types.ts';
 import { readSnapshot } from '../../catalogue/snapshot.ts';
 import { command, option, type Parsed } from '../../cli/command.ts';
-import { defaultsOf, terms } from '../../cli/declarations.ts';
+import { defaultsOf } from '../../cli/declarations.ts';
 import { duration, wholeNumber } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import type { Emulator } from '../../emulator/emulator.ts';
@@ -28,14 +28,14 @@ const OPTIONS = [
   option('--host <address>', 'address to listen on', { default: '127.0.0.1' }),
   option('--port <n>', 'port to listen on; 0 selects a free one', number('8080', 65_535)),
   option('--images <n>', 'number of images in the public catalogue', number('250', 1_000_000)),
-  option('--from <file>', 'serve the images of this snapshot (see: imgctl images snapshot)', {
+  option('--from <file>', 'serve the images of this snapshot', {
     from: 'files',
     conflicts: ['images', 'seed', 'until'],
   }),
-  option('--uploads <dir>', 'folder that a sync reads, with one subfolder per user', {
+  option('--uploads <dir>', 'folder for uploads, with one subfolder per user', {
     from: 'folders',
   }),
-  option('--sample', "put a small sample.ova into the first user's uploads"),
+  option('--sample', 'put a small sample.ova into the uploads'),
   option('--user <name:password>', 'user who can log in; repeatable', {
     default: DEFAULT_USER,
     repeatable: true,
@@ -54,8 +54,8 @@ const OPTIONS = [
   option('--fault <spec>', "inject a fault, such as 'GET /v2/image=503,first=2'; repeatable", {
     repeatable: true,
   }),
-  option('--until <date>', 'last day of the catalogue in UTC, such as 2025-07-31 (today)'),
-  option('--seed <n>', 'seed for the generated catalogue', number('1', 2 ** 31)),
+  option('--until <date>', 'its last day in UTC, such as 2025-07-31 (today)'),
+  option('--seed <n>', 'seed of the generated catalogue', number('1', 2 ** 31)),
 ] as const;
 
 type Options = Parsed<typeof OPTIONS>;
@@ -64,25 +64,13 @@ export const emulator = command({
   name: 'emulator',
   summary: 'run a small copy of the service on this machine',
   description: [
-    'Shows on a terminal what to try. In a pipe, prints one JSON line, {"base_url": ...}, when it is ready. Ctrl-C or SIGTERM stops it.',
-    'The same --images, --seed and --until always give the same catalogue.',
-    'With --uploads, it also accepts uploads over WebDAV, with the same user name and password, and prints "upload_url". Each user has a folder below <dir>.',
+    'Shows on a terminal what to try. In a pipe, prints {"base_url": ..., "upload_url": ...} in one line when it is ready. Ctrl-C or SIGTERM stops it.',
+    'With --uploads, it also accepts uploads over WebDAV, with the same user name and password.',
   ],
   details: [
-    'A fault is METHOD PATH=KIND[,first=N|,every=N]. METHOD may be *, and PATH may end with *. KIND is one of:',
-    terms(
-      ['503', 'respond with this status (300 to 599)'],
-      ['429:60', 'respond with status 429 and Retry-After: 60'],
-      ['drop', 'close the connection without a response'],
-      ['stall', 'keep the connection open without a response'],
-      ['html', 'send an HTML page instead of the response'],
-      ['drop:4096', 'close the connection after 4096 bytes of an upload'],
-      ['late:401', 'respond with this status, but only after the whole upload'],
-      ['partial', 'show an uploaded file before it is complete'],
-    ),
+    'A fault is METHOD PATH=KIND[,first=N|,every=N]. METHOD may be *, and PATH may end with *. KIND is a status (300 to 599), 429:60 (with Retry-After: 60), drop (close the connection), stall (send nothing) or html; for uploads also drop:4096 (after 4096 bytes), late:401 (respond after the whole upload) or partial (show the file before it is complete).',
   ],
   examples: [
-    'imgctl emulator --port 0 --images 1000',
     'imgctl emulator --from catalogue.json',
     'imgctl emulator --uploads ./uploads --sample',
     'imgctl emulator --uploads ./uploads --sync-delay 5s --user alice:secret',

@@ -56,10 +56,10 @@ const VALUE = argument('value', 'new value', {
 export const config: CommandDeclaration = {
   name: 'config',
   summary: 'show and change settings',
-  details: Object.entries(SETTING_GROUPS).flatMap(([group, settings]) => [
-    `${group.charAt(0).toUpperCase()}${group.slice(1)} settings:`,
-    terms(...Object.entries(settings).map(([key, setting]) => [key, describe(setting)] as const)),
-  ]),
+  details: [
+    'Settings:',
+    terms(...SETTING_KEYS.map((key) => [key, describe(SETTINGS[key])] as const)),
+  ],
   examples: ['imgctl config set base-url https://images.example.com', 'imgctl config list'],
   seeAlso: ['profile', 'help environment'],
   subcommands: [

@@ -14,7 +14,7 @@ import { type HistoryEntry, remember } from './history.ts';
 export const LIST_REQUESTS = hint`list your requests with: ${imgctl('sync-status', '--list')}`;
 
 export const POLL_OPTIONS = [
-  option('--poll-interval <duration>', 'check this often (default: every 2s, slowing to 15s)', {
+  option('--poll-interval <duration>', 'check this often (2s, slowing to 15s)', {
     value: duration(),
   }),
   option('--wait-timeout <duration>', 'stop waiting after this time and exit with 7', {

@@ -10,11 +10,11 @@ import type { Finding } from '../../ovf/findings.ts';
 import type { PackageSummary } from '../../ovf/package.ts';
 import { counted } from '../../words.ts';
 
-export const FILES = argument(
-  'file',
-  'OVA files, or OVF files with their disks in the same folder',
-  { required: true, variadic: true, from: 'packages' },
-);
+export const FILES = argument('file', 'OVA files, or OVF files next to their disks', {
+  required: true,
+  variadic: true,
+  from: 'packages',
+});
 
 const PROVIDE_FILE = 'provide an OVA file, or an OVF file with its disks in the same folder';
 

@@ -31,10 +31,7 @@ export const WAIT_OPTIONS = [
   ...POLL_OPTIONS.map((each) => implyingWait(each)),
 ] as const;
 
-export const STRICT_OPTION = option(
-  '--strict',
-  'exit with 1 also after warnings, and if errors are unknown',
-);
+export const STRICT_OPTION = option('--strict', 'exit with 1 also for warnings and unknown errors');
 
 const ID_AND_STATUS = [
   column('id', 'number or string', 'sync request id, as the service sent it'),

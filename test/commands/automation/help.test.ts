@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { exitCodesOf } from '../../../src/cli/declarations.ts';
+import { TOPIC_NAMES } from '../../../src/cli/topics.ts';
 import { SETTING_KEYS, VARIABLES, variableOf } from '../../../src/config/definitions.ts';
 import { leavesOf } from '../../support/commands.ts';
 import { failed, runCli } from '../../support/io.ts';
@@ -25,6 +26,7 @@ describe('imgctl help', () => {
     expect(stdout).toMatch(/\nGlobal options: [^(]*-o, --json[^(]* \(imgctl help\soptions\)\n$/);
     const lines = stdout.split('\n');
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+    expect(lines.length - 1).toBeLessThanOrEqual(48);
     // On the first screen of 24 rows.
     expect(lines.findIndex((line) => line.startsWith('  $ '))).toBeLessThan(20);
     const parts = ['Usage:', 'Examples:', 'Arguments:', 'Options:', 'JSON fields:', 'See also:'];
@@ -60,6 +62,13 @@ describe('imgctl help', () => {
     const words = line.split(' ').filter((word) => !/help$/.test(word));
     const message = `imgctl: unknown command or topic '${words.join(' ')}'\nhint: ${hint}\n`;
     expect(await run(line)).toEqual(failed(2, message));
+  });
+
+  it.each(TOPIC_NAMES)('%s is a topic of at most 52 lines', async (name) => {
+    const lines = (await show(`help ${name}`)).split('\n').slice(0, -1);
+    expect(lines.length).toBeGreaterThan(10);
+    expect(lines.length).toBeLessThanOrEqual(52);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
   it('lists the base URL among the options of login', async () => {

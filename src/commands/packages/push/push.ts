@@ -45,22 +45,17 @@ const ACTION = column(
 );
 
 const OPTIONS = [
-  settingOption(
-    '--to <url>',
-    'upload-url',
-    'URL or folder to upload to, instead of the setting upload-url',
-  ),
+  settingOption('--to <url>', 'upload-url', 'URL or folder to upload to (setting upload-url)'),
   option('--no-sync', 'upload only'),
   option('--no-wait', 'submit the sync, but do not wait for it'),
-  option('--sync-if-sent', 'submit no sync if nothing was sent since the last good sync', {
+  option('--sync-if-sent', 'submit a sync only if something was sent', {
     conflicts: ['sync'],
   }),
-  option('--dry-run', 'show what would be uploaded, added, updated and deleted'),
-  option(
-    '--on-conflict <action>',
-    'if the storage has a different file with that name: fail, replace or skip',
-    { default: 'fail', value: choice('action', ['fail', 'replace', 'skip']) },
-  ),
+  option('--dry-run', 'show what would be uploaded and synced'),
+  option('--on-conflict <action>', 'if a different file has that name: fail, replace or skip', {
+    default: 'fail',
+    value: choice('action', ['fail', 'replace', 'skip']),
+  }),
   settingOption('--limit-rate <rate>', 'limit-rate'),
   ...UPLOAD_OPTIONS,
   ...POLL_OPTIONS,
@@ -74,13 +69,11 @@ export const push = command({
   name: 'push',
   summary: 'upload packages, sync them and show the new images',
   description: [
-    'Checks each package as validate does, uploads it with the files that an OVF references, submits one sync, waits for it and prints the new images. You are prompted for the storage and its credentials if they are not set.',
-    'Files get their final names when their package is complete. Digests are checked during the upload; if one is wrong, nothing of that package becomes visible.',
-    'If one of several packages fails, the others are still uploaded and synced; the exit code is that of the first failure. Run the same command again: it skips files, and on S3 parts, that are already there.',
+    'Checks each package as validate does, uploads it with the files that an OVF references, submits one sync, waits for it and prints the new images. You are prompted for credentials of the storage that are not set.',
+    'If one of several packages fails, the others are still uploaded and synced. Run the same command again: it skips what is already there.',
   ],
   details: [
-    '--sync-if-sent submits no sync if nothing was sent, and if this machine remembers that its last sync of this storage had no errors and changed each image that was sent. Do not use it if files are removed by hand, or if several machines or services share the storage: nothing would sync these changes.',
-    'A second push to the same storage from this machine waits for the first. It exits with 1 if that takes longer than --wait-timeout.',
+    '--sync-if-sent submits no sync if nothing was sent since the last good one. Do not use it if files are removed by hand, or if several machines or services share the storage: nothing would sync these changes.',
   ],
   examples: [
     'imgctl push appliance.ova',
