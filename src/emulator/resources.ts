@@ -4,7 +4,14 @@ import type { Image, ImageListMeta, Pages } from '../api/types.ts';
 import { tryOr } from '../errors.ts';
 import { type Filter, type Operator, parseFilter } from '../query/filter.ts';
 import { filterPredicate } from '../query/filter-predicate.ts';
-import { isFieldSort, parseSort, printSort, sortImages } from '../query/sort.ts';
+import {
+  BY_ID,
+  type FieldSort,
+  isFieldSort,
+  parseSort,
+  printSort,
+  sortImages,
+} from '../query/sort.ts';
 import { type AccessTokens, TOKEN_PATH } from './access-tokens.ts';
 import { type ApiRequest, type ApiResponse, HttpError, jsonResponse } from './api-request.ts';
 import type { ImageSync } from './image-sync.ts';
@@ -115,14 +122,13 @@ function serveImages({ images, request, user }: Call): ApiResponse {
   const perPage = positiveInteger(query, 'per_page', MAX_PER_PAGE) ?? DEFAULT_PER_PAGE;
   const expanded = singleValue(query, 'expand') === '1';
 
-  const found = findImages(images, filter, sort);
-  const data = found
-    .slice((page - 1) * perPage, page * perPage)
-    .map((image) => (expanded ? image : `${baseUrl}/v2/image/${image.id}`));
+  const place = [(page - 1) * perPage, page * perPage] as const;
+  const { found, total } = findImages(images, { filter, sort }, place);
+  const data = found.map((image) => (expanded ? image : `${baseUrl}/v2/image/${image.id}`));
   const meta: ImageListMeta = {
     _link: { self: `${baseUrl}${target}` },
     count: data.length,
-    pages: pageLinks(request, page, perPage, found.length),
+    pages: pageLinks(request, page, perPage, total),
     ...(filter === undefined ? {} : { filter }),
     ...(sort === undefined ? {} : { sort }),
     time: processingTime(request),
@@ -185,35 +191,46 @@ function positiveInteger(query: URLSearchParams, name: string, maximum: number) 
 // - `in` splits its value at every comma, and `null` means a missing value for the folder only.
 // - A sort puts null first; equal images stay in the order of the catalogue.
 
-/** Returns the images that match, in order. @param images in the order of ids @throws HttpError 400 */
+/**
+ * Returns the matching images from one place to before another in their order, and the number of all that match.
+ * @param images in the order of ids @throws HttpError 400
+ */
 export function findImages(
   images: readonly Image[],
-  filter: string | undefined,
-  sort: string | undefined,
-): readonly Image[] {
-  const found = filter === undefined ? images : filterImages(images, readFilter(filter));
-  const key = sort === undefined ? undefined : readSort(sort);
-  if (key?.field !== 'id') return key ? sortImages(found, [key]) : found;
-  return key.direction === 'asc' ? found : found.toReversed();
+  query: { readonly filter?: string | undefined; readonly sort?: string | undefined },
+  [start, end]: readonly [number, number] = [0, Number.POSITIVE_INFINITY],
+): { readonly found: readonly Image[]; readonly total: number } {
+  const filter = query.filter === undefined ? undefined : readFilter(query.filter);
+  const key = query.sort === undefined ? BY_ASCENDING_ID : readSort(query.sort);
+  const range = filter && idRange(filter);
+  const isMatch = filter && !range ? filterPredicate(filter) : undefined;
+  const all = isMatch ? images.filter(isMatch) : images;
+  const [low, high] = range
+    ? [countBelow(all, range[0]), countBelow(all, range[1])]
+    : [0, all.length];
+  const total = high - low;
+  if (key.field !== 'id') {
+    return { found: sortImages(all.slice(low, high), [key]).slice(start, end), total };
+  }
+  // Not a copy of all, as clients read a long list with hundreds of such requests.
+  const isAscending = key.direction === 'asc';
+  const [from, to] = isAscending ? [low + start, low + end] : [high - end, high - start];
+  const found = all.slice(Math.max(low, from), Math.max(low, Math.min(to, high)));
+  return { found: isAscending ? found : found.reverse(), total };
 }
 
-/** The ids that match, from the first to before the last. */
-const ID_RANGES: {
-  readonly [Word in Operator]?: (id: number) => readonly [from: number, to: number];
-} = {
-  lt: (id) => [Number.MIN_SAFE_INTEGER, id],
-  le: (id) => [Number.MIN_SAFE_INTEGER, id + 1],
-  gt: (id) => [id + 1, Number.POSITIVE_INFINITY],
-  ge: (id) => [id, Number.POSITIVE_INFINITY],
-};
+const BY_ASCENDING_ID: FieldSort = { ...BY_ID, direction: 'asc' };
 
-/** A range of ids, which clients that read a long list ask for again and again, is found without reading all images. */
-function filterImages(images: readonly Image[], filter: Filter): readonly Image[] {
-  const { field, operator, operands } = filter;
-  const range = field === 'id' ? ID_RANGES[operator]?.(Number(operands[0]?.value)) : undefined;
-  if (range) return images.slice(...range.map((id) => countBelow(images, id)));
-  const matches = filterPredicate(filter);
-  return images.filter(matches);
+/** Returns the first id that matches, and the one before which the last is; undefined if they are not a range. */
+function idRange({ field, operator, operands }: Filter): readonly [number, number] | undefined {
+  const id = Number(operands[0]?.value);
+  const ranges: { readonly [Word in Operator]?: readonly [number, number] } = {
+    lt: [Number.MIN_SAFE_INTEGER, id],
+    le: [Number.MIN_SAFE_INTEGER, id + 1],
+    gt: [id + 1, Number.POSITIVE_INFINITY],
+    ge: [id, Number.POSITIVE_INFINITY],
+  };
+  return field === 'id' ? ranges[operator] : undefined;
 }
 
 function countBelow(images: readonly Image[], id: number): number {

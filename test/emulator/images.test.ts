@@ -85,19 +85,23 @@ it('findImages returns the ids of a range, in both orders, like a reading of all
     ge: (id, bound) => id >= bound,
   };
   const bounds = [...ids, -5, 6, 31].concat(Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER);
+  const places = [undefined, [0, 2], [1, 3], [4, 9]] as const;
   for (const bound of bounds) {
     for (const [operator, test] of Object.entries(tests)) {
-      const found = (sort?: string) =>
-        findImages(images, `id,${operator},${bound}`, sort).map(({ id }) => Number(id));
-      const expected = ids.filter((id) => test(id, bound));
-      expect({ operator, bound, found: found() }).toEqual({ operator, bound, found: expected });
-      expect(found('id,asc')).toEqual(expected);
-      expect(found('id,desc')).toEqual(expected.reverse());
+      const matching = ids.filter((id) => test(id, bound));
+      for (const place of places) {
+        for (const sort of [undefined, 'id,asc', 'id,desc']) {
+          const query = { filter: `id,${operator},${bound}`, sort };
+          const { found, total } = findImages(images, query, place);
+          const sorted = sort === 'id,desc' ? matching.toReversed() : matching;
+          const expected = { query, ids: sorted.slice(...(place ?? [])), total: matching.length };
+          expect({ query, ids: found.map(({ id }) => Number(id)), total }).toEqual(expected);
+        }
+      }
     }
   }
-  expect(findImages(images, undefined, 'id,desc').map(({ id }) => id)).toEqual(
-    images.map(({ id }) => id).reverse(),
-  );
+  const { found } = findImages(images, { sort: 'id,desc' });
+  expect(found).toEqual(images.toReversed());
 });
 
 it('the catalogue depends only on count, seed and last day, and ends there', () => {

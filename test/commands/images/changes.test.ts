@@ -38,7 +38,7 @@ async function watcher(images: readonly Image[]) {
     const shown = service.images.filter(({ id }) => !filter || !service.hidden.includes(id));
     // A service may not know this resource, section 4.4.
     if (!isList) return { status: 404 };
-    return catalogueByName(findImages(shown, filter, undefined))(request, index);
+    return catalogueByName(findImages(shown, { filter }).found)(request, index);
   });
   const directory = user.env.IMGCTL_CONFIG_DIR;
   const folder = path.join(directory, 'changes');
