@@ -117,7 +117,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
       ['local', 'in your own time zone, only in tables and csv: 2018-07-18 21:36'],
       ['age', 'how long ago, only in tables: 3 months ago'],
     ),
-    'Without --time, tables are local (or as the setting time says), csv is iso, and the other formats are raw. An ambiguous time is shown as the service sent it.',
+    'Without --time, tables are local (or as the setting time says); the other formats and --get are iso. A time in an unknown zone is shown as the service sent it.',
     'Programs: the help of each command names the fields of its JSON output. From 1.0.0 on, within a major version, fields are added, but never renamed or removed; ignore those you do not know. In --meta, count is the number of images printed, total the number that match, or null if unknown; the rest is what the service sent with the first page.',
     `A missing value is - in a table, and an empty cell in ${LINE_FORMAT_LIST}. An empty result is [] in json and yaml, nothing in ndjson, only the header in ${LINE_FORMAT_LIST}; on a terminal, a note replaces an empty table. The exit code is 0 unless you add --fail-empty.`,
     'On a terminal, control characters are escaped as in JSON: \\u001b. Colour is used on a terminal only; --color, NO_COLOR, FORCE_COLOR and TERM=dumb override that. A narrow table hides data_store, then folder, below 64 columns also updated_on, unless -c names them, and shortens names; a line below names the hidden columns. If that is not enough, each image is shown as a record. --no-trunc shows everything.',

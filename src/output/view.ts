@@ -126,7 +126,8 @@ export class View {
     const values = new Map<string, (row: Row) => unknown>();
     for (const { name, isTime, text, value } of columns) {
       const isAsked = get === name || chosen?.includes(name);
-      const shownText = isTime ? style !== 'raw' && timed : this.isTable && text;
+      const own = this.isTable && text;
+      const shownText = own || (isTime && style !== 'raw' && timed);
       if (!shownText && !(value && isAsked)) continue;
       values.set(name, (row) => {
         const computed = (isAsked ? value?.(row, now()) : null) ?? fieldOf(row, name);
@@ -172,17 +173,17 @@ export class View {
   }
 }
 
-/** A bare value of --get is data, whatever the format. @throws ImgctlError usage */
+/** Tables show times for people; all other formats, and --get, for programs. @throws ImgctlError usage */
 function timeStyle(
   { format, time: setting }: Surface,
   time: TimeStyle | undefined,
   get: string | undefined,
 ): TimeStyle {
-  if (get !== undefined) return time ?? 'raw';
+  if (get !== undefined) return time ?? 'iso';
   if (format === 'table') return time ?? setting() ?? 'local';
-  // Spreadsheets read both, but not the service's own times.
-  if (format === 'csv' && time !== 'age') return time ?? 'iso';
-  if (time !== 'local' && time !== 'age') return time ?? 'raw';
+  // Spreadsheets read local times too.
+  const isReadable = time === 'local' ? format === 'csv' : time !== 'age';
+  if (isReadable) return time ?? 'iso';
   throw new ImgctlError('usage', `--time ${time} cannot be used with the format ${format}`, {
     hint: 'use --time iso, or -o table',
   });

@@ -11,8 +11,8 @@ const DEFINITIONS = {
   folder: ['text', 'string or null', 'folder in the data store'],
   data_store: ['text', 'string', 'data store of the file'],
   public: ['boolean', 'boolean', 'false for your own images'],
-  created_on: ['time', 'string', 'when added, as the service writes it'],
-  updated_on: ['time', 'string', 'when last updated, as the service writes it'],
+  created_on: ['time', 'string', 'when added, in UTC (ISO 8601)'],
+  updated_on: ['time', 'string', 'when last updated, in UTC (ISO 8601)'],
 } as const satisfies Record<string, readonly [FieldKind, type: string, meaning: string]>;
 
 export type Field = keyof typeof DEFINITIONS;

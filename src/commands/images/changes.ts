@@ -290,7 +290,11 @@ async function showChanges(
   const rows = changes.map(({ change, image, before }) => {
     counts[change] += 1;
     const { id = null, name = null, path = null, folder = null, updated_on = null } = image;
-    const old = view.isText && before ? oldValues(image, before, view.timeText, arrow) : before;
+    const old =
+      before &&
+      (view.isText
+        ? oldValues(image, before, view.timeText, arrow)
+        : mapTimes(before, view.timeText));
     return { change, id, name, path, folder, updated_on, before: old };
   });
   await view.printList(rows);
@@ -358,6 +362,14 @@ function changeOf(before: ReceivedImage, image: ReceivedImage): Change | undefin
   if (differs(before, image, PLACE_FIELDS)) return { change: 'moved', image, before };
   const isUpdated = differs(before, image, Object.keys({ ...before, ...image }));
   return isUpdated ? { change: 'updated', image, before } : undefined;
+}
+
+function mapTimes(image: ReceivedImage, timeText: (time: string) => string): ReceivedImage {
+  const entries = Object.entries(image).map(([name, value]) => {
+    const isTime = TIMES.includes(name) && typeof value === 'string';
+    return [name, isTime ? timeText(value) : value];
+  });
+  return Object.fromEntries(entries);
 }
 
 const CHANGE_CELLS: readonly string[] = ['change', 'id', 'name', 'folder', 'updated_on', 'before'];

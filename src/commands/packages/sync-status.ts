@@ -57,8 +57,8 @@ export const STATUS_COLUMNS = [
   column('deleted', 'array, number or null', 'deleted images: their names, or how many', NAMES),
   column('errors', 'array or null', 'reported errors; null if unknown'),
   column('warnings', 'array or null', 'reported warnings; null if unknown'),
-  column('created_on', 'string or null', 'when submitted, as the service writes it', TIME),
-  column('updated_on', 'string or null', 'when last changed, as the service writes it', TIME),
+  column('created_on', 'string or null', 'when submitted, in UTC (ISO 8601)', TIME),
+  column('updated_on', 'string or null', 'when last changed, in UTC (ISO 8601)', TIME),
   column('response', 'object', 'the body that the service sent'),
 ];
 
@@ -73,6 +73,7 @@ export const STATUS_LAYOUT: Layout = {
 const LIST_ONLY = [
   column('submitted_on', 'string', 'with --list: when submitted, in UTC (ISO 8601)', TIME),
   column('checked', 'string', 'with --list: when last checked, in UTC (ISO 8601)', {
+    ...TIME,
     text: (time, now) => formatTimestamp(`${time}`, 'age', now),
   }),
   column('base_url', 'string', 'with --list: address of the service'),

@@ -90,7 +90,7 @@ describe('images changes', () => {
       const { id, name, path, folder, updated_on } = image;
       return { change, id, name, path, folder, updated_on, before };
     };
-    expect(JSON.parse((await changes('--json')).stdout)).toEqual([
+    expect(JSON.parse((await changes('--json --time raw')).stdout)).toEqual([
       row('added', testImage(7), null),
       row('moved', now[4] as Image, five),
       row('moved', now[3] as Image, four),
@@ -146,6 +146,16 @@ describe('images changes', () => {
     );
   });
 
+  it('shows both images in UTC for programs, also the one before', async () => {
+    const { changes, service } = await watcher(testImages(1));
+    await changes();
+    service.images = [updated(testImage(1))];
+    const [row] = JSON.parse((await changes('--json')).stdout);
+    for (const time of [row.updated_on, row.before.updated_on, row.before.created_on]) {
+      expect(time).toMatch(/^\d{4}-\d\d-\d\dT[\d:]{8}Z$/);
+    }
+  });
+
   it('counts the last of the own images with one id, and warns', async () => {
     const { changes, service, steps } = await watcher([]);
     const [first, second, other] = [testImage(1), updated(testImage(1)), testImage(2)];
@@ -155,7 +165,7 @@ describe('images changes', () => {
     const added = [{ change: 'added', id: 1, updated_on: second.updated_on }];
     const message = 'the service lists image 1 twice; the last one counts';
     await steps(
-      ['--mine --json', added, { warning: { message } }],
+      ['--mine --json --time raw', added, { warning: { message } }],
       ['--mine --json', [], { warning: { message } }],
     );
   });
@@ -240,7 +250,7 @@ describe('images changes', () => {
       const { changes, changed, show } = await watched(3);
       const moved = named(2, 'image-0002.ova', { folder: 'bsd' });
       show([testImage(1), moved]);
-      const result = await changes(`${line} --json`);
+      const result = await changes(`${line} --json --time raw`);
       expect(summary(result.stdout)).toEqual(['removed 3', 'moved 2']);
       expect(JSON.parse(result.stdout)[1]).toMatchObject({ folder: 'bsd', before: testImage(2) });
       expect(await changed(line)).toEqual([]);

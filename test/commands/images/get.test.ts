@@ -45,7 +45,7 @@ describe('images get', () => {
     ['BASE/v2/image/1234567890123456', 1_234_567_890_123_456],
   ])('shows %s', async (wanted, id) => {
     const { imgctl, server } = await scriptedUser(serving(images));
-    const line = `images get ${wanted.replace('BASE', server.baseUrl)} --json`;
+    const line = `images get ${wanted.replace('BASE', server.baseUrl)} --json --time raw`;
     await expectSteps(imgctl, [line, { ...images.find((image) => image.id === id) }]);
   });
 
@@ -138,7 +138,7 @@ describe('images get', () => {
       ['images get 2 -c id,name,folder', 'id      2\nname    image-0002.ova\nfolder  linux\n'],
       ['images get 2 3 -c id,folder', 'id      2\nfolder  linux\n\nid      3\nfolder  linux\n'],
       ['images get image-0002.ova -q', '2\n'],
-      ['images get 3 image-0001.ova 2 --json', [{ ...three }, { ...one }, { ...two }]],
+      ['images get 3 image-0001.ova 2 --json --time raw', [{ ...three }, { ...one }, { ...two }]],
       ['images get 1 98 none-such 2 -o csv -c id', 'id\r\n1\r\n2\r\n', missing, 5],
       ['images get 98 99 --json', '[]\n', /image 99 is not in the catalogue/, 5],
     );

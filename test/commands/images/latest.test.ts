@@ -32,7 +32,7 @@ describe('images latest', () => {
     const { imgctl } = await scriptedUser(catalogueOf([nameless, ...ALMA]));
     await expectSteps(
       imgctl,
-      ['images latest --json', { ...ALMA[0] }],
+      ['images latest --json --time raw', { ...ALMA[0] }],
       ['images latest --get path', '[images] linux/alma-8.10-x86_64.ova\n'],
       ['images latest -q', '1\n'],
       ['images latest -o csv', `id,name,folder,updated_on\r\n${ALMA_ROW}`],

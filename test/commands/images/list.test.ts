@@ -75,7 +75,7 @@ describe('images list', () => {
 
   it('prints --page unchanged, and warns if the service sends another page', async () => {
     const doubled = [...testImages(2), ...testImages(2)];
-    expect(JSON.parse((await list('--page 1 --json', doubled)).stdout)).toEqual(doubled);
+    expect(JSON.parse((await list('--page 1 --json --time raw', doubled)).stdout)).toEqual(doubled);
     const { imgctl } = await scriptedUser(({ url }) => {
       url.searchParams.set('page', '2');
       return { json: cataloguePage(url, testImages(4)) };
@@ -153,8 +153,8 @@ describe('images list', () => {
     ['-q -o yaml', '- 7\n- 6\n'],
     ['-q -o json', '[\n  7,\n  6\n]\n'],
     ['-c name -o csv', 'name\r\nimage-0007.ova\r\nimage-0006.ova\r\n'],
-    ['--get updated_on', '2018-07-19 Thu 08:00:00 EDT\n'.repeat(2)],
-    ['--get updated_on --time iso', '2018-07-19T12:00:00Z\n'.repeat(2)],
+    ['--get updated_on --time raw', '2018-07-19 Thu 08:00:00 EDT\n'.repeat(2)],
+    ['--get updated_on', '2018-07-19T12:00:00Z\n'.repeat(2)],
     ['--get PUBLIC', 'true\n'.repeat(2)],
   ])('prints ids, columns or values: %s', async (options, stdout) => {
     const result = await list(`${options} --limit 2 --fail-empty`);
@@ -164,7 +164,7 @@ describe('images list', () => {
   it('shows the versions of a name only if -c or --get asks for them', async () => {
     const images = [named(2, 'web-22.04-2024.ova'), named(1, 'plain.ova')];
     const { imgctl } = await scriptedUser(catalogueOf(images));
-    expect(rowsOf((await imgctl('images list --json')).stdout)).toEqual(images);
+    expect(rowsOf((await imgctl('images list --json --time raw')).stdout)).toEqual(images);
     await expectSteps(
       imgctl,
       [
@@ -189,14 +189,44 @@ describe('images list', () => {
     expect(await shown(row)).toBe('2018-07-19 12:00');
     await imgctl('config set time age');
     expect(await shown(row)).toBe('2 days ago');
-    expect(await shown(`${row} -o csv`)).toBe('2018-07-19T12:00:00Z\r');
-    for (const options of ['-o tsv', '--time raw', '--time wire', '--get updated_on']) {
-      const line = options.startsWith('--get') ? `images list ${options}` : `${row} ${options}`;
-      expect(`${(await shown(line)).trim()}\n`).toBe(raw);
+    for (const format of ['csv', 'tsv']) {
+      expect((await shown(`${row} -o ${format}`)).trim()).toBe('2018-07-19T12:00:00Z');
+    }
+    for (const option of ['--time raw', '--time wire']) {
+      expect(`${await shown(`${row} ${option}`)}\n`).toBe(raw);
     }
     await imgctl('config set time wire');
     expect(await shown(row)).toBe(raw.trim());
   });
+
+  it.each(['json', 'ndjson', 'yaml', 'csv', 'tsv', '--get'])(
+    'prints times in UTC for programs, and those it cannot read as they are: %s',
+    async (format) => {
+      const times = [
+        ['2018-07-18 Wed 15:36:49 EDT', '2018-07-18T19:36:49Z'],
+        ['2018-07-18 Wed 15:36:49 +0530', '2018-07-18T10:06:49Z'],
+        ['2018-07-18 15:36', '2018-07-18 15:36'],
+        ['2018-07-18 Wed 15:36:49 IST', '2018-07-18 Wed 15:36:49 IST'],
+        ['2018-07-18 03:36:49 PM', '2018-07-18 03:36:49 PM'],
+        ['yesterday', 'yesterday'],
+        ['', ''],
+        [1_531_942_609, '1531942609'],
+      ] as const;
+      const images = times.map(([time], id) =>
+        named(id + 1, 'a.ova', { updated_on: time as string }),
+      );
+      const { imgctl } = await scriptedUser(catalogueOf(images));
+      const style = format === '--get' ? '--get updated_on' : `-c updated_on -o ${format}`;
+      const shown = async (more: string) =>
+        (await imgctl(`images list -s id ${style}${more}`)).stdout;
+      const [stdout, raw] = [await shown(''), await shown(' --time raw')];
+      for (const [sent, time] of times) {
+        expect(raw).toContain(`${sent}`);
+        expect(stdout).toContain(time);
+      }
+      expect(stdout).not.toMatch(/EDT|\+0530/);
+    },
+  );
 
   it('reads the setting columns.images, which -c replaces', async () => {
     const { imgctl } = await scriptedUser(catalogueOf(testImages(1)));
@@ -400,7 +430,7 @@ describe('my-images', () => {
     await expectSteps(
       (await userOf(...OWN)).imgctl,
       ['my-images --time wire --limit 1', table],
-      ['my-images web --json --meta', { data: [OWN[0], OWN[2]], meta }],
+      ['my-images web --json --meta --time raw', { data: [OWN[0], OWN[2]], meta }],
       ['my-images none'],
       ['my-images none --fail-empty', '', NO_MATCH, 5],
       ['my-images none -o ndjson'],

@@ -346,7 +346,7 @@ describe('images get --lock', () => {
     const before = requests().length;
     await steps(['get --lock web --get path', `${WEB_1.path}\n`]);
     expect(requests().slice(before)).toEqual(['GET /v2/image/1']);
-    await steps(['get --lock ci --file ci.json --json', WEB_1]);
+    await steps(['get --lock ci --file ci.json --json --time raw', WEB_1]);
     service.images = [named(1, WEB_1.name, { path: '[b] x' })];
     const moved = /web was moved from \[images\] linux\/ubuntu-22\.04-server\.ova to \[b\] x/;
     await steps(['get --lock web --get path', '[b] x\n', moved]);

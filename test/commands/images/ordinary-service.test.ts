@@ -55,7 +55,7 @@ async function userOf(habits: Habits = {}, change = (url: URL) => url) {
     requests,
     /** Returns the ids of a list that ends well. */
     async list(options: string) {
-      const { stdout, ...result } = await imgctl(`images list --json ${options}`);
+      const { stdout, ...result } = await imgctl(`images list --json --time raw ${options}`);
       expect(result).toEqual({ stderr: '', exitCode: 0 });
       return idsOf(stdout);
     },
@@ -413,7 +413,7 @@ async function expectSameRows(
       .get(service)
       ?.imgctl(
         [
-          ...['images', 'list', '-o', format, ...options],
+          ...['images', 'list', '-o', format, '--time=raw', ...options],
           ...sorts.flatMap((sort) => ['--sort', sort.join(',')]),
           ...(limit === null ? [] : ['--limit', `${limit}`]),
           '--',

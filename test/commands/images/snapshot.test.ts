@@ -42,7 +42,7 @@ describe('images snapshot', () => {
     const { images, taken_at, ...head } = JSON.parse(text);
     expect(taken_at).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
     expect(head).toEqual({ version: 1, base_url: emulator.baseUrl, username: 'demo' });
-    expect(images).toEqual(JSON.parse((await run('images list --json -s id')).stdout));
+    expect(images).toEqual(JSON.parse((await run('images list --json --time raw -s id')).stdout));
     const lines = text.trim().split('\n').slice(1, -1);
     expect(lines.map((line) => JSON.parse(line.replace(/,$/, '')))).toEqual(images);
     const { stdout } = await run('images snapshot');

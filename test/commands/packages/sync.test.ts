@@ -432,11 +432,9 @@ describe('sync-status', () => {
     await imgctl('sync', { time: START + 60_000 });
     const unknown = { added: null, errors: null };
     const entry = { status: 'PENDING', state: 'waiting', ...unknown, base_url: server.baseUrl };
-    const [old, last] = ['2026-01-05T12:00:00.000Z', '2026-01-05T12:01:00.000Z'].map(
-      (time, index) => ({
-        ...{ ...entry, id: 40 + index, submitted_on: time, checked: time },
-      }),
-    );
+    const [old, last] = ['2026-01-05T12:00:00Z', '2026-01-05T12:01:00Z'].map((time, index) => ({
+      ...{ ...entry, id: 40 + index, submitted_on: time, checked: time },
+    }));
     const time = START + 3_600_000;
     const later = (line: string | readonly string[]) => noted(imgctl)(line, { time });
     const note = /: waiting when last checked: 41, 40\nhint: .*: imgctl sync-status 41\n$/;
