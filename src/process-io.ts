@@ -113,16 +113,39 @@ const LAST_WORDS = 300;
 
 /** Returns a sink whose writes are given up soon after a signal: its reader may stand still. */
 function impatient(sink: Sink, signal: AbortSignal): Sink {
-  const gaveUp = new Promise<void>((resolve) => {
-    const wait = () => void setTimeout(resolve, LAST_WORDS).unref();
-    signal.addEventListener('abort', wait, { once: true });
+  const gaveUp = new Promise<never>((_, reject) => {
+    const giveUp = () => reject(signal.reason);
+    signal.addEventListener('abort', () => void setTimeout(giveUp, LAST_WORDS).unref());
   });
+  gaveUp.catch(() => {});
   const write: Sink['write'] = (data) => Promise.race([sink.write(data), gaveUp]);
   return Object.defineProperty(withWrite(sink, write), 'stream', { get: () => sink.stream });
 }
 
+type Write = (
+  data: string | Uint8Array,
+  done: (error?: NodeJS.ErrnoException | null) => void,
+) => void;
+
+/** Milliseconds after which a terminal that another program made non-blocking is tried again. */
+const FULL_PAUSE = 20;
+
+/** Writes to a terminal in a thread: Node's streams would block everything, signals too, while it stands still. */
+function writeAside(fd: number): Write {
+  const write: Write = (data, done) => {
+    const bytes = Buffer.from(data);
+    fs.write(fd, bytes, (error, written) => {
+      if (error?.code === 'EAGAIN') setTimeout(write, FULL_PAUSE, bytes, done);
+      else if (error || written === bytes.length) done(error);
+      else write(bytes.subarray(written), done);
+    });
+  };
+  return write;
+}
+
 /** Opens the stream at the first write: Node takes time for each, and most runs write nothing to stderr. */
 function streamSink(process: NodeJS.Process, name: 'stdout' | 'stderr'): Sink {
+  const fd = name === 'stdout' ? 1 : 2;
   let stream: NodeJS.WriteStream | undefined;
   const open = () => {
     // Each write reports its own error; without a listener the stream's error would end the process.
@@ -132,7 +155,7 @@ function streamSink(process: NodeJS.Process, name: 'stdout' | 'stderr'): Sink {
   let known: boolean | undefined;
   const isTTY = () => {
     // Only a device can be a terminal, so nothing else has to be opened to find out.
-    const isDevice = () => fs.fstatSync(name === 'stdout' ? 1 : 2).isCharacterDevice();
+    const isDevice = () => fs.fstatSync(fd).isCharacterDevice();
     known ??= tryOr(() => isDevice() && open().isTTY === true, false);
     return known;
   };
@@ -148,7 +171,9 @@ function streamSink(process: NodeJS.Process, name: 'stdout' | 'stderr'): Sink {
     },
     write: (data) =>
       new Promise((resolve, reject) => {
-        open().write(data, (error: NodeJS.ErrnoException | null | undefined) => {
+        const isAside = isTTY() && process.platform !== 'win32';
+        const write: Write = isAside ? writeAside(fd) : (bytes, done) => open().write(bytes, done);
+        write(data, (error) => {
           if (!error) return resolve();
           if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') {
             return reject(new BrokenPipeError());

@@ -130,12 +130,11 @@ export function createSpinner(
     async withoutSpinner(write) {
       paused = true;
       pause();
-      try {
-        return await write();
-      } finally {
-        paused = false;
-        if (!stopped) spinner?.start();
-      }
+      // A write that fails leaves it paused: the terminal may be gone or stand still.
+      const result = await write();
+      paused = false;
+      if (!stopped) spinner?.start();
+      return result;
     },
     async stop() {
       stopped = true;

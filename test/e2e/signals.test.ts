@@ -5,9 +5,12 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { tryOr } from '../../src/errors.ts';
+import { catalogueOf, named } from '../support/catalogue-page.ts';
 import { serve, serveWithClock } from '../support/emulator.ts';
 import { failed } from '../support/io.ts';
-import { COMMAND, runProgram, startProgram, withHook } from '../support/program.ts';
+import { COMMAND, programUser, runProgram, startProgram, withHook } from '../support/program.ts';
+import { NO_SCRIPT, onTerminal } from '../support/pseudo-terminal.ts';
 import { onLinux } from '../support/requirements.ts';
 import { account, freshHome } from '../support/users.ts';
 
@@ -17,6 +20,9 @@ const SIGNALS = [
   ['SIGQUIT', 131],
   ['SIGTERM', 143],
 ] as const;
+
+/** One write of a megabyte, which is more than pipes and terminals hold. */
+const longName = catalogueOf([named(1, 'x'.repeat(1_000_000))]);
 
 /** A script for --require that blocks every thread for DNS lookups on a pipe. */
 function haltedLookups(pipe: string): string {
@@ -33,17 +39,32 @@ function haltedLookups(pipe: string): string {
 
 describe.each(SIGNALS)('%s', (signal, exitCode) => {
   it('ends images list to a pipe that nobody reads', async () => {
-    const { baseUrl } = await serve({ images: 2_000 });
+    const { env } = await programUser(longName);
     const [file, ...words] = COMMAND;
     const argv = [...words, 'images', 'list', '-o', 'ndjson'];
-    const env = account(baseUrl);
     const child = spawn(file, argv, { env, stdio: ['ignore', 'pipe', 'ignore'] });
     onTestFinished(() => void child.kill('SIGKILL'));
-    // From now on nobody takes the bytes, which are more than a pipe holds.
+    // The write has begun. From now on nobody takes its bytes.
     await once(child.stdout, 'readable');
     child.kill(signal);
     const [code, endedBy] = await once(child, 'exit');
     expect([code, endedBy]).toEqual(code === null ? [null, signal] : [exitCode, null]);
+  });
+
+  it.skipIf(NO_SCRIPT)(`ends images list to a terminal that nobody reads${NO_SCRIPT}`, async () => {
+    const { env } = await programUser(longName);
+    const [pid, code] = ['pid', 'code'].map((name) => path.join(env.HOME, name)) as [
+      string,
+      string,
+    ];
+    const list = `sh -c "echo \\$\\$ >${pid}; exec $IMGCTL images list -o ndjson 2>/dev/tty"`;
+    // The shell itself would write how the program ended, and wait.
+    const started = onTerminal(env, `trap : HUP; exec 2>/dev/null; ${list}; echo $? >${code}`);
+    await started.waitFor('stdout', '{');
+    started.child.stdout?.pause();
+    process.kill(Number(readFileSync(pid, 'utf8')), signal);
+    const codeOf = () => tryOr(() => readFileSync(code, 'utf8'), '');
+    await expect.poll(codeOf).toBe(`${exitCode}\n`);
   });
 
   // NODE_OPTIONS repeats the signal at once, as timeout(1) may; the single executable ignores it.
