@@ -5,11 +5,11 @@ import { describeEvent } from './api/trace.ts';
 import { incompatible } from './choices.ts';
 import { hintText } from './cli/hints.ts';
 import { NO_CONFIG, readConfigFile } from './config/config-file.ts';
+import { findPaths } from './config/paths.ts';
 import { type Account, type GivenSettings, type Settings, settle } from './config/settings.ts';
 import { Console, type ConsoleStyle, type Redaction } from './console.ts';
 import { attempt, tryOr } from './errors.ts';
 import type { Facts } from './facts.ts';
-import { findPaths } from './files/paths.ts';
 import type { Io } from './io.ts';
 import type { Format } from './output/formats.ts';
 import { type ColorChoice, decideTerminal, type Terminal } from './output/terminal.ts';
@@ -88,7 +88,7 @@ export class Context implements ConsoleStyle {
     const { value: config, error } = attempt(() => readConfigFile(findPaths(io).config, io));
     if (config !== undefined) return settle(config, io.env, options.profile, given);
     if (!this.#needsNoSettings) throw error;
-    this.console.warn(error.message, error.hint);
+    this.console.warn(error.message, error.facts);
     return settle(NO_CONFIG, io.env, options.profile, given);
   }
 

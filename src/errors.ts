@@ -52,9 +52,9 @@ export const CHANGES_EXIT_CODE = 10;
 export type ErrorCode = keyof typeof EXIT_CODES;
 
 export interface ErrorDetails {
-  /** What the program makes a hint of. */
-  readonly facts?: Facts | undefined;
-  /** The same as facts, for what a command says itself. */
+  /** What the program makes a hint of; a text is advice. */
+  readonly facts?: string | Facts | undefined;
+  /** The same, for what a command says itself. */
   readonly hint?: string | Facts | undefined;
   /** Lines to choose from or to check, such as the images that match. */
   readonly details?: readonly string[] | undefined;
@@ -82,11 +82,6 @@ export class ImgctlError extends Error {
     this.retryAfter = details.retryAfter;
   }
 
-  /** The facts, for what still asks for a hint. */
-  get hint(): string | Facts | undefined {
-    return this.facts?.kind === 'advice' ? this.facts.text : this.facts;
-  }
-
   get exitCode(): number {
     return EXIT_CODES[this.code];
   }
@@ -95,7 +90,7 @@ export class ImgctlError extends Error {
   with(changes: {
     code?: ErrorCode;
     message?: string;
-    facts?: Facts | undefined;
+    facts?: string | Facts | undefined;
     hint?: string | Facts | undefined;
     retryAfter?: number | undefined;
   }): this {
@@ -110,7 +105,8 @@ export class ImgctlError extends Error {
 }
 
 function factsOf({ facts, hint }: Pick<ErrorDetails, 'facts' | 'hint'>): Facts | undefined {
-  return facts ?? (typeof hint === 'string' ? advice(hint) : hint);
+  const known = facts ?? hint;
+  return typeof known === 'string' ? advice(known) : known;
 }
 
 export function hasCode(error: unknown, ...codes: readonly ErrorCode[]): error is ImgctlError {
@@ -123,12 +119,12 @@ export function asImgctlError(thrown: unknown): ImgctlError {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   if (thrown instanceof Error && 'code' in thrown && thrown.code === 'MODULE_NOT_FOUND') {
     return new ImgctlError('failed', 'imgctl was upgraded or removed while this command ran', {
-      hint: 'check what it did, then run it again; if that fails, reinstall imgctl',
+      facts: 'check what it did, then run it again; if that fails, reinstall imgctl',
       cause: thrown,
     });
   }
   return new ImgctlError('failed', `unexpected error: ${message}`, {
-    hint: 'run the command again with --debug to see the stack trace',
+    facts: 'run the command again with --debug to see the stack trace',
     cause: thrown,
   });
 }

@@ -78,6 +78,12 @@ export type Facts =
   /** A URL would send credentials without encryption. @param secure instead */
   | { readonly kind: 'plain-http'; readonly secure: string }
   | { readonly kind: 'credentials-in-url' }
+  /** A sort key has too many parts. */
+  | { readonly kind: 'too-many-keys' }
+  | { readonly kind: 'list-too-large' }
+  /** A snapshot is damaged, missing or too old; undefined if the file is no snapshot, and must not be replaced. */
+  | { readonly kind: 'snapshot'; readonly file: string | undefined }
+  | { readonly kind: 'no-home' }
   /** The folder of the settings cannot be written. */
   | { readonly kind: 'not-writable' };
 

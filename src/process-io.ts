@@ -178,9 +178,9 @@ function streamSink(process: NodeJS.Process, name: 'stdout' | 'stderr'): Sink {
           if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') {
             return reject(new BrokenPipeError());
           }
-          const hint = 'check the file or device that it goes to, and the free space';
+          const facts = 'check the file or device that it goes to, and the free space';
           reject(
-            new ImgctlError('failed', `cannot write the output: ${errorReason(error)}`, { hint }),
+            new ImgctlError('failed', `cannot write the output: ${errorReason(error)}`, { facts }),
           );
         });
       }),

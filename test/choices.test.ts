@@ -2,6 +2,7 @@
 
 import { expect, it } from 'vitest';
 import { parseChoice } from '../src/choices.ts';
+import { advice } from '../src/facts.ts';
 import { nearest } from '../src/spelling.ts';
 import { quoted } from '../src/words.ts';
 import { thrownBy } from './support/errors.ts';
@@ -28,7 +29,8 @@ it.each([
   ['', 'missing colour in --paint', 'valid: red, Blue'],
 ])('the choice %j is rejected with what is valid', (word, message, hint) => {
   const choice = { noun: 'colour', valid: ['red', 'Blue'], where: '--paint' } as const;
-  expect(thrownBy(() => parseChoice(word, choice))).toMatchObject({ code: 'usage', message, hint });
+  const error = { code: 'usage', message, facts: advice(hint) };
+  expect(thrownBy(() => parseChoice(word, choice))).toMatchObject(error);
 });
 
 it('a quoted text is cut to 60 whole characters', () => {

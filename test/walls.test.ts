@@ -6,9 +6,15 @@ import { describe, expect, it } from 'vitest';
 import { ALL_GLOBAL_OPTIONS } from '../src/cli/command.ts';
 import { optionName, UNLISTED } from '../src/cli/declarations.ts';
 import { COMMANDS } from '../src/commands/index.ts';
+import { SETTING_KEYS } from '../src/config/definitions.ts';
 import { leavesOf } from './support/commands.ts';
 
 const SOURCE = path.join(import.meta.dirname, '../src');
+
+const LEAVES = leavesOf().map(([, command]) => command);
+
+/** Shared options conflict with some that not every command has. */
+const NAMES = LEAVES.flatMap(({ options = [] }) => options.map(optionName));
 
 /** What each folder or file of src may import besides itself. */
 const ALLOWED: Readonly<Record<string, string>> = {
@@ -115,6 +121,8 @@ const importsOf = (file: string): string[] =>
 /** An import that is no import(), with its names and the module. Types alone are no import in the built program. */
 const STATIC_IMPORT = /^(?:import|export) (?!type\b)([^;'(=]*?) from '([^']+)';/gm;
 
+const dashed = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
 const partOf = (file: string): string => file.split('/')[0] ?? '';
 
 describe.each([...texts])('src/%s', (file, text) => {
@@ -151,6 +159,26 @@ it('only files that compare with stored times calculate with now()', () => {
   expect(files.filter((file) => !OF_STORED_TIMES.includes(file))).toEqual([]);
 });
 
+/** They say what is wrong, and the program what to do about it. */
+const LOWER_ROOMS =
+  'api http query catalogue session secrets upload ovf files library json.ts xml.ts';
+
+/** Of commands, options, variables and settings, unless code reads them. */
+const OF_PROGRAM = [
+  `\\bimgctl (${COMMANDS.map(({ name }) => name).join('|')})\\b`,
+  `--(${[...NAMES, ...ALL_GLOBAL_OPTIONS.map(optionName)].map(dashed).join('|')})\\b`,
+  '(?<![.^])IMGCTL_',
+  ...SETTING_KEYS.filter((key) => key.includes('-')).map((key) => ` ${key}\\b|\\b${key} `),
+];
+
+it.each(LOWER_ROOMS.split(' '))('texts of src/%s name nothing of the program', (room) => {
+  const own = [...texts].filter(([file]) => partOf(file) === room);
+  const lines = own.flatMap(([, text]) => text.replace(/^\s*(\/\/|\/?\*).*$/gm, '').split('\n'));
+  const wrong = new RegExp(OF_PROGRAM.join('|'));
+  expect(own).not.toEqual([]);
+  expect(lines.filter((line) => wrong.test(line))).toEqual([]);
+});
+
 it('src has no import cycles', () => {
   const done = new Set<string>();
   const cycles: string[] = [];
@@ -184,11 +212,6 @@ it.each(
   const own = [...texts].filter(([file]) => file.startsWith(`commands/${folder}/`));
   expect(own.map(([, text]) => text).join()).toMatch(new RegExp(`\\bname: '${name}',`));
 });
-
-const LEAVES = leavesOf().map(([, command]) => command);
-
-/** Shared options conflict with some that not every command has. */
-const NAMES = LEAVES.flatMap(({ options = [] }) => options.map(optionName));
 
 describe.each(LEAVES.map((command) => [command.name, command] as const))(
   'the command %s',

@@ -86,7 +86,7 @@ function hasAll(before: ReadonlyMap<unknown, unknown>, now: ReadonlyMap<unknown,
 
 export function incompleteList(fault: string): ImgctlError {
   return new ImgctlError('incomplete-list', `the list is incomplete: ${fault}`, {
-    hint: 'the list may be changing; run the command again',
+    facts: 'the list may be changing; run the command again',
   });
 }
 
@@ -97,6 +97,6 @@ const MAX_HELD_BYTES = 256 * 2 ** 20;
 export function requireRoom(bytes: number): void {
   if (bytes <= MAX_HELD_BYTES) return;
   throw new ImgctlError('bad-answer', `the list is larger than ${MAX_HELD_BYTES / 2 ** 20} MiB`, {
-    hint: 'list fewer images with --filter, or use: imgctl images list -o ndjson',
+    facts: { kind: 'list-too-large' },
   });
 }

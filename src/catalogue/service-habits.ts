@@ -164,7 +164,7 @@ export async function readPage(
     if (query.filter === undefined && count === 1) continue;
     const message = `the service sent the page of another request, with the filter ${echo}`;
     throw new OtherFilterError('bad-answer', message, {
-      hint: 'try again; a cache or proxy may be mixing up responses',
+      facts: 'try again; a cache or proxy may be mixing up responses',
     });
   }
 }

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { idFlaw } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
+import type { Facts } from '../facts.ts';
 import { readTextFile } from '../files/user-file.ts';
 import type { Io } from '../io.ts';
 import {
@@ -14,7 +15,6 @@ import {
   stringify,
   yieldToEventLoop,
 } from '../json.ts';
-import { shellQuote } from '../words.ts';
 
 const VERSION = 1;
 
@@ -37,10 +37,10 @@ export interface SavedSnapshot extends Snapshot {
 export interface FileLabel {
   /** `the snapshot catalogue.json` */
   readonly what: string;
-  /** What to do if it is damaged. */
-  readonly hint: string;
-  /** What to do if it is a file of another kind, which must not be replaced. */
-  readonly foreign: string;
+  /** Facts if it is damaged. */
+  readonly damaged: string | Facts;
+  /** Facts if it is a file of another kind, which must not be replaced. */
+  readonly foreign: string | Facts;
 }
 
 const HEAD_END = '"images":[\n';
@@ -57,19 +57,16 @@ export async function readSnapshot(
   name: string,
   io: Pick<Io, 'cwd' | 'signal'>,
 ): Promise<SavedSnapshot> {
-  const foreign = 'save a snapshot to another file: imgctl images snapshot FILE';
-  const file = { what: `the snapshot ${name}`, hint: saveCommand(name), foreign };
+  const unusable = { kind: 'snapshot', file: name } as const;
+  const foreign = { kind: 'snapshot', file: undefined } as const;
+  const file = { what: `the snapshot ${name}`, damaged: unusable, foreign };
   const text = await readTextFile(path.resolve(io.cwd, name), file.what, io, true);
   if (text === undefined) {
-    const hint = name === '-' ? 'to read standard input, use /dev/stdin' : file.hint;
-    throw new ImgctlError('config', `${name} does not exist`, { hint });
+    const facts = name === '-' ? 'to read standard input, use /dev/stdin' : unusable;
+    throw new ImgctlError('config', `${name} does not exist`, { facts });
   }
   const snapshot = parseSnapshot(text, file);
   return { ...snapshot, file, images: () => parseLines(snapshot.lines, file) };
-}
-
-export function saveCommand(name: string): string {
-  return `save a new one with: imgctl images snapshot ${shellQuote(name)}`;
 }
 
 /** Also parses a snapshot that another program has formatted. @throws ImgctlError config */
@@ -78,7 +75,7 @@ export function parseSnapshot(text: string, file: FileLabel): Snapshot {
   const { version, taken_at, base_url } = head;
   if (typeof version === 'number' && version > VERSION) {
     throw new ImgctlError('config', `${file.what} has the newer format ${version}`, {
-      hint: 'upgrade imgctl to read it',
+      facts: 'upgrade imgctl to read it',
     });
   }
   const takenAt = typeof taken_at === 'string' ? Date.parse(taken_at) : Number.NaN;
@@ -105,7 +102,7 @@ function parseWhole(text: string, file: FileLabel): Pick<Snapshot, 'head' | 'lin
   if (value === undefined) throw isDamaged ? damaged(file) : notASnapshot(file);
   if (!isObject(value) || !Array.isArray(value.images)) throw notASnapshot(file);
   if (twice !== undefined) {
-    throw new ImgctlError('config', `${file.what} has ${twice} twice`, { hint: file.hint });
+    throw new ImgctlError('config', `${file.what} has ${twice} twice`, { facts: file.damaged });
   }
   const { images, ...head } = value;
   return { head, lines: images.map((image) => stringify(image)) };
@@ -133,10 +130,10 @@ export async function parseLines(lines: readonly string[], file: FileLabel) {
   return images;
 }
 
-function damaged({ what, hint }: FileLabel, reason = ''): ImgctlError {
-  return new ImgctlError('config', `${what} is damaged${reason}`, { hint });
+function damaged({ what, damaged: facts }: FileLabel, reason = ''): ImgctlError {
+  return new ImgctlError('config', `${what} is damaged${reason}`, { facts });
 }
 
-function notASnapshot({ what, foreign }: FileLabel): ImgctlError {
-  return new ImgctlError('config', `${what} has an unknown format`, { hint: foreign });
+function notASnapshot({ what, foreign: facts }: FileLabel): ImgctlError {
+  return new ImgctlError('config', `${what} has an unknown format`, { facts });
 }

@@ -44,6 +44,15 @@ const HINTS: Table = {
   },
   'not-writable': () =>
     'check disk space and permissions, or set IMGCTL_CONFIG_DIR to a writable directory',
+  'no-home': () => 'set HOME, such as HOME=/home/alice, or IMGCTL_CONFIG_DIR',
+  // Lists and snapshots
+  'too-many-keys': () => 'use --sort field,direction once per key, the most significant key first',
+  'list-too-large': () =>
+    hint`list fewer images with --filter, or use: ${imgctl('images', 'list', '-o', 'ndjson')}`,
+  snapshot: ({ file }) =>
+    file === undefined
+      ? hint`save a snapshot to another file: ${imgctl('images', 'snapshot', 'FILE')}`
+      : hint`save a new one with: ${imgctl('images', 'snapshot', file)}`,
   // Addresses
   'check-address': ({ of, what, more }, settings) => {
     const words = ['check', ...(what ? [what] : []), NAMES[of]].join(' ');

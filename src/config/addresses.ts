@@ -4,7 +4,6 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { errorReason, ImgctlError, permissionAdvice, tryOr } from '../errors.ts';
 import { hint, imgctl } from '../facts.ts';
-import { SET_HOME } from '../files/paths.ts';
 import { isLoopback, refusePlainHttp } from '../http/url.ts';
 import type { Io } from '../io.ts';
 import { nearest } from '../spelling.ts';
@@ -17,7 +16,7 @@ export function requireBaseUrl(settings: Settings): URL {
   if (url === undefined) {
     if (settings.config.isHomeless) {
       throw new ImgctlError('config', 'no service address is set, because HOME is not set', {
-        hint: `${SET_HOME}; without settings, set IMGCTL_BASE_URL`,
+        facts: hint`${{ kind: 'no-home' }}; without settings, set IMGCTL_BASE_URL`,
       });
     }
     const { profile, otherProfile: other } = settings;

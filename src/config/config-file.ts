@@ -5,12 +5,12 @@ import path from 'node:path';
 import { errorReason, ImgctlError, permissionAdvice } from '../errors.ts';
 import { parseObject, readOwnFile, writeJsonFile } from '../files/atomic-file.ts';
 import { withMutex } from '../files/mutex.ts';
-import { findPaths, SET_HOME } from '../files/paths.ts';
 import { followLinks } from '../files/user-file.ts';
 import type { Io } from '../io.ts';
 import { isObject, type JsonObject, parseLossless } from '../json.ts';
 import { shellQuote } from '../words.ts';
 import { isSettingKey, SETTING_KEYS, type SettingKey } from './definitions.ts';
+import { findPaths } from './paths.ts';
 
 export const DEFAULT_PROFILE = 'default';
 
@@ -138,7 +138,9 @@ export async function changeProfile(
 
 export function requireDirectory(directory: string | undefined): string {
   if (directory !== undefined) return directory;
-  throw new ImgctlError('config', 'no home directory for the settings', { hint: SET_HOME });
+  throw new ImgctlError('config', 'no home directory for the settings', {
+    facts: { kind: 'no-home' },
+  });
 }
 
 export async function changeConfigFile(

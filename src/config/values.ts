@@ -2,6 +2,7 @@
 
 import { parseChoice } from '../choices.ts';
 import { attempt, ImgctlError } from '../errors.ts';
+import { hint, imgctl } from '../facts.ts';
 import { type Env, expandHome } from '../files/paths.ts';
 import { DURATION, UNITS } from '../query/timestamp.ts';
 import { shorten } from '../words.ts';
@@ -26,11 +27,12 @@ export function parseGiven(value: Value, text: string, name: string, env: Env): 
   const given = isPath ? expandHome(text, name, env) : text;
   const { value: parsed, error } = attempt(() => value.parse(given, name));
   if (text.trim() === '') {
-    const omit = name.startsWith('-')
+    const isOption = name.startsWith('-');
+    const omit = isOption
       ? 'omit it'
-      : `remove the setting: imgctl config unset ${name}`;
-    const { hint = `provide a value, or ${omit}` } = error ?? {};
-    throw new ImgctlError('usage', `${name} must not be empty`, { hint });
+      : hint`remove the setting: ${imgctl('config', 'unset', name)}`;
+    const facts = error?.facts ?? hint`provide a value, or ${omit}`;
+    throw new ImgctlError('usage', `${name} must not be empty`, { facts });
   }
   if (error) throw error;
   return parsed;
@@ -95,9 +97,10 @@ export function wholeNumber(min: number, max?: number): Value<number> {
     const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
     if (number >= min && number <= (max ?? Number.MAX_SAFE_INTEGER)) return number;
     const range = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
-    const example = name.startsWith('-') ? name : `imgctl config set ${name}`;
+    const isOption = name.startsWith('-');
+    const example = isOption ? `${name} ${min}` : imgctl('config', 'set', name, `${min}`);
     throw new ImgctlError('usage', `${name} must be a whole number ${range} (got ${text})`, {
-      hint: `for example: ${example} ${min}`,
+      facts: hint`for example: ${example}`,
     });
   };
   return { parse };

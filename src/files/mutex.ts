@@ -39,7 +39,7 @@ export async function withMutex<Result>(
     } catch (cause) {
       if (!isMissing(cause)) return;
       const message = `another imgctl took over ${path.dirname(own)} while this one was suspended`;
-      throw new MutexLostError('failed', message, { hint: 'run the command again', cause });
+      throw new MutexLostError('failed', message, { facts: 'run the command again', cause });
     }
   };
   const timer = setInterval(() => tryOr(assertHeld, undefined), RENEWAL).unref();
@@ -98,8 +98,8 @@ async function acquire(folder: string, patience: number, io: Clock, onWait?: () 
     }
     if (waited > patience) {
       const message = `another imgctl has locked ${folder} for ${patience / 1_000} s`;
-      const hint = 'if no other imgctl is running, remove that directory';
-      throw new ImgctlError('locked', message, { hint });
+      const facts = 'if no other imgctl is running, remove that directory';
+      throw new ImgctlError('locked', message, { facts });
     }
     const before = io.elapsed();
     await io.sleep(50 + 100 * io.random(), io.signal);

@@ -99,7 +99,7 @@ export async function replaceUserFile(
     const stat = fs.statSync(file, { throwIfNoEntry: false });
     if (stat && !stat.isFile()) {
       const message = `cannot write ${what}: it is not a regular file`;
-      throw new ImgctlError('failed', message, { facts: advice('use the name of a regular file') });
+      throw new ImgctlError('failed', message, { facts: 'use the name of a regular file' });
     }
     // replaceFile would create it.
     fs.accessSync(path.dirname(target));
@@ -120,7 +120,7 @@ export async function replaceUserFile(
 export function cannotWrite(what: string, error: unknown): ImgctlError {
   if (error instanceof ImgctlError) return error;
   return new ImgctlError('failed', `cannot write ${what}: ${errorReason(error)}`, {
-    hint: isMissing(error)
+    facts: isMissing(error)
       ? 'create its folder first'
       : 'check its folder, its permissions and the free space',
     cause: error,
@@ -165,7 +165,7 @@ export async function changeUserFile(
           assertHeld();
           if (contentOf(target) === before) return;
           const message = `another program changed ${what}`;
-          throw new FileChangedError('failed', message, { hint: 'run the command again' });
+          throw new FileChangedError('failed', message, { facts: 'run the command again' });
         };
         try {
           return await replaceUserFile(target, text, what, assertUnchanged);

@@ -69,7 +69,7 @@ export function parseProxy(text: string, setting: string, bypass?: string): Http
     ? 'is a SOCKS proxy, which is not supported'
     : 'is not an http or https URL';
   throw new ImgctlError('config', `${setting} ${problem}`, {
-    hint: `use the HTTP port of the proxy, such as http://proxy.example.com:3128 (in a user name or password, write / as %2F, # as %23 and \\ as %5C)${orBypass}`,
+    facts: `use the HTTP port of the proxy, such as http://proxy.example.com:3128 (in a user name or password, write / as %2F, # as %23 and \\ as %5C)${orBypass}`,
   });
 }
 
@@ -178,7 +178,7 @@ export function proxyFailure(
 ): TransportError {
   const message = `the proxy ${proxy.url.host} failed: ${reasonOf(cause)}`;
   const transient = isTransient(cause);
-  return new TransportError('proxy', message, { sent, transient, hint: checkProxy(proxy), cause });
+  return new TransportError('proxy', message, { sent, transient, facts: checkProxy(proxy), cause });
 }
 
 /** The proxy responded itself, with an error status. */
@@ -191,7 +191,7 @@ export function proxyRefusal(
   const { host, username } = proxy.url;
   const refused = status < 500 ? 'refused to connect to' : 'got no response from';
   let message = `the proxy ${host} ${refused} ${target}: ${status}`;
-  let hint = checkProxy(proxy);
+  let facts = checkProxy(proxy);
   // tinyproxy responds with 401 to wrong credentials, and 407 only if there are none.
   if (status === 407 || status === 401) {
     const wanted = `${headers['proxy-authenticate'] ?? ''}`;
@@ -199,17 +199,17 @@ export function proxyRefusal(
     const takesBasic = schemes.length === 0 || schemes.some((scheme) => /^basic$/i.test(scheme));
     if (!takesBasic) {
       message = `the proxy ${host} requires ${[...new Set(schemes)].join(' or ')} (${status}); imgctl can only send Basic`;
-      hint = `use a proxy that accepts Basic, such as a local cntlm, in ${proxy.setting}`;
+      facts = `use a proxy that accepts Basic, such as a local cntlm, in ${proxy.setting}`;
     } else if (username !== '') {
       message = `the proxy ${host} refused the user ${decode(username)}: ${status}`;
-      hint = `check user name and password in ${proxy.setting} (write @ as %40)`;
+      facts = `check user name and password in ${proxy.setting} (write @ as %40)`;
     } else {
-      hint = `add user name and password to ${proxy.setting}: http://user:password@host:port`;
+      facts = `add user name and password to ${proxy.setting}: http://user:password@host:port`;
     }
   }
   // The service behind it may be restarting.
   const transient = status >= 502 && status <= 504;
-  return new TransportError('proxy', message, { hint, status, sent, transient });
+  return new TransportError('proxy', message, { facts, status, sent, transient });
 }
 
 function checkProxy({ setting, bypass }: HttpProxy): string {

@@ -1,14 +1,13 @@
 // Rules for base URLs: which are allowed, and which URLs lie below them.
 
 import { ImgctlError } from '../errors.ts';
-import { advice } from '../facts.ts';
 
 /** @throws ImgctlError config: not http(s), or with credentials, query or fragment */
 export function parseBaseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
     throw new ImgctlError('config', `base URL is not an http or https URL: ${hideUserInfo(text)}`, {
-      facts: advice(`use ${withScheme(text) ?? 'a URL such as https://images.example.com'}`),
+      facts: `use ${withScheme(text) ?? 'a URL such as https://images.example.com'}`,
     });
   }
   if (url.username !== '' || url.password !== '') {
@@ -18,7 +17,7 @@ export function parseBaseUrl(text: string): URL {
   }
   if (url.search !== '' || url.hash !== '') {
     throw new ImgctlError('config', 'base URL must not contain a query or fragment', {
-      facts: advice(`use ${url.origin}${url.pathname}`),
+      facts: `use ${url.origin}${url.pathname}`,
     });
   }
   url.pathname = url.pathname.replace(/\/+$/, '');
@@ -60,7 +59,7 @@ export function resolveUrl(baseUrl: URL, pathOrUrl: string): URL {
     if (url && url.origin === baseUrl.origin && url.username === '' && url.password === '')
       return url;
     throw new ImgctlError('usage', `not a URL of ${baseUrl.origin}: ${hideUserInfo(pathOrUrl)}`, {
-      facts: advice('use a path such as /v2/image; credentials go only to the base URL'),
+      facts: 'use a path such as /v2/image; credentials go only to the base URL',
     });
   }
   const url = new URL(baseUrl);
@@ -70,7 +69,7 @@ export function resolveUrl(baseUrl: URL, pathOrUrl: string): URL {
   url.search = query;
   if (!url.pathname.startsWith(`${prefix}/`)) {
     throw new ImgctlError('usage', `the path leaves the base URL: ${path}`, {
-      facts: advice(`use a path below ${baseUrlText(baseUrl)}, such as /v2/image`),
+      facts: `use a path below ${baseUrlText(baseUrl)}, such as /v2/image`,
     });
   }
   return url;

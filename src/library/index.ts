@@ -23,6 +23,7 @@ export type { ServiceRequest } from '../api/auth.ts';
 export type { SubmittedSync, SyncId, SyncRequest, SyncState } from '../api/sync-requests.ts';
 export type { Image } from '../api/types.ts';
 export { type ErrorCode, ImgctlError } from '../errors.ts';
+export type { Facts } from '../facts.ts';
 export type { HttpResponse } from '../http/message.ts';
 
 /** An access token, which is used unchanged, or the account to request tokens for. */

@@ -79,8 +79,8 @@ export function checkOptions(
     if (isValid === undefined) {
       const valid = Object.keys(kinds);
       const meant = nearest(name, valid);
-      const hint = meant ? `did you mean ${meant}?` : `valid: ${valid.join(', ')}`;
-      throw new ImgctlError('usage', `unknown option ${quoted(name)} in the ${what}`, { hint });
+      const facts = meant ? `did you mean ${meant}?` : `valid: ${valid.join(', ')}`;
+      throw new ImgctlError('usage', `unknown option ${quoted(name)} in the ${what}`, { facts });
     }
     if (value === undefined ? !required.includes(name) : isValid(value)) continue;
     // Of others, a value may be a secret.

@@ -55,7 +55,7 @@ const WRONG_SIGNS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** @param where how errors name it @throws ImgctlError usage */
-export function parseFilter(text: string, now: number, where = `--filter ${quoted(text)}`): Filter {
+export function parseFilter(text: string, now: number, where = `filter ${quoted(text)}`): Filter {
   const { name, sign, word, content } = splitFilter(text, where);
   const field = parseChoice(name, { noun: 'field', valid: FIELDS, where });
   const operator = sign ?? parseChoice(word, { noun: 'operator', valid: OPERATORS, where });
@@ -171,8 +171,8 @@ function splitFilter(text: string, where: string) {
     if (sign === undefined) {
       const meant = WRONG_SIGNS.get(found) ?? found.replace(/(.)\1+$/, '$1');
       const own = anchored(name, content) ?? `'${name}${meant}${content}'`;
-      const hint = name && SIGNS.has(meant) ? `did you mean ${own}?` : EXAMPLE;
-      throw filterError(`unknown operator '${found}' in ${where}`, hint);
+      const facts = name && SIGNS.has(meant) ? `did you mean ${own}?` : EXAMPLE;
+      throw filterError(`unknown operator '${found}' in ${where}`, facts);
     }
     return { name, sign, word: '', content };
   }
@@ -248,6 +248,6 @@ function parseTimeOperand(text: string, { where, now }: ParseContext): Operand {
   );
 }
 
-function filterError(message: string, hint: string): ImgctlError {
-  return new ImgctlError('usage', message, { hint });
+function filterError(message: string, facts: string): ImgctlError {
+  return new ImgctlError('usage', message, { facts });
 }

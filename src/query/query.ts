@@ -110,7 +110,7 @@ export const EVERYTHING = new Query({});
 
 function wordCondition(text: string): Condition {
   if (text === '') {
-    throw new ImgctlError('usage', 'empty search text', { hint: 'omit it to list all images' });
+    throw new ImgctlError('usage', 'empty search text', { facts: 'omit it to list all images' });
   }
   const word = parseWord(text);
   const test = (image: ImageRecord) => word.matches(nameOf(image));

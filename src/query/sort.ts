@@ -30,16 +30,16 @@ export function parseSort(text: string): SortKey {
   const [fieldName = '', directionName = 'asc', extra] = text.split(',');
   const meant = meantSort(text);
   if (meant !== undefined) {
-    throw new ImgctlError('usage', `unknown field ${quoted(fieldName)} in --sort`, {
-      hint: `did you mean ${meant}?`,
+    throw new ImgctlError('usage', `unknown field ${quoted(fieldName)} in sort`, {
+      facts: `did you mean ${meant}?`,
     });
   }
-  const where = '--sort';
+  const where = 'sort';
   const field = parseChoice(fieldName, { noun: 'field', valid: SORT_FIELDS, where });
   const direction = parseChoice(directionName, { noun: 'direction', valid: DIRECTIONS, where });
   if (extra !== undefined) {
-    throw new ImgctlError('usage', `too many parts in --sort ${quoted(text)}`, {
-      hint: 'use --sort field,direction once per key, the most significant key first',
+    throw new ImgctlError('usage', `too many parts in sort ${quoted(text)}`, {
+      facts: { kind: 'too-many-keys' },
     });
   }
   return { field, direction };

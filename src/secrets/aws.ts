@@ -36,7 +36,7 @@ export function awsCredentials(settings: Settings, io: Io, url: URL) {
     const names = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'] as const;
     const [given, missing] = id ? names : [...names].reverse();
     throw new ImgctlError('not-logged-in', `${given} is set, but not ${missing}`, {
-      facts: advice('set both, or neither'),
+      facts: 'set both, or neither',
     });
   }
   const read = (text: string, name: string) =>

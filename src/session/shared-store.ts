@@ -158,7 +158,7 @@ export class SharedStore implements TokenStore {
   /** Runs each command of a renewal. @throws SharedStoreError */
   async inspect(): Promise<void> {
     const { check } = this.#keys;
-    const owner = 'imgctl doctor';
+    const owner = 'imgctl check';
     await this.#set(check, owner, 1_000);
     await this.#send(['EVAL', RENEW, '1', check, owner, '1000']);
     await this.#send(['EVAL', RELEASE, '1', check, owner]);
@@ -204,7 +204,7 @@ export class SharedStore implements TokenStore {
       await this.#checkLock();
       if (io.elapsed() - started > PATIENCE) {
         const message = `another imgctl has been requesting a token for ${PATIENCE / 1000} s`;
-        throw new ImgctlError('locked', message, { facts: advice('try again later') });
+        throw new ImgctlError('locked', message, { facts: 'try again later' });
       }
       await io.sleep(WAIT * (0.5 + io.random()), io.signal);
     }
@@ -351,7 +351,7 @@ export function parseKey(text: string, origin: string): Buffer {
   const key = Buffer.from(text, /^[\da-f]{64}$/i.test(text) ? 'hex' : 'base64');
   if (key.length === KEY_LENGTH) return key;
   throw new ImgctlError('config', `${origin} is not a key of 32 bytes in base64`, {
-    facts: advice('create one with: openssl rand -base64 32'),
+    facts: 'create one with: openssl rand -base64 32',
   });
 }
 

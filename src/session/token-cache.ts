@@ -6,7 +6,7 @@ import { isToken, MAX_TOKEN_LENGTH } from '../api/auth.ts';
 import type { IssuedToken } from '../api/token-request.ts';
 import type { Account } from '../config/settings.ts';
 import { errorReason, ImgctlError, isMissing, permissionAdvice, tryOr } from '../errors.ts';
-import { advice, type Facts } from '../facts.ts';
+import type { Facts } from '../facts.ts';
 import { type AssertHeld, readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
 import { breakMutex, MutexLostError, withMutexIfPossible } from '../files/mutex.ts';
 import { shortDigest } from '../files/paths.ts';
@@ -339,7 +339,7 @@ export function forgetTokens(directory: string | undefined, account?: Account): 
   } catch (cause) {
     if (isMissing(cause)) return 0;
     throw new ImgctlError('config', `cannot remove ${file}: ${errorReason(cause)}`, {
-      facts: advice('remove it by hand: it holds an access token'),
+      facts: 'remove it by hand: it holds an access token',
       cause,
     });
   }

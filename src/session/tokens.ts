@@ -4,7 +4,7 @@ import { isToken, type TokenSource } from '../api/auth.ts';
 import type { Client } from '../api/client.ts';
 import type { IssuedToken, TokenLimit } from '../api/token-request.ts';
 import { hasCode, ImgctlError } from '../errors.ts';
-import { advice, type Facts } from '../facts.ts';
+import type { Facts } from '../facts.ts';
 import { shortDigest } from '../files/paths.ts';
 import { TransportError } from '../http/errors.ts';
 import { builtin, type Clock } from '../io.ts';
@@ -22,7 +22,7 @@ import {
 export function fixedToken(token: string, origin: string): TokenSource {
   if (!isToken(token)) {
     throw new ImgctlError('config', `${origin} is not an access token`, {
-      facts: advice(`set ${origin} to a token: up to 8 KiB, without spaces or line breaks`),
+      facts: `set ${origin} to a token: up to 8 KiB, without spaces or line breaks`,
     });
   }
   return {
@@ -110,7 +110,7 @@ export class Tokens implements TokenSource {
         const [issued, isStored] = await this.#request(mutex, password, refused, ignoreLimit);
         if (isStored || (await this.#readUsable())) return issued;
         throw new ImgctlError('failed', 'another imgctl logged out during this login', {
-          facts: advice('run the command again'),
+          facts: 'run the command again',
         });
       },
     });

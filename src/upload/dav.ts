@@ -110,7 +110,7 @@ async function put(dav: Dav, name: string, file: UploadSource, onProgress: OnByt
     if (!(error instanceof TransportError)) await removeFailed(dav);
     // Web servers often deny hidden files.
     const mayBeHidden = error instanceof ImgctlError && [403, 404].includes(error.status ?? 0);
-    throw mayBeHidden ? error.with({ hint: CHECK_HIDDEN }) : error;
+    throw mayBeHidden ? error.with({ facts: CHECK_HIDDEN }) : error;
   }
 }
 
@@ -134,7 +134,7 @@ async function move(dav: Dav, part: string, name: string, replace: boolean): Pro
       if (!(error instanceof ImgctlError)) throw error;
       const isRefused = error.status === 400 || error.status === 502;
       if (!isRefused) throw error.status === 404 ? (refusal ?? error) : error;
-      refusal ??= error.with({ hint: error.status === 502 ? PASS_HOST : error.hint });
+      refusal ??= error.with({ facts: error.status === 502 ? PASS_HOST : error.facts });
     }
   }
   throw refusal;
@@ -157,9 +157,9 @@ async function publish(dav: Dav, part: string, name: string, sent: DavFile, repl
     failure = error;
   }
   if (await findStored(dav, part)) {
-    const hint = 'ask the administrators of the storage';
+    const facts = 'ask the administrators of the storage';
     const message = `${address} did not rename ${part} to ${name}`;
-    throw failure ?? new ImgctlError('bad-answer', message, { hint });
+    throw failure ?? new ImgctlError('bad-answer', message, { facts });
   }
   // Servers check and move in two steps, so that another push may still move its file over this one.
   if (!replace && (await mayHaveRival(dav, part))) await dav.clock.sleep(SETTLED, dav.clock.signal);
@@ -197,7 +197,7 @@ async function sendChecked(
 function requireSuccess(response: HttpResponse): HttpResponse {
   if (isSuccess(response)) return response;
   const error = storageError(response);
-  throw error.status === 405 || error.status === 501 ? error.with({ hint: NEEDED }) : error;
+  throw error.status === 405 || error.status === 501 ? error.with({ facts: NEEDED }) : error;
 }
 
 /** Sends a request. Of a multistatus, returns its elements, and the first failure as the status. */
@@ -248,8 +248,8 @@ async function propfind(dav: Dav, url: URL, depth: 0 | 1) {
   if (status === 404) return [];
   if (status >= 400 && status !== 405 && status !== 501) requireSuccess(response);
   const message = `${dav.place} is not a WebDAV folder (${status})`;
-  const hint = status >= 400 ? `${CHECK_URL}; ${NEEDED}` : CHECK_URL;
-  throw new ImgctlError('bad-answer', message, { hint, status });
+  const facts = status >= 400 ? `${CHECK_URL}; ${NEEDED}` : CHECK_URL;
+  throw new ImgctlError('bad-answer', message, { facts, status });
 }
 
 function filesOf(response: HttpResponse, elements: readonly XmlElement[]) {
@@ -304,8 +304,8 @@ export function davStorage(
     async check() {
       const [own] = await propfind(dav, folder, 0);
       if (own?.isFolder) return;
-      const hint = `create it, or ${CHECK_URL}`;
-      throw new ImgctlError('not-found', `folder ${place} does not exist`, { hint });
+      const facts = `create it, or ${CHECK_URL}`;
+      throw new ImgctlError('not-found', `folder ${place} does not exist`, { facts });
     },
     async list() {
       const files = await propfind(dav, folder, 1);

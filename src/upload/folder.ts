@@ -147,12 +147,12 @@ function folderError(root: string, address: string, cause: unknown): ImgctlError
   const reason = errorReason(cause);
   if (FULL.includes(errorCode(cause))) return storageFull(address, reason, cause);
   if (isMissing(cause)) {
-    const hint = 'check its path, and that it is mounted';
-    return new ImgctlError('not-found', `folder ${root} does not exist`, { hint, cause });
+    const facts = 'check its path, and that it is mounted';
+    return new ImgctlError('not-found', `folder ${root} does not exist`, { facts, cause });
   }
   const code = FORBIDDEN.includes(errorCode(cause)) ? 'not-permitted' : 'failed';
-  const hint = permissionAdvice(cause, root);
-  return new ImgctlError(code, `cannot upload to ${root}: ${reason}`, { hint, cause });
+  const facts = permissionAdvice(cause, root);
+  return new ImgctlError(code, `cannot upload to ${root}: ${reason}`, { facts, cause });
 }
 
 export function folderStorage(root: string, clock: Clock, limit: Limit): Storage {
@@ -167,7 +167,7 @@ export function folderStorage(root: string, clock: Clock, limit: Limit): Storage
     async check() {
       if ((await stat(root).catch(fail)).isDirectory()) return;
       throw new ImgctlError('not-found', `${root} is not a folder`, {
-        hint: 'use the path of a folder',
+        facts: 'use the path of a folder',
       });
     },
     async list() {

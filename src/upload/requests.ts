@@ -110,7 +110,7 @@ export function requireLength({ headers, url }: HttpResponse, name: string): num
   const { 'content-length': length } = headers;
   if (length !== undefined) return Number(length);
   throw new ImgctlError('bad-answer', `${url.host} does not tell the size of ${name}`, {
-    hint: 'the server, or a proxy in front of it, must respond to HEAD with Content-Length',
+    facts: 'the server, or a proxy in front of it, must respond to HEAD with Content-Length',
   });
 }
 
@@ -192,10 +192,10 @@ export function storageError(response: HttpResponse, meaning = response.status):
     ],
     429: ['rate-limited', `too many requests to ${host}`, `try again ${when}`],
   };
-  const [code, what, hint] =
+  const [code, what, facts] =
     refusals[meaning] ??
     (meaning >= 500
       ? ['server-error', `${host} failed: ${method} ${pathname}`, TRY_LATER]
       : ['bad-answer', `${host} refused ${method} ${pathname}`, ASK]);
-  return new ImgctlError(code, `${what} (${about})`, { hint, status });
+  return new ImgctlError(code, `${what} (${about})`, { facts, status });
 }

@@ -88,8 +88,8 @@ export async function* listItems(
     if (seen.has(marker)) break;
     seen.add(marker);
   }
-  const hint = 'use an upload URL with fewer files';
-  throw new ImgctlError('bad-answer', `${s3.host} sent an endless list`, { hint });
+  const facts = { kind: 'too-large', of: 'storage' } as const;
+  throw new ImgctlError('bad-answer', `${s3.host} sent an endless list`, { facts });
 }
 
 export function partSizeOf({ partSize }: S3, { size }: UploadSource): number {

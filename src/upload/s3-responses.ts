@@ -21,7 +21,7 @@ export function rootOf(response: HttpResponse): XmlElement {
 
 export function notS3({ url }: HttpResponse): never {
   const message = `${url.host} is not an S3 storage`;
-  throw new ImgctlError('bad-answer', message, { hint: CHECK_URL });
+  throw new ImgctlError('bad-answer', message, { facts: CHECK_URL });
 }
 
 /** An ETag of S3's form: an MD5, or the digest of that of each part and their number. */
@@ -72,7 +72,7 @@ function s3Error(response: HttpResponse): ImgctlError {
   // The status of an error that came with 200 says nothing.
   const meaning = known?.[1] ?? (response.status === 200 ? 500 : response.status);
   const error = storageError(response, meaning);
-  return Object.hasOwn(FACTS, code) ? error.with({ hint: FACTS[code] }) : error;
+  return Object.hasOwn(FACTS, code) ? error.with({ facts: FACTS[code] }) : error;
 }
 
 /** Returns the error of a bucket that is in another region, or at another host. */

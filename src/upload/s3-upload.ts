@@ -294,6 +294,6 @@ function rangeOf({ file, partSize }: Upload, number: number) {
 
 function uploadGone(name: string): ImgctlError {
   return new ImgctlError('conflict', `another push removed the upload of ${name}`, {
-    hint: 'run the command again',
+    facts: 'run the command again',
   });
 }

@@ -116,7 +116,7 @@ export function isHidden(name: string): boolean {
 
 export function nameTooLong(name: string, address: string): ImgctlError {
   return new ImgctlError('usage', `the name ${name} is too long for ${address}`, {
-    hint: 'give the file a shorter name',
+    facts: 'give the file a shorter name',
   });
 }
 
@@ -134,13 +134,13 @@ export function replacedError(name: string, address: string, replace: boolean): 
 
 export function notAFile(name: string, address: string): ImgctlError {
   return new ImgctlError('conflict', `${address} has a ${name} that is not a file`, {
-    hint: 'rename your file, or remove the other from the storage',
+    facts: 'rename your file, or remove the other from the storage',
   });
 }
 
 export function storageFull(address: string, reason: string, cause?: unknown): ImgctlError {
   return new ImgctlError('storage-full', `${address} is full (${reason})`, {
-    hint: 'free space or raise the quota, then run the command again',
+    facts: 'free space or raise the quota, then run the command again',
     cause,
   });
 }
@@ -148,6 +148,6 @@ export function storageFull(address: string, reason: string, cause?: unknown): I
 /** @param what differs, such as `its size is 3 bytes` */
 export function arrivedWrong(name: string, what: string): ImgctlError {
   return new ImgctlError('failed', `the upload of ${name} failed: ${what}`, {
-    hint: 'run the command again; if it fails again, ask the administrators of the storage',
+    facts: 'run the command again; if it fails again, ask the administrators of the storage',
   });
 }

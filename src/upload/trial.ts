@@ -5,7 +5,7 @@ import { hasCode, ImgctlError } from '../errors.ts';
 import type { Storage } from './storage.ts';
 import type { UploadSource } from './upload-file.ts';
 
-const CONTENT = Buffer.from('imgctl doctor --upload stored this file, and removes it.\n');
+const CONTENT = Buffer.from('imgctl stored this file as a test, and removes it.\n');
 
 /** @throws ImgctlError: what the storage refused, or does otherwise than push needs */
 export async function tryUpload(storage: Storage): Promise<void> {
@@ -13,8 +13,8 @@ export async function tryUpload(storage: Storage): Promise<void> {
   // The service syncs only packages.
   const name = `imgctl-test-${randomBytes(8).toString('hex')}.txt`;
   const fail = (message: string, note?: string): never => {
-    const hint = note ?? `ask the administrators of the storage, and remove ${name} from it`;
-    throw new ImgctlError('failed', message, { hint });
+    const facts = note ?? `ask the administrators of the storage, and remove ${name} from it`;
+    throw new ImgctlError('failed', message, { facts });
   };
   const file = sourceOf(CONTENT);
   const part = await storage.put(name, file, () => {});

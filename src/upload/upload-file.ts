@@ -54,7 +54,7 @@ export async function openUploadFile(
 ): Promise<UploadFile> {
   const fail = (cause: unknown): never => {
     const message = `cannot read ${path}: ${errorReason(cause)}`;
-    throw new LocalFileError('failed', message, { hint: permissionAdvice(cause, path), cause });
+    throw new LocalFileError('failed', message, { facts: permissionAdvice(cause, path), cause });
   };
   const handle = await open(path).catch(fail);
   const stats = await handle.stat({ bigint: true }).catch(fail);
@@ -127,6 +127,6 @@ export function proofOf(stats: State, now: number, age = SETTLED): string | unde
 
 export function changedError(path: string): LocalFileError {
   return new LocalFileError('failed', `${path} changed while it was uploaded`, {
-    hint: 'wait until the file is complete, then run the command again',
+    facts: 'wait until the file is complete, then run the command again',
   });
 }

@@ -8,6 +8,7 @@ import {
   withRecordStatus,
 } from '../../src/api/responses.ts';
 import { nextPage } from '../../src/commands/automation/api.ts';
+import { advice } from '../../src/facts.ts';
 import { utcTime } from '../../src/words.ts';
 import { ENDPOINT } from '../support/client.ts';
 import { hintOf, thrownBy } from '../support/errors.ts';
@@ -234,7 +235,7 @@ describe('the next page', () => {
   });
 
   it('is an error if it was read before, or after ten thousand pages', () => {
-    const ended = { code: 'incomplete-list', hint: 'run the command again' };
+    const ended = { code: 'incomplete-list', facts: advice('run the command again') };
     const endless = (reason: string) =>
       expect.objectContaining({ ...ended, message: `the pages do not end: ${reason}` });
     const repeated = endless('next_url leads back to a page already read');

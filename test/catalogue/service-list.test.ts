@@ -11,7 +11,7 @@ import { ImgctlError } from '../../src/errors.ts';
 import { parseQuery } from '../../src/query/query.ts';
 import { catalogueOf, cataloguePage, testImage, testImages } from '../support/catalogue-page.ts';
 import { connect } from '../support/client.ts';
-import { failure } from '../support/errors.ts';
+import { failure, hintOf } from '../support/errors.ts';
 import {
   errorResponse,
   type Handler,
@@ -443,6 +443,6 @@ it('a list that is held in memory has at most 256 MiB', async () => {
   const page = { bytes: 4 * 2 ** 20, pages: 65, total: 65, hasNext: false };
   const error = await failure(count(endless(page)));
   expect(error).toMatchObject({ code: 'bad-answer', message: 'the list is larger than 256 MiB' });
-  expect(error.hint).toContain('-o ndjson');
+  expect(hintOf(error)).toContain('-o ndjson');
   expect(await count(endless({ ...page, pages: 64, total: 64 }))).toBe(64);
 });

@@ -16,7 +16,7 @@ import { Settings } from '../../src/config/settings.ts';
 import { checkName, MAX_AGE, parseDuration } from '../../src/config/values.ts';
 import { hint, imgctl } from '../../src/facts.ts';
 import { type System, systemOf } from '../../src/io.ts';
-import { thrownBy } from '../support/errors.ts';
+import { hintOf, thrownBy } from '../support/errors.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
 import { unixOnly, unixOnlySuite } from '../support/platform.ts';
 
@@ -96,10 +96,11 @@ describe('the setting token-store', () => {
   const INVALID =
     'http://localhost redis: redis:// redis.example.com:6379 redis://h/x redis://h/0/1 redis://h/0?x=1 redis://h/0#x redis://%zz@h FILE redis://bob:canary@h/0 redis://:canary@h http://bob:canary@h bob:canary@h';
   it.each(INVALID.split(' '))('%s is rejected without its password', (text) => {
-    const { code, message, hint } = thrownBy(() =>
-      SETTINGS['token-store'].value.parse(text, 'token-store'),
-    );
-    expect([code, `${message} ${hint}`.includes('canary')]).toEqual(['usage', false]);
+    const error = thrownBy(() => SETTINGS['token-store'].value.parse(text, 'token-store'));
+    expect([error.code, `${error.message} ${hintOf(error)}`.includes('canary')]).toEqual([
+      'usage',
+      false,
+    ]);
   });
 });
 
@@ -204,7 +205,7 @@ unixOnlySuite('owners and modes are Unix')('settings in a home', () => {
       text.replaceAll('FILE', `${directory}/config.json`).replaceAll('FOLDER', directory);
     const error = thrownBy(() => check());
     expect(error).toMatchObject({ code: 'config', message: named(message) });
-    expect(error.hint).toContain(named(hint));
+    expect(hintOf(error)).toContain(named(hint));
     check({ IMGCTL_CONFIG_DIR: directory });
     check({}, { uid: undefined });
   });

@@ -76,7 +76,8 @@ describe('readTextFile', () => {
     ['a compressed file', gzipSync('{}'), 'it is not UTF-8', 'decompress it first, .*: gzip -d'],
   ])('refuses %s', async (_what, bytes, reason, hint) => {
     const error = { code: 'config', message: `cannot read the snapshot: ${reason}` };
-    const expected = { ...error, hint: hint && expect.stringMatching(hint) };
+    const facts = hint && { kind: 'advice', text: expect.stringMatching(hint) };
+    const expected = { ...error, facts };
     await expect(read(bytes)).rejects.toMatchObject(expected);
   });
 

@@ -3,6 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { advice } from '../../src/facts.ts';
 import { replaceFile } from '../../src/files/atomic-file.ts';
 import { MutexLostError, withMutex, withMutexIfPossible } from '../../src/files/mutex.ts';
 import type { Io } from '../../src/io.ts';
@@ -105,9 +106,9 @@ describe('the lock', () => {
     const stopped = withMutex(file, PATIENCE, fakeIo(), async (confirmLost) => {
       confirmLost();
       await withMutex(file, PATIENCE, watcher, async (assertHeld) => {
-        const { code, message, hint } = thrownBy(confirmLost);
-        expect({ code, hint }).toEqual({ code: 'failed', hint: 'run the command again' });
-        expect(message).toBe(`another imgctl took over ${file}.lock while this one was suspended`);
+        const message = `another imgctl took over ${file}.lock while this one was suspended`;
+        const facts = advice('run the command again');
+        expect(thrownBy(confirmLost)).toMatchObject({ code: 'failed', message, facts });
         assertHeld();
       });
       return neighbours(file);
@@ -193,7 +194,7 @@ describe('the lock', () => {
       code: 'locked',
       exitCode: 1,
       message: `another imgctl has locked ${file}.lock for 1 s`,
-      hint: 'if no other imgctl is running, remove that directory',
+      facts: advice('if no other imgctl is running, remove that directory'),
     });
     // Once more at the limit itself.
     expect(io.sleeps).toEqual(Array(11).fill(100));

@@ -190,9 +190,9 @@ describe.each<[string, ScriptedResponse]>([
   it('PATCH is not retried and its outcome is unknown', async () => {
     const { client, server } = await connect({ 'PATCH /v2/user/image/vm': loss });
     const message = `${server.baseUrl} closed the connection without a complete response`;
-    const hint = 'the PATCH may have taken effect: check before you send it again';
+    const facts = advice('the PATCH may have taken effect: check before you send it again');
     const error = await failure(client.send(PATCH));
-    expect(error).toMatchObject({ code: 'outcome-unknown', exitCode: 3, message, hint });
+    expect(error).toMatchObject({ code: 'outcome-unknown', exitCode: 3, message, facts });
     expect(server.requests).toHaveLength(1);
   });
 });

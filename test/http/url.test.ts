@@ -1,6 +1,7 @@
 // Tests that URLs stay below the base URL, and that no error shows a password.
 
 import { describe, expect, it } from 'vitest';
+import { advice } from '../../src/facts.ts';
 import {
   baseUrlText,
   isLoopback,
@@ -52,7 +53,8 @@ describe('parseBaseUrl', () => {
     ['https://images.example.com/a#secret', QUERY, 'use https://images.example.com/a'],
   ])('rejects %s', (text, message, hint) => {
     const error = thrownBy(() => parseBaseUrl(text));
-    expect(error).toMatchObject({ code: 'config', message, hint });
+    const facts = typeof hint === 'string' ? advice(hint) : hint;
+    expect(error).toMatchObject({ code: 'config', message, facts });
   });
 
   it.each([
@@ -116,7 +118,7 @@ describe('resolveUrl', () => {
     const error = thrownBy(() => resolveUrl(bare, path));
     expect(error.message).toMatch(/^not a URL of https:\/\/images\.example\.com: (?!.*secret)./);
     const hint = 'use a path such as /v2/image; credentials go only to the base URL';
-    expect(error).toMatchObject({ code: 'usage', hint });
+    expect(error).toMatchObject({ code: 'usage', facts: advice(hint) });
   });
 
   const OUTSIDE = ['..', '/../x', 'v2/../../x', '/%2e%2e/x', '..\\x', '.%2E/api2/x'];
@@ -124,6 +126,6 @@ describe('resolveUrl', () => {
     const message = `the path leaves the base URL: ${path}`;
     const hint = 'use a path below https://images.example.com/api, such as /v2/image';
     const error = thrownBy(() => resolveUrl(prefixed, path));
-    expect(error).toMatchObject({ code: 'usage', message, hint });
+    expect(error).toMatchObject({ code: 'usage', message, facts: advice(hint) });
   });
 });

@@ -1,6 +1,7 @@
 // Tests the library's client against the emulator and scripted servers.
 
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { advice } from '../../src/facts.ts';
 import {
   type ClientOptions,
   createClient,
@@ -287,7 +288,7 @@ describe('library options', () => {
 
   it('proxy that cannot be reached is an error of its own', async () => {
     const proxied = client({ ...HTTPS, proxy: '127.0.0.1:9', ...TOKEN });
-    const error = { code: 'proxy', hint: 'check the option proxy' };
+    const error = { code: 'proxy', facts: advice('check the option proxy') };
     await expect(proxied.getImage(1)).rejects.toMatchObject(error);
   });
 

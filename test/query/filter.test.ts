@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { FIELDS } from '../../src/query/fields.ts';
 import { OPERATORS, parseFilter, portableTexts, serviceFilter } from '../../src/query/filter.ts';
 import { filterPredicate, zoneTest } from '../../src/query/filter-predicate.ts';
-import { thrownBy } from '../support/errors.ts';
+import { hintOf, thrownBy } from '../support/errors.ts';
 import { rows } from '../support/rows.ts';
 
 const NOW = Date.UTC(2024, 5, 15, 12);
@@ -66,7 +66,7 @@ describe('portableTexts', () => {
       const error = thrownBy(() => portableTexts(parseFilter(text, NOW)));
       const message = `${text} cannot be stored without a time zone`;
       expect(error).toMatchObject({ code: 'usage', message });
-      expect(error.hint).toContain('add the offset, such as 2026-11-01T00:00:00+00:00');
+      expect(hintOf(error)).toContain('add the offset, such as 2026-11-01T00:00:00+00:00');
     },
   );
 });
@@ -102,7 +102,7 @@ describe('parseFilter', () => {
       try {
         return meaningOf(text);
       } catch (error) {
-        return (error as Error).message.replace(/ in --filter .*/s, '');
+        return (error as Error).message.replace(/ in filter .*/s, '');
       }
     };
     const value = fc.string({ unit: 'binary', minLength: 1 }).map((text) => text.trim());
@@ -116,45 +116,45 @@ describe('parseFilter', () => {
   });
 
   it.each([
-    ['', "missing operator and value in --filter ''", "use a filter such as 'name~ubuntu'"],
+    ['', "missing operator and value in filter ''", "use a filter such as 'name~ubuntu'"],
     [
       'id',
-      "missing operator and value in --filter 'id'",
+      "missing operator and value in filter 'id'",
       "put the filter in quotes, such as 'id>=1100'",
     ],
     ['Name', 'missing operator and value in', "in quotes, such as 'name~ubuntu'"],
     ['name:ubuntu', 'missing operator and value in', "did you mean 'name=ubuntu'?"],
-    ['nam~x', "unknown field 'nam' in --filter 'nam~x'", 'did you mean name? valid: id,'],
-    ['name~', "missing value in --filter 'name~'", 'use name,eq,null'],
+    ['nam~x', "unknown field 'nam' in filter 'nam~x'", 'did you mean name? valid: id,'],
+    ['name~', "missing value in filter 'name~'", 'use name,eq,null'],
     ['id=1,2', "invalid value '1,2' in", 'use a whole number'],
-    ['name,eq', "missing value in --filter 'name,eq'", "use a filter such as 'name~ubuntu'"],
-    ['name,eq,', "missing value in --filter 'name,eq,'", 'use name,eq,null'],
-    ['nam,eq,x', "unknown field 'nam' in --filter 'nam,eq,x'", 'did you mean name? valid: id,'],
-    [',eq,x', "missing field in --filter ',eq,x'", 'valid: id, name, path'],
+    ['name,eq', "missing value in filter 'name,eq'", "use a filter such as 'name~ubuntu'"],
+    ['name,eq,', "missing value in filter 'name,eq,'", 'use name,eq,null'],
+    ['nam,eq,x', "unknown field 'nam' in filter 'nam,eq,x'", 'did you mean name? valid: id,'],
+    [',eq,x', "missing field in filter ',eq,x'", 'valid: id, name, path'],
     ['__proto__,eq,x', "unknown field '__proto__' in", 'valid: id, name, path'],
-    ['name,,x', "missing operator in --filter 'name,,x'", 'valid: eq, ne, lt, le, gt'],
+    ['name,,x', "missing operator in filter 'name,,x'", 'valid: eq, ne, lt, le, gt'],
     ['name,lik,x', "unknown operator 'lik' in", 'did you mean like? valid: eq,'],
-    ['name>>x', "unknown operator '>>' in --filter 'name>>x'", "did you mean 'name>x'?"],
+    ['name>>x', "unknown operator '>>' in filter 'name>>x'", "did you mean 'name>x'?"],
     ['id << 3', "unknown operator '<<' in", "did you mean 'id<3'?"],
     ['name===x', "unknown operator '===' in", "did you mean 'name=x'?"],
     ['id!==3', "unknown operator '!==' in", "did you mean 'id!=3'?"],
     ['name~=x', "unknown operator '~=' in", "did you mean 'name~x'?"],
     ['name~~x', "unknown operator '~~' in", "did you mean 'name~x'?"],
-    ['id in 3,4', "missing commas in --filter 'id in 3,4'", "did you mean 'id,in,3,4'?"],
+    ['id in 3,4', "missing commas in filter 'id in 3,4'", "did you mean 'id,in,3,4'?"],
     ['name LIKE %x%', 'missing commas in', "did you mean 'name,LIKE,%x%'?"],
     ['>>x', "unknown operator '>>' in", "use a filter such as 'name~ubuntu'"],
     ['id><3', "unknown operator '><' in", "use a filter such as 'name~ubuntu'"],
     ['id,>=,3', "unknown operator '>=' in", 'valid: eq, ne, lt, le, gt, ge, like, in'],
-    ['id,eq,abc', "invalid value 'abc' in --filter 'id,eq,abc'", 'use a whole number, such as 42'],
+    ['id,eq,abc', "invalid value 'abc' in filter 'id,eq,abc'", 'use a whole number, such as 42'],
     ['id,lt,null', "invalid value 'null' in", 'use a whole number'],
     ['id,eq,9007199254740993', "invalid value '9007199254740993' in", 'use a whole number'],
-    ['id,in,1,,2', "empty item in --filter 'id,in,1,,2'", 'use id,eq,null'],
+    ['id,in,1,,2', "empty item in filter 'id,in,1,,2'", 'use id,eq,null'],
     ['public,eq,maybe', "invalid value 'maybe' in", 'use true or false'],
     ['created_on,ge,30x', "invalid time '30x' in", 'use 2024-01-31,'],
   ])('rejects %j: %s', (text, message, hint) => {
     const error = thrownBy(() => parseFilter(text, NOW));
     expect(error).toMatchObject({ code: 'usage', message: expect.stringContaining(message) });
-    expect(error.hint).toContain(hint);
+    expect(hintOf(error)).toContain(hint);
   });
 });
 

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Field, readValue } from '../../src/query/fields.ts';
 import { parseSort, sortImages } from '../../src/query/sort.ts';
-import { thrownBy } from '../support/errors.ts';
+import { hintOf, thrownBy } from '../support/errors.ts';
 import { rows } from '../support/rows.ts';
 
 const NOON = '2018-07-18 Wed 12:00:00 UTC';
@@ -18,16 +18,16 @@ function sorted(images: readonly Row[], ...keys: string[]): Row[] {
 }
 
 it.each([
-  ['', 'missing field in --sort', 'valid: id, name'],
-  ['nme', "unknown field 'nme' in --sort", 'did you mean name?'],
+  ['', 'missing field in sort', 'valid: id, name'],
+  ['nme', "unknown field 'nme' in sort", 'did you mean name?'],
   ['__proto__,asc', "unknown field '__proto__' in", 'valid: id, name'],
-  ['name,', 'missing direction in --sort', 'valid: asc, desc'],
+  ['name,', 'missing direction in sort', 'valid: asc, desc'],
   ['name,descending', "unknown direction 'descending' in", 'did you mean desc? valid: asc, desc'],
-  ['name,asc,id', "too many parts in --sort 'name,asc,id'", 'once per key'],
+  ['name,asc,id', "too many parts in sort 'name,asc,id'", 'once per key'],
 ])('--sort %j is rejected: %s', (text, message, hint) => {
   const error = thrownBy(() => parseSort(text));
   expect(error).toMatchObject({ code: 'usage', message: expect.stringContaining(message) });
-  expect(error.hint).toContain(hint);
+  expect(hintOf(error)).toContain(hint);
 });
 
 describe('sortImages', () => {

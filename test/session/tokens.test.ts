@@ -151,7 +151,7 @@ describe('IMGCTL_TOKEN', () => {
     await expect(opened).rejects.toMatchObject({
       code: 'config',
       message: 'IMGCTL_TOKEN is not an access token',
-      hint: 'set IMGCTL_TOKEN to a token: up to 8 KiB, without spaces or line breaks',
+      facts: advice('set IMGCTL_TOKEN to a token: up to 8 KiB, without spaces or line breaks'),
     });
   });
 });

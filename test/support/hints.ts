@@ -7,9 +7,9 @@ import { type CommandDeclaration, optionName } from '../../src/cli/declarations.
 import { readTyped } from '../../src/cli/typed.ts';
 import { COMMANDS } from '../../src/commands/index.ts';
 import { NO_CONFIG, readConfigFile } from '../../src/config/config-file.ts';
+import { findPaths } from '../../src/config/paths.ts';
 import { settle } from '../../src/config/settings.ts';
 import { tryOr } from '../../src/errors.ts';
-import { findPaths } from '../../src/files/paths.ts';
 import type { Io } from '../../src/io.ts';
 
 /** Returns the hints of what a run wrote to stderr: of an error, and of notices. */

@@ -22,10 +22,10 @@ import {
   type TypedLine,
 } from '../../cli/typed.ts';
 import { NO_CONFIG, readConfigFile } from '../../config/config-file.ts';
+import { findPaths } from '../../config/paths.ts';
 import { settle } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { tryOr } from '../../errors.ts';
-import { findPaths } from '../../files/paths.ts';
 import { printable } from '../../output/text.ts';
 
 export const complete = (all: () => readonly CommandDeclaration[]): CommandDeclaration =>

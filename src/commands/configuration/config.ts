@@ -17,11 +17,11 @@ import {
   type SettingKey,
   STORED_PASSWORD,
 } from '../../config/definitions.ts';
+import { findPaths } from '../../config/paths.ts';
 import { Settings, storedText } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { attempt, ImgctlError, tryOr } from '../../errors.ts';
 import { hint, imgctl } from '../../facts.ts';
-import { findPaths } from '../../files/paths.ts';
 import { column, namesOf, type ViewOptions } from '../../output/view.ts';
 
 const LIST_COLUMNS = [
@@ -184,7 +184,7 @@ async function set(context: Context, _options: object, name: string, value: stri
   // Every other command will refuse a URL without TLS.
   const require = key === 'base-url' ? requireBaseUrl : requireRedisAddress;
   const { error } = attempt(() => require(settings));
-  if (error) context.console.warn(error.message, error.hint);
+  if (error) context.console.warn(error.message, error.facts);
 }
 
 async function unset(context: Context, _options: object, name: string): Promise<void> {

@@ -16,12 +16,13 @@ import {
 } from '../../catalogue/snapshot.ts';
 import { command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
 import { type Candidates, suggestWords, type Typing } from '../../cli/suggestions.ts';
+import { findPaths } from '../../config/paths.ts';
 import { checkName } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { CHANGES_EXIT_CODE, ImgctlError, tryOr } from '../../errors.ts';
 import { type AssertHeld, replaceFile } from '../../files/atomic-file.ts';
 import { withMutex } from '../../files/mutex.ts';
-import { findPaths, keyedFile, SET_HOME } from '../../files/paths.ts';
+import { keyedFile } from '../../files/paths.ts';
 import { cannotWrite, readTextFile } from '../../files/user-file.ts';
 import { BrokenPipeError } from '../../io.ts';
 import { stringify } from '../../json.ts';
@@ -150,7 +151,7 @@ async function compareWithState(task: Task, cursor: string) {
   const { profile, baseUrl: base_url, username } = (await context.session()).account;
   if (folder === undefined) {
     throw new ImgctlError('config', 'cannot remember this run: no home directory', {
-      hint: SET_HOME,
+      facts: { kind: 'no-home' },
     });
   }
   const source = options.mine ? 'mine' : 'catalogue';
@@ -159,13 +160,13 @@ async function compareWithState(task: Task, cursor: string) {
   const words = [...query.words].sort();
   const key = { cursor, profile, base_url, username, source, words, filters };
   const target = keyedFile(directoryOf(folder), cursor, [stringify(key)]);
-  const hint = 'move it elsewhere to start again';
-  const file = { what: `the file ${target}`, hint, foreign: hint };
+  const again = 'move it elsewhere to start again';
+  const file = { what: `the file ${target}`, damaged: again, foreign: again };
   const compare = async (assertHeld: AssertHeld) => {
     const text = await readTextFile(target, file.what, io);
     const state = text === undefined ? undefined : parseSnapshot(text, file);
     if (state && stringify(state.head.key) !== stringify(key)) {
-      throw new ImgctlError('config', `${file.what} belongs to another query`, { hint });
+      throw new ImgctlError('config', `${file.what} belongs to another query`, { facts: again });
     }
     const taken_at = new Date(io.now()).toISOString();
     const { count, hasChanged, lines } = await printChanges(task, file, state);

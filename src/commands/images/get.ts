@@ -5,16 +5,16 @@ import type { ReceivedImage } from '../../api/types.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import { AmbiguousError } from '../../catalogue/newest.ts';
 import { argument, command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
+import { findPaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import { hasCode, ImgctlError } from '../../errors.ts';
 import { hint, type Invocation, imgctl } from '../../facts.ts';
-import { DEFAULT_LOCK_FILE, findPaths } from '../../files/paths.ts';
 import type { Field } from '../../query/fields.ts';
 import { contains, equals } from '../../query/filter.ts';
 import { Query } from '../../query/query.ts';
 import { collectNames, rememberImages, suggestImages } from './image-names.ts';
 import { asGiven, reading, selecting } from './invocation.ts';
-import { readLockedImage, suggestLocks } from './lock-file.ts';
+import { DEFAULT_LOCK_FILE, readLockedImage, suggestLocks } from './lock/lock-file.ts';
 import {
   CATALOGUE_OPTIONS,
   type CatalogueOptions,
@@ -95,7 +95,7 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>, wanted: re
       found.push(await find({ catalogue, options, command }, name));
     } catch (error) {
       if (!hasCode(error, 'not-found')) throw error;
-      if (missing) context.console.warn(missing.message, missing.hint);
+      if (missing) context.console.warn(missing.message, missing.facts);
       missing = error;
     }
   }

@@ -3,10 +3,11 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { type Suggest, suggestWords, type Typing } from '../../cli/suggestions.ts';
+import { findPaths } from '../../config/paths.ts';
 import type { Account } from '../../config/settings.ts';
 import { tryOr } from '../../errors.ts';
 import { readJsonFile, replaceFile } from '../../files/atomic-file.ts';
-import { findPaths, keyedFile } from '../../files/paths.ts';
+import { keyedFile } from '../../files/paths.ts';
 import type { JsonObject } from '../../json.ts';
 
 type CacheKey = Omit<Account, 'username'>;

@@ -9,7 +9,7 @@ import {
 } from '../../catalogue/catalogue.ts';
 import type { NewestCollector } from '../../catalogue/newest.ts';
 import type { ListEnd, ReadOptions } from '../../catalogue/service-list.ts';
-import { readSnapshot, saveCommand } from '../../catalogue/snapshot.ts';
+import { readSnapshot } from '../../catalogue/snapshot.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { EVERYTHING, type Query } from '../../query/query.ts';
@@ -45,7 +45,7 @@ async function openSnapshot({ io, console }: Context, name: string, maxAge?: num
   const message = `the snapshot ${name} ${text}`;
   if (maxAge !== undefined && (isFuture || age > maxAge)) {
     throw new ImgctlError('failed', `${message} (--max-age ${describeDuration(maxAge)})`, {
-      hint: saveCommand(name),
+      facts: { kind: 'snapshot', file: name },
     });
   }
   console.note(message);

@@ -2,11 +2,11 @@
 
 import type { SyncRequest } from '../../api/sync-requests.ts';
 import { option, type Parsed } from '../../cli/command.ts';
+import { findPaths } from '../../config/paths.ts';
 import { duration } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { errorReason, hasCode, ImgctlError } from '../../errors.ts';
 import { hint, imgctl } from '../../facts.ts';
-import { findPaths } from '../../files/paths.ts';
 import { stringify } from '../../json.ts';
 import { describeDuration, shorten } from '../../words.ts';
 import { type HistoryEntry, remember } from './history.ts';
@@ -41,7 +41,7 @@ export async function rememberRequest(
   await remember(state, context.io, entry, isNew).catch((error: unknown) => {
     // If the token could not be stored either, a warning has already said so.
     if (cache.writeFailed) return;
-    if (error instanceof ImgctlError) context.console.warn(error.message, error.hint);
+    if (error instanceof ImgctlError) context.console.warn(error.message, error.facts);
     else context.console.warn(`cannot store the sync history: ${errorReason(error)}`);
   });
 }

@@ -10,10 +10,10 @@ import {
 } from '../../cli/command.ts';
 import type { OptionDeclaration } from '../../cli/declarations.ts';
 import { type Suggest, suggestRows } from '../../cli/suggestions.ts';
+import { findPaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { hint, imgctl } from '../../facts.ts';
-import { findPaths } from '../../files/paths.ts';
 import { column, type Layout, pick } from '../../output/view.ts';
 import { formatTimestamp } from '../../query/timestamp.ts';
 import { counted } from '../../words.ts';

@@ -16,6 +16,7 @@ import {
   STORED_PASSWORD,
   VARIABLES,
 } from '../../config/definitions.ts';
+import { findPaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import {
   asImgctlError,
@@ -27,7 +28,7 @@ import {
   tryOr,
 } from '../../errors.ts';
 import { type Facts, hint, imgctl } from '../../facts.ts';
-import { expandHome, findPaths, SET_HOME } from '../../files/paths.ts';
+import { expandHome } from '../../files/paths.ts';
 import { column, namesOf } from '../../output/view.ts';
 import { formatTimestamp } from '../../query/timestamp.ts';
 import { unattendedPassword } from '../../secrets/passwords.ts';
@@ -207,7 +208,7 @@ function fileResults({ context }: Diagnosis): Result[] {
   const { config, state } = findPaths(io);
   if (config === undefined) {
     const finding = 'no home directory: tokens last for one run, and settings cannot be stored';
-    return [warning(finding, SET_HOME)];
+    return [warning(finding, { kind: 'no-home' })];
   }
   const stat = tryOr(() => fs.statSync(configFilePath(config)), undefined);
   if (stat) checkTrust(config, stat, io);

@@ -98,7 +98,7 @@ async function run(context: Context, options: Options): Promise<void> {
   }).catch((error: unknown) => {
     // The login itself worked, even if the settings cannot be written.
     if (store || !hasCode(error, 'config', 'locked')) throw error;
-    console.warn(error.message, error.hint);
+    console.warn(error.message, error.facts);
     if (command ?? file) context.exitCode = EXIT_CODES.failed;
   });
   report(context, settings, token);

@@ -1,11 +1,11 @@
 // imgctl logout: deletes cached tokens and the stored password.
 
 import { command, option } from '../../cli/command.ts';
+import { findPaths } from '../../config/paths.ts';
 import { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { hint, imgctl } from '../../facts.ts';
-import { findPaths } from '../../files/paths.ts';
 import { printable } from '../../output/text.ts';
 import { openSharedStore } from '../../session/session.ts';
 import { forgetTokens, SharedStoreError } from '../../session/token-cache.ts';

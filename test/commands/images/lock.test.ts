@@ -215,7 +215,7 @@ describe('images lock', () => {
   it.each(['check', 'update'])('%s names the lock whose query is wrong', async (line) => {
     const { lock, file, content } = await locked();
     fs.writeFileSync(file, content().replace('"name,like,debian%"', '"foo,eq,1"'));
-    expect(await lock(line)).toEqual(failed(2, "db: unknown field 'foo' in --filter 'foo,eq,1'"));
+    expect(await lock(line)).toEqual(failed(2, "db: unknown field 'foo' in filter 'foo,eq,1'"));
   });
 
   it('quotes the names of a file in its hints', async () => {

@@ -1,19 +1,13 @@
 // imgctl images lock: locks images by name in a file, checks and updates them.
 
-import { keyOf } from '../../api/images.ts';
-import type { ReceivedImage } from '../../api/types.ts';
-import {
-  type LockedImage,
-  type Locks,
-  lockedImage,
-  lockState,
-} from '../../catalogue/lock-format.ts';
+import { keyOf } from '../../../api/images.ts';
+import type { ReceivedImage } from '../../../api/types.ts';
 import {
   type NewestCollector,
   newestCollector,
   onlyNewest,
   selectionOf,
-} from '../../catalogue/newest.ts';
+} from '../../../catalogue/newest.ts';
 import {
   argument,
   command,
@@ -21,21 +15,23 @@ import {
   option,
   type Parsed,
   SERVICE_CODES,
-} from '../../cli/command.ts';
-import { type CommandDeclaration, terms } from '../../cli/declarations.ts';
-import { checkName } from '../../config/values.ts';
-import type { Context } from '../../context.ts';
-import { attempt, CHANGES_EXIT_CODE, ImgctlError } from '../../errors.ts';
-import { hint, type Invocation, imgctl } from '../../facts.ts';
-import { column, pick, printBefore, type Row } from '../../output/view.ts';
-import { contains, equals, portableTexts } from '../../query/filter.ts';
-import { parseWord, readName } from '../../query/name.ts';
-import { parseQuery, Query } from '../../query/query.ts';
-import { SeriesIndex } from '../../query/series.ts';
-import { Tally } from '../../query/tally.ts';
-import { counted, shellQuote } from '../../words.ts';
-import { noMatchError } from './empty.ts';
-import { selecting } from './invocation.ts';
+} from '../../../cli/command.ts';
+import { type CommandDeclaration, terms } from '../../../cli/declarations.ts';
+import { checkName } from '../../../config/values.ts';
+import type { Context } from '../../../context.ts';
+import { attempt, CHANGES_EXIT_CODE, ImgctlError } from '../../../errors.ts';
+import { hint, type Invocation, imgctl } from '../../../facts.ts';
+import { column, pick, printBefore, type Row } from '../../../output/view.ts';
+import { contains, equals, portableTexts } from '../../../query/filter.ts';
+import { parseWord, readName } from '../../../query/name.ts';
+import { parseQuery, Query } from '../../../query/query.ts';
+import { SeriesIndex } from '../../../query/series.ts';
+import { Tally } from '../../../query/tally.ts';
+import { counted, shellQuote } from '../../../words.ts';
+import { noMatchError } from '../empty.ts';
+import { selecting } from '../invocation.ts';
+import { CATALOGUE_OPTIONS, CHOOSING_FILTER, IMAGE_COLUMNS, WORDS } from '../options.ts';
+import { openCatalogue, readTogether } from '../read.ts';
 import {
   changeLocks,
   LOCK_FILE_OPTION,
@@ -45,8 +41,7 @@ import {
   requireLock,
   suggestLocks,
 } from './lock-file.ts';
-import { CATALOGUE_OPTIONS, CHOOSING_FILTER, IMAGE_COLUMNS, WORDS } from './options.ts';
-import { openCatalogue, readTogether } from './read.ts';
+import { type LockedImage, type Locks, lockedImage, lockState } from './lock-format.ts';
 
 const NAMES = argument('name', 'names of locked images (all)', {
   variadic: true,

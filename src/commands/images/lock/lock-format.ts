@@ -2,12 +2,12 @@
 // What other programs or people have added to the file stays.
 
 import { parse, stringify } from 'lossless-json';
-import { keyOf } from '../api/images.ts';
-import type { ReceivedImage } from '../api/types.ts';
-import { ImgctlError } from '../errors.ts';
-import { isObject, isTooDeep, type JsonObject, parseFile } from '../json.ts';
-import { compareText } from '../query/fields.ts';
-import { isSameTime } from '../query/timestamp.ts';
+import { keyOf } from '../../../api/images.ts';
+import type { ReceivedImage } from '../../../api/types.ts';
+import { ImgctlError } from '../../../errors.ts';
+import { isObject, isTooDeep, type JsonObject, parseFile } from '../../../json.ts';
+import { compareText } from '../../../query/fields.ts';
+import { isSameTime } from '../../../query/timestamp.ts';
 
 const VERSION = 1;
 
@@ -73,7 +73,7 @@ function withoutFields(value: unknown, fields: object): JsonObject {
 /** @param invalid returns the error for a file that is damaged, newer or not a lock file */
 export function parseLockFile(
   text: string,
-  invalid: (problem: string, hint?: string) => ImgctlError,
+  invalid: (problem: string, facts?: string) => ImgctlError,
 ): LockFile {
   const { value: content, twice } = parseFile(text);
   if (content === undefined) {

@@ -1,7 +1,19 @@
 // Reads and changes the lock file, and compares one locked image with the catalogue.
 
 import path from 'node:path';
-import type { Catalogue } from '../../catalogue/catalogue.ts';
+import type { Catalogue } from '../../../catalogue/catalogue.ts';
+import { suggest } from '../../../choices.ts';
+import { option, type Parsed } from '../../../cli/command.ts';
+import { type Suggest, suggestWords } from '../../../cli/suggestions.ts';
+import { Settings } from '../../../config/settings.ts';
+import type { Context } from '../../../context.ts';
+import { ImgctlError, tryOr } from '../../../errors.ts';
+import { type Facts, hint, type Invocation, imgctl } from '../../../facts.ts';
+import { expandHome } from '../../../files/paths.ts';
+import { changeUserFile, readTextFile } from '../../../files/user-file.ts';
+import { escapeInJson } from '../../../output/text.ts';
+import { formatTimestamp } from '../../../query/timestamp.ts';
+import { quoted } from '../../../words.ts';
 import {
   formatLockFile,
   type LockedImage,
@@ -9,19 +21,9 @@ import {
   type Locks,
   lockState,
   parseLockFile,
-} from '../../catalogue/lock-format.ts';
-import { suggest } from '../../choices.ts';
-import { option, type Parsed } from '../../cli/command.ts';
-import { type Suggest, suggestWords } from '../../cli/suggestions.ts';
-import { Settings } from '../../config/settings.ts';
-import type { Context } from '../../context.ts';
-import { ImgctlError, tryOr } from '../../errors.ts';
-import { type Facts, hint, type Invocation, imgctl } from '../../facts.ts';
-import { DEFAULT_LOCK_FILE, expandHome } from '../../files/paths.ts';
-import { changeUserFile, readTextFile } from '../../files/user-file.ts';
-import { escapeInJson } from '../../output/text.ts';
-import { formatTimestamp } from '../../query/timestamp.ts';
-import { quoted } from '../../words.ts';
+} from './lock-format.ts';
+
+export const DEFAULT_LOCK_FILE = 'images.lock.json';
 
 export const LOCK_FILE_OPTION = option('--file <file>', 'lock file', {
   default: DEFAULT_LOCK_FILE,

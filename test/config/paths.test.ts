@@ -1,7 +1,7 @@
 // The folders of imgctl's files.
 
 import { expect, it } from 'vitest';
-import { findPaths } from '../../src/files/paths.ts';
+import { findPaths } from '../../src/config/paths.ts';
 import { fakeIo } from '../support/io.ts';
 import { unixOnlySuite } from '../support/platform.ts';
 
