@@ -79,6 +79,11 @@ export class Console {
     if (!this.#progress?.update(text)) this.report(text);
   };
 
+  /** Says which response a run has waited for, unless its progress shows that it waits. */
+  readonly stalled = (text: string): void => {
+    if (!this.#progress?.isShown) this.report(text);
+  };
+
   /** Reports what was done or is waited for, unless -q is set. */
   readonly report = (message: string, hint?: string | Facts): void => {
     if (!this.#style.quiet) this.#notice('note', { message, hint });

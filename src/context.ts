@@ -205,6 +205,11 @@ export class Context implements ConsoleStyle {
 
   readonly onEvent: NonNullable<SessionOptions['onEvent']> = (event) => {
     if (this.debug) this.console.trace(describeEvent(event));
+    if (event.kind === 'waiting') {
+      const { method, url, milliseconds } = event;
+      const time = describeDuration(milliseconds);
+      return this.console.stalled(`waiting for ${url.host}: ${method} ${url.pathname} (${time})`);
+    }
     if (event.kind !== 'retry' && event.kind !== 'limit') return;
     const { wait, asked, url } = event;
     const time = this.io.elapsed();

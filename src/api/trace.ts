@@ -15,6 +15,8 @@ export function describeEvent(event: ClientEvent): string {
     }
     case 'error':
       return `${event.method} ${event.url.href}: no response after ${event.milliseconds} ms: ${event.error.message}`;
+    case 'waiting':
+      return `${event.method} ${event.url.href}: no response for ${event.milliseconds} ms`;
     case 'retry':
       return `${event.method} ${event.url.href}: retry ${event.count} after ${event.wait} ms`;
     case 'limit':

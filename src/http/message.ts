@@ -58,6 +58,8 @@ export interface Endpoint {
 export type HttpEvent =
   | { kind: 'response'; response: HttpResponse; milliseconds: number }
   | { kind: 'error'; method: string; url: URL; milliseconds: number; error: Error }
+  /** Sent each 30 s while there is no whole response. */
+  | { kind: 'waiting'; method: string; url: URL; milliseconds: number }
   | { kind: 'limit'; method: string; url: URL; wait: number; asked: number }
   | {
       kind: 'retry';

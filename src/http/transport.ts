@@ -44,6 +44,9 @@ export function createTransport(options: TransportOptions): Transport {
     async send(request) {
       const { method, url } = request;
       const started = elapsed();
+      const waiting = setInterval(() => {
+        onEvent?.({ kind: 'waiting', method, url, milliseconds: elapsed() - started });
+      }, WAITING_INTERVAL).unref();
       try {
         const sent = await dispatch(connection, request, forwarder?.head(request));
         const response = forwarder?.accept(sent) ?? sent;
@@ -54,6 +57,8 @@ export function createTransport(options: TransportOptions): Transport {
         const error = forwarder?.explain(cause) ?? cause;
         onEvent?.({ kind: 'error', method, url, milliseconds: elapsed() - started, error });
         throw error;
+      } finally {
+        clearInterval(waiting);
       }
     },
     async close() {
@@ -62,6 +67,9 @@ export function createTransport(options: TransportOptions): Transport {
     },
   };
 }
+
+/** Milliseconds between two events that say that a request has no response yet. */
+const WAITING_INTERVAL = 30_000;
 
 interface Shared {
   readonly options: TransportOptions;

@@ -14,6 +14,8 @@ export interface Progress {
    * @returns false if nothing shows it
    */
   update(text: string, describe?: () => string): boolean;
+  /** True if a line is shown now, or again in 30 s. */
+  readonly isShown: boolean;
   /** Erases the line while something else is written to the same terminal; one call at a time. */
   withoutSpinner<Result>(write: () => Promise<Result>): Promise<Result>;
   /** Erases the line. May be called twice. */
@@ -22,6 +24,7 @@ export interface Progress {
 
 export const NO_PROGRESS: Progress = {
   update: () => false,
+  isShown: false,
   withoutSpinner: (write) => write(),
   async stop() {},
 };
@@ -62,6 +65,9 @@ export function createLines(sink: Sink, redact: Redact, json = false): Progress 
       timer = setInterval(() => write(describeLast()), LINE_INTERVAL).unref();
       if (text !== '') write(text);
       return true;
+    },
+    get isShown() {
+      return last !== undefined && !stopped;
     },
     async withoutSpinner(write) {
       await written;
@@ -126,6 +132,9 @@ export function createSpinner(
       timer = setTimeout(() => void begin().catch(() => {}), INTERVAL);
       timer.unref();
       return true;
+    },
+    get isShown() {
+      return timer !== undefined && !stopped;
     },
     async withoutSpinner(write) {
       paused = true;

@@ -1,11 +1,14 @@
 // What push and sync write while they take minutes and stderr is no terminal. A server moves the timers.
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { RequestRecord } from '../../src/emulator/settings.ts';
 import { withMutex } from '../../src/files/mutex.ts';
 import { keyedFile } from '../../src/files/paths.ts';
-import { fakeIo, runCli } from '../support/io.ts';
+import { serve } from '../support/emulator.ts';
+import { fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
 import { programUser } from '../support/program.ts';
 import { folderUser, storageUser, writeOva } from '../support/uploads.ts';
+import { account } from '../support/users.ts';
 
 const THIRTY_SECONDS = 30_000;
 
@@ -49,6 +52,36 @@ describe('a run without a terminal', () => {
     const lines = runs.flatMap(({ stderr }) => stderr.split('\n'));
     expect(lines).toContainEqual(expect.stringMatching(line));
   });
+});
+
+it.each([
+  ['login', 'POST /auth/request-token'],
+  ['images list -n 1', 'GET /v2/image'],
+  ['sync', 'PATCH /v2/user/image/vm'],
+  ['sync --wait', 'GET /v2/request/image_sync/1'],
+  ['push web.ova --to dav+BASE/upload', 'PROPFIND /upload/'],
+  ['push web.ova --to dav+BASE/upload', 'POST /auth/request-token'],
+  ['push web.ova --to dav+BASE/upload', 'GET /v2/user/image/vm'],
+  ['push web.ova --to dav+BASE/upload', 'PATCH /v2/user/image/vm'],
+])('%s says each 30 s that it waits for %s', async (line, slow) => {
+  const uploads = temporaryDirectory();
+  const onRequest = ({ method, target }: RequestRecord) => {
+    if (`${method} ${target.split('?')[0]}` === slow) pass();
+  };
+  const { baseUrl } = await serve({ uploads, syncDelay: 0, onRequest });
+  const env = {
+    ...account(baseUrl),
+    IMGCTL_UPLOAD_USERNAME: 'demo',
+    IMGCTL_UPLOAD_PASSWORD: 'demo',
+  };
+  const cwd = temporaryDirectory();
+  writeOva(cwd, 'web');
+  const { stderr } = await runCli(line.replace('BASE', baseUrl).split(' '), {
+    env,
+    cwd,
+    time: Date.now(),
+  });
+  expect(stderr).toContain(`waiting for ${new URL(baseUrl).host}: ${slow} (`);
 });
 
 describe('a second push to a storage', () => {
