@@ -38,6 +38,7 @@ it('every row has at least one word, and there are at most 60', () => {
 });
 
 it('every word of the table gets its advice, and no secret is repeated', async () => {
+  const { imgctl } = localUser();
   for (const [instead, known] of GUESSES) {
     for (const typed of known.split(', ')) {
       const line = lineOf(instead, typed);
@@ -48,7 +49,7 @@ it('every word of the table gets its advice, and no secret is repeated', async (
           ? ' x'
           : '';
       const secret = line.includes(' --') && !more ? '=hunter2:!' : '';
-      const result = await localUser().imgctl(`${line}${secret}${more}`);
+      const result = await imgctl(`${line}${secret}${more}`);
       const hint = bare(
         instead
           .replace('NUMBER', '20')

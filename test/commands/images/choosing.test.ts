@@ -274,9 +274,9 @@ describe('of the names that distributions published', () => {
     const imgctl = await published();
     const families = [...new Set(PUBLISHED.flatMap((name) => name.match(/[a-z]{3,}/gi) ?? []))];
     const numbers = [...new Set(PUBLISHED.flatMap((name) => name.match(/\d+/g) ?? []))];
-    const queries = ['', ...families, ...numbers];
+    const queries = ['', ...families, ...numbers.filter((_, index) => index % 4 === 0)];
     for (const family of ['centos', 'debian', 'photon']) {
-      queries.push(...numbers.slice(0, 40).map((number) => `${family} ${number}`));
+      queries.push(...numbers.slice(0, 12).map((number) => `${family} ${number}`));
     }
     let ambiguous = 0;
     for (const query of queries) {
