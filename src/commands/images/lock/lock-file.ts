@@ -100,15 +100,15 @@ export async function readLockedImage(
   const state = lockState(locked, image);
   if (state === 'replaced') {
     const style = context.settings.get('time') ?? 'local';
-    const time = formatTimestamp(`${image.updated_on}`, style, context.io.now());
-    const message = `${name} was replaced: image ${locked.id} was updated on ${time}`;
+    const isNamed = (image.name ?? null) === locked.name;
+    const how = isNamed
+      ? `was updated on ${formatTimestamp(`${image.updated_on}`, style, context.io.now())}`
+      : `is now ${image.name ?? 'without a name'}`;
+    const message = `${name} was replaced: image ${locked.id} ${how}`;
     throw new ImgctlError('lock-broken', message, { hint: update });
   }
   if (state === 'moved') {
-    const isMoved = image.path !== locked.path;
-    const [old, now] = isMoved ? [locked.path, image.path] : [locked.name, image.name];
-    const verb = isMoved ? 'moved' : 'renamed';
-    context.console.warn(`${name} was ${verb} from ${old} to ${now}`, update);
+    context.console.warn(`${name} was moved from ${locked.path} to ${image.path}`, update);
   }
   return image;
 }

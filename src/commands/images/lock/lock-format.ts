@@ -119,8 +119,9 @@ export function lockState(
   const isSame = (field: 'updated_on' | 'path' | 'name') =>
     textOrNull(live[field]) === locked[field];
   const isUpdated = !isSame('updated_on') && !isSameTime(live.updated_on, locked.updated_on);
-  if (isUpdated) return 'replaced';
-  if (!isSame('path') || !isSame('name')) return 'moved';
+  // A catalogue that was built anew gives the same ids to other images, perhaps with the same times.
+  if (isUpdated || !isSame('name')) return 'replaced';
+  if (!isSame('path')) return 'moved';
   const isNewest = newest.length === 0 || newest.some((image) => keyOf(image) === locked.id);
   return isNewest ? 'ok' : 'newer';
 }

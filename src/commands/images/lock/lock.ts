@@ -144,8 +144,8 @@ export const imagesLock: CommandDeclaration = {
         'Shows the state of each image, the first of these that applies:',
         terms(
           ['gone', 'the image no longer exists'],
-          ['replaced', 'it was updated after it was locked'],
-          ['moved', 'its name or path changed'],
+          ['replaced', 'it was updated after it was locked, or has another name'],
+          ['moved', 'its path changed'],
           ['newer', 'there is a newer image of the same series'],
           ['ok', 'nothing changed'],
         ),
