@@ -14,6 +14,13 @@ export type Facts =
   | { readonly kind: 'advice'; readonly text: string }
   /** What a command says itself: texts, commands that are printed for the run, and other facts. */
   | { readonly kind: 'hint'; readonly parts: readonly (string | Invocation | Facts)[] }
+  /** What shows, sets or removes a setting: its command, or the option or variable that its value is from. */
+  | {
+      readonly kind: 'setting';
+      readonly verb: 'get' | 'set' | 'unset';
+      readonly key: string;
+      readonly text?: string | undefined;
+    }
   /** There is no valid token. */
   | { readonly kind: 'login-needed' }
   | { readonly kind: 'username-needed' }
@@ -93,6 +100,10 @@ export function advice(text: string): Facts {
 
 export function imgctl(...words: readonly string[]): Invocation {
   return { imgctl: words };
+}
+
+export function setting(verb: 'get' | 'set' | 'unset', key: string, text?: string): Facts {
+  return { kind: 'setting', verb, key, text };
 }
 
 /** Makes a hint of a template, whose values are texts, commands and other hints. */

@@ -1,7 +1,8 @@
 // What the program says to do: the hint of each kind of facts, and how a command in it is printed.
 
+import type { SettingKey } from '../config/definitions.ts';
 import type { Settings } from '../config/settings.ts';
-import { type AddressOf, type Facts, hint, type Invocation, imgctl } from '../facts.ts';
+import { type Facts, hint, type Invocation, imgctl, setting } from '../facts.ts';
 import { describeLater, shellQuote } from '../words.ts';
 
 type Said = string | Facts;
@@ -13,9 +14,21 @@ type Table = {
   ) => Said;
 };
 
+const NAMES = { service: 'the base URL', storage: 'the upload URL' } as const;
+const KEYS = { service: 'base-url', storage: 'upload-url' } as const;
+
 /** From facts to hints. */
 const HINTS: Table = {
   advice: ({ text }) => text,
+  setting: ({ verb, key, text }, settings) => {
+    const { layer, origin } = settings().find(key as SettingKey);
+    const words = text === undefined ? [] : [text];
+    if (layer !== 'option' && layer !== 'variable')
+      return hint`${imgctl('config', verb, key, ...words)}`;
+    if (verb === 'get') return origin;
+    if (verb === 'set') return `${origin}${layer === 'option' ? ' ' : '='}${text}`;
+    return layer === 'option' ? `omit ${origin}` : `unset ${origin}`;
+  },
   // Logins and tokens
   'login-needed': (_, settings) => {
     const { owner, home, isHomeNew } = settings();
@@ -54,27 +67,26 @@ const HINTS: Table = {
       ? hint`save a snapshot to another file: ${imgctl('images', 'snapshot', 'FILE')}`
       : hint`save a new one with: ${imgctl('images', 'snapshot', file)}`,
   // Addresses
-  'check-address': ({ of, what, more }, settings) => {
+  'check-address': ({ of, what, more }) => {
     const words = ['check', ...(what ? [what] : []), NAMES[of]].join(' ');
-    return hint`${words}: ${shown(of, settings())}${more ? `; ${more}` : ''}`;
+    return hint`${words}: ${setting('get', KEYS[of])}${more ? `; ${more}` : ''}`;
   },
-  'needs-tls': ({ of, otherwise }, settings) => {
+  'needs-tls': ({ of, otherwise }) => {
     const more = otherwise ? `; else ${otherwise}` : '';
-    return hint`if the port expects TLS, use https in ${NAMES[of]}: ${shown(of, settings())}${more}`;
+    return hint`if the port expects TLS, use https in ${NAMES[of]}: ${setting('get', KEYS[of])}${more}`;
   },
-  moved: ({ of }, settings) =>
-    hint`if the ${of === 'service' ? 'service' : 'storage'} has moved: ${setTo(of, 'URL', settings())}`,
-  'path-twice': ({ url }, settings) => hint`omit /v2: ${setTo('service', url, settings())}`,
+  moved: ({ of }) => hint`if the ${of} has moved: ${setting('set', KEYS[of], 'URL')}`,
+  'path-twice': ({ url }) => hint`omit /v2: ${setting('set', 'base-url', url)}`,
   untrusted: ({ of, hasOthers }) => {
     const key = of === 'service' ? 'ca-file' : 'upload-ca-file';
-    const trust = imgctl('config', 'set', key, '/path/to/ca.pem');
+    const trust = setting('set', key, '/path/to/ca.pem');
     return hasOthers
       ? hint`add the certificate of its issuer, perhaps an intermediate one, to the file: ${trust}`
       : hint`for a private certificate authority: ${trust}`;
   },
-  timeout: ({ of, milliseconds }, settings) => {
+  timeout: ({ of, milliseconds }) => {
     const seconds = Math.ceil(milliseconds / 500);
-    return hint`allow more time with --timeout ${`${seconds}`}s, or check ${NAMES[of]}: ${shown(of, settings())}`;
+    return hint`allow more time with --timeout ${`${seconds}`}s, or check ${NAMES[of]}: ${setting('get', KEYS[of])}`;
   },
   // What servers say
   'too-large': ({ of }) =>
@@ -82,7 +94,7 @@ const HINTS: Table = {
       ? 'reduce the page size, for example: --per-page 10'
       : 'use an upload URL with fewer files',
   limited: () =>
-    hint`try again later; for fewer requests at a time: ${imgctl('config', 'set', 'concurrency', '1')}`,
+    hint`try again later; for fewer requests at a time: ${setting('set', 'concurrency', '1')}`,
   'service-failed': ({ when, wasRetried }) =>
     `the service failed; try again ${when}${wasRetried ? ', or with more --retries' : ''}`,
   'no-such-image': () => hint`list the images with: ${imgctl('images', 'list')}`,
@@ -90,10 +102,9 @@ const HINTS: Table = {
   'sync-unknown': () =>
     hint`check before you submit another: ${imgctl('my-images')}, or the email of the service`,
   region: ({ region, used }) => {
-    if (region === undefined)
-      return hint`check the region: ${imgctl('config', 'get', 'upload-region')}`;
+    if (region === undefined) return hint`check the region: ${setting('get', 'upload-region')}`;
     const rest = used ? `; then replace ${used} in the upload URL` : '';
-    return hint`run: ${imgctl('config', 'set', 'upload-region', region)}${rest}`;
+    return hint`set the region: ${setting('set', 'upload-region', region)}${rest}`;
   },
   'storage-user': () =>
     hint`check the user of the storage and its permissions: ${imgctl('config', 'list')}`,
@@ -102,34 +113,18 @@ const HINTS: Table = {
   conflict: ({ note }) =>
     `${note ? `${note}; ` : ''}rename your file, or replace the stored one with: --on-conflict replace`,
   'plain-http': ({ secure }) =>
-    hint`use ${secure}, or allow plain http: ${imgctl('config', 'set', 'allow-http', 'true')}`,
+    hint`use ${secure}, or allow plain http: ${setting('set', 'allow-http', 'true')}`,
   'credentials-in-url': () => hint`remove them from the URL, then run: ${imgctl('login')}`,
   // Secrets
   keychain: ({ fix }) =>
-    hint`${fix ?? hint`use wincred: ${imgctl('config', 'set', 'credential-helper', 'wincred')}`}, or use a password command: ${imgctl('login', '--password-command', 'COMMAND')}`,
+    hint`${fix ?? hint`use wincred: ${setting('set', 'credential-helper', 'wincred')}`}, or use a password command: ${imgctl('login', '--password-command', 'COMMAND')}`,
   'helper-missing': () =>
-    hint`install it, or use another one: ${imgctl('config', 'set', 'credential-helper', 'NAME')}`,
-  'secret-command': ({ setting, command, isTyped }) =>
+    hint`install it, or use another one: ${setting('set', 'credential-helper', 'NAME')}`,
+  'secret-command': ({ setting: key, command, isTyped }) =>
     isTyped
       ? `run it by hand: ${command}`
-      : hint`run it by hand; to show it: ${imgctl('config', 'get', setting)}`,
+      : hint`run it by hand; to show it: ${setting('get', key)}`,
 };
-
-const NAMES = { service: 'the base URL', storage: 'the upload URL' } as const;
-const KEYS = { service: 'base-url', storage: 'upload-url' } as const;
-
-/** Returns the option or variable that an address is from, or the command that shows it. */
-function shown(of: AddressOf, settings: Settings): string | Invocation {
-  const { layer, origin } = settings.find(KEYS[of]);
-  return layer === 'profile' ? imgctl('config', 'get', KEYS[of]) : origin;
-}
-
-/** Returns what changes an address, where it is from. */
-function setTo(of: AddressOf, text: string, settings: Settings): string | Invocation {
-  const { layer, origin } = settings.find(KEYS[of]);
-  if (layer === 'profile') return imgctl('config', 'set', KEYS[of], text);
-  return `${origin}${layer === 'variable' ? '=' : ' '}${text}`;
-}
 
 /** Returns the hint as a run with these settings prints it. */
 export function hintText(facts: string | Facts, settings: () => Settings): string {

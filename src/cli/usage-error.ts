@@ -29,9 +29,11 @@ export function usageError(error: CommanderError, command: Command, path: readon
     return fail(`option '${incomplete}' needs a value`, options);
   }
   if (error.code === 'commander.missingArgument') {
-    const [key, assigned] = command.args[0]?.split('=') ?? [];
-    const usage = path[0] === 'config' && assigned !== undefined ? `${key} VALUE` : command.usage();
-    return fail(first, `use: ${['imgctl', ...path, usage].join(' ')}`);
+    const [key = '', assigned] = command.args[0]?.split('=') ?? [];
+    if (path[0] === 'config' && assigned !== undefined) {
+      return fail(first, hint`use: ${imgctl(...path, key, 'VALUE')}`);
+    }
+    return fail(first, hint`use: ${imgctl(...path)} ${command.usage()}`);
   }
   if (error.code === 'commander.excessArguments') {
     const { length } = command.registeredArguments;

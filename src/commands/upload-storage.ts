@@ -12,7 +12,7 @@ import { type Settings, storedText } from '../config/settings.ts';
 import { wholeNumber } from '../config/values.ts';
 import { type Context, USER_AGENT } from '../context.ts';
 import { hasCode, ImgctlError, tryOr } from '../errors.ts';
-import { type Facts, hint, imgctl } from '../facts.ts';
+import { type Facts, hint, imgctl, setting } from '../facts.ts';
 import { keyedFile } from '../files/paths.ts';
 import type { Io } from '../io.ts';
 import { ask } from '../output/prompt.ts';
@@ -273,7 +273,7 @@ async function readCredentials(
   console.redaction.add(password, username);
   const origin = source?.origin ?? `the ${secretName}`;
   const refused = isStored
-    ? hint`check ${origin} and ${user}: ${imgctl('config', 'get', user)}`
+    ? hint`check ${origin} and ${user}: ${setting('get', user)}`
     : hint`check ${origin} and the ${userName}, then run the command again`;
   return { username, password, refused };
 }

@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { errorReason, ImgctlError, permissionAdvice, tryOr } from '../errors.ts';
-import { hint, imgctl } from '../facts.ts';
+import { hint, imgctl, setting } from '../facts.ts';
 import { isLoopback, refusePlainHttp } from '../http/url.ts';
 import type { Io } from '../io.ts';
 import { nearest } from '../spelling.ts';
@@ -36,7 +36,7 @@ export function requireBaseUrl(settings: Settings): URL {
   return url;
 }
 
-const ALLOW_HTTP = imgctl('config', 'set', 'allow-http', 'true');
+const ALLOW_HTTP = setting('set', 'allow-http', 'true');
 
 /** Returns undefined for `file`. @throws ImgctlError config: plain redis beyond loopback */
 export function requireRedisAddress(settings: Settings): RedisAddress | undefined {
@@ -82,7 +82,7 @@ export function readCertificates(
     return `${certificates}\n${tryOr(() => readPem(extra), '')}`;
   } catch (cause) {
     const message = `cannot read the ${key} ${value}: ${errorReason(cause)}`;
-    const another = hint`run: ${imgctl('config', 'set', key, '/path/to/ca.pem')}, or: ${imgctl('config', 'unset', key)}`;
+    const another = hint`use another file: ${setting('set', key, '/path/to/ca.pem')}, or none: ${setting('unset', key)}`;
     throw new ImgctlError('config', message, {
       hint: permissionAdvice(cause, value) ?? another,
       cause,

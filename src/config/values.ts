@@ -2,7 +2,7 @@
 
 import { parseChoice } from '../choices.ts';
 import { attempt, ImgctlError } from '../errors.ts';
-import { hint, imgctl } from '../facts.ts';
+import { hint, setting } from '../facts.ts';
 import { type Env, expandHome } from '../files/paths.ts';
 import { DURATION, UNITS } from '../query/timestamp.ts';
 import { shorten } from '../words.ts';
@@ -28,9 +28,7 @@ export function parseGiven(value: Value, text: string, name: string, env: Env): 
   const { value: parsed, error } = attempt(() => value.parse(given, name));
   if (text.trim() === '') {
     const isOption = name.startsWith('-');
-    const omit = isOption
-      ? 'omit it'
-      : hint`remove the setting: ${imgctl('config', 'unset', name)}`;
+    const omit = isOption ? 'omit it' : hint`remove the setting: ${setting('unset', name)}`;
     const facts = error?.facts ?? hint`provide a value, or ${omit}`;
     throw new ImgctlError('usage', `${name} must not be empty`, { facts });
   }
@@ -98,7 +96,7 @@ export function wholeNumber(min: number, max?: number): Value<number> {
     if (number >= min && number <= (max ?? Number.MAX_SAFE_INTEGER)) return number;
     const range = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
     const isOption = name.startsWith('-');
-    const example = isOption ? `${name} ${min}` : imgctl('config', 'set', name, `${min}`);
+    const example = isOption ? `${name} ${min}` : setting('set', name, `${min}`);
     throw new ImgctlError('usage', `${name} must be a whole number ${range} (got ${text})`, {
       facts: hint`for example: ${example}`,
     });

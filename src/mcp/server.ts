@@ -171,7 +171,7 @@ function answerText({ rows, total, messages }: Output, isAtLimit: boolean): stri
       left -= line.length + 1;
       return left >= 0;
     });
-  const shown = { messages: fitting(messages), rows: fitting(rows) };
+  const shown = { messages: fitting(messages.map(forTools)), rows: fitting(rows) };
   if (total === null || shown.rows.length < total) {
     const message = total === null ? 'there are more' : `${total - shown.rows.length} more`;
     const isCut = total === null || rows.length < total;
@@ -181,6 +181,16 @@ function answerText({ rows, total, messages }: Output, isAtLimit: boolean): stri
     shown.messages.push(JSON.stringify({ note: { message, hint } }));
   }
   return `{"total":${total},"rows":[${shown.rows}],"messages":[${shown.messages}]}`;
+}
+
+/** Returns the message without a hint that names a command, an option or a variable, which no tool has. */
+function forTools(line: string): string {
+  const message = Object(parseJson(Buffer.from(line)).value);
+  const [[kind = '', content] = []] = Object.entries<object>(message);
+  const { hint = '', ...rest } = Object(content);
+  return /\bimgctl [a-z]|(^|[\s'(])--?[a-z]|IMGCTL_/.test(hint)
+    ? jsonText({ [kind]: rest }, 0)
+    : line;
 }
 
 interface Tool {

@@ -11,7 +11,7 @@ import { formatError, formatNotice } from '../../src/output/messages.ts';
 import { catalogueOf, named } from '../support/catalogue-page.ts';
 import { fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
 import { DROP } from '../support/scripted-server.ts';
-import { scriptedUser } from '../support/users.ts';
+import { localUser, scriptedUser } from '../support/users.ts';
 import { record, SUBMITTED } from './packages/sync-harness.ts';
 
 const TEXT = { json: false, debug: false };
@@ -76,6 +76,35 @@ it('an outage of some seconds is waited for, and said', async () => {
   expect(stdout).toBe('1\n');
   expect(stderr.replace(/127\.0\.0\.1:\d+/g, 'HOST')).toBe(line(1) + line(4));
 });
+
+it.each([
+  ['IMGCTL_RETRIES=x', 'config list', 'for example: IMGCTL_RETRIES=0'],
+  [
+    'IMGCTL_CA_FILE=/gone',
+    'images list',
+    'use another file: IMGCTL_CA_FILE=/path/to/ca.pem, or none: unset IMGCTL_CA_FILE',
+  ],
+  [
+    'IMGCTL_TOKEN_STORE=redis://h',
+    'images list',
+    'use rediss://h, or allow it: imgctl config set allow-http true',
+  ],
+  [
+    'IMGCTL_ALLOW_HTTP=false',
+    'images list --base-url http://h',
+    'or allow plain http: IMGCTL_ALLOW_HTTP=true',
+  ],
+  ['', 'config set retries=5 --profile x', 'use: imgctl config set retries VALUE --profile x'],
+])(
+  '%s %s has a hint that changes the setting where its value is from',
+  async (variable, line, text) => {
+    const { imgctl } = localUser(
+      { profiles: { x: { retries: '3' } } },
+      { IMGCTL_BASE_URL: 'http://127.0.0.1:1' },
+    );
+    expect((await imgctl(`${variable} ${line}`.trim())).stderr).toContain(text);
+  },
+);
 
 const MOVED = { status: 302, headers: { location: '/v3/v2/v2/image' } };
 const LOGIN = { status: 302, headers: { location: '/login' } };

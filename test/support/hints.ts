@@ -46,12 +46,16 @@ export function commandsIn(text: string): string[][] {
 }
 
 /** Fails if a hint of the run has a command that does not parse, or that would use another profile or service. */
-export function expectHints(argv: readonly string[], io: Io, stderr: string): void {
+export function expectHints(
+  argv: readonly string[],
+  io: Io,
+  { stderr, exitCode }: { readonly stderr: string; readonly exitCode: number },
+): void {
   // It may fail for any profile.
   const isOfAll = argv.includes('logout') && argv.includes('--all');
   for (const hint of hintsIn(stderr)) {
     const { HINTS_FILE: file } = process.env;
-    if (file) appendFileSync(file, `${JSON.stringify({ argv, hint })}\n`);
+    if (file) appendFileSync(file, `${JSON.stringify({ argv, exitCode, hint })}\n`);
     for (const words of commandsIn(hint)) {
       const shown = `the hint "${hint}" of imgctl ${argv.join(' ')}`;
       expect(problemOf(words, /^(did you mean|use:) /.test(hint)), shown).toBeUndefined();

@@ -169,8 +169,9 @@ export async function runCli(
   const used = 'interrupt' in io ? io : fakeIo(io);
   const exitCode = await run(argv, used);
   expectDeclared(argv, exitCode);
-  expectHints(argv, used, used.stderr.text);
-  return { stdout: used.stdout.text, stderr: used.stderr.text, exitCode };
+  const result = { stdout: used.stdout.text, stderr: used.stderr.text, exitCode };
+  expectHints(argv, used, result);
+  return result;
 }
 
 /** Checks that the declaration of the command that was run has this exit code. */

@@ -315,7 +315,7 @@ describe('push to an S3 storage', () => {
       stderr: expect.stringMatching(/^imgctl: the bucket is in the reg/),
     });
     const [, command = ''] =
-      /hint: run: imgctl (config set upload-region \S+)\n/.exec(stderr) ?? [];
+      /hint: set the region: imgctl (config set upload-region \S+)\n/.exec(stderr) ?? [];
     await imgctl(command);
     expect((await push()).exitCode).toBe(0);
   });

@@ -27,7 +27,7 @@ import {
   ImgctlError,
   tryOr,
 } from '../../errors.ts';
-import { type Facts, hint, imgctl } from '../../facts.ts';
+import { type Facts, hint, imgctl, setting } from '../../facts.ts';
 import { expandHome } from '../../files/paths.ts';
 import { column, namesOf } from '../../output/view.ts';
 import { formatTimestamp } from '../../query/timestamp.ts';
@@ -348,9 +348,9 @@ function connectionResult(context: Context, response: ServiceResponse, finding: 
   }
   const settings = context.settings.with({ 'allow-http': 'false' });
   if (tryOr(() => requireBaseUrl(settings), undefined)) return finding;
-  const secure = imgctl('config', 'set', 'base-url', `https://${response.url.host}`);
+  const secure = setting('set', 'base-url', `https://${response.url.host}`);
   const risk = 'plain http sends the password and the token unencrypted';
-  return warning(`${finding}; ${risk}`, hint`${secure}`);
+  return warning(`${finding}; ${risk}`, secure);
 }
 
 function isRefusal({ status }: ServiceResponse): boolean {

@@ -16,7 +16,7 @@ import { STORED_PASSWORD } from '../../config/definitions.ts';
 import { type Account, addressOf, type Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { EXIT_CODES, hasCode, ImgctlError } from '../../errors.ts';
-import { advice, hint, imgctl } from '../../facts.ts';
+import { advice, hint, imgctl, setting } from '../../facts.ts';
 import { ask } from '../../output/prompt.ts';
 import { printable } from '../../output/text.ts';
 import { describeLocation, openPasswordStore } from '../../secrets/keychain.ts';
@@ -151,13 +151,10 @@ function checkConflicts({ io, settings }: Context, options: Options): void {
     const { layer, origin } = settings.find(key);
     // IMGCTL_PASSWORD_FILE, like IMGCTL_PASSWORD, gives the password to store.
     if (layer === 'default' || (layer === 'variable' && key === 'password-file')) continue;
-    const remove = {
-      option: `omit ${origin}`,
-      variable: `unset ${origin}`,
-      profile: hint`run: ${imgctl('config', 'unset', key)}`,
-    }[layer];
     const message = `the ${key.replace('-', ' ')} (${origin}) would override a stored password`;
-    throw new ImgctlError('usage', message, { hint: hint`omit --store-password, or ${remove}` });
+    throw new ImgctlError('usage', message, {
+      hint: hint`omit --store-password, or remove the ${key.replace('-', ' ')}: ${setting('unset', key)}`,
+    });
   }
 }
 

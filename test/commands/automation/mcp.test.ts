@@ -284,7 +284,7 @@ describe('mcp', () => {
     expect(missing.isError).toBe(true);
   });
 
-  it('names images and suggests commands although the password is a word of them', async () => {
+  it('names images although the password is a word of them, and suggests no commands', async () => {
     const images = [named(1, 'ubuntu-22.04-server.ova'), named(2, 'ubuntu-24.04-desktop.ova')];
     const { env } = await scriptedUser(catalogueOf(images), { IMGCTL_PASSWORD: 'ubuntu' });
     const calls: Call[] = [['images_list'], ['images_latest', { text: ['ubuntu'] }]];
@@ -292,7 +292,8 @@ describe('mcp', () => {
     expect(list).toMatchObject({ isError: false, rows: [{ name: images[1]?.name }, {}] });
     const [{ error }] = several.messages;
     expect(error.details.join()).toContain('ubuntu-');
-    expect(error.hint).toContain('imgctl images latest -o ndjson ubuntu');
+    // It would name a command.
+    expect(error).not.toHaveProperty('hint');
   });
 
   it.each(['--json', '--output csv'])('works if it was started with %s', async (options) => {

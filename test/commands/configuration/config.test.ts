@@ -239,7 +239,7 @@ describe('config', () => {
     ['config set upload-ca-file .', 'cannot read the upload-ca-file .: it is not a regular file'],
     [
       'config set ca-file config.json',
-      'config.json: no valid PEM certificate\nhint: run: imgctl config set',
+      'config.json: no valid PEM certificate\nhint: use another file: imgctl config set',
     ],
     ['IMGCTL_CONFIG_DIR=~ config path', 'cannot expand ~ in IMGCTL_CONFIG_DIR: ~'],
     ['push web.ova --to=~x', 'cannot expand ~ in --to: ~x'],

@@ -257,7 +257,7 @@ describe('doctor checks the connection', () => {
       NO_HOST,
       {},
       { 'ca-file': '/no' },
-      /ca-file .*: no such file .* -> run: imgctl config set ca-file/,
+      /ca-file .*: no such file .* -> use another file: imgctl config set ca-file/,
       2,
     ],
     [NO_HOST, {}, { 'ca-file': '/etc/passwd' }, /ca-file .*: no valid PEM certificate -> /, 2],
@@ -283,7 +283,7 @@ describe('doctor checks the connection', () => {
     const through = (url: string) => diagnose(at(url, { http_proxy }), { 'allow-http': 'true' });
     const [plain] = (await through(target)).of('connection');
     expect(plain).toContain(`returned 200, through the proxy ${http_proxy} from http_proxy; plain`);
-    expect(plain).toMatch(/^warning: .* unencrypted -> imgctl config set base-url/);
+    expect(plain).toMatch(/^warning: .* unencrypted -> IMGCTL_BASE_URL=https:/);
     const [direct] = (await through(server.baseUrl)).of('connection');
     expect(direct).toMatch(/^ok: .* returned 200; http_proxy is bypassed: this machine$/);
     expect(requestsTo(server)).toEqual([`GET ${target}/v2`, 'GET /v2']);

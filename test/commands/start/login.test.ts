@@ -346,7 +346,7 @@ unixOnlySuite('the keychain is a shell script')('login --store-password', () => 
 
   const STORE_TYPED = 'login --store-password';
   const override = (origin: string, how: string) =>
-    `the password command (${origin}) would override a stored password\nhint: omit --store-password, or ${how}\n`;
+    `the password command (${origin}) would override a stored password\nhint: omit --store-password, or remove the password command: ${how}\n`;
   const MISSING = /^imgctl: secret-tool is not installed\nhint: .*--password-command/;
   it.each([
     [
