@@ -158,22 +158,22 @@ describe('library token', () => {
 describe('library submitSync', () => {
   const SUBMIT = 'PATCH /v2/user/image/vm';
   const TOKENS = 'POST /auth/request-token';
-  const FAILURES: readonly (readonly [string, ScriptedResponse, string])[] = [
-    ['503', { status: 503 }, 'server-error'],
-    ['HTML', { body: '<html>' }, 'bad-answer'],
-    ['a closed connection', DROP, 'unreachable'],
-    ['no response', STALL, 'timeout'],
+  const FAILURES: readonly (readonly [string, ScriptedResponse, string, number])[] = [
+    ['503', { status: 503 }, 'server-error', 60_000],
+    ['HTML', { body: '<html>' }, 'bad-answer', 60_000],
+    ['a closed connection', DROP, 'unreachable', 60_000],
+    ['no response', STALL, 'timeout', 1_000],
   ];
 
   it.each(FAILURES)(
     'knows that nothing was submitted if its token request gets %s',
-    async (_, response, code) => {
+    async (_, response, code, timeout) => {
       const server = await scriptedServer({
         [TOKENS]: [response, tokenResponse('T1'), response],
         [SUBMIT]: { status: 401, json: { message: 'Valid token, but has expired.' } },
         'GET /v2/image/1': FIRST_IMAGE,
       });
-      const user = client({ baseUrl: server.baseUrl, ...DEMO, timeout: 200 });
+      const user = client({ baseUrl: server.baseUrl, ...DEMO, timeout });
       const fails = async () => {
         const error = await user.submitSync().catch((thrown: unknown) => thrown);
         const message = expect.not.stringContaining('may have');
