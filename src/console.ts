@@ -1,6 +1,6 @@
 // Orders everything that a run writes: data on stdout, notices on stderr, and a progress line between them.
 
-import { asImgctlError, ImgctlError } from './errors.ts';
+import { asImgctlError } from './errors.ts';
 import type { Facts } from './facts.ts';
 import { type Io, type Sink, withWrite } from './io.ts';
 import {
@@ -41,7 +41,6 @@ export class Console {
   #queue: Promise<void> = Promise.resolve();
   readonly #warnings = new Set<string>();
   #progress: Progress | undefined;
-  #unwrittenHint: string | Facts | undefined;
 
   constructor(io: Io, style: ConsoleStyle, redaction = new Redaction()) {
     this.#io = io;
@@ -135,20 +134,12 @@ export class Console {
     this.#notice('debug', { message: line });
   }
 
-  /** Sets the hint of an error if the output cannot be written: what the command has done. */
-  hintIfUnwritten(hint: string | Facts): void {
-    this.#unwrittenHint = hint;
-  }
-
   /** Writes to stdout after everything before it. @throws BrokenPipeError, ImgctlError */
   print(data: string | Uint8Array): Promise<void> {
     const write = () => this.#io.stdout.write(data);
-    const written = this.#queue
-      .then(() => (this.#io.stdout.isTTY ? this.#withoutSpinner(write) : write()))
-      .catch((error: unknown) => {
-        if (!(error instanceof ImgctlError) || this.#unwrittenHint === undefined) throw error;
-        throw error.with({ hint: this.#unwrittenHint });
-      });
+    const written = this.#queue.then(() =>
+      this.#io.stdout.isTTY ? this.#withoutSpinner(write) : write(),
+    );
     this.#queue = written.catch(() => {});
     return written;
   }

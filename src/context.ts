@@ -11,10 +11,10 @@ import { Console, type ConsoleStyle, type Redaction } from './console.ts';
 import { attempt, tryOr } from './errors.ts';
 import type { Facts } from './facts.ts';
 import type { Io } from './io.ts';
+import type { Column } from './output/columns.ts';
 import type { Format } from './output/formats.ts';
+import { Output, type OutputOptions } from './output/output.ts';
 import { type ColorChoice, decideTerminal, type Terminal } from './output/terminal.ts';
-import { type Column, type Layout, type Surface, View, type ViewOptions } from './output/view.ts';
-import type { Row } from './output/writers.ts';
 import { openSession, type Session, type SessionOptions } from './session/session.ts';
 import { type CachedToken, TokenCache } from './session/token-cache.ts';
 import { describeDuration } from './words.ts';
@@ -54,7 +54,6 @@ export class Context implements ConsoleStyle {
   /** Of the last session: with what was typed at a prompt, or of another profile. */
   #sessionSettings: Settings | undefined;
   #session: Promise<Session> | undefined;
-  exitCode = 0;
   /** Runs another command line with another Io, for the demo and for MCP. */
   readonly rerun: (argv: readonly string[], io: Io, redaction?: Redaction) => Promise<number>;
 
@@ -113,34 +112,18 @@ export class Context implements ConsoleStyle {
     return this.settings.get('output');
   }
 
-  /** Decides what is printed and how, before anything is sent. @throws ImgctlError usage, config */
-  view(columns: readonly Column[], options?: ViewOptions, layout?: Layout): View {
-    const { console, io, quiet } = this;
+  /**
+   * Decides what is printed and how, before anything is sent.
+   * @param format instead of that of the run. @throws ImgctlError usage, config
+   */
+  output(columns: readonly Column[], options: OutputOptions = {}, format = this.format): Output {
     const { json, output } = this.options;
-    if (options?.get !== undefined && (json || output)) {
+    if (options.get !== undefined && (json || output)) {
       throw incompatible('--get', json ? '--json' : '--output');
     }
-    const surface: Surface = {
-      format: layout?.isTolerant ? this.safeFormat : this.format,
-      sink: console.stdout,
-      terminal: () => this.terminal,
-      quiet,
-      time: () => this.settings.get('time'),
-      now: io.now,
-      footer: console.footer,
-      note: console.note,
-    };
-    return new View(surface, columns, options, layout);
-  }
-
-  /**
-   * Prints the value of `key` alone, or with -o or --json the whole record. A format in the settings or the
-   * environment does not count, since `$(imgctl token)` must be the token.
-   */
-  async printValue(columns: readonly Column[], record: Row, key: string): Promise<void> {
-    const { json, output = json ? 'json' : 'table' } = this.options;
-    if (output === 'table' || this.quiet) await this.console.print(`${record[key]}\n`);
-    else await this.view(columns).printRecord(record);
+    const time = () => this.settings.get('time');
+    const { now } = this.io;
+    return new Output(columns, options, { format, quiet: this.quiet, time, now });
   }
 
   /** The format, or that of the flags if it is invalid: the errors of everything else need one. */

@@ -1,6 +1,7 @@
 // Runs a command line: reads it, runs the command, and prints errors.
 
 import { type CommandLine, readCommandLine } from './cli/command-line.ts';
+import { showResult } from './cli/result.ts';
 import { images } from './commands/images/index.ts';
 import type { Redaction } from './console.ts';
 import { Context } from './context.ts';
@@ -17,9 +18,9 @@ export async function run(argv: readonly string[], io: Io, redaction?: Redaction
   let exitCode = 0;
   takeLocalUse();
   try {
-    await line.act(context);
+    const result = await line.act(context);
+    if (result) exitCode = await showResult(context, result);
     await context.console.flush();
-    exitCode = context.exitCode;
   } catch (thrown) {
     if (!(thrown instanceof BrokenPipeError)) {
       exitCode = asImgctlError(thrown).exitCode;
@@ -42,7 +43,7 @@ async function lineOf(argv: readonly string[], io: Io): Promise<CommandLine> {
     return readCommandLine(argv, commands, io);
   } catch (thrown) {
     // An upgrade may have removed the file.
-    return { options: {}, given: new Map(), act: () => Promise.reject(thrown) };
+    return { options: {}, given: new Map(), act: async () => Promise.reject<undefined>(thrown) };
   }
 }
 

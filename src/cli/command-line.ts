@@ -16,6 +16,7 @@ import {
   type CommandDeclaration,
   defaultOf,
   type OptionDeclaration,
+  type Outcome,
   optionName,
   optionTerm,
 } from './declarations.ts';
@@ -26,7 +27,7 @@ type Env = Io['env'];
 /** What a command line asks for. */
 export interface CommandLine extends RunOptions {
   /** Runs the command, or prints help or the version. @throws ImgctlError, also if the command line is wrong */
-  act(context: Context): Promise<void>;
+  act(context: Context): Outcome;
 }
 
 /** Where a parse ended. */
@@ -54,11 +55,12 @@ export function readCommandLine(
     const own = valuesOf(command, declaration.options);
     const global = globalsOf(root);
     refuseTwoFormats(global.options);
+    const { run = async () => {} } = declaration;
     return {
       options: global.options,
       given: new Map([...global.given, ...own.given]),
       needsNoSettings: declaration.needsNoSettings,
-      act: async (context) => declaration.run?.(context, own.options, ...command.processedArgs),
+      act: (context) => run(context, own.options, ...command.processedArgs),
     };
   } catch (thrown) {
     // Even a failed parse has read the options before the error, such as --json.

@@ -10,6 +10,7 @@ import type {
   ArgumentDeclaration,
   CommandDeclaration,
   OptionDeclaration,
+  Outcome,
   Parsed,
   Words,
 } from './declarations.ts';
@@ -29,7 +30,7 @@ export function command<
       context: Context,
       options: Parsed<Options>,
       ...words: Words<Arguments>
-    ) => Promise<void>;
+    ) => Outcome;
   },
 ): CommandDeclaration {
   return declared;

@@ -3,7 +3,8 @@
 import type { SettingKey } from '../config/definitions.ts';
 import type { Value } from '../config/values.ts';
 import type { Context } from '../context.ts';
-import type { Column } from '../output/view.ts';
+import type { Column } from '../output/columns.ts';
+import type { Result } from './result.ts';
 import type { Suggest } from './suggestions.ts';
 
 export type Term = readonly [term: string, meaning: string];
@@ -119,6 +120,9 @@ export function defaultsOf<const Options extends readonly OptionDeclaration[]>(o
 /** The group of commands that the overview does not list. */
 export const UNLISTED = '';
 
+/** What a command returns; nothing if it prints nothing. */
+export type Outcome = Promise<Result | undefined> | Promise<void>;
+
 /** A command, or a group of commands. */
 export interface CommandDeclaration {
   readonly name: string;
@@ -147,7 +151,7 @@ export interface CommandDeclaration {
   /** True for a command that only programs use; no help lists it. */
   readonly hidden?: boolean;
   /** Undefined for a group; a method, so that one type holds commands with other options, which `command` checks. */
-  run?(context: Context, options: object, ...words: readonly unknown[]): Promise<void>;
+  run?(context: Context, options: object, ...words: readonly unknown[]): Outcome;
   readonly subcommands?: readonly CommandDeclaration[];
 }
 

@@ -2,9 +2,9 @@
 
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
+import type { Column } from '../output/columns.ts';
 import { loadStyle } from '../output/terminal.ts';
 import { wrapWords } from '../output/text.ts';
-import type { Column } from '../output/view.ts';
 import { nearest } from '../spelling.ts';
 import { shorten } from '../words.ts';
 import { ALL_GLOBAL_OPTIONS } from './command.ts';

@@ -29,6 +29,16 @@ export async function withMutex<Result>(
   action: (assertHeld: AssertHeld) => Promise<Result>,
   onWait?: () => void,
 ): Promise<Result> {
+  const { assertHeld, release } = await holdMutex(file, patience, io, onWait);
+  try {
+    return await action(assertHeld);
+  } finally {
+    release();
+  }
+}
+
+/** Does the same until `release` is called. */
+export async function holdMutex(file: string, patience: number, io: Clock, onWait?: () => void) {
   const own = await acquire(`${file}.lock`, patience, io, onWait);
   let time = io.now() / 1_000;
   const assertHeld = () => {
@@ -43,12 +53,13 @@ export async function withMutex<Result>(
     }
   };
   const timer = setInterval(() => tryOr(assertHeld, undefined), RENEWAL).unref();
-  try {
-    return await action(assertHeld);
-  } finally {
-    clearInterval(timer);
-    release(own);
-  }
+  return {
+    assertHeld,
+    release() {
+      clearInterval(timer);
+      release(own);
+    },
+  };
 }
 
 /** Does the same, but runs the action without a mutex if none can be made. */

@@ -1,6 +1,47 @@
-// Names of columns, as users choose them.
+// Columns: fields of JSON output that say themselves how tables show them; and their names, as users choose them.
 
 import { parseChoice } from '../choices.ts';
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/** A field of JSON output, which is a column of tables. */
+export interface Column extends Traits {
+  readonly name: string;
+  /** Its JSON types, such as `string or null`. */
+  readonly type: string;
+  readonly meaning: string;
+}
+
+interface Traits {
+  /** -q prints it alone. Part of an id is another id, so it is not cut unless `cut` says so. */
+  readonly isId?: boolean;
+  /** --time formats it. */
+  readonly isTime?: boolean;
+  /** Its words are green, yellow or red. */
+  readonly isState?: boolean;
+  /** Where a table that is too wide cuts its texts; times, states, ids and numbers are not cut [middle]. */
+  readonly cut?: 'middle' | 'end';
+  /** A table that is too wide hides it, those of the lowest number first. */
+  readonly hides?: number;
+  /** It is not hidden if values of this column repeat. */
+  readonly distinguishes?: string;
+  /** Computes the value from the row. It is shown only if -c or --get asks for it. */
+  readonly value?: (row: Row, now: number) => unknown;
+  /** Returns what a table shows instead of the value. */
+  readonly text?: (value: unknown, now: number, row: Row) => unknown;
+}
+
+export function column(name: string, type: string, meaning: string, traits?: Traits): Column {
+  return { name, type, meaning, ...traits };
+}
+
+export function namesOf(columns: readonly Column[]): string[] {
+  return columns.map(({ name }) => name);
+}
+
+export function pick(columns: readonly Column[], ...names: readonly string[]): Column[] {
+  return columns.filter(({ name }) => names.includes(name));
+}
 
 /** Parses names of columns, separated by commas, or `all`, which are these. @throws ImgctlError usage */
 export function parseColumns<Name extends string>(

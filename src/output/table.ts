@@ -1,6 +1,8 @@
 // Writes tables: padded lines in a pipe, drawn by cli-table3 on a terminal, and records as keys and values.
 
 import type { Sink } from '../io.ts';
+import type { Column, Row } from './columns.ts';
+import type { Output } from './output.ts';
 import { loadStyle, type Style, stateStyle, type Terminal } from './terminal.ts';
 import { ASCII, cellText, printable, wrapWords, writeText } from './text.ts';
 import { cutMiddle, displayWidth, usualHead } from './width.ts';
@@ -22,72 +24,73 @@ const MIN_TABLE_WIDTH = 40;
 /** Narrower terminals show names rather than times. */
 const MIN_TIMES_WIDTH = 64;
 
-/** Dropped in this order if the terminal is too narrow. */
-const LOW_PRIORITY = ['checked', 'data_store', 'folder'];
-
-/** Likewise, if the terminal is narrow, or the last column has no room beside the others either. */
-const LOWEST_PRIORITY = [...LOW_PRIORITY, 'updated_on'];
+/** `hides` of a column that only a narrow table hides, or one whose last column has no room beside the others either. */
+const LAST_HIDDEN = 4;
 
 /** Rows to draw at a time: the time of cli-table3 grows with their square. */
 const BATCH = 50;
 
-export interface TableLayout {
-  /** False to show only `columns` in json, ndjson and yaml too, and to drop none of them in a table [true]. */
-  readonly allFields?: boolean | undefined;
-  /** Starts tables of rows, csv and tsv with a header line [true]. */
-  readonly header?: boolean | undefined;
-  /** The field of the identifier [id]. */
-  readonly idField?: string | undefined;
-  readonly times?: readonly string[] | undefined;
-  /** False to cut nothing of a table on a terminal; undefined if the command has no --no-trunc. */
-  readonly trunc?: boolean | undefined;
-  /** Cuts nothing on a terminal, and wraps the last column between words. */
-  readonly wrap?: boolean | undefined;
-}
-
-export interface TableOptions extends TableLayout {
-  readonly columns: readonly string[];
-  readonly rows: readonly (readonly unknown[])[];
-  readonly asRecords: boolean;
-  readonly terminal: Terminal;
-}
-
 /** Writes aligned lines, uncut in a pipe, and fitted to a terminal. @returns the columns that it has no room for */
-export async function writeTable(sink: Sink, options: TableOptions): Promise<readonly string[]> {
-  const { header = true, terminal, trunc = true, asRecords } = options;
+export async function writeTable(
+  sink: Sink,
+  output: Output,
+  rows: readonly Row[],
+  terminal: Terminal,
+): Promise<readonly string[]> {
+  const { header = true, trunc = true, wrap } = output.options;
   const style = await loadStyle(terminal);
-  const columns = options.columns.map((_, at) => measureColumn(at, options, style));
-  const beside = trunc ? fitColumns(columns, options) : columns;
+  const columns = measured(output, rows, style);
+  const beside = trunc ? fitColumns(columns, output, terminal) : columns;
   const last = columns.at(-1);
   const fitted = beside?.at(-1);
   // It may have been dropped.
   const isCramped =
-    !options.wrap &&
+    !wrap &&
     last?.name === fitted?.name &&
     (fitted?.width ?? 0) < Math.min(last?.width ?? 0, MIN_LAST_WIDTH);
   const isNarrow = terminal.width !== undefined && terminal.width < MIN_TABLE_WIDTH;
   const below = isNarrow || (beside && !isCramped) ? undefined : last;
-  const lowPriority = beside ? undefined : LOWEST_PRIORITY;
-  const shown = below ? fitColumns(columns.slice(0, -1), options, lowPriority) : beside;
-  if (asRecords || shown === undefined) {
-    await writeText(sink, recordLines(columns, style, options));
+  const shown = below ? fitColumns(columns.slice(0, -1), output, terminal, !beside) : beside;
+  if (shown === undefined) {
+    await writeText(sink, recordLines(columns, output, terminal, style));
     return [];
   }
   const isDrawn = terminal.width !== undefined && shown.every((each) => each.width <= MAX_ALIGNED);
   const lines = isDrawn
-    ? drawnLines((await import('cli-table3')).default, shown, { ...options, below }, style)
+    ? drawnLines((await import('cli-table3')).default, shown, below, output, terminal, style)
     : alignedLines(shown, style, header);
   await writeText(sink, lines);
   const names = [...shown, below].map((column) => column?.name);
-  return options.columns.filter((name) => !names.includes(name));
+  return output.columns.map(({ name }) => name).filter((name) => !names.includes(name));
+}
+
+/** Writes a row as keys and values. */
+export async function writeRecord(sink: Sink, output: Output, row: Row, terminal: Terminal) {
+  const style = await loadStyle(terminal);
+  const columns = measured(output, [row], style);
+  await writeText(sink, recordLines(columns, output, terminal, style));
 }
 
 type TableColumn = ReturnType<typeof measureColumn>;
 
-function measureColumn(at: number, options: TableOptions, style: Style) {
-  const { header = true, idField = 'id', times } = options;
-  const name = options.columns[at] ?? '';
-  const cells = options.rows.map((row) => row[at]);
+function measured(output: Output, rows: readonly Row[], style: Style) {
+  const columns = output.columnsOf(rows[0]);
+  return columns.map((column, at) => {
+    const cells = rows.map((row) => output.cell(column, row));
+    const isLast = at === columns.length - 1;
+    return measureColumn(column, cells, output, isLast, style);
+  });
+}
+
+function measureColumn(
+  column: Column,
+  cells: readonly unknown[],
+  { options: { header = true, wrap }, id }: Output,
+  isLast: boolean,
+  style: Style,
+) {
+  const { name, isTime, isState, cut } = column;
+  const isId = column === id;
   const title = printable(name);
   const titleWidth = displayWidth(title);
   const texts = cells.map(shownText);
@@ -97,28 +100,21 @@ function measureColumn(at: number, options: TableOptions, style: Style) {
   );
   const values = cells.filter((value) => value !== null && value !== undefined);
   const isNumeric = values.length > 0 && values.every((value) => typeof value === 'number');
-  const isTime = times?.includes(name) === true;
-  const isState = STATES.includes(name);
-  // Part of an id is another id.
-  const mayCut = options.wrap
-    ? at === options.columns.length - 1
-    : !isNumeric && !isTime && !isState && (name !== idField || name === 'name');
-  const color = name === idField ? style.id : isTime ? style.faint : String;
+  const isFixed = isNumeric || isTime || isState || (isId && cut === undefined);
+  const mayCut = wrap ? isLast : !isFixed;
+  const color = isId ? style.id : isTime ? style.faint : String;
   const paint = (text: string) => {
     if (text === '-') return style.faint(text);
-    if (options.wrap && text.startsWith(HINT)) return style.hint(HINT) + text.slice(HINT.length);
+    if (wrap && text.startsWith(HINT)) return style.hint(HINT) + text.slice(HINT.length);
     return isState ? stateStyle(text, style)(text) : color(text);
   };
   // Cells of its texts that stay at their start when they are cut.
   const head = usualHead(width);
-  const atEnd = name === 'changes';
-  return { name, title, titleWidth, texts, width, head, atEnd, isNumeric, mayCut, paint };
+  return { ...column, title, titleWidth, texts, width, head, isNumeric, mayCut, paint };
 }
 
 /** Begins a hint in a wrapped column. */
 const HINT = 'hint:';
-
-const STATES = ['state', 'status', 'token_state', 'severity', 'change'];
 
 function shownText(value: unknown): string {
   if (value === null || value === undefined) return '-';
@@ -142,18 +138,19 @@ function* alignedLines(columns: readonly TableColumn[], style: Style, header: bo
 /** Returns each row as keys and values, with an empty line between two rows. */
 function* recordLines(
   columns: readonly TableColumn[],
+  { options: { wrap, omitsMissing = wrap } }: Output,
+  terminal: Terminal,
   style: Style,
-  { wrap, terminal }: TableOptions,
 ): Generator<string> {
-  const width = Math.max(0, ...columns.map(({ titleWidth }) => titleWidth));
   const count = columns[0]?.texts.length ?? 0;
   for (let row = 0; row < count; row += 1) {
     if (row > 0) yield '\n';
-    for (const { title, titleWidth, texts, paint } of columns) {
-      const text = texts[row] ?? '';
-      if (wrap && text === '-') continue;
+    const shown = columns.filter(({ texts }) => !(omitsMissing && texts[row] === '-'));
+    const width = Math.max(0, ...shown.map(({ titleWidth }) => titleWidth));
+    for (const { title, titleWidth, texts, paint } of shown) {
       const key = style.faint(title) + ' '.repeat(width - titleWidth);
       const room = (terminal.width ?? Number.POSITIVE_INFINITY) - width - GAP.length;
+      const text = texts[row] ?? '';
       const lines = wrap ? wrapWords(text, room) : [text];
       const indent = ' '.repeat(width + GAP.length);
       const value = lines.map((line) => paint(line)).join(`\n${indent}`);
@@ -165,11 +162,12 @@ function* recordLines(
 /** Drops columns that say little, then limits long ones to a common maximum. @returns undefined if there is no room */
 function fitColumns(
   columns: readonly TableColumn[],
-  { terminal, allFields = true, wrap }: TableOptions,
-  lowPriority?: readonly string[],
+  { isChosen, options: { wrap } }: Output,
+  terminal: Terminal,
+  hidesAll = false,
 ): readonly TableColumn[] | undefined {
   const { width: available = Number.POSITIVE_INFINITY } = terminal;
-  const dropped = lowPriority ?? (available < MIN_TIMES_WIDTH ? LOWEST_PRIORITY : LOW_PRIORITY);
+  const last = hidesAll || available < MIN_TIMES_WIDTH ? LAST_HIDDEN : LAST_HIDDEN - 1;
   let shown = columns;
   const limited = ({ width, titleWidth, mayCut }: TableColumn, max: number) =>
     mayCut ? Math.min(width, Math.max(max, titleWidth)) : width;
@@ -180,11 +178,11 @@ function fitColumns(
   };
   const fits = () => spareWith(Number.POSITIVE_INFINITY) >= 0;
   if (columns.length === 0 || (!fits() && available < MIN_TABLE_WIDTH)) return undefined;
-  const names = columns.find(({ name }) => name === 'name')?.texts ?? [];
-  const hasTwins = new Set(names).size < names.length;
-  for (const name of allFields ? dropped : []) {
-    const tellsApart = hasTwins && name === 'folder';
-    if (!fits() && !tellsApart) shown = shown.filter((column) => column.name !== name);
+  const hiding = isChosen ? [] : columns.filter(({ hides = last + 1 }) => hides <= last);
+  for (const each of hiding.sort((one, other) => (one.hides ?? 0) - (other.hides ?? 0))) {
+    const told = columns.find(({ name }) => name === each.distinguishes)?.texts ?? [];
+    const tellsApart = new Set(told).size < told.length;
+    if (!fits() && !tellsApart) shown = shown.filter((column) => column !== each);
   }
   if (fits()) return shown;
   const words = wrap ? columns.at(-1)?.texts.flatMap((text) => text.split(' ')) : undefined;
@@ -193,7 +191,7 @@ function fitColumns(
   while (spareWith(max + 1) >= 0) max += 1;
   return shown.map((column) => {
     const width = limited(column, max);
-    const head = column.atEnd ? width : headFor(column.texts, width, terminal.unicode);
+    const head = column.cut === 'end' ? width : headFor(column.texts, width, terminal.unicode);
     return { ...column, width, head };
   });
 }
@@ -223,9 +221,10 @@ function headFor(texts: readonly string[], width: number, unicode: boolean): num
 const INDENT = '    ';
 
 function linesBelow(
-  { title, texts, paint, atEnd }: TableColumn,
+  { title, texts, paint, cut: cutAt }: TableColumn,
   row: number,
-  { terminal, wrap }: TableOptions,
+  { options: { wrap } }: Output,
+  terminal: Terminal,
   style: Style,
 ): string[] {
   const text = texts[row] ?? '-';
@@ -234,18 +233,20 @@ function linesBelow(
   const room = Math.max(0, (terminal.width ?? 0) - INDENT.length - displayWidth(label));
   const lines = wrap ? wrapWords(text, room) : [text];
   const cut = (line: string) =>
-    paint(cutMiddle(line, room, terminal.unicode, atEnd ? room : undefined));
+    paint(cutMiddle(line, room, terminal.unicode, cutAt === 'end' ? room : undefined));
   return lines.map((line) => `${INDENT}${style.faint(label)}${cut(line)}`.trimEnd().concat('\n'));
 }
 
-/** Returns the lines of the table in batches. @param options `below` is a column below each row */
+/** Returns the lines of the table in batches. @param below a column below each row */
 function* drawnLines(
   Table: typeof import('cli-table3'),
   columns: readonly TableColumn[],
-  options: TableOptions & { readonly below: TableColumn | undefined },
+  below: TableColumn | undefined,
+  output: Output,
+  terminal: Terminal,
   style: Style,
 ): Generator<string> {
-  const { header = true, terminal, wrap = false, below } = options;
+  const { header = true, wrap = false } = output.options;
   const count = columns[0]?.texts.length ?? 0;
   const cut = (text: string, { width, head }: TableColumn) =>
     wrap ? text : cutMiddle(text, width, terminal.unicode, head);
@@ -267,7 +268,7 @@ function* drawnLines(
     for (const [at, line] of lines.entries()) {
       // A hint has a row of its own, which is empty if its only cell goes below.
       if (!below || line.trim() !== '') yield `${line.trimEnd()}\n`;
-      if (below) yield* linesBelow(below, first + at, options, style);
+      if (below) yield* linesBelow(below, first + at, output, terminal, style);
     }
   }
 }

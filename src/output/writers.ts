@@ -1,32 +1,20 @@
-// Writes lists and records in every format.
+// Writes the rows of a result in every format.
 
 import { ImgctlError } from '../errors.ts';
 import type { Sink } from '../io.ts';
-import { type Format, isLineFormat, type LineFormat } from './formats.ts';
-import type { TableLayout } from './table.ts';
+import { type Column, namesOf, type Row } from './columns.ts';
+import { isLineFormat, type LineFormat } from './formats.ts';
+import type { Output } from './output.ts';
 import type { Terminal } from './terminal.ts';
 import { cellText, jsonText, printable, writeText } from './text.ts';
 
-export type Row = Readonly<Record<string, unknown>>;
-
-export interface WriterOptions extends TableLayout {
+/** Where rows are written. */
+export interface Place {
   readonly sink: Sink;
   /** Read when something is printed, as a window may change its width meanwhile. */
   readonly terminal: () => Terminal;
-  readonly format: Format;
-  /** Columns of tables, csv and tsv, in this order. */
-  readonly columns: readonly string[];
-  /** Returns what is shown of a row, by column [the value that it holds]. */
-  readonly values?: ReadonlyMap<string, (row: Row) => unknown>;
-  readonly hasChoice?: boolean;
-  /** Writes only the bare values of this field. */
-  readonly get?: string | undefined;
-  /** That field holds lists: null is an empty one. */
-  readonly isList?: boolean;
-  /** Writes only this field: bare values in a table, json, ndjson and yaml, a column in csv and tsv. */
-  readonly only?: string | undefined;
   /** Called after a table on a terminal, with the columns that it has no room for. */
-  readonly footer?: (hidden: readonly string[]) => void;
+  readonly footer: (hidden: readonly string[]) => void;
 }
 
 interface ListWriter {
@@ -36,120 +24,110 @@ interface ListWriter {
   end(meta?: unknown): Promise<void>;
 }
 
-/** Writes rows. A table without rows is empty: the command prints a note instead. */
-export function createListWriter(options: WriterOptions): ListWriter {
-  const { get, only } = options;
-  if (get !== undefined) return createBareWriter(get, options);
-  if (only !== undefined) return createColumnWriter(only, options);
-  const data = (row: Row) => dataOf(row, options);
-  return createWriter(options, data, async (rows) => {
-    if (rows.length > 0) await writeTableOf(rows, options, false);
-  });
+/**
+ * Returns a writer of rows. A table without rows is empty: the command prints a note instead.
+ * @param isOne one row is a record: keys and values in a table, an object in json and yaml; bare values are a list
+ */
+export function listWriter(output: Output, place: Place, isOne = false): ListWriter {
+  const { format, get, only, isTable } = output;
+  const { sink } = place;
+  const all: Row[] = [];
+  const data = (row: Row) => output.data(row);
+  const hasRecords = isTable && (isOne || output.options.isRecord === true);
+  const asRecord = async (row: Row) => {
+    const { writeRecord } = await import('./table.ts');
+    await writeRecord(sink, output, row, place.terminal());
+  };
+  return {
+    async write(rows) {
+      if (format === 'ndjson' && !get) {
+        return writeText(
+          sink,
+          mapped(rows, (row) => `${jsonText(data(row), 0)}\n`),
+        );
+      }
+      for (const row of rows) {
+        if (hasRecords && all.length > 0) await sink.write('\n');
+        all.push(row);
+        if (hasRecords) await asRecord(row);
+      }
+    },
+    async end(meta) {
+      const [first] = all;
+      if (hasRecords || (isOne && !first)) return;
+      if (get) return writeBare(get, all, output, sink);
+      if (format === 'table' && only) {
+        const line = (row: Row) => `${printable(cellText(output.cell(only, row)))}\n`;
+        return writeText(sink, mapped(all, line));
+      }
+      if (format === 'table') return writeTables(all, output, place);
+      const one = isOne && !only ? first : undefined;
+      if (format === 'json') {
+        const list = jsonList(mapped(all, data), meta);
+        return writeText(sink, one ? [`${jsonText(data(one), 2)}\n`] : list);
+      }
+      if (format === 'yaml') {
+        const { yamlList, yamlText } = await import('./yaml.ts');
+        return writeText(sink, one ? [yamlText(data(one))] : yamlList(all.map(data), meta));
+      }
+      if (isLineFormat(format)) await writeText(sink, linesOf(format, all, output, sink.isTTY));
+    },
+  };
 }
 
-function createColumnWriter(name: string, options: WriterOptions): ListWriter {
-  const value = (row: Row) => fieldOf(row, name, options);
-  const line = (row: Row) => `${printable(cellText(value(row)))}\n`;
-  const write = (rows: readonly Row[]) => writeText(options.sink, mapped(rows, line));
-  return createWriter({ ...options, columns: [name] }, value, write);
-}
-
-async function writeTableOf(rows: readonly Row[], options: WriterOptions, asRecords: boolean) {
-  const { writeTable } = await import('./table.ts');
-  const terminal = options.terminal();
-  const cells = rows.map((row) => cellsOf(row, options));
-  const hidden = await writeTable(options.sink, { ...options, rows: cells, asRecords, terminal });
-  if (terminal.width !== undefined && !asRecords) options.footer?.(hidden);
-}
-
-/** Writes a record: keys and values in a table, one object in json and yaml, one line in the others. */
-export async function writeRecord(options: WriterOptions, record: Row): Promise<void> {
-  const { sink, format, get, only } = options;
-  if (get !== undefined || only !== undefined || isLineFormat(format)) {
-    const list = createListWriter(options);
-    await list.write([record]);
-    await list.end();
-  } else if (format === 'table') {
-    await writeTableOf([record], options, true);
-  } else if (format === 'yaml') {
-    const { yamlText } = await import('./yaml.ts');
-    await sink.write(yamlText(dataOf(record, options)));
-  } else {
-    await sink.write(`${jsonText(dataOf(record, options), format === 'json' ? 2 : 0)}\n`);
+async function writeTables(rows: readonly Row[], output: Output, place: Place): Promise<void> {
+  const { groupBy } = output.options;
+  if (rows.length === 0) return;
+  if (groupBy === undefined) return writeTable(rows, output, place);
+  let gap = '';
+  for (const value of new Set(rows.map((row) => row[groupBy]))) {
+    await place.sink.write(`${gap}${printable(cellText(value))}\n`);
+    const group = rows.filter((row) => row[groupBy] === value);
+    await writeTable(group, output, place);
+    gap = '\n';
   }
 }
 
-export function fieldOf(row: Row, name: string, { values }: Partial<WriterOptions> = {}): unknown {
-  const value = values?.get(name);
-  if (value) return value(row);
-  return (Object.hasOwn(row, name) ? row[name] : null) ?? null;
+async function writeTable(rows: readonly Row[], output: Output, place: Place): Promise<void> {
+  const table = await import('./table.ts');
+  const terminal = place.terminal();
+  const hidden = await table.writeTable(place.sink, output, rows, terminal);
+  if (terminal.width !== undefined) place.footer(hidden);
 }
 
-function cellsOf(row: Row, options: WriterOptions): unknown[] {
-  return options.columns.map((name) => fieldOf(row, name, options));
+/** Writes nothing if a value is missing. @throws ImgctlError not-found */
+async function writeBare(column: Column, rows: readonly Row[], output: Output, sink: Sink) {
+  const { name, type } = column;
+  // Of lists, null is an empty one.
+  const isList = type.includes('array');
+  const values = rows.flatMap((row) =>
+    isList && row[name] === null ? [] : output.cell(column, row),
+  );
+  const missing = values.filter((value) => value === null).length;
+  if (missing > 0) {
+    const { length } = rows;
+    const message =
+      length === 1 ? `${name} has no value` : `${missing} of ${length} results have no ${name}`;
+    // These options come together.
+    const hasColumns = output.options.trunc !== undefined;
+    throw new ImgctlError('not-found', message, {
+      hint: hasColumns ? `use -c ${name} -o tsv --no-header` : 'omit --get to see all fields',
+    });
+  }
+  await writeText(
+    sink,
+    values.map((value) => tsvLine([value], sink.isTTY)),
+  );
 }
 
-function dataOf(row: Row, options: WriterOptions): Row {
-  const { columns, allFields = true, values } = options;
-  if (allFields && !values?.size) return row;
-  const names = allFields ? Object.keys(row) : columns;
-  return Object.fromEntries(names.map((name) => [name, fieldOf(row, name, options)]));
-}
-
-/** Reads all rows first, so that nothing is written if a value is missing. @throws ImgctlError not-found, at the end */
-function createBareWriter(field: string, options: WriterOptions): ListWriter {
-  const { sink, isList } = options;
-  return createWriter({ ...options, format: 'table' }, String, async (rows) => {
-    const values = rows.flatMap((row) =>
-      isList && row[field] === null ? [] : fieldOf(row, field, options),
-    );
-    const missing = values.filter((value) => value === null).length;
-    if (missing > 0) {
-      const message =
-        rows.length === 1
-          ? `${field} has no value`
-          : `${missing} of ${rows.length} results have no ${field}`;
-      const hint = options.hasChoice
-        ? `use -c ${field} -o tsv --no-header`
-        : 'omit --get to see all fields';
-      throw new ImgctlError('not-found', message, { hint });
-    }
-    const lines = values.map((value) => tsvLine([value], sink.isTTY));
-    await writeText(sink, lines);
-  });
-}
-
-/** @param dataOfRow returns what json, ndjson and yaml show of a row */
-function createWriter(
-  options: WriterOptions,
-  dataOfRow: (row: Row) => unknown,
-  writeAsTable: (rows: readonly Row[]) => Promise<void>,
-): ListWriter {
-  const { sink, format, header = true, columns } = options;
-  const all: Row[] = [];
-  return {
-    async write(rows) {
-      const lines = mapped(rows, (row) => `${jsonText(dataOfRow(row), 0)}\n`);
-      if (format === 'ndjson') await writeText(sink, lines);
-      else for (const row of rows) all.push(row);
-    },
-    async end(meta) {
-      if (format === 'table') await writeAsTable(all);
-      if (format === 'json') await writeText(sink, jsonList(mapped(all, dataOfRow), meta));
-      if (format === 'yaml') {
-        const { yamlList } = await import('./yaml.ts');
-        await writeText(sink, yamlList(all.map(dataOfRow), meta));
-      }
-      if (isLineFormat(format)) {
-        const line = LINES[format];
-        const lines = function* () {
-          if (header) yield line(columns, sink.isTTY);
-          for (const row of all) yield line(cellsOf(row, options), sink.isTTY);
-        };
-        await writeText(sink, lines());
-      }
-    },
-  };
+function* linesOf(format: LineFormat, rows: readonly Row[], output: Output, onTerminal: boolean) {
+  const line = LINES[format];
+  const columns = output.only ? [output.only] : output.columns;
+  if (output.options.header !== false) yield line(namesOf(columns), onTerminal);
+  for (const row of rows) {
+    const cells = columns.map((column) => output.cell(column, row));
+    yield line(cells, onTerminal);
+  }
 }
 
 const LINES: Record<LineFormat, (row: readonly unknown[], onTerminal: boolean) => string> = {

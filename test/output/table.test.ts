@@ -2,22 +2,56 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type TableOptions, writeTable } from '../../src/output/table.ts';
+import type { Column } from '../../src/output/columns.ts';
+import { Output, type OutputOptions } from '../../src/output/output.ts';
+import { writeRecord, writeTable } from '../../src/output/table.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
 import { displayWidth } from '../../src/output/width.ts';
 import { MemorySink, PIPE, terminalOf } from '../support/memory-sink.ts';
 import { anyText, HOSTILE, HOSTILE_ESCAPED, RAW_HARM } from './hostile.ts';
 
+/** How the columns of these names look. */
+const LOOKS: Record<string, Partial<Column>> = {
+  id: { isId: true },
+  created_on: { isTime: true },
+  updated_on: { isTime: true, hides: 4 },
+  state: { isState: true },
+  status: { isState: true },
+  token_state: { isState: true },
+  data_store: { hides: 2 },
+  folder: { hides: 3, distinguishes: 'name' },
+  changes: { cut: 'end' },
+};
+
 /** `columns` has their names in one text. */
-type TableCase = Partial<Omit<TableOptions, 'columns'>> & { readonly columns: string };
+interface TableCase extends Omit<OutputOptions, 'columns'> {
+  readonly columns: string;
+  readonly rows?: readonly (readonly unknown[])[];
+  readonly isChosen?: boolean;
+  readonly asRecords?: boolean;
+  readonly terminal?: Terminal;
+}
 
 /** Returns the table as text and as lines, and the hidden columns. */
-async function shown({ columns, ...options }: TableCase) {
-  const sink = new MemorySink();
-  const hidden = await writeTable(sink, {
-    ...{ columns: columns.split(' '), rows: [], asRecords: false, terminal: PIPE },
-    ...options,
+async function shown({ columns, rows = [], terminal = PIPE, ...options }: TableCase) {
+  const { isChosen = false, asRecords, ...rest } = options;
+  const names = columns.split(' ');
+  const all = names.map((name) => ({ name, type: '', meaning: '', ...LOOKS[name] }));
+  const asked = { ...rest, columns: isChosen ? names : undefined, time: 'raw' } as const;
+  const run = { format: 'table', quiet: false, time: () => undefined, now: () => 0 } as const;
+  const output = new Output(all, asked, run);
+  const records = rows.map((row) => {
+    return Object.fromEntries(names.map((name, at) => [name, row[at] ?? null]));
   });
+  const sink = new MemorySink();
+  let hidden: readonly string[] = [];
+  if (!asRecords) hidden = await writeTable(sink, output, records, terminal);
+  else {
+    for (const [at, record] of records.entries()) {
+      if (at > 0) await sink.write('\n');
+      await writeRecord(sink, output, record, terminal);
+    }
+  }
   return { text: sink.text, lines: sink.text.split('\n').slice(0, -1), hidden };
 }
 
@@ -51,8 +85,7 @@ describe.each([
       [12, 'FAILED', null, 'x'],
     ];
     const columns = 'id status created_on name';
-    const times = ['created_on'];
-    const { text } = await shown({ columns, rows, times, terminal: colored(terminal) });
+    const { text } = await shown({ columns, rows, terminal: colored(terminal) });
     expect(text.replaceAll('\u001b', '')).toBe(
       '[2mid[22m  [2mstatus[22m   [2mcreated_on[22m  [2mname[22m\n' +
         ' [36m7[39m  [33mPENDING[39m  [2m2025[22m        é日.ova\n' +
@@ -103,7 +136,7 @@ describe('a table that is wider than the terminal', () => {
     [63, 'id 4, name 44', ['folder', 'data_store', 'updated_on'], {}],
     [40, 'id 4, name 34', ['folder', 'data_store', 'updated_on'], {}],
     [39, 'records', [], {}],
-    [70, 'id 4, name 24, folder 8, data_store 10, updated_on 16', [], { allFields: false }],
+    [70, 'id 4, name 24, folder 8, data_store 10, updated_on 16', [], { isChosen: true }],
     [50, `${title} 24, name 24`, [], titled],
     [49, `${title} 40`, [], titled],
     [39, 'records', [], titled],
@@ -138,7 +171,7 @@ describe('a table that is wider than the terminal', () => {
 
   it('is cut in the middle of names, and keeps 8 cells of their start', async () => {
     const rows = [[1, 'debian-12-server-cloudimg-amd64-20231111.ova', '2026-11-22 19:32']];
-    const table = { columns: 'id name created_on', rows, header: false, times: ['created_on'] };
+    const table = { columns: 'id name created_on', rows, header: false };
     const { text } = await shown({ ...table, terminal: terminalOf(40) });
     expect(text).toBe('1  debian-1…231111.ova  2026-11-22 19:32\n');
   });
@@ -150,7 +183,7 @@ it.each([
 ])('a table is cut where %s and %s can still be told apart', async (...words) => {
   const time = '2026-11-22 19:32';
   const rows = words.map((word, id) => [id, `debian-12-${word}-amd64-20250501.ova`, time]);
-  const table = { columns: 'id name created_on', rows, header: false, times: ['created_on'] };
+  const table = { columns: 'id name created_on', rows, header: false };
   const { lines } = await shown({ ...table, terminal: terminalOf(44) });
   const cut = lines.map((line) => line.split(/ +/)[1]?.replace('…', '.*'));
   const fitting = cut.map((name) => rows.filter(([, full]) => RegExp(`^${name}$`).test(`${full}`)));

@@ -2,14 +2,12 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Sink } from '../../src/io.ts';
+import type { Column, Row } from '../../src/output/columns.ts';
 import { FORMAT_NAMES, type Format } from '../../src/output/formats.ts';
+import { Output, type OutputOptions } from '../../src/output/output.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
-import {
-  createListWriter,
-  type Row,
-  type WriterOptions,
-  writeRecord,
-} from '../../src/output/writers.ts';
+import { listWriter } from '../../src/output/writers.ts';
 import { MemorySink, PIPE, terminalOf } from '../support/memory-sink.ts';
 import { anyText, HOSTILE, RAW_HARM } from './hostile.ts';
 
@@ -17,29 +15,56 @@ const ROWS: readonly Row[] = [
   { id: 7, name: 'debian.ova', folder: 'debian', public: true, later: { x: 1 } },
   { id: 12, name: 'a,b.ova', folder: null },
 ];
-const VALUES = new Map([['at', ({ at }: Row) => `<${at}>`]]);
+/** As the service sends it, and as programs read it. */
+const SENT = '2018-07-18 Wed 15:36:49 EDT';
+const SHOWN = '2018-07-18T19:36:49Z';
 
-interface ListCase extends Partial<WriterOptions> {
+interface ListCase extends OutputOptions {
   readonly rows?: readonly Row[];
-  readonly meta?: unknown;
+  readonly metaText?: unknown;
+  readonly names?: readonly string[];
+  readonly only?: string;
+  readonly isOne?: boolean;
+  readonly sink?: Sink;
+  readonly terminal?: Terminal;
 }
 
-async function list(format: Format, { rows = ROWS, meta, ...options }: ListCase = {}) {
-  const sink = new MemorySink();
-  const columns = ['name', 'folder', 'id'];
-  const writer = createListWriter({ sink, terminal: () => PIPE, format, columns, ...options });
+function outputOf(
+  format: Format,
+  { names = ['name', 'folder', 'id'], only, ...options }: ListCase,
+) {
+  const known = [...new Set([...names, ...(only === undefined ? [] : [only])])];
+  const columns = known.map((name): Column => {
+    return { name, type: '', meaning: '', isId: name === only, isTime: name === 'at' };
+  });
+  const run = { format, quiet: only !== undefined, time: () => undefined, now: () => 0 };
+  return new Output(columns, options, run);
+}
+
+async function list(format: Format, given: ListCase = {}) {
+  const {
+    rows = ROWS,
+    metaText,
+    isOne,
+    sink = new MemorySink(),
+    terminal = PIPE,
+    ...options
+  } = given;
+  const place = { sink, terminal: () => terminal, footer: () => {} };
+  const writer = listWriter(outputOf(format, options), place, isOne);
   await writer.write(rows);
-  await writer.end(meta);
-  return sink;
+  await writer.end(metaText);
+  return sink instanceof MemorySink ? sink.text : '';
 }
 
-describe('createListWriter', () => {
-  const selected = { columns: ['later', 'id'], allFields: false, rows: ROWS.slice(0, 1) };
-  const at = [{ at: 'x', gone: null, x: 'x' }];
-  const timed = { columns: ['at', 'gone', 'x'], values: VALUES, rows: at };
+describe('listWriter', () => {
+  const chosen = ['later', 'id'];
+  const selected = { names: chosen, columns: chosen, rows: ROWS.slice(0, 1) };
+  const timed = { names: ['at', 'gone', 'x'], rows: [{ at: SENT, gone: null, x: 'x' }] };
   const empty = { rows: [] };
   const odd = [JSON.parse('{"__proto__": "mine", "id": 1}') as Row];
-  const inherited = { columns: ['id', 'toString', '__proto__'], allFields: false, rows: odd };
+  const names = ['id', 'toString', '__proto__'];
+  const inherited = { names, columns: names, rows: odd };
 
   it.each<[Format, string, ListCase]>([
     ['table', 'name        folder  id\ndebian.ova  debian   7\na,b.ova     -       12\n', {}],
@@ -55,12 +80,12 @@ describe('createListWriter', () => {
     ['csv', 'later,id\r\n"{""x"":1}",7\r\n', selected],
     ['table', 'debian.ova  debian   7\na,b.ova     -       12\n', { header: false }],
     ['table', 'debian.ova\na,b.ova\n', { only: 'name' }],
-    ['csv', 'at,gone,x\r\n<x>,,x\r\n', timed],
-    ['ndjson', '{"at":"<x>","gone":null,"x":"x"}\n', timed],
-    ['yaml', 'data:\n  - 7\n  - 12\nmeta:\n  "n": 1\n', { only: 'id', meta: { n: 1 } }],
+    ['csv', `at,gone,x\r\n${SHOWN},,x\r\n`, timed],
+    ['ndjson', `{"at":"${SHOWN}","gone":null,"x":"x"}\n`, timed],
+    ['yaml', 'data:\n  - 7\n  - 12\nmeta:\n  "n": 1\n', { only: 'id', metaText: { n: 1 } }],
     ['ndjson', '{"id":1,"toString":null,"__proto__":"mine"}\n', inherited],
   ])('writes %s as %j with the options %j', async (format, expected, options) => {
-    expect((await list(format, options)).text).toBe(expected);
+    expect(await list(format, options)).toBe(expected);
   });
 
   it('writes the bytes of JSON.stringify', async () => {
@@ -68,8 +93,8 @@ describe('createListWriter', () => {
     const row = fc.dictionary(fc.constantFrom('id', 'name', '[]', '{', '\n'), fc.array(value));
     const rows = fc.array(row, { maxLength: 4 });
     const property = fc.asyncProperty(rows, fc.option(row), async (data, meta) => {
-      const written = await list('json', { rows: data, meta: meta ?? undefined });
-      expect(written.text).toBe(`${JSON.stringify(meta ? { data, meta } : data, null, 2)}\n`);
+      const written = await list('json', { rows: data, metaText: meta ?? undefined });
+      expect(written).toBe(`${JSON.stringify(meta ? { data, meta } : data, null, 2)}\n`);
     });
     await fc.assert(property);
   });
@@ -77,7 +102,8 @@ describe('createListWriter', () => {
   it('writes ndjson with each page, and other formats at the end', async () => {
     for (const format of FORMAT_NAMES) {
       const sink = new MemorySink();
-      const writer = createListWriter({ sink, terminal: () => PIPE, format, columns: ['id'] });
+      const place = { sink, terminal: () => PIPE, footer: () => {} };
+      const writer = listWriter(outputOf(format, { names: ['id'] }), place);
       await writer.write(ROWS);
       expect({ format, pieces: sink.pieces.length }).toEqual({
         format,
@@ -100,7 +126,7 @@ describe('createListWriter', () => {
       if (chunks === 1) setImmediate(() => setImmediate(() => (isInterrupted = true)));
     };
     const sink = { isTTY: terminal !== PIPE, columns: terminal.width, write };
-    const listing = list(format, { sink, terminal: () => terminal, rows });
+    const listing = list(format, { sink, terminal, names: ['id', 'name'], rows });
     await expect(listing).rejects.toThrow('interrupted');
     expect(chunks).toBeLessThan(4);
   });
@@ -109,8 +135,8 @@ describe('createListWriter', () => {
 /** Writes one row of cells without a header. */
 async function delimited(format: 'csv' | 'tsv', cells: readonly unknown[], onTerminal = false) {
   const sink = new MemorySink(onTerminal ? 80 : undefined);
-  const columns = cells.map((_, index) => `${index}`);
-  await list(format, { sink, columns, header: false, rows: [Object.fromEntries(cells.entries())] });
+  const names = cells.map((_, index) => `${index}`);
+  await list(format, { sink, names, header: false, rows: [Object.fromEntries(cells.entries())] });
   return sink.text;
 }
 
@@ -164,21 +190,43 @@ describe('a row', () => {
   });
 });
 
-const RECORD = { id: 41, status: 'PENDING', errors: [], at: 'x' };
-const COLUMNS = { columns: ['status', 'label'], allFields: false };
+const RECORD = { id: 41, status: 'PENDING', errors: [], at: SENT };
+const CHOSEN = { names: ['status', 'label'], columns: ['status', 'label'] };
 
-it.each<[Format, string, Partial<WriterOptions>]>([
-  ['table', 'id      41\nstatus  PENDING\nerrors  []\nat      x\n', {}],
-  ['json', `${JSON.stringify(RECORD, null, 2)}\n`, {}],
-  ['yaml', 'id: 41\nstatus: PENDING\nerrors: []\nat: x\n', {}],
-  ['csv', 'id,status,errors,at\r\n41,PENDING,[],x\r\n', {}],
-  ['table', 'status  PENDING\nlabel   -\n', COLUMNS],
-  ['csv', 'status,label\r\nPENDING,\r\n', COLUMNS],
+it.each<[Format, string, ListCase]>([
+  ['table', `id      41\nstatus  PENDING\nerrors  []\nat      ${SENT}\n`, { time: 'raw' }],
+  ['json', `${JSON.stringify({ ...RECORD, at: SHOWN }, null, 2)}\n`, {}],
+  ['yaml', `id: 41\nstatus: PENDING\nerrors: []\nat: "${SENT}"\n`, { time: 'raw' }],
+  ['csv', `id,status,errors,at\r\n41,PENDING,[],${SHOWN}\r\n`, {}],
+  ['table', 'status  PENDING\nlabel   -\n', CHOSEN],
+  ['csv', 'status,label\r\nPENDING,\r\n', CHOSEN],
   ['table', '41\n', { only: 'id' }],
-  ['ndjson', '{"id":41,"status":"PENDING","errors":[],"at":"<x>"}\n', { values: VALUES }],
-])('writeRecord writes %s as %j with the options %j', async (format, expected, options) => {
-  const sink = new MemorySink();
-  const columns = Object.keys(RECORD);
-  await writeRecord({ sink, terminal: () => PIPE, format, columns, ...options }, RECORD);
-  expect(sink.text).toBe(expected);
+  ['json', '[\n  41\n]\n', { only: 'id' }],
+  ['ndjson', `{"id":41,"status":"PENDING","errors":[],"at":"${SHOWN}"}\n`, {}],
+])('listWriter writes one record as %s as %j with the options %j', async (...row) => {
+  const [format, expected, options] = row;
+  const record = { rows: [RECORD], isOne: true, names: Object.keys(RECORD) };
+  expect(await list(format, { ...record, ...options })).toBe(expected);
+});
+
+it('listWriter writes records of a table one after the other', async () => {
+  const options = { isRecord: true, omitsMissing: true, rows: ROWS };
+  expect(await list('table', options)).toBe(
+    'name    debian.ova\nfolder  debian\nid      7\n\nname  a,b.ova\nid    12\n',
+  );
+  const own = { shown: [], names: [], isRecord: true, rows: [{ disk: 1 }, { 'disk 2': 'x' }] };
+  expect(await list('table', own)).toBe('disk  1\n\ndisk 2  x\n');
+});
+
+it('listWriter writes a table for each value of a column', async () => {
+  const rows = [
+    { id: 1, x: 'b' },
+    { id: 2, x: 'a' },
+    { id: 3, x: 'b' },
+  ];
+  const options = { rows, names: ['id', 'x'], shown: ['id'], groupBy: 'x' };
+  expect(await list('table', options)).toBe('b\nid\n 1\n 3\n\na\nid\n 2\n');
+  expect(await list('csv', { ...options, cells: ['id', 'x'] })).toBe(
+    'id,x\r\n1,b\r\n2,a\r\n3,b\r\n',
+  );
 });

@@ -4,7 +4,7 @@ import { MAX_PAGES } from '../../api/images.ts';
 import { statusError } from '../../api/responses.ts';
 import { argument, command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
-import { ImgctlError } from '../../errors.ts';
+import { hasCode, ImgctlError } from '../../errors.ts';
 import { type HttpResponse, isSuccess } from '../../http/message.ts';
 import { isSafeMethod } from '../../http/retry.ts';
 import { resolveUrl } from '../../http/url.ts';
@@ -78,12 +78,15 @@ async function run(context: Context, options: Options, path: string): Promise<vo
     visited.add(next.search);
     const response: HttpResponse = await client.send({ method, path: next.href });
     const success = isSuccess(response);
-    if (!isSafeMethod(method)) {
-      const sent = `${method} ${next.pathname} was sent; its status is ${response.status}`;
-      context.console.hintIfUnwritten(sent);
-    }
-    if (options.slurp && success) await printElement(context, response, visited.size === 1);
-    else await printResponse(context, response, options);
+    const printed =
+      options.slurp && success
+        ? printElement(context, response, visited.size === 1)
+        : printResponse(context, response, options);
+    const sent = `${method} ${next.pathname} was sent; its status is ${response.status}`;
+    await printed.catch((error: unknown) => {
+      const isUnwritten = hasCode(error, 'failed') && !isSafeMethod(method);
+      throw isUnwritten ? error.with({ hint: sent }) : error;
+    });
     if (!success) {
       const error = statusError(response);
       if (error.code !== 'not-found') throw error;

@@ -4,8 +4,9 @@ import { version as programVersion } from '../../../package.json';
 import { argument, command } from '../../cli/command.ts';
 import type { CommandDeclaration } from '../../cli/declarations.ts';
 import { showPage } from '../../cli/help-page.ts';
+import { oneValue } from '../../cli/result.ts';
 import { TOPIC_NAMES } from '../../cli/topics.ts';
-import { column } from '../../output/view.ts';
+import { column } from '../../output/columns.ts';
 
 export const help = (all: () => readonly CommandDeclaration[]): CommandDeclaration =>
   command({
@@ -28,7 +29,6 @@ export const version = command({
   examples: ['imgctl version', 'imgctl --version'],
   fields: VERSION_COLUMNS,
   needsNoSettings: true,
-  run: async (context) => {
-    await context.printValue(VERSION_COLUMNS, { version: programVersion }, 'version');
-  },
+  run: async (context) =>
+    oneValue(context, VERSION_COLUMNS, { version: programVersion }, 'version'),
 });

@@ -1,8 +1,9 @@
 // imgctl token: prints a valid access token for other programs.
 
 import { command, SERVICE_CODES } from '../../cli/command.ts';
+import { oneValue, type Result } from '../../cli/result.ts';
 import type { Context } from '../../context.ts';
-import { column } from '../../output/view.ts';
+import { column } from '../../output/columns.ts';
 import { givenToken } from '../../session/session.ts';
 import { noValidToken, tokenState } from '../../session/token-cache.ts';
 import { utcTime } from '../../words.ts';
@@ -34,7 +35,7 @@ export const token = command({
   run,
 });
 
-async function run(context: Context): Promise<void> {
+async function run(context: Context): Promise<Result> {
   const { tokens, cache } = await context.session();
   const { now } = context.io;
   const token = tokens === undefined ? givenToken(context.io) : await tokens.current();
@@ -46,5 +47,5 @@ async function run(context: Context): Promise<void> {
   const expiresAt = cached?.token === token ? cached?.expiresAt : undefined;
   const expires_on = expiresAt === undefined ? null : utcTime(expiresAt);
   const expires_in = expiresAt === undefined ? null : Math.round((expiresAt - now()) / 1000);
-  await context.printValue(COLUMNS, { token, expires_on, expires_in }, 'token');
+  return oneValue(context, COLUMNS, { token, expires_on, expires_in }, 'token');
 }

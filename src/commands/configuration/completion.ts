@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { argument, command } from '../../cli/command.ts';
 import { shell } from '../../cli/declarations.ts';
+import type { Result } from '../../cli/result.ts';
 import { choice } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { builtin } from '../../io.ts';
@@ -51,11 +52,11 @@ export const completion = command({
   run,
 });
 
-async function run(context: Context, _options: object, shell: string): Promise<void> {
+async function run(_context: Context, _options: object, shell: string): Promise<Result> {
   const name = `completions/imgctl.${shell}`;
   const { getAsset, isSea } = builtin('node:sea');
   // dist/chunks is two folders deep, this folder three. A single executable has none.
   const files = ['../..', '../../..'].map((up) => path.join(import.meta.dirname, up, name));
   const read = () => fs.readFileSync(files.find(fs.existsSync) ?? name, 'utf8');
-  await context.console.print(isSea() ? getAsset(name, 'utf8') : read());
+  return { text: isSea() ? getAsset(name, 'utf8') : read() };
 }

@@ -4,6 +4,7 @@ import { parseChoice } from '../../choices.ts';
 import { argument, command, GET_OPTION, option } from '../../cli/command.ts';
 import { type CommandDeclaration, terms } from '../../cli/declarations.ts';
 import { guess } from '../../cli/guesses.ts';
+import { oneValue, type Result } from '../../cli/result.ts';
 import { suggestRows, suggestValue } from '../../cli/suggestions.ts';
 import { readCertificates, requireBaseUrl, requireRedisAddress } from '../../config/addresses.ts';
 import { changeProfile, configFilePath, requireDirectory } from '../../config/config-file.ts';
@@ -22,7 +23,8 @@ import { Settings, storedText } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { attempt, ImgctlError, tryOr } from '../../errors.ts';
 import { hint, imgctl } from '../../facts.ts';
-import { column, namesOf, type ViewOptions } from '../../output/view.ts';
+import { column, namesOf } from '../../output/columns.ts';
+import type { OutputOptions } from '../../output/output.ts';
 
 const LIST_COLUMNS = [
   column('key', 'string', 'name of the setting', { isId: true }),
@@ -122,9 +124,9 @@ function describe({ summary, value: { words }, fallback }: SettingDefinition): s
   return `${summary}${values}${fallback === undefined ? '' : ` (${fallback})`}`;
 }
 
-type ListOptions = Pick<ViewOptions, 'get'> & { all?: boolean };
+type ListOptions = Pick<OutputOptions, 'get'> & { all?: boolean };
 
-async function list(context: Context, options: ListOptions): Promise<void> {
+async function list(context: Context, options: ListOptions): Promise<Result> {
   const { settings } = context;
   const problems: ImgctlError[] = [];
   const keys = SETTING_KEYS.filter((key) => options.all || settings.find(key).layer !== 'default');
@@ -140,17 +142,17 @@ async function list(context: Context, options: ListOptions): Promise<void> {
   const cells = namesOf(LIST_COLUMNS);
   const hidden = [problems.length > 0 ? '' : 'error', options.all ? '' : 'group'];
   const shown = cells.filter((name) => !hidden.includes(name));
-  await context.view(LIST_COLUMNS, options, { shown, cells, isTolerant: true }).printList(rows);
-  if (rows.length === 0) {
-    context.console.note(
-      'nothing is set',
-      hint`list the defaults with: ${imgctl('config', 'list', '--all')}`,
-    );
-  }
-  if (problems[0]) throw problems[0];
+  // The format may be what is wrong.
+  const output = context.output(LIST_COLUMNS, { ...options, shown, cells }, context.safeFormat);
+  const afterwards = () => {
+    const defaults = hint`list the defaults with: ${imgctl('config', 'list', '--all')}`;
+    if (rows.length === 0) context.console.note('nothing is set', defaults);
+    if (problems[0]) throw problems[0];
+  };
+  return { output, rows, afterwards };
 }
 
-async function get(context: Context, _options: object, name: string): Promise<void> {
+async function get(context: Context, _options: object, name: string): Promise<Result> {
   const key = requireKey(name);
   const value = context.settings.text(key);
   const { origin } = context.settings.find(key);
@@ -159,7 +161,7 @@ async function get(context: Context, _options: object, name: string): Promise<vo
       hint: hint`set it with: ${imgctl('config', 'set', key, 'VALUE')}`,
     });
   }
-  await context.printValue(GET_COLUMNS, { key, value, origin }, 'value');
+  return oneValue(context, GET_COLUMNS, { key, value, origin }, 'value');
 }
 
 async function set(context: Context, _options: object, name: string, value: string): Promise<void> {
@@ -196,9 +198,9 @@ async function unset(context: Context, _options: object, name: string): Promise<
   await changeProfile(context.io, profile, { [key]: undefined });
 }
 
-async function showPath(context: Context): Promise<void> {
+async function showPath(context: Context): Promise<Result> {
   const file = configFilePath(requireDirectory(findPaths(context.io).config));
-  await context.printValue(PATH_COLUMNS, { path: file }, 'path');
+  return oneValue(context, PATH_COLUMNS, { path: file }, 'path');
 }
 
 function requireKey(text: string): SettingKey {

@@ -3,6 +3,7 @@
 import { suggest } from '../../choices.ts';
 import { argument, command } from '../../cli/command.ts';
 import type { CommandDeclaration } from '../../cli/declarations.ts';
+import type { Result } from '../../cli/result.ts';
 import { suggestProfiles } from '../../cli/suggestions.ts';
 import { type ConfigFile, changeConfigFile, DEFAULT_PROFILE } from '../../config/config-file.ts';
 import { findPaths } from '../../config/paths.ts';
@@ -10,17 +11,23 @@ import { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError, tryOr } from '../../errors.ts';
 import { hint, imgctl } from '../../facts.ts';
-import { column, namesOf } from '../../output/view.ts';
+import { column, namesOf } from '../../output/columns.ts';
 import { forgetTokens, tokenState } from '../../session/token-cache.ts';
 import { quoted } from '../../words.ts';
 import { deleteStoredPassword, profilesSharing } from '../stored-login.ts';
 
 const COLUMNS = [
-  column('name', 'string', 'name of the profile', { isId: true }),
+  column('name', 'string', 'name of the profile', {
+    isId: true,
+    cut: 'middle',
+    text: (name, _, row) => (row.default ? `${name} *` : name),
+  }),
   column('default', 'boolean', 'true for the default profile'),
   column('base_url', 'string or null', 'address of the service'),
   column('username', 'string or null', 'user name of the account'),
-  column('token_state', 'string', 'state of the cached token: valid, expired or none'),
+  column('token_state', 'string', 'state of the cached token: valid, expired or none', {
+    isState: true,
+  }),
   column('password', 'string or null', 'source of the password: file, command, helper or keychain'),
 ];
 
@@ -79,19 +86,18 @@ export const profile: CommandDeclaration = {
   ],
 };
 
-async function list(context: Context): Promise<void> {
+async function list(context: Context): Promise<Result> {
   const { profile = DEFAULT_PROFILE, profiles } = context.settings.config;
   const shown = ['name', 'base_url', 'username', 'token_state', 'password'];
-  const view = context.view(COLUMNS, {}, { shown, cells: namesOf(COLUMNS) });
+  const output = context.output(COLUMNS, { shown, cells: namesOf(COLUMNS) });
   const rows = [...profiles].map(([name, stored]) => {
     const settings = new Settings(context.settings.config, name);
-    const isDefault = name === profile;
     // An invalid base URL has no token; `config list` reports what is wrong with it.
     const account = tryOr(() => settings.account, undefined);
     const [location = null] = tryOr(() => settings.passwordLocations, []);
     return {
-      name: isDefault && view.isTable ? `${name} *` : name,
-      default: isDefault,
+      name,
+      default: name === profile,
       // An invalid one may hold a password before the @.
       base_url: stored['base-url']?.replace(/^.*@/s, '…@') ?? null,
       username: stored.username ?? null,
@@ -103,9 +109,11 @@ async function list(context: Context): Promise<void> {
           : (location?.replace(/:.*/s, '') ?? null),
     };
   });
-  await view.printList(rows);
-  if (rows.length === 0)
-    context.console.note('no profiles yet', hint`create one with: ${imgctl('login')}`);
+  const afterwards = () => {
+    const create = hint`create one with: ${imgctl('login')}`;
+    if (rows.length === 0) context.console.note('no profiles yet', create);
+  };
+  return { output, rows, afterwards };
 }
 
 async function use(context: Context, _options: object, profile: string): Promise<void> {

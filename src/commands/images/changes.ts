@@ -15,20 +15,21 @@ import {
   type Snapshot,
 } from '../../catalogue/snapshot.ts';
 import { command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
+import type { Result } from '../../cli/result.ts';
 import { type Candidates, suggestWords, type Typing } from '../../cli/suggestions.ts';
 import { findPaths } from '../../config/paths.ts';
 import { checkName } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { CHANGES_EXIT_CODE, ImgctlError, tryOr } from '../../errors.ts';
 import { type AssertHeld, replaceFile } from '../../files/atomic-file.ts';
-import { withMutex } from '../../files/mutex.ts';
+import { holdMutex } from '../../files/mutex.ts';
 import { keyedFile } from '../../files/paths.ts';
 import { cannotWrite, readTextFile } from '../../files/user-file.ts';
-import { BrokenPipeError } from '../../io.ts';
 import { stringify } from '../../json.ts';
+import { column, pick } from '../../output/columns.ts';
 import { LINE_FORMAT_LIST } from '../../output/formats.ts';
+import type { Output } from '../../output/output.ts';
 import { cellText } from '../../output/text.ts';
-import { column, pick, type View } from '../../output/view.ts';
 import { FIELDS, kindOf } from '../../query/fields.ts';
 import { type Filter, portableTexts } from '../../query/filter.ts';
 import { EVERYTHING, type Query } from '../../query/query.ts';
@@ -47,7 +48,7 @@ import {
 import { openCatalogue, readImages } from './read.ts';
 
 const CHANGE_COLUMNS = [
-  column('change', 'string', 'added, updated, moved or removed'),
+  column('change', 'string', 'added, updated, moved or removed', { isState: true }),
   ...pick(IMAGE_COLUMNS, 'id', 'name', 'path', 'folder', 'updated_on'),
   column(
     'before',
@@ -111,25 +112,20 @@ interface Task {
   readonly context: Context;
   readonly options: Options;
   readonly query: Query;
-  readonly view: View;
-  readonly counts: Record<Change['change'], number>;
+  readonly output: Output;
 }
 
-async function run(context: Context, options: Options, words: readonly string[]) {
+async function run(context: Context, options: Options, words: readonly string[]): Promise<Result> {
   const { cursor, sinceFile } = options;
   checkName(cursor, 'cursor');
   const query = readQuery(words, options, context.io.now());
   refuseRelativeTimes(query.filters);
-  const counts = { added: 0, updated: 0, moved: 0, removed: 0 };
   const shown = context.io.stdout.isTTY ? CELLS_ON_TERMINAL : CHANGE_CELLS;
-  const summary = () => describeCounts(counts);
-  const view = context.view(CHANGE_COLUMNS, options, { shown, cells: CHANGE_CELLS, summary });
-  const task = { context, options, query, view, counts };
-  const count =
-    sinceFile === undefined
-      ? await compareWithState(task, cursor)
-      : await compareWithFile(task, sinceFile);
-  if (options.exitCode && count > 0) context.exitCode = CHANGES_EXIT_CODE;
+  const output = context.output(CHANGE_COLUMNS, { ...options, shown, cells: CHANGE_CELLS });
+  const task = { context, options, query, output };
+  return sinceFile === undefined
+    ? compareWithState(task, cursor)
+    : compareWithFile(task, sinceFile);
 }
 
 /** With them, images would leave the query although nothing changed. @throws ImgctlError usage */
@@ -144,7 +140,7 @@ function refuseRelativeTimes(filters: readonly Filter[]): void {
 /** Others may read a large catalogue one after the other. */
 const MUTEX_PATIENCE = 600_000;
 
-async function compareWithState(task: Task, cursor: string) {
+async function compareWithState(task: Task, cursor: string): Promise<Result> {
   const { context, options, query } = task;
   const { console, io } = context;
   const { state: folder } = findPaths(io);
@@ -169,29 +165,40 @@ async function compareWithState(task: Task, cursor: string) {
       throw new ImgctlError('config', `${file.what} belongs to another query`, { facts: again });
     }
     const taken_at = new Date(io.now()).toISOString();
-    const { count, hasChanged, lines } = await printChanges(task, file, state);
-    if (!options.peek && (hasChanged || state === undefined)) {
-      const head = { taken_at, base_url, username, key };
-      await replaceFile(target, formatSnapshot(head, lines), { assertHeld });
-    }
-    if (state === undefined) {
-      const seen = counted(lines.length, 'image');
-      if (options.peek) console.report(`first run: ${seen}, not remembered because of --peek`);
-      else console.report(`first run: remembered ${seen}; the next run shows what changed`);
-    }
-    return count;
+    const { result, hasChanged, lines } = await compareCatalogue(task, file, state);
+    const afterwards = async () => {
+      result.afterwards();
+      if (!options.peek && (hasChanged || state === undefined)) {
+        const head = { taken_at, base_url, username, key };
+        await replaceFile(target, formatSnapshot(head, lines), { assertHeld }).catch(fail);
+      }
+      if (state === undefined) {
+        const seen = counted(lines.length, 'image');
+        if (options.peek) console.report(`first run: ${seen}, not remembered because of --peek`);
+        else console.report(`first run: remembered ${seen}; the next run shows what changed`);
+      }
+    };
+    return { ...result, afterwards };
+  };
+  const fail = (error: unknown) => {
+    throw cannotWrite(file.what, error);
   };
   if (options.peek) return compare(() => {});
-  return withMutex(target, MUTEX_PATIENCE, io, compare).catch((error: unknown) => {
-    throw error instanceof BrokenPipeError ? error : cannotWrite(file.what, error);
-  });
+  // Other runs with this cursor wait until the changes are printed and remembered.
+  const { assertHeld, release } = await holdMutex(target, MUTEX_PATIENCE, io).catch(fail);
+  try {
+    return { ...(await compare(assertHeld)), close: release };
+  } catch (error) {
+    release();
+    return fail(error);
+  }
 }
 
 function directoryOf(stateDirectory: string): string {
   return path.join(stateDirectory, 'changes');
 }
 
-async function compareWithFile(task: Task, name: string): Promise<number> {
+async function compareWithFile(task: Task, name: string): Promise<Result> {
   const { context, query } = task;
   const snapshot = await readSnapshot(name, context.io);
   const { baseUrl } = await context.session();
@@ -203,11 +210,11 @@ async function compareWithFile(task: Task, name: string): Promise<number> {
   }
   const images = (await snapshot.images()).filter((image) => query.matches(image));
   const old = { ...snapshot, lines: images.map((image) => stringify(image)) };
-  return (await printChanges(task, snapshot.file, old)).count;
+  return (await compareCatalogue(task, snapshot.file, old)).result;
 }
 
 /** Compares the labels of two services: an id means another image in each. Of equal labels, the numbers are compared. */
-async function compareServices(task: Task, snapshot: SavedSnapshot): Promise<number> {
+async function compareServices(task: Task, snapshot: SavedSnapshot): Promise<Result> {
   const { context, query } = task;
   const catalogue = await openCatalogue(context, {});
   const before = await snapshot.images();
@@ -223,7 +230,7 @@ async function compareServices(task: Task, snapshot: SavedSnapshot): Promise<num
   const tally = new Tally(query);
   tally.see(now);
   const isEmpty = !now.some((image) => query.matches(image));
-  return showChanges(task, changes, { tally, isEmpty, since: snapshot.takenAt });
+  return resultOf(task, changes, { tally, isEmpty, since: snapshot.takenAt });
 }
 
 /** Returns the images whose labels occur more often than among the others: the last ones of each label. */
@@ -262,7 +269,7 @@ async function classifyUnlisted(
 }
 
 /** @param old undefined before the first run. @param file where it comes from */
-async function printChanges(task: Task, file: FileLabel, old: Snapshot | undefined) {
+async function compareCatalogue(task: Task, file: FileLabel, old: Snapshot | undefined) {
   const { context, options, query } = task;
   const catalogue = await openCatalogue(context, { mine: options.mine });
   const tally = new Tally(query);
@@ -271,8 +278,8 @@ async function printChanges(task: Task, file: FileLabel, old: Snapshot | undefin
   const unlisted = await classifyUnlisted(task, catalogue, missing);
   const changes = old ? [...listed, ...unlisted] : [];
   const compared = { tally, isEmpty: lines.length === 0, since: old?.takenAt };
-  const count = await showChanges(task, changes, compared);
-  return { count, hasChanged: count + missing.length > 0, lines };
+  const result = resultOf(task, changes, compared);
+  return { result, hasChanged: changes.length + missing.length > 0, lines };
 }
 
 interface Compared {
@@ -282,41 +289,46 @@ interface Compared {
   readonly since: number | undefined;
 }
 
-async function showChanges(
-  { context, query, view, counts }: Task,
+function resultOf(
+  { context, options, query, output }: Task,
   changes: readonly Change[],
   { tally, isEmpty, since }: Compared,
-): Promise<number> {
-  const arrow = view.isTable && context.io.stdout.isTTY && (context.terminal.unicode ? '→' : '->');
+) {
+  const { console, io, terminal } = context;
+  const arrow = output.isTable && io.stdout.isTTY && (terminal.unicode ? '→' : '->');
   const rows = changes.map(({ change, image, before }) => {
-    counts[change] += 1;
     const { id = null, name = null, path = null, folder = null, updated_on = null } = image;
     const old =
       before &&
-      (view.isText
-        ? oldValues(image, before, view.timeText, arrow)
-        : mapTimes(before, view.timeText));
+      (output.isText
+        ? oldValues(image, before, output.timeText, arrow)
+        : mapTimes(before, output.timeText));
     return { change, id, name, path, folder, updated_on, before: old };
   });
-  await view.printList(rows);
-  // A typing mistake in a job would stay silent for ever.
-  const isFirst = since === undefined;
-  const isSlip = isEmpty && slipHint(query) !== undefined;
-  if ((view.hasNotes || isFirst || isSlip) && isEmpty && query.conditions.length > 0) {
-    const { message, facts } = noMatchError({ query, tally });
-    const say = isFirst ? context.console.report : view.note;
-    (isSlip ? context.console.warn : say)(message, facts);
-  } else if (!isFirst && rows.length === 0) {
-    view.note(`no changes since ${view.timeText(new Date(since).toISOString())}`);
-  }
-  return changes.length;
+  const note: typeof console.note = (...texts) => output.hasNotes && console.note(...texts);
+  const afterwards = () => {
+    // A typing mistake in a job would stay silent for ever.
+    const isFirst = since === undefined;
+    const isSlip = isEmpty && slipHint(query) !== undefined;
+    if ((output.hasNotes || isFirst || isSlip) && isEmpty && query.conditions.length > 0) {
+      const { message, facts } = noMatchError({ query, tally });
+      const say = isFirst ? console.report : note;
+      (isSlip ? console.warn : say)(message, facts);
+    } else if (!isFirst && rows.length === 0) {
+      note(`no changes since ${output.timeText(new Date(since).toISOString())}`);
+    }
+  };
+  const exitCode = options.exitCode && rows.length > 0 ? CHANGES_EXIT_CODE : 0;
+  return { output, rows, summary: describeCounts(changes), afterwards, exitCode };
 }
 
 /** Returns `3 changes: 2 added, 1 moved`. */
-function describeCounts(counts: Task['counts']): string {
-  const kinds = Object.entries(counts).filter(([, count]) => count > 0);
-  const total = kinds.reduce((sum, [, count]) => sum + count, 0);
-  return `${counted(total, 'change')}: ${kinds.map(([kind, count]) => `${count} ${kind}`).join(', ')}`;
+function describeCounts(changes: readonly Change[]): string {
+  const kinds = (['added', 'updated', 'moved', 'removed'] as const).flatMap((kind) => {
+    const count = changes.filter(({ change }) => change === kind).length;
+    return count > 0 ? `${count} ${kind}` : [];
+  });
+  return `${counted(changes.length, 'change')}: ${kinds.join(', ')}`;
 }
 
 interface Change {

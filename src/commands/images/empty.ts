@@ -3,7 +3,7 @@
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import type { Facts } from '../../facts.ts';
-import type { View } from '../../output/view.ts';
+import type { Output } from '../../output/output.ts';
 import { kindOf } from '../../query/fields.ts';
 import { anchored, type Filter } from '../../query/filter.ts';
 import type { Query } from '../../query/query.ts';
@@ -18,16 +18,17 @@ interface EmptyQuery {
 
 /** Prints a note for an empty result. @throws ImgctlError empty, with --fail-empty */
 export function reportNoMatch(
-  { console }: Context,
-  view: View,
+  context: Context,
+  output: Output,
   options: ListingOptions,
   empty: EmptyQuery,
 ): void {
   // A slip is worth a note beside data as well.
   const isSlip = slipHint(empty.query) !== undefined;
-  if (!isSlip && !view.hasNotes && !options.failEmpty) return;
+  if (!isSlip && !output.hasNotes && !options.failEmpty) return;
   const { message, facts } = noMatchError(empty);
-  noteEmpty(options, message, facts, isSlip ? console.warn : view.note);
+  if (isSlip && !options.failEmpty) context.console.warn(message, facts);
+  else noteEmpty(context, output, options, message, facts);
 }
 
 /** Returns the error for an empty result. It counts what each word and filter matches if all images were read. */
@@ -127,11 +128,12 @@ function wholeValueHint(filters: readonly Filter[]): string | undefined {
 
 /** Prints a note for an empty result. @throws ImgctlError empty, with --fail-empty */
 export function noteEmpty(
-  options: ListingOptions,
+  { console }: Context,
+  output: Output,
+  options: Pick<ListingOptions, 'failEmpty'>,
   message: string,
-  hint: string | Facts | undefined,
-  note: (message: string, hint?: string | Facts) => void,
+  hint?: string | Facts,
 ): void {
   if (options.failEmpty) throw new ImgctlError('empty', message, { hint });
-  note(message, hint);
+  if (output.hasNotes) console.note(message, hint);
 }

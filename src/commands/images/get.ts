@@ -5,6 +5,7 @@ import type { ReceivedImage } from '../../api/types.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import { AmbiguousError } from '../../catalogue/newest.ts';
 import { argument, command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
+import type { Result } from '../../cli/result.ts';
 import { findPaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import { hasCode, ImgctlError } from '../../errors.ts';
@@ -61,7 +62,11 @@ export const imagesGet = command({
   run,
 });
 
-async function run(context: Context, options: Parsed<typeof OPTIONS>, wanted: readonly string[]) {
+async function run(
+  context: Context,
+  options: Parsed<typeof OPTIONS>,
+  wanted: readonly string[],
+): Promise<Result> {
   if (wanted.some((name) => name.trim() === '')) {
     throw new ImgctlError('usage', 'the name of an image must not be empty', {
       hint: hint`provide an id or a name; list both with: ${imgctl('images', 'list')}`,
@@ -81,11 +86,12 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>, wanted: re
       hint: 'provide an id or a name, or a locked image with --lock NAME',
     });
   }
-  const view = context.view(IMAGE_COLUMNS, options);
+  const output = context.output(IMAGE_COLUMNS, { ...options, isRecord: true });
   const catalogue = await openCatalogue(context, options);
   if (lock !== undefined) {
     const given = { ...options, file: file ?? DEFAULT_LOCK_FILE };
-    return view.printRecord(await readLockedImage(context, catalogue, given, lock));
+    const image = await readLockedImage(context, catalogue, given, lock);
+    return { output, rows: [image], isOne: true };
   }
   const command = asGiven(context.options, options, 'images', 'get');
   const found: ReceivedImage[] = [];
@@ -99,18 +105,14 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>, wanted: re
       missing = error;
     }
   }
-  if (wanted.length > 1 && !view.isTable) await view.printList(found);
-  else {
-    for (const [index, image] of found.entries()) {
-      if (index > 0) await context.console.print('\n');
-      await view.printRecord(image);
+  const afterwards = async () => {
+    if (isPublic(options)) {
+      const { account } = await context.session();
+      await rememberImages(findPaths(context.io).cache, account, collectNames(found), false);
     }
-  }
-  if (isPublic(options)) {
-    const { account } = await context.session();
-    await rememberImages(findPaths(context.io).cache, account, collectNames(found), false);
-  }
-  if (missing) throw missing;
+    if (missing) throw missing;
+  };
+  return { output, rows: found, isOne: wanted.length === 1, afterwards };
 }
 
 interface Search {

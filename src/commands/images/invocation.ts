@@ -2,7 +2,7 @@
 
 import type { GlobalOptions } from '../../context.ts';
 import { type Invocation, imgctl } from '../../facts.ts';
-import type { ViewOptions } from '../../output/view.ts';
+import type { OutputOptions } from '../../output/output.ts';
 import type { Filter } from '../../query/filter.ts';
 import type { CatalogueOptions } from './options.ts';
 
@@ -16,7 +16,7 @@ export function reading({ from, mine }: CatalogueOptions, ...words: string[]): I
 /** Returns such a command that also prints in the same way. */
 export function asGiven(
   { json, output }: GlobalOptions,
-  options: CatalogueOptions & Pick<ViewOptions, 'get' | 'columns'>,
+  options: CatalogueOptions & Pick<OutputOptions, 'get' | 'columns'>,
   ...words: string[]
 ): Invocation {
   const { get, columns = [] } = options;

@@ -13,12 +13,13 @@ import {
   withoutUnsure,
 } from '../../catalogue/newest.ts';
 import { command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
+import type { Result } from '../../cli/result.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { type Facts, hint, imgctl } from '../../facts.ts';
+import { column, pick } from '../../output/columns.ts';
 import { ask } from '../../output/prompt.ts';
 import { printable } from '../../output/text.ts';
-import { column, pick, printBefore, type View } from '../../output/view.ts';
 import { nameOf } from '../../query/fields.ts';
 import { describeVersion, parseWord, readName } from '../../query/name.ts';
 import type { RankedImage } from '../../query/series.ts';
@@ -82,51 +83,42 @@ export const imagesLatest = command({
   run,
 });
 
-async function run(context: Context, options: Options, words: readonly string[]) {
+async function run(context: Context, options: Options, words: readonly string[]): Promise<Result> {
   const query = readQuery(words, options, context.io.now());
   const { explain, each } = options;
   const cells = ['series', 'rank', 'version', 'id', 'name', 'created_on'];
-  const view = explain
-    ? context.view(EXPLAINED, options, { shown: ['rank', 'version', 'id', 'created_on'], cells })
-    : context.view(IMAGE_COLUMNS, options, { shown: SHOWN_FIELDS });
+  const shown = ['rank', 'version', 'id', 'created_on'];
+  const output = explain
+    ? context.output(EXPLAINED, { ...options, shown, cells, groupBy: 'series' })
+    : context.output(IMAGE_COLUMNS, { ...options, shown: SHOWN_FIELDS });
   const catalogue = await openCatalogue(context, options);
   const found = newestCollector(query);
   await readTogether(context, catalogue, [found]);
   if (found.index.isEmpty) throw noMatchError(found);
-  if (explain) return showCandidates(context, view, found.index.rankedImages());
+  if (explain) return { output, rows: found.index.rankedImages().map(candidateRow) };
   if (each) {
     const { images, error } = newestOfEach(found);
-    await printBefore(error !== undefined, view.printList(images));
-    if (error === undefined) return;
-    if (images.length === 0) throw error;
-    const certain = withoutUnsure(found);
+    const certain = error && images.length > 0 ? withoutUnsure(found) : undefined;
+    const filters = certain?.filters.length ?? 0;
     // Nobody reads a longer command.
-    if (certain.filters.length > query.filters.length + MAX_LISTED) throw error;
+    if (!certain || filters > query.filters.length + MAX_LISTED) {
+      return { output, rows: images, error };
+    }
     const command = asGiven(context.options, options, 'images', 'latest', '--each');
-    throw error.with({ hint: hint`leave them out with: ${selecting(command, certain)}` });
+    const leaveOut = hint`leave them out with: ${selecting(command, certain)}`;
+    return { output, rows: images, error: error?.with({ hint: leaveOut }) };
   }
   const { image, command } = await chooseNewest(context, options, found);
-  await view.printRecord({ ...image });
-  if (command) context.console.note(context.hintOf(hint`to skip the prompt: ${command}`));
+  const afterwards = () => {
+    if (command) context.console.note(context.hintOf(hint`to skip the prompt: ${command}`));
+  };
+  return { output, rows: [image], isOne: true, afterwards };
 }
 
-/** Shows all candidates; in a table, each series once above its rows. */
-async function showCandidates(
-  context: Context,
-  view: View,
-  candidates: readonly RankedImage<ReceivedImage>[],
-): Promise<void> {
-  const rows = candidates.map(({ image, pattern, rank }) => {
-    const { id = null, name, path = null, created_on = null } = image;
-    const version = describeVersion(readName(nameOf(image)));
-    return { series: pattern, rank, version, id, name, path, created_on };
-  });
-  if (!view.isTable) return view.printList(rows);
-  for (const series of new Set(rows.map((row) => row.series))) {
-    if (series !== rows[0]?.series) await context.console.print('\n');
-    await context.console.print(`${printable(series)}\n`);
-    await view.printList(rows.filter((row) => row.series === series));
-  }
+function candidateRow({ image, pattern, rank }: RankedImage<ReceivedImage>) {
+  const { id = null, name, path = null, created_on = null } = image;
+  const version = describeVersion(readName(nameOf(image)));
+  return { series: pattern, rank, version, id, name, path, created_on };
 }
 
 /** Returns the newest image; of several, the one that the user chooses at a terminal, and a command that selects it. */

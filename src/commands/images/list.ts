@@ -4,6 +4,7 @@ import type { ReceivedImage } from '../../api/types.ts';
 import { servicePage } from '../../catalogue/catalogue.ts';
 import type { ListEnd } from '../../catalogue/service-list.ts';
 import { command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
+import type { Result, Rows } from '../../cli/result.ts';
 import { findPaths } from '../../config/paths.ts';
 import { wholeNumber } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
@@ -83,56 +84,59 @@ async function run(
   context: Context,
   options: ListingOptions & Partial<Parsed<typeof OPTIONS>>,
   words: readonly string[],
-) {
+): Promise<Result> {
   const { limit, page, perPage, urls, mine } = options;
   const query = readQuery(words, options, context.io.now());
   if (page !== undefined && !query.isForService) {
     const message = '--page cannot be used with words, filters or sorts that imgctl applies itself';
     throw new ImgctlError('usage', message, { hint: 'use --limit instead' });
   }
-  let count = 0;
-  let end: ListEnd = { meta: {} };
-  const view = context.view(IMAGE_COLUMNS, options, {
+  const output = context.output(IMAGE_COLUMNS, {
+    ...options,
     shown: context.settings.get(mine ? 'columns.my-images' : 'columns.images') ?? SHOWN_FIELDS,
-    summary: () => (urls ? undefined : describeCount(count, options, end.total)),
   });
-  const list = view.openList();
-  const isNdjson = context.format === 'ndjson';
   const catalogue = await openCatalogue(context, options);
   const tally = new Tally(query);
+  const streams = output.format === 'ndjson';
   // In a pipe the reader, such as less, may use the terminal; on it rows of ndjson arrive continuously.
-  const quiet = isNdjson || !context.io.stdout.isTTY;
-  // Collects only what completion needs: the list itself may not fit into memory.
-  const names = collectNames([]);
-  const read = async function* () {
-    if (page === undefined) {
-      const given = { limit, perPage, streams: isNdjson, tally, quiet };
-      end = yield* readImages(context, catalogue, query, given);
-    } else end = yield* readPage(context, query, { page, perPage, limit });
+  const quiet = streams || !context.io.stdout.isTTY;
+  const images =
+    page === undefined
+      ? readImages(context, catalogue, query, { limit, perPage, streams, tally, quiet })
+      : readPage(context, query, { page, perPage, limit });
+  const rows = async function* (): Rows {
+    let count = 0;
+    // Collects only what completion needs: the list itself may not fit into memory.
+    const names = collectNames([]);
+    let end: ListEnd = { meta: {} };
+    const all = async function* () {
+      end = yield* images;
+    };
+    for await (const page of all()) {
+      yield urls ? page.map((image) => ({ url: urlOf(image, catalogue.baseUrl) })) : page;
+      count += page.length;
+      collectNames(page, names);
+    }
+    const afterwards = async () => {
+      const isPart = query.conditions.length > 0 || limit || page;
+      if (isPublic(options)) {
+        const { account } = await context.session();
+        await rememberImages(findPaths(context.io).cache, account, names, !isPart);
+      }
+      if (count > 0) return;
+      const upload = hint`upload one with: ${imgctl('push', 'FILE')}`;
+      if (mine && end.meta.count === 0)
+        noteEmpty(context, output, options, 'no images yet', upload);
+      else if (page === undefined) reportNoMatch(context, output, options, { query, tally });
+      else noteEmpty(context, output, options, `no images match on page ${page}`);
+    };
+    return {
+      meta: options.meta ? { ...end.meta, count, total: end.total ?? null } : undefined,
+      summary: urls ? undefined : describeCount(count, options, end.total),
+      afterwards,
+    };
   };
-  for await (const images of read()) {
-    const rows = urls ? images.map((image) => ({ url: urlOf(image, catalogue.baseUrl) })) : images;
-    await list.write(rows);
-    count += images.length;
-    collectNames(images, names);
-  }
-  await list.end(options.meta ? { ...end.meta, count, total: end.total ?? null } : undefined);
-  const isPart = query.conditions.length > 0 || limit || page;
-  if (isPublic(options)) {
-    const { account } = await context.session();
-    await rememberImages(findPaths(context.io).cache, account, names, !isPart);
-  }
-  if (count > 0) return;
-  if (mine && end.meta.count === 0) {
-    return noteEmpty(
-      options,
-      'no images yet',
-      hint`upload one with: ${imgctl('push', 'FILE')}`,
-      view.note,
-    );
-  }
-  if (page === undefined) return reportNoMatch(context, view, options, { query, tally });
-  noteEmpty(options, `no images match on page ${page}`, undefined, view.note);
+  return { output, rows: rows() };
 }
 
 /** Reads one page of the service, in its order. */

@@ -3,7 +3,7 @@
 import { argument, GET_OPTION, option, type Parsed, settingOption } from '../../cli/command.ts';
 import { type Candidates, suggestWords, type Typing } from '../../cli/suggestions.ts';
 import { duration, MAX_AGE, wholeNumber } from '../../config/values.ts';
-import { column, namesOf } from '../../output/view.ts';
+import { type Column, column, namesOf } from '../../output/columns.ts';
 import { describeField, FIELDS, type Field, kindOf, nameOf } from '../../query/fields.ts';
 import { OPERATORS, parseFilter } from '../../query/filter.ts';
 import { describeVersion, readName } from '../../query/name.ts';
@@ -12,9 +12,16 @@ import { DIRECTIONS, SORT_FIELDS } from '../../query/sort.ts';
 import { counted } from '../../words.ts';
 import { cachedFolders } from './image-names.ts';
 
+const LOOKS: Partial<Record<Field, Partial<Column>>> = {
+  id: { isId: true },
+  data_store: { hides: 2 },
+  folder: { hides: 3, distinguishes: 'name' },
+  updated_on: { hides: 4 },
+};
+
 export const IMAGE_COLUMNS = [
   ...FIELDS.map((field) =>
-    column(field, ...describeField(field), { isTime: kindOf(field) === 'time' }),
+    column(field, ...describeField(field), { isTime: kindOf(field) === 'time', ...LOOKS[field] }),
   ),
   column('version', 'string or null', 'with -c or --get: the versions of its name', {
     value: (image) => describeVersion(readName(nameOf(image))) || null,

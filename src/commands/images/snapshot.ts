@@ -7,8 +7,8 @@ import type { Context } from '../../context.ts';
 import { replaceUserFile } from '../../files/user-file.ts';
 import { builtin } from '../../io.ts';
 import { stringify } from '../../json.ts';
-import { escapeInJson, writeText } from '../../output/text.ts';
-import { column } from '../../output/view.ts';
+import { column } from '../../output/columns.ts';
+import { escapeInJson } from '../../output/text.ts';
 import { EVERYTHING } from '../../query/query.ts';
 import { counted } from '../../words.ts';
 import { openCatalogue, readImages } from './read.ts';
@@ -50,9 +50,10 @@ async function run(context: Context, _options: object, file?: string) {
   lines.reverse();
   const head = { taken_at: takenAt, base_url: baseUrl, username: account.username || null };
   const text = escapeInJson(formatSnapshot(head, lines));
-  if (file === undefined || file === '-') return writeText(console.stdout, [text]);
+  if (file === undefined || file === '-') return { text };
   const isGzip = /\.gz$/i.test(file);
   const content = isGzip ? builtin('node:zlib').gzipSync(text) : text;
   await replaceUserFile(path.resolve(io.cwd, file), content, `the snapshot ${file}`);
   console.success(`Saved ${counted(lines.length, 'image')} in ${file}`);
+  return undefined;
 }

@@ -1,10 +1,11 @@
 // imgctl inspect: shows the contents of local OVA and OVF packages.
 
 import { command } from '../../cli/command.ts';
+import type { Result, Rows } from '../../cli/result.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { hint, imgctl } from '../../facts.ts';
-import { column, type Row } from '../../output/view.ts';
+import { column, type Row } from '../../output/columns.ts';
 import type { Hardware } from '../../ovf/hardware.ts';
 import type { PackageSummary } from '../../ovf/package.ts';
 import type { Signature } from '../../ovf/signature.ts';
@@ -53,42 +54,41 @@ export const inspect = command({
   run,
 });
 
-async function run(context: Context, _options: object, files: readonly string[]): Promise<void> {
+async function run(context: Context, _options: object, files: readonly string[]): Promise<Result> {
   const { checkPackage } = await import('../../ovf/package.ts');
-  const view = context.view(COLUMNS);
-  const list = view.isTable || files.length === 1 ? undefined : view.openList();
+  const { isTable } = context.output(COLUMNS);
+  // A table describes each package, without what it does not have.
+  const described = { isRecord: true, omitsMissing: true };
+  const output = isTable ? context.output([], described) : context.output(COLUMNS);
   const batch = new PackageBatch(context, files);
-  let read = 0;
-  let gap = '';
   const { signal, now } = context.io;
-  const done = batch.forEach(async (file, resolved) => {
+  const read = async (file: string, resolved: string) => {
     const { summary: content } = await checkPackage(resolved, { signal, now: now() });
     const summary = { ...content, file };
-    const { ovfVersion } = summary;
-    const row = snakeCase(summary) as Row;
-    if (list) await list.write([row]);
-    else if (!view.isTable) await view.printRecord(row);
-    else if (ovfVersion !== null || summary.files.length > 0) {
-      await context.console.print(gap);
-      // What a package does not have gets no row.
-      const described = describe(summary);
-      const names = Object.keys(described).filter((name) => described[name] !== null);
-      await context.view([]).printRecord(described, names);
-      gap = '\n';
+    const isUnreadable = summary.ovfVersion === null;
+    const row = isTable ? describe(summary) : (snakeCase(summary) as Row);
+    const rows = isTable && isUnreadable && summary.files.length === 0 ? [] : [row];
+    const message = `${file} contains no readable OVF descriptor`;
+    const why = hint`see why with: ${imgctl('validate', file)}`;
+    const error = isUnreadable
+      ? new ImgctlError('invalid-package', message, { hint: why })
+      : undefined;
+    return { file, rows, error, count: errorsOf(summary).length };
+  };
+  const rows = async function* (): Rows {
+    let count = 0;
+    for await (const found of batch.each(read, ({ error }) => error)) {
+      yield found.rows;
+      if (found.error) continue;
+      count += 1;
+      const see = hint`see all findings with: ${imgctl('validate', found.file)}`;
+      if (found.count > 0) {
+        context.console.warn(`${found.file} has ${counted(found.count, 'error')}`, see);
+      }
     }
-    const validate = imgctl('validate', file);
-    if (ovfVersion === null) {
-      throw new ImgctlError('invalid-package', `${file} contains no readable OVF descriptor`, {
-        hint: hint`see why with: ${validate}`,
-      });
-    }
-    read += 1;
-    const errors = errorsOf(summary).length;
-    const see = hint`see all findings with: ${validate}`;
-    if (errors > 0) context.console.warn(`${file} has ${counted(errors, 'error')}`, see);
-  });
-  await done.finally(() => list?.end());
-  batch.throwFailures({ read });
+    return { error: batch.error({ read: count }) };
+  };
+  return { output, rows: rows(), isOne: files.length === 1 };
 }
 
 /** Names fields in snake case, as the service does. */

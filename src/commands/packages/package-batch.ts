@@ -66,20 +66,18 @@ export class PackageBatch {
   }
 
   /**
-   * Does nothing if no file failed.
-   * @throws ImgctlError of the single file; of several, their count with the code of the first in the order of the
-   *   arguments, or that of `preferred` if one has it
+   * Returns the error of the single file; of several, their count with the code of the first in the order of the
+   * arguments, or that of `preferred` if one has it; undefined if no file failed.
    */
-  throwFailures(counts: Readonly<Record<string, number>>, preferred?: ErrorCode): void {
+  error(counts: Readonly<Record<string, number>>, preferred?: ErrorCode): ImgctlError | undefined {
     const errors = this.#failed().map((name) => this.#failures.get(name));
     const error = errors.find((each) => each?.code === preferred) ?? errors[0];
-    if (error === undefined) return;
-    if (this.files.length === 1) throw error;
+    if (error === undefined || this.files.length === 1) return error;
     const summary = this.summary(counts);
     // A line with a mark has named each file.
     const isNamed = this.#context.console.failureMark !== undefined;
     const message = isNamed ? summary.slice(0, summary.indexOf(':')) : summary;
-    throw new ImgctlError(error.code, message, { cause: error, hint: this.heldHint });
+    return new ImgctlError(error.code, message, { cause: error, hint: this.heldHint });
   }
 
   /** The hint that a terminal shows once, at the end. */
@@ -92,10 +90,13 @@ export class PackageBatch {
   }
 
   /**
-   * Runs the action for each file, with its absolute path. A file fails if it is missing, unreadable or a folder, or
-   * if the action throws invalid-package or usage.
+   * Yields what `read` returns for each file, with its absolute path. A file fails if it is missing, unreadable or a
+   * folder, or if `read` throws invalid-package or usage, or returns such an error with what it found.
    */
-  async forEach(action: (file: string, resolved: string) => Promise<void>): Promise<void> {
+  async *each<Found>(
+    read: (file: string, resolved: string) => Promise<Found>,
+    errorOf: (found: Found) => ImgctlError | undefined = () => undefined,
+  ): AsyncGenerator<Found, void, void> {
     for (const file of this.files) {
       try {
         const resolved = path.resolve(this.#context.io.cwd, file);
@@ -104,7 +105,10 @@ export class PackageBatch {
             hint: `name its files, such as ${path.join(file, '*.ova')}`,
           });
         }
-        await action(file, resolved);
+        const found = await read(file, resolved);
+        yield found;
+        const error = errorOf(found);
+        if (error) this.addFailure(file, error);
       } catch (error) {
         this.addFailure(file, fileError(file, error));
       }

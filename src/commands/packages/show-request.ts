@@ -1,58 +1,63 @@
 // Shows a sync request that was read, and says if it failed: for sync, sync-status and push.
 
 import type { SyncRequest } from '../../api/sync-requests.ts';
+import type { Result } from '../../cli/result.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { type Facts, hint, imgctl } from '../../facts.ts';
 import { stringify } from '../../json.ts';
-import { printBefore, type View } from '../../output/view.ts';
+import type { Output } from '../../output/output.ts';
 import { counted, describeDuration, shorten } from '../../words.ts';
 import { elementNames } from './follow.ts';
 
 const MAX_RECORD = 1_000;
 
-/** @param options `started` is when the wait began. @throws ImgctlError sync-failed */
-export async function showRequest(
+/** Returns the record, with its problems and the failure. @param options `started` is when the wait began */
+export function requestResult(
   context: Context,
-  view: View,
+  output: Output,
   request: SyncRequest,
   options: { strict?: boolean; started?: number },
-): Promise<void> {
+): Result {
   const { started, strict = false } = options;
   // If the service sent no list: null in a whole record, undefined for --get, which then says it is missing.
-  const absent = view.isWhole ? null : undefined;
+  const absent = output.isWhole ? null : undefined;
   const { id, status = null, state, added = absent, deleted = absent, errors, warnings } = request;
   const { createdOn: created_on, updatedOn: updated_on, response } = request;
   const times = { created_on, updated_on };
   const problems = describeProblems(request);
-  // For people: what succeeded with errors did not just succeed.
-  const shown =
-    view.isTable && state === 'succeeded' && problems ? `${state} with ${problems}` : state;
-  const changes = { state: shown, added, deleted, errors, warnings };
+  const changes = { state, added, deleted, errors, warnings };
   const record = { id, status, ...changes, ...times, response };
-  const failure = failureOf(request, { strict });
-  await printBefore(failure !== undefined, view.printRecord(record));
-  // What the output shows is not reported again.
-  const isShown = (field: string) => view.isWhole || view.get === field;
-  const reported = {
-    ...request,
-    errors: isShown('errors') ? [] : errors,
-    warnings: isShown('warnings') ? [] : warnings,
+  const afterwards = () => {
+    // What the output shows is not reported again.
+    const isShown = (field: string) => output.isWhole || output.get?.name === field;
+    const reported = {
+      ...request,
+      errors: isShown('errors') ? [] : errors,
+      warnings: isShown('warnings') ? [] : warnings,
+    };
+    reportProblems(context, reported, { strict });
+    const isUnexplained = state === 'failed' && (errors ?? []).length === 0 && !output.isWhole;
+    if (isUnexplained) {
+      const text = shorten(stringify(response), MAX_RECORD);
+      context.console.failure({ message: `sync ${id} gives no reason: ${text}` });
+    }
+    if (error || started === undefined) return;
+    const time = duration < 1_000 ? '' : ` in ${describeDuration(duration)}`;
+    const how = problems ? ` with ${problems}` : time;
+    const summary = describeChanges(request) || 'nothing changed';
+    const more = { hasWarnings: problems !== undefined };
+    context.console.success(`sync ${id} ${state}${how}: ${summary}`, null, more);
   };
-  reportProblems(context, reported, { strict });
-  const isUnexplained = state === 'failed' && (errors ?? []).length === 0 && !view.isWhole;
-  if (isUnexplained) {
-    const text = shorten(stringify(response), MAX_RECORD);
-    context.console.failure({ message: `sync ${id} gives no reason: ${text}` });
-  }
-  if (failure) throw failure;
-  if (started === undefined) return;
-  const duration = context.io.elapsed() - started;
-  const time = duration < 1_000 ? '' : ` in ${describeDuration(duration)}`;
-  const how = problems ? ` with ${problems}` : time;
-  const summary = describeChanges(request) || 'nothing changed';
-  const more = { hasWarnings: problems !== undefined };
-  context.console.success(`sync ${id} ${state}${how}: ${summary}`, null, more);
+  const error = failureOf(request, { strict });
+  const duration = started === undefined ? 0 : context.io.elapsed() - started;
+  return { output, rows: [record], isOne: true, afterwards, error };
+}
+
+/** Returns the state for people: what succeeded with errors did not just succeed. */
+export function describeState(state: unknown, _now: number, row: object): unknown {
+  const problems = describeProblems(row as Pick<SyncRequest, 'errors' | 'warnings'>);
+  return state === 'succeeded' && problems ? `${state} with ${problems}` : state;
 }
 
 /** Returns `added a.ova; deleted 2`, or an empty text. */

@@ -9,17 +9,19 @@ import {
   SERVICE_CODES,
 } from '../../cli/command.ts';
 import type { OptionDeclaration } from '../../cli/declarations.ts';
+import type { Result } from '../../cli/result.ts';
 import { type Suggest, suggestRows } from '../../cli/suggestions.ts';
 import { findPaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { hint, imgctl } from '../../facts.ts';
-import { column, type Layout, pick } from '../../output/view.ts';
+import { column } from '../../output/columns.ts';
+import type { OutputOptions } from '../../output/output.ts';
 import { formatTimestamp } from '../../query/timestamp.ts';
 import { counted } from '../../words.ts';
 import { follow, LIST_REQUESTS, POLL_OPTIONS, readRequest, rememberRequest } from './follow.ts';
 import { type HistoryEntry, readHistory } from './history.ts';
-import { describeChanges, describeNames, showRequest } from './show-request.ts';
+import { describeChanges, describeNames, describeState, requestResult } from './show-request.ts';
 
 export function implyingWait<Declared extends OptionDeclaration>(declared: Declared) {
   const description = `${declared.description}; implies --wait`;
@@ -34,8 +36,8 @@ export const WAIT_OPTIONS = [
 export const STRICT_OPTION = option('--strict', 'exit with 1 also for warnings and unknown errors');
 
 const ID_AND_STATUS = [
-  column('id', 'number or string', 'sync request id, as the service sent it'),
-  column('status', 'string or null', 'status of the service, such as PENDING'),
+  column('id', 'number or string', 'sync request id, as the service sent it', { isId: true }),
+  column('status', 'string or null', 'status of the service, such as PENDING', { isState: true }),
 ];
 
 /** Of a sync request that was submitted, without --wait. */
@@ -52,7 +54,10 @@ const TIME = { isTime: true };
 /** Of a sync request that was read. */
 export const STATUS_COLUMNS = [
   ...ID_AND_STATUS,
-  column('state', 'string', 'waiting, succeeded or failed'),
+  column('state', 'string', 'waiting, succeeded or failed', {
+    isState: true,
+    text: describeState,
+  }),
   column('added', 'array, number or null', 'added images: their names, or how many', NAMES),
   column('deleted', 'array, number or null', 'deleted images: their names, or how many', NAMES),
   column('errors', 'array or null', 'reported errors; null if unknown'),
@@ -64,7 +69,7 @@ export const STATUS_COLUMNS = [
 
 const CHANGES_AND_TIMES = ['state', 'added', 'deleted', 'created_on', 'updated_on'];
 
-export const STATUS_LAYOUT: Layout = {
+export const STATUS_LAYOUT: OutputOptions = {
   shown: ['id', ...CHANGES_AND_TIMES],
   // A table has no room for errors and warnings.
   cells: ['id', 'status', ...CHANGES_AND_TIMES, 'errors', 'warnings'],
@@ -75,6 +80,7 @@ const LIST_ONLY = [
   column('checked', 'string', 'with --list: when last checked, in UTC (ISO 8601)', {
     ...TIME,
     text: (time, now) => formatTimestamp(`${time}`, 'age', now),
+    hides: 1,
   }),
   column('base_url', 'string', 'with --list: address of the service'),
 ];
@@ -86,7 +92,8 @@ const ANY_ERRORS = column(
 );
 
 const LIST_COLUMNS = [
-  ...pick(STATUS_COLUMNS, 'id', 'status', 'state'),
+  ...ID_AND_STATUS,
+  column('state', 'string', 'waiting, succeeded or failed', { isState: true }),
   column('added', 'array, number or null', 'what it had added then; null if unknown', NAMES),
   column('errors', 'number or null', 'how many errors it had then; null if unknown'),
   ...LIST_ONLY,
@@ -133,9 +140,13 @@ export const syncStatus = command({
   run,
 });
 
-async function run(context: Context, options: Options, argument: string | undefined) {
+async function run(
+  context: Context,
+  options: Options,
+  argument: string | undefined,
+): Promise<Result> {
   if (options.list) return list(context, options, argument);
-  const view = context.view(STATUS_COLUMNS, options, STATUS_LAYOUT);
+  const output = context.output(STATUS_COLUMNS, { ...options, ...STATUS_LAYOUT });
   if (argument !== undefined && !/^\w[\w.-]{0,99}$/.test(argument)) {
     throw new ImgctlError('usage', `invalid sync request id: ${argument}`, { hint: LIST_REQUESTS });
   }
@@ -151,16 +162,17 @@ async function run(context: Context, options: Options, argument: string | undefi
   if (options.wait) {
     const started = context.io.elapsed();
     const request = await follow(context, id, options, age);
-    return showRequest(context, view, request, { ...options, started });
+    return requestResult(context, output, request, { ...options, started });
   }
   const request = await readRequest(context, id, { age });
   if (entry) await rememberRequest(context, id, request);
-  await showRequest(context, view, request, options);
+  return requestResult(context, output, request, options);
 }
 
-async function list(context: Context, options: Options, id: string | undefined): Promise<void> {
+async function list(context: Context, options: Options, id: string | undefined): Promise<Result> {
   const { isTTY } = context.io.stdout;
-  const view = context.view(LIST_COLUMNS, options, {
+  const output = context.output(LIST_COLUMNS, {
+    ...options,
     shown: isTTY
       ? ['id', 'state', 'submitted_on', 'checked', 'changes']
       : ['id', 'state', 'errors', 'submitted_on', 'checked', 'added'],
@@ -184,14 +196,16 @@ async function list(context: Context, options: Options, id: string | undefined):
     const changes = describeChanges({ ...row, deleted: entries[at]?.deleted }) || null;
     return { ...row, state, changes };
   };
-  await view.printList(view.isTable && isTTY ? rows.map(describe) : rows);
-  if (!view.isTable) return;
-  const waiting = rows.filter(({ state }) => state === 'waiting').map(({ id }) => id);
-  if (entries.length === 0) context.console.note(NO_REQUESTS, SUBMIT);
-  else if (waiting[0] !== undefined) {
-    const check = hint`check with: ${imgctl('sync-status', `${waiting[0]}`)}`;
-    context.console.note(`waiting when last checked: ${waiting.join(', ')}`, check);
-  }
+  const afterwards = () => {
+    if (!output.isTable) return;
+    const waiting = rows.filter(({ state }) => state === 'waiting').map(({ id }) => id);
+    if (entries.length === 0) context.console.note(NO_REQUESTS, SUBMIT);
+    else if (waiting[0] !== undefined) {
+      const check = hint`check with: ${imgctl('sync-status', `${waiting[0]}`)}`;
+      context.console.note(`waiting when last checked: ${waiting.join(', ')}`, check);
+    }
+  };
+  return { output, rows: output.isTable && isTTY ? rows.map(describe) : rows, afterwards };
 }
 
 const NO_REQUESTS = 'this profile has submitted no sync request from this machine';

@@ -2,14 +2,16 @@
 
 import type { SubmittedSync, SyncId } from '../../api/sync-requests.ts';
 import { command, GET_OPTION, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
+import type { Result } from '../../cli/result.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
-import { hint, imgctl } from '../../facts.ts';
+import { type Facts, hint, imgctl } from '../../facts.ts';
 import { stringify } from '../../json.ts';
-import { column, namesOf, type View, type ViewOptions } from '../../output/view.ts';
+import { column, namesOf } from '../../output/columns.ts';
+import type { Output, OutputOptions } from '../../output/output.ts';
 import { shorten } from '../../words.ts';
 import { follow, rememberRequest } from './follow.ts';
-import { describeNames, showRequest } from './show-request.ts';
+import { describeNames, requestResult } from './show-request.ts';
 import {
   implyingWait,
   STATUS_COLUMNS,
@@ -59,23 +61,26 @@ export const sync = command({
   run,
 });
 
-async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<void> {
+async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<Result> {
   if (options.dryRun) return dryRun(context);
-  const view = options.wait
-    ? context.view(STATUS_COLUMNS, options, STATUS_LAYOUT)
-    : submittedView(context, options);
+  const output = options.wait
+    ? context.output(STATUS_COLUMNS, { ...options, ...STATUS_LAYOUT })
+    : submittedOutput(context, options);
   const { tokens } = await context.session();
   // Get the token first: then a failure below is a failure of the submit.
   await tokens?.current();
   const submitted = await submit(context);
-  if (!options.wait) return showSubmitted(context, view, submitted);
+  if (!options.wait) return submittedResult(context, output, submitted);
   const started = context.io.elapsed();
   const request = await follow(context, submitted.id, options, 0);
-  return showRequest(context, view, request, { ...options, started });
+  const { done } = submitted;
+  return { ...requestResult(context, output, request, { ...options, started }), done };
 }
 
 interface KnownSync extends SubmittedSync {
   readonly id: SyncId;
+  /** For the error if the output cannot be written. */
+  readonly done: Facts;
 }
 
 /** Submits a sync and remembers it. @throws ImgctlError bad-answer: it was submitted, but its id is unknown */
@@ -90,33 +95,39 @@ export async function submit(context: Context): Promise<KnownSync> {
     });
   }
   const follow = imgctl('sync-status', `${id}`);
-  context.console.hintIfUnwritten(hint`sync ${`${id}`} was submitted; follow it with: ${follow}`);
   await rememberRequest(context, id, { status: submitted.status }, true);
-  return { ...submitted, id };
+  return { ...submitted, id, done: hint`sync ${`${id}`} was submitted; follow it with: ${follow}` };
 }
 
-export function submittedView(context: Context, options: Pick<ViewOptions, 'get'>): View {
-  return context.view(SUBMITTED_COLUMNS, options, { shown: ['id', 'status', 'url', 'message'] });
+export function submittedOutput(context: Context, options: Pick<OutputOptions, 'get'>): Output {
+  const shown = ['id', 'status', 'url', 'message'];
+  return context.output(SUBMITTED_COLUMNS, { ...options, shown });
 }
 
-export async function showSubmitted(context: Context, view: View, submitted: KnownSync) {
+export async function submittedResult(
+  context: Context,
+  output: Output,
+  submitted: KnownSync,
+): Promise<Result> {
   const { baseUrl } = await context.session();
-  const { id, status, message, response } = submitted;
+  const { id, status, message, response, done } = submitted;
   const url = `${baseUrl}/v2/request/image_sync/${id}`;
   const record = { id, status: status ?? null, url, message: message ?? null, response };
-  await view.printRecord(record);
-  context.console.success(`Submitted sync request ${id}`, `sync request ${id} submitted`, {
-    hint: hint`follow it with: ${imgctl('sync-status', `${id}`, '--wait')}`,
-  });
+  const afterwards = () =>
+    context.console.success(`Submitted sync request ${id}`, `sync request ${id} submitted`, {
+      hint: hint`follow it with: ${imgctl('sync-status', `${id}`, '--wait')}`,
+    });
+  return { output, rows: [record], isOne: true, afterwards, done };
 }
 
-async function dryRun(context: Context): Promise<void> {
+async function dryRun(context: Context): Promise<Result> {
   const url = column('url', 'string', 'URL of the request', { isId: true });
-  const view = context.view([...DRY_RUN_COLUMNS, url]);
+  const shown = ['method', 'url', 'images'];
+  const output = context.output([...DRY_RUN_COLUMNS, url], { shown });
   const { baseUrl, client } = await context.session();
   const { images: own } = await client.listUserImages();
   const images = own.map(({ id, name }) => String(name ?? id));
   const record = { method: 'PATCH', url: `${baseUrl}/v2/user/image/vm`, images };
-  await view.printRecord(record, Object.keys(record));
-  context.console.success('The token is valid; nothing was submitted');
+  const afterwards = () => context.console.success('The token is valid; nothing was submitted');
+  return { output, rows: [record], isOne: true, afterwards };
 }

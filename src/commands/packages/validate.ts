@@ -1,9 +1,11 @@
 // imgctl validate: lists everything that is wrong with local OVA and OVF packages.
 
 import { command, GET_OPTION, option, type Parsed } from '../../cli/command.ts';
+import type { Result, Rows } from '../../cli/result.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
-import { column, namesOf, printBefore } from '../../output/view.ts';
+import { BrokenPipeError } from '../../io.ts';
+import { column, namesOf } from '../../output/columns.ts';
 import type { ReadPackage } from '../../ovf/package.ts';
 import { counted, describeRate } from '../../words.ts';
 import { describeSignature } from './inspect.ts';
@@ -11,7 +13,9 @@ import { detailsOf, errorsOf, FILES, invalidPackage, PackageBatch } from './pack
 
 const COLUMNS = [
   column('file', 'string', 'path as given'),
-  column('severity', 'string', 'error or warning; an error makes the package invalid'),
+  column('severity', 'string', 'error or warning; an error makes the package invalid', {
+    isState: true,
+  }),
   column('code', 'string', 'stable code of the finding', { isId: true }),
   column('place', 'string', 'where in the package it was found'),
   column('message', 'string', 'what is wrong'),
@@ -45,35 +49,37 @@ export const validate = command({
   run,
 });
 
-async function run(context: Context, options: Parsed<typeof OPTIONS>, files: readonly string[]) {
+async function run(
+  context: Context,
+  options: Parsed<typeof OPTIONS>,
+  files: readonly string[],
+): Promise<Result> {
   const { readPackage } = await import('../../ovf/package.ts');
   const { io, console } = context;
+  const { signal } = io;
   const maxHardware = readMaxHardware(options.maxHardware);
   const shown = namesOf(COLUMNS).slice(files.length > 1 ? 0 : 1);
   // Which of several packages has a code says more than the code.
   const id = files.length > 1 ? 'file' : 'code';
   const columns = COLUMNS.map((each) => ({ ...each, isId: each.name === id }));
-  const view = context.view(columns, options, { shown, wrap: true });
-  const list = view.openList();
+  const output = context.output(columns, { ...options, shown, wrap: true });
   // On a terminal, the line of a package has its findings.
-  const isSplit = files.length > 1 && view.isTable && io.stdout.isTTY && !!console.failureMark;
+  const isSplit = files.length > 1 && output.isTable && io.stdout.isTTY && !!console.failureMark;
   const progress = console.startProgress({ lines: false });
   const batch = new PackageBatch(context, files);
   let valid = 0;
-  const checked = batch.forEach(async (file, resolved) => {
+  const check = async (file: string, resolved: string) => {
     progress.update(`${file}: reading`);
     const started = io.elapsed();
     const onProgress = (done: number, total: number) =>
       progress.update('', () => {
         return `${file}: reading ${describeRate(done, total, io.elapsed() - started)}`;
       });
-    const { signal } = io;
     const now = io.now();
     const summary = await readPackage(resolved, { onProgress, maxHardware, signal, now });
     const { findings } = summary;
     const errors = errorsOf(summary);
-    const isInvalid = errors.length > 0;
-    if (!isInvalid) {
+    if (errors.length === 0) {
       const result = `${file}: valid, ${describeProof(summary)}`;
       const hasWarnings = findings.length > 0;
       const details = isSplit ? detailsOf(findings) : undefined;
@@ -81,16 +87,32 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>, files: rea
       valid += 1;
     }
     const listed = context.quiet && id === 'file' ? findings.slice(0, 1) : findings;
-    const shownFindings = isSplit ? [] : listed;
-    const written = list.write(shownFindings.map((finding) => ({ file, ...finding })));
-    await printBefore(isInvalid || batch.hasFailed, written);
-    if (isInvalid) throw invalidPackage(file, errors, isSplit ? findings : []);
-  });
-  await checked.finally(async () => {
-    await progress.stop();
-    await printBefore(batch.hasFailed, list.end());
-  });
-  batch.throwFailures({ valid });
+    const rows = isSplit ? [] : listed.map((finding) => ({ file, ...finding }));
+    const details = isSplit ? findings : [];
+    const error = errors.length > 0 ? invalidPackage(file, errors, details) : undefined;
+    return { rows, error };
+  };
+  const rows = async function* (): Rows {
+    let interrupt: unknown;
+    try {
+      for await (const { rows, error } of batch.each(check, (found) => found.error)) {
+        try {
+          yield rows;
+        } catch (thrown) {
+          // The exit code says that a package is invalid, whoever reads the findings.
+          const isKnown = error !== undefined || batch.hasFailed;
+          if (!(isKnown && thrown instanceof BrokenPipeError)) throw thrown;
+        }
+      }
+    } catch (thrown) {
+      if (thrown instanceof BrokenPipeError) throw thrown;
+      interrupt = thrown;
+    } finally {
+      await progress.stop();
+    }
+    return { error: interrupt ?? batch.error({ valid }) };
+  };
+  return { output, rows: rows() };
 }
 
 /** Returns `1 warning; unpacked: a.vmdk; only read: b.iso`. */

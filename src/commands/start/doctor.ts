@@ -29,7 +29,7 @@ import {
 } from '../../errors.ts';
 import { type Facts, hint, imgctl, setting } from '../../facts.ts';
 import { expandHome } from '../../files/paths.ts';
-import { column, namesOf } from '../../output/view.ts';
+import { column, namesOf } from '../../output/columns.ts';
 import { formatTimestamp } from '../../query/timestamp.ts';
 import { unattendedPassword } from '../../secrets/passwords.ts';
 import { givenToken, openSharedStore, tokenOfEnvironment } from '../../session/session.ts';
@@ -49,7 +49,7 @@ const UTC_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
 
 const COLUMNS = [
   column('check', 'string', 'what was checked', { isId: true }),
-  column('state', 'string', 'ok, warning, failed or not checked'),
+  column('state', 'string', 'ok, warning, failed or not checked', { isState: true }),
   column('finding', 'string', 'what was found', {
     text: (finding, now) =>
       `${finding}`.replace(UTC_TIME, (time) => formatTimestamp(time, 'local', now)),
@@ -162,7 +162,7 @@ function notChecked(finding: string, hint?: string | Facts): Result {
   return { state: 'not checked', finding, hint };
 }
 
-async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<void> {
+async function run(context: Context, options: Parsed<typeof OPTIONS>) {
   const rows: CheckRow[] = [];
   const diagnosis: Diagnosis = { context, options };
   const progress = context.console.startProgress({ lines: false });
@@ -179,16 +179,19 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<v
   }
   await progress.stop();
 
-  await print(context, rows);
+  const result = shown(context, rows);
   const failures = rows.filter(({ state }) => state === 'failed');
   const [first] = failures;
-  if (first === undefined) return;
+  if (first === undefined) return result;
   const names = [...new Set(failures.map(({ check }) => check))].join(', ');
   // A terminal has just shown the hint of each check.
   const isShown = context.io.stdout.isTTY && context.safeFormat === 'table' && !context.quiet;
-  throw new ImgctlError(first.code ?? 'failed', `failed checks: ${names}`, {
-    hint: isShown ? undefined : (first.hint ?? undefined),
-  });
+  const fail = () => {
+    throw new ImgctlError(first.code ?? 'failed', `failed checks: ${names}`, {
+      hint: isShown ? undefined : (first.hint ?? undefined),
+    });
+  };
+  return { ...result, afterwards: fail };
 }
 
 function described(context: Context, result: Result): Omit<CheckRow, 'check'> {
@@ -470,21 +473,22 @@ async function storageResult({ context, options }: Diagnosis): Promise<Results> 
 /** Cells of a terminal that has room for a table. */
 const MIN_WIDTH = 40;
 
-async function print(context: Context, results: readonly CheckRow[]): Promise<void> {
+function shown(context: Context, results: readonly CheckRow[]) {
   const { redaction } = context.console;
   // A narrow terminal shows records, with the hint of each.
   const isNarrow = (context.terminal.width ?? MIN_WIDTH) < MIN_WIDTH;
-  const shown = ['check', 'state', 'finding', ...(isNarrow ? ['hint'] : [])];
-  const layout = { shown, cells: namesOf(COLUMNS), isTolerant: true, wrap: true };
-  const view = context.view(COLUMNS, {}, layout);
+  const columns = ['check', 'state', 'finding', ...(isNarrow ? ['hint'] : [])];
+  const options = { shown: columns, cells: namesOf(COLUMNS), wrap: true };
+  // The format may be what is wrong.
+  const output = context.output(COLUMNS, options, context.safeFormat);
   const rows = results
     .filter(({ state }) => !context.quiet || state === 'failed' || state === 'warning')
     .flatMap(({ check, state, finding, hint }) => {
       const text = hint && redaction.apply(hint);
       const row = { check, state, finding: redaction.apply(finding), hint: text };
       // A column for hints would start far to the right of most findings.
-      if (!view.isTable || text === null || isNarrow) return [row];
+      if (!output.isTable || text === null || isNarrow) return [row];
       return [row, { check: '', state: '', finding: `hint: ${text}` }];
     });
-  await view.printList(rows);
+  return { output, rows };
 }

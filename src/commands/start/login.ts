@@ -10,6 +10,7 @@ import {
   SERVICE_CODES,
   settingOption,
 } from '../../cli/command.ts';
+import type { Result } from '../../cli/result.ts';
 import { requireBaseUrl } from '../../config/addresses.ts';
 import { changeProfile } from '../../config/config-file.ts';
 import { STORED_PASSWORD } from '../../config/definitions.ts';
@@ -68,11 +69,12 @@ export const login = command({
   run,
 });
 
-async function run(context: Context, options: Options): Promise<void> {
+async function run(context: Context, options: Options): Promise<Result> {
   const { io, console } = context;
   const settings = await completeSettings(context, options);
   const session = await context.openSession(settings);
   const { account } = session;
+  let exitCode = 0;
   const location = settings.passwordLocation;
   const { storedAt: former = location } = settings;
   const store = options.storePassword ? openPasswordStore(io, location) : undefined;
@@ -99,18 +101,19 @@ async function run(context: Context, options: Options): Promise<void> {
     // The login itself worked, even if the settings cannot be written.
     if (store || !hasCode(error, 'config', 'locked')) throw error;
     console.warn(error.message, error.facts);
-    if (command ?? file) context.exitCode = EXIT_CODES.failed;
+    if (command ?? file) exitCode = EXIT_CODES.failed;
   });
   report(context, settings, token);
   // The disk may have filled up meanwhile, which was a warning.
-  if (session.cache.writeFailed) context.exitCode = EXIT_CODES.failed;
-  if (!store) return;
+  if (session.cache.writeFailed) exitCode = EXIT_CODES.failed;
+  if (!store) return { exitCode };
   await store.store(account, password);
   if (former !== location) {
     await changeProfile(io, settings.profile, { [STORED_PASSWORD]: location });
     await openPasswordStore(io, former).forget(account);
   }
   console.success(`The password is stored in ${describeLocation(location)}`);
+  return { exitCode };
 }
 
 /** Returns the settings with what was typed. @throws ImgctlError usage: the profile belongs to another service */

@@ -1,9 +1,10 @@
 // imgctl whoami: shows the profile, service and user, and whether the token is valid.
 
 import { command, GET_OPTION, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
+import type { Result } from '../../cli/result.ts';
 import type { Context } from '../../context.ts';
 import { hint, imgctl } from '../../facts.ts';
-import { column, printBefore } from '../../output/view.ts';
+import { column } from '../../output/columns.ts';
 import { unattendedPassword } from '../../secrets/passwords.ts';
 import { noValidToken, tokenState } from '../../session/token-cache.ts';
 import { describeDuration, utcTime } from '../../words.ts';
@@ -12,8 +13,10 @@ const COLUMNS = [
   column('profile', 'string', 'name of the profile'),
   column('base_url', 'string', 'address of the service'),
   column('username', 'string or null', 'user name of the account', { isId: true }),
-  column('token_state', 'string', 'valid, expired, none or from IMGCTL_TOKEN'),
-  column('checked', 'boolean', 'true if the service accepted the token just now'),
+  column('token_state', 'string', 'valid, expired, none or from IMGCTL_TOKEN', { isState: true }),
+  column('checked', 'boolean', 'true if the service accepted the token just now', {
+    text: (checked) => (checked ? true : null),
+  }),
   column('expires_on', 'string or null', 'when the token expires, in UTC (ISO 8601)', {
     isTime: true,
   }),
@@ -39,8 +42,9 @@ export const whoami = command({
   run,
 });
 
-async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<void> {
-  const view = context.view(COLUMNS, options);
+async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<Result> {
+  // In a table, the rest would be rows of `-`.
+  const output = context.output(COLUMNS, { ...options, omitsMissing: true });
   const { account, baseUrl, client, tokens, store } = await context.session();
   if (options.check) await client.serviceRoot();
   const now = context.io.now();
@@ -57,17 +61,11 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<v
     expires_in: token ? Math.round(left / 1000) : null,
     stored_in: (token && store.location) ?? null,
   };
-  // In a table, the rest would be rows of `-`.
-  const names = Object.entries(record).flatMap(([name, value]) =>
-    view.isTable && (value === null || value === false) ? [] : [name],
-  );
-  const printed = view.printRecord(record, names);
-  if (options.check || (state !== 'none' && state !== 'expired')) return printed;
-  await printBefore(true, printed);
+  if (options.check || (state !== 'none' && state !== 'expired'))
+    return { output, rows: [record], isOne: true };
   const error = noValidToken(state);
   const canRenew = account.username && unattendedPassword(context.settings, context.io);
-  if (!canRenew) throw error;
-  throw error.with({
-    hint: hint`the next command requests a token; check with: ${imgctl('doctor')}`,
-  });
+  const check = hint`the next command requests a token; check with: ${imgctl('doctor')}`;
+  const why = canRenew ? error.with({ hint: check }) : error;
+  return { output, rows: [record], isOne: true, error: why };
 }

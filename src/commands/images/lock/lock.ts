@@ -17,11 +17,12 @@ import {
   SERVICE_CODES,
 } from '../../../cli/command.ts';
 import { type CommandDeclaration, terms } from '../../../cli/declarations.ts';
+import type { Result } from '../../../cli/result.ts';
 import { checkName } from '../../../config/values.ts';
 import type { Context } from '../../../context.ts';
 import { attempt, CHANGES_EXIT_CODE, ImgctlError } from '../../../errors.ts';
 import { hint, type Invocation, imgctl } from '../../../facts.ts';
-import { column, pick, printBefore, type Row } from '../../../output/view.ts';
+import { column, pick, type Row } from '../../../output/columns.ts';
 import { contains, equals, portableTexts } from '../../../query/filter.ts';
 import { parseWord, readName } from '../../../query/name.ts';
 import { parseQuery, Query } from '../../../query/query.ts';
@@ -59,7 +60,7 @@ const LOCK_COLUMNS = [
 
 const CHECK_COLUMNS = [
   LOCK,
-  column('state', 'string', 'gone, replaced, moved, newer or ok'),
+  column('state', 'string', 'gone, replaced, moved, newer or ok', { isState: true }),
   ...pick(IMAGE_COLUMNS, 'id', 'name', 'path'),
   column('newest_id', 'number or null', 'identifier of a newer image'),
   column('newest_name', 'string or null', 'file name of a newer image'),
@@ -71,6 +72,7 @@ const UPDATE_COLUMNS = [
     'change',
     'string',
     'updated, downgraded (the newest is older than the old one) or unchanged',
+    { isState: true },
   ),
   column('old_id', 'number', 'identifier of the old image'),
   column('old_name', 'string', 'its file name'),
@@ -193,7 +195,7 @@ export const imagesLock: CommandDeclaration = {
   ],
 };
 
-const LOCK_LAYOUT = { shown: ['lock', 'id', 'name', 'updated_on'] };
+const SHOWN = ['lock', 'id', 'name', 'updated_on'];
 
 async function add(
   context: Context,
@@ -202,7 +204,7 @@ async function add(
   text: readonly string[],
 ) {
   checkName(name, 'lock', { dots: true });
-  const view = context.view(LOCK_COLUMNS, options, LOCK_LAYOUT);
+  const output = context.output(LOCK_COLUMNS, { ...options, shown: SHOWN });
   const query = parseQuery({ words: text, filters: options.filter }, context.io.now());
   const stored = { text, filters: query.filters.flatMap(portableTexts) };
   const catalogue = await openCatalogue(context, options);
@@ -221,21 +223,24 @@ async function add(
     return new Map(locks).set(name, added);
   });
   const { file } = options;
-  context.console.hintIfUnwritten(`${name} is locked in ${file}`);
-  await view.printRecord({ lock: name, ...added });
   const wanted = selecting(imgctl(), query).imgctl.map(shellQuote).join(' ');
   const what = wanted === '' ? 'the newest image' : `the newest of "${wanted}"`;
-  context.console.success(`Locked ${name} in ${file}: ${added?.name} (${what})`);
+  const afterwards = () =>
+    context.console.success(`Locked ${name} in ${file}: ${added?.name} (${what})`);
+  const done = `${name} is locked in ${file}`;
+  return { output, rows: [{ lock: name, ...added }], isOne: true, afterwards, done };
 }
 
-async function list(context: Context, options: Parsed<typeof LOCK_OPTIONS>): Promise<void> {
-  const view = context.view(LOCK_COLUMNS, options, LOCK_LAYOUT);
+async function list(context: Context, options: Parsed<typeof LOCK_OPTIONS>): Promise<Result> {
+  const output = context.output(LOCK_COLUMNS, { ...options, shown: SHOWN });
   const rows = [...(await readLocks(context, options))].map(([lock, image]) => ({
     lock,
     ...image,
   }));
-  await view.printList(rows);
-  if (rows.length === 0) view.note('no images are locked');
+  const afterwards = () => {
+    if (rows.length === 0 && output.hasNotes) context.console.note('no images are locked');
+  };
+  return { output, rows, afterwards };
 }
 
 async function check(
@@ -245,9 +250,9 @@ async function check(
 ) {
   const common = ['lock', 'state', 'id', 'name'];
   const cells = [...common, 'newest_id', 'newest_name'];
-  const viewOf = (...more: string[]) =>
-    context.view(CHECK_COLUMNS, options, { shown: [...common, ...more], cells });
-  const wide = viewOf('newest_name');
+  const outputOf = (...more: string[]) =>
+    context.output(CHECK_COLUMNS, { ...options, shown: [...common, ...more], cells });
+  const wide = outputOf('newest_name');
   const catalogue = await openCatalogue(context, options);
   const all = await readLocks(context, options, catalogue.baseUrl);
   const locks = selectLocks(options, all, names);
@@ -272,17 +277,18 @@ async function check(
   }
   const broken = rows.filter(({ state }) => ['gone', 'replaced', 'moved'].includes(state));
   const hasNewer = rows.some(({ newest_name: name }) => name !== null);
-  await printBefore(broken.length > 0, (hasNewer ? wide : viewOf()).printList(rows));
+  const output = hasNewer ? wide : outputOf();
   if (broken.length > 0) {
     const message = `${broken.length} of ${counted(rows.length, 'locked image')} changed`;
     const update = lockCommand(options, 'update', ...broken.map(({ lock }) => lock));
-    throw new ImgctlError('lock-broken', message, {
+    const error = new ImgctlError('lock-broken', message, {
       details: broken.map(({ lock, state }) => `${lock}: ${state}`),
       hint: hint`lock the newest images instead: ${update}`,
     });
+    return { output, rows, error };
   }
   const isNewer = rows.some(({ state }) => state === 'newer');
-  if (options.exitCode && isNewer) context.exitCode = CHANGES_EXIT_CODE;
+  return { output, rows, exitCode: options.exitCode && isNewer ? CHANGES_EXIT_CODE : 0 };
 }
 
 async function update(
@@ -291,7 +297,7 @@ async function update(
   names: readonly string[],
 ) {
   const shown = ['lock', 'change', 'old_name', 'name'];
-  const view = context.view(UPDATE_COLUMNS, options, { shown });
+  const output = context.output(UPDATE_COLUMNS, { ...options, shown });
   const catalogue = await openCatalogue(context, options);
   const rows: Row[] = [];
   await changeLocks(context, options, { baseUrl: catalogue.baseUrl }, async (locks) => {
@@ -312,8 +318,7 @@ async function update(
     }
     return rows.some(({ change }) => change !== 'unchanged') ? changed : locks;
   });
-  context.console.hintIfUnwritten(`${options.file} holds the newest images`);
-  await view.printList(rows);
+  return { output, rows, done: `${options.file} holds the newest images` };
 }
 
 function outcomeOf(old: LockedImage, now: LockedImage) {

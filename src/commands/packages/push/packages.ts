@@ -23,13 +23,14 @@ export async function checkPackages(context: Context, batch: PackageBatch) {
   }
   requirePackageNames(paths.map((each) => ({ name: path.basename(each), path: each })));
   const packages: UploadPackage[] = [];
-  await batch.forEach(async (file, resolved) => {
+  const check = async (file: string, resolved: string) => {
     const checked = await checkPackage(resolved, { signal, now: context.io.now() });
     const findings = errorsOf(checked.summary);
     if (findings.length > 0) throw invalidPackage(file, findings, findings);
     for (const { name } of checked.files) requireUsableName(name);
-    packages.push(await uploadOf(file, checked));
-  });
+    return uploadOf(file, checked);
+  };
+  for await (const each of batch.each(check)) packages.push(each);
   requireDistinctNames(packages.flatMap(({ files }) => files));
   return packages;
 }

@@ -9,6 +9,7 @@ import {
   SERVICE_CODES,
   settingOption,
 } from '../../../cli/command.ts';
+import type { Result } from '../../../cli/result.ts';
 import type { SettingKey } from '../../../config/definitions.ts';
 import { choice } from '../../../config/values.ts';
 import type { Context } from '../../../context.ts';
@@ -16,7 +17,8 @@ import { asImgctlError, ImgctlError } from '../../../errors.ts';
 import { hint, imgctl } from '../../../facts.ts';
 import type { AssertHeld } from '../../../files/atomic-file.ts';
 import { withMutexIfPossible } from '../../../files/mutex.ts';
-import { column, printBefore, type View } from '../../../output/view.ts';
+import { column } from '../../../output/columns.ts';
+import type { Output } from '../../../output/output.ts';
 import { isSent } from '../../../upload/actions.ts';
 import type { Storage } from '../../../upload/storage.ts';
 import type { PlannedPackage, UploadPackage } from '../../../upload/transfer.ts';
@@ -25,18 +27,20 @@ import { IMAGE_COLUMNS, SHOWN_FIELDS } from '../../images/options.ts';
 import { openUploadStorage, type StorageFiles, UPLOAD_OPTIONS } from '../../upload-storage.ts';
 import { POLL_OPTIONS } from '../follow.ts';
 import { FILES, PackageBatch } from '../package-batch.ts';
-import { submittedView } from '../sync.ts';
+import { submittedOutput } from '../sync.ts';
 import { STRICT_OPTION, SUBMITTED_COLUMNS } from '../sync-status.ts';
 import { checkPackages } from './packages.ts';
 import { type Pushed, syncChanges, syncPushed } from './sync-pushed.ts';
 import { syncedMark } from './synced-mark.ts';
 import { planAll, UploadOutcome, uploadAll } from './upload.ts';
 
-const NAME = column('name', 'string', 'file name', { isId: true });
+const NAME = column('name', 'string', 'file name', { isId: true, cut: 'middle' });
 const SIZE = column('size', 'number or null', 'with --no-sync and --dry-run: bytes of the file', {
   text: (bytes) => describeBytes(Number(bytes)),
 });
-const STATE = column('state', 'string', 'with --no-sync: uploaded, unchanged or skipped');
+const STATE = column('state', 'string', 'with --no-sync: uploaded, unchanged or skipped', {
+  isState: true,
+});
 const STEP = column('step', 'string', 'with --dry-run: upload or sync');
 const ACTION = column(
   'action',
@@ -99,23 +103,23 @@ export const push = command({
   run,
 });
 
-function viewOf(context: Context, options: Options): View {
+function outputOf(context: Context, options: Options): Output {
   const { dryRun, sync, wait } = options;
-  if (dryRun) return context.view([STEP, ACTION, NAME, SIZE], options);
-  if (!sync) return context.view([NAME, SIZE, STATE], options);
+  if (dryRun) return context.output([STEP, ACTION, NAME, SIZE], options);
+  if (!sync) return context.output([NAME, SIZE, STATE], options);
   return wait
-    ? context.view(IMAGE_COLUMNS, options, { shown: SHOWN_FIELDS })
-    : submittedView(context, options);
+    ? context.output(IMAGE_COLUMNS, { ...options, shown: SHOWN_FIELDS })
+    : submittedOutput(context, options);
 }
 
-async function run(context: Context, options: Options, files: readonly string[]) {
+async function run(context: Context, options: Options, files: readonly string[]): Promise<Result> {
   const { sync, dryRun, partSize, parallel } = options;
   const { settings, io } = context;
-  const view = viewOf(context, options);
+  const output = outputOf(context, options);
   const distinct = new Map(files.map((file) => [path.resolve(io.cwd, file), file]));
   const batch = new PackageBatch(context, [...distinct.values()], (file) => path.basename(file));
   const packages = await checkPackages(context, batch);
-  if (packages.length === 0) return batch.throwFailures({});
+  if (packages.length === 0) return { error: batch.error({}) };
   const isUnset = (key: SettingKey) => settings.find(key).text === undefined;
   if (sync && isUnset('base-url') && isUnset('upload-url') && !settings.config.isHomeless) {
     throw new ImgctlError('config', 'no service address or upload storage is set', {
@@ -127,15 +131,15 @@ async function run(context: Context, options: Options, files: readonly string[])
   const { storage, files: own } = await openUploadStorage(context, { partSize, parallel }, true);
   const outcome = new UploadOutcome();
   const upload = (assertHeld: AssertHeld) =>
-    pushPackages(context, { view, batch, packages, storage, own, outcome, assertHeld }, options);
+    pushPackages(context, { output, batch, packages, storage, own, outcome, assertHeld }, options);
   const alone = { storage, mutex: own.mutex };
   const done = dryRun ? upload(() => {}) : onePushAtATime(context, alone, options, upload);
-  await done.finally(() => storage.close());
+  return done.finally(() => storage.close());
 }
 
 /** A push that has the storage for itself. */
 interface Push {
-  readonly view: View;
+  readonly output: Output;
   readonly batch: PackageBatch;
   readonly packages: readonly UploadPackage[];
   readonly storage: Storage;
@@ -144,10 +148,10 @@ interface Push {
   readonly assertHeld: AssertHeld;
 }
 
-async function pushPackages(context: Context, push: Push, options: Options): Promise<void> {
+async function pushPackages(context: Context, push: Push, options: Options): Promise<Result> {
   const { loadProofs } = await import('../../../upload/proofs.ts');
   const { io, console } = context;
-  const { view, batch, packages, storage, own, outcome, assertHeld } = push;
+  const { output, batch, packages, storage, own, outcome, assertHeld } = push;
   const { sync, onConflict, dryRun = false } = options;
   const proofs = loadProofs(own.proofs, io);
   const session = sync ? await context.session() : undefined;
@@ -173,19 +177,30 @@ async function pushPackages(context: Context, push: Push, options: Options): Pro
   }
   const pushed = { plan: outcome.complete, before, transfer, mark };
   if (dryRun) {
-    await showPlan(context, view, plan, pushed, options);
-    return batch.throwFailures(outcome.counts('to upload'));
+    const rows = await planRows(plan, pushed, options);
+    const afterwards = () => console.note('nothing was uploaded or submitted');
+    return { output, rows, afterwards, error: batch.error(outcome.counts('to upload')) };
   }
   if (outcome.broken.size > 0) reportUnsynced(context, outcome, sync);
-  if (!sync) await showFiles(view, batch, outcome);
-  else if (outcome.broken.size === 0 && outcome.complete.length > 0) {
-    await syncPushed(context, view, pushed, options).catch((error: unknown) => {
-      const count = { message: batch.summary(outcome.counts()), hint: batch.heldHint };
-      if (batch.hasFailed) console.failure(count);
-      throw error;
-    });
+  const error = batch.error(outcome.counts(), 'storage-full');
+  if (!sync) {
+    const isEmpty = outcome.complete.length === 0 && batch.hasFailed;
+    return isEmpty ? { error } : { output, rows: fileRows(outcome), error };
   }
-  batch.throwFailures(outcome.counts(), 'storage-full');
+  if (outcome.broken.size > 0 || outcome.complete.length === 0) return { error };
+  const countFailed = () => {
+    const count = { message: batch.summary(outcome.counts()), hint: batch.heldHint };
+    if (batch.hasFailed) console.failure(count);
+  };
+  const synced = await syncPushed(context, output, pushed, options).catch((thrown: unknown) => {
+    countFailed();
+    throw thrown;
+  });
+  const afterwards = async () => {
+    await synced.afterwards?.();
+    if (synced.error) countFailed();
+  };
+  return { ...synced, afterwards, error: synced.error ?? error };
 }
 
 function reportUnsynced({ console }: Context, outcome: UploadOutcome, sync: boolean): void {
@@ -200,14 +215,11 @@ function reportUnsynced({ console }: Context, outcome: UploadOutcome, sync: bool
     console.failure({ message: `uploaded, but not synced: ${names.join(', ')}` });
 }
 
-async function showPlan(
-  context: Context,
-  view: View,
+async function planRows(
   plan: readonly PlannedPackage[],
-  pushed: Pushed,
+  { before, mark, ...pushed }: Pushed,
   { sync, syncIfSent = false }: Options,
-): Promise<void> {
-  const { before, mark } = pushed;
+) {
   const { storage } = pushed.transfer;
   const conflicts = plan
     .flatMap(({ files }) => files)
@@ -216,32 +228,25 @@ async function showPlan(
   const uploads = files.map(({ action, name, size }) => ({ step: 'upload', action, name, size }));
   const isIdle = syncIfSent && !files.some(isSent) && mark.isThere();
   const changes = sync && !isIdle ? await syncChanges(storage, pushed.plan, before) : [];
-  await view.printList([...uploads, ...changes]);
-  context.console.note('nothing was uploaded or submitted');
+  return [...uploads, ...changes];
 }
 
-async function showFiles(
-  view: View,
-  batch: PackageBatch,
-  { complete }: UploadOutcome,
-): Promise<void> {
-  if (complete.length === 0 && batch.hasFailed) return;
-  const rows = complete.flatMap(({ files }) => {
+function fileRows({ complete }: UploadOutcome) {
+  return complete.flatMap(({ files }) => {
     return files.map((file) => {
       const other = file.action === 'skip' ? 'skipped' : 'unchanged';
       return { name: file.name, size: file.size, state: isSent(file) ? 'uploaded' : other };
     });
   });
-  await printBefore(batch.hasFailed, view.printList(rows));
 }
 
 /** Runs the action alone on this machine, after other pushes to the storage. @throws ImgctlError locked */
-async function onePushAtATime(
+async function onePushAtATime<Pushed>(
   context: Context,
   { storage: { address }, mutex }: { storage: Storage; mutex: string | undefined },
   { waitTimeout }: Options,
-  action: (assertHeld: AssertHeld) => Promise<void>,
-): Promise<void> {
+  action: (assertHeld: AssertHeld) => Promise<Pushed>,
+): Promise<Pushed> {
   const { io, console } = context;
   const progress = console.startProgress({ lines: true });
   const started = io.elapsed();
@@ -250,5 +255,5 @@ async function onePushAtATime(
     progress.update(text, () => `${text} for ${describeDuration(io.elapsed() - started)}`);
   };
   const alone = (assertHeld: AssertHeld) => progress.stop().then(() => action(assertHeld));
-  await withMutexIfPossible(mutex, waitTimeout, io, alone, onWait).finally(() => progress.stop());
+  return withMutexIfPossible(mutex, waitTimeout, io, alone, onWait).finally(() => progress.stop());
 }

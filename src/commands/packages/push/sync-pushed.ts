@@ -2,17 +2,19 @@
 
 import type { SyncRequest } from '../../../api/sync-requests.ts';
 import type { Parsed } from '../../../cli/declarations.ts';
+import type { Result } from '../../../cli/result.ts';
 import type { Context } from '../../../context.ts';
 import { errorReason, ImgctlError } from '../../../errors.ts';
 import { hint, imgctl } from '../../../facts.ts';
-import { printBefore, type Row, type View } from '../../../output/view.ts';
+import type { Row } from '../../../output/columns.ts';
+import type { Output } from '../../../output/output.ts';
 import { isSent } from '../../../upload/actions.ts';
 import type { Storage } from '../../../upload/storage.ts';
 import type { PlannedPackage, TransferOptions } from '../../../upload/transfer.ts';
 import { counted } from '../../../words.ts';
 import { elementNames, follow, type POLL_OPTIONS } from '../follow.ts';
 import { describeProblems, failureOf, hasError, reportProblems } from '../show-request.ts';
-import { showSubmitted, submit } from '../sync.ts';
+import { submit, submittedResult } from '../sync.ts';
 import type { SyncedMark } from './synced-mark.ts';
 
 interface SyncOptions extends Parsed<typeof POLL_OPTIONS> {
@@ -63,13 +65,13 @@ function summaryOf({ plan, before }: Pushed, after: Images): string {
   return words.join(', ');
 }
 
-/** Submits one sync for all packages if it is needed, follows it, and shows their images and the summary. */
+/** Submits one sync for all packages if it is needed, and follows it. @returns their images, and the summary */
 export async function syncPushed(
   context: Context,
-  view: View,
+  output: Output,
   pushed: Pushed,
   options: SyncOptions,
-) {
+): Promise<Result> {
   const { console } = context;
   const { mark, transfer, before } = pushed;
   const packages = pushed.plan.filter(({ files }) =>
@@ -77,18 +79,18 @@ export async function syncPushed(
   );
   const names = packages.map(({ name }) => name);
   if (names.length === 0) {
-    if (options.wait) await view.printList([]);
-    return console.success(summaryOf(pushed, []), null);
+    const afterwards = () => console.success(summaryOf(pushed, []), null);
+    return options.wait ? { output, rows: [], afterwards } : { afterwards };
   }
   const imagesOf = (images: Images) => images.filter(({ name }) => names.includes(String(name)));
   const isNeeded = !mark.isThere() || packages.some(({ files }) => files.some(isSent));
   if (options.syncIfSent && !isNeeded) {
-    if (options.wait) await view.printList(imagesOf(before));
-    return console.success(NOTHING_SENT);
+    const afterwards = () => console.success(NOTHING_SENT);
+    return options.wait ? { output, rows: imagesOf(before), afterwards } : { afterwards };
   }
   await requireUnchanged(context, packages, transfer);
   const submitted = await submit(context);
-  if (!options.wait) return showSubmitted(context, view, submitted);
+  if (!options.wait) return submittedResult(context, output, submitted);
   const request = await follow(context, submitted.id, options, 0);
   const files = packages.flatMap((each) => each.files.map(({ name }) => name));
   const rules = { files, strict: options.strict };
@@ -120,18 +122,20 @@ export async function syncPushed(
   };
   const unseen = gone.length > 0 ? lost : options.strict ? warnings[0] : undefined;
   const error = unseen ? new ImgctlError('sync-failed', unseen.message, unseen) : failure;
-  await printBefore(error !== undefined, view.printList(found));
   if (gone.length + warnings.length === 0 && !request.errors?.length)
     await mark.write(transfer.assertHeld).catch((cause: unknown) => {
       // The next push submits a sync that is not needed.
       if (options.syncIfSent) console.warn(`cannot remember this sync: ${errorReason(cause)}`);
     });
-  if (!unseen) for (const each of warnings) console.warn(each.message, each.hint);
-  if (error) throw error;
-  const problems = describeProblems(request);
-  const hasWarnings = problems !== undefined || warnings.length > 0;
-  const how = problems ? `sync ${request.id} succeeded with ${problems}: ` : '';
-  console.success(`${how}${summaryOf(pushed, images)}`, null, { hasWarnings });
+  const afterwards = () => {
+    if (!unseen) for (const each of warnings) console.warn(each.message, each.hint);
+    if (error) return;
+    const problems = describeProblems(request);
+    const hasWarnings = problems !== undefined || warnings.length > 0;
+    const how = problems ? `sync ${request.id} succeeded with ${problems}: ` : '';
+    console.success(`${how}${summaryOf(pushed, images)}`, null, { hasWarnings });
+  };
+  return { output, rows: found, afterwards, error, done: submitted.done };
 }
 
 /** @throws ImgctlError conflict: the storage has another file than this push compared or sent */

@@ -1,0 +1,103 @@
+// What a command returns, and how it is printed: first the rows, then what depends on them.
+
+import type { Context } from '../context.ts';
+import { hasCode, ImgctlError } from '../errors.ts';
+import type { Facts } from '../facts.ts';
+import { BrokenPipeError } from '../io.ts';
+import type { Column, Row } from '../output/columns.ts';
+import type { Output } from '../output/output.ts';
+import { writeText } from '../output/text.ts';
+import { listWriter } from '../output/writers.ts';
+
+/** What is known only after the last row. */
+export interface End {
+  /** With --meta. */
+  readonly meta?: unknown;
+  /** Of how many rows there are, below a table on a terminal. */
+  readonly summary?: string | undefined;
+  /** Says what follows, and does what may happen only once everything was printed. */
+  readonly afterwards?: () => Promise<void> | void;
+  /** Fails the command after that; neither a missing value of --get nor a reader that is gone replaces it. */
+  readonly error?: unknown;
+  /** Of a success [0]. */
+  readonly exitCode?: number;
+  /** What was done, for the error if the output cannot be written. */
+  readonly done?: string | Facts;
+}
+
+/** Rows as they come. A failed write is thrown at the yield of its rows. */
+export type Rows = AsyncGenerator<readonly Row[], End, void>;
+
+/** Rows, or a text as it is; nothing of them if the command prints nothing. */
+export interface Result extends End {
+  readonly output?: Output;
+  readonly rows?: readonly Row[] | Rows;
+  /** The only row is a record: one object in json. */
+  readonly isOne?: boolean;
+  readonly text?: string;
+  /** Called when everything was printed, or failed. */
+  readonly close?: () => void;
+}
+
+/** Prints the result. @returns the exit code. @throws its error, BrokenPipeError, ImgctlError */
+export async function showResult(context: Context, result: Result): Promise<number> {
+  const { console } = context;
+  const { output, text, isOne } = result;
+  let end: End = result;
+  const place = {
+    sink: console.stdout,
+    terminal: () => context.terminal,
+    footer: (hidden: readonly string[]) =>
+      console.footer(end.summary, hidden, output?.options.trunc !== undefined),
+  };
+  const print = async () => {
+    if (text !== undefined) await writeText(place.sink, [text]);
+    if (!output || !result.rows) return;
+    const list = listWriter(output, place, isOne);
+    if ('next' in result.rows) end = await drain(result.rows, list.write);
+    else await list.write(result.rows);
+    await list.end(end.meta);
+  };
+  try {
+    await print().catch((error: unknown) => {
+      const isMissing = hasCode(error, 'not-found');
+      const isMinor: boolean = isMissing || error instanceof BrokenPipeError;
+      if (end.error !== undefined && isMinor) return;
+      const isUnwritten = error instanceof ImgctlError && !isMinor;
+      throw isUnwritten && end.done ? error.with({ hint: end.done }) : error;
+    });
+    await end.afterwards?.();
+  } finally {
+    result.close?.();
+  }
+  if (end.error !== undefined) throw end.error;
+  return end.exitCode ?? 0;
+}
+
+async function drain(rows: Rows, write: (rows: readonly Row[]) => Promise<void>): Promise<End> {
+  let step = await rows.next();
+  while (!step.done) {
+    const { value } = step;
+    const failed = await write(value).then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
+    step = failed ? await rows.throw(failed.error) : await rows.next();
+  }
+  return step.value;
+}
+
+/**
+ * Returns the value of `key` alone, or with -o or --json the whole record. A format in the settings or the environment
+ * does not count, since `$(imgctl token)` must be the token.
+ */
+export function oneValue(
+  context: Context,
+  columns: readonly Column[],
+  record: Row,
+  key: string,
+): Result {
+  const { json, output = json ? 'json' : 'table' } = context.options;
+  if (output === 'table' || context.quiet) return { text: `${record[key]}\n` };
+  return { output: context.output(columns), rows: [record], isOne: true };
+}
