@@ -4,65 +4,31 @@
 import type { ImagePage } from '../api/images.ts';
 import { readValue } from '../query/fields.ts';
 
-/** What one page says: which images there are below a bound, down to `end`. */
-interface Stretch {
-  readonly bound: number;
-  /** The lowest id of the page; -Infinity if the service has no images below. */
-  readonly end: number;
-  readonly ids: readonly number[];
-  readonly page: ImagePage;
-}
+/** Why a list cannot be read by id. */
+export class NotByIdError extends Error {}
 
 /**
- * Yields the images of a list, the highest id first. Returns their number, the id down to which these are all, and why
- * the rest cannot be read by id, if so.
- * @param first the first page @param readPage returns the first page of those below an id; undefined if that is refused
+ * Yields the images of a list, the highest id first, as they come.
+ * @param first the first page @param readBelow returns the first page of those below an id
  * @param wanted number of images after which the caller stops
+ * @throws NotByIdError; what readBelow throws
  */
 export async function* pagesById(
   first: ImagePage,
-  readPage: (bound: number) => Promise<ImagePage | undefined>,
+  readBelow: (bound: number) => Promise<ImagePage>,
   { connections, wanted }: { readonly connections: number; readonly wanted: number },
-) {
-  const start = stretchOf(first, Number.POSITIVE_INFINITY);
-  if (start === undefined) {
-    return { count: 0, low: Number.POSITIVE_INFINITY, fault: 'the service does not sort by id' };
-  }
-  const list = new Segments(start, connections);
-  const request = (needed: number) => {
-    const pages = list.next(needed).map(async (bound) => {
-      const page = await readPage(bound);
-      return page && stretchOf(page, bound);
-    });
-    const stretches = Promise.all(pages);
-    // It is thrown when it is awaited.
-    stretches.catch(() => {});
-    return stretches;
-  };
-  let images: Pick<ImagePage, 'images' | 'bytes'> = first;
-  let { length: count } = first.images;
-  while (!list.isAtEnd) {
-    // The next pages are on their way while the caller uses these.
-    const requested = count < wanted ? request(wanted - count) : undefined;
-    yield images;
-    const stretches = await (requested ?? request(1));
-    if (!stretches.every((stretch) => stretch !== undefined)) {
-      return { count, low: list.low, fault: 'the service does not filter by id' };
+): AsyncGenerator<Pick<ImagePage, 'images' | 'bytes'>, void, void> {
+  const segments = new Segments(first, readBelow, connections);
+  for (let count = 0; ; await segments.arrival()) {
+    for (const taken of segments.take()) {
+      count += taken.images.length;
+      // The next pages are on their way while the caller uses these.
+      if (count < wanted) segments.request(wanted - count);
+      yield taken;
     }
-    images = list.take(stretches);
-    count += images.images.length;
+    if (segments.isAtEnd) return;
+    segments.request(wanted - count);
   }
-  yield images;
-  return { count, low: list.low, fault: undefined };
-}
-
-/** Undefined if the page is not sorted by id: whole numbers below the bound, each lower than the one before. */
-function stretchOf(page: ImagePage, bound: number): Stretch | undefined {
-  const ids = page.images.map((image) => Number(readValue(image, 'id') ?? Number.NaN));
-  const isSorted = ids.every((id, at) => Number.isSafeInteger(id) && id < (ids[at - 1] ?? bound));
-  // An empty page that says that there are images leads nowhere.
-  const end = isWhole(page) ? Number.NEGATIVE_INFINITY : ids.at(-1);
-  return isSorted && end !== undefined ? { bound, end, ids, page } : undefined;
 }
 
 /** True if the service says that its list has no more images than this page. */
@@ -73,91 +39,120 @@ export function isWhole({ images, total, pages, hasNext }: ImagePage): boolean {
 /** So much of a page is expected in a segment, so that few segments have more images than a page. */
 const FILLED = 0.9;
 
-/**
- * Cuts the ids that are left into segments of about a page, by the density of those seen so far. Where ids lie in
- * clusters, there is one segment at a time: pages for others would be the same.
- */
-class Segments {
-  /** Everything from here up was taken. */
-  low: number;
-  readonly #size: number;
-  readonly #connections: number;
-  #parallel: number;
-  /** Number of images below `low`. */
-  #left: number;
-  /** Number of ids seen, and their range. */
-  #seen: number;
-  #range: number;
-  /** Of the last segments: by their beginnings, the ids below which a page shows that few are there. */
-  #limits = new Map<number, number>();
-  /** Below `low`, behind a gap; the highest first. */
-  #ahead: readonly Stretch[] = [];
+/** The images below `bound`, down to `end`: as expected, or once the page has come, its last id; -Infinity at the end. */
+interface Segment {
+  readonly bound: number;
+  end: number;
+  page?: ImagePage;
+  ids?: readonly number[];
+}
 
-  constructor({ ids, end, page }: Stretch, connections: number) {
-    this.low = end;
-    this.#size = Math.max(1, ids.length);
+/** Cuts the ids that are left into segments of about a page, by the density of those seen so far, and reads some at a time. */
+class Segments {
+  readonly #readBelow: (bound: number) => Promise<ImagePage>;
+  readonly #connections: number;
+  readonly #size: number;
+  /** Everything from here up was taken. */
+  #low = Number.POSITIVE_INFINITY;
+  /** Number of images below. */
+  #left: number;
+  /** Those that are not taken yet, the highest ids first. */
+  #ahead: Segment[] = [];
+  readonly #arrivals = new Set<Promise<void>>();
+  /** Number of requests at a time. Where ids lie in clusters, all would return the same page. */
+  #parallel: number;
+  /** Number of ids seen, and their range. */
+  #seen = 0;
+  #range = 0;
+
+  constructor(
+    first: ImagePage,
+    readBelow: (bound: number) => Promise<ImagePage>,
+    connections: number,
+  ) {
+    this.#readBelow = readBelow;
     this.#connections = connections;
     this.#parallel = connections;
-    this.#left = page.total - ids.length;
-    this.#seen = this.#size;
-    this.#range = (ids[0] ?? 0) - (ids.at(-1) ?? 0) + 1;
+    this.#size = Math.max(1, first.images.length);
+    this.#left = first.total;
+    const all: Segment = { bound: Number.POSITIVE_INFINITY, end: Number.NEGATIVE_INFINITY };
+    this.#ahead.push(all);
+    this.#fill(all, first, 0);
   }
 
   get isAtEnd(): boolean {
-    return this.low === Number.NEGATIVE_INFINITY;
+    return this.#low === Number.NEGATIVE_INFINITY;
   }
 
-  /** Returns where the next segments begin, at most as many as it takes for `needed` images. */
-  next(needed: number): number[] {
-    const expected = Math.floor((FILLED * this.#size * this.#range) / this.#seen);
-    // As many ids as a page has images fit into one in any case.
-    const width = Math.max(this.#size, expected);
+  /** Resolves when a page has come. @throws NotByIdError; what readBelow throws */
+  arrival(): Promise<void> {
+    return Promise.race(this.#arrivals);
+  }
+
+  /** Yields the images that now follow those that were taken, without a gap. */
+  *take(): Generator<Pick<ImagePage, 'images' | 'bytes'>, void, void> {
+    for (;;) {
+      const low = this.#low;
+      const next = this.#ahead.find(({ page, bound, end }) => page && bound >= low && end < low);
+      if (next?.page === undefined) return;
+      const { page, ids = [], end } = next;
+      this.#low = end;
+      this.#left = page.total - ids.length;
+      this.#ahead = this.#ahead.filter((segment) => segment.end < end);
+      const rest = ids.findIndex((id) => id < low);
+      yield { images: rest > 0 ? page.images.slice(rest) : page.images, bytes: page.bytes };
+    }
+  }
+
+  /** Requests the next segments, at most as many as it takes for `needed` images. */
+  request(needed: number): void {
+    const width = Math.max(
+      // As many ids as a page has images fit into one in any case.
+      this.#size,
+      Math.floor((FILLED * this.#size * this.#range) / this.#seen),
+    );
     const pages = Math.ceil(Math.min(this.#left, needed) / this.#size);
-    const most = Math.max(1, Math.min(this.#parallel, pages));
-    this.#limits = new Map();
-    let bound = this.low;
-    for (const stretch of [...this.#ahead, REST]) {
+    const most = Math.min(2 * this.#connections, pages);
+    let bound = this.#low;
+    for (const next of [...this.#ahead, REST]) {
       // A database may not take a number that no image has; but some ids may be negative.
-      while (bound > stretch.bound && (bound > 0 || bound === this.low)) {
-        if (this.#limits.size === most) return [...this.#limits.keys()];
-        const goal = Math.max(bound - width, stretch.bound);
-        this.#limits.set(bound, goal - width);
-        bound = goal;
+      while (bound > next.bound && (bound > 0 || bound === this.#low)) {
+        const isFull = this.#arrivals.size >= this.#parallel || this.#ahead.length >= most;
+        if (isFull && bound !== this.#low) return;
+        const end = Math.max(bound - width, next.bound);
+        this.#start({ bound, end }, width);
+        bound = end;
       }
-      bound = Math.min(bound, stretch.end);
+      bound = Math.min(bound, next.end);
     }
-    return [...this.#limits.keys()];
   }
 
-  /** Returns the images that now follow those that were taken, without a gap. */
-  take(stretches: readonly Stretch[]): Pick<ImagePage, 'images' | 'bytes'> {
-    this.#learn(stretches);
-    this.#ahead = [...this.#ahead, ...stretches].sort((one, other) => other.bound - one.bound);
-    const images: ImagePage['images'][number][] = [];
-    let bytes = 0;
-    for (const { bound, end, ids, page } of this.#ahead) {
-      if (bound < this.low) break;
-      if (end < this.low) {
-        const rest = ids.findIndex((id) => id < this.low);
-        if (rest >= 0) for (const image of page.images.slice(rest)) images.push(image);
-        bytes += page.bytes;
-        this.#left = page.total - ids.length;
-        this.low = end;
-      }
-    }
-    this.#ahead = this.#ahead.filter(({ bound }) => bound < this.low);
-    return { images, bytes };
+  #start(segment: Segment, width: number): void {
+    this.#ahead.push(segment);
+    this.#ahead.sort((one, other) => other.bound - one.bound);
+    const arrival = this.#readBelow(segment.bound)
+      .then((page) => this.#fill(segment, page, width))
+      .finally(() => this.#arrivals.delete(arrival));
+    this.#arrivals.add(arrival);
+    // It is thrown when it is awaited.
+    arrival.catch(() => {});
   }
 
-  #learn(stretches: readonly Stretch[]): void {
-    let sparse = 0;
-    for (const { bound, end, ids } of stretches) {
-      if (!Number.isFinite(end)) continue;
-      this.#seen += ids.length;
-      this.#range += bound - end;
-      if (end < (this.#limits.get(bound) ?? end)) sparse += 1;
+  #fill(segment: Segment, page: ImagePage, width: number): void {
+    const { bound } = segment;
+    const ids = page.images.map((image) => Number(readValue(image, 'id') ?? Number.NaN));
+    if (!ids.every((id, at) => Number.isSafeInteger(id) && id < (ids[at - 1] ?? bound))) {
+      throw new NotByIdError(`the service does not ${width > 0 ? 'filter' : 'sort'} by id`);
     }
-    this.#parallel = 3 * sparse >= Math.max(1, stretches.length) ? 1 : this.#connections;
+    const end = isWhole(page) ? Number.NEGATIVE_INFINITY : ids.at(-1);
+    // An empty page that says that there are images leads nowhere.
+    if (end === undefined) throw new NotByIdError('the service does not filter by id');
+    Object.assign(segment, { end, page, ids });
+    if (end === Number.NEGATIVE_INFINITY) return;
+    this.#seen += ids.length;
+    this.#range += (Number.isFinite(bound) ? bound : (ids[0] ?? end) + 1) - end;
+    const isSparse = width > 0 && end < bound - 2 * width;
+    this.#parallel = isSparse ? 1 : Math.min(this.#connections, this.#parallel + 1);
   }
 }
 

@@ -3,7 +3,7 @@
 import type { Client } from '../api/client.ts';
 import { type ImagePage, keyOf, MAX_PAGES, MAX_PER_PAGE, type PageQuery } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
-import { hasCode, type ImgctlError } from '../errors.ts';
+import { hasCode } from '../errors.ts';
 import { kindOf, readValue } from '../query/fields.ts';
 import type { ServiceFilter } from '../query/filter.ts';
 import { EVERYTHING, type Query } from '../query/query.ts';
@@ -16,7 +16,7 @@ import {
   ranksOf,
 } from '../query/sort.ts';
 import { ZONE_SPREAD } from '../query/timestamp.ts';
-import { isWhole, pagesById } from './pages-by-id.ts';
+import { isWhole, NotByIdError, pagesById } from './pages-by-id.ts';
 import { incompleteList, pagesByNumber, requireRoom } from './pages-by-number.ts';
 import { isRefusal, readPage, type ServiceHabits } from './service-habits.ts';
 
@@ -195,42 +195,45 @@ async function* readAll(
     if (left < 0) throw incompleteList('its pages do not end');
     return readPage(client, asked, number, { signal: abort.signal });
   };
-  let refusal: ImgctlError | undefined;
   let isAnswered = false;
-  const below = async (bound: number) => {
+  const readBelow = async (bound: number) => {
     try {
       const page = await request({ ...byId, filter: `id,lt,${bound}` });
       isAnswered = true;
       return page;
     } catch (error) {
       if (isAnswered || !isRefusal(error)) throw error;
-      refusal ??= error;
-      return undefined;
+      throw new NotByIdError('the service does not filter by id', { cause: error });
     }
   };
   const topOf = ({ images: [top], total }: ImagePage) => `${top?.id} of ${total}`;
   const readTop = async () => topOf(await request({ ...byId, perPage: 1 }));
+  let count = 0;
+  let low = Number.POSITIVE_INFINITY;
   try {
-    const { connections } = client;
-    const read =
-      habits.sortsById && first.meta.sort === byId.sort
-        ? yield* pagesById(first, below, { connections, wanted })
-        : { count: 0, low: Number.POSITIVE_INFINITY, fault: 'the service does not sort by id' };
-    let { fault } = read;
-    if (fault === undefined) {
-      const hasAll = isWhole(first) || read.count >= first.total;
-      if (isWhole(first) || (await readTop()) !== topOf(first) || hasAll) return;
-      fault = `the service announced ${first.total} images but sent ${read.count}`;
+    if (!habits.sortsById || first.meta.sort !== byId.sort) {
+      throw new NotByIdError('the service does not sort by id');
     }
-    habits.trace(`${fault}, so the list is read by page number`);
+    const { connections } = client;
+    for await (const read of pagesById(first, readBelow, { connections, wanted })) {
+      count += read.images.length;
+      low = Math.min(low, ...read.images.slice(-1).map(({ id }) => Number(id)));
+      yield read;
+    }
+    const hasAll = isWhole(first) || count >= first.total;
+    if (isWhole(first) || (await readTop()) !== topOf(first) || hasAll) return;
+    throw new NotByIdError(`the service announced ${first.total} images but sent ${count}`);
+  } catch (error) {
+    if (!(error instanceof NotByIdError)) throw error;
+    habits.trace(`${error.message}, so the list is read by page number`);
     const images = await pagesByNumber(
       (number) => request(byId, number),
       habits.sortsById ? readTop : undefined,
-    ).catch((error: unknown) => {
-      throw refusal && !hasCode(error, 'incomplete-list') ? refusal : error;
+    ).catch((later: unknown) => {
+      throw error.cause && !hasCode(later, 'incomplete-list') ? error.cause : later;
     });
     // What comes first has been yielded.
-    const rest = images.filter((image) => !(Number(readValue(image, 'id')) >= read.low));
+    const rest = images.filter((image) => !(Number(readValue(image, 'id')) >= low));
     yield { images: EVERYTHING.sort(rest), bytes: 0 };
   } finally {
     abort.abort(new Error('no longer needed'));
