@@ -20,6 +20,7 @@ import {
   optionName,
   optionTerm,
 } from './declarations.ts';
+import type { showPage } from './help-page.ts';
 import { checkTyped, commandNames } from './typed.ts';
 
 type Env = Io['env'];
@@ -65,9 +66,12 @@ export function readCommandLine(
   } catch (thrown) {
     // Even a failed parse has read the options before the error, such as --json.
     const { options, given } = globalsOf(root);
-    const { stopped } = end;
     const error = misread ?? thrown;
-    return { options, given, act: (context) => explain(context, error, stopped, commands) };
+    return {
+      options,
+      given,
+      act: (context) => explain(context, error, { ...end, root, commands }),
+    };
   }
 }
 
@@ -111,8 +115,7 @@ function refuseTwoFormats({ json, output = 'json' }: Readonly<Record<string, unk
 async function explain(
   context: Context,
   thrown: unknown,
-  stopped: Command | undefined,
-  commands: readonly CommandDeclaration[],
+  { stopped, root, commands }: End & Parameters<typeof showPage>[1],
 ): Promise<void> {
   if (!(thrown instanceof CommanderError) || stopped === undefined) throw thrown;
   if (thrown.code === 'commander.version') return context.console.print(`${version}\n`);
@@ -120,11 +123,11 @@ async function explain(
     const { usageError } = await import('./usage-error.ts');
     throw usageError(thrown, stopped, pathOf(stopped));
   }
-  // The same page as that of `imgctl help`, which also reports a word that is no command.
+  // What follows a group or `help` is the command that is asked for, or no command, which is an error.
   const below = stopped.commands.length > 0 ? stopped.args : [];
-  const names = below.filter((word) => !word.startsWith('-'));
+  const words = below.filter((word, at) => !word.startsWith('-') && (at > 0 || word !== 'help'));
   const { showPage } = await import('./help-page.ts');
-  await showPage(context, commands, [...pathOf(stopped), ...names]);
+  await showPage(context, { root, commands }, [...pathOf(stopped), ...words]);
 }
 
 function pathOf(command: Command): string[] {
@@ -137,9 +140,15 @@ function buildTree(commands: readonly CommandDeclaration[], env: Env, end: End):
     .version(version, VERSION_OPTION.flags, VERSION_OPTION.description)
     .helpOption(HELP_OPTION.flags, HELP_OPTION.description)
     .helpCommand(false)
-    // Pages, the version and errors are printed after commander has ended.
-    .configureHelp({ showGlobalOptions: true, formatHelp: () => '' })
-    .configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} });
+    .usage('<command> [options]')
+    // Pages, the version and errors are printed after commander has ended, with colour if the terminal has it.
+    .configureHelp({ formatHelp: () => '' })
+    .configureOutput({
+      writeOut() {},
+      writeErr() {},
+      outputError() {},
+      getOutHasColors: () => true,
+    });
   for (const option of GLOBAL_OPTIONS) root.addOption(optionOf(option, env));
   const declare = (command: Command, declaration: Partial<CommandDeclaration>) => {
     command.exitOverride((error) => {
@@ -150,23 +159,21 @@ function buildTree(commands: readonly CommandDeclaration[], env: Env, end: End):
     for (const each of declaration.options ?? []) command.addOption(optionOf(each, env));
     if (declaration.hidden) command.allowUnknownOption();
     for (const each of declaration.subcommands ?? []) {
-      const { name, hidden = false } = each;
+      const { name, summary, group, hidden = false } = each;
       const [, ...others] = commandNames(each);
-      declare(command.command(name, { hidden }).aliases(others), each);
+      const below = command.command(name, { hidden }).aliases(others).summary(summary);
+      declare(group ? below.helpGroup(`${group}:`) : below, each);
     }
-    if (declaration.run) {
+    const { run, subcommands } = declaration;
+    if (run) {
       command.action(() => {
         end.found = { command, declaration };
       });
     } else if (command !== root) {
-      const help = command.command('help', { hidden: true }).argument('[command...]');
-      help.action((words: readonly string[]) => {
-        const run = async (context: Context) => {
-          const { showPage } = await import('./help-page.ts');
-          await showPage(context, commands, [...pathOf(command), ...words]);
-        };
-        end.found = { command: help, declaration: { run } };
-      });
+      const help = subcommands
+        ? command.command('help', { hidden: true }).argument('[command...]')
+        : command;
+      help.action(() => (subcommands ? command : root).help());
     }
   };
   declare(root, { subcommands: commands });

@@ -1,5 +1,6 @@
-// Lays out and prints the help page of a command or a topic.
+// The pages of imgctl help: that of a command, which commander lays out, and that of a topic.
 
+import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { ImgctlError } from '../errors.ts';
 import type { Column } from '../output/columns.ts';
@@ -8,115 +9,107 @@ import { wrapWords } from '../output/text.ts';
 import { nearest } from '../spelling.ts';
 import { shorten } from '../words.ts';
 import { ALL_GLOBAL_OPTIONS } from './command.ts';
-import {
-  argumentTerm,
-  type Block,
-  type CommandDeclaration,
-  optionTerm,
-  type Term,
-  UNLISTED,
-} from './declarations.ts';
+import { type Block, type CommandDeclaration, type Term, UNLISTED } from './declarations.ts';
 import { guess } from './guesses.ts';
 import { PAGES, TOPIC_NAMES, TOPICS } from './topics.ts';
 import { commandNames } from './typed.ts';
 
 const GLOBAL_FLAGS = ALL_GLOBAL_OPTIONS.map(({ flags }) => flags.split(/[ ,]/, 1)[0]).join(', ');
 
+const ROOT_PAGE = {
+  name: '',
+  summary: '',
+  description: ['Lists, checks and uploads the OVA and OVF images of a deployment service.'],
+  examples: ['imgctl login', 'imgctl images latest ubuntu server', 'imgctl push appliance.ova'],
+} satisfies CommandDeclaration;
+
 const MAX_WIDTH = 80;
 const MAX_QUOTED = 200;
 
+/** Prints the page of the topic or of the command that the words name. @throws ImgctlError usage */
 export async function showPage(
   context: Context,
-  commands: readonly CommandDeclaration[],
+  { root, commands }: { root: Command; commands: readonly CommandDeclaration[] },
   words: readonly string[],
 ): Promise<void> {
   const width = Math.min(context.io.stdout.columns || MAX_WIDTH, MAX_WIDTH);
   const topic = TOPICS.find(({ name }) => words.length === 1 && name === words[0]);
-  const page = topic
-    ? renderBlocks(PAGES[topic.name], width)
-    : renderCommand(commands, words, width, (await loadStyle(context.terminal)).heading);
-  await context.console.print(page);
-}
-
-function renderCommand(
-  all: readonly CommandDeclaration[],
-  words: readonly string[],
-  width: number,
-  bold: (text: string) => string,
-): string {
-  const path = ['imgctl'];
-  let commands = all;
-  let command: CommandDeclaration | undefined;
+  if (topic) return context.console.print(renderBlocks(PAGES[topic.name], width));
+  const { heading } = await loadStyle(context.terminal);
+  let command = root;
+  let page: CommandDeclaration = { ...ROOT_PAGE, subcommands: commands };
+  const path: string[] = [];
   for (const word of words) {
-    command = commands.find((each) => commandNames(each).includes(word));
-    if (command === undefined) {
-      const names = commands.filter(({ hidden }) => !hidden).map(({ name }) => name);
-      const meant = nearest(word, path.length === 1 ? [...names, ...TOPIC_NAMES] : names);
-      const page = ['imgctl help', ...path.slice(1)].join(' ');
-      const text = shorten(words.join(' '), MAX_QUOTED);
-      throw new ImgctlError('usage', `unknown command or topic '${text}'`, {
-        hint:
-          guess(['help'], words) ??
-          (meant && `did you mean ${page} ${meant}?`) ??
-          guess(path.slice(1), [word]) ??
-          `see: ${page}`,
-      });
-    }
-    path.push(command.name);
-    commands = command.subcommands ?? [];
+    const found = page.subcommands?.find((each) => commandNames(each).includes(word));
+    if (found === undefined) throw unknownPage(page, path, words);
+    path.push(found.name);
+    command = command.commands.find((each) => each.name() === found.name) ?? command;
+    page = found;
   }
-  const lists = new Map<string, Term[]>([
-    ['Arguments', (command?.arguments ?? []).map(({ name, description }) => [name, description])],
-    ['Options', (command?.options ?? []).map(optionTerm)],
-  ]);
-  for (const { name, summary, group = 'Commands', hidden } of commands) {
-    if (!hidden && group !== UNLISTED)
-      lists.set(group, [...(lists.get(group) ?? []), [name, summary]]);
-  }
-  const longest = Math.max(...[...lists.values()].flat().map(([term]) => term.length));
-  const sections = [...lists]
-    .filter(([, terms]) => terms.length > 0)
-    .map(([heading, terms]) => `${bold(`${heading}:`)}\n${renderTerms(terms, width, longest)}\n`);
-  const start = `${bold('Usage:')} ${path.join(' ')}`;
-  if (command === undefined) {
-    const use = 'Use "imgctl COMMAND --help" for the options and examples of a command.';
-    const topics = `Use "imgctl help TOPIC" for a topic: ${TOPIC_NAMES.join(', ')}.`;
-    const tail = [use, topics].map((line) => renderBlocks([line], width)).join('');
-    const what = renderBlocks([ABOUT], width);
-    const examples = `${bold('Examples:')}\n${renderBlocks([{ shell: EXAMPLES }], width)}`;
-    return [`${start} <command> [options]\n`, what, examples, ...sections, tail].join('\n');
-  }
-  const { aliases = [], summary, description = [], details = [] } = command;
-  const { examples, seeAlso = [], fields = [] } = command;
-  const usage = ['[options]', ...(command.arguments ?? []).map(argumentTerm)];
-  if (commands.length > 0) usage.push('<command>');
-  const names = aliases.map((alias) => [...path.slice(0, -1), alias].join(' ')).join(', ');
-  const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
-  const jsonFields = listFields(fields);
-  const others = seeAlso.map((each) => `imgctl ${each}`.replaceAll(' ', NO_BREAK)).join(', ');
-  return [
-    `${start} ${usage.join(' ')}\n${names === '' ? '' : `Alias: ${names}\n`}`,
-    renderBlocks([sentence, ...description], width),
-    `${bold('Examples:')}\n${renderBlocks([{ shell: examples }], width)}`,
-    ...sections,
-    ...(details.length > 0 ? [renderBlocks(details, width)] : []),
-    [
-      jsonFields === '' ? '' : renderBlocks([`JSON fields: ${jsonFields}`], width),
-      others === '' ? '' : renderBlocks([`See also: ${others}`], width).replaceAll(NO_BREAK, ' '),
-      renderBlocks([`Global options: ${GLOBAL_FLAGS} (imgctl help options)`], width),
-    ].join(''),
-  ].join('\n');
+  const { aliases = [], summary, description = [], examples } = page;
+  const usage = ['imgctl', ...path, command.usage().replace('[command]', '<command>')].join(' ');
+  const names = aliases.map((alias) => ['imgctl', ...path.slice(0, -1), alias].join(' '));
+  const sentence = summary && `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
+  const start = renderBlocks([sentence, ...description].filter(Boolean), width);
+  const shown = `${heading('Examples:')}\n${renderBlocks([{ shell: examples }], width).trimEnd()}`;
+  command.description(`${start}\n${shown}`).configureHelp({
+    commandUsage: () => [usage, ...names.map((name) => `Alias: ${name}`)].join('\n'),
+    // Those of the root have a topic.
+    visibleOptions: ({ parent, options }) => (parent ? [...options] : []),
+    visibleCommands: ({ commands: all }) => all.filter((each) => isListed(page, each.name())),
+    optionDescription: (option) => option.description,
+    subcommandTerm: (each) => each.name(),
+    formatItem: (term, longest, meaning) => renderTerm([term, meaning], width, longest),
+    boxWrap: (wrapped) => wrapped,
+    styleTitle: heading,
+  });
+  const parts = [command.helpInformation()];
+  if (page.details) parts.push(renderBlocks(page.details, width));
+  const lines = command === root ? ROOT_END : referencesOf(page);
+  parts.push(lines.map((line) => renderBlocks([line], width)).join(''));
+  await context.console.print(parts.join('\n').replaceAll(NO_BREAK, ' '));
 }
 
-const ABOUT = 'Lists, checks and uploads the OVA and OVF images of a deployment service.';
-const EXAMPLES = [
-  'imgctl login',
-  'imgctl images latest ubuntu server',
-  'imgctl push appliance.ova',
+function isListed({ subcommands = [] }: CommandDeclaration, name: string): boolean {
+  const found = subcommands.find((each) => each.name === name);
+  return found !== undefined && !found.hidden && found.group !== UNLISTED;
+}
+
+function unknownPage(
+  { subcommands = [] }: CommandDeclaration,
+  path: readonly string[],
+  words: readonly string[],
+): ImgctlError {
+  const word = words[path.length] ?? '';
+  const names = subcommands.filter(({ hidden }) => !hidden).map(({ name }) => name);
+  const meant = nearest(word, path.length === 0 ? [...names, ...TOPIC_NAMES] : names);
+  const page = ['imgctl help', ...path].join(' ');
+  const text = shorten(words.join(' '), MAX_QUOTED);
+  return new ImgctlError('usage', `unknown command or topic '${text}'`, {
+    hint:
+      guess(['help'], words) ??
+      (meant && `did you mean ${page} ${meant}?`) ??
+      guess(path, [word]) ??
+      `see: ${page}`,
+  });
+}
+
+const ROOT_END = [
+  'Use "imgctl COMMAND --help" for the options and examples of a command.',
+  `Use "imgctl help TOPIC" for a topic: ${TOPIC_NAMES.join(', ')}.`,
 ];
 
 /** A name is never broken at the end of a line. */
 const NO_BREAK = '\u00a0';
+
+function referencesOf({ fields = [], seeAlso = [] }: CommandDeclaration): string[] {
+  const pages = seeAlso.map((each) => `imgctl ${each}`.replaceAll(' ', NO_BREAK));
+  return [
+    ...(fields.length > 0 ? [`JSON fields: ${listFields(fields)}`] : []),
+    ...(pages.length > 0 ? [`See also: ${pages.join(', ')}`] : []),
+    `Global options: ${GLOBAL_FLAGS} (imgctl help options)`,
+  ];
+}
 
 /** A longer term gets its own line above its meaning. */
 const MAX_TERM = 30;
@@ -139,21 +132,19 @@ function renderBlock(block: Block, width: number): string {
   if (typeof block === 'string') return wrapWords(block, width).join('\n');
   if ('shell' in block) return block.shell.map((line) => `  $ ${line}`).join('\n');
   if ('lines' in block) return block.lines.map((line) => `  ${line}`).join('\n');
-  return renderTerms(block.terms, width, Math.max(...block.terms.map(([term]) => term.length)));
+  const longest = Math.max(...block.terms.map(([term]) => term.length));
+  return block.terms.map((term) => renderTerm(term, width, longest)).join('\n');
 }
 
-/** Returns terms and, beside each, its meaning. @param longest length of the longest term of the page or block */
-function renderTerms(terms: readonly Term[], width: number, longest: number): string {
+/** Returns a term and, beside it, its meaning. @param longest length of the longest term of the page or block */
+function renderTerm([term, meaning]: Term, width: number, longest: number): string {
   const beside = Math.min(MAX_TERM, longest) + 4;
   const column = width - beside < MIN_MEANING ? INDENT : beside;
-  const rendered = terms.map(([term, meaning]) => {
-    const start = `  ${term}`;
-    const lines = wrapWords(meaning, width - column);
-    const [first, ...rest] = start.length > column - 2 ? ['', ...lines] : lines;
-    const indented = rest.map((line) => `\n${' '.repeat(column)}${line}`).join('');
-    return `  ${`${start.padEnd(column)}${first}`.trim()}${indented}`;
-  });
-  return rendered.join('\n');
+  const start = `  ${term}`;
+  const lines = wrapWords(meaning, width - column);
+  const [first, ...rest] = start.length > column - 2 ? ['', ...lines] : lines;
+  const indented = rest.map((line) => `\n${' '.repeat(column)}${line}`).join('');
+  return `  ${`${start.padEnd(column)}${first}`.trim()}${indented}`;
 }
 
 /** Returns the names of fields, grouped by the options that they need, with which their meanings begin. */

@@ -101,7 +101,7 @@ export function divide(word: string): [flag: string, value: string | undefined] 
 }
 
 /** `['-o', '--output']` */
-export function flagsOf({ flags }: OptionDeclaration): readonly string[] {
+export function flagsOf({ flags }: Pick<OptionDeclaration, 'flags'>): readonly string[] {
   return (flags.split(' <')[0] ?? '').split(', ');
 }
 
@@ -140,7 +140,8 @@ export function checkTyped(
       throw misset(text);
     }
     const next = words[index + 1];
-    if (kind === 'option' && option && longFlag(option) === '--json' && next?.kind === 'argument') {
+    const mayBeFields = next?.kind === 'argument' && next.text !== command.name;
+    if (kind === 'option' && option && longFlag(option) === '--json' && mayBeFields) {
       refuseFields(next.text, command, isFile);
     }
   }

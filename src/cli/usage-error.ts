@@ -7,53 +7,58 @@ import { ImgctlError } from '../errors.ts';
 import { type Facts, hint, imgctl } from '../facts.ts';
 import { nearest } from '../spelling.ts';
 import { counted, shellQuote, shorten } from '../words.ts';
+import { ALL_GLOBAL_OPTIONS } from './command.ts';
 import { guess } from './guesses.ts';
+import { flagsOf } from './typed.ts';
 
 /** Commander repeats what it was given, however long. */
 const MAX_MESSAGE = 200;
 
-/** Converts commander's error: one line, the probable meaning as the hint, options without their values. */
+/** The options that commander quotes, without their values: `'-c, --columns <a,b>'`, `'--foo=bar'`, `'-zfoo'`. */
+const QUOTED_OPTION = /(?<=')(?:-\w, )?(--[^\s=']+|-[^\s'-])/g;
+
+/** Converts commander's error: one line, and the probable meaning as the hint. */
 export function usageError(error: CommanderError, command: Command, path: readonly string[]) {
-  const [first = '', second = ''] = error.message.replace(/^error: /, '').split('\n');
-  const [, suggestion] = /^\(Did you mean (?:one of )?([\w-]+)/.exec(second) ?? [];
-  const help = hint`see: ${imgctl(...path, '--help')}`;
-  const fail = (message: string, said: string | Facts = help) =>
+  const [first = ''] = error.message.replace(/^error: /, '').split('\n');
+  const fail = (message: string, said: string | Facts = hint`see: ${imgctl(...path, '--help')}`) =>
     new ImgctlError('usage', message, { hint: said });
-  const option = /^unknown option '(--[^=']*|-.)/.exec(first)?.[1];
-  if (option !== undefined) return fail(...explainOption(option, command, path, first));
-  const [, one, other] = /'.*(--[\w-]+).*' cannot be used with .*(--[\w-]+)/.exec(first) ?? [];
-  if (one !== undefined && other !== undefined) return incompatible(one, other);
-  const incomplete = /^option '(?:-., )?(\S+) .*' argument missing/.exec(first)?.[1];
-  if (incomplete !== undefined) {
-    const options = command.parent ? undefined : hint`see: ${imgctl('help', 'options')}`;
-    return fail(`option '${incomplete}' needs a value`, options);
-  }
-  if (error.code === 'commander.missingArgument') {
-    const [key = '', assigned] = command.args[0]?.split('=') ?? [];
-    if (path[0] === 'config' && assigned !== undefined) {
-      return fail(first, hint`use: ${imgctl(...path, key, 'VALUE')}`);
+  const [option = '', other = ''] = [...first.matchAll(QUOTED_OPTION)].map(([, flag]) => flag);
+  switch (error.code) {
+    case 'commander.unknownOption':
+      return fail(...explainOption(option, command, path, first));
+    case 'commander.conflictingOption':
+      return incompatible(option, other);
+    case 'commander.optionMissingArgument': {
+      const options = command.parent ? undefined : hint`see: ${imgctl('help', 'options')}`;
+      return fail(`option '${option}' needs a value`, options);
     }
-    return fail(first, hint`use: ${imgctl(...path)} ${command.usage()}`);
+    case 'commander.missingArgument': {
+      const [key = '', assigned] = command.args[0]?.split('=') ?? [];
+      const isAssigned = path[0] === 'config' && assigned !== undefined;
+      const assign = hint`use: ${imgctl(...path, key, 'VALUE')}`;
+      return fail(first, isAssigned ? assign : hint`use: ${imgctl(...path)} ${command.usage()}`);
+    }
+    case 'commander.excessArguments': {
+      const { length } = command.registeredArguments;
+      const limit = length === 0 ? 'no arguments' : `at most ${counted(length, 'argument')}`;
+      const message = `${path.join(' ')} takes ${limit} (got ${command.args.length})`;
+      return fail(message, addressHint(command, path) ?? guess(path, command.args));
+    }
+    case 'commander.unknownCommand':
+      return fail(shorten(first, MAX_MESSAGE), meantCommand(command, path));
+    default:
+      return fail(shorten(first, MAX_MESSAGE));
   }
-  if (error.code === 'commander.excessArguments') {
-    const { length } = command.registeredArguments;
-    const limit = length === 0 ? 'no arguments' : `at most ${counted(length, 'argument')}`;
-    const [word = ''] = command.args;
-    // Nothing that could be a password is shown.
-    const isAddress =
-      path[0] === 'login' && /^(https?:\/\/[\w.:-]+(\/[\w./-]*)?|localhost(:\d+)?)$/.test(word);
-    const meant = isAddress
-      ? hint`use: ${imgctl('login', '--base-url', word)}`
-      : guess(path, command.args);
-    return fail(`${path.join(' ')} takes ${limit} (got ${command.args.length})`, meant);
-  }
-  const message = shorten(first.replace(/\.$/, ''), MAX_MESSAGE);
-  const isCommand = error.code === 'commander.unknownCommand';
-  return fail(message, isCommand ? meantCommand(command, path, suggestion) : undefined);
 }
 
-/** @param suggestion of commander */
-function meantCommand(command: Command, path: readonly string[], suggestion: string | undefined) {
+/** Nothing that could be a password is shown. */
+function addressHint({ args: [word = ''] }: Command, path: readonly string[]) {
+  const isAddress = /^(https?:\/\/[\w.:-]+(\/[\w./-]*)?|localhost(:\d+)?)$/.test(word);
+  if (path[0] !== 'login' || !isAddress) return undefined;
+  return hint`use: ${imgctl('login', '--base-url', word)}`;
+}
+
+function meantCommand(command: Command, path: readonly string[]) {
   const words = command.args.filter((word) => !word.startsWith('-'));
   const [first = '', second = ''] = words;
   const below = (parent: Command | undefined, name: string) =>
@@ -65,14 +70,22 @@ function meantCommand(command: Command, path: readonly string[], suggestion: str
   if (meant) return meant;
   if (path.join() === 'config' && isSettingKey(first))
     return hint`use: ${imgctl('config', ...(second ? ['set', first, 'VALUE'] : ['get', first]))}`;
-  const near = suggestion && below(command, suggestion);
-  if (near) {
-    const names = [...path, near.name(), below(near, second)?.name() ?? []].flat();
+  const near = nearest(first, namesBelow(command));
+  if (near !== undefined) {
+    const names = [...path, near, below(below(command, near), second)?.name() ?? []].flat();
     return hint`did you mean ${imgctl(...names)}?`;
   }
   if (path.join(' ') !== 'images lock') return undefined;
   const query = second ? ['NAME', ...words] : [first, 'TEXT'];
   return hint`use: ${imgctl('images', 'lock', 'add', ...query)}`;
+}
+
+/** Returns the names that help shows. */
+function namesBelow(command: Command): string[] {
+  return command
+    .createHelp()
+    .visibleCommands(command)
+    .map((each) => each.name());
 }
 
 /** Commander also calls an option unknown if it takes no value. */
@@ -82,9 +95,8 @@ function explainOption(
   path: readonly string[],
   error: string,
 ): [message: string, hint: string | Facts | undefined] {
-  const page = command.createHelp();
-  const options = [...page.visibleOptions(command), ...page.visibleGlobalOptions(command)];
-  const known = options.flatMap(({ long }) => long?.slice(2) ?? []);
+  const flags = [...command.options, ...ALL_GLOBAL_OPTIONS].flatMap(flagsOf);
+  const known = flags.filter((flag) => flag.startsWith('--')).map((flag) => flag.slice(2));
   const name = option.slice(2);
   const didYouMean = (meant: string | undefined) => meant && `did you mean --${meant}?`;
   if (known.includes(name)) {
@@ -99,13 +111,13 @@ function explainOption(
       : undefined;
   const at = command.args.findIndex((each) => each.startsWith(option));
   const rest = command.args.slice(at).flatMap((each) => each.split('='));
-  const ownerOf = (each: Command) => path.length > 0 && flagsOf(each).includes(option);
+  const ownerOf = (each: Command) =>
+    path.length > 0 && each.options.flatMap(flagsOf).includes(option);
   const owner = command.commands.find(ownerOf)?.name();
   const ofOther = owner && hint`use: ${imgctl(...path, owner, option)}`;
   // As git has it: config --unset.
   const asOption = command.commands.find((each) => [each.name(), ...each.aliases()].includes(name));
   const ofCommand = asOption && hint`use: ${imgctl(...path, asOption.name())}`;
-  const flags = options.flatMap(({ short, long }) => [short ?? '', long ?? '']);
   const meant =
     guess(path, [option, ...rest.slice(1)], flags) ??
     without ??
@@ -113,14 +125,10 @@ function explainOption(
     ofCommand ??
     didYouMean(nearest(name, known));
   const target = targetOf(command);
-  const isBefore = target && flagsOf(target).includes(option);
+  const isBefore = target?.options.flatMap(flagsOf).includes(option);
   const help = imgctl('help', 'options');
   const after = hint`put it after the command; only global options can come first: ${help}`;
   return [`unknown option '${option}'`, meant || (isBefore ? after : undefined)];
-}
-
-function flagsOf(command: Command): string[] {
-  return command.options.flatMap(({ short = '', long = '' }) => [short, long]);
 }
 
 /** Returns the command that the words behind an option of the root name. */

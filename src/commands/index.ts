@@ -28,7 +28,7 @@ const GROUPS: Readonly<Record<string, readonly CommandDeclaration[]>> = {
   Images: [images, myImages],
   'Packages and sync': [inspect, validate, push, sync, syncStatus],
   Configuration: [config, profile, completion],
-  Automation: [api, token, mcp, emulator, help(() => COMMANDS)],
+  Automation: [api, token, mcp, emulator, help],
   [UNLISTED]: [version, complete(() => COMMANDS)],
 };
 

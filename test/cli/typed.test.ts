@@ -121,3 +121,10 @@ it.each([
   );
   expect(stderr).not.toContain('typeset');
 });
+
+it('--json before a command that is named as one of its fields is no list of fields', async () => {
+  const { imgctl } = localUser();
+  const result = await imgctl('--json version');
+  expect(result).toMatchObject({ stderr: '', exitCode: 0 });
+  expect(await imgctl('version --json version')).toMatchObject({ stdout: '', exitCode: 2 });
+});

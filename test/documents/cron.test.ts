@@ -48,6 +48,13 @@ it('the lines for crontab in docs/ are silent on success and mail one message on
   for (const line of LINES) expect([line, await run(line)]).toEqual([line, '']);
   const push = LINES.find((line) => line.includes(' push ')) ?? '';
   expect(await run(`${push}; imgctl sync-status --list -q`)).toBe('3\n2\n1\n');
+  // The page says how to begin the line if the folder may be empty.
+  const [, guard = ''] =
+    /begin the line of push with `(.*)`/.exec(readPage('docs/unattended.md')) ?? [];
+  await run('mkdir empty');
+  const empty = `${guard} ${push}`.replaceAll('images/*', 'empty/*');
+  expect(await run(`${empty}; echo $?`)).toBe('');
+  expect(await run(`${guard} ${push}`)).toBe('');
   await run('echo damaged >images/damaged.ova; cp images/appliance.ova images/other.ova');
   const mail =
     /^4\n3\n2\n1\nimgctl: error: .*damaged\.ova is invalid: [\s\S]*\nimgctl: 1 uploaded, 1 unchanged, 1 failed: damaged\.ova\n$/;

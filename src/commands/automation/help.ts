@@ -3,23 +3,21 @@
 import { version as programVersion } from '../../../package.json';
 import { argument, command } from '../../cli/command.ts';
 import type { CommandDeclaration } from '../../cli/declarations.ts';
-import { showPage } from '../../cli/help-page.ts';
 import { oneValue } from '../../cli/result.ts';
 import { TOPIC_NAMES } from '../../cli/topics.ts';
 import { column } from '../../output/columns.ts';
 
-export const help = (all: () => readonly CommandDeclaration[]): CommandDeclaration =>
-  command({
-    name: 'help',
-    summary: 'show help for a command or topic',
-    examples: ['imgctl help images list', 'imgctl help filters'],
-    arguments: [
-      argument('command or topic', `a command, or a topic: ${TOPIC_NAMES.join(', ')}`, {
-        variadic: true,
-      }),
-    ],
-    run: (context, _options, words) => showPage(context, all(), words),
-  });
+/** Commander's tree shows the pages: see `cli/command-line.ts`. */
+export const help: CommandDeclaration = {
+  name: 'help',
+  summary: 'show help for a command or topic',
+  examples: ['imgctl help images list', 'imgctl help filters'],
+  arguments: [
+    argument('command or topic', `a command, or a topic: ${TOPIC_NAMES.join(', ')}`, {
+      variadic: true,
+    }),
+  ],
+};
 
 const VERSION_COLUMNS = [column('version', 'string', 'version of imgctl')];
 
