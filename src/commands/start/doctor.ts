@@ -457,7 +457,9 @@ async function storageResult({ context, options }: Diagnosis): Promise<Results> 
   let storage: Storage | undefined;
   try {
     ({ storage } = await openUploadStorage(context));
-    if (!mayUpload) return `${storage.address}: reachable, credentials accepted`;
+    const isFolder = settings.get('upload-url')?.kind === 'file';
+    const reached = isFolder ? 'found' : 'reachable, credentials accepted';
+    if (!mayUpload) return `${storage.address}: ${reached}`;
     const { tryUpload } = await import('../../upload/trial.ts');
     await tryUpload(storage);
     return `${storage.address}: a file was uploaded, renamed, compared and removed`;

@@ -448,6 +448,12 @@ it.each<['dav' | 's3', string, Environment, number, RegExp[]]>([
   expect(of('storage')).toEqual(expected.map((pattern) => expect.stringMatching(pattern)));
 });
 
+it('doctor finds a folder as the storage, which has no credentials', async () => {
+  const folder = temporaryDirectory();
+  const { of } = await diagnose({}, { 'upload-url': `file://${folder}` });
+  expect(of('storage')).toEqual([`ok: folder ${folder}: found`]);
+});
+
 const TRIED = /^ok: .*: a file was uploaded, renamed, compared and removed$/;
 const NO_DOT = /^failed: .* does not permit PUT .* -> .* accepts names that begin with a dot$/;
 
