@@ -50,11 +50,11 @@ export type Facts =
   | { readonly kind: 'store-failed' }
   /** A token in the shared store cannot be read. */
   | { readonly kind: 'store-token'; readonly needsKey: boolean }
-  /** An address may be wrong. @param what of it, such as its port; more is what else may be the reason */
+  /** An address may be wrong. @param part of it; all if undefined. @param more is what else may be the reason */
   | {
       readonly kind: 'check-address';
       readonly of: AddressOf;
-      readonly what?: string | undefined;
+      readonly part?: 'host' | 'port' | 'host and port' | 'scheme and port';
       readonly more?: string | undefined;
     }
   | { readonly kind: 'needs-tls'; readonly of: AddressOf; readonly otherwise?: string | undefined }
@@ -69,8 +69,14 @@ export type Facts =
   | { readonly kind: 'too-large'; readonly of: AddressOf }
   /** The service limits requests. */
   | { readonly kind: 'limited' }
-  /** The service failed. @param when it may work again. @param wasRetried if more retries may help */
-  | { readonly kind: 'service-failed'; readonly when: string; readonly wasRetried: boolean }
+  /** The service asks to wait: until an instant (milliseconds since the epoch), or for a time that it does not say. */
+  | {
+      readonly kind: 'retry-later';
+      readonly resetsAt: number | undefined;
+      readonly wait: number;
+      readonly hasFailed: boolean;
+      readonly wasRetried: boolean;
+    }
   | { readonly kind: 'no-such-image' }
   /** A body that is too large to be understood. */
   | { readonly kind: 'unread-body'; readonly url: string }

@@ -7,7 +7,7 @@ import { httpDate, requestedWait } from '../http/headers.ts';
 import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { isRetryableStatus, isSafeMethod, MAX_WAIT } from '../http/retry.ts';
 import { isObject, parseJson } from '../json.ts';
-import { describeLater, shorten } from '../words.ts';
+import { shorten } from '../words.ts';
 
 const CHECK_BASE_URL: Facts = { kind: 'check-address', of: 'service' };
 
@@ -110,7 +110,7 @@ const ASK_FOR_ACCESS = advice('ask the administrators of the service for access 
 
 /** Returns the error that a status other than 2xx stands for, sections 2.6 and 7. */
 export function statusError(response: HttpResponse): ImgctlError {
-  const { status, method, url, proxy, receivedAt } = response;
+  const { status, method, url, proxy } = response;
   const start = startOf(response);
   const page = htmlOf(response);
   const said = serviceMessage(response.body);
@@ -141,14 +141,9 @@ export function statusError(response: HttpResponse): ImgctlError {
   if (status === 429) return rateLimitedError(response);
   if (status >= 500) {
     const wait = requestedWait(response) ?? 0;
-    const when = wait > 0 ? describeLater(receivedAt + wait, receivedAt) : 'later';
     const wasRetried = isRetryableStatus(status) && isSafeMethod(method) && wait <= MAX_WAIT;
-    const failed = { kind: 'service-failed', when, wasRetried } as const;
-    return new ImgctlError('server-error', message, {
-      facts: ofProxy ?? (response.isLimited ? SEND_FEWER : failed),
-      status,
-      retryAfter: wait,
-    });
+    const facts = ofProxy ?? laterFacts(response, { hasFailed: true, wasRetried });
+    return new ImgctlError('server-error', message, { facts, status, retryAfter: wait });
   }
   if (status < 400)
     return error('failed', `${describeRequest(response)}: unexpected ${status}`, MIXED);
@@ -188,16 +183,22 @@ function unauthorizedError(response: HttpResponse): ImgctlError {
   return error('token-refused', 'the service refused the access token');
 }
 
-/** Each run of imgctl slows down by itself, but several may still be too many. */
-const SEND_FEWER: Facts = { kind: 'limited' };
-
 export function rateLimitedError(response: HttpResponse): ImgctlError {
-  const wait = requestedWait(response);
-  const { receivedAt } = response;
-  const when = wait === undefined ? 'later' : describeLater(receivedAt + wait, receivedAt);
-  const facts = response.isLimited ? SEND_FEWER : advice(`try again ${when}`);
+  const retryAfter = requestedWait(response) ?? 0;
+  const facts = laterFacts(response, { hasFailed: false, wasRetried: false });
   const message = `${describeRequest(response)}: too many requests`;
-  return new ImgctlError('rate-limited', message, { facts, status: 429, retryAfter: wait ?? 0 });
+  return new ImgctlError('rate-limited', message, { facts, status: 429, retryAfter });
+}
+
+function laterFacts(
+  response: HttpResponse,
+  more: { readonly hasFailed: boolean; readonly wasRetried: boolean },
+): Facts {
+  // Each run of imgctl slows down by itself, but several may still be too many.
+  if (response.isLimited) return { kind: 'limited' };
+  const wait = requestedWait(response) ?? 0;
+  const resetsAt = wait > 0 ? response.receivedAt + wait : undefined;
+  return { kind: 'retry-later', resetsAt, wait, ...more };
 }
 
 /** Returns the milliseconds by which this machine is ahead of the service; undefined if it sent no valid date. */

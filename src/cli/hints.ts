@@ -67,9 +67,9 @@ const HINTS: Table = {
       ? hint`save a snapshot to another file: ${imgctl('images', 'snapshot', 'FILE')}`
       : hint`save a new one with: ${imgctl('images', 'snapshot', file)}`,
   // Addresses
-  'check-address': ({ of, what, more }) => {
-    const words = ['check', ...(what ? [what] : []), NAMES[of]].join(' ');
-    return hint`${words}: ${setting('get', KEYS[of])}${more ? `; ${more}` : ''}`;
+  'check-address': ({ of, part, more }) => {
+    const what = part === undefined ? NAMES[of] : `the ${part} of ${NAMES[of]}`;
+    return hint`check ${what}: ${setting('get', KEYS[of])}${more ? `; ${more}` : ''}`;
   },
   'needs-tls': ({ of, otherwise }) => {
     const more = otherwise ? `; else ${otherwise}` : '';
@@ -95,8 +95,11 @@ const HINTS: Table = {
       : 'use an upload URL with fewer files',
   limited: () =>
     hint`try again later; for fewer requests at a time: ${setting('set', 'concurrency', '1')}`,
-  'service-failed': ({ when, wasRetried }) =>
-    `the service failed; try again ${when}${wasRetried ? ', or with more --retries' : ''}`,
+  'retry-later': ({ resetsAt, wait, hasFailed, wasRetried }) => {
+    const start = hasFailed ? 'the service failed; ' : '';
+    const when = resetsAt === undefined ? 'later' : describeLater(resetsAt, resetsAt - wait);
+    return `${start}try again ${when}${wasRetried ? ', or with more --retries' : ''}`;
+  },
   'no-such-image': () => hint`list the images with: ${imgctl('images', 'list')}`,
   'unread-body': ({ url }) => hint`print it with: ${imgctl('api', url)}`,
   'sync-unknown': () =>

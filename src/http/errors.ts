@@ -21,20 +21,22 @@ export class TransportError extends ImgctlError {
   }
 }
 
+type Part = NonNullable<Extract<Facts, { kind: 'check-address' }>['part']>;
+
 type FactsOf = (of: AddressOf) => Facts | undefined;
 
 const check =
-  (what: string): FactsOf =>
-  (of) => ({ kind: 'check-address', of, what });
+  (part: Part): FactsOf =>
+  (of) => ({ kind: 'check-address', of, part });
 const always = (text: string): FactsOf => {
   const facts = advice(text);
   return () => facts;
 };
-const checkHost = check('the host of');
+const checkHost = check('host');
 const mayBeDown: FactsOf = (of) => ({
   kind: 'check-address',
   of,
-  what: 'the port of',
+  part: 'port',
   more: 'the server may also be down',
 });
 const checkNetwork = always('check the network of this machine: firewall, VPN, proxy');
@@ -125,7 +127,7 @@ export function networkError(
     return error('usage', `not a valid HTTP request: ${cause.message}`, facts);
   }
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') {
-    return error('tls', `${url.host} does not speak TLS`, check('the scheme and the port of')(of));
+    return error('tls', `${url.host} does not speak TLS`, check('scheme and port')(of));
   }
   if (isCertificateError(code)) {
     const untrusted: FactsOf = () => ({ kind: 'untrusted', of, hasOthers: hasCa });
@@ -151,7 +153,7 @@ export function networkError(
     const isAlert = mayBeTls && 'data' in cause && `${cause.data}`.startsWith('\x15\x03');
     const facts: Facts | undefined = isAlert
       ? { kind: 'needs-tls', of }
-      : check('the host and the port of')(of);
+      : check('host and port')(of);
     return error('bad-answer', message, facts);
   }
   const [reason, factsOf, lasting] = NETWORK_ERRORS.get(code) ?? ['', askAdministrators];

@@ -143,7 +143,7 @@ describe('a TLS connection', () => {
   });
 
   it.each([
-    ['plain HTTP', () => scriptedServer({}), /does not speak TLS/, /the port of the base URL/],
+    ['plain HTTP', () => scriptedServer({}), /does not speak TLS/, /port of the base URL/],
     [
       'HTTP/2',
       http2Only,

@@ -128,7 +128,7 @@ it('a token request gets a hint to the source of its password, if the service re
   }
   const faults = ['POST /auth/request-token=500'];
   const broken = await (await startService({ faults })).open();
-  const failed = { code: 'server-error', facts: { kind: 'service-failed' } };
+  const failed = { code: 'server-error', facts: { kind: 'retry-later' } };
   await expect(broken.tokens?.login('demo', there)).rejects.toMatchObject(failed);
 });
 

@@ -5,6 +5,7 @@ import { statusError } from '../../api/responses.ts';
 import { argument, command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { hasCode, ImgctlError } from '../../errors.ts';
+import { hint, setting } from '../../facts.ts';
 import { type HttpResponse, isSuccess } from '../../http/message.ts';
 import { isSafeMethod } from '../../http/retry.ts';
 import { resolveUrl } from '../../http/url.ts';
@@ -91,7 +92,7 @@ async function run(context: Context, options: Options, path: string): Promise<vo
       const error = statusError(response);
       if (error.code !== 'not-found') throw error;
       throw error.with({
-        facts: { kind: 'check-address', of: 'service', what: 'the path, and' },
+        facts: hint`check the path, and the base URL: ${setting('get', 'base-url')}`,
       });
     }
     next = options.paginate ? nextPage(response, visited) : undefined;
