@@ -31,7 +31,7 @@ export interface GlobalOptions {
   readonly output?: Format;
   readonly json?: boolean;
   readonly debug?: boolean;
-  readonly color?: ColorChoice;
+  readonly color?: ColorChoice | undefined;
   readonly quiet?: boolean;
 }
 
@@ -54,16 +54,13 @@ export class Context implements ConsoleStyle {
   /** Of the last session: with what was typed at a prompt, or of another profile. */
   #sessionSettings: Settings | undefined;
   #session: Promise<Session> | undefined;
-  /** Runs another command line with another Io, for the demo and for MCP. */
-  readonly rerun: (argv: readonly string[], io: Io, redaction?: Redaction) => Promise<number>;
 
-  constructor(io: Io, run: RunOptions, rerun: Context['rerun'], redaction?: Redaction) {
+  constructor(io: Io, run: RunOptions, redaction?: Redaction) {
     this.io = io;
     this.options = run.options;
     this.given = run.given;
     this.#needsNoSettings = run.needsNoSettings === true;
     this.console = new Console(io, this, redaction);
-    this.rerun = rerun;
   }
 
   get quiet(): boolean {

@@ -3,7 +3,6 @@
 import { type CommandLine, readCommandLine } from './cli/command-line.ts';
 import { showResult } from './cli/result.ts';
 import { images } from './commands/images/index.ts';
-import type { Redaction } from './console.ts';
 import { Context } from './context.ts';
 import { asImgctlError, EXIT_CODES } from './errors.ts';
 import { BrokenPipeError, type Io } from './io.ts';
@@ -11,10 +10,10 @@ import { hasTerminal, processIo } from './process-io.ts';
 import { takeLocalUse } from './query/timestamp.ts';
 import { quoted } from './words.ts';
 
-/** @param argv without node and script. @param redaction learns the secrets of the run, for a caller that shows its output */
-export async function run(argv: readonly string[], io: Io, redaction?: Redaction): Promise<number> {
+/** @param argv without node and script */
+export async function run(argv: readonly string[], io: Io): Promise<number> {
   const line = await lineOf(argv, io);
-  const context = new Context(io, line, run, redaction);
+  const context = new Context(io, line);
   let exitCode = 0;
   takeLocalUse();
   try {

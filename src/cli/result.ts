@@ -87,6 +87,21 @@ async function drain(rows: Rows, write: (rows: readonly Row[]) => Promise<void>)
   return step.value;
 }
 
+/** Reads the rows of a result, for programs. @returns its end */
+export async function readResult(
+  result: Result,
+  receive: (row: Row, output: Output) => void,
+): Promise<End> {
+  const { output, rows = [] } = result;
+  if (!output) return result;
+  const write = async (page: readonly Row[]) => {
+    for (const row of page) receive(row, output);
+  };
+  if ('next' in rows) return drain(rows, write);
+  await write(rows);
+  return result;
+}
+
 /**
  * Returns the value of `key` alone, or with -o or --json the whole record. A format in the settings or the environment
  * does not count, since `$(imgctl token)` must be the token.

@@ -1,4 +1,4 @@
-// A Model Context Protocol server on standard input and output, whose tools run commands of imgctl.
+// A Model Context Protocol server on standard input and output, whose tools call commands of imgctl.
 
 import { type Readable, Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -11,20 +11,28 @@ import { parseJson } from '../json.ts';
 import { jsonText } from '../output/text.ts';
 import { FIELDS } from '../query/fields.ts';
 
-/** What a command printed, as JSON. */
+/** What a tool asks of its command: its options and arguments, as parsed. */
+export interface Call {
+  readonly tool: ToolName;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly words: readonly unknown[];
+}
+
+/** What a command returned. */
 export interface Output {
   readonly exitCode: number;
-  readonly rows: readonly string[];
+  readonly rows: readonly unknown[];
   /** Number of all rows; null if there are more than `rows`, but nobody knows how many. */
   readonly total: number | null;
+  /** Its notices, as JSON. */
   readonly messages: readonly string[];
 }
 
 export interface ServerOptions {
   readonly version: string;
   readonly allowSync: boolean;
-  /** Runs a command line; of the lines on stdout it returns the first `limit`. */
-  readonly run: (words: readonly string[], limit: number, signal: AbortSignal) => Promise<Output>;
+  /** Calls the command of a tool; of its rows it returns the first `limit`. */
+  readonly call: (call: Call, limit: number, signal: AbortSignal) => Promise<Output>;
   readonly input: Readable;
   /** Rejects if the client is gone. */
   readonly write: (text: string) => Promise<void>;
@@ -117,15 +125,15 @@ function createServer(options: ServerOptions, calls: Set<Promise<unknown>>): Mcp
     { name: 'imgctl', version: options.version },
     { instructions: INSTRUCTIONS },
   );
-  for (const [name, tool] of Object.entries<Tool>(TOOLS)) {
-    const { description, input, mutates } = tool;
+  for (const name of Object.keys(TOOLS) as ToolName[]) {
+    const { description, input, mutates }: Tool = TOOLS[name];
     if (mutates && !options.allowSync) continue;
     const annotations = mutates ? { destructiveHint: true } : { readOnlyHint: true };
     server.registerTool(
       name,
       { description, inputSchema: input, annotations },
       async (given: Given, { mcpReq: { signal } }) => {
-        const call = callTool(tool, given, options, signal);
+        const call = callTool(name, given, options, signal);
         calls.add(call);
         const output = await call.finally(() => calls.delete(call));
         const text = answerText(output, given.limit === MAX_LIMIT);
@@ -138,40 +146,35 @@ function createServer(options: ServerOptions, calls: Set<Promise<unknown>>): Mcp
   return server;
 }
 
-/** Runs the tool's command; a list of the catalogue is read only as far as its limit. */
+/** Calls the tool's command; a list of the catalogue is read only as far as its limit. */
 async function callTool(
-  tool: Tool,
+  tool: ToolName,
   given: Given,
-  { run }: ServerOptions,
+  { call }: ServerOptions,
   signal: AbortSignal,
 ): Promise<Output> {
-  const { limit = 'limit' in tool.input.shape ? DEFAULT_LIMIT : Number.POSITIVE_INFINITY } = given;
-  const words = wordsOf(tool, given);
-  if (tool === TOOLS.images_list) {
-    // One more, to know if there are more.
-    const argv = [...tool.command, '--output=json', '--meta', `--limit=${limit + 1}`, ...words];
-    const output = await run(argv, Number.POSITIVE_INFINITY, signal);
-    if (output.exitCode !== 0) return output;
-    const { value } = parseJson(Buffer.from(output.rows.join('')));
-    // Nothing if the page exceeds the limits of parseJson.
-    const { data, meta } = Object(value) as { data: unknown[]; meta?: Pick<Output, 'total'> };
-    if (meta) {
-      const rows = data.slice(0, limit).map((row) => jsonText(row, 0));
-      return { ...output, rows, total: meta.total };
-    }
-  }
-  return run([...tool.command, '--output=ndjson', ...words], limit, signal);
+  const { input } = TOOLS[tool];
+  const { text, images, id, file, limit: asked, ...options } = given;
+  const limit = asked ?? ('limit' in input.shape ? DEFAULT_LIMIT : Number.POSITIVE_INFINITY);
+  if (input === LISTING) options.columns ??= DEFAULT_COLUMNS;
+  const words = tool === 'sync_status' ? [id] : [text ?? images ?? (file ? [file] : [])];
+  if (tool !== 'images_list') return call({ tool, options, words }, limit, signal);
+  // One more, to know if there are more.
+  const list = { ...options, meta: true, limit: limit + 1 };
+  const output = await call({ tool, options: list, words }, limit + 1, signal);
+  return { ...output, rows: output.rows.slice(0, limit) };
 }
 
 /** Returns as JSON the messages and rows that fit. @param isAtLimit no more rows can be asked for */
 function answerText({ rows, total, messages }: Output, isAtLimit: boolean): string {
   let left = MAX_TEXT;
+  const texts = rows.map((row) => jsonText(row, 0));
   const fitting = (lines: readonly string[]) =>
     lines.filter((line) => {
       left -= line.length + 1;
       return left >= 0;
     });
-  const shown = { messages: fitting(messages.map(forTools)), rows: fitting(rows) };
+  const shown = { messages: fitting(messages.map(forTools)), rows: fitting(texts) };
   if (total === null || shown.rows.length < total) {
     const message = total === null ? 'there are more' : `${total - shown.rows.length} more`;
     const isCut = total === null || rows.length < total;
@@ -197,7 +200,6 @@ interface Tool {
   readonly description: string;
   readonly input: z.ZodObject;
   readonly mutates?: boolean;
-  readonly command: readonly string[];
 }
 
 /** Rows of a list, without `limit`. */
@@ -237,12 +239,10 @@ const TOOLS = {
     description:
       'List public images. Returns the total if it is known; narrow it with text or filter.',
     input: LISTING,
-    command: ['images', 'list'],
   },
   images_get: {
     description: 'Show public images with all fields.',
     input: ARGUMENTS.pick({ images: true, columns: true }).required({ images: true }),
-    command: ['images', 'get'],
   },
   images_latest: {
     description:
@@ -250,45 +250,25 @@ const TOOLS = {
     input: ARGUMENTS.pick({ filter: true, each: true, columns: true }).extend({
       text: texts('the name matches every word; 8 means 8 or 8.10, not 18').optional(),
     }),
-    command: ['images', 'latest'],
   },
   my_images: {
     description: 'List your own images. Returns the total; narrow it with text or filter.',
     input: LISTING,
-    command: ['my-images'],
   },
   sync_status: {
     description: 'Show a sync request: state waiting, succeeded or failed, with its errors.',
     input: ARGUMENTS.pick({ id: true, list: true }),
-    command: ['sync-status'],
   },
   package_inspect: {
     description: 'Show what a local OVA or OVF contains and what is wrong with it.',
     input: ARGUMENTS.pick({ file: true }).required(),
-    command: ['inspect'],
   },
   sync: {
     description:
       'Submit an image sync after an upload: adds and deletes your own images. Then follow it with sync_status.',
     input: z.strictObject({}),
     mutates: true,
-    command: ['sync'],
   },
 } satisfies Record<string, Tool>;
 
-/**
- * Returns the options and arguments of a tool's command. The limit is no option: the total needs every match.
- * Values are joined to their option, since they may begin with a dash.
- */
-function wordsOf({ input }: Tool, given: Given): readonly string[] {
-  const columns = given.columns ?? (input === LISTING ? DEFAULT_COLUMNS : undefined);
-  return [
-    ...(given.filter ?? []).map((one) => `--filter=${one}`),
-    ...(given.sort ?? []).map((one) => `--sort=${one}`),
-    ...(columns ? [`--columns=${columns.join(',')}`] : []),
-    ...(given.each ? ['--each'] : []),
-    ...(given.list ? ['--list'] : []),
-    '--',
-    ...(given.text ?? given.images ?? [given.id ?? given.file ?? []].flat()),
-  ];
-}
+export type ToolName = keyof typeof TOOLS;

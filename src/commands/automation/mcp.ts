@@ -3,9 +3,19 @@
 import { setMaxListeners } from 'node:events';
 import { version } from '../../../package.json';
 import { command, option } from '../../cli/command.ts';
-import { lines, terms } from '../../cli/declarations.ts';
-import type { Context } from '../../context.ts';
-import type { ServerOptions } from '../../mcp/server.ts';
+import { type CommandDeclaration, defaultsOf, lines, terms } from '../../cli/declarations.ts';
+import { readResult } from '../../cli/result.ts';
+import { Given } from '../../config/settings.ts';
+import { Context } from '../../context.ts';
+import { asImgctlError } from '../../errors.ts';
+import { isObject } from '../../json.ts';
+import type { Call, ServerOptions, ToolName } from '../../mcp/server.ts';
+import { imagesGet } from '../images/get.ts';
+import { imagesLatest } from '../images/latest.ts';
+import { imagesList, myImages } from '../images/list.ts';
+import { inspect } from '../packages/inspect.ts';
+import { sync } from '../packages/sync.ts';
+import { syncStatus } from '../packages/sync-status.ts';
 
 export const mcp = command({
   name: 'mcp',
@@ -46,7 +56,7 @@ async function run(context: Context, allowSync: boolean): Promise<void> {
   await serve({
     version,
     allowSync,
-    run: runnerOf(context),
+    call: callerOf(context),
     input: io.stdin.stream,
     write: (text) => io.stdout.write(text),
     report: (problem) => {
@@ -57,51 +67,65 @@ async function run(context: Context, allowSync: boolean): Promise<void> {
   io.signal.throwIfAborted();
 }
 
+const COMMANDS: Readonly<Record<ToolName, CommandDeclaration>> = {
+  images_list: imagesList,
+  images_get: imagesGet,
+  images_latest: imagesLatest,
+  my_images: myImages,
+  sync_status: syncStatus,
+  package_inspect: inspect,
+  sync,
+};
+
 /** Each call is a run of its own, so that it finds a login or a setting that came later. */
-function runnerOf(context: Context): ServerOptions['run'] {
-  const { io, rerun, console, debug } = context;
-  const { profile } = context.options;
-  const flags = [
-    ...(debug ? ['--debug'] : []),
-    ...(profile === undefined ? [] : [`--profile=${profile}`]),
-    // Each tool has a format of its own.
-    ...[...context.given]
-      .filter(([key]) => key !== 'output')
-      .map(([, { origin, text }]) => `${origin}=${text}`),
-  ];
-  return async (words, limit, signal) => {
+function callerOf({ io, options, given, console, debug }: Context): ServerOptions['call'] {
+  const json = new Given('json', 'json', '--output');
+  const run = {
+    options: { ...options, output: 'json', quiet: false },
+    given: new Map(given).set('output', json),
+  } as const;
+  return async (call, limit, signal) => {
     setMaxListeners(0, signal);
+    const messages: string[] = [];
     const stdin = { isTTY: false, stream: io.stdin.stream };
-    const stdout = lineSink(limit);
-    const stderr = lineSink(Number.POSITIVE_INFINITY);
-    const own = { ...io, stdin, stdout, stderr, signal };
-    const exitCode = await rerun([...flags, ...words], own, console.redaction);
-    if (debug) for (const line of stderr.lines) await io.stderr.write(`${line}\n`);
-    // A trace is no JSON.
-    const messages = stderr.lines.filter((line) => line.startsWith('{'));
-    return { exitCode, rows: stdout.lines, total: stdout.count, messages };
+    const stdout = { isTTY: false, columns: undefined, write: async () => {} };
+    const stderr = {
+      isTTY: false,
+      columns: undefined,
+      async write(data: string | Uint8Array) {
+        // A trace is no JSON.
+        if (`${data}`.startsWith('{')) messages.push(`${data}`.trim());
+        if (debug) await io.stderr.write(data);
+      },
+    };
+    const { redaction } = console;
+    const own = new Context({ ...io, stdin, stdout, stderr, signal }, run, redaction);
+    const found = await collect(own, call, limit);
+    await own.close().catch(() => {});
+    return { ...found, messages };
   };
 }
 
-/** Counts the lines written to it, and keeps the first ones. */
-function lineSink(limit: number) {
-  const decoder = new TextDecoder();
-  let partial: string[] = [];
-  const sink = {
-    isTTY: false,
-    columns: undefined,
-    lines: [] as string[],
-    count: 0,
-    async write(data: string | Uint8Array): Promise<void> {
-      const text = typeof data === 'string' ? data : decoder.decode(data, { stream: true });
-      const [first = '', ...rest] = text.split('\n');
-      partial.push(first);
-      for (const start of rest) {
-        if (sink.count < limit) sink.lines.push(partial.join(''));
-        partial = [start];
-        sink.count += 1;
-      }
-    },
-  };
-  return sink;
+/** Calls the command of a tool, and collects its rows. */
+async function collect(context: Context, { tool, options, words }: Call, limit: number) {
+  const command = COMMANDS[tool];
+  const rows: unknown[] = [];
+  let total: number | null = 0;
+  try {
+    const given = { ...defaultsOf(command.options ?? []), ...options };
+    const result = await command.run?.(context, given, ...words);
+    if (!result) return { exitCode: 0, rows, total };
+    const end = await readResult(result, (row, output) => {
+      if (rows.length < limit) rows.push(output.data(row));
+      total = (total ?? 0) + 1;
+    });
+    const { meta } = end;
+    if (isObject(meta)) total = typeof meta.total === 'number' ? meta.total : null;
+    await end.afterwards?.();
+    if (end.error !== undefined) throw end.error;
+    return { exitCode: 0, rows, total };
+  } catch (thrown) {
+    await context.console.fail(thrown);
+    return { exitCode: asImgctlError(thrown).exitCode, rows, total };
+  }
 }

@@ -3,10 +3,16 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { command } from '../../cli/command.ts';
-import type { Context } from '../../context.ts';
+import { type CommandDeclaration, defaultsOf } from '../../cli/declarations.ts';
+import { showResult } from '../../cli/result.ts';
+import { Context } from '../../context.ts';
 import { asImgctlError, errorReason, ImgctlError } from '../../errors.ts';
 import { builtin, type Sink, withWrite } from '../../io.ts';
 import { defaultSettings, programName } from '../automation/emulator.ts';
+import { imagesList } from '../images/list.ts';
+import { inspect } from '../packages/inspect.ts';
+import { push } from '../packages/push/push.ts';
+import { whoami } from './whoami.ts';
 
 export const demo = command({
   name: 'demo',
@@ -29,39 +35,63 @@ async function run(context: Context): Promise<void> {
   const emulator = await startEmulator({ ...settings, now: steadyClock(context.io) });
   try {
     const others = Object.entries(context.io.env).filter(([name]) => !name.startsWith('IMGCTL_'));
-    const own = { ...Object.fromEntries(others), IMGCTL_CONFIG_DIR: path.join(folder, 'config') };
-    const env: Record<string, string | undefined> = own;
-    const io = { ...context.io, env, cwd: folder, stderr: silencedBy(context.io) };
+    const own: Record<string, string | undefined> = {
+      ...Object.fromEntries(others),
+      IMGCTL_CONFIG_DIR: path.join(folder, 'config'),
+    };
+    const io = { ...context.io, env: own, cwd: folder, stderr: silencedBy(context.io) };
     const program = programName(context.io);
     const { color } = context.options;
-    const flags = color === undefined ? [] : ['--color', color];
-    const step = async (title: string, ...lines: readonly string[]): Promise<void> => {
-      await context.console.print(`# ${title}\n`);
-      for (const line of lines) {
-        const [first = '', ...words] = line.split(' ');
-        await context.console.print(`$ ${line}\n`);
-        if (first === 'export') {
-          for (const word of words) Object.assign(env, variableOf(word));
-          continue;
-        }
-        const exitCode = await context.rerun([...words, ...flags], io);
-        context.io.signal.throwIfAborted();
-        if (exitCode !== 0) throw new ImgctlError('failed', `the demo failed at: ${line}`);
-      }
-      await context.console.print('\n');
+    const print = (text: string) => context.console.print(text);
+    const set = async (variables: Readonly<Record<string, string>>) => {
+      Object.assign(own, variables);
+      const words = Object.entries(variables).map((each) => each.join('='));
+      await print(`$ export ${words.join(' ')}\n`);
     };
-    await step(
-      'Log in to a copy of the service on this machine, in this terminal only.',
-      `export IMGCTL_BASE_URL=${emulator.baseUrl} IMGCTL_USERNAME=demo IMGCTL_PASSWORD=demo`,
-      'imgctl whoami --check',
-    );
-    await step('Find a public image.', 'imgctl images list ubuntu 24.04 -s updated_on,desc -n 5');
-    await step('Show what a package contains.', 'imgctl inspect sample.ova');
-    await step(
-      'Upload it and sync; the result is the new image.',
-      `export IMGCTL_UPLOAD_URL=${emulator.uploadUrl} IMGCTL_UPLOAD_USERNAME=demo IMGCTL_UPLOAD_PASSWORD=demo`,
-      'imgctl push sample.ova --poll-interval 500ms',
-    );
+    const show = async (
+      line: string,
+      command: CommandDeclaration,
+      options: object,
+      ...words: readonly unknown[]
+    ) => {
+      await print(`$ ${line}\n`);
+      const run = new Context(io, { options: { color }, given: new Map() });
+      try {
+        const given = { ...defaultsOf(command.options ?? []), ...options };
+        const result = await command.run?.(run, given, ...words);
+        if (result) await showResult(run, result);
+        await run.console.flush();
+      } catch (error) {
+        await run.console.fail(error);
+        context.io.signal.throwIfAborted();
+        throw new ImgctlError('failed', `the demo failed at: ${line}`);
+      } finally {
+        await run.close();
+      }
+      context.io.signal.throwIfAborted();
+      await print('\n');
+    };
+    const files = ['sample.ova'];
+    await print('# Log in to a copy of the service on this machine, in this terminal only.\n');
+    await set({
+      IMGCTL_BASE_URL: emulator.baseUrl,
+      IMGCTL_USERNAME: 'demo',
+      IMGCTL_PASSWORD: 'demo',
+    });
+    await show('imgctl whoami --check', whoami, { check: true });
+    await print('# Find a public image.\n');
+    const newest = { sort: ['updated_on,desc'], limit: 5 };
+    const line = 'imgctl images list ubuntu 24.04 -s updated_on,desc -n 5';
+    await show(line, imagesList, newest, ['ubuntu', '24.04']);
+    await print('# Show what a package contains.\n');
+    await show('imgctl inspect sample.ova', inspect, {}, files);
+    await print('# Upload it and sync; the result is the new image.\n');
+    await set({
+      IMGCTL_UPLOAD_URL: emulator.uploadUrl ?? '',
+      IMGCTL_UPLOAD_USERNAME: 'demo',
+      IMGCTL_UPLOAD_PASSWORD: 'demo',
+    });
+    await show('imgctl push sample.ova --poll-interval 500ms', push, { pollInterval: 500 }, files);
     await context.console.print(
       `# Now try it yourself: ${program} emulator --uploads uploads --sample\n# Or use your service: ${program} login\n`,
     );
@@ -73,12 +103,6 @@ async function run(context: Context): Promise<void> {
     await emulator.close();
     fs.rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** Parses `NAME=value`. */
-function variableOf(word: string): Readonly<Record<string, string>> {
-  const [name = '', value = ''] = word.split(/=(.*)/s);
-  return { [name]: value };
 }
 
 /** Writes nothing after an interrupt: the hints of a command are wrong once the demo is deleted. */
