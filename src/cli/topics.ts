@@ -118,8 +118,8 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
       ['age', 'how long ago, only in tables: 3 months ago'],
     ),
     'Without --time, tables are local (or as the setting time says); the other formats and --get are iso. A time in an unknown zone is shown as the service sent it.',
-    'Programs: the help of each command names the fields of its JSON output. From 1.0.0 on, within a major version, fields are added, but never renamed or removed; ignore those you do not know. In --meta, count is the number of images printed, total the number that match, or null if unknown; the rest is what the service sent with the first page.',
-    `A missing value is - in a table, and an empty cell in ${LINE_FORMAT_LIST}. An empty result is [] in json and yaml, nothing in ndjson, only the header in ${LINE_FORMAT_LIST}; on a terminal, a note replaces an empty table. The exit code is 0 unless you add --fail-empty.`,
+    'Programs: the help of each command names the fields of its JSON output. From 1.0.0 on, within a major version, fields are added, but never renamed or removed, and exit codes and codes of errors stay. In --meta, count is the number of images printed, total the number that match, or null if unknown; the rest is what the service sent with the first page.',
+    `A missing value is - in a table, and an empty cell in ${LINE_FORMAT_LIST}; with --get, nothing, and exit code 5. An empty result is [] in json and yaml, nothing in ndjson, only the header in ${LINE_FORMAT_LIST}; on a terminal, a note replaces an empty table. The exit code is 0 unless you add --fail-empty.`,
     'On a terminal, control characters are escaped as in JSON: \\u001b. Colour is used on a terminal only; --color, NO_COLOR, FORCE_COLOR and TERM=dumb override that. A narrow table hides data_store, then folder, below 64 columns also updated_on, unless -c names them, and shortens names; a line below names the hidden columns. If that is not enough, each image is shown as a record. --no-trunc shows everything.',
   ],
 
@@ -134,8 +134,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
           'for S3, if nothing above gives a key or token; only for amazonaws.com (.cn) and the host of AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL',
         IMGCTL_TOKEN: 'an access token; never cached, never renewed',
         IMGCTL_DEBUG: 'set it to 1 to trace requests, without secrets',
-        IMGCTL_CONFIG_DIR:
-          'one folder for settings, tokens, history and caches; it is trusted, whoever owns it',
+        IMGCTL_CONFIG_DIR: 'one folder for all but compiled code; it is trusted, whoever owns it',
         XDG_CONFIG_HOME: 'its imgctl folder holds settings and tokens (~/.config)',
         XDG_STATE_HOME: 'its imgctl folder holds sync history and cursors (~/.local/state)',
         XDG_CACHE_HOME: 'its imgctl folder holds caches and compiled code (~/.cache)',

@@ -28,8 +28,7 @@ const FILES = [
   ['~/.cache/imgctl/uploads.*.json', 'what push proved to be in each storage'],
   ['~/.cache/imgctl/compiled/', 'compiled code, for a fast start from Node 22 on'],
 ];
-const FILES_NOTE =
-  'XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_HOME are respected; IMGCTL_CONFIG_DIR puts everything but compiled code in one folder.';
+const FILES_NOTE = 'Variables move them: see "imgctl help environment".';
 
 /**
  * Returns the summary, the usage and an overview of the program, its sections: `{ title, blocks }`, and their titles by

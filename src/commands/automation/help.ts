@@ -4,7 +4,6 @@ import { version as programVersion } from '../../../package.json';
 import { argument, command } from '../../cli/command.ts';
 import type { CommandDeclaration } from '../../cli/declarations.ts';
 import { oneValue } from '../../cli/result.ts';
-import { TOPIC_NAMES } from '../../cli/topics.ts';
 import { column } from '../../output/columns.ts';
 
 /** Commander's tree shows the pages: see `cli/command-line.ts`. */
@@ -13,7 +12,7 @@ export const help: CommandDeclaration = {
   summary: 'show help for a command or topic',
   examples: ['imgctl help images list', 'imgctl help filters'],
   arguments: [
-    argument('command or topic', `a command, or a topic: ${TOPIC_NAMES.join(', ')}`, {
+    argument('command or topic', 'a command or a topic', {
       variadic: true,
     }),
   ],

@@ -89,8 +89,7 @@ export const imagesChanges = command({
   name: 'changes',
   summary: 'show what changed in the catalogue since your last run',
   description: [
-    'Compares the catalogue with the last run, and shows images that were added, updated, moved (their name, path, folder or data store changed) or removed.',
-    'An image that no longer matches the query is shown once more: as removed, updated or moved.',
+    'Compares the catalogue with the last run, and shows images that were added, updated, moved (their name, path, folder or data store changed) or removed. An image that no longer matches the query is shown once more.',
     'The first run remembers the images and shows nothing. If a run fails, or its output cannot be written, the next run shows the same changes again.',
     'The last run is remembered per profile, user, query and cursor. Runs with the same cursor wait for each other.',
   ],

@@ -65,7 +65,7 @@ export const imagesLatest = command({
   name: 'latest',
   summary: 'show the newest image of a series',
   description: [
-    'Names with the same words form a series. Their versions decide which image is newer: 8.10 is newer than 8.9. The update time is ignored. Exits with 5 if nothing matches.',
+    'Names with the same words form a series. Their versions decide which image is newer, not the update time: 8.10 is newer than 8.9. Exits with 5 if nothing matches.',
     'If several series match, or the names do not tell which image is the newest, you are asked to choose. With more than 20 candidates, or without a terminal, lists them with a command that selects the first, and exits with 2.',
     'With --each, prints the newest image of every series. If it is uncertain for some, exits with 2 and shows how to leave them out.',
   ],

@@ -17,7 +17,7 @@ export const imagesSnapshot = command({
   name: 'snapshot',
   summary: 'save the whole catalogue for offline use',
   description: [
-    'Saves every image of the public catalogue as JSON, one image per line; compressed by gzip if the name of the file ends with .gz. If the list is incomplete, nothing is saved. Read it with --from in commands for images, or serve it with "imgctl emulator --from".',
+    'Saves the public catalogue as JSON, one image per line, by gzip if the name ends with .gz. If the list is incomplete, nothing is saved. Read it with --from, or serve it with "imgctl emulator --from".',
   ],
   examples: [
     'imgctl images snapshot catalogue.json',

@@ -43,7 +43,7 @@ export const sync = command({
   name: 'sync',
   summary: 'submit an image sync after an upload',
   description: [
-    'The service adds images for new packages in your storage, and deletes images whose files are gone. With --wait, waits for the result, prints it, and exits with 1 if there are errors.',
+    'The service adds images for new packages in your storage, and deletes images whose files are gone. With --wait, prints the result, and exits with 1 if there are errors.',
   ],
   examples: [
     'imgctl sync --wait',

@@ -32,11 +32,7 @@ const OPTIONS = [
   option('--password-stdin', 'read the password from standard input', {
     conflicts: ['passwordCommand', 'passwordFile'],
   }),
-  settingOption(
-    '--password-command <command>',
-    'password-command',
-    'shell command whose first output line is the password',
-  ),
+  settingOption('--password-command <command>', 'password-command'),
   { ...settingOption('--password-file <file>', 'password-file'), conflicts: ['passwordCommand'] },
   option('--store-password', 'store the password in the keychain or the credential helper'),
   option('--ignore-limit', 'request a token even if the remembered limit is reached'),
@@ -54,8 +50,8 @@ export const login = command({
     'A password command or file is saved in the profile, so that other commands can renew an expired token. A command must finish within 30 s and cannot prompt.',
   ],
   details: [
-    '--store-password uses the system keychain, by secret-tool (Linux) or security (macOS), or the credential helper that is set (on Windows, wincred). To replace the password, run the command again; to delete it, run "imgctl logout". Jobs cannot use a locked keychain: give them a password command.',
-    'The service limits token requests. At the limit, imgctl sends none until it has passed; --ignore-limit sends one anyway, for example after correcting the clock.',
+    '--store-password uses the system keychain (secret-tool on Linux, security on macOS), or the credential helper that is set (on Windows, wincred). Run it again to replace the password; "imgctl logout" deletes it. Jobs cannot use a locked keychain: give them a password command.',
+    'At the limit of token requests, imgctl sends none until it has passed; --ignore-limit sends one anyway, for example after correcting the clock.',
   ],
   examples: [
     'imgctl login --base-url https://images.example.com -u alice',
