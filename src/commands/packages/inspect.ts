@@ -40,7 +40,7 @@ export const inspect = command({
   name: 'inspect',
   summary: 'show the contents of a local OVA or OVF package',
   description: [
-    'Shows products, systems with their hardware, disks, networks and files. Sends nothing, and checks no digests, as "imgctl validate" does. Sizes are in bytes, except in tables. With -o json, one file prints an object, several print an array.',
+    'Shows products, systems with their hardware, disks, networks and files. Sends nothing. "imgctl validate" also checks digests. Sizes are in bytes, except in tables. With -o json, one file prints an object, several print an array.',
   ],
   examples: [
     'imgctl inspect appliance.ova',

@@ -108,7 +108,7 @@ const CHECKS: readonly (readonly [
   ['password', 'names its source; with --check-password, reads it', passwordResult],
   [
     'storage',
-    'if upload-url is set, gets its password or secret key, sends the password (S3: a signature) and lists the folder; with --upload, also uploads, compares and removes a small file',
+    'if upload-url is set, runs the command of its password or secret key, sends the password (S3: a signature), and lists the folder; with --upload, also uploads, compares and removes a small file',
     storageResult,
   ],
 ];
