@@ -18,7 +18,7 @@ import { sync } from './packages/sync.ts';
 import { syncStatus } from './packages/sync-status.ts';
 import { validate } from './packages/validate.ts';
 import { demo } from './start/demo.ts';
-import { doctor } from './start/doctor.ts';
+import { doctor } from './start/doctor/doctor.ts';
 import { login } from './start/login.ts';
 import { logout } from './start/logout.ts';
 import { whoami } from './start/whoami.ts';

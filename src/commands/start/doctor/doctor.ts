@@ -2,48 +2,47 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { version } from '../../../package.json';
-import { isToken, type Send } from '../../api/auth.ts';
-import { clockSkew, readJson, serviceMessage, statusError } from '../../api/responses.ts';
-import { command, option, type Parsed, SERVICE_CODES } from '../../cli/command.ts';
-import { terms } from '../../cli/declarations.ts';
-import { readCertificates, requireBaseUrl } from '../../config/addresses.ts';
-import { checkTrust, configFilePath } from '../../config/config-file.ts';
+import { version } from '../../../../package.json';
+import { command, option, type Parsed, SERVICE_CODES } from '../../../cli/command.ts';
+import { terms } from '../../../cli/declarations.ts';
+import { readCertificates } from '../../../config/addresses.ts';
+import { checkTrust, configFilePath } from '../../../config/config-file.ts';
 import {
   isSettingKey,
   SECRETS,
   SETTING_KEYS,
   STORED_PASSWORD,
   VARIABLES,
-} from '../../config/definitions.ts';
-import { findPaths } from '../../config/paths.ts';
-import type { Context } from '../../context.ts';
+} from '../../../config/definitions.ts';
+import { findPaths } from '../../../config/paths.ts';
+import type { Context } from '../../../context.ts';
 import {
   asImgctlError,
   attempt,
-  type ErrorCode,
   errorReason,
   hasCode,
   ImgctlError,
   tryOr,
-} from '../../errors.ts';
-import { type Facts, hint, imgctl, setting } from '../../facts.ts';
-import { expandHome } from '../../files/paths.ts';
-import { column, namesOf } from '../../output/columns.ts';
-import { formatTimestamp } from '../../query/timestamp.ts';
-import { unattendedPassword } from '../../secrets/passwords.ts';
-import { givenToken, openSharedStore, tokenOfEnvironment } from '../../session/session.ts';
+} from '../../../errors.ts';
+import { type Facts, hint, imgctl } from '../../../facts.ts';
+import { expandHome } from '../../../files/paths.ts';
+import { column, namesOf } from '../../../output/columns.ts';
+import { formatTimestamp } from '../../../query/timestamp.ts';
+import { openSharedStore } from '../../../session/session.ts';
+import { SharedStoreError, tokenFolder } from '../../../session/token-cache.ts';
+import { nearest } from '../../../spelling.ts';
+import type { Storage } from '../../../upload/storage.ts';
+import { counted, shellQuote } from '../../../words.ts';
+import { openUploadStorage } from '../../upload-storage.ts';
 import {
-  type CachedToken,
-  noValidToken,
-  SharedStoreError,
-  tokenFolder,
-  tokenState,
-} from '../../session/token-cache.ts';
-import { nearest } from '../../spelling.ts';
-import type { Storage } from '../../upload/storage.ts';
-import { counted, describeDuration, shellQuote, utcTime } from '../../words.ts';
-import { openUploadStorage } from '../upload-storage.ts';
+  type CheckRow,
+  type Diagnosis,
+  type Finding,
+  type Findings,
+  notChecked,
+  warning,
+} from './findings.ts';
+import { clockResult, connect, passwordResult, tokenResult } from './service.ts';
 
 const UTC_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
 
@@ -63,23 +62,11 @@ const OPTIONS = [
   option('--upload', 'try an upload to the storage with a small file'),
 ] as const;
 
-interface Diagnosis {
-  readonly context: Context;
-  readonly options: Parsed<typeof OPTIONS>;
-  /** Set by the check of the connection, for those after it. */
-  cached?: CachedToken | undefined;
-  response?: ServiceResponse;
-  /** Why the login failed that was asked for. */
-  loginError?: ImgctlError | undefined;
-}
-
-type Results = Result | Result[];
-
 /** Each check in its order, with what `--help` says of it. An error that it throws is its result; [] leaves it out. */
 const CHECKS: readonly (readonly [
   name: string,
   help: string,
-  find: (diagnosis: Diagnosis) => Results | Promise<Results>,
+  find: (diagnosis: Diagnosis) => Findings | Promise<Findings>,
 ])[] = [
   [
     'program',
@@ -138,30 +125,6 @@ export const doctor = command({
   run,
 });
 
-interface CheckRow {
-  readonly check: string;
-  readonly state: 'ok' | 'warning' | 'failed' | 'not checked';
-  readonly finding: string;
-  readonly hint: string | null;
-  /** Decides the exit code of a failure. */
-  readonly code?: ErrorCode;
-}
-
-/** What a check found: a text if all is well, an error if it failed. */
-type Result = string | ImgctlError | Found;
-
-interface Found extends Omit<CheckRow, 'check' | 'hint'> {
-  readonly hint?: string | Facts | undefined;
-}
-
-function warning(finding: string, hint: string | Facts): Result {
-  return { state: 'warning', finding, hint };
-}
-
-function notChecked(finding: string, hint?: string | Facts): Result {
-  return { state: 'not checked', finding, hint };
-}
-
 async function run(context: Context, options: Parsed<typeof OPTIONS>) {
   const rows: CheckRow[] = [];
   const diagnosis: Diagnosis = { context, options };
@@ -194,7 +157,7 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>) {
   return { ...result, afterwards: fail };
 }
 
-function described(context: Context, result: Result): Omit<CheckRow, 'check'> {
+function described(context: Context, result: Finding): Omit<CheckRow, 'check'> {
   if (typeof result === 'string') return { state: 'ok', finding: result, hint: null };
   const hintOf = (hint: string | Facts | undefined) => (hint ? context.hintOf(hint) : null);
   if (!(result instanceof ImgctlError)) return { ...result, hint: hintOf(result.hint) };
@@ -202,11 +165,9 @@ function described(context: Context, result: Result): Omit<CheckRow, 'check'> {
   return { state: 'failed', finding: message, hint: hintOf(facts), code };
 }
 
-const UNCONNECTED = notChecked('connection failed');
-
 const SET_CONFIG_DIR = 'set IMGCTL_CONFIG_DIR to a writable directory';
 
-function fileResults({ context }: Diagnosis): Result[] {
+function fileResults({ context }: Diagnosis): Finding[] {
   const { io } = context;
   const { config, state } = findPaths(io);
   if (config === undefined) {
@@ -215,7 +176,7 @@ function fileResults({ context }: Diagnosis): Result[] {
   }
   const stat = tryOr(() => fs.statSync(configFilePath(config)), undefined);
   if (stat) checkTrust(config, stat, io);
-  const results: Result[] = [];
+  const results: Finding[] = [];
   const tokens = tokenFolder(config);
   const warnOfMode = (file: string, bits: number, change: string, access: string) => {
     const stat = tryOr(() => fs.statSync(file), undefined);
@@ -261,9 +222,9 @@ function nearestExisting(directory: string): string {
   return fs.existsSync(directory) || parent === directory ? directory : nearestExisting(parent);
 }
 
-function configurationResults({ context: { settings, io } }: Diagnosis): Result[] {
+function configurationResults({ context: { settings, io } }: Diagnosis): Finding[] {
   const { config, profile } = settings;
-  const results: Result[] = [];
+  const results: Finding[] = [];
   if (settings.isUnknown) {
     results.push(
       warning(`unknown profile ${profile}`, hint`list the profiles: ${imgctl('profile', 'list')}`),
@@ -299,133 +260,8 @@ function configurationResults({ context: { settings, io } }: Diagnosis): Result[
   return [`profile ${profile}: ${counted(set.length, 'setting')}, all valid`];
 }
 
-type ServiceResponse = Awaited<ReturnType<Send>>;
-
-const REFUSED = { kind: 'token-refused' } as const;
-
-/** Sends one GET /v2, with the token if it is valid, without renewal or retry. @throws ImgctlError */
-async function connect(diagnosis: Diagnosis): Promise<Result> {
-  const { context, options } = diagnosis;
-  const account = tryOr(() => context.settings.account, undefined);
-  if (options.login) diagnosis.loginError = await logIn(context);
-  const cached = account && context.cachedToken(account);
-  diagnosis.cached = cached;
-  const own = tokenState(cached, context.io.now()) === 'valid' ? cached?.token : undefined;
-  const given = givenToken(context.io) ?? own;
-  const token = given && isToken(given) ? given : undefined;
-  const tokens = {
-    current: async () => token,
-    renew: async () => undefined,
-    isNew: () => false,
-    refused: REFUSED,
-  };
-  // Settings that this request does not need may be invalid.
-  const unneeded = { concurrency: '1', username: '-', 'auth-scheme': token ? undefined : 'bearer' };
-  const settings = context.settings.with({ retries: '0', ...unneeded });
-  const { client, baseUrl, route } = await context.openSession(settings, tokens);
-  const response = await client.send({
-    method: 'GET',
-    path: '/v2',
-    anyStatus: true,
-    asReceived: false,
-  });
-  const { proxy, variable, bypassReason } = route;
-  const through = proxy ? `, through the proxy ${proxy.url.origin} from ${variable}` : '';
-  const bypassed = bypassReason ? `; ${variable} is bypassed: ${bypassReason}` : '';
-  const request = `GET ${baseUrl}/v2${token ? '' : ' without a token'}`;
-  const finding = `${request} returned ${response.status}${through}${bypassed}`;
-  const result = connectionResult(context, response, finding);
-  diagnosis.response = response;
-  return result;
-}
-
-function connectionResult(context: Context, response: ServiceResponse, finding: string): Result {
-  const { error } = attempt(() => readJson(response));
-  if (error && !(isRefusal(response) && error.code !== 'bad-answer')) {
-    // A 404 for /v2 means that this is another service; not-found would mean a missing image.
-    throw error.code === 'not-found' ? error.with({ code: 'failed' }) : error;
-  }
-  if (error && serviceMessage(response.body) === undefined) {
-    const check = { kind: 'check-address', of: 'service' } as const;
-    return warning(`${finding}, but not in the format of the service`, check);
-  }
-  const settings = context.settings.with({ 'allow-http': 'false' });
-  if (tryOr(() => requireBaseUrl(settings), undefined)) return finding;
-  const secure = setting('set', 'base-url', `https://${response.url.host}`);
-  const risk = 'plain http sends the password and the token unencrypted';
-  return warning(`${finding}; ${risk}`, secure);
-}
-
-function isRefusal({ status }: ServiceResponse): boolean {
-  return status === 401 || status === 403;
-}
-
-const MAX_CLOCK_SKEW = 5 * 60_000;
-
-function clockResult({ response }: Diagnosis): Result {
-  if (!response) return UNCONNECTED;
-  const skew = clockSkew(response);
-  if (skew === undefined) return notChecked('the service sent no valid date');
-  if (Math.abs(skew) <= MAX_CLOCK_SKEW) return 'agrees with the service';
-  const finding = `${describeDuration(Math.abs(skew))} ${skew > 0 ? 'ahead of' : 'behind'} the service`;
-  return warning(finding, 'set the clock of this machine, on Linux: sudo timedatectl set-ntp true');
-}
-
-/** Requests a token, since a valid one says nothing about the password. Returns why the login failed. */
-async function logIn(context: Context): Promise<ImgctlError | undefined> {
-  const { settings, io } = context;
-  try {
-    const { client, tokens } = await context.openSession(settings.with({ retries: '0' }));
-    const password = tokens && unattendedPassword(settings, io);
-    if (password) await tokens.login(await password.read(), password.refused);
-    else await client.serviceRoot();
-    return undefined;
-  } catch (error) {
-    return asImgctlError(error);
-  }
-}
-
-function tokenResult({ context, cached, response, loginError }: Diagnosis): Result {
-  if (!response) return UNCONNECTED;
-  if (loginError) return loginError;
-  const { io, settings } = context;
-  const fixed = givenToken(io);
-  const password = fixed || !settings.account.username || unattendedPassword(settings, io);
-  const next =
-    typeof password === 'object' &&
-    `the next command logs in with the password from ${password.origin}`;
-  const state = tokenState(cached, io.now());
-  if (!fixed && state !== 'valid') {
-    if (!next) return noValidToken(state);
-    const finding = `${state === 'none' ? 'no token yet' : state}; ${next}`;
-    return notChecked(finding, hint`check it with: ${imgctl('doctor', '--login')}`);
-  }
-  const facts = fixed ? tokenOfEnvironment(fixed).refused : REFUSED;
-  if (!isRefusal(response)) {
-    const origin = fixed ? 'from IMGCTL_TOKEN' : `valid until ${utcTime(cached?.expiresAt ?? 0)}`;
-    return `${origin}, accepted by the service`;
-  }
-  const refusal = statusError(response);
-  if (refusal.code === 'not-permitted') return refusal;
-  if (next) return warning(`${refusal.message}; ${next}`, facts);
-  return refusal.with({ code: 'token-refused', facts });
-}
-
-/** Names the source of the password, and reads it if that is asked for; nothing if there is none, or the login failed. */
-async function passwordResult({ context, options, loginError }: Diagnosis): Promise<Results> {
-  const { io, settings, console } = context;
-  const source = givenToken(io) ? undefined : unattendedPassword(settings, io);
-  if (source === undefined) return [];
-  const { origin } = source;
-  if (options.login && !loginError) return `${origin}, accepted by the service`;
-  const check = hint`check it with: ${imgctl('doctor', '--check-password')}`;
-  if (!options.checkPassword) return options.login ? [] : notChecked(origin, check);
-  console.redaction.add(await source.read(), settings.account.username);
-  return `${origin} gives a password`;
-}
-
 /** Checks the shared store, and takes its token over, as the next command would; nothing for `file`. */
-async function storeResult({ context }: Diagnosis): Promise<Results> {
+async function storeResult({ context }: Diagnosis): Promise<Findings> {
   const { settings } = context;
   const address = tryOr(() => settings.text('token-store'), 'file') ?? 'file';
   const store =
@@ -447,7 +283,7 @@ async function storeResult({ context }: Diagnosis): Promise<Results> {
 }
 
 /** Checks the upload storage with its credentials, and by an upload if that is asked for; nothing if none is set. */
-async function storageResult({ context, options }: Diagnosis): Promise<Results> {
+async function storageResult({ context, options }: Diagnosis): Promise<Findings> {
   const mayUpload = options.upload;
   const { settings } = context;
   if (settings.find('upload-url').text === undefined) {
@@ -460,7 +296,7 @@ async function storageResult({ context, options }: Diagnosis): Promise<Results> 
     const isFolder = settings.get('upload-url')?.kind === 'file';
     const reached = isFolder ? 'found' : 'reachable, credentials accepted';
     if (!mayUpload) return `${storage.address}: ${reached}`;
-    const { tryUpload } = await import('../../upload/trial.ts');
+    const { tryUpload } = await import('../../../upload/trial.ts');
     await tryUpload(storage);
     return `${storage.address}: a file was uploaded, renamed, compared and removed`;
   } catch (error) {

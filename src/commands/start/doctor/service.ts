@@ -1,0 +1,149 @@
+// The checks of doctor that ask the service: the connection, the clock, the token and the password.
+
+import { isToken } from '../../../api/auth.ts';
+import { clockSkew, readJson, serviceMessage, statusError } from '../../../api/responses.ts';
+import { requireBaseUrl } from '../../../config/addresses.ts';
+import type { Context } from '../../../context.ts';
+import { asImgctlError, attempt, type ImgctlError, tryOr } from '../../../errors.ts';
+import { hint, imgctl, setting } from '../../../facts.ts';
+import { unattendedPassword } from '../../../secrets/passwords.ts';
+import { givenToken, tokenOfEnvironment } from '../../../session/session.ts';
+import { noValidToken, tokenState } from '../../../session/token-cache.ts';
+import { describeDuration, utcTime } from '../../../words.ts';
+import {
+  type Diagnosis,
+  type Finding,
+  type Findings,
+  notChecked,
+  type ServiceResponse,
+  warning,
+} from './findings.ts';
+
+const UNCONNECTED = notChecked('connection failed');
+
+const REFUSED = { kind: 'token-refused' } as const;
+
+/** Sends one GET /v2, with the token if it is valid, without renewal or retry. @throws ImgctlError */
+export async function connect(diagnosis: Diagnosis): Promise<Finding> {
+  const { context, options } = diagnosis;
+  const account = tryOr(() => context.settings.account, undefined);
+  if (options.login) diagnosis.loginError = await logIn(context);
+  const cached = account && context.cachedToken(account);
+  diagnosis.cached = cached;
+  const own = tokenState(cached, context.io.now()) === 'valid' ? cached?.token : undefined;
+  const given = givenToken(context.io) ?? own;
+  const token = given && isToken(given) ? given : undefined;
+  const tokens = {
+    current: async () => token,
+    renew: async () => undefined,
+    isNew: () => false,
+    refused: REFUSED,
+  };
+  // Settings that this request does not need may be invalid.
+  const unneeded = { concurrency: '1', username: '-', 'auth-scheme': token ? undefined : 'bearer' };
+  const settings = context.settings.with({ retries: '0', ...unneeded });
+  const { client, baseUrl, route } = await context.openSession(settings, tokens);
+  const response = await client.send({
+    method: 'GET',
+    path: '/v2',
+    anyStatus: true,
+    asReceived: false,
+  });
+  const { proxy, variable, bypassReason } = route;
+  const through = proxy ? `, through the proxy ${proxy.url.origin} from ${variable}` : '';
+  const bypassed = bypassReason ? `; ${variable} is bypassed: ${bypassReason}` : '';
+  const request = `GET ${baseUrl}/v2${token ? '' : ' without a token'}`;
+  const finding = `${request} returned ${response.status}${through}${bypassed}`;
+  const result = connectionResult(context, response, finding);
+  diagnosis.response = response;
+  return result;
+}
+
+function connectionResult(context: Context, response: ServiceResponse, finding: string): Finding {
+  const { error } = attempt(() => readJson(response));
+  if (error && !(isRefusal(response) && error.code !== 'bad-answer')) {
+    // A 404 for /v2 means that this is another service; not-found would mean a missing image.
+    throw error.code === 'not-found' ? error.with({ code: 'failed' }) : error;
+  }
+  if (error && serviceMessage(response.body) === undefined) {
+    const check = { kind: 'check-address', of: 'service' } as const;
+    return warning(`${finding}, but not in the format of the service`, check);
+  }
+  const settings = context.settings.with({ 'allow-http': 'false' });
+  if (tryOr(() => requireBaseUrl(settings), undefined)) return finding;
+  const secure = setting('set', 'base-url', `https://${response.url.host}`);
+  const risk = 'plain http sends the password and the token unencrypted';
+  return warning(`${finding}; ${risk}`, secure);
+}
+
+function isRefusal({ status }: ServiceResponse): boolean {
+  return status === 401 || status === 403;
+}
+
+const MAX_CLOCK_SKEW = 5 * 60_000;
+
+export function clockResult({ response }: Diagnosis): Finding {
+  if (!response) return UNCONNECTED;
+  const skew = clockSkew(response);
+  if (skew === undefined) return notChecked('the service sent no valid date');
+  if (Math.abs(skew) <= MAX_CLOCK_SKEW) return 'agrees with the service';
+  const finding = `${describeDuration(Math.abs(skew))} ${skew > 0 ? 'ahead of' : 'behind'} the service`;
+  return warning(finding, 'set the clock of this machine, on Linux: sudo timedatectl set-ntp true');
+}
+
+/** Requests a token, since a valid one says nothing about the password. Returns why the login failed. */
+async function logIn(context: Context): Promise<ImgctlError | undefined> {
+  const { settings, io } = context;
+  try {
+    const { client, tokens } = await context.openSession(settings.with({ retries: '0' }));
+    const password = tokens && unattendedPassword(settings, io);
+    if (password) await tokens.login(await password.read(), password.refused);
+    else await client.serviceRoot();
+    return undefined;
+  } catch (error) {
+    return asImgctlError(error);
+  }
+}
+
+export function tokenResult({ context, cached, response, loginError }: Diagnosis): Finding {
+  if (!response) return UNCONNECTED;
+  if (loginError) return loginError;
+  const { io, settings } = context;
+  const fixed = givenToken(io);
+  const password = fixed || !settings.account.username || unattendedPassword(settings, io);
+  const next =
+    typeof password === 'object' &&
+    `the next command logs in with the password from ${password.origin}`;
+  const state = tokenState(cached, io.now());
+  if (!fixed && state !== 'valid') {
+    if (!next) return noValidToken(state);
+    const finding = `${state === 'none' ? 'no token yet' : state}; ${next}`;
+    return notChecked(finding, hint`check it with: ${imgctl('doctor', '--login')}`);
+  }
+  const facts = fixed ? tokenOfEnvironment(fixed).refused : REFUSED;
+  if (!isRefusal(response)) {
+    const origin = fixed ? 'from IMGCTL_TOKEN' : `valid until ${utcTime(cached?.expiresAt ?? 0)}`;
+    return `${origin}, accepted by the service`;
+  }
+  const refusal = statusError(response);
+  if (refusal.code === 'not-permitted') return refusal;
+  if (next) return warning(`${refusal.message}; ${next}`, facts);
+  return refusal.with({ code: 'token-refused', facts });
+}
+
+/** Names the source of the password, and reads it if that is asked for; nothing if there is none, or the login failed. */
+export async function passwordResult({
+  context,
+  options,
+  loginError,
+}: Diagnosis): Promise<Findings> {
+  const { io, settings, console } = context;
+  const source = givenToken(io) ? undefined : unattendedPassword(settings, io);
+  if (source === undefined) return [];
+  const { origin } = source;
+  if (options.login && !loginError) return `${origin}, accepted by the service`;
+  const check = hint`check it with: ${imgctl('doctor', '--check-password')}`;
+  if (!options.checkPassword) return options.login ? [] : notChecked(origin, check);
+  console.redaction.add(await source.read(), settings.account.username);
+  return `${origin} gives a password`;
+}
