@@ -38,8 +38,11 @@ const PATIENCE = 120_000;
 /** Milliseconds between two looks at the lock, on average. */
 const WAIT = 300;
 
-/** KEYS[1] is the lock and ARGV[1] its owner, who also takes it again if it has expired. */
-const RENEW = `local owner = redis.call('get', KEYS[1])
+/**
+ * KEYS[1] is the lock and ARGV[1] its owner, who also takes it again if it has expired. All commands are scripts of
+ * get and set: a user who lacks one of them, or may not run scripts, cannot take a lock and leave it to the others.
+ */
+const TAKE = `local owner = redis.call('get', KEYS[1])
 if owner and owner ~= ARGV[1] then return 0 end
 redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2])
 return 1`;
@@ -47,7 +50,7 @@ return 1`;
 const STORE = `if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('set', KEYS[2], ARGV[2], 'px', ARGV[3])
 return 1`;
-const RELEASE = `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) end
+const RELEASE = `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('set', KEYS[1], '', 'px', 1) end
 return 1`;
 
 interface SharedStoreOptions {
@@ -160,7 +163,7 @@ export class SharedStore implements TokenStore {
     const { check } = this.#keys;
     const owner = 'imgctl check';
     await this.#set(check, owner, 1_000);
-    await this.#send(['EVAL', RENEW, '1', check, owner, '1000']);
+    await this.#send(['EVAL', TAKE, '1', check, owner, '1000']);
     await this.#send(['EVAL', RELEASE, '1', check, owner]);
     await this.#readToken();
     await this.#checkLock();
@@ -176,16 +179,17 @@ export class SharedStore implements TokenStore {
     const { lock } = this.#keys;
     const owner = builtin('node:crypto').randomUUID();
     const before = (await this.#readRefusal())?.id;
+    const take = async () =>
+      (await this.#send(['EVAL', TAKE, '1', lock, owner, `${LOCK_TIME}`])) === 1;
     const assertHeld = async () => {
-      if ((await this.#send(['EVAL', RENEW, '1', lock, owner, `${LOCK_TIME}`])) === 1) return;
-      throw new SharedStoreError('another machine took its lock');
+      if (!(await take())) throw new SharedStoreError('another machine took its lock');
     };
     const started = io.elapsed();
     for (;;) {
       const found = await reuse();
       if (found !== undefined) return found;
       if (this.#failure) throw this.#failure;
-      if ((await this.#send(['SET', lock, owner, 'PX', `${LOCK_TIME}`, 'NX'])) === 'OK') {
+      if (await take()) {
         try {
           const refusal = await this.#readRefusal();
           const mutex: TokenMutex = {

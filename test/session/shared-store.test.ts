@@ -165,7 +165,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     ['is full', 'config set maxmemory 1', 'OOM command not allowed'],
     ['is read-only', 'replicaof 127.0.0.1 1', "READONLY You can't write"],
     ['refuses the password', 'acl setuser imgctl resetpass', 'WRONGPASS invalid'],
-    ['denies a command', 'acl setuser imgctl -set', 'NOPERM'],
+    ['denies a command', 'acl setuser imgctl -set', "ERR The user executing the script can't run"],
     ['holds something else', 'set TOKEN pässwort px 1000000', 'it holds something other than a'],
     ['has a lock without a time limit', 'set LOCK another', 'its lock has no time limit'],
     ['has a lock for an hour', 'set LOCK another px 3600000', 'its lock is set for more than 30 s'],
@@ -211,6 +211,18 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
       expect([await turn(), warnings]).toEqual(['a token', []]);
       expect(Math.min(...left)).toBeGreaterThan(5_000);
     });
+
+    it.each(['get', 'set', 'eval', 'del', 'pttl'])(
+      'is never left behind by a user who may not %s',
+      async (command) => {
+        const { redis, use, token, lock } = await fleetWithToken();
+        redis.cli('del', token);
+        redis.cli('acl', 'setuser', 'imgctl', `-${command}`);
+        await use();
+        // It may last a millisecond after its release.
+        expect(['-2', '0', '1']).toContain(redis.cli('pttl', lock));
+      },
+    );
 
     it('cannot be checked by a user who may not run scripts', async () => {
       const { redis, machine, open } = await fleetWithToken();
