@@ -20,7 +20,6 @@ import {
   optionName,
   optionTerm,
 } from './declarations.ts';
-import type { showPage } from './help-page.ts';
 import { checkTyped, commandNames } from './typed.ts';
 
 type Env = Io['env'];
@@ -115,7 +114,7 @@ function refuseTwoFormats({ json, output = 'json' }: Readonly<Record<string, unk
 async function explain(
   context: Context,
   thrown: unknown,
-  { stopped, root, commands }: End & Parameters<typeof showPage>[1],
+  { stopped, root, commands }: End & { root: Command; commands: readonly CommandDeclaration[] },
 ): Promise<void> {
   if (!(thrown instanceof CommanderError) || stopped === undefined) throw thrown;
   if (thrown.code === 'commander.version') return context.console.print(`${version}\n`);
