@@ -7,7 +7,7 @@ import { quoted } from './words.ts';
 
 export function incompatible(one: string, other: string): ImgctlError {
   return new ImgctlError('usage', `${one} and ${other} cannot be used together`, {
-    hint: `omit ${one} or ${other}`,
+    facts: `omit ${one} or ${other}`,
   });
 }
 
@@ -47,6 +47,6 @@ export function parseChoice<Word extends string>(
   const both = typeof list === 'string' ? `${didYouMean} ${list}` : hint`${didYouMean} ${list}`;
   const suggested = valid.length > MAX_LISTED ? didYouMean : both;
   throw new ImgctlError('usage', where === undefined ? problem : `${problem} in ${where}`, {
-    hint: hintOf?.(word) ?? (meant === undefined ? list : suggested),
+    facts: hintOf?.(word) ?? (meant === undefined ? list : suggested),
   });
 }

@@ -54,8 +54,6 @@ export type ErrorCode = keyof typeof EXIT_CODES;
 export interface ErrorDetails {
   /** What the program makes a hint of; a text is advice. */
   readonly facts?: string | Facts | undefined;
-  /** The same, for what a command says itself. */
-  readonly hint?: string | Facts | undefined;
   /** Lines to choose from or to check, such as the images that match. */
   readonly details?: readonly string[] | undefined;
   readonly status?: number | undefined;
@@ -76,7 +74,7 @@ export class ImgctlError extends Error {
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, { cause: details.cause });
     this.code = code;
-    this.facts = factsOf(details);
+    this.facts = factsOf(details.facts);
     this.details = details.details;
     this.status = details.status;
     this.retryAfter = details.retryAfter;
@@ -91,22 +89,19 @@ export class ImgctlError extends Error {
     code?: ErrorCode;
     message?: string;
     facts?: string | Facts | undefined;
-    hint?: string | Facts | undefined;
     retryAfter?: number | undefined;
   }): this {
-    const { hint: _hint, ...others } = changes;
     const copy = new Error(this.message, { cause: this.cause });
     Object.setPrototypeOf(copy, Object.getPrototypeOf(this));
     // The stack begins with the message.
     const stack = this.stack?.replace(this.message, () => changes.message ?? this.message);
-    const facts = 'hint' in changes || 'facts' in changes ? factsOf(changes) : this.facts;
-    return Object.assign(copy, this, others, { facts, stack });
+    const facts = 'facts' in changes ? factsOf(changes.facts) : this.facts;
+    return Object.assign(copy, this, changes, { facts, stack });
   }
 }
 
-function factsOf({ facts, hint }: Pick<ErrorDetails, 'facts' | 'hint'>): Facts | undefined {
-  const known = facts ?? hint;
-  return typeof known === 'string' ? advice(known) : known;
+function factsOf(facts: string | Facts | undefined): Facts | undefined {
+  return typeof facts === 'string' ? advice(facts) : facts;
 }
 
 export function hasCode(error: unknown, ...codes: readonly ErrorCode[]): error is ImgctlError {

@@ -86,7 +86,7 @@ function unknownPage(
   const page = ['imgctl help', ...path].join(' ');
   const text = shorten(words.join(' '), MAX_QUOTED);
   return new ImgctlError('usage', `unknown command or topic '${text}'`, {
-    hint:
+    facts:
       guess(['help'], words) ??
       (meant && `did you mean ${page} ${meant}?`) ??
       guess(path, [word]) ??

@@ -64,7 +64,7 @@ export async function showResult(context: Context, result: Result): Promise<numb
       const isMinor: boolean = isMissing || error instanceof BrokenPipeError;
       if (end.error !== undefined && isMinor) return;
       const isUnwritten = error instanceof ImgctlError && !isMinor;
-      throw isUnwritten && end.done ? error.with({ hint: end.done }) : error;
+      throw isUnwritten && end.done ? error.with({ facts: end.done }) : error;
     });
     await end.afterwards?.();
   } finally {

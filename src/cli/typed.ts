@@ -171,20 +171,20 @@ function misset(text: string): ImgctlError {
     const [, name = ''] = new RegExp(`^[-${TYPESET_DASHES}]+([\\w-]{0,40})`).exec(text) ?? [];
     const meant = `${name.length > 1 ? '--' : '-'}${name}`;
     const message = `${dash}${name} begins with a typeset dash (${codeOf(dash.slice(-1))})`;
-    return new ImgctlError('usage', message, { hint: `type ${meant}, with hyphens (U+2D)` });
+    return new ImgctlError('usage', message, { facts: `type ${meant}, with hyphens (U+2D)` });
   }
   const at = text.search(TYPESET_QUOTE);
   const shown = text.slice(0, at + (/^[=~]/.test(text.slice(at)) ? 2 : 1));
   const quote = shown.slice(-1);
   const plain = /[\u201c\u201d]/.test(quote) ? '"' : "'";
   const message = `${shown}… has a typeset quote (${codeOf(quote)})`;
-  const hint = `type ${plain} (${codeOf(plain)}) instead of ${quote}`;
-  return new ImgctlError('usage', message, { hint });
+  const facts = `type ${plain} (${codeOf(plain)}) instead of ${quote}`;
+  return new ImgctlError('usage', message, { facts });
 }
 
 function dashed(word: string): ImgctlError {
   return new ImgctlError('usage', `a word must not begin with a dash (got ${word})`, {
-    hint: `to leave out names that contain it: -f ${shellQuote(`name!~${word.slice(1)}`)}`,
+    facts: `to leave out names that contain it: -f ${shellQuote(`name!~${word.slice(1)}`)}`,
   });
 }
 
@@ -198,6 +198,6 @@ function refuseFields(
   if (!text.split(',').some((each) => names.includes(each.toLowerCase())) || isFile(text)) return;
   const hasColumns = options.some((option) => longFlag(option) === '--columns');
   throw new ImgctlError('usage', '--json takes no value', {
-    hint: hasColumns ? `choose fields with: -c ${text}` : 'choose fields with: --json | jq',
+    facts: hasColumns ? `choose fields with: -c ${text}` : 'choose fields with: --json | jq',
   });
 }

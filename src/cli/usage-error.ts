@@ -21,7 +21,7 @@ const QUOTED_OPTION = /(?<=')(?:-\w, )?(--[^\s=']+|-[^\s'-])/g;
 export function usageError(error: CommanderError, command: Command, path: readonly string[]) {
   const [first = ''] = error.message.replace(/^error: /, '').split('\n');
   const fail = (message: string, said: string | Facts = hint`see: ${imgctl(...path, '--help')}`) =>
-    new ImgctlError('usage', message, { hint: said });
+    new ImgctlError('usage', message, { facts: said });
   const [option = '', other = ''] = [...first.matchAll(QUOTED_OPTION)].map(([, flag]) => flag);
   switch (error.code) {
     case 'commander.unknownOption':

@@ -64,7 +64,7 @@ function parseSize(text: string): number {
   const size = Number(/^(\d{1,4})M(?:iB)?$/i.exec(text)?.[1]);
   if (size >= 5 && size <= 1024) return size * 2 ** 20;
   throw new ImgctlError('usage', `--part-size must be from 5M to 1024M (got ${text})`, {
-    hint: 'use a size such as: --part-size 16M',
+    facts: 'use a size such as: --part-size 16M',
   });
 }
 
@@ -197,7 +197,7 @@ async function checked(storage: Storage, refused?: string | Facts): Promise<Stor
   } catch (error) {
     await storage.close();
     if (!hasCode(error, 'wrong-credentials')) throw error;
-    throw error.with({ hint: refused ?? error.facts });
+    throw error.with({ facts: refused ?? error.facts });
   }
 }
 
@@ -258,7 +258,7 @@ async function readCredentials(
       .map(([, , fix]) => fix)
       .reduce((one, next) => hint`${one}; then ${next}`);
     throw new ImgctlError('not-logged-in', `${what} for the upload storage`, {
-      hint: hint`${joined}${kind === 's3' && io.env.AWS_ACCESS_KEY_ID ? `; ${AWS_HOSTS}` : ''}`,
+      facts: hint`${joined}${kind === 's3' && io.env.AWS_ACCESS_KEY_ID ? `; ${AWS_HOSTS}` : ''}`,
     });
   }
   const isStored = username !== undefined && !answers.values.has(user);

@@ -23,11 +23,11 @@ export function requireBaseUrl(settings: Settings): URL {
     if (settings.isUnknown) {
       const meant = nearest(profile, [...settings.config.profiles.keys()]);
       throw new ImgctlError('config', `unknown profile ${quoted(profile)}`, {
-        hint: hint`${meant ? `did you mean ${meant}? Otherwise, ` : ''}create it with: ${imgctl('login')}`,
+        facts: hint`${meant ? `did you mean ${meant}? Otherwise, ` : ''}create it with: ${imgctl('login')}`,
       });
     }
     throw new ImgctlError('config', 'no service address is set', {
-      hint: other
+      facts: other
         ? hint`use another profile: ${imgctl('profile', 'use', other)}, or run: ${imgctl('login')}`
         : hint`run: ${imgctl('login')}, or to try without an account: ${imgctl('demo')}`,
     });
@@ -45,7 +45,7 @@ export function requireRedisAddress(settings: Settings): RedisAddress | undefine
   const { host, text } = address;
   if (isLoopback(host) || host === '::1') return address;
   throw new ImgctlError('config', `plain redis:// would expose tokens sent to ${host}`, {
-    hint: hint`use ${text.replace(/^redis:/i, 'rediss:')}, or allow it: ${ALLOW_HTTP}`,
+    facts: hint`use ${text.replace(/^redis:/i, 'rediss:')}, or allow it: ${ALLOW_HTTP}`,
   });
 }
 
@@ -54,7 +54,7 @@ export function requireUploadTarget(settings: Settings): UploadTarget {
   const target = settings.get('upload-url');
   if (target === undefined) {
     throw new ImgctlError('config', 'no upload storage is set', {
-      hint: hint`add --to URL, or run: ${imgctl('config', 'set', 'upload-url', 'URL')} (file://, dav+https:// or s3+https://; for credentials, see: ${imgctl('help', 'environment')})`,
+      facts: hint`add --to URL, or run: ${imgctl('config', 'set', 'upload-url', 'URL')} (file://, dav+https:// or s3+https://; for credentials, see: ${imgctl('help', 'environment')})`,
     });
   }
   if (target.kind !== 'file' && !settings.get('allow-http')) {
@@ -84,7 +84,7 @@ export function readCertificates(
     const message = `cannot read the ${key} ${value}: ${errorReason(cause)}`;
     const another = hint`use another file: ${setting('set', key, '/path/to/ca.pem')}, or none: ${setting('unset', key)}`;
     throw new ImgctlError('config', message, {
-      hint: permissionAdvice(cause, value) ?? another,
+      facts: permissionAdvice(cause, value) ?? another,
       cause,
     });
   }

@@ -47,7 +47,7 @@ export function readConfigFile(directory: string | undefined, io: Trust): Config
     if (error instanceof ImgctlError) throw error;
     const message = `cannot read the settings in ${file}: ${errorReason(error)}`;
     throw new ImgctlError('config', message, {
-      hint:
+      facts:
         permissionAdvice(error, file) ??
         'fix the file or move it elsewhere; imgctl does not overwrite it',
     });
@@ -81,12 +81,12 @@ export function checkTrust(directory: string, stat: Stats, { env, system }: Trus
   for (const [name, { uid, mode }] of checked) {
     if (uid !== system.uid && uid !== 0) {
       throw new ImgctlError('config', `${name} belongs to another user`, {
-        hint: `to trust it, set IMGCTL_CONFIG_DIR to ${directory}; for your own settings, run: sudo -H imgctl …`,
+        facts: `to trust it, set IMGCTL_CONFIG_DIR to ${directory}; for your own settings, run: sudo -H imgctl …`,
       });
     }
     if ((mode & 0o002) === 0) continue;
     throw new ImgctlError('config', `every user can change ${name}`, {
-      hint: `check ${file}, then run: chmod o-w ${shellQuote(name)}`,
+      facts: `check ${file}, then run: chmod o-w ${shellQuote(name)}`,
     });
   }
 }
@@ -159,7 +159,7 @@ export async function changeConfigFile(
   } catch (error) {
     if (error instanceof ImgctlError) throw error;
     throw new ImgctlError('config', `cannot write ${file}: ${errorReason(error)}`, {
-      hint: 'check disk space and permissions, or set IMGCTL_CONFIG_DIR; nothing was changed',
+      facts: 'check disk space and permissions, or set IMGCTL_CONFIG_DIR; nothing was changed',
       cause: error,
     });
   }

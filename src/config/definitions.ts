@@ -233,8 +233,8 @@ export const VARIABLES: readonly string[] = [
   ...['PROFILE', 'TOKEN', 'DEBUG', 'CONFIG_DIR'].map((name) => `IMGCTL_${name}`),
 ];
 
-function invalid(what: string, text: string, hint: string): ImgctlError {
-  return new ImgctlError('usage', `invalid ${what}: ${text}`, { hint });
+function invalid(what: string, text: string, facts: string): ImgctlError {
+  return new ImgctlError('usage', `invalid ${what}: ${text}`, { facts });
 }
 
 /** Returns why the text holds no certificate in PEM format, or undefined; Node silently ignores such text. */
@@ -258,7 +258,8 @@ function parseRedisAddress(text: string) {
   }
   if (url.password !== '') {
     throw new ImgctlError('usage', 'token-store must not contain a password', {
-      hint: 'remove it from the URL and set IMGCTL_TOKEN_STORE_PASSWORD or token-store-password-command',
+      facts:
+        'remove it from the URL and set IMGCTL_TOKEN_STORE_PASSWORD or token-store-password-command',
     });
   }
   return {

@@ -52,7 +52,7 @@ export function plainText(text: string, name: string): string {
   const control = controlCharacter(plain);
   if (control === undefined) return plain;
   throw new ImgctlError('usage', `${name} has a control character (${control})`, {
-    hint: 'remove it, and everything that is not part of the value',
+    facts: 'remove it, and everything that is not part of the value',
   });
 }
 
@@ -61,7 +61,7 @@ export function userName(text: string, name: string): string {
   const plain = plainText(text, name);
   if (!plain.includes(':')) return plain;
   throw new ImgctlError('usage', `invalid ${name}: ${plain.replace(/:.*/s, ':…')}`, {
-    hint: 'use a user name without a colon',
+    facts: 'use a user name without a colon',
   });
 }
 
@@ -118,7 +118,7 @@ export function byteRate(): Value<number> {
       ? `invalid ${name}: ${text}`
       : `${name} must be at least 1k (got ${text})`;
     throw new ImgctlError('usage', what, {
-      hint: 'use bytes per second, such as 500k, 10M or 1G, or 0 for no limit',
+      facts: 'use bytes per second, such as 500k, 10M or 1G, or 0 for no limit',
     });
   };
   return { parse };
@@ -145,7 +145,7 @@ export function parseDuration(text: string, name: string, max = MAX_TIMER): numb
     throw new ImgctlError('usage', `${name} must be at most ${days} days (got ${text})`);
   }
   throw new ImgctlError('usage', `invalid ${name}: ${text}`, {
-    hint: 'use a duration such as 500ms, 30s, 5m, 1h, 2d or 3w',
+    facts: 'use a duration such as 500ms, 30s, 5m, 1h, 2d or 3w',
   });
 }
 
@@ -153,6 +153,6 @@ export function parseDuration(text: string, name: string, max = MAX_TIMER): numb
 export function checkName(name: string, noun: string, { dots = false } = {}): string {
   if (/^[A-Za-z0-9][\w.-]{0,63}$/.test(name) && (dots || !name.includes('.'))) return name;
   throw new ImgctlError('usage', `invalid ${noun} name: ${shorten(name)}`, {
-    hint: `use a letter or digit, then up to 63 letters, digits, ${dots ? '., ' : ''}- or _`,
+    facts: `use a letter or digit, then up to 63 letters, digits, ${dots ? '., ' : ''}- or _`,
   });
 }

@@ -52,8 +52,8 @@ function parseKind(text: string): FaultKind {
 }
 
 function wrongFault(message: string): ImgctlError {
-  const hint = 'list the kinds of faults with: imgctl emulator --help';
-  return new ImgctlError('usage', message, { hint });
+  const facts = 'list the kinds of faults with: imgctl emulator --help';
+  return new ImgctlError('usage', message, { facts });
 }
 
 export function createFaultPicker(faults: readonly Fault[]) {

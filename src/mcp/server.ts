@@ -64,8 +64,8 @@ export async function serve(options: ServerOptions): Promise<void> {
       partial = end === -1 ? [...partial, chunk] : [chunk.subarray(end + 1)];
       if (partial.reduce((size, { length }) => size + length, 0) > MAX_REQUEST) {
         const message = `an MCP request is larger than ${MAX_REQUEST / 2 ** 20} MiB`;
-        const hint = 'send one JSON message per line';
-        return done(new ImgctlError('failed', message, { hint }));
+        const facts = 'send one JSON message per line';
+        return done(new ImgctlError('failed', message, { facts }));
       }
       if (end === -1) return done();
       pass(lines.split('\n')).then(() => done(), done);

@@ -59,8 +59,9 @@ export function formatNotice(
   return labelledText(content, mayWrap ? format : { ...format, width: undefined }, mark ?? label);
 }
 
-interface Content extends Pick<ErrorDetails, 'hint' | 'details'> {
+interface Content extends Pick<ErrorDetails, 'details'> {
   readonly message: string;
+  readonly hint?: string | Facts | undefined;
 }
 
 interface CleanContent extends Omit<Content, 'hint'> {

@@ -71,7 +71,7 @@ export class Output {
     const { shown, cells = shown, urls } = options;
     if (options.meta && format !== 'json' && format !== 'yaml') {
       throw new ImgctlError('usage', `--meta cannot be used with the format ${format}`, {
-        hint: 'add -o json or -o yaml, or omit --meta',
+        facts: 'add -o json or -o yaml, or omit --meta',
       });
     }
     if (quiet && options.columns !== undefined) throw incompatible('--quiet', '--columns');
@@ -150,6 +150,6 @@ function timeStyle(
   const isReadable = time === 'local' ? format === 'csv' : time !== 'age';
   if (isReadable) return time ?? 'iso';
   throw new ImgctlError('usage', `--time ${time} cannot be used with the format ${format}`, {
-    hint: 'use --time iso, or -o table',
+    facts: 'use --time iso, or -o table',
   });
 }

@@ -111,7 +111,7 @@ async function writeBare(column: Column, rows: readonly Row[], output: Output, s
     // These options come together.
     const hasColumns = output.options.trunc !== undefined;
     throw new ImgctlError('not-found', message, {
-      hint: hasColumns ? `use -c ${name} -o tsv --no-header` : 'omit --get to see all fields',
+      facts: hasColumns ? `use -c ${name} -o tsv --no-header` : 'omit --get to see all fields',
     });
   }
   await writeText(

@@ -16,12 +16,12 @@ import { record, SUBMITTED } from './packages/sync-harness.ts';
 
 const TEXT = { json: false, debug: false };
 const JSON_LINE = { json: true, debug: false };
-const found = new ImgctlError('server-error', 'oops', { hint: 'wait', status: 503 });
+const found = new ImgctlError('server-error', 'oops', { facts: 'wait', status: 503 });
 const FIELDS = '"code":"server-error","message":"oops","hint":"wait","status":503,"exitCode":1';
 const bare = new ImgctlError('usage', 'why');
 const NARROW = { ...TEXT, width: 15 };
 const details = ['four five six seven'];
-const long = new ImgctlError('usage', 'one two three', { details, hint: 'copy this command' });
+const long = new ImgctlError('usage', 'one two three', { details, facts: 'copy this command' });
 
 it.each([
   [formatError(found, TEXT), 'imgctl: oops\nhint: wait\n'],
@@ -42,7 +42,7 @@ it.each([
 
 it.each([[TEXT], [JSON_LINE]])('an error escapes control characters: %j', (format) => {
   const hint = 'a\u001b[31m\r\nimgctl: b\u009b\u202e';
-  const text = formatError(new ImgctlError('failed', hint, { hint }), format);
+  const text = formatError(new ImgctlError('failed', hint, { facts: hint }), format);
   expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
   expect(text.match(/\n/g)).toHaveLength(format.json ? 1 : 2);
 });
@@ -166,7 +166,7 @@ it.each([
   const { lock, runInto } = await userOf('PROCESSED');
   if (line.includes('update')) await lock();
   const message = 'cannot write the output: ENOSPC';
-  const full = new ImgctlError('failed', message, { hint: 'check it' });
+  const full = new ImgctlError('failed', message, { facts: 'check it' });
   const { exitCode, stderr } = await runInto(full, line);
   expect(stderr).toContain(`imgctl: ${message}\nhint: ${hint}\n`);
   expect(exitCode).toBe(1);

@@ -124,7 +124,7 @@ describe('Redaction', () => {
       fc.constantFrom('message', 'imgctl', 'status', 'exitCode', 'nabcdef', '"hint":'),
     );
     const formatted = (text: string, format: ErrorFormat) => [
-      formatError(new ImgctlError('failed', text, { hint: text }), format),
+      formatError(new ImgctlError('failed', text, { facts: text }), format),
       formatNotice('warning', { message: text, hint: text }, format),
     ];
     const property = fc.property(secrets, fc.boolean(), (secret, json) => {
@@ -149,7 +149,7 @@ describe('Redaction', () => {
       const redaction = redactionOf(secret);
       const format = { json: false, debug: false, redact: redaction.apply.bind(redaction) };
       const details = [`${secret}-22.04.ova`];
-      const text = formatError(new ImgctlError('failed', secret, { hint, details }), format);
+      const text = formatError(new ImgctlError('failed', secret, { facts: hint, details }), format);
       expect(text).toBe(`imgctl: ***\n  ${secret}-22.04.ova\nhint: ${shown}\n`);
     },
   );

@@ -59,7 +59,7 @@ it.each([
 
 it('messages have a red name, a cyan hint, and a yellow word for a warning, but not as JSON', async () => {
   const format = { json: false, debug: false, style: await loadStyle({ color: true }) };
-  const error = new ImgctlError('not-found', 'no image', { hint: 'look' });
+  const error = new ImgctlError('not-found', 'no image', { facts: 'look' });
   const lines = '\u001b[31mimgctl:\u001b[39m no image\n\u001b[36mhint:\u001b[39m look\n';
   expect(formatError(error, format)).toBe(lines);
   const warning = formatNotice('warning', { message: 'w' }, format);

@@ -55,19 +55,19 @@ async function run(context: Context, options: Options, path: string): Promise<vo
   const method = options.method.toUpperCase();
   if (!/^(?!CONNECT$|TRACE$)[A-Z]{1,20}$/.test(method)) {
     throw new ImgctlError('usage', `invalid --method: ${method}`, {
-      hint: 'use GET, POST, PUT or PATCH',
+      facts: 'use GET, POST, PUT or PATCH',
     });
   }
   if (options.paginate && method !== 'GET') {
     throw new ImgctlError('usage', `--paginate works only with GET (got ${method})`, {
-      hint: `omit --paginate or --method ${method}`,
+      facts: `omit --paginate or --method ${method}`,
     });
   }
   const fields = (options.field ?? []).map((text) => {
     const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
     if (key !== undefined && value !== undefined) return [key, value] as const;
     throw new ImgctlError('usage', `--field must be key=value (got ${text})`, {
-      hint: 'use a parameter such as -f per_page=5',
+      facts: 'use a parameter such as -f per_page=5',
     });
   });
   const { client, baseUrl } = await context.session();
@@ -86,7 +86,7 @@ async function run(context: Context, options: Options, path: string): Promise<vo
     const sent = `${method} ${next.pathname} was sent; its status is ${response.status}`;
     await printed.catch((error: unknown) => {
       const isUnwritten = hasCode(error, 'failed') && !isSafeMethod(method);
-      throw isUnwritten ? error.with({ hint: sent }) : error;
+      throw isUnwritten ? error.with({ facts: sent }) : error;
     });
     if (!success) {
       const error = statusError(response);
@@ -109,7 +109,7 @@ async function printElement(
   if (text === undefined) {
     const reason = excess ?? 'it is not JSON';
     throw new ImgctlError('bad-answer', `cannot add ${url.pathname} to the array: ${reason}`, {
-      hint: 'omit --slurp to print the bytes of each response',
+      facts: 'omit --slurp to print the bytes of each response',
     });
   }
   await console.print(isFirst ? '[' : ',\n');
@@ -172,6 +172,6 @@ export function nextPage(response: HttpResponse, visited: ReadonlySet<string>): 
   if (!repeats && visited.size < MAX_PAGES) return url;
   const reason = repeats ? 'next_url leads back to a page already read' : `${MAX_PAGES} were read`;
   throw new ImgctlError('incomplete-list', `the pages do not end: ${reason}`, {
-    hint: 'run the command again',
+    facts: 'run the command again',
   });
 }

@@ -96,7 +96,7 @@ async function run(context: Context, options: Options): Promise<void> {
   const folder = uploads === undefined ? undefined : makeUploads(io.cwd, uploads);
   if (sample && folder === undefined) {
     throw new ImgctlError('usage', '--sample needs --uploads', {
-      hint: hint`use: ${imgctl('emulator', '--uploads', './uploads', '--sample')}`,
+      facts: hint`use: ${imgctl('emulator', '--uploads', './uploads', '--sample')}`,
     });
   }
   const images =
@@ -116,7 +116,7 @@ async function run(context: Context, options: Options): Promise<void> {
     const isUsed = errorCode(cause) === 'EADDRINUSE';
     const reason = isUsed ? 'another program uses that port' : errorReason(cause);
     throw new ImgctlError('usage', `cannot listen on ${host}:${port}: ${reason}`, {
-      ...(isUsed && { hint: hint`use a free port with: ${imgctl('emulator', '--port', '0')}` }),
+      ...(isUsed && { facts: hint`use a free port with: ${imgctl('emulator', '--port', '0')}` }),
       cause,
     });
   });
@@ -198,7 +198,7 @@ function makeUploads(cwd: string, uploads: string): string {
   } catch (cause) {
     const message = `cannot use ${folder} for uploads: ${errorReason(cause)}`;
     throw new ImgctlError('usage', message, {
-      hint: hint`use a folder such as: ${imgctl('emulator', '--uploads', './uploads')}`,
+      facts: hint`use a folder such as: ${imgctl('emulator', '--uploads', './uploads')}`,
       cause,
     });
   }
@@ -220,7 +220,7 @@ function parseDay(text: string): number {
   const day = /^\d{4}-\d\d-\d\d$/.test(text) ? parseTimestamp(`${text}T00:00Z`) : undefined;
   if (day !== undefined) return day;
   throw new ImgctlError('usage', `--until must be a date (got ${text})`, {
-    hint: 'use a date such as 2025-07-31',
+    facts: 'use a date such as 2025-07-31',
   });
 }
 
@@ -231,10 +231,10 @@ function parseUser(text: string): User {
   const [given, secret] = text.split(/:(.*)/s);
   if (given && secret) {
     throw new ImgctlError('usage', 'the name of a user must be no path', {
-      hint: 'use a name without / and \\, which becomes a folder of --uploads',
+      facts: 'use a name without / and \\, which becomes a folder of --uploads',
     });
   }
   throw new ImgctlError('usage', 'a user must be name:password', {
-    hint: hint`use a user such as: ${imgctl('emulator', '--user', 'alice:secret')}`,
+    facts: hint`use a user such as: ${imgctl('emulator', '--user', 'alice:secret')}`,
   });
 }

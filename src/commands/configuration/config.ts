@@ -158,7 +158,7 @@ async function get(context: Context, _options: object, name: string): Promise<Re
   const { origin } = context.settings.find(key);
   if (value === undefined) {
     throw new ImgctlError('not-found', `${key} is not set`, {
-      hint: hint`set it with: ${imgctl('config', 'set', key, 'VALUE')}`,
+      facts: hint`set it with: ${imgctl('config', 'set', key, 'VALUE')}`,
     });
   }
   return oneValue(context, GET_COLUMNS, { key, value, origin }, 'value');
@@ -169,7 +169,7 @@ async function set(context: Context, _options: object, name: string, value: stri
   const { owner, profile } = context.settings;
   if (owner !== undefined && isOfService(key)) {
     throw new ImgctlError('usage', `profile ${profile} belongs to ${owner}`, {
-      hint: hint`for the service of this run: ${imgctl('config', 'set', key, 'VALUE')}`,
+      facts: hint`for the service of this run: ${imgctl('config', 'set', key, 'VALUE')}`,
     });
   }
   const settings = context.settings.with({ [key]: value });
@@ -210,5 +210,5 @@ function requireKey(text: string): SettingKey {
   const meant = guess(['setting'], [key]);
   if (meant === undefined)
     return parseChoice(key, { noun: 'setting', valid: SETTING_KEYS, command });
-  throw new ImgctlError('usage', `unknown setting '${key}'`, { hint: meant });
+  throw new ImgctlError('usage', `unknown setting '${key}'`, { facts: meant });
 }

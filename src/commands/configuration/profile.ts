@@ -154,7 +154,7 @@ function refuseInUse(
   const other = [...profiles.keys()].find((each) => each !== name);
   if (name !== profile || other === undefined) return;
   throw new ImgctlError('usage', `${name} is the profile in use`, {
-    hint: hint`use another one first: ${imgctl('profile', 'use', other)}`,
+    facts: hint`use another one first: ${imgctl('profile', 'use', other)}`,
   });
 }
 
@@ -162,6 +162,6 @@ function requireProfile(context: Context, name: string): void {
   const { profiles } = context.settings.config;
   if (profiles.has(name)) return;
   throw new ImgctlError('not-found', `unknown profile ${quoted(name)}`, {
-    hint: suggest(name, [...profiles.keys()], imgctl('profile', 'list')),
+    facts: suggest(name, [...profiles.keys()], imgctl('profile', 'list')),
   });
 }

@@ -132,7 +132,7 @@ function refuseRelativeTimes(filters: readonly Filter[]): void {
   const relative = filters.find(({ operands }) => operands.some(({ isRelative }) => isRelative));
   if (relative === undefined) return;
   throw new ImgctlError('usage', `images changes takes no relative time (got ${relative.text})`, {
-    hint: "use a date, such as: -f 'updated_on>=2026-11-01'",
+    facts: "use a date, such as: -f 'updated_on>=2026-11-01'",
   });
 }
 
@@ -263,7 +263,7 @@ async function classifyUnlisted(
     if (image === undefined) return { change: 'removed', image: before, before };
     if (!query.matches(image)) return changeOf(before, image) ?? [];
     const message = `the list is incomplete: image ${image.id} exists, but is not listed`;
-    throw new ImgctlError('incomplete-list', message, { hint: 'run the command again' });
+    throw new ImgctlError('incomplete-list', message, { facts: 'run the command again' });
   });
 }
 

@@ -38,12 +38,12 @@ export function noMatchError({ query: { words, filters }, tally }: EmptyQuery): 
   // A single count is always 0.
   const message = counts.length > 1 ? `no images match; ${each}` : 'no images match';
   const dotted = tally.dotted.map(shellQuote).join(' ');
-  const hint =
+  const facts =
     slipHint({ words, filters }) ??
     foreignHint(filters) ??
     wholeValueHint(filters) ??
     (dotted ? `digits match as a whole; write ${dotted}` : idHint(words));
-  return new ImgctlError('empty', message, { hint });
+  return new ImgctlError('empty', message, { facts });
 }
 
 /** Returns a hint for a number of three digits or more, which may be an id. */
@@ -132,8 +132,8 @@ export function noteEmpty(
   output: Output,
   options: Pick<ListingOptions, 'failEmpty'>,
   message: string,
-  hint?: string | Facts,
+  facts?: string | Facts,
 ): void {
-  if (options.failEmpty) throw new ImgctlError('empty', message, { hint });
-  if (output.hasNotes) console.note(message, hint);
+  if (options.failEmpty) throw new ImgctlError('empty', message, { facts });
+  if (output.hasNotes) console.note(message, facts);
 }

@@ -69,7 +69,7 @@ async function run(
 ): Promise<Result> {
   if (wanted.some((name) => name.trim() === '')) {
     throw new ImgctlError('usage', 'the name of an image must not be empty', {
-      hint: hint`provide an id or a name; list both with: ${imgctl('images', 'list')}`,
+      facts: hint`provide an id or a name; list both with: ${imgctl('images', 'list')}`,
     });
   }
   const { lock, file } = options;
@@ -83,7 +83,7 @@ async function run(
           : undefined;
   if (problem !== undefined) {
     throw new ImgctlError('usage', problem, {
-      hint: 'provide an id or a name, or a locked image with --lock NAME',
+      facts: 'provide an id or a name, or a locked image with --lock NAME',
     });
   }
   const output = context.output(IMAGE_COLUMNS, { ...options, isRecord: true });
@@ -138,7 +138,7 @@ async function find(search: Search, wanted: string): Promise<ReceivedImage> {
     const { from = 'the catalogue', mine } = options;
     const place = mine ? 'is not yours' : `is not in ${from}`;
     throw new ImgctlError('not-found', `image ${wanted} ${place}`, {
-      hint: isPublic(options)
+      facts: isPublic(options)
         ? hint`for one of your own images: ${imgctl('images', 'get', '--mine', wanted)}`
         : hint`list images with: ${reading(options, 'images', 'list')}`,
     });
@@ -163,7 +163,7 @@ async function noImageNamed({ catalogue, options }: Search, wanted: string) {
   const mayBeOwn = count === 0 && isPublic(options);
   const own = mayBeOwn ? hint`, or your own with: ${imgctl('my-images')}` : '';
   return new ImgctlError('not-found', message, {
-    hint: hint`list images with: ${command}${own}`,
+    facts: hint`list images with: ${command}${own}`,
   });
 }
 
@@ -174,7 +174,7 @@ function idOfUrl(text: string, baseUrl: string): number {
   const id = place.startsWith(start) ? place.slice(start.length) : '';
   if (/^\d+$/.test(id) && Number.isSafeInteger(Number(id))) return Number(id);
   throw new ImgctlError('usage', `not an image URL of ${baseUrl}: ${place || 'invalid'}`, {
-    hint: `use a URL such as ${start}42, or the id alone`,
+    facts: `use a URL such as ${start}42, or the id alone`,
   });
 }
 
@@ -189,6 +189,6 @@ async function findBy(field: Field, { catalogue, command }: Search, wanted: stri
   if (first === undefined || others.length === 0) return first;
   const message = `${found.length} images have the ${field} ${wanted}`;
   throw new AmbiguousError(message, [first, ...others]).with({
-    hint: hint`use an id, for example: ${imgctl(...command.imgctl, `${first.id}`)}`,
+    facts: hint`use an id, for example: ${imgctl(...command.imgctl, `${first.id}`)}`,
   });
 }

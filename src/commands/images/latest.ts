@@ -106,7 +106,7 @@ async function run(context: Context, options: Options, words: readonly string[])
     }
     const command = asGiven(context.options, options, 'images', 'latest', '--each');
     const leaveOut = hint`leave them out with: ${selecting(command, certain)}`;
-    return { output, rows: images, error: error?.with({ hint: leaveOut }) };
+    return { output, rows: images, error: error?.with({ facts: leaveOut }) };
   }
   const { image, command } = await chooseNewest(context, options, found);
   const afterwards = () => {
@@ -139,7 +139,7 @@ async function chooseNewest(context: Context, options: Options, found: NewestCol
   const isTerminal = [io.stdin, io.stdout, io.stderr].every(({ isTTY }) => isTTY);
   const isAsked =
     isTerminal && isTable && !context.quiet && !io.env.CI && choices.length <= MAX_LISTED;
-  if (!isAsked) throw error.with({ hint: select });
+  if (!isAsked) throw error.with({ facts: select });
   await console.flush();
   const chosen = await choose(context, error.message, choices, select);
   return { image: chosen, command: commandFor(chosen) };

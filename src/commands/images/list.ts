@@ -75,7 +75,7 @@ export const myImages = command({
     const meant = first && !isList ? guess(['my-images'], words.slice(0, 2)) : undefined;
     if (!meant) return run(context, { ...options, mine: true }, isList ? words.slice(1) : words);
     throw new ImgctlError('usage', `my-images has no command ${first}`, {
-      hint: hint`${meant}; to search for the word: -f 'name~${first}'`,
+      facts: hint`${meant}; to search for the word: -f 'name~${first}'`,
     });
   },
 });
@@ -89,7 +89,7 @@ async function run(
   const query = readQuery(words, options, context.io.now());
   if (page !== undefined && !query.isForService) {
     const message = '--page cannot be used with words, filters or sorts that imgctl applies itself';
-    throw new ImgctlError('usage', message, { hint: 'use --limit instead' });
+    throw new ImgctlError('usage', message, { facts: 'use --limit instead' });
   }
   const output = context.output(IMAGE_COLUMNS, {
     ...options,
@@ -160,6 +160,6 @@ function urlOf({ id }: ReceivedImage, baseUrl: string): string {
     return `${baseUrl}/v2/image/${encodeURIComponent(String(id).toWellFormed())}`;
   }
   throw new ImgctlError('bad-answer', 'cannot print the URL of an image without an id', {
-    hint: 'list the images without --urls',
+    facts: 'list the images without --urls',
   });
 }

@@ -25,7 +25,7 @@ export async function openCatalogue(
   if (from !== undefined) return openSnapshot(context, from, maxAge);
   if (maxAge !== undefined) {
     throw new ImgctlError('usage', '--max-age needs a snapshot', {
-      hint: 'add --from FILE, or omit --max-age',
+      facts: 'add --from FILE, or omit --max-age',
     });
   }
   const { client, baseUrl } = await context.session();

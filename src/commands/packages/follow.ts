@@ -102,7 +102,7 @@ export async function follow(
   const next = hint`follow it with: ${imgctl('sync-status', `${id}`, '--wait')}`;
   const continues = (error: ImgctlError) => {
     const message = `${error.message}; sync request ${id} continues`;
-    return error.with({ message, hint: error.facts ? hint`${error.facts}; then ${next}` : next });
+    return error.with({ message, facts: error.facts ? hint`${error.facts}; then ${next}` : next });
   };
   try {
     for (;;) {
@@ -152,7 +152,7 @@ export async function follow(
   const within = timeout < 1_000 ? `${timeout} ms` : describeDuration(timeout);
   const message = `sync request ${id} did not finish within ${within} (${describeStatus(last)})`;
   throw new ImgctlError('still-waiting', message, {
-    hint: hint`keep waiting with: ${imgctl('sync-status', `${id}`, '--wait')}`,
+    facts: hint`keep waiting with: ${imgctl('sync-status', `${id}`, '--wait')}`,
   });
 }
 
@@ -167,7 +167,7 @@ function unseenError(id: number | string, error: ImgctlError): ImgctlError {
   const message = `sync request ${id} was submitted, but cannot be found`;
   return error.with({
     message,
-    hint: hint`follow it with: ${imgctl('sync-status', `${id}`, '--wait')}`,
+    facts: hint`follow it with: ${imgctl('sync-status', `${id}`, '--wait')}`,
   });
 }
 
@@ -189,7 +189,7 @@ export async function readRequest(
     if (isYoung(age)) throw unseenError(id, error);
     throw error.with({
       message: `sync request ${id} does not exist`,
-      hint: hint`if another user submitted it, log in as that user; ${LIST_REQUESTS}`,
+      facts: hint`if another user submitted it, log in as that user; ${LIST_REQUESTS}`,
     });
   });
 }

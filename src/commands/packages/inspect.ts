@@ -71,7 +71,7 @@ async function run(context: Context, _options: object, files: readonly string[])
     const message = `${file} contains no readable OVF descriptor`;
     const why = hint`see why with: ${imgctl('validate', file)}`;
     const error = isUnreadable
-      ? new ImgctlError('invalid-package', message, { hint: why })
+      ? new ImgctlError('invalid-package', message, { facts: why })
       : undefined;
     return { file, rows, error, count: errorsOf(summary).length };
   };

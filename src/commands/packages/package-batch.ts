@@ -30,7 +30,7 @@ export class PackageBatch {
   constructor(context: Context, files: readonly string[], nameOf = (file: string) => file) {
     if (files.includes('')) {
       const message = 'the name of a file must not be empty';
-      throw new ImgctlError('usage', message, { hint: PROVIDE_FILE });
+      throw new ImgctlError('usage', message, { facts: PROVIDE_FILE });
     }
     this.files = files;
     this.#context = context;
@@ -77,7 +77,7 @@ export class PackageBatch {
     // A line with a mark has named each file.
     const isNamed = this.#context.console.failureMark !== undefined;
     const message = isNamed ? summary.slice(0, summary.indexOf(':')) : summary;
-    return new ImgctlError(error.code, message, { cause: error, hint: this.heldHint });
+    return new ImgctlError(error.code, message, { cause: error, facts: this.heldHint });
   }
 
   /** The hint that a terminal shows once, at the end. */
@@ -102,7 +102,7 @@ export class PackageBatch {
         const resolved = path.resolve(this.#context.io.cwd, file);
         if (fs.statSync(resolved).isDirectory()) {
           throw new ImgctlError('invalid-package', `${file} is not a file`, {
-            hint: `name its files, such as ${path.join(file, '*.ova')}`,
+            facts: `name its files, such as ${path.join(file, '*.ova')}`,
           });
         }
         const found = await read(file, resolved);
@@ -125,7 +125,7 @@ function fileError(file: string, cause: unknown): ImgctlError {
 
 export function fileMissing(file: string, cause?: unknown): ImgctlError {
   return new ImgctlError('not-found', `file ${file} does not exist`, {
-    hint: /^\d+$/.test(file) ? hint`for an image: ${imgctl('images', 'get', file)}` : PROVIDE_FILE,
+    facts: /^\d+$/.test(file) ? hint`for an image: ${imgctl('images', 'get', file)}` : PROVIDE_FILE,
     cause,
   });
 }
@@ -157,7 +157,7 @@ export function invalidPackage(
     `${file} is invalid: ${counted(errors.length, 'error')}`,
     {
       details: details.length > 0 ? detailsOf(details) : undefined,
-      hint: 'fix the findings: export or download the package again, then validate it',
+      facts: 'fix the findings: export or download the package again, then validate it',
     },
   );
 }

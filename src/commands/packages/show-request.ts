@@ -136,8 +136,8 @@ export function failureOf(
   { strict = false, files }: Rules,
 ): ImgctlError | undefined {
   const { id, state, status, errors } = request;
-  const failed = (how: string, hint?: Facts) =>
-    new ImgctlError('sync-failed', `sync request ${id} ${how}`, { hint });
+  const failed = (how: string, facts?: Facts) =>
+    new ImgctlError('sync-failed', `sync request ${id} ${how}`, { facts });
   const fix = hint`fix the files named above, upload them again, then run: ${imgctl('sync')}`;
   const own = errors?.filter((text) => concerns(text, files)) ?? [];
   if (state === 'waiting') return undefined;

@@ -148,13 +148,15 @@ async function run(
   if (options.list) return list(context, options, argument);
   const output = context.output(STATUS_COLUMNS, { ...options, ...STATUS_LAYOUT });
   if (argument !== undefined && !/^\w[\w.-]{0,99}$/.test(argument)) {
-    throw new ImgctlError('usage', `invalid sync request id: ${argument}`, { hint: LIST_REQUESTS });
+    throw new ImgctlError('usage', `invalid sync request id: ${argument}`, {
+      facts: LIST_REQUESTS,
+    });
   }
   const { parseId } = await import('../../api/responses.ts');
   const known = await localRequests(context);
   const id = argument === undefined ? known.at(-1)?.id : parseId(argument);
   if (id === undefined) {
-    throw new ImgctlError('not-found', NO_REQUESTS, { hint: hint`provide an id, or ${SUBMIT}` });
+    throw new ImgctlError('not-found', NO_REQUESTS, { facts: hint`provide an id, or ${SUBMIT}` });
   }
   // A service may send the id as a number or as text.
   const entry = known.find((each) => `${each.id}` === `${id}`);
@@ -180,7 +182,7 @@ async function list(context: Context, options: Options, id: string | undefined):
   });
   if (id !== undefined) {
     throw new ImgctlError('usage', `--list cannot be used with an id (got ${id})`, {
-      hint: hint`show one request with: ${imgctl('sync-status', id)}`,
+      facts: hint`show one request with: ${imgctl('sync-status', id)}`,
     });
   }
   const { syncState } = await import('../../api/sync-requests.ts');

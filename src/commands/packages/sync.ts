@@ -91,7 +91,7 @@ export async function submit(context: Context): Promise<KnownSync> {
   if (id === undefined) {
     const body = shorten(stringify(response), 500);
     throw new ImgctlError('bad-answer', `the sync was submitted, but its id is unknown: ${body}`, {
-      hint: hint`check the result with: ${imgctl('my-images')}`,
+      facts: hint`check the result with: ${imgctl('my-images')}`,
     });
   }
   const follow = imgctl('sync-status', `${id}`);

@@ -130,6 +130,6 @@ function readMaxHardware(text: string | undefined): number | undefined {
   const [, number] = /^vmx-0*(\d{1,3})$/i.exec(text) ?? [];
   if (number !== undefined) return Number(number);
   throw new ImgctlError('usage', `--max-hardware must be a version such as vmx-13 (got ${text})`, {
-    hint: 'use the newest version that your platform supports, such as: --max-hardware vmx-13',
+    facts: 'use the newest version that your platform supports, such as: --max-hardware vmx-13',
   });
 }

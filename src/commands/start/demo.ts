@@ -98,7 +98,10 @@ async function run(context: Context): Promise<void> {
   } catch (error) {
     if (!context.io.signal.aborted) throw error;
     const reason = asImgctlError(context.io.signal.reason);
-    throw reason.with({ message: `demo ${reason.code}; nothing was left behind`, hint: undefined });
+    throw reason.with({
+      message: `demo ${reason.code}; nothing was left behind`,
+      facts: undefined,
+    });
   } finally {
     await emulator.close();
     fs.rmSync(folder, { recursive: true, force: true });
@@ -124,7 +127,7 @@ function makeDemoFolder(): string {
     return fs.mkdtempSync(path.join(parent, 'imgctl-demo-'));
   } catch (cause) {
     const message = `cannot use ${parent} for the demo: ${errorReason(cause)}`;
-    const hint = 'set TMPDIR to a writable folder with free space: TMPDIR="$HOME" imgctl demo';
-    throw new ImgctlError('config', message, { hint, cause });
+    const facts = 'set TMPDIR to a writable folder with free space: TMPDIR="$HOME" imgctl demo';
+    throw new ImgctlError('config', message, { facts, cause });
   }
 }

@@ -135,14 +135,14 @@ function belongsTo(settings: Settings, owner: string): ImgctlError {
   const { profile } = settings;
   const move = imgctl('config', 'set', 'base-url', settings.text('base-url') ?? '');
   return new ImgctlError('usage', `profile ${profile} belongs to ${owner}`, {
-    hint: hint`for another service: ${imgctl('login')}; or if this one has moved: ${move}`,
+    facts: hint`for another service: ${imgctl('login')}; or if this one has moved: ${move}`,
   });
 }
 
 function checkConflicts({ io, settings }: Context, options: Options): void {
   if (givenToken(io)) {
     throw new ImgctlError('usage', 'IMGCTL_TOKEN is set and would override this login', {
-      hint: hint`unset IMGCTL_TOKEN, then run: ${imgctl('login')}`,
+      facts: hint`unset IMGCTL_TOKEN, then run: ${imgctl('login')}`,
     });
   }
   if (!options.storePassword) return;
@@ -152,7 +152,7 @@ function checkConflicts({ io, settings }: Context, options: Options): void {
     if (layer === 'default' || (layer === 'variable' && key === 'password-file')) continue;
     const message = `the ${key.replace('-', ' ')} (${origin}) would override a stored password`;
     throw new ImgctlError('usage', message, {
-      hint: hint`omit --store-password, or remove the ${key.replace('-', ' ')}: ${setting('unset', key)}`,
+      facts: hint`omit --store-password, or remove the ${key.replace('-', ' ')}: ${setting('unset', key)}`,
     });
   }
 }
@@ -208,7 +208,7 @@ async function readPassword(context: Context, settings: Settings, options: Optio
   const { io } = context;
   if (options.passwordStdin && io.stdin.isTTY) {
     throw new ImgctlError('usage', '--password-stdin reads a pipe or file, not a terminal', {
-      hint: 'omit it to be prompted for the password',
+      facts: 'omit it to be prompted for the password',
     });
   }
   if (options.passwordStdin) return { password: await passwordOfStdin(io) };

@@ -69,7 +69,7 @@ async function deleteSharedTokens(context: Context, profiles: readonly Settings[
       if (!(error instanceof SharedStoreError)) throw error;
       const message = `cannot delete the token in ${store?.location}: ${error.message}`;
       throw new ImgctlError('unreachable', message, {
-        hint: hint`when the token store works again, run: ${imgctl('logout', '--all')}`,
+        facts: hint`when the token store works again, run: ${imgctl('logout', '--all')}`,
       });
     } finally {
       await store?.close();

@@ -66,6 +66,6 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<R
   const error = noValidToken(state);
   const canRenew = account.username && unattendedPassword(context.settings, context.io);
   const check = hint`the next command requests a token; check with: ${imgctl('doctor')}`;
-  const why = canRenew ? error.with({ hint: check }) : error;
+  const why = canRenew ? error.with({ facts: check }) : error;
   return { output, rows: [record], isOne: true, error: why };
 }

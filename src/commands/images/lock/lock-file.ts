@@ -78,7 +78,7 @@ export function requireLock(options: LockFileOptions, locks: Locks, name: string
   const locked = locks.get(name);
   if (locked !== undefined) return locked;
   throw new ImgctlError('not-found', `no image is locked as ${quoted(name)}`, {
-    hint: suggest(name, [...locks.keys()], lockCommand(options, 'list')),
+    facts: suggest(name, [...locks.keys()], lockCommand(options, 'list')),
   });
 }
 
@@ -95,7 +95,7 @@ export async function readLockedImage(
   const update = hint`lock the newest one instead: ${lockCommand(options, 'update', name)}`;
   if (image === undefined) {
     const message = `${name} is gone: image ${locked.id} does not exist`;
-    throw new ImgctlError('not-found', message, { hint: update });
+    throw new ImgctlError('not-found', message, { facts: update });
   }
   const state = lockState(locked, image);
   if (state === 'replaced') {
@@ -105,7 +105,7 @@ export async function readLockedImage(
       ? `was updated on ${formatTimestamp(`${image.updated_on}`, style, context.io.now())}`
       : `is now ${image.name ?? 'without a name'}`;
     const message = `${name} was replaced: image ${locked.id} ${how}`;
-    throw new ImgctlError('lock-broken', message, { hint: update });
+    throw new ImgctlError('lock-broken', message, { facts: update });
   }
   if (state === 'moved') {
     context.console.warn(`${name} was moved from ${locked.path} to ${image.path}`, update);
@@ -140,7 +140,7 @@ function requireService(
   const line = `"base_url": ${JSON.stringify(wanted)}`;
   if (baseUrl === undefined) {
     throw new ImgctlError('config', `${what} does not name its service`, {
-      hint: `if its images are from ${wanted}, add the line: ${line},`,
+      facts: `if its images are from ${wanted}, add the line: ${line},`,
     });
   }
   const profile = profileOf(context.settings, baseUrl);
@@ -153,7 +153,7 @@ function requireService(
     `if both addresses are one service, write into the file: ${line}`,
   ].flatMap((each) => each ?? []);
   throw new ImgctlError('config', `${what} belongs to ${baseUrl}, not to ${wanted}`, {
-    hint: fixes.join('; '),
+    facts: fixes.join('; '),
   });
 }
 
@@ -175,7 +175,7 @@ async function readLockFile(
 ): Promise<LockFile> {
   const { file, what } = locate(context, options);
   const invalid = (problem: string, fix: string | Facts = 'restore it, for example with git') =>
-    new ImgctlError('config', `${what} ${problem}`, { hint: fix });
+    new ImgctlError('config', `${what} ${problem}`, { facts: fix });
   const text = await readTextFile(file, what, context.io);
   if (text === undefined) {
     if (initial) return initial;

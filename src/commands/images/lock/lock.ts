@@ -213,7 +213,7 @@ async function add(
   await changeLocks(context, options, service, async (locks) => {
     if (locks.has(name) && !options.replace) {
       throw new ImgctlError('usage', `${name} is already locked`, {
-        hint: 'add --replace, or use another name',
+        facts: 'add --replace, or use another name',
       });
     }
     const command = lockCommand(options, 'add', name, ...(options.replace ? ['--replace'] : []));
@@ -283,7 +283,7 @@ async function check(
     const update = lockCommand(options, 'update', ...broken.map(({ lock }) => lock));
     const error = new ImgctlError('lock-broken', message, {
       details: broken.map(({ lock, state }) => `${lock}: ${state}`),
-      hint: hint`lock the newest images instead: ${update}`,
+      facts: hint`lock the newest images instead: ${update}`,
     });
     return { output, rows, error };
   }
@@ -361,7 +361,7 @@ function newestForLock(
     const [first] = error.choices;
     const byId = new Query({ filters: [equals('id', `${first.id}`)] });
     const selection = selectionOf(found, first) ?? byId;
-    throw error.with({ hint: hint`lock the first with: ${selecting(command, selection)}` });
+    throw error.with({ facts: hint`lock the first with: ${selecting(command, selection)}` });
   });
 }
 

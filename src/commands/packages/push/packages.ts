@@ -64,7 +64,7 @@ function requirePackageNames(files: readonly NamedFile[]): void {
     const isFolder = tryOr(() => statSync(file).isDirectory(), false);
     if (isFolder || /\.(ova|ovf)$/i.test(name)) continue;
     throw new ImgctlError('usage', `the name ${name} does not end in .ova or .ovf`, {
-      hint: 'rename the file: the service syncs only files with these names',
+      facts: 'rename the file: the service syncs only files with these names',
     });
   }
   requireDistinctNames(files);
@@ -74,7 +74,7 @@ function requirePackageNames(files: readonly NamedFile[]): void {
 function requireUsableName(name: string): void {
   if (!name.startsWith('.') && !/[\u0000-\u001f\\/]/.test(name)) return;
   throw new ImgctlError('usage', `invalid name for an upload: ${name}`, {
-    hint: name.startsWith('.')
+    facts: name.startsWith('.')
       ? 'rename it: a name must not begin with a dot'
       : name.includes('/')
         ? 'put all files of the package in one folder'
@@ -93,7 +93,7 @@ function requireDistinctNames(files: readonly NamedFile[]): void {
       const what =
         other.name === name ? `are named ${name}` : 'have names that differ only in case';
       throw new ImgctlError('usage', `two files ${what}: ${other.path}, ${file}`, {
-        hint: 'push them separately, under different names',
+        facts: 'push them separately, under different names',
       });
     }
     paths.set(folded, { name, path: file });

@@ -123,7 +123,7 @@ async function run(context: Context, options: Options, files: readonly string[])
   const isUnset = (key: SettingKey) => settings.find(key).text === undefined;
   if (sync && isUnset('base-url') && isUnset('upload-url') && !settings.config.isHomeless) {
     throw new ImgctlError('config', 'no service address or upload storage is set', {
-      hint: hint`run: ${imgctl('login')}, then: ${imgctl('config', 'set', 'upload-url', 'URL')}`,
+      facts: hint`run: ${imgctl('login')}, then: ${imgctl('config', 'set', 'upload-url', 'URL')}`,
     });
   }
   if (sync) await context.session();
@@ -172,8 +172,8 @@ async function pushPackages(context: Context, push: Push, options: Options): Pro
     const rest = storage.keepsParts
       ? 'sends only what is missing'
       : 'starts unfinished packages again';
-    const hint = `run the same command again: it ${rest}${more}`;
-    throw asImgctlError(error).with({ hint });
+    const facts = `run the same command again: it ${rest}${more}`;
+    throw asImgctlError(error).with({ facts });
   }
   const pushed = { plan: outcome.complete, before, transfer, mark };
   if (dryRun) {

@@ -114,11 +114,11 @@ export async function syncPushed(
     ],
   ] as const;
   const warnings = doubts.flatMap(([about, text, fix]) =>
-    about.length > 0 ? [{ message: `${text}: ${about.join(', ')}`, hint: fix }] : [],
+    about.length > 0 ? [{ message: `${text}: ${about.join(', ')}`, facts: fix }] : [],
   );
   const lost = {
     message: `your list has no ${gone.length === 1 ? 'image' : 'images'} named ${gone.join(', ')}`,
-    hint: hint`see what the sync reported: ${imgctl('sync-status', `${request.id}`)}`,
+    facts: hint`see what the sync reported: ${imgctl('sync-status', `${request.id}`)}`,
   };
   const unseen = gone.length > 0 ? lost : options.strict ? warnings[0] : undefined;
   const error = unseen ? new ImgctlError('sync-failed', unseen.message, unseen) : failure;
@@ -128,7 +128,7 @@ export async function syncPushed(
       if (options.syncIfSent) console.warn(`cannot remember this sync: ${errorReason(cause)}`);
     });
   const afterwards = () => {
-    if (!unseen) for (const each of warnings) console.warn(each.message, each.hint);
+    if (!unseen) for (const each of warnings) console.warn(each.message, each.facts);
     if (error) return;
     const problems = describeProblems(request);
     const hasWarnings = problems !== undefined || warnings.length > 0;
@@ -152,7 +152,7 @@ async function requireUnchanged(
   if (changed.length === 0) return;
   const message = `no sync was submitted: ${address} has changed: ${changed.join(', ')}`;
   throw new ImgctlError('conflict', message, {
-    hint: 'another program changed or removed them; run the same command again',
+    facts: 'another program changed or removed them; run the same command again',
   });
 }
 

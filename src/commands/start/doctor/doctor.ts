@@ -151,7 +151,7 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>) {
   const isShown = context.io.stdout.isTTY && context.safeFormat === 'table' && !context.quiet;
   const fail = () => {
     throw new ImgctlError(first.code ?? 'failed', `failed checks: ${names}`, {
-      hint: isShown ? undefined : (first.hint ?? undefined),
+      facts: isShown ? undefined : (first.hint ?? undefined),
     });
   };
   return { ...result, afterwards: fail };
@@ -235,7 +235,7 @@ function configurationResults({ context: { settings, io } }: Diagnosis): Finding
     if (!error) continue;
     const set = hint`${imgctl('config', 'set', key, 'VALUE')} (${error.facts ?? 'see its help'})`;
     const isStored = settings.find(key).layer === 'profile';
-    results.push(isStored ? error.with({ hint: set }) : error);
+    results.push(isStored ? error.with({ facts: set }) : error);
   }
   for (const key of ['ca-file', 'upload-ca-file'] as const) {
     const { error } = attempt(() => readCertificates(settings, io, key));
@@ -288,7 +288,7 @@ async function storageResult({ context, options }: Diagnosis): Promise<Findings>
   const { settings } = context;
   if (settings.find('upload-url').text === undefined) {
     const set = hint`run: ${imgctl('config', 'set', 'upload-url', 'URL')}`;
-    return mayUpload ? new ImgctlError('config', 'no upload storage is set', { hint: set }) : [];
+    return mayUpload ? new ImgctlError('config', 'no upload storage is set', { facts: set }) : [];
   }
   let storage: Storage | undefined;
   try {
