@@ -12,7 +12,7 @@ import { fakeIo } from '../support/io.ts';
 const COLUMNS = [column('id', 'number', 'identifier', { isId: true })];
 const [ONE, TWO, THREE] = [{ id: 1 }, { id: 2 }, { id: 3 }];
 const FAILURE = new ImgctlError('sync-failed', 'it failed');
-const FULL = new ImgctlError('failed', 'the disk is full', { hint: 'free some space' });
+const FULL = new ImgctlError('failed', 'the disk is full', { facts: 'free some space' });
 const GONE = new BrokenPipeError();
 
 /** Prints a result whose rows come in two pages. @param broken what each write throws from the first on */
