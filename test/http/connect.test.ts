@@ -6,8 +6,9 @@ import http2 from 'node:http2';
 import https from 'node:https';
 import net from 'node:net';
 import path from 'node:path';
-import type tls from 'node:tls';
+import tls from 'node:tls';
 import { describe, expect, it } from 'vitest';
+import { trustOptions } from '../../src/http/connect.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { clientOf, GET, PATCH, proxyFor } from '../support/client.ts';
 import { failure, hintOf } from '../support/errors.ts';
@@ -188,4 +189,18 @@ it('close ends a connection that is still being opened', async () => {
   expect(await sent).toBe('stop');
   await client.close();
   await closed;
+});
+
+it.each([
+  ['by default, also of the system', { getCACertificates: (type: 'default') => [type] }, 'default'],
+  ['as it comes, before 22.15', {}, 'bundled'],
+])('an own certificate authority is added to those that Node trusts %s', (_, changes, known) => {
+  const contexts: (tls.SecureContextOptions | undefined)[] = [];
+  const createSecureContext: typeof tls.createSecureContext = (options) => {
+    contexts.push(options);
+    return tls.createSecureContext();
+  };
+  const node = { createSecureContext, rootCertificates: ['bundled'], ...changes };
+  expect(trustOptions(node, 'own')).toMatchObject({ rejectUnauthorized: true });
+  expect(contexts).toEqual([{ minVersion: 'TLSv1.2', ca: [known, 'own'] }]);
 });
