@@ -179,6 +179,13 @@ it.each(LOWER_ROOMS.split(' '))('texts of src/%s name nothing of the program', (
   expect(lines.filter((line) => wrong.test(line))).toEqual([]);
 });
 
+it('hints have commands as values, which are printed for the profile and service of their run', () => {
+  const names = COMMANDS.map(({ name }) => name).join('|');
+  const asText = new RegExp(`(facts( =|:)\\s*['\`]|hint\`)[^'\`\\n]*\\bimgctl (${names})\\b`);
+  const program = [...texts].filter(([file]) => partOf(file) !== 'emulator');
+  expect(program.filter(([, text]) => asText.test(text)).map(([file]) => file)).toEqual([]);
+});
+
 it('src has no import cycles', () => {
   const done = new Set<string>();
   const cycles: string[] = [];

@@ -7,6 +7,7 @@ import { type CommandDeclaration, defaultsOf } from '../../cli/declarations.ts';
 import { showResult } from '../../cli/result.ts';
 import { Context } from '../../context.ts';
 import { asImgctlError, errorReason, ImgctlError } from '../../errors.ts';
+import { hint, imgctl } from '../../facts.ts';
 import { builtin, type Sink, withWrite } from '../../io.ts';
 import { defaultSettings, programName } from '../automation/emulator.ts';
 import { imagesList } from '../images/list.ts';
@@ -127,7 +128,7 @@ function makeDemoFolder(): string {
     return fs.mkdtempSync(path.join(parent, 'imgctl-demo-'));
   } catch (cause) {
     const message = `cannot use ${parent} for the demo: ${errorReason(cause)}`;
-    const facts = 'set TMPDIR to a writable folder with free space: TMPDIR="$HOME" imgctl demo';
+    const facts = hint`set TMPDIR to a writable folder with free space: TMPDIR="$HOME" ${imgctl('demo')}`;
     throw new ImgctlError('config', message, { facts, cause });
   }
 }

@@ -262,6 +262,20 @@ describe('mcp', () => {
     expect(denied).toMatchObject({ isError: true, messages: [{ error }] });
   });
 
+  it.each([
+    ['a command', ['images_get', { images: ['nosuch'] }], {}],
+    ['a variable', ['images_list'], { IMGCTL_TOKEN: undefined, IMGCTL_USERNAME: undefined }],
+    ['an option', ['images_list', { text: ['ubuntu*'] }], { IMGCTL_RETRIES: '-1' }],
+  ] as const)('leaves out a hint that names %s', async (_what, [tool, given], more) => {
+    const { env } = await scriptedUser(catalogueOf([named(1, 'a.ova')]), more);
+    const [answer] = await call([[tool, given]], env);
+    const [first] = answer.messages;
+    expect(Object.values(first)).toEqual([
+      expect.objectContaining({ message: expect.any(String) }),
+    ]);
+    expect(JSON.stringify(first)).not.toContain('hint');
+  });
+
   it('escapes control characters, masks secrets in errors, and leaves data as it is', async () => {
     const canary = 'canary-0123456789abcdef';
     const { env } = await scriptedUser(
