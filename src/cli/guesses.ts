@@ -56,10 +56,7 @@ export const GUESSES: readonly (readonly [instead: string, typed: string])[] = [
     'imgctl images get --lock NAME',
     'images lock get, images lock show, images lock view, images lock describe, images lock path',
   ],
-  [
-    'check a package: imgctl validate FILE; locks: imgctl images lock check; the setup: imgctl doctor',
-    'check, verify, test, lint, outdated',
-  ],
+  ['imgctl validate FILE, or for the setup: imgctl doctor', 'check, verify, test, lint, outdated'],
   ['imgctl sync-status TEXT --wait', 'wait, follow, sync wait, sync watch, sync follow'],
   [
     'imgctl sync-status TEXT',

@@ -401,7 +401,7 @@ describe('push fails before it uploads anything', () => {
   const NO_KEYS =
     'no access key and no secret key for the upload storage\nhint: set IMGCTL_UPLOAD_ACCESS_KEY, or run: imgctl config set upload-access-key NAME; then set IMGCTL_UPLOAD_SECRET ';
   const NO_STORAGE =
-    /no upload storage is set\nhint: .*; for credentials, see: imgctl help environment\)\n/;
+    /no upload storage is set\nhint: add --to URL, or run: imgctl config set upload-url URL \(file:.*\)\n/;
   const PORT = /hint: check the port of the upload URL: --to; the server may also be down\n/;
   const PLAIN = 'plain http would expose credentials sent to host.example';
 
