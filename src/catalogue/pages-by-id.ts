@@ -8,7 +8,7 @@ import { readValue } from '../query/fields.ts';
 export class NotByIdError extends Error {}
 
 /**
- * Yields the images of a list, the highest id first, as they come.
+ * Yields the images of a list as they come, the highest id first, and how many the service says are below.
  * @param first the first page @param readBelow returns the first page of those below an id
  * @param wanted number of images after which the caller stops
  * @throws NotByIdError; what readBelow throws
@@ -17,7 +17,7 @@ export async function* pagesById(
   first: ImagePage,
   readBelow: (bound: number) => Promise<ImagePage>,
   { connections, wanted }: { readonly connections: number; readonly wanted: number },
-): AsyncGenerator<Pick<ImagePage, 'images' | 'bytes'>, void, void> {
+) {
   const segments = new Segments(first, readBelow, connections);
   for (let count = 0; ; await segments.arrival()) {
     for (const taken of segments.take()) {
@@ -90,7 +90,7 @@ class Segments {
   }
 
   /** Yields the images that now follow those that were taken, without a gap. */
-  *take(): Generator<Pick<ImagePage, 'images' | 'bytes'>, void, void> {
+  *take() {
     for (;;) {
       const low = this.#low;
       const next = this.#ahead.find(({ page, bound, end }) => page && bound >= low && end < low);
@@ -100,7 +100,8 @@ class Segments {
       this.#left = page.total - ids.length;
       this.#ahead = this.#ahead.filter((segment) => segment.end < end);
       const rest = ids.findIndex((id) => id < low);
-      yield { images: rest > 0 ? page.images.slice(rest) : page.images, bytes: page.bytes };
+      const images = rest > 0 ? page.images.slice(rest) : page.images;
+      yield { images, below: this.#left, bytes: page.bytes };
     }
   }
 

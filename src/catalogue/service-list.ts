@@ -1,12 +1,11 @@
 // Lists the images of the service: every one that matches exactly once, or an error.
 
 import type { Client } from '../api/client.ts';
-import { type ImagePage, keyOf, MAX_PAGES, MAX_PER_PAGE, type PageQuery } from '../api/images.ts';
+import { type ImagePage, keyOf, MAX_PER_PAGE } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
-import { hasCode } from '../errors.ts';
-import { kindOf, readValue } from '../query/fields.ts';
+import { kindOf } from '../query/fields.ts';
 import type { ServiceFilter } from '../query/filter.ts';
-import { EVERYTHING, type Query } from '../query/query.ts';
+import type { Query } from '../query/query.ts';
 import {
   BY_ID,
   compareRanks,
@@ -16,9 +15,10 @@ import {
   ranksOf,
 } from '../query/sort.ts';
 import { ZONE_SPREAD } from '../query/timestamp.ts';
-import { isWhole, NotByIdError, pagesById } from './pages-by-id.ts';
-import { incompleteList, pagesByNumber, requireRoom } from './pages-by-number.ts';
-import { isRefusal, readPage, type ServiceHabits } from './service-habits.ts';
+import { allImages } from './all-images.ts';
+import { isWhole } from './pages-by-id.ts';
+import { requireRoom } from './pages-by-number.ts';
+import type { ServiceHabits } from './service-habits.ts';
 
 export interface ReadOptions {
   readonly limit?: number | undefined;
@@ -66,7 +66,7 @@ export async function* listImages(
   const held: ReceivedImage[] = [];
   let heldBytes = 0;
   let found = 0;
-  for await (const { images, bytes } of readAll(client, habits, first, { perPage, wanted })) {
+  for await (const { images, bytes } of allImages(client, habits, first, { perPage, wanted })) {
     watch?.(images, total);
     const matching = images.filter((image) => query.matches(image));
     const some = isById ? matching.slice(0, limit - found) : matching;
@@ -172,70 +172,4 @@ function isFarFromRest(images: readonly ReceivedImage[], sort: FieldSort, page: 
   const [last, end] = ranksOf([...images.slice(-1), ...page.images.slice(-1)], sort.field);
   const rest = Number(end ?? Number.NEGATIVE_INFINITY);
   return typeof last === 'number' && last - rest > ZONE_SPREAD;
-}
-
-/**
- * Yields all images, each once: by id, or if the service does not sort or filter by id, by page number.
- * @param first the first page @param wanted number of images after which the caller stops
- * @throws ImgctlError incomplete-list
- */
-async function* readAll(
-  client: Pick<Client, 'listImages' | 'connections'>,
-  habits: ServiceHabits,
-  first: ImagePage,
-  { perPage, wanted }: { readonly perPage: number; readonly wanted: number },
-) {
-  const abort = new AbortController();
-  const byId = { sort: habits.sortsById ? printSort(BY_ID) : undefined, perPage };
-  // Either number may be wrong.
-  const pages = Math.max(first.pages, first.total / Math.max(first.images.length, 1), 1);
-  let left = 3 * Math.min(Math.ceil(pages), MAX_PAGES) + 10;
-  const request = async (asked: PageQuery, number = 1) => {
-    left -= 1;
-    if (left < 0) throw incompleteList('its pages do not end');
-    return readPage(client, asked, number, { signal: abort.signal });
-  };
-  let isAnswered = false;
-  const readBelow = async (bound: number) => {
-    try {
-      const page = await request({ ...byId, filter: `id,lt,${bound}` });
-      isAnswered = true;
-      return page;
-    } catch (error) {
-      if (isAnswered || !isRefusal(error)) throw error;
-      throw new NotByIdError('the service does not filter by id', { cause: error });
-    }
-  };
-  const topOf = ({ images: [top], total }: ImagePage) => `${top?.id} of ${total}`;
-  const readTop = async () => topOf(await request({ ...byId, perPage: 1 }));
-  let count = 0;
-  let low = Number.POSITIVE_INFINITY;
-  try {
-    if (!habits.sortsById || first.meta.sort !== byId.sort) {
-      throw new NotByIdError('the service does not sort by id');
-    }
-    const { connections } = client;
-    for await (const read of pagesById(first, readBelow, { connections, wanted })) {
-      count += read.images.length;
-      low = Math.min(low, ...read.images.slice(-1).map(({ id }) => Number(id)));
-      yield read;
-    }
-    const hasAll = isWhole(first) || count >= first.total;
-    if (isWhole(first) || (await readTop()) !== topOf(first) || hasAll) return;
-    throw new NotByIdError(`the service announced ${first.total} images but sent ${count}`);
-  } catch (error) {
-    if (!(error instanceof NotByIdError)) throw error;
-    habits.trace(`${error.message}, so the list is read by page number`);
-    const images = await pagesByNumber(
-      (number) => request(byId, number),
-      habits.sortsById ? readTop : undefined,
-    ).catch((later: unknown) => {
-      throw error.cause && !hasCode(later, 'incomplete-list') ? error.cause : later;
-    });
-    // What comes first has been yielded.
-    const rest = images.filter((image) => !(Number(readValue(image, 'id')) >= low));
-    yield { images: EVERYTHING.sort(rest), bytes: 0 };
-  } finally {
-    abort.abort(new Error('no longer needed'));
-  }
 }

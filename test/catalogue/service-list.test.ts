@@ -98,10 +98,10 @@ const refusing =
       : handler(request, index);
 
 describe('a list of the service', () => {
-  it('requests pages by id, and at the end whether something changed', async () => {
+  it('requests pages by id, each below the last image of the one before', async () => {
     const { ids, end, requests } = await list(catalogueOf(testImages(7)));
     expect({ ids, total: end?.total }).toEqual({ ids: down(7), total: 7 });
-    expect(requests).toEqual(['1', '1 id,lt,6', '1 id,lt,4', '1 id,lt,2', '1 top']);
+    expect(requests).toEqual(['1', '1 id,lt,6', '1 id,lt,4', '1 id,lt,2']);
   });
 
   it('tells who watches which images come, and how many there are', async () => {
@@ -123,14 +123,14 @@ describe('a list of the service', () => {
   });
 
   it.each<[string, Options, unknown[], number, number?]>([
-    ['without a query', {}, down(20), 11, 20],
+    ['without a query', {}, down(20), 10, 20],
     ['with a limit of one page', { limit: 2 }, [20, 19], 1, 20],
     ['with a smaller limit', { limit: 1 }, [20], 1, 20],
     ['with a limit of some pages', { limit: 5, connections: 6 }, down(20, 16), 3, 20],
     ['that begins with the lowest id', { query: { sorts: ['id'] }, limit: 2 }, [1, 2], 1, 20],
-    ['that is sorted', { query: { sorts: ['name'] }, limit: 3 }, [1, 2, 3], 11, 20],
+    ['that is sorted', { query: { sorts: ['name'] }, limit: 3 }, [1, 2, 3], 10, 20],
     ['that is filtered here', { query: { filters: ['id!=20'] }, limit: 2 }, [19, 18], 2],
-    ['that is read to its end', { query: { filters: ['id!=1'] } }, down(20, 2), 11, 19],
+    ['that is read to its end', { query: { filters: ['id!=1'] } }, down(20, 2), 10, 19],
   ])('%s requests no more than it needs', async (_, options, ids, requests, total) => {
     for (const streams of [false, true]) {
       const result = await list(catalogueOf(testImages(20)), { ...options, streams });
@@ -190,6 +190,42 @@ describe('a list of the service', () => {
       expect(result).toMatchObject({ error: undefined, ids });
     }
     expect((await list(handler, { limit: 3 })).ids).toEqual(ids.slice(0, 3));
+  });
+
+  /** Serves 12 images, and compares ids as texts: 9 is not below 11. Adds and removes images if it is said. */
+  const asTexts =
+    (changes: readonly (readonly number[])[] = []): Handler =>
+    ({ url }, index) => {
+      const bound = /^id,lt,(\d+)$/.exec(url.searchParams.get('filter') ?? '')?.[1];
+      const images = (changes[index] ?? changes.at(-1) ?? upTo(12)).map(testImage);
+      const found = images.filter(({ id }) => bound === undefined || `${id}` < bound);
+      const all = new URL(url);
+      all.searchParams.delete('filter');
+      return { json: cataloguePage(all, found) };
+    };
+
+  it.each([undefined, 3, 5, 9])(
+    'is complete with the limit %s if the service compares ids as texts',
+    async (limit) => {
+      const { ids, traces } = await list(asTexts(), { limit, streams: true });
+      expect(ids).toEqual(down(12).slice(0, limit));
+      expect(traces[0]).toMatch(/fewer than the 12 images/);
+    },
+  );
+
+  it('fails if the service compares ids as texts and replaces an image meanwhile', async () => {
+    const changes = upTo(40).map((index) => upTo(12 + index, 2 + (index >> 1)));
+    const { error } = await list(asTexts(changes));
+    expect(error).toMatchObject({ code: 'incomplete-list' });
+  });
+
+  it('asks whether the service compares ids as numbers if images disappear, once', async () => {
+    const all = upTo(20);
+    const vanishing: Handler = (request, index) =>
+      catalogueOf(all.slice(Math.min(index, 4)).map(testImage))(request, index);
+    const { ids, error, requests } = await list(vanishing, { streams: true });
+    expect({ ids, error }).toEqual({ ids: down(20, 5), error: undefined });
+    expect(requests.filter((request) => request.endsWith('top'))).toEqual(['1 id,lt,100 top']);
   });
 
   it('remembers in a run what the service refuses, and says so for --debug', async () => {

@@ -101,8 +101,8 @@ describe('mcp images_list', () => {
       { total: 120, count: 120, messages: [] },
       { total: 120, count: 7, messages: more(113) },
     ]);
-    // One for a token, one for each page and one at the end of two pages.
-    expect(requests).toHaveLength(6);
+    // One for a token and one for each page.
+    expect(requests).toHaveLength(5);
   });
 
   it('says that there are more, without reading on, if a filter was sent', async () => {

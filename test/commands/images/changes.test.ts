@@ -263,7 +263,7 @@ describe('images changes', () => {
       const rows = await changed(line);
       const moved = testImages(101).map(({ id }) => `moved ${id}`);
       expect(rows.sort()).toEqual([...moved, 'removed 102'].sort());
-      expect(requests().length - before).toBe(source === '' ? 4 : 1);
+      expect(requests().length - before).toBe(source === '' ? 3 : 1);
     });
   });
 
