@@ -131,11 +131,12 @@ class Segments {
   #start(segment: Segment, width: number): void {
     this.#ahead.push(segment);
     this.#ahead.sort((one, other) => other.bound - one.bound);
-    const arrival = this.#readBelow(segment.bound)
-      .then((page) => this.#fill(segment, page, width))
-      .finally(() => this.#arrivals.delete(arrival));
+    const arrival = this.#readBelow(segment.bound).then((page) => {
+      this.#fill(segment, page, width);
+      this.#arrivals.delete(arrival);
+    });
     this.#arrivals.add(arrival);
-    // It is thrown when it is awaited.
+    // A failed one stays, and is thrown when it is awaited.
     arrival.catch(() => {});
   }
 

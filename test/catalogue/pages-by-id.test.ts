@@ -160,6 +160,15 @@ describe('pages by id', () => {
     );
   });
 
+  it('end with an error that comes while the caller uses a page', async () => {
+    const list = new List(upTo(15));
+    const error = new Error('lost');
+    const pages = pagesById(list.page(), () => Promise.reject(error), ONE_BY_ONE);
+    await pages.next();
+    await new Promise(setImmediate);
+    await expect(pages.next()).rejects.toBe(error);
+  });
+
   it.each([
     ['as texts', [{ id: '9' }, { id: '10' }]],
     ['that are no whole numbers', [{ id: 'b' }, { id: 'a' }]],
