@@ -1,9 +1,11 @@
 // The commands that show, check and delete a token in a shared store.
 
+import { cpSync, readdirSync } from 'node:fs';
 import net from 'node:net';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { failed, fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
-import { NO_REDIS, startRedis } from '../support/redis.ts';
+import { NO_REDIS, STORE_PASSWORD, startRedis } from '../support/redis.ts';
 import { listen } from '../support/sockets.ts';
 import { expectSteps } from '../support/steps.ts';
 import { type Environment, emulatorUser, localUser, PASSWORD } from '../support/users.ts';
@@ -82,6 +84,22 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     const { stderr, exitCode } = await here(login);
     expect(stderr).toMatch(/warning: cannot use the token store .*\nhint.*\nimgctl: cannot store /);
     expect({ exitCode, requests }).toEqual({ exitCode: 1, requests: [] });
+  });
+
+  it('leaves no copy that a run writes before logout --all has deleted the token', async () => {
+    const { imgctl, redis, login, directory } = await fleetUser();
+    await login();
+    const [tokens, copy] = [path.join(directory, 'tokens'), temporaryDirectory()];
+    cpSync(tokens, copy, { recursive: true });
+    const env = {
+      ...redis.env,
+      IMGCTL_TOKEN_STORE_PASSWORD: undefined,
+      // Asked for when the files are deleted and the store is opened.
+      IMGCTL_TOKEN_STORE_PASSWORD_COMMAND: `cp ${copy}/* ${tokens}/; echo ${STORE_PASSWORD}`,
+    };
+    expect((await imgctl('logout --all', { env })).exitCode).toBe(0);
+    expect(redis.cli('keys', '*token')).toBe('');
+    expect(readdirSync(tokens).filter((name) => name.startsWith('_token'))).toEqual([]);
   });
 
   it('that is down lets logout --all fail, after it deleted everything else', async () => {

@@ -49,7 +49,11 @@ async function run(context: Context, all: boolean): Promise<void> {
     const isDeleted = await deleteStoredPassword(context, each);
     if (isDeleted) console.success(`Deleted the stored password${whose}`);
   }
-  if (all) await deleteSharedTokens(context, [settings, ...profiles]);
+  if (!all) return;
+  // A run that was still storing its shared token has written it to a file too.
+  await deleteSharedTokens(context, [settings, ...profiles]).finally(() =>
+    forgetTokens(findPaths(context.io).config),
+  );
 }
 
 /** Deletes the tokens that other machines use too. @throws ImgctlError unreachable */
