@@ -2,7 +2,6 @@
 
 import type { Client } from '../api/client.ts';
 import { type ImagePage, MAX_PAGES, type PageQuery } from '../api/images.ts';
-import { hasCode } from '../errors.ts';
 import { readValue } from '../query/fields.ts';
 import { EVERYTHING } from '../query/query.ts';
 import { BY_ID, printSort } from '../query/sort.ts';
@@ -70,7 +69,7 @@ export async function* allImages(
       (number) => request(byId, number),
       habits.sortsById ? readTop : undefined,
     ).catch((later: unknown) => {
-      throw error.cause && !hasCode(later, 'incomplete-list') ? error.cause : later;
+      throw isRefusal(later) ? (error.cause ?? later) : later;
     });
     // What comes first has been yielded.
     const rest = images.filter((image) => !(idOf(image) >= low));

@@ -41,7 +41,7 @@ export function serviceCatalogue(
         // Section 4.4 leaves this resource open, so a service may not know it; nor an id that its database cannot hold.
         if (!isRefusal(error)) throw error;
         return findListed(catalogue, id).catch((later: unknown) => {
-          throw later instanceof ImgctlError && !hasCode(error, 'not-found') ? error : later;
+          throw isRefusal(later) && !hasCode(error, 'not-found') ? error : later;
         });
       }),
   };

@@ -74,7 +74,8 @@ export class ServiceHabits {
       this.#learn(asked);
       return page;
     } catch (error) {
-      throw this.#isRefused(asked, error) ? error : (doubt?.error ?? error);
+      if (this.#isRefused(asked, error) || !isRefusal(error)) throw error;
+      throw doubt?.error ?? error;
     }
   }
 

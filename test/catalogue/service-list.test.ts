@@ -256,6 +256,16 @@ describe('a list of the service', () => {
     expect(requests).toEqual(['1 name,eq,a', '1', '1 by undefined']);
   });
 
+  it('shows what ends a list by page number, if that is no refusal', async () => {
+    const handler = refusing(400, catalogueOf(testImages(9)));
+    const expiring: Handler = (request, index) =>
+      request.url.searchParams.get('page') === '3'
+        ? errorResponse(401, 'Valid token, but has expired.')
+        : handler(request, index);
+    const { error } = await list(expiring);
+    expect(error).toMatchObject({ code: 'token-refused' });
+  });
+
   it('takes an error of a filter that was answered before for what it is', async () => {
     const later: Handler = (request, index) =>
       index < 3 ? catalogueOf(testImages(20))(request, index) : errorResponse(403, 'No more.');
