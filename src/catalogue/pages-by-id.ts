@@ -36,12 +36,13 @@ export function isWhole({ images, total, pages, hasNext }: ImagePage): boolean {
   return images.length >= total && pages <= 1 && !hasNext;
 }
 
-/** So much of a page is expected in a segment, so that few segments have more images than a page. */
+/** The part of a page that a segment is cut to hold, so that few segments need a second request. */
 const FILLED = 0.9;
 
-/** The images below `bound`, down to `end`: as expected, or once the page has come, its last id; -Infinity at the end. */
+/** The images below `bound`. */
 interface Segment {
   readonly bound: number;
+  /** Its last id: an estimate until its page has come; -Infinity at the end of the list. */
   end: number;
   page?: ImagePage;
   ids?: readonly number[];

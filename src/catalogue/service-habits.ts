@@ -115,7 +115,7 @@ export class ServiceHabits {
       if (isWhole(all)) return false;
       const parts = partsOn(all, field, letters, BY_ID);
       const texts = [...valuesOf(page, field), ...valuesOf(all, field)].join('');
-      // Of values in both cases, one that has only one of them proves nothing about the others.
+      // If the field has upper and lower case, a value in one case cannot show how `like` treats the others.
       proof = parts.find(isMixed) ?? (isMixed(texts) ? undefined : parts[0]);
       order = BY_ID;
     }

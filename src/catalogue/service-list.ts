@@ -60,28 +60,28 @@ export async function* listImages(
   const { limit = Number.POSITIVE_INFINITY, perPage = MAX_PER_PAGE, streams, watch } = options;
   const first = await habits.firstPage(perPage);
   const { meta, total } = first;
-  const isById = isOrderOf(query, BY_ID);
+  const wantsIdOrder = isOrderOf(query, BY_ID);
   const isFiltered = query.conditions.length > 0;
-  const wanted = isById && !isFiltered ? limit : Number.POSITIVE_INFINITY;
+  const wanted = wantsIdOrder && !isFiltered ? limit : Number.POSITIVE_INFINITY;
   const held: ReceivedImage[] = [];
   let heldBytes = 0;
   let found = 0;
   for await (const { images, bytes } of allImages(client, habits, first, { perPage, wanted })) {
     watch?.(images, total);
     const matching = images.filter((image) => query.matches(image));
-    const some = isById ? matching.slice(0, limit - found) : matching;
+    const some = wantsIdOrder ? matching.slice(0, limit - found) : matching;
     found += matching.length;
-    if (isById && streams) yield some;
+    if (wantsIdOrder && streams) yield some;
     else {
       for (const image of some) held.push(image);
       if (some.length > 0) heldBytes += bytes;
       requireRoom(heldBytes);
     }
-    if (!isById || found < limit) continue;
+    if (!wantsIdOrder || found < limit) continue;
     if (!streams) yield query.sort(held);
     return { meta, total: isFiltered ? undefined : total };
   }
-  if (!isById || !streams) yield query.sort(held).slice(0, limit);
+  if (!wantsIdOrder || !streams) yield query.sort(held).slice(0, limit);
   return { meta, total: found };
 }
 
@@ -101,13 +101,12 @@ export async function fewImages(habits: ServiceHabits, query: Query, options: Re
     const asked = { filter: sent.text, sort: printSort(sort), perPage: size };
     const page = await habits.ask(asked);
     if (page === undefined) continue;
-    // Of more than a page, none of the pages is read with this filter.
+    // If the matches do not fit on one page, the list is read without this filter.
     if (selectOn(page, sort, query, limit) === undefined) return undefined;
     if (await habits.isProved(sent, page, sort)) return answerOn(page, sent.text);
     if (habits.hasAll) return answerOn(await habits.firstPage());
   }
-  const isById = sort === BY_ID;
-  const page = await (isById
+  const page = await (sort === BY_ID
     ? habits.firstPage(size)
     : habits.ask({ sort: printSort(sort), perPage: size }));
   return page && answerOn(page);

@@ -17,7 +17,7 @@ export interface End {
   readonly summary?: string | undefined;
   /** Says what follows, and does what may happen only once everything was printed. */
   readonly afterwards?: () => Promise<void> | void;
-  /** Fails the command after that; neither a missing value of --get nor a reader that is gone replaces it. */
+  /** Thrown after printing. It counts more than two errors of printing: no value for --get, and a closed pipe. */
   readonly error?: unknown;
   /** Of a success [0]. */
   readonly exitCode?: number;

@@ -89,8 +89,8 @@ export class Settings {
   /** What options and prompts give. */
   readonly given: GivenSettings;
   /**
-   * The address of another service, to which the profile belongs: then its account and its upload storage are not used.
-   * Undefined if the base URL of the run is that of the profile, or the profile has none.
+   * The address of the profile's service, if this run uses another one: then the account and the upload storage of the
+   * profile are not used. Undefined if the base URL of the run is that of the profile, or the profile has none.
    */
   readonly owner: string | undefined;
   /** The profile of the service of this run; if it has none, a name for a new one. */

@@ -34,7 +34,7 @@ export interface Refusal {
 
 /** The mutex of token requests, while it is held. */
 export interface TokenMutex {
-  /** Waits again, by an error, if another process has taken the mutex meanwhile, or a logout removed it. */
+  /** Throws if another process has taken the mutex meanwhile, or a logout removed it: the caller waits for it again. */
   assertHeld(): Promise<void>;
   /** Stores a token unless the mutex is lost. Returns false then: another process has its own token, or logged out. */
   store(token: CachedToken): Promise<boolean>;

@@ -190,7 +190,7 @@ export async function transferPackage(
       });
     }
     await verify(results);
-    // What one of them was while it was read, it need not be any more.
+    // A file may have changed since it was read: each is looked at once more.
     for (const file of files) await withUploadFile(file, transfer, async () => {});
     if (!dryRun && files.some(isSent)) transfer.beforeVisible();
     for (const upload of uploads) await publish(upload, transfer, onVisible);

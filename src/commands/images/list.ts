@@ -112,10 +112,10 @@ async function run(
     const all = async function* () {
       end = yield* images;
     };
-    for await (const page of all()) {
-      yield urls ? page.map((image) => ({ url: urlOf(image, catalogue.baseUrl) })) : page;
-      count += page.length;
-      collectNames(page, names);
+    for await (const some of all()) {
+      yield urls ? some.map((image) => ({ url: urlOf(image, catalogue.baseUrl) })) : some;
+      count += some.length;
+      collectNames(some, names);
     }
     const afterwards = async () => {
       const isPart = query.conditions.length > 0 || limit || page;
