@@ -6,7 +6,7 @@ const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const OFFSET = '[+-][\\d:]{2,5}';
 const SERVICE = ` (${WEEKDAYS.join('|')}) (\\d\\d:\\d\\d:\\d\\d) ([A-Za-z]{1,6}|${OFFSET})`;
 const ISO = `[Tt ](\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d{1,9})?)?)([Zz]|${OFFSET})?`;
-const TIME = new RegExp(`^(\\d{4}-\\d\\d-(\\d\\d))(?:${SERVICE}|${ISO})?$`);
+const TIME = new RegExp(`^(\\d{4}-\\d\\d-\\d\\d)(?:${SERVICE}|${ISO})?$`);
 const NUMERIC_OFFSET = /^([+-])(\d\d)(?::?(\d\d))?$/;
 
 const SECOND = 1000;
@@ -110,7 +110,8 @@ export function parseTimeValue(text: string, now: number): Span | undefined {
     const isValid = Math.abs(at) <= MAX_INSTANT;
     return isValid ? { at, end: at + 1, unknownZone: undefined, isLocal: false } : undefined;
   }
-  const { utc, zone, length } = parseText(text);
+  const { utc, zone, clock } = parseText(text);
+  const length = clock === undefined ? DAY : lengthOf(clock);
   if (utc !== undefined && zone === undefined) return localSpan(utc, length);
   const time = parseTime(text);
   return time && { ...time, end: time.at + length, isLocal: false };
@@ -194,15 +195,37 @@ export function timeDifference(left: Time, right: Time): [least: number, greates
 
 /** `utc` is undefined for a date or time that does not exist, also by its weekday. */
 function parseText(text: string) {
-  const [, date, day, weekday, time, zone, isoTime, isoZone] = TIME.exec(text) ?? [];
+  const [, date = '', weekday, time, zone, isoTime, isoZone] = TIME.exec(text) ?? [];
   const clock = time ?? isoTime;
-  const utc = instantOf(date, day, clock ?? '00:00');
-  const isOther = weekday !== undefined && WEEKDAYS[new Date(`${date}`).getUTCDay()] !== weekday;
-  return {
-    utc: isOther ? undefined : utc,
-    zone: zone ?? isoZone?.toUpperCase(),
-    length: clock === undefined ? DAY : lengthOf(clock),
-  };
+  const day = dayOf(date);
+  const since = clock === undefined ? 0 : sinceMidnight(clock);
+  const exists = day && since !== undefined && (weekday === undefined || weekday === day.weekday);
+  return { utc: exists ? day.at + since : undefined, zone: zone ?? isoZone?.toUpperCase(), clock };
+}
+
+/** The days that were read. A catalogue has few, and Date is slow. */
+const DAYS = new Map<string, { readonly at: number; readonly weekday: string } | undefined>();
+const MAX_DAYS = 10_000;
+
+/** Returns the beginning of a day in UTC, and its weekday; undefined if there is no such day. */
+function dayOf(date: string) {
+  if (!DAYS.has(date)) {
+    if (DAYS.size >= MAX_DAYS) DAYS.clear();
+    const day = new Date(`${date}T00:00Z`);
+    // Date takes 31 June for 1 July.
+    const exists = day.getUTCDate() === Number(date.slice(8));
+    const weekday = WEEKDAYS[day.getUTCDay()] ?? '';
+    DAYS.set(date, exists ? { at: day.getTime(), weekday } : undefined);
+  }
+  return DAYS.get(date);
+}
+
+/** Returns the milliseconds from midnight to `12:42`, `12:42:05` or `12:42:05.5`; undefined if no clock shows it. */
+function sinceMidnight(clock: string): number | undefined {
+  const [hours, minutes] = [Number(clock.slice(0, 2)), Number(clock.slice(3, 5))];
+  const [seconds, fraction] = [Number(clock.slice(6, 8)), clock.slice(9, 12).padEnd(3, '0')];
+  if (hours > 23 || minutes > 59 || seconds > 59) return undefined;
+  return hours * HOUR + minutes * MINUTE + seconds * SECOND + Number(fraction);
 }
 
 /** Returns the milliseconds of the last unit of `12:42`, `12:42:05` or `12:42:05.5`. */
@@ -210,12 +233,6 @@ function lengthOf(clock: string): number {
   const [, fraction] = clock.split('.');
   if (fraction !== undefined) return Math.max(1, SECOND / 10 ** fraction.length);
   return clock.length > 5 ? SECOND : MINUTE;
-}
-
-function instantOf(date = '', day = '', time = ''): number | undefined {
-  const instant = Date.parse(`${date}T${time}Z`);
-  // Date.parse takes 31 June for 1 July, and 24:00 for the next day.
-  return new Date(instant).getUTCDate() === Number(day) ? instant : undefined;
 }
 
 /** Parses an abbreviation or `+02`, `+0200`, `+02:00`. */
@@ -237,10 +254,30 @@ export function formatTimestamp(text: string, style: TimeStyle, now: number): st
   const instant = style === 'raw' ? undefined : parseTimestamp(text);
   if (instant === undefined) return text;
   if (style === 'age') return formatAge(now - instant);
-  const shown = new Date(instant - (style === 'iso' ? 0 : offsetAt(instant))).toISOString();
+  const at = instant - (style === 'iso' ? 0 : offsetAt(instant));
+  const day = Math.floor(at / DAY);
+  const date = dateText(day);
   // Another zone can have another year, and years of five digits begin with a sign.
-  if (/^[+-]/.test(shown)) return text;
-  return style === 'iso' ? `${shown.slice(0, 19)}Z` : shown.slice(0, 16).replace('T', ' ');
+  if (date.length > 10) return text;
+  const seconds = Math.floor((at - day * DAY) / SECOND);
+  const clock = `${twoDigits(seconds / 3600)}:${twoDigits((seconds / 60) % 60)}`;
+  return style === 'iso' ? `${date}T${clock}:${twoDigits(seconds % 60)}Z` : `${date} ${clock}`;
+}
+
+const DATES = new Map<number, string>();
+
+/** Returns the date of a day since the epoch. */
+function dateText(day: number): string {
+  const known = DATES.get(day);
+  if (known !== undefined) return known;
+  if (DATES.size >= MAX_DAYS) DATES.clear();
+  const [date = ''] = new Date(day * DAY).toISOString().split('T');
+  DATES.set(day, date);
+  return date;
+}
+
+function twoDigits(number: number): string {
+  return `${Math.floor(number)}`.padStart(2, '0');
 }
 
 let ages: Intl.RelativeTimeFormat | undefined;
