@@ -24,6 +24,7 @@ export type Facts =
   /** There is no valid token. */
   | { readonly kind: 'login-needed' }
   | { readonly kind: 'username-needed' }
+  | { readonly kind: 'storage-needed' }
   /** A token was refused for good. @param given where it is from, if not from a login */
   | { readonly kind: 'token-refused'; readonly given?: string | undefined }
   /** A password was refused. @param origin where it is from; undefined if it was typed */

@@ -51,7 +51,7 @@ export const GUESSES: readonly (readonly [instead: string, typed: string])[] = [
   ],
   ['imgctl images lock add NAME TEXT', 'lock, pin, hold, freeze'],
   ['imgctl images lock remove NAME', 'unlock, unpin, unhold'],
-  ['imgctl images lock list', 'locks, list locks, get locks'],
+  ['imgctl images lock list', 'locks, list locks, get locks, lock list, lock ls'],
   [
     'imgctl images get --lock NAME',
     'images lock get, images lock show, images lock view, images lock describe, images lock path',
@@ -83,7 +83,7 @@ export const GUESSES: readonly (readonly [instead: string, typed: string])[] = [
   ],
   ['imgctl config get NAME', 'config list'],
   [
-    'imgctl config path',
+    'edit the file that this command prints: imgctl config path',
     'config edit, config --edit, config -e, profile rename, profile mv, profile move',
   ],
   [
@@ -92,7 +92,7 @@ export const GUESSES: readonly (readonly [instead: string, typed: string])[] = [
   ],
   [
     'imgctl profile use NAME',
-    'use, switch, use-context, set-context, context use, context set, context switch, auth switch, config use-context, profile set, profile activate, profile default, profile set-default, profile change, setting profile',
+    'use, switch, use-context, set-context, context use, context set, context switch, auth switch, config use-context, config set-context, profile set, profile activate, profile default, profile set-default, profile change, setting profile',
   ],
   [
     'imgctl profile delete NAME',
@@ -103,8 +103,8 @@ export const GUESSES: readonly (readonly [instead: string, typed: string])[] = [
     'context create, context add, remote add, remote create, profile add, profile create, profile new',
   ],
   [
-    'set a variable; see: imgctl help environment',
-    'env, environment, printenv, --proxy, --token, --with-token, --password, --pass, login -p, setting proxy, setting http-proxy, setting https-proxy, setting token, setting access-token, setting color, help cron, help ci, help unattended',
+    'set a variable such as IMGCTL_PASSWORD, IMGCTL_TOKEN or HTTPS_PROXY; see: imgctl help environment',
+    'env, environment, printenv, --proxy, --token, --with-token, --password, --pass, login -p, setting proxy, setting http-proxy, setting https-proxy, setting token, setting access-token, setting password, setting color, help cron, help ci, help unattended',
   ],
   ['upgrade it the way you installed it: see the README', 'upgrade, update, self-update'],
   [
@@ -114,12 +114,12 @@ export const GUESSES: readonly (readonly [instead: string, typed: string])[] = [
   ['imgctl api PATH', 'curl, http, request, rest, api get, api GET'],
   ['imgctl completion TEXT', 'completion -s, completion --shell'],
   [
-    '-n 100, or omit it: every image is listed',
+    '-n 100, to list fewer; every image is listed anyway',
     '--all, -a, -A, --all-versions, --no-limit, --no-paginate, --starting-token, --page-token, --offset, --skip, --page-size, --pagesize',
   ],
   [
     'omit it: it is the default',
-    'images list --public, images list --ignore-case, images list -i, --headers, --progress, -P, --no-pager, --no-cli-pager, -y, --yes, --assume-yes, --no-input, --auto-approve, sync --no-wait, sync-status --no-wait, push --wait, sync-status --last, sync-status --latest, mcp start, mcp serve, mcp run, emulator start, emulator serve, emulator run, token get, token show, token create, token refresh, token renew, sync start, sync run, sync submit, sync now',
+    'images list --public, images list --ignore-case, images list -i, --headers, --progress, --no-pager, --no-cli-pager, -y, --yes, --assume-yes, --no-input, --auto-approve, sync --no-wait, sync-status --no-wait, push --wait, sync-status --last, sync-status --latest, mcp start, mcp serve, mcp run, emulator start, emulator serve, emulator run, token get, token show, token create, token refresh, token renew, sync start, sync run, sync submit, sync now',
   ],
   ['-n NUMBER', '-L, --max-items, --max, --max-results, --top, --head'],
   [

@@ -1,6 +1,6 @@
 // What the program says to do: the hint of each kind of facts, and how a command in it is printed.
 
-import type { SettingKey } from '../config/definitions.ts';
+import { isOfService, isSettingKey, type SettingKey, variableOf } from '../config/definitions.ts';
 import type { Settings } from '../config/settings.ts';
 import { type Facts, hint, type Invocation, imgctl, setting } from '../facts.ts';
 import { describeLater, shellQuote } from '../words.ts';
@@ -34,6 +34,13 @@ const HINTS: Table = {
     const { owner, home, isHomeNew } = settings();
     if (owner === undefined || isHomeNew) return hint`run: ${imgctl('login')}`;
     return `use the profile of this service: --profile ${home}`;
+  },
+  'storage-needed': (_, settings) => {
+    const { owner, home, isHomeNew } = settings();
+    if (owner !== undefined && !isHomeNew)
+      return `use the profile of this service: --profile ${home}`;
+    const set = imgctl('config', 'set', 'upload-url', 'URL');
+    return hint`add --to URL, or run: ${set} (file://, dav+https:// or s3+https://)`;
   },
   'username-needed': () =>
     hint`set IMGCTL_USERNAME, or run: ${imgctl('login', '--username', 'NAME')}`,
@@ -159,6 +166,13 @@ const LOCAL = [
 
 /** Prints a command that does its work in the profile and the service of the run. */
 function commandText(words: readonly string[], settings: Settings): string {
+  const [first, verb, key = '', value] = words;
+  // Without a profile of this service, only a variable counts.
+  if (first === 'config' && verb === 'set' && isSettingKey(key) && isOfService(key)) {
+    if (settings.owner !== undefined && settings.isHomeNew) {
+      return `${variableOf(key)}=${shellQuote(value ?? 'VALUE')}`;
+    }
+  }
   const end = words.indexOf('--');
   const options = end < 0 ? words : words.slice(0, end);
   const flags = flagsFor(options, settings).filter(([name = '']) => !options.includes(name));
@@ -173,7 +187,12 @@ function flagsFor(words: readonly string[], settings: Settings): string[][] {
   const profileOf = (name: string) => (settings.isUsual(name) ? [] : [['--profile', name]]);
   const { text = '' } = settings.find('base-url');
   const url = [['--base-url', text]];
-  if (words[0] === 'config') return profileOf(words.includes('base-url') ? profile : home);
+  // What is not of one service counts in the profile of the run, whatever its service is.
+  if (words[0] === 'config') {
+    const [, , key = ''] = words;
+    const isOthers = isSettingKey(key) && isOfService(key);
+    return profileOf(isOthers ? home : profile);
+  }
   // A profile belongs to one service: a login to another one is a login of another profile.
   if (words[0] === 'login' && owner !== undefined) {
     return [...profileOf(home), ...(isHomeNew ? url : [])];

@@ -54,7 +54,7 @@ export function requireUploadTarget(settings: Settings): UploadTarget {
   const target = settings.get('upload-url');
   if (target === undefined) {
     throw new ImgctlError('config', 'no upload storage is set', {
-      facts: hint`add --to URL, or run: ${imgctl('config', 'set', 'upload-url', 'URL')} (file://, dav+https:// or s3+https://)`,
+      facts: { kind: 'storage-needed' },
     });
   }
   if (target.kind !== 'file' && !settings.get('allow-http')) {

@@ -95,8 +95,8 @@ export function wholeNumber(min: number, max?: number): Value<number> {
     const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
     if (number >= min && number <= (max ?? Number.MAX_SAFE_INTEGER)) return number;
     const range = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
-    const isOption = name.startsWith('-');
-    const example = isOption ? `${name} ${min}` : setting('set', name, `${min}`);
+    const nearest = `${Math.min(max ?? Number.POSITIVE_INFINITY, Math.max(min, number || 1))}`;
+    const example = name.startsWith('-') ? `${name} ${nearest}` : setting('set', name, nearest);
     throw new ImgctlError('usage', `${name} must be a whole number ${range} (got ${text})`, {
       facts: hint`for example: ${example}`,
     });

@@ -157,7 +157,7 @@ export function invalidPackage(
     `${file} is invalid: ${counted(errors.length, 'error')}`,
     {
       details: details.length > 0 ? detailsOf(details) : undefined,
-      facts: 'fix the findings: export or download the package again, then validate it',
+      facts: 'fix the findings, or export or download the package again',
     },
   );
 }

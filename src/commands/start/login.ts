@@ -135,7 +135,7 @@ function belongsTo(settings: Settings, owner: string): ImgctlError {
   const { profile } = settings;
   const move = imgctl('config', 'set', 'base-url', settings.text('base-url') ?? '');
   return new ImgctlError('usage', `profile ${profile} belongs to ${owner}`, {
-    facts: hint`for another service: ${imgctl('login')}; or if this one has moved: ${move}`,
+    facts: hint`for the other service: ${imgctl('login')}; or if this one has moved: ${move}`,
   });
 }
 

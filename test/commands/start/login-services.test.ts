@@ -2,8 +2,9 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { fakeTerminal } from '../../support/io.ts';
+import { fakeTerminal, temporaryDirectory } from '../../support/io.ts';
 import { expectSteps } from '../../support/steps.ts';
+import { writeOva } from '../../support/uploads.ts';
 import { emulatorUser, localUser } from '../../support/users.ts';
 
 const UPLOADS = { 'upload-url': 'file:///mnt/uploads', 'upload-username': 'uploader' };
@@ -74,7 +75,7 @@ describe('login', () => {
       const host = new URL(other).host.replaceAll(/[.:]/g, '-');
       expect(said).toContain(
         isForeign
-          ? `profile default belongs to ${own} hint: for another service: imgctl login --profile ${host} --base-url ${other}; or if this one has moved: imgctl config set base-url ${other}`
+          ? `profile default belongs to ${own} hint: for the other service: imgctl login --profile ${host} --base-url ${other}; or if this one has moved: imgctl config set base-url ${other}`
           : isUnasked
             ? 'cannot prompt for the base URL without a terminal'
             : isRight
@@ -99,16 +100,29 @@ describe('a service that is not that of the profile', () => {
       [
         `IMGCTL_BASE_URL=${other} config set upload-url file:///mnt/other`,
         '',
-        /belongs to .*\nhint: for the service of this run: imgctl config set upload-url VALUE --profile /,
+        /belongs to .*\nhint: for the service of this run: IMGCTL_UPLOAD_URL=VALUE\n/,
         2,
       ],
       [`config get upload-url --base-url ${other}`, '', /upload-url is not set/, 5],
+      // This setting is of no service: it counts in the profile of the run.
+      [
+        'images list --base-url http://192.0.2.1',
+        '',
+        /or allow plain http: imgctl config set allow-http true\n$/,
+        2,
+      ],
       [`IMGCTL_PASSWORD=demo ${login.slice(7)} -u demo`, '', /logged in to /],
       [
         `images list --base-url ${other}`,
         '',
         `${none}use the profile of this service: --profile ${name}\n`,
         4,
+      ],
+      [
+        `push ${writeOva(temporaryDirectory(), 'web')} --base-url ${stored['base-url']} --profile ${name}`,
+        '',
+        /no upload storage is set\nhint: use the profile of this service: --profile default\n$/,
+        2,
       ],
       [`images list -q --profile ${name}`, /^\d+\n/],
       [`doctor --upload --profile ${name}`, /no upload storage is set/, /storage/, 2],
