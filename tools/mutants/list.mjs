@@ -26,7 +26,7 @@ export const LONG = [
   ['src/ovf/unpack.ts', "fail('damaged gzip: more data after its end');", '{}', 'test/ovf/unpack.test.ts'],
   ['src/query/filter-predicate.ts', 'return position <= end;', 'return true;', 'test/query/filter.test.ts'],
   ['src/query/filter.ts', 'if (part === \'\' || /[%,[', 'if (/[%,[', 'test/query/filter.test.ts'],
-  ['src/query/timestamp.ts', 'return new Date(instant).getUTCDate() === Number(day) ? instant : undefined;', 'return instant;', 'test/query/timestamp.test.ts'],
+  ['src/query/timestamp.ts', 'const exists = day.getUTCDate() === Number(date.slice(8));', 'const exists = true;', 'test/query/timestamp.test.ts'],
   ['src/query/name.ts', '(?:hw|gen|el)', '(?:hw|gen)', 'test/query/name.test.ts'],
   ['src/http/retry.ts', 'if (asked > MAX_WAIT) return response;', '', 'test/http/retry.test.ts'],
   ['src/http/retry.ts', '[408, 429, ', '[429, ', 'test/http/retry.test.ts'],
