@@ -78,7 +78,7 @@ it('an outage of some seconds is waited for, and said', async () => {
 });
 
 it.each([
-  ['IMGCTL_RETRIES=x', 'config list', 'for example: IMGCTL_RETRIES=0'],
+  ['IMGCTL_RETRIES=x', 'config list', 'for example: IMGCTL_RETRIES=1'],
   [
     'IMGCTL_CA_FILE=/gone',
     'images list',
