@@ -65,7 +65,7 @@ function writeScripts(baseUrl) {
 
 function reportNode(node, { empty, https }) {
   const list = [launcher, 'images', 'list', '--json'];
-  const samePage = run(node, [https]).stdout === run(node, list).stdout;
+  const samePage = run(node, [https]).stdout === run(node, [...list, '--time', 'raw']).stdout;
   if (!samePage) throw new Error('imgctl and the node:https script print different pages');
   const commands = {
     'node, an empty file': [empty],
