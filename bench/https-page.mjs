@@ -22,11 +22,11 @@ function token() {
 }
 
 function page() {
-  const url = `${baseUrl()}/v2/image?per_page=100&expand=1&page=1`;
+  const url = `${baseUrl()}/v2/image?per_page=100&expand=1&page=1&sort=id,desc`;
   const data = Array.from({ length: 100 }, (_, index) => {
     const name = `linux-server-${index + 1}.ova`;
     return {
-      id: index + 1,
+      id: 100 - index,
       name,
       path: `[images] linux/${name}`,
       label: `linux/${name}`,
@@ -44,7 +44,7 @@ function page() {
     pages: { ...pages, page: 1, pages: 1, per_page: 100, total: data.length },
     time: '0.01s',
     user: 'bench',
-    sort: 'id,asc',
+    sort: 'id,desc',
   };
   return ['application/json', JSON.stringify({ data, meta })];
 }
