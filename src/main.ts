@@ -48,8 +48,12 @@ async function lineOf(argv: readonly string[], io: Io): Promise<CommandLine> {
 
 /** The entry of the built program. */
 export async function main(process: NodeJS.Process): Promise<void> {
+  // Node ends without a word if nothing is left that could settle what a run waits for.
+  const warn = () => process.stderr.write('imgctl: the run ended too early; please report this\n');
+  process.exitCode = EXIT_CODES.failed;
+  process.once('beforeExit', warn);
   const exitCode = await run(process.argv.slice(2), processIo(process));
-  process.exitCode = exitCode;
+  process.off('beforeExit', warn).exitCode = exitCode;
   const signal = exitCode - 128;
   if (signal <= 0) return;
   if (exitCode === EXIT_CODES.hangup && hasTerminal()) {
