@@ -8,7 +8,7 @@ import { equals } from '../query/filter.ts';
 import { Query } from '../query/query.ts';
 import { isFieldSort, printSort } from '../query/sort.ts';
 import { isRefusal, readPage, ServiceHabits } from './service-habits.ts';
-import { fewImages, type ListEnd, listImages, type ReadOptions } from './service-list.ts';
+import { fewImages, type ListEnd, listCatalogue, type ReadOptions } from './service-list.ts';
 
 export interface Catalogue {
   readonly baseUrl: string;
@@ -34,7 +34,7 @@ export function serviceCatalogue(
   const habits = new ServiceHabits(client, trace);
   const catalogue: Catalogue = {
     baseUrl,
-    images: (query, options = {}) => listImages(client, habits, query, options),
+    images: (query, options = {}) => listCatalogue(client, habits, query, options),
     fewImages: async (query, options = {}) => (await fewImages(habits, query, options))?.images,
     getImage: (id) =>
       client.getImage(id).catch((error: unknown) => {

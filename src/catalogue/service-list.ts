@@ -46,7 +46,7 @@ export interface ListEnd {
  * whole list, or its order is proved and it has as many as the limit says. Otherwise all images are read, as the service
  * takes only one filter and pages are read by id, and matched and sorted here.
  */
-export async function* listImages(
+export async function* listCatalogue(
   client: Pick<Client, 'listImages' | 'connections'>,
   habits: ServiceHabits,
   query: Query,

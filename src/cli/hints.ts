@@ -190,8 +190,8 @@ function flagsFor(words: readonly string[], settings: Settings): string[][] {
   // What is not of one service counts in the profile of the run, whatever its service is.
   if (words[0] === 'config') {
     const [, , key = ''] = words;
-    const isOthers = isSettingKey(key) && isOfService(key);
-    return profileOf(isOthers ? home : profile);
+    const isOfAService = isSettingKey(key) && isOfService(key);
+    return profileOf(isOfAService ? home : profile);
   }
   // A profile belongs to one service: a login to another one is a login of another profile.
   if (words[0] === 'login' && owner !== undefined) {

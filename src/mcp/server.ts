@@ -19,7 +19,7 @@ export interface Call {
 }
 
 /** What a command returned. */
-export interface Output {
+export interface ToolOutput {
   readonly exitCode: number;
   readonly rows: readonly unknown[];
   /** Number of all rows; null if there are more than `rows`, but nobody knows how many. */
@@ -32,7 +32,7 @@ export interface ServerOptions {
   readonly version: string;
   readonly allowSync: boolean;
   /** Calls the command of a tool; of its rows it returns the first `limit`. */
-  readonly call: (call: Call, limit: number, signal: AbortSignal) => Promise<Output>;
+  readonly call: (call: Call, limit: number, signal: AbortSignal) => Promise<ToolOutput>;
   readonly input: Readable;
   /** Rejects if the client is gone. */
   readonly write: (text: string) => Promise<void>;
@@ -152,7 +152,7 @@ async function callTool(
   given: Given,
   { call }: ServerOptions,
   signal: AbortSignal,
-): Promise<Output> {
+): Promise<ToolOutput> {
   const { input } = TOOLS[tool];
   const { text, images, id, file, limit: asked, ...options } = given;
   const limit = asked ?? ('limit' in input.shape ? DEFAULT_LIMIT : Number.POSITIVE_INFINITY);
@@ -166,7 +166,7 @@ async function callTool(
 }
 
 /** Returns as JSON the messages and rows that fit. @param isAtLimit no more rows can be asked for */
-function answerText({ rows, total, messages }: Output, isAtLimit: boolean): string {
+function answerText({ rows, total, messages }: ToolOutput, isAtLimit: boolean): string {
   let left = MAX_TEXT;
   const texts = rows.map((row) => jsonText(row, 0));
   const fitting = (lines: readonly string[]) =>

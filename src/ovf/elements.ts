@@ -56,7 +56,7 @@ export function childText(element: XmlElement, kind: string): string | null {
 }
 
 /** Returns a setting of a hardware item, such as `InstanceID`. Some programs use a namespace of their own for them. */
-export function setting(item: XmlElement, name: string): string | null {
+export function settingOf(item: XmlElement, name: string): string | null {
   const named = item.children.filter((child) => child.name === name);
   return trimmed(named.find(({ namespace }) => SETTING_DATA.test(namespace)) ?? named[0]);
 }

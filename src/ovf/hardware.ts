@@ -10,7 +10,7 @@ import {
   hasEmpty,
   numberOf,
   type Report,
-  setting,
+  settingOf,
 } from './elements.ts';
 
 export interface Hardware {
@@ -75,7 +75,7 @@ export function readSystem(
 
 function familiesOf(section: XmlElement): string[] {
   const [system] = childrenOf(section, 'System');
-  return (system && setting(system, 'VirtualSystemType'))?.split(/[\s,]+/) ?? [];
+  return (system && settingOf(system, 'VirtualSystemType'))?.split(/[\s,]+/) ?? [];
 }
 
 interface DeclaredNames {
@@ -125,7 +125,9 @@ const NEEDED = [
 ] as const;
 
 function checkItem(element: XmlElement, report: Report): void {
-  const lacking = NEEDED.filter((names) => names.every((name) => setting(element, name) === null));
+  const lacking = NEEDED.filter((names) =>
+    names.every((name) => settingOf(element, name) === null),
+  );
   if (lacking.length === 0) return;
   const isBare = lacking.length === NEEDED.length;
   const what = isBare ? 'readable settings' : lacking.map(([name]) => name).join(', ');
@@ -136,7 +138,7 @@ function identityOf(element: XmlElement) {
   return {
     element,
     /** Items with the same instance describe the same device. */
-    instance: setting(element, 'InstanceID') ?? setting(element, 'InstanceId'),
+    instance: settingOf(element, 'InstanceID') ?? settingOf(element, 'InstanceId'),
     bound: attribute(element, 'bound') ?? 'normal',
     /** The deployment options it applies to; empty for all. */
     options: attribute(element, 'configuration')?.split(/\s+/).filter(Boolean) ?? [],
@@ -144,17 +146,17 @@ function identityOf(element: XmlElement) {
 }
 
 function readHardware(item: XmlElement, declared: DeclaredNames, report: Report): Hardware {
-  const type = setting(item, 'ResourceType');
-  const written = type === PROCESSOR || type === MEMORY ? setting(item, 'VirtualQuantity') : null;
+  const type = settingOf(item, 'ResourceType');
+  const written = type === PROCESSOR || type === MEMORY ? settingOf(item, 'VirtualQuantity') : null;
   const quantity = numberOf(item, 'VirtualQuantity', report, written) ?? Number.NaN;
   const disk = diskOf(item, type, declared, report);
-  const network = type === ETHERNET ? setting(item, 'Connection') : null;
+  const network = type === ETHERNET ? settingOf(item, 'Connection') : null;
   if (network !== null && !declared.networks.has(network)) {
     report('unknown-network', item, `unknown network ${network}`);
   }
   const bytes = type === MEMORY ? memoryUnit(item, quantity, report) : 1;
   if (quantity * (bytes ?? 1) > Number.MAX_SAFE_INTEGER) {
-    const unit = setting(item, 'AllocationUnits');
+    const unit = settingOf(item, 'AllocationUnits');
     report('bad-number', item, `VirtualQuantity is too large (got ${written} ${unit})`);
   }
   return {
@@ -171,7 +173,7 @@ const MAX_MEMORY = 2 ** 24;
 
 /** Returns the bytes of a unit of memory, null if unknown. Without a unit, programs read MiB, such as virt-v2v. */
 function memoryUnit(item: XmlElement, quantity: number, report: Report): number | null {
-  const unit = setting(item, 'AllocationUnits');
+  const unit = settingOf(item, 'AllocationUnits');
   if (unit === null && quantity <= MAX_MEMORY) {
     report('unknown-unit', item, `no memory unit, read as ${quantity} MiB`);
     return MIB;
@@ -185,7 +187,7 @@ function memoryUnit(item: XmlElement, quantity: number, report: Report): number 
 /** `ovf:/disk/<id>`, in drafts `ovf://disk/<id>`, in oVirt the disk's file; of other devices anything. */
 function diskOf(item: XmlElement, type: string | null, declared: DeclaredNames, report: Report) {
   const { disks, files, ovirtDisks } = declared;
-  const text = setting(item, 'HostResource');
+  const text = settingOf(item, 'HostResource');
   if (text === null) return null;
   const [, kind, id = ''] = /^(?:ovf:)?\/{1,2}(disk|file)\/(.+)$/.exec(text) ?? [];
   if (kind === 'file') {
@@ -222,11 +224,11 @@ function checkPlaces(chosen: readonly (readonly Item[])[], report: Report): void
   const reported = new Set<XmlElement>();
   for (const items of chosen) {
     const types = new Map(
-      items.map(({ instance, element }) => [instance, setting(element, 'ResourceType') ?? '']),
+      items.map(({ instance, element }) => [instance, settingOf(element, 'ResourceType') ?? '']),
     );
     const taken = new Set<string>();
     for (const { element } of items) {
-      if (!DRIVES.includes(setting(element, 'ResourceType') ?? '')) continue;
+      if (!DRIVES.includes(settingOf(element, 'ResourceType') ?? '')) continue;
       const problem = placeProblem(element, types, taken);
       if (problem === null || reported.has(element)) continue;
       reported.add(element);
@@ -241,13 +243,13 @@ function placeProblem(
   types: ReadonlyMap<string | null, string>,
   taken: Set<string>,
 ): string | null {
-  const name = setting(element, 'ElementName') ?? setting(element, 'Caption') ?? 'drive';
-  const parent = setting(element, 'Parent');
+  const name = settingOf(element, 'ElementName') ?? settingOf(element, 'Caption') ?? 'drive';
+  const parent = settingOf(element, 'Parent');
   if (parent === null) return hasEmpty(element, 'Parent') ? `${name}: its Parent is empty` : null;
   const type = types.get(parent);
   if (type === undefined) return `${name}: unknown Parent ${parent}`;
   if (!CONTROLLERS.includes(type)) return `${name}: its Parent ${parent} is no controller`;
-  const address = setting(element, 'AddressOnParent');
+  const address = settingOf(element, 'AddressOnParent');
   if (address === null) return null;
   const place = JSON.stringify([parent, /^\d{1,9}$/.test(address) ? Number(address) : address]);
   if (taken.has(place)) return `${name}: another drive has address ${address} of Parent ${parent}`;
@@ -294,8 +296,8 @@ export function checkHardware(root: XmlElement, maxHardware: number, report: Rep
     else if (types.length > 0 && versions.every((version) => Number(version) > maxHardware))
       report('newer-hardware', system, `${named}, newer than vmx-${maxHardware}`);
     for (const item of childrenOf(section, 'Item')) {
-      const subtype = setting(item, 'ResourceSubType') ?? '';
-      const type = setting(item, 'ResourceType') ?? '';
+      const subtype = settingOf(item, 'ResourceSubType') ?? '';
+      const type = settingOf(item, 'ResourceType') ?? '';
       const device = /soundcard/i.test(subtype) ? 'a sound card' : DEVICES.get(type);
       if (device !== undefined)
         report('unsupported-device', item, `${device} (${subtype || type})`);

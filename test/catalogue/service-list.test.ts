@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { ImagePage } from '../../src/api/images.ts';
 import type { Image, Pages } from '../../src/api/types.ts';
 import { ServiceHabits } from '../../src/catalogue/service-habits.ts';
-import { type ListEnd, listImages, type ReadOptions } from '../../src/catalogue/service-list.ts';
+import { type ListEnd, listCatalogue, type ReadOptions } from '../../src/catalogue/service-list.ts';
 import { ImgctlError } from '../../src/errors.ts';
 import { parseQuery } from '../../src/query/query.ts';
 import { catalogueOf, cataloguePage, testImage, testImages } from '../support/catalogue-page.ts';
@@ -34,7 +34,7 @@ async function list(handler: Handler, { query = {}, connections = 1, ...options 
   const client = { ...connection.client, connections };
   const traces: string[] = [];
   const habits = new ServiceHabits(client, (text) => traces.push(text));
-  const images = listImages(client, habits, queryOf(query), { perPage: 2, ...options });
+  const images = listCatalogue(client, habits, queryOf(query), { perPage: 2, ...options });
   const ids: unknown[] = [];
   let end: ListEnd | undefined;
   let error: ImgctlError | undefined;
@@ -233,7 +233,7 @@ describe('a list of the service', () => {
     const traces: string[] = [];
     const habits = new ServiceHabits(client, (text) => traces.push(text));
     for (let count = 0; count < 2; count += 1) {
-      for await (const _ of listImages(client, habits, EVERYTHING, { perPage: 2 }));
+      for await (const _ of listCatalogue(client, habits, EVERYTHING, { perPage: 2 }));
     }
     const sorted = server.requests.filter(({ url }) => url.searchParams.has('sort'));
     expect(sorted).toHaveLength(1);
@@ -439,7 +439,8 @@ describe('a list with six requests at a time', () => {
       isFirst(request) ? catalogueOf(testImages(40))(request, index) : STALL,
     );
     const options = { perPage: 2, streams: true };
-    for await (const _ of listImages(client, new ServiceHabits(client), EVERYTHING, options)) break;
+    for await (const _ of listCatalogue(client, new ServiceHabits(client), EVERYTHING, options))
+      break;
     await client.close();
     const errors = events.filter(({ kind }) => kind === 'error');
     expect(errors).toMatchObject(Array(6).fill({ error: { message: 'no longer needed' } }));
@@ -462,7 +463,7 @@ function endless(changes: Partial<ImagePage>) {
 
 async function count(client: ReturnType<typeof endless>): Promise<number> {
   let images = 0;
-  const pages = listImages(client, new ServiceHabits(client), EVERYTHING, { perPage: 1 });
+  const pages = listCatalogue(client, new ServiceHabits(client), EVERYTHING, { perPage: 1 });
   for await (const page of pages) images += page.length;
   return images;
 }

@@ -35,10 +35,10 @@ import type { Storage } from '../../../upload/storage.ts';
 import { counted, shellQuote } from '../../../words.ts';
 import { openUploadStorage } from '../../upload-storage.ts';
 import {
+  type CheckResult,
+  type CheckResults,
   type CheckRow,
   type Diagnosis,
-  type Finding,
-  type Findings,
   notChecked,
   warning,
 } from './findings.ts';
@@ -66,7 +66,7 @@ const OPTIONS = [
 const CHECKS: readonly (readonly [
   name: string,
   help: string,
-  find: (diagnosis: Diagnosis) => Findings | Promise<Findings>,
+  find: (diagnosis: Diagnosis) => CheckResults | Promise<CheckResults>,
 ])[] = [
   [
     'program',
@@ -157,7 +157,7 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>) {
   return { ...result, afterwards: fail };
 }
 
-function described(context: Context, result: Finding): Omit<CheckRow, 'check'> {
+function described(context: Context, result: CheckResult): Omit<CheckRow, 'check'> {
   if (typeof result === 'string') return { state: 'ok', finding: result, hint: null };
   const hintOf = (hint: string | Facts | undefined) => (hint ? context.hintOf(hint) : null);
   if (!(result instanceof ImgctlError)) return { ...result, hint: hintOf(result.hint) };
@@ -167,7 +167,7 @@ function described(context: Context, result: Finding): Omit<CheckRow, 'check'> {
 
 const SET_CONFIG_DIR = 'set IMGCTL_CONFIG_DIR to a writable directory';
 
-function fileResults({ context }: Diagnosis): Finding[] {
+function fileResults({ context }: Diagnosis): CheckResult[] {
   const { io } = context;
   const { config, state } = findPaths(io);
   if (config === undefined) {
@@ -176,7 +176,7 @@ function fileResults({ context }: Diagnosis): Finding[] {
   }
   const stat = tryOr(() => fs.statSync(configFilePath(config)), undefined);
   if (stat) checkTrust(config, stat, io);
-  const results: Finding[] = [];
+  const results: CheckResult[] = [];
   const tokens = tokenFolder(config);
   const warnOfMode = (file: string, bits: number, change: string, access: string) => {
     const stat = tryOr(() => fs.statSync(file), undefined);
@@ -222,9 +222,9 @@ function nearestExisting(directory: string): string {
   return fs.existsSync(directory) || parent === directory ? directory : nearestExisting(parent);
 }
 
-function configurationResults({ context: { settings, io } }: Diagnosis): Finding[] {
+function configurationResults({ context: { settings, io } }: Diagnosis): CheckResult[] {
   const { config, profile } = settings;
-  const results: Finding[] = [];
+  const results: CheckResult[] = [];
   if (settings.isUnknown) {
     results.push(
       warning(`unknown profile ${profile}`, hint`list the profiles: ${imgctl('profile', 'list')}`),
@@ -261,7 +261,7 @@ function configurationResults({ context: { settings, io } }: Diagnosis): Finding
 }
 
 /** Checks the shared store, and takes its token over, as the next command would; nothing for `file`. */
-async function storeResult({ context }: Diagnosis): Promise<Findings> {
+async function storeResult({ context }: Diagnosis): Promise<CheckResults> {
   const { settings } = context;
   const address = tryOr(() => settings.text('token-store'), 'file') ?? 'file';
   const store =
@@ -283,7 +283,7 @@ async function storeResult({ context }: Diagnosis): Promise<Findings> {
 }
 
 /** Checks the upload storage with its credentials, and by an upload if that is asked for; nothing if none is set. */
-async function storageResult({ context, options }: Diagnosis): Promise<Findings> {
+async function storageResult({ context, options }: Diagnosis): Promise<CheckResults> {
   const mayUpload = options.upload;
   const { settings } = context;
   if (settings.find('upload-url').text === undefined) {

@@ -21,7 +21,7 @@ export interface Diagnosis {
 }
 
 /** Of one check: several findings, or none. */
-export type Findings = Finding | Finding[];
+export type CheckResults = CheckResult | CheckResult[];
 
 export type ServiceResponse = Awaited<ReturnType<Send>>;
 
@@ -35,16 +35,16 @@ export interface CheckRow {
 }
 
 /** What a check found: a text if all is well, an error if it failed. */
-export type Finding = string | ImgctlError | Found;
+export type CheckResult = string | ImgctlError | Found;
 
 interface Found extends Omit<CheckRow, 'check' | 'hint'> {
   readonly hint?: string | Facts | undefined;
 }
 
-export function warning(finding: string, hint: string | Facts): Finding {
+export function warning(finding: string, hint: string | Facts): CheckResult {
   return { state: 'warning', finding, hint };
 }
 
-export function notChecked(finding: string, hint?: string | Facts): Finding {
+export function notChecked(finding: string, hint?: string | Facts): CheckResult {
   return { state: 'not checked', finding, hint };
 }

@@ -11,9 +11,9 @@ import { givenToken, tokenOfEnvironment } from '../../../session/session.ts';
 import { noValidToken, tokenState } from '../../../session/token-cache.ts';
 import { describeDuration, utcTime } from '../../../words.ts';
 import {
+  type CheckResult,
+  type CheckResults,
   type Diagnosis,
-  type Finding,
-  type Findings,
   notChecked,
   type ServiceResponse,
   warning,
@@ -24,7 +24,7 @@ const UNCONNECTED = notChecked('connection failed');
 const REFUSED = { kind: 'token-refused' } as const;
 
 /** Sends one GET /v2, with the token if it is valid, without renewal or retry. @throws ImgctlError */
-export async function connect(diagnosis: Diagnosis): Promise<Finding> {
+export async function connect(diagnosis: Diagnosis): Promise<CheckResult> {
   const { context, options } = diagnosis;
   const account = tryOr(() => context.settings.account, undefined);
   if (options.login) diagnosis.loginError = await logIn(context);
@@ -59,7 +59,11 @@ export async function connect(diagnosis: Diagnosis): Promise<Finding> {
   return result;
 }
 
-function connectionResult(context: Context, response: ServiceResponse, finding: string): Finding {
+function connectionResult(
+  context: Context,
+  response: ServiceResponse,
+  finding: string,
+): CheckResult {
   const { error } = attempt(() => readJson(response));
   if (error && !(isRefusal(response) && error.code !== 'bad-answer')) {
     // A 404 for /v2 means that this is another service; not-found would mean a missing image.
@@ -82,7 +86,7 @@ function isRefusal({ status }: ServiceResponse): boolean {
 
 const MAX_CLOCK_SKEW = 5 * 60_000;
 
-export function clockResult({ response }: Diagnosis): Finding {
+export function clockResult({ response }: Diagnosis): CheckResult {
   if (!response) return UNCONNECTED;
   const skew = clockSkew(response);
   if (skew === undefined) return notChecked('the service sent no valid date');
@@ -105,7 +109,7 @@ async function logIn(context: Context): Promise<ImgctlError | undefined> {
   }
 }
 
-export function tokenResult({ context, cached, response, loginError }: Diagnosis): Finding {
+export function tokenResult({ context, cached, response, loginError }: Diagnosis): CheckResult {
   if (!response) return UNCONNECTED;
   if (loginError) return loginError;
   const { io, settings } = context;
@@ -136,7 +140,7 @@ export async function passwordResult({
   context,
   options,
   loginError,
-}: Diagnosis): Promise<Findings> {
+}: Diagnosis): Promise<CheckResults> {
   const { io, settings, console } = context;
   const source = givenToken(io) ? undefined : unattendedPassword(settings, io);
   if (source === undefined) return [];
