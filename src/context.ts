@@ -26,18 +26,12 @@ const MIN_REPORTED_OUTAGE = 1_000;
 
 export const USER_AGENT = `imgctl/${version}`;
 
-export interface GlobalOptions {
-  readonly profile?: string | undefined;
-  readonly output?: Format;
-  readonly json?: boolean;
-  readonly debug?: boolean;
-  readonly color?: ColorChoice | undefined;
-  readonly quiet?: boolean;
-}
-
 /** What a command line says about the run. */
 export interface RunOptions {
-  readonly options: GlobalOptions;
+  readonly profile?: string | undefined;
+  readonly debug?: boolean | undefined;
+  readonly color?: ColorChoice | undefined;
+  readonly quiet?: boolean | undefined;
   /** The settings that its options give. */
   readonly given: GivenSettings;
   /** True if the command works without settings: if they cannot be read, it warns. */
@@ -47,8 +41,12 @@ export interface RunOptions {
 export class Context implements ConsoleStyle {
   readonly io: Io;
   readonly console: Console;
-  readonly options: GlobalOptions;
   readonly given: GivenSettings;
+  readonly color: ColorChoice | undefined;
+  readonly quiet: boolean;
+  readonly debug: boolean;
+  /** Of --profile. */
+  readonly profile: string | undefined;
   readonly #needsNoSettings: boolean;
   #settings: Settings | undefined;
   /** Of the last session: with what was typed at a prompt, or of another profile. */
@@ -56,21 +54,17 @@ export class Context implements ConsoleStyle {
   #session: Promise<Session> | undefined;
 
   constructor(io: Io, run: RunOptions, redaction?: Redaction) {
-    this.io = io;
-    this.options = run.options;
-    this.given = run.given;
-    this.#needsNoSettings = run.needsNoSettings === true;
-    this.console = new Console(io, this, redaction);
-  }
-
-  get quiet(): boolean {
-    return this.options.quiet === true;
-  }
-
-  get debug(): boolean {
-    const { IMGCTL_DEBUG = '' } = this.io.env;
+    const { given, profile, color, quiet = false, debug = false, needsNoSettings = false } = run;
+    const { IMGCTL_DEBUG = '' } = io.env;
     const isOn = !['', '0', 'false', 'no', 'off'].includes(IMGCTL_DEBUG.toLowerCase());
-    return this.options.debug === true || isOn;
+    this.io = io;
+    this.given = given;
+    this.profile = profile;
+    this.color = color;
+    this.quiet = quiet;
+    this.debug = debug || isOn;
+    this.#needsNoSettings = needsNoSettings;
+    this.console = new Console(io, this, redaction);
   }
 
   /** Settled when they are first needed, and never changed. @throws ImgctlError config, usage */
@@ -80,12 +74,12 @@ export class Context implements ConsoleStyle {
   }
 
   #settle(): Settings {
-    const { io, options, given } = this;
+    const { io, profile, given } = this;
     const { value: config, error } = attempt(() => readConfigFile(findPaths(io).config, io));
-    if (config !== undefined) return settle(config, io.env, options.profile, given);
+    if (config !== undefined) return settle(config, io.env, profile, given);
     if (!this.#needsNoSettings) throw error;
     this.console.warn(error.message, error.facts);
-    return settle(NO_CONFIG, io.env, options.profile, given);
+    return settle(NO_CONFIG, io.env, profile, given);
   }
 
   hintOf(facts: string | Facts): string {
@@ -94,15 +88,12 @@ export class Context implements ConsoleStyle {
 
   /** The settings of the session, of the run, or, if they cannot be read, of its command line. */
   #hintSettings(): Settings {
-    const { io, options, given } = this;
+    const { io, profile, given } = this;
     const known = this.#sessionSettings ?? this.#settings;
     if (known) return known;
-    const read = () =>
-      settle(readConfigFile(findPaths(io).config, io), io.env, options.profile, given);
+    const read = () => settle(readConfigFile(findPaths(io).config, io), io.env, profile, given);
     const { value } = attempt(read);
-    return (
-      value ?? tryOr(() => settle(NO_CONFIG, io.env, options.profile, given), settle(NO_CONFIG, {}))
-    );
+    return value ?? tryOr(() => settle(NO_CONFIG, io.env, profile, given), settle(NO_CONFIG, {}));
   }
 
   get format(): Format {
@@ -114,19 +105,21 @@ export class Context implements ConsoleStyle {
    * @param format instead of that of the run. @throws ImgctlError usage, config
    */
   output(columns: readonly Column[], options: OutputOptions = {}, format = this.format): Output {
-    const { json, output } = this.options;
-    if (options.get !== undefined && (json || output)) {
-      throw incompatible('--get', json ? '--json' : '--output');
-    }
+    const given = this.given.get('output');
+    if (options.get !== undefined && given) throw incompatible('--get', given.origin);
     const time = () => this.settings.get('time');
     const { now } = this.io;
     return new Output(columns, options, { format, quiet: this.quiet, time, now });
   }
 
+  /** That of -o or --json, or else a table, whatever the settings and the environment say. */
+  get givenFormat(): Format {
+    return settle(NO_CONFIG, {}, undefined, this.given).get('output');
+  }
+
   /** The format, or that of the flags if it is invalid: the errors of everything else need one. */
   get safeFormat(): Format {
-    const { json, output = 'table' } = this.options;
-    return tryOr(() => this.format, json ? 'json' : output);
+    return tryOr(() => this.format, this.givenFormat);
   }
 
   get errorFormat(): ConsoleStyle['errorFormat'] {
@@ -134,11 +127,11 @@ export class Context implements ConsoleStyle {
   }
 
   get terminal(): Terminal {
-    return decideTerminal(this.io.stdout, this.io.env, this.options.color);
+    return decideTerminal(this.io.stdout, this.io.env, this.color);
   }
 
   get errorTerminal(): Terminal {
-    return decideTerminal(this.io.stderr, this.io.env, this.options.color);
+    return decideTerminal(this.io.stderr, this.io.env, this.color);
   }
 
   /** @throws ImgctlError config: unknown profile, no base URL, or invalid settings */

@@ -42,7 +42,7 @@ async function lineOf(argv: readonly string[], io: Io): Promise<CommandLine> {
     return readCommandLine(argv, commands, io);
   } catch (thrown) {
     // An upgrade may have removed the file.
-    return { options: {}, given: new Map(), act: async () => Promise.reject<undefined>(thrown) };
+    return { given: new Map(), act: async () => Promise.reject<undefined>(thrown) };
   }
 }
 

@@ -57,7 +57,7 @@ export function readCommandLine(
     refuseTwoFormats(global.options);
     const { run = async () => {} } = declaration;
     return {
-      options: global.options,
+      ...global.options,
       given: new Map([...global.given, ...own.given]),
       needsNoSettings: declaration.needsNoSettings,
       act: (context) => run(context, own.options, ...command.processedArgs),
@@ -67,7 +67,7 @@ export function readCommandLine(
     const { options, given } = globalsOf(root);
     const error = misread ?? thrown;
     return {
-      options,
+      ...options,
       given,
       act: (context) => explain(context, error, { ...end, root, commands }),
     };

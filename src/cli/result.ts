@@ -112,7 +112,6 @@ export function oneValue(
   record: Row,
   key: string,
 ): Result {
-  const { json, output = json ? 'json' : 'table' } = context.options;
-  if (output === 'table' || context.quiet) return { text: `${record[key]}\n` };
+  if (context.givenFormat === 'table' || context.quiet) return { text: `${record[key]}\n` };
   return { output: context.output(columns), rows: [record], isOne: true };
 }

@@ -24,7 +24,7 @@ async function shown(format: Format, end: End & { readonly late?: Error }, broke
     if (broken) throw broken;
     await write.call(io.stdout, data);
   };
-  const context = new Context(io, { options: {}, given: new Map() });
+  const context = new Context(io, { given: new Map() });
   const { late, ...known } = end;
   const rows = async function* (): Rows {
     try {
@@ -109,7 +109,7 @@ it('showResult says what was done if the output cannot be written', async () => 
 });
 
 it('readResult returns the values of rows, and what is known at their end', async () => {
-  const context = new Context(fakeIo(), { options: {}, given: new Map() });
+  const context = new Context(fakeIo(), { given: new Map() });
   const output = context.output(COLUMNS);
   const rows = async function* (): Rows {
     yield [ONE];

@@ -116,10 +116,10 @@ function usesProfile(words: readonly string[]): boolean {
 
 /** Returns the profile of a command line, and its base URL. */
 function profileOf(argv: readonly string[], io: Io) {
-  const { options, given } = readCommandLine(argv, COMMANDS as readonly CommandDeclaration[], io);
+  const line = readCommandLine(argv, COMMANDS as readonly CommandDeclaration[], io);
   const config = tryOr(() => readConfigFile(findPaths(io).config, io), NO_CONFIG);
   return tryOr(() => {
-    const settings = settle(config, io.env, options.profile, given);
+    const settings = settle(config, io.env, line.profile, line.given);
     const { profile, owner } = settings;
     return { profile, owner, url: settings.find('base-url').text };
   }, undefined);

@@ -78,12 +78,9 @@ const COMMANDS: Readonly<Record<ToolName, CommandDeclaration>> = {
 };
 
 /** Each call is a run of its own, so that it finds a login or a setting that came later. */
-function callerOf({ io, options, given, console, debug }: Context): ServerOptions['call'] {
+function callerOf({ io, given, console, profile, color, debug }: Context): ServerOptions['call'] {
   const json = new Given('json', 'json', '--output');
-  const run = {
-    options: { ...options, output: 'json', quiet: false },
-    given: new Map(given).set('output', json),
-  } as const;
+  const run = { profile, color, debug, given: new Map(given).set('output', json) };
   return async (call, limit, signal) => {
     setMaxListeners(0, signal);
     const messages: string[] = [];

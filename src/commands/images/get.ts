@@ -93,7 +93,7 @@ async function run(
     const image = await readLockedImage(context, catalogue, given, lock);
     return { output, rows: [image], isOne: true };
   }
-  const command = asGiven(context.options, options, 'images', 'get');
+  const command = asGiven(context, options, 'images', 'get');
   const found: ReceivedImage[] = [];
   let missing: ImgctlError | undefined;
   for (const name of wanted) {

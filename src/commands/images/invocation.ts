@@ -1,6 +1,6 @@
 // Commands that hints suggest for images: they read the same images, for the same query.
 
-import type { GlobalOptions } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { type Invocation, imgctl } from '../../facts.ts';
 import type { OutputOptions } from '../../output/output.ts';
 import type { Filter } from '../../query/filter.ts';
@@ -15,13 +15,14 @@ export function reading({ from, mine }: CatalogueOptions, ...words: string[]): I
 
 /** Returns such a command that also prints in the same way. */
 export function asGiven(
-  { json, output }: GlobalOptions,
+  { given, givenFormat }: Context,
   options: CatalogueOptions & Pick<OutputOptions, 'get' | 'columns'>,
   ...words: string[]
 ): Invocation {
   const { get, columns = [] } = options;
   const shown = get === undefined ? columns.flatMap((each) => ['-c', each]) : ['--get', get];
-  const format = json ? ['--json'] : output === undefined ? [] : ['-o', output];
+  const output = given.get('output');
+  const format = output?.origin === '--json' ? ['--json'] : output ? ['-o', givenFormat] : [];
   return imgctl(...reading(options, ...words).imgctl, ...shown, ...format);
 }
 

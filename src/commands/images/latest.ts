@@ -104,7 +104,7 @@ async function run(context: Context, options: Options, words: readonly string[])
     if (!certain || filters > query.filters.length + MAX_LISTED) {
       return { output, rows: images, error };
     }
-    const command = asGiven(context.options, options, 'images', 'latest', '--each');
+    const command = asGiven(context, options, 'images', 'latest', '--each');
     const leaveOut = hint`leave them out with: ${selecting(command, certain)}`;
     return { output, rows: images, error: error?.with({ facts: leaveOut }) };
   }
@@ -127,7 +127,7 @@ async function chooseNewest(context: Context, options: Options, found: NewestCol
   if (!newest.error) return { image: newest.image };
   const { error } = newest;
   const { console, io } = context;
-  const given = (...words: string[]) => asGiven(context.options, options, 'images', ...words);
+  const given = (...words: string[]) => asGiven(context, options, 'images', ...words);
   const commandFor = (image: ReceivedImage) => {
     const selection = selectionOf(found, image);
     if (selection) return selecting(given('latest'), selection);

@@ -42,7 +42,7 @@ async function run(context: Context): Promise<void> {
     };
     const io = { ...context.io, env: own, cwd: folder, stderr: silencedBy(context.io) };
     const program = programName(context.io);
-    const { color } = context.options;
+    const { color } = context;
     const print = (text: string) => context.console.print(text);
     const set = async (variables: Readonly<Record<string, string>>) => {
       Object.assign(own, variables);
@@ -56,7 +56,7 @@ async function run(context: Context): Promise<void> {
       ...words: readonly unknown[]
     ) => {
       await print(`$ ${line}\n`);
-      const run = new Context(io, { options: { color }, given: new Map() });
+      const run = new Context(io, { color, given: new Map() });
       try {
         const given = { ...defaultsOf(command.options ?? []), ...options };
         const result = await command.run?.(run, given, ...words);
