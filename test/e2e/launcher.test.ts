@@ -8,7 +8,7 @@ import { transformSync } from 'rolldown/utils';
 import { expect, it } from 'vitest';
 import { catalogueOf, testImages } from '../support/catalogue-page.ts';
 import { ROOT } from '../support/documents.ts';
-import { temporaryDirectory } from '../support/io.ts';
+import { failed, temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
 import {
   COMMAND,
@@ -102,6 +102,14 @@ withFiles('an upgrade ends images list with one line that says so (only with Nod
       'hint: check what it did, then run it again; if that fails, reinstall imgctl\n',
   });
   expect(requests()).toHaveLength(1);
+});
+
+withFiles('a run that nothing can end any more exits 1 and says so (only with Node)', async () => {
+  // A file system that never answers, and holds no handle that would keep Node alive.
+  const env = withHook(freshHome(), "require('node:fs').read = () => {};");
+  const file = path.join(ROOT, 'package.json');
+  const result = await runProgram(['images', 'lock', 'list', '--file', file], { env });
+  expect(result).toEqual(failed(1, 'the run ended too early; please report this\n'));
 });
 
 // A bundler may leave out a call that only throws.
