@@ -12,7 +12,7 @@ import { attempt, tryOr } from './errors.ts';
 import type { Facts } from './facts.ts';
 import type { Io } from './io.ts';
 import type { Column } from './output/columns.ts';
-import type { Format } from './output/formats.ts';
+import { FORMATS, type Format } from './output/formats.ts';
 import { Output, type OutputOptions } from './output/output.ts';
 import { type ColorChoice, decideTerminal, type Terminal } from './output/terminal.ts';
 import { openSession, type Session, type SessionOptions } from './session/session.ts';
@@ -123,7 +123,8 @@ export class Context implements ConsoleStyle {
   }
 
   get errorFormat(): ConsoleStyle['errorFormat'] {
-    return { json: ['json', 'ndjson'].includes(this.safeFormat), debug: this.debug };
+    const { hasJsonErrors = false } = FORMATS[this.safeFormat];
+    return { json: hasJsonErrors, debug: this.debug };
   }
 
   get terminal(): Terminal {

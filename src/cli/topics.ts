@@ -1,7 +1,14 @@
 // The help topics; a test runs every shell line.
 
 import { SECRETS } from '../config/definitions.ts';
-import { FORMATS, LINE_FORMAT_LIST } from '../output/formats.ts';
+import {
+  DATA_FORMAT_LIST,
+  DOCUMENT_FORMAT_LIST,
+  FORMATS,
+  JSON_ERRORS_LIST,
+  LINE_FORMAT_LIST,
+  STREAM_FORMAT_LIST,
+} from '../output/formats.ts';
 import { FIELDS } from '../query/fields.ts';
 import { describeHiddenWords } from '../query/name.ts';
 import { ALL_GLOBAL_OPTIONS } from './command.ts';
@@ -108,8 +115,8 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
       'imgctl images list -o csv --time local',
     ),
     'Formats: -o FORMAT, or --json for -o json. IMGCTL_OUTPUT or the setting output changes the default, except for token, config get and config path, which print only a value. The format is the same in a pipe. Only colour, width and progress differ, and the columns of images changes and sync-status --list.',
-    terms(...Object.entries(FORMATS)),
-    `Columns: --columns a,b selects the fields and their order in every format; "all" selects all nine of the service. By default tables, ${LINE_FORMAT_LIST} show id, name, folder and updated_on; json, ndjson and yaml show all fields, including those imgctl does not know.`,
+    terms(...Object.entries(FORMATS).map(([name, { meaning }]): Term => [name, meaning])),
+    `Columns: --columns a,b selects the fields and their order in every format; "all" selects all nine of the service. By default tables, ${LINE_FORMAT_LIST} show id, name, folder and updated_on; ${DATA_FORMAT_LIST} show all fields, including those imgctl does not know.`,
     'Times: --time STYLE selects the format of image timestamps.',
     terms(
       ['raw', 'as the service sent them: 2018-07-18 Wed 15:36:49 EDT'],
@@ -119,7 +126,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     ),
     'Without --time, tables are local (or as the setting time says); the other formats and --get are iso. A time in an unknown zone is shown as the service sent it.',
     'Programs: the help of each command names the fields of its JSON output. From 1.0.0 on, within a major version, fields are added, but never renamed or removed, and exit codes and codes of errors stay. In --meta, count is the number of images printed, total the number that match, or null if unknown; the rest is what the service sent with the first page.',
-    `A missing value is - in a table, and an empty cell in ${LINE_FORMAT_LIST}; with --get, nothing, and exit code 5. An empty result is [] in json and yaml, nothing in ndjson, only the header in ${LINE_FORMAT_LIST}; on a terminal, a note replaces an empty table. The exit code is 0 unless you add --fail-empty.`,
+    `A missing value is - in a table, and an empty cell in ${LINE_FORMAT_LIST}; with --get, nothing, and exit code 5. An empty result is [] in ${DOCUMENT_FORMAT_LIST}, nothing in ${STREAM_FORMAT_LIST}, only the header in ${LINE_FORMAT_LIST}; on a terminal, a note replaces an empty table. The exit code is 0 unless you add --fail-empty.`,
     'On a terminal, control characters are escaped as in JSON: \\u001b. Colour is used on a terminal only; --color, NO_COLOR, FORCE_COLOR and TERM=dumb override that. A narrow table hides data_store, then folder, below 64 columns also updated_on, unless -c names them, and shortens names; a line below names the hidden columns. If that is not enough, each image is shown as a record. --no-trunc shows everything.',
   ],
 
@@ -190,7 +197,7 @@ export const PAGES: Readonly<Record<(typeof TOPICS)[number]['name'], readonly Bl
     'A pipe that closes early (imgctl images list | head -1) is not an error.',
     'Errors are printed on stderr, never on stdout:',
     lines('imgctl: <what happened>', 'hint: <the command or setting that helps>'),
-    'With -o json or ndjson, each error, warning, note and line of progress is one JSON object on one line instead:',
+    `With -o ${JSON_ERRORS_LIST}, each error, warning, note and line of progress is one JSON object on one line instead:`,
     lines(
       '{"error": {"code", "message", "details", "hint", "status", "exitCode"}}',
       '{"warning": {"message", "hint"}}',

@@ -1,33 +1,121 @@
-// The output formats: their names and meanings. src/output/writers.ts writes them.
+// The output formats: a row for each, with its meaning and how it is written. Tables are written by writers.ts.
 
-/** One line for each row, below a header line. */
-const LINE_FORMATS = {
-  csv: "RFC 4180; text that a spreadsheet would run as a formula gets a leading '",
-  tsv: 'a tab, CR or LF inside a cell becomes a space',
-};
+import { cellText, jsonText, printable } from './text.ts';
 
-export const FORMATS = {
-  table: 'the default: one line per row, cut to fit a terminal, uncut in a pipe',
-  json: 'one array, or one object for a single record',
-  ndjson: 'one JSON object per line, written as pages arrive',
-  yaml: 'the same values as json',
-  ...LINE_FORMATS,
-};
+/** Returns the line of a row, or of the header above all. */
+export type Line = (cells: readonly unknown[], onTerminal: boolean) => string;
 
-export type Format = keyof typeof FORMATS;
+interface FormatDeclaration {
+  readonly meaning: string;
+  readonly line?: Line;
+  /** Returns the text of a row, which is written as soon as it is read. */
+  readonly entry?: (value: unknown) => string;
+  /** Returns the text of all rows, with what --meta shows, or of a record. */
+  readonly document?: {
+    list(values: Iterable<unknown>, meta: unknown): Iterable<string> | Promise<Iterable<string>>;
+    record(value: unknown): string | Promise<string>;
+  };
+  /** True if errors, notices and progress are JSON too. */
+  readonly hasJsonErrors?: boolean;
+  /** True if its readers understand times without a zone. */
+  readonly takesLocalTimes?: boolean;
+}
 
-export const FORMAT_NAMES = Object.keys(FORMATS) as Format[];
+const DECLARATIONS = {
+  table: { meaning: 'the default: one line per row, cut to fit a terminal, uncut in a pipe' },
+  json: {
+    meaning: 'one array, or one object for a single record',
+    document: { list: jsonList, record: (value) => `${jsonText(value, 2)}\n` },
+    hasJsonErrors: true,
+  },
+  ndjson: {
+    meaning: 'one JSON object per line, written as pages arrive',
+    entry: (value) => `${jsonText(value, 0)}\n`,
+    hasJsonErrors: true,
+  },
+  yaml: {
+    meaning: 'the same values as json',
+    document: {
+      list: async (values, meta) => (await import('./yaml.ts')).yamlList([...values], meta),
+      record: async (value) => (await import('./yaml.ts')).yamlText(value),
+    },
+  },
+  csv: {
+    meaning: "RFC 4180; text that a spreadsheet would run as a formula gets a leading '",
+    line: csvLine,
+    takesLocalTimes: true,
+  },
+  tsv: { meaning: 'a tab, CR or LF inside a cell becomes a space', line: tsvLine },
+} as const satisfies Readonly<Record<string, FormatDeclaration>>;
 
-/** For sentences: `table, … or tsv`, and `csv and tsv`. */
-export const FORMAT_LIST = FORMAT_NAMES.join(', ').replace(/, (\w+)$/, ' or $1');
-export const LINE_FORMAT_LIST = Object.keys(LINE_FORMATS)
-  .join(', ')
-  .replace(/, (\w+)$/, ' and $1');
+export type Format = keyof typeof DECLARATIONS;
 
-export type LineFormat = keyof typeof LINE_FORMATS;
+export const FORMATS: Readonly<Record<Format, FormatDeclaration>> = DECLARATIONS;
 
-export function isLineFormat(format: Format): format is LineFormat {
-  return Object.hasOwn(LINE_FORMATS, format);
+export const FORMAT_NAMES = Object.keys(DECLARATIONS) as Format[];
+
+/** Returns names for a sentence: `csv and tsv`, or with `-o ` `-o csv and -o tsv`. */
+function sentence(names: readonly Format[], word = 'and', before = ''): string {
+  return names
+    .map((name) => before + name)
+    .join(', ')
+    .replace(/, ([^,]+)$/, ` ${word} $1`);
+}
+
+function namesWith(has: (format: FormatDeclaration) => unknown): Format[] {
+  return FORMAT_NAMES.filter((name) => has(FORMATS[name]));
+}
+
+const DOCUMENTS = namesWith(({ document }) => document);
+
+export const FORMAT_LIST = sentence(FORMAT_NAMES, 'or');
+export const LINE_FORMAT_LIST = sentence(namesWith(({ line }) => line));
+export const STREAM_FORMAT_LIST = sentence(namesWith(({ entry }) => entry));
+export const DOCUMENT_FORMAT_LIST = sentence(DOCUMENTS);
+export const DOCUMENT_OPTION_LIST = sentence(DOCUMENTS, 'or', '-o ');
+/** Those of data: they print every field. */
+export const DATA_FORMAT_LIST = sentence(namesWith(({ entry, document }) => entry ?? document));
+export const JSON_ERRORS_LIST = sentence(
+  namesWith(({ hasJsonErrors }) => hasJsonErrors),
+  'or',
+);
+
+/** Returns the same as one call of JSON.stringify, item by item. */
+function* jsonList(items: Iterable<unknown>, meta: unknown): Generator<string> {
+  const hasMeta = meta !== undefined;
+  const indented = (value: unknown, margin: string) =>
+    jsonText(value, 2).replaceAll('\n', `\n${margin}`);
+  const margin = hasMeta ? '    ' : '  ';
+  let count = 0;
+  yield hasMeta ? '{\n  "data": [' : '[';
+  for (const item of items) {
+    yield `${count === 0 ? '' : ','}\n${margin}${indented(item, margin)}`;
+    count += 1;
+  }
+  if (count > 0) yield hasMeta ? '\n  ' : '\n';
+  yield hasMeta ? `],\n  "meta": ${indented(meta, '  ')}\n}\n` : ']\n';
+}
+
+// Spreadsheets run these as formulas; the last four are full-width forms of the first four.
+// They drop a byte order mark at the beginning of a file, where --no-header puts a name.
+const FORMULA = /^\ufeff*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
+
+/** RFC 4180; parsers skip empty lines, so a row with one empty cell becomes `""`. */
+function csvLine(row: readonly unknown[], onTerminal: boolean): string {
+  return `${row.map((value) => csvCell(value, onTerminal)).join(',') || '""'}\r\n`;
+}
+
+/** Puts a `'` before formulas; escapes control characters on a terminal only. */
+function csvCell(value: unknown, onTerminal: boolean): string {
+  const text = cellText(value);
+  const safe = typeof value === 'string' && FORMULA.test(text) ? `'${text}` : text;
+  const cell = onTerminal ? printable(safe) : safe;
+  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}
+
+export function tsvLine(row: readonly unknown[], onTerminal: boolean): string {
+  const line = row.map((value) => cellText(value).replace(/[\t\r\n]/g, ' ')).join('\t');
+  return `${onTerminal ? line.replace(/[^\t]+/g, printable) : line}\n`;
 }
 
 /** Returns what to use instead of a format of another program, such as `columns=id,name`. */

@@ -4,7 +4,7 @@ import { incompatible, parseChoice } from '../choices.ts';
 import { ImgctlError } from '../errors.ts';
 import { formatTimestamp, type TimeStyle } from '../query/timestamp.ts';
 import { type Column, namesOf, parseColumns, type Row } from './columns.ts';
-import { type Format, isLineFormat } from './formats.ts';
+import { DOCUMENT_OPTION_LIST, FORMATS, type Format } from './formats.ts';
 
 /** What the command line and the command say about the output. */
 export interface OutputOptions {
@@ -50,12 +50,14 @@ export class Output {
   readonly id: Column | undefined;
   /** --get: only the bare values of this column. */
   readonly get: Column | undefined;
-  /** -q or --urls: only this one, bare in a table, json, ndjson and yaml, a column in csv and tsv. */
+  /** -q or --urls: only this one, a column in csv and tsv, bare in the other formats. */
   readonly only: Column | undefined;
   /** True if a person reads a table, not bare values. */
   readonly isTable: boolean;
   /** True if cells are texts: in tables, csv and tsv. */
   readonly isText: boolean;
+  /** True if rows are written as they come. */
+  readonly isStreamed: boolean;
   /** True if every field is printed: not in a table, nor with --get or -q. */
   readonly isWhole: boolean;
   /** True if notes are printed: other formats than a table show that nothing was found. */
@@ -69,9 +71,9 @@ export class Output {
   constructor(columns: readonly Column[], options: OutputOptions, settings: OutputSettings) {
     const { format, quiet, now } = settings;
     const { shown, cells = shown, urls } = options;
-    if (options.meta && format !== 'json' && format !== 'yaml') {
+    if (options.meta && !FORMATS[format].document) {
       throw new ImgctlError('usage', `--meta cannot be used with the format ${format}`, {
-        facts: 'add -o json or -o yaml, or omit --meta',
+        facts: `add ${DOCUMENT_OPTION_LIST}, or omit --meta`,
       });
     }
     if (quiet && options.columns !== undefined) throw incompatible('--quiet', '--columns');
@@ -81,15 +83,19 @@ export class Output {
     const get = options.get && parseChoice(options.get, { noun: 'field', valid, where });
     const chosen =
       options.columns && parseColumns(options.columns.join(','), '--columns', valid, stored);
-    const named = (name: string) =>
-      columns.find((each) => each.name === name) ?? { name, type: '', meaning: '' };
+    const named = (name: string) => {
+      const found = columns.find((each) => each.name === name);
+      if (!found) throw new Error(`the column ${name} is not declared`);
+      return found;
+    };
+    const isLines = FORMATS[format].line !== undefined;
     this.options = options;
     this.now = now;
     this.id = columns.find(({ isId }) => isId);
     this.get = get ? named(get) : undefined;
     this.only = urls ? URL_COLUMN : quiet ? this.id : undefined;
     // Bare lines in csv and tsv too, as scripts loop over identifiers.
-    this.format = quiet && !urls && isLineFormat(format) ? 'table' : format;
+    this.format = quiet && !urls && isLines ? 'table' : format;
     this.isChosen = chosen !== undefined;
     this.columns = (chosen ?? (format === 'table' ? shown : cells) ?? stored).map(named);
     const times = columns.filter(({ isTime }) => isTime);
@@ -97,7 +103,8 @@ export class Output {
     this.#times = this.#time === 'raw' ? [] : times;
     this.isTable = format === 'table' && !quiet && !get;
     this.isWhole = format !== 'table' && !quiet && !get;
-    this.isText = format === 'table' || isLineFormat(format);
+    this.isText = format === 'table' || isLines;
+    this.isStreamed = FORMATS[format].entry !== undefined;
     this.hasNotes = format === 'table';
   }
 
@@ -119,7 +126,7 @@ export class Output {
     return column.isTime && typeof value === 'string' ? this.timeText(value) : value;
   }
 
-  /** Returns what json, ndjson and yaml print of a row. */
+  /** Returns what formats of data print of a row, such as json. */
   data(row: Row): unknown {
     if (this.only) return this.cell(this.only, row);
     if (this.isChosen) {
@@ -146,8 +153,7 @@ function timeStyle(
 ): TimeStyle {
   if (get !== undefined) return time ?? 'iso';
   if (format === 'table') return time ?? setting() ?? 'local';
-  // Spreadsheets read local times too.
-  const isReadable = time === 'local' ? format === 'csv' : time !== 'age';
+  const isReadable = time === 'local' ? FORMATS[format].takesLocalTimes : time !== 'age';
   if (isReadable) return time ?? 'iso';
   throw new ImgctlError('usage', `--time ${time} cannot be used with the format ${format}`, {
     facts: 'use --time iso, or -o table',

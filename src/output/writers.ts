@@ -3,10 +3,10 @@
 import { ImgctlError } from '../errors.ts';
 import type { Sink } from '../io.ts';
 import { type Column, namesOf, type Row } from './columns.ts';
-import { isLineFormat, type LineFormat } from './formats.ts';
+import { FORMATS, type Line, tsvLine } from './formats.ts';
 import type { Output } from './output.ts';
 import type { Terminal } from './terminal.ts';
-import { cellText, jsonText, printable, writeText } from './text.ts';
+import { cellText, printable, writeText } from './text.ts';
 
 /** Where rows are written. */
 export interface Place {
@@ -18,18 +18,19 @@ export interface Place {
 }
 
 interface ListWriter {
-  /** Writes ndjson at once; the other formats are written by `end`. */
+  /** Writes a format that is streamed at once; the others are written by `end`. */
   write(rows: readonly Row[]): Promise<void>;
-  /** With meta, json and yaml become `{"data": [...], "meta": ...}`; the others ignore it. */
+  /** With meta, a document becomes `{"data": [...], "meta": ...}`; the other formats ignore it. */
   end(meta?: unknown): Promise<void>;
 }
 
 /**
  * Returns a writer of rows. A table without rows is empty: the command prints a note instead.
- * @param isOne one row is a record: keys and values in a table, an object in json and yaml; bare values are a list
+ * @param isOne one row is a record: keys and values in a table, an object in a document; bare values are a list
  */
 export function listWriter(output: Output, place: Place, isOne = false): ListWriter {
   const { format, get, only, isTable } = output;
+  const { entry, document, line } = FORMATS[format];
   const { sink } = place;
   const all: Row[] = [];
   const data = (row: Row) => output.data(row);
@@ -40,10 +41,10 @@ export function listWriter(output: Output, place: Place, isOne = false): ListWri
   };
   return {
     async write(rows) {
-      if (format === 'ndjson' && !get) {
+      if (entry && !get) {
         return writeText(
           sink,
-          mapped(rows, (row) => `${jsonText(data(row), 0)}\n`),
+          mapped(rows, (row) => entry(data(row))),
         );
       }
       for (const row of rows) {
@@ -57,20 +58,14 @@ export function listWriter(output: Output, place: Place, isOne = false): ListWri
       if (hasRecords || (isOne && !first)) return;
       if (get) return writeBare(get, all, output, sink);
       if (format === 'table' && only) {
-        const line = (row: Row) => `${printable(cellText(output.cell(only, row)))}\n`;
-        return writeText(sink, mapped(all, line));
+        const bare = (row: Row) => `${printable(cellText(output.cell(only, row)))}\n`;
+        return writeText(sink, mapped(all, bare));
       }
       if (format === 'table') return writeTables(all, output, place);
+      if (line) return writeText(sink, linesOf(line, all, output, sink.isTTY));
       const one = isOne && !only ? first : undefined;
-      if (format === 'json') {
-        const list = jsonList(mapped(all, data), meta);
-        return writeText(sink, one ? [`${jsonText(data(one), 2)}\n`] : list);
-      }
-      if (format === 'yaml') {
-        const { yamlList, yamlText } = await import('./yaml.ts');
-        return writeText(sink, one ? [yamlText(data(one))] : yamlList(all.map(data), meta));
-      }
-      if (isLineFormat(format)) await writeText(sink, linesOf(format, all, output, sink.isTTY));
+      if (one && document) return writeText(sink, [await document.record(data(one))]);
+      if (document) await writeText(sink, await document.list(mapped(all, data), meta));
     },
   };
 }
@@ -120,8 +115,7 @@ async function writeBare(column: Column, rows: readonly Row[], output: Output, s
   );
 }
 
-function* linesOf(format: LineFormat, rows: readonly Row[], output: Output, onTerminal: boolean) {
-  const line = LINES[format];
+function* linesOf(line: Line, rows: readonly Row[], output: Output, onTerminal: boolean) {
   const columns = output.only ? [output.only] : output.columns;
   if (output.options.header !== false) yield line(namesOf(columns), onTerminal);
   for (const row of rows) {
@@ -130,50 +124,7 @@ function* linesOf(format: LineFormat, rows: readonly Row[], output: Output, onTe
   }
 }
 
-const LINES: Record<LineFormat, (row: readonly unknown[], onTerminal: boolean) => string> = {
-  csv: csvLine,
-  tsv: tsvLine,
-};
-
 /** Maps each row when it is needed, so that the text of a long list is never in memory as a whole. */
 function* mapped<Result>(rows: readonly Row[], map: (row: Row) => Result) {
   for (const row of rows) yield map(row);
-}
-
-/** Returns the same as one call of JSON.stringify, item by item. */
-function* jsonList(items: Iterable<unknown>, meta: unknown): Generator<string> {
-  const hasMeta = meta !== undefined;
-  const indented = (value: unknown, margin: string) =>
-    jsonText(value, 2).replaceAll('\n', `\n${margin}`);
-  const margin = hasMeta ? '    ' : '  ';
-  let count = 0;
-  yield hasMeta ? '{\n  "data": [' : '[';
-  for (const item of items) {
-    yield `${count === 0 ? '' : ','}\n${margin}${indented(item, margin)}`;
-    count += 1;
-  }
-  if (count > 0) yield hasMeta ? '\n  ' : '\n';
-  yield hasMeta ? `],\n  "meta": ${indented(meta, '  ')}\n}\n` : ']\n';
-}
-
-// Spreadsheets run these as formulas; the last four are full-width forms of the first four.
-// They drop a byte order mark at the beginning of a file, where --no-header puts a name.
-const FORMULA = /^\ufeff*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
-
-/** RFC 4180; parsers skip empty lines, so a row with one empty cell becomes `""`. */
-function csvLine(row: readonly unknown[], onTerminal: boolean): string {
-  return `${row.map((value) => csvCell(value, onTerminal)).join(',') || '""'}\r\n`;
-}
-
-/** Puts a `'` before formulas; escapes control characters on a terminal only. */
-function csvCell(value: unknown, onTerminal: boolean): string {
-  const text = cellText(value);
-  const safe = typeof value === 'string' && FORMULA.test(text) ? `'${text}` : text;
-  const cell = onTerminal ? printable(safe) : safe;
-  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
-}
-
-function tsvLine(row: readonly unknown[], onTerminal: boolean): string {
-  const line = row.map((value) => cellText(value).replace(/[\t\r\n]/g, ' ')).join('\t');
-  return `${onTerminal ? line.replace(/[^\t]+/g, printable) : line}\n`;
 }

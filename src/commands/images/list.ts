@@ -97,8 +97,8 @@ async function run(
   });
   const catalogue = await openCatalogue(context, options);
   const tally = new Tally(query);
-  const streams = output.format === 'ndjson';
-  // In a pipe the reader, such as less, may use the terminal; on it rows of ndjson arrive continuously.
+  const streams = output.isStreamed;
+  // In a pipe the reader, such as less, may use the terminal; on it rows of a stream arrive continuously.
   const quiet = streams || !context.io.stdout.isTTY;
   const images =
     page === undefined

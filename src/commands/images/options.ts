@@ -4,6 +4,7 @@ import { argument, GET_OPTION, option, type Parsed, settingOption } from '../../
 import { type Candidates, suggestWords, type Typing } from '../../cli/suggestions.ts';
 import { duration, MAX_AGE, wholeNumber } from '../../config/values.ts';
 import { type Column, column, namesOf } from '../../output/columns.ts';
+import { DOCUMENT_FORMAT_LIST } from '../../output/formats.ts';
 import { describeField, FIELDS, type Field, kindOf, nameOf } from '../../query/fields.ts';
 import { OPERATORS, parseFilter } from '../../query/filter.ts';
 import { describeVersion, readName } from '../../query/name.ts';
@@ -86,7 +87,7 @@ export const LISTING_OPTIONS = [
   option('--since <time>', 'show only images updated since, such as 7d or 2026-11-01'),
   option('-n, --limit <n>', 'show at most n images', { value: wholeNumber(1) }),
   option('--fail-empty', 'exit with 5 if nothing matches'),
-  option('--meta', 'in json and yaml, print {"data": [...], "meta": {...}}'),
+  option('--meta', `in ${DOCUMENT_FORMAT_LIST}, print {"data": [...], "meta": {...}}`),
   ...VIEW_OPTIONS,
 ] as const;
 

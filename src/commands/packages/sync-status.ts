@@ -99,6 +99,9 @@ const LIST_COLUMNS = [
   ...LIST_ONLY,
 ];
 
+/** Only for people, in a table. */
+const CHANGES = column('changes', 'string or null', 'what it had added and deleted then');
+
 const OPTIONS = [
   ...WAIT_OPTIONS,
   option('--list', 'list requests of this profile and machine, newest first', {
@@ -173,7 +176,8 @@ async function run(
 
 async function list(context: Context, options: Options, id: string | undefined): Promise<Result> {
   const { isTTY } = context.io.stdout;
-  const output = context.output(LIST_COLUMNS, {
+  const columns = options.get === undefined ? [...LIST_COLUMNS, CHANGES] : LIST_COLUMNS;
+  const output = context.output(columns, {
     ...options,
     shown: isTTY
       ? ['id', 'state', 'submitted_on', 'checked', 'changes']
