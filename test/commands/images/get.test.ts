@@ -104,6 +104,7 @@ describe('images get', () => {
     expect(await get('twin.ova')).toEqual({ stdout: '', stderr: message, exitCode: 2 });
     const { stderr } = await get('twin.ova --get path');
     expect(stderr).toBe(message.replace('images get', 'images get --get path'));
+    expect((await get('twin.ova --json')).stderr).toContain('imgctl images get --json 9');
   });
 
   const ALL = 'list images with: imgctl images list';

@@ -154,6 +154,7 @@ describe('images list', () => {
     ['-q -o json', '[\n  7,\n  6\n]\n'],
     ['-c name -o csv', 'name\r\nimage-0007.ova\r\nimage-0006.ova\r\n'],
     ['--get updated_on --time raw', '2018-07-19 Thu 08:00:00 EDT\n'.repeat(2)],
+    ['-c updated_on -o csv --time local', `updated_on\r\n${'2018-07-19 12:00\r\n'.repeat(2)}`],
     ['--get updated_on', '2018-07-19T12:00:00Z\n'.repeat(2)],
     ['--get PUBLIC', 'true\n'.repeat(2)],
   ])('prints ids, columns or values: %s', async (options, stdout) => {
