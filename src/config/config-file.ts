@@ -3,11 +3,11 @@
 import fs, { type Stats } from 'node:fs';
 import path from 'node:path';
 import { errorReason, ImgctlError, permissionAdvice } from '../errors.ts';
-import { parseObject, readOwnFile, writeJsonFile } from '../files/atomic-file.ts';
+import { readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
 import { withMutex } from '../files/mutex.ts';
 import { followLinks } from '../files/user-file.ts';
 import type { Io } from '../io.ts';
-import { isObject, type JsonObject, parseLossless } from '../json.ts';
+import { isObject, type JsonObject } from '../json.ts';
 import { shellQuote } from '../words.ts';
 import { isSettingKey, SETTING_KEYS, type SettingKey } from './definitions.ts';
 import { findPaths } from './paths.ts';
@@ -41,8 +41,7 @@ export function readConfigFile(directory: string | undefined, io: Trust): Config
   const file = configFilePath(directory);
   try {
     const check = (stat: Stats) => checkTrust(directory, stat, io);
-    const text = readOwnFile(file, check, io.system.uid);
-    return checkConfig(text === undefined ? {} : parseUnique(text));
+    return checkConfig(readJsonFile(file, check, io.system.uid) ?? {});
   } catch (error) {
     if (error instanceof ImgctlError) throw error;
     const message = `cannot read the settings in ${file}: ${errorReason(error)}`;
@@ -52,15 +51,6 @@ export function readConfigFile(directory: string | undefined, io: Trust): Config
         'fix the file or move it elsewhere; imgctl does not overwrite it',
     });
   }
-}
-
-/** @throws an error with the reason, also if a key stands twice: one of the two would be lost */
-function parseUnique(text: string): JsonObject {
-  const value = parseObject(text);
-  parseLossless(text, (key) => {
-    throw new Error(`it has ${key} twice`);
-  });
-  return value;
 }
 
 type Trust = Pick<Io, 'env' | 'system'>;

@@ -2,10 +2,9 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { parse as parseLossless } from 'lossless-json';
 import { attempt, errorCode, isMissing, tryOr } from '../errors.ts';
 import { builtin } from '../io.ts';
-import { decodeUtf8, isObject, isTooDeep, type JsonObject } from '../json.ts';
+import { decodeUtf8, isObject, isTooDeep, type JsonObject, parseLossless } from '../json.ts';
 
 /** Throws unless the mutex that the write needs is still held. */
 export type AssertHeld = () => void;
@@ -52,16 +51,21 @@ export function readJsonFile(...args: Parameters<typeof readOwnFile>): JsonObjec
   return text === undefined ? undefined : parseObject(text);
 }
 
-/** @throws an error that names the problem and its place, never the contents */
-export function parseObject(json: string): JsonObject {
+/**
+ * @throws an error that names the problem and its place, never the contents; also if a key stands twice: one of the
+ * two values would be lost
+ */
+function parseObject(json: string): JsonObject {
   if (isTooDeep(json)) throw new Error('its JSON is nested too deep');
   const { value, error } = attempt<unknown>(() => JSON.parse(json));
+  const twice: string[] = [];
+  const again = attempt(() => parseLossless(json, (key) => twice.push(key)));
   if (!error) {
-    if (isObject(value)) return value;
-    throw new Error('it does not hold a JSON object');
+    if (!isObject(value)) throw new Error('it does not hold a JSON object');
+    if (twice.length > 0) throw new Error(`it has ${twice[0]} twice`);
+    return value;
   }
   // V8 does not always say where the error is.
-  const again = attempt(() => parseLossless(json, undefined, { onDuplicateKey: () => {} }));
   const [, position = json.length] = /at position (\d+)$/.exec(`${again.error?.message}`) ?? [];
   const before = json.slice(0, Number(position)).split('\n');
   const column = (before.at(-1) ?? '').length + 1;

@@ -33,6 +33,8 @@ describe.each(CONTENTS)('a file of %s', (_what, content) => {
     ['images changes --since-file file.json', 'file.json'],
     ['images lock check --file file.json', 'file.json'],
     ['config list', 'config.json'],
+    ['sync-status', 'sync-history.json'],
+    ['sync-status --list', 'sync-history.json'],
   ])('is exit 2 with its name for %s', async (line, name) => {
     const { imgctl, directory } = localUser(undefined, {
       IMGCTL_BASE_URL: 'http://127.0.0.1:9',

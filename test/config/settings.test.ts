@@ -133,7 +133,6 @@ describe('config.json', () => {
     ['{"profiles": {"a": "s3cret"}}', /profiles\.a is not an object$/],
     ['{"profiles": {"a": {"username": 42}}}', /profiles\.a\.username is not a string$/],
     ['{"profiles": {"a": {"time": "iso", "time": "age"}}}', /: it has time twice$/],
-    ['{"profiles": {"a": {}}, "profiles": {}}', /: it has profiles twice$/],
     [
       '{"profiles": {"a": {"base_url": "x"}}}',
       /profiles\.a\.base_url is not a setting; use base-url$/,

@@ -38,6 +38,7 @@ describe('readJsonFile', () => {
     ['a fake position', '{"a": "at position 3", x', 'not valid JSON at line 1, column 24'],
     ['an array', '["s3cret"]', 'it does not hold a JSON object'],
     ['null', 'null', 'it does not hold a JSON object'],
+    ['a key that stands twice', '{"a": {"b": 1, "b": 2}}', 'it has b twice'],
     ['another encoding', Buffer.from('{"a": "J\u00f6rg"}', 'latin1'), 'it is not UTF-8'],
     ['a file over 4 MiB', ' '.repeat(4 * 2 ** 20 + 1), 'it is too large'],
   ])('names the problem of %s without its contents', (_what, text: string | Uint8Array, reason) => {

@@ -1,12 +1,11 @@
 // A cache of recently listed images, for completion. It may fail, and holds no secret.
 
-import fs from 'node:fs';
 import path from 'node:path';
 import { type Suggest, suggestWords, type Typing } from '../../cli/suggestions.ts';
 import { findPaths } from '../../config/paths.ts';
 import type { Account } from '../../config/settings.ts';
 import { tryOr } from '../../errors.ts';
-import { readJsonFile, replaceFile } from '../../files/atomic-file.ts';
+import { readJsonFile, readOwnFile, replaceFile } from '../../files/atomic-file.ts';
 import { keyedFile } from '../../files/paths.ts';
 import type { JsonObject } from '../../json.ts';
 
@@ -58,7 +57,7 @@ export async function rememberImages(
   const file = cacheFile(directory, catalogue);
   const text = JSON.stringify({ images });
   // Comparing a whole catalogue takes less time than parsing it. The listing itself worked, so a failure is no error.
-  const isSame = tryOr(() => fs.readFileSync(file, 'utf8') === text, false);
+  const isSame = tryOr(() => readOwnFile(file) === text, false);
   if (!isSame) await replaceFile(file, text).catch(() => {});
 }
 

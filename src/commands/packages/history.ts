@@ -1,7 +1,7 @@
 // The history of sync requests submitted from this machine, newest last.
 
 import path from 'node:path';
-import { errorReason, ImgctlError, permissionAdvice, tryOr } from '../../errors.ts';
+import { errorReason, ImgctlError, permissionAdvice } from '../../errors.ts';
 import { advice } from '../../facts.ts';
 import { readJsonFile, writeJsonFile } from '../../files/atomic-file.ts';
 import { withMutex } from '../../files/mutex.ts';
@@ -41,10 +41,10 @@ function readEntries(file: string): HistoryEntry[] {
   }
 }
 
-/** Returns the entries of a profile at a base URL, oldest first; none if the history is unreadable. */
+/** Returns the entries of a profile at a base URL, oldest first. @throws ImgctlError config: the history is unreadable */
 export function readHistory(directory: string | undefined, profile: string, baseUrl: string) {
   if (directory === undefined) return [];
-  const entries = tryOr(() => readEntries(path.join(directory, FILE)), []);
+  const entries = readEntries(path.join(directory, FILE));
   return entries.filter((entry) => entry.profile === profile && entry.base_url === baseUrl);
 }
 

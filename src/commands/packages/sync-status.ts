@@ -13,7 +13,7 @@ import type { Result } from '../../cli/result.ts';
 import { type Suggest, suggestRows } from '../../cli/suggestions.ts';
 import { findPaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
-import { ImgctlError } from '../../errors.ts';
+import { ImgctlError, tryOr } from '../../errors.ts';
 import { hint, imgctl } from '../../facts.ts';
 import { column } from '../../output/columns.ts';
 import type { OutputOptions } from '../../output/output.ts';
@@ -116,9 +116,11 @@ type Options = Parsed<typeof OPTIONS>;
 const suggestIds: Suggest = async ({ context, settings }) => {
   const { syncState } = await import('../../api/sync-requests.ts');
   const { profile, baseUrl } = settings.account;
-  const newestFirst = readHistory(findPaths(context.io).state, profile, baseUrl).reverse();
+  const read = () => readHistory(findPaths(context.io).state, profile, baseUrl);
   return suggestRows(
-    newestFirst.map(({ id, status }) => [`${id}`, syncState(status ?? undefined)]),
+    tryOr(read, [])
+      .reverse()
+      .map(({ id, status }) => [`${id}`, syncState(status ?? undefined)]),
   );
 };
 
@@ -156,7 +158,9 @@ async function run(
     });
   }
   const { parseId } = await import('../../api/responses.ts');
-  const known = await localRequests(context);
+  const read = await localRequests(context);
+  // With an id, the history only tells how young the request may be.
+  const known = argument === undefined ? read() : tryOr(read, []);
   const id = argument === undefined ? known.at(-1)?.id : parseId(argument);
   if (id === undefined) {
     throw new ImgctlError('not-found', NO_REQUESTS, { facts: hint`provide an id, or ${SUBMIT}` });
@@ -190,7 +194,8 @@ async function list(context: Context, options: Options, id: string | undefined):
     });
   }
   const { syncState } = await import('../../api/sync-requests.ts');
-  const entries = (await localRequests(context)).reverse();
+  const read = await localRequests(context);
+  const entries = read().reverse();
   const rows = entries.map((entry) => {
     const { id, status, submitted_on, checked_on, base_url, errors = null, added = null } = entry;
     const state = syncState(status ?? undefined);
@@ -217,8 +222,8 @@ async function list(context: Context, options: Options, id: string | undefined):
 const NO_REQUESTS = 'this profile has submitted no sync request from this machine';
 const SUBMIT = hint`submit one with: ${imgctl('sync')}`;
 
-/** Returns what this profile submitted to this service from this machine, oldest first. */
-async function localRequests(context: Context): Promise<HistoryEntry[]> {
+/** Returns what reads what this profile submitted to this service from this machine, oldest first. */
+async function localRequests(context: Context): Promise<() => HistoryEntry[]> {
   const { account } = await context.session();
-  return readHistory(findPaths(context.io).state, account.profile, account.baseUrl);
+  return () => readHistory(findPaths(context.io).state, account.profile, account.baseUrl);
 }

@@ -1,6 +1,14 @@
 // The cache of image names: what it holds, how much, and that its failures are silent.
 
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -9,6 +17,7 @@ import {
   rememberImages,
 } from '../../../src/commands/images/image-names.ts';
 import { temporaryDirectory } from '../../support/io.ts';
+import { unixOnly } from '../../support/platform.ts';
 
 const HERE = { profile: 'default', baseUrl: 'https://images.example.com' };
 
@@ -76,4 +85,19 @@ describe('the cache of image names', () => {
     await remember(file, images(1));
     expect(remembered(file)).toEqual([]);
   });
+
+  unixOnly('links are Unix')(
+    'is read within the limits of own files: a link is replaced',
+    async () => {
+      const directory = temporaryDirectory();
+      await remember(directory, images(1), true);
+      const file = onlyFile(directory);
+      const elsewhere = path.join(directory, 'elsewhere.json');
+      renameSync(file, elsewhere);
+      symlinkSync(elsewhere, file);
+      await remember(directory, images(1), true);
+      expect(lstatSync(file).isSymbolicLink()).toBe(false);
+      expect(remembered(directory)).toEqual(images(1));
+    },
+  );
 });

@@ -55,15 +55,18 @@ describe('the sync history', () => {
     expect(ids(directory).slice(-10).sort()).toEqual(added);
   });
 
-  it('ignores invalid entries, and is empty and not overwritten if it is unreadable', async () => {
+  it('ignores invalid entries, and fails and is not overwritten if it is unreadable or has a key twice', async () => {
     const directory = temporaryDirectory();
     const file = path.join(directory, 'sync-history.json');
     const requests = [null, 'x', { id: 1 }, { ...entry(3), status: 7 }, entry(2)];
     writeFileSync(file, JSON.stringify({ requests }));
     expect(ids(directory)).toEqual([2]);
-    writeFileSync(file, '{"requests": [');
-    expect(ids(directory)).toEqual([]);
-    await expect(remember(directory, fakeIo(), entry(1))).rejects.toMatchObject({ code: 'config' });
-    expect(readFileSync(file, 'utf8')).toBe('{"requests": [');
+    for (const text of ['{"requests": [', '{"requests": [1], "requests": []}']) {
+      writeFileSync(file, text);
+      const error = expect.objectContaining({ code: 'config' });
+      expect(() => ids(directory)).toThrow(error);
+      await expect(remember(directory, fakeIo(), entry(1))).rejects.toEqual(error);
+      expect(readFileSync(file, 'utf8')).toBe(text);
+    }
   });
 });
