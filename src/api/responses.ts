@@ -96,9 +96,10 @@ const MAX_PAGE = 16_384;
 /** Returns the words of a web page: its title, or the beginning of its text. */
 export function pageText(response: HttpResponse): string {
   const text = shorten(response.body.subarray(0, 4 * MAX_PAGE).toString(), MAX_PAGE);
-  const [, title = text] = /<title[^>]*>(.*?)<\/title>/is.exec(text) ?? [];
+  const [, title] = /<title[^>]*>(.*?)<\/title>/is.exec(text) ?? [];
   const hidden = /<(script|style)\b.*?<\/\1>|<[^>]*>/gis;
-  const words = title.replace(hidden, ' ').replace(/\s+/g, ' ').trim();
+  // A title has no tags: what looks like one may be within a secret, which could not be masked without it.
+  const words = (title ?? text.replace(hidden, ' ')).replace(/\s+/g, ' ').trim();
   return shorten(words, 200);
 }
 

@@ -108,7 +108,8 @@ function find(needles: readonly Needle[], { text, starts }: ReturnType<typeof re
   const isWordAt = (index: number) => /[\p{L}\p{N}_]/u.test(text[index] ?? '');
   const ranges: [from: number, to: number][] = [];
   for (const { text: whole, isWord } of needles) {
-    const head = isWord ? whole : whole.slice(0, HEAD_LENGTH);
+    // The final full stop of a message is dropped, and may be that of the secret.
+    const head = (isWord ? whole : whole.slice(0, HEAD_LENGTH)).replace(/(?<=.)\.$/, '');
     let end = 0;
     for (let start = text.indexOf(head); start >= 0; start = text.indexOf(head, end)) {
       end = start + head.length;

@@ -155,11 +155,15 @@ export function openPasswordStore(io: Io, location: string, limit?: number) {
     throw new ImgctlError('config', message, { facts: check, cause });
   }
 
-  /** Helpers report errors on stdout. JSON there may be credentials, and a program may repeat its input. */
+  /**
+   * Helpers report errors on stdout. JSON there may be credentials, and a program may repeat its input, whose last word
+   * is the password.
+   */
   function outputOf({ stdout, stderr }: ChildResult, input = ''): string {
     const said = (isHelper && stdout.trim()) || stderr.trim();
     const [line = ''] = said.split('\n');
-    if (said.includes('{') || input.includes(line)) return '';
+    const secret = input.trim().split(' ').at(-1) || input;
+    if (said.includes('{') || input.includes(line) || (secret && line.includes(secret))) return '';
     return `: ${shorten(line.replace(`${name}: `, ''), MAX_REASON)}`;
   }
 

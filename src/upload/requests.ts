@@ -154,11 +154,11 @@ function wordsOf(response: HttpResponse): string {
   // A multistatus has paths and a status for each.
   if (own === '' && root?.name === 'multistatus') return '';
   const page = shorten(response.body.subarray(0, 4 * MAX_PAGE).toString(), MAX_PAGE);
-  const text = own || page.replace(/<(head|script|style)\b[\s\S]*?(<\/\1>|$)/gi, ' ');
-  const line = text
-    .replace(/<[^<>]*>|[\s\p{C}]+/gu, ' ')
-    .replace(/ +/g, ' ')
-    .trim();
+  // Text that is no page has no tags: what looks like one may be within a secret, which could not be masked without it.
+  const isPage = page.trimStart().startsWith('<');
+  const hidden = /<(head|script|style)\b.*?(<\/\1>|$)|<[^<>]*>/gis;
+  const text = own || (isPage ? page.replace(hidden, ' ') : page);
+  const line = text.replace(/[\s\p{C}]+/gu, ' ').trim();
   const words = line.replace(/^\d{3} /, '') || (root?.children[0]?.name ?? '');
   return shorten(words, MAX_WORDS);
 }

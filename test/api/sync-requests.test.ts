@@ -155,6 +155,7 @@ it.each([
     '<html><head><title>Down for\nmaintenance</title></head>',
     'Down for maintenance',
   ],
+  ['a title with what looks like a tag', '<title>no a<b>c</title>', 'no a<b>c'],
   ['a page without a title', '<body><script>x()</script><h1>Back at 5</h1></body>', 'Back at 5'],
 ])('a submit that gets %s has an unknown outcome, with its words', async (_, body, words) => {
   const { client, server } = await connect({ 'PATCH /v2/user/image/vm': { body } });

@@ -68,6 +68,11 @@ onUnix.each(SYSTEMS)('the keychain on %s', (platform, name) => {
     clear|delete*) rm OTHER 2> /dev/null || exit ABSENT;;`;
   it.each([
     ['repeats the password', 'store|-i) cat >&2; exit 3;;', 'failed with exit code 3'],
+    [
+      'repeats the password after other words',
+      'store|-i) echo "unknown: $(cat)" >&2; exit 3;;',
+      'failed with exit code 3',
+    ],
     ['stores nothing', 'store|-i) cat > /dev/null;;', 'did not store the password'],
     ['stores something else, which is removed', STORES_OTHER, 'did not store the password'],
   ])('fails if the program %s', async (_, cases, failure) => {

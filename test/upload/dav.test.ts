@@ -249,6 +249,8 @@ describe('push to a WebDAV storage that refuses an upload', () => {
     ],
     ['in a page', 415, PAGE, '415: Unsupported Media Type'],
     ['in text', 411, '411 Length\u0007\r\nRequired\u202e', '411: Length Required'],
+    ['in text with what looks like a tag', 400, 'no a<b>c', '400: no a<b>c'],
+    ['in XML with it', 400, SABRE('no a&lt;b>c'), '400: no a<b>c'],
     ['in nothing', 400, '', '400'],
     ['in too many words', 400, 'word '.repeat(100), `400: ${'word '.repeat(39)}word…`],
     ['in one long word', 400, 'x'.repeat(500), `400: ${'x'.repeat(199)}…`],
