@@ -31,6 +31,20 @@ interface SuccessOptions extends Pick<Notice, 'hint' | 'details'> {
   readonly hasWarnings?: boolean;
 }
 
+/** What long work says as it goes. A part of it is one of several packages, files or problems. */
+export type Report =
+  /** Until `end`, a line says what is done now. @param isBrief if only where it can be redrawn */
+  | { readonly kind: 'begin'; readonly isBrief?: boolean }
+  | { readonly kind: 'progress'; readonly text: string; readonly describe?: () => string }
+  | { readonly kind: 'end' }
+  | (SuccessOptions & {
+      readonly kind: 'success';
+      readonly message: string;
+      readonly elsewhere?: string | null;
+    })
+  | (Notice & { readonly kind: 'warning' | 'failure'; readonly isPart?: boolean })
+  | (Notice & { readonly kind: 'note' });
+
 export class Console {
   /** Secrets that no notice may show; data on stdout is left as it is. */
   readonly redaction: Redaction;
@@ -41,6 +55,8 @@ export class Console {
   #queue: Promise<void> = Promise.resolve();
   readonly #warnings = new Set<string>();
   #progress: Progress | undefined;
+  /** Of failed parts: the first hint on a terminal, which is shown at the end; elsewhere the last one. */
+  #partHint: string | undefined;
 
   constructor(io: Io, style: ConsoleStyle, redaction = new Redaction()) {
     this.#io = io;
@@ -49,6 +65,19 @@ export class Console {
     this.stdout = withWrite(io.stdout, (text: string) => this.print(text));
   }
 
+  /** Shows what long work reports. @returns for `end`, when the line is erased */
+  readonly tell = (report: Report): Promise<void> | void => {
+    const { kind } = report;
+    if (kind === 'begin') this.startProgress({ lines: !report.isBrief });
+    else if (kind === 'progress') this.#progress?.update(report.text, report.describe);
+    else if (kind === 'end') return this.#progress?.stop();
+    else if (kind === 'success') this.success(report.message, report.elsewhere, report);
+    else if (kind === 'warning') this.warn(report.message, report.hint, report.isPart);
+    else if (kind === 'note') this.note(report.message, report.hint);
+    else if (report.isPart) this.#partFailure(report);
+    else this.#failure(report);
+  };
+
   /**
    * Something is wrong, but the command continues. The same warning is shown once.
    * @param isPart begins with a mark if stderr is a terminal, as `success` does
@@ -56,21 +85,37 @@ export class Console {
   readonly warn = (message: string, hint?: string | Facts, isPart = false): void => {
     if (this.#warnings.has(message)) return;
     this.#warnings.add(message);
-    const hasMark = isPart && this.failureMark !== undefined;
+    const hasMark = isPart && this.marksParts;
     this.#notice('warning', { message, hint }, ({ waiting }) =>
       hasMark ? waiting('!') : undefined,
     );
   };
 
-  /** A part failed, but the command continues: in JSON a warning, as an error there ends the run. */
-  readonly failure = (failure: Notice, mark?: string): void =>
-    this.#notice('warning', failure, ({ bad }) => (mark ? bad(mark) : `imgctl: ${bad('error:')}`));
+  /** Something failed, but the command continues: in JSON a warning, as an error there ends the run. */
+  #failure({ code, message, details, hint }: Notice, mark?: string): void {
+    this.#notice('warning', { code, message, details, hint }, ({ bad }) =>
+      mark ? bad(mark) : `imgctl: ${bad('error:')}`,
+    );
+  }
 
-  /** The mark of a part that failed, as that of `success`: undefined if stderr is not a terminal. */
-  get failureMark(): string | undefined {
-    const { errorFormat, errorTerminal } = this.#style;
-    if (errorFormat.json || !this.#io.stderr.isTTY) return undefined;
-    return errorTerminal.unicode ? '✗' : 'failed:';
+  /** A hint is not repeated. */
+  #partFailure({ hint: facts, details, ...failure }: Notice): void {
+    const mark = this.#style.errorTerminal.unicode ? '✗' : 'failed:';
+    const hint = facts && this.#style.hintOf(facts);
+    if (this.marksParts) {
+      this.#partHint ??= hint;
+      const shown = hint === this.#partHint ? undefined : hint;
+      this.#failure({ ...failure, details: details?.map(shortDigests), hint: shown }, mark);
+    } else {
+      const shown = hint === this.#partHint ? undefined : hint;
+      this.#partHint = hint;
+      this.#failure({ ...failure, details, hint: shown });
+    }
+  }
+
+  /** True if parts are named in lines of their own that begin with a mark: on a terminal. */
+  get marksParts(): boolean {
+    return this.#io.stderr.isTTY && !this.#style.errorFormat.json;
   }
 
   /** Says what the run waits for: in the progress line, or as a line of its own. */
@@ -198,6 +243,10 @@ export class Console {
   #withoutSpinner(write: () => Promise<void>): Promise<void> {
     return this.#progress ? this.#progress.withoutSpinner(write) : write();
   }
+}
+
+function shortDigests(text: string): string {
+  return text.replace(/\b([0-9a-f]{8})[0-9a-f]{16,}([0-9a-f]{8})\b/gi, '$1...$2');
 }
 
 function lowerFirst(text: string): string {

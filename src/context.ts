@@ -41,6 +41,8 @@ export interface RunOptions {
 export class Context implements ConsoleStyle {
   readonly io: Io;
   readonly console: Console;
+  /** Receives what long work says as it goes. */
+  readonly tell: Console['tell'];
   readonly given: GivenSettings;
   readonly color: ColorChoice | undefined;
   readonly quiet: boolean;
@@ -65,6 +67,7 @@ export class Context implements ConsoleStyle {
     this.debug = debug || isOn;
     this.#needsNoSettings = needsNoSettings;
     this.console = new Console(io, this, redaction);
+    this.tell = this.console.tell;
   }
 
   /** Settled when they are first needed, and never changed. @throws ImgctlError config, usage */

@@ -41,8 +41,9 @@ export async function rememberRequest(
   await remember(state, context.io, entry, isNew).catch((error: unknown) => {
     // If the token could not be stored either, a warning has already said so.
     if (cache.writeFailed) return;
-    if (error instanceof ImgctlError) context.console.warn(error.message, error.facts);
-    else context.console.warn(`cannot store the sync history: ${errorReason(error)}`);
+    const known = error instanceof ImgctlError ? error : undefined;
+    const message = known?.message ?? `cannot store the sync history: ${errorReason(error)}`;
+    context.tell({ kind: 'warning', message, hint: known?.facts });
   });
 }
 
@@ -78,22 +79,23 @@ export async function follow(
   options: Parsed<typeof POLL_OPTIONS>,
   age: number | undefined,
 ): Promise<SyncRequest> {
-  const { io } = context;
+  const { io, tell } = context;
   const { pollInterval, waitTimeout: timeout } = options;
   const started = io.elapsed();
   const elapsed = () => io.elapsed() - started;
   /** When it was submitted or seen last. */
   let knownAt = age === undefined ? Number.NEGATIVE_INFINITY : -ageOf(age);
   const mayBeUnseen = () => elapsed() - knownAt < MAX_UNSEEN;
-  const progress = context.console.startProgress({ lines: true });
-  const report = (text: string) =>
-    progress.update(`sync ${id}: ${text}`, () => {
+  const reportState = (state: string) => {
+    const text = `sync ${id}: ${state}`;
+    const describe = () => {
       const waited = elapsed();
       const time = describeDuration(waited);
-      return waited < 30_000
-        ? `sync ${id}: ${text} ${time}`
-        : `sync ${id}: still ${text} after ${time}`;
-    });
+      return waited < 30_000 ? `${text} ${time}` : `sync ${id}: still ${state} after ${time}`;
+    };
+    tell({ kind: 'progress', text, describe });
+  };
+  tell({ kind: 'begin' });
   let interval = pollInterval ?? 2_000;
   let last: SyncRequest | undefined;
   /** When the service allows the next check, in milliseconds of the wait. */
@@ -122,16 +124,15 @@ export async function follow(
           const failing = error.status ? `still failing (${error.status})` : error.message;
           const next = Math.max(elapsed() + interval, allowedAt);
           const what = `sync ${id}: ${isUnseen ? 'not found yet' : failing}`;
-          progress.update(`${what}; retrying`, () => {
-            return `${what}; next try in ${describeDuration(next - elapsed())}`;
-          });
+          const describe = () => `${what}; next try in ${describeDuration(next - elapsed())}`;
+          tell({ kind: 'progress', text: `${what}; retrying`, describe });
           return undefined;
         },
       );
       if (request) {
         last = request;
         knownAt = elapsed();
-        report(request.status ?? describeStatus(request));
+        reportState(request.status ?? describeStatus(request));
         if (request.state !== 'waiting') return request;
       }
       const left = timeout - elapsed();
@@ -145,7 +146,7 @@ export async function follow(
     if (error.code !== 'not-found') throw continues(error);
     throw last || isYoung(age) ? unseenError(id, error) : error;
   } finally {
-    await progress.stop();
+    await tell({ kind: 'end' });
     if (last && age !== undefined) await rememberRequest(context, id, last);
   }
   if (io.signal.aborted) throw continues(io.signal.reason);

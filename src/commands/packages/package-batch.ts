@@ -5,7 +5,7 @@ import path from 'node:path';
 import { argument } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { cannotRead, type ErrorCode, hasCode, ImgctlError, isMissing } from '../../errors.ts';
-import { hint, imgctl } from '../../facts.ts';
+import { type Facts, hint, imgctl } from '../../facts.ts';
 import type { Finding } from '../../ovf/findings.ts';
 import type { PackageSummary } from '../../ovf/package.ts';
 import { counted } from '../../words.ts';
@@ -24,7 +24,8 @@ export class PackageBatch {
   readonly #context: Context;
   readonly #nameOf: (file: string) => string;
   readonly #failures = new Map<string, ImgctlError>();
-  #hint: string | undefined;
+  /** Of the first failure. */
+  #hint: Facts | undefined;
 
   /** @param nameOf how a file is named in the count [as given] */
   constructor(context: Context, files: readonly string[], nameOf = (file: string) => file) {
@@ -40,17 +41,10 @@ export class PackageBatch {
   /** The error of a single file is thrown at the end, and not reported before. */
   addFailure(file: string, error: ImgctlError): void {
     this.#failures.set(this.#nameOf(file), error);
+    const { code, message, details, facts: hint } = error;
+    this.#hint ??= hint;
     if (this.files.length === 1) return;
-    const { code, message, details, facts } = error;
-    const { console } = this.#context;
-    const text = facts && this.#context.hintOf(facts);
-    const mark = console.failureMark;
-    // A hint is not repeated; a terminal shows the first one at the end.
-    if (mark) this.#hint ??= text;
-    const shown = text === this.#hint ? undefined : text;
-    if (!mark) this.#hint = text;
-    const lines = mark ? details?.map(shortDigests) : details;
-    console.failure({ code, message, details: lines, hint: shown }, mark);
+    this.#context.tell({ kind: 'failure', code, message, details, hint, isPart: true });
   }
 
   get hasFailed(): boolean {
@@ -75,14 +69,14 @@ export class PackageBatch {
     if (error === undefined || this.files.length === 1) return error;
     const summary = this.summary(counts);
     // A line with a mark has named each file.
-    const isNamed = this.#context.console.failureMark !== undefined;
-    const message = isNamed ? summary.slice(0, summary.indexOf(':')) : summary;
+    const { marksParts } = this.#context.console;
+    const message = marksParts ? summary.slice(0, summary.indexOf(':')) : summary;
     return new ImgctlError(error.code, message, { cause: error, facts: this.heldHint });
   }
 
   /** The hint that a terminal shows once, at the end. */
-  get heldHint(): string | undefined {
-    return this.#context.console.failureMark ? this.#hint : undefined;
+  get heldHint(): Facts | undefined {
+    return this.#context.console.marksParts ? this.#hint : undefined;
   }
 
   #failed(): string[] {
@@ -132,10 +126,6 @@ export function fileMissing(file: string, cause?: unknown): ImgctlError {
 
 export function errorsOf({ findings }: PackageSummary): Finding[] {
   return findings.filter(({ severity }) => severity === 'error');
-}
-
-function shortDigests(text: string): string {
-  return text.replace(/\b([0-9a-f]{8})[0-9a-f]{16,}([0-9a-f]{8})\b/gi, '$1...$2');
 }
 
 /** Returns the findings as lines below that of their package. */

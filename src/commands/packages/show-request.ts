@@ -40,14 +40,15 @@ export function requestResult(
     const isUnexplained = state === 'failed' && (errors ?? []).length === 0 && !output.isWhole;
     if (isUnexplained) {
       const text = shorten(stringify(response), MAX_RECORD);
-      context.console.failure({ message: `sync ${id} gives no reason: ${text}` });
+      context.tell({ kind: 'failure', message: `sync ${id} gives no reason: ${text}` });
     }
     if (error || started === undefined) return;
     const time = duration < 1_000 ? '' : ` in ${describeDuration(duration)}`;
     const how = problems ? ` with ${problems}` : time;
     const summary = describeChanges(request) || 'nothing changed';
-    const more = { hasWarnings: problems !== undefined };
-    context.console.success(`sync ${id} ${state}${how}: ${summary}`, null, more);
+    const message = `sync ${id} ${state}${how}: ${summary}`;
+    const hasWarnings = problems !== undefined;
+    context.tell({ kind: 'success', message, elsewhere: null, hasWarnings });
   };
   const error = failureOf(request, { strict });
   const duration = started === undefined ? 0 : context.io.elapsed() - started;
@@ -93,7 +94,7 @@ export function reportProblems(
   request: Pick<SyncRequest, 'id' | 'errors' | 'warnings'>,
   { strict = false, files }: Rules,
 ): void {
-  const { console, quiet } = context;
+  const { tell, quiet } = context;
   const { id } = request;
   const errors = request.errors ?? [];
   const warnings = request.warnings ?? [];
@@ -102,13 +103,17 @@ export function reportProblems(
   const bare = (text: string) => text.replace(/^(error|warning) in /, '');
   const warns = strict || !quiet;
   const said = (text: string) => `sync ${id}: ${bare(text)}`;
-  if (warns) for (const text of warnings.filter(isOwn)) console.warn(said(text), undefined, true);
-  const mark = console.failureMark;
-  for (const text of errors.filter(isOwn)) console.failure({ message: said(text) }, mark);
+  const reportOwn = (kind: 'warning' | 'failure', texts: readonly string[]) => {
+    for (const text of texts.filter(isOwn)) tell({ kind, message: said(text), isPart: true });
+  };
+  if (warns) reportOwn('warning', warnings);
+  reportOwn('failure', errors);
   const others = { errors: errors.filter(isOther), warnings: warnings.filter(isOther) };
   const more = describeProblems(others);
+  if (!more || !warns) return;
+  const message = `sync ${id}: ${more} in other files`;
   const show = hint`show them with: ${imgctl('sync-status', `${id}`)}`;
-  if (more && warns) console.warn(`sync ${id}: ${more} in other files`, show, true);
+  tell({ kind: 'warning', message, hint: show, isPart: true });
 }
 
 /** True if an error is about one of the files. */

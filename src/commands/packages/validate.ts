@@ -64,7 +64,7 @@ async function run(
   const columns = COLUMNS.map((each) => ({ ...each, isId: each.name === id }));
   const output = context.output(columns, { ...options, shown, wrap: true });
   // On a terminal, the line of a package has its findings.
-  const isSplit = files.length > 1 && output.isTable && io.stdout.isTTY && !!console.failureMark;
+  const isSplit = files.length > 1 && output.isTable && io.stdout.isTTY && io.stderr.isTTY;
   const progress = console.startProgress({ lines: false });
   const batch = new PackageBatch(context, files);
   let valid = 0;

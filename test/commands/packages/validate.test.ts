@@ -1,6 +1,6 @@
 // validate: findings in each format, and exit codes.
 
-import { symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { describeRate } from '../../../src/words.ts';
@@ -60,13 +60,30 @@ describe('validate', () => {
     );
   });
 
-  it('shows the findings of several packages below their names on a terminal', async () => {
+  it('shows the findings of several packages below their names on a terminal, and each hint once', async () => {
+    const { imgctl, directory } = setUp();
+    copyFileSync(join(directory, 'bad.ova'), join(directory, 'worse.ova'));
+    const line = 'validate warned.ova bad.ova worse.ova gone.ova';
     const terminal = { columns: 200, errorColumns: 200 };
-    const { stdout, stderr } = await setUp().imgctl('validate warned.ova bad.ova', terminal);
+    const { stdout, stderr } = await imgctl(line, terminal);
     expect(stdout).toBe('');
-    expect(stderr).toMatch(
-      /^! warned\.ova: valid, 1 warning; .*\n {2}warning: vm\.ovf: no manifest, .*\n✗ bad\.ova is invalid: 1 error\n {2}vm-disk1\.vmdk: SHA256 /,
-    );
+    const finding = '  vm-disk1\\.vmdk: SHA256 is \\w{8}\\.\\.\\.\\w{8}, .*\n';
+    const shown = [
+      '! warned\\.ova: valid, 1 warning; .*\n  warning: vm\\.ovf: no manifest, .*\n',
+      `✗ bad\\.ova is invalid: 1 error\n${finding}✗ worse\\.ova is invalid: 1 error\n${finding}`,
+      '✗ file gone\\.ova does not exist\nhint: provide an OVA file, .*\n',
+      'imgctl: 1 valid, 3 failed\nhint: fix the findings, .*\n',
+    ];
+    expect(stderr).toMatch(new RegExp(`^${shown.join('')}$`));
+    const piped = (await imgctl(line)).stderr.split('\n').slice(1, -2);
+    const labels = [
+      'imgctl: error: bad',
+      'hint: fix',
+      'imgctl: error: worse',
+      'imgctl: error: file',
+      'hint: provide',
+    ];
+    expect(piped).toEqual(labels.map((label) => expect.stringMatching(`^${label}`)));
   });
 
   unixOnly('symbolic links need rights')('rejects what it cannot read', async () => {

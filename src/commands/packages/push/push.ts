@@ -150,7 +150,7 @@ interface Push {
 
 async function pushPackages(context: Context, push: Push, options: Options): Promise<Result> {
   const { loadProofs } = await import('../../../upload/proofs.ts');
-  const { io, console } = context;
+  const { io, tell } = context;
   const { output, batch, packages, storage, own, outcome, assertHeld } = push;
   const { sync, onConflict, dryRun = false } = options;
   const proofs = loadProofs(own.proofs, io);
@@ -178,7 +178,7 @@ async function pushPackages(context: Context, push: Push, options: Options): Pro
   const pushed = { plan: outcome.complete, before, transfer, mark };
   if (dryRun) {
     const rows = await planRows(plan, pushed, options);
-    const afterwards = () => console.note('nothing was uploaded or submitted');
+    const afterwards = () => tell({ kind: 'note', message: 'nothing was uploaded or submitted' });
     return { output, rows, afterwards, error: batch.error(outcome.counts('to upload')) };
   }
   if (outcome.broken.size > 0) reportUnsynced(context, outcome, sync);
@@ -189,8 +189,8 @@ async function pushPackages(context: Context, push: Push, options: Options): Pro
   }
   if (outcome.broken.size > 0 || outcome.complete.length === 0) return { error };
   const countFailed = () => {
-    const count = { message: batch.summary(outcome.counts()), hint: batch.heldHint };
-    if (batch.hasFailed) console.failure(count);
+    const message = batch.summary(outcome.counts());
+    if (batch.hasFailed) tell({ kind: 'failure', message, hint: batch.heldHint });
   };
   const synced = await syncPushed(context, output, pushed, options).catch((thrown: unknown) => {
     countFailed();
@@ -203,16 +203,16 @@ async function pushPackages(context: Context, push: Push, options: Options): Pro
   return { ...synced, afterwards, error: synced.error ?? error };
 }
 
-function reportUnsynced({ console }: Context, outcome: UploadOutcome, sync: boolean): void {
+function reportUnsynced({ tell }: Context, outcome: UploadOutcome, sync: boolean): void {
   for (const [name, files] of outcome.broken) {
-    const shown = files.join(', ');
-    console.failure({ message: `${name} failed after these files became visible: ${shown}` });
+    const message = `${name} failed after these files became visible: ${files.join(', ')}`;
+    tell({ kind: 'failure', message });
   }
   const names = outcome.complete.flatMap(({ name, files }) =>
     files.some((file) => outcome.visible.includes(file)) ? [name] : [],
   );
-  if (sync && names.length > 0)
-    console.failure({ message: `uploaded, but not synced: ${names.join(', ')}` });
+  const message = `uploaded, but not synced: ${names.join(', ')}`;
+  if (sync && names.length > 0) tell({ kind: 'failure', message });
 }
 
 async function planRows(
