@@ -86,9 +86,10 @@ export class Tokens implements TokenSource {
     this.#refused.add(refused);
     if (this.#memory && !this.#refused.has(this.#memory.token)) return this.#memory.token;
     if (!this.#canRenew) return undefined;
-    // Refused right after its issue: another token would be refused too.
-    if (this.#issuedHere.has(refused) && !accepted) return undefined;
-    return this.#renewOnce();
+    if (!this.#issuedHere.has(refused) || accepted) return this.#renewOnce();
+    // Refused right after its issue: another one would be refused too, unless a later login has replaced it.
+    this.#memory = await this.#readUsable();
+    return this.#memory?.token;
   }
 
   isNew(token: string): boolean {

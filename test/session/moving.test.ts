@@ -150,6 +150,21 @@ it('a request renews its token until one that it has requested is refused', asyn
   expect(requestsTo(server)).toEqual(['GET /v2', 'GET /v2', TOKEN, 'GET /v2']);
 });
 
+it.each([
+  ['uses the token of a login that came meanwhile', 'newer', ['older', 'newer']],
+  ['fails if there was none', 'older', ['older']],
+])('a request whose new token is refused %s', async (_, stored, sent) => {
+  const logIn = () => session.cache.write(token(stored));
+  const script = after('GET /v2', logIn, accepting(['older'], ['newer']));
+  const server = await scriptedServer(script);
+  const session = await sessionWith(server.baseUrl, temporaryDirectory(), PASSWORD);
+  const root = session.client.serviceRoot();
+  if (stored === 'newer') expect(await root).toBe(1);
+  else await expect(root).rejects.toMatchObject({ code: 'token-refused' });
+  const used = server.requests.slice(1).map(({ headers }) => headers.authorization);
+  expect(used).toEqual(sent.map((each) => `Bearer ${each}`));
+});
+
 describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
   it.each([
     ['the lock was taken over', 'another', 'newer'],
