@@ -75,14 +75,14 @@ describe('push', () => {
   });
 
   it('needs no service and no place for its own files with --no-sync', async () => {
-    const { imgctl, file, folder, left, requests } = await createUser();
+    const { imgctl, work, folder, left, requests } = await createUser();
     const home = { IMGCTL_CONFIG_DIR: undefined, HOME: temporaryDirectory() };
-    const line = `push ${file} --to file://${folder} --no-sync -o csv`;
+    const line = `push ${writeOva(work, 'Web')} --to file://${folder} --no-sync -o csv`;
     const { stdout, stderr } = await imgctl(line, { ...home, XDG_STATE_HOME: '/dev/null/x' });
-    expect(stderr).not.toContain('warning');
-    expect(stdout).toMatch(/^name,size,state\r?\nweb\.ova,\d+,uploaded\r?\n$/);
+    expect(stderr).toMatch(/^Web\.ova: uploading\nimgctl: Web\.ova: uploaded, \S+ \S+\n$/);
+    expect(stdout).toMatch(/^name,size,state\r?\nWeb\.ova,\d+,uploaded\r?\n$/);
     expect({ left: left(), requests }).toEqual({
-      left: { stored: ['web.ova'], syncs: 0 },
+      left: { stored: ['Web.ova'], syncs: 0 },
       requests: [],
     });
   });
@@ -110,7 +110,7 @@ describe('push', () => {
 
   it('says that nothing changed if the service reads another folder, which --strict makes exit 1', async () => {
     const { push, work, onTerminal } = await createUser();
-    await push();
+    expect((await push()).stderr).not.toContain('image added');
     writeOva(work, 'web', 5_000);
     const folder = temporaryDirectory();
     const { stderr, exitCode } = await onTerminal(`${FAST} --to ${folder}`);
@@ -279,10 +279,14 @@ describe('push --on-conflict', () => {
   });
 
   it('skip prints an empty list if nothing is left to sync', async () => {
-    const { push, folder, left } = await createUser();
+    const { push, onTerminal, folder, left } = await createUser();
     writeFileSync(path.join(folder, 'web.ova'), 'different');
     const result = await push('--on-conflict skip --json');
+    const warning = { message: expect.stringMatching(/^web\.ova: skipped, folder /) };
     expect(result).toMatchObject({ stdout: '[]\n', exitCode: 0 });
+    expect(JSON.parse(result.stderr)).toEqual({ warning });
+    const { stderr } = await onTerminal('--on-conflict skip');
+    expect(stderr).toMatch(/^! web\.ova: skipped, folder .*\n✓ 1 image skipped\n$/);
     expect(left()).toEqual({ stored: ['web.ova'], syncs: 0 });
   });
 

@@ -247,13 +247,18 @@ async function onePushAtATime<Pushed>(
   { waitTimeout }: Options,
   action: (assertHeld: AssertHeld) => Promise<Pushed>,
 ): Promise<Pushed> {
-  const { io, console } = context;
-  const progress = console.startProgress({ lines: true });
+  const { io, tell } = context;
+  tell({ kind: 'begin' });
   const started = io.elapsed();
   const onWait = () => {
     const text = `waiting for another push to ${address}`;
-    progress.update(text, () => `${text} for ${describeDuration(io.elapsed() - started)}`);
+    const describe = () => `${text} for ${describeDuration(io.elapsed() - started)}`;
+    tell({ kind: 'progress', text, describe });
   };
-  const alone = (assertHeld: AssertHeld) => progress.stop().then(() => action(assertHeld));
-  return withMutexIfPossible(mutex, waitTimeout, io, alone, onWait).finally(() => progress.stop());
+  const end = () => tell({ kind: 'end' });
+  const alone = async (assertHeld: AssertHeld) => {
+    await end();
+    return action(assertHeld);
+  };
+  return withMutexIfPossible(mutex, waitTimeout, io, alone, onWait).finally(end);
 }

@@ -72,20 +72,21 @@ export async function syncPushed(
   pushed: Pushed,
   options: SyncOptions,
 ): Promise<Result> {
-  const { console } = context;
+  const { tell } = context;
   const { mark, transfer, before } = pushed;
   const packages = pushed.plan.filter(({ files }) =>
     files.every(({ action }) => action !== 'skip'),
   );
   const names = packages.map(({ name }) => name);
   if (names.length === 0) {
-    const afterwards = () => console.success(summaryOf(pushed, []), null);
+    const message = summaryOf(pushed, []);
+    const afterwards = () => tell({ kind: 'success', message, elsewhere: null });
     return options.wait ? { output, rows: [], afterwards } : { afterwards };
   }
   const imagesOf = (images: Images) => images.filter(({ name }) => names.includes(String(name)));
   const isNeeded = !mark.isThere() || packages.some(({ files }) => files.some(isSent));
   if (options.syncIfSent && !isNeeded) {
-    const afterwards = () => console.success(NOTHING_SENT);
+    const afterwards = () => tell({ kind: 'success', message: NOTHING_SENT });
     return options.wait ? { output, rows: imagesOf(before), afterwards } : { afterwards };
   }
   await requireUnchanged(context, packages, transfer);
@@ -114,41 +115,46 @@ export async function syncPushed(
     ],
   ] as const;
   const warnings = doubts.flatMap(([about, text, fix]) =>
-    about.length > 0 ? [{ message: `${text}: ${about.join(', ')}`, facts: fix }] : [],
+    about.length > 0 ? [{ message: `${text}: ${about.join(', ')}`, hint: fix }] : [],
   );
   const lost = {
     message: `your list has no ${gone.length === 1 ? 'image' : 'images'} named ${gone.join(', ')}`,
-    facts: hint`see what the sync reported: ${imgctl('sync-status', `${request.id}`)}`,
+    hint: hint`see what the sync reported: ${imgctl('sync-status', `${request.id}`)}`,
   };
   const unseen = gone.length > 0 ? lost : options.strict ? warnings[0] : undefined;
-  const error = unseen ? new ImgctlError('sync-failed', unseen.message, unseen) : failure;
+  const error = unseen
+    ? new ImgctlError('sync-failed', unseen.message, { facts: unseen.hint })
+    : failure;
   if (gone.length + warnings.length === 0 && !request.errors?.length)
     await mark.write(transfer.assertHeld).catch((cause: unknown) => {
       // The next push submits a sync that is not needed.
-      if (options.syncIfSent) console.warn(`cannot remember this sync: ${errorReason(cause)}`);
+      const message = `cannot remember this sync: ${errorReason(cause)}`;
+      if (options.syncIfSent) tell({ kind: 'warning', message });
     });
   const afterwards = () => {
-    if (!unseen) for (const each of warnings) console.warn(each.message, each.facts);
+    if (!unseen) for (const each of warnings) tell({ kind: 'warning', ...each });
     if (error) return;
     const problems = describeProblems(request);
     const hasWarnings = problems !== undefined || warnings.length > 0;
     const how = problems ? `sync ${request.id} succeeded with ${problems}: ` : '';
-    console.success(`${how}${summaryOf(pushed, images)}`, null, { hasWarnings });
+    const message = `${how}${summaryOf(pushed, images)}`;
+    tell({ kind: 'success', message, elsewhere: null, hasWarnings });
   };
   return { output, rows: found, afterwards, error, done: submitted.done };
 }
 
 /** @throws ImgctlError conflict: the storage has another file than this push compared or sent */
 async function requireUnchanged(
-  { console }: Context,
+  { tell }: Context,
   packages: readonly PlannedPackage[],
   transfer: TransferOptions,
 ): Promise<void> {
   const { findChanged } = await import('../../../upload/transfer.ts');
   const { address } = transfer.storage;
-  const progress = console.startProgress({ lines: true });
-  progress.update('', () => `looking at the files in ${address} before the sync`);
-  const changed = await findChanged(packages, transfer).finally(() => progress.stop());
+  const describe = () => `looking at the files in ${address} before the sync`;
+  tell({ kind: 'begin' });
+  tell({ kind: 'progress', text: '', describe });
+  const changed = await findChanged(packages, transfer).finally(() => tell({ kind: 'end' }));
   if (changed.length === 0) return;
   const message = `no sync was submitted: ${address} has changed: ${changed.join(', ')}`;
   throw new ImgctlError('conflict', message, {
@@ -163,7 +169,7 @@ async function listWhenDone(
   before: Images,
   request: SyncRequest,
 ): Promise<Images> {
-  const { io, console } = context;
+  const { io, tell } = context;
   const { client } = await context.session();
   const expected = packages.filter(
     ({ files }) =>
@@ -172,7 +178,7 @@ async function listWhenDone(
         files.map(({ name }) => name),
       ),
   );
-  const progress = console.startProgress({ lines: true });
+  tell({ kind: 'begin' });
   const started = io.elapsed();
   try {
     for (;;) {
@@ -180,14 +186,15 @@ async function listWhenDone(
       const states = expected.map((each) => stateOf(each, before, images));
       const isDone = !states.some(({ isMissing, isStale }) => isMissing || isStale);
       if (isDone || io.elapsed() - started >= MAX_DELAY) return images;
-      progress.update('', () => 'waiting until the list of your images has changed');
+      const describe = () => 'waiting until the list of your images has changed';
+      tell({ kind: 'progress', text: '', describe });
       await io.sleep(PAUSE, io.signal);
     }
   } catch (error) {
     if (!(error instanceof ImgctlError) || io.signal.aborted) throw error;
     throw error.with({ message: `sync ${request.id} succeeded, but ${error.message}` });
   } finally {
-    await progress.stop();
+    await tell({ kind: 'end' });
   }
 }
 

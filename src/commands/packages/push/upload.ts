@@ -38,17 +38,18 @@ export class UploadOutcome {
 
 /** Compares the packages with the storage. What cannot be pushed fails. */
 export async function planAll(
-  { console }: Context,
+  { tell }: Context,
   batch: PackageBatch,
   packages: readonly UploadPackage[],
   transfer: TransferOptions,
 ): Promise<PlannedPackage[]> {
   const { planPackages } = await import('../../../upload/transfer.ts');
-  const progress = console.startProgress({ lines: true });
+  tell({ kind: 'begin' });
   const planned = planPackages(packages, transfer, (name) => {
-    progress.update('', () => `${name}: comparing with ${transfer.storage.address}`);
+    const describe = () => `${name}: comparing with ${transfer.storage.address}`;
+    tell({ kind: 'progress', text: '', describe });
   });
-  const plan = await planned.finally(() => progress.stop());
+  const plan = await planned.finally(() => tell({ kind: 'end' }));
   for (const { name, error } of plan) if (error) batch.addFailure(name, error);
   return plan;
 }
@@ -101,36 +102,37 @@ export async function uploadAll(
 }
 
 async function uploadPackage(
-  { io, console }: Context,
+  { io, tell }: Context,
   each: PlannedPackage,
   transfer: TransferOptions,
   onVisible: (file: PlannedFile) => void,
 ): Promise<void> {
   const { transferPackage } = await import('../../../upload/transfer.ts');
   const { storage, proofs, dryRun } = transfer;
-  const progress = console.startProgress({ lines: true });
+  tell({ kind: 'begin' });
   const started = new Map<PlannedFile, { at: number; bytes: number }>();
   const onProgress = (file: PlannedFile, bytes: number) => {
     const start = started.get(file) ?? { at: io.elapsed(), bytes };
     started.set(file, start);
     const from = start.bytes === 0 ? '' : ` from ${describeBytes(start.bytes)}`;
     const text = `${file.name}: ${isSent(file) && !dryRun ? `uploading${from}` : 'reading'}`;
-    progress.update(dryRun ? '' : text, () => {
+    const describe = () => {
       if (bytes === file.size && !dryRun) return `${file.name}: waiting for the storage`;
       return `${text} ${describeRate(bytes, file.size, io.elapsed() - start.at, start.bytes)}`;
-    });
+    };
+    tell({ kind: 'progress', text: dryRun ? '' : text, describe });
   };
   const transferred = transferPackage(each, transfer, onProgress, onVisible);
-  await transferred.finally(() => progress.stop()).finally(proofs.save);
+  await transferred.finally(() => tell({ kind: 'end' })).finally(proofs.save);
   if (dryRun) return;
   for (const { name, size, note, action } of each.files) {
     if (action === 'skip') {
       const different = `${storage.address} has a different file with that name`;
-      console.warn(`${name}: skipped, ${note ?? different}`, undefined, true);
+      tell({ kind: 'warning', message: `${name}: skipped, ${note ?? different}`, isPart: true });
       continue;
     }
     const there = `already there${note === undefined ? '' : ` (${note})`}`;
     const line = `${name}: ${action === 'unchanged' ? there : `uploaded, ${describeBytes(size)}`}`;
-    console.success(line, line);
+    tell({ kind: 'success', message: line, elsewhere: line });
   }
 }
