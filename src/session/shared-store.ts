@@ -125,7 +125,7 @@ export class SharedStore implements TokenStore {
 
   /** @throws ImgctlError failed: neither the store nor a file can take a token */
   async testWrite(): Promise<void> {
-    await this.#try(() => this.inspect());
+    await this.#try(() => this.#rehearse());
     if (this.#failure) await this.#options.files.testWrite();
   }
 
@@ -158,14 +158,20 @@ export class SharedStore implements TokenStore {
     return (await this.#send(['DEL', this.#keys.token])) === 1;
   }
 
-  /** Runs each command of a renewal. @throws SharedStoreError */
+  /** Runs each command of a renewal, and that of a logout. @throws SharedStoreError */
   async inspect(): Promise<void> {
+    await this.#rehearse();
+    await this.#send(['DEL', this.#keys.check]);
+  }
+
+  /** Commands come before the scripts that need them: then the error names what the user may not run. */
+  async #rehearse(): Promise<void> {
     const { check } = this.#keys;
     const owner = 'imgctl check';
+    await this.#readToken();
     await this.#set(check, owner, 1_000);
     await this.#send(['EVAL', TAKE, '1', check, owner, '1000']);
     await this.#send(['EVAL', RELEASE, '1', check, owner]);
-    await this.#readToken();
     await this.#checkLock();
   }
 
