@@ -114,7 +114,10 @@ export async function submittedResult(
   const url = `${baseUrl}/v2/request/image_sync/${id}`;
   const record = { id, status: status ?? null, url, message: message ?? null, response };
   const afterwards = () =>
-    context.console.success(`Submitted sync request ${id}`, `sync request ${id} submitted`, {
+    context.tell({
+      kind: 'success',
+      message: `Submitted sync request ${id}`,
+      elsewhere: `sync request ${id} submitted`,
       hint: hint`follow it with: ${imgctl('sync-status', `${id}`, '--wait')}`,
     });
   return { output, rows: [record], isOne: true, afterwards, done };
@@ -128,6 +131,7 @@ async function dryRun(context: Context): Promise<Result> {
   const { images: own } = await client.listUserImages();
   const images = own.map(({ id, name }) => String(name ?? id));
   const record = { method: 'PATCH', url: `${baseUrl}/v2/user/image/vm`, images };
-  const afterwards = () => context.console.success('The token is valid; nothing was submitted');
+  const message = 'The token is valid; nothing was submitted';
+  const afterwards = () => context.tell({ kind: 'success', message });
   return { output, rows: [record], isOne: true, afterwards };
 }

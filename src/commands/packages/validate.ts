@@ -55,7 +55,7 @@ async function run(
   files: readonly string[],
 ): Promise<Result> {
   const { readPackage } = await import('../../ovf/package.ts');
-  const { io, console } = context;
+  const { io, tell } = context;
   const { signal } = io;
   const maxHardware = readMaxHardware(options.maxHardware);
   const shown = namesOf(COLUMNS).slice(files.length > 1 ? 0 : 1);
@@ -65,25 +65,26 @@ async function run(
   const output = context.output(columns, { ...options, shown, wrap: true });
   // On a terminal, the line of a package has its findings.
   const isSplit = files.length > 1 && output.isTable && io.stdout.isTTY && io.stderr.isTTY;
-  const progress = console.startProgress({ lines: false });
+  tell({ kind: 'begin', isBrief: true });
   const batch = new PackageBatch(context, files);
   let valid = 0;
   const check = async (file: string, resolved: string) => {
-    progress.update(`${file}: reading`);
+    const text = `${file}: reading`;
+    tell({ kind: 'progress', text });
     const started = io.elapsed();
-    const onProgress = (done: number, total: number) =>
-      progress.update('', () => {
-        return `${file}: reading ${describeRate(done, total, io.elapsed() - started)}`;
-      });
+    const onProgress = (done: number, total: number) => {
+      const describe = () => `${text} ${describeRate(done, total, io.elapsed() - started)}`;
+      tell({ kind: 'progress', text, describe });
+    };
     const now = io.now();
     const summary = await readPackage(resolved, { onProgress, maxHardware, signal, now });
     const { findings } = summary;
     const errors = errorsOf(summary);
     if (errors.length === 0) {
-      const result = `${file}: valid, ${describeProof(summary)}`;
+      const message = `${file}: valid, ${describeProof(summary)}`;
       const hasWarnings = findings.length > 0;
       const details = isSplit ? detailsOf(findings) : undefined;
-      console.success(result, result, { hasWarnings, details });
+      tell({ kind: 'success', message, elsewhere: message, hasWarnings, details });
       valid += 1;
     }
     const listed = context.quiet && id === 'file' ? findings.slice(0, 1) : findings;
@@ -108,7 +109,7 @@ async function run(
       if (thrown instanceof BrokenPipeError) throw thrown;
       interrupt = thrown;
     } finally {
-      await progress.stop();
+      await tell({ kind: 'end' });
     }
     return { error: interrupt ?? batch.error({ valid }) };
   };
