@@ -1,13 +1,24 @@
 // What `npm test` and `npm run test:e2e` run. vitest.suites.mts has the longer suites.
 
-import { availableParallelism } from 'node:os';
+import { readFileSync, statfsSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { defineConfig } from 'vitest/config';
+
+/** Tests write, sync and remove thousands of files: on a disk that takes a third of the time. */
+function temporaryFolder(): string {
+  const memory = '/dev/shm';
+  if (process.platform !== 'linux' || process.env.TMPDIR) return tmpdir();
+  const [, options = 'noexec'] =
+    / \/dev\/shm tmpfs (\S+)/.exec(readFileSync('/proc/mounts', 'utf8')) ?? [];
+  const { bavail, bsize } = statfsSync(memory);
+  return options.split(',').includes('noexec') || bavail * bsize < 2 ** 30 ? tmpdir() : memory;
+}
 
 export default defineConfig({
   test: {
     // Most tests wait for sockets and processes; by default a core would be left without any.
     maxWorkers: availableParallelism() + 1,
-    env: { TZ: 'UTC' },
+    env: { TZ: 'UTC', TMPDIR: temporaryFolder() },
     // Time for a machine that other work shares: a test that waits for something ends as soon as it is there.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -256,14 +256,20 @@ describe('a list of the service', () => {
     expect(requests).toEqual(['1 name,eq,a', '1', '1 by undefined']);
   });
 
-  it('shows what ends a list by page number, if that is no refusal', async () => {
+  it.each([
+    ['3', 401, 'token-refused'],
+    ['1', 404, 'failed'],
+  ])('shows what ends a list by page number: page %s, %i', async (number, status, code) => {
     const handler = refusing(400, catalogueOf(testImages(9)));
-    const expiring: Handler = (request, index) =>
-      request.url.searchParams.get('page') === '3'
-        ? errorResponse(401, 'Valid token, but has expired.')
+    const ending: Handler = (request, index) => {
+      const { page, filter, per_page } = Object.fromEntries(request.url.searchParams);
+      const isAsked = page === number && filter === undefined && per_page !== '1';
+      return index > 0 && isAsked
+        ? errorResponse(status, 'Valid token, but has expired.')
         : handler(request, index);
-    const { error } = await list(expiring);
-    expect(error).toMatchObject({ code: 'token-refused' });
+    };
+    const { error } = await list(ending);
+    expect(error).toMatchObject({ code });
   });
 
   it('takes an error of a filter that was answered before for what it is', async () => {

@@ -3,7 +3,7 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import type { Image } from '../../src/api/types.ts';
 import { serve } from '../support/emulator.ts';
 import { fakeIo, fakeTerminal, runCli } from '../support/io.ts';
@@ -31,7 +31,10 @@ const SCENES: readonly (readonly [line: string, typed?: string])[] = [
 
 /** A user with a storage, packages, locks, and a snapshot from before some images changed. */
 async function screenUser() {
+  // Where lines break depends on the length of its path.
+  vi.stubEnv('TMPDIR', '/tmp');
   const env = account('');
+  vi.unstubAllEnvs();
   const home = env.HOME;
   const uploads = path.join(home, 'uploads');
   mkdirSync(path.join(uploads, 'demo'), { recursive: true });

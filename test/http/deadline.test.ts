@@ -4,9 +4,10 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ServiceRequest } from '../../src/api/auth.ts';
-import { bytes, CHUNKED, clientOf, GET, PATCH, proxyFor } from '../support/client.ts';
+import { createTransport } from '../../src/http/transport.ts';
+import { bytes, CHUNKED, clientOf, ENDPOINT, GET, PATCH, proxyFor } from '../support/client.ts';
 import { failure } from '../support/errors.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
@@ -90,4 +91,24 @@ describe('the timeout names the step', () => {
     for (const { message } of errors) expect(message).toContain(end);
     expect(requests).toHaveLength(2);
   });
+});
+
+it('the timeout starts again with each chunk of a body', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { baseUrl } = await scriptedServer({ 'PUT /a': {} });
+  const { origin } = new URL(baseUrl);
+  const clock = { now: () => 0, elapsed: () => 0 };
+  const limits = { connections: 1, maxBytes: 2 ** 20 };
+  const transport = createTransport({ origin, endpoint: ENDPOINT, ...clock, ...limits });
+  onTestFinished(() => transport.close());
+  const chunks = async function* () {
+    for (const chunk of ['a', 'b', 'c']) {
+      vi.advanceTimersByTime(timeout - 1);
+      yield Buffer.from(chunk);
+    }
+  };
+  const sent = { headers: {}, timeout, signal: new AbortController().signal };
+  const request = { method: 'PUT', url: new URL('/a', origin), body: { length: 3, chunks } };
+  expect((await transport.send({ ...sent, ...request })).status).toBe(200);
 });

@@ -86,6 +86,7 @@ describe('a disk', () => {
     ['of a differencing VHDX', 'differencing VHDX', vhdx(3)],
     ['of VDI', null, vdi(1)],
     ['of a differencing VDI', 'differencing VDI', vdi(4)],
+    ['of an undo VDI', 'differencing VDI', vdi(3)],
     ['of a linked VDI', 'differencing VDI', vdi(1, 7)],
   ])('%s says what it needs: %s', async (_what, expected, content, gzip = false) => {
     const isVmdk = !gzip && content.toString('latin1', 0, 4) === 'KDMV';

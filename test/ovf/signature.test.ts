@@ -27,11 +27,30 @@ async function readSigned(
   return readPackage(join(folder, 'vm.ovf'), { now });
 }
 
+const identities = new Map<string, ReturnType<typeof makeIdentity>>();
+
+/** Makes a key and a certificate once for each kind of key. */
+function identityOf(key: string) {
+  const identity = identities.get(key) ?? makeIdentity(key);
+  identities.set(key, identity);
+  return identity;
+}
+
+function makeIdentity(key: string) {
+  const cwd = temporaryDirectory();
+  const kind = key.startsWith('rsa') ? [key] : ['ec', '-pkeyopt', `ec_paramgen_curve:${key}`];
+  const names = ['-keyout', 'key.pem', '-out', 'cert.pem', '-subj', '/O=Example/CN=Example GmbH'];
+  const argv = ['req', '-x509', '-nodes', '-days', '9999', '-newkey', ...kind, ...names];
+  execFileSync('openssl', argv, { cwd, stdio: 'pipe' });
+  const [secret, pem] = ['key.pem', 'cert.pem'].map((file) => readFileSync(join(cwd, file)));
+  return { secret: secret ?? '', pem: pem ?? Buffer.of() };
+}
+
 describe(`a signature made by openssl${skipped(missing('openssl'))}`, () => {
   it.skipIf(missing('openssl')).each([
     ['RSA, SHA1', 'rsa:2048', 'sha1'],
     ['RSA, SHA224', 'rsa:2048', 'sha224'],
-    ['RSA, SHA256', 'rsa:3072', 'sha256'],
+    ['RSA, SHA256', 'rsa:2048', 'sha256'],
     ['RSA, SHA384', 'rsa:2048', 'sha384'],
     ['RSA, SHA512', 'rsa:2048', 'sha512'],
     ['ECDSA, SHA256', 'P-256', 'sha256'],
@@ -42,11 +61,9 @@ describe(`a signature made by openssl${skipped(missing('openssl'))}`, () => {
     const cwd = temporaryDirectory();
     const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd, stdio: 'pipe' });
     writeFileSync(join(cwd, 'vm.mf'), manifest.content);
-    const kind = key.startsWith('rsa') ? [key] : ['ec', '-pkeyopt', `ec_paramgen_curve:${key}`];
-    const names = ['-keyout', 'key.pem', '-out', 'cert.pem', '-subj', '/O=Example/CN=Example GmbH'];
-    openssl('req', '-x509', '-nodes', '-days', '9999', '-newkey', ...kind, ...names);
+    const { secret, pem } = identityOf(key);
+    writeFileSync(join(cwd, 'key.pem'), secret);
     const line = openssl('dgst', `-${hash}`, '-sign', 'key.pem', ...options, '-hex', 'vm.mf');
-    const pem = readFileSync(join(cwd, 'cert.pem'));
     const summary = await readSigned(Buffer.concat([line, pem]));
     expect(summary.signature).toMatchObject({
       algorithm,

@@ -19,8 +19,18 @@ import { ACCESS_KEY, type S3Habits, serveS3 } from './s3-server.ts';
 import { type Handler, scriptedServer } from './scripted-server.ts';
 import { configDirectory, emulatorUser, PASSWORD } from './users.ts';
 
+/** By name, size and seed. */
+const madeMembers = new Map<string, readonly TarMember[]>();
+
 /** Returns descriptor, manifest, disk and a data file of this size, whose bytes depend on the seed. */
-function packageMembers(name: string, size = 100_000, seed = name): TarMember[] {
+function packageMembers(name: string, size = 100_000, seed = name): readonly TarMember[] {
+  const key = [name, size, seed].join();
+  const made = madeMembers.get(key) ?? makeMembers(name, size, seed);
+  madeMembers.set(key, made);
+  return made;
+}
+
+function makeMembers(name: string, size: number, seed: string): readonly TarMember[] {
   const [descriptor, , disk] = sampleMembers(name);
   const data = { name: `${name}-data.iso`, content: bytesOf(size, seed) };
   const file = `<File ovf:id="file2" ovf:href="${data.name}" ovf:size="${size}"/></References>`;

@@ -164,6 +164,11 @@ describe('__complete offers', () => {
     for (const flag of ['-f', '-h', '--limit', '--quiet']) expect(found).not.toContain(flag);
     expect(await offers('images list -f')).toContain('-f');
     expect(await offers('images latest --get ')).toContain('path');
+    for (const [typed, isOffered] of [
+      ['', true],
+      ['id,', false],
+    ] as const)
+      expect((await offers(`images list -c ${typed}`)).includes(`${typed}all`)).toBe(isOffered);
     expect(await offers('images list --sort ')).toContain('name:version,');
     expect(await linesFor('profile ')).toContain('list\tlist profiles');
   });

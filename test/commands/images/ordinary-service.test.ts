@@ -18,7 +18,7 @@ const TEXTS = ['name', 'path', 'label', 'folder', 'data_store'] as const;
 const FIELDS = ['id', ...TEXTS, 'public', ...TIMES] as const;
 type Field = (typeof FIELDS)[number];
 
-/** SORTS_OF=5000 sorts the large table, also with a limit of 2,500. */
+/** SORTS_OF=5000 sorts the large table. */
 const SORTED = Number(process.env.SORTS_OF ?? 250);
 
 /** RANDOM_QUERIES=1000 runs this many on each service alone, and a tenth on 5,000 images. */
@@ -82,7 +82,9 @@ describe('images list on a service without an order of equal values', () => {
 
   it.each(FIELDS)('sorts completely by %s', { timeout: 60_000 + SORTED * 30 }, async (field) => {
     const { list, select } = await userOf({ from: `images_${SORTED}` });
-    const limits = [undefined, 5, 100, 101, 150, ...(SORTED > 2_500 ? [2_500] : [])];
+    // The service's own order of the others never counts.
+    const mayStopEarly = field === 'id' || TIMES.some((time) => time === field);
+    const limits = mayStopEarly ? [undefined, 5, 101] : [SORTED > 2_500 ? 2_500 : 101];
     for (const way of ['asc', 'desc']) {
       const ids = await select(orderOf([[field, way]]));
       for (const limit of limits) {
