@@ -153,6 +153,12 @@ it('push to dav fails if the stored file cannot be read back', async () => {
   expect(again).toEqual(failed(4, 'does not permit GET /upload/web.ova (403'));
 });
 
+it('push to s3 that fails says why, even if the files before cannot be removed', async () => {
+  const { imgctl, work } = await storageUser('s3', ['PUT /s3/*=507,every=3', 'DELETE /s3/*=403']);
+  const result = await imgctl(`push ${writeOvf(work, 'db')} ${OPTIONS} --retries 0`);
+  expect(result).toEqual(failed(1, 'is full (507'));
+});
+
 it('push continues an S3 upload with the parts that are missing', async () => {
   const user = await storageUser('s3', ['PUT /s3/*=500,every=3']);
   const { imgctl, work, folder, storage, stored } = user;
