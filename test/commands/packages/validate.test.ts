@@ -11,12 +11,12 @@ import { unixOnly } from '../../support/platform.ts';
 import { expectSteps } from '../../support/steps.ts';
 import { localUser } from '../../support/users.ts';
 
-/** A user with a valid good.ova, a warned.ova without manifest and a bad.ova with a flipped byte. */
+/** A user with a valid Good.ova, a warned.ova without manifest and a bad.ova with a flipped byte. */
 function setUp() {
   const user = localUser();
   const members = sampleMembers('vm');
   const withoutManifest = packTar(members.filter(({ name }) => name !== 'vm.mf'));
-  writeFileSync(join(user.directory, 'good.ova'), packTar(members));
+  writeFileSync(join(user.directory, 'Good.ova'), packTar(members));
   writeFileSync(join(user.directory, 'warned.ova'), withoutManifest);
   writeFileSync(join(user.directory, 'bad.ova'), packTar(members));
   flipByte(join(user.directory, 'bad.ova'), -2_000);
@@ -42,7 +42,7 @@ describe('validate', () => {
   it('prints the same findings in every format, and exits 1 for errors', async () => {
     await expectSteps(
       setUp().imgctl,
-      ['validate good.ova', '', 'imgctl: good.ova: valid, no findings\n'],
+      ['validate Good.ova', '', 'imgctl: Good.ova: valid, no findings\n'],
       [
         'validate warned.ova',
         WARNING,
@@ -52,10 +52,10 @@ describe('validate', () => {
       ['validate bad.ova --json', [{ ...FINDING, severity: 'error' }], ERROR, 1],
       ['validate bad.ova -o ndjson', FINDING, ERROR, 1],
       ['validate bad.ova -o csv', CSV, INVALID, 1],
-      ['validate good.ova --json', '[]\n', /valid, no findings/],
-      ['validate good.ova --get code', '', /valid, no findings/],
+      ['validate Good.ova --json', '[]\n', /valid, no findings/],
+      ['validate Good.ova --get code', '', /valid, no findings/],
       ['validate warned.ova bad.ova --get place', 'vm.ovf\nvm-disk1.vmdk\n', /is invalid/, 1],
-      ['validate good.ova warned.ova bad.ova', BOTH, /invalid/, 1],
+      ['validate Good.ova warned.ova bad.ova', BOTH, /invalid/, 1],
       ['validate warned.ova bad.ova -q', 'warned.ova\nbad.ova\n', COUNTED, 1],
     );
   });
@@ -93,7 +93,7 @@ describe('validate', () => {
       imgctl,
       ['validate . -q', '', FOLDER, 1],
       ['validate gone.ova bad.ova -q', 'bad.ova\n', MISSING, 5],
-      ['validate bad.ova gone.ova good.ova -q', 'bad.ova\n', /: 1 valid, 2 failed: /, 1],
+      ['validate bad.ova gone.ova Good.ova -q', 'bad.ova\n', /: 1 valid, 2 failed: /, 1],
       ['inspect . bad.ova -q', 'bad.ova\n', /\nimgctl: 1 read, 1 failed: \.\n$/, 1],
       ['inspect 1003', '', /hint: for an image: imgctl images get 1003\n/, 5],
       [
@@ -102,7 +102,7 @@ describe('validate', () => {
         'imgctl: cannot read loop.ova: too many symbolic links encountered\n',
         1,
       ],
-      ["validate good.ova ''", '', EMPTY, 2],
+      ["validate Good.ova ''", '', EMPTY, 2],
       ['inspect bad.ova -q', 'bad.ova\n'],
     );
   });
@@ -110,7 +110,7 @@ describe('validate', () => {
   it('exits 130 when interrupted', async () => {
     const io = fakeIo({ cwd: setUp().directory });
     io.interrupt();
-    expect(await runCli(['validate', 'good.ova'], io)).toMatchObject({ stdout: '', exitCode: 130 });
+    expect(await runCli(['validate', 'Good.ova'], io)).toMatchObject({ stdout: '', exitCode: 130 });
   });
 });
 
