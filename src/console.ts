@@ -6,10 +6,13 @@ import { type Io, type Sink, withWrite } from './io.ts';
 import {
   clean,
   type ErrorFormat,
+  errorMessage,
   formatError,
   formatNotice,
+  type Message,
   type Notice,
   type NoticeKind,
+  noticeMessage,
 } from './output/messages.ts';
 import { createLines, createSpinner, NO_PROGRESS, type Progress } from './output/progress.ts';
 import { Redaction } from './output/redaction.ts';
@@ -25,6 +28,8 @@ export interface ConsoleStyle {
   /** Returns the hint as this run prints it. */
   hintOf(facts: string | Facts): string;
   readonly errorTerminal: Terminal;
+  /** Receives errors and notices as values, besides stderr. */
+  readonly receive?: ((message: Message) => void) | undefined;
 }
 
 interface SuccessOptions extends Pick<Notice, 'hint' | 'details'> {
@@ -207,7 +212,9 @@ export class Console {
   async fail(thrown: unknown): Promise<void> {
     await this.flush();
     const error = asImgctlError(thrown);
-    await this.#io.stderr.write(formatError(error, await this.#format())).catch(() => {});
+    const format = await this.#format();
+    this.#style.receive?.(errorMessage(error, format));
+    await this.#io.stderr.write(formatError(error, format)).catch(() => {});
   }
 
   /** Resolves when everything is written and the progress has ended. */
@@ -226,6 +233,7 @@ export class Console {
 
   #notice(kind: NoticeKind, notice: Notice, markOf?: (style: Style) => string | undefined): void {
     this.#enqueue((format) => {
+      if (kind !== 'debug') this.#style.receive?.(noticeMessage(kind, notice, format));
       const json = format.json && kind !== 'debug';
       return formatNotice(kind, notice, { ...format, json }, markOf?.(format.style));
     });

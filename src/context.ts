@@ -36,6 +36,8 @@ export interface RunOptions {
   readonly given: GivenSettings;
   /** True if the command works without settings: if they cannot be read, it warns. */
   readonly needsNoSettings?: boolean | undefined;
+  /** Receives errors and notices as values. */
+  readonly receive?: ConsoleStyle['receive'];
 }
 
 export class Context implements ConsoleStyle {
@@ -49,6 +51,7 @@ export class Context implements ConsoleStyle {
   readonly debug: boolean;
   /** Of --profile. */
   readonly profile: string | undefined;
+  readonly receive: ConsoleStyle['receive'];
   readonly #needsNoSettings: boolean;
   #settings: Settings | undefined;
   /** Of the last session: with what was typed at a prompt, or of another profile. */
@@ -65,6 +68,7 @@ export class Context implements ConsoleStyle {
     this.color = color;
     this.quiet = quiet;
     this.debug = debug || isOn;
+    this.receive = run.receive;
     this.#needsNoSettings = needsNoSettings;
     this.console = new Console(io, this, redaction);
     this.tell = this.console.tell;

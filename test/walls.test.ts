@@ -48,7 +48,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   http: 'abort.ts errors.ts facts.ts words.ts',
   upload: 'chunks.ts errors.ts facts.ts files http io.ts json.ts words.ts xml.ts',
   files: 'abort.ts errors.ts facts.ts io.ts json.ts',
-  mcp: 'errors.ts json.ts output query choices.ts spelling.ts',
+  mcp: 'errors.ts output query choices.ts spelling.ts',
   query: 'errors.ts facts.ts json.ts choices.ts spelling.ts words.ts',
   output: 'errors.ts facts.ts io.ts json.ts query choices.ts spelling.ts',
   ovf: 'chunks.ts words.ts xml.ts',

@@ -7,7 +7,7 @@ import { deserializeMessage, McpServer } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import * as z from 'zod';
 import { ImgctlError } from '../errors.ts';
-import { parseJson } from '../json.ts';
+import type { Message } from '../output/messages.ts';
 import { jsonText } from '../output/text.ts';
 import { FIELDS } from '../query/fields.ts';
 
@@ -24,8 +24,8 @@ export interface ToolOutput {
   readonly rows: readonly unknown[];
   /** Number of all rows; null if there are more than `rows`, but nobody knows how many. */
   readonly total: number | null;
-  /** Its notices, as JSON. */
-  readonly messages: readonly string[];
+  /** Its errors and notices. */
+  readonly messages: readonly Message[];
 }
 
 export interface ServerOptions {
@@ -174,7 +174,7 @@ function answerText({ rows, total, messages }: ToolOutput, isAtLimit: boolean): 
       left -= line.length + 1;
       return left >= 0;
     });
-  const shown = { messages: fitting(messages.map(forTools)), rows: fitting(texts) };
+  const shown = { messages: fitting(messages.map(messageText)), rows: fitting(texts) };
   if (total === null || shown.rows.length < total) {
     const message = total === null ? 'there are more' : `${total - shown.rows.length} more`;
     const isCut = total === null || rows.length < total;
@@ -186,14 +186,11 @@ function answerText({ rows, total, messages }: ToolOutput, isAtLimit: boolean): 
   return `{"total":${total},"rows":[${shown.rows}],"messages":[${shown.messages}]}`;
 }
 
-/** Returns the message without a hint that names a command, an option or a variable, which no tool has. */
-function forTools(line: string): string {
-  const message = Object(parseJson(Buffer.from(line)).value);
-  const [[kind = '', content] = []] = Object.entries<object>(message);
-  const { hint = '', ...rest } = Object(content);
-  return /\bimgctl [a-z]|(^|[\s'(])--?[a-z]|IMGCTL_/.test(hint)
-    ? jsonText({ [kind]: rest }, 0)
-    : line;
+/** Returns JSON, without a hint that names a command, an option or a variable, which no tool has. */
+function messageText({ kind, content }: Message): string {
+  const { hint = '', ...rest } = content;
+  const isOfProgram = /\bimgctl [a-z]|(^|[\s'(])--?[a-z]|IMGCTL_/.test(hint);
+  return jsonText({ [kind]: isOfProgram ? rest : content }, 0);
 }
 
 interface Tool {

@@ -22,14 +22,41 @@ export interface ErrorFormat {
   readonly width?: number | undefined;
 }
 
+/** An error or a notice as programs read it, without secrets and control characters. */
+export interface Message {
+  readonly kind: NoticeKind | 'error';
+  readonly content: CleanContent & {
+    readonly code?: ErrorCode | undefined;
+    readonly status?: number | undefined;
+    readonly exitCode?: number;
+  };
+}
+
+export function errorMessage(error: ImgctlError, format: ErrorFormat): Message {
+  const { code, message, details, facts: hint, status, exitCode } = error;
+  const content = cleanContent({ message, details, hint }, format);
+  return { kind: 'error', content: { code, ...content, status, exitCode } };
+}
+
+export function noticeMessage(
+  kind: NoticeKind,
+  { code, ...notice }: Notice,
+  format: ErrorFormat,
+): Message {
+  return { kind, content: { code, ...cleanContent(notice, format) } };
+}
+
+function jsonLine({ kind, content }: Message): string {
+  return `${JSON.stringify({ [kind]: content })}\n`;
+}
+
 /** Returns the text of an error for stderr: complete lines, safe for a terminal. */
 export function formatError(error: ImgctlError, format: ErrorFormat): string {
-  const { code, exitCode, status } = error;
-  const content = cleanContent({ ...error, message: error.message, hint: error.facts }, format);
+  const message = errorMessage(error, format);
   const { style = PLAIN } = format;
   const text = format.json
-    ? `${JSON.stringify({ error: { code, ...content, status, exitCode } })}\n`
-    : labelledText(content, format, style.bad('imgctl:'));
+    ? jsonLine(message)
+    : labelledText(message.content, format, style.bad('imgctl:'));
   if (!format.debug) return text;
   const origin = error.cause instanceof Error ? error.cause : error;
   const trace = (origin.stack ?? '').split('\n').map((line) => `debug: ${clean(line, format)}\n`);
@@ -46,17 +73,21 @@ export interface Notice extends Content {
 /** Returns the text of a notice; in JSON the kind is the member name. @param mark starts it */
 export function formatNotice(
   kind: NoticeKind,
-  { code, ...notice }: Notice,
+  notice: Notice,
   format: ErrorFormat,
   mark?: string,
 ): string {
-  const content = cleanContent(notice, format);
-  if (format.json) return `${JSON.stringify({ [kind]: { code, ...content } })}\n`;
+  const message = noticeMessage(kind, notice, format);
+  if (format.json) return jsonLine(message);
   const { style = PLAIN } = format;
   const paint = { warning: style.waiting, note: style.faint, debug: style.faint }[kind];
   const label = kind === 'note' ? 'imgctl:' : `imgctl: ${paint(`${kind}:`)}`;
   const mayWrap = mark !== undefined || kind === 'warning';
-  return labelledText(content, mayWrap ? format : { ...format, width: undefined }, mark ?? label);
+  return labelledText(
+    message.content,
+    mayWrap ? format : { ...format, width: undefined },
+    mark ?? label,
+  );
 }
 
 interface Content extends Pick<ErrorDetails, 'details'> {

@@ -93,7 +93,7 @@ export const LONG = [
   ['src/commands/images/lock/lock-format.ts', 'base_url: baseUrl, images:', 'images:', 'test/commands/images/lock.test.ts'],
   ['src/upload/storage.ts', 'unique}.partial`', 'unique}.part`', 'test/upload/parts.test.ts'],
   ['src/console.ts', 'this.#io.stdout.write(data)', 'this.#io.stdout.write(this.redaction.apply(String(data)))', 'test/commands/automation/mcp.test.ts'],
-  ['src/commands/automation/mcp.ts', 'run, redaction);', 'run);', 'test/commands/automation/mcp.test.ts'],
+  ['src/commands/automation/mcp.ts', ', console.redaction);', ');', 'test/commands/automation/mcp.test.ts'],
   ['src/http/pace.ts', 'endTurn();\n      throw error;', 'throw error;', 'test/http/pace.test.ts'],
   ['src/http/pace.ts', 'if (status >= 500) return;', '', 'test/http/pace.test.ts'],
   ['src/http/pace.ts', 'Math.max(this.#nextAt, time + ', '(time + ', 'test/http/pace.test.ts'],

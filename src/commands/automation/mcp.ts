@@ -8,8 +8,10 @@ import { readResult } from '../../cli/result.ts';
 import { Given } from '../../config/settings.ts';
 import { Context } from '../../context.ts';
 import { asImgctlError } from '../../errors.ts';
+import type { Sink } from '../../io.ts';
 import { isObject } from '../../json.ts';
 import type { Call, ServerOptions, ToolName } from '../../mcp/server.ts';
+import type { Message } from '../../output/messages.ts';
 import { imagesGet } from '../images/get.ts';
 import { imagesLatest } from '../images/latest.ts';
 import { imagesList, myImages } from '../images/list.ts';
@@ -81,22 +83,16 @@ const COMMANDS: Readonly<Record<ToolName, CommandDeclaration>> = {
 function callerOf({ io, given, console, profile, color, debug }: Context): ServerOptions['call'] {
   const json = new Given('json', 'json', '--output');
   const run = { profile, color, debug, given: new Map(given).set('output', json) };
+  const silent = { isTTY: false, columns: undefined, write: async () => {} };
+  const write: Sink['write'] = (data) => io.stderr.write(data);
+  const stderr = debug ? { ...silent, write } : silent;
   return async (call, limit, signal) => {
     setMaxListeners(0, signal);
-    const messages: string[] = [];
+    const messages: Message[] = [];
+    const receive = (message: Message) => void messages.push(message);
     const stdin = { isTTY: false, stream: io.stdin.stream };
-    const stdout = { isTTY: false, columns: undefined, write: async () => {} };
-    const stderr = {
-      isTTY: false,
-      columns: undefined,
-      async write(data: string | Uint8Array) {
-        // A trace is no JSON.
-        if (`${data}`.startsWith('{')) messages.push(`${data}`.trim());
-        if (debug) await io.stderr.write(data);
-      },
-    };
-    const { redaction } = console;
-    const own = new Context({ ...io, stdin, stdout, stderr, signal }, run, redaction);
+    const streams = { stdin, stdout: silent, stderr };
+    const own = new Context({ ...io, ...streams, signal }, { ...run, receive }, console.redaction);
     const found = await collect(own, call, limit);
     await own.close().catch(() => {});
     return { ...found, messages };

@@ -31,8 +31,9 @@ const OPENING = [
 /** Sends lines after the opening, and returns the reply to each request. */
 async function exchange(lines: readonly string[], env: Environment, ...options: string[]) {
   const stdin = [...OPENING, ...lines, ''].join('\n');
-  const { stdout, ...ended } = await runCli(['mcp', ...options], { env, stdin });
-  expect(ended).toEqual({ stderr: '', exitCode: 0 });
+  const { stdout, stderr, exitCode } = await runCli(['mcp', ...options], { env, stdin });
+  expect(exitCode).toBe(0);
+  expect(stderr !== '').toBe(options.includes('--debug'));
   const replies = stdout.trim().split('\n');
   return replies.map((line) => JSON.parse(line)).filter(({ id }) => id !== 0);
 }
@@ -254,9 +255,9 @@ describe('mcp', () => {
     expect(changing).toEqual([expect.objectContaining({ name: 'sync' })]);
   });
 
-  it('answers errors with their code and hint', async () => {
+  it.each([[], ['--debug']])('answers errors with their code and hint: %j', async (...options) => {
     const { env } = await scriptedUser(() => errorResponse(403, 'Not for you.'));
-    const [denied] = await call([['images_list']], env);
+    const [denied] = await call([['images_list']], env, ...options);
     const hint = expect.stringContaining('access to its API');
     const error = { code: 'not-permitted', status: 403, exitCode: 4, hint };
     expect(denied).toMatchObject({ isError: true, messages: [{ error }] });
