@@ -173,7 +173,8 @@ export function compareVersions(left: Parts, right: Parts): number {
 function firstDifference(left: Parts, right: Parts): readonly [number, number] {
   let [at, other] = [0, 0];
   while (at < left.length || other < right.length) {
-    const [one = PLACE, two = PLACE] = [left[at], right[other]];
+    const one = left[at] ?? PLACE;
+    const two = right[other] ?? PLACE;
     if (compareParts(one, two) !== 0) break;
     // Of places with different numbers of versions, the one with fewer stays at its end.
     if (one !== PLACE || two === PLACE) at += 1;
@@ -207,7 +208,7 @@ export function isGuess(left: Parts, right: Parts): boolean {
   if (low.part === HASH_PART || (low.kind <= NOTHING && /^[abcm]$/.test(high.letters))) return true;
   // web beside web-20240115, 1.2-3 beside 1.2.4
   const isBuild = low.goesOn && !high.goesOn && high.kind === NUMBER;
-  if (low.kind === NOTHING) return high.isDate || isBuild;
+  if (low.kind === NOTHING) return isBuild || high.isDate();
   if (low.kind === PRE_RELEASE) return false;
   // 12_sp3 beside 12_2021
   if (low.kind !== high.kind) return true;
@@ -250,9 +251,11 @@ function sideOf(parts: Parts, at: number) {
   /** Letters before a number: the u of U3. */
   const letters = kind === LETTERS && end > at + 1 ? part : '';
   const isAlone = end === at + 1 && !goesOn;
-  const numbers = parts.slice(at, at + 5).filter((each) => each !== VERSION_MARK);
-  /** A date begins the place. */
-  const isDate = parts[at - 1] === PLACE && DATE_PARTS.test(numbers.join('-'));
+  /** Returns true if a date begins the place. */
+  const isDate = () => {
+    const numbers = parts.slice(at, at + 5).filter((each) => each !== VERSION_MARK);
+    return parts[at - 1] === PLACE && DATE_PARTS.test(numbers.join('-'));
+  };
   return { part, kind, letters, isAlone, goesOn, isDate };
 }
 

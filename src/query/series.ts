@@ -90,7 +90,7 @@ export class SeriesIndex<Row extends ImageRecord> {
         byMatch.set(entry.match, newer(entry, byMatch.get(entry.match)));
       }
       const [first, ...others] = [...byMatch.values()].sort(compareAges);
-      if (first === undefined || others.length === 0) return seriesOf(entries);
+      if (first === undefined || others.length === 0) return seriesOf(entries, first);
       const meanings = (word: Word) =>
         new Set(
           [first, ...others].map(({ image }) => word.versionIndexIn(readName(nameOf(image)))),
@@ -155,8 +155,10 @@ function isEquallyNew<Row extends ImageRecord>(newer: Entry<Row>, other: Entry<R
 }
 
 /** Returns the series with its newest image, or those that could be, in the order of choices. */
-function seriesOf<Row extends ImageRecord>(entries: Entries<Row>): Series<Row> {
-  const first = newestIn(entries);
+function seriesOf<Row extends ImageRecord>(
+  entries: Entries<Row>,
+  first = newestIn(entries),
+): Series<Row> {
   const pattern = patternOf(first);
   const others = entries.filter((entry) => entry !== first);
   const isRelease = ({ parts }: Entry<Row>) => !isPreRelease(parts);
