@@ -100,8 +100,7 @@ class Segments {
       this.#low = end;
       this.#left = page.total - ids.length;
       this.#ahead = this.#ahead.filter((segment) => segment.end < end);
-      const rest = ids.findIndex((id) => id < low);
-      const images = rest > 0 ? page.images.slice(rest) : page.images;
+      const images = page.images.slice(ids.filter((id) => id >= low).length);
       yield { images, below: this.#left, bytes: page.bytes };
     }
   }
