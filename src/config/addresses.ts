@@ -8,8 +8,9 @@ import { isLoopback, refusePlainHttp } from '../http/url.ts';
 import type { Io } from '../io.ts';
 import { nearest } from '../spelling.ts';
 import { quoted } from '../words.ts';
-import { certificateFlaw, type RedisAddress, type UploadTarget } from './definitions.ts';
+import type { RedisAddress, UploadTarget } from './definitions.ts';
 import type { Settings } from './settings.ts';
+import { certificateFlaw } from './values.ts';
 
 export function requireBaseUrl(settings: Settings): URL {
   const url = settings.get('base-url');

@@ -237,12 +237,6 @@ function invalid(what: string, text: string, facts: string): ImgctlError {
   return new ImgctlError('usage', `invalid ${what}: ${text}`, { facts });
 }
 
-/** Returns why the text holds no certificate in PEM format, or undefined; Node silently ignores such text. */
-export function certificateFlaw(text: string): string | undefined {
-  const { X509Certificate } = builtin('node:crypto');
-  return tryOr(() => new X509Certificate(text) && undefined, 'no valid PEM certificate');
-}
-
 export type RedisAddress = NonNullable<ReturnType<typeof parseRedisAddress>>;
 
 /** Returns undefined for `file`. @throws ImgctlError usage; the message never shows a password */

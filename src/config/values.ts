@@ -1,9 +1,10 @@
 // The kinds of values that options, arguments and settings take: how each is parsed, and what help and completion offer.
 
 import { parseChoice } from '../choices.ts';
-import { attempt, ImgctlError } from '../errors.ts';
+import { attempt, ImgctlError, tryOr } from '../errors.ts';
 import { hint, setting } from '../facts.ts';
 import { type Env, expandHome } from '../files/paths.ts';
+import { builtin } from '../io.ts';
 import { DURATION, UNITS } from '../query/timestamp.ts';
 import { shorten } from '../words.ts';
 
@@ -155,4 +156,10 @@ export function checkName(name: string, noun: string, { dots = false } = {}): st
   throw new ImgctlError('usage', `invalid ${noun} name: ${shorten(name)}`, {
     facts: `use a letter or digit, then up to 63 letters, digits, ${dots ? '., ' : ''}- or _`,
   });
+}
+
+/** Returns why the text holds no certificate in PEM format, or undefined; Node silently ignores such text. */
+export function certificateFlaw(text: string): string | undefined {
+  const { X509Certificate } = builtin('node:crypto');
+  return tryOr(() => new X509Certificate(text) && undefined, 'no valid PEM certificate');
 }

@@ -101,7 +101,7 @@ describe('pages by id', () => {
   });
 
   /** The last image goes, so that the last page has no image that was not yielded yet. */
-  const LAST_GOES = { replaced: [914, 409, 219], sizes: [7], order: [0] };
+  const LAST_GOES = { replaced: [914, 409, 219], sizes: [7] as const, order: [0] };
 
   it('yield each image that stays once, the highest id first, whatever is replaced meanwhile', async () => {
     await fc.assert(
