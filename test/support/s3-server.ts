@@ -41,6 +41,8 @@ export interface S3Habits {
   readonly keys?: readonly string[];
   /** True if it ignores encoding-type. */
   readonly encodesNothing?: boolean;
+  /** True if it fails to list fewer keys than there are. */
+  readonly cutsNoPages?: boolean;
 }
 
 interface Upload {
@@ -131,7 +133,12 @@ interface S3Request {
 
 function createBucket(
   folder: string,
-  { tagOf = (digest) => `"${digest}"`, keys: others = [], encodesNothing = false }: S3Habits = {},
+  {
+    tagOf = (digest) => `"${digest}"`,
+    keys: others = [],
+    encodesNothing = false,
+    cutsNoPages = false,
+  }: S3Habits = {},
 ): (request: S3Request) => ApiResponse {
   const uploads = new Map<string, Upload>();
   /** ETags of finished uploads by key, valid for one time of change. */
@@ -154,6 +161,8 @@ function createBucket(
     const keys = [...others, ...readdirSync(folder)].filter(
       (key) => !key.startsWith('.') && key.startsWith(prefix),
     );
+    const isCut = keys.length > Number(searchParams.get('max-keys') ?? 1_000);
+    if (isCut && cutsNoPages) return s3Error(500, 'InternalError');
     const Contents = keys.map((key) => {
       const { etag = '', size = 0 } = (others.includes(key) ? undefined : objectOf(key)) ?? {};
       return { Key: EncodingType === 'url' ? encode(key) : key, ETag: etag, Size: size };
