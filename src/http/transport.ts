@@ -182,6 +182,8 @@ function dispatch(
           );
         },
         onResponseError(_controller, error) {
+          // The reason of a signal need not be an error.
+          if (ended) return;
           if ('code' in error && error.code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
             // undici reads neither a length that stands twice nor one beside chunks.
             const flaw = 'it stands twice, beside Transfer-Encoding, or is wrong';

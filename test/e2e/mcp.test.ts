@@ -54,7 +54,7 @@ describe('the MCP server', () => {
     expect((await call('sync')).content).toMatchObject({ rows: [{ id: 1 }] });
   });
 
-  it('cancels a call, and answers those beside it', async () => {
+  it('cancels a call, and answers those beside it and after it', async () => {
     const service = await programUser(({ url }) => {
       const isStalled = url.searchParams.get('filter')?.includes('stall');
       return isStalled ? STALL : { json: cataloguePage(url, testImages(3)) };
@@ -66,6 +66,7 @@ describe('the MCP server', () => {
     expect(beside.map(({ content }) => content.total)).toEqual(Array(10).fill(3));
     abort.abort();
     await expect(stalled).rejects.toThrow();
+    expect((await call('images_list')).content.total).toBe(3);
   });
 
   it('ends with 143 on SIGTERM', async () => {

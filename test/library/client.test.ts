@@ -220,6 +220,19 @@ describe('a signal of the library', () => {
     await expect(user.getSyncRequest(1, signal)).rejects.toThrow('stop');
     expect(requests).toEqual([]);
   });
+
+  it.each([new Error('stop'), 'stop', null])(
+    'ends a request with its reason: %s',
+    async (reason) => {
+      const abort = new AbortController();
+      const { baseUrl } = await scriptedServer(() => {
+        setImmediate(() => abort.abort(reason));
+        return STALL;
+      });
+      const user = client({ baseUrl, ...TOKEN });
+      await expect(user.getSyncRequest(1, abort.signal)).rejects.toThrow('stop');
+    },
+  );
 });
 
 describe('library options', () => {
