@@ -1,8 +1,10 @@
 // The image commands on a service that filters and sorts with PostgreSQL, which no code of ours can influence.
 
+import fs from 'node:fs';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { idsOf, rowsOf } from '../../support/catalogue-page.ts';
+import { temporaryDirectory } from '../../support/io.ts';
 import type { Handler } from '../../support/scripted-server.ts';
 import {
   COLUMNS,
@@ -200,14 +202,7 @@ describe.each<[string, Habits, ...[string, number, string[]][]]>([
     ['list -f folder=null', 3, ALL],
     ['list -f public=true', 3, ALL],
     ['list -f created_on>=2018-03-20', 3, ALL],
-    ['list -f name=a,b-0.ova', 3, ALL],
     ['list -f name,like,%ubuntu-2%amd64%', 3, ALL],
-    ['list -n 5', 1, ['all, 5 image']],
-    ['list -s updated_on,desc -n 5', 1, ['all by updated_on,desc']],
-    ['list -s updated_on,desc', 3, ALL],
-    ['list -s id,desc', 3, ALL],
-    ['list -s id -n 5', 1, ['all by id,asc']],
-    ['list -s name -n 5', 3, ALL],
     ['get 10', 1, ['/v2/image/10']],
     ['get ubuntu-16.04-amd64-20200101.ova', 1, ['name,eq,ubuntu-16.04-amd64-20200101.ova']],
     ['latest ubuntu 22.04 amd64', 3, UBUNTU],
@@ -231,6 +226,201 @@ describe.each<[string, Habits, ...[string, number, string[]][]]>([
     await imgctl(`images ${line}`);
     const sent = requests();
     expect({ count: sent.length, sent: described(sent) }).toEqual({ count, sent: expected });
+  });
+});
+
+/** A user of a service with 250 images, and what a line asks of it: the parameters of each request. */
+async function askerOf(habits: Habits = {}) {
+  const db = await database();
+  const user = await scriptedUser(sqlService(db, habits));
+  const ids = async (sql: string) => {
+    const { from = 'images_250' } = habits;
+    const { rows } = await db.query<{ id: number }>(`select id from ${from} ${sql}`);
+    return rows.map(({ id }) => id);
+  };
+  const asked = async (line: string) => {
+    const before = user.server.requests.length;
+    const { stdout, stderr, exitCode } = await user.imgctl(`${line} -o json`);
+    const requests = user.server.requests.slice(before).map(({ url }) => {
+      const { filter, sort, page, per_page } = Object.fromEntries(url.searchParams);
+      const order = sort === 'id,desc' ? [] : [`by ${sort}`];
+      return [page, filter, ...order, ...(per_page === '1' ? ['top'] : [])]
+        .filter(Boolean)
+        .join(' ');
+    });
+    return { found: exitCode === 0 ? idsOf(stdout) : [], stderr, exitCode, requests };
+  };
+  return { ...user, ids, asked };
+}
+
+/** All 250 images by id, whose gaps are of seven. */
+const PAGES = ['1', '1 id,lt,1053', '1 id,lt,353'];
+
+describe('a sorted list', () => {
+  it.each([
+    ['-s updated_on,desc -n 5', ['1 by updated_on,desc']],
+    // The next ones may be as new.
+    ['-s updated_on,desc -n 100', ['1 by updated_on,desc', ...PAGES]],
+    ['-s updated_on,desc -n 101', PAGES],
+    ['-s updated_on,desc', PAGES],
+    ['-s updated_on -n 5', PAGES],
+    ['-s name -n 5', PAGES],
+    ['-s id,desc -n 5', ['1']],
+    ['-s id -n 5', ['1 by id,asc']],
+    ['-s id -n 101', ['1 by id,asc', ...PAGES]],
+    ['-n 5', ['1']],
+  ])('asks for %s only what saves pages', async (options, requests) => {
+    const { asked } = await askerOf();
+    expect((await asked(`images list ${options}`)).requests).toEqual(requests);
+  });
+});
+
+const MINDS = { mindsCase: ['name'] };
+const TOP_PROOF = /^1 name,like,%[^%]+% top$/;
+const [, ...REST] = PAGES;
+
+describe('a filtered list', () => {
+  it.each<[string, Habits, string, (string | RegExp)[]]>([
+    ["-f 'name~UBUNTU'", {}, "name ilike '%ubuntu%'", ['1 name,like,%UBUNTU%', '1', TOP_PROOF]],
+    [
+      'ubuntu -s created_on,desc -n 2',
+      {},
+      "name ilike '%ubuntu%' order by created_on desc, id desc limit 2",
+      ['1 name,like,%ubuntu% by created_on,desc', '1', TOP_PROOF],
+    ],
+    [
+      'ubuntu 20 -f id>1000',
+      MINDS,
+      "name ilike '%ubuntu%' and name like '%-20.%' and id > 1000",
+      ['1 name,like,%ubuntu%', '1', TOP_PROOF, '1 id,gt,1000', ...REST],
+    ],
+    [
+      'ubuntu -f path~store',
+      { mindsCase: ['path'] },
+      "name ilike '%ubuntu%'",
+      ['1 name,like,%ubuntu%', '1', TOP_PROOF],
+    ],
+    ['22 -f name,like,ubuntu%', {}, "name ilike 'ubuntu-22%'", ['1 name,like,%22%', TOP_PROOF]],
+    ['-f name=a,b-3.ova', {}, "name = 'a,b-3.ova'", PAGES],
+    ['-f name~a,b', {}, "name like 'a,b%'", PAGES],
+    ["-f 'name~%'", {}, "name like '%\\%%'", PAGES],
+    ["-f 'name!~%'", {}, "name not like '%\\%%'", PAGES],
+    ['-f name,in,null,x', {}, "name = 'null'", ['1 name,in,null,x']],
+    [
+      'mini',
+      { collation: 'tr' },
+      "name ilike '%mini%'",
+      ['1 name,like,%mini%', '1', TOP_PROOF, ...REST],
+    ],
+  ])('asks for %s in the case typed, on %j', async (line, habits, where, expected) => {
+    const { asked, ids } = await askerOf(habits);
+    const { found, stderr, requests } = await asked(`images list ${line}`);
+    const order = where.includes('order') ? '' : 'order by id desc';
+    expect({ found, stderr }).toEqual({ found: await ids(`where ${where} ${order}`), stderr: '' });
+    expect(requests).toEqual(
+      expected.map((one) => (typeof one === 'string' ? one : expect.stringMatching(one))),
+    );
+  });
+});
+
+describe('a service that refuses', () => {
+  it.each<[string, Habits, string, string[]]>([
+    ['a field', { unfiltered: ['label'] }, '-f label=x', ['1 label,eq,x', ...PAGES]],
+    [
+      'a sort',
+      { unsorted: ['updated_on'] },
+      '-s updated_on,desc -n 1',
+      ['1 by updated_on,desc', ...PAGES],
+    ],
+    ['an id with 422', { refusal: 422 }, '-f id=3000000000', ['1 id,eq,3000000000', ...PAGES]],
+    [
+      'a field with 403',
+      { refusal: 403, unfiltered: ['label'] },
+      '-f label=x',
+      ['1 label,eq,x', ...PAGES],
+    ],
+  ])('%s gets the list by id: %s', async (_, habits, options, requests) => {
+    const { asked, imgctl } = await askerOf(habits);
+    expect(await asked(`images list ${options}`)).toMatchObject({ requests, exitCode: 0 });
+    const { stderr } = await imgctl(`images list ${options} --debug`);
+    expect(stderr).toContain('debug: the service refused ');
+  });
+
+  it.each<[string, Habits]>([
+    ['nosuch.ova', { unfiltered: ['label'] }],
+    ['nosuch.ova', { unfiltered: ['label'], refusal: 404 }],
+    ['3000000000', {}],
+    ['3000000000', { refusal: 500 }],
+  ])('a part of images get %s is told from an image that is nowhere: %j', async (name, habits) => {
+    const { imgctl } = await askerOf(habits);
+    const { stderr, exitCode } = await imgctl(`images get ${name}`);
+    expect({ stderr, exitCode }).toEqual({ stderr: expect.stringContaining(name), exitCode: 5 });
+  });
+
+  it.each([
+    ['filters of ids', { unfiltered: ['id'] }],
+    ['to sort by id', { unsorted: ['id'], secondKey: 'id' as const }],
+  ])('%s sends the pages by number, and all images', async (_, habits) => {
+    const { asked, ids } = await askerOf(habits);
+    const { found, stderr, requests } = await asked('images list');
+    expect({ found, stderr }).toEqual({ found: await ids('order by id desc'), stderr: '' });
+    expect(requests.some((request) => request.startsWith('3'))).toBe(true);
+  });
+});
+
+describe('--page', () => {
+  it('shows the page of the filter as typed', async () => {
+    const { asked } = await askerOf(MINDS);
+    const { requests, stderr, found } = await asked('images list --page 1 -f name~ubuntu');
+    expect(requests).toEqual(['1 name,like,%ubuntu% by undefined']);
+    expect(stderr).toBe('');
+    expect(found.length).toBeGreaterThan(20);
+  });
+
+  it.each<[Habits, RegExp]>([
+    [{ endsWith404: true }, /page 99 does not exist/],
+    [{}, /page 99 does not exist; the last page is 3/],
+  ])('names a page that a service does not have: %j', async (habits, text) => {
+    const { asked } = await askerOf(habits);
+    const stderr = expect.stringMatching(text);
+    expect(await asked('images list --page 99')).toMatchObject({ stderr, exitCode: 5 });
+  });
+});
+
+it.each([
+  ['null', /6|3/],
+  ['web,in,prod', /no image is named web,in,prod/],
+  ['a,b-3.ova', /a,b-3/],
+])('images get takes any name as a name: %s', async (name, shown) => {
+  const { imgctl } = await askerOf();
+  const { stdout, stderr } = await imgctl(['images', 'get', name]);
+  expect(stdout + stderr).toMatch(shown);
+  expect(stderr).not.toMatch(/unknown|no image is named (null|a,b)/);
+});
+
+describe('images lock check', () => {
+  it.each<[string, Habits, number]>([
+    // A page for each lock, the first page of all, and questions about case.
+    ['all of few images', {}, 7],
+    ['all of few images', MINDS, 7],
+    ['all of many images', { from: 'images_5000' }, 62],
+    ['all of many images', { from: 'images_5000', ...MINDS }, 62],
+  ])('with four locks reads %s once: %j', async (_, habits, maximum) => {
+    const { imgctl, server } = await askerOf(habits);
+    const cwd = temporaryDirectory();
+    const times = { path: null, created_on: null, updated_on: null };
+    const locked = ['ubuntu', 'debian', 'rocky', 'mini'].map(async (text) => {
+      const sql = `select id, name from ${habits.from ?? 'images_250'} where name like '${text}-%' limit 1`;
+      const [image] = (await (await database()).query<object>(sql)).rows;
+      return [text, { text: [text], filters: [], ...image, ...times }];
+    });
+    const images = Object.fromEntries(await Promise.all(locked));
+    const file = { version: 1, base_url: server.baseUrl, images };
+    fs.writeFileSync(`${cwd}/images.lock.json`, JSON.stringify(file));
+    await imgctl('images lock check', { cwd });
+    expect(server.requests.length).toBeLessThanOrEqual(maximum);
+    const ends = server.requests.filter(({ url }) => /per_page=1&.*1&sort/.test(url.search));
+    expect(ends.length).toBeLessThanOrEqual(1);
   });
 });
 
