@@ -2,6 +2,7 @@
 
 import { hasCode, type ImgctlError } from '../errors.ts';
 import type { AssertHeld } from '../files/atomic-file.ts';
+import { TransportError } from '../http/errors.ts';
 import type { Clock } from '../io.ts';
 import { type Action, isSent } from './actions.ts';
 import type { Proofs } from './proofs.ts';
@@ -158,6 +159,9 @@ function compare(file: LocalFile, owner: string, transfer: TransferOptions) {
   });
 }
 
+/** @param isSure false if nobody knows, because the connection was lost */
+export type OnVisible = (file: PlannedFile, isSure: boolean) => void;
+
 interface Upload {
   readonly file: PlannedFile;
   part?: UnpublishedFile | undefined;
@@ -171,7 +175,7 @@ export async function transferPackage(
   { files, verify }: PlannedPackage,
   transfer: TransferOptions,
   onProgress: (file: PlannedFile, bytes: number) => void,
-  onVisible: (file: PlannedFile) => void,
+  onVisible: OnVisible,
 ): Promise<void> {
   const { storage, dryRun } = transfer;
   if (files.every((file) => file.action === 'skip' || isProved(file, transfer))) return;
@@ -217,7 +221,7 @@ function remember({ package: owner, name, compared }: PlannedFile, { proofs }: T
 async function publish(
   upload: Upload,
   transfer: TransferOptions,
-  onVisible: (file: PlannedFile) => void,
+  onVisible: OnVisible,
 ): Promise<void> {
   const { file, part } = upload;
   if (part) {
@@ -227,11 +231,13 @@ async function publish(
     try {
       file.compared.stored = await part.publish(replace);
     } catch (error) {
+      const isLost = error instanceof TransportError || transfer.clock.signal.aborted;
+      if (isLost) onVisible(file, false);
       await acceptSame(file, error, transfer);
       await part.discard(error);
     }
     upload.part = undefined;
-    onVisible(file);
+    onVisible(file, true);
   }
   if (isSent(file)) file.compared.isThere = true;
 }

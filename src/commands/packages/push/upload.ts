@@ -4,6 +4,7 @@ import type { Context } from '../../../context.ts';
 import { hasCode } from '../../../errors.ts';
 import { isSent } from '../../../upload/actions.ts';
 import type {
+  OnVisible,
   PlannedFile,
   PlannedPackage,
   TransferOptions,
@@ -78,18 +79,19 @@ export async function uploadAll(
       continue;
     }
     const visible: PlannedFile[] = [];
+    const names: string[] = [];
     try {
-      await uploadPackage(context, each, transfer, (file) => {
+      await uploadPackage(context, each, transfer, (file, isSure) => {
         visible.push(file);
+        names.push(isSure ? file.name : `${file.name} (perhaps)`);
         outcome.visible.push(file);
       });
     } catch (error) {
       // With replace, a conflict means that another push has replaced a file that was visible.
       const isReplaced = hasCode(error, 'conflict') && onConflict === 'replace';
       const isBroken = visible.some((file) => file.action === 'replace' || file.name === name);
-      const shown = isReplaced ? files.filter(isSent) : visible;
-      const names = shown.map((file) => file.name);
-      if (isReplaced || isBroken) outcome.broken.set(name, names);
+      const sent = files.filter(isSent).map((file) => file.name);
+      if (isReplaced || isBroken) outcome.broken.set(name, isReplaced ? sent : names);
       isFull ||= hasCode(error, 'storage-full');
       if (!isOfPackage(error) && !hasCode(error, 'storage-full')) throw error;
       batch.addFailure(name, error);
@@ -105,7 +107,7 @@ async function uploadPackage(
   { io, tell }: Context,
   each: PlannedPackage,
   transfer: TransferOptions,
-  onVisible: (file: PlannedFile) => void,
+  onVisible: OnVisible,
 ): Promise<void> {
   const { transferPackage } = await import('../../../upload/transfer.ts');
   const { storage, proofs, dryRun } = transfer;
