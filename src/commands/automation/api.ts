@@ -139,11 +139,11 @@ async function printResponse({ console, io }: Context, response: HttpResponse, o
   }
   const { body } = response;
   if (body.length === 0) return;
-  if (isError && body.length > MAX_ERROR_BYTES) {
-    console.warn(`printed only the first MiB of the error (${body.length} bytes in all)`);
-  }
-  const shown = isError ? body.subarray(0, MAX_ERROR_BYTES) : body;
-  const text = isError || io.stdout.isTTY ? shown.toString() : '';
+  const isCut = isError && body.length > MAX_ERROR_BYTES;
+  if (isCut) console.warn(`printed only the first MiB of the error (${body.length} bytes in all)`);
+  const shown = isCut ? body.subarray(0, MAX_ERROR_BYTES) : body;
+  // The mark of a cut, before which the beginning of a secret is masked.
+  const text = isError || io.stdout.isTTY ? `${shown}${isCut ? '…' : ''}` : '';
   const redacted = redact(text);
   if (io.stdout.isTTY) {
     const lines = printableLines(redacted);
