@@ -21,12 +21,11 @@ export async function deleteStoredPassword(context: Context, settings: Settings)
   const { profile, passwordLocations } = settings;
   // A keychain finds passwords by the profile, even if its base URL is invalid.
   const account = tryOr(() => settings.account, { profile, baseUrl: '', username: '' });
+  const forget = (location: string) => openPasswordStore(context.io, location).forget(account);
   let deleted = false;
-  for (const location of passwordLocations) {
-    if (await openPasswordStore(context.io, location).forget(account)) deleted = true;
-  }
-  if (settings.storedAt !== undefined) {
-    await changeProfile(context.io, profile, { [STORED_PASSWORD]: undefined });
-  }
-  return deleted;
+  for (const location of passwordLocations) if (await forget(location)) deleted = true;
+  if (settings.storedAt === undefined) return deleted;
+  await changeProfile(context.io, profile, { [STORED_PASSWORD]: undefined });
+  // A login may have stored it again before that.
+  return (await forget(settings.storedAt)) || deleted;
 }

@@ -110,9 +110,7 @@ export class Tokens implements TokenSource {
       action: async (mutex) => {
         const [issued, isStored] = await this.#request(mutex, password, refused, ignoreLimit);
         if (isStored || (await this.#readUsable())) return issued;
-        throw new ImgctlError('failed', 'another imgctl logged out during this login', {
-          facts: 'run the command again',
-        });
+        throw loggedOut();
       },
     });
   }
@@ -242,6 +240,12 @@ export class Tokens implements TokenSource {
       facts: { kind: 'login-needed' },
     });
   }
+}
+
+export function loggedOut(): ImgctlError {
+  return new ImgctlError('failed', 'another imgctl logged out during this login', {
+    facts: 'run the command again',
+  });
 }
 
 /** A refused password may be near the right one, so no more than 16 bits of its digest are stored. */

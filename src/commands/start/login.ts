@@ -24,6 +24,7 @@ import { describeLocation, openPasswordStore } from '../../secrets/keychain.ts';
 import { givenPassword, storedPassword } from '../../secrets/passwords.ts';
 import { passwordOfStdin } from '../../secrets/secrets.ts';
 import { givenToken, type Session } from '../../session/session.ts';
+import { loggedOut } from '../../session/tokens.ts';
 import { counted, describeDuration } from '../../words.ts';
 
 const OPTIONS = [
@@ -104,10 +105,16 @@ async function run(context: Context, options: Options): Promise<Result> {
   if (session.cache.writeFailed) exitCode = EXIT_CODES.failed;
   if (!store) return { exitCode };
   await store.store(account, password);
-  if (former !== location) {
-    await changeProfile(io, settings.profile, { [STORED_PASSWORD]: location });
-    await openPasswordStore(io, former).forget(account);
-  }
+  const moved = changeProfile(io, settings.profile, (stored) => {
+    // No later logout would find the password.
+    if (stored[STORED_PASSWORD] === undefined) throw loggedOut();
+    return { [STORED_PASSWORD]: location };
+  });
+  await moved.catch(async (error: unknown) => {
+    await store.forget(account);
+    throw error;
+  });
+  if (former !== location) await openPasswordStore(io, former).forget(account);
   console.success(`The password is stored in ${describeLocation(location)}`);
   return { exitCode };
 }

@@ -1,6 +1,6 @@
 // login and logout: prompts, sources of the password, stored settings and passwords, the token request limit.
 
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type FakeIoOptions, failed, fakeTerminal, temporaryDirectory } from '../../support/io.ts';
@@ -371,6 +371,18 @@ unixOnlySuite('the keychain is a shell script')('login --store-password', () => 
     keychain.replaceBy('case $1 in store) echo "secret-tool: it is locked" >&2;; esac; exit 1');
     const locked = /^imgctl: logged in.*\nimgctl: secret-tool .* 1: it is locked\nhint: /;
     await expectSteps(imgctl, [STORE, '', locked, 2], ['my-images']);
+  });
+
+  it('stores no password that a logout meanwhile could not find', async () => {
+    const { directory, keychain, store, imgctl } = await keychainUser();
+    await imgctl('login', { env: PASSWORD });
+    const config = path.join(directory, 'config.json');
+    copyFileSync(config, `${config}.old`);
+    const script = readFileSync(keychain.file, 'utf8');
+    keychain.replaceBy(`[ $1 != store ] || cp '${config}.old' '${config}'\n${script}`);
+    const message = /\nimgctl: another imgctl logged out during this login\nhint: run the command/;
+    expect(await store()).toEqual(failed(1, message));
+    expect(keychain.held()).toEqual({});
   });
 
   it('replaces a stored password, but not by a wrong one', async () => {
