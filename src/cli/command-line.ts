@@ -35,6 +35,8 @@ interface End {
   found?: { readonly command: Command; readonly declaration: Partial<CommandDeclaration> };
   /** The command that fails, or whose help is printed. */
   stopped?: Command;
+  /** Add the options of the commands that the line does not name, which only some errors need. */
+  readonly others: (() => void)[];
 }
 
 /** Parses a command line, and does nothing else. */
@@ -43,9 +45,9 @@ export function readCommandLine(
   commands: readonly CommandDeclaration[],
   { env, cwd }: Pick<Io, 'env' | 'cwd'>,
 ): CommandLine {
-  const end: End = {};
-  const root = buildTree(commands, env, end);
+  const end: End = { others: [] };
   const words = helpLast(argv);
+  const root = buildTree(commands, words, env, end);
   const { error: misread } = attempt(() => checkTyped(commands, words, cwd));
   try {
     root.parse(words, { from: 'user' });
@@ -114,12 +116,18 @@ function refuseTwoFormats({ json, output = 'json' }: Readonly<Record<string, unk
 async function explain(
   context: Context,
   thrown: unknown,
-  { stopped, root, commands }: End & { root: Command; commands: readonly CommandDeclaration[] },
+  {
+    stopped,
+    others,
+    root,
+    commands,
+  }: End & { root: Command; commands: readonly CommandDeclaration[] },
 ): Promise<void> {
   if (!(thrown instanceof CommanderError) || stopped === undefined) throw thrown;
   if (thrown.code === 'commander.version') return context.console.print(`${version}\n`);
   if (thrown.exitCode !== 0 && thrown.code !== 'commander.help') {
     const { usageError } = await import('./usage-error.ts');
+    for (const add of others) add();
     throw usageError(thrown, stopped, pathOf(stopped));
   }
   // What follows a group or `help` is the command that is asked for, or no command, which is an error.
@@ -134,7 +142,12 @@ function pathOf(command: Command): string[] {
 }
 
 /** @param end receives the command that is found, or where the parse stops */
-function buildTree(commands: readonly CommandDeclaration[], env: Env, end: End): Command {
+function buildTree(
+  commands: readonly CommandDeclaration[],
+  words: readonly string[],
+  env: Env,
+  end: End,
+): Command {
   const root = new Command('imgctl')
     .version(version, VERSION_OPTION.flags, VERSION_OPTION.description)
     .helpOption(HELP_OPTION.flags, HELP_OPTION.description)
@@ -161,7 +174,10 @@ function buildTree(commands: readonly CommandDeclaration[], env: Env, end: End):
       const { name, summary, group, hidden = false } = each;
       const [, ...others] = commandNames(each);
       const below = command.command(name, { hidden }).aliases(others).summary(summary);
-      declare(group ? below.helpGroup(`${group}:`) : below, each);
+      if (group) below.helpGroup(`${group}:`);
+      const add = () => declare(below, each);
+      if (commandNames(each).some((known) => words.includes(known))) add();
+      else end.others.push(add);
     }
     const { run, subcommands } = declaration;
     if (run) {
