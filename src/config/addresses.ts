@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { errorReason, ImgctlError, permissionAdvice, tryOr } from '../errors.ts';
 import { hint, imgctl, setting } from '../facts.ts';
+import { MAX_FILE_SIZE } from '../files/atomic-file.ts';
 import { isLoopback, refusePlainHttp } from '../http/url.ts';
 import type { Io } from '../io.ts';
 import { nearest } from '../spelling.ts';
@@ -93,6 +94,8 @@ export function readCertificates(
 
 /** Reading a pipe might never end. */
 function readPem(file: string): string {
-  if (!fs.statSync(file).isFile()) throw new Error('it is not a regular file');
+  const stat = fs.statSync(file);
+  if (!stat.isFile()) throw new Error('it is not a regular file');
+  if (stat.size > MAX_FILE_SIZE) throw new Error('it is too large');
   return fs.readFileSync(file, 'utf8');
 }

@@ -62,6 +62,7 @@ async function unpack(bytes: Buffer): Promise<Buffer> {
 
 async function readBytes(file: string, signal: AbortSignal): Promise<Buffer> {
   const chunks: Buffer[] = [];
+  if ((await fs.promises.stat(file)).size > MAX_SIZE) throw new Error(TOO_LARGE);
   let size = 0;
   for await (const chunk of fs.createReadStream(file, { signal, highWaterMark: 2 ** 20 })) {
     size += chunk.length;
@@ -132,11 +133,12 @@ const MAX_CHANGES = 10;
 
 class FileChangedError extends ImgctlError {}
 
-/** Returns the bytes as text; undefined if it is missing or no regular file. */
+/** Returns the bytes as text; undefined if it is missing, too large or no regular file. */
 function contentOf(file: string): string | undefined {
   return tryOr(() => {
-    const isFile = fs.statSync(file).isFile();
-    return isFile ? fs.readFileSync(file, 'latin1') : undefined;
+    const stat = fs.statSync(file);
+    const isReadable = stat.isFile() && stat.size <= MAX_SIZE;
+    return isReadable ? fs.readFileSync(file, 'latin1') : undefined;
   }, undefined);
 }
 

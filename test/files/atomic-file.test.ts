@@ -101,10 +101,20 @@ describe('readTextFile', () => {
     expect(await read(Buffer.from('\ufeffJ\u00f6rg'))).toBe('J\u00f6rg');
   });
 
-  unixOnly('needs /dev/zero')('refuses more than 256 MiB, whatever the size says', async () => {
-    const message = 'cannot read the snapshot: it is larger than 256 MiB';
-    const reading = readTextFile('/dev/zero', 'the snapshot', fakeIo());
-    await expect(reading).rejects.toMatchObject({ code: 'config', message });
+  unixOnly('needs /dev/zero')('refuses more than 256 MiB, if its size says so unread', async () => {
+    const sparse = fileWith('');
+    fs.truncateSync(sparse, 300_000_000);
+    const opened = vi.spyOn(fs, 'createReadStream');
+    onTestFinished(() => opened.mockRestore());
+    for (const [file, times] of [
+      [sparse, 0],
+      ['/dev/zero', 1],
+    ] as const) {
+      const message = 'cannot read the snapshot: it is larger than 256 MiB';
+      const reading = readTextFile(file, 'the snapshot', fakeIo());
+      await expect(reading).rejects.toMatchObject({ code: 'config', message });
+      expect(opened).toHaveBeenCalledTimes(times);
+    }
   });
 });
 

@@ -236,6 +236,7 @@ describe('config', () => {
   it.each([
     ["config set ca-file '~bob/ca.pem'", 'cannot expand ~ in ca-file: ~bob/ca.pem'],
     ['config set ca-file none.pem', 'cannot read the ca-file none.pem: no such file or directory'],
+    ['config set ca-file large.pem', 'cannot read the ca-file large.pem: it is too large'],
     ['config set upload-ca-file .', 'cannot read the upload-ca-file .: it is not a regular file'],
     [
       'config set ca-file config.json',
@@ -249,6 +250,7 @@ describe('config', () => {
     ],
   ])('imgctl %s exits 2, as its path cannot be used', async (line, message) => {
     const { imgctl, directory } = localUser({}, { IMGCTL_BASE_URL: 'http://127.0.0.1:9' });
+    writeFileSync(path.join(directory, 'large.pem'), 'x'.repeat(4 * 2 ** 20 + 1));
     const { exitCode, stdout, stderr } = await imgctl(line, { cwd: directory });
     expect(stdout + stderr).toContain(message);
     expect(exitCode).toBe(2);
