@@ -159,7 +159,7 @@ function compare(file: LocalFile, owner: string, transfer: TransferOptions) {
   });
 }
 
-/** @param isSure false if nobody knows, because the connection was lost */
+/** @param isSure false if nobody knows whether it is */
 export type OnVisible = (file: PlannedFile, isSure: boolean) => void;
 
 interface Upload {
@@ -231,8 +231,10 @@ async function publish(
     try {
       file.compared.stored = await part.publish(replace);
     } catch (error) {
-      const isLost = error instanceof TransportError || transfer.clock.signal.aborted;
-      if (isLost) onVisible(file, false);
+      // The connection was lost, or the storage has neither the old file nor this one.
+      const isGone = file.action === 'replace' && hasCode(error, 'failed');
+      const isOpen = isGone || error instanceof TransportError;
+      if (isOpen || transfer.clock.signal.aborted) onVisible(file, false);
       await acceptSame(file, error, transfer);
       await part.discard(error);
     }
