@@ -116,7 +116,8 @@ describe('Redaction', () => {
       fc.constantFrom('a&amp;b"c', 'two  spaces', '\\\\"\\"\\u0041', 'x &<>\'"/+%=', SECRET),
     );
     const property = fc.property(secrets, (secret) => {
-      fc.pre(!/[<>*]|^\s|\s$|^\\|\\$/.test(secret));
+      // An escaped character behind a backslash looks like an escaped backslash.
+      fc.pre(!/[<>*]|^\s|\s$|^\\|\\$|\\[^ -~]/.test(secret));
       expect(redactionOf(secret).apply(`<${encode(secret)}>`)).toMatch(/^<\*\*\*.{0,2}>$/s);
     });
     fc.assert(property);
