@@ -48,6 +48,21 @@ describe('logout --all with a token store', () => {
     expect((await imgctl('logout --all')).exitCode).toBe(0);
   });
 
+  it('that sends its password back shows nothing of it, wherever it is cut', async () => {
+    let length = 0;
+    const echo = net.createServer((socket) => {
+      socket.on('data', () => socket.write(`-${'x'.repeat(length)} ${STORE_PASSWORD}\r\n`));
+    });
+    const store = (await listen(echo)).baseUrl.replace('http', 'redis');
+    const env = { IMGCTL_TOKEN_STORE_PASSWORD: STORE_PASSWORD };
+    const { imgctl } = localUser({ profiles: { default: accountOf(store) } }, env);
+    // A message has at most 120 characters.
+    for (length = 90; length < 115; length += 3) {
+      const { stderr } = await imgctl('logout --all');
+      expect(stderr).toMatch(/: x+ \*\*\*…?\n/);
+    }
+  });
+
   it('that is silent can be interrupted', async () => {
     const silent = net.createServer((socket) => {
       socket.once('data', () => io.interrupt()).on('error', () => {});
