@@ -14,7 +14,13 @@ import {
   type NoticeKind,
   noticeMessage,
 } from './output/messages.ts';
-import { createLines, createSpinner, NO_PROGRESS, type Progress } from './output/progress.ts';
+import {
+  createLines,
+  createSpinner,
+  type Describe,
+  NO_PROGRESS,
+  type Progress,
+} from './output/progress.ts';
 import { Redaction } from './output/redaction.ts';
 import { loadStyle, type Style, type Terminal } from './output/terminal.ts';
 import { wrapWords } from './output/text.ts';
@@ -40,7 +46,7 @@ interface SuccessOptions extends Pick<Notice, 'hint' | 'details'> {
 export type Report =
   /** Until `end`, a line says what is done now. @param isBrief if only where it can be redrawn */
   | { readonly kind: 'begin'; readonly isBrief?: boolean }
-  | { readonly kind: 'progress'; readonly text: string; readonly describe?: () => string }
+  | { readonly kind: 'progress'; readonly text: string; readonly describe?: Describe }
   | { readonly kind: 'end' }
   | (SuccessOptions & {
       readonly kind: 'success';
@@ -130,7 +136,7 @@ export class Console {
 
   /** Says which response a run has waited for, unless its progress shows that it waits. */
   readonly stalled = (text: string): void => {
-    if (!this.#progress?.isShown) this.report(text);
+    if (!this.#progress?.stalled(text)) this.report(text);
   };
 
   /** Reports what was done or is waited for, unless -q is set. */

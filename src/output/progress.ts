@@ -10,21 +10,23 @@ export interface Progress {
    * Says what the run is doing.
    * @param text for lines, if it has changed and is not empty
    * @param describe the same with details, such as the elapsed time; called for each frame of a spinner, and for a line
-   *   each 30 s
+   *   each 30 s, with what was last said to have stalled since the line before
    * @returns false if nothing shows it
    */
-  update(text: string, describe?: () => string): boolean;
-  /** True if a line is shown now, or again in 30 s. */
-  readonly isShown: boolean;
+  update(text: string, describe?: Describe): boolean;
+  /** Says which response is waited for. Returns true if a line is shown now, or again in 30 s. */
+  stalled(text: string): boolean;
   /** Erases the line while something else is written to the same terminal; one call at a time. */
   withoutSpinner<Result>(write: () => Promise<Result>): Promise<Result>;
   /** Erases the line. May be called twice. */
   stop(): Promise<void>;
 }
 
+export type Describe = (stalled?: string) => string;
+
 export const NO_PROGRESS: Progress = {
   update: () => false,
-  isShown: false,
+  stalled: () => false,
   withoutSpinner: (write) => write(),
   async stop() {},
 };
@@ -46,7 +48,8 @@ type Redact = (text: string) => string;
  */
 export function createLines(sink: Sink, redact: Redact, json = false): Progress {
   let last: string | undefined;
-  let describeLast = () => '';
+  let describeLast: Describe = () => '';
+  let lastStalled: string | undefined;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let written: Promise<void> = Promise.resolve();
@@ -55,6 +58,10 @@ export function createLines(sink: Sink, redact: Redact, json = false): Progress 
     const line = `${json ? JSON.stringify({ progress }) : progress}\n`;
     written = written.then(() => sink.write(line)).catch(() => {});
   };
+  const writeAgain = () => {
+    write(describeLast(lastStalled));
+    lastStalled = undefined;
+  };
   return {
     update(text, describe = () => text) {
       describeLast = describe;
@@ -62,11 +69,12 @@ export function createLines(sink: Sink, redact: Redact, json = false): Progress 
       if (text === last) return true;
       last = text;
       clearInterval(timer);
-      timer = setInterval(() => write(describeLast()), LINE_INTERVAL).unref();
+      timer = setInterval(writeAgain, LINE_INTERVAL).unref();
       if (text !== '') write(text);
       return true;
     },
-    get isShown() {
+    stalled(text) {
+      lastStalled = text;
       return last !== undefined && !stopped;
     },
     async withoutSpinner(write) {
@@ -86,7 +94,7 @@ export function createSpinner(
   terminal: Terminal,
   redact: Redact,
 ): Progress {
-  let describe = () => '';
+  let describe: Describe = () => '';
   let timer: NodeJS.Timeout | undefined;
   let spinner: Ora | undefined;
   let stopped = false;
@@ -133,9 +141,7 @@ export function createSpinner(
       timer.unref();
       return true;
     },
-    get isShown() {
-      return timer !== undefined && !stopped;
-    },
+    stalled: () => timer !== undefined && !stopped,
     async withoutSpinner(write) {
       paused = true;
       pause();

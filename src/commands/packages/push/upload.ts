@@ -118,8 +118,8 @@ async function uploadPackage(
     started.set(file, start);
     const from = start.bytes === 0 ? '' : ` from ${describeBytes(start.bytes)}`;
     const text = `${file.name}: ${isSent(file) && !dryRun ? `uploading${from}` : 'reading'}`;
-    const describe = () => {
-      if (bytes === file.size && !dryRun) return `${file.name}: waiting for the storage`;
+    const describe = (stalled = 'waiting for the storage') => {
+      if (bytes === file.size && !dryRun) return `${file.name}: ${stalled}`;
       return `${text} ${describeRate(bytes, file.size, io.elapsed() - start.at, start.bytes)}`;
     };
     tell({ kind: 'progress', text: dryRun ? '' : text, describe });
