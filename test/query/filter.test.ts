@@ -3,7 +3,13 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { FIELDS } from '../../src/query/fields.ts';
-import { OPERATORS, parseFilter, portableTexts, serviceFilter } from '../../src/query/filter.ts';
+import {
+  contains,
+  OPERATORS,
+  parseFilter,
+  portableTexts,
+  serviceFilter,
+} from '../../src/query/filter.ts';
 import { filterPredicate, zoneTest } from '../../src/query/filter-predicate.ts';
 import { hintOf, thrownBy } from '../support/errors.ts';
 import { rows } from '../support/rows.ts';
@@ -36,6 +42,11 @@ describe('serviceFilter', () => {
   ] as const)('returns for %s what cannot lose images: %s', (text, filter) => {
     expect(serviceFilter(parseFilter(text, NOW))?.text).toBe(filter);
   });
+});
+
+it.each(['a', '=a', '~a', '<a'])('contains writes a filter that can be typed for %s', (part) => {
+  const { text } = contains('name', part);
+  expect(serviceFilter(parseFilter(text, NOW))?.text).toBe(`name,like,%${part}%`);
 });
 
 describe('portableTexts', () => {

@@ -82,8 +82,10 @@ describe('images latest', () => {
 
   it('lists at most 20 series', async () => {
     const letters = [...'abcdefghijklmnopqrstuvwxyz'];
-    const { stderr } = await latest(letters.map((letter, id) => named(id, `${letter}-1`)));
-    expect(stderr).toMatch(/26 series match[\s\S]* {2}s-1\n.*\n {2}and 6 more\nhint: /);
+    const images = letters.map((letter, id) => named(id, `${letter}-1`));
+    const [all, twenty] = [await latest(images), await latest(images.slice(0, 20))];
+    expect(all.stderr).toMatch(/26 series match[\s\S]* {2}s-1\n.*\n {2}and 6 more\nhint: /);
+    expect(twenty.stderr).toMatch(/20 series match[\s\S]* {2}t-1\nhint: /);
   });
 
   it.each(['', '--each', '--explain'])('exits 5 if nothing matches %s', async (option) => {

@@ -385,6 +385,18 @@ unixOnlySuite('the keychain is a shell script')('login --store-password', () => 
     expect(keychain.held()).toEqual({});
   });
 
+  it('changes no profile that belongs to another service meanwhile', async () => {
+    const { directory, imgctl, stored } = await keychainUser();
+    const config = path.join(directory, 'config.json');
+    const other = { 'base-url': 'https://other.example' };
+    writeFileSync(`${config}.other`, JSON.stringify({ profiles: { default: other } }));
+    const command = `cp '${config}.other' '${config}'; echo demo`;
+    const message = /^imgctl: profile default belongs to https:\/\/other\.example\nhint: /;
+    const line = ['login', '--password-command', command];
+    expect(await imgctl(line)).toEqual(failed(2, message));
+    expect(stored()).toEqual(other);
+  });
+
   it('replaces a stored password, but not by a wrong one', async () => {
     const { keychain, store } = await keychainUser();
     await store();
@@ -468,7 +480,8 @@ unixOnlySuite('the credential helper is a shell script')('the setting credential
     const before = helper.calls().length;
     expect((await store()).exitCode).toBe(0);
     expect(helper.calls().length).toBeGreaterThan(before);
-    expect([helper.held(), keychain.held()]).toMatchObject([{ Secret: 'demo' }, {}]);
+    expect(helper.held()).toMatchObject({ Secret: 'demo' });
+    expect(keychain.held()).toEqual({});
     await imgctl('config unset credential-helper');
     await expectSteps(imgctl, ['logout --all', '', /deleted the stored password/]);
     expect(helper.held()).toBeUndefined();
