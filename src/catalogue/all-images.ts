@@ -80,9 +80,9 @@ export async function* allImages(
 }
 
 /**
- * There are fewer images than at first: because the list has changed, or since the service leaves some out, such as 99
- * below 500 if it compares ids as texts. Then it finds no image like the first ones below a power of ten.
- * @throws NotByIdError
+ * Called once fewer images came than were announced. Either the list has changed, or the service leaves some out: if it
+ * compares ids as texts, 99 is not below 500. Asked for the ids below 10000, such a service leaves out 1250 too.
+ * @throws NotByIdError the service leaves some out
  */
 async function requireIdOrder(first: ImagePage, readTop: (filter: string) => Promise<ImagePage>) {
   const [top = Number.NaN, ...others] = first.images.map(idOf);

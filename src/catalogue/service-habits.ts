@@ -92,6 +92,7 @@ export class ServiceHabits {
       const key = isSort ? asked.sort : filterKey(asked.filter);
       this.trace(`the service refused ${key}: ${error.message}`);
       const { status = 0 } = error;
+      // 502 to 504 and others may not come again.
       if (status <= 501) this.#refused.add(key);
     }
     this.#doubts = [];
@@ -137,6 +138,7 @@ export class ServiceHabits {
       const query = { filter, sort: printSort(sort), perPage: 1 };
       const page = await readPage(this.#client, query, 1);
       const [found = ''] = valuesOf(page, field);
+      // A value with the reversed text itself would be found even if case counted.
       return found.toLowerCase().includes(part.toLowerCase()) && !found.includes(reversed);
     } catch (error) {
       if (isRefusal(error)) return false;

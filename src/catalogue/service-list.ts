@@ -104,6 +104,7 @@ export async function fewImages(habits: ServiceHabits, query: Query, options: Re
     // If the matches do not fit on one page, the list is read without this filter.
     if (selectOn(page, sort, query, limit) === undefined) return undefined;
     if (await habits.isProved(sent, page, sort)) return answerOn(page, sent.text);
+    // The proof may have read the first page of all images.
     if (habits.hasAll) return answerOn(await habits.firstPage());
   }
   const page = await (sort === BY_ID
