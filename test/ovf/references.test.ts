@@ -116,6 +116,7 @@ it.each<[string, string[], string, TarMember[]]>([
     [FIRST, LAST],
   ],
   ['unsized chunks, the last of them short', [], UNSIZED, [FIRST, SECOND, LAST]],
+  ['unsized chunks, and another after a short one', [], UNSIZED, [FIRST, chunk(1, 'x'), chunk(3)]],
   [
     'an unsized file of one chunk, with escapes',
     [],
