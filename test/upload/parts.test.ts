@@ -8,10 +8,12 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { systemOf } from '../../src/io.ts';
 import { folderStorage } from '../../src/upload/folder.ts';
@@ -178,6 +180,15 @@ it('an upload to a folder whose part is removed meanwhile says that the part is 
     folderStorage(folder, clock, rateLimit(0, clock)).put('web.ova', removed, () => {}),
   );
   expect(error.message).toBe('the upload of web.ova failed: its part is gone');
+  await file.close();
+});
+
+it('a file that becomes shorter is not read as if it were whole', async () => {
+  const local = { name: 'a', path: writeOva(temporaryDirectory(), 'a') };
+  const file = await openUploadFile({ ...local, regions: [], checked: undefined }, fakeIo());
+  truncateSync(local.path, 1);
+  const { message } = await failure(buffer(file.read()));
+  expect(message).toBe(`${local.path} changed while it was uploaded`);
   await file.close();
 });
 
