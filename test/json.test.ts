@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseJson, stringify } from '../src/json.ts';
+import { isTooDeep, parseJson, stringify } from '../src/json.ts';
 import { anyCharacter } from './support/texts.ts';
 
 const parse = (text: string) => parseJson(Buffer.from(text));
@@ -10,6 +10,11 @@ const list = (item: string, count: number) => `[${Array(count).fill(item).join('
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 
 const roundTrip = (text: string, indent = 0) => stringify(parse(text).value, indent);
+
+it.each(['"["', String.raw`"\""`, String.raw`"\\"`])('isTooDeep reads past the text %s', (text) => {
+  const found = [49, 50].map((depth) => isTooDeep(`[${text},${nested(depth)}]`));
+  expect(found).toEqual([false, true]);
+});
 
 describe('parseJson', () => {
   it.each([
