@@ -194,7 +194,7 @@ describe('replaceFile', () => {
 
 it("leftovers of killed writers, also conf's, are removed after a minute, by writes that fail too", async () => {
   const directory = temporaryDirectory();
-  const leave = (name: string, age = 3_600) => {
+  const leave = (name: string, age = 70) => {
     const file = path.join(directory, name);
     fs.writeFileSync(file, 'secret');
     const time = Date.now() / 1_000 - age;

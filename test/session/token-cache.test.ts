@@ -138,10 +138,11 @@ describe('the token cache', () => {
       const elsewhere = path.join(directory, 'elsewhere');
       const { cache, warnings, file } = cacheIn(directory);
       await cache.write(TOKEN);
-      for (const access of [() => cache.read(), () => cache.write(TOKEN)]) {
-        for (const own of [directory, tokens, file]) fs.chmodSync(own, 0o755);
+      const accesses = { 750: () => cache.read(), 705: () => cache.write(TOKEN) };
+      for (const [mode, access] of Object.entries(accesses)) {
+        for (const own of [directory, tokens, file]) fs.chmodSync(own, mode);
         await access();
-        expect([directory, tokens, file].map(modeOf)).toEqual(['755', '700', '600']);
+        expect([directory, tokens, file].map(modeOf)).toEqual([mode, '700', '600']);
       }
       fs.renameSync(tokens, elsewhere);
       fs.symlinkSync(elsewhere, tokens);
