@@ -7,7 +7,7 @@ import https from 'node:https';
 import net from 'node:net';
 import path from 'node:path';
 import tls from 'node:tls';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { trustOptions } from '../../src/http/connect.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { clientOf, GET, PATCH, proxyFor } from '../support/client.ts';
@@ -56,6 +56,9 @@ describe('a TLS connection', () => {
     ['another host', ELSEWHERE, ELSEWHERE.cert, 'check the host of the base URL'],
   ])('fails without a request or retry if the certificate is of %s', async (...row) => {
     const [, identity, ca, hint] = row;
+    // The program removes it, but a program that uses the library may have it.
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    onTestFinished(() => void vi.unstubAllEnvs());
     const server = await scriptedServer({}, identity);
     for (const request of [GET, PATCH]) {
       const { client, sleeps } = clientOf(server.baseUrl, { ca });
