@@ -2,6 +2,7 @@
 
 import { expect, it } from 'vitest';
 import { networkError } from '../../src/http/errors.ts';
+import type { Endpoint } from '../../src/http/message.ts';
 import { ENDPOINT } from '../support/client.ts';
 import { hintOf } from '../support/errors.ts';
 
@@ -13,9 +14,9 @@ const REQUEST = {
   signal: new AbortController().signal,
 };
 
-function errorOf(systemCode: string) {
+function errorOf(systemCode: string, sent = false, endpoint: Endpoint = ENDPOINT) {
   const thrown = Object.assign(new Error('by the system'), { code: systemCode });
-  return networkError(REQUEST, thrown, false, ENDPOINT);
+  return networkError(REQUEST, thrown, sent, endpoint);
 }
 
 it.each([
@@ -33,6 +34,14 @@ it.each([
   const message = `cannot reach https://images.example: ${reason}`;
   expect(errorOf(code)).toMatchObject({ code: 'unreachable', message, transient });
   expect(hintOf(errorOf(code)) ?? '').toMatch(hint);
+});
+
+it.each([
+  [false, /^set HTTPS_PROXY$/],
+  [true, /firewall/],
+])('a request that is sent: %s, and times out has the hint %s', (sent, hint) => {
+  const error = errorOf('ETIMEDOUT', sent, { ...ENDPOINT, route: 'set HTTPS_PROXY' });
+  expect(hintOf(error)).toMatch(hint);
 });
 
 it.each([
