@@ -279,6 +279,12 @@ describe('push to a WebDAV storage that refuses an upload', () => {
     expect(await push()).toEqual(failed(exitCode, new RegExp(text)));
   });
 
+  it('refuses the credentials if it also offers other schemes', async () => {
+    const headers = { 'www-authenticate': 'Digest realm="files", nonce="1", Basic realm="files"' };
+    const { push } = await pushTo(({ method }) => method === 'PUT' && { status: 401, headers });
+    expect(await push()).toEqual(failed(4, /refused the credentials \(401\)\nhint: check /));
+  });
+
   it('shows no password that it sends back', async () => {
     const { push } = await pushTo(({ method, headers }) => {
       const [, pair = ''] = `${headers.authorization}`.split(' ');
