@@ -104,6 +104,23 @@ describe('a list of the service', () => {
     expect(requests).toEqual(['1', '1 id,lt,6', '1 id,lt,4', '1 id,lt,2']);
   });
 
+  it('believes no order by time that zones may change', async () => {
+    const times = ['23:00:00 UTC', '22:00:00 UTC', '21:30:00 EDT'];
+    const images = times.map((time, at) => {
+      return { ...testImage(at + 1), updated_on: `2018-07-18 Wed ${time}` };
+    });
+    const byText: Handler = (request, index) => {
+      const { searchParams } = request.url;
+      if (searchParams.get('sort') !== 'updated_on,desc')
+        return catalogueOf(images)(request, index);
+      searchParams.delete('sort');
+      const { meta, ...page } = cataloguePage(request.url, images);
+      return { json: { ...page, meta: { ...meta, sort: 'updated_on,desc' } } };
+    };
+    const { ids } = await list(byText, { query: { sorts: ['updated_on,desc'] }, limit: 1 });
+    expect(ids).toEqual([3]);
+  });
+
   it('tells who watches which images come, and how many there are', async () => {
     const seen: unknown[] = [];
     const watch: ReadOptions['watch'] = (images, total, filter) =>
@@ -286,6 +303,7 @@ describe('a list of the service', () => {
   it.each<[string, Handler, RegExp]>([
     ['sends the same page for every number', repeating, /announced 6 images but sent 2/],
     ['announces too many images', claiming(6, { total: 9 }), /9 images but sent 6/],
+    ['sends an image twice', unfiltered(() => [1, 1].map(testImage)), /2 images but sent 1/],
     ['sends none of those that it announces', claiming(0, { total: 9 }), /9 images but sent 0/],
     ['replaces an image at every request', replacing, /changed while it was read/],
   ])('fails after two readings if a service without filters %s', async (_, handler, message) => {
