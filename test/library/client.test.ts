@@ -296,7 +296,10 @@ describe('library options', () => {
     expect(await trusting.getImage(1)).toMatchObject({ id: 1 });
   });
 
-  it('proxy that cannot be reached is an error of its own', async () => {
+  it('proxy that cannot be reached is an error of its own, unless the service is on this machine', async () => {
+    const { baseUrl } = await scriptedServer({ 'GET /v2/image/1': FIRST_IMAGE });
+    const direct = client({ baseUrl, proxy: '127.0.0.1:9', ...TOKEN });
+    expect(await direct.getImage(1)).toMatchObject({ id: 1 });
     const proxied = client({ ...HTTPS, proxy: '127.0.0.1:9', ...TOKEN });
     const error = { code: 'proxy', facts: advice('check the option proxy') };
     await expect(proxied.getImage(1)).rejects.toMatchObject(error);

@@ -80,6 +80,7 @@ describe('images get', () => {
     'http://127.0.0.1:1/v2/image/3',
     'https://user:SECRET@example.com/v2/image/3',
     'BASE/v2/image/three',
+    'BASE/v2/image/9007199254740993',
     'http://[',
   ])('rejects the URL %s, sends nothing and repeats no password', async (url) => {
     const { imgctl, server, requests } = await scriptedUser(serving(images));

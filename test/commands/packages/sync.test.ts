@@ -410,13 +410,14 @@ describe('sync-status', () => {
       ['sync-status', '', `${NONE}hint: provide an id, or submit one with: imgctl sync\n`, 5],
       // Submitted elsewhere, so that it is not in the history.
       ['sync-status 41 -q', '41\n'],
+      ['sync-status 41 --wait -q', '41\n'],
       ['sync-status --list'],
       ['sync-status --list --json', '[]\n'],
       ...['41', '--wait', '--wait-timeout 1m', '--strict'].map(
         (options) => [`sync-status --list ${options}`, '', /--list/, 2] as const,
       ),
     );
-    expect(requests()).toEqual([REQUEST]);
+    expect(requests()).toEqual([REQUEST, REQUEST]);
   });
 
   it('prints the last request of the profile, and --list all with their last known status', async () => {
