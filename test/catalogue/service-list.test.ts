@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ImagePage } from '../../src/api/images.ts';
+import type { ImagePage, PageQuery } from '../../src/api/images.ts';
 import type { Image, Pages } from '../../src/api/types.ts';
 import { ServiceHabits } from '../../src/catalogue/service-habits.ts';
 import { type ListEnd, listCatalogue, type ReadOptions } from '../../src/catalogue/service-list.ts';
@@ -179,6 +179,11 @@ describe('a list of the service', () => {
       ? errorResponse(400, 'No sort.')
       : catalogueOf(testImages(5))(request, index);
   const silent: Handler = ({ url }) => ({ json: cataloguePage(withoutQuery(url), testImages(5)) });
+  const losing: Handler = (request, index) => {
+    const isLost = request.url.searchParams.get('filter') === 'id,lt,4';
+    const images = testImages(7).filter(({ id }) => !isLost || id !== 3);
+    return catalogueOf(images)(request, index);
+  };
   const overlapping: Handler = (request, index) => {
     const page = Number(request.url.searchParams.get('page'));
     const { json } = claiming(4, { pages: 3 })(request, index) as { json: object };
@@ -198,6 +203,8 @@ describe('a list of the service', () => {
     ['announces too few images', claiming(6, { total: 3 }), down(6)],
     ['announces too few pages', claiming(6, { pages: 1 }), down(6)],
     ['announces one page of many', claiming(60, { pages: 1 }), down(60)],
+    ['announces the images of one page', claiming(6, { total: 2, next_url: null }), down(6)],
+    ['loses an image with a filter', losing, down(7)],
     ['announces too many pages', claiming(6, { pages: 5 }), down(6)],
     ['announces nothing', claiming(6, { pages: 0, total: 0 }), down(6)],
     ['sends larger pages', claiming(9, { per_page: 3 }), down(9)],
@@ -317,12 +324,13 @@ describe('a list of the service', () => {
     const growing: Handler = ({ url }, index) => {
       const images = upTo(5).map((id) => ({
         ...testImage(id),
-        id: `a${id}-${index >> 2}` as never,
+        // Five requests for each reading, and always the same first image.
+        id: `a${id}-${id === 5 ? 0 : Math.floor((index - 1) / 5)}` as never,
       }));
       return { json: cataloguePage(url, images) };
     };
     const { error } = await list(growing);
-    expect(error?.message).toMatch(/incomplete/);
+    expect(error?.message).toBe('the list is incomplete: each reading returned other images');
   });
 
   it('yields every unchanged image of a service without filters once, or fails', async () => {
@@ -516,4 +524,18 @@ it('a list that is held in memory has at most 256 MiB', async () => {
   expect(error).toMatchObject({ code: 'bad-answer', message: 'the list is larger than 256 MiB' });
   expect(hintOf(error)).toContain('-o ndjson');
   expect(await count(endless({ ...page, pages: 64, total: 64 }))).toBe(64);
+});
+
+it('a list that is read by id and held in memory has at most 256 MiB', async () => {
+  const of = (total: number) => ({
+    ...endless({}),
+    async listImages({ filter = `id,lt,${total + 1}`, sort }: PageQuery): Promise<ImagePage> {
+      const id = Number(filter.split(',')[2]) - 1;
+      const page = { number: 1, total: id, pages: id, perPage: 1, hasNext: id > 1 };
+      return { images: [{ id }], meta: { sort: sort ?? '' }, bytes: 4 * 2 ** 20, ...page };
+    },
+  });
+  const error = await failure(count(of(65)));
+  expect(error.message).toBe('the list is larger than 256 MiB');
+  expect(await count(of(64))).toBe(64);
 });
