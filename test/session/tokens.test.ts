@@ -35,6 +35,18 @@ describe('a command that needs a token', () => {
     expect(requests()).toEqual([...first, 'POST /auth/request-token', 'GET /v2']);
   });
 
+  it('counts its token as new for 10 s, whether the clock goes ahead or back', async () => {
+    const io = fakeIo({ env: { IMGCTL_PASSWORD: 'demo' }, time: Date.now() });
+    const { tokens } = await (await startService()).open(undefined, io);
+    const token = await tokens?.current();
+    const isNewAfter = (milliseconds: number) => {
+      io.advance(milliseconds);
+      return tokens?.isNew(`${token}`);
+    };
+    expect([9_999, 1, -19_999, -1].map(isNewAfter)).toEqual([true, false, true, false]);
+    expect(tokens?.isNew('another')).toBe(false);
+  });
+
   it.each([
     ['was refused right after its issue', { tokenTtl: 0 }, undefined],
     ['is refused if there is no password', {}, {}],
