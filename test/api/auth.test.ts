@@ -146,7 +146,8 @@ describe('a token request', () => {
   });
 
   const TOKENS = [undefined, 7, '', 'a b', 'a\nb', 'grün', 'x'.repeat(8_193)];
-  it.each(TOKENS)('rejects the token %.10j', async (token) => {
+  const cases = TOKENS.map((token) => [`${token}`.slice(0, 10), token] as const);
+  it.each(cases)('rejects the token %j', async (_start, token) => {
     const { issued } = await request({ json: { ...RECORD, token } });
     const message = expect.stringContaining('the body holds no access token');
     expect(await failure(issued)).toMatchObject({ code: 'bad-answer', message });
