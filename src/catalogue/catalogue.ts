@@ -8,7 +8,7 @@ import { equals } from '../query/filter.ts';
 import { Query } from '../query/query.ts';
 import { isFieldSort, printSort } from '../query/sort.ts';
 import { isRefusal, readPage, ServiceHabits } from './service-habits.ts';
-import { fewImages, type ListEnd, listCatalogue, type ReadOptions } from './service-list.ts';
+import { imagesOfOnePage, type ListEnd, listCatalogue, type ReadOptions } from './service-list.ts';
 
 export interface Catalogue {
   readonly baseUrl: string;
@@ -21,7 +21,10 @@ export interface Catalogue {
     options?: ReadOptions,
   ): AsyncGenerator<readonly ReceivedImage[], ListEnd, void>;
   /** Returns the images that match if one page is sure to have them, else undefined. */
-  fewImages(query: Query, options?: ReadOptions): Promise<readonly ReceivedImage[] | undefined>;
+  imagesOfOnePage(
+    query: Query,
+    options?: ReadOptions,
+  ): Promise<readonly ReceivedImage[] | undefined>;
   getImage(id: number | string): Promise<ReceivedImage | undefined>;
 }
 
@@ -35,7 +38,8 @@ export function serviceCatalogue(
   const catalogue: Catalogue = {
     baseUrl,
     images: (query, options = {}) => listCatalogue(client, habits, query, options),
-    fewImages: async (query, options = {}) => (await fewImages(habits, query, options))?.images,
+    imagesOfOnePage: async (query, options = {}) =>
+      (await imagesOfOnePage(habits, query, options))?.images,
     getImage: (id) =>
       client.getImage(id).catch((error: unknown) => {
         // Section 4.4 leaves this resource open, so a service may not know it; nor an id that its database cannot hold.
@@ -127,7 +131,7 @@ export function heldCatalogue(
       yield images;
       return end;
     },
-    fewImages: async (query, options) => (await select(query, options)).images,
+    imagesOfOnePage: async (query, options) => (await select(query, options)).images,
     getImage: async (id) => (await read()).images.find((image) => keyOf(image) === keyOf({ id })),
   };
 }

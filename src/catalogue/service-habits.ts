@@ -102,7 +102,7 @@ export class ServiceHabits {
    * True if a filter loses no image: for a `like`, if the service is seen to find a part of a value whose case was
    * reversed. It is asked once for each field. @param page the first one of a list in this order
    */
-  async isProved({ field, part }: ServiceFilter, page: ImagePage, sort: FieldSort) {
+  async provesComplete({ field, part }: ServiceFilter, page: ImagePage, sort: FieldSort) {
     if (part === undefined) return true;
     const letters = lettersOf(part);
     const key = `${field} ${letters}`;

@@ -52,7 +52,7 @@ export async function* listCatalogue(
   query: Query,
   options: ReadOptions,
 ): AsyncGenerator<readonly ReceivedImage[], ListEnd, void> {
-  const answer = await fewImages(habits, query, options);
+  const answer = await imagesOfOnePage(habits, query, options);
   if (answer) {
     yield answer.images;
     return answer.end;
@@ -86,7 +86,7 @@ export async function* listCatalogue(
 }
 
 /** Returns the images if the first page of the list is sure to have those that are wanted, else undefined. */
-export async function fewImages(habits: ServiceHabits, query: Query, options: ReadOptions) {
+export async function imagesOfOnePage(habits: ServiceHabits, query: Query, options: ReadOptions) {
   const { limit = Number.POSITIVE_INFINITY, perPage = MAX_PER_PAGE, watch } = options;
   const sort = sortOfFirstPage(query, limit <= perPage);
   const size = query.isEverything ? Math.min(perPage, limit) : perPage;
@@ -103,7 +103,7 @@ export async function fewImages(habits: ServiceHabits, query: Query, options: Re
     if (page === undefined) continue;
     // If the matches do not fit on one page, the list is read without this filter.
     if (selectOn(page, sort, query, limit) === undefined) return undefined;
-    if (await habits.isProved(sent, page, sort)) return answerOn(page, sent.text);
+    if (await habits.provesComplete(sent, page, sort)) return answerOn(page, sent.text);
     // The proof may have read the first page of all images.
     if (habits.hasAll) return answerOn(await habits.firstPage());
   }

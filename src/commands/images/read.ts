@@ -96,7 +96,7 @@ export async function readTogether(
   const lists = [];
   for (const { query, tally } of searches) {
     const watch: ReadOptions['watch'] = (images, _, filter) => tally.see(images, filter);
-    const images = await catalogue.fewImages(query, { watch });
+    const images = await catalogue.imagesOfOnePage(query, { watch });
     if (images === undefined) break;
     lists.push(images);
   }
