@@ -107,8 +107,12 @@ describe('the error of a status', () => {
     expect(message).toBe(`${AT}: 400, caf\ufffd`);
   });
 
-  it('shows at most one line of an unknown body', () => {
-    expect(statusError(response(400, 'x'.repeat(5_000))).message.length).toBeLessThan(300);
+  it.each([
+    ['an unknown body', 'x'.repeat(5_000), `${'x'.repeat(199)}…`],
+    ['an unknown body with many blanks', `x${' '.repeat(1_995)}secret`, 'x sec…'],
+    ['a message', { message: 'x'.repeat(5_000) }, `${'x'.repeat(499)}…`],
+  ])('marks where it cuts %s, so that a secret there is masked', (_, body, shown) => {
+    expect(statusError(response(400, body)).message).toBe(`${AT}: 400, ${shown}`);
   });
 
   it.each([

@@ -141,6 +141,11 @@ unixOnlySuite('the credential helper is a shell script')('a credential helper', 
   it.each([
     ['hangs', 'exec sleep 60', 'get did not finish within 0.1 s', 100],
     ['fails', 'echo locked; exit 3', 'get failed with exit code 3: locked'],
+    [
+      'fails in many words',
+      `echo ${'x'.repeat(300)}; exit 3`,
+      `get failed with exit code 3: ${'x'.repeat(199)}…`,
+    ],
     ['fails on stderr', 'echo "no bus" >&2; exit 2', 'get failed with exit code 2: no bus'],
     ['fails after a record', 'echo \'{"Secret":"canary"}\'; exit 1', 'get failed with exit code 1'],
     ['prints only a password', 'echo canary', NO_JSON],
