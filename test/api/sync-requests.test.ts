@@ -157,6 +157,9 @@ it.each([
   ],
   ['a title with what looks like a tag', '<title>no a<b>c</title>', 'no a<b>c'],
   ['a page without a title', '<body><script>x()</script><h1>Back at 5</h1></body>', 'Back at 5'],
+  // The mark says where it was cut, so that a secret there is masked.
+  ['a page of many words', `<p>${'x'.repeat(300)}`, ` ${'x'.repeat(199)}…`],
+  ['a page of many blanks', `<p>${' '.repeat(16_370)}long-secrets`, ' long-secre…'],
 ])('a submit that gets %s has an unknown outcome, with its words', async (_, body, words) => {
   const { client, server } = await connect({ 'PATCH /v2/user/image/vm': { body } });
   const error = await failure(client.submitSync());

@@ -254,6 +254,7 @@ describe('push to a WebDAV storage that refuses an upload', () => {
     ['in nothing', 400, '', '400'],
     ['in too many words', 400, 'word '.repeat(100), `400: ${'word '.repeat(39)}word…`],
     ['in one long word', 400, 'x'.repeat(500), `400: ${'x'.repeat(199)}…`],
+    ['after many blanks', 400, `${' '.repeat(16_373)}long-secrets`, '400: long-secre…'],
     ['in a page without an end', 400, `<p>Why</p><style>${'x '.repeat(50_000)}`, '400: Why'],
   ])('%s shows its words in one line', async (_how, status, body, words) => {
     const { push } = await pushTo(({ method }) => method === 'PUT' && { status, body });

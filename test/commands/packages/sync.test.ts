@@ -72,8 +72,8 @@ describe('sync', () => {
   });
 
   it('submits once and fails with an unknown id if the response has none', async () => {
-    const { imgctl, requests } = await scriptedUser({ [SUBMIT]: { json: { status: 'ok' } } });
-    const message = 'the sync was submitted, but its id is unknown: {"status":"ok"}\n';
+    const { imgctl, requests } = await scriptedUser({ [SUBMIT]: { json: ['x'.repeat(600)] } });
+    const message = `the sync was submitted, but its id is unknown: ["${'x'.repeat(497)}…\n`;
     expect(await imgctl('sync --wait')).toEqual(failed(1, `imgctl: ${message}`));
     expect(requests()).toEqual([SUBMIT]);
   });
@@ -170,7 +170,11 @@ describe('sync-status --wait', () => {
   it.each<[string, ScriptedResponse, RegExp]>([
     ['PENDING', PENDING, /PENDING/],
     ['an unknown status', { json: { id: 41, status: 'BREWING' } }, /BREWING/],
-    ['a status that is not a text', record({ status: 3 }), /no status in {"data":.*"status":3.*/],
+    [
+      'a status that is not a text',
+      record({ status: 3, text: 'x'.repeat(300) }),
+      /no status in {"data":.*"status":3,.*xx…/,
+    ],
     ['a hostile status', record({ status: 'S\u001b[31mX' }), /S\\u001b\[31mX/],
     ['500', { status: 500, json: { message: 'Oops.' } }, /.+; retrying/],
     ['a closed connection', DROP, /.+; retrying/],
@@ -342,9 +346,9 @@ describe('sync-status --wait', () => {
   });
 
   it('shows the record of a sync that failed without a reason', async () => {
-    const failure = record({ status: 'ERROR', result: { failed: [{ file: 'a.ova' }] } });
+    const failure = record({ status: 'ERROR', result: ['a.ova', 'x'.repeat(1_000)] });
     const { stderr, exitCode } = await follow('', failure);
-    expect(stderr).toMatch(/: sync 41 gives no reason: \{"data":.*"file":"a\.ova".*\}\n/);
+    expect(stderr).toMatch(/: sync 41 gives no reason: \{"data":.*"a\.ova","x+…\n/);
     expect(exitCode).toBe(1);
   });
 
