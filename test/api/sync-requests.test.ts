@@ -149,6 +149,13 @@ describe('a sync request', () => {
   });
 });
 
+it('a submit that a page of a firewall refuses may have been submitted', async () => {
+  const response = { status: 403, body: '<html><title>Blocked</title></html>' };
+  const { client } = await connect({ 'PATCH /v2/user/image/vm': response });
+  const { message } = await failure(client.submitSync());
+  expect(message).toMatch(/^the sync may have been submitted: /);
+});
+
 it.each([
   [
     'a page for maintenance',
