@@ -11,8 +11,8 @@ import {
   configFilePath,
   readConfigFile,
 } from '../../src/config/config-file.ts';
-import { SETTINGS } from '../../src/config/definitions.ts';
-import { Settings } from '../../src/config/settings.ts';
+import { SETTINGS, STORED_PASSWORD } from '../../src/config/definitions.ts';
+import { Settings, settle } from '../../src/config/settings.ts';
 import { checkName, MAX_AGE, parseDuration } from '../../src/config/values.ts';
 import { hint, imgctl } from '../../src/facts.ts';
 import { type System, systemOf } from '../../src/io.ts';
@@ -226,4 +226,20 @@ unixOnlySuite('owners and modes are Unix')('settings in a home', () => {
     const { message } = thrownBy(() => checkTrust(linked, stat, io));
     expect(message).toBe(`every user can change ${mode === 0o777 ? linked : directory}`);
   });
+});
+
+it('a profile of another service keeps only what is of no service', () => {
+  const own = { 'base-url': 'https://a.example', 'upload-url': 'file:///a' };
+  const stored = { ...own, timeout: '5s', [STORED_PASSWORD]: 'keychain' };
+  const config = {
+    profile: undefined,
+    profiles: new Map([['default', stored]]),
+    isHomeless: false,
+  };
+  const at = (baseUrl: string) => {
+    const settings = settle(config, { IMGCTL_BASE_URL: baseUrl });
+    return [settings.find('timeout').text, settings.find('upload-url').text, settings.storedAt];
+  };
+  expect(at('https://a.example')).toEqual(['5s', 'file:///a', 'keychain']);
+  expect(at('https://b.example')).toEqual(['5s', undefined, undefined]);
 });

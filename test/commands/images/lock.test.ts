@@ -437,14 +437,19 @@ describe('a lock file of another service', () => {
   });
 
   it('is compared with a compressed snapshot of its own service, without a request', async () => {
-    const { steps, cwd, requests, content, imgctl } = await locked();
+    const { steps, cwd, requests, content, imgctl, file } = await locked();
     await imgctl('images snapshot all.json', { cwd });
     fs.writeFileSync(path.join(cwd, 'all.json.gz'), gzipSync(fs.readFileSync(`${cwd}/all.json`)));
     const sent = requests().length;
     const before = content();
+    const inode = () => fs.statSync(file).ino;
+    const written = inode();
     await steps(
       ['lock check --from all.json.gz --get state', 'ok\nok\n'],
       ['lock update --from all.json.gz --get change', 'unchanged\nunchanged\n'],
+    );
+    expect(inode()).toBe(written);
+    await steps(
       ['lock add web2 ubuntu --from all.json.gz --get id', '1\n', /locked web2/],
       ['get --lock web2 --from all.json.gz --get id', '1\n'],
       ['lock remove web2', '', /nlocked web2/],
