@@ -54,6 +54,12 @@ it.each([
   },
 );
 
+it('a command in a hint keeps the dashes before words that begin with one', () => {
+  const settings = () => new Settings({ profile: undefined, profiles: new Map() }, 'work');
+  const text = hintText(hint`${imgctl('images', 'list', '--', '-x')}`, settings);
+  expect(text).toBe('imgctl images list --profile work -- -x');
+});
+
 describe('parseDuration', () => {
   it.each([
     ['500ms', 500],

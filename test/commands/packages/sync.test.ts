@@ -1,5 +1,7 @@
 // sync and sync-status: one submit, its outcome, the ways a wait ends, --dry-run and the history.
 
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { failed, fakeIo, runCli } from '../../support/io.ts';
 import { unixOnly } from '../../support/platform.ts';
@@ -490,5 +492,11 @@ describe('sync-status', () => {
     const { imgctl } = await scriptedUser({ [SUBMIT]: SUBMITTED, [REQUEST]: SCHEDULED });
     expect((await imgctl('sync --wait-timeout 5s')).exitCode).toBe(7);
     await expectSteps(imgctl, ['sync-status --list -o csv', /\n41,SCHEDULED,/]);
+  });
+
+  it('sync-status of a number needs no history that can be read', async () => {
+    const { imgctl, env } = await scriptedUser({ [REQUEST]: DONE });
+    writeFileSync(path.join(`${env.IMGCTL_CONFIG_DIR}`, 'sync-history.json'), '[');
+    await expectSteps(imgctl, ['sync-status 41 --get status', 'PROCESSED\n']);
   });
 });
