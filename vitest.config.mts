@@ -16,8 +16,8 @@ function temporaryFolder(): string {
 
 export default defineConfig({
   test: {
-    // Most tests wait for sockets and processes; by default a core would be left without any.
-    maxWorkers: availableParallelism() + 1,
+    // Most tests wait for sockets, files and processes.
+    maxWorkers: Math.min(3 * availableParallelism(), availableParallelism() + 4),
     env: { TZ: 'UTC', TMPDIR: temporaryFolder() },
     // Time for a machine that other work shares: a test that waits for something ends as soon as it is there.
     testTimeout: 60_000,
