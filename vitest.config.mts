@@ -16,8 +16,10 @@ function temporaryFolder(): string {
 
 export default defineConfig({
   test: {
-    // Most tests wait for sockets, files and processes.
-    maxWorkers: Math.min(3 * availableParallelism(), availableParallelism() + 4),
+    // Most tests wait for sockets, files and processes; each worker loads all modules anew.
+    maxWorkers: availableParallelism() + 2,
+    // Most code runs a few times only: V8 interprets none of it.
+    execArgv: ['--always-sparkplug'],
     env: { TZ: 'UTC', TMPDIR: temporaryFolder() },
     // Time for a machine that other work shares: a test that waits for something ends as soon as it is there.
     testTimeout: 60_000,
