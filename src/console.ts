@@ -43,7 +43,7 @@ interface SuccessOptions extends Pick<Notice, 'hint' | 'details'> {
 }
 
 /** What long work says as it goes. A part of it is one of several packages, files or problems. */
-export type Report =
+export type RunReport =
   /** Until `end`, a line says what is done now. @param isBrief if only where it can be redrawn */
   | { readonly kind: 'begin'; readonly isBrief?: boolean }
   | { readonly kind: 'progress'; readonly text: string; readonly describe?: Describe }
@@ -77,7 +77,7 @@ export class Console {
   }
 
   /** Shows what long work reports. @returns for `end`, when the line is erased */
-  readonly tell = (report: Report): Promise<void> | void => {
+  readonly tell = (report: RunReport): Promise<void> | void => {
     const { kind } = report;
     if (kind === 'begin') this.startProgress({ lines: !report.isBrief });
     else if (kind === 'progress') this.#progress?.update(report.text, report.describe);
