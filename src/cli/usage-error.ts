@@ -59,7 +59,9 @@ function addressHint({ args: [word = ''] }: Command, path: readonly string[]) {
 }
 
 function meantCommand(command: Command, path: readonly string[]) {
-  const words = command.args.filter((word) => !word.startsWith('-'));
+  const end = command.args.findIndex((word) => word.startsWith('-'));
+  // Values of options are no words.
+  const words = end < 0 ? command.args : command.args.slice(0, end);
   const [first = '', second = ''] = words;
   const below = (parent: Command | undefined, name: string) =>
     parent?.commands.find((each) => each.name() === name || each.aliases().includes(name));
@@ -76,8 +78,7 @@ function meantCommand(command: Command, path: readonly string[]) {
     return hint`did you mean ${imgctl(...names)}?`;
   }
   if (path.join(' ') !== 'images lock') return undefined;
-  const query = second ? ['NAME', ...words] : [first, 'TEXT'];
-  return hint`use: ${imgctl('images', 'lock', 'add', ...query)}`;
+  return hint`use: ${imgctl('images', 'lock', 'add', ...words, ...(second ? [] : ['TEXT']))}`;
 }
 
 /** Returns the names that help shows. */

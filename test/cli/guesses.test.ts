@@ -132,7 +132,7 @@ it.each([
   ['my-images get 3', "use: imgctl images get --mine 3; to search for the word: -f 'name~get'\n"],
   ['help delete', 'public images cannot be deleted; '],
   ['images lock web', 'use: imgctl images lock add web TEXT\n'],
-  ['images lock ubuntu 22.04 server', 'use: imgctl images lock add NAME ubuntu 22.04 server\n'],
+  ['images lock web ubuntu 22.04 --file x.json', 'use: imgctl images lock add web ubuntu 22.04\n'],
   ['image rm 3', 'public images cannot be deleted; '],
   ['images lock lis', 'did you mean imgctl images lock list?\n'],
   ['auth login', 'use: imgctl login\n'],

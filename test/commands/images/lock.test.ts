@@ -133,6 +133,11 @@ describe('images lock add', () => {
     ['check --get nme', 2, 'valid: lock, state'],
     ['check wbe', 5, "no image is locked as 'wbe'"],
     ['check --file x.json', 2, 'create it with: imgctl images lock add NAME TEXT --file x.json\n'],
+    [
+      'check web --file x.json',
+      2,
+      'create it with: imgctl images lock add web TEXT --file x.json\n',
+    ],
     ['update db --get id --file ./images.lock.json x', 5, 'list --file ./images.lock.json\n'],
     ['remove webb', 5, 'hint: did you mean web?'],
   ])('%s exits %i and leaves the file', async (line, exitCode, message) => {
@@ -395,7 +400,7 @@ describe('a lock file of another service', () => {
     const io = { cwd: prod.cwd };
     const [from, to] = [prod.server.baseUrl, staging.server.baseUrl];
     const refusal = `imgctl: the lock file images.lock.json belongs to ${from}, not to ${to}\nhint: `;
-    const change = `for another lock file, add --file FILE; if both addresses are one service, write into the file: "base_url": "${to}"\n`;
+    const change = `for another lock file, use --file FILE; if both addresses are one service, write into the file: "base_url": "${to}"\n`;
     expect(await staging.imgctl(`images ${line}`, io)).toEqual(failed(2, `${refusal}${change}`));
     const profiles: Record<string, object> = {
       prod: { 'base-url': from },
@@ -406,14 +411,20 @@ describe('a lock file of another service', () => {
     const env = { IMGCTL_CONFIG_DIR: path.dirname(config), IMGCTL_BASE_URL: undefined };
     const run = (profile: string) =>
       staging.imgctl(`images ${line} --profile ${profile}`, { ...io, env });
-    const hint = `add --profile prod; ${change}`;
+    const hint = `use --profile prod; ${change}`;
     expect(await run('staging')).toEqual(failed(2, `${refusal}${hint}`));
     const variables = { ...env, IMGCTL_BASE_URL: to };
     const given = await staging.imgctl(`images ${line}`, { ...io, env: variables });
-    expect(given).toEqual(failed(2, `${refusal}add --base-url ${from}; ${change}`));
-    profiles.prod = { ...profiles.prod, username: 'another' };
+    expect(given).toEqual(failed(2, `${refusal}use --base-url ${from}; ${change}`));
+    profiles.another = { ...profiles.prod, username: 'another' };
+    fs.writeFileSync(
+      config,
+      JSON.stringify({ profiles: { another: profiles.another, ...profiles } }),
+    );
+    expect(await run('staging')).toEqual(failed(2, `${refusal}${hint}`));
+    profiles.prod = profiles.another;
     fs.writeFileSync(config, JSON.stringify({ profiles }));
-    expect(await run('staging')).toEqual(failed(2, `${refusal}${change}`));
+    expect(await run('staging')).toEqual(failed(2, `${refusal}${hint}`));
     expect(prod.content()).toBe(before);
     expect(staging.requests()).toEqual([]);
     expect((await run('prod')).exitCode).toBe(0);

@@ -38,6 +38,8 @@ export const suggestLocks: Suggest = async ({ context, values }) => {
 export type LockFileOptions = Parsed<readonly [typeof LOCK_FILE_OPTION]> & {
   /** A snapshot. */
   readonly from?: string;
+  /** The lock that the command names first. */
+  readonly name?: string | undefined;
 };
 
 /** Others may be resolving images meanwhile. */
@@ -89,7 +91,7 @@ export async function readLockedImage(
   options: LockFileOptions,
   name: string,
 ) {
-  const locks = await readLocks(context, options, catalogue.baseUrl);
+  const locks = await readLocks(context, { ...options, name }, catalogue.baseUrl);
   const locked = requireLock(options, locks, name);
   const image = await catalogue.getImage(locked.id);
   const update = hint`lock the newest one instead: ${lockCommand(options, 'update', name)}`;
@@ -146,10 +148,10 @@ function requireService(
   const profile = profileOf(context.settings, baseUrl);
   // An option or a variable comes before the address of any profile.
   const isStored = context.settings.find('base-url').layer === 'profile';
-  const other = profile && `add ${isStored ? `--profile ${profile}` : `--base-url ${baseUrl}`}`;
+  const other = profile && `use ${isStored ? `--profile ${profile}` : `--base-url ${baseUrl}`}`;
   const fixes = [
     options.from === undefined ? other : `use a snapshot of ${baseUrl}`,
-    'for another lock file, add --file FILE',
+    'for another lock file, use --file FILE',
     `if both addresses are one service, write into the file: ${line}`,
   ].flatMap((each) => each ?? []);
   throw new ImgctlError('config', `${what} belongs to ${baseUrl}, not to ${wanted}`, {
@@ -157,14 +159,12 @@ function requireService(
   });
 }
 
-/** Returns the name of a profile that uses this service as the same user. */
+/** Returns the name of a profile of this service, of the same user if there is one. */
 function profileOf({ config, profile }: Settings, baseUrl: string): string | undefined {
   const accountOf = (name: string) => tryOr(() => new Settings(config, name).account, undefined);
   const username = accountOf(profile)?.username;
-  return [...config.profiles.keys()].find((name) => {
-    const account = accountOf(name);
-    return account?.baseUrl === baseUrl && account.username === username;
-  });
+  const names = [...config.profiles.keys()].filter((name) => accountOf(name)?.baseUrl === baseUrl);
+  return names.find((name) => accountOf(name)?.username === username) ?? names[0];
 }
 
 /** @throws ImgctlError config: unreadable, or missing without `initial` */
@@ -179,7 +179,7 @@ async function readLockFile(
   const text = await readTextFile(file, what, context.io);
   if (text === undefined) {
     if (initial) return initial;
-    const command = lockCommand(options, 'add', 'NAME', 'TEXT');
+    const command = lockCommand(options, 'add', options.name ?? 'NAME', 'TEXT');
     throw invalid('does not exist', hint`create it with: ${command}`);
   }
   return parseLockFile(text, invalid);

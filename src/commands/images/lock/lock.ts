@@ -254,7 +254,7 @@ async function check(
     context.output(CHECK_COLUMNS, { ...options, shown: [...common, ...more], cells });
   const wide = outputOf('newest_name');
   const catalogue = await openCatalogue(context, options);
-  const all = await readLocks(context, options, catalogue.baseUrl);
+  const all = await readLocks(context, { ...options, name: names[0] }, catalogue.baseUrl);
   const locks = selectLocks(options, all, names);
   const rows: { lock: string; state: string; [field: string]: unknown }[] = [];
   const searches = [...locks].map(([lock, locked]) => lockedCollector(context, lock, locked));
@@ -300,7 +300,8 @@ async function update(
   const output = context.output(UPDATE_COLUMNS, { ...options, shown });
   const catalogue = await openCatalogue(context, options);
   const rows: Row[] = [];
-  await changeLocks(context, options, { baseUrl: catalogue.baseUrl }, async (locks) => {
+  const file = { ...options, name: names[0] };
+  await changeLocks(context, file, { baseUrl: catalogue.baseUrl }, async (locks) => {
     // It is called again if another program changes the file meanwhile.
     rows.length = 0;
     const changed = new Map(locks);
@@ -329,7 +330,7 @@ function outcomeOf(old: LockedImage, now: LockedImage) {
 }
 
 async function remove(context: Context, options: LockFileOptions, name: string) {
-  await changeLocks(context, options, {}, async (locks) => {
+  await changeLocks(context, { ...options, name }, {}, async (locks) => {
     requireLock(options, locks, name);
     return new Map([...locks].filter(([each]) => each !== name));
   });
