@@ -79,6 +79,8 @@ export type Facts =
       readonly wasRetried: boolean;
     }
   | { readonly kind: 'no-such-image' }
+  /** A page behind the last one. @param page that exists */
+  | { readonly kind: 'last-page'; readonly page: number }
   /** A body that is too large to be understood. */
   | { readonly kind: 'unread-body'; readonly url: string }
   /** A sync may have been submitted. */

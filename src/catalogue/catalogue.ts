@@ -69,7 +69,8 @@ export async function servicePage(
   const [sort] = query.sorts.filter(isFieldSort).map(printSort);
   const missing = (last?: number) => {
     const which = last === undefined ? '' : `; the last page is ${last}`;
-    return new ImgctlError('not-found', `page ${wanted} does not exist${which}`);
+    const facts = { kind: 'last-page', page: last ?? 1 } as const;
+    return new ImgctlError('not-found', `page ${wanted} does not exist${which}`, { facts });
   };
   const asked = { filter: condition?.sent?.text, sort, perPage };
   const page = await readPage(client, asked, wanted).catch((error: unknown) => {

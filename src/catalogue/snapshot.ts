@@ -60,7 +60,7 @@ export async function readSnapshot(
   const unusable = { kind: 'snapshot', file: name } as const;
   const foreign = { kind: 'snapshot', file: undefined } as const;
   const file = { what: `the snapshot ${name}`, damaged: unusable, foreign };
-  const text = await readTextFile(path.resolve(io.cwd, name), file.what, io, true);
+  const text = await readTextFile(path.resolve(io.cwd, name), file.what, io, unusable);
   if (text === undefined) {
     const facts = name === '-' ? 'to read standard input, use /dev/stdin' : unusable;
     throw new ImgctlError('config', `${name} does not exist`, { facts });

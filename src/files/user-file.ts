@@ -23,30 +23,35 @@ const MAX_SIZE = 256 * 2 ** 20;
 
 /**
  * @param what how messages name it: `the snapshot catalogue.json`
+ * @param packed facts of a damaged file that may be compressed; undefined if it may not
  * @throws ImgctlError config: it is unreadable, too large or not UTF-8
  */
 export async function readTextFile(
   file: string,
   what: string,
   { signal }: Pick<Io, 'signal'>,
-  mayUnpack = false,
+  packed?: Facts,
 ): Promise<string | undefined> {
-  let facts: Facts | undefined;
+  let facts = packed;
   try {
     const bytes = await untilAborted(readBytes(file, signal), signal);
     const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
-    if (isGzip && mayUnpack) return decodeUtf8(await untilAborted(unpack(bytes), signal));
+    if (isGzip && packed) return decodeUtf8(await untilAborted(unpack(bytes), signal));
     if (isGzip) facts = advice('decompress it first, for example with: gzip -d');
     return decodeUtf8(bytes);
   } catch (cause) {
     signal.throwIfAborted();
     if (isMissing(cause)) return undefined;
     const message = `cannot read ${what}: ${errorReason(cause)}`;
-    throw new ImgctlError('config', message, {
-      cause,
-      facts: facts ?? permissionAdvice(cause, file),
-    });
+    const advised = permissionAdvice(cause, file) ?? folderAdvice(cause);
+    throw new ImgctlError('config', message, { cause, facts: advised ?? facts });
   }
+}
+
+const REGULAR_FILE = 'use the name of a regular file';
+
+function folderAdvice(cause: unknown): Facts | undefined {
+  return errorCode(cause) === 'EISDIR' ? advice(REGULAR_FILE) : undefined;
 }
 
 const TOO_LARGE = `it is larger than ${MAX_SIZE / 2 ** 20} MiB`;
@@ -100,7 +105,7 @@ export async function replaceUserFile(
     const stat = fs.statSync(file, { throwIfNoEntry: false });
     if (stat && !stat.isFile()) {
       const message = `cannot write ${what}: it is not a regular file`;
-      throw new ImgctlError('failed', message, { facts: 'use the name of a regular file' });
+      throw new ImgctlError('failed', message, { facts: REGULAR_FILE });
     }
     // replaceFile would create it.
     fs.accessSync(path.dirname(target));

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { catalogueOf, testImages } from '../support/catalogue-page.ts';
-import { temporaryDirectory } from '../support/io.ts';
+import { failed, temporaryDirectory } from '../support/io.ts';
 import { localUser, scriptedUser } from '../support/users.ts';
 
 const DEPTH = 200_000;
@@ -59,4 +59,14 @@ it('images snapshot compresses a file whose name ends with .gz, which --from rea
   expect(gunzipSync(packed ?? '')).toEqual(plain);
   const listed = await imgctl('images list --from all.json.gz --get id', { cwd });
   expect(listed.stdout.split('\n')).toHaveLength(4);
+  fs.writeFileSync(path.join(cwd, 'cut.json.gz'), packed?.subarray(0, -9) ?? '');
+  const refused = (name: string, problem: string) =>
+    failed(2, `imgctl: cannot read the snapshot ${name}: ${problem}\n`);
+  const save = 'hint: save a new one with: imgctl images snapshot cut.json.gz';
+  expect(await imgctl('images list --from cut.json.gz', { cwd })).toEqual(
+    refused('cut.json.gz', `its gzip data is damaged\n${save}`),
+  );
+  expect(await imgctl('images list --from .', { cwd })).toEqual(
+    refused('.', 'it is a folder\nhint: use the name of a regular file'),
+  );
 });

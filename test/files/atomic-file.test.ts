@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { advice, type Facts } from '../../src/facts.ts';
 import { readJsonFile, replaceFile, writeJsonFile } from '../../src/files/atomic-file.ts';
 import { readTextFile } from '../../src/files/user-file.ts';
 import { modeOf, silentPipe } from '../support/files.ts';
@@ -66,10 +67,10 @@ unixOnly('pipes are Unix')('readTextFile ends a wait for a pipe at an interrupt'
 });
 
 describe('readTextFile', () => {
-  const read = async (bytes: Uint8Array, mayUnpack = false) => {
+  const read = async (bytes: Uint8Array, packed?: Facts) => {
     const file = path.join(temporaryDirectory(), 'all.json');
     fs.writeFileSync(file, bytes);
-    return readTextFile(file, 'the snapshot', fakeIo(), mayUnpack);
+    return readTextFile(file, 'the snapshot', fakeIo(), packed);
   };
 
   it.each([
@@ -84,7 +85,8 @@ describe('readTextFile', () => {
 
   it('unpacks gzip if it may, at most 256 MiB', async () => {
     const packed = gzipSync('{}');
-    expect(await read(packed, true)).toBe('{}');
+    const damaged = advice('save it again');
+    expect(await read(packed, damaged)).toBe('{}');
     const zeros = gzipSync(Buffer.alloc(2 ** 20));
     const bomb = Buffer.concat(Array.from({ length: 257 }, () => zeros));
     const reasons = [
@@ -92,8 +94,12 @@ describe('readTextFile', () => {
       [packed.subarray(0, -4), 'its gzip data is damaged'],
     ] as const;
     for (const [bytes, reason] of reasons) {
-      const error = { code: 'config', message: `cannot read the snapshot: ${reason}` };
-      await expect(read(bytes, true)).rejects.toMatchObject(error);
+      const error = {
+        code: 'config',
+        message: `cannot read the snapshot: ${reason}`,
+        facts: damaged,
+      };
+      await expect(read(bytes, damaged)).rejects.toMatchObject(error);
     }
   });
 

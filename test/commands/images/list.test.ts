@@ -92,7 +92,7 @@ describe('images list', () => {
       [
         'images list --page 9 --per-page 2',
         '',
-        'imgctl: page 9 does not exist; the last page is 2\n',
+        'imgctl: page 9 does not exist; the last page is 2\nhint: use --page 2\n',
         5,
       ],
     );
