@@ -90,7 +90,9 @@ export const push = command({
   options: OPTIONS,
   fields: [
     column('id', 'number or string', 'image id; with --no-wait, of the sync request'),
-    ...IMAGE_COLUMNS.filter(({ name }) => name !== 'id'),
+    ...IMAGE_COLUMNS.filter(({ name }) => name !== 'id').map((each) => {
+      return { ...each, meaning: each.meaning.replace('-c or ', '') };
+    }),
     ...SUBMITTED_COLUMNS.filter(({ name }) => name !== 'id').map((each) => {
       return { ...each, meaning: `with --no-wait: ${each.meaning}` };
     }),
