@@ -56,6 +56,9 @@ function idHint(words: readonly string[]): string | undefined {
 /** Copied with a text, and seen nowhere. */
 const INVISIBLE = /[\u00a0\u200b\u2060\ufeff]/;
 
+/** Two filters in one, as other tools take them: `name~a && name~b`. */
+const JOINED_FILTERS = /^(.*?\S)\s+(&&?|\|\|?|and|or)\s+((\w+) ?[=!<>~].*)$/is;
+
 /** Returns a hint for what is surely no part of a name: invisible characters, signs, names of fields, a phrase. */
 export function slipHint({ words, filters }: Pick<Query, 'words' | 'filters'>): string | undefined {
   const odd = [...words, ...filters.map(({ text }) => text)].find((text) => INVISIBLE.test(text));
@@ -64,6 +67,14 @@ export function slipHint({ words, filters }: Pick<Query, 'words' | 'filters'>): 
     const code = (character.codePointAt(0) ?? 0).toString(16).padStart(4, '0');
     const shown = shorten(odd.replaceAll(character, `\\u${code}`));
     return `remove the invisible character (U+${code.toUpperCase()}): ${shown}`;
+  }
+  for (const { text } of filters) {
+    const [, first = '', sign = '', next = '', field] = JOINED_FILTERS.exec(text) ?? [];
+    if (!isField(field)) continue;
+    if (/^(?:\||or)/i.test(sign)) {
+      return `every filter must match; run the command once with -f ${shellQuote(first)}, once with -f ${shellQuote(next)}`;
+    }
+    return `use -f for each filter: -f ${shellQuote(first)} -f ${shellQuote(next)}`;
   }
   const filter = words.find((word) => isField(/^(\w+) ?[=!<>~]/.exec(word)?.[1]));
   if (filter) return `did you mean -f ${shellQuote(filter)}?`;

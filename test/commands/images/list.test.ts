@@ -295,6 +295,14 @@ describe('images list', () => {
       "'zz|yy'",
       'no images match\nhint: every word must match; write zz yy, or run the command once for each',
     ],
+    [
+      "-f 'name~zz && name~yy'",
+      "no images match\nhint: use -f for each filter: -f 'name~zz' -f 'name~yy'",
+    ],
+    [
+      "-f 'name~zz or id = 1'",
+      "no images match\nhint: every filter must match; run the command once with -f 'name~zz', once with -f 'id = 1'",
+    ],
     ['-s name desc', 'no images match\nhint: to sort in this direction: -s FIELD,desc'],
     [
       '-c id name',
