@@ -2,6 +2,7 @@
 
 import type { Client } from '../api/client.ts';
 import { type ImagePage, MAX_PAGES, type PageQuery } from '../api/images.ts';
+import type { ReceivedImage } from '../api/types.ts';
 import { readValue } from '../query/fields.ts';
 import { EVERYTHING } from '../query/query.ts';
 import { BY_ID, printSort } from '../query/sort.ts';
@@ -9,73 +10,108 @@ import { isWhole, NotByIdError, pagesById } from './pages-by-id.ts';
 import { incompleteList, pagesByNumber } from './pages-by-number.ts';
 import { isRefusal, readPage, type ServiceHabits } from './service-habits.ts';
 
+interface List {
+  readonly client: Pick<Client, 'listImages' | 'connections'>;
+  readonly habits: ServiceHabits;
+  readonly first: ImagePage;
+  readonly byId: PageQuery;
+  /** Requests a page [1]. @throws ImgctlError incomplete-list: too many were requested */
+  readonly request: (asked: PageQuery, number?: number) => Promise<ImagePage>;
+}
+
 /**
  * Yields all images, each once.
  * @param first the first page @param wanted number of images after which the caller stops
  * @throws ImgctlError incomplete-list
  */
 export async function* allImages(
-  client: Pick<Client, 'listImages' | 'connections'>,
+  client: List['client'],
   habits: ServiceHabits,
   first: ImagePage,
   { perPage, wanted }: { readonly perPage: number; readonly wanted: number },
 ) {
   const abort = new AbortController();
   const byId = { sort: habits.sortsById ? printSort(BY_ID) : undefined, perPage };
-  // Either number may be wrong.
-  const pages = Math.max(first.pages, first.total / Math.max(first.images.length, 1), 1);
-  let left = 3 * Math.min(Math.ceil(pages), MAX_PAGES) + 10;
-  const request = async (asked: PageQuery, number = 1) => {
-    left -= 1;
-    if (left < 0) throw incompleteList('its pages do not end');
-    return readPage(client, asked, number, { signal: abort.signal });
-  };
-  let isAnswered = false;
-  const readBelow = async (bound: number) => {
-    try {
-      const page = await request({ ...byId, filter: `id,lt,${bound}` });
-      isAnswered = true;
-      return page;
-    } catch (error) {
-      if (isAnswered || !isRefusal(error)) throw error;
-      throw new NotByIdError('the service does not filter by id', { cause: error });
-    }
-  };
-  let count = 0;
-  let low = Number.POSITIVE_INFINITY;
-  let isChecked = false;
+  const request = limitedRequests(client, first, abort.signal);
+  const list: List = { client, habits, first, byId, request };
+  let lowest = Number.POSITIVE_INFINITY;
   try {
-    if (!habits.sortsById || first.meta.sort !== byId.sort) {
-      throw new NotByIdError('the service does not sort by id');
-    }
-    const { connections } = client;
-    for await (const { images, below, bytes } of pagesById(first, readBelow, {
-      connections,
-      wanted,
-    })) {
-      count += images.length;
-      if (count + below < first.total && !isChecked) {
-        isChecked = true;
-        await requireIdOrder(first, (filter) => request({ ...byId, filter, perPage: 1 }));
-      }
-      low = Math.min(low, ...images.slice(-1).map(idOf));
-      yield { images, bytes };
+    for await (const some of readById(list, wanted)) {
+      const last = some.images.at(-1);
+      if (last !== undefined) lowest = idOf(last);
+      yield some;
     }
   } catch (error) {
     if (!(error instanceof NotByIdError)) throw error;
     habits.trace(`${error.message}, so the list is read by page number`);
-    const readTop = async () => describeTop(await request({ ...byId, perPage: 1 }));
-    const images = await pagesByNumber(
-      (number) => request(byId, number),
-      habits.sortsById ? readTop : undefined,
-    ).catch((later: unknown) => {
-      throw isRefusal(later) ? (error.cause ?? later) : later;
-    });
-    // What comes first has been yielded.
-    const rest = images.filter((image) => !(idOf(image) >= low));
+    const images = await readByNumber(list, error.cause);
+    const isYielded = (image: ReceivedImage) => idOf(image) >= lowest;
+    const rest = images.filter((image) => !isYielded(image));
     yield { images: EVERYTHING.sort(rest), bytes: 0 };
   } finally {
     abort.abort(new Error('no longer needed'));
+  }
+}
+
+/** Allows three times the pages that the first one announces, and ten. */
+function limitedRequests(client: List['client'], first: ImagePage, signal: AbortSignal) {
+  // Either number may be wrong.
+  const pages = Math.max(first.pages, first.total / Math.max(first.images.length, 1), 1);
+  let left = 3 * Math.min(Math.ceil(pages), MAX_PAGES) + 10;
+  return async (asked: PageQuery, number = 1) => {
+    left -= 1;
+    if (left < 0) throw incompleteList('its pages do not end');
+    return readPage(client, asked, number, { signal });
+  };
+}
+
+/** @throws NotByIdError the rest must be read by page number */
+async function* readById(list: List, wanted: number) {
+  const { client, habits, first, byId } = list;
+  if (!habits.sortsById || first.meta.sort !== byId.sort) {
+    throw new NotByIdError('the service does not sort by id');
+  }
+  const { connections } = client;
+  let seen = 0;
+  let isChecked = false;
+  const pages = pagesById(first, readerBelow(list), { connections, wanted });
+  for await (const { images, below, bytes } of pages) {
+    seen += images.length;
+    const isShort = seen + below < first.total;
+    if (isShort && !isChecked) {
+      isChecked = true;
+      await requireIdOrder(list);
+    }
+    yield { images, bytes };
+  }
+}
+
+/** Returns a function that reads the first page of the images below an id. */
+function readerBelow({ byId, request }: List) {
+  let hasResponded = false;
+  return async (bound: number) => {
+    try {
+      const page = await request({ ...byId, filter: `id,lt,${bound}` });
+      hasResponded = true;
+      return page;
+    } catch (error) {
+      if (hasResponded || !isRefusal(error)) throw error;
+      throw new NotByIdError('the service does not filter by id', { cause: error });
+    }
+  };
+}
+
+/** @param refusal why the list cannot be read by id: the error if it cannot be read by number either */
+async function readByNumber({ habits, byId, request }: List, refusal: unknown) {
+  const readTop = async () => describeTop(await request({ ...byId, perPage: 1 }));
+  try {
+    return await pagesByNumber(
+      (number) => request(byId, number),
+      habits.sortsById ? readTop : undefined,
+    );
+  } catch (error) {
+    if (isRefusal(refusal) && isRefusal(error)) throw refusal;
+    throw error;
   }
 }
 
@@ -84,22 +120,28 @@ export async function* allImages(
  * compares ids as texts, 99 is not below 500. Asked for the ids below 10000, such a service leaves out 1250 too.
  * @throws NotByIdError the service leaves some out
  */
-async function requireIdOrder(first: ImagePage, readTop: (filter: string) => Promise<ImagePage>) {
-  const [top = Number.NaN, ...others] = first.images.map(idOf);
-  const page = await readTop(`id,lt,${10 ** `${top}`.length}`).catch((error: unknown) => {
+async function requireIdOrder({ first, byId, request }: List) {
+  const ids = first.images.map(idOf);
+  const [highest = Number.NaN] = ids;
+  const lowest = ids.at(-1) ?? highest;
+  const powerOfTen = 10 ** `${highest}`.length;
+  const asked = { ...byId, filter: `id,lt,${powerOfTen}`, perPage: 1 };
+  const page = await request(asked).catch((error: unknown) => {
     // A database may not take a number that no image has.
     if (isRefusal(error)) return undefined;
     throw error;
   });
   if (page === undefined) return;
-  const isLost = !page.images.some((image) => idOf(image) >= (others.at(-1) ?? top));
-  if (isLost || isWhole(page) || describeTop(page) === describeTop(first)) {
+  const isLost = !page.images.some((image) => idOf(image) >= lowest);
+  const isUnchanged = describeTop(page) === describeTop(first);
+  if (isLost || isWhole(page) || isUnchanged) {
     throw new NotByIdError(
       `the service sent fewer than the ${first.total} images that it announced`,
     );
   }
 }
 
+/** Tells one state of the list from another. */
 const describeTop = ({ images: [top], total }: ImagePage) => `${top?.id} of ${total}`;
 
-const idOf = (image: ImagePage['images'][number]) => Number(readValue(image, 'id') ?? Number.NaN);
+const idOf = (image: ReceivedImage) => Number(readValue(image, 'id') ?? Number.NaN);
