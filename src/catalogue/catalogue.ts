@@ -40,16 +40,22 @@ export function serviceCatalogue(
     images: (query, options = {}) => listCatalogue(client, habits, query, options),
     imagesOfOnePage: async (query, options = {}) =>
       (await imagesOfOnePage(habits, query, options))?.images,
-    getImage: (id) =>
-      client.getImage(id).catch((error: unknown) => {
-        // Section 4.4 leaves this resource open, so a service may not know it; nor an id that its database cannot hold.
-        if (!isRefusal(error)) throw error;
-        return findListed(catalogue, id).catch((later: unknown) => {
-          throw isRefusal(later) && !hasCode(error, 'not-found') ? error : later;
-        });
-      }),
+    getImage: (id) => getOrFind(client, catalogue, id),
   };
   return catalogue;
+}
+
+/** Section 4.4 leaves this resource open, so a service may not know it; nor an id that its database cannot hold. */
+async function getOrFind(client: Client, catalogue: Catalogue, id: number | string) {
+  try {
+    return await client.getImage(id);
+  } catch (refusal) {
+    if (!isRefusal(refusal)) throw refusal;
+    return findListed(catalogue, id).catch((error: unknown) => {
+      const isWorse = isRefusal(error) && !hasCode(refusal, 'not-found');
+      throw isWorse ? refusal : error;
+    });
+  }
 }
 
 /**
@@ -67,19 +73,22 @@ export async function servicePage(
 ) {
   const [condition] = query.conditions;
   const [sort] = query.sorts.filter(isFieldSort).map(printSort);
-  const missing = (last?: number) => {
-    const which = last === undefined ? '' : `; the last page is ${last}`;
-    const facts = { kind: 'last-page', page: last ?? 1 } as const;
-    return new ImgctlError('not-found', `page ${wanted} does not exist${which}`, { facts });
-  };
   const asked = { filter: condition?.sent?.text, sort, perPage };
   const page = await readPage(client, asked, wanted).catch((error: unknown) => {
-    throw wanted > 1 && hasCode(error, 'not-found') ? missing() : error;
+    throw wanted > 1 && hasCode(error, 'not-found') ? noPage(wanted) : error;
   });
-  const { meta, number = wanted, pages, total } = page;
-  if (page.images.length === 0 && wanted > Math.max(pages, 1)) throw missing(Math.max(pages, 1));
+  const { meta, number = wanted, total } = page;
+  const last = Math.max(page.pages, 1);
+  if (page.images.length === 0 && wanted > last) throw noPage(wanted, last);
   const images = page.images.filter((image) => query.matches(image)).slice(0, limit);
   return { images, number, end: { meta, total: condition ? undefined : total } };
+}
+
+function noPage(wanted: number, last?: number): ImgctlError {
+  const which = last === undefined ? '' : `; the last page is ${last}`;
+  return new ImgctlError('not-found', `page ${wanted} does not exist${which}`, {
+    facts: { kind: 'last-page', page: last ?? 1 },
+  });
 }
 
 async function findListed(catalogue: Catalogue, id: number | string) {
@@ -100,9 +109,14 @@ export function ownCatalogue(
   let read: ReturnType<Client['listUserImages']> | undefined;
   return heldCatalogue(() => {
     read ??= client.listUserImages().then(({ images, meta }) => {
-      const byId = new Map(images.map((image) => [keyOf(image), image]));
-      const earlier = images.filter((image) => byId.get(keyOf(image)) !== image);
-      const [first, ...others] = new Set(earlier.map(keyOf));
+      const byId = new Map<unknown, ReceivedImage>();
+      const repeated = new Set<unknown>();
+      for (const image of images) {
+        const key = keyOf(image);
+        if (byId.has(key)) repeated.add(key);
+        byId.set(key, image);
+      }
+      const [first, ...others] = repeated;
       const more = others.length === 0 ? '' : ` and ${others.length} more`;
       if (first !== undefined) {
         warn(`the service lists image ${first}${more} twice; the last one counts`);

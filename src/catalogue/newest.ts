@@ -47,26 +47,26 @@ export function onlyNewest({ index, query }: Pick<NewestCollector, 'query' | 'in
     const error = errorOf(series, query);
     return error ? { error } : { image: series.newest[0], error };
   }
-  const images = all.map(({ newest: [image] }) => image).sort(compareChoices);
-  const [first = series.newest[0], ...choices] = images;
-  const advice = images.length > MAX_LISTED ? '; add words' : '';
-  return {
-    error: new AmbiguousError(`${images.length} series match${advice}`, [first, ...choices]),
-  };
+  const choices = all.map(({ newest: [image] }) => image).sort(compareChoices);
+  const [first = series.newest[0], ...rest] = choices;
+  const advice = choices.length > MAX_LISTED ? '; add words' : '';
+  const message = `${choices.length} series match${advice}`;
+  return { error: new AmbiguousError(message, [first, ...rest]) };
 }
 
 /** Returns the newest image of each series that has only one, and an error that names the other series. */
 export function newestOfEach({ index, query }: NewestCollector) {
-  const all = index.series();
-  const errors = all.flatMap((series) => errorOf(series, query) ?? []);
-  const sure = all.filter((series) => problemOf(series, query) === undefined);
-  const images = sure.map(({ newest: [image] }) => image);
+  const images: ReceivedImage[] = [];
+  const errors: AmbiguousError[] = [];
+  for (const series of index.series()) {
+    const error = errorOf(series, query);
+    if (error) errors.push(error);
+    else images.push(series.newest[0]);
+  }
   if (errors.length < 2) return { images, error: errors[0] };
   const message = `${errors.length} series have no single newest image`;
-  const details = listed(
-    errors.map(({ message, details = [] }) => `${message}: ${details.join(', ')}`),
-  );
-  return { images, error: new ImgctlError('ambiguous', message, { details }) };
+  const lines = errors.map((each) => `${each.message}: ${each.details?.join(', ') ?? ''}`);
+  return { images, error: new ImgctlError('ambiguous', message, { details: listed(lines) }) };
 }
 
 /** Returns the query without the series that have no single newest image: with filters that leave all others. */
@@ -75,14 +75,19 @@ export function withoutUnsure({ index, query }: NewestCollector): Query {
   const all = index.rankedImages();
   const sure = all.filter(({ seriesNumber }) => !isUnsure[seriesNumber]);
   const unsure = all.filter(({ seriesNumber }) => isUnsure[seriesNumber]);
-  const filters = [...new Set(unsure.map(({ pattern }) => pattern))].flatMap((pattern) => {
-    const filter = notLike('name', pattern.replaceAll('#', '%'));
-    const rest = new Query({ filters: [filter] });
-    if (sure.every(({ image }) => rest.matches(image))) return filter;
+  const filters = [...query.filters];
+  for (const pattern of new Set(unsure.map((each) => each.pattern))) {
+    const others = notLike('name', pattern.replaceAll('#', '%'));
+    const rest = new Query({ filters: [others] });
+    if (sure.every(({ image }) => rest.matches(image))) {
+      filters.push(others);
+      continue;
+    }
+    // The pattern matches images that must stay, so each name is left out by itself.
     const own = unsure.filter((each) => each.pattern === pattern);
-    return own.map(({ image }) => notLike('name', nameOf(image)));
-  });
-  return new Query({ words: query.words, filters: [...query.filters, ...filters] });
+    filters.push(...own.map(({ image }) => notLike('name', nameOf(image))));
+  }
+  return new Query({ words: query.words, filters });
 }
 
 /** Returns why a series has no single newest image, also if an unknown zone decides whether that matches the query. */
@@ -104,7 +109,9 @@ export function selectionOf(
   const pattern = readName(nameOf(target)).pattern.replaceAll('#', '%');
   const query = new Query({ words, filters: [...filters, like('name', pattern)] });
   const narrower = new SeriesIndex<ReceivedImage>(words);
-  for (const { image } of index.rankedImages()) if (query.matches(image)) narrower.add(image);
+  for (const { image } of index.rankedImages()) {
+    if (query.matches(image)) narrower.add(image);
+  }
   if (narrower.isEmpty) return undefined;
   const newest = onlyNewest({ index: narrower, query });
   return !newest.error && newest.image === target ? query : undefined;

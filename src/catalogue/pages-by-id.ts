@@ -19,15 +19,17 @@ export async function* pagesById(
   { connections, wanted }: { readonly connections: number; readonly wanted: number },
 ) {
   const segments = new Segments(first, readBelow, connections);
-  for (let count = 0; ; await segments.arrival()) {
+  let missing = wanted;
+  for (;;) {
     for (const taken of segments.take()) {
-      count += taken.images.length;
+      missing -= taken.images.length;
       // The next pages are on their way while the caller uses these.
-      if (count < wanted) segments.request(wanted - count);
+      if (missing > 0) segments.request(missing);
       yield taken;
     }
     if (segments.isAtEnd) return;
-    segments.request(wanted - count);
+    segments.request(missing);
+    await segments.arrival();
   }
 }
 
@@ -100,32 +102,39 @@ class Segments {
       this.#low = end;
       this.#left = page.total - ids.length;
       this.#ahead = this.#ahead.filter((segment) => segment.end < end);
-      const images = page.images.slice(ids.filter((id) => id >= low).length);
-      yield { images, below: this.#left, bytes: page.bytes };
+      const known = ids.filter((id) => id >= low).length;
+      yield { images: page.images.slice(known), below: this.#left, bytes: page.bytes };
     }
   }
 
   /** Requests the next segments, at most as many as it takes for `needed` images. */
   request(needed: number): void {
-    const width = Math.max(
-      // As many ids as a page has images fit into one in any case.
-      this.#size,
-      Math.floor((FILLED * this.#size * this.#range) / this.#seen),
-    );
+    const width = this.#width();
     const pages = Math.ceil(Math.min(this.#left, needed) / this.#size);
-    const most = Math.min(2 * this.#connections, pages);
+    const maxAhead = Math.min(2 * this.#connections, pages);
     let bound = this.#low;
+    // Fills the gaps between the segments that are ahead, from the top.
     for (const next of [...this.#ahead, REST]) {
-      // A database may not take a number that no image has; but some ids may be negative.
-      while (bound > next.bound && (bound > 0 || bound === this.#low)) {
-        const isFull = this.#arrivals.size >= this.#parallel || this.#ahead.length >= most;
-        if (isFull && bound !== this.#low) return;
+      while (bound > next.bound) {
+        // Nothing goes on without the segment that follows the images taken.
+        const isUrgent = bound === this.#low;
+        // A database may not take a number that no image has; but some ids may be negative.
+        if (bound <= 0 && !isUrgent) break;
+        const isFull = this.#arrivals.size >= this.#parallel || this.#ahead.length >= maxAhead;
+        if (isFull && !isUrgent) return;
         const end = Math.max(bound - width, next.bound);
         this.#start({ bound, end }, width);
         bound = end;
       }
       bound = Math.min(bound, next.end);
     }
+  }
+
+  /** Returns how many ids a segment has. */
+  #width(): number {
+    const idsPerImage = this.#range / this.#seen;
+    // As many ids as a page has images fit into one in any case.
+    return Math.max(this.#size, Math.floor(FILLED * this.#size * idsPerImage));
   }
 
   #start(segment: Segment, width: number): void {
@@ -143,7 +152,8 @@ class Segments {
   #fill(segment: Segment, page: ImagePage, width: number): void {
     const { bound } = segment;
     const ids = page.images.map((image) => Number(readValue(image, 'id') ?? Number.NaN));
-    if (!ids.every((id, at) => Number.isSafeInteger(id) && id < (ids[at - 1] ?? bound))) {
+    const descend = ids.every((id, at) => Number.isSafeInteger(id) && id < (ids[at - 1] ?? bound));
+    if (!descend) {
       throw new NotByIdError(`the service does not ${width > 0 ? 'filter' : 'sort'} by id`);
     }
     const end = isWhole(page) ? Number.NEGATIVE_INFINITY : ids.at(-1);
@@ -151,8 +161,10 @@ class Segments {
     if (end === undefined) throw new NotByIdError('the service does not filter by id');
     Object.assign(segment, { end, page, ids });
     if (end === Number.NEGATIVE_INFINITY) return;
+    const [highest = end] = ids;
+    const top = Number.isFinite(bound) ? bound : highest + 1;
     this.#seen += ids.length;
-    this.#range += (Number.isFinite(bound) ? bound : (ids[0] ?? end) + 1) - end;
+    this.#range += top - end;
     const isSparse = width > 0 && end < bound - 2 * width;
     this.#parallel = isSparse ? 1 : Math.min(this.#connections, this.#parallel + 1);
   }
