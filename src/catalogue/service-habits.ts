@@ -86,10 +86,10 @@ export class ServiceHabits {
   #learn({ filter, sort }: PageQuery): void {
     this.#answered.add(filter).add(sort);
     for (const { asked, error } of this.#doubts) {
-      const isSort = asked.sort !== sort;
+      const isFilter = asked.sort === sort;
       // Of both together, either can be at fault.
-      if (isSort && asked.filter !== undefined) continue;
-      const key = isSort ? asked.sort : filterKey(asked.filter);
+      if (!isFilter && asked.filter !== undefined) continue;
+      const key = isFilter ? filterKey(asked.filter) : asked.sort;
       this.trace(`the service refused ${key}: ${error.message}`);
       const { status = 0 } = error;
       // 502 to 504 and others may not come again.
@@ -108,22 +108,21 @@ export class ServiceHabits {
     const key = `${field} ${letters}`;
     const known = this.#proved.get(key);
     if (known !== undefined) return known;
-    let proof = partsOn(page, field, letters, sort).find(isMixed);
-    let order = sort;
-    if (proof === undefined) {
-      const all = await this.firstPage();
-      // What is at hand needs no filter.
-      if (isWhole(all)) return false;
-      const parts = partsOn(all, field, letters, BY_ID);
-      const texts = [...valuesOf(page, field), ...valuesOf(all, field)].join('');
-      // If the field has upper and lower case, a value in one case cannot show how `like` treats the others.
-      proof = parts.find(isMixed) ?? (isMixed(texts) ? undefined : parts[0]);
-      order = BY_ID;
-    }
-    const isProved = proof !== undefined && (await this.#finds(field, proof, order));
-    this.#proved.set(key, isProved);
-    if (!isProved) this.trace(`like may lose images for ${field}, so its filter is not used`);
-    return isProved;
+    const learn = async (proof: string | undefined, order: FieldSort) => {
+      const isProved = proof !== undefined && (await this.#finds(field, proof, order));
+      this.#proved.set(key, isProved);
+      if (!isProved) this.trace(`like may lose images for ${field}, so its filter is not used`);
+      return isProved;
+    };
+    const mixed = partsOn(page, field, letters, sort).find(isMixed);
+    if (mixed !== undefined) return learn(mixed, sort);
+    const all = await this.firstPage();
+    // What is at hand needs no filter.
+    if (isWhole(all)) return false;
+    const parts = partsOn(all, field, letters, BY_ID);
+    // If the field has upper and lower case, a value in one case cannot show how `like` treats the others.
+    const hasBothCases = isMixed([...valuesOf(page, field), ...valuesOf(all, field)].join(''));
+    return learn(hasBothCases ? parts.find(isMixed) : parts[0], BY_ID);
   }
 
   /** True if the service was seen not to find all. */

@@ -60,29 +60,30 @@ export async function* listCatalogue(
   const { limit = Number.POSITIVE_INFINITY, perPage = MAX_PER_PAGE, streams, watch } = options;
   const first = await habits.firstPage(perPage);
   const { meta, total } = first;
-  const wantsIdOrder = isOrderOf(query, BY_ID);
+  const isById = isOrderOf(query, BY_ID);
   const isFiltered = query.conditions.length > 0;
-  const wanted = wantsIdOrder && !isFiltered ? limit : Number.POSITIVE_INFINITY;
+  const wanted = isById && !isFiltered ? limit : Number.POSITIVE_INFINITY;
   const held: ReceivedImage[] = [];
   let heldBytes = 0;
   let found = 0;
+  let isEnough = false;
   for await (const { images, bytes } of allImages(client, habits, first, { perPage, wanted })) {
     watch?.(images, total);
     const matching = images.filter((image) => query.matches(image));
-    const some = wantsIdOrder ? matching.slice(0, limit - found) : matching;
+    const some = isById ? matching.slice(0, limit - found) : matching;
     found += matching.length;
-    if (wantsIdOrder && streams) yield some;
+    if (isById && streams) yield some;
     else {
       for (const image of some) held.push(image);
       if (some.length > 0) heldBytes += bytes;
       requireRoom(heldBytes);
     }
-    if (!wantsIdOrder || found < limit) continue;
-    if (!streams) yield query.sort(held);
-    return { meta, total: isFiltered ? undefined : total };
+    isEnough = isById && found >= limit;
+    if (isEnough) break;
   }
-  if (!wantsIdOrder || !streams) yield query.sort(held).slice(0, limit);
-  return { meta, total: found };
+  if (!isById || !streams) yield query.sort(held).slice(0, limit);
+  if (!isEnough) return { meta, total: found };
+  return { meta, total: isFiltered ? undefined : total };
 }
 
 /** Returns the images if the first page of the list is sure to have those that are wanted, else undefined. */
@@ -122,15 +123,19 @@ function sentFilters({ conditions }: Query): ServiceFilter[] {
 }
 
 /** Returns the order in which the first page may be enough: by id, or the newest first if a limit fits on it. */
-function sortOfFirstPage({ sorts: [key, ...others] }: Query, fitsOnPage: boolean): FieldSort {
-  if (key === undefined || others.length > 0 || !isFieldSort(key)) return BY_ID;
-  const isNewest = kindOf(key.field) === 'time' && key.direction === 'desc' && fitsOnPage;
-  return isNewest || (key.field === 'id' && key.direction === 'asc') ? key : BY_ID;
+function sortOfFirstPage({ sorts }: Query, fitsOnPage: boolean): FieldSort {
+  const [key] = sorts;
+  if (key === undefined || sorts.length > 1 || !isFieldSort(key)) return BY_ID;
+  const { field, direction } = key;
+  const isNewest = kindOf(field) === 'time' && direction === 'desc' && fitsOnPage;
+  const isLowestId = field === 'id' && direction === 'asc';
+  return isNewest || isLowestId ? key : BY_ID;
 }
 
-function isOrderOf({ sorts: [key, ...others] }: Query, sort: FieldSort): boolean {
-  const { field, direction } = key ?? BY_ID;
-  return field === sort.field && direction === sort.direction && others.length === 0;
+/** True if the query sorts by this alone. One that does not sort is read by id. */
+function isOrderOf({ sorts }: Query, sort: FieldSort): boolean {
+  const [{ field, direction } = BY_ID] = sorts;
+  return sorts.length <= 1 && field === sort.field && direction === sort.direction;
 }
 
 /** Returns the images that the query selects if they are surely all on this page, else undefined. */
@@ -143,33 +148,39 @@ function selectOn(page: ImagePage, sort: FieldSort, query: Query, limit: number)
     return { images, end: { meta, total: matching.length } };
   }
   const hasEnough = images.length === limit && isOrderOf(query, sort) && isSortedBy(sort, page);
-  if (!hasEnough || !isFarFromRest(images, sort, page)) return undefined;
+  if (!hasEnough || !isFarFromRest(images.at(-1), sort, page)) return undefined;
   return { images, end: { meta, total: query.conditions.length > 0 ? undefined : total } };
 }
 
 /** Images without an id are different ones, even if they say the same. */
 function uniqueImages(images: readonly ReceivedImage[]): ReceivedImage[] {
-  const keyOfRow = (image: ReceivedImage) => ((image.id ?? null) === null ? image : keyOf(image));
-  return [...new Map(images.map((image) => [keyOfRow(image), image])).values()];
+  const unique = new Map<unknown, ReceivedImage>();
+  for (const image of images) {
+    const hasId = (image.id ?? null) !== null;
+    unique.set(hasId ? keyOf(image) : image, image);
+  }
+  return [...unique.values()];
 }
 
 /** True if the service says that it sorted, section 2.3, and did so as imgctl does. */
 function isSortedBy(sort: FieldSort, { images, meta }: ImagePage): boolean {
+  if (meta.sort !== printSort(sort)) return false;
   const ranks = ranksOf(images, sort.field);
   const sign = sort.direction === 'asc' ? 1 : -1;
-  return (
-    meta.sort === printSort(sort) &&
-    ranks.slice(1).every((rank, at) => compareRanks(ranks[at] ?? null, rank) * sign <= 0)
-  );
+  const others = ranks.slice(1);
+  return others.every((rank, index) => {
+    const before = ranks[index] ?? null;
+    return compareRanks(before, rank) * sign <= 0;
+  });
 }
 
 /**
- * True if no image on another page can be before the last of these. A service that compares times as texts may place an
- * image behind others that are a day older, and some send those without a time first.
+ * True if no image on another page can be before this one. A service that compares times as texts may place an image
+ * behind others that are a day older, and some send those without a time first.
  */
-function isFarFromRest(images: readonly ReceivedImage[], sort: FieldSort, page: ImagePage) {
-  if (sort.field === 'id') return true;
-  const [last, end] = ranksOf([...images.slice(-1), ...page.images.slice(-1)], sort.field);
-  const rest = Number(end ?? Number.NEGATIVE_INFINITY);
-  return typeof last === 'number' && last - rest > ZONE_SPREAD;
+function isFarFromRest(last: ReceivedImage | undefined, { field }: FieldSort, page: ImagePage) {
+  if (field === 'id') return true;
+  const timeOf = (image: ReceivedImage = {}) => ranksOf([image], field)[0] ?? null;
+  const [time, endOfPage] = [timeOf(last), timeOf(page.images.at(-1))];
+  return typeof time === 'number' && time - Number(endOfPage ?? -Infinity) > ZONE_SPREAD;
 }

@@ -90,16 +90,15 @@ function divide(text: string): Pick<Snapshot, 'head' | 'lines'> | undefined {
   const start = text.indexOf('\n') + 1;
   if (!text.startsWith(HEAD_END, start - HEAD_END.length) || !text.endsWith(END)) return undefined;
   const { value: head, twice } = parseFile(`${text.slice(0, start)}null]}`);
+  if (!isObject(head) || twice !== undefined) return undefined;
   const body = text.slice(start, -END.length);
-  return isObject(head) && twice === undefined
-    ? { head, lines: body === '' ? [] : body.split(',\n') }
-    : undefined;
+  return { head, lines: body === '' ? [] : body.split(',\n') };
 }
 
 function parseWhole(text: string, file: FileLabel): Pick<Snapshot, 'head' | 'lines'> {
   const { value, twice } = parseFile(text);
-  const isDamaged = text === '' || text.startsWith('{');
-  if (value === undefined) throw isDamaged ? damaged(file) : notASnapshot(file);
+  const mayBeSnapshot = text === '' || text.startsWith('{');
+  if (value === undefined) throw mayBeSnapshot ? damaged(file) : notASnapshot(file);
   if (!isObject(value) || !Array.isArray(value.images)) throw notASnapshot(file);
   if (twice !== undefined) {
     throw new ImgctlError('config', `${file.what} has ${twice} twice`, { facts: file.damaged });
