@@ -82,8 +82,14 @@ export function createSender(
 ) {
   const { baseUrl, tokens, timeout, userAgent, onEvent, onSecret } = options;
 
-  const signalOf = ({ signal }: ServiceRequest) =>
-    signal ? AbortSignal.any([signal, options.signal]) : options.signal;
+  // One for all requests of a list: each combined signal costs memory for as long as the run.
+  const combined = new WeakMap<AbortSignal, AbortSignal>();
+  const signalOf = ({ signal }: ServiceRequest) => {
+    if (signal === undefined) return options.signal;
+    const known = combined.get(signal) ?? AbortSignal.any([signal, options.signal]);
+    combined.set(signal, known);
+    return known;
+  };
 
   const sendWith = (
     request: ServiceRequest,
@@ -145,7 +151,6 @@ export function createSender(
 
   const send: Send = async (asked) => {
     const url = resolveUrl(baseUrl, asked.path);
-    // One for the whole call: each combined signal costs memory for as long as the run.
     const signal = signalOf(asked);
     const request = { ...asked, signal };
     let token = await untilAborted(tokens.current(), signal);

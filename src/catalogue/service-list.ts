@@ -69,7 +69,7 @@ export async function* listCatalogue(
   let isEnough = false;
   for await (const { images, bytes } of allImages(client, habits, first, { perPage, wanted })) {
     watch?.(images, total);
-    const matching = images.filter((image) => query.matches(image));
+    const matching = isFiltered ? images.filter((image) => query.matches(image)) : images;
     const some = isById ? matching.slice(0, limit - found) : matching;
     found += matching.length;
     if (isById && streams) yield some;

@@ -1,5 +1,6 @@
 // The output formats: a row for each, with its meaning and how it is written. Tables are written by writers.ts.
 
+import { stringify } from '../json.ts';
 import { cellText, jsonText, printable } from './text.ts';
 
 /** Returns the line of a row, or of the header above all. */
@@ -8,7 +9,7 @@ export type Line = (cells: readonly unknown[], onTerminal: boolean) => string;
 interface FormatDeclaration {
   readonly meaning: string;
   readonly line?: Line;
-  /** Returns the text of a row, which is written as soon as it is read. */
+  /** Returns the JSON of a row, which is escaped and written as soon as it is read. */
   readonly entry?: (value: unknown) => string;
   /** Returns the text of all rows, with what --meta shows, or of a record. */
   readonly document?: {
@@ -30,7 +31,7 @@ const DECLARATIONS = {
   },
   ndjson: {
     meaning: 'one JSON object per line, written as pages arrive',
-    entry: (value) => `${jsonText(value, 0)}\n`,
+    entry: (value) => `${stringify(value)}\n`,
     hasJsonErrors: true,
   },
   yaml: {

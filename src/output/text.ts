@@ -54,17 +54,22 @@ const CHUNK = 64 * 1024;
 /**
  * Writes pieces of text in chunks, each after the sink has accepted the one before. The event loop turns between
  * two chunks, so that Ctrl-C and deadlines work.
+ * @param safe applied to each chunk: for long lists that takes less time and memory than piece by piece
  */
-export async function writeText(sink: Sink, pieces: Iterable<string>): Promise<void> {
+export async function writeText(
+  sink: Sink,
+  pieces: Iterable<string>,
+  safe = (chunk: string) => chunk,
+): Promise<void> {
   let held = '';
   for (const piece of pieces) {
     held += piece;
     if (held.length < CHUNK) continue;
-    await sink.write(held);
+    await sink.write(safe(held));
     held = '';
     await yieldToEventLoop();
   }
-  if (held !== '') await sink.write(held);
+  if (held !== '') await sink.write(safe(held));
 }
 
 /** Wraps the text at this width; a longer word gets its own line. @param indent begins each line but the first */

@@ -6,7 +6,7 @@ import { type Column, namesOf, type Row } from './columns.ts';
 import { FORMATS, type Line, tsvLine } from './formats.ts';
 import type { Output } from './output.ts';
 import type { Terminal } from './terminal.ts';
-import { cellText, printable, writeText } from './text.ts';
+import { cellText, escapeInJson, printable, writeText } from './text.ts';
 
 /** Where rows are written. */
 export interface Place {
@@ -42,10 +42,8 @@ export function listWriter(output: Output, place: Place, isOne = false): ListWri
   return {
     async write(rows) {
       if (entry && !get) {
-        return writeText(
-          sink,
-          mapped(rows, (row) => entry(data(row))),
-        );
+        const lines = mapped(rows, (row) => entry(data(row)));
+        return writeText(sink, lines, escapeInJson);
       }
       for (const row of rows) {
         if (hasRecords && all.length > 0) await sink.write('\n');

@@ -4,9 +4,12 @@ import { MAX_INSTANT } from '../words.ts';
 
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const OFFSET = '[+-][\\d:]{2,5}';
-const SERVICE = ` (${WEEKDAYS.join('|')}) (\\d\\d:\\d\\d:\\d\\d) ([A-Za-z]{1,6}|${OFFSET})`;
-const ISO = `[Tt ](\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d{1,9})?)?)([Zz]|${OFFSET})?`;
-const TIME = new RegExp(`^(\\d{4}-\\d\\d-\\d\\d)(?:${SERVICE}|${ISO})?$`);
+const DATE = '\\d{4}-\\d\\d-\\d\\d';
+const SERVICE_TIME = new RegExp(
+  `^${DATE} (?:${WEEKDAYS.join('|')}) \\d\\d:\\d\\d:\\d\\d (?:[A-Za-z]{1,6}|${OFFSET})$`,
+);
+const ISO_CLOCK = '\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d{1,9})?)?';
+const ISO_TIME = new RegExp(`^(${DATE})(?:[Tt ](${ISO_CLOCK})([Zz]|${OFFSET})?)?$`);
 const NUMERIC_OFFSET = /^([+-])(\d\d)(?::?(\d\d))?$/;
 
 const SECOND = 1000;
@@ -195,12 +198,19 @@ export function timeDifference(left: Time, right: Time): [least: number, greates
 
 /** `utc` is undefined for a date or time that does not exist, also by its weekday. */
 function parseText(text: string) {
-  const [, date = '', weekday, time, zone, isoTime, isoZone] = TIME.exec(text) ?? [];
-  const clock = time ?? isoTime;
+  // A list has thousands of these. Slices take less memory than what a match holds.
+  if (SERVICE_TIME.test(text)) {
+    return readTime(text.slice(0, 10), text.slice(15, 23), text.slice(24), text.slice(11, 14));
+  }
+  const [, date = '', clock, zone] = ISO_TIME.exec(text) ?? [];
+  return readTime(date, clock, zone?.toUpperCase());
+}
+
+function readTime(date: string, clock?: string, zone?: string, weekday?: string) {
   const day = dayOf(date);
   const since = clock === undefined ? 0 : sinceMidnight(clock);
   const exists = day && since !== undefined && (weekday === undefined || weekday === day.weekday);
-  return { utc: exists ? day.at + since : undefined, zone: zone ?? isoZone?.toUpperCase(), clock };
+  return { utc: exists ? day.at + since : undefined, zone, clock };
 }
 
 /** The days that were read. A catalogue has few, and Date is slow. */
@@ -222,10 +232,18 @@ function dayOf(date: string) {
 
 /** Returns the milliseconds from midnight to `12:42`, `12:42:05` or `12:42:05.5`; undefined if no clock shows it. */
 function sinceMidnight(clock: string): number | undefined {
-  const [hours, minutes] = [Number(clock.slice(0, 2)), Number(clock.slice(3, 5))];
-  const [seconds, fraction] = [Number(clock.slice(6, 8)), clock.slice(9, 12).padEnd(3, '0')];
+  const hours = numberAt(clock, 0);
+  const minutes = numberAt(clock, 3);
+  const seconds = clock.length > 5 ? numberAt(clock, 6) : 0;
   if (hours > 23 || minutes > 59 || seconds > 59) return undefined;
-  return hours * HOUR + minutes * MINUTE + seconds * SECOND + Number(fraction);
+  const milliseconds = clock.length > 8 ? Number(clock.slice(9, 12).padEnd(3, '0')) : 0;
+  return hours * HOUR + minutes * MINUTE + seconds * SECOND + milliseconds;
+}
+
+/** Returns the number of two digits. */
+function numberAt(text: string, at: number): number {
+  const zero = 48;
+  return 10 * (text.charCodeAt(at) - zero) + text.charCodeAt(at + 1) - zero;
 }
 
 /** Returns the milliseconds of the last unit of `12:42`, `12:42:05` or `12:42:05.5`. */
@@ -260,7 +278,7 @@ export function formatTimestamp(text: string, style: TimeStyle, now: number): st
   // Another zone can have another year, and years of five digits begin with a sign.
   if (date.length > 10) return text;
   const seconds = Math.floor((at - day * DAY) / SECOND);
-  const clock = `${twoDigits(seconds / 3600)}:${twoDigits((seconds / 60) % 60)}`;
+  const clock = clockText(Math.floor(seconds / 60));
   return style === 'iso' ? `${date}T${clock}:${twoDigits(seconds % 60)}Z` : `${date} ${clock}`;
 }
 
@@ -274,6 +292,14 @@ function dateText(day: number): string {
   const [date = ''] = new Date(day * DAY).toISOString().split('T');
   DATES.set(day, date);
   return date;
+}
+
+const CLOCKS: string[] = [];
+
+/** Returns `12:42` for a minute of the day. */
+function clockText(minute: number): string {
+  CLOCKS[minute] ??= `${twoDigits(minute / 60)}:${twoDigits(minute % 60)}`;
+  return CLOCKS[minute];
 }
 
 function twoDigits(number: number): string {

@@ -7,7 +7,7 @@ import { account } from '../support/users.ts';
 
 const RUNS = 3;
 /** In MiB, as the memory of processes. */
-const MAX_GROWTH = 40e6 / 2 ** 20;
+const MAX_GROWTH = 35e6 / 2 ** 20;
 
 /** Returns the median of the peaks of several listings. */
 async function peakOf(images: number): Promise<number> {
@@ -26,7 +26,7 @@ async function peakOf(images: number): Promise<number> {
   return peaks.sort((a, b) => a - b)[(RUNS - 1) / 2] ?? Number.NaN;
 }
 
-onLinux('a list of 100 times the images needs at most 40 MB more (only on Linux)', async () => {
+onLinux('a list of 100 times the images needs at most 35 MB more (only on Linux)', async () => {
   const small = await peakOf(1_000);
   expect((await peakOf(100_000)) - small).toBeLessThan(MAX_GROWTH);
 });
