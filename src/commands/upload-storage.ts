@@ -262,8 +262,8 @@ async function readCredentials(
     });
   }
   const isStored = username !== undefined && !answers.values.has(user);
-  username ??= await askFor(context, answers, user, `${userName} at ${host}`);
-  const label = `${secretName} for ${printable(username)} at ${host}`;
+  username ??= await askFor(context, answers, user, `upload ${userName} at ${host}`);
+  const label = `upload ${secretName} for ${printable(username)} at ${host}`;
   const password = source
     ? await source.read()
     : await typed(context, label, hint`provide it with ${variable} or the setting ${command}`);

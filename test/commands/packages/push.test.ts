@@ -453,9 +453,9 @@ describe('push without settings', () => {
     const stdin = fakeTerminal(`typo\rwrong\rdemo\r${SECRETS.storage}\r`);
     const { stderr } = await push({ stdin });
     expect(stderr).toMatch(
-      /\nimgctl: warning: the storage refused the user name or password \(2\s+attempts\s+left\)\nUser name at .*: Password for demo at .*: \n/,
+      /\nimgctl: warning: the storage refused the user name or password \(2\s+attempts\s+left\)\nUpload user name at .*: Upload password for demo at .*: \n/,
     );
-    expect(stderr).toMatch(/^User name at 127\..*: Password for typo at 127\..*: \n/);
+    expect(stderr).toMatch(/^Upload user name at 127\..*: Upload password for typo at 127\..*: \n/);
     expect(stderr).toMatch(
       /\nimgctl: stored upload-username in the profile default, but not the password\nhint: /,
     );
