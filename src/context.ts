@@ -9,7 +9,7 @@ import { findPaths } from './config/paths.ts';
 import { type Account, type GivenSettings, type Settings, settle } from './config/settings.ts';
 import { Console, type ConsoleStyle, type Redaction } from './console.ts';
 import { attempt, tryOr } from './errors.ts';
-import type { Facts } from './facts.ts';
+import { type Facts, setting } from './facts.ts';
 import type { Io } from './io.ts';
 import type { Column } from './output/columns.ts';
 import { FORMATS, type Format } from './output/formats.ts';
@@ -144,6 +144,12 @@ export class Context implements ConsoleStyle {
 
   /** @throws ImgctlError config: unknown profile, no base URL, or invalid settings */
   session(): Promise<Session> {
+    const { owner, profile } = this.settings;
+    if (owner !== undefined && this.profile !== undefined) {
+      const { layer, origin, text } = this.settings.find('base-url');
+      const message = `${origin} selects ${text}, not ${owner} of profile ${profile}`;
+      if (layer === 'variable') this.console.warn(message, setting('unset', 'base-url'));
+    }
     this.#session ??= this.openSession(this.settings);
     return this.#session;
   }

@@ -4,9 +4,10 @@ import { command, option } from '../../cli/command.ts';
 import { findPaths } from '../../config/paths.ts';
 import { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
-import { ImgctlError } from '../../errors.ts';
-import { hint, imgctl } from '../../facts.ts';
+import { ImgctlError, tryOr } from '../../errors.ts';
+import { hint, imgctl, setting } from '../../facts.ts';
 import { printable } from '../../output/text.ts';
+import { findSecret } from '../../secrets/secrets.ts';
 import { openSharedStore } from '../../session/session.ts';
 import { forgetTokens, SharedStoreError } from '../../session/token-cache.ts';
 import { counted } from '../../words.ts';
@@ -36,7 +37,10 @@ async function run(context: Context, all: boolean): Promise<void> {
   const whom = all ? '' : ` of ${baseUrl} as ${printable(username)}`;
   const several = count > 1 ? ` (deleted ${counted(count, 'token')})` : '';
   if (count > 0) console.success(`Logged out${whom}${several}`);
-  else console.note('you were not logged in');
+  else if (settings.owner !== undefined && !all) {
+    const message = `profile ${settings.profile} belongs to ${settings.owner}, and was not logged out`;
+    console.warn(message, setting('unset', 'base-url'));
+  } else console.note('you were not logged in');
   const others = all || count === 0 ? [] : profilesSharing(context, settings.account);
   if (others.length > 0) {
     console.report(`also logged out, because they share the token: ${others.join(', ')}`);
@@ -49,6 +53,10 @@ async function run(context: Context, all: boolean): Promise<void> {
     const isDeleted = await deleteStoredPassword(context, each);
     if (isDeleted) console.success(`Deleted the stored password${whose}`);
   }
+  const originOf = (each: Settings) =>
+    tryOr(() => findSecret(each, context.io, 'password')?.origin, undefined);
+  const origins = [...new Set([settings, ...profiles].flatMap((each) => originOf(each) ?? []))];
+  if (origins.length > 0) console.note(`commands log in again with ${origins.join(' or ')}`);
   if (!all) return;
   // A run that was still storing its shared token has written it to a file too.
   await deleteSharedTokens(context, [settings, ...profiles]).finally(() =>

@@ -96,6 +96,17 @@ describe('a service that is not that of the profile', () => {
       imgctl,
       [`images list --base-url ${other}`, '', `${none}run: ${login}\n`, 4],
       [`IMGCTL_BASE_URL=${other} sync`, '', `${none}run: ${login}\n`, 4],
+      [
+        `IMGCTL_BASE_URL=${other} images list --profile default`,
+        '',
+        `imgctl: warning: IMGCTL_BASE_URL selects ${other}, not ${stored['base-url']} of profile default\nhint: unset IMGCTL_BASE_URL\n${none}run: ${login}\n`,
+        4,
+      ],
+      [
+        `logout --base-url ${other}`,
+        '',
+        `imgctl: warning: profile default belongs to ${stored['base-url']}, and was not logged out\nhint: omit --base-url\n`,
+      ],
       [`config get username --base-url ${other}`, '', /^imgctl: username is not set\n/, 5],
       [
         `IMGCTL_BASE_URL=${other} config set upload-url file:///mnt/other`,

@@ -249,6 +249,8 @@ describe('login --password-file', () => {
       ],
       ['login --store-password', '', /the password file \(profile default\) would override/, 2],
     );
+    const out = /Logged out\nimgctl: commands log in again with the file \S+ \(password-file\)\n$/;
+    await expectSteps(noted(imgctl), ['IMGCTL_PASSWORD= logout --all', '', out]);
     writeFileSync(file, '');
     chmodSync(file, 0o600);
     await expectSteps(
