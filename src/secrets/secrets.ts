@@ -43,9 +43,7 @@ export function findSecret(
       const origin = layer === 'variable' ? given.origin : 'password-file';
       return fileSource(io, settings.get('password-file') ?? '', origin);
     }
-    if (layer === 'variable' && given === undefined && file) {
-      return fileSource(io, file, fileVariable);
-    }
+    if (layer === 'variable' && file) return fileSource(io, file, fileVariable);
     if (setting && command?.layer === layer) return commandSource(settings, io, setting);
   }
   return undefined;

@@ -1,11 +1,17 @@
 // WebDAV storages that answer without end or with something else than they were sent: limits, statuses, renames.
 
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cpuSeconds } from '../support/cpu.ts';
 import { failed } from '../support/io.ts';
-import type { Handler, ScriptedRequest, ScriptedResponse } from '../support/scripted-server.ts';
-import { pushToScript } from '../support/uploads.ts';
+import {
+  type Handler,
+  requestsTo,
+  type ScriptedRequest,
+  type ScriptedResponse,
+} from '../support/scripted-server.ts';
+import { pushToScript, writeOva } from '../support/uploads.ts';
 
 const multistatus = (content: string): ScriptedResponse => ({
   status: 207,
@@ -280,6 +286,13 @@ describe('push to a WebDAV storage that refuses an upload', () => {
     expect(await push()).toEqual(failed(exitCode, new RegExp(text)));
   });
 
+  it('removes what may have arrived of it', async () => {
+    const { push, requests } = await pushTo(({ method }) => method === 'PUT' && { status: 400 });
+    await push();
+    const [put, ...removed] = requests.filter(({ method }) => ['PUT', 'DELETE'].includes(method));
+    expect(requestsTo({ requests: removed })).toEqual([`DELETE ${put?.target}`]);
+  });
+
   it('refuses the credentials if it also offers other schemes', async () => {
     const headers = { 'www-authenticate': 'Digest realm="files", nonce="1", Basic realm="files"' };
     const { push } = await pushTo(({ method }) => method === 'PUT' && { status: 401, headers });
@@ -319,19 +332,22 @@ describe('push to WebDAV', () => {
   });
 
   it.each([502, 400])(
-    'gives a server that answers %i to a whole destination its path',
+    'gives a server that answers %i to a whole destination its path from then on',
     async (status) => {
-      const { push, requests } = await pushTo(({ method, target, headers }, sizes) => {
+      const { file, start, requests } = await pushTo(({ method, target, headers }, sizes) => {
         if (method !== 'MOVE') return undefined;
-        if (!`${headers.destination}`.startsWith('/')) return { status };
-        sizes.set('/bucket/web.ova', `${sizes.get(target)}`);
+        const destination = `${headers.destination}`;
+        if (!destination.startsWith('/')) return { status };
+        sizes.set(destination, `${sizes.get(target)}`);
         sizes.delete(target);
         return { status: 201 };
       });
-      expect((await push()).exitCode).toBe(0);
+      const other = writeOva(path.dirname(file), 'db');
+      expect((await start(`--no-sync ${other}`).ended).exitCode).toBe(0);
       const moves = requests.filter(({ method }) => method === 'MOVE');
-      const destinations = moves.map(({ headers }) => headers.destination);
-      expect(destinations).toEqual([expect.stringMatching(/^http:.*web.ova$/), '/bucket/web.ova']);
+      const [first, ...others] = moves.map(({ headers }) => `${headers.destination}`);
+      expect(first).toMatch(/^http:.*ova$/);
+      expect(others.sort()).toEqual(['/bucket/db.ova', '/bucket/web.ova']);
     },
   );
 

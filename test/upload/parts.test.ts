@@ -12,9 +12,10 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemOf } from '../../src/io.ts';
 import { folderStorage } from '../../src/upload/folder.ts';
 import { rateLimit } from '../../src/upload/rate.ts';
@@ -164,32 +165,52 @@ describe.each(['file', 'dav'] as const)('push to %s', (kind) => {
   });
 });
 
-it('an upload to a folder whose part is removed meanwhile says that the part is gone', async () => {
-  const clock = fakeIo();
-  const [work, folder] = [temporaryDirectory(), temporaryDirectory()];
-  const local = { name: 'web.ova', path: writeOva(work, 'web'), regions: [], checked: undefined };
-  const file = await openUploadFile(local, clock);
-  const removed = {
-    ...file,
-    async *readAll() {
-      yield* file.readAll();
-      for (const name of readdirSync(folder)) rmSync(path.join(folder, name));
-    },
+describe('an upload to a folder', () => {
+  const setUp = async () => {
+    const clock = fakeIo();
+    const folder = temporaryDirectory();
+    const source = writeOva(temporaryDirectory(), 'web');
+    const local = { name: 'web.ova', path: source, regions: [], checked: undefined };
+    const file = await openUploadFile(local, clock);
+    onTestFinished(() => file.close());
+    const put = (own = file) =>
+      folderStorage(folder, clock, rateLimit(0, clock)).put('web.ova', own, () => {});
+    return { folder, source, file, put };
   };
-  const error = await failure(
-    folderStorage(folder, clock, rateLimit(0, clock)).put('web.ova', removed, () => {}),
-  );
-  expect(error.message).toBe('the upload of web.ova failed: its part is gone');
-  await file.close();
-});
 
-it('a file that becomes shorter is not read as if it were whole', async () => {
-  const local = { name: 'a', path: writeOva(temporaryDirectory(), 'a') };
-  const file = await openUploadFile({ ...local, regions: [], checked: undefined }, fakeIo());
-  truncateSync(local.path, 1);
-  const { message } = await failure(buffer(file.read()));
-  expect(message).toBe(`${local.path} changed while it was uploaded`);
-  await file.close();
+  it('whose part is removed meanwhile says that the part is gone', async () => {
+    const { folder, file, put } = await setUp();
+    const removed = {
+      ...file,
+      async *readAll() {
+        yield* file.readAll();
+        for (const name of readdirSync(folder)) rmSync(path.join(folder, name));
+      },
+    };
+    const { message } = await failure(put(removed));
+    expect(message).toBe('the upload of web.ova failed: its part is gone');
+  });
+
+  it('does not read a file that becomes shorter as if it were whole', async () => {
+    const { source, file } = await setUp();
+    truncateSync(source, 1);
+    const { message } = await failure(buffer(file.read()));
+    expect(message).toBe(`${source} changed while it was uploaded`);
+  });
+
+  unixOnly('folders are flushed on Unix')('flushes its part, then its new name', async () => {
+    const { folder, source, put } = await setUp();
+    const handle = await open(source);
+    const sync = vi.spyOn(Object.getPrototypeOf(handle), 'sync');
+    onTestFinished(() => sync.mockRestore());
+    await handle.close();
+    const flushed: string[][] = [];
+    sync.mockImplementation(async () => {
+      flushed.push(readdirSync(folder));
+    });
+    await (await put()).publish(false);
+    expect(flushed).toEqual([[expect.stringMatching(/^\.imgctl/)], ['web.ova']]);
+  });
 });
 
 it('push to S3 refuses a name for which the prefix leaves no room before a byte is sent', async () => {

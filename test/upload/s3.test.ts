@@ -150,9 +150,11 @@ describe('push to an S3 storage', () => {
   });
 
   it('that takes longer than --timeout to join the parts succeeds', async () => {
-    const { start } = await pushTo({}, async (request, response) => {
+    const script = s3({});
+    const { start } = await pushToScript('s3', async (request, index) => {
+      // Until then it has no object, in case a request is lost.
       if (isCompletion(request)) await wait(1_500);
-      return response;
+      return script(request, index);
     });
     const result = await start('--no-sync --timeout 1s').ended;
     expect(result).toMatchObject({ exitCode: 0 });

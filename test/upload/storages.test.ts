@@ -2,6 +2,7 @@
 
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { rootCertificates } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { selfSigned } from '../support/certificate.ts';
 import { failed } from '../support/io.ts';
@@ -194,8 +195,8 @@ describe.each(['dav', 's3'] as const)('push to %s', (kind) => {
     return { ...user, push, trust, identity, baseUrl };
   };
 
-  it('over TLS trusts the certificate in upload-ca-file only', async () => {
-    const { push, trust, identity, storage, stored } = await setUp();
+  it('over TLS trusts the certificates of upload-ca-file and NODE_EXTRA_CA_CERTS only', async () => {
+    const { push, trust, identity, storage, stored, work } = await setUp();
     await trust(identity.cert, 'ca-file');
     const text = /self-signed certificate\nhint: .*imgctl config set upload-ca-file/;
     expect(await push()).toEqual(failed(3, text));
@@ -204,6 +205,9 @@ describe.each(['dav', 's3'] as const)('push to %s', (kind) => {
     // Node ignores a folder there too.
     await push({ NODE_EXTRA_CA_CERTS: '/' });
     expect(stored()).toEqual(['web.ova']);
+    await trust(`${rootCertificates[0]}`);
+    const extra = { NODE_EXTRA_CA_CERTS: path.join(work, 'ca-file.pem') };
+    expect(await push(extra)).toMatchObject({ exitCode: 0 });
   });
 
   it('over TLS goes through the tunnel of a proxy, which sees no secret', async () => {
