@@ -1,10 +1,10 @@
 // Matches values of images against one filter, and texts against the pattern of `like`.
 
 import { compareValues, type FieldValue, type ImageRecord, kindOf, readValue } from './fields.ts';
-import type { Filter, Operator } from './filter.ts';
+import type { Filter, Operator, PerOperator } from './filter.ts';
 import { foldCase, normalize } from './fold-case.ts';
 import { unknownZone } from './sort.ts';
-import { parseTime, type Span, timeDifference } from './timestamp.ts';
+import { parseTime, type Span, type Time, timeDifference } from './timestamp.ts';
 
 export type Test<Subject> = (subject: Subject) => boolean;
 
@@ -17,53 +17,47 @@ export function filterPredicate(filter: Filter): Test<ImageRecord> {
   return (image) => test(readValue(image, filter.field));
 }
 
-const OPPOSITES: { readonly [Word in Operator]?: Operator } = {
-  ...{ lt: 'ge', le: 'gt', gt: 'le', ge: 'lt', eq: 'ne', ne: 'eq', in: 'ne' },
+const OPPOSITES: PerOperator<Operator> = {
+  lt: 'ge',
+  le: 'gt',
+  gt: 'le',
+  ge: 'lt',
+  eq: 'ne',
+  ne: 'eq',
+  in: 'ne',
 };
 
 /** Returns a function that returns the unknown zone that decides whether an image matches; undefined for other fields. */
 export function zoneTest(filter: Filter): ((image: ImageRecord) => string | undefined) | undefined {
   const { field, operator, operands } = filter;
-  const { [operator]: opposite } = OPPOSITES;
+  const opposite = OPPOSITES[operator];
   if (kindOf(field) !== 'time' || opposite === undefined) return undefined;
-  const typed = operands.find(({ span }) => span?.unknownZone)?.span?.unknownZone;
-  const [matches, fails] = [
-    filterPredicate(filter),
-    filterPredicate({ ...filter, operator: opposite }),
-  ];
-  return (image) =>
-    matches(image) && fails(image) ? (unknownZone(image, field) ?? typed) : undefined;
+  const [typed] = operands.flatMap(({ span }) => span?.unknownZone ?? []);
+  const mayMatch = filterPredicate(filter);
+  const mayFail = filterPredicate({ ...filter, operator: opposite });
+  return (image) => {
+    const isOpen = mayMatch(image) && mayFail(image);
+    return isOpen ? (unknownZone(image, field) ?? typed) : undefined;
+  };
 }
 
-const ORDERS: { readonly [Word in Operator]?: (order: number) => boolean } = {
+const ORDERS: PerOperator<(order: number) => boolean> = {
   lt: (order) => order < 0,
   le: (order) => order <= 0,
   gt: (order) => order > 0,
   ge: (order) => order >= 0,
 };
 
-function valueTest({ field, operator, operands }: Filter): Test<FieldValue> {
-  if (operator === 'like' || operator === 'notlike') {
-    return textTest(
-      operator === 'like',
-      operands.map(({ text }) => likePredicate(text)),
-    );
-  }
-  if (operator === 'contains' || operator === 'lacks') {
-    const parts = operands.map(({ text }) => foldCase(text));
-    return textTest(
-      operator === 'contains',
-      parts.map((part) => (text) => foldCase(text).includes(part)),
-    );
-  }
-  const isTime = kindOf(field) === 'time' && operands.some(({ span }) => span);
-  if (isTime)
-    return timeTest(
-      operator,
-      operands.flatMap(({ span }) => span ?? []),
-    );
-  const { [operator]: accepts } = ORDERS;
-  const [{ value: bound } = { value: null }] = operands;
+function valueTest({ operator, operands }: Filter): Test<FieldValue> {
+  const texts = operands.map(({ text }) => text);
+  if (operator === 'like') return textTest(true, texts.map(likePredicate));
+  if (operator === 'notlike') return textTest(false, texts.map(likePredicate));
+  if (operator === 'contains') return textTest(true, texts.map(containsPredicate));
+  if (operator === 'lacks') return textTest(false, texts.map(containsPredicate));
+  const spans = operands.flatMap(({ span }) => span ?? []);
+  if (spans.length > 0) return timeTest(operator, spans);
+  const accepts = ORDERS[operator];
+  const bound = operands[0]?.value ?? null;
   if (accepts) return (value) => value !== null && accepts(compareValues(value, bound));
   // A set, as `in` may list thousands of values.
   const values = new Set(operands.map(({ value }) => normalize(value)));
@@ -75,29 +69,45 @@ function textTest(isWanted: boolean, tests: readonly Test<string>[]): Test<Field
   return (value) => isFound(value) === isWanted;
 }
 
+function containsPredicate(part: string): Test<string> {
+  const folded = foldCase(part);
+  return (text) => foldCase(text).includes(folded);
+}
+
+/** True if an instant that the time may mean is there. */
+type TimeTest = (time: Time, span: Span) => boolean;
+
+const endOf = (span: Span): Time => ({ ...span, at: span.end });
+const beforeStart: TimeTest = (time, span) => timeDifference(time, span)[0] < 0;
+const beforeEnd: TimeTest = (time, span) => timeDifference(time, endOf(span))[0] < 0;
+const fromStart: TimeTest = (time, span) => timeDifference(time, span)[1] >= 0;
+const fromEnd: TimeTest = (time, span) => timeDifference(time, endOf(span))[1] >= 0;
+const within: TimeTest = (time, span) => fromStart(time, span) && beforeEnd(time, span);
+const outside: TimeTest = (time, span) => beforeStart(time, span) || fromEnd(time, span);
+
+const TIME_TESTS: PerOperator<TimeTest> = {
+  lt: beforeStart,
+  le: beforeEnd,
+  gt: fromEnd,
+  ge: fromStart,
+  ne: outside,
+};
+
 /** Compares with times as typed, which are as long as their last unit. */
 function timeTest(operator: Operator, spans: readonly Span[]): Test<FieldValue> {
+  const test = TIME_TESTS[operator];
   return (value) => {
     if (value === null) return operator === 'ne';
     const time = parseTime(`${value}`);
     if (time === undefined) return true;
-    const mayBeBefore = (at: number, span: Span) => timeDifference(time, { ...span, at })[0] < 0;
-    const mayBeFrom = (at: number, span: Span) => timeDifference(time, { ...span, at })[1] >= 0;
-    const tests: { readonly [Word in Operator]?: (span: Span) => boolean } = {
-      lt: (span) => mayBeBefore(span.at, span),
-      le: (span) => mayBeBefore(span.end, span),
-      gt: (span) => mayBeFrom(span.end, span),
-      ge: (span) => mayBeFrom(span.at, span),
-      ne: (span) => mayBeBefore(span.at, span) || mayBeFrom(span.end, span),
-    };
-    const { [operator]: test } = tests;
-    if (test) return spans.every(test);
-    return spans.some((span) => mayBeFrom(span.at, span) && mayBeBefore(span.end, span));
+    return test
+      ? spans.every((span) => test(time, span))
+      : spans.some((span) => within(time, span));
   };
 }
 
 /** Ignores case; % stands for any text and cannot be escaped. */
-export function likePredicate(pattern: string): (text: string) => boolean {
+export function likePredicate(pattern: string): Test<string> {
   const parts = foldCase(pattern).split('%');
   const first = parts[0] ?? '';
   const last = parts.at(-1) ?? '';

@@ -12,6 +12,8 @@ export const OPERATORS = ['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'like', 'in', 'not
 /** `~` and `!~` take their text as it is, with any % in it. */
 export type Operator = (typeof OPERATORS)[number] | 'contains' | 'lacks';
 
+export type PerOperator<Value> = Readonly<Partial<Record<Operator, Value>>>;
+
 interface Operand {
   readonly text: string;
   readonly value: FieldValue;
@@ -56,7 +58,7 @@ const WRONG_SIGNS: ReadonlyMap<string, string> = new Map([
 
 /** @param where how errors name it @throws ImgctlError usage */
 export function parseFilter(text: string, now: number, where = `filter ${quoted(text)}`): Filter {
-  const { name, sign, word, content } = splitFilter(text, where);
+  const { name, sign, word = '', content } = splitFilter(text, where);
   const field = parseChoice(name, { noun: 'field', valid: FIELDS, where });
   const operator = sign ?? parseChoice(word, { noun: 'operator', valid: OPERATORS, where });
   const items = operator === 'in' ? content.split(',') : [content];
@@ -91,21 +93,22 @@ export function contains(field: Field, part: string): Filter {
  * @throws ImgctlError usage: != or `in` with a local time
  */
 export function portableTexts({ text, field, operator, operands }: Filter): string[] {
-  const [{ span } = {}] = operands;
-  if (!operands.some((each) => each.span?.isLocal) || span === undefined) return [text];
-  const [start, end] = [span.at, span.end].map(withOffset);
-  const bounds: { readonly [Word in Operator]?: readonly string[] } = {
+  const spans = operands.flatMap(({ span }) => span ?? []);
+  const [span] = spans;
+  if (span === undefined || !spans.some(({ isLocal }) => isLocal)) return [text];
+  const [start, end] = [withOffset(span.at), withOffset(span.end)];
+  const bounds: PerOperator<readonly string[]> = {
     lt: [`lt,${start}`],
     le: [`lt,${end}`],
     gt: [`ge,${end}`],
     ge: [`ge,${start}`],
     eq: [`ge,${start}`, `lt,${end}`],
   };
-  const { [operator]: stored } = bounds;
+  const stored = bounds[operator];
   if (stored) return stored.map((bound) => `${field},${bound}`);
   throw filterError(
     `${text} cannot be stored without a time zone`,
-    `add the offset, such as ${withOffset(span.at)}, or use < and >=`,
+    `add the offset, such as ${start}, or use < and >=`,
   );
 }
 
@@ -158,24 +161,31 @@ function isPlain(filter: string): boolean {
   return /^[ -:<-~]*$/.test(filter) && length <= MAX_URL_BYTES;
 }
 
+interface SplitFilter {
+  readonly name: string;
+  /** What its sign means, or else the word of its operator. */
+  readonly sign?: Operator;
+  readonly word?: string;
+  readonly content: string;
+}
+
 /** Splits at the first sign, or at the first two commas if no sign is before them. */
-function splitFilter(text: string, where: string) {
-  const [field = '', word, ...rest] = text.split(',');
-  const { 0: found = '', index = 0 } = /!?[=<>~]+/.exec(text) ?? {};
-  if (found !== '' && index <= field.length) {
-    const [before, after] = [field.slice(0, index), text.slice(index + found.length)];
-    // Blanks on both sides of the sign are not part of the value.
-    const content = before.endsWith(' ') ? after.trimStart() : after;
-    const name = before.trim();
-    const sign = SIGNS.get(found);
-    if (sign === undefined) {
-      const meant = WRONG_SIGNS.get(found) ?? found.replace(/(.)\1+$/, '$1');
-      const own = anchored(name, content) ?? `'${name}${meant}${content}'`;
-      const facts = name && SIGNS.has(meant) ? `did you mean ${own}?` : EXAMPLE;
-      throw filterError(`unknown operator '${found}' in ${where}`, facts);
-    }
-    return { name, sign, word: '', content };
-  }
+function splitFilter(text: string, where: string): SplitFilter {
+  const [, before = '', sign, after = ''] = /^([^,=<>~]*?)(!?[=<>~]+)(.*)$/s.exec(text) ?? [];
+  if (sign === undefined) return splitAtCommas(text, where);
+  const name = before.trim();
+  // Blanks on both sides of the sign are not part of the value.
+  const content = before.endsWith(' ') ? after.trimStart() : after;
+  const operator = SIGNS.get(sign);
+  if (operator) return { name, sign: operator, content };
+  const meant = WRONG_SIGNS.get(sign) ?? sign.replace(/(.)\1+$/, '$1');
+  const own = anchored(name, content) ?? `'${name}${meant}${content}'`;
+  const facts = name && SIGNS.has(meant) ? `did you mean ${own}?` : EXAMPLE;
+  throw filterError(`unknown operator '${sign}' in ${where}`, facts);
+}
+
+function splitAtCommas(text: string, where: string): SplitFilter {
+  const [name = '', word, ...rest] = text.split(',');
   const spaced = SPACED.exec(text);
   if (spaced) {
     throw filterError(`missing commas in ${where}`, `did you mean '${spaced.slice(1).join()}'?`);
@@ -186,7 +196,7 @@ function splitFilter(text: string, where: string) {
   if (rest.length === 0) throw filterError(`missing value in ${where}`, EXAMPLE);
   // A text may begin with spaces; but not where all commas have them: name, like, %x%
   const content = word.startsWith(' ') ? rest.join(',').trimStart() : rest.join(',');
-  return { name: field.trim(), sign: undefined, word: word.trim(), content };
+  return { name: name.trim(), word: word.trim(), content };
 }
 
 /** Returns the filter for a text with the anchors of a regular expression; undefined if it has none. */

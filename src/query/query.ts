@@ -97,7 +97,11 @@ export class Query {
 
   /** Returns the unknown zone that decides whether an image matches, or undefined. */
   decidingZone(image: ImageRecord): string | undefined {
-    return this.#zoneTests.map((test) => test(image)).find((zone) => zone !== undefined);
+    for (const test of this.#zoneTests) {
+      const zone = test(image);
+      if (zone !== undefined) return zone;
+    }
+    return undefined;
   }
 
   /** Returns the unknown zones of the times by which an image is sorted. */

@@ -46,16 +46,23 @@ export class Tally {
   }
 
   #countAlone(image: ImageRecord): void {
-    const { conditions } = this.#query;
-    const missed: (readonly Word[])[] = [];
-    for (const [index, { test }] of conditions.entries()) {
+    const missed: number[] = [];
+    for (const [index, { test }] of this.#query.conditions.entries()) {
       if (test(image)) this.#alone[index]?.add(image.id ?? image);
-      else missed.push(this.#dottedForms[index] ?? []);
+      else missed.push(index);
     }
-    if (this.dotted.length > 0 || missed.some(({ length }) => length === 0)) return;
-    const name = nameOf(image);
-    const found = missed.flatMap((forms) => forms.find(({ matches }) => matches(name)) ?? []);
-    if (found.length === missed.length) this.dotted = found.map(({ text }) => text);
+    if (this.dotted.length === 0) this.dotted = this.#dottedFor(nameOf(image), missed);
+  }
+
+  /** Returns forms with dots that match the name, one for each of these conditions, or none. */
+  #dottedFor(name: string, missed: readonly number[]): string[] {
+    const found: string[] = [];
+    for (const index of missed) {
+      const form = this.#dottedForms[index]?.find(({ matches }) => matches(name));
+      if (form === undefined) return [];
+      found.push(form.text);
+    }
+    return found;
   }
 
   counts(): { text: string; count: number }[] {
