@@ -3,10 +3,9 @@
 import type { Client } from '../api/client.ts';
 import { type ImagePage, MAX_PAGES, type PageQuery } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
-import { readValue } from '../query/fields.ts';
 import { EVERYTHING } from '../query/query.ts';
 import { BY_ID, printSort } from '../query/sort.ts';
-import { isWhole, NotByIdError, pagesById } from './pages-by-id.ts';
+import { idOf, isWhole, NotByIdError, pagesById } from './pages-by-id.ts';
 import { incompleteList, pagesByNumber } from './pages-by-number.ts';
 import { isRefusal, readPage, type ServiceHabits } from './service-habits.ts';
 
@@ -143,5 +142,3 @@ async function requireIdOrder({ first, byId, request }: List) {
 
 /** Tells one state of the list from another. */
 const describeTop = ({ images: [top], total }: ImagePage) => `${top?.id} of ${total}`;
-
-const idOf = (image: ReceivedImage) => Number(readValue(image, 'id') ?? Number.NaN);

@@ -2,6 +2,7 @@
 // not: each image that stays in the list is seen exactly once, whatever comes or goes meanwhile.
 
 import type { ImagePage } from '../api/images.ts';
+import type { ReceivedImage } from '../api/types.ts';
 import { readValue } from '../query/fields.ts';
 
 /** Why a list cannot be read by id. */
@@ -36,6 +37,15 @@ export async function* pagesById(
 /** True if the service says that its list has no more images than this page. */
 export function isWhole({ images, total, pages, hasNext }: ImagePage): boolean {
   return images.length >= total && pages <= 1 && !hasNext;
+}
+
+export function idOf(image: ReceivedImage): number {
+  return Number(readValue(image, 'id') ?? Number.NaN);
+}
+
+/** True for whole numbers below the bound, the highest first, each once. */
+export function areDescending(ids: readonly number[], bound = Number.POSITIVE_INFINITY): boolean {
+  return ids.every((id, at) => Number.isSafeInteger(id) && id < (ids[at - 1] ?? bound));
 }
 
 /** The part of a page that a segment is cut to hold, so that few segments need a second request. */
@@ -151,9 +161,8 @@ class Segments {
 
   #fill(segment: Segment, page: ImagePage, width: number): void {
     const { bound } = segment;
-    const ids = page.images.map((image) => Number(readValue(image, 'id') ?? Number.NaN));
-    const descend = ids.every((id, at) => Number.isSafeInteger(id) && id < (ids[at - 1] ?? bound));
-    if (!descend) {
+    const ids = page.images.map(idOf);
+    if (!areDescending(ids, bound)) {
       throw new NotByIdError(`the service does not ${width > 0 ? 'filter' : 'sort'} by id`);
     }
     const end = isWhole(page) ? Number.NEGATIVE_INFINITY : ids.at(-1);

@@ -4,7 +4,7 @@
 import { type ImagePage, keyOf, MAX_PAGES } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { hasCode, ImgctlError } from '../errors.ts';
-import { readValue } from '../query/fields.ts';
+import { areDescending, idOf } from './pages-by-id.ts';
 
 /** Maximum number of pages in a row without a new image. */
 const MAX_IDLE_PAGES = 10;
@@ -29,7 +29,7 @@ export async function pagesByNumber(
     const hasChanged = (await readTop?.()) !== top;
     const problem = hasChanged ? 'it changed while it was read' : fault;
     const all = [...images.values()];
-    const isById = readTop !== undefined && isSortedById(all);
+    const isById = readTop !== undefined && areDescending(all.map(idOf));
     const isSure = isById || (images.size === before.size && hasAll(before, images));
     if (problem === undefined && isSure) return all;
     if (count >= (isById ? MAX_READINGS.byId : MAX_READINGS.otherwise)) {
@@ -73,11 +73,6 @@ async function readOnce(readPage: (number: number) => Promise<ImagePage>) {
 function uniqueKey(image: ReceivedImage, images: ReadonlyMap<unknown, unknown>): unknown {
   const key = keyOf(image);
   return (image.id ?? null) === null ? `${key} ${images.size}` : key;
-}
-
-function isSortedById(images: readonly ReceivedImage[]): boolean {
-  const ids = images.map((image) => Number(readValue(image, 'id') ?? Number.NaN));
-  return ids.every((id, at) => Number.isSafeInteger(id) && id < (ids[at - 1] ?? Infinity));
 }
 
 function hasAll(before: ReadonlyMap<unknown, unknown>, now: ReadonlyMap<unknown, unknown>) {

@@ -167,11 +167,8 @@ function isSortedBy(sort: FieldSort, { images, meta }: ImagePage): boolean {
   if (meta.sort !== printSort(sort)) return false;
   const ranks = ranksOf(images, sort.field);
   const sign = sort.direction === 'asc' ? 1 : -1;
-  const others = ranks.slice(1);
-  return others.every((rank, index) => {
-    const before = ranks[index] ?? null;
-    return compareRanks(before, rank) * sign <= 0;
-  });
+  const orders = ranks.slice(1).map((rank, index) => compareRanks(ranks[index] ?? null, rank));
+  return orders.every((order) => order * sign <= 0);
 }
 
 /**

@@ -132,12 +132,15 @@ function read(text: string): Name {
   const extension = /\.ov[af]$/i.test(name) ? name.slice(-4) : '';
   const stem = name.slice(0, name.length - extension.length);
   const versions = findVersions(stem);
-  let [marked, order, end] = ['', '', 0];
+  let marked = '';
+  let order = '';
+  let end = 0;
   for (const { text: version, start, isHash } of versions) {
     const between = stem.slice(end, start);
-    const isNext = end > 0 && !/[\p{L}\p{N}]/u.test(between);
-    if (!isNext) marked += between + PLACE;
-    order += (isNext ? VERSION_MARK : PLACE) + (isHash ? HASH_PART : version.replace(/^v/i, ''));
+    const sharesPlace = end > 0 && !/[\p{L}\p{N}]/u.test(between);
+    if (!sharesPlace) marked += between + PLACE;
+    order += sharesPlace ? VERSION_MARK : PLACE;
+    order += isHash ? HASH_PART : version.replace(/^v/i, '');
     end = start + version.length;
   }
   marked += stem.slice(end);
@@ -197,38 +200,47 @@ function compareParts(left = PLACE, right = PLACE): number {
   const kind = partKind(left);
   if (kind !== partKind(right)) return kind - partKind(right);
   if (kind === NOTHING) return 0;
-  return (kind === NUMBER ? left.length - right.length : 0) || compareText(left, right);
+  if (kind === NUMBER && left.length !== right.length) return left.length - right.length;
+  return compareText(left, right);
 }
 
 /** True if it takes a guess to say which of two names of a series is newer. */
 export function isGuess(left: Parts, right: Parts): boolean {
   const [one, other] = sidesOf(left, right);
   const [low, high] = compareParts(one.part, other.part) <= 0 ? [one, other] : [other, one];
+  if (low.part === HASH_PART) return true;
   // 1.0b2 is a beta or a patch, 1.0M3 a milestone or a patch.
-  if (low.part === HASH_PART || (low.kind <= NOTHING && /^[abcm]$/.test(high.letters))) return true;
+  if (low.kind <= NOTHING && /^[abcm]$/.test(high.letters)) return true;
   // web beside web-20240115, 1.2-3 beside 1.2.4
-  const isBuild = low.goesOn && !high.goesOn && high.kind === NUMBER;
+  const isBuild = low.isFollowed && !high.isFollowed && high.kind === NUMBER;
   if (low.kind === NOTHING) return isBuild || high.isDate();
   if (low.kind === PRE_RELEASE) return false;
   // 12_sp3 beside 12_2021
   if (low.kind !== high.kind) return true;
-  // 15.1R7 beside 15.1X49; a1 is older than b1.
-  const both = [low.letters, high.letters];
-  if (low.kind === LETTERS) return !both.includes('') && !/^[ab]{2}$/.test(both.join(''));
+  return low.kind === LETTERS ? areOtherLetters(low, high) : areOtherNumbers(low, high);
+}
+
+/** True for 15.1R7 beside 15.1X49; but a1 is older than b1. */
+function areOtherLetters({ letters: low }: Side, { letters: high }: Side): boolean {
+  if (low === '' || high === '') return false;
+  return !/^[ab]{2}$/.test(low + high);
+}
+
+function areOtherNumbers(low: Side, high: Side): boolean {
   // win-64 beside win-32
   if (low.part === '32' && high.part === '64') return true;
   // 21H2 beside 1909, 2211 beside 20141129, 9.16 beside 992
-  const isOtherForm = low.isAlone !== high.isAlone;
-  const { length } = high.part;
-  return length - low.part.length >= 2 && (length >= 4 || isOtherForm);
+  const isMuchLonger = high.part.length - low.part.length >= 2;
+  return isMuchLonger && (high.part.length >= 4 || low.isAlone !== high.isAlone);
 }
 
 /** True if the numbers that differ are of one form and one has at most one digit more, such as 999 and 1000. */
 export function isStep(left: Parts, right: Parts): boolean {
   const [one, other] = sidesOf(left, right);
-  const areNumbers = one.kind === NUMBER && other.kind === NUMBER && one.isAlone === other.isAlone;
+  const areNumbers = one.kind === NUMBER && other.kind === NUMBER;
+  const isSameForm = one.isAlone === other.isAlone;
   const isNear = Math.abs(one.part.length - other.part.length) <= 1;
-  return areNumbers && isNear && !isGuess(left, right);
+  return areNumbers && isSameForm && isNear && !isGuess(left, right);
 }
 
 function sidesOf(left: Parts, right: Parts) {
@@ -240,23 +252,25 @@ function sidesOf(left: Parts, right: Parts) {
 const DATE_PARTS =
   /^(?:20\d\d(?:0[1-9]|1[0-2])(?:\d\d)?|20\d\d-(?:\d|1[0-2])|\d\d?-\d\d?-20\d\d)(?!\d)/;
 
+type Side = ReturnType<typeof sideOf>;
+
 /** Describes a part and what follows it. */
 function sideOf(parts: Parts, at: number) {
-  const { [at]: part = PLACE } = parts;
+  const part = parts[at] ?? PLACE;
   const kind = partKind(part);
   let end = at;
   while (partKind(parts[end]) !== NOTHING) end += 1;
-  /** A version follows behind a separator. */
-  const goesOn = parts[end] === VERSION_MARK && partKind(parts[end + 1]) > NOTHING;
+  /** By another version, behind a separator. */
+  const isFollowed = parts[end] === VERSION_MARK && partKind(parts[end + 1]) > NOTHING;
   /** Letters before a number: the u of U3. */
   const letters = kind === LETTERS && end > at + 1 ? part : '';
-  const isAlone = end === at + 1 && !goesOn;
+  const isAlone = end === at + 1 && !isFollowed;
   /** Returns true if a date begins the place. */
   const isDate = () => {
     const numbers = parts.slice(at, at + 5).filter((each) => each !== VERSION_MARK);
     return parts[at - 1] === PLACE && DATE_PARTS.test(numbers.join('-'));
   };
-  return { part, kind, letters, isAlone, goesOn, isDate };
+  return { part, kind, letters, isAlone, isFollowed, isDate };
 }
 
 /** True for rc, alpha and beta, and for a, b or m between two numbers: 2.1-rc1, 3.0.0b2, 11.0.0-M20. */
@@ -296,11 +310,10 @@ const SHORT_DATE =
 function haveShortDates(names: readonly string[]): boolean {
   const firsts = names.map((name) => {
     const [date] = name.matchAll(SHORT_DATE);
-    return date?.groups?.day;
+    return date?.groups?.day ?? '';
   });
-  return (
-    firsts.every(Boolean) && firsts.some((first = '') => /^0/.test(first) || Number(first) > 12)
-  );
+  if (firsts.includes('')) return false;
+  return firsts.some((first) => first.startsWith('0') || Number(first) > 12);
 }
 
 /**
@@ -322,10 +335,14 @@ export function yearFirstIn(names: readonly string[]): (name: string) => string 
 
 function putYearFirst(found: string, ...match: unknown[]): string {
   const { day, month, week, year } = match.at(-1) as Record<string, string | undefined>;
-  const [one, two] = [day ?? '1', month ?? week ?? ''];
-  const [less = 0, more = 0] = [Number(one), Number(two)].sort((a, b) => a - b);
-  if (less < 1 || less > 12 || more > (week ? 53 : day ? 31 : 12)) return found;
-  return [year, two, one].join('-');
+  const first = day ?? '1';
+  const second = month ?? week ?? '';
+  // Either may be the month.
+  const less = Math.min(Number(first), Number(second));
+  const more = Math.max(Number(first), Number(second));
+  const maxDay = day ? 31 : 12;
+  if (less < 1 || less > 12 || more > (week ? 53 : maxDay)) return found;
+  return [year, second, first].join('-');
 }
 
 /** Parses a word of a query. */
@@ -336,8 +353,9 @@ export function parseWord(text: string) {
   /** True if it may not match a name that contains it. */
   const needsWholeNumbers = /\d/.test(text) && !isHash(text.toLowerCase());
   const pattern = wordPattern(part, isNumber ? 'uy' : 'u');
+  const runs = text.match(/\d+|[^\d._ -]+/gu) ?? [];
   /** They are found in this order, in any case, in each name that matches. */
-  const pieces = (needsWholeNumbers && text.match(/\d+|[^\d._ -]+/gu)?.map(withoutZeros)) || [text];
+  const pieces = needsWholeNumbers ? runs.map(withoutZeros) : [text];
   /** Returns which version of the name a number means, or -1. */
   const versionIndexIn = (name: Name) => versionIndexOf(pattern, name);
   const matches = (name: string) => {
@@ -357,19 +375,20 @@ function wordPattern(word: string, flags: string): RegExp {
   const level = /(?:amd64|x86[_-]?64)$/.test(word) ? `(?!${LEVEL})` : '';
   const source = word
     .replace(/[$()*+?[\\\]^{|}]/g, '\\$&')
-    .replace(
-      /((?<=\d)[._ -]*(?=[^\d._ -])|(?<=[^\d._ -])[._ -]*(?=\d))|[._ -]+/g,
-      (_, optional?: string) => `[._ -]${optional === undefined ? '' : '?'}`,
-    )
+    .replace(SEPARATORS, (_, border?: string) => (border === undefined ? '[._ -]' : '[._ -]?'))
     .replace(/\d+/g, (digits) => `(?<!\\d)0*${withoutZeros(digits)}(?!\\d)`);
   return new RegExp(source + level, flags);
 }
 
+/** Finds where a word has separators, or could have them: at a border between a digit and a letter. */
+const SEPARATORS = /((?<=\d)[._ -]*(?=[^\d._ -])|(?<=[^\d._ -])[._ -]*(?=\d))|[._ -]+/g;
+
 /** Returns which version of a name begins with the sticky pattern, or -1. */
 function versionIndexOf(pattern: RegExp, { text, versions }: Name): number {
   const name = normalize(text);
-  return versions.findIndex(({ start, isHash, text: found }) => {
-    pattern.lastIndex = start + (/^\p{L}\d/u.test(found) ? 1 : 0);
+  return versions.findIndex(({ start, isHash, text: version }) => {
+    const isLetterFirst = /^\p{L}\d/u.test(version);
+    pattern.lastIndex = isLetterFirst ? start + 1 : start;
     return !isHash && pattern.test(name);
   });
 }

@@ -91,16 +91,20 @@ export class SeriesIndex<Row extends ImageRecord> {
       }
       const [first, ...others] = [...byMatch.values()].sort(compareAges);
       if (first === undefined || others.length === 0) return seriesOf(entries, first);
-      const meanings = (word: Word) =>
-        new Set(
-          [first, ...others].map(({ image }) => word.versionIndexIn(readName(nameOf(image)))),
-        );
-      const words = this.#words.filter((word) => meanings(word).size > 1);
-      const pattern = patternOf(first);
-      const texts = words.map(({ text }) => text).join(' and ');
-      const problem = `${texts} matches different numbers in ${pattern}`;
-      return { pattern, newest: imagesOf([first, ...others]), problem };
+      return this.#unclearSeries([first, ...others]);
     });
+  }
+
+  /** @param newest of each meaning of the words */
+  #unclearSeries(newest: Entries<Row>): Series<Row> {
+    const names = newest.map(({ image }) => readName(nameOf(image)));
+    const words = this.#words.filter(({ versionIndexIn }) => {
+      return new Set(names.map(versionIndexIn)).size > 1;
+    });
+    const pattern = patternOf(newest[0]);
+    const texts = words.map(({ text }) => text).join(' and ');
+    const problem = `${texts} matches different numbers in ${pattern}`;
+    return { pattern, newest: imagesOf(newest), problem };
   }
 
   /** Returns the newest images of the series of this one, with the words at the same versions. */
@@ -140,18 +144,19 @@ function newestIn<Row extends ImageRecord>(entries: Entries<Row>): Entry<Row> {
 
 /** Below 0 if the left one is newer. */
 function compareAges<Row extends ImageRecord>(left: Entry<Row>, right: Entry<Row>): number {
-  return (
-    compareVersions(right.parts, left.parts) ||
-    // Not a difference: infinity minus infinity is not a number.
-    Number(rankOf(left) < rankOf(right)) - Number(rankOf(left) > rankOf(right)) ||
-    compareValues(readValue(left.image, 'id'), readValue(right.image, 'id'))
-  );
+  const byVersion = compareVersions(right.parts, left.parts);
+  if (byVersion !== 0) return byVersion;
+  const [leftTime, rightTime] = [timeOf(left), timeOf(right)];
+  if (leftTime !== rightTime) return leftTime > rightTime ? -1 : 1;
+  return compareValues(readValue(left.image, 'id'), readValue(right.image, 'id'));
 }
 
 function isEquallyNew<Row extends ImageRecord>(newer: Entry<Row>, other: Entry<Row>): boolean {
   if (compareVersions(newer.parts, other.parts) !== 0) return false;
   const [created, before] = [createdOn(newer), createdOn(other)];
-  return !created || !before || timeDifference(created, before)[0] <= 0;
+  if (!created || !before) return true;
+  const [least] = timeDifference(created, before);
+  return least <= 0;
 }
 
 /** Returns the series with its newest image, or those that could be, in the order of choices. */
@@ -163,14 +168,15 @@ function seriesOf<Row extends ImageRecord>(
   const others = entries.filter((entry) => entry !== first);
   const isRelease = ({ parts }: Entry<Row>) => !isPreRelease(parts);
   const dated = newestByDate(first, entries);
-  const doubts: [problem: string, Entry<Row>[]][] = [
+  const doubts: [problem: string, rivals: Entry<Row>[]][] = [
     [`the versions in ${pattern} cannot be compared`, incomparable(first, others)],
     [`the newest of ${pattern} is a pre-release`, isRelease(first) ? [] : others.filter(isRelease)],
     [`the dates in ${pattern} cannot be compared`, dated.image === first.image ? [] : [dated]],
   ];
-  for (const [problem, [other, ...more]] of doubts) {
-    if (other === undefined) continue;
-    const [one, two] = [first.image, newestIn([other, ...more]).image];
+  for (const [problem, rivals] of doubts) {
+    const [rival, ...more] = rivals;
+    if (rival === undefined) continue;
+    const [one, two] = [first.image, newestIn([rival, ...more]).image];
     return { pattern, newest: compareChoices(one, two) > 0 ? [two, one] : [one, two], problem };
   }
   const equal = others.filter((entry) => isEquallyNew(first, entry)).sort(compareAges);
@@ -212,7 +218,9 @@ export function compareChoices(left: ImageRecord, right: ImageRecord): number {
   const names = [nameOf(left), nameOf(right)];
   const yearFirst = yearFirstIn(names);
   const [one = [], other = []] = names.map((name) => readName(yearFirst(name)).parts);
-  return Number(isPreRelease(one)) - Number(isPreRelease(other)) || compareVersions(other, one);
+  const isLeftEarly = isPreRelease(one);
+  if (isLeftEarly !== isPreRelease(other)) return isLeftEarly ? 1 : -1;
+  return compareVersions(other, one);
 }
 
 /** Returns numbers in the order of series and versions: greater for newer images, null without a name. */
@@ -220,17 +228,15 @@ export function versionRanks(images: readonly ImageRecord[]): (number | null)[] 
   const index = new SeriesIndex<ImageRecord>();
   for (const image of images) index.add(image);
   const ranked = index.rankedImages();
-  const ranks = new Map(
-    ranked.map(
-      ({ image, seriesNumber, rank }) =>
-        [image, ranked.length * (seriesNumber + 1) - rank] as const,
-    ),
-  );
+  const ranks = new Map<ImageRecord, number>();
+  for (const { image, seriesNumber, rank } of ranked) {
+    ranks.set(image, ranked.length * (seriesNumber + 1) - rank);
+  }
   return images.map((image) => ranks.get(image) ?? null);
 }
 
 /** Infinity for a time that cannot be read: the image may be the newest, so it comes first. */
-function rankOf<Row extends ImageRecord>(entry: Entry<Row>): number {
+function timeOf<Row extends ImageRecord>(entry: Entry<Row>): number {
   return createdOn(entry)?.at ?? Number.POSITIVE_INFINITY;
 }
 
