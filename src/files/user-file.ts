@@ -16,7 +16,7 @@ import { advice, type Facts } from '../facts.ts';
 import type { Clock, Io } from '../io.ts';
 import { decodeUtf8 } from '../json.ts';
 import { type AssertHeld, replaceFile } from './atomic-file.ts';
-import { withMutex } from './mutex.ts';
+import { MutexLostError, withMutex } from './mutex.ts';
 
 /** Bytes, the same as of a list: `--from /dev/zero` must not fill the memory. */
 const MAX_SIZE = 256 * 2 ** 20;
@@ -149,7 +149,7 @@ function contentOf(file: string): string | undefined {
 
 /**
  * Replaces a file by the text that `change` returns, unless that is undefined; one process at a time.
- * @param change reads the file. It is called again if another program has replaced the file meanwhile
+ * @param change reads the file. It is called again if another program has replaced the file, or taken over the mutex
  * @throws ImgctlError failed, locked, and whatever `change` throws
  */
 export async function changeUserFile(
@@ -163,24 +163,25 @@ export async function changeUserFile(
     const target = followLinks(file);
     // The mutex would create the folder.
     fs.accessSync(path.dirname(target));
-    await withMutex(target, patience, io, async (assertHeld) => {
-      for (let count = 1; ; count += 1) {
-        const before = contentOf(target);
-        const text = await change();
-        if (text === undefined) return;
-        const assertUnchanged = () => {
-          assertHeld();
-          if (contentOf(target) === before) return;
-          const message = `another program changed ${what}`;
-          throw new FileChangedError('failed', message, { facts: 'run the command again' });
-        };
-        try {
-          return await replaceUserFile(target, text, what, assertUnchanged);
-        } catch (error) {
-          if (!(error instanceof FileChangedError) || count === MAX_CHANGES) throw error;
-        }
+    const changeOnce = async (assertHeld: AssertHeld) => {
+      const before = contentOf(target);
+      const text = await change();
+      if (text === undefined) return;
+      await replaceUserFile(target, text, what, () => {
+        assertHeld();
+        if (contentOf(target) === before) return;
+        const message = `another program changed ${what}`;
+        throw new FileChangedError('failed', message, { facts: 'run the command again' });
+      });
+    };
+    for (let count = 1; ; count += 1) {
+      try {
+        return await withMutex(target, patience, io, changeOnce);
+      } catch (error) {
+        const mayRetry = error instanceof FileChangedError || error instanceof MutexLostError;
+        if (!mayRetry || count === MAX_CHANGES) throw error;
       }
-    });
+    }
   } catch (error) {
     throw cannotWrite(what, error);
   }

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Image } from '../../../src/api/types.ts';
+import { breakMutex } from '../../../src/files/mutex.ts';
 import { changeUserFile } from '../../../src/files/user-file.ts';
 import { catalogueByName, named } from '../../support/catalogue-page.ts';
 import { failed, fakeIo, runCli, temporaryDirectory } from '../../support/io.ts';
@@ -514,6 +515,18 @@ describe('a lock file that another program replaces while images are read', () =
   it('is left alone if it is damaged then', async () => {
     const { result, content } = await edited('update', () => '{');
     expect([result.exitCode, content()]).toEqual([2, '{']);
+  });
+
+  it('is changed again if another process took over its mutex', async () => {
+    const file = path.join(temporaryDirectory(), 'a');
+    let count = 0;
+    const change = async () => {
+      count += 1;
+      if (count === 1) breakMutex(file);
+      return `${count}`;
+    };
+    await changeUserFile(file, 'the lock file a', 1_000, fakeIo(), change);
+    expect([count, fs.readFileSync(file, 'utf8')]).toEqual([2, '2']);
   });
 
   it('that never stops changing is an error', async () => {
