@@ -6,7 +6,13 @@ import { TransportError } from '../http/errors.ts';
 import type { Clock } from '../io.ts';
 import { type Action, isSent } from './actions.ts';
 import type { Proofs } from './proofs.ts';
-import { conflict, type Storage, type StoredState, type UnpublishedFile } from './storage.ts';
+import {
+  type Comparison,
+  conflict,
+  type Storage,
+  type StoredState,
+  type UnpublishedFile,
+} from './storage.ts';
 import {
   changedError,
   type LocalFile,
@@ -155,7 +161,15 @@ function compare(file: LocalFile, owner: string, transfer: TransferOptions) {
   return withUploadFile(file, transfer, async (opened) => {
     const { size, source, proof } = opened;
     const proved = transfer.proofs.find({ package: owner, name: file.name, source });
-    return { size, proof, ...(await transfer.storage.compare(file.name, opened, proved)) };
+    const { storage } = transfer;
+    const compared = storage.compare(file.name, opened, proved);
+    const found = await compared.catch(async (error: unknown): Promise<Comparison> => {
+      // It may have been removed between two requests.
+      const isGone = hasCode(error, 'not-found') && (await storage.look(file.name)) === undefined;
+      if (!isGone) throw error;
+      return { state: 'absent' };
+    });
+    return { size, proof, ...found };
   });
 }
 

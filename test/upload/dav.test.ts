@@ -1,6 +1,6 @@
 // WebDAV storages that answer without end or with something else than they were sent: limits, statuses, renames.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cpuSeconds } from '../support/cpu.ts';
@@ -128,6 +128,24 @@ describe('an upload to WebDAV', () => {
     expect(new Set(puts).size).toBe(sleeps.length + 1);
   });
 });
+
+it.each([
+  ['gone', 0],
+  ['still listed', 5],
+])(
+  'push of a file that WebDAV cannot return any more, and that is %s, exits %i',
+  async (what, exitCode) => {
+    let isGone = false;
+    const { push, file, requests } = await pushTo(({ method, target }, sizes) => {
+      isGone ||= method === 'GET' && what === 'gone';
+      if (method === 'GET') return { status: 404 };
+      const isStored = target === '/bucket/web.ova' && !isGone && !sizes.has(target);
+      return isStored && shown(target, `${statSync(file).size}`);
+    });
+    expect((await push()).exitCode).toBe(exitCode);
+    expect(requests.map(({ method }) => method).includes('PUT')).toBe(exitCode === 0);
+  },
+);
 
 it.each([
   ['refuses to list', { status: 403 }],
