@@ -132,9 +132,10 @@ async function move(dav: Dav, part: string, name: string, replace: boolean): Pro
       return;
     } catch (error) {
       if (!(error instanceof ImgctlError)) throw error;
+      if (error.status === 404 && refusal) throw refusal;
       const isRefused = error.status === 400 || error.status === 502;
-      if (!isRefused) throw error.status === 404 ? (refusal ?? error) : error;
-      refusal ??= error.with({ facts: error.status === 502 ? PASS_HOST : error.facts });
+      if (!isRefused) throw error;
+      refusal ??= error.status === 502 ? error.with({ facts: PASS_HOST }) : error;
     }
   }
   throw refusal;
@@ -148,14 +149,10 @@ async function publish(dav: Dav, part: string, name: string, sent: DavFile, repl
   } catch (error) {
     const isConflict = error instanceof ImgctlError && error.status === 412 && !replace;
     if (isConflict && (await findStored(dav, name))) throw conflict(name, address);
-    // The response was lost, a proxy did not wait for it, or a lock came too late: the file was moved if the part is gone.
-    const mayBeMoved =
-      error instanceof TransportError
-        ? error.sent
-        : hasCode(error, 'server-error', 'locked', 'not-found');
-    if (!mayBeMoved) throw error;
+    if (!mayBeMoved(error)) throw error;
     failure = error;
   }
+  // The file was moved if its part is gone.
   if (await findStored(dav, part)) {
     const facts = 'ask the administrators of the storage';
     const message = `${address} did not rename ${part} to ${name}`;
@@ -168,6 +165,12 @@ async function publish(dav: Dav, part: string, name: string, sent: DavFile, repl
   if (etag === sent.etag) return { text, isProof: false };
   // Some servers make a new ETag when a file is moved, so the content is compared before another push is blamed.
   throw replacedError(name, address, replace);
+}
+
+/** True if the response was lost, a proxy did not wait for it, or a lock came too late. */
+function mayBeMoved(error: unknown): boolean {
+  if (error instanceof TransportError) return error.sent;
+  return hasCode(error, 'server-error', 'locked', 'not-found');
 }
 
 /** True also if the server does not list the folder, or it is too large: the file is already moved. */
@@ -204,17 +207,16 @@ function requireSuccess(response: HttpResponse): HttpResponse {
 async function send({ requests }: Dav, request: StorageRequest, nextUrl?: () => URL) {
   const response = await requests.send(request, nextUrl);
   const root = response.status === 207 ? xmlOf(response) : undefined;
-  const { children = undefined } = root?.name === 'multistatus' ? root : {};
-  const elements = children?.filter(({ name }) => name === 'response');
-  const failed = elements?.map(statusWithin).find((status) => !isSuccess({ status }));
+  if (root?.name !== 'multistatus') return { ...response, elements: undefined };
+  const elements = root.children.filter(({ name }) => name === 'response');
+  const failed = elements.map(statusWithin).find((status) => !isSuccess({ status }));
   return { ...response, status: failed ?? response.status, elements };
 }
 
 /** Returns the status of a file in a multistatus: of itself, or else of its properties, of which some may be missing. */
 function statusWithin(element: XmlElement): number {
-  const statuses = findAll(element, 'status').map(({ text }) => {
-    return Number(/ (\d{3})\b/.exec(text)?.[1] ?? 200);
-  });
+  const lines = findAll(element, 'status').map(({ text }) => text);
+  const statuses = lines.map((line) => Number(/ (\d{3})\b/.exec(line)?.[1] ?? 200));
   return statuses.find((status) => isSuccess({ status })) ?? statuses[0] ?? 200;
 }
 
@@ -253,30 +255,30 @@ async function propfind(dav: Dav, url: URL, depth: 0 | 1) {
 }
 
 function filesOf(response: HttpResponse, elements: readonly XmlElement[]) {
-  const { date = '' } = response.headers;
-  return elements
-    .filter((element) => isSuccess({ status: statusWithin(element) }))
-    .map((element) => {
-      // A property that a file does not have comes with a status of its own, and empty.
-      const length = textOf(element, 'getcontentlength') ?? '';
-      const size = /^\d+$/.test(length) ? Number(length) : undefined;
-      const etag = textOf(element, 'getetag') ?? '';
-      const modified = textOf(element, 'getlastmodified') ?? '';
-      const time = httpDate(modified);
-      const now = httpDate(date) ?? response.receivedAt;
-      const name = textOf(element, 'href')?.replace(/\/$/, '').split('/').at(-1) ?? '';
-      return {
-        name: tryOr(() => decodeURIComponent(name), name),
-        isFolder: findAll(element, 'collection').length > 0,
-        size,
-        /** Empty if the server has none. Without W/, which Apache drops a second after the last change. */
-        etag: etag.replace(/^W\//, ''),
-        text: [etag, modified, size].join(' '),
-        isProof: isSettled(etag, modified, date),
-        /** Milliseconds since the last change, by the clock of the server. */
-        age: now - (time ?? now),
-      };
-    });
+  const visible = elements.filter((element) => isSuccess({ status: statusWithin(element) }));
+  return visible.map((element) => fileOf(element, response));
+}
+
+function fileOf(element: XmlElement, { headers, receivedAt }: HttpResponse) {
+  const { date = '' } = headers;
+  // A property that a file does not have comes with a status of its own, and empty.
+  const length = textOf(element, 'getcontentlength') ?? '';
+  const size = /^\d+$/.test(length) ? Number(length) : undefined;
+  const etag = textOf(element, 'getetag') ?? '';
+  const modified = textOf(element, 'getlastmodified') ?? '';
+  const now = httpDate(date) ?? receivedAt;
+  const name = textOf(element, 'href')?.replace(/\/$/, '').split('/').at(-1) ?? '';
+  return {
+    name: tryOr(() => decodeURIComponent(name), name),
+    isFolder: findAll(element, 'collection').length > 0,
+    size,
+    /** Empty if the server has none. Without W/, which Apache drops a second after the last change. */
+    etag: etag.replace(/^W\//, ''),
+    text: [etag, modified, size].join(' '),
+    isProof: isSettled(etag, modified, date),
+    /** Milliseconds since the last change, by the clock of the server. */
+    age: now - (httpDate(modified) ?? now),
+  };
 }
 
 export function davStorage(
@@ -318,13 +320,15 @@ export function davStorage(
     async removeDeadParts(isLast) {
       const known = isLast ? undefined : tryOr(() => readOwnFile(partsFile ?? ''), undefined);
       // Their pushes have ended, since one runs at a time on this machine, whatever its name was then.
-      for (const name of known?.split('\n') ?? [])
+      for (const name of known?.split('\n') ?? []) {
         if (isDeadPart(name, Number.POSITIVE_INFINITY, clock.system)) dav.failed.add(name);
+      }
       await removeFailed(dav);
       // Also a link or a pipe, which nothing must be added to.
       if (partsFile) tryOr(() => fs.rmSync(partsFile, { force: true }), undefined);
-      for (const { name, age } of await propfind(dav, folder, 1))
+      for (const { name, age } of await propfind(dav, folder, 1)) {
         if (isDeadPart(name, age, clock.system)) await remove(dav, name);
+      }
     },
     close: requests.close,
   };

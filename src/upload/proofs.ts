@@ -17,6 +17,9 @@ interface Proof {
 /** Counts up with what makes a package valid: earlier proofs no longer count. */
 const VERSION = 3;
 
+/** Bytes of a file without proofs, and more. */
+const FRAME = 100;
+
 export interface Proofs {
   /** Returns the state of the stored file that was equal to the source as it is. */
   find(sought: Omit<Proof, 'stored'>): string | undefined;
@@ -46,8 +49,10 @@ export function loadProofs(file: string | undefined, { system }: Pick<Io, 'syste
       if (!isChanged || file === undefined) return;
       isChanged = false;
       const lines = [...proofs.values()].map((proof) => JSON.stringify(proof));
-      let bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 2, 100);
-      while (bytes > MAX_FILE_SIZE) bytes -= Buffer.byteLength(lines.shift() ?? '') + 2;
+      const sizeOf = (line: string) => Buffer.byteLength(line) + ',\n'.length;
+      let bytes = FRAME;
+      for (const line of lines) bytes += sizeOf(line);
+      while (bytes > MAX_FILE_SIZE) bytes -= sizeOf(lines.shift() ?? '');
       const text = `{"version":${VERSION},"proofs":[\n${lines.join(',\n')}\n]}\n`;
       await replaceFile(file, text).catch(() => {});
     },

@@ -25,6 +25,7 @@ const CHECK_SETTINGS: Facts = { kind: 'storage-user' };
 /** The refusals of a request whose effect is looked up afterwards: nginx limits requests with 503, and so does S3. */
 export const REFUSALS = [429, 503];
 const TRY_LATER = 'try again later, or ask the administrators of the storage';
+const ALLOW_BASIC = 'ask the administrators of the storage to allow Basic authentication';
 const RAISE_LIMIT = 'ask the administrators of the storage to raise its limit';
 
 export interface StorageRequest
@@ -122,16 +123,8 @@ const NOT_XML =
 export function xmlOf({ body, url, status }: HttpResponse): XmlElement | undefined {
   // Some storages send white space while a request takes long, also before the declaration.
   const start = body.findIndex((byte) => byte > 0x20);
-  const xml = body.subarray(Math.max(start, 0));
   try {
-    try {
-      return parseXml(xml, XML_LIMITS);
-    } catch (error) {
-      if (!(error instanceof XmlError) || error.code !== 'xml-syntax') throw error;
-      // A storage that encodes no keys sends those of others, such as one with a control character, as they are.
-      const readable = xml.toString('latin1').replace(NOT_XML, '?');
-      return parseXml(Buffer.from(readable, 'latin1'), XML_LIMITS);
-    }
+    return parseTolerantly(body.subarray(Math.max(start, 0)));
   } catch (error) {
     if (!(error instanceof XmlError)) throw error;
     if (error.code !== 'xml-too-complex') return undefined;
@@ -139,6 +132,17 @@ export function xmlOf({ body, url, status }: HttpResponse): XmlElement | undefin
       facts: { kind: 'too-large', of: 'storage' },
       status,
     });
+  }
+}
+
+/** A storage that encodes no keys sends those of others, such as one with a control character, as they are. */
+function parseTolerantly(xml: Buffer): XmlElement {
+  try {
+    return parseXml(xml, XML_LIMITS);
+  } catch (error) {
+    if (!(error instanceof XmlError) || error.code !== 'xml-syntax') throw error;
+    const readable = xml.toString('latin1').replace(NOT_XML, '?');
+    return parseXml(Buffer.from(readable, 'latin1'), XML_LIMITS);
   }
 }
 
@@ -163,6 +167,8 @@ function wordsOf(response: HttpResponse): string {
   return shorten(words, MAX_WORDS);
 }
 
+type Refusal = readonly [ErrorCode, what: string, string | Facts];
+
 /** @param meaning the status to report it as [its own] */
 export function storageError(response: HttpResponse, meaning = response.status): ImgctlError {
   const { status, method, url, headers, receivedAt } = response;
@@ -172,16 +178,8 @@ export function storageError(response: HttpResponse, meaning = response.status):
   const words = wordsOf(response);
   const about = words === '' ? `${status}` : `${status}: ${words}`;
   if (meaning === 507) return storageFull(host, about);
-  const schemes = headers['www-authenticate'];
-  const isBasic = schemes === undefined || /(^|,)\s*basic\b/i.test(schemes);
-  const refusals: Readonly<Record<number, readonly [ErrorCode, string, string | Facts]>> = {
-    401: isBasic
-      ? ['wrong-credentials', `${host} refused the credentials`, CHECK_SETTINGS]
-      : [
-          'not-permitted',
-          `${host} offers no Basic authentication, only ${schemes.split(/[ ,]/)[0]}`,
-          'ask the administrators of the storage to allow Basic authentication',
-        ],
+  const refusals: Readonly<Record<number, Refusal>> = {
+    401: credentialsRefused(host, headers['www-authenticate']),
     403: ['not-permitted', `${host} does not permit ${method} ${pathname}`, CHECK_SETTINGS],
     404: ['not-found', `${origin}${pathname} does not exist`, CHECK_URL],
     413: ['failed', `${host} does not accept files of this size`, RAISE_LIMIT],
@@ -192,10 +190,19 @@ export function storageError(response: HttpResponse, meaning = response.status):
     ],
     429: ['rate-limited', `too many requests to ${host}`, `try again ${when}`],
   };
-  const [code, what, facts] =
-    refusals[meaning] ??
-    (meaning >= 500
+  const other: Refusal =
+    meaning >= 500
       ? ['server-error', `${host} failed: ${method} ${pathname}`, TRY_LATER]
-      : ['bad-answer', `${host} refused ${method} ${pathname}`, ASK]);
+      : ['bad-answer', `${host} refused ${method} ${pathname}`, ASK];
+  const [code, what, facts] = refusals[meaning] ?? other;
   return new ImgctlError(code, `${what} (${about})`, { facts, status });
+}
+
+function credentialsRefused(host: string, schemes: string | undefined): Refusal {
+  if (schemes === undefined || /(^|,)\s*basic\b/i.test(schemes)) {
+    return ['wrong-credentials', `${host} refused the credentials`, CHECK_SETTINGS];
+  }
+  const [scheme] = schemes.split(/[ ,]/);
+  const what = `${host} offers no Basic authentication, only ${scheme}`;
+  return ['not-permitted', what, ALLOW_BASIC];
 }

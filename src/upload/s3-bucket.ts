@@ -72,7 +72,7 @@ export async function* listItems(
   ends: readonly number[] = [],
 ): AsyncGenerator<(element: string) => string> {
   const seen = new Set<string>();
-  let next: Pairs = {};
+  let next: Record<string, string> = {};
   let count = 0;
   while (seen.size < MAX_LIST_PAGES && count <= MAX_ITEMS) {
     const response = await s3.send({ ...request, query: { ...request.query, ...next } });
@@ -82,8 +82,8 @@ export async function* listItems(
     for (const item of items) yield (element) => textIn(root, item, element);
     if (textOf(root, 'IsTruncated') !== 'true') return;
     count += items.length;
-    const markerOf = ([key, element]: [string, string]) => [key, textIn(root, root, element)];
-    next = Object.fromEntries(Object.entries(markers).map(markerOf));
+    next = {};
+    for (const [key, element] of Object.entries(markers)) next[key] = textIn(root, root, element);
     const marker = JSON.stringify(next);
     if (seen.has(marker)) break;
     seen.add(marker);

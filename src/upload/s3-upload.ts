@@ -189,7 +189,7 @@ async function sendPart(upload: Upload, number: number, md5: string, count: OnBy
 
 /** @throws ImgctlError conflict: also if only its content can tell whether it is this file */
 async function finishUpload(upload: Upload, parts: readonly string[], replace: boolean) {
-  const { s3, name, file, tags } = upload;
+  const { s3, name, file } = upload;
   const requireAbsent = async () => {
     if (!replace && (await findStored(s3, name))) throw conflict(name, s3.address);
   };
@@ -200,14 +200,13 @@ async function finishUpload(upload: Upload, parts: readonly string[], replace: b
     await s3.clock.sleep(SETTLED, s3.clock.signal);
     stored = await findStored(s3, name);
   }
-  // With keys of the storage's own, ETags are no MD5: then only the response has that of the object.
-  const hasMd5 = parts.every((md5, index) => plainTag(tags.get(index + 1)) === md5);
-  const tag = hasMd5 ? multipartTag(parts) : upload.isEncrypted ? ownTag : undefined;
+  const tag = expectedTag(upload, parts, ownTag);
   if (stored?.size === file.size) {
     if (stored.tag === tag) return { text: stored.text, isProof: true };
+    const [, partCount] = DIGEST.exec(stored.tag) ?? [];
     // An ETag of another form says nothing: the content is compared.
-    if (tag === undefined || DIGEST.exec(stored.tag)?.[1] !== `${parts.length}`)
-      throw replacedError(name, s3.address, replace);
+    const isComparable = tag !== undefined && partCount === `${parts.length}`;
+    if (!isComparable) throw replacedError(name, s3.address, replace);
   }
   if (failure) throw stored && !replace ? conflict(name, s3.address) : failure;
   if (!stored) throw arrivedWrong(name, 'it is missing');
@@ -217,6 +216,13 @@ async function finishUpload(upload: Upload, parts: readonly string[], replace: b
   const isOwn = stored.tag === ownTag && DIGEST.test(stored.tag);
   const isRemoved = isOwn && (await removeObject(s3, name).then(isSuccess, () => false));
   throw arrivedWrong(name, `its ${flaw}${isRemoved ? '' : ', and it was not removed'}`);
+}
+
+/** With keys of the storage's own, ETags are no MD5: then only the response has that of the object. */
+function expectedTag({ tags, isEncrypted }: Upload, parts: readonly string[], ownTag?: string) {
+  const hasMd5 = parts.every((md5, index) => plainTag(tags.get(index + 1)) === md5);
+  if (hasMd5) return multipartTag(parts);
+  return isEncrypted ? ownTag : undefined;
 }
 
 /**

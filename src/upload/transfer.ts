@@ -113,8 +113,8 @@ async function compareFile(
 ): Promise<ComparedFile> {
   const { size, proof, state, note, stored } = await compare(file, owner, transfer);
   const different = transfer.onConflict === 'fail' ? 'conflict' : transfer.onConflict;
-  const action = ({ absent: 'upload', same: 'unchanged', different } as const)[state];
-  return { size, proof, action, note, stored, isThere: false };
+  const actions = { absent: 'upload', same: 'unchanged', different } as const;
+  return { size, proof, action: actions[state], note, stored, isThere: false };
 }
 
 /** A package is one thing: one file of another version would break it. */
@@ -126,8 +126,8 @@ function asOne(
   const conflicting = files.find(({ action }) => action === 'conflict');
   const error = conflicting && conflict(conflicting.name, address, conflicting.note);
   if (!files.some(({ action }) => action === 'skip')) return { name, verify, files, error };
+  const note = `with the rest of ${name}`;
   const skipped = files.map((file): PlannedFile => {
-    const note = `with the rest of ${name}`;
     return file.action === 'skip' ? file : { ...file, action: 'skip', note };
   });
   return { name, verify, files: skipped, error };
@@ -176,6 +176,8 @@ function compare(file: LocalFile, owner: string, transfer: TransferOptions) {
 /** @param isSure false if nobody knows whether it is */
 export type OnVisible = (file: PlannedFile, isSure: boolean) => void;
 
+type OnProgress = (file: PlannedFile, bytes: number) => void;
+
 interface Upload {
   readonly file: PlannedFile;
   part?: UnpublishedFile | undefined;
@@ -188,29 +190,20 @@ interface Upload {
 export async function transferPackage(
   { files, verify }: PlannedPackage,
   transfer: TransferOptions,
-  onProgress: (file: PlannedFile, bytes: number) => void,
+  onProgress: OnProgress,
   onVisible: OnVisible,
 ): Promise<void> {
-  const { storage, dryRun } = transfer;
   if (files.every((file) => file.action === 'skip' || isProved(file, transfer))) return;
   const uploads = files.map((file): Upload => ({ file }));
   const results = new Map<string, readonly (string | null)[]>();
   try {
     for (const upload of uploads) {
-      const { file } = upload;
-      await withUploadFile(file, transfer, async (opened) => {
-        const count = (bytes: number) => onProgress(file, bytes);
-        if (isSent(file) && !dryRun) {
-          const put = storage.put(file.name, opened, count);
-          upload.part = await put.catch((error: unknown) => acceptSame(file, error, transfer));
-        }
-        results.set(file.path, await opened.check(count));
-      });
+      results.set(upload.file.path, await sendAndCheck(upload, transfer, onProgress));
     }
     await verify(results);
     // A file may have changed since it was read: each is looked at once more.
     for (const file of files) await withUploadFile(file, transfer, async () => {});
-    if (!dryRun && files.some(isSent)) transfer.beforeVisible();
+    if (!transfer.dryRun && files.some(isSent)) transfer.beforeVisible();
     for (const upload of uploads) await publish(upload, transfer, onVisible);
   } catch (error) {
     for (const { part } of uploads) await part?.discard(error).catch(() => {});
@@ -219,11 +212,22 @@ export async function transferPackage(
   for (const file of files) remember(file, transfer);
 }
 
+/** Uploads a file if it is to be sent. Returns what is wrong with each region. */
+function sendAndCheck(upload: Upload, transfer: TransferOptions, onProgress: OnProgress) {
+  const { file } = upload;
+  return withUploadFile(file, transfer, async (opened) => {
+    const count = (bytes: number) => onProgress(file, bytes);
+    if (isSent(file) && !transfer.dryRun) {
+      const put = transfer.storage.put(file.name, opened, count);
+      upload.part = await put.catch((error: unknown) => acceptSame(file, error, transfer));
+    }
+    return opened.check(count);
+  });
+}
+
 function isProved({ package: owner, name, compared }: PlannedFile, { proofs }: TransferOptions) {
-  const { proof = '', stored } = compared;
-  return (
-    stored !== undefined && proofs.find({ package: owner, name, source: proof }) === stored.text
-  );
+  const { proof: source = '', stored } = compared;
+  return stored !== undefined && proofs.find({ package: owner, name, source }) === stored.text;
 }
 
 function remember({ package: owner, name, compared }: PlannedFile, { proofs }: TransferOptions) {
@@ -276,13 +280,13 @@ export async function findChanged(
   transfer: TransferOptions,
 ): Promise<string[]> {
   const { storage } = transfer;
-  const files = new Map(packages.flatMap((each) => each.files).map((file) => [file.name, file]));
-  const looks = [...files.values()].map(async (file) => {
-    return (await storage.look(file.name)) === file.compared.stored?.text ? [] : [file];
-  });
+  const byName = new Map(packages.flatMap((each) => each.files).map((file) => [file.name, file]));
+  const files = [...byName.values()];
+  const states = await Promise.all(files.map(({ name }) => storage.look(name)));
+  const suspects = files.filter(({ compared }, index) => states[index] !== compared.stored?.text);
   const changed: string[] = [];
   // Another push may have stored the same content again.
-  for (const file of (await Promise.all(looks)).flat()) {
+  for (const file of suspects) {
     const { state } = await compare(file, file.package, transfer);
     if (state !== 'same') changed.push(file.name);
   }

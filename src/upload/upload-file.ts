@@ -122,7 +122,8 @@ export function proofOf(stats: State, now: number, age = SETTLED): string | unde
   const { mtimeNs, ctimeNs } = stats;
   const hasFraction = ctimeNs % 1_000_000_000n !== 0n;
   const changed = mtimeNs > ctimeNs ? mtimeNs : ctimeNs;
-  return hasFraction && now - Number(changed / 1_000_000n) >= age ? stateOf(stats) : undefined;
+  const isOld = now - Number(changed / 1_000_000n) >= age;
+  return hasFraction && isOld ? stateOf(stats) : undefined;
 }
 
 export function changedError(path: string): LocalFileError {
