@@ -79,7 +79,7 @@ export class Console {
   /** Shows what long work reports. @returns for `end`, when the line is erased */
   readonly tell = (report: RunReport): Promise<void> | void => {
     const { kind } = report;
-    if (kind === 'begin') this.startProgress({ lines: !report.isBrief });
+    if (kind === 'begin') this.startProgress(!report.isBrief);
     else if (kind === 'progress') this.#progress?.update(report.text, report.describe);
     else if (kind === 'end') return this.#progress?.stop();
     else if (kind === 'success') this.success(report.message, report.elsewhere, report);
@@ -201,12 +201,12 @@ export class Console {
   }
 
   /** @param lines if the line cannot be redrawn, write a line per change instead of nothing */
-  startProgress({ lines, quiet = false }: { lines: boolean; quiet?: boolean }): Progress {
-    const { errorTerminal, quiet: allQuiet } = this.#style;
+  startProgress(lines: boolean): Progress {
+    const { errorTerminal, quiet } = this.#style;
     const { stderr } = this.#io;
     const redact = (text: string) => this.redaction.apply(text);
     this.#progress = NO_PROGRESS;
-    if (quiet || allQuiet) return this.#progress;
+    if (quiet) return this.#progress;
     if (errorTerminal.interactive) {
       if (stderr.stream) this.#progress = createSpinner(stderr.stream, errorTerminal, redact);
     } else if (lines) {

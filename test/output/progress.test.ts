@@ -12,12 +12,12 @@ function start({ terminal = terminalOf(40), quiet = false, lines = false } = {})
   const io = { ...fakeIo(), stderr: sink };
   const errorFormat = { json: false, debug: false };
   const console = new Console(io, {
-    quiet: false,
+    quiet,
     errorFormat,
     errorTerminal: terminal,
     hintOf: String,
   });
-  return { sink, progress: console.startProgress({ lines, quiet }) };
+  return { sink, progress: console.startProgress(lines) };
 }
 
 /** Moves the clock, and waits for what that starts. */

@@ -65,19 +65,19 @@ export async function* readImages(
   query: Query,
   { tally = new Tally(query), quiet = false, ...options }: Watching = {},
 ): AsyncGenerator<readonly ReceivedImage[], ListEnd, void> {
-  const { console } = context;
-  const progress = console.startProgress({ lines: false, quiet });
-  progress.update('reading the catalogue');
+  const tell: Context['tell'] = quiet ? () => {} : context.tell;
+  tell({ kind: 'begin', isBrief: true });
+  tell({ kind: 'progress', text: 'reading the catalogue' });
   const { limit = Number.POSITIVE_INFINITY } = query.isEverything ? options : {};
   let seen = 0;
   const watch: ReadOptions['watch'] = (images, total, filter) => {
     tally.see(images, filter);
     seen += images.length;
     const all = Math.max(seen, Math.min(total, limit));
-    progress.update(`read ${seen} of ${counted(all, 'image')}`);
+    tell({ kind: 'progress', text: `read ${seen} of ${counted(all, 'image')}` });
   };
   const end = yield* catalogue.images(query, { ...options, watch });
-  await progress.stop();
+  await tell({ kind: 'end' });
   warnOfZones(context, tally);
   return end;
 }

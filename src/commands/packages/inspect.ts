@@ -83,7 +83,8 @@ async function run(context: Context, _options: object, files: readonly string[])
       count += 1;
       const see = hint`see all findings with: ${imgctl('validate', found.file)}`;
       if (found.count > 0) {
-        context.console.warn(`${found.file} has ${counted(found.count, 'error')}`, see);
+        const message = `${found.file} has ${counted(found.count, 'error')}`;
+        context.tell({ kind: 'warning', message, hint: see });
       }
     }
     return { error: batch.error({ read: count }) };

@@ -210,10 +210,11 @@ async function list(context: Context, options: Options, id: string | undefined):
   const afterwards = () => {
     if (!output.isTable) return;
     const waiting = rows.filter(({ state }) => state === 'waiting').map(({ id }) => id);
-    if (entries.length === 0) context.console.note(NO_REQUESTS, SUBMIT);
+    if (entries.length === 0) context.tell({ kind: 'note', message: NO_REQUESTS, hint: SUBMIT });
     else if (waiting[0] !== undefined) {
       const check = hint`check with: ${imgctl('sync-status', `${waiting[0]}`)}`;
-      context.console.note(`waiting when last checked: ${waiting.join(', ')}`, check);
+      const message = `waiting when last checked: ${waiting.join(', ')}`;
+      context.tell({ kind: 'note', message, hint: check });
     }
   };
   return { output, rows: output.isTable && isTTY ? rows.map(describe) : rows, afterwards };

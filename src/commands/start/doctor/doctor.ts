@@ -128,8 +128,8 @@ export const doctor = command({
 async function run(context: Context, options: Parsed<typeof OPTIONS>) {
   const rows: CheckRow[] = [];
   const diagnosis: Diagnosis = { context, options };
-  const progress = context.console.startProgress({ lines: false });
-  progress.update('checking');
+  context.tell({ kind: 'begin', isBrief: true });
+  context.tell({ kind: 'progress', text: 'checking' });
   for (const [check, , find] of CHECKS) {
     const results = await Promise.resolve(diagnosis)
       .then(find)
@@ -140,7 +140,7 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>) {
     // The other checks need settings that can be read and trusted.
     if (isFailed && tryOr(() => context.settings, undefined) === undefined) break;
   }
-  await progress.stop();
+  await context.tell({ kind: 'end' });
 
   const result = shown(context, rows);
   const failures = rows.filter(({ state }) => state === 'failed');
