@@ -6,9 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { ImagePage, PageQuery } from '../../src/api/images.ts';
 import type { Image, Pages } from '../../src/api/types.ts';
 import { ServiceHabits } from '../../src/catalogue/service-habits.ts';
-import { type ListEnd, listCatalogue, type ReadOptions } from '../../src/catalogue/service-list.ts';
-import { ImgctlError } from '../../src/errors.ts';
-import { parseQuery } from '../../src/query/query.ts';
+import { listCatalogue, type ReadOptions } from '../../src/catalogue/service-list.ts';
 import { catalogueOf, cataloguePage, testImage, testImages } from '../support/catalogue-page.ts';
 import { connect } from '../support/client.ts';
 import { failure, hintOf } from '../support/errors.ts';
@@ -18,52 +16,9 @@ import {
   type ScriptedRequest,
   STALL,
 } from '../support/scripted-server.ts';
+import { down, list, type Options, queryOf, upTo } from './harness.ts';
 
-type Typed = Partial<Parameters<typeof parseQuery>[0]>;
-const queryOf = (typed: Typed) => parseQuery({ words: [], ...typed }, 0);
 const EVERYTHING = queryOf({});
-
-interface Options extends ReadOptions {
-  readonly query?: Typed;
-  readonly connections?: number;
-}
-
-/** Reads pages of two images. Returns the ids that were yielded, even if the list then failed. */
-async function list(handler: Handler, { query = {}, connections = 1, ...options }: Options = {}) {
-  const connection = await connect(handler);
-  const client = { ...connection.client, connections };
-  const traces: string[] = [];
-  const habits = new ServiceHabits(client, (text) => traces.push(text));
-  const images = listCatalogue(client, habits, queryOf(query), { perPage: 2, ...options });
-  const ids: unknown[] = [];
-  let end: ListEnd | undefined;
-  let error: ImgctlError | undefined;
-  try {
-    for (let next = await images.next(); ; next = await images.next()) {
-      if (next.done) {
-        end = next.value;
-        break;
-      }
-      ids.push(...next.value.map(({ id }) => id));
-    }
-  } catch (thrown) {
-    if (!(thrown instanceof ImgctlError)) throw thrown;
-    error = thrown;
-  }
-  const requests = connection.server.requests.map(asked);
-  return { ...connection, ids, end, error, traces, requests };
-}
-
-/** What a request asks for: `2 name,eq,a` is page 2 of a filter by id,desc. */
-function asked({ url }: Pick<ScriptedRequest, 'url'>): string {
-  const { page, per_page, filter, sort } = Object.fromEntries(url.searchParams);
-  const order = sort === 'id,desc' ? [] : [`by ${sort}`];
-  return [page, filter, ...order, ...(per_page === '1' ? ['top'] : [])].filter(Boolean).join(' ');
-}
-
-const upTo = (last: number, first = 1) =>
-  Array.from({ length: last - first + 1 }, (_, index) => first + index);
-const down = (last: number, first = 1) => upTo(last, first).reverse();
 
 /** Changes the query that a service gets. */
 const receiving =
@@ -102,23 +57,6 @@ describe('a list of the service', () => {
     const { ids, end, requests } = await list(catalogueOf(testImages(7)));
     expect({ ids, total: end?.total }).toEqual({ ids: down(7), total: 7 });
     expect(requests).toEqual(['1', '1 id,lt,6', '1 id,lt,4', '1 id,lt,2']);
-  });
-
-  it('believes no order by time that zones may change', async () => {
-    const times = ['23:00:00 UTC', '22:00:00 UTC', '21:30:00 EDT'];
-    const images = times.map((time, at) => {
-      return { ...testImage(at + 1), updated_on: `2018-07-18 Wed ${time}` };
-    });
-    const byText: Handler = (request, index) => {
-      const { searchParams } = request.url;
-      if (searchParams.get('sort') !== 'updated_on,desc')
-        return catalogueOf(images)(request, index);
-      searchParams.delete('sort');
-      const { meta, ...page } = cataloguePage(request.url, images);
-      return { json: { ...page, meta: { ...meta, sort: 'updated_on,desc' } } };
-    };
-    const { ids } = await list(byText, { query: { sorts: ['updated_on,desc'] }, limit: 1 });
-    expect(ids).toEqual([3]);
   });
 
   it('tells who watches which images come, and how many there are', async () => {
@@ -359,97 +297,6 @@ describe('a list of the service', () => {
       { numRuns: 40 },
     );
   });
-});
-
-/** Filters by name in some way: `ubuntu` has 3 of 120 images, with letters of both cases. */
-const byName =
-  (isLike: (name: string, pattern: string) => boolean): Handler =>
-  (request, index) => {
-    const images = upTo(120).map((id) => {
-      const name = id % 40 === 0 ? `Ubuntu-${id}-LTS.ova` : `deBian-${id}-LTS.ova`;
-      return { ...testImage(id), name };
-    });
-    const pattern = /^name,like,(.*)$/.exec(request.url.searchParams.get('filter') ?? '')?.[1];
-    const found = images.filter(({ name }) => pattern === undefined || isLike(name, pattern));
-    return catalogueOf(found)(request, index);
-  };
-const inner = (pattern: string) => pattern.slice(1, -1);
-const ignoring = (name: string, pattern: string) =>
-  name.toLowerCase().includes(inner(pattern).toLowerCase());
-
-describe('a filtered list', () => {
-  const UBUNTU = { perPage: 100, query: { words: ['ubuntu'] } };
-
-  it.each<[string, Handler, boolean]>([
-    ['ignores case', byName(ignoring), true],
-    ['minds case', byName((name, pattern) => name.includes(inner(pattern))), false],
-    [
-      'lowers the pattern',
-      byName((name, pattern) => name.includes(inner(pattern).toLowerCase())),
-      false,
-    ],
-    [
-      'raises the pattern',
-      byName((name, pattern) => name.includes(inner(pattern).toUpperCase())),
-      false,
-    ],
-    ['knows only prefixes', byName((name, pattern) => name.startsWith(inner(pattern))), false],
-    ['ignores filters', byName(() => true), false],
-    ['finds nothing', byName(() => false), false],
-  ])(
-    'is complete if the like of the service %s, and one page if that is proved',
-    async (_, handler, isProved) => {
-      const { ids, error, requests } = await list(handler, UBUNTU);
-      expect({ ids, error }).toEqual({ ids: [120, 80, 40], error: undefined });
-      expect(requests.some((request) => /id,lt/.test(request))).toBe(!isProved);
-    },
-  );
-
-  it('does not believe the page of another filter', async () => {
-    const other = (url: URL, from: string, to: string) => {
-      if (url.searchParams.get('filter') === from) url.searchParams.set('filter', to);
-      return url;
-    };
-    const mixing: Handler = (request, index) =>
-      byName(ignoring)(
-        {
-          ...request,
-          url: other(new URL(request.url), 'name,like,%ubuntu%', 'name,like,%ubuntu-80%'),
-        },
-        index,
-      );
-    expect((await list(mixing, UBUNTU)).ids).toEqual([120, 80, 40]);
-  });
-
-  it.each([1, 9])(
-    'asks again for a list without a filter that has one, up to %i times',
-    async (times) => {
-      let left = times;
-      const mixing: Handler = (request, index) => {
-        const url = new URL(request.url);
-        if (!url.searchParams.has('filter') && left-- > 0)
-          url.searchParams.set('filter', 'id,lt,3');
-        return catalogueOf(testImages(5))({ ...request, url }, index);
-      };
-      const { ids, error } = await list(mixing);
-      if (times === 1) return expect(ids).toEqual(down(5));
-      expect(error).toMatchObject({ code: 'bad-answer' });
-      expect(error?.message).toContain('another request');
-    },
-  );
-
-  it.each(['name%2Ceq%2Cimage-0001.ova', 'NAME, EQ, image-0001.ova', undefined])(
-    'accepts the echo %s',
-    async (echo) => {
-      const handler: Handler = ({ url }) => {
-        const { data, meta } = cataloguePage(url, [testImage(1)]);
-        const { filter: _, ...rest } = meta;
-        return { json: { data, meta: { ...rest, ...(echo ? { filter: echo } : {}) } } };
-      };
-      const { requests } = await list(handler, { query: { filters: ['name=image-0001.ova'] } });
-      expect(requests).toEqual(['1 name,eq,image-0001.ova']);
-    },
-  );
 });
 
 describe('a list with six requests at a time', () => {

@@ -22,14 +22,19 @@ function serving(images: readonly Image[]): Handler {
   };
 }
 
-/** Serves lists only, as section 4.4 leaves open what GET /v2/image/<id> is. */
-const listsOnly: Handler = (request, index) =>
-  /\d$/.test(request.url.pathname) ? { status: 404 } : catalogueOf(testImages(3))(request, index);
+/** Serves lists only, as section 4.4 leaves open what GET /v2/image/<id> is, and filters no labels. */
+const listsOnly =
+  (status: number): Handler =>
+  (request, index) =>
+    /\d$|label/.test(request.url.pathname + request.url.search)
+      ? { status }
+      : catalogueOf(testImages(3))(request, index);
 
 const twins = [named(7, 'twin.ova'), named(9, 'twin.ova')];
 const digits = named(12, '2024');
+const odd = [named(13, 'null'), named(14, 'web,in,a'), named(15, 'a,b-3.ova')];
 const large = named(1_234_567_890_123_456, 'large.ova');
-const images = [...testImages(3), ...twins, digits, large];
+const images = [...testImages(3), ...twins, digits, ...odd, large];
 const get = async (line: string, handler = serving(images)) =>
   (await scriptedUser(handler)).imgctl(`images get ${line}`);
 
@@ -38,6 +43,9 @@ describe('images get', () => {
     ['2', 2],
     ['image-0003.ova', 3],
     ['2024', 12],
+    ['null', 13],
+    ['web,in,a', 14],
+    ['a,b-3.ova', 15],
     ['linux/image-0003.ova', 3],
     ["'[images] linux/image-0003.ova'", 3],
     ['BASE/v2/image/3', 3],
@@ -67,14 +75,18 @@ describe('images get', () => {
     expect(new Set(requests())).toEqual(new Set(['GET /v2/user/image/vm']));
   });
 
-  it('looks in the list before it says that an image does not exist', async () => {
-    const { imgctl } = await scriptedUser(listsOnly);
-    await expectSteps(
-      imgctl,
-      ['images get 2 --get name', 'image-0002.ova\n'],
-      ['images get 4', '', /image 4 is not in the catalogue/, 5],
-    );
-  });
+  it.each([400, 404, 500])(
+    'looks in the list before it says that an image does not exist, after %i',
+    async (status) => {
+      const { imgctl } = await scriptedUser(listsOnly(status));
+      await expectSteps(
+        imgctl,
+        ['images get 2 --get name', 'image-0002.ova\n'],
+        ['images get 3000000000', '', /image 3000000000 is not in the catalogue/, 5],
+        ['images get nosuch.ova', '', /no image is named nosuch.ova/, 5],
+      );
+    },
+  );
 
   it.each([
     'http://127.0.0.1:1/v2/image/3',

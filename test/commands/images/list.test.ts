@@ -35,6 +35,7 @@ describe('images list', () => {
     ['-n 3 -f folder,ne,null --per-page 4', [`per_page=4&page=1&${REST}`]],
     ['-s name,desc -s id', [`per_page=100&page=1&${REST}`]],
     ['--page 3 --per-page 2', ['per_page=2&page=3&expand=1']],
+    ['--page 1 -f name~image', ['per_page=100&page=1&expand=1&filter=name,like,%image%']],
     ['--page 1 -s id -f id,eq,7', ['per_page=100&page=1&expand=1&filter=id,eq,7&sort=id,asc']],
   ])('sends only what it needs: %s', async (options, requests) => {
     expect(await list(`--json ${options}`)).toMatchObject({ requests, stderr: '', exitCode: 0 });
@@ -96,6 +97,8 @@ describe('images list', () => {
         5,
       ],
     );
+    const { imgctl: ending } = await scriptedUser({});
+    await expectSteps(ending, ['images list --page 9', '', 'imgctl: page 9 does not exist\n', 5]);
   });
 
   it.each([

@@ -290,6 +290,21 @@ describe('images lock check', () => {
     expect((await lock('check db --exit-code')).exitCode).toBe(0);
   });
 
+  it('with four locks reads all images once', async () => {
+    const names = ['ubuntu', 'debian', 'rocky', 'alma'];
+    const images = names.flatMap((name, at) =>
+      Array.from({ length: 60 }, (_, minor) =>
+        named(1 + 60 * at + minor, `${name}-9.${minor}.ova`),
+      ),
+    );
+    const { lock, requests } = await project(...images);
+    for (const name of names) await lock(`add ${name} ${name}`);
+    const before = requests().length;
+    expect(await lock('check -q')).toMatchObject({ stdout: 'alma\ndebian\nrocky\nubuntu\n' });
+    // A page for the first lock, the page of all, a proof that like minds case, and the rest of all.
+    expect(requests().length - before).toBe(5);
+  });
+
   it('prints a table and names what changed', async () => {
     const { steps, service, imgctl, cwd, file } = await locked();
     service.images = [WEB_1, WEB_2];

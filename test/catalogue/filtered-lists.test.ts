@@ -1,0 +1,270 @@
+// Tests which filters and sorts of a list a service gets, and what of its responses is believed.
+
+import { describe, expect, it } from 'vitest';
+import type { Image } from '../../src/api/types.ts';
+import { ServiceHabits } from '../../src/catalogue/service-habits.ts';
+import { listCatalogue } from '../../src/catalogue/service-list.ts';
+import {
+  catalogueOf,
+  cataloguePage,
+  named,
+  testImage,
+  testImages,
+} from '../support/catalogue-page.ts';
+import { connect } from '../support/client.ts';
+import { errorResponse, type Handler } from '../support/scripted-server.ts';
+import { down, list, type Options, queryOf, upTo } from './harness.ts';
+
+type Like = (value: string, part: string) => boolean;
+
+interface Habits {
+  readonly images?: readonly Image[];
+  readonly like?: Like;
+  /** The start of a filter or sort that it refuses. */
+  readonly refuses?: string;
+  readonly status?: number;
+}
+
+const nameOf = (id: number) =>
+  `${id % 40 === 0 ? 'Ubuntu' : id % 30 === 7 ? 'Mini' : 'Rocky'}-${id}-LTS.ova`;
+/** Each is a day newer than the next. */
+const IMAGES = upTo(120).map((id) => {
+  const time = new Date(Date.UTC(2024, 0, 1 - id));
+  const day = `${time.toISOString().slice(0, 10)} ${time.toUTCString().slice(0, 3)}`;
+  return named(id, nameOf(id), { updated_on: `${day} 12:00:00 UTC` });
+});
+const swap = (name: string) =>
+  name.replace(/[a-z]/gi, (letter) => (letter < 'a' ? letter.toLowerCase() : letter.toUpperCase()));
+
+const ignoring: Like = (value, part) => value.toLowerCase().includes(part.toLowerCase());
+const minding: Like = (value, part) => value.includes(part);
+const turkish: Like = (value, part) =>
+  value.toLocaleLowerCase('tr').includes(part.toLocaleLowerCase('tr'));
+
+/** A service that filters names and folders, and sorts by time. */
+function serving({
+  images = IMAGES,
+  like = ignoring,
+  refuses,
+  status = 400,
+}: Habits = {}): Handler {
+  return (request, index) => {
+    const { filter = '', sort = '' } = Object.fromEntries(request.url.searchParams);
+    if (refuses && `${filter} ${sort}`.includes(refuses)) return errorResponse(status, 'No.');
+    const [, operator, value = ''] = /^name,(like|eq),(.*)$/.exec(filter) ?? [];
+    const sorted = sort === 'updated_on,desc' ? images : images.toReversed();
+    const found = sorted.filter(({ name }) =>
+      operator === 'eq' ? name === value : !operator || like(name, value.slice(1, -1)),
+    );
+    return catalogueOf(found)(request, index);
+  };
+}
+
+/** Requests of all images by id, and of one whose name contains a part of another in the other case. */
+const ALL = ['1', '1 id,lt,21'];
+const PROOF = '1 name,like,%OCKY-119-lts.OV% top';
+const OWN_PROOF = '1 name,like,%BUNTU-80-lts.OV%';
+
+/** Sends the first image of all for a request of one. */
+const ofAnother: Handler = (request, index) => {
+  const url = new URL(request.url);
+  if (url.searchParams.get('per_page') === '1') url.searchParams.delete('filter');
+  return serving({ like: minding })({ ...request, url }, index);
+};
+
+describe('a sorted or filtered list', () => {
+  const NEWEST = 'updated_on,desc';
+
+  it.each<[string, Options, unknown[], string[]]>([
+    [
+      '-s updated_on,desc -n 5',
+      { query: { sorts: [NEWEST] }, limit: 5 },
+      upTo(5),
+      [`1 by ${NEWEST}`],
+    ],
+    // Images of the next page may be as new, in another zone.
+    [
+      '-s updated_on,desc -n 99',
+      { query: { sorts: [NEWEST] }, limit: 99 },
+      upTo(99),
+      [`1 by ${NEWEST}`, ...ALL],
+    ],
+    ['-s updated_on,desc -n 101', { query: { sorts: [NEWEST] }, limit: 101 }, upTo(101), ALL],
+    ['-s updated_on,desc', { query: { sorts: [NEWEST] } }, upTo(120), ALL],
+    ['-s updated_on -n 5', { query: { sorts: ['updated_on'] }, limit: 5 }, down(120, 116), ALL],
+    ['-s updated_on,desc -s id -n 5', { query: { sorts: [NEWEST, 'id'] }, limit: 5 }, upTo(5), ALL],
+    ['-s id -n 101', { query: { sorts: ['id'] }, limit: 101 }, upTo(101), ['1 by id,asc', ...ALL]],
+    // The page itself has a part that can prove it.
+    [
+      'ubuntu',
+      { query: { words: ['ubuntu'] } },
+      [120, 80, 40],
+      ['1 name,like,%ubuntu%', `${OWN_PROOF} top`],
+    ],
+    [
+      'ubuntu -s updated_on,desc -n 2',
+      { query: { words: ['ubuntu'], sorts: [NEWEST] }, limit: 2 },
+      [40, 80],
+      [`1 name,like,%ubuntu% by ${NEWEST}`, `${OWN_PROOF} by ${NEWEST} top`],
+    ],
+    ['120', { query: { words: ['120'] } }, [120], ['1 name,like,%120%', '1', PROOF]],
+    [
+      '120 -s updated_on,desc -n 1',
+      { query: { words: ['120'], sorts: [NEWEST] }, limit: 1 },
+      [120],
+      [`1 name,like,%120% by ${NEWEST}`, '1', PROOF],
+    ],
+    ['nosuch', { query: { words: ['nosuch'] } }, [], ['1 name,like,%nosuch%', '1', PROOF]],
+    ['-f name=a', { query: { filters: ['name=a'] } }, [], ['1 name,eq,a']],
+    ['-f name!=a -n 2', { query: { filters: ['name!=a'] }, limit: 2 }, [120, 119], ['1']],
+  ])('%s requests only what saves pages', async (_, options, ids, requests) => {
+    const result = await list(serving(), { perPage: 100, ...options });
+    expect(result).toMatchObject({ error: undefined, requests, ids });
+  });
+
+  it('sends the longest filter, and the next one if its like minds case, which is asked once', async () => {
+    const query = { words: ['lts', 'ubuntu'], filters: ['id>50'] };
+    const { ids, requests } = await list(serving({ like: minding }), { perPage: 100, query });
+    expect(ids).toEqual([120, 80]);
+    const rest = ['1 id,gt,50', '1 id,lt,21'];
+    expect(requests).toEqual(['1 name,like,%ubuntu%', '1', PROOF, ...rest]);
+  });
+
+  it.each<[string, Options, Habits]>([
+    ['a filter with 400', { query: { filters: ['name=a'] } }, { refuses: 'name,eq' }],
+    ['a filter with 404', { query: { filters: ['name=a'] } }, { refuses: 'name,eq', status: 404 }],
+    ['a filter with 501', { query: { filters: ['name=a'] } }, { refuses: 'name,eq', status: 501 }],
+    ['a sort', { query: { sorts: [NEWEST] }, limit: 5 }, { refuses: NEWEST }],
+    [
+      'a sort with a filter',
+      { query: { sorts: [NEWEST], filters: ['id>0'] }, limit: 5 },
+      { refuses: NEWEST },
+    ],
+  ])('is read by id from a service that refuses %s', async (_, options, habits) => {
+    const { ids, error, requests, traces } = await list(serving(habits), {
+      perPage: 100,
+      ...options,
+    });
+    expect({ error, count: ids.length }).toEqual({ error: undefined, count: options.limit ?? 0 });
+    expect(requests.slice(-2)).toEqual(ALL);
+    expect(traces).toEqual([expect.stringMatching(`^the service refused ${habits.refuses}`)]);
+  });
+
+  const zones = ['23:00:00 UTC', '22:30:00 UTC', '22:00:00 UTC', '21:30:00 EDT'];
+  const day = (number: number) => `2018-07-${number} Wed 12:00:00 UTC`;
+  it.each([
+    ['are compared as texts', zones.map((time) => `2018-07-18 Wed ${time}`)],
+    ['are missing, which come first', [null, day(18), day(11), day(25)]],
+  ])('by time is not left to the service if times %s', async (_, times) => {
+    const images = times.map((updated_on, at) => ({ ...testImage(4 - at), updated_on }) as Image);
+    const { ids } = await list(serving({ images }), {
+      perPage: 3,
+      query: { sorts: [NEWEST] },
+      limit: 1,
+    });
+    expect(ids).toEqual([1]);
+  });
+
+  it.each<[string, Habits | Handler, boolean]>([
+    ['ignores case', {}, true],
+    ['minds case', { like: minding }, false],
+    ['lowers the pattern', { like: (name, part) => name.includes(part.toLowerCase()) }, false],
+    ['raises the pattern', { like: (name, part) => name.includes(part.toUpperCase()) }, false],
+    ['knows only prefixes', { like: (name, part) => name.startsWith(part) }, false],
+    ['ignores filters', { like: () => true }, false],
+    ['finds nothing', { like: () => false }, false],
+    ['is Turkish', { like: turkish }, false],
+    ['minds case and sends a row of another image as proof', ofAnother, false],
+  ])(
+    'is complete if the like of the service %s, and one page if that is proved',
+    async (_, habits, isProved) => {
+      const handler = typeof habits === 'function' ? habits : serving(habits);
+      const { ids, error, requests } = await list(handler, {
+        perPage: 100,
+        query: { words: ['MINI'] },
+      });
+      expect({ ids, error }).toEqual({ ids: [97, 67, 37, 7], error: undefined });
+      expect(requests.some((request) => /id,lt/.test(request))).toBe(!isProved);
+    },
+  );
+
+  const inBothCases = IMAGES.flatMap((image) => [image, named(image.id + 200, swap(image.name))]);
+  const inOneCase = IMAGES.map(({ id, name }) =>
+    named(id, id % 3 === 0 ? name.toUpperCase() : name.toLowerCase()),
+  );
+  it.each<[string, readonly Image[], Like, number[]]>([
+    [
+      'minds case, and each name is there in both cases',
+      inBothCases,
+      minding,
+      [320, 280, 240, 120, 80, 40],
+    ],
+    [
+      'lowers the pattern, and each name is in one case',
+      inOneCase,
+      (name, part) => name.includes(part.toLowerCase()),
+      [120, 80, 40],
+    ],
+  ])('is complete if the like of the service %s', async (_, images, like, found) => {
+    const query = { words: ['uBuntu'] };
+    const { ids } = await list(serving({ images, like }), { perPage: 100, query });
+    expect(ids).toEqual(found);
+  });
+
+  it('asks once in a run whether like ignores case', async () => {
+    const { client, server } = await connect(serving());
+    const habits = new ServiceHabits(client);
+    for (const word of ['ubuntu', '119']) {
+      await listCatalogue(client, habits, queryOf({ words: [word] }), {}).next();
+    }
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it('does not believe the page of another filter', async () => {
+    const other = (url: URL, from: string, to: string) => {
+      if (url.searchParams.get('filter') === from) url.searchParams.set('filter', to);
+      return url;
+    };
+    const mixing: Handler = (request, index) =>
+      serving()(
+        {
+          ...request,
+          url: other(new URL(request.url), 'name,like,%ubuntu%', 'name,like,%ubuntu-80%'),
+        },
+        index,
+      );
+    expect((await list(mixing, { perPage: 100, query: { words: ['ubuntu'] } })).ids).toEqual([
+      120, 80, 40,
+    ]);
+  });
+
+  it.each([1, 9])(
+    'asks again for a list without a filter that has one, up to %i times',
+    async (times) => {
+      let left = times;
+      const mixing: Handler = (request, index) => {
+        const url = new URL(request.url);
+        if (!url.searchParams.has('filter') && left-- > 0)
+          url.searchParams.set('filter', 'id,lt,3');
+        return catalogueOf(testImages(5))({ ...request, url }, index);
+      };
+      const { ids, error } = await list(mixing);
+      if (times === 1) return expect(ids).toEqual(down(5));
+      expect(error).toMatchObject({ code: 'bad-answer' });
+      expect(error?.message).toContain('another request');
+    },
+  );
+
+  it.each(['name%2Ceq%2Cimage-0001.ova', 'NAME, EQ, image-0001.ova', undefined])(
+    'accepts the echo %s',
+    async (echo) => {
+      const handler: Handler = ({ url }) => {
+        const { data, meta } = cataloguePage(url, [testImage(1)]);
+        const { filter: _, ...rest } = meta;
+        return { json: { data, meta: { ...rest, ...(echo ? { filter: echo } : {}) } } };
+      };
+      const { requests } = await list(handler, { query: { filters: ['name=image-0001.ova'] } });
+      expect(requests).toEqual(['1 name,eq,image-0001.ova']);
+    },
+  );
+});
