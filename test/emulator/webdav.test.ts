@@ -1,7 +1,7 @@
 // The WebDAV storage over real sockets: files, names, links, credentials, faults.
 
 import fs, { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { basic, serve } from '../support/emulator.ts';
@@ -24,13 +24,13 @@ async function startStorage(...faults: readonly string[]) {
     return { status: response.status, headers: response.headers, text: await response.text() };
   };
   const statusOf = async (...request: Parameters<typeof send>) => (await send(...request)).status;
-  /** Starts a PUT of b.ova; returns its request and the status of its response. */
+  /** Starts a PUT of b.ova; returns its request and its response. */
   const put = (headers: Readonly<Record<string, string | number>>, start: string) => {
     const sent = request(`${service.baseUrl}/upload/b.ova`, { method: 'PUT', headers });
     sent.on('error', () => {}); // the end of the connection
-    const status = new Promise((resolve) => sent.on('response', (r) => resolve(r.statusCode)));
+    const response = new Promise<IncomingMessage>((resolve) => sent.on('response', resolve));
     sent.write(start);
-    return { sent, status };
+    return { sent, response };
   };
   return { ...service, uploads, folder, send, statusOf, put, stored: () => readdirSync(folder) };
 }
@@ -111,12 +111,16 @@ unixOnly('links need no rights')('the storage follows no link, in no method', as
 
 const REFUSED = [{}, basic('demo', 'wrong')];
 it.each(REFUSED)(
-  'an upload with the credentials %j gets 401 before its end',
+  'an upload with the credentials %j gets 401 before its end, and its connection is closed',
   async (credentials) => {
     const { put, stored } = await startStorage();
-    const { sent, status } = put({ ...credentials, 'Content-Length': 10 ** 12 }, 'the start');
+    const { sent, response } = put({ ...credentials, 'Content-Length': 10 ** 12 }, 'the start');
     const closed = new Promise((resolve) => sent.on('close', resolve));
-    expect(await status).toBe(401);
+    const { statusCode, headers } = await response;
+    expect({ statusCode, connection: headers.connection }).toEqual({
+      statusCode: 401,
+      connection: 'close',
+    });
     await closed;
     expect(stored()).toEqual(['a.ova']);
   },
@@ -133,9 +137,9 @@ it.each([
 
 it('the fault partial shows an upload before it is complete', async () => {
   const { put, folder, stored } = await startStorage('PUT /upload/*=partial');
-  const { sent, status } = put({ ...basic('demo', 'demo'), 'Content-Length': 9 }, 'the ');
+  const { sent, response } = put({ ...basic('demo', 'demo'), 'Content-Length': 9 }, 'the ');
   await expect.poll(() => stored().sort()).toEqual(['a.ova', 'b.ova']);
   sent.end('start');
-  expect(await status).toBe(201);
+  expect((await response).statusCode).toBe(201);
   expect(readFileSync(path.join(folder, 'b.ova'), 'utf8')).toBe('the start');
 });
