@@ -155,13 +155,26 @@ unixOnlySuite('sh is Unix')('the password command', () => {
     ['printf " a p\\303\\244ss"', ' a päss'],
     ['echo secret; exit 3', 'the password command failed with exit code 3'],
     ['echo secret; exec >&-; exit 3', 'the password command failed with exit code 3'],
-    ['yes secret', 'secret'],
     ['echo secret; kill -9 $$', 'the password command was killed by SIGKILL'],
     ['true', 'the password command gave an empty line'],
   ])('%j gives the password or an error: %s', async (command, expected) => {
     const result = await run(command).catch(({ code, message }) => ({ code, message }));
     const isError = expected.startsWith('the password');
     expect(result).toEqual(isError ? { code: 'config', message: expected } : expected);
+  });
+
+  it('is ended 2 s after its line, within 30 s', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    onTestFinished(() => {
+      timers.mockRestore();
+      vi.useRealTimers();
+    });
+    const reading = run('yes secret');
+    await expect.poll(() => timers.mock.calls).toHaveLength(2);
+    expect(timers.mock.calls.map(([, milliseconds]) => milliseconds)).toEqual([30_000, 2_000]);
+    vi.advanceTimersByTime(2_000);
+    expect(await reading).toBe('secret');
   });
 
   it('is not waited for if its child holds the pipe', async () => {
