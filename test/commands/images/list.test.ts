@@ -98,7 +98,12 @@ describe('images list', () => {
       ],
     );
     const { imgctl: ending } = await scriptedUser({});
-    await expectSteps(ending, ['images list --page 9', '', 'imgctl: page 9 does not exist\n', 5]);
+    await expectSteps(ending, [
+      'images list --page 9',
+      '',
+      'imgctl: page 9 does not exist\nhint: use --page 1\n',
+      5,
+    ]);
   });
 
   it.each([
