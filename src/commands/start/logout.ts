@@ -1,5 +1,6 @@
 // imgctl logout: deletes cached tokens and the stored password.
 
+import { suggest } from '../../choices.ts';
 import { command, option } from '../../cli/command.ts';
 import { findPaths } from '../../config/paths.ts';
 import { Settings } from '../../config/settings.ts';
@@ -10,7 +11,7 @@ import { printable } from '../../output/text.ts';
 import { findSecret } from '../../secrets/secrets.ts';
 import { openSharedStore } from '../../session/session.ts';
 import { forgetTokens, SharedStoreError } from '../../session/token-cache.ts';
-import { counted } from '../../words.ts';
+import { counted, quoted } from '../../words.ts';
 import { deleteStoredPassword, profilesSharing } from '../stored-login.ts';
 
 export const logout = command({
@@ -37,7 +38,13 @@ async function run(context: Context, all: boolean): Promise<void> {
   const whom = all ? '' : ` of ${baseUrl} as ${printable(username)}`;
   const several = count > 1 ? ` (deleted ${counted(count, 'token')})` : '';
   if (count > 0) console.success(`Logged out${whom}${several}`);
-  else if (settings.owner !== undefined && !all) {
+  else if (settings.isUnknown && !all) {
+    const list = imgctl('profile', 'list');
+    console.warn(
+      `unknown profile ${quoted(settings.profile)}`,
+      suggest(settings.profile, [...config.profiles.keys()], list),
+    );
+  } else if (settings.owner !== undefined && !all) {
     const message = `profile ${settings.profile} belongs to ${settings.owner}, and was not logged out`;
     console.warn(message, setting('unset', 'base-url'));
   } else console.note('you were not logged in');

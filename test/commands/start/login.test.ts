@@ -305,6 +305,8 @@ describe('logout', () => {
       '',
       'imgctl: you were not logged in\n',
     ]);
+    const unknown = /warning: unknown profile 'on'\nhint: did you mean one\?\n$/;
+    await expectSteps(imgctl, ['logout --profile on', '', unknown]);
     expect((await imgctl('whoami --profile two', { env: NOTHING })).exitCode).toBe(4);
   });
 
