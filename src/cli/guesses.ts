@@ -35,7 +35,7 @@ export const GUESSES: readonly (readonly [instead: string, typed: string])[] = [
     'imgctl images changes TEXT',
     'changes, diff, watch, events, images log, images logs, images history, images list --watch, images list -w',
   ],
-  ['imgctl images list --since 7d', 'images changes --since'],
+  ['imgctl images list --since TIME', 'images changes --since'],
   ['imgctl images snapshot FILE', 'snapshot, export, save, dump, backup'],
   [
     'public images cannot be deleted; to delete one of yours, remove its file from the storage, then run: imgctl sync',
@@ -216,7 +216,7 @@ function fill(instead: string, path: readonly string[], rest: readonly string[])
     NAME: first,
     NUMBER: words.find((word) => /^\d+$/.test(word)) ?? '',
     TEXT: instead.includes('NAME') ? words.slice(1).join(' ') : all,
-    ...{ ID: all, PATH: all || '/v2', FOLDER: all },
+    ...{ TIME: first, ID: all, PATH: all || '/v2', FOLDER: all },
   };
   if (instead.includes('NUMBER') && values.NUMBER === '') return undefined;
   return instead.replace(/ (?:TEXT|([A-Z]{2,}))\b/g, (place, name = 'TEXT') => {

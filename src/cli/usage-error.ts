@@ -70,8 +70,9 @@ function meantCommand(command: Command, path: readonly string[]) {
   if (behind) return hint`use: ${imgctl(behind.name())}`;
   const meant = guess(path, words);
   if (meant) return meant;
-  if (path.join() === 'config' && isSettingKey(first))
-    return hint`use: ${imgctl('config', ...(second ? ['set', first, 'VALUE'] : ['get', first]))}`;
+  const [key = '', assigned = second] = first.split('=');
+  if (path.join() === 'config' && isSettingKey(key))
+    return hint`use: ${imgctl('config', ...(assigned ? ['set', key, 'VALUE'] : ['get', key]))}`;
   const near = nearest(first, namesBelow(command));
   if (near !== undefined) {
     const names = [...path, near, below(below(command, near), second)?.name() ?? []].flat();

@@ -140,6 +140,8 @@ it.each([
   ['config --unset time', 'use: imgctl config unset\n'],
   ['config show time', 'use: imgctl config get time\n'],
   ['config set upload-password-file pw', 'did you mean upload-password-command?\n'],
+  ['config time=iso', 'use: imgctl config set time VALUE\n'],
+  ['images changes --since 1w', 'use: imgctl images list --since 1w\n'],
   ['config set time=iso', 'use: imgctl config set time VALUE\n'],
   ['profile rename bob robert', 'edit the file that this command prints: imgctl config path\n'],
   ['login localhost:8080', 'use: imgctl login --base-url localhost:8080\n'],
