@@ -6,7 +6,7 @@ import { findPaths } from '../../config/paths.ts';
 import { duration } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { errorReason, hasCode, ImgctlError } from '../../errors.ts';
-import { hint, imgctl } from '../../facts.ts';
+import { type Facts, hint, imgctl } from '../../facts.ts';
 import { stringify } from '../../json.ts';
 import { describeDuration, shorten } from '../../words.ts';
 import { type HistoryEntry, remember } from './history.ts';
@@ -62,7 +62,6 @@ export function elementNames(elements: readonly unknown[]): string[] {
   });
 }
 
-/** Errors of a status check that say nothing about the request. */
 const TRANSIENT = ['unreachable', 'timeout', 'locked', 'server-error', 'bad-answer', 'proxy'];
 
 /** A service may accept a request and show it only later, or not show it again, until another replica knows it. */
@@ -95,13 +94,19 @@ export async function follow(
     };
     tell({ kind: 'progress', text, describe });
   };
+  const reportRetry = ({ code, status, message }: ImgctlError, at: number) => {
+    const failing = status ? `still failing (${status})` : message;
+    const what = `sync ${id}: ${code === 'not-found' ? 'not found yet' : failing}`;
+    const describe = () => `${what}; next try in ${describeDuration(at - elapsed())}`;
+    tell({ kind: 'progress', text: `${what}; retrying`, describe });
+  };
   tell({ kind: 'begin' });
   let interval = pollInterval ?? 2_000;
   let last: SyncRequest | undefined;
   /** When the service allows the next check, in milliseconds of the wait. */
   let allowedAt = 0;
   // The service continues with the request, whatever ended the wait.
-  const next = hint`follow it with: ${imgctl('sync-status', `${id}`, '--wait')}`;
+  const next = followHint(id);
   const continues = (error: ImgctlError) => {
     const message = `${error.message}; sync request ${id} continues`;
     return error.with({ message, facts: error.facts ? hint`${error.facts}; then ${next}` : next });
@@ -110,25 +115,16 @@ export async function follow(
     for (;;) {
       // The last check may take 2 s, even beyond the limit.
       const deadline = AbortSignal.timeout(Math.max(timeout - elapsed(), 2_000));
-      const request = await readRequest(context, id, { signal: deadline }).catch(
-        (error: unknown) => {
-          if (deadline.aborted) return undefined;
-          if (!(error instanceof ImgctlError)) throw error;
-          const isUnseen = error.code === 'not-found' && mayBeUnseen();
-          // Without a time, it is the limit of token requests.
-          const isLimit = error.code === 'rate-limited' && error.retryAfter !== undefined;
-          if (!isUnseen && !isLimit && !TRANSIENT.includes(error.code)) throw error;
-          const { retryAfter } = error;
-          allowedAt = retryAfter === undefined ? 0 : elapsed() + retryAfter;
-          if (allowedAt >= timeout) throw error;
-          const failing = error.status ? `still failing (${error.status})` : error.message;
-          const next = Math.max(elapsed() + interval, allowedAt);
-          const what = `sync ${id}: ${isUnseen ? 'not found yet' : failing}`;
-          const describe = () => `${what}; next try in ${describeDuration(next - elapsed())}`;
-          tell({ kind: 'progress', text: `${what}; retrying`, describe });
-          return undefined;
-        },
-      );
+      const check = readRequest(context, id, { signal: deadline });
+      const request = await check.catch((error: unknown) => {
+        if (deadline.aborted) return undefined;
+        if (!(error instanceof ImgctlError) || !isTransient(error, mayBeUnseen())) throw error;
+        const { retryAfter } = error;
+        allowedAt = retryAfter === undefined ? 0 : elapsed() + retryAfter;
+        if (allowedAt >= timeout) throw error;
+        reportRetry(error, Math.max(elapsed() + interval, allowedAt));
+        return undefined;
+      });
       if (request) {
         last = request;
         knownAt = elapsed();
@@ -157,6 +153,18 @@ export async function follow(
   });
 }
 
+/** True if the error of a check says nothing about the request. */
+function isTransient({ code, retryAfter }: ImgctlError, mayBeUnseen: boolean): boolean {
+  if (code === 'not-found') return mayBeUnseen;
+  // Without a time, it is the limit of token requests.
+  if (code === 'rate-limited') return retryAfter !== undefined;
+  return TRANSIENT.includes(code);
+}
+
+export function followHint(id: number | string): Facts {
+  return hint`follow it with: ${imgctl('sync-status', `${id}`, '--wait')}`;
+}
+
 /** A clock that was set back since makes an age negative. */
 const ageOf = (age: number) => Math.max(age, 0);
 
@@ -166,10 +174,7 @@ function isYoung(age: number | undefined): boolean {
 
 function unseenError(id: number | string, error: ImgctlError): ImgctlError {
   const message = `sync request ${id} was submitted, but cannot be found`;
-  return error.with({
-    message,
-    facts: hint`follow it with: ${imgctl('sync-status', `${id}`, '--wait')}`,
-  });
+  return error.with({ message, facts: followHint(id) });
 }
 
 function describeStatus(request: SyncRequest | undefined): string {

@@ -65,31 +65,34 @@ async function run(context: Context, _options: object, files: readonly string[])
   const read = async (file: string, resolved: string) => {
     const { summary: content } = await checkPackage(resolved, { signal, now: now() });
     const summary = { ...content, file };
-    const isUnreadable = summary.ovfVersion === null;
+    const isReadable = summary.ovfVersion !== null;
+    const error = isReadable ? undefined : noDescriptor(file);
+    const errorCount = errorsOf(summary).length;
+    // A table would have nothing to show.
+    if (isTable && !isReadable && summary.files.length === 0) return { file, error, errorCount };
     const row = isTable ? describe(summary) : (snakeCase(summary) as Row);
-    const rows = isTable && isUnreadable && summary.files.length === 0 ? [] : [row];
-    const message = `${file} contains no readable OVF descriptor`;
-    const why = hint`see why with: ${imgctl('validate', file)}`;
-    const error = isUnreadable
-      ? new ImgctlError('invalid-package', message, { facts: why })
-      : undefined;
-    return { file, rows, error, count: errorsOf(summary).length };
+    return { file, row, error, errorCount };
   };
   const rows = async function* (): Rows {
     let count = 0;
-    for await (const found of batch.each(read, ({ error }) => error)) {
-      yield found.rows;
-      if (found.error) continue;
+    for await (const { file, row, error, errorCount } of batch.each(read, (each) => each.error)) {
+      yield row === undefined ? [] : [row];
+      if (error) continue;
       count += 1;
-      const see = hint`see all findings with: ${imgctl('validate', found.file)}`;
-      if (found.count > 0) {
-        const message = `${found.file} has ${counted(found.count, 'error')}`;
-        context.tell({ kind: 'warning', message, hint: see });
-      }
+      if (errorCount === 0) continue;
+      const message = `${file} has ${counted(errorCount, 'error')}`;
+      const see = hint`see all findings with: ${imgctl('validate', file)}`;
+      context.tell({ kind: 'warning', message, hint: see });
     }
     return { error: batch.error({ read: count }) };
   };
   return { output, rows: rows(), isOne: files.length === 1 };
+}
+
+function noDescriptor(file: string): ImgctlError {
+  return new ImgctlError('invalid-package', `${file} contains no readable OVF descriptor`, {
+    facts: hint`see why with: ${imgctl('validate', file)}`,
+  });
 }
 
 /** Names fields in snake case, as the service does. */
@@ -108,10 +111,9 @@ function describe(summary: PackageSummary): Row {
     kind: kind === 'ova' ? 'OVA archive' : 'OVF descriptor and its files',
     'OVF version': summary.ovfVersion,
     ...numbered('product', summary.products, (each) => [
-      // Some programs write None for what they do not know.
-      ...[each.product, each.vendor, each.fullVersion ?? each.version].filter(
-        (text) => text !== 'None',
-      ),
+      ifKnown(each.product),
+      ifKnown(each.vendor),
+      ifKnown(each.fullVersion ?? each.version),
       counted(each.properties, 'property value'),
     ]),
     ...numbered('system', systems, ({ id, name, operatingSystem, collections, ...each }) => [
@@ -158,6 +160,9 @@ export function describeSignature({ signer, issuer, selfSigned, ...signature }: 
   const by = selfSigned ? 'self-signed' : `issued by ${issuer}`;
   return `${signer} (${signature.algorithm}), valid until ${day}, ${by}; trust in the issuer is not judged`;
 }
+
+/** Some programs write None for what they do not know. */
+const ifKnown = (text: string | null) => (text === 'None' ? null : text);
 
 function joined(parts: readonly (string | null)[]): string {
   return parts.filter((part) => part !== null && part !== '').join(', ');

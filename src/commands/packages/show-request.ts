@@ -17,42 +17,42 @@ export function requestResult(
   context: Context,
   output: Output,
   request: SyncRequest,
-  options: { strict?: boolean; started?: number },
+  { started, strict = false }: { strict?: boolean; started?: number },
 ): Result {
-  const { started, strict = false } = options;
   // If the service sent no list: null in a whole record, undefined for --get, which then says it is missing.
   const absent = output.isWhole ? null : undefined;
   const { id, status = null, state, added = absent, deleted = absent, errors, warnings } = request;
-  const { createdOn: created_on, updatedOn: updated_on, response } = request;
-  const times = { created_on, updated_on };
-  const problems = describeProblems(request);
   const changes = { state, added, deleted, errors, warnings };
-  const record = { id, status, ...changes, ...times, response };
-  const afterwards = () => {
-    // What the output shows is not reported again.
-    const isShown = (field: string) => output.isWhole || output.get?.name === field;
-    const reported = {
-      ...request,
-      errors: isShown('errors') ? [] : errors,
-      warnings: isShown('warnings') ? [] : warnings,
-    };
-    reportProblems(context, reported, { strict });
-    const isUnexplained = state === 'failed' && (errors ?? []).length === 0 && !output.isWhole;
-    if (isUnexplained) {
-      const text = shorten(stringify(response), MAX_RECORD);
-      context.tell({ kind: 'failure', message: `sync ${id} gives no reason: ${text}` });
-    }
-    if (error || started === undefined) return;
-    const time = duration < 1_000 ? '' : ` in ${describeDuration(duration)}`;
-    const how = problems ? ` with ${problems}` : time;
-    const summary = describeChanges(request) || 'nothing changed';
-    const message = `sync ${id} ${state}${how}: ${summary}`;
-    const hasWarnings = problems !== undefined;
-    context.tell({ kind: 'success', message, elsewhere: null, hasWarnings });
-  };
+  const times = { created_on: request.createdOn, updated_on: request.updatedOn };
+  const record = { id, status, ...changes, ...times, response: request.response };
   const error = failureOf(request, { strict });
-  const duration = started === undefined ? 0 : context.io.elapsed() - started;
+  const duration = started === undefined ? undefined : context.io.elapsed() - started;
+  const afterwards = () => {
+    reportUnshown(context, output, request, strict);
+    if (error === undefined && duration !== undefined) reportSuccess(context, request, duration);
+  };
   return { output, rows: [record], isOne: true, afterwards, error };
+}
+
+/** Reports the problems that the output does not show. */
+function reportUnshown(context: Context, output: Output, request: SyncRequest, strict: boolean) {
+  const { id, state, response } = request;
+  const isShown = (field: string) => output.isWhole || output.get?.name === field;
+  const errors = isShown('errors') ? [] : request.errors;
+  const warnings = isShown('warnings') ? [] : request.warnings;
+  reportProblems(context, { id, errors, warnings }, { strict });
+  if (state !== 'failed' || request.errors?.length || output.isWhole) return;
+  const text = shorten(stringify(response), MAX_RECORD);
+  context.tell({ kind: 'failure', message: `sync ${id} gives no reason: ${text}` });
+}
+
+function reportSuccess({ tell }: Context, request: SyncRequest, duration: number): void {
+  const problems = describeProblems(request);
+  const time = duration < 1_000 ? '' : ` in ${describeDuration(duration)}`;
+  const how = problems ? ` with ${problems}` : time;
+  const summary = describeChanges(request) || 'nothing changed';
+  const message = `sync ${request.id} ${request.state}${how}: ${summary}`;
+  tell({ kind: 'success', message, elsewhere: null, hasWarnings: problems !== undefined });
 }
 
 /** Returns the state for people: what succeeded with errors did not just succeed. */
@@ -63,11 +63,12 @@ export function describeState(state: unknown, _now: number, row: object): unknow
 
 /** Returns `added a.ova; deleted 2`, or an empty text. */
 export function describeChanges(request: { added?: unknown; deleted?: unknown }): string {
-  return (['added', 'deleted'] as const)
-    .map((name) => [name, describeNames(request[name])])
-    .filter(([, what]) => what && what !== 'none')
-    .map((words) => words.join(' '))
-    .join('; ');
+  const changes: string[] = [];
+  for (const name of ['added', 'deleted'] as const) {
+    const what = describeNames(request[name]);
+    if (what && what !== 'none') changes.push(`${name} ${what}`);
+  }
+  return changes.join('; ');
 }
 
 /** Returns `1 error and 2 warnings`: a sync that succeeded may have errors too. undefined if there are none. */
@@ -98,16 +99,17 @@ export function reportProblems(
   const { id } = request;
   const errors = request.errors ?? [];
   const warnings = request.warnings ?? [];
-  const isOwn = (text: string) => concerns(text, files);
-  const isOther = (text: string) => !isOwn(text);
-  const bare = (text: string) => text.replace(/^(error|warning) in /, '');
   const warns = strict || !quiet;
-  const said = (text: string) => `sync ${id}: ${bare(text)}`;
+  const isOwn = (text: string) => concerns(text, files);
   const reportOwn = (kind: 'warning' | 'failure', texts: readonly string[]) => {
-    for (const text of texts.filter(isOwn)) tell({ kind, message: said(text), isPart: true });
+    for (const text of texts.filter(isOwn)) {
+      const bare = text.replace(/^(error|warning) in /, '');
+      tell({ kind, message: `sync ${id}: ${bare}`, isPart: true });
+    }
   };
   if (warns) reportOwn('warning', warnings);
   reportOwn('failure', errors);
+  const isOther = (text: string) => !isOwn(text);
   const others = { errors: errors.filter(isOther), warnings: warnings.filter(isOther) };
   const more = describeProblems(others);
   if (!more || !warns) return;
@@ -144,12 +146,13 @@ export function failureOf(
   const failed = (how: string, facts?: Facts) =>
     new ImgctlError('sync-failed', `sync request ${id} ${how}`, { facts });
   const fix = hint`fix the files named above, upload them again, then run: ${imgctl('sync')}`;
-  const own = errors?.filter((text) => concerns(text, files)) ?? [];
   if (state === 'waiting') return undefined;
-  if (state === 'failed')
+  if (state === 'failed') {
     return failed(`failed (status: ${status})`, errors?.length ? fix : undefined);
+  }
   const problems = describeProblems(request);
   if (strict && problems) return failed(`succeeded with ${problems} (--strict)`, fix);
+  const own = errors?.filter((text) => concerns(text, files)) ?? [];
   if (own.length > 0) return failed(`succeeded with ${counted(own.length, 'error')}`, fix);
   if (!strict || errors !== null) return undefined;
   const look = hint`show what the service sent: ${imgctl('sync-status', `${id}`, '--json')}`;

@@ -10,7 +10,7 @@ import { stringify } from '../../json.ts';
 import { column, namesOf } from '../../output/columns.ts';
 import type { Output, OutputOptions } from '../../output/output.ts';
 import { shorten } from '../../words.ts';
-import { follow, rememberRequest } from './follow.ts';
+import { follow, followHint, rememberRequest } from './follow.ts';
 import { describeNames, requestResult } from './show-request.ts';
 import {
   implyingWait,
@@ -118,7 +118,7 @@ export async function submittedResult(
       kind: 'success',
       message: `Submitted sync request ${id}`,
       elsewhere: `sync request ${id} submitted`,
-      hint: hint`follow it with: ${imgctl('sync-status', `${id}`, '--wait')}`,
+      hint: followHint(id),
     });
   return { output, rows: [record], isOne: true, afterwards, done };
 }

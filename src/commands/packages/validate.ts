@@ -54,9 +54,7 @@ async function run(
   options: Parsed<typeof OPTIONS>,
   files: readonly string[],
 ): Promise<Result> {
-  const { readPackage } = await import('../../ovf/package.ts');
   const { io, tell } = context;
-  const { signal } = io;
   const maxHardware = readMaxHardware(options.maxHardware);
   const shown = namesOf(COLUMNS).slice(files.length > 1 ? 0 : 1);
   // Which of several packages has a code says more than the code.
@@ -69,15 +67,7 @@ async function run(
   const batch = new PackageBatch(context, files);
   let valid = 0;
   const check = async (file: string, resolved: string) => {
-    const text = `${file}: reading`;
-    tell({ kind: 'progress', text });
-    const started = io.elapsed();
-    const onProgress = (done: number, total: number) => {
-      const describe = () => `${text} ${describeRate(done, total, io.elapsed() - started)}`;
-      tell({ kind: 'progress', text, describe });
-    };
-    const now = io.now();
-    const summary = await readPackage(resolved, { onProgress, maxHardware, signal, now });
+    const summary = await readWithProgress(context, file, resolved, maxHardware);
     const { findings } = summary;
     const errors = errorsOf(summary);
     if (errors.length === 0) {
@@ -96,13 +86,13 @@ async function run(
   const rows = async function* (): Rows {
     let interrupt: unknown;
     try {
-      for await (const { rows, error } of batch.each(check, (found) => found.error)) {
+      for await (const found of batch.each(check, ({ error }) => error)) {
         try {
-          yield rows;
+          yield found.rows;
         } catch (thrown) {
           // The exit code says that a package is invalid, whoever reads the findings.
-          const isKnown = error !== undefined || batch.hasFailed;
-          if (!(isKnown && thrown instanceof BrokenPipeError)) throw thrown;
+          const isInvalid = found.error !== undefined || batch.hasFailed;
+          if (!isInvalid || !(thrown instanceof BrokenPipeError)) throw thrown;
         }
       }
     } catch (thrown) {
@@ -114,6 +104,24 @@ async function run(
     return { error: interrupt ?? batch.error({ valid }) };
   };
   return { output, rows: rows() };
+}
+
+async function readWithProgress(
+  { io, tell }: Context,
+  file: string,
+  resolved: string,
+  maxHardware: number | undefined,
+): Promise<ReadPackage> {
+  const { readPackage } = await import('../../ovf/package.ts');
+  const text = `${file}: reading`;
+  tell({ kind: 'progress', text });
+  const started = io.elapsed();
+  const onProgress = (done: number, total: number) => {
+    const describe = () => `${text} ${describeRate(done, total, io.elapsed() - started)}`;
+    tell({ kind: 'progress', text, describe });
+  };
+  const { signal, now } = io;
+  return readPackage(resolved, { onProgress, maxHardware, signal, now: now() });
 }
 
 /** Returns `1 warning; unpacked: a.vmdk; only read: b.iso`. */

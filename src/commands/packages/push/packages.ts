@@ -48,8 +48,9 @@ async function uploadOf(file: string, { files, checks }: CheckedPackage): Promis
       return { name: each.name, path: each.path, regions, checked: stats && stateOf(stats) };
     }),
     async verify(results) {
-      const next = new Map([...results].map(([each, list]) => [each, list.values()]));
-      const found = checks.map((check) => next.get(check.file.path)?.next().value);
+      // Those of a file are in the order of its checks.
+      const remaining = new Map([...results].map(([each, list]) => [each, list.values()]));
+      const found = checks.map((check) => remaining.get(check.file.path)?.next().value);
       const findings = checkFindings(file, checks, found);
       if (findings.length > 0) throw invalidPackage(file, findings, findings);
     },
@@ -72,14 +73,13 @@ function requirePackageNames(files: readonly NamedFile[]): void {
 
 /** Hidden names are those of incomplete files. @throws ImgctlError usage */
 function requireUsableName(name: string): void {
-  if (!name.startsWith('.') && !/[\u0000-\u001f\\/]/.test(name)) return;
-  throw new ImgctlError('usage', `invalid name for an upload: ${name}`, {
-    facts: name.startsWith('.')
-      ? 'rename it: a name must not begin with a dot'
-      : name.includes('/')
-        ? 'put all files of the package in one folder'
-        : 'rename it without backslashes and control characters',
-  });
+  let facts: string;
+  if (name.startsWith('.')) facts = 'rename it: a name must not begin with a dot';
+  else if (name.includes('/')) facts = 'put all files of the package in one folder';
+  else if (/[\u0000-\u001f\\]/.test(name)) {
+    facts = 'rename it without backslashes and control characters';
+  } else return;
+  throw new ImgctlError('usage', `invalid name for an upload: ${name}`, { facts });
 }
 
 /** The storage is one folder. @throws ImgctlError usage */

@@ -21,7 +21,7 @@ import { column } from '../../../output/columns.ts';
 import type { Output } from '../../../output/output.ts';
 import { isSent } from '../../../upload/actions.ts';
 import type { Storage } from '../../../upload/storage.ts';
-import type { PlannedPackage, UploadPackage } from '../../../upload/transfer.ts';
+import type { PlannedFile, PlannedPackage, UploadPackage } from '../../../upload/transfer.ts';
 import { describeBytes, describeDuration } from '../../../words.ts';
 import { IMAGE_COLUMNS, SHOWN_FIELDS } from '../../images/options.ts';
 import { openUploadStorage, type StorageFiles, UPLOAD_OPTIONS } from '../../upload-storage.ts';
@@ -169,13 +169,7 @@ async function pushPackages(context: Context, push: Push, options: Options): Pro
     assertHeld();
   } catch (error) {
     reportUnsynced(context, outcome, sync);
-    if (!io.signal.aborted || dryRun) throw error;
-    const more = sync ? ', then syncs' : '';
-    const rest = storage.keepsParts
-      ? 'sends only what is missing'
-      : 'starts unfinished packages again';
-    const facts = `run the same command again: it ${rest}${more}`;
-    throw asImgctlError(error).with({ facts });
+    throw io.signal.aborted && !dryRun ? resumable(error, storage, sync) : error;
   }
   const pushed = { plan: outcome.complete, before, transfer, mark };
   if (dryRun) {
@@ -205,16 +199,22 @@ async function pushPackages(context: Context, push: Push, options: Options): Pro
   return { ...synced, afterwards, error: synced.error ?? error };
 }
 
+/** Returns the error of an interrupt, which says what the next run does. */
+function resumable(error: unknown, { keepsParts }: Storage, sync: boolean): ImgctlError {
+  const rest = keepsParts ? 'sends only what is missing' : 'starts unfinished packages again';
+  const facts = `run the same command again: it ${rest}${sync ? ', then syncs' : ''}`;
+  return asImgctlError(error).with({ facts });
+}
+
 function reportUnsynced({ tell }: Context, outcome: UploadOutcome, sync: boolean): void {
   for (const [name, files] of outcome.broken) {
     const message = `${name} failed after these files became visible: ${files.join(', ')}`;
     tell({ kind: 'failure', message });
   }
-  const names = outcome.complete.flatMap(({ name, files }) =>
-    files.some((file) => outcome.visible.includes(file)) ? [name] : [],
-  );
-  const message = `uploaded, but not synced: ${names.join(', ')}`;
-  if (sync && names.length > 0) tell({ kind: 'failure', message });
+  const isVisible = (file: PlannedFile) => outcome.visible.includes(file);
+  const uploaded = outcome.complete.filter(({ files }) => files.some(isVisible));
+  const names = uploaded.map(({ name }) => name).join(', ');
+  if (sync && names) tell({ kind: 'failure', message: `uploaded, but not synced: ${names}` });
 }
 
 async function planRows(
@@ -223,9 +223,8 @@ async function planRows(
   { sync, syncIfSent = false }: Options,
 ) {
   const { storage } = pushed.transfer;
-  const conflicts = plan
-    .flatMap(({ files }) => files)
-    .filter(({ action }) => action === 'conflict');
+  const all = plan.flatMap((each) => each.files);
+  const conflicts = all.filter(({ action }) => action === 'conflict');
   const files = [...pushed.plan.flatMap((each) => each.files), ...conflicts];
   const uploads = files.map(({ action, name, size }) => ({ step: 'upload', action, name, size }));
   const isIdle = syncIfSent && !files.some(isSent) && mark.isThere();
@@ -234,11 +233,10 @@ async function planRows(
 }
 
 function fileRows({ complete }: UploadOutcome) {
-  return complete.flatMap(({ files }) => {
-    return files.map((file) => {
-      const other = file.action === 'skip' ? 'skipped' : 'unchanged';
-      return { name: file.name, size: file.size, state: isSent(file) ? 'uploaded' : other };
-    });
+  const files = complete.flatMap((each) => each.files);
+  return files.map((file) => {
+    const other = file.action === 'skip' ? 'skipped' : 'unchanged';
+    return { name: file.name, size: file.size, state: isSent(file) ? 'uploaded' : other };
   });
 }
 

@@ -5,12 +5,12 @@ import type { Parsed } from '../../../cli/declarations.ts';
 import type { Result } from '../../../cli/result.ts';
 import type { Context } from '../../../context.ts';
 import { errorReason, ImgctlError } from '../../../errors.ts';
-import { hint, imgctl } from '../../../facts.ts';
+import { type Facts, hint, imgctl } from '../../../facts.ts';
 import type { Row } from '../../../output/columns.ts';
 import type { Output } from '../../../output/output.ts';
 import { isSent } from '../../../upload/actions.ts';
 import type { Storage } from '../../../upload/storage.ts';
-import type { PlannedPackage, TransferOptions } from '../../../upload/transfer.ts';
+import type { PlannedFile, PlannedPackage, TransferOptions } from '../../../upload/transfer.ts';
 import { counted } from '../../../words.ts';
 import { elementNames, follow, type POLL_OPTIONS } from '../follow.ts';
 import { describeProblems, failureOf, hasError, reportProblems } from '../show-request.ts';
@@ -74,9 +74,8 @@ export async function syncPushed(
 ): Promise<Result> {
   const { tell } = context;
   const { mark, transfer, before } = pushed;
-  const packages = pushed.plan.filter(({ files }) =>
-    files.every(({ action }) => action !== 'skip'),
-  );
+  const isSkipped = ({ action }: PlannedFile) => action === 'skip';
+  const packages = pushed.plan.filter(({ files }) => !files.some(isSkipped));
   const names = packages.map(({ name }) => name);
   if (names.length === 0) {
     const message = summaryOf(pushed, []);
@@ -99,38 +98,19 @@ export async function syncPushed(
   const failure = failureOf(request, rules);
   if (failure && request.state === 'failed') throw failure;
   const images = await listWhenDone(context, packages, before, request);
-  const found = imagesOf(images);
-  const named = (is: 'isMissing' | 'isStale') =>
-    packages.filter((each) => stateOf(each, before, images)[is]).map(({ name }) => name);
-  const [missing, stale] = [named('isMissing'), named('isStale')];
-  const added = Array.isArray(request.added) ? elementNames(request.added) : [];
-  const gone = missing.filter((name) => !added.includes(name));
-  const late = missing.filter((name) => added.includes(name));
-  const doubts = [
-    [late, 'added, but not in your list yet', hint`list them later with: ${imgctl('my-images')}`],
-    [
-      stale,
-      `unchanged after the upload to ${transfer.storage.address}`,
-      hint`check that the service reads this storage`,
-    ],
-  ] as const;
-  const warnings = doubts.flatMap(([about, text, fix]) =>
-    about.length > 0 ? [{ message: `${text}: ${about.join(', ')}`, hint: fix }] : [],
-  );
-  const lost = {
-    message: `your list has no ${gone.length === 1 ? 'image' : 'images'} named ${gone.join(', ')}`,
-    hint: hint`see what the sync reported: ${imgctl('sync-status', `${request.id}`)}`,
-  };
-  const unseen = gone.length > 0 ? lost : options.strict ? warnings[0] : undefined;
-  const error = unseen
-    ? new ImgctlError('sync-failed', unseen.message, { facts: unseen.hint })
-    : failure;
-  if (gone.length + warnings.length === 0 && !request.errors?.length)
+  const { lost, warnings } = doubtsOf(packages, pushed, request, images);
+  const isFine = lost === undefined && warnings.length === 0 && !request.errors?.length;
+  if (isFine) {
     await mark.write(transfer.assertHeld).catch((cause: unknown) => {
       // The next push submits a sync that is not needed.
       const message = `cannot remember this sync: ${errorReason(cause)}`;
       if (options.syncIfSent) tell({ kind: 'warning', message });
     });
+  }
+  const unseen = lost ?? (options.strict ? warnings[0] : undefined);
+  const error = unseen
+    ? new ImgctlError('sync-failed', unseen.message, { facts: unseen.hint })
+    : failure;
   const afterwards = () => {
     if (!unseen) for (const each of warnings) tell({ kind: 'warning', ...each });
     if (error) return;
@@ -140,7 +120,41 @@ export async function syncPushed(
     const message = `${how}${summaryOf(pushed, images)}`;
     tell({ kind: 'success', message, elsewhere: null, hasWarnings });
   };
-  return { output, rows: found, afterwards, error, done: submitted.done };
+  return { output, rows: imagesOf(images), afterwards, error, done: submitted.done };
+}
+
+/** Returns what the images do not show of a sync that succeeded. */
+function doubtsOf(
+  packages: readonly PlannedPackage[],
+  { before, transfer }: Pushed,
+  request: SyncRequest,
+  images: Images,
+) {
+  const named = (is: 'isMissing' | 'isStale') =>
+    packages.filter((each) => stateOf(each, before, images)[is]).map(({ name }) => name);
+  const added = Array.isArray(request.added) ? elementNames(request.added) : [];
+  const missing = named('isMissing');
+  const gone = missing.filter((name) => !added.includes(name));
+  const late = missing.filter((name) => added.includes(name)).join(', ');
+  const stale = named('isStale').join(', ');
+  const warnings: Doubt[] = [];
+  if (late) {
+    const message = `added, but not in your list yet: ${late}`;
+    warnings.push({ message, hint: hint`list them later with: ${imgctl('my-images')}` });
+  }
+  if (stale) {
+    const message = `unchanged after the upload to ${transfer.storage.address}: ${stale}`;
+    warnings.push({ message, hint: hint`check that the service reads this storage` });
+  }
+  if (gone.length === 0) return { warnings };
+  const message = `your list has no ${gone.length === 1 ? 'image' : 'images'} named ${gone.join(', ')}`;
+  const see = hint`see what the sync reported: ${imgctl('sync-status', `${request.id}`)}`;
+  return { warnings, lost: { message, hint: see } };
+}
+
+interface Doubt {
+  readonly message: string;
+  readonly hint: Facts;
 }
 
 /** @throws ImgctlError conflict: the storage has another file than this push compared or sent */
@@ -171,13 +185,10 @@ async function listWhenDone(
 ): Promise<Images> {
   const { io, tell } = context;
   const { client } = await context.session();
-  const expected = packages.filter(
-    ({ files }) =>
-      !hasError(
-        request,
-        files.map(({ name }) => name),
-      ),
-  );
+  const expected = packages.filter(({ files }) => {
+    const names = files.map(({ name }) => name);
+    return !hasError(request, names);
+  });
   tell({ kind: 'begin' });
   const started = io.elapsed();
   try {
@@ -213,7 +224,9 @@ export async function syncChanges(
     update: sent.filter((name) => known.includes(name)),
     delete: known.filter((name) => !packages.includes(name)),
   };
-  return Object.entries(changes).flatMap(([action, names]) =>
-    names.sort().map((name) => ({ step: 'sync', action, name, size: null })),
-  );
+  const rows: Row[] = [];
+  for (const [action, names] of Object.entries(changes)) {
+    for (const name of names.sort()) rows.push({ step: 'sync', action, name, size: null });
+  }
+  return rows;
 }

@@ -30,7 +30,8 @@ export class UploadOutcome {
     const counts = { [uploaded]: 0, unchanged: 0, skipped: 0 };
     for (const { files } of this.complete) {
       const isSkipped = files.some(({ action }) => action === 'skip');
-      const what = files.some(isSent) ? uploaded : isSkipped ? 'skipped' : 'unchanged';
+      const unsent = isSkipped ? 'skipped' : 'unchanged';
+      const what = files.some(isSent) ? uploaded : unsent;
       counts[what] = (counts[what] ?? 0) + 1;
     }
     return { ...counts, 'not tried': this.untried };
@@ -91,7 +92,8 @@ export async function uploadAll(
       const isReplaced = hasCode(error, 'conflict') && onConflict === 'replace';
       const isBroken = visible.some((file) => file.action === 'replace' || file.name === name);
       const sent = files.filter(isSent).map((file) => file.name);
-      if (isReplaced || isBroken) outcome.broken.set(name, isReplaced ? sent : names);
+      if (isReplaced) outcome.broken.set(name, sent);
+      else if (isBroken) outcome.broken.set(name, names);
       isFull ||= hasCode(error, 'storage-full');
       if (!isOfPackage(error) && !hasCode(error, 'storage-full')) throw error;
       batch.addFailure(name, error);
