@@ -9,13 +9,13 @@ import { idOf, isWhole, NotByIdError, pagesById } from './pages-by-id.ts';
 import { incompleteList, pagesByNumber } from './pages-by-number.ts';
 import { isRefusal, readPage, type ServiceHabits } from './service-habits.ts';
 
+const ID_ORDER = printSort(BY_ID);
+
 interface List {
-  readonly client: Pick<Client, 'listImages' | 'connections'>;
   readonly habits: ServiceHabits;
   readonly first: ImagePage;
-  readonly byId: PageQuery;
-  /** Requests a page [1]. @throws ImgctlError incomplete-list: too many were requested */
-  readonly request: (asked: PageQuery, number?: number) => Promise<ImagePage>;
+  /** Requests a page [1], by id if the service can. @throws ImgctlError incomplete-list: too many */
+  readonly request: (more: Partial<PageQuery>, number?: number) => Promise<ImagePage>;
 }
 
 /**
@@ -24,18 +24,23 @@ interface List {
  * @throws ImgctlError incomplete-list
  */
 export async function* allImages(
-  client: List['client'],
+  client: Pick<Client, 'listImages' | 'connections'>,
   habits: ServiceHabits,
   first: ImagePage,
   { perPage, wanted }: { readonly perPage: number; readonly wanted: number },
 ) {
   const abort = new AbortController();
-  const byId = { sort: habits.sortsById ? printSort(BY_ID) : undefined, perPage };
-  const request = limitedRequests(client, first, abort.signal);
-  const list: List = { client, habits, first, byId, request };
+  const { signal } = abort;
+  const byId = { sort: habits.sortsById ? ID_ORDER : undefined, perPage };
+  const countRequest = requestLimit(first);
+  const request: List['request'] = async (more, number = 1) => {
+    countRequest();
+    return readPage(client, { ...byId, ...more }, number, { signal });
+  };
+  const list = { habits, first, request };
   let lowest = Number.POSITIVE_INFINITY;
   try {
-    for await (const some of readById(list, wanted)) {
+    for await (const some of readById(list, client.connections, wanted)) {
       const last = some.images.at(-1);
       if (last !== undefined) lowest = idOf(last);
       yield some;
@@ -53,24 +58,22 @@ export async function* allImages(
 }
 
 /** Allows three times the pages that the first one announces, and ten. */
-function limitedRequests(client: List['client'], first: ImagePage, signal: AbortSignal) {
+function requestLimit({ pages, total, images }: ImagePage) {
   // Either number may be wrong.
-  const pages = Math.max(first.pages, first.total / Math.max(first.images.length, 1), 1);
-  let left = 3 * Math.min(Math.ceil(pages), MAX_PAGES) + 10;
-  return async (asked: PageQuery, number = 1) => {
+  const announced = Math.max(pages, total / Math.max(images.length, 1), 1);
+  let left = 3 * Math.min(Math.ceil(announced), MAX_PAGES) + 10;
+  return () => {
     left -= 1;
     if (left < 0) throw incompleteList('its pages do not end');
-    return readPage(client, asked, number, { signal });
   };
 }
 
 /** @throws NotByIdError the rest must be read by page number */
-async function* readById(list: List, wanted: number) {
-  const { client, habits, first, byId } = list;
-  if (!habits.sortsById || first.meta.sort !== byId.sort) {
+async function* readById(list: List, connections: number, wanted: number) {
+  const { habits, first } = list;
+  if (!habits.sortsById || first.meta.sort !== ID_ORDER) {
     throw new NotByIdError('the service does not sort by id');
   }
-  const { connections } = client;
   let seen = 0;
   let isChecked = false;
   const pages = pagesById(first, readerBelow(list), { connections, wanted });
@@ -86,11 +89,11 @@ async function* readById(list: List, wanted: number) {
 }
 
 /** Returns a function that reads the first page of the images below an id. */
-function readerBelow({ byId, request }: List) {
+function readerBelow({ request }: List) {
   let hasResponded = false;
   return async (bound: number) => {
     try {
-      const page = await request({ ...byId, filter: `id,lt,${bound}` });
+      const page = await request({ filter: `id,lt,${bound}` });
       hasResponded = true;
       return page;
     } catch (error) {
@@ -101,13 +104,11 @@ function readerBelow({ byId, request }: List) {
 }
 
 /** @param refusal why the list cannot be read by id: the error if it cannot be read by number either */
-async function readByNumber({ habits, byId, request }: List, refusal: unknown) {
-  const readTop = async () => describeTop(await request({ ...byId, perPage: 1 }));
+async function readByNumber({ habits, request }: List, refusal: unknown) {
+  const readNumber = (number: number) => request({}, number);
+  const readTop = async () => describeTop(await request({ perPage: 1 }));
   try {
-    return await pagesByNumber(
-      (number) => request(byId, number),
-      habits.sortsById ? readTop : undefined,
-    );
+    return await pagesByNumber(readNumber, habits.sortsById ? readTop : undefined);
   } catch (error) {
     if (isRefusal(refusal) && isRefusal(error)) throw refusal;
     throw error;
@@ -119,12 +120,12 @@ async function readByNumber({ habits, byId, request }: List, refusal: unknown) {
  * compares ids as texts, 99 is not below 500. Asked for the ids below 10000, such a service leaves out 1250 too.
  * @throws NotByIdError the service leaves some out
  */
-async function requireIdOrder({ first, byId, request }: List) {
+async function requireIdOrder({ first, request }: List) {
   const ids = first.images.map(idOf);
   const [highest = Number.NaN] = ids;
   const lowest = ids.at(-1) ?? highest;
   const powerOfTen = 10 ** `${highest}`.length;
-  const asked = { ...byId, filter: `id,lt,${powerOfTen}`, perPage: 1 };
+  const asked = { filter: `id,lt,${powerOfTen}`, perPage: 1 };
   const page = await request(asked).catch((error: unknown) => {
     // A database may not take a number that no image has.
     if (isRefusal(error)) return undefined;
@@ -134,9 +135,8 @@ async function requireIdOrder({ first, byId, request }: List) {
   const isLost = !page.images.some((image) => idOf(image) >= lowest);
   const isUnchanged = describeTop(page) === describeTop(first);
   if (isLost || isWhole(page) || isUnchanged) {
-    throw new NotByIdError(
-      `the service sent fewer than the ${first.total} images that it announced`,
-    );
+    const announced = `the ${first.total} images that it announced`;
+    throw new NotByIdError(`the service sent fewer than ${announced}`);
   }
 }
 

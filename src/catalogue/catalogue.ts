@@ -86,9 +86,8 @@ export async function servicePage(
 
 function noPage(wanted: number, last?: number): ImgctlError {
   const which = last === undefined ? '' : `; the last page is ${last}`;
-  return new ImgctlError('not-found', `page ${wanted} does not exist${which}`, {
-    facts: { kind: 'last-page', page: last ?? 1 },
-  });
+  const message = `page ${wanted} does not exist${which}`;
+  return new ImgctlError('not-found', message, { facts: { kind: 'last-page', page: last ?? 1 } });
 }
 
 async function findListed(catalogue: Catalogue, id: number | string) {
@@ -109,14 +108,9 @@ export function ownCatalogue(
   let read: ReturnType<Client['listUserImages']> | undefined;
   return heldCatalogue(() => {
     read ??= client.listUserImages().then(({ images, meta }) => {
-      const byId = new Map<unknown, ReceivedImage>();
-      const repeated = new Set<unknown>();
-      for (const image of images) {
-        const key = keyOf(image);
-        if (byId.has(key)) repeated.add(key);
-        byId.set(key, image);
-      }
-      const [first, ...others] = repeated;
+      const byId = new Map(images.map((image) => [keyOf(image), image]));
+      const isReplaced = (image: ReceivedImage) => byId.get(keyOf(image)) !== image;
+      const [first, ...others] = new Set(images.filter(isReplaced).map(keyOf));
       const more = others.length === 0 ? '' : ` and ${others.length} more`;
       if (first !== undefined) {
         warn(`the service lists image ${first}${more} twice; the last one counts`);

@@ -80,9 +80,8 @@ function hasAll(before: ReadonlyMap<unknown, unknown>, now: ReadonlyMap<unknown,
 }
 
 export function incompleteList(fault: string): ImgctlError {
-  return new ImgctlError('incomplete-list', `the list is incomplete: ${fault}`, {
-    facts: 'the list may be changing; run the command again',
-  });
+  const facts = 'the list may be changing; run the command again';
+  return new ImgctlError('incomplete-list', `the list is incomplete: ${fault}`, { facts });
 }
 
 /** Maximum size of the pages of a list that is held in memory, in bytes; about 500,000 images. */
@@ -91,7 +90,6 @@ const MAX_HELD_BYTES = 256 * 2 ** 20;
 /** @throws ImgctlError bad-answer */
 export function requireRoom(bytes: number): void {
   if (bytes <= MAX_HELD_BYTES) return;
-  throw new ImgctlError('bad-answer', `the list is larger than ${MAX_HELD_BYTES / 2 ** 20} MiB`, {
-    facts: { kind: 'list-too-large' },
-  });
+  const message = `the list is larger than ${MAX_HELD_BYTES / 2 ** 20} MiB`;
+  throw new ImgctlError('bad-answer', message, { facts: { kind: 'list-too-large' } });
 }

@@ -165,9 +165,8 @@ export async function readPage(
     if (typeof echo !== 'string' || isSameFilter(echo, query.filter ?? '')) return page;
     if (query.filter === undefined && count === 1) continue;
     const message = `the service sent the page of another request, with the filter ${echo}`;
-    throw new OtherFilterError('bad-answer', message, {
-      facts: 'try again; a cache or proxy may be mixing up responses',
-    });
+    const facts = 'try again; a cache or proxy may be mixing up responses';
+    throw new OtherFilterError('bad-answer', message, { facts });
   }
 }
 

@@ -74,9 +74,8 @@ export function parseSnapshot(text: string, file: FileLabel): Snapshot {
   const { head, lines } = divide(text) ?? parseWhole(text, file);
   const { version, taken_at, base_url } = head;
   if (typeof version === 'number' && version > VERSION) {
-    throw new ImgctlError('config', `${file.what} has the newer format ${version}`, {
-      facts: 'upgrade imgctl to read it',
-    });
+    const message = `${file.what} has the newer format ${version}`;
+    throw new ImgctlError('config', message, { facts: 'upgrade imgctl to read it' });
   }
   const takenAt = typeof taken_at === 'string' ? Date.parse(taken_at) : Number.NaN;
   if (version !== VERSION || Number.isNaN(takenAt) || typeof base_url !== 'string') {

@@ -30,17 +30,15 @@ export function parseSort(text: string): SortKey {
   const [fieldName = '', directionName = 'asc', extra] = text.split(',');
   const meant = meantSort(text);
   if (meant !== undefined) {
-    throw new ImgctlError('usage', `unknown field ${quoted(fieldName)} in sort`, {
-      facts: `did you mean ${meant}?`,
-    });
+    const message = `unknown field ${quoted(fieldName)} in sort`;
+    throw new ImgctlError('usage', message, { facts: `did you mean ${meant}?` });
   }
   const where = 'sort';
   const field = parseChoice(fieldName, { noun: 'field', valid: SORT_FIELDS, where });
   const direction = parseChoice(directionName, { noun: 'direction', valid: DIRECTIONS, where });
   if (extra !== undefined) {
-    throw new ImgctlError('usage', `too many parts in sort ${quoted(text)}`, {
-      facts: { kind: 'too-many-keys' },
-    });
+    const message = `too many parts in sort ${quoted(text)}`;
+    throw new ImgctlError('usage', message, { facts: { kind: 'too-many-keys' } });
   }
   return { field, direction };
 }

@@ -166,9 +166,8 @@ export function folderStorage(root: string, clock: Clock, limit: Limit): Storage
     keepsParts: false,
     async check() {
       if ((await stat(root).catch(fail)).isDirectory()) return;
-      throw new ImgctlError('not-found', `${root} is not a folder`, {
-        facts: 'use the path of a folder',
-      });
+      const message = `${root} is not a folder`;
+      throw new ImgctlError('not-found', message, { facts: 'use the path of a folder' });
     },
     async list() {
       const entries = await readdir(root, { withFileTypes: true }).catch(fail);

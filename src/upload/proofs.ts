@@ -17,9 +17,6 @@ interface Proof {
 /** Counts up with what makes a package valid: earlier proofs no longer count. */
 const VERSION = 3;
 
-/** Bytes of a file without proofs, and more. */
-const FRAME = 100;
-
 export interface Proofs {
   /** Returns the state of the stored file that was equal to the source as it is. */
   find(sought: Omit<Proof, 'stored'>): string | undefined;
@@ -50,7 +47,8 @@ export function loadProofs(file: string | undefined, { system }: Pick<Io, 'syste
       isChanged = false;
       const lines = [...proofs.values()].map((proof) => JSON.stringify(proof));
       const sizeOf = (line: string) => Buffer.byteLength(line) + ',\n'.length;
-      let bytes = FRAME;
+      // And what is around the lines.
+      let bytes = 100;
       for (const line of lines) bytes += sizeOf(line);
       while (bytes > MAX_FILE_SIZE) bytes -= sizeOf(lines.shift() ?? '');
       const text = `{"version":${VERSION},"proofs":[\n${lines.join(',\n')}\n]}\n`;

@@ -110,9 +110,8 @@ export function streamBody(
 export function requireLength({ headers, url }: HttpResponse, name: string): number {
   const { 'content-length': length } = headers;
   if (length !== undefined) return Number(length);
-  throw new ImgctlError('bad-answer', `${url.host} does not tell the size of ${name}`, {
-    facts: 'the server, or a proxy in front of it, must respond to HEAD with Content-Length',
-  });
+  const facts = 'the server, or a proxy in front of it, must respond to HEAD with Content-Length';
+  throw new ImgctlError('bad-answer', `${url.host} does not tell the size of ${name}`, { facts });
 }
 
 /** Characters that XML cannot hold, as bytes of UTF-8 or as references. */

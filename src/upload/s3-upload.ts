@@ -299,7 +299,6 @@ function rangeOf({ file, partSize }: Upload, number: number) {
 }
 
 function uploadGone(name: string): ImgctlError {
-  return new ImgctlError('conflict', `another push removed the upload of ${name}`, {
-    facts: 'run the command again',
-  });
+  const message = `another push removed the upload of ${name}`;
+  return new ImgctlError('conflict', message, { facts: 'run the command again' });
 }

@@ -115,15 +115,13 @@ export function isHidden(name: string): boolean {
 }
 
 export function nameTooLong(name: string, address: string): ImgctlError {
-  return new ImgctlError('usage', `the name ${name} is too long for ${address}`, {
-    facts: 'give the file a shorter name',
-  });
+  const message = `the name ${name} is too long for ${address}`;
+  return new ImgctlError('usage', message, { facts: 'give the file a shorter name' });
 }
 
 export function conflict(name: string, address: string, note?: string): ImgctlError {
-  return new ImgctlError('conflict', `${address} already has a different ${name}`, {
-    facts: { kind: 'conflict', note },
-  });
+  const message = `${address} already has a different ${name}`;
+  return new ImgctlError('conflict', message, { facts: { kind: 'conflict', note } });
 }
 
 /** After an upload: another push seems to have stored a file of that name at the same moment. */
@@ -133,9 +131,8 @@ export function replacedError(name: string, address: string, replace: boolean): 
 }
 
 export function notAFile(name: string, address: string): ImgctlError {
-  return new ImgctlError('conflict', `${address} has a ${name} that is not a file`, {
-    facts: 'rename your file, or remove the other from the storage',
-  });
+  const facts = 'rename your file, or remove the other from the storage';
+  return new ImgctlError('conflict', `${address} has a ${name} that is not a file`, { facts });
 }
 
 export function storageFull(address: string, reason: string, cause?: unknown): ImgctlError {
@@ -147,7 +144,6 @@ export function storageFull(address: string, reason: string, cause?: unknown): I
 
 /** @param what differs, such as `its size is 3 bytes` */
 export function arrivedWrong(name: string, what: string): ImgctlError {
-  return new ImgctlError('failed', `the upload of ${name} failed: ${what}`, {
-    facts: 'run the command again; if it fails again, ask the administrators of the storage',
-  });
+  const facts = 'run the command again; if it fails again, ask the administrators of the storage';
+  return new ImgctlError('failed', `the upload of ${name} failed: ${what}`, { facts });
 }

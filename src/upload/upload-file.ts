@@ -127,7 +127,6 @@ export function proofOf(stats: State, now: number, age = SETTLED): string | unde
 }
 
 export function changedError(path: string): LocalFileError {
-  return new LocalFileError('failed', `${path} changed while it was uploaded`, {
-    facts: 'wait until the file is complete, then run the command again',
-  });
+  const facts = 'wait until the file is complete, then run the command again';
+  return new LocalFileError('failed', `${path} changed while it was uploaded`, { facts });
 }

@@ -148,9 +148,8 @@ export async function follow(
   if (io.signal.aborted) throw continues(io.signal.reason);
   const within = timeout < 1_000 ? `${timeout} ms` : describeDuration(timeout);
   const message = `sync request ${id} did not finish within ${within} (${describeStatus(last)})`;
-  throw new ImgctlError('still-waiting', message, {
-    facts: hint`keep waiting with: ${imgctl('sync-status', `${id}`, '--wait')}`,
-  });
+  const facts = hint`keep waiting with: ${imgctl('sync-status', `${id}`, '--wait')}`;
+  throw new ImgctlError('still-waiting', message, { facts });
 }
 
 /** True if the error of a check says nothing about the request. */

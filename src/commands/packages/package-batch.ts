@@ -95,9 +95,8 @@ export class PackageBatch {
       try {
         const resolved = path.resolve(this.#context.io.cwd, file);
         if (fs.statSync(resolved).isDirectory()) {
-          throw new ImgctlError('invalid-package', `${file} is not a file`, {
-            facts: `name its files, such as ${path.join(file, '*.ova')}`,
-          });
+          const facts = `name its files, such as ${path.join(file, '*.ova')}`;
+          throw new ImgctlError('invalid-package', `${file} is not a file`, { facts });
         }
         const found = await read(file, resolved);
         yield found;

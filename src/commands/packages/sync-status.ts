@@ -153,9 +153,8 @@ async function run(
   if (options.list) return list(context, options, argument);
   const output = context.output(STATUS_COLUMNS, { ...options, ...STATUS_LAYOUT });
   if (argument !== undefined && !/^\w[\w.-]{0,99}$/.test(argument)) {
-    throw new ImgctlError('usage', `invalid sync request id: ${argument}`, {
-      facts: LIST_REQUESTS,
-    });
+    const message = `invalid sync request id: ${argument}`;
+    throw new ImgctlError('usage', message, { facts: LIST_REQUESTS });
   }
   const { parseId } = await import('../../api/responses.ts');
   const read = await localRequests(context);
@@ -189,9 +188,8 @@ async function list(context: Context, options: Options, id: string | undefined):
     cells: ['id', 'status', 'state', 'submitted_on', 'checked', 'errors', 'added'],
   });
   if (id !== undefined) {
-    throw new ImgctlError('usage', `--list cannot be used with an id (got ${id})`, {
-      facts: hint`show one request with: ${imgctl('sync-status', id)}`,
-    });
+    const facts = hint`show one request with: ${imgctl('sync-status', id)}`;
+    throw new ImgctlError('usage', `--list cannot be used with an id (got ${id})`, { facts });
   }
   const { syncState } = await import('../../api/sync-requests.ts');
   const read = await localRequests(context);

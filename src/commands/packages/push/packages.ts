@@ -64,9 +64,8 @@ function requirePackageNames(files: readonly NamedFile[]): void {
     // A folder fails as such below.
     const isFolder = tryOr(() => statSync(file).isDirectory(), false);
     if (isFolder || /\.(ova|ovf)$/i.test(name)) continue;
-    throw new ImgctlError('usage', `the name ${name} does not end in .ova or .ovf`, {
-      facts: 'rename the file: the service syncs only files with these names',
-    });
+    const facts = 'rename the file: the service syncs only files with these names';
+    throw new ImgctlError('usage', `the name ${name} does not end in .ova or .ovf`, { facts });
   }
   requireDistinctNames(files);
 }
@@ -92,9 +91,8 @@ function requireDistinctNames(files: readonly NamedFile[]): void {
     if (other && (other.name !== name || realpathSync(other.path) !== realpathSync(file))) {
       const what =
         other.name === name ? `are named ${name}` : 'have names that differ only in case';
-      throw new ImgctlError('usage', `two files ${what}: ${other.path}, ${file}`, {
-        facts: 'push them separately, under different names',
-      });
+      const facts = 'push them separately, under different names';
+      throw new ImgctlError('usage', `two files ${what}: ${other.path}, ${file}`, { facts });
     }
     paths.set(folded, { name, path: file });
   }

@@ -137,7 +137,7 @@ function doubtsOf(
   const gone = missing.filter((name) => !added.includes(name));
   const late = missing.filter((name) => added.includes(name)).join(', ');
   const stale = named('isStale').join(', ');
-  const warnings: Doubt[] = [];
+  const warnings: { message: string; hint: Facts }[] = [];
   if (late) {
     const message = `added, but not in your list yet: ${late}`;
     warnings.push({ message, hint: hint`list them later with: ${imgctl('my-images')}` });
@@ -150,11 +150,6 @@ function doubtsOf(
   const message = `your list has no ${gone.length === 1 ? 'image' : 'images'} named ${gone.join(', ')}`;
   const see = hint`see what the sync reported: ${imgctl('sync-status', `${request.id}`)}`;
   return { warnings, lost: { message, hint: see } };
-}
-
-interface Doubt {
-  readonly message: string;
-  readonly hint: Facts;
 }
 
 /** @throws ImgctlError conflict: the storage has another file than this push compared or sent */
@@ -171,9 +166,8 @@ async function requireUnchanged(
   const changed = await findChanged(packages, transfer).finally(() => tell({ kind: 'end' }));
   if (changed.length === 0) return;
   const message = `no sync was submitted: ${address} has changed: ${changed.join(', ')}`;
-  throw new ImgctlError('conflict', message, {
-    facts: 'another program changed or removed them; run the same command again',
-  });
+  const facts = 'another program changed or removed them; run the same command again';
+  throw new ImgctlError('conflict', message, { facts });
 }
 
 /** Returns the user's images, also if the list shows some seconds late what the sync has done. */
