@@ -37,6 +37,9 @@ const INTERVAL = 100;
 const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
 const ASCII_FRAMES = '|/-\\';
 
+/** Cells of the start that stay if a line is cut: its end says how far the run is. */
+const MAX_HEAD = 4;
+
 /** Milliseconds without a change. CI systems end jobs that are silent for minutes. */
 const LINE_INTERVAL = 30_000;
 
@@ -121,7 +124,8 @@ export function createSpinner(
         if (spinner && !(stream.columns > 0)) spinner.isSilent = true;
         // Some terminals start a new line after a character in the last column.
         const width = Math.max(0, stream.columns - '⠋  '.length);
-        const text = cutMiddle(printable(redact(describe())), width, terminal.unicode);
+        const line = printable(redact(describe()));
+        const text = cutMiddle(line, width, terminal.unicode, MAX_HEAD);
         if (spinner) spinner.text = text;
         return '';
       },

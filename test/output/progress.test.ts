@@ -61,7 +61,13 @@ describe('progress on a terminal', () => {
 
   it.each<[string, Terminal, string, RegExp]>([
     ['in colour', { ...terminalOf(40), color: true }, 'page 1', /^\u001b\[36m.\u001b\[39m page 1$/],
-    ['in ASCII', terminalOf(12, false), 'reading all', /^[|/] readin\.\.\.$/],
+    ['in ASCII', terminalOf(12, false), 'reading all', /^[|/] read\.\.\.ll$/],
+    [
+      'with its end',
+      terminalOf(40),
+      'an-appliance.ova: reading 19 %, 534 MiB/s, 3 s left',
+      /^[⠋⠙] an-a….* 19 %, 534 MiB\/s, 3 s left$/,
+    ],
     ['escaped', terminalOf(40), '日本語\u001b[2J\n\u202e'.repeat(9), /^[⠋⠙] 日[^\u001b\n\u202e]+$/],
   ])('is drawn %s, narrower than the terminal', async (_how, terminal, text, expected) => {
     await import('chalk');
