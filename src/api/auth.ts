@@ -80,7 +80,8 @@ export function createSender(
   pace: Pace,
   accepted: Set<string | undefined>,
 ) {
-  const { baseUrl, tokens, timeout, userAgent, onEvent, onSecret } = options;
+  const { baseUrl, tokens, onEvent, onSecret } = options;
+  const sendWith = retryingSender(transport, options, pace);
 
   // One for all requests of a list: each combined signal costs memory for as long as the run.
   const combined = new WeakMap<AbortSignal, AbortSignal>();
@@ -89,26 +90,6 @@ export function createSender(
     const known = combined.get(signal) ?? AbortSignal.any([signal, options.signal]);
     combined.set(signal, known);
     return known;
-  };
-
-  const sendWith = (
-    request: ServiceRequest,
-    url: URL,
-    authorization: string | undefined,
-    more: Pick<HttpRequest, 'onSent' | 'refusals'> = {},
-  ) => {
-    const headers = {
-      accept: 'application/json',
-      'accept-encoding': 'gzip, br',
-      'user-agent': userAgent,
-      ...(authorization === undefined ? {} : { authorization }),
-    };
-    const { method, signal = options.signal, retries = options.retries, asReceived } = request;
-    const sent = { method, url, headers, timeout, signal, ...more };
-    const via = asReceived
-      ? transport
-      : { send: async (each: HttpRequest) => withRecordStatus(await transport.send(each)) };
-    return sendWithRetry(via, sent, { ...options, retries }, pace);
   };
 
   const refusal = (response: HttpResponse): ImgctlError => {
@@ -181,6 +162,30 @@ export function createSender(
   };
 
   return { send, sendWithPassword };
+}
+
+/** Returns a function that sends a request with this header Authorization, and retries it. */
+function retryingSender(transport: Transport, options: AuthOptions, pace: Pace) {
+  const { timeout, userAgent } = options;
+  return (
+    request: ServiceRequest,
+    url: URL,
+    authorization: string | undefined,
+    more: Pick<HttpRequest, 'onSent' | 'refusals'> = {},
+  ) => {
+    const headers = {
+      accept: 'application/json',
+      'accept-encoding': 'gzip, br',
+      'user-agent': userAgent,
+      ...(authorization === undefined ? {} : { authorization }),
+    };
+    const { method, signal = options.signal, retries = options.retries, asReceived } = request;
+    const sent = { method, url, headers, timeout, signal, ...more };
+    const via = asReceived
+      ? transport
+      : { send: async (each: HttpRequest) => withRecordStatus(await transport.send(each)) };
+    return sendWithRetry(via, sent, { ...options, retries }, pace);
+  };
 }
 
 /** Milliseconds until all nodes of a service should know a new token. */

@@ -47,8 +47,9 @@ export function createTransport(options: TransportOptions): Transport {
       const waiting = setInterval(() => {
         onEvent?.({ kind: 'waiting', method, url, milliseconds: elapsed() - started });
       }, WAITING_INTERVAL).unref();
+      const head = { path: url.pathname + url.search, headers: request.headers };
       try {
-        const sent = await dispatch(connection, request, forwarder?.head(request));
+        const sent = await dispatch(connection, request, forwarder?.head(request) ?? head);
         const response = forwarder?.accept(sent) ?? sent;
         onEvent?.({ kind: 'response', response, milliseconds: elapsed() - started });
         return response;
@@ -83,16 +84,11 @@ interface Shared {
 /** Informational responses (1xx) to one request. */
 const MAX_INFORMATIONAL = 1_000;
 
-function dispatch(
-  shared: Shared,
-  request: HttpRequest,
-  head: RequestHead = { path: request.url.pathname + request.url.search, headers: request.headers },
-): Promise<HttpResponse> {
-  const { endpoint, maxBytes, now, ca } = shared.options;
+function dispatch(shared: Shared, request: HttpRequest, head: RequestHead): Promise<HttpResponse> {
+  const { endpoint, maxBytes, now } = shared.options;
   const { method, url, signal, timeout, body: content } = request;
   const target = `${url.origin}${url.pathname}`;
-  const { of } = endpoint;
-  const check: Facts = { kind: 'check-address', of };
+  const check: Facts = { kind: 'check-address', of: endpoint.of };
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
     /** Of the connection; undefined while there is none. */
@@ -127,12 +123,10 @@ function dispatch(
       shared.bytesLeft -= chunk.length;
       if (shared.bytesLeft >= 0) return true;
       const limit = `larger than ${maxBytes / 2 ** 20} MiB`;
-      const together = `responses from ${url.origin} are ${limit} in total`;
       const isAlone = heldBytes > maxBytes;
-      unusable(isAlone ? `the response from ${target} is ${limit}` : together, {
-        kind: 'too-large',
-        of,
-      });
+      const together = `responses from ${url.origin} are ${limit} in total`;
+      const message = isAlone ? `the response from ${target} is ${limit}` : together;
+      unusable(message, { kind: 'too-large', of: endpoint.of });
       return false;
     };
     const timer = setTimeout(() => {
@@ -155,15 +149,10 @@ function dispatch(
         },
         onResponseStart(_controller, status, headers) {
           shared.hasResponded = true;
-          if (status < 100 || status > 599) {
-            return unusable(`${url.origin} sent the invalid status ${status}`, check);
-          }
-          if (status < 200) {
-            informational += 1;
-            if (informational <= MAX_INFORMATIONAL) return;
-            const message = `${url.origin} sent ${informational} responses, but no final one`;
-            return unusable(message, check);
-          }
+          if (status < 200) informational += 1;
+          const flaw = statusFlaw(status, informational);
+          if (flaw) return unusable(`${url.origin} sent ${flaw}`, check);
+          if (status < 200) return;
           start = { status, headers: joinHeaders(headers) };
           stage = 'reading the response';
         },
@@ -185,20 +174,34 @@ function dispatch(
           // The reason of a signal need not be an error.
           if (ended) return;
           if ('code' in error && error.code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
-            // undici reads neither a length that stands twice nor one beside chunks.
-            const flaw = 'it stands twice, beside Transfer-Encoding, or is wrong';
-            return unusable(`${url.origin} sent an invalid Content-Length: ${flaw}`, check, error);
+            return unusable(`${url.origin} sent ${LENGTH_FLAW}`, check, error);
           }
-          // A body that could not be read, and a proxy that refused, have errors of their own.
-          if (error instanceof ImgctlError) return fail(error);
-          // After an alert of TLS 1.3, undici only knows that the connection was lost.
-          const cause = shared.connector.alert ?? error;
-          const known = { hasCa: ca !== undefined, hasResponded: shared.hasResponded };
-          fail(networkError(request, cause, controller !== undefined, endpoint, known));
+          fail(connectionError(shared, request, error, controller !== undefined));
         },
       },
     );
   });
+}
+
+/** undici reads neither a length that stands twice nor one beside chunks. */
+const LENGTH_FLAW =
+  'an invalid Content-Length: it stands twice, beside Transfer-Encoding, or is wrong';
+
+/** Returns what is wrong with a status, or with the number of informational responses. */
+function statusFlaw(status: number, informational: number): string | undefined {
+  if (status < 100 || status > 599) return `the invalid status ${status}`;
+  if (informational <= MAX_INFORMATIONAL) return undefined;
+  return `${informational} responses, but no final one`;
+}
+
+function connectionError(shared: Shared, request: HttpRequest, error: Error, sent: boolean): Error {
+  // A body that could not be read, and a proxy that refused, have errors of their own.
+  if (error instanceof ImgctlError) return error;
+  const { options, connector, hasResponded } = shared;
+  const { ca, endpoint } = options;
+  // After an alert of TLS 1.3, undici only knows that the connection was lost.
+  const cause = connector.alert ?? error;
+  return networkError(request, cause, sent, endpoint, { hasCa: ca !== undefined, hasResponded });
 }
 
 function timeoutError(
