@@ -183,9 +183,8 @@ function misset(text: string): ImgctlError {
 }
 
 function dashed(word: string): ImgctlError {
-  return new ImgctlError('usage', `a word must not begin with a dash (got ${word})`, {
-    facts: `to leave out names that contain it: -f ${shellQuote(`name!~${word.slice(1)}`)}`,
-  });
+  const facts = `to leave out names that contain it: -f ${shellQuote(`name!~${word.slice(1)}`)}`;
+  return new ImgctlError('usage', `a word must not begin with a dash (got ${word})`, { facts });
 }
 
 /** Fields behind --json, as gh takes them, would be arguments. @throws ImgctlError usage */
@@ -197,7 +196,6 @@ function refuseFields(
   const names: readonly string[] = fields?.map(({ name }) => name) ?? (run ? [] : FIELDS);
   if (!text.split(',').some((each) => names.includes(each.toLowerCase())) || isFile(text)) return;
   const hasColumns = options.some((option) => longFlag(option) === '--columns');
-  throw new ImgctlError('usage', '--json takes no value', {
-    facts: hasColumns ? `choose fields with: -c ${text}` : 'choose fields with: --json | jq',
-  });
+  const facts = hasColumns ? `choose fields with: -c ${text}` : 'choose fields with: --json | jq';
+  throw new ImgctlError('usage', '--json takes no value', { facts });
 }

@@ -63,9 +63,8 @@ function realPath(folder: string): string {
 function parseSize(text: string): number {
   const size = Number(/^(\d{1,4})M(?:iB)?$/i.exec(text)?.[1]);
   if (size >= 5 && size <= 1024) return size * 2 ** 20;
-  throw new ImgctlError('usage', `--part-size must be from 5M to 1024M (got ${text})`, {
-    facts: 'use a size such as: --part-size 16M',
-  });
+  const message = `--part-size must be from 5M to 1024M (got ${text})`;
+  throw new ImgctlError('usage', message, { facts: 'use a size such as: --part-size 16M' });
 }
 
 export const UPLOAD_OPTIONS = [

@@ -46,18 +46,16 @@ export function requireRedisAddress(settings: Settings): RedisAddress | undefine
   if (address === undefined || address.tls || settings.get('allow-http')) return address;
   const { host, text } = address;
   if (isLoopback(host) || host === '::1') return address;
-  throw new ImgctlError('config', `plain redis:// would expose tokens sent to ${host}`, {
-    facts: hint`use ${text.replace(/^redis:/i, 'rediss:')}, or allow it: ${ALLOW_HTTP}`,
-  });
+  const facts = hint`use ${text.replace(/^redis:/i, 'rediss:')}, or allow it: ${ALLOW_HTTP}`;
+  throw new ImgctlError('config', `plain redis:// would expose tokens sent to ${host}`, { facts });
 }
 
 /** @throws ImgctlError config: no upload-url, or invalid, or plain http beyond loopback */
 export function requireUploadTarget(settings: Settings): UploadTarget {
   const target = settings.get('upload-url');
   if (target === undefined) {
-    throw new ImgctlError('config', 'no upload storage is set', {
-      facts: { kind: 'storage-needed' },
-    });
+    const message = 'no upload storage is set';
+    throw new ImgctlError('config', message, { facts: { kind: 'storage-needed' } });
   }
   if (target.kind !== 'file' && !settings.get('allow-http')) {
     refusePlainHttp(target.url, `${target.kind}+`);

@@ -75,9 +75,8 @@ export function checkTrust(directory: string, stat: Stats, { env, system }: Trus
       });
     }
     if ((mode & 0o002) === 0) continue;
-    throw new ImgctlError('config', `every user can change ${name}`, {
-      facts: `check ${file}, then run: chmod o-w ${shellQuote(name)}`,
-    });
+    const facts = `check ${file}, then run: chmod o-w ${shellQuote(name)}`;
+    throw new ImgctlError('config', `every user can change ${name}`, { facts });
   }
 }
 
@@ -128,9 +127,8 @@ export async function changeProfile(
 
 export function requireDirectory(directory: string | undefined): string {
   if (directory !== undefined) return directory;
-  throw new ImgctlError('config', 'no home directory for the settings', {
-    facts: { kind: 'no-home' },
-  });
+  const message = 'no home directory for the settings';
+  throw new ImgctlError('config', message, { facts: { kind: 'no-home' } });
 }
 
 export async function changeConfigFile(

@@ -52,18 +52,16 @@ export function plainText(text: string, name: string): string {
   const plain = withoutLineEnd(text);
   const control = controlCharacter(plain);
   if (control === undefined) return plain;
-  throw new ImgctlError('usage', `${name} has a control character (${control})`, {
-    facts: 'remove it, and everything that is not part of the value',
-  });
+  const facts = 'remove it, and everything that is not part of the value';
+  throw new ImgctlError('usage', `${name} has a control character (${control})`, { facts });
 }
 
 /** Basic credentials cannot hold a colon in the user name (RFC 7617). The rest may be a password, so it is hidden. */
 export function userName(text: string, name: string): string {
   const plain = plainText(text, name);
   if (!plain.includes(':')) return plain;
-  throw new ImgctlError('usage', `invalid ${name}: ${plain.replace(/:.*/s, ':…')}`, {
-    facts: 'use a user name without a colon',
-  });
+  const message = `invalid ${name}: ${plain.replace(/:.*/s, ':…')}`;
+  throw new ImgctlError('usage', message, { facts: 'use a user name without a colon' });
 }
 
 export type Hints = Pick<Value, 'from' | 'listed' | 'mayBePath' | 'suggested'>;
@@ -98,9 +96,8 @@ export function wholeNumber(min: number, max?: number): Value<number> {
     const range = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
     const nearest = `${Math.min(max ?? Number.POSITIVE_INFINITY, Math.max(min, number || 1))}`;
     const example = name.startsWith('-') ? `${name} ${nearest}` : setting('set', name, nearest);
-    throw new ImgctlError('usage', `${name} must be a whole number ${range} (got ${text})`, {
-      facts: hint`for example: ${example}`,
-    });
+    const message = `${name} must be a whole number ${range} (got ${text})`;
+    throw new ImgctlError('usage', message, { facts: hint`for example: ${example}` });
   };
   return { parse };
 }
@@ -118,9 +115,8 @@ export function byteRate(): Value<number> {
     const what = Number.isNaN(rate)
       ? `invalid ${name}: ${text}`
       : `${name} must be at least 1k (got ${text})`;
-    throw new ImgctlError('usage', what, {
-      facts: 'use bytes per second, such as 500k, 10M or 1G, or 0 for no limit',
-    });
+    const facts = 'use bytes per second, such as 500k, 10M or 1G, or 0 for no limit';
+    throw new ImgctlError('usage', what, { facts });
   };
   return { parse };
 }
@@ -145,17 +141,15 @@ export function parseDuration(text: string, name: string, max = MAX_TIMER): numb
     const days = Math.floor(max / UNITS.d);
     throw new ImgctlError('usage', `${name} must be at most ${days} days (got ${text})`);
   }
-  throw new ImgctlError('usage', `invalid ${name}: ${text}`, {
-    facts: 'use a duration such as 500ms, 30s, 5m, 1h, 2d or 3w',
-  });
+  const facts = 'use a duration such as 500ms, 30s, 5m, 1h, 2d or 3w';
+  throw new ImgctlError('usage', `invalid ${name}: ${text}`, { facts });
 }
 
 /** Returns a name of the user's choice that is no path. @throws ImgctlError usage */
 export function checkName(name: string, noun: string, { dots = false } = {}): string {
   if (/^[A-Za-z0-9][\w.-]{0,63}$/.test(name) && (dots || !name.includes('.'))) return name;
-  throw new ImgctlError('usage', `invalid ${noun} name: ${shorten(name)}`, {
-    facts: `use a letter or digit, then up to 63 letters, digits, ${dots ? '., ' : ''}- or _`,
-  });
+  const facts = `use a letter or digit, then up to 63 letters, digits, ${dots ? '., ' : ''}- or _`;
+  throw new ImgctlError('usage', `invalid ${noun} name: ${shorten(name)}`, { facts });
 }
 
 /** Returns why the text holds no certificate in PEM format, or undefined; Node silently ignores such text. */

@@ -11,14 +11,12 @@ export function parseBaseUrl(text: string): URL {
     });
   }
   if (url.username !== '' || url.password !== '') {
-    throw new ImgctlError('config', 'base URL must not contain a user name or password', {
-      facts: { kind: 'credentials-in-url' },
-    });
+    const message = 'base URL must not contain a user name or password';
+    throw new ImgctlError('config', message, { facts: { kind: 'credentials-in-url' } });
   }
   if (url.search !== '' || url.hash !== '') {
-    throw new ImgctlError('config', 'base URL must not contain a query or fragment', {
-      facts: `use ${url.origin}${url.pathname}`,
-    });
+    const message = 'base URL must not contain a query or fragment';
+    throw new ImgctlError('config', message, { facts: `use ${url.origin}${url.pathname}` });
   }
   url.pathname = url.pathname.replace(/\/+$/, '');
   return url;
@@ -68,9 +66,8 @@ export function resolveUrl(baseUrl: URL, pathOrUrl: string): URL {
   url.pathname = `${prefix}/${path.replace(/^\//, '')}`;
   url.search = query;
   if (!url.pathname.startsWith(`${prefix}/`)) {
-    throw new ImgctlError('usage', `the path leaves the base URL: ${path}`, {
-      facts: `use a path below ${baseUrlText(baseUrl)}, such as /v2/image`,
-    });
+    const facts = `use a path below ${baseUrlText(baseUrl)}, such as /v2/image`;
+    throw new ImgctlError('usage', `the path leaves the base URL: ${path}`, { facts });
   }
   return url;
 }

@@ -35,9 +35,8 @@ export function awsCredentials(settings: Settings, io: Io, url: URL) {
   if (!id || !secret) {
     const names = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'] as const;
     const [given, missing] = id ? names : [...names].reverse();
-    throw new ImgctlError('not-logged-in', `${given} is set, but not ${missing}`, {
-      facts: 'set both, or neither',
-    });
+    const message = `${given} is set, but not ${missing}`;
+    throw new ImgctlError('not-logged-in', message, { facts: 'set both, or neither' });
   }
   const read = (text: string, name: string) =>
     checkSecret(text, name, advice(`set ${name} to this value alone, on one line`));

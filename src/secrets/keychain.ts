@@ -134,9 +134,8 @@ export function openPasswordStore(io: Io, location: string, limit?: number) {
   const isHelper = helper !== undefined;
   const { platform } = io.system;
   if (!isHelper && platform === 'win32') {
-    throw new ImgctlError('config', 'imgctl cannot use a system keychain on Windows', {
-      facts: { kind: 'keychain', fix: undefined },
-    });
+    const message = 'imgctl cannot use a system keychain on Windows';
+    throw new ImgctlError('config', message, { facts: { kind: 'keychain', fix: undefined } });
   }
   const system = platform === 'darwin' ? SECURITY : SECRET_TOOL;
   const program = isHelper ? credentialHelper(helper) : system;

@@ -360,9 +360,8 @@ const TAG_LENGTH = 16;
 export function parseKey(text: string, origin: string): Buffer {
   const key = Buffer.from(text, /^[\da-f]{64}$/i.test(text) ? 'hex' : 'base64');
   if (key.length === KEY_LENGTH) return key;
-  throw new ImgctlError('config', `${origin} is not a key of 32 bytes in base64`, {
-    facts: 'create one with: openssl rand -base64 32',
-  });
+  const message = `${origin} is not a key of 32 bytes in base64`;
+  throw new ImgctlError('config', message, { facts: 'create one with: openssl rand -base64 32' });
 }
 
 /** Seals a token, so that the store cannot read it, change it or show it under another name. */

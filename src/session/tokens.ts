@@ -21,9 +21,8 @@ import {
 /** Returns a source of one token, neither cached nor renewed. @throws ImgctlError config: no header can hold it */
 export function fixedToken(token: string, origin: string): TokenSource {
   if (!isToken(token)) {
-    throw new ImgctlError('config', `${origin} is not an access token`, {
-      facts: `set ${origin} to a token: up to 8 KiB, without spaces or line breaks`,
-    });
+    const facts = `set ${origin} to a token: up to 8 KiB, without spaces or line breaks`;
+    throw new ImgctlError('config', `${origin} is not an access token`, { facts });
   }
   return {
     current: async () => token,
@@ -231,21 +230,18 @@ export class Tokens implements TokenSource {
   #notLoggedIn(): ImgctlError {
     const { username, password, baseUrl } = this.#options;
     if (username === undefined && password !== undefined) {
-      return new ImgctlError('not-logged-in', 'no user name is set', {
-        facts: { kind: 'username-needed' },
-      });
+      const message = 'no user name is set';
+      return new ImgctlError('not-logged-in', message, { facts: { kind: 'username-needed' } });
     }
     const who = username === undefined ? '' : ` as ${username}`;
-    return new ImgctlError('not-logged-in', `not logged in to ${baseUrl}${who}`, {
-      facts: { kind: 'login-needed' },
-    });
+    const message = `not logged in to ${baseUrl}${who}`;
+    return new ImgctlError('not-logged-in', message, { facts: { kind: 'login-needed' } });
   }
 }
 
 export function loggedOut(): ImgctlError {
-  return new ImgctlError('failed', 'another imgctl logged out during this login', {
-    facts: 'run the command again',
-  });
+  const message = 'another imgctl logged out during this login';
+  return new ImgctlError('failed', message, { facts: 'run the command again' });
 }
 
 /** A refused password may be near the right one, so no more than 16 bits of its digest are stored. */

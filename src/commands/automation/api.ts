@@ -54,21 +54,18 @@ export const api = command({
 async function run(context: Context, options: Options, path: string): Promise<void> {
   const method = options.method.toUpperCase();
   if (!/^(?!CONNECT$|TRACE$)[A-Z]{1,20}$/.test(method)) {
-    throw new ImgctlError('usage', `invalid --method: ${method}`, {
-      facts: 'use GET, POST, PUT or PATCH',
-    });
+    const message = `invalid --method: ${method}`;
+    throw new ImgctlError('usage', message, { facts: 'use GET, POST, PUT or PATCH' });
   }
   if (options.paginate && method !== 'GET') {
-    throw new ImgctlError('usage', `--paginate works only with GET (got ${method})`, {
-      facts: `omit --paginate or --method ${method}`,
-    });
+    const message = `--paginate works only with GET (got ${method})`;
+    throw new ImgctlError('usage', message, { facts: `omit --paginate or --method ${method}` });
   }
   const fields = (options.field ?? []).map((text) => {
     const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
     if (key !== undefined && value !== undefined) return [key, value] as const;
-    throw new ImgctlError('usage', `--field must be key=value (got ${text})`, {
-      facts: 'use a parameter such as -f per_page=5',
-    });
+    const message = `--field must be key=value (got ${text})`;
+    throw new ImgctlError('usage', message, { facts: 'use a parameter such as -f per_page=5' });
   });
   const { client, baseUrl } = await context.session();
   const url = resolveUrl(new URL(baseUrl), path);
@@ -171,7 +168,6 @@ export function nextPage(response: HttpResponse, visited: ReadonlySet<string>): 
   const repeats = visited.has(url.search);
   if (!repeats && visited.size < MAX_PAGES) return url;
   const reason = repeats ? 'next_url leads back to a page already read' : `${MAX_PAGES} were read`;
-  throw new ImgctlError('incomplete-list', `the pages do not end: ${reason}`, {
-    facts: 'run the command again',
-  });
+  const message = `the pages do not end: ${reason}`;
+  throw new ImgctlError('incomplete-list', message, { facts: 'run the command again' });
 }

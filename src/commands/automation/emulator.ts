@@ -95,9 +95,8 @@ async function run(context: Context, options: Options): Promise<void> {
   const users = user.map(parseUser);
   const folder = uploads === undefined ? undefined : makeUploads(io.cwd, uploads);
   if (sample && folder === undefined) {
-    throw new ImgctlError('usage', '--sample needs --uploads', {
-      facts: hint`use: ${imgctl('emulator', '--uploads', './uploads', '--sample')}`,
-    });
+    const facts = hint`use: ${imgctl('emulator', '--uploads', './uploads', '--sample')}`;
+    throw new ImgctlError('usage', '--sample needs --uploads', { facts });
   }
   const images =
     from === undefined ? undefined : await (await readSnapshot(from, context.io)).images();
@@ -219,9 +218,8 @@ async function writeSample(folder: string): Promise<void> {
 function parseDay(text: string): number {
   const day = /^\d{4}-\d\d-\d\d$/.test(text) ? parseTimestamp(`${text}T00:00Z`) : undefined;
   if (day !== undefined) return day;
-  throw new ImgctlError('usage', `--until must be a date (got ${text})`, {
-    facts: 'use a date such as 2025-07-31',
-  });
+  const message = `--until must be a date (got ${text})`;
+  throw new ImgctlError('usage', message, { facts: 'use a date such as 2025-07-31' });
 }
 
 function parseUser(text: string): User {
@@ -230,11 +228,9 @@ function parseUser(text: string): User {
   if (name !== undefined && password !== undefined) return { name, password };
   const [given, secret] = text.split(/:(.*)/s);
   if (given && secret) {
-    throw new ImgctlError('usage', 'the name of a user must be no path', {
-      facts: 'use a name without / and \\, which becomes a folder of --uploads',
-    });
+    const facts = 'use a name without / and \\, which becomes a folder of --uploads';
+    throw new ImgctlError('usage', 'the name of a user must be no path', { facts });
   }
-  throw new ImgctlError('usage', 'a user must be name:password', {
-    facts: hint`use a user such as: ${imgctl('emulator', '--user', 'alice:secret')}`,
-  });
+  const facts = hint`use a user such as: ${imgctl('emulator', '--user', 'alice:secret')}`;
+  throw new ImgctlError('usage', 'a user must be name:password', { facts });
 }

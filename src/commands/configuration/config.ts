@@ -157,9 +157,8 @@ async function get(context: Context, _options: object, name: string): Promise<Re
   const value = context.settings.text(key);
   const { origin } = context.settings.find(key);
   if (value === undefined) {
-    throw new ImgctlError('not-found', `${key} is not set`, {
-      facts: hint`set it with: ${imgctl('config', 'set', key, 'VALUE')}`,
-    });
+    const facts = hint`set it with: ${imgctl('config', 'set', key, 'VALUE')}`;
+    throw new ImgctlError('not-found', `${key} is not set`, { facts });
   }
   return oneValue(context, GET_COLUMNS, { key, value, origin }, 'value');
 }
@@ -168,9 +167,8 @@ async function set(context: Context, _options: object, name: string, value: stri
   const key = requireKey(name);
   const { owner, profile } = context.settings;
   if (owner !== undefined && isOfService(key)) {
-    throw new ImgctlError('usage', `profile ${profile} belongs to ${owner}`, {
-      facts: hint`for the service of this run: ${imgctl('config', 'set', key, 'VALUE')}`,
-    });
+    const facts = hint`for the service of this run: ${imgctl('config', 'set', key, 'VALUE')}`;
+    throw new ImgctlError('usage', `profile ${profile} belongs to ${owner}`, { facts });
   }
   const settings = context.settings.with({ [key]: value });
   const stored = storedText(settings, key, settings.text(key) ?? value, context.io.cwd);

@@ -153,15 +153,13 @@ function refuseInUse(
 ): void {
   const other = [...profiles.keys()].find((each) => each !== name);
   if (name !== profile || other === undefined) return;
-  throw new ImgctlError('usage', `${name} is the profile in use`, {
-    facts: hint`use another one first: ${imgctl('profile', 'use', other)}`,
-  });
+  const facts = hint`use another one first: ${imgctl('profile', 'use', other)}`;
+  throw new ImgctlError('usage', `${name} is the profile in use`, { facts });
 }
 
 function requireProfile(context: Context, name: string): void {
   const { profiles } = context.settings.config;
   if (profiles.has(name)) return;
-  throw new ImgctlError('not-found', `unknown profile ${quoted(name)}`, {
-    facts: suggest(name, [...profiles.keys()], imgctl('profile', 'list')),
-  });
+  const facts = suggest(name, [...profiles.keys()], imgctl('profile', 'list'));
+  throw new ImgctlError('not-found', `unknown profile ${quoted(name)}`, { facts });
 }

@@ -145,9 +145,8 @@ async function compareWithState(task: Task, cursor: string): Promise<Result> {
   const { state: folder } = findPaths(io);
   const { profile, baseUrl: base_url, username } = (await context.session()).account;
   if (folder === undefined) {
-    throw new ImgctlError('config', 'cannot remember this run: no home directory', {
-      facts: { kind: 'no-home' },
-    });
+    const message = 'cannot remember this run: no home directory';
+    throw new ImgctlError('config', message, { facts: { kind: 'no-home' } });
   }
   const source = options.mine ? 'mine' : 'catalogue';
   const filters = query.filters.flatMap(portableTexts).sort();

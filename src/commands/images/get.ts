@@ -68,9 +68,8 @@ async function run(
   wanted: readonly string[],
 ): Promise<Result> {
   if (wanted.some((name) => name.trim() === '')) {
-    throw new ImgctlError('usage', 'the name of an image must not be empty', {
-      facts: hint`provide an id or a name; list both with: ${imgctl('images', 'list')}`,
-    });
+    const facts = hint`provide an id or a name; list both with: ${imgctl('images', 'list')}`;
+    throw new ImgctlError('usage', 'the name of an image must not be empty', { facts });
   }
   const { lock, file } = options;
   const problem =
@@ -82,9 +81,8 @@ async function run(
           ? 'no image given'
           : undefined;
   if (problem !== undefined) {
-    throw new ImgctlError('usage', problem, {
-      facts: 'provide an id or a name, or a locked image with --lock NAME',
-    });
+    const facts = 'provide an id or a name, or a locked image with --lock NAME';
+    throw new ImgctlError('usage', problem, { facts });
   }
   const output = context.output(IMAGE_COLUMNS, { ...options, isRecord: true });
   const catalogue = await openCatalogue(context, options);
@@ -162,9 +160,7 @@ async function noImageNamed({ catalogue, options }: Search, wanted: string) {
   const command = count > 0 ? selecting(list, query) : list;
   const mayBeOwn = count === 0 && isPublic(options);
   const own = mayBeOwn ? hint`, or your own with: ${imgctl('my-images')}` : '';
-  return new ImgctlError('not-found', message, {
-    facts: hint`list images with: ${command}${own}`,
-  });
+  return new ImgctlError('not-found', message, { facts: hint`list images with: ${command}${own}` });
 }
 
 function idOfUrl(text: string, baseUrl: string): number {

@@ -74,9 +74,8 @@ export const myImages = command({
     const { guess } = await import('../../cli/guesses.ts');
     const meant = first && !isList ? guess(['my-images'], words.slice(0, 2)) : undefined;
     if (!meant) return run(context, { ...options, mine: true }, isList ? words.slice(1) : words);
-    throw new ImgctlError('usage', `my-images has no command ${first}`, {
-      facts: hint`${meant}; to search for the word: -f 'name~${first}'`,
-    });
+    const facts = hint`${meant}; to search for the word: -f 'name~${first}'`;
+    throw new ImgctlError('usage', `my-images has no command ${first}`, { facts });
   },
 });
 
@@ -159,7 +158,6 @@ function urlOf({ id }: ReceivedImage, baseUrl: string): string {
   if (typeof id === 'number' || typeof id === 'string') {
     return `${baseUrl}/v2/image/${encodeURIComponent(String(id).toWellFormed())}`;
   }
-  throw new ImgctlError('bad-answer', 'cannot print the URL of an image without an id', {
-    facts: 'list the images without --urls',
-  });
+  const message = 'cannot print the URL of an image without an id';
+  throw new ImgctlError('bad-answer', message, { facts: 'list the images without --urls' });
 }

@@ -24,9 +24,8 @@ export async function openCatalogue(
 ): Promise<Catalogue> {
   if (from !== undefined) return openSnapshot(context, from, maxAge);
   if (maxAge !== undefined) {
-    throw new ImgctlError('usage', '--max-age needs a snapshot', {
-      facts: 'add --from FILE, or omit --max-age',
-    });
+    const message = '--max-age needs a snapshot';
+    throw new ImgctlError('usage', message, { facts: 'add --from FILE, or omit --max-age' });
   }
   const { client, baseUrl } = await context.session();
   if (mine) return ownCatalogue(client, baseUrl, context.console.warn);
@@ -44,9 +43,8 @@ async function openSnapshot({ io, console }: Context, name: string, maxAge?: num
   const text = isFuture ? 'is from the future' : `is ${describeDuration(age)} old`;
   const message = `the snapshot ${name} ${text}`;
   if (maxAge !== undefined && (isFuture || age > maxAge)) {
-    throw new ImgctlError('failed', `${message} (--max-age ${describeDuration(maxAge)})`, {
-      facts: { kind: 'snapshot', file: name },
-    });
+    const tooOld = `${message} (--max-age ${describeDuration(maxAge)})`;
+    throw new ImgctlError('failed', tooOld, { facts: { kind: 'snapshot', file: name } });
   }
   console.note(message);
   const held = { images: await images(), meta: {} };

@@ -141,16 +141,14 @@ async function completeSettings(context: Context, options: Options): Promise<Set
 function belongsTo(settings: Settings, owner: string): ImgctlError {
   const { profile } = settings;
   const move = imgctl('config', 'set', 'base-url', settings.text('base-url') ?? '');
-  return new ImgctlError('usage', `profile ${profile} belongs to ${owner}`, {
-    facts: hint`for the other service: ${imgctl('login')}; or if this one has moved: ${move}`,
-  });
+  const facts = hint`for the other service: ${imgctl('login')}; or if this one has moved: ${move}`;
+  return new ImgctlError('usage', `profile ${profile} belongs to ${owner}`, { facts });
 }
 
 function checkConflicts({ io, settings }: Context, options: Options): void {
   if (givenToken(io)) {
-    throw new ImgctlError('usage', 'IMGCTL_TOKEN is set and would override this login', {
-      facts: hint`unset IMGCTL_TOKEN, then run: ${imgctl('login')}`,
-    });
+    const facts = hint`unset IMGCTL_TOKEN, then run: ${imgctl('login')}`;
+    throw new ImgctlError('usage', 'IMGCTL_TOKEN is set and would override this login', { facts });
   }
   if (!options.storePassword) return;
   for (const key of ['password-command', 'password-file'] as const) {
@@ -214,9 +212,8 @@ async function requestFirstToken(
 async function readPassword(context: Context, settings: Settings, options: Options) {
   const { io } = context;
   if (options.passwordStdin && io.stdin.isTTY) {
-    throw new ImgctlError('usage', '--password-stdin reads a pipe or file, not a terminal', {
-      facts: 'omit it to be prompted for the password',
-    });
+    const message = '--password-stdin reads a pipe or file, not a terminal';
+    throw new ImgctlError('usage', message, { facts: 'omit it to be prompted for the password' });
   }
   if (options.passwordStdin) return { password: await passwordOfStdin(io) };
   const given = givenPassword(settings, io);

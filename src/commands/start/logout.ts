@@ -87,9 +87,8 @@ async function deleteSharedTokens(context: Context, profiles: readonly Settings[
     } catch (error) {
       if (!(error instanceof SharedStoreError)) throw error;
       const message = `cannot delete the token in ${store?.location}: ${error.message}`;
-      throw new ImgctlError('unreachable', message, {
-        facts: hint`when the token store works again, run: ${imgctl('logout', '--all')}`,
-      });
+      const facts = hint`when the token store works again, run: ${imgctl('logout', '--all')}`;
+      throw new ImgctlError('unreachable', message, { facts });
     } finally {
       await store?.close();
     }

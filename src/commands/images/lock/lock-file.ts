@@ -79,9 +79,8 @@ export function lockCommand({ file, from }: LockFileOptions, ...words: string[])
 export function requireLock(options: LockFileOptions, locks: Locks, name: string): LockedImage {
   const locked = locks.get(name);
   if (locked !== undefined) return locked;
-  throw new ImgctlError('not-found', `no image is locked as ${quoted(name)}`, {
-    facts: suggest(name, [...locks.keys()], lockCommand(options, 'list')),
-  });
+  const facts = suggest(name, [...locks.keys()], lockCommand(options, 'list'));
+  throw new ImgctlError('not-found', `no image is locked as ${quoted(name)}`, { facts });
 }
 
 /** Returns the image that is locked with this name. @throws ImgctlError not-found: it is gone; lock-broken: it was replaced */
@@ -141,9 +140,8 @@ function requireService(
   const { what } = locate(context, options);
   const line = `"base_url": ${JSON.stringify(wanted)}`;
   if (baseUrl === undefined) {
-    throw new ImgctlError('config', `${what} does not name its service`, {
-      facts: `if its images are from ${wanted}, add the line: ${line},`,
-    });
+    const facts = `if its images are from ${wanted}, add the line: ${line},`;
+    throw new ImgctlError('config', `${what} does not name its service`, { facts });
   }
   const profile = profileOf(context.settings, baseUrl);
   // An option or a variable comes before the address of any profile.
@@ -154,9 +152,8 @@ function requireService(
     'for another lock file, use --file FILE',
     `if both addresses are one service, write into the file: ${line}`,
   ].flatMap((each) => each ?? []);
-  throw new ImgctlError('config', `${what} belongs to ${baseUrl}, not to ${wanted}`, {
-    facts: fixes.join('; '),
-  });
+  const message = `${what} belongs to ${baseUrl}, not to ${wanted}`;
+  throw new ImgctlError('config', message, { facts: fixes.join('; ') });
 }
 
 /** Returns the name of a profile of this service, of the same user if there is one. */

@@ -212,9 +212,8 @@ async function add(
   let added: LockedImage | undefined;
   await changeLocks(context, options, service, async (locks) => {
     if (locks.has(name) && !options.replace) {
-      throw new ImgctlError('usage', `${name} is already locked`, {
-        facts: 'add --replace, or use another name',
-      });
+      const message = `${name} is already locked`;
+      throw new ImgctlError('usage', message, { facts: 'add --replace, or use another name' });
     }
     const command = lockCommand(options, 'add', name, ...(options.replace ? ['--replace'] : []));
     const found = newestCollector(query);
