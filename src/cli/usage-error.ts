@@ -107,10 +107,10 @@ function explainOption(
   }
   const [, word] = /^unknown option '-([^-'][^']+)'/.exec(error) ?? [];
   const isText = command.registeredArguments.some((argument) => argument.name() === 'text');
+  const direction =
+    /^(?:a|de)sc$/i.test(word ?? '') && `to sort in this direction: -s FIELD,${word}`;
   const without =
-    isText && word
-      ? `to leave out names that contain it: -f ${shellQuote(`name!~${word}`)}`
-      : undefined;
+    isText && word && `to leave out names that contain it: -f ${shellQuote(`name!~${word}`)}`;
   const at = command.args.findIndex((each) => each.startsWith(option));
   const rest = command.args.slice(at).flatMap((each) => each.split('='));
   const ownerOf = (each: Command) =>
@@ -122,7 +122,7 @@ function explainOption(
   const ofCommand = asOption && hint`use: ${imgctl(...path, asOption.name())}`;
   const meant =
     guess(path, [option, ...rest.slice(1)], flags) ??
-    without ??
+    (direction || without || undefined) ??
     ofOther ??
     ofCommand ??
     didYouMean(nearest(name, known));

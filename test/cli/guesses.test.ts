@@ -141,6 +141,7 @@ it.each([
   ['config show time', 'use: imgctl config get time\n'],
   ['config set upload-password-file pw', 'did you mean upload-password-command?\n'],
   ['config time=iso', 'use: imgctl config set time VALUE\n'],
+  ['images list -s id -desc', 'to sort in this direction: -s FIELD,desc\n'],
   ['images changes --since 1w', 'use: imgctl images list --since 1w\n'],
   ['config set time=iso', 'use: imgctl config set time VALUE\n'],
   ['profile rename bob robert', 'edit the file that this command prints: imgctl config path\n'],

@@ -24,7 +24,9 @@ export function reportNoMatch(
   empty: EmptyQuery,
 ): void {
   // A slip is worth a note beside data as well.
-  const isSlip = slipHint(empty.query) !== undefined;
+  const { query } = empty;
+  const isQuoted = query.filters.some(({ text }) => QUOTED_VALUE.test(text));
+  const isSlip = isQuoted || slipHint(query) !== undefined;
   if (!isSlip && !output.hasNotes && !options.failEmpty) return;
   const { message, facts } = noMatchError(empty);
   if (isSlip && !options.failEmpty) context.console.warn(message, facts);
@@ -56,8 +58,12 @@ function idHint(words: readonly string[]): string | undefined {
 /** Copied with a text, and seen nowhere. */
 const INVISIBLE = /[\u00a0\u200b\u2060\ufeff]/;
 
-/** Two filters in one, as other tools take them: `name~a && name~b`. */
-const JOINED_FILTERS = /^(.*?\S)\s+(&&?|\|\|?|and|or)\s+((\w+) ?[=!<>~].*)$/is;
+/** Two filters in one, as other tools take them: `name~a && name~b`, `name~a,name~b`. */
+const JOINED_FILTERS =
+  /^(\w+ ?[=!<>~].*?\S)(?:\s+(&&?|\|\|?|and|or)\s+|\s*,\s*)((\w+) ?[=!<>~].*)$/is;
+
+/** Filters of which the shell has not removed the quotes. */
+const QUOTED_VALUE = /[=~,]\s*(["']).*\1$/s;
 
 /** Returns a hint for what is surely no part of a name: invisible characters, signs, names of fields, a phrase. */
 export function slipHint({ words, filters }: Pick<Query, 'words' | 'filters'>): string | undefined {

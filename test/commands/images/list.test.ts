@@ -307,6 +307,11 @@ describe('images list', () => {
       "-f 'name~zz && name~yy'",
       "no images match\nhint: use -f for each filter: -f 'name~zz' -f 'name~yy'",
     ],
+    ["-f 'name~zz, id<5'", "no images match\nhint: use -f for each filter: -f 'name~zz' -f 'id<5'"],
+    [
+      `-f 'name~"zz"'`,
+      "no images match\nhint: quotes and brackets belong to the value; did you mean -f 'name~zz'?",
+    ],
     [
       "-f 'name~zz or id = 1'",
       "no images match\nhint: every filter must match; run the command once with -f 'name~zz', once with -f 'id = 1'",
