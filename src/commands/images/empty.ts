@@ -24,9 +24,7 @@ export function reportNoMatch(
   empty: EmptyQuery,
 ): void {
   // A slip is worth a note beside data as well.
-  const { query } = empty;
-  const isQuoted = query.filters.some(({ text }) => QUOTED_VALUE.test(text));
-  const isSlip = isQuoted || slipHint(query) !== undefined;
+  const isSlip = slipHint(empty.query) !== undefined;
   if (!isSlip && !output.hasNotes && !options.failEmpty) return;
   const { message, facts } = noMatchError(empty);
   if (isSlip && !options.failEmpty) context.console.warn(message, facts);
@@ -82,6 +80,7 @@ export function slipHint({ words, filters }: Pick<Query, 'words' | 'filters'>): 
     }
     return `use -f for each filter: -f ${shellQuote(first)} -f ${shellQuote(next)}`;
   }
+  if (filters.some(({ text }) => QUOTED_VALUE.test(text))) return foreignHint(filters);
   const filter = words.find((word) => isField(/^(\w+) ?[=!<>~]/.exec(word)?.[1]));
   if (filter) return `did you mean -f ${shellQuote(filter)}?`;
   const negated = words.find((word) => /^!./.test(word))?.slice(1);
