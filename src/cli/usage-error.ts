@@ -33,10 +33,10 @@ export function usageError(error: CommanderError, command: Command, path: readon
       return fail(`option '${option}' needs a value`, options);
     }
     case 'commander.missingArgument': {
-      const [key = '', assigned] = command.args[0]?.split('=') ?? [];
-      const isAssigned = path[0] === 'config' && assigned !== undefined;
+      const [key = ''] = command.args[0]?.split('=') ?? [];
+      const isSetting = path[0] === 'config' && isSettingKey(key);
       const assign = hint`use: ${imgctl(...path, key, 'VALUE')}`;
-      return fail(first, isAssigned ? assign : hint`use: ${imgctl(...path)} ${command.usage()}`);
+      return fail(first, isSetting ? assign : hint`use: ${imgctl(...path)} ${command.usage()}`);
     }
     case 'commander.excessArguments': {
       const { length } = command.registeredArguments;

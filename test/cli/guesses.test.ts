@@ -143,6 +143,7 @@ it.each([
   ['config time=iso', 'use: imgctl config set time VALUE\n'],
   ['images list -s id -desc', 'to sort in this direction: -s FIELD,desc\n'],
   ['images changes --since 1w', 'use: imgctl images list --since 1w\n'],
+  ['config set time', 'use: imgctl config set time VALUE\n'],
   ['config set time=iso', 'use: imgctl config set time VALUE\n'],
   ['profile rename bob robert', 'edit the file that this command prints: imgctl config path\n'],
   ['login localhost:8080', 'use: imgctl login --base-url localhost:8080\n'],
