@@ -74,7 +74,7 @@ class Segments {
   readonly #arrivals = new Set<Promise<void>>();
   /** Number of requests at a time. Where ids lie in clusters, all would return the same page. */
   #parallel: number;
-  /** Number of ids seen, and their range. */
+  /** Number of ids seen, and the width of the ranges that they were in. */
   #seen = 0;
   #range = 0;
 
@@ -160,16 +160,18 @@ class Segments {
   }
 
   #fill(segment: Segment, page: ImagePage, width: number): void {
-    const { bound } = segment;
     const ids = page.images.map(idOf);
-    if (!areDescending(ids, bound)) {
+    if (!areDescending(ids, segment.bound)) {
       throw new NotByIdError(`the service does not ${width > 0 ? 'filter' : 'sort'} by id`);
     }
     const end = isWhole(page) ? Number.NEGATIVE_INFINITY : ids.at(-1);
     // An empty page that says that there are images leads nowhere.
     if (end === undefined) throw new NotByIdError('the service does not filter by id');
     Object.assign(segment, { end, page, ids });
-    if (end === Number.NEGATIVE_INFINITY) return;
+    if (end !== Number.NEGATIVE_INFINITY) this.#learnDensity(segment, ids, width);
+  }
+
+  #learnDensity({ bound, end }: Segment, ids: readonly number[], width: number): void {
     const [highest = end] = ids;
     const top = Number.isFinite(bound) ? bound : highest + 1;
     this.#seen += ids.length;

@@ -51,14 +51,14 @@ export class Tally {
       if (test(image)) this.#alone[index]?.add(image.id ?? image);
       else missed.push(index);
     }
-    if (this.dotted.length === 0) this.dotted = this.#dottedFor(nameOf(image), missed);
+    if (this.dotted.length === 0) this.dotted = this.#dottedFor(image, missed);
   }
 
-  /** Returns forms with dots that match the name, one for each of these conditions, or none. */
-  #dottedFor(name: string, missed: readonly number[]): string[] {
+  /** Returns forms with dots that match the image, one for each of these conditions, or none. */
+  #dottedFor(image: ImageRecord, missed: readonly number[]): string[] {
     const found: string[] = [];
     for (const index of missed) {
-      const form = this.#dottedForms[index]?.find(({ matches }) => matches(name));
+      const form = this.#dottedForms[index]?.find(({ matches }) => matches(nameOf(image)));
       if (form === undefined) return [];
       found.push(form.text);
     }

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
-import { link, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, link, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { readFileChunks } from '../chunks.ts';
 import { errorCode, errorReason, ImgctlError, isMissing, permissionAdvice } from '../errors.ts';
@@ -41,26 +41,13 @@ interface Part {
 }
 
 async function put(folder: Folder, name: string, file: UploadSource, onProgress: OnBytes) {
-  const { root, fail, clock, limit } = folder;
+  const { root, fail, clock } = folder;
   const partPath = path.join(root, partName(name, clock.system));
   const discard = () => rm(partPath, { force: true }).catch(fail);
   const handle = await open(partPath, 'wx').catch(fail);
   try {
-    const hash = createHash('sha256');
-    let position = 0;
-    onProgress(position);
-    for await (const bytes of limit(file.readAll())) {
-      hash.update(bytes);
-      await handle.writeFile(bytes);
-      position += bytes.length;
-      onProgress(position);
-    }
-    await handle.sync();
-    const part = {
-      path: partPath,
-      digest: hash.digest('hex'),
-      stats: await handle.stat({ bigint: true }),
-    };
+    const digest = await write(folder, handle, file, onProgress);
+    const part = { path: partPath, digest, stats: await handle.stat({ bigint: true }) };
     const written = await digestOf(folder, readFileChunks(partPath)).catch((error: unknown) => {
       if (isMissing(error)) throw arrivedWrong(name, 'its part is gone');
       throw error;
@@ -76,10 +63,30 @@ async function put(folder: Folder, name: string, file: UploadSource, onProgress:
   }
 }
 
+/** Returns the digest of what was written. */
+async function write(
+  { limit }: Folder,
+  handle: FileHandle,
+  file: UploadSource,
+  onProgress: OnBytes,
+): Promise<string> {
+  const hash = createHash('sha256');
+  let position = 0;
+  onProgress(position);
+  for await (const bytes of limit(file.readAll())) {
+    hash.update(bytes);
+    await handle.writeFile(bytes);
+    position += bytes.length;
+    onProgress(position);
+  }
+  await handle.sync();
+  return hash.digest('hex');
+}
+
 async function publish(folder: Folder, part: Part, name: string, replace: boolean) {
   const target = path.join(folder.root, name);
-  if (!(await findWritten(folder, part, part.path)))
-    throw arrivedWrong(name, 'its part is gone or was changed');
+  const written = await findWritten(folder, part, part.path);
+  if (!written) throw arrivedWrong(name, 'its part is gone or was changed');
   if (replace) await rename(part.path, target);
   else if (!(await renameToNew(part.path, target))) throw conflict(name, folder.address);
   await flushFolder(folder.root);
@@ -97,8 +104,9 @@ async function findWritten(folder: Folder, { digest, stats }: Part, file: string
   const stored = await findStored(folder, file);
   if (stored?.size !== stats.size) return undefined;
   const { dev, ino, mtimeNs } = stored;
-  const isSame = dev === stats.dev && ino === stats.ino && mtimeNs === stats.mtimeNs;
-  return isSame || (await digestOf(folder, readFileChunks(file))) === digest ? stored : undefined;
+  const isPart = dev === stats.dev && ino === stats.ino && mtimeNs === stats.mtimeNs;
+  const hasContent = isPart || (await digestOf(folder, readFileChunks(file))) === digest;
+  return hasContent ? stored : undefined;
 }
 
 async function findStored({ address, fail }: Folder, file: string) {

@@ -195,11 +195,7 @@ async function finishUpload(upload: Upload, parts: readonly string[], replace: b
   };
   await requireAbsent();
   const { ownTag, failure } = await joinParts(upload, parts, replace, requireAbsent);
-  let stored = await findStored(s3, name);
-  if (!stored) {
-    await s3.clock.sleep(SETTLED, s3.clock.signal);
-    stored = await findStored(s3, name);
-  }
+  const stored = await findLate(s3, name);
   const tag = expectedTag(upload, parts, ownTag);
   if (stored?.size === file.size) {
     if (stored.tag === tag) return { text: stored.text, isProof: true };
@@ -211,11 +207,19 @@ async function finishUpload(upload: Upload, parts: readonly string[], replace: b
   if (failure) throw stored && !replace ? conflict(name, s3.address) : failure;
   if (!stored) throw arrivedWrong(name, 'it is missing');
   if (!replace && ownTag && stored.tag && stored.tag !== ownTag) throw conflict(name, s3.address);
-  const flaw = stored.size === file.size ? `ETag is ${stored.tag}` : `size is ${stored.size}`;
   // It is surely ours if it has the ETag that the storage gave it when it was completed.
   const isOwn = stored.tag === ownTag && DIGEST.test(stored.tag);
   const isRemoved = isOwn && (await removeObject(s3, name).then(isSuccess, () => false));
+  const flaw = stored.size === file.size ? `ETag is ${stored.tag}` : `size is ${stored.size}`;
   throw arrivedWrong(name, `its ${flaw}${isRemoved ? '' : ', and it was not removed'}`);
+}
+
+/** A storage may show an object late. */
+async function findLate(s3: S3, name: string) {
+  const stored = await findStored(s3, name);
+  if (stored) return stored;
+  await s3.clock.sleep(SETTLED, s3.clock.signal);
+  return findStored(s3, name);
 }
 
 /** With keys of the storage's own, ETags are no MD5: then only the response has that of the object. */

@@ -251,8 +251,8 @@ async function publish(
     } catch (error) {
       // The connection was lost, or the storage has neither the old file nor this one.
       const isGone = file.action === 'replace' && hasCode(error, 'failed');
-      const isOpen = isGone || error instanceof TransportError;
-      if (isOpen || transfer.clock.signal.aborted) onVisible(file, false);
+      const isLost = error instanceof TransportError || transfer.clock.signal.aborted;
+      if (isGone || isLost) onVisible(file, false);
       await acceptSame(file, error, transfer);
       await part.discard(error);
     }

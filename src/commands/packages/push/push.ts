@@ -219,16 +219,15 @@ function reportUnsynced({ tell }: Context, outcome: UploadOutcome, sync: boolean
 
 async function planRows(
   plan: readonly PlannedPackage[],
-  { before, mark, ...pushed }: Pushed,
+  { plan: complete, before, mark, transfer }: Pushed,
   { sync, syncIfSent = false }: Options,
 ) {
-  const { storage } = pushed.transfer;
   const all = plan.flatMap((each) => each.files);
   const conflicts = all.filter(({ action }) => action === 'conflict');
-  const files = [...pushed.plan.flatMap((each) => each.files), ...conflicts];
+  const files = [...complete.flatMap((each) => each.files), ...conflicts];
   const uploads = files.map(({ action, name, size }) => ({ step: 'upload', action, name, size }));
   const isIdle = syncIfSent && !files.some(isSent) && mark.isThere();
-  const changes = sync && !isIdle ? await syncChanges(storage, pushed.plan, before) : [];
+  const changes = sync && !isIdle ? await syncChanges(transfer.storage, complete, before) : [];
   return [...uploads, ...changes];
 }
 
