@@ -131,10 +131,12 @@ const HINTS: Table = {
     hint`${fix ?? hint`use wincred: ${setting('set', 'credential-helper', 'wincred')}`}, or use a password command: ${imgctl('login', '--password-command', 'COMMAND')}`,
   'helper-missing': () =>
     hint`install it, or use another one: ${setting('set', 'credential-helper', 'NAME')}`,
-  'secret-command': ({ setting: key, command, isTyped }) =>
-    isTyped
-      ? `run it by hand: ${command}`
-      : hint`run it by hand; to show it: ${setting('get', key)}`,
+  'secret-command': ({ setting: key, command, isTyped }, settings) => {
+    if (isTyped) return `run it by hand: ${command}`;
+    const { layer, origin } = settings().find(key as SettingKey);
+    if (layer === 'variable') return `run the command in ${origin} by hand`;
+    return hint`run it by hand; to show it: ${setting('get', key)}`;
+  },
 };
 
 /** Returns the hint as a run with these settings prints it. */

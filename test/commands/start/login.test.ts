@@ -91,6 +91,10 @@ describe('login', () => {
     [`${DEMO} login --username a:b`, 'use a user name without a colon'],
     ['login --password-stdin', 'standard input gave an empty line'],
     ["login --password-command 'exit 3'", 'exit code 3\nhint: run it by hand: exit 3\n'],
+    [
+      'IMGCTL_PASSWORD_COMMAND=false images list',
+      'exit code 1\nhint: run the command in IMGCTL_PASSWORD_COMMAND by hand\n',
+    ],
     ['login', 'cannot prompt for the password without a terminal'],
     [`${DEMO} IMGCTL_TOKEN=T login`, 'unset IMGCTL_TOKEN'],
   ])('rejects %s without a request', async (line, message) => {
