@@ -146,11 +146,10 @@ export class Settings {
     return this.profile !== DEFAULT_PROFILE && profiles.size > 0 && !profiles.has(this.profile);
   }
 
-  /** The first profile with an address, if the default one has nothing stored. */
+  /** The first profile with an address, if the run names none. */
   get otherProfile(): string | undefined {
-    const { profiles } = this.config;
-    if (!this.isUsual(this.profile) || profiles.has(this.profile)) return undefined;
-    return [...profiles].find(([, stored]) => stored['base-url'] !== undefined)?.[0];
+    if (!this.isUsual(this.profile)) return undefined;
+    return [...this.config.profiles].find(([, stored]) => stored['base-url'] !== undefined)?.[0];
   }
 
   /** Returns the value. @throws ImgctlError usage or config: it is invalid */

@@ -202,6 +202,18 @@ describe('a list of the service', () => {
     expect(traces[0]).toMatch(/^the service refused id,desc: .*No sort/);
   });
 
+  it('sends a filter again in a run after an outage', async () => {
+    const failing: Handler = (request, index) =>
+      index === 0 ? errorResponse(502, 'Down.') : catalogueOf(testImages(5))(request, index);
+    const { client, server } = await connect(failing, { retries: 0 });
+    const habits = new ServiceHabits(client);
+    const query = queryOf({ filters: ['name=a'] });
+    for (let count = 0; count < 2; count += 1) {
+      for await (const _ of listCatalogue(client, habits, query, { perPage: 2 }));
+    }
+    expect(server.requests.filter(({ url }) => url.search.includes('name'))).toHaveLength(2);
+  });
+
   it.each([
     [401, 'token-refused'],
     [408, 'failed'],
@@ -313,12 +325,15 @@ describe('a list with six requests at a time', () => {
     expect(ids).toEqual([40, 39]);
   });
 
-  it('aborts its requests if the caller leaves the loop', async () => {
+  it.each<[string, Parameters<typeof queryOf>[0], number?]>([
+    ['its requests', {}],
+    ['as many with a limit and a filter', { filters: ['id!=40'] }, 3],
+  ])('aborts %s if the caller leaves the loop', async (_what, query, limit) => {
     const { client, events } = await connect((request, index) =>
       isFirst(request) ? catalogueOf(testImages(40))(request, index) : STALL,
     );
-    const options = { perPage: 2, streams: true };
-    for await (const _ of listCatalogue(client, new ServiceHabits(client), EVERYTHING, options))
+    const options = { perPage: 2, streams: true, limit };
+    for await (const _ of listCatalogue(client, new ServiceHabits(client), queryOf(query), options))
       break;
     await client.close();
     const errors = events.filter(({ kind }) => kind === 'error');

@@ -90,6 +90,8 @@ describe('the lock', () => {
     const io = fakeIo({ time: skew });
     const sleep: Io['sleep'] = (milliseconds, signal) => {
       vi.advanceTimersByTime(milliseconds);
+      // A suspension, which may have stopped the holder too.
+      if (io.sleeps.length === 50) io.advance(PATIENCE);
       // Twice as long as a lock without renewal lives.
       if (io.sleeps.length === 100) release();
       return io.sleep(milliseconds, signal);

@@ -57,6 +57,7 @@ const qed = (features: number) =>
   file(1024, { 0: 'QED\0', 16: [features], 56: [0, 2], 60: [8], 512: 'base.raw' });
 const whole = Buffer.from(sample()[2].content);
 const delta = identified('CID=1a2b3c4d\nparentCID=5E6F7081');
+const hinted = identified('CID=1\nparentCID=ffffffff\nparentFileNameHint="base.vmdk"');
 const BACKING = 'its backing file is base.raw';
 
 describe('a disk', () => {
@@ -67,11 +68,7 @@ describe('a disk', () => {
     ['of VMDK with a descriptor at its end', 'parentCID is 5e6f7081', describedAtEnd(delta)],
     ['of VMDK with zeros', 'parentCID is 00000000', identified('CID=1\nparentCID=0')],
     ['of VMDK with no parent', null, identified('CID=1\nparentCID=0xFFFFFFFF')],
-    [
-      'of VMDK with the name of a parent',
-      'parentFileNameHint is base.vmdk',
-      identified('CID=1\nparentCID=ffffffff\nparentFileNameHint="base.vmdk"'),
-    ],
+    ['of VMDK with the name of a parent', 'parentFileNameHint is base.vmdk', hinted],
     ['of qcow2', null, qcow2(3, {})],
     ['of qcow2 with a backing file', BACKING, qcow2(3, BACKED)],
     ['of qcow2 with a backing file, in gzip', BACKING, gzipSync(qcow2(2, BACKED)), true],
@@ -103,6 +100,7 @@ describe('a disk', () => {
   const REF = 'ovf:parentRef="b"';
   it.each<[string, RegExp | null, Buffer, Buffer | null, string]>([
     ['with its parent', null, delta, base, REF],
+    ['with its parent in a hint', null, hinted, base, REF],
     ['with another parent', /the CID of its parent b is 5e6f7082$/, delta, other, REF],
     [
       'with a parent that is missing',

@@ -118,6 +118,7 @@ describe('the signature of a package', () => {
     ['has no certificate', ['certificate-syntax'], line],
     ['is missing', ['certificate-syntax'], own.cert],
     ['is an empty file', ['certificate-syntax'], ''],
+    ['names its file in its folder', [], good.replace('vm.mf', './vm.mf')],
     ['names another file', ['manifest-name?'], good.replace('vm.mf', 'x.mf')],
     ['is in CMS', ['certificate-not-verified?'], '-----BEGIN CMS-----\nMIIB\n-----END CMS-----\n'],
     ['is in binary CMS', ['certificate-not-verified?'], Buffer.from('308201', 'hex')],

@@ -2,6 +2,7 @@
 
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { cpuSeconds } from '../support/cpu.ts';
 import { failed } from '../support/io.ts';
@@ -389,6 +390,14 @@ describe('push to WebDAV', () => {
     });
     expect(await push()).toMatchObject({ exitCode, stderr: expect.stringContaining(text) });
   });
+});
+
+it('push to WebDAV reads in gzip why a file cannot be read back', async () => {
+  const headers = { 'content-encoding': 'gzip' };
+  const refusal = { status: 403, body: gzipSync('no readers'), headers };
+  const { push } = await pushTo(({ method }) => method === 'GET' && refusal);
+  await push();
+  expect((await push()).stderr).toContain('(403: no readers)');
 });
 
 it.each(['', 'aws-chunked', 'gzip', 'br', 'zstd', 'aws-chunked, gzip'])(

@@ -191,6 +191,17 @@ describe('an upload to a folder', () => {
     expect(message).toBe('the upload of web.ova failed: its part is gone');
   });
 
+  it('whose part is changed in place is not published', async () => {
+    const { folder, put } = await setUp();
+    const part = await put();
+    const [name = ''] = readdirSync(folder);
+    const bytes = readFileSync(path.join(folder, name)).reverse();
+    writeFileSync(path.join(folder, name), bytes);
+    const { message } = await failure(part.publish(false));
+    expect(message).toBe('the upload of web.ova failed: its part is gone or was changed');
+    expect(readdirSync(folder)).toEqual([name]);
+  });
+
   it('does not read a file that becomes shorter as if it were whole', async () => {
     const { source, file } = await setUp();
     truncateSync(source, 1);

@@ -53,10 +53,10 @@ describe('api', () => {
   it('adds the path to that of the base URL, and encodes fields into the query', async () => {
     const { server, imgctl } = await scriptedUser(() => ({ json: {} }));
     const env = { IMGCTL_BASE_URL: `${server.baseUrl}/cloud/` };
-    const fields = ['-f', 'filter=name,like,%a b%', '--field', 'x=1=2&y'];
+    const fields = ['-f', 'filter=name,like,%a b%', '--field', 'x=1=2&y', '-f', 'x='];
     await imgctl(['api', '/v2/image?page=1', ...fields], { env });
     const { pathname = '', searchParams = [] } = server.requests[0]?.url ?? {};
-    const sent = ['page=1', 'filter=name,like,%a b%', 'x=1=2&y'];
+    const sent = ['page=1', 'filter=name,like,%a b%', 'x=1=2&y', 'x='];
     expect([pathname, ...[...searchParams].map((pair) => pair.join('='))]).toEqual([
       '/cloud/v2/image',
       ...sent,

@@ -162,18 +162,23 @@ describe('push', () => {
 
   it('shows what it would do with --dry-run, and does nothing', async () => {
     const { push, work, file, folder, left } = await createUser();
-    await push(FAST, `${writeOva(work, 'old')} ${file}`);
+    const same = writeOva(work, 'same');
+    await push(FAST, `${writeOva(work, 'old')} ${same} ${file}`);
     rmSync(path.join(folder, 'old.ova'));
-    const files = `${writeOva(work, 'web', 5000)} ${writeOva(work, 'new')}`;
+    const files = `${writeOva(work, 'web', 5000)} ${writeOva(work, 'new')} ${same}`;
     const { stdout } = await push('--dry-run --on-conflict replace -o tsv', files);
     expect(stdout.replaceAll('\t', ' ').replace(/ \d*$/gm, '').split('\n').slice(1, -1)).toEqual([
       'upload replace web.ova',
       'upload upload new.ova',
+      'upload unchanged same.ova',
       'sync add new.ova',
       'sync update web.ova',
       'sync delete old.ova',
     ]);
-    expect(left()).toEqual({ stored: ['web.ova'], syncs: 1 });
+    expect(left()).toEqual({ stored: ['same.ova', 'web.ova'], syncs: 1 });
+    await push('--no-sync', path.join(work, 'new.ova'));
+    const idle = await push('--dry-run --sync-if-sent --get step', path.join(work, 'new.ova'));
+    expect(idle.stdout).toBe('upload\nsync\nsync\n');
   });
 
   it.each([
