@@ -131,7 +131,7 @@ type Write = (
 const FULL_PAUSE = 20;
 
 /** Writes to a terminal in a thread: Node's streams would block everything, signals too, while it stands still. */
-function writeAside(fd: number): Write {
+export function writeAside(fd: number): Write {
   const write: Write = (data, done) => {
     const bytes = Buffer.from(data);
     fs.write(fd, bytes, (error, written) => {

@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import type { Image } from '../../src/api/types.ts';
+import { Context } from '../../src/context.ts';
 import { asImgctlError, ImgctlError } from '../../src/errors.ts';
 import { BrokenPipeError } from '../../src/io.ts';
 import { run } from '../../src/main.ts';
@@ -65,6 +66,20 @@ it.each([
   const { imgctl } = await scriptedUser({ 'GET /v2/image/1': [limited, { json: named(1, 'a') }] });
   const { stderr } = await imgctl('images get 1 --get id');
   expect(stderr).toMatch(text);
+});
+
+it('a wait is said once for requests that run at the same time', async () => {
+  const io = fakeIo({ time: 0 });
+  const context = new Context(io, { given: new Map() });
+  const url = new URL('http://a.example/v2');
+  const long = { wait: 60_000, asked: 60_000, outage: undefined };
+  const event = { kind: 'retry', method: 'GET', url, count: 1, ...long } as const;
+  for (const later of [0, 0, 60_000]) {
+    io.advance(later);
+    context.onEvent(event);
+  }
+  await context.close();
+  expect(io.stderr.text).toBe('imgctl: a.example asks to wait 1 min\n'.repeat(2));
 });
 
 it('an outage of some seconds is waited for, and said', async () => {

@@ -96,7 +96,10 @@ describe('the lock', () => {
       if (io.sleeps.length === 100) release();
       return io.sleep(milliseconds, signal);
     };
-    await withMutex(file, PATIENCE, { ...io, sleep }, async () => events.push('second begins'));
+    await withMutex(file, PATIENCE, { ...io, sleep }, async () => {
+      events.push('second begins');
+      release();
+    });
     await first;
     expect(events).toEqual(['first begins', 'first ends', 'second begins']);
   });

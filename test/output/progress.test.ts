@@ -9,7 +9,7 @@ import { MemorySink, PIPE, terminalOf } from '../support/memory-sink.ts';
 
 function start({ terminal = terminalOf(40), quiet = false, lines = false } = {}) {
   const sink = new MemorySink(terminal.width ?? 40);
-  const io = { ...fakeIo(), stderr: sink };
+  const io = { ...fakeIo(), stdout: sink, stderr: sink };
   const errorFormat = { json: false, debug: false };
   const console = new Console(io, {
     quiet,
@@ -17,7 +17,7 @@ function start({ terminal = terminalOf(40), quiet = false, lines = false } = {})
     errorTerminal: terminal,
     hintOf: String,
   });
-  return { sink, progress: console.startProgress(lines) };
+  return { sink, console, progress: console.startProgress(lines) };
 }
 
 /** Moves the clock, and waits for what that starts. */
@@ -98,13 +98,14 @@ describe('progress on a terminal', () => {
   });
 
   it('erases the line before other writes and draws it again after them', async () => {
-    const { sink, progress } = start();
+    const { sink, console, progress } = start();
     progress.update('page 1');
     await pass(100);
     expect(await progress.withoutSpinner(() => sink.write('warning\n').then(() => 5))).toBe(5);
-    expect(sink.text).toBe('warning\n⠋ page 1');
+    await console.print('row\n');
+    expect(sink.text).toBe('warning\nrow\n⠋ page 1');
     await progress.stop();
-    expect(sink.text).toBe('warning\n');
+    expect(sink.text).toBe('warning\nrow\n');
     await expect(progress.withoutSpinner(() => Promise.reject(new Error('gone')))).rejects.toThrow(
       'gone',
     );
@@ -128,6 +129,15 @@ it('progress without a terminal writes a line per change of text, and one each 3
   vi.advanceTimersByTime(60_000);
   expect(sink.written).toBe('at 30\nfirst\nsecond\nat 99\nat 129\n');
   expect(vi.getTimerCount()).toBe(0);
+});
+
+it('progress without a terminal says once what has stalled since the line before', async () => {
+  const { sink, progress } = start({ terminal: PIPE, lines: true });
+  progress.update('', (stalled = 'working') => stalled);
+  progress.stalled('waiting');
+  vi.advanceTimersByTime(60_000);
+  await progress.stop();
+  expect(sink.written).toBe('waiting\nworking\n');
 });
 
 it('progress without a terminal writes a text once, escaped', async () => {

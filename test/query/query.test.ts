@@ -39,6 +39,7 @@ describe('a query', () => {
     [{ filters: ['public~tru'] }, [], false],
     [{ filters: ['name!~a', 'id!~1', 'id,notlike,1%', 'id>1'] }, ['id,gt,1'], false],
     [{ filters: ['public=true'] }, [], false],
+    [{ sorts: ['name:version'] }, [], false],
   ])(
     'offers the service for %j the filters %j, as its whole query: %s',
     (typed, filters, isAll) => {
@@ -82,6 +83,14 @@ describe('a query', () => {
     tally.see(images);
     expect(images.filter((image) => asked.matches(image))).toHaveLength(4);
     expect(tally.zoneWarning()).toBe(sorted.replace('sorted as UTC', 'shown'));
+  });
+
+  it('has seen all images once it sees some without a filter of the service', () => {
+    const tally = new Tally(query({ words: ['a'] }));
+    tally.see([], 'name,like,%a%');
+    expect(tally.hasSeenAll).toBe(false);
+    tally.see([]);
+    expect(tally.hasSeenAll).toBe(true);
   });
 
   it('counts images whose time is unreadable among those that it sorts', () => {

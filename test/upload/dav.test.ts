@@ -11,6 +11,7 @@ import {
   requestsTo,
   type ScriptedRequest,
   type ScriptedResponse,
+  STALL,
 } from '../support/scripted-server.ts';
 import { pushToScript, writeOva } from '../support/uploads.ts';
 
@@ -156,6 +157,19 @@ it.each([
   const { io, ended } = start('--no-sync', 0);
   expect((await ended).exitCode).toBe(0);
   expect(io.sleeps).toEqual([2_000]);
+});
+
+it('push to WebDAV that is interrupted while it moves a file says that it may be visible', async () => {
+  let interrupt = () => {};
+  const { start } = await pushTo(({ method }) => {
+    if (method !== 'MOVE') return undefined;
+    interrupt();
+    return STALL;
+  });
+  const { io, ended } = start();
+  interrupt = io.interrupt;
+  const text = 'web.ova failed after these files became visible: web.ova (perhaps)';
+  expect(await ended).toEqual(failed(130, text));
 });
 
 it('push to WebDAV looks again for a file that the storage shows late', async () => {

@@ -354,6 +354,13 @@ describe('sync-status --wait', () => {
     expect(exitCode).toBe(1);
   });
 
+  it('does not wait for the end of the limit of token requests', async () => {
+    const password = { IMGCTL_TOKEN: '', IMGCTL_USERNAME: 'demo', IMGCTL_PASSWORD: 'demo' };
+    const { imgctl, requests } = await scriptedUser({ [TOKEN_REQUEST]: { status: 429 } }, password);
+    expect((await imgctl('sync-status 41 --wait --retries 0')).exitCode).toBe(6);
+    expect(requests()).toEqual([TOKEN_REQUEST]);
+  });
+
   it('waits as long as a limit of the service asks, within --wait-timeout', async () => {
     const limited = (seconds: number) => ({
       status: 429,

@@ -220,10 +220,10 @@ describe('doctor checks the connection', () => {
   });
 
   it('and stops at --timeout, which --debug traces', async () => {
-    const { of, stderr } = await responded(STALL, undefined, '--timeout 60ms --debug');
+    const { of, stderr } = await responded(STALL, undefined, '--timeout 400ms --debug');
     const [found] = of('connection');
     const hint = 'allow more time with --timeout 1s, or check the base URL: IMGCTL_BASE_URL';
-    expect(found).toMatch(/^failed: .* within 0\.06 s, still waiting for the response -> /);
+    expect(found).toMatch(/^failed: .* within 0\.4 s, still waiting for the response -> /);
     expect(found?.split(' -> ')[1]).toBe(hint);
     expect(stderr).toMatch(/^imgctl: debug: GET http:\S+\/v2: no response after \d+ ms: /m);
   });
@@ -407,6 +407,9 @@ unixOnlySuite('modes are Unix')('doctor checks files', () => {
     expect([stderr.includes('canary'), exitCode]).toEqual([false, 4]);
     const [found] = (await at(0, { IMGCTL_CONFIG_DIR: path.join(token, 'x') })).of('files');
     expect(found).toMatch(/^warning: cannot write to .*: not a directory -> set IMGCTL_CONFIG_DIR/);
+    const home = { HOME: temporaryDirectory(), XDG_STATE_HOME: path.join(token, 'y') };
+    const [state] = (await at(0, { ...home, IMGCTL_CONFIG_DIR: undefined })).of('files');
+    expect(state).toMatch(/^warning: cannot write to .*: not a directory -> /);
     const folder = path.dirname(token);
     fs.rmSync(folder, { recursive: true });
     fs.writeFileSync(folder, '', { mode: 0o600 });
