@@ -110,11 +110,11 @@ export interface Name {
   readonly parts: readonly string[];
 }
 
-let last: Name | undefined;
+let lastRead: Name | undefined;
 
 export function readName(name: string): Name {
-  if (last?.text !== name) last = read(name);
-  return last;
+  if (lastRead?.text !== name) lastRead = read(name);
+  return lastRead;
 }
 
 /** Marks the first version of a place. Versions with only separators between them share a place. */
@@ -132,29 +132,30 @@ function read(text: string): Name {
   const extension = /\.ov[af]$/i.test(name) ? name.slice(-4) : '';
   const stem = name.slice(0, name.length - extension.length);
   const versions = findVersions(stem);
-  let marked = '';
-  let order = '';
+  /** The name with a mark for each place, and what is in the places. */
+  let withPlaces = '';
+  let compared = '';
   let end = 0;
   for (const { text: version, start, isHash } of versions) {
     const between = stem.slice(end, start);
     const sharesPlace = end > 0 && !/[\p{L}\p{N}]/u.test(between);
-    if (!sharesPlace) marked += between + PLACE;
-    order += sharesPlace ? VERSION_MARK : PLACE;
-    order += isHash ? HASH_PART : version.replace(/^v/i, '');
+    if (!sharesPlace) withPlaces += between + PLACE;
+    compared += sharesPlace ? VERSION_MARK : PLACE;
+    compared += isHash ? HASH_PART : version.replace(/^v/i, '');
     end = start + version.length;
   }
-  marked += stem.slice(end);
-  const words = foldCase(marked).match(/[\p{L}\p{N}]+|\0/gu) ?? [];
+  withPlaces += stem.slice(end);
+  const words = foldCase(withPlaces).match(/[\p{L}\p{N}]+|\0/gu) ?? [];
   // Versions at the end make no other series.
   if (words.at(-1) === PLACE) words.pop();
   const seriesKey = words.join(' ').replaceAll(PLACE, '#');
-  const pattern = marked.replaceAll(PLACE, '#') + extension;
-  return { text, seriesKey, pattern, versions, parts: partsOf(order) };
+  const pattern = withPlaces.replaceAll(PLACE, '#') + extension;
+  return { text, seriesKey, pattern, versions, parts: partsOf(compared) };
 }
 
 /** Returns the marks, numbers and letters of versions, without zeros before numbers. */
-function partsOf(order: string): string[] {
-  return withoutZeros(foldCase(order)).match(/[\0\n#]|\d+|[^\d._ \0\n-]+/g) ?? [];
+function partsOf(compared: string): string[] {
+  return withoutZeros(foldCase(compared)).match(/[\0\n#]|\d+|[^\d._ \0\n-]+/g) ?? [];
 }
 
 const withoutZeros = (text: string) => text.replace(/(?<!\d)0+(?=\d)/g, '');
@@ -168,22 +169,23 @@ type Parts = Name['parts'];
 
 /** Compares two names of a series version by version from the left, never across a separator. */
 export function compareVersions(left: Parts, right: Parts): number {
-  const [at, other] = firstDifference(left, right);
-  return compareParts(left[at], right[other]);
+  const [leftAt, rightAt] = firstDifference(left, right);
+  return compareParts(left[leftAt], right[rightAt]);
 }
 
 /** Returns the indexes of the first parts that differ; of equal names, their lengths. */
 function firstDifference(left: Parts, right: Parts): readonly [number, number] {
-  let [at, other] = [0, 0];
-  while (at < left.length || other < right.length) {
-    const one = left[at] ?? PLACE;
-    const two = right[other] ?? PLACE;
-    if (compareParts(one, two) !== 0) break;
+  let leftAt = 0;
+  let rightAt = 0;
+  while (leftAt < left.length || rightAt < right.length) {
+    const leftPart = left[leftAt] ?? PLACE;
+    const rightPart = right[rightAt] ?? PLACE;
+    if (compareParts(leftPart, rightPart) !== 0) break;
     // Of places with different numbers of versions, the one with fewer stays at its end.
-    if (one !== PLACE || two === PLACE) at += 1;
-    if (two !== PLACE || one === PLACE) other += 1;
+    if (leftPart !== PLACE || rightPart === PLACE) leftAt += 1;
+    if (rightPart !== PLACE || leftPart === PLACE) rightAt += 1;
   }
-  return [at, other];
+  return [leftAt, rightAt];
 }
 
 /** The kinds of parts, oldest first; NOTHING is a place without a part. */
@@ -244,8 +246,8 @@ export function isStep(left: Parts, right: Parts): boolean {
 }
 
 function sidesOf(left: Parts, right: Parts) {
-  const [at, other] = firstDifference(left, right);
-  return [sideOf(left, at), sideOf(right, other)] as const;
+  const [leftAt, rightAt] = firstDifference(left, right);
+  return [sideOf(left, leftAt), sideOf(right, rightAt)] as const;
 }
 
 /** 20240115, 202401, 2024-1-15, 15-1-2024 */

@@ -85,11 +85,11 @@ export class SeriesIndex<Row extends ImageRecord> {
   /** Returns the series in alphabetical order. */
   series(): Series<Row>[] {
     return this.#groups().map((entries) => {
-      const byMatch = new Map<string, Entry<Row>>();
+      const newestByMatch = new Map<string, Entry<Row>>();
       for (const entry of entries) {
-        byMatch.set(entry.match, newer(entry, byMatch.get(entry.match)));
+        newestByMatch.set(entry.match, newer(entry, newestByMatch.get(entry.match)));
       }
-      const [first, ...others] = [...byMatch.values()].sort(compareAges);
+      const [first, ...others] = [...newestByMatch.values()].sort(compareAges);
       if (first === undefined || others.length === 0) return seriesOf(entries, first);
       return this.#unclearSeries([first, ...others]);
     });
