@@ -79,7 +79,47 @@ export async function follow(
   age: number | undefined,
 ): Promise<SyncRequest> {
   const { io, tell } = context;
-  const { pollInterval, waitTimeout: timeout } = options;
+  const seen: Seen = {};
+  // The service continues with the request, whatever ended the wait.
+  const next = followHint(id);
+  const continues = (error: ImgctlError) => {
+    const message = `${error.message}; sync request ${id} continues`;
+    return error.with({ message, facts: error.facts ? hint`${error.facts}; then ${next}` : next });
+  };
+  tell({ kind: 'begin' });
+  try {
+    const finished = await poll(context, id, options, age, seen);
+    if (finished) return finished;
+  } catch (error) {
+    if (!(error instanceof ImgctlError)) throw error;
+    if (error.code !== 'not-found') throw continues(error);
+    throw seen.last || isYoung(age) ? unseenError(id, error) : error;
+  } finally {
+    await tell({ kind: 'end' });
+    if (seen.last && age !== undefined) await rememberRequest(context, id, seen.last);
+  }
+  if (io.signal.aborted) throw continues(io.signal.reason);
+  const { waitTimeout } = options;
+  const within = waitTimeout < 1_000 ? `${waitTimeout} ms` : describeDuration(waitTimeout);
+  const status = describeStatus(seen.last);
+  const message = `sync request ${id} did not finish within ${within} (${status})`;
+  const facts = hint`keep waiting with: ${imgctl('sync-status', `${id}`, '--wait')}`;
+  throw new ImgctlError('still-waiting', message, { facts });
+}
+
+interface Seen {
+  last?: SyncRequest;
+}
+
+/** Returns the request when it has finished; undefined after the timeout or an interrupt. @param seen receives what was read */
+async function poll(
+  context: Context,
+  id: number | string,
+  { pollInterval, waitTimeout: timeout }: Parsed<typeof POLL_OPTIONS>,
+  age: number | undefined,
+  seen: Seen,
+): Promise<SyncRequest | undefined> {
+  const { io, tell } = context;
   const started = io.elapsed();
   const elapsed = () => io.elapsed() - started;
   /** When it was submitted or seen last. */
@@ -100,56 +140,34 @@ export async function follow(
     const describe = () => `${what}; next try in ${describeDuration(at - elapsed())}`;
     tell({ kind: 'progress', text: `${what}; retrying`, describe });
   };
-  tell({ kind: 'begin' });
   let interval = pollInterval ?? 2_000;
-  let last: SyncRequest | undefined;
   /** When the service allows the next check, in milliseconds of the wait. */
   let allowedAt = 0;
-  // The service continues with the request, whatever ended the wait.
-  const next = followHint(id);
-  const continues = (error: ImgctlError) => {
-    const message = `${error.message}; sync request ${id} continues`;
-    return error.with({ message, facts: error.facts ? hint`${error.facts}; then ${next}` : next });
-  };
-  try {
-    for (;;) {
-      // The last check may take 2 s, even beyond the limit.
-      const deadline = AbortSignal.timeout(Math.max(timeout - elapsed(), 2_000));
-      const check = readRequest(context, id, { signal: deadline });
-      const request = await check.catch((error: unknown) => {
-        if (deadline.aborted) return undefined;
-        if (!(error instanceof ImgctlError) || !isTransient(error, mayBeUnseen())) throw error;
-        const { retryAfter } = error;
-        allowedAt = retryAfter === undefined ? 0 : elapsed() + retryAfter;
-        if (allowedAt >= timeout) throw error;
-        reportRetry(error, Math.max(elapsed() + interval, allowedAt));
-        return undefined;
-      });
-      if (request) {
-        last = request;
-        knownAt = elapsed();
-        reportState(request.status ?? describeStatus(request));
-        if (request.state !== 'waiting') return request;
-      }
-      const left = timeout - elapsed();
-      if (left <= 0) break;
-      const wait = Math.max(interval, allowedAt - elapsed());
-      await io.sleep(Math.min(wait, left), io.signal);
-      if (pollInterval === undefined) interval = Math.min(interval * 1.5, 15_000);
+  for (;;) {
+    // The last check may take 2 s, even beyond the limit.
+    const deadline = AbortSignal.timeout(Math.max(timeout - elapsed(), 2_000));
+    const check = readRequest(context, id, { signal: deadline });
+    const request = await check.catch((error: unknown) => {
+      if (deadline.aborted) return undefined;
+      if (!(error instanceof ImgctlError) || !isTransient(error, mayBeUnseen())) throw error;
+      const { retryAfter } = error;
+      allowedAt = retryAfter === undefined ? 0 : elapsed() + retryAfter;
+      if (allowedAt >= timeout) throw error;
+      reportRetry(error, Math.max(elapsed() + interval, allowedAt));
+      return undefined;
+    });
+    if (request) {
+      seen.last = request;
+      knownAt = elapsed();
+      reportState(request.status ?? describeStatus(request));
+      if (request.state !== 'waiting') return request;
     }
-  } catch (error) {
-    if (!(error instanceof ImgctlError)) throw error;
-    if (error.code !== 'not-found') throw continues(error);
-    throw last || isYoung(age) ? unseenError(id, error) : error;
-  } finally {
-    await tell({ kind: 'end' });
-    if (last && age !== undefined) await rememberRequest(context, id, last);
+    const left = timeout - elapsed();
+    if (left <= 0) return undefined;
+    const wait = Math.max(interval, allowedAt - elapsed());
+    await io.sleep(Math.min(wait, left), io.signal);
+    if (pollInterval === undefined) interval = Math.min(interval * 1.5, 15_000);
   }
-  if (io.signal.aborted) throw continues(io.signal.reason);
-  const within = timeout < 1_000 ? `${timeout} ms` : describeDuration(timeout);
-  const message = `sync request ${id} did not finish within ${within} (${describeStatus(last)})`;
-  const facts = hint`keep waiting with: ${imgctl('sync-status', `${id}`, '--wait')}`;
-  throw new ImgctlError('still-waiting', message, { facts });
 }
 
 /** True if the error of a check says nothing about the request. */

@@ -135,18 +135,13 @@ export function detailsOf(findings: readonly Finding[]): string[] {
   });
 }
 
-/** Returns the error of an invalid package. @param details findings that were not printed */
 export function invalidPackage(
   file: string,
   errors: readonly Finding[],
-  details: readonly Finding[] = [],
+  unprinted: readonly Finding[] = [],
 ) {
-  return new ImgctlError(
-    'invalid-package',
-    `${file} is invalid: ${counted(errors.length, 'error')}`,
-    {
-      details: details.length > 0 ? detailsOf(details) : undefined,
-      facts: 'fix the findings, or export or download the package again',
-    },
-  );
+  const message = `${file} is invalid: ${counted(errors.length, 'error')}`;
+  const details = unprinted.length > 0 ? detailsOf(unprinted) : undefined;
+  const facts = 'fix the findings, or export or download the package again';
+  return new ImgctlError('invalid-package', message, { details, facts });
 }

@@ -113,13 +113,10 @@ export async function submittedResult(
   const { id, status, message, response, done } = submitted;
   const url = `${baseUrl}/v2/request/image_sync/${id}`;
   const record = { id, status: status ?? null, url, message: message ?? null, response };
-  const afterwards = () =>
-    context.tell({
-      kind: 'success',
-      message: `Submitted sync request ${id}`,
-      elsewhere: `sync request ${id} submitted`,
-      hint: followHint(id),
-    });
+  const afterwards = () => {
+    const texts = { message: `Submitted sync request ${id}`, hint: followHint(id) };
+    context.tell({ kind: 'success', ...texts, elsewhere: `sync request ${id} submitted` });
+  };
   return { output, rows: [record], isOne: true, afterwards, done };
 }
 

@@ -184,9 +184,20 @@ async function pushPackages(context: Context, push: Push, options: Options): Pro
     return isEmpty ? { error } : { output, rows: fileRows(outcome), error };
   }
   if (outcome.broken.size > 0 || outcome.complete.length === 0) return { error };
+  const synced = await syncAndCount(context, push, pushed, options);
+  return { ...synced, error: synced.error ?? error };
+}
+
+/** If the sync fails, the packages that failed before are counted behind its errors. */
+async function syncAndCount(
+  context: Context,
+  { output, batch, outcome }: Push,
+  pushed: Pushed,
+  options: Options,
+): Promise<Result> {
   const countFailed = () => {
     const message = batch.summary(outcome.counts());
-    if (batch.hasFailed) tell({ kind: 'failure', message, hint: batch.heldHint });
+    if (batch.hasFailed) context.tell({ kind: 'failure', message, hint: batch.heldHint });
   };
   const synced = await syncPushed(context, output, pushed, options).catch((thrown: unknown) => {
     countFailed();
@@ -196,7 +207,7 @@ async function pushPackages(context: Context, push: Push, options: Options): Pro
     await synced.afterwards?.();
     if (synced.error) countFailed();
   };
-  return { ...synced, afterwards, error: synced.error ?? error };
+  return { ...synced, afterwards };
 }
 
 /** Returns the error of an interrupt, which says what the next run does. */
