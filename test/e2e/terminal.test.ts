@@ -108,7 +108,7 @@ describe.skipIf(NO_SCRIPT)(`on a terminal${NO_SCRIPT}`, () => {
   it('images list loses nothing on a terminal that stops reading and is resized', async () => {
     const { env, release } = await slowService();
     const started = startCommand(env, `tty; ${LISTING}`, 'stty cols 20');
-    const shown = await started.waitFor('stdout', 'read 1 o…3 images');
+    const shown = await started.waitFor('stdout', 'read… of 3 images');
     const [terminal = ''] = /\/dev\/\S+/.exec(shown) ?? [];
     expect(spawnSync('stty', ['-F', terminal, 'cols', '42']).status).toBe(0);
     await started.waitFor('stdout', FIRST_PAGE);
