@@ -4,12 +4,9 @@ import type { Client } from '../api/client.ts';
 import { type ImagePage, MAX_PAGES, type PageQuery } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { EVERYTHING } from '../query/query.ts';
-import { BY_ID, printSort } from '../query/sort.ts';
 import { idOf, isWhole, NotByIdError, pagesById } from './pages-by-id.ts';
 import { incompleteList, pagesByNumber } from './pages-by-number.ts';
-import { isRefusal, readPage, type ServiceHabits } from './service-habits.ts';
-
-const ID_ORDER = printSort(BY_ID);
+import { ID_ORDER, isRefusal, readPage, type ServiceHabits } from './service-habits.ts';
 
 interface List {
   readonly habits: ServiceHabits;

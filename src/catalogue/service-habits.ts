@@ -8,7 +8,7 @@ import { likeFilter, type ServiceFilter } from '../query/filter.ts';
 import { BY_ID, type FieldSort, printSort, ranksOf } from '../query/sort.ts';
 import { isWhole } from './pages-by-id.ts';
 
-const ID_ORDER = printSort(BY_ID);
+export const ID_ORDER = printSort(BY_ID);
 
 export class ServiceHabits {
   readonly #client: Pick<Client, 'listImages'>;

@@ -106,10 +106,8 @@ export function portableTexts({ text, field, operator, operands }: Filter): stri
   };
   const stored = bounds[operator];
   if (stored) return stored.map((bound) => `${field},${bound}`);
-  throw filterError(
-    `${text} cannot be stored without a time zone`,
-    `add the offset, such as ${start}, or use < and >=`,
-  );
+  const fix = `add the offset, such as ${start}, or use < and >=`;
+  throw filterError(`${text} cannot be stored without a time zone`, fix);
 }
 
 /** A filter that the service can apply, so that fewer pages are read. */
@@ -230,10 +228,8 @@ function parseOperand(typed: string, field: Field, operator: Operator, at: Parse
   // An unset shell variable must not change the meaning of a filter.
   if (text === '') {
     const problem = operator === 'in' ? 'empty item' : 'missing value';
-    throw filterError(
-      `${problem} in ${where}`,
-      `to match a missing ${field}, use ${field},eq,null`,
-    );
+    const fix = `to match a missing ${field}, use ${field},eq,null`;
+    throw filterError(`${problem} in ${where}`, fix);
   }
   if (TEXT_OPERATORS.includes(operator)) return { text, value: text };
   if (text === 'null' && (operator === 'eq' || operator === 'ne')) return { text, value: null };
@@ -246,16 +242,15 @@ function parseOperand(typed: string, field: Field, operator: Operator, at: Parse
   return { text: `${value}`, value };
 }
 
+const TIMES =
+  'use 2024-01-31, 2024-01-31T12:00:00Z, 30d (units: s, m, h, d, w or y) or 2018-07-18 Wed 15:36:49 EDT';
+
 function parseTimeOperand(text: string, { where, now }: ParseContext): Operand {
   const span = parseTimeValue(text, now);
   if (span) return { text, value: text, span, isRelative: isRelative(text) };
   const meant = ageInWords(text);
-  throw filterError(
-    `invalid time ${quoted(text)} in ${where}`,
-    meant
-      ? `did you mean ${meant}?`
-      : 'use 2024-01-31, 2024-01-31T12:00:00Z, 30d (units: s, m, h, d, w or y) or 2018-07-18 Wed 15:36:49 EDT',
-  );
+  const fix = meant ? `did you mean ${meant}?` : TIMES;
+  throw filterError(`invalid time ${quoted(text)} in ${where}`, fix);
 }
 
 function filterError(message: string, facts: string): ImgctlError {

@@ -54,10 +54,7 @@ const TIME = { isTime: true };
 /** Of a sync request that was read. */
 export const STATUS_COLUMNS = [
   ...ID_AND_STATUS,
-  column('state', 'string', 'waiting, succeeded or failed', {
-    isState: true,
-    text: describeState,
-  }),
+  column('state', 'string', 'waiting, succeeded or failed', { isState: true, text: describeState }),
   column('added', 'array, number or null', 'added images: their names, or how many', NAMES),
   column('deleted', 'array, number or null', 'deleted images: their names, or how many', NAMES),
   column('errors', 'array or null', 'reported errors; null if unknown'),

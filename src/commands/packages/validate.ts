@@ -56,13 +56,14 @@ async function run(
 ): Promise<Result> {
   const { io, tell } = context;
   const maxHardware = readMaxHardware(options.maxHardware);
-  const shown = namesOf(COLUMNS).slice(files.length > 1 ? 0 : 1);
+  const isOne = files.length === 1;
+  const shown = namesOf(COLUMNS).slice(isOne ? 1 : 0);
   // Which of several packages has a code says more than the code.
-  const id = files.length > 1 ? 'file' : 'code';
+  const id = isOne ? 'code' : 'file';
   const columns = COLUMNS.map((each) => ({ ...each, isId: each.name === id }));
   const output = context.output(columns, { ...options, shown, wrap: true });
   // On a terminal, the line of a package has its findings.
-  const isSplit = files.length > 1 && output.isTable && io.stdout.isTTY && io.stderr.isTTY;
+  const isInLines = !isOne && output.isTable && io.stdout.isTTY && io.stderr.isTTY;
   tell({ kind: 'begin', isBrief: true });
   const batch = new PackageBatch(context, files);
   let valid = 0;
@@ -73,15 +74,15 @@ async function run(
     if (errors.length === 0) {
       const message = `${file}: valid, ${describeProof(summary)}`;
       const hasWarnings = findings.length > 0;
-      const details = isSplit ? detailsOf(findings) : undefined;
+      const details = isInLines ? detailsOf(findings) : undefined;
       tell({ kind: 'success', message, elsewhere: message, hasWarnings, details });
       valid += 1;
     }
-    const listed = context.quiet && id === 'file' ? findings.slice(0, 1) : findings;
-    const rows = isSplit ? [] : listed.map((finding) => ({ file, ...finding }));
-    const details = isSplit ? findings : [];
-    const error = errors.length > 0 ? invalidPackage(file, errors, details) : undefined;
-    return { rows, error };
+    const error =
+      errors.length > 0 ? invalidPackage(file, errors, isInLines ? findings : []) : undefined;
+    if (isInLines) return { rows: [], error };
+    const listed = context.quiet && !isOne ? findings.slice(0, 1) : findings;
+    return { rows: listed.map((finding) => ({ file, ...finding })), error };
   };
   const rows = async function* (): Rows {
     let interrupt: unknown;
@@ -128,10 +129,13 @@ async function readWithProgress(
 function describeProof({ findings, signature, ...summary }: ReadPackage): string {
   const found = findings.length === 0 ? 'no findings' : counted(findings.length, 'warning');
   const signed = signature && `signed by ${describeSignature(signature)}`;
-  const named = (how: string, [first, ...others]: readonly string[]) =>
-    first && `${how}: ${first}${others.length > 0 ? ` and ${others.length} more` : ''}`;
+  const named = (how: string, [first, ...others]: readonly string[]) => {
+    const more = others.length > 0 ? ` and ${others.length} more` : '';
+    return first && `${how}: ${first}${more}`;
+  };
   const unpacked = named('unpacked', summary.unpacked);
-  return [found, signed, unpacked, named('only read', summary.onlyRead)].filter(Boolean).join('; ');
+  const onlyRead = named('only read', summary.onlyRead);
+  return [found, signed, unpacked, onlyRead].filter(Boolean).join('; ');
 }
 
 function readMaxHardware(text: string | undefined): number | undefined {

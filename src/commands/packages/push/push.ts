@@ -52,9 +52,7 @@ const OPTIONS = [
   settingOption('--to <url>', 'upload-url', 'URL or folder to upload to (setting upload-url)'),
   option('--no-sync', 'upload only'),
   option('--no-wait', 'submit the sync, but do not wait for it'),
-  option('--sync-if-sent', 'submit a sync only if something was sent', {
-    conflicts: ['sync'],
-  }),
+  option('--sync-if-sent', 'submit a sync only if something was sent', { conflicts: ['sync'] }),
   option('--dry-run', 'show what would be uploaded and synced'),
   option('--on-conflict <action>', 'if a different file has that name: fail, replace or skip', {
     default: 'fail',
