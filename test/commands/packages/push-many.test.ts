@@ -10,7 +10,7 @@ import { unixOnly } from '../../support/platform.ts';
 import {
   copyOvf,
   folderUser,
-  STORAGES,
+  type STORAGES,
   storageUser,
   uploadUser,
   writeOva,
@@ -28,14 +28,23 @@ const BAD: readonly (readonly [finding: string, damage: (file: string) => void])
   ['too many symbolic links', (file) => [rmSync(file), symlinkSync(path.basename(file), file)]],
 ];
 
-/** A user with ten packages, of which the last ones are bad; push has them in the reverse order. */
-async function createUser(kind: (typeof STORAGES)[number], bad = 0, faults: string[] = []) {
+interface Trial {
+  readonly count?: number;
+  readonly bad?: number;
+  readonly faults?: readonly string[];
+}
+
+/** A user with packages, of which the last ones are bad; push has them in the reverse order. */
+async function createUser(
+  kind: (typeof STORAGES)[number],
+  { count = 3, bad = 0, faults = [] }: Trial = {},
+) {
   const user = await (kind === 'file' ? uploadUser(kind) : storageUser(kind, faults));
   const write = (name: string) => writeOva(user.work, path.parse(name).name, 20_000);
-  const names = [...'abcdefghij'].map((letter) => `${letter}.ova`);
+  const names = [...'abcdefgh'.slice(0, count)].map((letter) => `${letter}.ova`);
   const files = names.map(write);
   const good = names.slice(0, names.length - bad);
-  for (const [index, file] of files.slice(good.length).entries()) BAD[index % 4]?.[1](file);
+  for (const [index, file] of files.slice(good.length).entries()) BAD[index]?.[1](file);
   const push = async (options: string, given = [...files].reverse()) => {
     const before = user.syncs();
     const result = await user.imgctl(`push ${given.join(' ')} ${options}`);
@@ -48,13 +57,12 @@ const lastLine = (text: string) => text.trimEnd().split('\n').at(-1) ?? '';
 
 unixOnly('links need rights').each([
   ['file', 0],
-  ['dav', 2],
-  ['s3', 3],
-  ['file', 10],
+  ['s3', 2],
+  ['dav', 4],
 ] as const)(
-  'push of ten packages to %s, %i of them bad, uploads and syncs the others, and counts',
+  'push of four packages to %s, %i of them bad, uploads and syncs the others, and counts',
   async (kind, bad) => {
-    const { push, write, good, stored, names, work } = await createUser(kind, bad);
+    const { push, write, good, stored, names, work } = await createUser(kind, { count: 4, bad });
     const ends = { exitCode: bad > 0 ? 1 : 0, syncs: good.length > 0 ? 1 : 0 };
     const { stdout, stderr, ...end } = await push(`${FAST} --get name`);
     const shown = stdout.split('\n').slice(0, -1).sort();
@@ -85,7 +93,7 @@ describe('push of several packages', () => {
   ])('with %s leaves out a damaged one, and exits 1', async (options, stdout, syncs) => {
     const { push, files, stored } = await createUser('file');
     flipByte(files[1] ?? '', -5_000);
-    const { stderr, ...result } = await push(options, files.slice(0, 3));
+    const { stderr, ...result } = await push(options, files);
     expect(result).toEqual({ stdout, exitCode: 1, syncs });
     const uploaded = options.startsWith('--dry-run') ? 'to upload' : 'uploaded';
     expect(lastLine(stderr)).toBe(`imgctl: 2 ${uploaded}, 1 failed: b.ova`);
@@ -93,13 +101,13 @@ describe('push of several packages', () => {
   });
 
   it('describes each failure in JSON', async () => {
-    const { push, files } = await createUser('file', 1);
-    const { stderr } = await push(`${FAST} --json`, files.slice(8));
+    const { push, files } = await createUser('file', { bad: 1 });
+    const { stderr } = await push(`${FAST} --json`, files.slice(1));
     const [warning, ...lines] = stderr.split('\n').filter((line) => line.startsWith('{'));
     const details = expect.arrayContaining([expect.stringContaining('(truncated-member)')]);
     const code = 'invalid-package';
     expect(JSON.parse(warning ?? '')).toMatchObject({ warning: { code, details } });
-    const error = { code, message: '1 uploaded, 1 failed: j.ova', exitCode: 1 };
+    const error = { code, message: '1 uploaded, 1 failed: c.ova', exitCode: 1 };
     expect(JSON.parse(lines.at(-1) ?? '')).toEqual({ error });
   });
 
@@ -107,7 +115,7 @@ describe('push of several packages', () => {
     ['a path that does not exist', 'gone.ova', 5, 'file gone.ova does not exist\n'],
     ['another name', 'x.txt', 2, 'the name x.txt does not end in .ova or .ovf\n'],
   ])('stops before anything is sent for %s', async (_what, name, exitCode, text) => {
-    const { push, files, work, stored } = await createUser('file', 1);
+    const { push, files, work, stored } = await createUser('file', { bad: 1 });
     if (name !== 'gone.ova') writeFileSync(path.join(work, name), 'damaged');
     const given = name === 'gone.ova' ? name : path.join(work, name);
     expect(await push(FAST, [...files, given])).toEqual({ ...failed(exitCode, text), syncs: 0 });
@@ -115,7 +123,7 @@ describe('push of several packages', () => {
   });
 
   it('leaves out a folder', async () => {
-    const { push, files, work, stored } = await createUser('file', 1);
+    const { push, files, work, stored } = await createUser('file', { bad: 1 });
     const result = await push('--no-sync --get name', [work, files[0] ?? '']);
     const text = /is not a file\n/;
     expect(result).toMatchObject({
@@ -142,7 +150,7 @@ describe('push of several packages', () => {
     const { push, files, folder } = await createUser('file');
     await push(FAST, files.slice(0, 1));
     writeFileSync(path.join(folder, 'b.ova'), 'other');
-    const { stderr, exitCode, syncs } = await push(FAST, files.slice(0, 3));
+    const { stderr, exitCode, syncs } = await push(FAST, files);
     expect(stderr).toMatch(/imgctl: error: folder .* already has a different b\.ova\nhint: /);
     expect(lastLine(stderr)).toBe('imgctl: 1 uploaded, 1 unchanged, 1 failed: b.ova');
     expect({ exitCode, syncs }).toEqual({ exitCode: 1, syncs: 1 });
@@ -168,23 +176,16 @@ describe('push of several packages', () => {
 });
 
 describe('push to a storage that fails', () => {
-  const PUTS = { dav: 'PUT /upload/*', s3: 'PUT /s3/*' };
-
-  it.each(['dav', 's3'] as const)(
-    'because it is full syncs what is complete (%s)',
-    async (kind) => {
-      const { push, stored, files } = await createUser(kind, 0, [`${PUTS[kind]}=507,every=7`]);
-      const result = await push(`${FAST} --get name`, files);
-      expect(stored().filter((name) => !name.startsWith('.'))).toHaveLength(6);
-      expect(result).toMatchObject({
-        exitCode: 1,
-        syncs: 1,
-        stdout: expect.stringMatching(/^(\w\.ova\n){6}$/),
-      });
-      expect(result.stderr).toMatch(/imgctl: error: .* is full \(/);
-      expect(lastLine(result.stderr)).toBe('imgctl: 6 uploaded, 3 not tried, 1 failed: g.ova');
-    },
-  );
+  it('because it is full syncs what is complete', async () => {
+    const faults = ['PUT /upload/*=507,every=4'];
+    const { push, stored, files } = await createUser('dav', { count: 7, faults });
+    const result = await push(`${FAST} --get name`, files);
+    expect(stored().filter((name) => !name.startsWith('.'))).toHaveLength(3);
+    const stdout = expect.stringMatching(/^(\w\.ova\n){3}$/);
+    expect(result).toMatchObject({ exitCode: 1, syncs: 1, stdout });
+    expect(result.stderr).toMatch(/imgctl: error: .* is full \(/);
+    expect(lastLine(result.stderr)).toBe('imgctl: 3 uploaded, 3 not tried, 1 failed: d.ova');
+  });
 
   it('that is interrupted says what is not synced, and that the same command goes on', async () => {
     const { push, files, env, syncs } = await createUser('dav');
@@ -202,7 +203,7 @@ describe('push to a storage that fails', () => {
   });
 
   it('otherwise ends all, and says what is not synced', async () => {
-    const { push, files } = await createUser('dav', 0, [`${PUTS.dav}=403,every=3`]);
+    const { push, files } = await createUser('dav', { faults: ['PUT /upload/*=403,every=3'] });
     const result = await push(FAST, files);
     expect(result).toEqual({
       ...failed(4, /\nimgctl: error: uploaded, but not synced: a\.ova, b\.ova\nimgctl: /),
@@ -217,9 +218,9 @@ describe('push to a storage that fails', () => {
     'with %i after a file was replaced names its files, and submits no sync',
     async (status, exitCode) => {
       // b.ova, and of db.ovf the first file.
-      const { push, work, files, stored } = await createUser('dav', 0, [
-        `MOVE /upload/*=${status},every=8`,
-      ]);
+      const { push, work, files, stored } = await createUser('dav', {
+        faults: [`MOVE /upload/*=${status},every=8`],
+      });
       const db = writeOvf(work, 'db', 1_000);
       await push('--no-sync', [db]);
       writeOvf(work, 'db', 2_000);
@@ -238,8 +239,8 @@ describe('push --sync-if-sent', () => {
   const NIGHT = `--sync-if-sent ${FAST} --get name`;
   const NOTHING = 'imgctl: nothing sent, no sync submitted\n';
 
-  it.each(STORAGES)('submits no sync on the nights in which nothing is sent (%s)', async (kind) => {
-    const { push, files, write } = await createUser(kind);
+  it('submits no sync on the nights in which nothing is sent', async () => {
+    const { push, files, write } = await createUser('s3');
     const night = (options = '') => push(`${NIGHT} ${options}`.trim(), files.slice(0, 2));
     const names = 'a.ova\nb.ova\n';
     expect(await night()).toMatchObject({ syncs: 1, stdout: names, exitCode: 0 });
@@ -256,10 +257,8 @@ describe('push --sync-if-sent', () => {
   });
 
   it.each<[string, string[], string]>([
-    ['a push --no-sync', [], '--no-sync'],
     ['a push --no-wait', [], '--no-wait'],
     ['a sync whose response was lost', ['PATCH /v2/user/image/vm=drop,first=1'], ''],
-    ['a sync that was refused', ['PATCH /v2/user/image/vm=503,first=1'], ''],
     ['a sync that could not be followed', ['GET /v2/request/*=403,first=1'], ''],
   ])('submits a sync after %s', async (_what, faults, options) => {
     const user = await folderUser({ faults });
