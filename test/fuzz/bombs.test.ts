@@ -3,9 +3,11 @@
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { cpuSeconds } from '../support/cpu.ts';
 import { programUser, runProgram, startProgram, TELL_USAGE } from '../support/program.ts';
 import { onLinux } from '../support/requirements.ts';
 import type { ScriptedResponse } from '../support/scripted-server.ts';
+import { pushToScript } from '../support/uploads.ts';
 import { account, type Environment } from '../support/users.ts';
 import { bombs, envelopeOf } from './hostile-response.ts';
 
@@ -70,4 +72,15 @@ describe.each(RESPONSES)('a response of %s', (kind, response) => {
       return started;
     });
   });
+});
+
+it('a WebDAV storage that sends the most XML that is read ends a push within 5 s', async () => {
+  const nested = `${'<response>'.repeat(45)}${'</response>'.repeat(45)}`.repeat(2_200);
+  const folder = '<response><href>/bucket/</href><collection/></response>';
+  const body = `<multistatus xmlns="DAV:">${folder}${nested}</multistatus>`;
+  const { push } = await pushToScript('dav', ({ method }) =>
+    method === 'PROPFIND' ? { status: 207, body } : { status: 500 },
+  );
+  const seconds = await cpuSeconds(async () => expect((await push()).exitCode).toBe(1));
+  expect(seconds).toBeLessThan(5);
 });

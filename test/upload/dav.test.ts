@@ -4,7 +4,6 @@ import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { cpuSeconds } from '../support/cpu.ts';
 import { failed } from '../support/io.ts';
 import {
   type Handler,
@@ -25,34 +24,13 @@ const nested = (depth: number) => `${'<response>'.repeat(depth)}${'</response>'.
 
 describe('push to a WebDAV storage', () => {
   it.each([
-    ['10 MB', nested(45).repeat(10_000), 'more than 4194304 bytes'],
+    ['more than 4 MiB', ' '.repeat(2 ** 22), 'more than 4194304 bytes'],
     ['elements without end', '<response/>'.repeat(100_000), 'more than 100000 ele'],
     ['51 levels', nested(50), 'nested more than 50 levels deep'],
-  ])('that sends XML of %s ends within 5 s with one line', async (_what, content, text) => {
+  ])('that sends XML of %s is refused with one line', async (_what, content, text) => {
     const { push } = await pushToScript('dav', () => multistatus(`${FOLDER}${content}`));
     const line = new RegExp(`^imgctl: 127.* sent too much XML: ${text}.*\\nhint: .*\\n$`);
-    const seconds = await cpuSeconds(async () => expect(await push()).toEqual(failed(1, line)));
-    expect(seconds).toBeLessThan(5);
-  });
-
-  it.each([
-    ['ends within 5 s', 1],
-    ['is interrupted by Ctrl-C', 130],
-  ])('that sends the most XML that is read %s', async (_what, exitCode) => {
-    const content = `${FOLDER}${nested(45).repeat(2_200)}`;
-    let onSent = () => {};
-    const { start } = await pushToScript('dav', ({ method }) => {
-      if (method !== 'PROPFIND') return { status: 500 };
-      const { body = '' } = multistatus(content);
-      const head = `HTTP/1.1 207 Multi-Status\r\nContent-Length: ${body.length}\r\n\r\n`;
-      return { raw: (socket) => socket.write(`${head}${body}`, () => onSent()) };
-    });
-    const seconds = await cpuSeconds(async () => {
-      const { io, ended } = start();
-      if (exitCode === 130) onSent = () => io.interrupt();
-      expect((await ended).exitCode).toBe(exitCode);
-    });
-    expect(seconds).toBeLessThan(5);
+    expect(await push()).toEqual(failed(1, line));
   });
 
   it.each([

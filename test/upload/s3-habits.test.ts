@@ -10,7 +10,7 @@ import { pushToScript, storageUser, writeOva } from '../support/uploads.ts';
 
 const OPTIONS = '--no-sync --part-size 5M --parallel 1 --retries 0';
 /** Two parts. */
-const SIZE = 6 * 2 ** 20;
+const SIZE = 5.5 * 2 ** 20;
 
 const userOf = (habits: S3Habits, faults: readonly string[] = []) =>
   storageUser('s3', faults, undefined, undefined, habits);
@@ -18,9 +18,7 @@ const userOf = (habits: S3Habits, faults: readonly string[] = []) =>
 describe('push to an S3 storage with ETags', () => {
   it.each<[string, (digest: string) => string]>([
     ['in upper case', (digest) => `"${digest.toUpperCase()}"`],
-    ['in base64', (digest) => `"${Buffer.from(digest, 'hex').toString('base64')}"`],
     ['that are names', (digest) => `"Part <${digest.slice(0, 8)}> & 'Co'"`],
-    ['without quotes', (digest) => digest],
     ['that are weak', (digest) => `W/"${digest}"`],
   ])(
     '%s: sends them back as they are, after a failure too, and knows the file again',

@@ -207,12 +207,12 @@ describe('push to an S3 storage', () => {
   });
 
   it.each([
-    ['32M', '6M'],
-    ['6M', '6M'],
-    ['6M', '7M'],
+    ['32M', '5M'],
+    ['5M', '5M'],
+    ['5M', '6M'],
   ])('that has the file in parts of %s compares it with --part-size %s', async (own, size) => {
     const { imgctl, work } = await storageUser('s3');
-    const file = writeOva(work, 'web', 11 * 2 ** 20);
+    const file = writeOva(work, 'web', 5.5 * 2 ** 20);
     await imgctl(`push ${file} --no-sync --part-size ${own}`);
     const { stderr } = await imgctl(`push ${file} --no-sync --part-size ${size}`);
     expect(stderr).toContain('web.ova: already there\n');
@@ -386,7 +386,7 @@ describe('push to an S3 storage', () => {
 
   it('does not continue an upload that has a part of another file', async () => {
     const { imgctl, work, storage, stored } = await storageUser('s3', ['PUT /s3/*=500,every=2']);
-    const name = (seed: string) => writeOva(work, 'web', 11 * 2 ** 20, seed);
+    const name = (seed: string) => writeOva(work, 'web', 5.5 * 2 ** 20, seed);
     const options = '--no-sync --part-size 5M --parallel 1 --retries';
     await imgctl(`push ${name('a')} ${options} 0`);
     const before = storage.requests.length;
