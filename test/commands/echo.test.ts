@@ -63,27 +63,33 @@ function expectNoSecret({ stdout, stderr }: CliResult, line: string): void {
   expect(shown).not.toContain('quoted');
 }
 
-it.each(ECHOES)('no command shows secrets that the service sends back as %s', async (_, echo) => {
-  const sent = new Set<string>();
-  const { baseUrl } = await scriptedServer((request) => {
-    const parts = secretsIn(request);
-    for (const part of parts) sent.add(part);
-    return echo(parts.join(' '), request);
-  });
-  const env = { IMGCTL_BASE_URL: baseUrl, IMGCTL_USERNAME: 'alice', IMGCTL_PASSWORD: PASSWORD };
-  const withToken = { ...env, IMGCTL_TOKEN: TOKEN };
-  const IMGCTL_CONFIG_DIR = configDirectory({ 'auth-scheme': 'basic' });
-  for (const line of COMMANDS) {
-    const argv = [...line.split(' '), '--debug', '--retries', '0'];
-    const run = async (variables: object, ...more: string[]) =>
-      expectNoSecret(await runCli([...argv, ...more], { env: { ...variables }, time: 0 }), line);
-    await run({ ...env, IMGCTL_CONFIG_DIR: configDirectory({}) });
-    await run(withToken, '--json');
-    await run({ ...withToken, IMGCTL_CONFIG_DIR });
-  }
-  const tokens = [`Bearer ${TOKEN}`, `Basic ${base64(`${TOKEN}:`)}`];
-  expect([...sent]).toEqual(expect.arrayContaining([PASSWORD, ...tokens]));
-});
+it.each(ECHOES.map(([what, echo], row) => [what, echo, row] as const))(
+  'no command shows secrets that the service sends back as %s',
+  async (_, echo, row) => {
+    const sent = new Set<string>();
+    const { baseUrl } = await scriptedServer((request) => {
+      const parts = secretsIn(request);
+      for (const part of parts) sent.add(part);
+      return echo(parts.join(' '), request);
+    });
+    const env = { IMGCTL_BASE_URL: baseUrl, IMGCTL_USERNAME: 'alice', IMGCTL_PASSWORD: PASSWORD };
+    const withToken = { ...env, IMGCTL_TOKEN: TOKEN };
+    const IMGCTL_CONFIG_DIR = configDirectory({ 'auth-scheme': 'basic' });
+    const ways = [
+      { env: { ...env, IMGCTL_CONFIG_DIR: configDirectory({}) }, more: [] },
+      { env: withToken, more: ['--json'] },
+      { env: { ...withToken, IMGCTL_CONFIG_DIR }, more: [] },
+    ];
+    for (const [index, line] of COMMANDS.entries()) {
+      // Each command in each way, and each way with each echo.
+      const { more, ...io } = ways[(index + row) % ways.length] ?? { more: [] };
+      const argv = [...line.split(' '), '--debug', '--retries', '0', ...more];
+      expectNoSecret(await runCli(argv, { ...io, time: 0 }), line);
+    }
+    const tokens = [`Bearer ${TOKEN}`, `Basic ${base64(`${TOKEN}:`)}`];
+    expect([...sent]).toEqual(expect.arrayContaining([PASSWORD, ...tokens]));
+  },
+);
 
 it('no command shows the password of a proxy, which sends it back', async () => {
   const message = `canary%20proxy or canary proxy or ${base64('bob:canary proxy')}`;

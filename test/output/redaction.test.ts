@@ -160,15 +160,14 @@ describe('Redaction', () => {
   );
 
   it.each([
-    ['ordinary text', 'a correct answer, 404: not found; '],
     ['the secret itself', `${SECRET} `],
     ['beginnings of the secret', 'correct hors'],
     ['spaces behind a word of the secret', `correct${' '.repeat(1_000)}`],
     ['escapes', '%25\\&amp;'],
     ['zeros in references', `&#${'0'.repeat(1_000)}`],
-  ])('takes little time for a mebibyte of %s', async (_what, part) => {
+  ])('takes little time for much of %s', async (_what, part) => {
     const redaction = redactionOf(SECRET, '%%%%%%', '\\\\\\\\', '&&&&&&', 'x1', 'k'.repeat(2_000));
-    const text = part.repeat(Math.ceil(2 ** 20 / part.length));
-    expect(await cpuSeconds(() => redaction.apply(text))).toBeLessThan(5);
+    const text = part.repeat(Math.ceil(2 ** 18 / part.length));
+    expect(await cpuSeconds(() => redaction.apply(text))).toBeLessThan(1.5);
   });
 });

@@ -49,7 +49,7 @@ describe.each(FAMILIES)('the newest of the names of $title', ({ names, questions
     const property = fc.property(shuffled, (some) => {
       expect(answerOf(some)).toBe(expected);
     });
-    fc.assert(property, { numRuns: 5 });
+    fc.assert(property, { numRuns: 2 });
   });
 
   it('stays the same in each series if images of another one are added', () => {
@@ -85,7 +85,7 @@ it('in three of four ambiguous questions the first candidate is what a person me
 });
 
 /** Times that each scheme is tried. */
-const RUNS = Number(process.env.SCHEME_RUNS ?? 100);
+const RUNS = Number(process.env.SCHEME_RUNS ?? 30);
 
 /** Years of two digits at the end look like any other number. */
 const SORTED_SCHEMES = SCHEMES.filter(({ name }) => name !== '31.01.24');
@@ -101,15 +101,10 @@ describe.each(SORTED_SCHEMES)('versions such as $name', ({ make }) => {
     }
   }
 
-  it('never have a wrong newest', () => {
+  it('have no wrong newest, and one order: latest, name:version, --each, --explain and lock check agree where latest answers', () => {
     for (const { names, shuffled } of trials()) {
-      expect([names.at(-1), 'ambiguous']).toContain(answerOf(shuffled));
-    }
-  });
-
-  it('have one order: latest, name:version, --each, --explain and lock check agree where latest answers', () => {
-    for (const { shuffled } of trials()) {
       const answer = answerOf(shuffled);
+      expect([names.at(-1), 'ambiguous']).toContain(answer);
       if (answer === 'ambiguous') continue;
       const key = { field: 'name:version', direction: 'desc' } as const;
       const [sorted] = sortImages(

@@ -10,9 +10,11 @@ import { parseKey, seal, unseal } from '../../src/session/shared-store.ts';
 import type { TokenMutex } from '../../src/session/token-cache.ts';
 import { thrownBy } from '../support/errors.ts';
 import { type FakeIo, type FakeIoOptions, fakeIo, temporaryDirectory } from '../support/io.ts';
-import { NO_REDIS, startRedis } from '../support/redis.ts';
+import { NO_REDIS, sharedRedis, startRedis } from '../support/redis.ts';
 import { listen } from '../support/sockets.ts';
 import { type SessionUnderTest, sessionWith, startService } from './harness.ts';
+
+const freshRedis = sharedRedis();
 
 const KEY = Buffer.alloc(32, 7).toString('base64');
 
@@ -47,7 +49,7 @@ async function fleet(
 
 /** A fleet whose one token was requested, and the keys of the token and the lock. */
 async function fleetWithToken(env: FakeIoOptions['env'] = {}) {
-  const redis = await startRedis();
+  const redis = await freshRedis();
   const machines = await fleet({ ...redis.env, ...env });
   const { tokens } = await machines.use();
   const token = redis.cli('keys', '*token');
@@ -96,7 +98,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
   });
 
   it('keeps tokens of other users and base URLs apart, as long as they live', async () => {
-    const redis = await startRedis();
+    const redis = await freshRedis();
     const users = ['demo', 'alice'].map((name) => ({ name, password: 'demo' }));
     const { open, tokenRequests } = await fleet(redis.env, { users, tokenTtl: 3_600_000 });
     const other = await fleet(redis.env, { users });
@@ -124,7 +126,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
   });
 
   it('shares what is known of the limit', async () => {
-    const redis = await startRedis();
+    const redis = await freshRedis();
     const { open, tokenRequests } = await fleet(redis.env, { tokenLimit: 2 });
     const login = async () => (await open()).tokens?.login('demo');
     await login();

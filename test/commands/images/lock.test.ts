@@ -149,18 +149,17 @@ describe('images lock add', () => {
     expect(fs.readdirSync(cwd)).toEqual(['images.lock.json']);
   });
 
-  unixOnly('links need rights').each([undefined, '{"version": 1, "images": {}}'])(
-    'loses no name and keeps the links if several processes write by links and paths: %s',
-    async (text) => {
+  unixOnly('links need rights')(
+    'loses no name and keeps the links if several processes write by links and paths',
+    async () => {
       const { env, cwd } = await project(WEB_1);
       const target = path.join(cwd, 'shared');
       fs.mkdirSync(target);
       const file = path.join(target, 'all.json');
-      if (text !== undefined) fs.writeFileSync(file, text);
       const links = { 'one.json': 'shared/all.json', 'two.json': 'one.json', folder: 'shared' };
       for (const [name, to] of Object.entries(links)) fs.symlinkSync(to, path.join(cwd, name));
       const paths = ['shared/all.json', 'one.json', 'two.json', 'folder/all.json'];
-      const names = ['b', 'constructor', 'a.1', 'C', 'd', 'n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7'];
+      const names = ['b', 'constructor', 'a.1', 'C', 'd'];
       // With the real clock: waits that take no time would take a lock for abandoned.
       const add = (name: string, index: number) =>
         runCli(['images', 'lock', 'add', name, 'ubuntu', '--file', paths[index % 4] ?? ''], {

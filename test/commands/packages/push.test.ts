@@ -51,6 +51,7 @@ async function createUser(options?: Parameters<typeof folderUser>[0]) {
     runCli(['push', file, ...options.split(' ')], {
       env: { ...user.env, ...PASSWORD },
       errorColumns: 120,
+      time: Date.now(),
     });
   return { ...user, file, push, onTerminal, left };
 }
