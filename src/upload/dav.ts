@@ -189,11 +189,7 @@ async function remove(dav: Dav, name: string): Promise<void> {
 }
 
 /** Sends a request. @throws ImgctlError for a status that is no success */
-async function sendChecked(
-  dav: Dav,
-  request: StorageRequest,
-  nextUrl?: () => URL,
-): Promise<HttpResponse> {
+async function sendChecked(dav: Dav, request: StorageRequest, nextUrl?: () => URL) {
   return requireSuccess(await send(dav, request, nextUrl));
 }
 

@@ -64,20 +64,15 @@ async function put(folder: Folder, name: string, file: UploadSource, onProgress:
 }
 
 /** Returns the digest of what was written. */
-async function write(
-  { limit }: Folder,
-  handle: FileHandle,
-  file: UploadSource,
-  onProgress: OnBytes,
-): Promise<string> {
+async function write({ limit }: Folder, handle: FileHandle, file: UploadSource, onBytes: OnBytes) {
   const hash = createHash('sha256');
   let position = 0;
-  onProgress(position);
+  onBytes(position);
   for await (const bytes of limit(file.readAll())) {
     hash.update(bytes);
     await handle.writeFile(bytes);
     position += bytes.length;
-    onProgress(position);
+    onBytes(position);
   }
   await handle.sync();
   return hash.digest('hex');

@@ -26,6 +26,7 @@ const CHECK_SETTINGS: Facts = { kind: 'storage-user' };
 export const REFUSALS = [429, 503];
 const TRY_LATER = 'try again later, or ask the administrators of the storage';
 const ALLOW_BASIC = 'ask the administrators of the storage to allow Basic authentication';
+const WAIT_FOR_RELEASE = 'wait until other programs have released it, then run the command again';
 const RAISE_LIMIT = 'ask the administrators of the storage to raise its limit';
 
 export interface StorageRequest
@@ -156,14 +157,17 @@ function wordsOf(response: HttpResponse): string {
   const own = root ? WORDS.flatMap((name) => textOf(root, name) || []).join(': ') : '';
   // A multistatus has paths and a status for each.
   if (own === '' && root?.name === 'multistatus') return '';
-  const page = shorten(response.body.subarray(0, 4 * MAX_PAGE).toString(), MAX_PAGE);
-  // Text that is no page has no tags: what looks like one may be within a secret, which could not be masked without it.
-  const isPage = page.trimStart().startsWith('<');
-  const hidden = /<(head|script|style)\b.*?(<\/\1>|$)|<[^<>]*>/gis;
-  const text = own || (isPage ? page.replace(hidden, ' ') : page);
+  const text = own || pageText(response.body);
   const line = text.replace(/[\s\p{C}]+/gu, ' ').trim();
   const words = line.replace(/^\d{3} /, '') || (root?.children[0]?.name ?? '');
   return shorten(words, MAX_WORDS);
+}
+
+function pageText(body: Buffer): string {
+  const page = shorten(body.subarray(0, 4 * MAX_PAGE).toString(), MAX_PAGE);
+  // Text that is no page has no tags: what looks like one may be within a secret, which could not be masked without it.
+  if (!page.trimStart().startsWith('<')) return page;
+  return page.replace(/<(head|script|style)\b.*?(<\/\1>|$)|<[^<>]*>/gis, ' ');
 }
 
 type Refusal = readonly [ErrorCode, what: string, string | Facts];
@@ -182,11 +186,7 @@ export function storageError(response: HttpResponse, meaning = response.status):
     403: ['not-permitted', `${host} does not permit ${method} ${pathname}`, CHECK_SETTINGS],
     404: ['not-found', `${origin}${pathname} does not exist`, CHECK_URL],
     413: ['failed', `${host} does not accept files of this size`, RAISE_LIMIT],
-    423: [
-      'locked',
-      `${host} has locked ${pathname}`,
-      'wait until other programs have released it, then run the command again',
-    ],
+    423: ['locked', `${host} has locked ${pathname}`, WAIT_FOR_RELEASE],
     429: ['rate-limited', `too many requests to ${host}`, `try again ${when}`],
   };
   const other: Refusal =

@@ -182,8 +182,9 @@ async function sendPart(upload: Upload, number: number, md5: string, count: OnBy
   const { etag = '' } = requireS3Success(response).headers;
   const tag = plainTag(etag);
   upload.isEncrypted ||= isEncrypted(response);
-  if (tag !== md5 && !upload.isEncrypted && DIGEST.test(tag))
+  if (tag !== md5 && !upload.isEncrypted && DIGEST.test(tag)) {
     throw arrivedWrong(name, `part ${number} has the wrong ETag`);
+  }
   tags.set(number, etag);
 }
 
@@ -244,14 +245,12 @@ async function joinParts(
     const tag = escapeXml(tags.get(index + 1) || `"${md5}"`);
     return `<Part><PartNumber>${index + 1}</PartNumber><ETag>${tag}</ETag></Part>`;
   });
-  const body = textBody(
-    `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${list.join('')}</CompleteMultipartUpload>`,
-  );
+  const xml = `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${list.join('')}</CompleteMultipartUpload>`;
   const headers = { 'content-type': 'application/xml' };
   const query = { uploadId: id };
   try {
     const rules = { patience: COMPLETION, refusals: [409, ...REFUSALS] };
-    const request = { method: 'POST', name, query, headers, body, ...rules };
+    const request = { method: 'POST', name, query, headers, body: textBody(xml), ...rules };
     const response = await (replace ? s3.send(request) : sendIfNew(s3, request, requireAbsent));
     const ownTag = plainTag(textOf(rootOf(response), 'ETag')) || undefined;
     await removeOtherUploads(s3, name, id);

@@ -236,11 +236,7 @@ function remember({ package: owner, name, compared }: PlannedFile, { proofs }: T
     proofs.remember({ package: owner, name, source, stored: stored.text });
 }
 
-async function publish(
-  upload: Upload,
-  transfer: TransferOptions,
-  onVisible: OnVisible,
-): Promise<void> {
+async function publish(upload: Upload, transfer: TransferOptions, onVisible: OnVisible) {
   const { file, part } = upload;
   if (part) {
     // Another push may have stored a file of that name meanwhile.

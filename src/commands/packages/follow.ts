@@ -79,7 +79,7 @@ export async function follow(
   age: number | undefined,
 ): Promise<SyncRequest> {
   const { io, tell } = context;
-  const seen: Seen = {};
+  const seen: { last?: SyncRequest } = {};
   // The service continues with the request, whatever ended the wait.
   const next = followHint(id);
   const continues = (error: ImgctlError) => {
@@ -107,17 +107,13 @@ export async function follow(
   throw new ImgctlError('still-waiting', message, { facts });
 }
 
-interface Seen {
-  last?: SyncRequest;
-}
-
 /** Returns the request when it has finished; undefined after the timeout or an interrupt. @param seen receives what was read */
 async function poll(
   context: Context,
   id: number | string,
   { pollInterval, waitTimeout: timeout }: Parsed<typeof POLL_OPTIONS>,
   age: number | undefined,
-  seen: Seen,
+  seen: { last?: SyncRequest },
 ): Promise<SyncRequest | undefined> {
   const { io, tell } = context;
   const started = io.elapsed();

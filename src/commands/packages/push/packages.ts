@@ -16,12 +16,14 @@ import { errorsOf, fileMissing, invalidPackage, type PackageBatch } from '../pac
 export async function checkPackages(context: Context, batch: PackageBatch) {
   const { checkPackage } = await import('../../../ovf/package.ts');
   const { cwd, signal } = context.io;
-  const paths = batch.files.map((file) => path.resolve(cwd, file));
-  for (const [index, file] of batch.files.entries()) {
-    const { error } = attempt(() => statSync(paths[index] ?? ''));
+  const named: NamedFile[] = [];
+  for (const file of batch.files) {
+    const resolved = path.resolve(cwd, file);
+    const { error } = attempt(() => statSync(resolved));
     if (error?.cause && isMissing(error.cause)) throw fileMissing(file, error.cause);
+    named.push({ name: path.basename(resolved), path: resolved });
   }
-  requirePackageNames(paths.map((each) => ({ name: path.basename(each), path: each })));
+  requirePackageNames(named);
   const packages: UploadPackage[] = [];
   const check = async (file: string, resolved: string) => {
     const checked = await checkPackage(resolved, { signal, now: context.io.now() });

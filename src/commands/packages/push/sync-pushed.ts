@@ -41,13 +41,16 @@ type Images = readonly Row[];
 
 /** Returns how the images of a package differ from those before the sync. */
 function stateOf({ name, files }: PlannedPackage, before: Images, after: Images) {
-  const timesOf = (images: Images) =>
-    images.flatMap((image) => (image.name === name ? [`${image.updated_on}`] : [])).join();
+  const timesOf = (images: Images) => {
+    const own = images.filter((image) => image.name === name);
+    return own.map(({ updated_on }) => `${updated_on}`).join();
+  };
   const [earlier, later] = [timesOf(before), timesOf(after)];
   const isSkipped = files.some(({ action }) => action === 'skip');
   const changed = earlier === later ? 'unchanged' : 'updated';
+  const outcome = earlier === '' ? 'added' : changed;
   return {
-    outcome: isSkipped ? 'skipped' : earlier === '' ? 'added' : changed,
+    outcome: isSkipped ? 'skipped' : outcome,
     isMissing: !isSkipped && later === '',
     /** As before, although files of it were sent. */
     isStale: later !== '' && earlier === later && files.some(isSent),

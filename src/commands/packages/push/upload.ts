@@ -119,7 +119,8 @@ async function uploadPackage(
     const start = started.get(file) ?? { at: io.elapsed(), bytes };
     started.set(file, start);
     const from = start.bytes === 0 ? '' : ` from ${describeBytes(start.bytes)}`;
-    const text = `${file.name}: ${isSent(file) && !dryRun ? `uploading${from}` : 'reading'}`;
+    const doing = isSent(file) && !dryRun ? `uploading${from}` : 'reading';
+    const text = `${file.name}: ${doing}`;
     const describe = (stalled = 'waiting for the storage') => {
       if (bytes === file.size && !dryRun) return `${file.name}: ${stalled}`;
       return `${text} ${describeRate(bytes, file.size, io.elapsed() - start.at, start.bytes)}`;
@@ -135,8 +136,9 @@ async function uploadPackage(
       tell({ kind: 'warning', message: `${name}: skipped, ${note ?? different}`, isPart: true });
       continue;
     }
-    const there = `already there${note === undefined ? '' : ` (${note})`}`;
-    const line = `${name}: ${action === 'unchanged' ? there : `uploaded, ${describeBytes(size)}`}`;
-    tell({ kind: 'success', message: line, elsewhere: line });
+    const there = note === undefined ? 'already there' : `already there (${note})`;
+    const done = action === 'unchanged' ? there : `uploaded, ${describeBytes(size)}`;
+    const message = `${name}: ${done}`;
+    tell({ kind: 'success', message, elsewhere: message });
   }
 }
