@@ -147,7 +147,7 @@ export const GUESSES: readonly (readonly [instead: string, typed: string])[] = [
     '--on-conflict replace; or skip: identical files are skipped anyway',
     '--replace, --overwrite, --force, --ignore-existing, --skip-existing, --no-clobber',
   ],
-  ['--parallel NUMBER', '--transfers, --jobs, -j, --threads, --workers'],
+  ['--parallel NUMBER', '--transfers, --jobs, -j, --threads, --workers, --concurrency'],
   ['--to FOLDER, or --to URL', '--dest, --destination, --target, --remote, --bucket'],
   [
     'name the files, such as *.ova; push deletes none',
