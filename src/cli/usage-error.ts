@@ -73,8 +73,6 @@ function meantCommand(command: Command, path: readonly string[]) {
   const [key = '', assigned = second] = first.split('=');
   if (path.join() === 'config' && isSettingKey(key))
     return hint`use: ${imgctl('config', ...(assigned ? ['set', key, 'VALUE'] : ['get', key]))}`;
-  const above = path.length === 1 ? below(command.parent ?? undefined, first) : undefined;
-  if (above) return hint`use: ${imgctl(above.name())}`;
   const near = nearest(first, namesBelow(command));
   if (near !== undefined) {
     const names = [...path, near, below(below(command, near), second)?.name() ?? []].flat();

@@ -135,7 +135,6 @@ it.each([
   ['images lock web ubuntu 22.04 --file x.json', 'use: imgctl images lock add web ubuntu 22.04\n'],
   ['image rm 3', 'public images cannot be deleted; '],
   ['images lock lis', 'did you mean imgctl images lock list?\n'],
-  ['images validate web.ova', 'use: imgctl validate\n'],
   ['auth login', 'use: imgctl login\n'],
   ['imags ls', 'did you mean imgctl images list?\n'],
   ['config --unset time', 'use: imgctl config unset\n'],
