@@ -122,22 +122,28 @@ class Segments {
     const width = this.#width();
     const pages = Math.ceil(Math.min(this.#left, needed) / this.#size);
     const maxAhead = Math.min(2 * this.#connections, pages);
-    let bound = this.#low;
-    // Fills the gaps between the segments that are ahead, from the top.
-    for (const next of [...this.#ahead, REST]) {
-      while (bound > next.bound) {
+    for (const { top, bottom } of this.#gaps()) {
+      for (let bound = top; bound > bottom; bound = Math.max(bound - width, bottom)) {
         // Nothing goes on without the segment that follows the images taken.
         const isUrgent = bound === this.#low;
         // A database may not take a number that no image has; but some ids may be negative.
         if (bound <= 0 && !isUrgent) break;
         const isFull = this.#arrivals.size >= this.#parallel || this.#ahead.length >= maxAhead;
         if (isFull && !isUrgent) return;
-        const end = Math.max(bound - width, next.bound);
-        this.#start({ bound, end }, width);
-        bound = end;
+        this.#start({ bound, end: Math.max(bound - width, bottom) }, width);
       }
-      bound = Math.min(bound, next.end);
     }
+  }
+
+  /** Returns what is below the images taken and in no segment, from the top. */
+  #gaps() {
+    const gaps: { top: number; bottom: number }[] = [];
+    let top = this.#low;
+    for (const { bound, end } of [...this.#ahead, REST]) {
+      if (top > bound) gaps.push({ top, bottom: bound });
+      top = Math.min(top, end);
+    }
+    return gaps;
   }
 
   /** Returns how many ids a segment has. */

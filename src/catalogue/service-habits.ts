@@ -52,8 +52,8 @@ export class ServiceHabits {
   }
 
   /**
-   * Returns the first page of a list, or undefined if the service refuses its filter or its sort. What is asked next is
-   * the attempt without it: if that fails too, the refusal is the error.
+   * Returns the first page of a list, or undefined if the service refuses its filter or its sort: the caller then asks
+   * without it.
    */
   async ask(asked: PageQuery): Promise<ImagePage | undefined> {
     const { filter, sort } = asked;
@@ -67,6 +67,7 @@ export class ServiceHabits {
     }
   }
 
+  /** @throws ImgctlError: the first refusal, if this request, without what was refused, is refused too */
   async #try(asked: PageQuery): Promise<ImagePage> {
     const [doubt] = this.#doubts;
     try {
@@ -83,6 +84,7 @@ export class ServiceHabits {
     return isRefusal(error) && !(this.#answered.has(filter) && this.#answered.has(sort));
   }
 
+  /** A response to this request says what the refusals before it were for. */
   #learn({ filter, sort }: PageQuery): void {
     this.#answered.add(filter).add(sort);
     for (const { asked, error } of this.#doubts) {
