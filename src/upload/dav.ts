@@ -231,8 +231,8 @@ async function findStored(dav: Dav, name: string) {
   if (file?.isFolder) throw notAFile(name, dav.address);
   if (!file) return undefined;
   // Some servers leave getcontentlength out.
-  const head = async () => sendChecked(dav, { method: 'HEAD', url: dav.urlOf(name) });
-  const { size = requireLength(await head(), name) } = file;
+  const head = () => sendChecked(dav, { method: 'HEAD', url: dav.urlOf(name) });
+  const size = file.size ?? requireLength(await head(), name);
   return { ...file, size };
 }
 
