@@ -49,7 +49,7 @@ describe('a run without a terminal', () => {
       pass();
       pass();
     });
-    const file = writeOva(user.work, 'web', 11 * 2 ** 20);
+    const file = writeOva(user.work, 'web', 5.5 * 2 ** 20);
     const push = `push ${file} --no-sync --part-size 5M --parallel 1`.split(' ');
     const runs = [await runCli(push, { env: user.env }), await runCli(push, { env: user.env })];
     const lines = runs.flatMap(({ stderr }) => stderr.split('\n'));

@@ -70,7 +70,6 @@ it.each(Object.entries(ROWS))(
       [await shown(key), fallback ?? null, fallback === undefined ? null : 'default'],
       [await shown(key, stored), stored, 'profile default'],
       [await shown(key, stored, given), given, variable],
-      [await shown(key, undefined, given), given, variable],
       [await shown(key, stored, ''), stored, 'profile default'],
     ] as const;
     for (const [{ row, get, list }, value, origin] of rows) {

@@ -23,10 +23,8 @@ async function userOfTwo(hasAddress: boolean) {
 const rows = [true, false].flatMap((hasAddress) =>
   ['option', 'variable', 'prompt', 'profile'].flatMap((source) =>
     ['same', 'another'].flatMap((service) =>
-      ['right', 'wrong'].flatMap((password) =>
-        ['terminal', 'pipe'].map(
-          (where) => [hasAddress, source, service, password, where] as const,
-        ),
+      [['right', 'terminal'] as const, ['wrong', 'pipe'] as const].map(
+        (rest) => [hasAddress, source, service, ...rest] as const,
       ),
     ),
   ),
@@ -48,7 +46,7 @@ describe('login', () => {
       const secret = password === 'right' ? 'demo' : 'wrong';
       const isTerminal = where === 'terminal';
       const line = ['login', '-u', 'demo', ...(source === 'option' ? ['--base-url', address] : [])];
-      const keys = `${source === 'prompt' ? `${address}\r` : ''}${`${secret}\r`.repeat(3)}`;
+      const keys = `${source === 'prompt' ? `${address}\r` : ''}${secret}\r`;
       const result = await imgctl(line, {
         ...(isTerminal && { stdin: fakeTerminal(keys) }),
         env: {
@@ -59,7 +57,7 @@ describe('login', () => {
       const isForeign = hasAddress && service === 'another';
       const isUnasked = source === 'prompt' && !isTerminal;
       const isRight = !isForeign && !isUnasked && password === 'right';
-      const count = isForeign || isUnasked ? 0 : isTerminal && password === 'wrong' ? 3 : 1;
+      const count = isForeign || isUnasked ? 0 : 1;
       const target = service === 'same' ? own : other;
       const login = { ...stored, 'base-url': hasAddress ? own : target, username: 'demo' };
       expect({
