@@ -306,7 +306,7 @@ describe('a list of the service', () => {
           expect(server.requests.length).toBeLessThanOrEqual(3 * 10 + 10);
         },
       ),
-      { numRuns: 40 },
+      { numRuns: 15 },
     );
   });
 });

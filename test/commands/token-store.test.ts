@@ -5,16 +5,18 @@ import net from 'node:net';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { failed, fakeIo, runCli, temporaryDirectory } from '../support/io.ts';
-import { NO_REDIS, STORE_PASSWORD, startRedis } from '../support/redis.ts';
+import { NO_REDIS, STORE_PASSWORD, sharedRedis, startRedis } from '../support/redis.ts';
 import { listen } from '../support/sockets.ts';
 import { expectSteps } from '../support/steps.ts';
 import { type Environment, emulatorUser, localUser, PASSWORD } from '../support/users.ts';
 
 const KEY = Buffer.alloc(32, 7).toString('base64');
 
+const freshRedis = sharedRedis();
+
 /** A user of two machines who share a store. */
-async function fleetUser() {
-  const redis = await startRedis();
+async function fleetUser(start = freshRedis) {
+  const redis = await start();
   const user = await emulatorUser();
   const on = (env: Environment) => (line: string | readonly string[]) =>
     user.imgctl(line, { env: { ...redis.env, ...env } });
@@ -90,7 +92,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
   });
 
   it('takes the token of a login that no file can take, unless it is down', async () => {
-    const { redis, here, requests } = await fleetUser();
+    const { redis, here, requests } = await fleetUser(startRedis);
     const login = `IMGCTL_PASSWORD=demo IMGCTL_CONFIG_DIR=/dev/null/x login`;
     expect((await here(login)).exitCode).toBe(0);
     expect(redis.cli('keys', '*token')).not.toBe('');
@@ -118,7 +120,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
   });
 
   it('that is down lets logout --all fail, after it deleted everything else', async () => {
-    const { redis, here, login } = await fleetUser();
+    const { redis, here, login } = await fleetUser(startRedis);
     await login();
     await redis.stop();
     const { stderr, exitCode } = await here('logout --all');

@@ -50,7 +50,7 @@ it.each(['1.1', '1.2'] as const)('a parser of YAML %s reads any text as itself',
     expect(yaml.replaceAll('\n', '')).not.toMatch(RAW_HARM);
     expect(parse(yaml, { version })).toEqual(json);
   });
-  fc.assert(property);
+  fc.assert(property, { numRuns: 40 });
 });
 
 it.each([0, 1, 99, 100, 101, 250])('yamlList of %i items is one document in batches', (count) => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { forgetTokens } from '../../src/session/token-cache.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
-import { NO_REDIS, startRedis } from '../support/redis.ts';
+import { NO_REDIS, sharedRedis } from '../support/redis.ts';
 import {
   after,
   errorResponse,
@@ -165,12 +165,14 @@ it.each([
   expect(used).toEqual(sent.map((each) => `Bearer ${each}`));
 });
 
+const freshRedis = sharedRedis();
+
 describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
   it.each([
     ['the lock was taken over', 'another', 'newer'],
     ['a logout deleted the lock', '', ''],
   ])('gets no token if %s during its request', async (_, owner, stored) => {
-    const redis = await startRedis();
+    const redis = await freshRedis();
     const env = { ...redis.env, ...PASSWORD };
     const server = await scriptedServer(
       after(TOKEN, () => move(), accepting(['older'], ['older', 'newer'])),
@@ -190,7 +192,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
   });
 
   it('shares the refusal of a request among the machines that waited for it', async () => {
-    const redis = await startRedis();
+    const redis = await freshRedis();
     const env = { ...redis.env, IMGCTL_PASSWORD: 'old' };
     let isWaiting = () => {};
     const waiting = new Promise<void>((resolve) => {
