@@ -29,12 +29,6 @@ describe('global options', () => {
     expect(JSON.parse(stderr)).toMatchObject({ error: { exitCode: 2 } });
   });
 
-  it('accept --json with -o json, which overrides the format of the environment', async () => {
-    const { stdout } = await localUser().imgctl('IMGCTL_OUTPUT=yaml config list --json -o json');
-    const row = { key: 'output', value: 'json', origin: '--json' };
-    expect(JSON.parse(stdout)).toContainEqual(expect.objectContaining(row));
-  });
-
   it.each([
     ['whoami --json -o yaml', TWICE],
     ['--json whoami --output yaml', TWICE],

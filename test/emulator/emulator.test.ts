@@ -105,15 +105,8 @@ it.each([
   expect(picked.join(' ')).toBe(expected);
 });
 
-it.each([
-  ['503', 503, 'content-type', 'application/json', /"message":"Fault injected: /],
-  ['429:7', 429, 'retry-after', '7', /./],
-  ['302', 302, 'location', 'http://elsewhere.invalid/', /./],
-  ['html', 200, 'content-type', 'text/html; charset=utf-8', /^<!doctype html>/],
-])('the fault %s sends the status %i, %s: %s and a body', async (kind, ...expected) => {
-  const [status, name, value, body] = expected;
-  const { baseUrl } = await serve({ faults: [`GET /v2=${kind}`] });
-  const response = await fetch(`${baseUrl}/v2`, { redirect: 'manual' });
-  expect([response.status, response.headers.get(name)]).toEqual([status, value]);
-  expect(await response.text()).toMatch(body);
+it('the fault 429:7 asks to wait for 7 s', async () => {
+  const { baseUrl } = await serve({ faults: ['GET /v2=429:7'] });
+  const { status, headers } = await fetch(`${baseUrl}/v2`);
+  expect([status, headers.get('retry-after')]).toEqual([429, '7']);
 });

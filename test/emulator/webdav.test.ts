@@ -126,15 +126,6 @@ it.each(REFUSED)(
   },
 );
 
-it.each([
-  ['507', 507],
-  ['late:401', 401],
-])('the fault %s gives an upload the status %i and leaves no file', async (kind, code) => {
-  const { statusOf, stored } = await startStorage(`PUT /upload/*=${kind}`);
-  expect(await statusOf('PUT', 'b.ova', {}, 'x'.repeat(100_000))).toBe(code);
-  expect(stored()).toEqual(['a.ova']);
-});
-
 it('the fault partial shows an upload before it is complete', async () => {
   const { put, folder, stored } = await startStorage('PUT /upload/*=partial');
   const { sent, response } = put({ ...basic('demo', 'demo'), 'Content-Length': 9 }, 'the ');

@@ -87,26 +87,6 @@ describe('config', () => {
     await expectSteps(imgctl, [`config get ${key}`, `${path.join(folder, name)}\n`]);
   });
 
-  it('list shows the origin of each value: option, environment, profile or default', async () => {
-    const { imgctl } = localUser();
-    await imgctl('config set timeout 5s');
-    await imgctl('config set username alice');
-    const variables =
-      'IMGCTL_USERNAME=bob IMGCTL_OUTPUT=yaml IMGCTL_UPLOAD_REGION=eu IMGCTL_BASE_URL=';
-    const { stdout } = await imgctl(`${variables} config list --all --json --retries 9`);
-    const rows: { key: string; value: string | null; origin: string | null }[] = JSON.parse(stdout);
-    const shown = Object.fromEntries(rows.map(({ key, value, origin }) => [key, [value, origin]]));
-    expect(shown).toMatchObject({
-      'base-url': [null, null],
-      username: ['bob', 'IMGCTL_USERNAME'],
-      'upload-region': ['eu', 'IMGCTL_UPLOAD_REGION'],
-      output: ['json', '--json'],
-      timeout: ['5s', 'profile default'],
-      retries: ['9', '--retries'],
-      'auth-scheme': ['bearer', 'default'],
-    });
-  });
-
   it.each([
     ['base-url', 'https://alice:hunter2@example.com', 'imgctl login'],
     ['output', 'xml', 'table, json, ndjson, yaml, csv, tsv'],

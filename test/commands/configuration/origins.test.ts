@@ -85,8 +85,9 @@ it.each(Object.entries(ROWS))(
 it.each(Object.entries(ROWS).filter(([key]) => OPTIONS.includes(key)))(
   '%s comes from the option before all others',
   async (key, [stored, given, invalid = '']) => {
-    const { get } = await shown(key, stored, stored, `--${key}=${given}`);
+    const { get, row } = await shown(key, stored, stored, `--${key}=${given}`);
     expect(get.stdout).toContain(given);
+    expect(row).toMatchObject({ value: given, origin: key === 'output' ? '--json' : `--${key}` });
     const wrong = await shown(key, stored, given, `--${key}=${invalid}`);
     expect(wrong.get).toMatchObject({ exitCode: 2, stdout: '' });
   },

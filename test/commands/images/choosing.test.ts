@@ -10,7 +10,7 @@ import {
   named,
 } from '../../support/catalogue-page.ts';
 import { type CliResult, failed, fakeTerminal, temporaryDirectory } from '../../support/io.ts';
-import { expectSteps, type Step } from '../../support/steps.ts';
+import type { Step } from '../../support/steps.ts';
 import { scriptedUser } from '../../support/users.ts';
 
 const NAMES = [
@@ -43,23 +43,6 @@ it.each([
 ])('a word is a whole number: %s', async (line) => {
   const { imgctl } = await userOf();
   expect(await imgctl(line)).toMatchObject({ stdout: '2\n', exitCode: 0 });
-});
-
-it('a word is a whole number: images changes debian 12', async () => {
-  const images = [...IMAGES];
-  const { imgctl } = await userOf(images);
-  await imgctl('images changes debian 12');
-  images.push(named(8, 'debian-13-amd64-20241212.ova'), named(9, 'debian-12-arm64.ova'));
-  expect(await imgctl('images changes debian 12 -q')).toMatchObject({ stdout: '9\n' });
-});
-
-it.each([
-  ["-f 'name!~minimal'", '4\n2\n1\n'],
-  ["rocky 9 -f 'name!~9.5'", '3\n'],
-  ['-f name,notlike,debian%', '4\n3\n'],
-])('a filter says what an image must not have: images list %s', async (query, stdout) => {
-  const { imgctl } = await userOf();
-  await expectSteps(imgctl, [`images list ${query} --get id`, stdout]);
 });
 
 it.each([

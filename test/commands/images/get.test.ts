@@ -162,13 +162,4 @@ describe('images get', () => {
     const message = 'imgctl: the name of an image must not be empty\nhint: provide an id';
     expect(await get(names)).toEqual(failed(2, message));
   });
-
-  it('compares names locally if the service ignores the filter', async () => {
-    expect(await get('image-0003.ova -q', catalogueOf(images))).toMatchObject({ stdout: '3\n' });
-  });
-
-  it('fails if the service refuses the token', async () => {
-    const refused = () => ({ status: 401, json: { message: 'Invalid token.' } });
-    expect(await get('1 2', refused)).toMatchObject({ stdout: '', exitCode: 4 });
-  });
 });

@@ -27,13 +27,7 @@ describe('images list', () => {
   it.each([
     ['', [`per_page=100&page=1&${REST}`]],
     ['--urls', [`per_page=100&page=1&${REST}`]],
-    ['-n 5', [`per_page=5&page=1&${REST}`]],
-    [
-      '-n 3 --per-page 2',
-      [`per_page=2&page=1&${REST}`, 'per_page=2&page=1&expand=1&filter=id,lt,6&sort=id,desc'],
-    ],
     ['-n 3 -f folder,ne,null --per-page 4', [`per_page=4&page=1&${REST}`]],
-    ['-s name,desc -s id', [`per_page=100&page=1&${REST}`]],
     ['--page 3 --per-page 2', ['per_page=2&page=3&expand=1']],
     ['--page 1 -f name~image', ['per_page=100&page=1&expand=1&filter=name,like,%image%']],
     ['--page 1 -s id -f id,eq,7', ['per_page=100&page=1&expand=1&filter=id,eq,7&sort=id,asc']],
@@ -108,12 +102,8 @@ describe('images list', () => {
 
   it.each([
     ['--since 36h', '3\n'],
-    ['--since 1.5d', '3\n'],
     ['-f updated_on>=129600s', '3\n'],
-    ['--since 2w', '3\n2\n'],
     ['--since 90d -n 2', '3\n2\n'],
-    ['--since 2024-06-20', '3\n2\n'],
-    ['--since 2024-06-20T00:00:01+02:00', '3\n2\n'],
     ['--since 2024-06-20T00:00:01Z', '3\n'],
   ])('selects by age or date: %s', async (options, ids) => {
     const days = ['2024-06-01 Sat', '2024-06-20 Thu', '2024-06-29 Sat'];
@@ -156,8 +146,6 @@ describe('images list', () => {
 
   it.each([
     ['-q', '7\n6\n'],
-    ['-q -o csv', '7\n6\n'],
-    ['-q -o ndjson', '7\n6\n'],
     ['-q -o yaml', '- 7\n- 6\n'],
     ['-q -o json', '[\n  7,\n  6\n]\n'],
     ['-c name -o csv', 'name\r\nimage-0007.ova\r\nimage-0006.ova\r\n'],
@@ -272,7 +260,6 @@ describe('images list', () => {
     ['-o json', '[]\n', ''],
     ['-o ndjson', '', ''],
     ['-o csv', 'id,name,folder,updated_on\r\n', ''],
-    ['-o csv --urls', 'url\r\n', ''],
     ['-q', '', ''],
     ['--get id', '', 'imgctl: no images match\n'],
   ])(

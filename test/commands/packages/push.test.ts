@@ -1,7 +1,6 @@
 // push: check, upload, one sync, the new images; reruns, conflicts and refusals, with a folder as the storage.
 
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import {
   mkdirSync,
   readdirSync,
@@ -204,26 +203,6 @@ describe('push of a file that stands twice', () => {
     expect(stderr).toContain('web.ova: uploading\nimgctl: web.ova: uploaded');
     expect(left()).toEqual({ stored: ['web.ova'], syncs: 1 });
   });
-
-  it('sends a disk once that two packages share, and checks it against both manifests', async () => {
-    const { push, work, stored, folder } = await createUser();
-    const file = writeOvf(work, 'db');
-    const both = `${file} ${copyOvf(file, 'other', (manifest) => manifest)}`;
-    const { stderr } = await push(FAST, both);
-    expect(stderr.match(/db-disk1\.vmdk: uploaded/g)).toHaveLength(1);
-    expect(stored()).toEqual([...DB, 'other.mf', 'other.ovf']);
-    for (const name of stored()) rmSync(path.join(folder, name));
-    const disk = readFileSync(path.join(work, 'db', 'db-disk1.vmdk'));
-    const right = createHash('sha256').update(disk).digest('hex');
-    copyOvf(file, 'other', (manifest) => manifest.replace(right, '0'.repeat(64)));
-    const mismatch = /\n {2}db-disk1\.vmdk: .* \(digest-mismatch\)\n/;
-    expect(await push('--no-sync -o csv', both)).toMatchObject({
-      stdout: expect.stringMatching(/^name,size,state\r\ndb-disk1\.vmdk,\d+,uploaded\r\n/),
-      stderr: expect.stringMatching(mismatch),
-      exitCode: 1,
-    });
-    expect(stored()).toEqual(DB);
-  });
 });
 
 it.each([
@@ -369,14 +348,6 @@ describe('push refuses a package', () => {
     );
     expect(left()).toEqual(NOTHING);
     if (damage === signWrongly) expect(requests).toEqual([]);
-  });
-
-  it('with a wrong digest that is already there, as often as it runs', async () => {
-    const { push, file, folder, syncs } = await createUser();
-    flip(file);
-    writeFileSync(path.join(folder, 'web.ova'), readFileSync(file));
-    for (const _run of [1, 2]) expect(await push()).toEqual(failed(1, /\(digest-mismatch\)/));
-    expect(syncs()).toBe(0);
   });
 
   const NO_NAME = 'invalid name for an upload:';
