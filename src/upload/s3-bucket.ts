@@ -92,7 +92,10 @@ export async function* listItems(
   throw new ImgctlError('bad-answer', `${s3.host} sent an endless list`, { facts });
 }
 
-export function partSizeOf({ partSize }: S3, { size }: UploadSource): number {
+export function partSizeOf(
+  { partSize }: Pick<S3, 'partSize'>,
+  { size }: Pick<UploadSource, 'size'>,
+): number {
   return Math.max(partSize, Math.ceil(size / MAX_PARTS / MIB) * MIB);
 }
 

@@ -111,6 +111,7 @@ describe('a descriptor', () => {
   const product = (properties: string, attributes = '') =>
     `<ProductSection ${attributes}>${INFO}${properties}</ProductSection>`;
   const property = '<Property ovf:key="k"/>';
+  const CLASS = 'ovf:class="c"';
   const inDisks = (text: string) => `<DiskSection>${INFO}${text}</DiskSection>${hardware('')}`;
   const disk = (id: string, rest = 'ovf:format="f"') =>
     `<Disk ovf:diskId="${id}" ovf:capacity="1" ovf:fileRef="f" ${rest}/>`;
@@ -140,7 +141,11 @@ describe('a descriptor', () => {
       `<VirtualSystem ovf:id="vm">${INFO}</VirtualSystem>`,
     ],
     [['missing-info: EulaSection without Info'], `<EulaSection/>${hardware('')}`],
-    [[], product(property) + product(property, 'ovf:class="c"') + hardware('')],
+    [
+      [],
+      ['', CLASS, `${CLASS} ovf:instance="1"`].map((own) => product(property, own)).join('') +
+        hardware(''),
+    ],
     [['duplicate-property: another property k'], product(property + property) + hardware('')],
     [
       ['duplicate-property: another property k'],

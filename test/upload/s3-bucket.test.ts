@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest';
 import type { HttpResponse } from '../../src/http/message.ts';
-import { listItems, type S3Request } from '../../src/upload/s3-bucket.ts';
+import { listItems, partSizeOf, type S3Request } from '../../src/upload/s3-bucket.ts';
 import { ENDPOINT } from '../support/client.ts';
 
 /** Reads a list of uploads to its end, and returns how many pages and items it had. */
@@ -44,4 +44,12 @@ it.each<[string, (page: number) => string, number, number, string?]>([
 it('a page is asked for with the marker of the one before', async () => {
   const { last } = await read((page) => (page === 1 ? next('a&amp;b') : ''));
   expect(last).toEqual({ uploads: '', 'key-marker': 'a&b' });
+});
+
+it.each([
+  [50_000, 5],
+  [50_000.001, 6],
+])('a file of %f MiB has parts of %i MiB, at most 10,000', (size, parts) => {
+  const MIB = 2 ** 20;
+  expect(partSizeOf({ partSize: 5 * MIB }, { size: Math.ceil(size * MIB) })).toBe(parts * MIB);
 });

@@ -186,6 +186,12 @@ describe('images latest', () => {
     });
     const certain = { stdout, stderr: '', exitCode: 0 };
     expect(await latest(imagesOf(names), `--each --get name ${out}`)).toEqual(certain);
+    const many = [...'abcdefghijklmnopqrstu'].flatMap((word) => [
+      `${word}-12_sp3`,
+      `${word}-12_2021`,
+    ]);
+    const { stderr } = await latest(imagesOf(['web-1', ...many]), '--each');
+    expect(stderr).toMatch(/^imgctl: 21 series .*\n( {2}.*\n)+$/);
   });
 
   it.each([

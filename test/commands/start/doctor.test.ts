@@ -480,9 +480,13 @@ it.each<['dav' | 's3', string[], number, RegExp]>([
   if (!faults.some((fault) => fault.startsWith('DELETE'))) expect(stored()).toEqual([]);
 });
 
-it('doctor --upload fails without an upload storage', async () => {
+it('doctor --upload fails without an upload storage, or without its credentials', async () => {
   const { of } = await diagnose({}, {}, undefined, '--upload');
   expect(of('storage')).toEqual([
     expect.stringMatching(/^failed: .* -> run: imgctl config set upload-url URL$/),
   ]);
+  const { env } = await storageUser('s3');
+  const unset = { ...env, IMGCTL_UPLOAD_SECRET: undefined };
+  const { of: ofS3, exitCode } = await diagnose(unset, {}, undefined, '--upload');
+  expect([...ofS3('storage'), exitCode]).toEqual([expect.stringMatching(/^failed: no /), 4]);
 });

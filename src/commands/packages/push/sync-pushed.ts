@@ -51,7 +51,7 @@ function stateOf({ name, files }: PlannedPackage, before: Images, after: Images)
   const outcome = earlier === '' ? 'added' : changed;
   return {
     outcome: isSkipped ? 'skipped' : outcome,
-    isMissing: !isSkipped && later === '',
+    isMissing: later === '',
     /** As before, although files of it were sent. */
     isStale: later !== '' && earlier === later && files.some(isSent),
   } as const;
