@@ -104,6 +104,12 @@ it('findImages returns the ids of a range, in both orders, like a reading of all
   expect(found).toEqual(images.toReversed());
 });
 
+it('a catalogue of its own is listed by id', async () => {
+  const { login, send } = await serve({ catalogue: [{ id: 2 }, { id: 1 }] });
+  const { body } = await send<{ data: string[] }>('GET', '/v2/image', await login());
+  expect(body.data.map((url) => url.slice(-2))).toEqual(['/1', '/2']);
+});
+
 it('the catalogue depends only on count, seed and last day, and ends there', () => {
   expect(sampleImages(300, 7, END)).toEqual(sampleImages(300, 7, END));
   expect(sampleImages(300, 7, END)).not.toEqual(sampleImages(300, 8, END));

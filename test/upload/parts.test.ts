@@ -209,6 +209,16 @@ describe('an upload to a folder', () => {
     expect(message).toBe(`${source} changed while it was uploaded`);
   });
 
+  it('that is interrupted in its last check has no result', async () => {
+    const io = fakeIo();
+    const file = writeOva(temporaryDirectory(), 'web');
+    const start = () => ({ update: async () => io.interrupt(), end: async () => null });
+    const regions = [{ offset: 0, size: 1, start }];
+    const opened = await openUploadFile({ name: '', path: file, regions, checked: undefined }, io);
+    onTestFinished(() => opened.close());
+    await expect(buffer(opened.readAll())).rejects.toMatchObject({ code: 'interrupted' });
+  });
+
   unixOnly('folders are flushed on Unix')('flushes its part, then its new name', async () => {
     const { folder, source, put } = await setUp();
     const handle = await open(source);

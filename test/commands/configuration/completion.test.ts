@@ -191,6 +191,12 @@ describe('__complete offers', () => {
     expect(await offers(line)).toEqual(expected.split(' ').filter(Boolean));
   });
 
+  it('no column that was chosen', async () => {
+    const offered = await offers('images list -c id,');
+    expect(offered).toContain('id,name');
+    expect(offered).not.toContain('id,id');
+  });
+
   it.each([
     ['images list -f na', 'nospace'],
     ['images list --columns id,', 'nospace'],

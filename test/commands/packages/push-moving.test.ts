@@ -82,6 +82,19 @@ it.each([
   expect(user.syncs()).toBe(1);
 });
 
+it('push syncs the others if another push has stored one of its files meanwhile', async () => {
+  let moves = 0;
+  const user = await storageUser('dav', [], ({ method }) => {
+    moves += method === 'MOVE' ? 1 : 0;
+    if (method === 'MOVE' && moves === 1)
+      writeFileSync(path.join(user.folder, 'a.ova'), 'of another push');
+  });
+  const files = ['a', 'b'].map((name) => writeOva(user.work, name)).join(' ');
+  const { stderr, exitCode } = await user.imgctl(`push ${files} ${FAST}`);
+  expect(stderr).toContain('already has a different a.ova\n');
+  expect({ exitCode, syncs: user.syncs() }).toEqual({ exitCode: 1, syncs: 1 });
+});
+
 it('push shows nothing of a package whose disk changes after it was read', async () => {
   let puts = 0;
   let change = () => {};
