@@ -48,6 +48,9 @@ it('the storage stores, lists, returns, renames and deletes a file', async () =>
   expect((await send('PROPFIND', '', { Depth: '0' })).text).not.toContain('a.ova');
   expect((await send('PROPFIND', 'a.ova')).text).toContain('<D:getcontentlength>7<');
   expect((await send('GET', 'a.ova')).text).toBe('content');
+  // Before one whose body would end early.
+  const beyond = await send('HEAD', 'a.ova', { Range: 'bytes=5-99' });
+  expect(beyond.headers.get('content-range')).toBe('bytes 5-6/7');
   for (const [range, status, text] of [
     ['bytes=2-3', 206, 'nt'],
     ['bytes=2-', 206, 'ntent'],
