@@ -75,7 +75,8 @@ export async function remember(
 
 function isEntry(entry: unknown): entry is HistoryEntry {
   const { profile, base_url, id, submitted_on, checked_on, status }: JsonObject = Object(entry);
-  const times = [submitted_on, checked_on];
-  const texts = [profile, base_url, ...times, status ?? '', typeof id === 'number' ? '' : id];
-  return status !== undefined && texts.every((text) => typeof text === 'string');
+  const hasId = typeof id === 'number' || typeof id === 'string';
+  const hasStatus = status === null || typeof status === 'string';
+  const texts = [profile, base_url, submitted_on, checked_on];
+  return hasId && hasStatus && texts.every((text) => typeof text === 'string');
 }

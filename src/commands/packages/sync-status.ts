@@ -191,20 +191,10 @@ async function list(context: Context, options: Options, id: string | undefined):
   const { syncState } = await import('../../api/sync-requests.ts');
   const read = await localRequests(context);
   const entries = read().reverse();
-  const rows = entries.map((entry) => {
-    const { id, status, submitted_on, checked_on, base_url, errors = null, added = null } = entry;
-    const state = syncState(status ?? undefined);
-    return { id, status, state, added, errors, submitted_on, checked: checked_on, base_url };
-  });
-  const describe = (row: (typeof rows)[number], at: number) => {
-    const { errors } = row;
-    const state = row.state === 'succeeded' && errors ? counted(errors, 'error') : row.state;
-    const changes = describeChanges({ ...row, deleted: entries[at]?.deleted }) || null;
-    return { ...row, state, changes };
-  };
+  const stateOf = ({ status }: HistoryEntry) => syncState(status ?? undefined);
   const afterwards = () => {
     if (!output.isTable) return;
-    const waiting = rows.filter(({ state }) => state === 'waiting').map(({ id }) => id);
+    const waiting = entries.filter((each) => stateOf(each) === 'waiting').map(({ id }) => id);
     if (entries.length === 0) context.tell({ kind: 'note', message: NO_REQUESTS, hint: SUBMIT });
     else if (waiting[0] !== undefined) {
       const check = hint`check with: ${imgctl('sync-status', `${waiting[0]}`)}`;
@@ -212,7 +202,19 @@ async function list(context: Context, options: Options, id: string | undefined):
       context.tell({ kind: 'note', message, hint: check });
     }
   };
-  return { output, rows: output.isTable && isTTY ? rows.map(describe) : rows, afterwards };
+  const rowOf = output.isTable && isTTY ? rowForPeople : dataRow;
+  return { output, rows: entries.map((entry) => rowOf(entry, stateOf(entry))), afterwards };
+}
+
+function dataRow(entry: HistoryEntry, state: string) {
+  const { id, status, submitted_on, checked_on, base_url, errors = null, added = null } = entry;
+  return { id, status, state, added, errors, submitted_on, checked: checked_on, base_url };
+}
+
+function rowForPeople(entry: HistoryEntry, state: string) {
+  const { errors } = entry;
+  const how = state === 'succeeded' && errors ? counted(errors, 'error') : state;
+  return { ...dataRow(entry, how), changes: describeChanges(entry) || null };
 }
 
 const NO_REQUESTS = 'this profile has submitted no sync request from this machine';
