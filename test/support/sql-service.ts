@@ -54,7 +54,7 @@ export const COLUMNS = `id, name, path, label, folder, data_store, public,
 let shared: Promise<PGlite> | undefined;
 
 /**
- * Returns the database of this worker, with the tables `images_0`, `images_250` and `images_5000`. Names, folders and
+ * Returns the database of this worker, with the tables `images_250` and `images_5000`. Names, folders and
  * times repeat, times have fractions of a second, and ids have gaps and nothing to do with the order of storage.
  */
 export function database(): Promise<PGlite> {
@@ -63,7 +63,7 @@ export function database(): Promise<PGlite> {
       create collation de (provider = icu, locale = 'de-DE');
       create collation tr (provider = icu, locale = 'tr-TR');
       create collation loose (provider = icu, locale = 'und@colStrength=primary', deterministic = false);`);
-    for (const count of [0, 250, 5_000]) await db.exec(tableOf(count));
+    for (const count of [250, 5_000]) await db.exec(tableOf(count));
     return db;
   });
   return shared;

@@ -82,24 +82,20 @@ const LOST =
 const NO_DAV =
   'is not a WebDAV folder (405)\nhint: check the upload URL; the server must allow PROPFIND';
 
-const PUT_ROWS: readonly Row[] = [
-  ['401', 4, 'refused the credentials (401'],
-  ['403', 4, 'does not permit PUT'],
-  ['404', 5, 'does not exist (404'],
-  ['413', 1, 'does not accept files of this size (413'],
-  ['507', 1, 'is full (507'],
-  ['500', 1, 'failed: PUT'],
-  ['500,first=1', 0],
-  ['late:401', 4, 'refused the credentials (401'],
-  ['302', 1, 'redirected to http://elsewhere.invalid/ (302)'],
-  ['drop:300000', 3, LOST],
-  ['drop:300000,first=1', 0],
-  ['stall', 3, 'no progress within 0.4 s', '--timeout 400ms'],
-];
-
 const ROWS: Readonly<Record<'dav' | 's3', readonly Row[]>> = {
   dav: [
-    ...PUT_ROWS.map(([fault, ...rest]): Row => [`PUT /upload/*=${fault}`, ...rest]),
+    ['PUT /upload/*=401', 4, 'refused the credentials (401'],
+    ['PUT /upload/*=403', 4, 'does not permit PUT'],
+    ['PUT /upload/*=404', 5, 'does not exist (404'],
+    ['PUT /upload/*=413', 1, 'does not accept files of this size (413'],
+    ['PUT /upload/*=507', 1, 'is full (507'],
+    ['PUT /upload/*=500', 1, 'failed: PUT'],
+    ['PUT /upload/*=500,first=1', 0],
+    ['PUT /upload/*=late:401', 4, 'refused the credentials (401'],
+    ['PUT /upload/*=302', 1, 'redirected to http://elsewhere.invalid/ (302)'],
+    ['PUT /upload/*=drop:300000', 3, LOST],
+    ['PUT /upload/*=drop:300000,first=1', 0],
+    ['PUT /upload/*=stall', 3, 'no progress within 0.4 s', '--timeout 400ms'],
     ['PROPFIND /upload/=404', 5, 'does not exist'],
     ['PROPFIND /upload/=405', 1, NO_DAV],
     ['PROPFIND /upload/=html', 1, 'is not a WebDAV folder (200)'],
@@ -111,7 +107,10 @@ const ROWS: Readonly<Record<'dav' | 's3', readonly Row[]>> = {
     ['MOVE /upload/*=drop', 0],
   ],
   s3: [
-    ...PUT_ROWS.map(([fault, ...rest]): Row => [`PUT /s3/*=${fault}`, ...rest]),
+    ['PUT /s3/*=403', 4, 'does not permit PUT'],
+    ['PUT /s3/*=500,first=1', 0],
+    ['PUT /s3/*=drop:300000,first=1', 0],
+    ['PUT /s3/*=stall', 3, 'no progress within 0.4 s', '--timeout 400ms'],
     ['PUT /s3/*=etag', 1, 'part 1 has the wrong ETag'],
     ['POST /s3/*=etag', 1, 'its ETag is 0000'],
     ['HEAD /s3/*=etag', 0],
@@ -173,19 +172,18 @@ it('push continues an S3 upload with the parts that are missing', async () => {
   expect(readFileSync(path.join(folder, 'web.ova')).equals(readFileSync(file))).toBe(true);
 });
 
-const FOLDERS = { dav: '/upload', s3: '/s3' };
 /** A host of this machine that does not count as loopback, which never goes through a proxy. */
 const HOST = '0.0.0.0';
 const PROXY_PAIR = `Basic ${Buffer.from('peter:proxy-canary-3').toString('base64')}`;
 
-describe.each(['dav', 's3'] as const)('push to %s', (kind) => {
+describe('push to WebDAV', () => {
   /** A user whose storage has another address. */
   const setUp = async (origin?: string) => {
-    const user = await storageUser(kind, [], () => {}, HOST);
+    const user = await storageUser('dav', [], () => {}, HOST);
     const { imgctl, storage, work } = user;
     const identity = selfSigned(origin ? HOST : '127.0.0.1');
     const { baseUrl } = await tlsTo(storage.baseUrl, identity);
-    await imgctl(`config set upload-url ${kind}+${origin ?? baseUrl}${FOLDERS[kind]}`);
+    await imgctl(`config set upload-url dav+${origin ?? baseUrl}/upload`);
     const push = (env = {}) => imgctl(`push ${writeOva(work, 'web')} --retries 0 --no-sync`, env);
     const trust = async (certificate: string, setting = 'upload-ca-file') => {
       const file = path.join(work, `${setting}.pem`);
