@@ -23,6 +23,7 @@ import { unixOnly, unixOnlySuite } from '../support/platform.ts';
 /** The address of the default profile, that of the run, its variable, and what the login command adds. */
 it.each([
   ['https://own', 'https://own', {}, ''],
+  ['https://own', 'https://own', { IMGCTL_PROFILE: 'taken' }, ' --profile default'],
   ['own', 'https://OWN:443/', {}, ' --base-url https://OWN:443/'],
   [undefined, 'https://x', {}, ' --base-url https://x'],
   [undefined, 'https://x', { IMGCTL_BASE_URL: 'https://x' }, ''],
