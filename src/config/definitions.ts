@@ -38,7 +38,12 @@ function formed(form: RegExp, advice: string, hints?: Hints): Value<string> {
   return parsed(parse, hints);
 }
 
-const COLUMNS = parsed((text, key) => parseColumns(text, key, FIELDS), { listed: FIELDS });
+/** What -c takes: with what is computed from the name, which `all` leaves out. */
+const SHOWABLE = [...FIELDS, 'version'] as const;
+
+const COLUMNS = parsed((text, key) => parseColumns<string>(text, key, SHOWABLE, FIELDS), {
+  listed: SHOWABLE,
+});
 
 const BOOLEAN = choice('value', ['true', 'false']);
 

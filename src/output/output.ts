@@ -118,9 +118,7 @@ export class Output {
 
   /** Returns what is printed of a row in a column; null if it has no value. */
   cell(column: Column, row: Row): unknown {
-    const isAsked = this.isChosen || this.get === column;
-    const computed = isAsked ? column.value?.(row, this.now()) : undefined;
-    const value = computed ?? heldBy(row, column);
+    const value = column.value?.(row, this.now()) ?? heldBy(row, column);
     if (value === null) return null;
     if (column.text && this.isTable) return column.text(value, this.now(), row);
     return column.isTime && typeof value === 'string' ? this.timeText(value) : value;

@@ -232,6 +232,8 @@ describe('images list', () => {
       ['config set columns.images public,id'],
       ['images list --no-header', 'true  1\n'],
       ['images list --no-header -c id', '1\n'],
+      ['config set columns.images version,id'],
+      ['images list --no-header', '0001  1\n'],
     );
   });
 
