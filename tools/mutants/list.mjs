@@ -107,4 +107,9 @@ export const LONG = [
   ['src/ovf/disks.ts', 'files.length === 1 && (isGzip', '(isGzip', 'test/ovf/unpack.test.ts'],
   ['src/ovf/unpack.ts', 'if (!rest) return', 'if (!rest) break; else if (!first) return', 'test/ovf/unpack.test.ts'],
   ['src/upload/s3-bucket.ts', 'seen.size < MAX_LIST_PAGES', 'seen.size < 2 * MAX_LIST_PAGES', 'test/upload/s3-bucket.test.ts'],
+  ['src/files/mutex.ts', 'Math.min(io.elapsed() - before, MAX_PAUSE)', 'io.elapsed() - before', 'test/files/mutex.test.ts'],
+  ['src/config/settings.ts', 'name === (this.#env.IMGCTL_PROFILE || usual)', 'true', 'test/config/settings.test.ts'],
+  ['src/secrets/secrets.ts', 'limitAfterLine: 2_000', 'limitAfterLine: 20_000', 'test/secrets/password.test.ts'],
+  ['src/upload/folder.ts', ' && mtimeNs === stats.mtimeNs', '', 'test/upload/parts.test.ts'],
+  ['src/upload/folder.ts', 'await flushFolder(folder.root);', '', 'test/upload/parts.test.ts'],
 ];
