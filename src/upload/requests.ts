@@ -9,6 +9,7 @@ import { Pace } from '../http/pace.ts';
 import { chooseProxy, proxySecrets } from '../http/proxies.ts';
 import { sendWithRetry } from '../http/retry.ts';
 import { createTransport } from '../http/transport.ts';
+import { isObject, parseJson } from '../json.ts';
 import { describeLater, shorten } from '../words.ts';
 import { parseXml, textOf, type XmlElement, XmlError } from '../xml.ts';
 import { type StorageOptions, storageFull } from './storage.ts';
@@ -151,13 +152,15 @@ const WORDS = ['Code', 'Message', 'Endpoint', 'message', 'responsedescription'];
 const MAX_WORDS = 200;
 const MAX_PAGE = 16_384;
 
-/** Returns what the server says of an error, from XML, HTML or text: one line, or an empty text. */
+/** Returns what the server says of an error, from XML, JSON, HTML or text: one line, or an empty text. */
 function wordsOf(response: HttpResponse): string {
   const root = xmlOf(response);
   const own = root ? WORDS.flatMap((name) => textOf(root, name) || []).join(': ') : '';
   // A multistatus has paths and a status for each.
   if (own === '' && root?.name === 'multistatus') return '';
-  const text = own || pageText(response.body);
+  const { value } = root ? {} : parseJson(response.body, true);
+  const said = isObject(value) && typeof value.message === 'string' ? value.message : '';
+  const text = own || said || pageText(response.body);
   const line = text.replace(/[\s\p{C}]+/gu, ' ').trim();
   const words = line.replace(/^\d{3} /, '') || (root?.children[0]?.name ?? '');
   return shorten(words, MAX_WORDS);
