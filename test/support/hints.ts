@@ -14,6 +14,7 @@ import type { Io } from '../../src/io.ts';
 
 /** Returns the hints of what a run wrote to stderr: of an error, and of notices. */
 export function hintsIn(stderr: string): string[] {
+  if (!stderr.includes('hint')) return [];
   return stderr.split('\n').flatMap((line) => {
     const [, text] = /^hint: (.*)/.exec(line) ?? [];
     if (text !== undefined) return [text];

@@ -185,5 +185,8 @@ function expectDeclared(argv: readonly string[], exitCode: number): void {
     subcommands = command?.subcommands;
   }
   if (command === undefined || subcommands) return;
-  expect(exitCodesOf(command), `exitCodes of ${argv.join(' ')}`).toContain(exitCode);
+  const declared = exitCodesOf(command);
+  // An expectation takes longer than most runs.
+  if (declared.includes(exitCode)) return;
+  expect.fail(`imgctl ${argv.join(' ')} exits ${exitCode}, its declaration has ${declared.join()}`);
 }
