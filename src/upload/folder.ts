@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
-import { type FileHandle, link, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import fs, { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { readFileChunks } from '../chunks.ts';
 import { errorCode, errorReason, ImgctlError, isMissing, permissionAdvice } from '../errors.ts';
@@ -126,7 +126,7 @@ async function digestOf({ clock }: Folder, chunks: AsyncIterable<Buffer>): Promi
 /** Renames without overwriting, which a hard link does in one step. Returns false if the name is taken. */
 async function renameToNew(from: string, to: string): Promise<boolean> {
   try {
-    await link(from, to);
+    await fs.link(from, to);
   } catch (error) {
     // File systems without hard links fail in many ways.
     const isTaken = () => stat(to).then(Boolean, () => false);

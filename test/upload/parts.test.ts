@@ -12,7 +12,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { open } from 'node:fs/promises';
+import fs, { open } from 'node:fs/promises';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -207,6 +207,18 @@ describe('an upload to a folder', () => {
     truncateSync(source, 1);
     const { message } = await failure(buffer(file.read()));
     expect(message).toBe(`${source} changed while it was uploaded`);
+  });
+
+  it('overwrites nothing on a file system without hard links', async () => {
+    const { folder, put } = await setUp();
+    const refusal = Object.assign(new Error('not permitted'), { code: 'EPERM' });
+    const link = vi.spyOn(fs, 'link').mockRejectedValue(refusal);
+    onTestFinished(() => link.mockRestore());
+    const [first, second] = [await put(), await put()];
+    await first.publish(false);
+    await expect(second.publish(false)).rejects.toMatchObject({ code: 'conflict' });
+    await second.discard(undefined);
+    expect(readdirSync(folder)).toEqual(['web.ova']);
   });
 
   it('that is interrupted in its last check has no result', async () => {
