@@ -54,7 +54,7 @@ export async function showPage(
   const shown = `${heading('Examples:')}\n${renderBlocks([{ shell: examples }], width).trimEnd()}`;
   command.description(`${start}\n${shown}`).configureHelp({
     commandUsage: () => [usage, ...names.map((name) => `Alias: ${name}`)].join('\n'),
-    // Those of the root have a topic.
+    // The options of the root have a topic.
     visibleOptions: ({ parent, options }) => (parent ? [...options] : []),
     visibleCommands: ({ commands: all }) => all.filter((each) => isListed(page, each.name())),
     optionDescription: (option) => option.description,

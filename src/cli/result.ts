@@ -13,13 +13,13 @@ import { listWriter } from '../output/writers.ts';
 export interface End {
   /** With --meta. */
   readonly meta?: unknown;
-  /** Of how many rows there are, below a table on a terminal. */
+  /** How many rows there are, below a table on a terminal. */
   readonly summary?: string | undefined;
   /** Says what follows, and does what may happen only once everything was printed. */
   readonly afterwards?: () => Promise<void> | void;
   /** Thrown after printing. It counts more than two errors of printing: no value for --get, and a closed pipe. */
   readonly error?: unknown;
-  /** Of a success [0]. */
+  /** The exit code of a success [0]. */
   readonly exitCode?: number;
   /** What was done, for the error if the output cannot be written. */
   readonly done?: string | Facts;

@@ -15,7 +15,7 @@ export interface Candidates {
 /** The line that is being typed. */
 export interface Typing {
   readonly context: Context;
-  /** Those that the command would have. */
+  /** The settings that the command would have. */
   readonly settings: Settings;
   /** The arguments of the command so far. */
   readonly rest: readonly string[];

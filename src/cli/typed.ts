@@ -13,14 +13,14 @@ interface TypedWord {
   /** Arguments are names of commands and unknown options too. */
   readonly kind: 'argument' | 'option' | 'value';
   readonly text: string;
-  /** That the word names, or whose value it is. */
+  /** The option that the word names, or whose value it is. */
   readonly option?: OptionDeclaration | undefined;
 }
 
 export interface TypedLine {
   /** The command that is named, or the root. */
   readonly command: Partial<CommandDeclaration>;
-  /** Those that can be given for the command. */
+  /** The options that can be given for the command. */
   readonly options: readonly OptionDeclaration[];
   readonly words: readonly TypedWord[];
   /** The arguments of the command, also those behind `--`. */
@@ -125,7 +125,7 @@ export function checkTyped(
   argv: readonly string[],
   cwd: string,
 ): void {
-  // It completes a line that is not finished.
+  // The hidden command completes a line that is not finished.
   if (commands.some(({ name, hidden }) => hidden && name === argv[0])) return;
   const { command, words } = readTyped(commands, argv);
   const isFile = (text: string) => fs.existsSync(path.resolve(cwd, text));

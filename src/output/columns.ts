@@ -23,7 +23,7 @@ interface Traits {
   readonly cut?: 'middle' | 'end';
   /** A table that is too wide hides it, those of the lowest number first. */
   readonly hides?: number;
-  /** It is not hidden if values of this column repeat. */
+  /** The column is not hidden if values of this other column repeat. */
   readonly distinguishes?: string;
   /** Computes the value from the row. It is shown only if -c or --get asks for it. */
   readonly value?: (row: Row, now: number) => unknown;

@@ -74,7 +74,7 @@ export const LINE_FORMAT_LIST = sentence(namesWith(({ line }) => line));
 export const STREAM_FORMAT_LIST = sentence(namesWith(({ entry }) => entry));
 export const DOCUMENT_FORMAT_LIST = sentence(DOCUMENTS);
 export const DOCUMENT_OPTION_LIST = sentence(DOCUMENTS, 'or', '-o ');
-/** Those of data: they print every field. */
+/** Formats of data: they print every field. */
 export const DATA_FORMAT_LIST = sentence(namesWith(({ entry, document }) => entry ?? document));
 export const JSON_ERRORS_LIST = sentence(
   namesWith(({ hasJsonErrors }) => hasJsonErrors),

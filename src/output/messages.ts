@@ -66,7 +66,7 @@ export function formatError(error: ImgctlError, format: ErrorFormat): string {
 export type NoticeKind = 'warning' | 'note' | 'debug';
 
 export interface Notice extends Content {
-  /** Of an error that does not end the run; only JSON has it. */
+  /** The code of an error that does not end the run; only JSON has it. */
   readonly code?: ErrorCode | undefined;
 }
 

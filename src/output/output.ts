@@ -43,8 +43,9 @@ export interface OutputSettings {
 const URL_COLUMN: Column = { name: 'url', type: 'string', meaning: 'URL of the image' };
 
 export class Output {
+  /** The format that is written: with -q, that of tables for csv and tsv too. */
   readonly format: Format;
-  /** Of tables, csv and tsv in this order, and of every format if -c has chosen them. */
+  /** The columns of tables, csv and tsv in this order, and of every format if -c has chosen them. */
   readonly columns: readonly Column[];
   readonly isChosen: boolean;
   readonly id: Column | undefined;
@@ -69,10 +70,10 @@ export class Output {
 
   /** @throws ImgctlError usage: options that contradict each other or name no column */
   constructor(columns: readonly Column[], options: OutputOptions, settings: OutputSettings) {
-    const { format, quiet, now } = settings;
+    const { format: asked, quiet, now } = settings;
     const { shown, cells = shown, urls } = options;
-    if (options.meta && !FORMATS[format].document) {
-      throw new ImgctlError('usage', `--meta cannot be used with the format ${format}`, {
+    if (options.meta && !FORMATS[asked].document) {
+      throw new ImgctlError('usage', `--meta cannot be used with the format ${asked}`, {
         facts: `add ${DOCUMENT_OPTION_LIST}, or omit --meta`,
       });
     }
@@ -88,24 +89,24 @@ export class Output {
       if (!found) throw new Error(`the column ${name} is not declared`);
       return found;
     };
-    const isLines = FORMATS[format].line !== undefined;
+    const isLines = FORMATS[asked].line !== undefined;
     this.options = options;
     this.now = now;
     this.id = columns.find(({ isId }) => isId);
     this.get = get ? named(get) : undefined;
     this.only = urls ? URL_COLUMN : quiet ? this.id : undefined;
     // Bare lines in csv and tsv too, as scripts loop over identifiers.
-    this.format = quiet && !urls && isLines ? 'table' : format;
+    this.format = quiet && !urls && isLines ? 'table' : asked;
     this.isChosen = chosen !== undefined;
-    this.columns = (chosen ?? (format === 'table' ? shown : cells) ?? stored).map(named);
+    this.columns = (chosen ?? (asked === 'table' ? shown : cells) ?? stored).map(named);
     const times = columns.filter(({ isTime }) => isTime);
     this.#time = times.length > 0 ? timeStyle(settings, options.time, get) : 'raw';
     this.#times = this.#time === 'raw' ? [] : times;
-    this.isTable = format === 'table' && !quiet && !get;
-    this.isWhole = format !== 'table' && !quiet && !get;
-    this.isText = format === 'table' || isLines;
-    this.isStreamed = FORMATS[format].entry !== undefined;
-    this.hasNotes = format === 'table';
+    this.isTable = asked === 'table' && !quiet && !get;
+    this.isWhole = asked !== 'table' && !quiet && !get;
+    this.isText = asked === 'table' || isLines;
+    this.isStreamed = FORMATS[asked].entry !== undefined;
+    this.hasNotes = asked === 'table';
   }
 
   /** Returns the columns of a table; of a row whose fields nobody has declared, all that it has. */

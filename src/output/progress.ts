@@ -80,9 +80,9 @@ export function createLines(sink: Sink, redact: Redact, json = false): Progress 
       lastStalled = text;
       return last !== undefined && !stopped;
     },
-    async withoutSpinner(write) {
+    async withoutSpinner(action) {
       await written;
-      return write();
+      return action();
     },
     stop() {
       stopped = true;

@@ -53,6 +53,7 @@ export function listWriter(output: Output, place: Place, isOne = false): ListWri
     },
     async end(meta) {
       const [first] = all;
+      // The order matters: --get, then -q, and only then the format.
       if (hasRecords || (isOne && !first)) return;
       if (get) return writeBare(get, all, output, sink);
       if (format === 'table' && only) {
@@ -91,7 +92,7 @@ async function writeTable(rows: readonly Row[], output: Output, place: Place): P
 /** Writes nothing if a value is missing. @throws ImgctlError not-found */
 async function writeBare(column: Column, rows: readonly Row[], output: Output, sink: Sink) {
   const { name, type } = column;
-  // Of lists, null is an empty one.
+  // A list that is null counts as empty.
   const isList = type.includes('array');
   const values = rows.flatMap((row) =>
     isList && row[name] === null ? [] : output.cell(column, row),

@@ -297,7 +297,7 @@ export class SharedStore implements TokenStore {
   async #send(words: readonly string[], signals?: readonly AbortSignal[]): Promise<Reply> {
     this.#connection ??= this.#connect();
     const connection = await this.#connection;
-    return this.#limit(connection, connection.send(...words), signals);
+    return this.#withinTime(connection, connection.send(...words), signals);
   }
 
   async #connect(): Promise<Redis> {
@@ -314,12 +314,12 @@ export class SharedStore implements TokenStore {
     if (password !== undefined) onSecret(password);
     const login = password === undefined ? {} : { password };
     const connection = await openRedis(address, { ...login, ca });
-    await this.#limit(connection, connection.connect());
+    await this.#withinTime(connection, connection.connect());
     return connection;
   }
 
   /** Waits for a reply, and ends the connection if it fails or takes too long. */
-  async #limit<Result>(
+  async #withinTime<Result>(
     connection: Redis,
     reply: Promise<Result>,
     signals: readonly AbortSignal[] = [this.#options.io.signal],

@@ -28,7 +28,7 @@ export interface Refusal {
   readonly id: string;
   readonly code: 'wrong-credentials' | 'not-permitted';
   readonly message: string;
-  /** Of id and password, and too short to tell anything else of the password. */
+  /** A digest of id and password, too short to tell anything else of the password. */
   readonly check: string;
 }
 
@@ -281,13 +281,10 @@ async function isStillHeld(write: Promise<void>): Promise<boolean> {
 
 export function parseRefusal(record: JsonObject | undefined): Refusal | undefined {
   const { id, code, message, check } = record ?? {};
-  const isRefusal = code === 'wrong-credentials' || code === 'not-permitted';
-  const texts = [id, message, check];
-  const areTexts = (values: readonly unknown[]): values is string[] =>
-    values.every((value) => typeof value === 'string');
-  if (!isRefusal || !areTexts(texts)) return undefined;
-  const [ownId = '', ownMessage = '', ownCheck = ''] = texts;
-  return { id: ownId, code, message: ownMessage, check: ownCheck };
+  if (code !== 'wrong-credentials' && code !== 'not-permitted') return undefined;
+  const areTexts =
+    typeof id === 'string' && typeof message === 'string' && typeof check === 'string';
+  return areTexts ? { id, code, message, check } : undefined;
 }
 
 /** By this machine's clock. */

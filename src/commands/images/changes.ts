@@ -156,6 +156,9 @@ async function compareWithState(task: Task, cursor: string): Promise<Result> {
   const target = keyedFile(directoryOf(folder), cursor, [stringify(key)]);
   const again = 'move it elsewhere to start again';
   const file = { what: `the file ${target}`, damaged: again, foreign: again };
+  const fail = (error: unknown) => {
+    throw cannotWrite(file.what, error);
+  };
   const compare = async (assertHeld: AssertHeld) => {
     const text = await readTextFile(target, file.what, io);
     const state = text === undefined ? undefined : parseSnapshot(text, file);
@@ -177,9 +180,6 @@ async function compareWithState(task: Task, cursor: string): Promise<Result> {
       }
     };
     return { ...result, afterwards };
-  };
-  const fail = (error: unknown) => {
-    throw cannotWrite(file.what, error);
   };
   if (options.peek) return compare(() => {});
   // Other runs with this cursor wait until the changes are printed and remembered.

@@ -72,14 +72,7 @@ async function run(
     throw new ImgctlError('usage', 'the name of an image must not be empty', { facts });
   }
   const { lock, file } = options;
-  const problem =
-    lock !== undefined && wanted.length > 0
-      ? '--lock cannot be used with other images'
-      : lock === undefined && file !== undefined
-        ? '--file needs --lock'
-        : lock === undefined && wanted.length === 0
-          ? 'no image given'
-          : undefined;
+  const problem = problemOf(options, wanted);
   if (problem !== undefined) {
     const facts = 'provide an id or a name, or a locked image with --lock NAME';
     throw new ImgctlError('usage', problem, { facts });
@@ -113,10 +106,22 @@ async function run(
   return { output, rows: found, isOne: wanted.length === 1, afterwards };
 }
 
+/** Returns what is wrong with the choice of images. */
+function problemOf(
+  { lock, file }: Pick<Parsed<typeof OPTIONS>, 'lock' | 'file'>,
+  wanted: readonly string[],
+): string | undefined {
+  if (lock !== undefined) {
+    return wanted.length > 0 ? '--lock cannot be used with other images' : undefined;
+  }
+  if (file !== undefined) return '--file needs --lock';
+  return wanted.length === 0 ? 'no image given' : undefined;
+}
+
 interface Search {
   readonly catalogue: Catalogue;
   readonly options: CatalogueOptions;
-  /** That gets an image in the same way. */
+  /** The command that gets an image in the same way. */
   readonly command: Invocation;
 }
 

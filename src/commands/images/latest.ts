@@ -158,7 +158,8 @@ async function choose(
   const lines = describeChoices(choices);
   let left = choices.map((image, index) => ({ image, line: lines[index] ?? '' }));
   let title = `${message}:`;
-  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+  let wrong = 0;
+  while (wrong < MAX_TRIES) {
     const list = left.map(({ line }, index) => `${index + 1}  ${printable(line)}\n`);
     await io.stderr.write([`${title}\n`, ...list].join(''));
     const label = `Which one? [1-${left.length}]`;
@@ -168,9 +169,9 @@ async function choose(
     );
     if (matching[0] && matching.length === 1) return matching[0].image;
     title = `${matching.length} of ${left.length} match ${answer}:`;
-    if (matching.length === 0 || matching.length === left.length) continue;
-    left = matching;
-    tries = 0;
+    const isNarrower = matching.length > 0 && matching.length < left.length;
+    wrong = isNarrower ? 0 : wrong + 1;
+    if (isNarrower) left = matching;
   }
   throw new ImgctlError('usage', 'no image was chosen', { facts: otherwise });
 }

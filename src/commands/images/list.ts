@@ -108,6 +108,7 @@ async function run(
     // Collects only what completion needs: the list itself may not fit into memory.
     const names = collectNames([]);
     let end: ListEnd = { meta: {} };
+    // A loop over the images themselves would drop what the generator returns.
     const all = async function* () {
       end = yield* images;
     };

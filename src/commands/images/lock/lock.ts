@@ -251,6 +251,7 @@ async function check(
   const cells = [...common, 'newest_id', 'newest_name'];
   const outputOf = (...more: string[]) =>
     context.output(CHECK_COLUMNS, { ...options, shown: [...common, ...more], cells });
+  // Made before any request, so that options that contradict each other are refused first.
   const wide = outputOf('newest_name');
   const catalogue = await openCatalogue(context, options);
   const all = await readLocks(context, { ...options, name: names[0] }, catalogue.baseUrl);
@@ -301,7 +302,7 @@ async function update(
   const rows: Row[] = [];
   const file = { ...options, name: names[0] };
   await changeLocks(context, file, { baseUrl: catalogue.baseUrl }, async (locks) => {
-    // It is called again if another program changes the file meanwhile.
+    // Called again if another program changes the file meanwhile.
     rows.length = 0;
     const changed = new Map(locks);
     const selected = [...selectLocks(options, locks, names)].map(([lock, old]) => {
@@ -376,7 +377,7 @@ function forLock<T>(name: string, action: () => T): T {
 function lockedCollector(context: Context, lock: string, locked: LockedImage) {
   const query = queryOf(context, lock, locked);
   const words = readName(locked.name ?? '').seriesKey.match(/[^ #]+/g) ?? [];
-  // Of all words of its name, the longest is in the fewest names.
+  // The longest word of a name is in the fewest other names.
   const [word = ''] = words.toSorted((one, other) => other.length - one.length);
   const series = contains('name', word);
   const wanted = new Query({ filters: [series, ...query.filters] });
