@@ -78,8 +78,8 @@ async function compare(
   if (!stored) return { state: 'absent' };
   if (stored.size !== file.size) return { state: 'different' };
   if (stored.text === proved) return { state: 'same', stored: { text: proved, isProof: true } };
-  const request = { method: 'GET', url: dav.urlOf(name) };
-  return readBack(file, stored, (rules) => sendChecked(dav, { ...request, ...rules }));
+  const url = dav.urlOf(name);
+  return readBack(file, stored, (rules) => sendChecked(dav, { method: 'GET', url, ...rules }));
 }
 
 /** Uploads under a new name each time: the server may still be writing what it got before. */
@@ -199,7 +199,7 @@ function requireSuccess(response: HttpResponse): HttpResponse {
   throw error.status === 405 || error.status === 501 ? error.with({ facts: NEEDED }) : error;
 }
 
-/** Sends a request. Of a multistatus, returns its elements, and the first failure as the status. */
+/** Sends a request. A multistatus is returned with its elements, and with the first failure as the status. */
 async function send({ requests }: Dav, request: StorageRequest, nextUrl?: () => URL) {
   const response = await requests.send(request, nextUrl);
   const root = response.status === 207 ? xmlOf(response) : undefined;
@@ -216,12 +216,13 @@ function statusWithin(element: XmlElement): number {
   return statuses.find((status) => isSuccess({ status })) ?? statuses[0] ?? 200;
 }
 
-async function requireSize(dav: Dav, stored: string, name: string, size: number) {
-  let file = await findStored(dav, stored);
+/** @param at the name that the file has now @param name the name for the error */
+async function requireSize(dav: Dav, at: string, name: string, size: number) {
+  let file = await findStored(dav, at);
   if (file?.size === size) return file;
   // A server may show a file late, such as one whose disk is in a network.
   await dav.clock.sleep(SETTLED, dav.clock.signal);
-  file = await findStored(dav, stored);
+  file = await findStored(dav, at);
   if (file?.size === size) return file;
   throw arrivedWrong(name, file ? `${file.size} of ${size} bytes` : 'it is gone');
 }
@@ -241,7 +242,7 @@ async function propfind(dav: Dav, url: URL, depth: 0 | 1) {
   const request = { method: 'PROPFIND', url, headers, body: PROPFIND, idempotent: true };
   const response = await send(dav, request);
   const { status, elements } = response;
-  // Of a folder, what may not be seen is left out.
+  // The list of a folder leaves out what the user may not see.
   if (elements && (depth === 1 || isSuccess(response))) return filesOf(response, elements);
   if (status === 404) return [];
   if (status >= 400 && status !== 405 && status !== 501) requireSuccess(response);
@@ -293,15 +294,24 @@ export function davStorage(
   const folder = new URL(`${url.href.replace(/\/$/, '')}/`);
   const place = `${folder.origin}${folder.pathname.slice(0, -1)}`;
   const urlOf = (name: string) => new URL(encodeURIComponent(name), folder);
-  const found = { destination: 0 };
-  const own = { address, folder, urlOf, place, failed: new Set<string>(), found };
-  const dav: Dav = { clock, limit, partsFile, requests, ...own };
+  const dav: Dav = {
+    clock,
+    limit,
+    partsFile,
+    requests,
+    address,
+    folder,
+    urlOf,
+    place,
+    failed: new Set(),
+    found: { destination: 0 },
+  };
   return {
     address,
     keepsParts: false,
     async check() {
-      const [own] = await propfind(dav, folder, 0);
-      if (own?.isFolder) return;
+      const [file] = await propfind(dav, folder, 0);
+      if (file?.isFolder) return;
       const facts = `create it, or ${CHECK_URL}`;
       throw new ImgctlError('not-found', `folder ${place} does not exist`, { facts });
     },

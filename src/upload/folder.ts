@@ -90,8 +90,8 @@ async function publish(folder: Folder, part: Part, name: string, replace: boolea
   return storedState(stored, folder.clock.now(), 0);
 }
 
-function storedState(stats: BigIntStats, ...time: [now: number, age?: number]): StoredState {
-  return { text: stateOf(stats), isProof: proofOf(stats, ...time) !== undefined };
+function storedState(stats: BigIntStats, now: number, age?: number): StoredState {
+  return { text: stateOf(stats), isProof: proofOf(stats, now, age) !== undefined };
 }
 
 /** Returns a file if it is the part, or has its content if the file system renumbers files. */
@@ -182,11 +182,11 @@ export function folderStorage(root: string, clock: Clock, limit: Limit): Storage
       const stored = await findStored(folder, target);
       if (!stored) return { state: 'absent' };
       if (Number(stored.size) !== file.size) return { state: 'different' };
-      const found = storedState(stored, clock.now());
-      if (found.text === proved) return { state: 'same', stored: { ...found, isProof: true } };
+      const state = storedState(stored, clock.now());
+      if (state.text === proved) return { state: 'same', stored: { ...state, isProof: true } };
       const digest = await digestOf(folder, readFileChunks(target)).catch(fail);
       if (digest !== (await digestOf(folder, file.read()))) return { state: 'different' };
-      return { state: 'same', stored: found };
+      return { state: 'same', stored: state };
     },
     async look(name) {
       const stored = await findStored(folder, path.join(root, name));

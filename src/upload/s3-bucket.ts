@@ -18,7 +18,7 @@ const MAX_ITEMS = 1_000_000;
 type Pairs = Readonly<Record<string, string>>;
 
 export interface S3Request extends Partial<Omit<StorageRequest, 'url'>> {
-  /** Of the bucket without it. */
+  /** The object; without it, the request is for the bucket. */
   readonly name?: string;
   readonly query?: Pairs;
 }
@@ -61,7 +61,7 @@ function textIn(root: XmlElement, item: XmlElement, name: string): string {
 }
 
 /**
- * Yields for each item of a list what returns the text of an element of it, or an empty one.
+ * Yields for each item of a list a function that returns the text of an element of the item, or an empty one.
  * @param markers by parameter of the next page, the element with its value @param ends statuses that end the list
  */
 export async function* listItems(

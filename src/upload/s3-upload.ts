@@ -87,7 +87,7 @@ async function readParts({ s3, name, id, file, partSize, tags }: Upload): Promis
   const markers = { 'part-number-marker': 'NextPartNumberMarker' };
   const request = { name, query: { uploadId: id, 'part-number-marker': '0' } };
   const count = Math.max(1, Math.ceil(file.size / partSize));
-  // It was completed or removed meanwhile, belongs to another user, or parts are not listed.
+  // The upload was completed or removed meanwhile, belongs to another user, or the storage lists no parts.
   for await (const textIn of listItems(s3, 'Part', request, markers, [403, 404, 405, 501])) {
     const text = textIn('PartNumber');
     const number = /^\d{1,5}$/.test(text) ? Number(text) : 0;
@@ -111,7 +111,7 @@ async function listUploads(s3: S3, name: string): Promise<string[]> {
   const query = { uploads: '', prefix: key, ...ENCODED };
   const markers = { 'key-marker': 'NextKeyMarker', 'upload-id-marker': 'NextUploadIdMarker' };
   const ids: string[] = [];
-  // Without permission to list them nothing is continued.
+  // Without permission to list uploads, none is continued.
   for await (const textIn of listItems(s3, 'Upload', { query }, markers, [403, 405, 501]))
     if (textIn('Key') === key) ids.push(textIn('UploadId'));
   return ids.filter((id) => id !== '').slice(-MAX_UPLOADS);
@@ -122,7 +122,7 @@ async function startUpload(s3: S3, name: string, file: UploadSource): Promise<Up
     method: 'POST',
     name,
     query: { uploads: '' },
-    // One whose response is lost is removed at the end.
+    // An upload whose response is lost is removed at the end.
     idempotent: true,
   });
   const id = textOf(rootOf(response), 'UploadId') || notS3(response);
@@ -249,8 +249,15 @@ async function joinParts(
   const headers = { 'content-type': 'application/xml' };
   const query = { uploadId: id };
   try {
-    const rules = { patience: COMPLETION, refusals: [409, ...REFUSALS] };
-    const request = { method: 'POST', name, query, headers, body: textBody(xml), ...rules };
+    const request = {
+      method: 'POST',
+      name,
+      query,
+      headers,
+      body: textBody(xml),
+      patience: COMPLETION,
+      refusals: [409, ...REFUSALS],
+    };
     const response = await (replace ? s3.send(request) : sendIfNew(s3, request, requireAbsent));
     const ownTag = plainTag(textOf(rootOf(response), 'ETag')) || undefined;
     await removeOtherUploads(s3, name, id);
@@ -287,8 +294,8 @@ async function sendIfNew(s3: S3, request: S3Request, requireAbsent: () => Promis
 }
 
 /** Removes the other unfinished uploads of a file. A push that one of them belongs to ends with a conflict. */
-async function removeOtherUploads(s3: S3, name: string, own: string): Promise<void> {
-  const others = (await listUploads(s3, name).catch(() => [])).filter((id) => id !== own);
+async function removeOtherUploads(s3: S3, name: string, id: string): Promise<void> {
+  const others = (await listUploads(s3, name).catch(() => [])).filter((each) => each !== id);
   for (const other of others) await abort(s3, name, other).catch(() => {});
   // If one of them was being completed, and the storage ignores If-None-Match, that shows afterwards.
   if (others.length > 0) await s3.clock.sleep(SETTLING, s3.clock.signal);

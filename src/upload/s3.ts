@@ -91,8 +91,18 @@ export function s3Storage(url: URL, credentials: S3Credentials, options: Storage
     return requests.send({ method: 'GET', ...request, url: target });
   };
   const address = `bucket ${bucket} at ${host}`;
-  const own = { send, host, address, prefix, found: { lacksConditions: false } };
-  const s3: S3 = { clock, limit, parallel, partSize, onWarning, ...own };
+  const s3: S3 = {
+    clock,
+    limit,
+    parallel,
+    partSize,
+    onWarning,
+    send,
+    host,
+    address,
+    prefix,
+    found: { lacksConditions: false },
+  };
   return {
     address,
     keepsParts: true,

@@ -24,7 +24,7 @@ import {
 export interface UploadPackage {
   readonly name: string;
   readonly files: readonly LocalFile[];
-  /** @param results by path, those of its regions. @throws ImgctlError invalid-package */
+  /** @param results by path of a file, what is wrong with each of its regions, or null. @throws ImgctlError invalid-package */
   verify(results: ReadonlyMap<string, readonly (string | null)[]>): Promise<void>;
 }
 
@@ -79,23 +79,23 @@ export async function planPackages(
   transfer: TransferOptions,
   onFile: (name: string) => void,
 ): Promise<PlannedPackage[]> {
-  const compared = new Map<string, ComparedFile>();
+  const byName = new Map<string, ComparedFile>();
   const compareOnce = async (file: LocalFile, owner: string) => {
-    const known = compared.get(file.name);
+    const known = byName.get(file.name);
     if (known) return known;
     onFile(file.name);
-    const found = await compareFile(file, owner, transfer);
-    compared.set(file.name, found);
-    return found;
+    const compared = await compareFile(file, owner, transfer);
+    byName.set(file.name, compared);
+    return compared;
   };
   const plan: PlannedPackage[] = [];
   for (const each of packages) {
     const files: PlannedFile[] = [];
     try {
       for (const file of each.files) {
-        const found = await compareOnce(file, each.name);
-        const { size, action, note } = found;
-        files.push({ ...file, package: each.name, size, action, note, compared: found });
+        const compared = await compareOnce(file, each.name);
+        const { size, action, note } = compared;
+        files.push({ ...file, package: each.name, size, action, note, compared });
       }
       plan.push(asOne(each, files, transfer.storage));
     } catch (error) {
@@ -162,14 +162,14 @@ function compare(file: LocalFile, owner: string, transfer: TransferOptions) {
     const { size, source, proof } = opened;
     const proved = transfer.proofs.find({ package: owner, name: file.name, source });
     const { storage } = transfer;
-    const compared = storage.compare(file.name, opened, proved);
-    const found = await compared.catch(async (error: unknown): Promise<Comparison> => {
-      // It may have been removed between two requests.
+    const comparing = storage.compare(file.name, opened, proved);
+    const comparison = await comparing.catch(async (error: unknown): Promise<Comparison> => {
+      // The stored file may have been removed between two requests.
       const isGone = hasCode(error, 'not-found') && (await storage.look(file.name)) === undefined;
       if (!isGone) throw error;
       return { state: 'absent' };
     });
-    return { size, proof, ...found };
+    return { size, proof, ...comparison };
   });
 }
 

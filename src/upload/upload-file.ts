@@ -63,9 +63,9 @@ export async function openUploadFile(
   let known: readonly (string | null)[] | undefined = regions.length === 0 ? [] : undefined;
 
   async function* read(start = 0, end = size): AsyncGenerator<Buffer> {
-    const source = { read: (...to: ReadArguments) => handle.read(...to).catch(fail) };
+    const reader = { read: (...to: ReadArguments) => handle.read(...to).catch(fail) };
     let position = start;
-    for await (const chunk of readChunks(source, start, end, CHUNK)) {
+    for await (const chunk of readChunks(reader, start, end, CHUNK)) {
       signal.throwIfAborted();
       yield chunk;
       position += chunk.length;

@@ -33,10 +33,17 @@ export async function rememberRequest(
   const now = new Date(context.io.now()).toISOString();
   const { profile, baseUrl: base_url } = account;
   const { status = null, errors } = request;
-  const times = { submitted_on: now, checked_on: now };
-  const [added, deleted] = [request.added, request.deleted].map(shortened);
-  const found = { status, errors: errors?.length, added, deleted };
-  const entry = { profile, base_url, id, ...times, ...found };
+  const entry = {
+    profile,
+    base_url,
+    id,
+    submitted_on: now,
+    checked_on: now,
+    status,
+    errors: errors?.length,
+    added: shortened(request.added),
+    deleted: shortened(request.deleted),
+  };
   const { state } = findPaths(context.io);
   await remember(state, context.io, entry, isNew).catch((error: unknown) => {
     // If the token could not be stored either, a warning has already said so.
@@ -118,7 +125,7 @@ async function poll(
   const { io, tell } = context;
   const started = io.elapsed();
   const elapsed = () => io.elapsed() - started;
-  /** When it was submitted or seen last. */
+  /** When the request was submitted or seen last, in milliseconds of the wait: negative if before it. */
   let knownAt = age === undefined ? Number.NEGATIVE_INFINITY : -ageOf(age);
   const mayBeUnseen = () => elapsed() - knownAt < MAX_UNSEEN;
   const reportState = (state: string) => {

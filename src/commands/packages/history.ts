@@ -14,14 +14,14 @@ export interface HistoryEntry {
   readonly id: number | string;
   /** ISO 8601, UTC. */
   readonly submitted_on: string;
-  /** When the status was read, likewise. */
+  /** When the status was read: ISO 8601, UTC. */
   readonly checked_on: string;
   readonly status: string | null;
-  /** How many it had then; undefined if the service did not say. */
+  /** How many errors it had then; undefined if the service did not say. */
   readonly errors?: number | undefined;
-  /** The names of the images that it added, or how many if they are many; undefined likewise. */
+  /** The names of the images that it added, or how many if they are many; undefined if the service did not say. */
   readonly added?: readonly string[] | number | undefined;
-  /** Likewise, of those that it deleted. */
+  /** The images that it deleted, in the same form. */
   readonly deleted?: readonly string[] | number | undefined;
 }
 

@@ -24,7 +24,7 @@ export class PackageBatch {
   readonly #context: Context;
   readonly #nameOf: (file: string) => string;
   readonly #failures = new Map<string, ImgctlError>();
-  /** Of the first failure. */
+  /** The hint of the first failure. */
   #hint: Facts | undefined;
 
   /** @param nameOf how a file is named in the count [as given] */

@@ -22,9 +22,18 @@ export function requestResult(
   // If the service sent no list: null in a whole record, undefined for --get, which then says it is missing.
   const absent = output.isWhole ? null : undefined;
   const { id, status = null, state, added = absent, deleted = absent, errors, warnings } = request;
-  const changes = { state, added, deleted, errors, warnings };
-  const times = { created_on: request.createdOn, updated_on: request.updatedOn };
-  const record = { id, status, ...changes, ...times, response: request.response };
+  const record = {
+    id,
+    status,
+    state,
+    added,
+    deleted,
+    errors,
+    warnings,
+    created_on: request.createdOn,
+    updated_on: request.updatedOn,
+    response: request.response,
+  };
   const error = failureOf(request, { strict });
   const duration = started === undefined ? undefined : context.io.elapsed() - started;
   const afterwards = () => {
@@ -152,8 +161,8 @@ export function failureOf(
   }
   const problems = describeProblems(request);
   if (strict && problems) return failed(`succeeded with ${problems} (--strict)`, fix);
-  const own = errors?.filter((text) => concerns(text, files)) ?? [];
-  if (own.length > 0) return failed(`succeeded with ${counted(own.length, 'error')}`, fix);
+  const count = errors?.filter((text) => concerns(text, files)).length ?? 0;
+  if (count > 0) return failed(`succeeded with ${counted(count, 'error')}`, fix);
   if (!strict || errors !== null) return undefined;
   const look = hint`show what the service sent: ${imgctl('sync-status', `${id}`, '--json')}`;
   return failed('succeeded, but its errors are unknown (--strict)', look);

@@ -40,7 +40,7 @@ const ID_AND_STATUS = [
   column('status', 'string or null', 'status of the service, such as PENDING', { isState: true }),
 ];
 
-/** Of a sync request that was submitted, without --wait. */
+/** Columns of a sync request that was submitted, without --wait. */
 export const SUBMITTED_COLUMNS = [
   ...ID_AND_STATUS,
   column('url', 'string', 'URL of the sync request'),
@@ -51,7 +51,7 @@ export const SUBMITTED_COLUMNS = [
 const NAMES = { text: describeNames };
 const TIME = { isTime: true };
 
-/** Of a sync request that was read. */
+/** Columns of a sync request that was read. */
 export const STATUS_COLUMNS = [
   ...ID_AND_STATUS,
   column('state', 'string', 'waiting, succeeded or failed', { isState: true, text: describeState }),
@@ -220,7 +220,7 @@ function rowForPeople(entry: HistoryEntry, state: string) {
 const NO_REQUESTS = 'this profile has submitted no sync request from this machine';
 const SUBMIT = hint`submit one with: ${imgctl('sync')}`;
 
-/** Returns what reads what this profile submitted to this service from this machine, oldest first. */
+/** Returns a function that reads the requests of this profile, service and machine, oldest first. */
 async function localRequests(context: Context): Promise<() => HistoryEntry[]> {
   const { account } = await context.session();
   return () => readHistory(findPaths(context.io).state, account.profile, account.baseUrl);

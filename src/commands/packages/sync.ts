@@ -94,9 +94,10 @@ export async function submit(context: Context): Promise<KnownSync> {
       facts: hint`check the result with: ${imgctl('my-images')}`,
     });
   }
-  const follow = imgctl('sync-status', `${id}`);
   await rememberRequest(context, id, { status: submitted.status }, true);
-  return { ...submitted, id, done: hint`sync ${`${id}`} was submitted; follow it with: ${follow}` };
+  const show = imgctl('sync-status', `${id}`);
+  const done = hint`sync ${`${id}`} was submitted; follow it with: ${show}`;
+  return { ...submitted, id, done };
 }
 
 export function submittedOutput(context: Context, options: Pick<OutputOptions, 'get'>): Output {
@@ -114,8 +115,14 @@ export async function submittedResult(
   const url = `${baseUrl}/v2/request/image_sync/${id}`;
   const record = { id, status: status ?? null, url, message: message ?? null, response };
   const afterwards = () => {
-    const texts = { message: `Submitted sync request ${id}`, hint: followHint(id) };
-    context.tell({ kind: 'success', ...texts, elsewhere: `sync request ${id} submitted` });
+    const next = followHint(id);
+    const elsewhere = `sync request ${id} submitted`;
+    context.tell({
+      kind: 'success',
+      message: `Submitted sync request ${id}`,
+      hint: next,
+      elsewhere,
+    });
   };
   return { output, rows: [record], isOne: true, afterwards, done };
 }
@@ -125,9 +132,9 @@ async function dryRun(context: Context): Promise<Result> {
   const shown = ['method', 'url', 'images'];
   const output = context.output([...DRY_RUN_COLUMNS, url], { shown });
   const { baseUrl, client } = await context.session();
-  const { images: own } = await client.listUserImages();
-  const images = own.map(({ id, name }) => String(name ?? id));
-  const record = { method: 'PATCH', url: `${baseUrl}/v2/user/image/vm`, images };
+  const { images } = await client.listUserImages();
+  const names = images.map(({ id, name }) => String(name ?? id));
+  const record = { method: 'PATCH', url: `${baseUrl}/v2/user/image/vm`, images: names };
   const message = 'The token is valid; nothing was submitted';
   const afterwards = () => context.tell({ kind: 'success', message });
   return { output, rows: [record], isOne: true, afterwards };

@@ -44,16 +44,16 @@ async function uploadOf(file: string, { files, checks }: CheckedPackage): Promis
   return {
     name: path.basename(file),
     files: [...distinct.values()].map((each) => {
-      const own = checks.filter((check) => check.file.path === each.path);
-      const regions = own.map(({ file: { offset, size }, start }) => ({ offset, size, start }));
+      const ofFile = checks.filter((check) => check.file.path === each.path);
+      const regions = ofFile.map(({ file: { offset, size }, start }) => ({ offset, size, start }));
       const stats = statSync(each.path, { bigint: true, throwIfNoEntry: false });
       return { name: each.name, path: each.path, regions, checked: stats && stateOf(stats) };
     }),
     async verify(results) {
-      // Those of a file are in the order of its checks.
+      // The results of a file are in the order of its checks.
       const remaining = new Map([...results].map(([each, list]) => [each, list.values()]));
-      const found = checks.map((check) => remaining.get(check.file.path)?.next().value);
-      const findings = checkFindings(file, checks, found);
+      const inOrder = checks.map((check) => remaining.get(check.file.path)?.next().value);
+      const findings = checkFindings(file, checks, inOrder);
       if (findings.length > 0) throw invalidPackage(file, findings, findings);
     },
   };

@@ -128,12 +128,17 @@ async function run(context: Context, options: Options, files: readonly string[])
   }
   if (sync) await context.session();
   // The storage and the service may refuse; both should do so before an upload that takes long.
-  const { storage, files: own } = await openUploadStorage(context, { partSize, parallel }, true);
+  const opened = await openUploadStorage(context, { partSize, parallel }, true);
+  const { storage, files: storageFiles } = opened;
   const outcome = new UploadOutcome();
-  const upload = (assertHeld: AssertHeld) =>
-    pushPackages(context, { output, batch, packages, storage, own, outcome, assertHeld }, options);
-  const alone = { storage, mutex: own.mutex };
-  const done = dryRun ? upload(() => {}) : onePushAtATime(context, alone, options, upload);
+  const upload = (assertHeld: AssertHeld) => {
+    const push = { output, batch, packages, storage, storageFiles, outcome, assertHeld };
+    return pushPackages(context, push, options);
+  };
+  const { mutex } = storageFiles;
+  const done = dryRun
+    ? upload(() => {})
+    : onePushAtATime(context, { storage, mutex }, options, upload);
   return done.finally(() => storage.close());
 }
 
@@ -143,7 +148,7 @@ interface Push {
   readonly batch: PackageBatch;
   readonly packages: readonly UploadPackage[];
   readonly storage: Storage;
-  readonly own: StorageFiles;
+  readonly storageFiles: StorageFiles;
   readonly outcome: UploadOutcome;
   readonly assertHeld: AssertHeld;
 }
@@ -151,15 +156,23 @@ interface Push {
 async function pushPackages(context: Context, push: Push, options: Options): Promise<Result> {
   const { loadProofs } = await import('../../../upload/proofs.ts');
   const { io, tell } = context;
-  const { output, batch, packages, storage, own, outcome, assertHeld } = push;
+  const { output, batch, packages, storage, storageFiles, outcome, assertHeld } = push;
   const { sync, onConflict, dryRun = false } = options;
-  const proofs = loadProofs(own.proofs, io);
+  const proofs = loadProofs(storageFiles.proofs, io);
   const session = sync ? await context.session() : undefined;
   const { baseUrl = '', username = '' } = session?.account ?? {};
-  const mark = syncedMark(own.state, [...own.key, baseUrl, username], io.system.uid);
+  const { state, key } = storageFiles;
+  const mark = syncedMark(state, [...key, baseUrl, username], io.system.uid);
   const before = session ? (await session.client.listUserImages()).images : [];
-  const rules = { onConflict, dryRun, assertHeld, beforeVisible: mark.remove };
-  const transfer = { storage, proofs, clock: io, ...rules };
+  const transfer = {
+    storage,
+    proofs,
+    clock: io,
+    onConflict,
+    dryRun,
+    assertHeld,
+    beforeVisible: mark.remove,
+  };
   const plan = await planAll(context, batch, packages, transfer);
   try {
     await uploadAll(context, batch, plan, transfer, outcome);

@@ -40,10 +40,10 @@ export interface Pushed {
 type Images = readonly Row[];
 
 /** Returns how the images of a package differ from those before the sync. */
-function stateOf({ name, files }: PlannedPackage, before: Images, after: Images) {
+function imageChange({ name, files }: PlannedPackage, before: Images, after: Images) {
   const timesOf = (images: Images) => {
-    const own = images.filter((image) => image.name === name);
-    return own.map(({ updated_on }) => `${updated_on}`).join();
+    const named = images.filter((image) => image.name === name);
+    return named.map(({ updated_on }) => `${updated_on}`).join();
   };
   const [earlier, later] = [timesOf(before), timesOf(after)];
   const isSkipped = files.some(({ action }) => action === 'skip');
@@ -60,7 +60,7 @@ function stateOf({ name, files }: PlannedPackage, before: Images, after: Images)
 /** Returns `2 images added, 1 unchanged`. */
 function summaryOf({ plan, before }: Pushed, after: Images): string {
   const counts = { added: 0, updated: 0, unchanged: 0, skipped: 0 };
-  for (const each of plan) counts[stateOf(each, before, after).outcome] += 1;
+  for (const each of plan) counts[imageChange(each, before, after).outcome] += 1;
   const found = Object.entries(counts).filter(([, count]) => count > 0);
   const words = found.map(([outcome, count], index) => {
     return `${index === 0 ? counted(count, 'image') : count} ${outcome}`;
@@ -134,7 +134,7 @@ function doubtsOf(
   images: Images,
 ) {
   const named = (is: 'isMissing' | 'isStale') =>
-    packages.filter((each) => stateOf(each, before, images)[is]).map(({ name }) => name);
+    packages.filter((each) => imageChange(each, before, images)[is]).map(({ name }) => name);
   const added = Array.isArray(request.added) ? elementNames(request.added) : [];
   const missing = named('isMissing');
   const gone = missing.filter((name) => !added.includes(name));
@@ -191,8 +191,8 @@ async function listWhenDone(
   try {
     for (;;) {
       const { images } = await client.listUserImages();
-      const states = expected.map((each) => stateOf(each, before, images));
-      const isDone = !states.some(({ isMissing, isStale }) => isMissing || isStale);
+      const changes = expected.map((each) => imageChange(each, before, images));
+      const isDone = !changes.some(({ isMissing, isStale }) => isMissing || isStale);
       if (isDone || io.elapsed() - started >= MAX_DELAY) return images;
       const describe = () => 'waiting until the list of your images has changed';
       tell({ kind: 'progress', text: '', describe });
