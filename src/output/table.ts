@@ -37,28 +37,18 @@ export async function writeTable(
   rows: readonly Row[],
   terminal: Terminal,
 ): Promise<readonly string[]> {
-  const { header = true, trunc = true, wrap } = output.options;
   const style = await loadStyle(terminal);
   const columns = measured(output, rows, style);
-  const beside = trunc ? fitColumns(columns, output, terminal) : columns;
-  const last = columns.at(-1);
-  const fitted = beside?.at(-1);
-  // It may have been dropped.
-  const isCramped =
-    !wrap &&
-    last?.name === fitted?.name &&
-    (fitted?.width ?? 0) < Math.min(last?.width ?? 0, MIN_LAST_WIDTH);
-  const isNarrow = terminal.width !== undefined && terminal.width < MIN_TABLE_WIDTH;
-  const below = isNarrow || (beside && !isCramped) ? undefined : last;
-  const shown = below ? fitColumns(columns.slice(0, -1), output, terminal, !beside) : beside;
-  if (shown === undefined) {
+  const layout = layoutOf(columns, output, terminal);
+  if (layout === undefined) {
     await writeText(sink, recordLines(columns, output, terminal, style));
     return [];
   }
+  const { shown, below } = layout;
   const isDrawn = terminal.width !== undefined && shown.every((each) => each.width <= MAX_ALIGNED);
   const lines = isDrawn
     ? drawnLines((await import('cli-table3')).default, shown, below, output, terminal, style)
-    : alignedLines(shown, style, header);
+    : alignedLines(shown, style, output.options.header);
   await writeText(sink, lines);
   const names = [...shown, below].map((column) => column?.name);
   return output.columns.map(({ name }) => name).filter((name) => !names.includes(name));
@@ -72,6 +62,36 @@ export async function writeRecord(sink: Sink, output: Output, row: Row, terminal
 }
 
 type TableColumn = ReturnType<typeof measureColumn>;
+
+interface Layout {
+  /** The columns beside each other. */
+  readonly shown: readonly TableColumn[];
+  /** The last column, if it goes below each row. */
+  readonly below?: TableColumn;
+}
+
+/** Returns undefined if a table has no room. */
+function layoutOf(
+  columns: readonly TableColumn[],
+  output: Output,
+  terminal: Terminal,
+): Layout | undefined {
+  const { trunc = true, wrap } = output.options;
+  const beside = trunc ? fitColumns(columns, output, terminal) : columns;
+  const last = columns.at(-1);
+  const isNarrow = terminal.width !== undefined && terminal.width < MIN_TABLE_WIDTH;
+  const hasRoom = beside && (wrap || !isCramped(last, beside));
+  if (last === undefined || isNarrow || hasRoom) return beside && { shown: beside };
+  const shown = fitColumns(columns.slice(0, -1), output, terminal, !beside);
+  return shown && { shown, below: last };
+}
+
+/** True if the last column is shown, but cut to a few cells. */
+function isCramped(last: TableColumn | undefined, shown: readonly TableColumn[]): boolean {
+  const fitted = shown.at(-1);
+  if (!last || !fitted || fitted.name !== last.name) return false;
+  return fitted.width < Math.min(last.width, MIN_LAST_WIDTH);
+}
 
 function measured(output: Output, rows: readonly Row[], style: Style) {
   const columns = output.columnsOf(rows[0]);
@@ -122,7 +142,7 @@ function shownText(value: unknown): string {
   return ASCII.test(text) ? text : printable(text);
 }
 
-function* alignedLines(columns: readonly TableColumn[], style: Style, header: boolean) {
+function* alignedLines(columns: readonly TableColumn[], style: Style, header = true) {
   const count = columns[0]?.texts.length ?? 0;
   for (let row = header ? -1 : 0; row < count; row += 1) {
     const cells = columns.map(({ title, texts, width, isNumeric, paint }) => {
