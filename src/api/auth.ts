@@ -21,9 +21,9 @@ export interface TokenSource {
   /**
    * Returns another token for one that the service refused, or undefined if there is no way to get one.
    * Several requests may call it at once with the same token.
-   * @param accepted the service had accepted that token before
+   * @param wasAccepted the service had accepted that token before
    */
-  renew(refused: string, accepted: boolean): Promise<string | undefined>;
+  renew(refused: string, wasAccepted: boolean): Promise<string | undefined>;
   /** True if the token was received a moment ago, by any process or machine: a node of the service may not know it yet. */
   isNew(token: string): boolean;
   /** If a token was refused for good. */
@@ -138,11 +138,11 @@ export function createSender(
     let response = await authorizeOrCorrect(request, url, token);
     if (request.anyStatus) return response;
     // Tokens that others stored may be revoked too; one that was requested for this request is the last.
-    for (let mayRequest = accepted.has(token); response.status === 401; mayRequest = false) {
+    for (let wasAccepted = accepted.has(token); response.status === 401; wasAccepted = false) {
       const refused = refusal(response);
       // Another token would not be permitted either.
       if (refused.code === 'not-permitted') throw refused;
-      const renewed = token && (await untilAborted(tokens.renew(token, mayRequest), signal));
+      const renewed = token && (await untilAborted(tokens.renew(token, wasAccepted), signal));
       if (renewed === undefined) throw refused;
       onEvent?.({ kind: 'renewal', method: request.method, url });
       token = renewed;
@@ -167,6 +167,9 @@ export function createSender(
 /** Returns a function that sends a request with this header Authorization, and retries it. */
 function retryingSender(transport: Transport, options: AuthOptions, pace: Pace) {
   const { timeout, userAgent } = options;
+  const recordStatuses = {
+    send: async (request: HttpRequest) => withRecordStatus(await transport.send(request)),
+  };
   return (
     request: ServiceRequest,
     url: URL,
@@ -181,9 +184,7 @@ function retryingSender(transport: Transport, options: AuthOptions, pace: Pace) 
     };
     const { method, signal = options.signal, retries = options.retries, asReceived } = request;
     const sent = { method, url, headers, timeout, signal, ...more };
-    const via = asReceived
-      ? transport
-      : { send: async (each: HttpRequest) => withRecordStatus(await transport.send(each)) };
+    const via = asReceived ? transport : recordStatuses;
     return sendWithRetry(via, sent, { ...options, retries }, pace);
   };
 }

@@ -122,7 +122,7 @@ export function statusError(response: HttpResponse): ImgctlError {
     new ImgctlError(code, text, { facts: ofProxy ?? facts, status });
 
   if (isRedirect(response)) return redirectError(response);
-  // The service itself answers with JSON.
+  // The service itself sends JSON.
   if (page && (status === 401 || status === 403)) {
     const more = 'a firewall or portal may have responded instead';
     return error('bad-answer', message, { kind: 'check-address', of: 'service', more });
@@ -149,7 +149,7 @@ export function statusError(response: HttpResponse): ImgctlError {
   if (status < 400)
     return error('failed', `${describeRequest(response)}: unexpected ${status}`, MIXED);
   if (status === 407) return error('proxy', message);
-  // A server of TLS answers plain http with 400, and no JSON.
+  // A server of TLS responds to plain http with 400, and no JSON.
   const isPlain =
     status === 400 &&
     url.protocol === 'http:' &&

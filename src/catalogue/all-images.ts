@@ -6,7 +6,7 @@ import type { ReceivedImage } from '../api/types.ts';
 import { EVERYTHING } from '../query/query.ts';
 import { idOf, isWhole, NotByIdError, pagesById } from './pages-by-id.ts';
 import { incompleteList, pagesByNumber } from './pages-by-number.ts';
-import { ID_ORDER, isRefusal, readPage, type ServiceHabits } from './service-habits.ts';
+import { ID_ORDER, isRefusedRequest, readPage, type ServiceHabits } from './service-habits.ts';
 
 interface List {
   readonly habits: ServiceHabits;
@@ -94,7 +94,7 @@ function readerBelow({ request }: List) {
       hasResponded = true;
       return page;
     } catch (error) {
-      if (hasResponded || !isRefusal(error)) throw error;
+      if (hasResponded || !isRefusedRequest(error)) throw error;
       throw new NotByIdError('the service does not filter by id', { cause: error });
     }
   };
@@ -107,7 +107,7 @@ async function readByNumber({ habits, request }: List, refusal: unknown) {
   try {
     return await pagesByNumber(readNumber, habits.sortsById ? readTop : undefined);
   } catch (error) {
-    if (isRefusal(refusal) && isRefusal(error)) throw refusal;
+    if (isRefusedRequest(refusal) && isRefusedRequest(error)) throw refusal;
     throw error;
   }
 }
@@ -125,13 +125,17 @@ async function requireIdOrder({ first, request }: List) {
   const asked = { filter: `id,lt,${powerOfTen}`, perPage: 1 };
   const page = await request(asked).catch((error: unknown) => {
     // A database may not take a number that no image has.
-    if (isRefusal(error)) return undefined;
+    if (isRefusedRequest(error)) return undefined;
     throw error;
   });
   if (page === undefined) return;
+  // Every id is below that power of ten. The highest image must be as high as those of the first page.
   const isLost = !page.images.some((image) => idOf(image) >= lowest);
+  // There were several pages, so it cannot be the only one.
+  const isEnd = isWhole(page);
+  // If the list is as it was, all should have come.
   const isUnchanged = describeTop(page) === describeTop(first);
-  if (isLost || isWhole(page) || isUnchanged) {
+  if (isLost || isEnd || isUnchanged) {
     const announced = `the ${first.total} images that it announced`;
     throw new NotByIdError(`the service sent fewer than ${announced}`);
   }

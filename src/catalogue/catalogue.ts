@@ -7,7 +7,7 @@ import { hasCode, ImgctlError } from '../errors.ts';
 import { equals } from '../query/filter.ts';
 import { Query } from '../query/query.ts';
 import { isFieldSort, printSort } from '../query/sort.ts';
-import { isRefusal, readPage, ServiceHabits } from './service-habits.ts';
+import { isRefusedRequest, readPage, ServiceHabits } from './service-habits.ts';
 import { imagesOfOnePage, type ListEnd, listCatalogue, type ReadOptions } from './service-list.ts';
 
 export interface Catalogue {
@@ -50,9 +50,9 @@ async function getOrFind(client: Client, catalogue: Catalogue, id: number | stri
   try {
     return await client.getImage(id);
   } catch (refusal) {
-    if (!isRefusal(refusal)) throw refusal;
+    if (!isRefusedRequest(refusal)) throw refusal;
     return findListed(catalogue, id).catch((error: unknown) => {
-      const isWorse = isRefusal(error) && !hasCode(refusal, 'not-found');
+      const isWorse = isRefusedRequest(error) && !hasCode(refusal, 'not-found');
       throw isWorse ? refusal : error;
     });
   }
@@ -60,6 +60,7 @@ async function getOrFind(client: Client, catalogue: Catalogue, id: number | stri
 
 /**
  * Returns exactly one page of the service, in its order, without images that do not match, and its own number.
+ * @param query only one that `isForService`: the service gets its first filter and sort
  * @throws ImgctlError not-found; whatever Client.listImages throws
  */
 export async function servicePage(

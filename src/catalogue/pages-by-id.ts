@@ -69,7 +69,7 @@ class Segments {
   #low = Number.POSITIVE_INFINITY;
   /** Number of images below. */
   #left: number;
-  /** Those that are not taken yet, the highest ids first. */
+  /** The segments that are not taken yet, the highest ids first. */
   #ahead: Segment[] = [];
   readonly #arrivals = new Set<Promise<void>>();
   /** Number of requests at a time. Where ids lie in clusters, all would return the same page. */

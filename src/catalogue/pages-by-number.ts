@@ -30,7 +30,7 @@ export async function pagesByNumber(
     const problem = hasChanged ? 'it changed while it was read' : fault;
     const all = [...images.values()];
     const isById = readTop !== undefined && areDescending(all.map(idOf));
-    const isSure = isById || (images.size === before.size && hasAll(before, images));
+    const isSure = isById || hasSameKeys(before, images);
     if (problem === undefined && isSure) return all;
     if (count >= (isById ? MAX_READINGS.byId : MAX_READINGS.otherwise)) {
       throw incompleteList(problem ?? 'each reading returned other images');
@@ -75,8 +75,8 @@ function uniqueKey(image: ReceivedImage, images: ReadonlyMap<unknown, unknown>):
   return (image.id ?? null) === null ? `${key} ${images.size}` : key;
 }
 
-function hasAll(before: ReadonlyMap<unknown, unknown>, now: ReadonlyMap<unknown, unknown>) {
-  return [...now.keys()].every((key) => before.has(key));
+function hasSameKeys(before: ReadonlyMap<unknown, unknown>, now: ReadonlyMap<unknown, unknown>) {
+  return now.size === before.size && [...now.keys()].every((key) => before.has(key));
 }
 
 export function incompleteList(fault: string): ImgctlError {

@@ -17,7 +17,7 @@ export class ServiceHabits {
   /** Sorts, and filters by field and operator, that are not sent again. */
   readonly #refused = new Set<string | undefined>();
   /** Sorts and filters that had a response: a later error is no refusal. */
-  readonly #answered = new Set<string | undefined>([undefined]);
+  readonly #accepted = new Set<string | undefined>([undefined]);
   /** Refusals in a row. What they are for is known once another request has a response. */
   #doubts: { readonly asked: PageQuery; readonly error: ImgctlError }[] = [];
   /** By field, and whether a text has an i, which is special in Turkish. */
@@ -34,7 +34,8 @@ export class ServiceHabits {
   async firstPage(perPage = MAX_PER_PAGE): Promise<ImagePage> {
     const asked = { sort: ID_ORDER, perPage };
     const known = this.#first.get(perPage);
-    if (known) this.#learn(asked);
+    // The service sent this page, so it refused what this request does not have.
+    if (known) this.#settleDoubts(asked);
     const page = known ?? (await this.ask(asked)) ?? (await this.#try({ perPage }));
     this.#first.set(perPage, page);
     return page;
@@ -61,7 +62,7 @@ export class ServiceHabits {
     try {
       return await this.#try(asked);
     } catch (error) {
-      if (!this.#isRefused(asked, error)) throw error;
+      if (!this.#refusesQuery(asked, error)) throw error;
       this.#doubts.push({ asked, error });
       return undefined;
     }
@@ -72,24 +73,25 @@ export class ServiceHabits {
     const [doubt] = this.#doubts;
     try {
       const page = await readPage(this.#client, asked, 1, doubt && { retries: 0 });
-      this.#learn(asked);
+      this.#settleDoubts(asked);
       return page;
     } catch (error) {
-      if (this.#isRefused(asked, error) || !isRefusal(error)) throw error;
+      if (this.#refusesQuery(asked, error) || !isRefusedRequest(error)) throw error;
       throw doubt?.error ?? error;
     }
   }
 
-  #isRefused({ filter, sort }: PageQuery, error: unknown): error is ImgctlError {
-    return isRefusal(error) && !(this.#answered.has(filter) && this.#answered.has(sort));
+  /** True if the error may be about the filter or the sort: one of them never had a response. */
+  #refusesQuery({ filter, sort }: PageQuery, error: unknown): error is ImgctlError {
+    return isRefusedRequest(error) && !(this.#accepted.has(filter) && this.#accepted.has(sort));
   }
 
   /** A response to this request says what the refusals before it were for. */
-  #learn({ filter, sort }: PageQuery): void {
-    this.#answered.add(filter).add(sort);
+  #settleDoubts({ filter, sort }: PageQuery): void {
+    this.#accepted.add(filter).add(sort);
     for (const { asked, error } of this.#doubts) {
       const isFilter = asked.sort === sort;
-      // Of both together, either can be at fault.
+      // If a filter and a sort were sent together, either can be at fault.
       if (!isFilter && asked.filter !== undefined) continue;
       const key = isFilter ? filterKey(asked.filter) : asked.sort;
       this.trace(`the service refused ${key}: ${error.message}`);
@@ -107,29 +109,29 @@ export class ServiceHabits {
   async provesComplete({ field, part }: ServiceFilter, page: ImagePage, sort: FieldSort) {
     if (part === undefined) return true;
     const letters = lettersOf(part);
-    const key = `${field} ${letters}`;
+    const key = proofKey(field, part);
     const known = this.#proved.get(key);
     if (known !== undefined) return known;
-    const learn = async (proof: string | undefined, order: FieldSort) => {
+    const prove = async (proof: string | undefined, order: FieldSort) => {
       const isProved = proof !== undefined && (await this.#finds(field, proof, order));
       this.#proved.set(key, isProved);
       if (!isProved) this.trace(`like may lose images for ${field}, so its filter is not used`);
       return isProved;
     };
     const mixed = partsOn(page, field, letters, sort).find(isMixed);
-    if (mixed !== undefined) return learn(mixed, sort);
+    if (mixed !== undefined) return prove(mixed, sort);
     const all = await this.firstPage();
     // What is at hand needs no filter.
     if (isWhole(all)) return false;
     const parts = partsOn(all, field, letters, BY_ID);
     // If the field has upper and lower case, a value in one case cannot show how `like` treats the others.
     const hasBothCases = isMixed([...valuesOf(page, field), ...valuesOf(all, field)].join(''));
-    return learn(hasBothCases ? parts.find(isMixed) : parts[0], BY_ID);
+    return prove(hasBothCases ? parts.find(isMixed) : parts[0], BY_ID);
   }
 
-  /** True if the service was seen not to find all. */
-  isDisproved({ field, part }: ServiceFilter): boolean {
-    return part !== undefined && this.#proved.get(`${field} ${lettersOf(part)}`) === false;
+  /** True if the service was seen not to find all values with the text of this `like`. */
+  losesImages({ field, part }: ServiceFilter): boolean {
+    return part !== undefined && this.#proved.get(proofKey(field, part)) === false;
   }
 
   async #finds(field: Field, part: string, sort: FieldSort): Promise<boolean> {
@@ -142,7 +144,7 @@ export class ServiceHabits {
       // A value with the reversed text itself would be found even if case counted.
       return found.toLowerCase().includes(part.toLowerCase()) && !found.includes(reversed);
     } catch (error) {
-      if (isRefusal(error)) return false;
+      if (isRefusedRequest(error)) return false;
       throw error;
     }
   }
@@ -179,7 +181,7 @@ function isSameFilter(echo: string, sent: string): boolean {
 }
 
 /** True for the status of a request that the service, or a firewall before it, does not take. */
-export function isRefusal(error: unknown): error is ImgctlError {
+export function isRefusedRequest(error: unknown): error is ImgctlError {
   if (error instanceof OtherFilterError) return true;
   const { status = 0 } = error instanceof ImgctlError ? error : {};
   return status >= 400 && ![401, 407, 408, 429].includes(status);
@@ -191,6 +193,8 @@ function filterKey(filter: string | undefined): string | undefined {
 
 /** The letters that a proof for this text must have. */
 const lettersOf = (part: string) => (/i/i.test(part) ? /i/i : /[a-z]/i);
+
+const proofKey = (field: Field, part: string) => `${field} ${lettersOf(part)}`;
 
 const isMixed = (text: string) => /[a-z]/.test(text) && /[A-Z]/.test(text);
 

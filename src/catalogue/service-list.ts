@@ -35,7 +35,7 @@ export interface ReadOptions {
 
 /** What is known at the end of a list. */
 export interface ListEnd {
-  /** Of the first page. */
+  /** The `meta` of the first page. */
   readonly meta: ImagePage['meta'];
   /** Number of all images that match, if known. */
   readonly total?: number | undefined;
@@ -98,7 +98,7 @@ export async function imagesOfOnePage(habits: ServiceHabits, query: Query, optio
   };
   if (habits.hasAll) return answerOn(await habits.firstPage());
   for (const sent of sentFilters(query)) {
-    if (habits.isDisproved(sent)) continue;
+    if (habits.losesImages(sent)) continue;
     const asked = { filter: sent.text, sort: printSort(sort), perPage: size };
     const page = await habits.ask(asked);
     if (page === undefined) continue;

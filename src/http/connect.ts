@@ -16,7 +16,7 @@ export interface ConnectOptions {
 type Stage = { waitingFor: string };
 
 export class Connector {
-  /** Of the newest connection. */
+  /** The stage of the newest connection. */
   stage: Stage = { waitingFor: 'connecting' };
   /** What the server said, after the handshake, of a certificate that it wants; no connection works then. */
   alert: Error | undefined;

@@ -186,7 +186,7 @@ export function reasonOf(error: NodeJS.ErrnoException & { readonly reason?: stri
   return NETWORK_ERRORS.get(code)?.[0] ?? (code || 'the connection failed');
 }
 
-/** 304 answers a condition, which imgctl never sends. */
+/** True for a redirect. 304 is none: it is for conditional requests, which imgctl never sends. */
 export function isRedirect({ status }: HttpResponse): boolean {
   return status >= 300 && status < 400 && status !== 304;
 }

@@ -20,8 +20,8 @@ interface PaceOptions {
 
 export class Pace {
   hasResponded = false;
-  readonly #options: PaceOptions;
   hasSucceeded = false;
+  readonly #options: PaceOptions;
   /** Milliseconds between a response and the next request; 0 until the server limits requests. */
   #gap = 0;
   /** The gap before it was halved, which the server accepted. */

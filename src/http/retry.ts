@@ -38,7 +38,8 @@ export async function sendWithRetry(
     ? isRetryableStatus
     : (status: number) => refusals.includes(status);
   const transmit = () => transport.send(request);
-  for (let count = 1; ; ) {
+  let count = 1;
+  for (;;) {
     let asked = 0;
     let outage: string | undefined;
     try {

@@ -91,7 +91,7 @@ function dispatch(shared: Shared, request: HttpRequest, head: RequestHead): Prom
   const check: Facts = { kind: 'check-address', of: endpoint.of };
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
-    /** Of the connection; undefined while there is none. */
+    /** Aborts what is sent; undefined while there is no connection. */
     let controller: { abort(reason: Error): void } | undefined;
     let stage = 'waiting for the response';
     let start: Pick<HttpResponse, 'status' | 'headers'> = { status: 0, headers: {} };

@@ -17,7 +17,7 @@ export type PerOperator<Value> = Readonly<Partial<Record<Operator, Value>>>;
 interface Operand {
   readonly text: string;
   readonly value: FieldValue;
-  /** Of a time field. */
+  /** The value of a time field as instants. */
   readonly span?: Span | undefined;
   /** True if the time depends on when the command runs. */
   readonly isRelative?: boolean;
@@ -116,7 +116,7 @@ export interface ServiceFilter {
   readonly operator: Operator;
   /** As sent: `name,like,%ubuntu%`. */
   readonly text: string;
-  /** Of a `like`: what the value contains. The service may mind its case, or not know this form. */
+  /** The text that a `like` searches for. The service may mind its case, or not know this form. */
   readonly part: string | undefined;
 }
 

@@ -181,7 +181,7 @@ function firstDifference(left: Parts, right: Parts): readonly [number, number] {
     const leftPart = left[leftAt] ?? PLACE;
     const rightPart = right[rightAt] ?? PLACE;
     if (compareParts(leftPart, rightPart) !== 0) break;
-    // Of places with different numbers of versions, the one with fewer stays at its end.
+    // The side whose place has fewer versions stays at the end of that place.
     if (leftPart !== PLACE || rightPart === PLACE) leftAt += 1;
     if (rightPart !== PLACE || leftPart === PLACE) rightAt += 1;
   }
@@ -356,7 +356,7 @@ export function parseWord(text: string) {
   const needsWholeNumbers = /\d/.test(text) && !isHash(text.toLowerCase());
   const pattern = wordPattern(part, isNumber ? 'uy' : 'u');
   const runs = text.match(/\d+|[^\d._ -]+/gu) ?? [];
-  /** They are found in this order, in any case, in each name that matches. */
+  /** Parts of the word that each name that matches contains, in this order and in any case. */
   const pieces = needsWholeNumbers ? runs.map(withoutZeros) : [text];
   /** Returns which version of the name a number means, or -1. */
   const versionIndexIn = (name: Name) => versionIndexOf(pattern, name);

@@ -43,7 +43,7 @@ export function parseQuery({ words, filters = [], sorts = [] }: QueryText, now: 
   });
 }
 
-/** It does not change. An image must match every word and filter. */
+/** An immutable query. An image must match every word and filter. */
 export class Query {
   readonly words: readonly string[];
   readonly filters: readonly Filter[];

@@ -30,13 +30,14 @@ export class Tally {
     this.hasSeenAll = filter === undefined;
     if (!this.#isEmpty && !this.#query.readsTimes) return;
     for (const image of images) {
-      if (this.#query.matches(image)) this.#noteZones(image);
-      else if (this.#isEmpty) this.#countAlone(image);
+      if (this.#query.matches(image)) {
+        this.#isEmpty = false;
+        this.#noteZones(image);
+      } else if (this.#isEmpty) this.#countAlone(image);
     }
   }
 
   #noteZones(image: ImageRecord): void {
-    this.#isEmpty = false;
     const deciding = this.#query.decidingZone(image);
     if (deciding !== undefined) this.#treatment = 'shown';
     for (const zone of [deciding ?? [], this.#query.sortingZones(image)].flat()) {

@@ -1,4 +1,5 @@
-// Parses and formats points in time: the service's format, ISO 8601, ages and times relative to now.
+// Parses and formats points in time: the service's format, ISO 8601, ages and times relative to now. Its one state is
+// whether local time was used (takeLocalUse).
 
 import { MAX_INSTANT } from '../words.ts';
 
