@@ -105,32 +105,51 @@ function explainOption(
     const longer = known.find((each) => each.startsWith(`${name}-`));
     return [`option '${option}' takes no value`, didYouMean(longer)];
   }
-  const [, word] = /^unknown option '-([^-'][^']+)'/.exec(error) ?? [];
-  const isText = command.registeredArguments.some((argument) => argument.name() === 'text');
-  const direction =
-    /^(?:a|de)sc$/i.test(word ?? '') && `to sort in this direction: -s FIELD,${word}`;
-  const without =
-    isText && word && `to leave out names that contain it: -f ${shellQuote(`name!~${word}`)}`;
-  const at = command.args.findIndex((each) => each.startsWith(option));
-  const rest = command.args.slice(at).flatMap((each) => each.split('='));
-  const ownerOf = (each: Command) =>
-    path.length > 0 && each.options.flatMap(flagsOf).includes(option);
-  const owner = command.commands.find(ownerOf)?.name();
-  const ofOther = owner && hint`use: ${imgctl(...path, owner, option)}`;
-  // As git has it: config --unset.
-  const asOption = command.commands.find((each) => [each.name(), ...each.aliases()].includes(name));
-  const ofCommand = asOption && hint`use: ${imgctl(...path, asOption.name())}`;
   const meant =
-    guess(path, [option, ...rest.slice(1)], flags) ??
-    (direction || without || undefined) ??
-    ofOther ??
-    ofCommand ??
-    didYouMean(nearest(name, known));
-  const target = targetOf(command);
-  const isBefore = target?.options.flatMap(flagsOf).includes(option);
+    guess(path, [option, ...valuesBehind(option, command)], flags) ??
+    dashedWordHint(error, command) ??
+    ownerHint(option, command, path) ??
+    commandHint(name, command, path) ??
+    didYouMean(nearest(name, known)) ??
+    placeHint(option, command);
+  return [`unknown option '${option}'`, meant];
+}
+
+/** Returns what was typed behind the option. */
+function valuesBehind(option: string, { args }: Command): readonly string[] {
+  const at = args.findIndex((each) => each.startsWith(option));
+  const words = args.slice(at).flatMap((each) => each.split('='));
+  return words.slice(1);
+}
+
+/** Returns a hint for a word with a dash before it, as other tools leave out words or sort. */
+function dashedWordHint(error: string, command: Command): string | undefined {
+  const [, word] = /^unknown option '-([^-'][^']+)'/.exec(error) ?? [];
+  if (word === undefined) return undefined;
+  if (/^(?:a|de)sc$/i.test(word)) return `to sort in this direction: -s FIELD,${word}`;
+  const isText = command.registeredArguments.some((argument) => argument.name() === 'text');
+  if (!isText) return undefined;
+  return `to leave out names that contain it: -f ${shellQuote(`name!~${word}`)}`;
+}
+
+/** Returns a hint for an option of a subcommand. */
+function ownerHint(option: string, command: Command, path: readonly string[]): Facts | undefined {
+  if (path.length === 0) return undefined;
+  const owner = command.commands.find((each) => each.options.flatMap(flagsOf).includes(option));
+  return owner && hint`use: ${imgctl(...path, owner.name(), option)}`;
+}
+
+/** Returns a hint for a subcommand that was typed as an option, as git has it: config --unset. */
+function commandHint(name: string, command: Command, path: readonly string[]): Facts | undefined {
+  const found = command.commands.find((each) => [each.name(), ...each.aliases()].includes(name));
+  return found && hint`use: ${imgctl(...path, found.name())}`;
+}
+
+/** Returns a hint for an option of a command that stands before the command. */
+function placeHint(option: string, command: Command): Facts | undefined {
+  if (!targetOf(command)?.options.flatMap(flagsOf).includes(option)) return undefined;
   const help = imgctl('help', 'options');
-  const after = hint`put it after the command; only global options can come first: ${help}`;
-  return [`unknown option '${option}'`, meant || (isBefore ? after : undefined)];
+  return hint`put it after the command; only global options can come first: ${help}`;
 }
 
 /** Returns the command that the words behind an option of the root name. */
