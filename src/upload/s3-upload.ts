@@ -54,6 +54,8 @@ interface Upload {
   isEncrypted: boolean;
 }
 
+type S3Object = NonNullable<Awaited<ReturnType<typeof findStored>>>;
+
 export async function put(s3: S3, name: string, file: UploadSource, onProgress: OnBytes) {
   const upload = (await findUpload(s3, name, file)) ?? (await startUpload(s3, name, file));
   const discard = async (error: unknown) => {
@@ -190,32 +192,42 @@ async function sendPart(upload: Upload, number: number, md5: string, count: OnBy
 
 /** @throws ImgctlError conflict: also if only its content can tell whether it is this file */
 async function finishUpload(upload: Upload, parts: readonly string[], replace: boolean) {
-  const { s3, name, file } = upload;
+  const { s3, name } = upload;
   const requireAbsent = async () => {
     if (!replace && (await findStored(s3, name))) throw conflict(name, s3.address);
   };
   await requireAbsent();
   const { ownTag, failure } = await joinParts(upload, parts, replace, requireAbsent);
   const stored = await findLate(s3, name);
-  const tag = expectedTag(upload, parts, ownTag);
-  if (stored?.size === file.size) {
-    if (stored.tag === tag) return { text: stored.text, isProof: true };
-    const [, partCount] = DIGEST.exec(stored.tag) ?? [];
-    // An ETag of another form says nothing: the content is compared.
-    const isComparable = tag !== undefined && partCount === `${parts.length}`;
-    if (!isComparable) throw replacedError(name, s3.address, replace);
-  }
-  if (failure) throw stored && !replace ? conflict(name, s3.address) : failure;
-  if (!stored) throw arrivedWrong(name, 'it is missing');
-  if (!replace && ownTag && stored.tag && stored.tag !== ownTag) throw conflict(name, s3.address);
-  // It is surely ours if it has the ETag that the storage gave it when it was completed.
-  const isOwn = stored.tag === ownTag && DIGEST.test(stored.tag);
-  const isRemoved = isOwn && (await removeObject(s3, name).then(isSuccess, () => false));
-  const flaw = stored.size === file.size ? `ETag is ${stored.tag}` : `size is ${stored.size}`;
-  throw arrivedWrong(name, `its ${flaw}${isRemoved ? '' : ', and it was not removed'}`);
+  if (!stored) throw failure ?? arrivedWrong(name, 'it is missing');
+  const verdict = judge(upload, parts, stored, ownTag);
+  if (verdict === 'ours') return { text: stored.text, isProof: true };
+  if (verdict === 'unknown') throw replacedError(name, s3.address, replace);
+  if ((verdict === 'other' || failure) && !replace) throw conflict(name, s3.address);
+  throw failure ?? (await removeDamaged(upload, stored, ownTag));
 }
 
-/** A storage may show an object late. */
+/** Says if the stored object is this file; `unknown` if only its content can tell, `other` if another push stored it. */
+function judge(upload: Upload, parts: readonly string[], { size, tag }: S3Object, ownTag?: string) {
+  const expected = expectedTag(upload, parts, ownTag);
+  if (size === upload.file.size) {
+    if (tag === expected) return 'ours';
+    const [, partCount] = DIGEST.exec(tag) ?? [];
+    // An ETag of another form says nothing.
+    if (expected === undefined || partCount !== `${parts.length}`) return 'unknown';
+  }
+  return ownTag && tag && tag !== ownTag ? 'other' : 'damaged';
+}
+
+/** Removes the object if it is surely ours: it has the ETag that the storage gave it. @returns what is wrong with it */
+async function removeDamaged({ s3, name, file }: Upload, { size, tag }: S3Object, ownTag?: string) {
+  const isOwn = tag === ownTag && DIGEST.test(tag);
+  const isRemoved = isOwn && (await removeObject(s3, name).then(isSuccess, () => false));
+  const flaw = size === file.size ? `ETag is ${tag}` : `size is ${size}`;
+  return arrivedWrong(name, `its ${flaw}${isRemoved ? '' : ', and it was not removed'}`);
+}
+
+/** Looks twice: a storage may show an object late. */
 async function findLate(s3: S3, name: string) {
   const stored = await findStored(s3, name);
   if (stored) return stored;

@@ -218,8 +218,11 @@ function sendAndCheck(upload: Upload, transfer: TransferOptions, onProgress: OnP
   return withUploadFile(file, transfer, async (opened) => {
     const count = (bytes: number) => onProgress(file, bytes);
     if (isSent(file) && !transfer.dryRun) {
-      const put = transfer.storage.put(file.name, opened, count);
-      upload.part = await put.catch((error: unknown) => acceptSame(file, error, transfer));
+      try {
+        upload.part = await transfer.storage.put(file.name, opened, count);
+      } catch (error) {
+        file.compared.stored = await requireSame(file, error, transfer);
+      }
     }
     return opened.check(count);
   });
@@ -249,7 +252,7 @@ async function publish(upload: Upload, transfer: TransferOptions, onVisible: OnV
       const isGone = file.action === 'replace' && hasCode(error, 'failed');
       const isLost = error instanceof TransportError || transfer.clock.signal.aborted;
       if (isGone || isLost) onVisible(file, false);
-      await acceptSame(file, error, transfer);
+      file.compared.stored = await requireSame(file, error, transfer);
       await part.discard(error);
     }
     upload.part = undefined;
@@ -258,13 +261,15 @@ async function publish(upload: Upload, transfer: TransferOptions, onVisible: OnV
   if (isSent(file)) file.compared.isThere = true;
 }
 
-/** Another push may have been first with the same content, such as one that was killed. @throws the error otherwise */
-async function acceptSame(file: PlannedFile, error: unknown, transfer: TransferOptions) {
+/**
+ * Returns what the storage has, if another push was first with the same content, such as one that was killed.
+ * @throws the error otherwise
+ */
+async function requireSame(file: PlannedFile, error: unknown, transfer: TransferOptions) {
   if (!hasCode(error, 'conflict')) throw error;
   const { state, stored } = await compare(file, file.package, transfer);
   if (state !== 'same') throw error;
-  file.compared.stored = stored;
-  return undefined;
+  return stored;
 }
 
 /**
