@@ -54,6 +54,8 @@ const FILLED = 0.9;
 /** The images below `bound`. */
 interface Segment {
   readonly bound: number;
+  /** Number of ids that it was cut to have; undefined for the first page. */
+  readonly width?: number;
   /** Its last id: an estimate until its page has come; -Infinity at the end of the list. */
   end: number;
   page?: ImagePage;
@@ -90,7 +92,7 @@ class Segments {
     this.#left = first.total;
     const all: Segment = { bound: Number.POSITIVE_INFINITY, end: Number.NEGATIVE_INFINITY };
     this.#ahead.push(all);
-    this.#fill(all, first, 0);
+    this.#fill(all, first);
   }
 
   get isAtEnd(): boolean {
@@ -119,18 +121,31 @@ class Segments {
 
   /** Requests the next segments, at most as many as it takes for `needed` images. */
   request(needed: number): void {
-    const width = this.#width();
     const pages = Math.ceil(Math.min(this.#left, needed) / this.#size);
     const maxAhead = Math.min(2 * this.#connections, pages);
+    for (const segment of this.#segmentsOfGaps()) {
+      const isFull = this.#arrivals.size >= this.#parallel || this.#ahead.length >= maxAhead;
+      if (isFull && !this.#isUrgent(segment.bound)) return;
+      this.#start(segment);
+    }
+  }
+
+  /** True for the segment that follows the images taken: nothing goes on without it. */
+  #isUrgent(bound: number): boolean {
+    return bound === this.#low;
+  }
+
+  /** Yields the segments that the gaps are cut into, from the top. */
+  *#segmentsOfGaps(): Generator<Segment, void, void> {
+    const width = this.#width();
     for (const { top, bottom } of this.#gaps()) {
-      for (let bound = top; bound > bottom; bound = Math.max(bound - width, bottom)) {
-        // Nothing goes on without the segment that follows the images taken.
-        const isUrgent = bound === this.#low;
+      let bound = top;
+      while (bound > bottom) {
         // A database may not take a number that no image has; but some ids may be negative.
-        if (bound <= 0 && !isUrgent) break;
-        const isFull = this.#arrivals.size >= this.#parallel || this.#ahead.length >= maxAhead;
-        if (isFull && !isUrgent) return;
-        this.#start({ bound, end: Math.max(bound - width, bottom) }, width);
+        if (bound <= 0 && !this.#isUrgent(bound)) return;
+        const end = Math.max(bound - width, bottom);
+        yield { bound, width, end };
+        bound = end;
       }
     }
   }
@@ -153,11 +168,11 @@ class Segments {
     return Math.max(this.#size, Math.floor(FILLED * this.#size * idsPerImage));
   }
 
-  #start(segment: Segment, width: number): void {
+  #start(segment: Segment): void {
     this.#ahead.push(segment);
     this.#ahead.sort((one, other) => other.bound - one.bound);
     const arrival = this.#readBelow(segment.bound).then((page) => {
-      this.#fill(segment, page, width);
+      this.#fill(segment, page);
       this.#arrivals.delete(arrival);
     });
     this.#arrivals.add(arrival);
@@ -165,24 +180,25 @@ class Segments {
     arrival.catch(() => {});
   }
 
-  #fill(segment: Segment, page: ImagePage, width: number): void {
+  #fill(segment: Segment, page: ImagePage): void {
     const ids = page.images.map(idOf);
     if (!areDescending(ids, segment.bound)) {
-      throw new NotByIdError(`the service does not ${width > 0 ? 'filter' : 'sort'} by id`);
+      const isFirst = segment.width === undefined;
+      throw new NotByIdError(`the service does not ${isFirst ? 'sort' : 'filter'} by id`);
     }
     const end = isWhole(page) ? Number.NEGATIVE_INFINITY : ids.at(-1);
     // An empty page that says that there are images leads nowhere.
     if (end === undefined) throw new NotByIdError('the service does not filter by id');
     Object.assign(segment, { end, page, ids });
-    if (end !== Number.NEGATIVE_INFINITY) this.#learnDensity(segment, ids, width);
+    if (end !== Number.NEGATIVE_INFINITY) this.#learnDensity(segment, ids);
   }
 
-  #learnDensity({ bound, end }: Segment, ids: readonly number[], width: number): void {
+  #learnDensity({ bound, width, end }: Segment, ids: readonly number[]): void {
     const [highest = end] = ids;
     const top = Number.isFinite(bound) ? bound : highest + 1;
     this.#seen += ids.length;
     this.#range += top - end;
-    const isSparse = width > 0 && end < bound - 2 * width;
+    const isSparse = width !== undefined && end < bound - 2 * width;
     this.#parallel = isSparse ? 1 : Math.min(this.#connections, this.#parallel + 1);
   }
 }

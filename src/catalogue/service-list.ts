@@ -52,10 +52,10 @@ export async function* listCatalogue(
   query: Query,
   options: ReadOptions,
 ): AsyncGenerator<readonly ReceivedImage[], ListEnd, void> {
-  const answer = await imagesOfOnePage(habits, query, options);
-  if (answer) {
-    yield answer.images;
-    return answer.end;
+  const onePage = await imagesOfOnePage(habits, query, options);
+  if (onePage) {
+    yield onePage.images;
+    return onePage.end;
   }
   const { limit = Number.POSITIVE_INFINITY, perPage = MAX_PER_PAGE, streams, watch } = options;
   const first = await habits.firstPage(perPage);
@@ -91,30 +91,34 @@ export async function imagesOfOnePage(habits: ServiceHabits, query: Query, optio
   const { limit = Number.POSITIVE_INFINITY, perPage = MAX_PER_PAGE, watch } = options;
   const sort = sortOfFirstPage(query, limit <= perPage);
   const size = query.isEverything ? Math.min(perPage, limit) : perPage;
-  const answerOn = (page: ImagePage, filter?: string) => {
-    const answer = selectOn(page, sort, query, limit);
-    if (answer) watch?.(page.images, page.total, filter);
-    return answer;
-  };
-  if (habits.hasAll) return answerOn(await habits.firstPage());
   for (const sent of sentFilters(query)) {
+    // All images may be at hand, since the last proof too.
+    if (habits.hasAll) break;
     if (habits.losesImages(sent)) continue;
-    const asked = { filter: sent.text, sort: printSort(sort), perPage: size };
-    const page = await habits.ask(asked);
+    const page = await habits.ask({ filter: sent.text, sort: printSort(sort), perPage: size });
     if (page === undefined) continue;
+    const found = selectOn(page, sort, query, limit);
     // If the matches do not fit on one page, the list is read without this filter.
-    if (selectOn(page, sort, query, limit) === undefined) return undefined;
-    if (await habits.provesComplete(sent, page, sort)) return answerOn(page, sent.text);
-    // The proof may have read the first page of all images.
-    if (habits.hasAll) return answerOn(await habits.firstPage());
+    if (found === undefined) return undefined;
+    if (await habits.provesComplete(sent, page, sort)) {
+      watch?.(page.images, page.total, sent.text);
+      return found;
+    }
   }
-  const page = await (sort === BY_ID
-    ? habits.firstPage(size)
-    : habits.ask({ sort: printSort(sort), perPage: size }));
-  return page && answerOn(page);
+  const page = await unfilteredPage(habits, sort, size);
+  const found = page && selectOn(page, sort, query, limit);
+  if (page && found) watch?.(page.images, page.total);
+  return found;
 }
 
-/** Returns what the service may get, the longest first: it is likely to leave the fewest images. */
+/** Returns the page with all images if it is at hand, else the first one in this order. */
+function unfilteredPage(habits: ServiceHabits, sort: FieldSort, perPage: number) {
+  if (habits.hasAll) return habits.firstPage();
+  if (sort === BY_ID) return habits.firstPage(perPage);
+  return habits.ask({ sort: printSort(sort), perPage });
+}
+
+/** Returns the filters that the service may get, the longest first: it is likely to leave the fewest images. */
 function sentFilters({ conditions }: Query): ServiceFilter[] {
   const sent = conditions.flatMap((condition) => condition.sent ?? []);
   const lengthOf = ({ field, operator, text }: ServiceFilter) =>

@@ -72,7 +72,7 @@ export const LONG = [
   ['src/catalogue/service-list.ts', 'matching.slice(0, limit - found)', 'matching.slice(0, limit)', 'test/catalogue/service-list.test.ts'],
   ['src/commands/images/lock/lock.ts', 'index.add(locked);', 'if (live) index.add(locked);', 'test/commands/images/lock.test.ts'],
   ['src/catalogue/service-habits.ts', 'if (!isFilter && asked.filter !== undefined) continue;', '', 'test/catalogue/filtered-lists.test.ts'],
-  ['src/catalogue/service-list.ts', 'if (await habits.provesComplete(sent, page, sort)) return', 'return', 'test/catalogue/filtered-lists.test.ts'],
+  ['src/catalogue/service-list.ts', 'if (await habits.provesComplete(sent, page, sort)) {', '{', 'test/catalogue/filtered-lists.test.ts'],
   ['src/catalogue/service-habits.ts', '!firstValues.some((text) => text.includes(part.toLowerCase()))', 'firstValues.length > 0', 'test/catalogue/filtered-lists.test.ts'],
   ['src/catalogue/service-habits.ts', ' && !found.includes(reversed)', '', 'test/catalogue/filtered-lists.test.ts'],
   ['src/catalogue/service-habits.ts', '(/i/i.test(part) ? /i/i : /[a-z]/i)', '/[a-z]/i', 'test/catalogue/filtered-lists.test.ts'],
