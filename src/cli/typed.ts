@@ -66,22 +66,21 @@ export function readTyped(
     else readOption(`-${more}`);
     return true;
   };
+  const readArgument = (word: string) => {
+    add('argument', word);
+    const found = followersOf(command, rest).find((each) => commandNames(each).includes(word));
+    if (found) {
+      command = found.name === 'help' ? { subcommands: [...commands, ...topics] } : found;
+      options = [...new Set([...(found.options ?? []), ...ALL_GLOBAL_OPTIONS])];
+    } else if (!/^-./.test(word)) rest.push(word);
+  };
   for (const word of argv) {
     if (isEnded) rest.push(word);
     else if (pending) {
       add('value', word, pending);
       pending = undefined;
     } else if (word === '--') isEnded = true;
-    else if (!/^-./.test(word) || !readOption(word)) {
-      add('argument', word);
-      const found = followersOf(command, rest).find((each) => commandNames(each).includes(word));
-      if (found === undefined) {
-        if (!/^-./.test(word)) rest.push(word);
-        continue;
-      }
-      command = found.name === 'help' ? { subcommands: [...commands, ...topics] } : found;
-      options = [...new Set([...(found.options ?? []), ...ALL_GLOBAL_OPTIONS])];
-    }
+    else if (!readOption(word)) readArgument(word);
   }
   return { command, options, words, rest, pending, isEnded };
 }
