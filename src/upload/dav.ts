@@ -122,23 +122,31 @@ async function move(dav: Dav, part: string, name: string, replace: boolean): Pro
   const { href, pathname } = dav.urlOf(name);
   const forms = [...new Set([href, pathname, href.replace(/^https:/, 'http:')])];
   const overwrite = replace ? 'T' : 'F';
-  let refusal: ImgctlError | undefined;
+  let first: ImgctlError | undefined;
   for (const [index, destination] of forms.entries()) {
     if (index < dav.found.destination) continue;
-    try {
-      const headers = { destination, overwrite };
-      await sendChecked(dav, { method: 'MOVE', url: dav.urlOf(part), headers, refusals: REFUSALS });
+    const refusal = await tryMove(dav, part, { destination, overwrite });
+    if (!refusal) {
       dav.found.destination = index;
       return;
-    } catch (error) {
-      if (!(error instanceof ImgctlError)) throw error;
-      if (error.status === 404 && refusal) throw refusal;
-      const isRefused = error.status === 400 || error.status === 502;
-      if (!isRefused) throw error;
-      refusal ??= error.status === 502 ? error.with({ facts: PASS_HOST }) : error;
     }
+    if (refusal.status === 404) throw first ?? refusal;
+    first ??= refusal;
   }
-  throw refusal;
+  throw first;
+}
+
+/** Returns the refusal of a form of Destination, or of a file that is not found. @throws any other error */
+async function tryMove(dav: Dav, part: string, headers: Record<string, string>) {
+  try {
+    await sendChecked(dav, { method: 'MOVE', url: dav.urlOf(part), headers, refusals: REFUSALS });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ImgctlError)) throw error;
+    const isRefused = error.status === 400 || error.status === 502;
+    if (!isRefused && error.status !== 404) throw error;
+    return error.status === 502 ? error.with({ facts: PASS_HOST }) : error;
+  }
 }
 
 async function publish(dav: Dav, part: string, name: string, sent: DavFile, replace: boolean) {
