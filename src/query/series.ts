@@ -126,6 +126,10 @@ export class SeriesIndex<Row extends ImageRecord> {
   }
 }
 
+function hasSome<Row extends ImageRecord>(entries: readonly Entry<Row>[]): entries is Entries<Row> {
+  return entries.length > 0;
+}
+
 function imagesOf<Row extends ImageRecord>([first, ...others]: Entries<Row>) {
   return [first.image, ...others.map(({ image }) => image)] as const;
 }
@@ -142,7 +146,7 @@ function newestIn<Row extends ImageRecord>(entries: Entries<Row>): Entry<Row> {
   return entries.reduce((best, entry) => newer(entry, best));
 }
 
-/** Below 0 if the left one is newer. */
+/** Returns a number below 0 if the left image is newer. */
 function compareAges<Row extends ImageRecord>(left: Entry<Row>, right: Entry<Row>): number {
   const byVersion = compareVersions(right.parts, left.parts);
   if (byVersion !== 0) return byVersion;
@@ -166,18 +170,18 @@ function seriesOf<Row extends ImageRecord>(
 ): Series<Row> {
   const pattern = patternOf(first);
   const others = entries.filter((entry) => entry !== first);
-  const isRelease = ({ parts }: Entry<Row>) => !isPreRelease(parts);
-  const dated = newestByDate(first, entries);
-  const doubts: [problem: string, rivals: Entry<Row>[]][] = [
-    [`the versions in ${pattern} cannot be compared`, incomparable(first, others)],
-    [`the newest of ${pattern} is a pre-release`, isRelease(first) ? [] : others.filter(isRelease)],
-    [`the dates in ${pattern} cannot be compared`, dated.image === first.image ? [] : [dated]],
-  ];
-  for (const [problem, rivals] of doubts) {
-    const [rival, ...more] = rivals;
-    if (rival === undefined) continue;
-    const [one, two] = [first.image, newestIn([rival, ...more]).image];
+  const unclear = (problem: string, rivals: Entries<Row>): Series<Row> => {
+    const [one, two] = [first.image, newestIn(rivals).image];
     return { pattern, newest: compareChoices(one, two) > 0 ? [two, one] : [one, two], problem };
+  };
+  const rivals = incomparable(first, others);
+  if (hasSome(rivals)) return unclear(`the versions in ${pattern} cannot be compared`, rivals);
+  const isRelease = ({ parts }: Entry<Row>) => !isPreRelease(parts);
+  const releases = isRelease(first) ? [] : others.filter(isRelease);
+  if (hasSome(releases)) return unclear(`the newest of ${pattern} is a pre-release`, releases);
+  const dated = newestByDate(first, entries);
+  if (dated.image !== first.image) {
+    return unclear(`the dates in ${pattern} cannot be compared`, [dated]);
   }
   const equal = others.filter((entry) => isEquallyNew(first, entry)).sort(compareAges);
   const problem = equal.length > 0 ? `${equal.length + 1} images are equally new` : undefined;
