@@ -4,11 +4,10 @@ import fs from 'node:fs';
 import { hasCode, ImgctlError, tryOr } from '../errors.ts';
 import { readOwnFile } from '../files/atomic-file.ts';
 import { TransportError } from '../http/errors.ts';
-import { httpDate } from '../http/headers.ts';
 import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { basicPair } from '../http/url.ts';
-import { findAll, textOf, type XmlElement } from '../xml.ts';
-import { isSettled, readBack } from './read-back.ts';
+import { filesOf, withElements } from './dav-responses.ts';
+import { readBack } from './read-back.ts';
 import {
   CHECK_URL,
   createRequests,
@@ -19,7 +18,6 @@ import {
   storageError,
   streamBody,
   textBody,
-  xmlOf,
 } from './requests.ts';
 import {
   arrivedWrong,
@@ -207,21 +205,8 @@ function requireSuccess(response: HttpResponse): HttpResponse {
   throw error.status === 405 || error.status === 501 ? error.with({ facts: NEEDED }) : error;
 }
 
-/** Sends a request. A multistatus is returned with its elements, and with the first failure as the status. */
 async function send({ requests }: Dav, request: StorageRequest, nextUrl?: () => URL) {
-  const response = await requests.send(request, nextUrl);
-  const root = response.status === 207 ? xmlOf(response) : undefined;
-  if (root?.name !== 'multistatus') return { ...response, elements: undefined };
-  const elements = root.children.filter(({ name }) => name === 'response');
-  const failed = elements.map(statusWithin).find((status) => !isSuccess({ status }));
-  return { ...response, status: failed ?? response.status, elements };
-}
-
-/** Returns the status of a file in a multistatus: of itself, or else of its properties, of which some may be missing. */
-function statusWithin(element: XmlElement): number {
-  const lines = findAll(element, 'status').map(({ text }) => text);
-  const statuses = lines.map((line) => Number(/ (\d{3})\b/.exec(line)?.[1] ?? 200));
-  return statuses.find((status) => isSuccess({ status })) ?? statuses[0] ?? 200;
+  return withElements(await requests.send(request, nextUrl));
 }
 
 /** @param at the name that the file has now @param name the name for the error */
@@ -257,33 +242,6 @@ async function propfind(dav: Dav, url: URL, depth: 0 | 1) {
   const message = `${dav.place} is not a WebDAV folder (${status})`;
   const facts = status >= 400 ? `${CHECK_URL}; ${NEEDED}` : CHECK_URL;
   throw new ImgctlError('bad-answer', message, { facts, status });
-}
-
-function filesOf(response: HttpResponse, elements: readonly XmlElement[]) {
-  const visible = elements.filter((element) => isSuccess({ status: statusWithin(element) }));
-  return visible.map((element) => fileOf(element, response));
-}
-
-function fileOf(element: XmlElement, { headers, receivedAt }: HttpResponse) {
-  const { date = '' } = headers;
-  // A property that a file does not have comes with a status of its own, and empty.
-  const length = textOf(element, 'getcontentlength') ?? '';
-  const size = /^\d+$/.test(length) ? Number(length) : undefined;
-  const etag = textOf(element, 'getetag') ?? '';
-  const modified = textOf(element, 'getlastmodified') ?? '';
-  const now = httpDate(date) ?? receivedAt;
-  const name = textOf(element, 'href')?.replace(/\/$/, '').split('/').at(-1) ?? '';
-  return {
-    name: tryOr(() => decodeURIComponent(name), name),
-    isFolder: findAll(element, 'collection').length > 0,
-    size,
-    /** Empty if the server has none. Without W/, which Apache drops a second after the last change. */
-    etag: etag.replace(/^W\//, ''),
-    text: [etag, modified, size].join(' '),
-    isProof: isSettled(etag, modified, date),
-    /** Milliseconds since the last change, by the clock of the server. */
-    age: now - (httpDate(modified) ?? now),
-  };
 }
 
 export function davStorage(
