@@ -157,26 +157,41 @@ export class Tokens implements TokenSource {
 
   /** Runs the request under the mutex; if the limit is reached, waits for its end as long as the user allows. */
   async #withTokenMutex<Result>(request: TokenRequest<Result>): Promise<Result> {
-    const { store, io, patience = 0, onWait } = this.#options;
+    const { store, io } = this.#options;
     const started = io.elapsed();
     for (;;) {
       try {
         return await store.withTokenMutex(request, io);
       } catch (error) {
         if (!hasCode(error, 'rate-limited')) throw error;
-        const limit = await store.readLimit(io.now());
-        const wait = limit?.remaining === 0 ? limit.resetsAt - io.now() : Number.POSITIVE_INFINITY;
-        const begun = io.elapsed();
-        if (wait > patience - (begun - started)) throw error;
-        onWait?.(wait);
-        for (let left = wait; left > 0; left = wait - (io.elapsed() - begun)) {
-          await io.sleep(Math.min(left, LOOK_INTERVAL), io.signal);
-          const found = await request.reuse();
-          if (found !== undefined) return found;
-        }
-        this.#limitOver = limit?.resetsAt ?? 0;
+        const found = await this.#waitForLimit(request, error, started);
+        if (found !== undefined) return found;
       }
     }
+  }
+
+  /**
+   * Waits for the end of the limit. @returns what another process has stored meanwhile
+   * @throws ImgctlError that it was given, if the end is unknown or too late for the user
+   */
+  async #waitForLimit<Result>(
+    request: TokenRequest<Result>,
+    error: ImgctlError,
+    started: number,
+  ): Promise<Result | undefined> {
+    const { store, io, patience = 0, onWait } = this.#options;
+    const limit = await store.readLimit(io.now());
+    const wait = limit?.remaining === 0 ? limit.resetsAt - io.now() : Number.POSITIVE_INFINITY;
+    const begun = io.elapsed();
+    if (wait > patience - (begun - started)) throw error;
+    onWait?.(wait);
+    for (let left = wait; left > 0; left = wait - (io.elapsed() - begun)) {
+      await io.sleep(Math.min(left, LOOK_INTERVAL), io.signal);
+      const found = await request.reuse();
+      if (found !== undefined) return found;
+    }
+    this.#limitOver = limit?.resetsAt ?? 0;
+    return undefined;
   }
 
   /** Remembers the token, or another one if that was stored meanwhile. */
@@ -205,10 +220,7 @@ export class Tokens implements TokenSource {
       // Never sent, so it did not count.
       if (error instanceof TransportError && !error.sent) limit = known;
       if (hasCode(error, 'wrong-credentials', 'not-permitted')) {
-        const { message } = error;
-        const code = error.code === 'not-permitted' ? error.code : 'wrong-credentials';
-        const id = builtin('node:crypto').randomUUID();
-        await mutex.refuse({ id, code, message, check: checkOf(id, password) });
+        await shareRefusal(mutex, error, password);
       }
       throw hasCode(error, 'wrong-credentials') ? error.with({ facts: refused }) : error;
     } finally {
@@ -237,6 +249,14 @@ export class Tokens implements TokenSource {
     const message = `not logged in to ${baseUrl}${who}`;
     return new ImgctlError('not-logged-in', message, { facts: { kind: 'login-needed' } });
   }
+}
+
+/** Stores why the password was refused, for the processes that wait with the same one. */
+async function shareRefusal(mutex: TokenMutex, error: ImgctlError, password: string) {
+  const { message } = error;
+  const code = error.code === 'not-permitted' ? error.code : 'wrong-credentials';
+  const id = builtin('node:crypto').randomUUID();
+  await mutex.refuse({ id, code, message, check: checkOf(id, password) });
 }
 
 export function loggedOut(): ImgctlError {
