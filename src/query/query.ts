@@ -10,8 +10,8 @@ import {
   serviceFilter,
 } from './filter.ts';
 import { filterPredicate, type Test, zoneTest } from './filter-predicate.ts';
-import { parseWord, type Word } from './name.ts';
 import { BY_ID, isFieldSort, parseSort, type SortKey, sortImages, unknownZone } from './sort.ts';
+import { parseWord, type Word } from './word.ts';
 
 interface QueryInput {
   readonly words?: readonly string[];

@@ -1,18 +1,11 @@
 // Groups images into series, and finds the newest image of each.
 
 import { compareText, compareValues, type ImageRecord, nameOf, readValue } from './fields.ts';
-import {
-  compareVersions,
-  isGuess,
-  isPreRelease,
-  isStep,
-  type Name,
-  parseWord,
-  readName,
-  type Word,
-  yearFirstIn,
-} from './name.ts';
+import { type Name, readName } from './name.ts';
 import { parseTime, type Time, timeDifference } from './timestamp.ts';
+import { compareVersions, isGuess, isPreRelease, isStep } from './version-order.ts';
+import { parseWord, type Word } from './word.ts';
+import { yearFirstIn } from './year-first.ts';
 
 export interface Series<Row extends ImageRecord> {
   /** `ubuntu-#-server-cloudimg-amd64-#.ova` */

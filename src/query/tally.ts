@@ -1,9 +1,9 @@
 // Counts what a query found: the images of each condition while nothing has matched, and times in unknown zones.
 
 import { type ImageRecord, nameOf } from './fields.ts';
-import { parseWord, type Word } from './name.ts';
 import type { Query } from './query.ts';
 import { UNREADABLE } from './timestamp.ts';
+import { parseWord, type Word } from './word.ts';
 
 export class Tally {
   readonly #query: Query;

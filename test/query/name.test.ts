@@ -3,15 +3,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PAGES } from '../../src/cli/topics.ts';
-import {
-  compareVersions,
-  isGuess,
-  isPreRelease,
-  parseWord,
-  readName,
-} from '../../src/query/name.ts';
+import { readName } from '../../src/query/name.ts';
 import { Query } from '../../src/query/query.ts';
 import { SeriesIndex } from '../../src/query/series.ts';
+import { compareVersions, isGuess, isPreRelease } from '../../src/query/version-order.ts';
+import { parseWord } from '../../src/query/word.ts';
 
 describe('a word', () => {
   it.each([

@@ -5,7 +5,7 @@
 export const SHORT = [
   ['src/query/filter-predicate.ts', 'return (value) => isFound(value) === isWanted;', 'return (value) => value !== null && isFound(value) === isWanted;', 'test/query/filter.test.ts'],
   ['src/query/filter.ts', "if (operator !== 'in' && first.includes(',')) return undefined;", '', 'test/query/filter.test.ts'],
-  ['src/query/name.ts', 'if (kind === NUMBER && left.length !== right.length) return left.length - right.length;', '', 'test/query/name.test.ts'],
+  ['src/query/version-order.ts', 'if (kind === NUMBER && left.length !== right.length) return left.length - right.length;', '', 'test/query/name.test.ts'],
   ['src/query/timestamp.ts', 'CST-6 CDT-5', 'CST-6 CDT-6', 'test/query/timestamp.test.ts'],
   ['src/http/retry.ts', 'if (error.sent && !isIdempotent) throw error;', '', 'test/http/transport.test.ts'],
   ['src/http/pace.ts', 'if (isSlow) this.#nextAt = this.#options.elapsed() + this.#gap;', '', 'test/http/pace.test.ts'],
@@ -19,7 +19,7 @@ export const SHORT = [
 
 // biome-ignore format: one line each
 export const LONG = [
-  ['src/query/name.ts', 'if (low.kind !== high.kind) return true;', '', 'test/query/name.test.ts'],
+  ['src/query/version-order.ts', 'if (low.kind !== high.kind) return true;', '', 'test/query/name.test.ts'],
   ['src/query/timestamp.ts', 'clock.length > 5 ? SECOND : MINUTE', 'SECOND', 'test/query/timestamp.test.ts'],
   ['src/files/atomic-file.ts', 'fs.renameSync(staging, file);', 'fs.copyFileSync(staging, file);', 'test/files/atomic-file.test.ts'],
   ['src/output/redaction.ts', 'isWord ? whole : whole.slice(0, HEAD_LENGTH)', 'whole', 'test/output/redaction.test.ts'],

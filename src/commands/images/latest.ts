@@ -21,8 +21,9 @@ import { column, pick } from '../../output/columns.ts';
 import { ask } from '../../output/prompt.ts';
 import { printable } from '../../output/text.ts';
 import { nameOf } from '../../query/fields.ts';
-import { describeVersion, parseWord, readName } from '../../query/name.ts';
+import { describeVersion, readName } from '../../query/name.ts';
 import type { RankedImage } from '../../query/series.ts';
+import { parseWord } from '../../query/word.ts';
 import { noMatchError } from './empty.ts';
 import { asGiven, selecting } from './invocation.ts';
 import {

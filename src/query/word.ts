@@ -1,0 +1,52 @@
+// Parses a word of a query, and matches it with names: `help choosing`.
+
+import { foldCase, normalize } from './fold-case.ts';
+import { isHash, LEVEL, type Name, readName, withoutZeros } from './name.ts';
+
+/** Parses a word of a query. */
+export function parseWord(text: string) {
+  /** Digits and dots, such as 22.04. */
+  const isNumber = /^[\d.]*\d[\d.]*$/.test(text);
+  const part = foldCase(text);
+  /** True if it may not match a name that contains it. */
+  const needsWholeNumbers = /\d/.test(text) && !isHash(text.toLowerCase());
+  const pattern = wordPattern(part, isNumber ? 'uy' : 'u');
+  const runs = text.match(/\d+|[^\d._ -]+/gu) ?? [];
+  /** Parts of the word that each name that matches contains, in this order and in any case. */
+  const pieces = needsWholeNumbers ? runs.map(withoutZeros) : [text];
+  /** Returns which version of the name a number means, or -1. */
+  const versionIndexIn = (name: Name) => versionIndexOf(pattern, name);
+  const matches = (name: string) => {
+    if (isNumber) return versionIndexIn(readName(name)) !== -1;
+    return needsWholeNumbers ? pattern.test(foldCase(name)) : foldCase(name).includes(part);
+  };
+  return { text, isNumber, needsWholeNumbers, matches, versionIndexIn, pieces };
+}
+
+export type Word = ReturnType<typeof parseWord>;
+
+/**
+ * Digits match whole runs, with zeros before them or without, letters any part; -, _, . and space are alike, and optional
+ * between a letter and a digit.
+ */
+function wordPattern(word: string, flags: string): RegExp {
+  const level = /(?:amd64|x86[_-]?64)$/.test(word) ? `(?!${LEVEL})` : '';
+  const source = word
+    .replace(/[$()*+?[\\\]^{|}]/g, '\\$&')
+    .replace(SEPARATORS, (_, border?: string) => (border === undefined ? '[._ -]' : '[._ -]?'))
+    .replace(/\d+/g, (digits) => `(?<!\\d)0*${withoutZeros(digits)}(?!\\d)`);
+  return new RegExp(source + level, flags);
+}
+
+/** Finds where a word has separators, or could have them: at a border between a digit and a letter. */
+const SEPARATORS = /((?<=\d)[._ -]*(?=[^\d._ -])|(?<=[^\d._ -])[._ -]*(?=\d))|[._ -]+/g;
+
+/** Returns which version of a name begins with the sticky pattern, or -1. */
+function versionIndexOf(pattern: RegExp, { text, versions }: Name): number {
+  const name = normalize(text);
+  return versions.findIndex(({ start, isHash, text: version }) => {
+    const isLetterFirst = /^\p{L}\d/u.test(version);
+    pattern.lastIndex = isLetterFirst ? start + 1 : start;
+    return !isHash && pattern.test(name);
+  });
+}
