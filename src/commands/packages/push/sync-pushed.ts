@@ -75,22 +75,11 @@ export async function syncPushed(
   pushed: Pushed,
   options: SyncOptions,
 ): Promise<Result> {
-  const { tell } = context;
-  const { mark, transfer, before } = pushed;
+  const { before, transfer } = pushed;
   const isSkipped = ({ action }: PlannedFile) => action === 'skip';
   const packages = pushed.plan.filter(({ files }) => !files.some(isSkipped));
-  const names = packages.map(({ name }) => name);
-  if (names.length === 0) {
-    const message = summaryOf(pushed, []);
-    const afterwards = () => tell({ kind: 'success', message, elsewhere: null });
-    return options.wait ? { output, rows: [], afterwards } : { afterwards };
-  }
-  const imagesOf = (images: Images) => images.filter(({ name }) => names.includes(String(name)));
-  const isNeeded = !mark.isThere() || packages.some(({ files }) => files.some(isSent));
-  if (options.syncIfSent && !isNeeded) {
-    const afterwards = () => tell({ kind: 'success', message: NOTHING_SENT });
-    return options.wait ? { output, rows: imagesOf(before), afterwards } : { afterwards };
-  }
+  const unsynced = resultWithoutSync(context, output, packages, pushed, options);
+  if (unsynced) return unsynced;
   await requireUnchanged(context, packages, transfer);
   const submitted = await submit(context);
   if (!options.wait) return submittedResult(context, output, submitted);
@@ -103,27 +92,63 @@ export async function syncPushed(
   const images = await listWhenDone(context, packages, before, request);
   const { lost, warnings } = doubtsOf(packages, pushed, request, images);
   const isFine = lost === undefined && warnings.length === 0 && !request.errors?.length;
-  if (isFine) {
-    await mark.write(transfer.assertHeld).catch((cause: unknown) => {
-      // The next push submits a sync that is not needed.
-      const message = `cannot remember this sync: ${errorReason(cause)}`;
-      if (options.syncIfSent) tell({ kind: 'warning', message });
-    });
-  }
+  if (isFine) await rememberSync(context, pushed, options);
   const unseen = lost ?? (options.strict ? warnings[0] : undefined);
   const error = unseen
     ? new ImgctlError('sync-failed', unseen.message, { facts: unseen.hint })
     : failure;
   const afterwards = () => {
-    if (!unseen) for (const each of warnings) tell({ kind: 'warning', ...each });
-    if (error) return;
-    const problems = describeProblems(request);
-    const hasWarnings = problems !== undefined || warnings.length > 0;
-    const how = problems ? `sync ${request.id} succeeded with ${problems}: ` : '';
-    const message = `${how}${summaryOf(pushed, images)}`;
-    tell({ kind: 'success', message, elsewhere: null, hasWarnings });
+    if (!unseen) for (const each of warnings) context.tell({ kind: 'warning', ...each });
+    if (!error) reportSynced(context, pushed, request, images, warnings.length > 0);
   };
-  return { output, rows: imagesOf(images), afterwards, error, done: submitted.done };
+  const rows = imagesOf(packages, images);
+  return { output, rows, afterwards, error, done: submitted.done };
+}
+
+/** Returns the result if every package is skipped, or with --sync-if-sent if nothing was sent since the last good sync. */
+function resultWithoutSync(
+  { tell }: Context,
+  output: Output,
+  packages: readonly PlannedPackage[],
+  pushed: Pushed,
+  { wait, syncIfSent }: SyncOptions,
+): Result | undefined {
+  const isNeeded = () => !pushed.mark.isThere() || packages.some(({ files }) => files.some(isSent));
+  let afterwards: () => void;
+  if (packages.length === 0) {
+    const message = summaryOf(pushed, []);
+    afterwards = () => tell({ kind: 'success', message, elsewhere: null });
+  } else if (syncIfSent && !isNeeded()) {
+    afterwards = () => tell({ kind: 'success', message: NOTHING_SENT });
+  } else return undefined;
+  return wait ? { output, rows: imagesOf(packages, pushed.before), afterwards } : { afterwards };
+}
+
+function imagesOf(packages: readonly PlannedPackage[], images: Images): Images {
+  const names = packages.map(({ name }) => name);
+  return images.filter(({ name }) => names.includes(String(name)));
+}
+
+async function rememberSync({ tell }: Context, pushed: Pushed, { syncIfSent }: SyncOptions) {
+  await pushed.mark.write(pushed.transfer.assertHeld).catch((cause: unknown) => {
+    // The next push submits a sync that is not needed.
+    const message = `cannot remember this sync: ${errorReason(cause)}`;
+    if (syncIfSent) tell({ kind: 'warning', message });
+  });
+}
+
+function reportSynced(
+  { tell }: Context,
+  pushed: Pushed,
+  request: SyncRequest,
+  images: Images,
+  isDoubtful: boolean,
+): void {
+  const problems = describeProblems(request);
+  const hasWarnings = problems !== undefined || isDoubtful;
+  const how = problems ? `sync ${request.id} succeeded with ${problems}: ` : '';
+  const message = `${how}${summaryOf(pushed, images)}`;
+  tell({ kind: 'success', message, elsewhere: null, hasWarnings });
 }
 
 /** Returns what the images do not show of a sync that succeeded. */
