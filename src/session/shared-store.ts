@@ -108,19 +108,25 @@ export class SharedStore implements TokenStore {
 
   /** @param owner of the lock. Returns false, and stores nothing, if it has lost it */
   async write(token: CachedToken, owner?: string): Promise<boolean> {
-    const { files, io, key } = this.#options;
-    const isStored = await this.#try(async () => {
-      // Never replaces what another key has sealed.
-      await this.#readToken();
-      const { lock, token: name } = this.#keys;
-      const value = key ? seal(token.token, name, key) : token.token;
-      const left = token.expiresAt - io.now();
-      if (owner === undefined) return this.#set(name, value, left);
-      const words = ['EVAL', STORE, '2', lock, name, owner, value, wholeMilliseconds(left)];
-      return (await this.#send(words)) === 1;
-    });
-    if (isStored !== false) await files.write(token, isStored);
-    return isStored !== false;
+    const outcome = (await this.#try(() => this.#writeShared(token, owner))) ?? 'unavailable';
+    if (outcome === 'lost') return false;
+    await this.#options.files.write(token, outcome === 'stored');
+    return true;
+  }
+
+  async #writeShared(token: CachedToken, owner: string | undefined): Promise<'stored' | 'lost'> {
+    const { io, key } = this.#options;
+    // Never replaces what another key has sealed.
+    await this.#readToken();
+    const { lock, token: name } = this.#keys;
+    const value = key ? seal(token.token, name, key) : token.token;
+    const left = token.expiresAt - io.now();
+    if (owner === undefined) {
+      await this.#set(name, value, left);
+      return 'stored';
+    }
+    const words = ['EVAL', STORE, '2', lock, name, owner, value, wholeMilliseconds(left)];
+    return (await this.#send(words)) === 1 ? 'stored' : 'lost';
   }
 
   /** @throws ImgctlError failed: neither the store nor a file can take a token */

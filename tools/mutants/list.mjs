@@ -99,7 +99,7 @@ export const LONG = [
   ['src/http/pace.ts', 'Math.max(this.#nextAt, time + ', '(time + ', 'test/http/pace.test.ts'],
   ['src/http/retry.ts', 'wait > MAX_WAIT ? 0 : wait', 'wait', 'test/http/pace.test.ts'],
   ['src/commands/images/lock/lock.ts', 'JSON.stringify(now) === JSON.stringify(old)', 'now.id === old.id', 'test/commands/images/lock.test.ts'],
-  ['src/session/shared-store.ts', 'has sealed.\n      await this.#readToken();', 'has sealed.', 'test/session/shared-store.test.ts'],
+  ['src/session/shared-store.ts', 'has sealed.\n    await this.#readToken();', 'has sealed.', 'test/session/shared-store.test.ts'],
   ['src/session/tokens.ts', 'this.#memory ??= stored;', 'this.#memory = stored;', 'test/session/tokens.test.ts'],
   ['src/cli/result.ts', 'if (end.error !== undefined && isMinor) return;', '', 'test/cli/result.test.ts'],
   ['src/cli/result.ts', 'await rows.throw(failed.error)', 'await rows.next()', 'test/cli/result.test.ts'],
