@@ -122,7 +122,7 @@ export function statusError(response: HttpResponse): ImgctlError {
     new ImgctlError(code, text, { facts: ofProxy ?? facts, status });
 
   if (isRedirect(response)) return redirectError(response);
-  // The service itself sends JSON.
+  // The service itself sends JSON, so a page does not say that it refused a token.
   if (page && (status === 401 || status === 403)) {
     const more = 'a firewall or portal may have responded instead';
     return error('bad-answer', message, { kind: 'check-address', of: 'service', more });
@@ -131,14 +131,7 @@ export function statusError(response: HttpResponse): ImgctlError {
   if (status === 403) {
     return error('not-permitted', said ? `the service says: ${said}` : message, ASK_FOR_ACCESS);
   }
-  if (status === 404 || status === 410) {
-    const isImage = /\/v2\/image\/[^/]+$/.test(url.pathname);
-    // The base URL has the /v2 that each path begins with.
-    const isTwice = /\/v2\/(v2|auth)\b/.test(url.pathname);
-    const base = `${url.origin}${url.pathname.replace(/\/v2\/.*/, '')}`;
-    if (isTwice) return error('not-found', message, { kind: 'path-twice', url: base });
-    return error('not-found', message, isImage ? { kind: 'no-such-image' } : CHECK_BASE_URL);
-  }
+  if (status === 404 || status === 410) return error('not-found', message, notFoundFacts(url));
   if (status === 429) return rateLimitedError(response);
   if (status >= 500) {
     const wait = requestedWait(response) ?? 0;
@@ -149,14 +142,24 @@ export function statusError(response: HttpResponse): ImgctlError {
   if (status < 400)
     return error('failed', `${describeRequest(response)}: unexpected ${status}`, MIXED);
   if (status === 407) return error('proxy', message);
-  // A server of TLS responds to plain http with 400, and no JSON.
-  const isPlain =
-    status === 400 &&
-    url.protocol === 'http:' &&
-    /https|ssl/i.test(start) &&
-    !response.hasSucceeded;
-  const facts: Facts | undefined = page ? CHECK_BASE_URL : undefined;
-  return error('failed', message, isPlain ? { kind: 'needs-tls', of: 'service' } : facts);
+  if (isFromTls(response, start)) {
+    return error('failed', message, { kind: 'needs-tls', of: 'service' });
+  }
+  return error('failed', message, page ? CHECK_BASE_URL : undefined);
+}
+
+function notFoundFacts({ origin, pathname }: URL): Facts {
+  // The base URL has the /v2 that each path begins with.
+  if (/\/v2\/(v2|auth)\b/.test(pathname)) {
+    return { kind: 'path-twice', url: `${origin}${pathname.replace(/\/v2\/.*/, '')}` };
+  }
+  return /\/v2\/image\/[^/]+$/.test(pathname) ? { kind: 'no-such-image' } : CHECK_BASE_URL;
+}
+
+/** True for how a server of TLS responds to plain http: with 400, and no JSON. */
+function isFromTls({ status, url, hasSucceeded }: HttpResponse, start: string): boolean {
+  const isPlain = status === 400 && url.protocol === 'http:' && !hasSucceeded;
+  return isPlain && /https|ssl/i.test(start);
 }
 
 export function oneTimePasswordError({ body, status }: HttpResponse): ImgctlError | undefined {

@@ -49,15 +49,22 @@ export function isGuess(left: Parts, right: Parts): boolean {
   const [one, other] = sidesOf(left, right);
   const [low, high] = compareParts(one.part, other.part) <= 0 ? [one, other] : [other, one];
   if (low.part === HASH_PART) return true;
-  // 1.0b2 is a beta or a patch, 1.0M3 a milestone or a patch.
-  if (low.kind <= NOTHING && /^[abcm]$/.test(high.letters)) return true;
-  // web beside web-20240115, 1.2-3 beside 1.2.4
-  const isBuild = low.isFollowed && !high.isFollowed && high.kind === NUMBER;
-  if (low.kind === NOTHING) return isBuild || high.isDate();
-  if (low.kind === PRE_RELEASE) return false;
+  if (low.kind === PRE_RELEASE) return mayBePreRelease(high);
+  if (low.kind === NOTHING) return mayBePreRelease(high) || mayBeBuild(low, high);
   // 12_sp3 beside 12_2021
   if (low.kind !== high.kind) return true;
   return low.kind === LETTERS ? areOtherLetters(low, high) : areOtherNumbers(low, high);
+}
+
+/** True for 1.0b2, a beta or a patch, and 1.0M3, a milestone or a patch. */
+function mayBePreRelease({ letters }: Side): boolean {
+  return /^[abcm]$/.test(letters);
+}
+
+/** True for web beside web-20240115, and 1.2-3 beside 1.2.4: the number may be a build or a version. */
+function mayBeBuild(low: Side, high: Side): boolean {
+  const isOtherForm = low.isFollowed && !high.isFollowed && high.kind === NUMBER;
+  return isOtherForm || high.startsWithDate();
 }
 
 /** True for 15.1R7 beside 15.1X49; but a1 is older than b1. */
@@ -66,6 +73,7 @@ function areOtherLetters({ letters: low }: Side, { letters: high }: Side): boole
   return !/^[ab]{2}$/.test(low + high);
 }
 
+/** True for numbers of different schemes. */
 function areOtherNumbers(low: Side, high: Side): boolean {
   // win-64 beside win-32
   if (low.part === '32' && high.part === '64') return true;
@@ -100,17 +108,18 @@ function sideOf(parts: Parts, at: number) {
   const kind = partKind(part);
   let end = at;
   while (partKind(parts[end]) !== NOTHING) end += 1;
-  /** By another version, behind a separator. */
+  /** True if another version follows, behind a separator. */
   const isFollowed = parts[end] === VERSION_MARK && partKind(parts[end + 1]) > NOTHING;
   /** Letters before a number: the u of U3. */
   const letters = kind === LETTERS && end > at + 1 ? part : '';
+  /** True if the part is all that is left of its place. */
   const isAlone = end === at + 1 && !isFollowed;
-  /** Returns true if a date begins the place. */
-  const isDate = () => {
+  /** True if the part is the first of its place, which begins with a date. */
+  const startsWithDate = () => {
     const numbers = parts.slice(at, at + 5).filter((each) => each !== VERSION_MARK);
     return parts[at - 1] === PLACE && DATE_PARTS.test(numbers.join('-'));
   };
-  return { part, kind, letters, isAlone, isFollowed, isDate };
+  return { part, kind, letters, isAlone, isFollowed, startsWithDate };
 }
 
 /** True for rc, alpha and beta, and for a, b or m between two numbers: 2.1-rc1, 3.0.0b2, 11.0.0-M20. */
