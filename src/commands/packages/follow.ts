@@ -1,6 +1,6 @@
 // Follows a sync request until it finishes, and remembers it.
 
-import type { SyncRequest } from '../../api/sync-requests.ts';
+import type { SyncId, SyncRequest } from '../../api/sync-requests.ts';
 import { option, type Parsed } from '../../cli/command.ts';
 import { findPaths } from '../../config/paths.ts';
 import { duration } from '../../config/values.ts';
@@ -25,7 +25,7 @@ export const POLL_OPTIONS = [
 
 export async function rememberRequest(
   context: Context,
-  id: number | string,
+  id: SyncId,
   request: Partial<Pick<SyncRequest, 'status' | 'errors' | 'added' | 'deleted'>>,
   isNew = false,
 ): Promise<void> {
@@ -81,7 +81,7 @@ const MAX_UNSEEN = 60_000;
  */
 export async function follow(
   context: Context,
-  id: number | string,
+  id: SyncId,
   options: Parsed<typeof POLL_OPTIONS>,
   age: number | undefined,
 ): Promise<SyncRequest> {
@@ -117,32 +117,17 @@ export async function follow(
 /** Returns the request when it has finished; undefined after the timeout or an interrupt. @param seen receives what was read */
 async function poll(
   context: Context,
-  id: number | string,
+  id: SyncId,
   { pollInterval, waitTimeout: timeout }: Parsed<typeof POLL_OPTIONS>,
   age: number | undefined,
   seen: { last?: SyncRequest },
 ): Promise<SyncRequest | undefined> {
-  const { io, tell } = context;
+  const { io } = context;
   const started = io.elapsed();
   const elapsed = () => io.elapsed() - started;
   /** When the request was submitted or seen last, in milliseconds of the wait: negative if before it. */
   let knownAt = age === undefined ? Number.NEGATIVE_INFINITY : -ageOf(age);
   const mayBeUnseen = () => elapsed() - knownAt < MAX_UNSEEN;
-  const reportState = (state: string) => {
-    const text = `sync ${id}: ${state}`;
-    const describe = () => {
-      const waited = elapsed();
-      const time = describeDuration(waited);
-      return waited < 30_000 ? `${text} ${time}` : `sync ${id}: still ${state} after ${time}`;
-    };
-    tell({ kind: 'progress', text, describe });
-  };
-  const reportRetry = ({ code, status, message }: ImgctlError, at: number) => {
-    const failing = status ? `still failing (${status})` : message;
-    const what = `sync ${id}: ${code === 'not-found' ? 'not found yet' : failing}`;
-    const describe = () => `${what}; next try in ${describeDuration(at - elapsed())}`;
-    tell({ kind: 'progress', text: `${what}; retrying`, describe });
-  };
   let interval = pollInterval ?? 2_000;
   /** When the service allows the next check, in milliseconds of the wait. */
   let allowedAt = 0;
@@ -156,13 +141,14 @@ async function poll(
       const { retryAfter } = error;
       allowedAt = retryAfter === undefined ? 0 : elapsed() + retryAfter;
       if (allowedAt >= timeout) throw error;
-      reportRetry(error, Math.max(elapsed() + interval, allowedAt));
+      const nextAt = Math.max(elapsed() + interval, allowedAt);
+      reportRetry(context, id, error, () => nextAt - elapsed());
       return undefined;
     });
     if (request) {
       seen.last = request;
       knownAt = elapsed();
-      reportState(request.status ?? describeStatus(request));
+      reportState(context, id, elapsed, request.status ?? describeStatus(request));
       if (request.state !== 'waiting') return request;
     }
     const left = timeout - elapsed();
@@ -173,6 +159,26 @@ async function poll(
   }
 }
 
+/** @param elapsed returns the milliseconds of the wait */
+function reportState({ tell }: Context, id: SyncId, elapsed: () => number, state: string): void {
+  const text = `sync ${id}: ${state}`;
+  const describe = () => {
+    const waited = elapsed();
+    const time = describeDuration(waited);
+    return waited < 30_000 ? `${text} ${time}` : `sync ${id}: still ${state} after ${time}`;
+  };
+  tell({ kind: 'progress', text, describe });
+}
+
+/** @param left returns the milliseconds until the next check */
+function reportRetry({ tell }: Context, id: SyncId, error: ImgctlError, left: () => number): void {
+  const { code, status, message } = error;
+  const failing = status ? `still failing (${status})` : message;
+  const what = `sync ${id}: ${code === 'not-found' ? 'not found yet' : failing}`;
+  const describe = () => `${what}; next try in ${describeDuration(left())}`;
+  tell({ kind: 'progress', text: `${what}; retrying`, describe });
+}
+
 /** True if the error of a check says nothing about the request. */
 function isTransient({ code, retryAfter }: ImgctlError, mayBeUnseen: boolean): boolean {
   if (code === 'not-found') return mayBeUnseen;
@@ -181,7 +187,7 @@ function isTransient({ code, retryAfter }: ImgctlError, mayBeUnseen: boolean): b
   return TRANSIENT.includes(code);
 }
 
-export function followHint(id: number | string): Facts {
+export function followHint(id: SyncId): Facts {
   return hint`follow it with: ${imgctl('sync-status', `${id}`, '--wait')}`;
 }
 
@@ -192,7 +198,7 @@ function isYoung(age: number | undefined): boolean {
   return age !== undefined && ageOf(age) < MAX_UNSEEN;
 }
 
-function unseenError(id: number | string, error: ImgctlError): ImgctlError {
+function unseenError(id: SyncId, error: ImgctlError): ImgctlError {
   const message = `sync request ${id} was submitted, but cannot be found`;
   return error.with({ message, facts: followHint(id) });
 }
@@ -206,7 +212,7 @@ function describeStatus(request: SyncRequest | undefined): string {
 /** @param age milliseconds since it was submitted or seen, if it was from this machine */
 export async function readRequest(
   context: Context,
-  id: number | string,
+  id: SyncId,
   { signal, age }: { signal?: AbortSignal; age?: number | undefined } = {},
 ) {
   const { client } = await context.session();
