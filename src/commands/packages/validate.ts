@@ -5,7 +5,7 @@ import type { Result, Rows } from '../../cli/result.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { BrokenPipeError } from '../../io.ts';
-import { column, namesOf } from '../../output/columns.ts';
+import { column, namesOf, type Row } from '../../output/columns.ts';
 import type { ReadPackage } from '../../ovf/package.ts';
 import { counted, describeRate } from '../../words.ts';
 import { describeSignature } from './inspect.ts';
@@ -66,8 +66,7 @@ async function run(
   const isInLines = !isOne && output.isTable && io.stdout.isTTY && io.stderr.isTTY;
   tell({ kind: 'begin', isBrief: true });
   const batch = new PackageBatch(context, files);
-  let valid = 0;
-  const check = async (file: string, resolved: string) => {
+  const check = async (file: string, resolved: string): Promise<CheckedFile> => {
     const summary = await readWithProgress(context, file, resolved, maxHardware);
     const { findings } = summary;
     const errors = errorsOf(summary);
@@ -76,7 +75,6 @@ async function run(
       const hasWarnings = findings.length > 0;
       const details = isInLines ? detailsOf(findings) : undefined;
       tell({ kind: 'success', message, elsewhere: message, hasWarnings, details });
-      valid += 1;
     }
     const error =
       errors.length > 0 ? invalidPackage(file, errors, isInLines ? findings : []) : undefined;
@@ -84,27 +82,46 @@ async function run(
     const listed = context.quiet && !isOne ? findings.slice(0, 1) : findings;
     return { rows: listed.map((finding) => ({ file, ...finding })), error };
   };
-  const rows = async function* (): Rows {
-    let interrupt: unknown;
-    try {
-      for await (const found of batch.each(check, ({ error }) => error)) {
-        try {
-          yield found.rows;
-        } catch (thrown) {
-          // The exit code says that a package is invalid, whoever reads the findings.
-          const isInvalid = found.error !== undefined || batch.hasFailed;
-          if (!isInvalid || !(thrown instanceof BrokenPipeError)) throw thrown;
-        }
-      }
-    } catch (thrown) {
-      if (thrown instanceof BrokenPipeError) throw thrown;
-      interrupt = thrown;
-    } finally {
-      await tell({ kind: 'end' });
+  return { output, rows: checkEach(context, batch, check) };
+}
+
+interface CheckedFile {
+  readonly rows: readonly Row[];
+  readonly error: ImgctlError | undefined;
+}
+
+/** Checks the packages one by one, and yields the rows of each. */
+async function* checkEach(
+  { tell }: Context,
+  batch: PackageBatch,
+  check: (file: string, resolved: string) => Promise<CheckedFile>,
+): Rows {
+  let valid = 0;
+  let interrupt: unknown;
+  try {
+    for await (const { rows, error } of batch.each(check, (checked) => checked.error)) {
+      if (error === undefined) valid += 1;
+      yield* printable(rows, error !== undefined || batch.hasFailed);
     }
-    return { error: interrupt ?? batch.error({ valid }) };
-  };
-  return { output, rows: rows() };
+  } catch (thrown) {
+    if (thrown instanceof BrokenPipeError) throw thrown;
+    interrupt = thrown;
+  } finally {
+    await tell({ kind: 'end' });
+  }
+  return { error: interrupt ?? batch.error({ valid }) };
+}
+
+/** Yields the rows. The exit code says that a package is invalid, whoever reads the findings. */
+async function* printable(
+  rows: readonly Row[],
+  hasInvalid: boolean,
+): AsyncGenerator<readonly Row[], void, void> {
+  try {
+    yield rows;
+  } catch (thrown) {
+    if (!hasInvalid || !(thrown instanceof BrokenPipeError)) throw thrown;
+  }
 }
 
 async function readWithProgress(
