@@ -63,46 +63,69 @@ const JOINED_FILTERS =
 /** Filters of which the shell has not removed the quotes. */
 const QUOTED_VALUE = /[=~,]\s*(["']).*\1$/s;
 
+/** What a word is that is surely no part of a name, in the order in which slips count. */
+const WORD_SLIPS: readonly ((word: string) => string | false)[] = [
+  // A filter without -f.
+  (word) => isField(/^(\w+) ?[=!<>~]/.exec(word)?.[1]) && `did you mean -f ${shellQuote(word)}?`,
+  // A word to leave out.
+  (word) =>
+    /^!./.test(word) &&
+    `to leave out names that contain it: -f ${shellQuote(`name!~${word.slice(1)}`)}`,
+  // A pattern.
+  (word) => {
+    const bare = word.replace(/[*%^$]/g, '');
+    const signs = word.replace(/[^*%^$]/g, '');
+    return signs !== '' && `a word matches any part of the name; omit ${signs}: ${bare}`;
+  },
+  // Several words in one.
+  (word) => {
+    const all = word.split(/[,|]+/).filter(Boolean).map(shellQuote).join(' ');
+    const advice = `every word must match; write ${all}, or run the command once for each`;
+    return /\S[,|]\S/.test(word) && advice;
+  },
+  // A direction to sort in.
+  (word) => /^(?:asc|desc)$/i.test(word) && `to sort in this direction: -s FIELD,${word}`,
+  // The name of a field.
+  (word) =>
+    isField(word) && `to show this field: -c ${word}; to search for the word: -f 'name~${word}'`,
+  // The word help.
+  (word) => /^help$/i.test(word) && 'for help, add --help',
+  // A phrase.
+  (word) => {
+    const separate = word.split(/\s+/).map(shellQuote).join(' ');
+    return /\S\s+\S/.test(word) && `to match each word separately, omit the quotes: ${separate}`;
+  },
+];
+
 /** Returns a hint for what is surely no part of a name: invisible characters, signs, names of fields, a phrase. */
 export function slipHint({ words, filters }: Pick<Query, 'words' | 'filters'>): string | undefined {
-  const odd = [...words, ...filters.map(({ text }) => text)].find((text) => INVISIBLE.test(text));
-  const [character] = INVISIBLE.exec(odd ?? '') ?? [];
-  if (odd && character) {
-    const code = (character.codePointAt(0) ?? 0).toString(16).padStart(4, '0');
-    const shown = shorten(odd.replaceAll(character, `\\u${code}`));
-    return `remove the invisible character (U+${code.toUpperCase()}): ${shown}`;
+  const hint = invisibleHint([...words, ...filters.map(({ text }) => text)]) ?? joinedHint(filters);
+  if (hint !== undefined) return hint;
+  if (filters.some(({ text }) => QUOTED_VALUE.test(text))) return foreignHint(filters);
+  for (const slip of WORD_SLIPS) {
+    const found = words.map(slip).find(Boolean);
+    if (found) return found;
   }
+  return undefined;
+}
+
+function invisibleHint(texts: readonly string[]): string | undefined {
+  const odd = texts.find((text) => INVISIBLE.test(text));
+  const [character] = INVISIBLE.exec(odd ?? '') ?? [];
+  if (!odd || !character) return undefined;
+  const code = (character.codePointAt(0) ?? 0).toString(16).padStart(4, '0');
+  const shown = shorten(odd.replaceAll(character, `\\u${code}`));
+  return `remove the invisible character (U+${code.toUpperCase()}): ${shown}`;
+}
+
+function joinedHint(filters: readonly Filter[]): string | undefined {
   for (const { text } of filters) {
     const [, first = '', sign = '', next = '', field] = JOINED_FILTERS.exec(text) ?? [];
     if (!isField(field)) continue;
-    if (/^(?:\||or)/i.test(sign)) {
-      return `every filter must match; run the command once with -f ${shellQuote(first)}, once with -f ${shellQuote(next)}`;
-    }
-    return `use -f for each filter: -f ${shellQuote(first)} -f ${shellQuote(next)}`;
-  }
-  if (filters.some(({ text }) => QUOTED_VALUE.test(text))) return foreignHint(filters);
-  const filter = words.find((word) => isField(/^(\w+) ?[=!<>~]/.exec(word)?.[1]));
-  if (filter) return `did you mean -f ${shellQuote(filter)}?`;
-  const negated = words.find((word) => /^!./.test(word))?.slice(1);
-  if (negated) return `to leave out names that contain it: -f ${shellQuote(`name!~${negated}`)}`;
-  const starred = words.find((word) => /[*%^$]/.test(word));
-  if (starred) {
-    const signs = (starred.match(/[*%^$]/g) ?? []).join('');
-    return `a word matches any part of the name; omit ${signs}: ${starred.replace(/[*%^$]/g, '')}`;
-  }
-  const several = words.find((word) => /\S[,|]\S/.test(word))?.split(/[,|]+/);
-  if (several) {
-    const all = several.filter(Boolean).map(shellQuote).join(' ');
-    return `every word must match; write ${all}, or run the command once for each`;
-  }
-  const direction = words.find((word) => /^(?:asc|desc)$/i.test(word));
-  if (direction) return `to sort in this direction: -s FIELD,${direction}`;
-  const field = words.find(isField);
-  if (field) return `to show this field: -c ${field}; to search for the word: -f 'name~${field}'`;
-  if (words.some((word) => /^help$/i.test(word))) return 'for help, add --help';
-  const phrase = words.find((word) => /\S\s+\S/.test(word))?.split(/\s+/);
-  if (phrase) {
-    return `to match each word separately, omit the quotes: ${phrase.map(shellQuote).join(' ')}`;
+    const [one, other] = [`-f ${shellQuote(first)}`, `-f ${shellQuote(next)}`];
+    const isEither = /^(?:\||or)/i.test(sign);
+    if (!isEither) return `use -f for each filter: ${one} ${other}`;
+    return `every filter must match; run the command once with ${one}, once with ${other}`;
   }
   return undefined;
 }
