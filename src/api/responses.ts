@@ -122,7 +122,7 @@ export function statusError(response: HttpResponse): ImgctlError {
     new ImgctlError(code, text, { facts: ofProxy ?? facts, status });
 
   if (isRedirect(response)) return redirectError(response);
-  // The service itself sends JSON, so a page does not say that it refused a token.
+  // The service itself sends JSON, so a page does not mean a refused token.
   if (page && (status === 401 || status === 403)) {
     const more = 'a firewall or portal may have responded instead';
     return error('bad-answer', message, { kind: 'check-address', of: 'service', more });

@@ -109,6 +109,13 @@ const tlsErrorOf = ({ code, message }: NodeJS.ErrnoException) =>
 
 export const isCertificateError = (code: string) => CERTIFICATE.test(code);
 
+type Failure = readonly [
+  code: ErrorCode,
+  message: string,
+  facts: Facts | undefined,
+  isTransient?: boolean,
+];
+
 /** Converts what undici, Node or the connector threw. The cause is kept for --debug and never shown. */
 export function networkError(
   { url }: HttpRequest,
@@ -117,55 +124,82 @@ export function networkError(
   endpoint: Endpoint,
   { hasCa = false, hasResponded = false } = {},
 ): TransportError {
-  const { code = '' } = cause;
-  const { of, route } = endpoint;
-  const error = (kind: ErrorCode, message: string, facts?: Facts, transient = false) =>
-    new TransportError(kind, message, { facts, cause, sent, transient });
+  const mayBeTls = url.protocol === 'http:' && !hasResponded;
+  const [code, message, facts, transient = false] =
+    tlsFailure(url, cause, endpoint, hasCa) ??
+    protocolFailure(url, cause, endpoint, mayBeTls) ??
+    connectionFailure(url, cause, endpoint, { sent, mayBeTls });
+  return new TransportError(code, message, { facts, cause, sent, transient });
+}
 
-  if (code === 'UND_ERR_INVALID_ARG') {
-    const facts = advice('check the method, the path and the token for invalid characters');
-    return error('usage', `not a valid HTTP request: ${cause.message}`, facts);
-  }
+/** Returns undefined if the error is none of TLS. */
+function tlsFailure(
+  { host }: URL,
+  cause: NodeJS.ErrnoException,
+  { of }: Endpoint,
+  hasOthers: boolean,
+): Failure | undefined {
+  const { code = '' } = cause;
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') {
-    return error('tls', `${url.host} does not speak TLS`, check('scheme and port')(of));
+    return ['tls', `${host} does not speak TLS`, check('scheme and port')(of)];
   }
-  if (isCertificateError(code)) {
-    const untrusted: FactsOf = () => ({ kind: 'untrusted', of, hasOthers: hasCa });
-    const message = `no trusted TLS connection to ${url.host}: ${reasonOf(cause)}`;
-    return error('tls', message, (tlsErrorOf(cause)?.[1] ?? untrusted)(of));
+  if (!isCertificateError(code)) return undefined;
+  const untrusted: FactsOf = () => ({ kind: 'untrusted', of, hasOthers });
+  const message = `no trusted TLS connection to ${host}: ${reasonOf(cause)}`;
+  return ['tls', message, (tlsErrorOf(cause)?.[1] ?? untrusted)(of)];
+}
+
+/** Returns undefined if the request and what was received were valid HTTP. */
+function protocolFailure(
+  { origin }: URL,
+  cause: NodeJS.ErrnoException,
+  { of }: Endpoint,
+  mayBeTls: boolean,
+): Failure | undefined {
+  const { code = '' } = cause;
+  if (code === 'UND_ERR_INVALID_ARG') {
+    const fix = 'check the method, the path and the token for invalid characters';
+    return ['usage', `not a valid HTTP request: ${cause.message}`, advice(fix)];
   }
   if (code === 'UND_ERR_HEADERS_OVERFLOW') {
-    const facts = advice(
-      'ask the administrators of the server for shorter headers, such as cookies',
-    );
-    return error('bad-answer', `${url.origin} sent headers of more than 16 KiB`, facts);
+    const fix = 'ask the administrators of the server for shorter headers, such as cookies';
+    return ['bad-answer', `${origin} sent headers of more than 16 KiB`, advice(fix)];
   }
   // undici cannot read what follows.
   const unasked = UNASKED.get(cause.message);
   if (code === 'UND_ERR_SOCKET' && unasked !== undefined) {
     const off = 'ask the administrators of the server, or of a proxy before it, to turn it off';
-    return error('bad-answer', `${url.origin} sent an unexpected ${unasked}`, advice(off));
+    return ['bad-answer', `${origin} sent an unexpected ${unasked}`, advice(off)];
   }
-  const mayBeTls = url.protocol === 'http:' && !hasResponded;
-  if (cause.name === 'HTTPParserError') {
-    const message = `${url.origin} did not send a valid HTTP response${code && `: ${code}`}`;
-    // As an alert of TLS begins.
-    const isAlert = mayBeTls && 'data' in cause && `${cause.data}`.startsWith('\x15\x03');
-    const facts: Facts | undefined = isAlert
-      ? { kind: 'needs-tls', of }
-      : check('host and port')(of);
-    return error('bad-answer', message, facts);
+  if (cause.name !== 'HTTPParserError') return undefined;
+  const message = `${origin} did not send a valid HTTP response${code && `: ${code}`}`;
+  // As an alert of TLS begins.
+  const isAlert = mayBeTls && 'data' in cause && `${cause.data}`.startsWith('\x15\x03');
+  return ['bad-answer', message, isAlert ? { kind: 'needs-tls', of } : check('host and port')(of)];
+}
+
+function connectionFailure(
+  { origin }: URL,
+  cause: NodeJS.ErrnoException,
+  { of, route }: Endpoint,
+  { sent, mayBeTls }: { readonly sent: boolean; readonly mayBeTls: boolean },
+): Failure {
+  const [reason, factsOf, lasting] = NETWORK_ERRORS.get(cause.code ?? '') ?? [
+    '',
+    askAdministrators,
+  ];
+  const isTransient = lasting === undefined;
+  if (reason === CLOSED) {
+    const message = `${origin} closed the connection without a complete response`;
+    const orTls: Facts | undefined = mayBeTls
+      ? { kind: 'needs-tls', of, otherwise: ASK }
+      : factsOf(of);
+    return ['unreachable', message, orTls, isTransient];
   }
-  const [reason, factsOf, lasting] = NETWORK_ERRORS.get(code) ?? ['', askAdministrators];
-  const message =
-    reason === CLOSED
-      ? `${url.origin} closed the connection without a complete response`
-      : `cannot reach ${url.origin}: ${reasonOf(cause)}`;
+  const message = `cannot reach ${origin}: ${reasonOf(cause)}`;
   // Once there was a connection, the route was right.
-  const way = sent || reason === CLOSED || route === undefined ? undefined : advice(route);
-  const orTls: Facts | undefined =
-    mayBeTls && reason === CLOSED ? { kind: 'needs-tls', of, otherwise: ASK } : factsOf(of);
-  return error('unreachable', message, way ?? orTls, lasting === undefined);
+  const facts = sent || route === undefined ? factsOf(of) : advice(route);
+  return ['unreachable', message, facts, isTransient];
 }
 
 const UNASKED = new Map([
