@@ -216,7 +216,10 @@ function fill(instead: string, path: readonly string[], rest: readonly string[])
     NAME: first,
     NUMBER: words.find((word) => /^\d+$/.test(word)) ?? '',
     TEXT: instead.includes('NAME') ? words.slice(1).join(' ') : all,
-    ...{ TIME: first, ID: all, PATH: all || '/v2', FOLDER: all },
+    TIME: first,
+    ID: all,
+    PATH: all || '/v2',
+    FOLDER: all,
   };
   if (instead.includes('NUMBER') && values.NUMBER === '') return undefined;
   return instead.replace(/ (?:TEXT|([A-Z]{2,}))\b/g, (place, name = 'TEXT') => {

@@ -103,10 +103,19 @@ function read(text: string, [escapes, decode]: Encoding) {
   return { text: fold(pieces.join('')), starts: [...starts, position] };
 }
 
+type Decoded = ReturnType<typeof read>;
+
+/** A part of the original text. */
+type Range = readonly [from: number, to: number];
+
+function find(needles: readonly Needle[], decoded: Decoded): readonly Range[] {
+  return [...findHeads(needles, decoded), ...findCuts(needles, decoded)];
+}
+
 /** Returns where the needles are, or their heads. */
-function find(needles: readonly Needle[], { text, starts }: ReturnType<typeof read>) {
+function findHeads(needles: readonly Needle[], { text, starts }: Decoded): readonly Range[] {
   const isWordAt = (index: number) => /[\p{L}\p{N}_]/u.test(text[index] ?? '');
-  const ranges: [from: number, to: number][] = [];
+  const ranges: Range[] = [];
   for (const { text: whole, isWord } of needles) {
     // The final full stop of a message is dropped, and may be that of the secret.
     const head = (isWord ? whole : whole.slice(0, HEAD_LENGTH)).replace(/(?<=.)\.$/, '');
@@ -118,6 +127,12 @@ function find(needles: readonly Needle[], { text, starts }: ReturnType<typeof re
       else ranges.push([starts[start] ?? 0, starts[end] ?? 0]);
     }
   }
+  return ranges;
+}
+
+/** Returns where needles begin that the mark of a cut ends. */
+function findCuts(needles: readonly Needle[], { text, starts }: Decoded): readonly Range[] {
+  const ranges: Range[] = [];
   for (let cut = text.indexOf(CUT); cut >= 0; cut = text.indexOf(CUT, cut + 1)) {
     const before = text.slice(0, cut);
     const start = Math.min(

@@ -300,5 +300,7 @@ const EDGES = [
 
 const NO_FRAME = {
   ...Object.fromEntries(EDGES.map((part) => [part, ''])),
-  ...{ left: '', middle: GAP, right: '' },
+  left: '',
+  middle: GAP,
+  right: '',
 };

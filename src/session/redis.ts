@@ -33,7 +33,9 @@ export async function openRedis(
   const socket = { host, port, signal, connectTimeout: 0, reconnectStrategy: false as const };
   const client = library.createClient({
     ...(password === undefined ? {} : { ...(username && { username }), password }),
-    ...{ database, RESP: 2 as const, disableClientInfo: true },
+    database,
+    RESP: 2 as const,
+    disableClientInfo: true,
     socket: tls ? { ...socket, ...servername, ...trust() } : socket,
   });
   // Commands in flight do not learn of a reply that cannot be read.
