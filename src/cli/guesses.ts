@@ -177,13 +177,15 @@ export function guess(
   const isAlone = flags !== undefined || path.join() === 'images';
   for (const count of flags ? [1] : [2, 1, 0]) {
     const words = typed.slice(0, count).join(' ');
-    const phrases = [[...path, words].join(' ').trim(), isAlone && words];
+    const phrases = [[...path, words].join(' ').trim(), ...(isAlone ? [words] : [])];
+    // Behind an option, only its value.
+    const rest = flags ? typed.slice(1, 2) : typed.slice(count);
     for (const phrase of phrases) {
       for (const [instead, known] of GUESSES) {
+        if (!known.split(', ').includes(phrase)) continue;
         const [flag] = /^--?\w[\w-]*/.exec(instead) ?? [];
-        if (!known.split(', ').some((each) => each === phrase)) continue;
         if (flags && flag && !flags.includes(flag)) continue;
-        const text = fill(instead, path, typed.slice(count, flags && 2));
+        const text = fill(instead, path, rest);
         if (text) return hintFor(text.replace(/^imgctl/, 'use: imgctl').replace(/^-/, 'use -'));
       }
     }
