@@ -296,7 +296,7 @@ export function davStorage(
         if (isDeadPart(name, Number.POSITIVE_INFINITY, clock.system)) dav.failed.add(name);
       }
       await removeFailed(dav);
-      // Also a link or a pipe, which nothing must be added to.
+      // Removes also a link or a pipe, since nothing must be added to one.
       if (partsFile) tryOr(() => fs.rmSync(partsFile, { force: true }), undefined);
       for (const { name, age } of await propfind(dav, folder, 1)) {
         if (isDeadPart(name, age, clock.system)) await remove(dav, name);

@@ -67,8 +67,11 @@ export function createRequests(
       const sent = { ...request, headers: {}, timeout: patience, signal: clock.signal };
       // A signature is valid for some minutes only, so each attempt has its own.
       const send = async () => {
-        const own = { 'user-agent': userAgent, 'accept-encoding': 'identity' };
-        const headers = { ...own, ...(await authorize(request)) };
+        const headers = {
+          'user-agent': userAgent,
+          'accept-encoding': 'identity',
+          ...(await authorize(request)),
+        };
         return transport.send({ ...sent, headers, url: nextUrl() });
       };
       const response = await sendWithRetry({ send }, sent, { ...options, ...clock }, pace);
@@ -155,12 +158,12 @@ const MAX_PAGE = 16_384;
 /** Returns what the server says of an error, from XML, JSON, HTML or text: one line, or an empty text. */
 function wordsOf(response: HttpResponse): string {
   const root = xmlOf(response);
-  const own = root ? WORDS.flatMap((name) => textOf(root, name) || []).join(': ') : '';
+  const fromXml = root ? WORDS.flatMap((name) => textOf(root, name) || []).join(': ') : '';
   // A multistatus has paths and a status for each.
-  if (own === '' && root?.name === 'multistatus') return '';
+  if (fromXml === '' && root?.name === 'multistatus') return '';
   const { value } = root ? {} : parseJson(response.body, true);
-  const said = isObject(value) && typeof value.message === 'string' ? value.message : '';
-  const text = own || said || pageText(response.body);
+  const fromJson = isObject(value) && typeof value.message === 'string' ? value.message : '';
+  const text = fromXml || fromJson || pageText(response.body);
   const line = text.replace(/[\s\p{C}]+/gu, ' ').trim();
   const words = line.replace(/^\d{3} /, '') || (root?.children[0]?.name ?? '');
   return shorten(words, MAX_WORDS);

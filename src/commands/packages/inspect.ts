@@ -135,8 +135,10 @@ function describe(summary: PackageSummary): Row {
       description === name ? null : description,
     ]),
     ...numbered('option', summary.deploymentOptions, ({ id, default: isDefault }) => {
-      const own = systems.flatMap(({ options }) => options).filter(({ option }) => option === id);
-      const hardware = own.map((each) => describeHardware(each.hardware));
+      const all = systems.flatMap(({ options }) => options);
+      const hardware = all
+        .filter(({ option }) => option === id)
+        .map((each) => describeHardware(each.hardware));
       return [[isDefault ? `${id} (default)` : id, ...hardware].join(': ')];
     }),
     ...numbered('file', summary.files, ({ name, size, role }) => [name, describeBytes(size), role]),

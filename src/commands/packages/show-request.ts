@@ -120,9 +120,9 @@ export function reportProblems(
   reportOwn('failure', errors);
   const isOther = (text: string) => !isOwn(text);
   const others = { errors: errors.filter(isOther), warnings: warnings.filter(isOther) };
-  const more = describeProblems(others);
-  if (!more || !warns) return;
-  const message = `sync ${id}: ${more} in other files`;
+  const problems = describeProblems(others);
+  if (!problems || !warns) return;
+  const message = `sync ${id}: ${problems} in other files`;
   const show = hint`show them with: ${imgctl('sync-status', `${id}`)}`;
   tell({ kind: 'warning', message, hint: show, isPart: true });
 }

@@ -144,7 +144,7 @@ async function readWithProgress(
 
 /** Returns `1 warning; unpacked: a.vmdk; only read: b.iso`. */
 function describeProof({ findings, signature, ...summary }: ReadPackage): string {
-  const found = findings.length === 0 ? 'no findings' : counted(findings.length, 'warning');
+  const warnings = findings.length === 0 ? 'no findings' : counted(findings.length, 'warning');
   const signed = signature && `signed by ${describeSignature(signature)}`;
   const named = (how: string, [first, ...others]: readonly string[]) => {
     const more = others.length > 0 ? ` and ${others.length} more` : '';
@@ -152,7 +152,7 @@ function describeProof({ findings, signature, ...summary }: ReadPackage): string
   };
   const unpacked = named('unpacked', summary.unpacked);
   const onlyRead = named('only read', summary.onlyRead);
-  return [found, signed, unpacked, onlyRead].filter(Boolean).join('; ');
+  return [warnings, signed, unpacked, onlyRead].filter(Boolean).join('; ');
 }
 
 function readMaxHardware(text: string | undefined): number | undefined {

@@ -61,8 +61,8 @@ function imageChange({ name, files }: PlannedPackage, before: Images, after: Ima
 function summaryOf({ plan, before }: Pushed, after: Images): string {
   const counts = { added: 0, updated: 0, unchanged: 0, skipped: 0 };
   for (const each of plan) counts[imageChange(each, before, after).outcome] += 1;
-  const found = Object.entries(counts).filter(([, count]) => count > 0);
-  const words = found.map(([outcome, count], index) => {
+  const outcomes = Object.entries(counts).filter(([, count]) => count > 0);
+  const words = outcomes.map(([outcome, count], index) => {
     return `${index === 0 ? counted(count, 'image') : count} ${outcome}`;
   });
   return words.join(', ');
