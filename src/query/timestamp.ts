@@ -156,22 +156,27 @@ function offsetAt(instant: number): number {
  * beginning to its last end; one that is skipped is empty, at the end of the gap.
  */
 function localSpan(utc: number, length: number): Span {
-  let [low, change] = [utc - DAY, utc + length + DAY];
-  const [before, after] = [offsetAt(low), offsetAt(change)];
-  // Finds the instant at which the clocks change.
-  while (before !== after && change - low > 1) {
+  const [first, last] = [utc - DAY, utc + length + DAY];
+  const [before, after] = [offsetAt(first), offsetAt(last)];
+  const change = before === after ? Number.POSITIVE_INFINITY : changeBetween(first, last);
+  const [startBefore, endBefore] = [utc + before, utc + length + before];
+  const [startAfter, endAfter] = [utc + after, utc + length + after];
+  // If it is skipped, each is the time of the change.
+  const at = startBefore < change ? startBefore : Math.max(startAfter, change);
+  const end = endAfter > change ? endAfter : Math.min(endBefore, change);
+  return { at, end, unknownZone: undefined, isLocal: true };
+}
+
+/** Returns the instant at which the clocks of this machine change. */
+function changeBetween(first: number, last: number): number {
+  const before = offsetAt(first);
+  let [low, change] = [first, last];
+  while (change - low > 1) {
     const middle = Math.floor((low + change) / 2);
     if (offsetAt(middle) === before) low = middle;
     else change = middle;
   }
-  const spans = [
-    [utc + before, Math.min(utc + length + before, change)],
-    [Math.max(utc + after, change), utc + length + after],
-  ] as const;
-  const existing = before === after ? [spans[0]] : spans.filter(([start, end]) => start < end);
-  const at = Math.min(...existing.map(([start]) => start), ...(existing[0] ? [] : [change]));
-  const end = Math.max(at, ...existing.map(([, last]) => last));
-  return { at, end, unknownZone: undefined, isLocal: true };
+  return change;
 }
 
 /** Zones are from 12 hours behind UTC to 14 hours ahead of it. */
