@@ -108,7 +108,8 @@ export async function openSharedStore(
 ): Promise<SharedStore | undefined> {
   const address = requireRedisAddress(settings);
   if (address === undefined) return undefined;
-  const { parseKey, SharedStore } = await import('./shared-store.ts');
+  const { SharedStore } = await import('./shared-store.ts');
+  const { parseKey } = await import('./sealing.ts');
   const secret = findSecret(settings, io, 'storeKey');
   const text = await secret?.read();
   if (text) onSecret(text);

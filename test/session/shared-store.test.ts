@@ -6,7 +6,7 @@ import net from 'node:net';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseKey, seal, unseal } from '../../src/session/shared-store.ts';
+import { parseKey, seal, unseal } from '../../src/session/sealing.ts';
 import type { TokenMutex } from '../../src/session/token-cache.ts';
 import { thrownBy } from '../support/errors.ts';
 import { type FakeIo, type FakeIoOptions, fakeIo, temporaryDirectory } from '../support/io.ts';
