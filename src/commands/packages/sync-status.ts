@@ -8,7 +8,6 @@ import {
   type Parsed,
   SERVICE_CODES,
 } from '../../cli/command.ts';
-import type { OptionDeclaration } from '../../cli/declarations.ts';
 import type { Result } from '../../cli/result.ts';
 import { type Suggest, suggestRows } from '../../cli/suggestions.ts';
 import { findPaths } from '../../config/paths.ts';
@@ -16,61 +15,20 @@ import type { Context } from '../../context.ts';
 import { ImgctlError, tryOr } from '../../errors.ts';
 import { hint, imgctl } from '../../facts.ts';
 import { column } from '../../output/columns.ts';
-import type { OutputOptions } from '../../output/output.ts';
 import { formatTimestamp } from '../../query/timestamp.ts';
 import { counted } from '../../words.ts';
-import { follow, LIST_REQUESTS, POLL_OPTIONS, readRequest, rememberRequest } from './follow.ts';
+import { follow, LIST_REQUESTS, readRequest, rememberRequest } from './follow.ts';
 import { type HistoryEntry, readHistory } from './history.ts';
-import { describeChanges, describeNames, describeState, requestResult } from './show-request.ts';
-
-export function implyingWait<Declared extends OptionDeclaration>(declared: Declared) {
-  const description = `${declared.description}; implies --wait`;
-  return { ...declared, description, implies: { wait: true } };
-}
-
-export const WAIT_OPTIONS = [
-  option('--wait', 'wait until the sync finishes; exit with 1 if it fails'),
-  ...POLL_OPTIONS.map((each) => implyingWait(each)),
-] as const;
-
-export const STRICT_OPTION = option('--strict', 'exit with 1 also for warnings and unknown errors');
-
-const ID_AND_STATUS = [
-  column('id', 'number or string', 'sync request id, as the service sent it', { isId: true }),
-  column('status', 'string or null', 'status of the service, such as PENDING', { isState: true }),
-];
-
-/** Columns of a sync request that was submitted, without --wait. */
-export const SUBMITTED_COLUMNS = [
-  ...ID_AND_STATUS,
-  column('url', 'string', 'URL of the sync request'),
-  column('message', 'string or null', 'message from the service'),
-  column('response', 'object, array, string or null', 'the body that the service sent'),
-];
-
-const NAMES = { text: describeNames };
-const TIME = { isTime: true };
-
-/** Columns of a sync request that was read. */
-export const STATUS_COLUMNS = [
-  ...ID_AND_STATUS,
-  column('state', 'string', 'waiting, succeeded or failed', { isState: true, text: describeState }),
-  column('added', 'array, number or null', 'added images: their names, or how many', NAMES),
-  column('deleted', 'array, number or null', 'deleted images: their names, or how many', NAMES),
-  column('errors', 'array or null', 'reported errors; null if unknown'),
-  column('warnings', 'array or null', 'reported warnings; null if unknown'),
-  column('created_on', 'string or null', 'when submitted, in UTC (ISO 8601)', TIME),
-  column('updated_on', 'string or null', 'when last changed, in UTC (ISO 8601)', TIME),
-  column('response', 'object', 'the body that the service sent'),
-];
-
-const CHANGES_AND_TIMES = ['state', 'added', 'deleted', 'created_on', 'updated_on'];
-
-export const STATUS_LAYOUT: OutputOptions = {
-  shown: ['id', ...CHANGES_AND_TIMES],
-  // A table has no room for errors and warnings.
-  cells: ['id', 'status', ...CHANGES_AND_TIMES, 'errors', 'warnings'],
-};
+import { describeChanges, requestResult } from './show-request.ts';
+import {
+  ID_AND_STATUS,
+  NAMES,
+  STATUS_COLUMNS,
+  STATUS_LAYOUT,
+  STRICT_OPTION,
+  TIME,
+  WAIT_OPTIONS,
+} from './sync-columns.ts';
 
 const LIST_ONLY = [
   column('submitted_on', 'string', 'with --list: when submitted, in UTC (ISO 8601)', TIME),

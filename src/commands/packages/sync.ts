@@ -19,7 +19,7 @@ import {
   STRICT_OPTION,
   SUBMITTED_COLUMNS,
   WAIT_OPTIONS,
-} from './sync-status.ts';
+} from './sync-columns.ts';
 
 const WAIT_COLUMNS = STATUS_COLUMNS.filter(
   ({ name }) => !namesOf(SUBMITTED_COLUMNS).includes(name),

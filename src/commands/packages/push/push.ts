@@ -28,7 +28,7 @@ import { openUploadStorage, type StorageFiles, UPLOAD_OPTIONS } from '../../uplo
 import { POLL_OPTIONS } from '../follow.ts';
 import { FILES, PackageBatch } from '../package-batch.ts';
 import { submittedOutput } from '../sync.ts';
-import { STRICT_OPTION, SUBMITTED_COLUMNS } from '../sync-status.ts';
+import { STRICT_OPTION, SUBMITTED_COLUMNS } from '../sync-columns.ts';
 import { checkPackages } from './packages.ts';
 import { type Pushed, syncChanges, syncPushed } from './sync-pushed.ts';
 import { syncedMark } from './synced-mark.ts';
