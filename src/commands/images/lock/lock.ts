@@ -257,24 +257,18 @@ async function check(
   const catalogue = await openCatalogue(context, options);
   const all = await readLocks(context, { ...options, name: names[0] }, catalogue.baseUrl);
   const locks = selectLocks(options, all, names);
-  const rows: { lock: string; state: string; [field: string]: unknown }[] = [];
+  const rows: ReturnType<typeof checkedRow>[] = [];
   const searches = [...locks].map(([lock, locked]) => lockedCollector(context, lock, locked));
   await readTogether(context, catalogue, searches);
-  for (const { lock, locked, index, liveImage, matchesText } of searches) {
-    const { text, id, name, path } = locked;
+  for (const search of searches) {
+    const { lock, locked, liveImage, matchesText } = search;
+    const { text, id, name } = locked;
     const live = liveImage() ?? (await catalogue.getImage(id));
-    // Even if it is gone or the filters hide it: an older image must not seem newer.
-    index.add(locked);
-    const newest = index.newestLike(locked);
     if (!matchesText) {
       const update = hint`lock one that does: ${lockCommand(options, 'update', lock)}`;
       context.console.warn(`${lock}: its image ${name} does not match ${text.join(' ')}`, update);
     }
-    const state = lockState(locked, live, newest);
-    const isBehind = state === 'newer' || state === 'gone';
-    const newer = isBehind ? newest.find((image) => keyOf(image) !== id) : undefined;
-    const found = { newest_id: newer?.id ?? null, newest_name: newer?.name ?? null };
-    rows.push({ lock, state, id, name, path, ...found });
+    rows.push(checkedRow(search, live));
   }
   const broken = rows.filter(({ state }) => ['gone', 'replaced', 'moved'].includes(state));
   const hasNewer = rows.some(({ newest_name: name }) => name !== null);
@@ -290,6 +284,22 @@ async function check(
   }
   const isNewer = rows.some(({ state }) => state === 'newer');
   return { output, rows, exitCode: options.exitCode && isNewer ? CHANGES_EXIT_CODE : 0 };
+}
+
+/** @param live the image as the service has it, if it still exists */
+function checkedRow(
+  { lock, locked, index }: ReturnType<typeof lockedCollector>,
+  live: ReceivedImage | undefined,
+) {
+  const { id, name, path } = locked;
+  // Even if it is gone or the filters hide it: an older image must not seem newer.
+  index.add(locked);
+  const newest = index.newestLike(locked);
+  const state = lockState(locked, live, newest);
+  const isBehind = state === 'newer' || state === 'gone';
+  const newer = isBehind ? newest.find((image) => keyOf(image) !== id) : undefined;
+  const found = { newest_id: newer?.id ?? null, newest_name: newer?.name ?? null };
+  return { lock, state, id, name, path, ...found };
 }
 
 async function update(
