@@ -21,7 +21,7 @@ import {
   type StoredState,
   storageFull,
 } from './storage.ts';
-import { proofOf, stateOf, type UploadSource } from './upload-file.ts';
+import { settledStateOf, stateOf, type UploadSource } from './upload-file.ts';
 
 const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
@@ -91,7 +91,7 @@ async function publish(folder: Folder, part: Part, name: string, replace: boolea
 }
 
 function storedState(stats: BigIntStats, now: number, age?: number): StoredState {
-  return { text: stateOf(stats), isProof: proofOf(stats, now, age) !== undefined };
+  return { text: stateOf(stats), isProof: settledStateOf(stats, now, age) !== undefined };
 }
 
 /** Returns a file if it is the part, or has its content if the file system renumbers files. */

@@ -10,7 +10,9 @@ interface Proof {
   /** The name of the package. Another package with this file has a proof of its own: its manifest is another. */
   readonly package: string;
   readonly name: string;
+  /** The state of the local file. */
   readonly source: string;
+  /** The state of the file in the storage. */
   readonly stored: string;
 }
 

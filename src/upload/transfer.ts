@@ -32,7 +32,7 @@ export interface UploadPackage {
 interface ComparedFile {
   readonly size: number;
   /** Its state, if every later change would show in it. */
-  readonly proof: string | undefined;
+  readonly settledState: string | undefined;
   readonly action: Action;
   readonly note: string | undefined;
   /** What the storage has, if that is this file. */
@@ -111,10 +111,10 @@ async function compareFile(
   owner: string,
   transfer: TransferOptions,
 ): Promise<ComparedFile> {
-  const { size, proof, state, note, stored } = await compare(file, owner, transfer);
+  const { size, settledState, state, note, stored } = await compare(file, owner, transfer);
   const different = transfer.onConflict === 'fail' ? 'conflict' : transfer.onConflict;
   const actions = { absent: 'upload', same: 'unchanged', different } as const;
-  return { size, proof, action: actions[state], note, stored, isThere: false };
+  return { size, settledState, action: actions[state], note, stored, isThere: false };
 }
 
 /** A package is one thing: one file of another version would break it. */
@@ -149,7 +149,7 @@ async function withUploadFile<Result>(
 ): Promise<Result> {
   const opened = await openUploadFile(file, clock);
   try {
-    if (opened.source !== file.checked) throw changedError(file.path);
+    if (opened.state !== file.checked) throw changedError(file.path);
     return await action(opened);
   } finally {
     await opened.close();
@@ -159,7 +159,7 @@ async function withUploadFile<Result>(
 /** Compares a file with the storage, unless both are as they were when they were proved equal. */
 function compare(file: LocalFile, owner: string, transfer: TransferOptions) {
   return withUploadFile(file, transfer, async (opened) => {
-    const { size, source, proof } = opened;
+    const { size, state: source, settledState } = opened;
     const proved = transfer.proofs.find({ package: owner, name: file.name, source });
     const { storage } = transfer;
     const comparing = storage.compare(file.name, opened, proved);
@@ -169,7 +169,7 @@ function compare(file: LocalFile, owner: string, transfer: TransferOptions) {
       if (!isGone) throw error;
       return { state: 'absent' };
     });
-    return { size, proof, ...comparison };
+    return { size, settledState, ...comparison };
   });
 }
 
@@ -229,12 +229,12 @@ function sendAndCheck(upload: Upload, transfer: TransferOptions, onProgress: OnP
 }
 
 function isProved({ package: owner, name, compared }: PlannedFile, { proofs }: TransferOptions) {
-  const { proof: source = '', stored } = compared;
+  const { settledState: source = '', stored } = compared;
   return stored !== undefined && proofs.find({ package: owner, name, source }) === stored.text;
 }
 
 function remember({ package: owner, name, compared }: PlannedFile, { proofs }: TransferOptions) {
-  const { proof: source, stored } = compared;
+  const { settledState: source, stored } = compared;
   if (source && stored?.isProof)
     proofs.remember({ package: owner, name, source, stored: stored.text });
 }

@@ -40,9 +40,9 @@ export interface UploadSource {
 /** An open file; every function throws LocalFileError `failed` if it is unreadable or has changed. */
 export interface UploadFile extends UploadSource {
   /** Its state: differs after every change of the file. */
-  readonly source: string;
+  readonly state: string;
   /** The same, unless a change while it is read, or later, may not show in it. */
-  readonly proof: string | undefined;
+  readonly settledState: string | undefined;
   /** Returns what is wrong with each region, or null; reads the file unless `readAll` did. */
   check(onProgress: (bytes: number) => void): Promise<readonly (string | null)[]>;
   close(): Promise<void>;
@@ -58,7 +58,7 @@ export async function openUploadFile(
   };
   const handle = await open(path).catch(fail);
   const stats = await handle.stat({ bigint: true }).catch(fail);
-  const source = stateOf(stats);
+  const state = stateOf(stats);
   const size = Number(stats.size);
   let known: readonly (string | null)[] | undefined = regions.length === 0 ? [] : undefined;
 
@@ -93,8 +93,8 @@ export async function openUploadFile(
 
   return {
     size,
-    source,
-    proof: proofOf(stats, now()),
+    state,
+    settledState: settledStateOf(stats, now()),
     read,
     readAll,
     async check(onProgress) {
@@ -103,7 +103,7 @@ export async function openUploadFile(
         position += length;
         onProgress(position);
       }
-      if (stateOf(await handle.stat({ bigint: true })) !== source) throw changedError(path);
+      if (stateOf(await handle.stat({ bigint: true })) !== state) throw changedError(path);
       return known ?? [];
     },
     close: () => handle.close(),
@@ -118,7 +118,7 @@ export function stateOf({ ino, size, mtimeNs, ctimeNs }: State): string {
 }
 
 /** Undefined if a later change may not show: where times are whole seconds, or if the last change is too young. */
-export function proofOf(stats: State, now: number, age = SETTLED): string | undefined {
+export function settledStateOf(stats: State, now: number, age = SETTLED): string | undefined {
   const { mtimeNs, ctimeNs } = stats;
   const hasFraction = ctimeNs % 1_000_000_000n !== 0n;
   const changed = mtimeNs > ctimeNs ? mtimeNs : ctimeNs;
