@@ -85,102 +85,153 @@ interface Shared {
 const MAX_INFORMATIONAL = 1_000;
 
 function dispatch(shared: Shared, request: HttpRequest, head: RequestHead): Promise<HttpResponse> {
-  const { endpoint, maxBytes, now } = shared.options;
-  const { method, url, signal, timeout, body: content } = request;
-  const target = `${url.origin}${url.pathname}`;
-  const check: Facts = { kind: 'check-address', of: endpoint.of };
+  const { method, signal, body } = request;
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
-    /** Aborts what is sent; undefined while there is no connection. */
-    let controller: { abort(reason: Error): void } | undefined;
-    let stage = 'waiting for the response';
-    let start: Pick<HttpResponse, 'status' | 'headers'> = { status: 0, headers: {} };
-    const chunks: Buffer[] = [];
-    let heldBytes = 0;
-    let informational = 0;
-    let ended = false;
+    const handler = new ResponseHandler(shared, request, resolve, reject);
+    const content = body && bodyOf(body, head, (more) => handler.onSending(more));
+    shared.pool.dispatch({ method: method as 'GET', ...head, ...content }, handler);
+  });
+}
 
-    const finish = (settle: () => void) => {
-      if (ended) return;
-      ended = true;
-      shared.bytesLeft += heldBytes;
-      clearTimeout(timer);
-      forget();
-      settle();
-    };
-    const fail = (error: Error) => {
-      finish(() => reject(error));
-      controller?.abort(error);
-    };
-    const unusable = (message: string, facts: Facts, cause?: Error) => {
-      const { status } = start;
-      fail(new TransportError('bad-answer', message, { facts, status, cause, sent: true }));
-    };
-    /** Returns false if the request has ended, also because this is too much. */
-    const hold = (chunk: Buffer) => {
-      if (ended) return false;
-      heldBytes += chunk.length;
-      shared.bytesLeft -= chunk.length;
-      if (shared.bytesLeft >= 0) return true;
-      const limit = `larger than ${maxBytes / 2 ** 20} MiB`;
-      const isAlone = heldBytes > maxBytes;
-      const together = `responses from ${url.origin} are ${limit} in total`;
-      const message = isAlone ? `the response from ${target} is ${limit}` : together;
-      unusable(message, { kind: 'too-large', of: endpoint.of });
-      return false;
-    };
-    const timer = setTimeout(() => {
-      const waitingFor = controller ? stage : shared.connector.stage.waitingFor;
-      fail(timeoutError(request, endpoint, waitingFor, controller !== undefined));
-    }, timeout);
-    const forget = atAbort(signal, () => fail(signal.reason));
-    const onSending = (more: boolean) => {
-      if (start.status === 0) stage = more ? 'sending' : 'waiting for the response';
-      if (!ended) timer.refresh();
-    };
+/** Collects the response to one request within its limits. undici calls `onRequestStart` to `onResponseError`. */
+class ResponseHandler {
+  readonly #shared: Shared;
+  readonly #request: HttpRequest;
+  readonly #resolve: (response: HttpResponse) => void;
+  readonly #reject: (reason: Error) => void;
+  readonly #timer: NodeJS.Timeout;
+  readonly #forgetSignal: () => void;
+  /** Aborts what is sent; undefined while there is no connection. */
+  #controller: { abort(reason: Error): void } | undefined;
+  #stage = 'waiting for the response';
+  #start: Pick<HttpResponse, 'status' | 'headers'> = { status: 0, headers: {} };
+  readonly #chunks: Buffer[] = [];
+  #heldBytes = 0;
+  #informational = 0;
+  #hasEnded = false;
 
-    shared.pool.dispatch(
-      { method: method as 'GET', ...head, ...(content && bodyOf(content, head, onSending)) },
-      {
-        onRequestStart(started) {
-          controller = started;
-          request.onSent?.();
-          if (ended) started.abort(new Error('aborted'));
-        },
-        onResponseStart(_controller, status, headers) {
-          shared.hasResponded = true;
-          if (status < 200) informational += 1;
-          const flaw = statusFlaw(status, informational);
-          if (flaw) return unusable(`${url.origin} sent ${flaw}`, check);
-          if (status < 200) return;
-          start = { status, headers: joinHeaders(headers) };
-          stage = 'reading the response';
-        },
-        onResponseData(_controller, chunk) {
-          if (hold(chunk)) chunks.push(chunk);
-        },
-        onResponseEnd() {
-          const received = Buffer.concat(chunks);
-          const isFile = request.asStored === true && start.status < 300;
-          decode(received, isFile ? '' : start.headers['content-encoding'], hold).then(
-            (body) => {
-              const read = { body, wireBytes: received.length, receivedAt: now() };
-              finish(() => resolve({ method, url, endpoint, ...start, ...read }));
-            },
-            (error: Error) => unusable(`cannot decode the response from ${target}`, check, error),
-          );
-        },
-        onResponseError(_controller, error) {
-          // The reason of a signal need not be an error.
-          if (ended) return;
-          if ('code' in error && error.code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
-            return unusable(`${url.origin} sent ${LENGTH_FLAW}`, check, error);
-          }
-          fail(connectionError(shared, request, error, controller !== undefined));
-        },
+  constructor(
+    shared: Shared,
+    request: HttpRequest,
+    resolve: (response: HttpResponse) => void,
+    reject: (reason: Error) => void,
+  ) {
+    this.#shared = shared;
+    this.#request = request;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    const { signal, timeout } = request;
+    this.#timer = setTimeout(() => this.#timeOut(), timeout);
+    this.#forgetSignal = atAbort(signal, () => this.#fail(signal.reason));
+  }
+
+  /** @param more false at the end of the body */
+  onSending(more: boolean): void {
+    if (this.#start.status === 0) this.#stage = more ? 'sending' : 'waiting for the response';
+    if (!this.#hasEnded) this.#timer.refresh();
+  }
+
+  onRequestStart(controller: { abort(reason: Error): void }): void {
+    this.#controller = controller;
+    this.#request.onSent?.();
+    if (this.#hasEnded) controller.abort(new Error('aborted'));
+  }
+
+  onResponseStart(_controller: unknown, status: number, headers: ReceivedHeaders): void {
+    this.#shared.hasResponded = true;
+    if (status < 200) this.#informational += 1;
+    const flaw = statusFlaw(status, this.#informational);
+    if (flaw) this.#failAsInvalid(flaw);
+    if (flaw || status < 200) return;
+    this.#start = { status, headers: joinHeaders(headers) };
+    this.#stage = 'reading the response';
+  }
+
+  onResponseData(_controller: unknown, chunk: Buffer): void {
+    if (this.#hold(chunk)) this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    const { method, url, asStored } = this.#request;
+    const { endpoint, now } = this.#shared.options;
+    const start = this.#start;
+    const received = Buffer.concat(this.#chunks);
+    const isFile = asStored === true && start.status < 300;
+    const coding = isFile ? '' : start.headers['content-encoding'];
+    decode(received, coding, (chunk) => this.#hold(chunk)).then(
+      (body) => {
+        const read = { body, wireBytes: received.length, receivedAt: now() };
+        this.#end(() => this.#resolve({ method, url, endpoint, ...start, ...read }));
+      },
+      (error: Error) => {
+        const message = `cannot decode the response from ${url.origin}${url.pathname}`;
+        this.#failAsUnusable(message, this.#checkAddress, error);
       },
     );
-  });
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    // The reason of a signal need not be an error.
+    if (this.#hasEnded) return;
+    if ('code' in error && error.code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
+      this.#failAsInvalid(LENGTH_FLAW, error);
+    } else {
+      const isSent = this.#controller !== undefined;
+      this.#fail(connectionError(this.#shared, this.#request, error, isSent));
+    }
+  }
+
+  /** Returns false if the request has ended, also because this is too much. */
+  #hold(chunk: Buffer): boolean {
+    if (this.#hasEnded) return false;
+    const { endpoint, maxBytes } = this.#shared.options;
+    this.#heldBytes += chunk.length;
+    this.#shared.bytesLeft -= chunk.length;
+    if (this.#shared.bytesLeft >= 0) return true;
+    const { origin, pathname } = this.#request.url;
+    const limit = `larger than ${maxBytes / 2 ** 20} MiB`;
+    const isAlone = this.#heldBytes > maxBytes;
+    const alone = `the response from ${origin}${pathname} is ${limit}`;
+    const together = `responses from ${origin} are ${limit} in total`;
+    this.#failAsUnusable(isAlone ? alone : together, { kind: 'too-large', of: endpoint.of });
+    return false;
+  }
+
+  get #checkAddress(): Facts {
+    return { kind: 'check-address', of: this.#shared.options.endpoint.of };
+  }
+
+  #timeOut(): void {
+    const { options, connector } = this.#shared;
+    const isSent = this.#controller !== undefined;
+    const waitingFor = isSent ? this.#stage : connector.stage.waitingFor;
+    this.#fail(timeoutError(this.#request, options.endpoint, waitingFor, isSent));
+  }
+
+  #failAsInvalid(flaw: string, cause?: Error): void {
+    this.#failAsUnusable(`${this.#request.url.origin} sent ${flaw}`, this.#checkAddress, cause);
+  }
+
+  #failAsUnusable(message: string, facts: Facts, cause?: Error): void {
+    const { status } = this.#start;
+    this.#fail(new TransportError('bad-answer', message, { facts, status, cause, sent: true }));
+  }
+
+  #fail(error: Error): void {
+    this.#end(() => this.#reject(error));
+    this.#controller?.abort(error);
+  }
+
+  /** Settles the promise once, and gives back what the request held. */
+  #end(settle: () => void): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#shared.bytesLeft += this.#heldBytes;
+    clearTimeout(this.#timer);
+    this.#forgetSignal();
+    settle();
+  }
 }
 
 /** undici reads neither a length that stands twice nor one beside chunks. */
@@ -233,7 +284,9 @@ function bodyOf(body: RequestBody, { headers }: RequestHead, onSending: (more: b
   };
 }
 
-function joinHeaders(raw: Record<string, string | string[] | undefined>): Record<string, string> {
+type ReceivedHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+function joinHeaders(raw: ReceivedHeaders): Record<string, string> {
   const headers: Record<string, string> = Object.create(null);
   for (const [name, value] of Object.entries(raw)) {
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
