@@ -145,22 +145,9 @@ function refuseRelativeTimes(filters: readonly Filter[]): void {
 const MUTEX_PATIENCE = 600_000;
 
 async function compareWithState(task: Task, cursor: string): Promise<Result> {
-  const { context, options, query } = task;
+  const { context, options } = task;
   const { console, io } = context;
-  const { state: folder } = findPaths(io);
-  const { profile, baseUrl: base_url, username } = (await context.session()).account;
-  if (folder === undefined) {
-    const message = 'cannot remember this run: no home directory';
-    throw new ImgctlError('config', message, { facts: { kind: 'no-home' } });
-  }
-  const source = options.mine ? 'mine' : 'catalogue';
-  const filters = query.filters.flatMap(portableTexts).sort();
-  // The order of words and filters does not matter, as all of them must match.
-  const words = [...query.words].sort();
-  const key = { cursor, profile, base_url, username, source, words, filters };
-  const target = keyedFile(directoryOf(folder), cursor, [stringify(key)]);
-  const again = 'move it elsewhere to start again';
-  const file = { what: `the file ${target}`, damaged: again, foreign: again };
+  const { key, target, file } = await stateFileOf(task, cursor);
   const fail = (error: unknown) => {
     throw cannotWrite(file.what, error);
   };
@@ -168,13 +155,16 @@ async function compareWithState(task: Task, cursor: string): Promise<Result> {
     const text = await readTextFile(target, file.what, io);
     const state = text === undefined ? undefined : parseSnapshot(text, file);
     if (state && stringify(state.head.key) !== stringify(key)) {
-      throw new ImgctlError('config', `${file.what} belongs to another query`, { facts: again });
+      throw new ImgctlError('config', `${file.what} belongs to another query`, {
+        facts: file.foreign,
+      });
     }
     const taken_at = new Date(io.now()).toISOString();
     const { result, hasChanged, lines } = await compareCatalogue(task, file, state);
     const afterwards = async () => {
       result.afterwards();
       if (!options.peek && (hasChanged || state === undefined)) {
+        const { base_url, username } = key;
         const head = { taken_at, base_url, username, key };
         await replaceFile(target, formatSnapshot(head, lines), { assertHeld }).catch(fail);
       }
@@ -195,6 +185,25 @@ async function compareWithState(task: Task, cursor: string): Promise<Result> {
     release();
     return fail(error);
   }
+}
+
+/** Returns the file of the last run with this query and cursor. @throws ImgctlError config: no home directory */
+async function stateFileOf({ context, options, query }: Task, cursor: string) {
+  const { state: folder } = findPaths(context.io);
+  const { profile, baseUrl: base_url, username } = (await context.session()).account;
+  if (folder === undefined) {
+    const message = 'cannot remember this run: no home directory';
+    throw new ImgctlError('config', message, { facts: { kind: 'no-home' } });
+  }
+  const source = options.mine ? 'mine' : 'catalogue';
+  const filters = query.filters.flatMap(portableTexts).sort();
+  // The order of words and filters does not matter, as all of them must match.
+  const words = [...query.words].sort();
+  const key = { cursor, profile, base_url, username, source, words, filters };
+  const target = keyedFile(directoryOf(folder), cursor, [stringify(key)]);
+  const again = 'move it elsewhere to start again';
+  const file = { what: `the file ${target}`, damaged: again, foreign: again };
+  return { key, target, file };
 }
 
 function directoryOf(stateDirectory: string): string {
