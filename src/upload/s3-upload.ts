@@ -252,38 +252,44 @@ async function joinParts(
   replace: boolean,
   requireAbsent: () => Promise<void>,
 ) {
-  const { s3, name, id, tags } = upload;
-  const list = parts.map((md5, index) => {
-    const tag = escapeXml(tags.get(index + 1) || `"${md5}"`);
-    return `<Part><PartNumber>${index + 1}</PartNumber><ETag>${tag}</ETag></Part>`;
-  });
-  const xml = `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${list.join('')}</CompleteMultipartUpload>`;
-  const headers = { 'content-type': 'application/xml' };
-  const query = { uploadId: id };
+  const { s3, name, id } = upload;
+  const request = {
+    method: 'POST',
+    name,
+    query: { uploadId: id },
+    headers: { 'content-type': 'application/xml' },
+    body: textBody(listOfParts(upload, parts)),
+    patience: COMPLETION,
+    refusals: [409, ...REFUSALS],
+  };
   try {
-    const request = {
-      method: 'POST',
-      name,
-      query,
-      headers,
-      body: textBody(xml),
-      patience: COMPLETION,
-      refusals: [409, ...REFUSALS],
-    };
     const response = await (replace ? s3.send(request) : sendIfNew(s3, request, requireAbsent));
     const ownTag = plainTag(textOf(rootOf(response), 'ETag')) || undefined;
     await removeOtherUploads(s3, name, id);
     return { ownTag };
   } catch (error) {
-    if (!(error instanceof ImgctlError)) throw error;
-    if (error.status === 412 || error.status === 409) return { failure: error };
-    // A later run would continue the upload, which would be refused again.
-    if (error.code === 'bad-answer') await abort(s3, name, id).catch(() => {});
-    if (error.code === 'not-found') return { failure: uploadGone(name) };
-    const isLost = error instanceof TransportError ? error.sent : error.code === 'server-error';
-    if (isLost) return { failure: error };
-    throw error;
+    return { failure: await doubtfulFailure(upload, error) };
   }
+}
+
+function listOfParts({ tags }: Upload, parts: readonly string[]): string {
+  const list = parts.map((md5, index) => {
+    const tag = escapeXml(tags.get(index + 1) || `"${md5}"`);
+    return `<Part><PartNumber>${index + 1}</PartNumber><ETag>${tag}</ETag></Part>`;
+  });
+  return `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${list.join('')}</CompleteMultipartUpload>`;
+}
+
+/** Returns the failure if the object may be there. @throws any other error */
+async function doubtfulFailure({ s3, name, id }: Upload, error: unknown): Promise<ImgctlError> {
+  if (!(error instanceof ImgctlError)) throw error;
+  if (error.status === 412 || error.status === 409) return error;
+  // A later run would continue the upload, which would be refused again.
+  if (error.code === 'bad-answer') await abort(s3, name, id).catch(() => {});
+  if (error.code === 'not-found') return uploadGone(name);
+  const isLost = error instanceof TransportError ? error.sent : error.code === 'server-error';
+  if (isLost) return error;
+  throw error;
 }
 
 /**
