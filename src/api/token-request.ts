@@ -52,8 +52,8 @@ export async function requestToken(
   // Only --wait-for-token waits for it.
   if (response.status === 429) throw rateLimitedError(response).with({ retryAfter: undefined });
   if (response.status === 401) throw refusalError(response);
-  const isRefusal = response.status >= 400 && response.status < 500;
-  const oneTime = isRefusal ? oneTimePasswordError(response) : undefined;
+  const isClientError = response.status >= 400 && response.status < 500;
+  const oneTime = isClientError ? oneTimePasswordError(response) : undefined;
   if (oneTime) throw oneTime;
   const record = readJson(withoutToken(response));
   if (!isObject(record) || typeof record.token !== 'string' || !isToken(record.token)) {
@@ -85,8 +85,9 @@ function limitOf(response: HttpResponse): TokenLimit {
   const reset = rateLimitReset(response);
   const wait = status === 429 ? requestedWait(response) : undefined;
   const left = headers['x-ratelimit-remaining']?.trim() ?? '';
+  const announced = /^\d{1,9}$/.test(left) ? Number(left) : undefined;
   return {
-    remaining: status === 429 ? 0 : /^\d{1,9}$/.test(left) ? Number(left) : undefined,
+    remaining: status === 429 ? 0 : announced,
     resetsAt: wait === undefined ? reset : receivedAt + wait,
   };
 }

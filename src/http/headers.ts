@@ -23,7 +23,8 @@ export function rateLimitReset(response: ResponseHead): number | undefined {
   const text = headers['x-ratelimit-reset'] ?? headers['ratelimit-reset'] ?? '';
   const value = maxNumber(text);
   if (value !== undefined && value < 1e8) return now + Math.ceil(value * 1000);
-  const time = value === undefined ? httpDate(text) : value < 1e11 ? value * 1000 : value;
+  const epoch = value !== undefined && value < 1e11 ? value * 1000 : value;
+  const time = epoch ?? httpDate(text);
   if (time === undefined) return undefined;
   return Math.min(Math.ceil(time) - serverTime(response) + now, MAX_INSTANT);
 }

@@ -40,7 +40,7 @@ export class Pace {
   }
 
   /** True if the response says that requests come too fast: 429, or nginx's 503 from a service that works. */
-  isRefusal({ status }: Pick<HttpResponse, 'status'>): boolean {
+  isTooFast({ status }: Pick<HttpResponse, 'status'>): boolean {
     const { limits = true } = this.#options;
     return limits && (status === 429 || (status === 503 && this.hasSucceeded));
   }
@@ -63,7 +63,7 @@ export class Pace {
     const endTurn = isSlow ? await this.#takeTurn(signal) : () => {};
     try {
       const response = await transmit();
-      if (this.isRefusal(response)) this.#slowDown(isSlow, wait(response));
+      if (this.isTooFast(response)) this.#slowDown(isSlow, wait(response));
       else this.note(response, isSlow);
       return response;
     } finally {

@@ -50,7 +50,7 @@ export async function sendWithRetry(
       if (!isRetried(status) || retries === 0) return response;
       asked = requestedWait(response) ?? 0;
       if (asked > MAX_WAIT) return response;
-      if (pace?.isRefusal(response)) {
+      if (pace?.isTooFast(response)) {
         if (pace.isExhausted) return { ...response, isLimited: true };
         onEvent?.({ kind: 'limit', method, url, wait: asked, asked });
         continue;

@@ -307,9 +307,9 @@ describe('the pace', () => {
     await send(503);
     await send(404);
     expect([pace.hasResponded, pace.isSlow]).toEqual([true, false]);
-    expect(pace.isRefusal({ status: 503 })).toBe(false);
+    expect(pace.isTooFast({ status: 503 })).toBe(false);
     await send(204);
-    expect(pace.isRefusal({ status: 503 })).toBe(true);
-    expect(pace.isRefusal({ status: 500 })).toBe(false);
+    expect(pace.isTooFast({ status: 503 })).toBe(true);
+    expect(pace.isTooFast({ status: 500 })).toBe(false);
   });
 });
