@@ -154,10 +154,45 @@ interface Push {
 }
 
 async function pushPackages(context: Context, push: Push, options: Options): Promise<Result> {
-  const { loadProofs } = await import('../../../upload/proofs.ts');
   const { io, tell } = context;
-  const { output, batch, packages, storage, storageFiles, outcome, assertHeld } = push;
-  const { sync, onConflict, dryRun = false } = options;
+  const { output, batch, packages, storage, outcome, assertHeld } = push;
+  const { sync, dryRun } = options;
+  const prepared = await prepare(context, push, options);
+  const { transfer } = prepared;
+  const plan = await planAll(context, batch, packages, transfer);
+  try {
+    await uploadAll(context, batch, plan, transfer, outcome);
+    // Another push that took over may have changed what this one stored.
+    assertHeld();
+  } catch (error) {
+    reportUnsynced(context, outcome, sync);
+    throw io.signal.aborted && !dryRun ? resumable(error, storage, sync) : error;
+  }
+  const pushed = { ...prepared, plan: outcome.complete };
+  if (dryRun) {
+    const rows = await planRows(plan, pushed, options);
+    const afterwards = () => tell({ kind: 'note', message: 'nothing was uploaded or submitted' });
+    return { output, rows, afterwards, error: batch.error(outcome.counts('to upload')) };
+  }
+  if (outcome.broken.size > 0) reportUnsynced(context, outcome, sync);
+  const error = batch.error(outcome.counts(), 'storage-full');
+  if (!sync) {
+    const isEmpty = outcome.complete.length === 0 && batch.hasFailed;
+    return isEmpty ? { error } : { output, rows: fileRows(outcome), error };
+  }
+  if (outcome.broken.size > 0 || outcome.complete.length === 0) return { error };
+  const synced = await syncAndCount(context, push, pushed, options);
+  return { ...synced, error: synced.error ?? error };
+}
+
+/** Returns how to transfer the files, what this machine knows of them, and the images before the push. */
+async function prepare(
+  context: Context,
+  { storage, storageFiles, assertHeld }: Push,
+  { sync, onConflict, dryRun = false }: Options,
+): Promise<Omit<Pushed, 'plan'>> {
+  const { loadProofs } = await import('../../../upload/proofs.ts');
+  const { io } = context;
   const proofs = loadProofs(storageFiles.proofs, io);
   const session = sync ? await context.session() : undefined;
   const { baseUrl = '', username = '' } = session?.account ?? {};
@@ -173,30 +208,7 @@ async function pushPackages(context: Context, push: Push, options: Options): Pro
     assertHeld,
     beforeVisible: mark.remove,
   };
-  const plan = await planAll(context, batch, packages, transfer);
-  try {
-    await uploadAll(context, batch, plan, transfer, outcome);
-    // Another push that took over may have changed what this one stored.
-    assertHeld();
-  } catch (error) {
-    reportUnsynced(context, outcome, sync);
-    throw io.signal.aborted && !dryRun ? resumable(error, storage, sync) : error;
-  }
-  const pushed = { plan: outcome.complete, before, transfer, mark };
-  if (dryRun) {
-    const rows = await planRows(plan, pushed, options);
-    const afterwards = () => tell({ kind: 'note', message: 'nothing was uploaded or submitted' });
-    return { output, rows, afterwards, error: batch.error(outcome.counts('to upload')) };
-  }
-  if (outcome.broken.size > 0) reportUnsynced(context, outcome, sync);
-  const error = batch.error(outcome.counts(), 'storage-full');
-  if (!sync) {
-    const isEmpty = outcome.complete.length === 0 && batch.hasFailed;
-    return isEmpty ? { error } : { output, rows: fileRows(outcome), error };
-  }
-  if (outcome.broken.size > 0 || outcome.complete.length === 0) return { error };
-  const synced = await syncAndCount(context, push, pushed, options);
-  return { ...synced, error: synced.error ?? error };
+  return { before, transfer, mark };
 }
 
 /** If the sync fails, the packages that failed before are counted behind its errors. */
