@@ -90,7 +90,7 @@ const OF_STORED_TIMES = [
   'session/shared-store.ts',
   'session/token-cache.ts',
   'session/tokens.ts',
-  'upload/dav.ts',
+  'upload/dav-responses.ts',
   'upload/folder.ts',
   'upload/upload-file.ts',
   // Times of responses, images and certificates.
