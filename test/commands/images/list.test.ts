@@ -91,6 +91,8 @@ describe('images list', () => {
         5,
       ],
     );
+    const empty = await scriptedUser(({ url }) => ({ json: cataloguePage(url, []) }));
+    await expectSteps(noted(empty.imgctl), ['images list -f id=9 --page 1', '', `imgctl: ${note}`]);
     const { imgctl: ending } = await scriptedUser({});
     await expectSteps(ending, [
       'images list --page 9',

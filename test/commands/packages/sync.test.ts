@@ -13,7 +13,7 @@ import {
 } from '../../support/scripted-server.ts';
 import { expectSteps } from '../../support/steps.ts';
 import { noted, scriptedUser, TOKEN_REQUEST } from '../../support/users.ts';
-import { IMAGES, images, REQUEST, record, START, SUBMIT, SUBMITTED } from './sync-harness.ts';
+import { IMAGES, REQUEST, record, START, SUBMIT, SUBMITTED } from './sync-harness.ts';
 
 const NOTHING = { errors: [], warnings: [] };
 const DONE = record({ status: 'PROCESSED', added: [], deleted: [], message: NOTHING });
@@ -101,13 +101,15 @@ describe('sync', () => {
   });
 
   it('--dry-run prints the request and the images, and submits nothing', async () => {
-    const { imgctl, requests, server } = await scriptedUser({ [IMAGES]: images('a.ova', 'b.ova') });
+    const data = [{ id: 1, name: 'a.ova' }, { id: 2 }];
+    const listed = { json: { data, meta: { count: 2 } } };
+    const { imgctl, requests, server } = await scriptedUser({ [IMAGES]: listed });
     const url = `${server.baseUrl}/v2/user/image/vm`;
     const note = 'imgctl: the token is valid; nothing was submitted\n';
     await expectSteps(
       imgctl,
-      ['sync --dry-run --wait', `method  PATCH\nurl     ${url}\nimages  a.ova, b.ova\n`, note],
-      ['sync --dry-run --json', { method: 'PATCH', url, images: ['a.ova', 'b.ova'] }, /nothing/],
+      ['sync --dry-run --wait', `method  PATCH\nurl     ${url}\nimages  a.ova, 2\n`, note],
+      ['sync --dry-run --json', { method: 'PATCH', url, images: ['a.ova', '2'] }, /nothing/],
     );
     expect(requests()).toEqual([IMAGES, IMAGES]);
   });
