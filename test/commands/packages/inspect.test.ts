@@ -53,6 +53,18 @@ describe('inspect', () => {
     expect(stdout).not.toContain(' -\n');
   });
 
+  it('prints the description of a network, unless that is its name', async () => {
+    const { imgctl, directory } = localUser();
+    const network = (name: string, text: string) =>
+      `<Network ovf:name="${name}"><Description>${text}</Description></Network>`;
+    const networks = `${network('lan', 'office')}${network('wan', 'wan')}`;
+    const section = `</DiskSection><NetworkSection><Info/>${networks}</NetworkSection>`;
+    const descriptor = String(sampleMembers('one')[0].content).replace('</DiskSection>', section);
+    writeFileSync(join(directory, 'one.ovf'), descriptor);
+    const { stdout } = await imgctl('inspect one.ovf');
+    expect(stdout).toMatch(/^network 1 +lan, office\nnetwork 2 +wan\n/m);
+  });
+
   it('prints packages in every format, and fails after them for what is no package', async () => {
     await expectSteps(
       setUp().imgctl,
