@@ -322,6 +322,13 @@ describe('push to an S3 storage', () => {
     expect((await push()).exitCode).toBe(0);
   });
 
+  it('that does not know a request asks for no other keys', async () => {
+    const { push } = await pushTo({
+      refuse: ({ method }) => method === 'PUT' && s3Error(501, 'NotImplemented'),
+    });
+    expect(await push()).toEqual(failed(1, '(501: NotImplemented)\nhint: ask the administrators'));
+  });
+
   it('at another host shows which', async () => {
     const endpoint = '<Endpoint>b.s3.example.com</Endpoint>';
     const { push } = await pushTo({
