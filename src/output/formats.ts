@@ -1,21 +1,33 @@
 // The output formats: a row for each, with its meaning and how it is written. Tables are written by writers.ts.
 
 import { stringify } from '../json.ts';
+import type { Column } from './columns.ts';
 import { cellText, jsonText, printable } from './text.ts';
 
 /** Returns the line of a row, or of the header above all. */
 export type Line = (cells: readonly unknown[], onTerminal: boolean) => string;
 
+/** How rows are written: as their format says, or as bare values of one column. */
+export type Shape =
+  /** Padded columns, or keys and values of each row. */
+  | { readonly kind: 'table' }
+  | { readonly kind: 'lines'; readonly line: Line }
+  /** The JSON of each row is escaped and written as soon as the row is read. */
+  | { readonly kind: 'stream'; readonly entry: (value: unknown) => string }
+  /** One text of all rows, with what --meta shows, or of a record. */
+  | {
+      readonly kind: 'document';
+      list(values: Iterable<unknown>, meta: unknown): Iterable<string> | Promise<Iterable<string>>;
+      record(value: unknown): string | Promise<string>;
+    }
+  /** -q or --urls: a line per row, also if it has no value. */
+  | { readonly kind: 'bare'; readonly column: Column }
+  /** --get: a line per value, or per item of a list. A missing value is an error. */
+  | { readonly kind: 'values'; readonly column: Column };
+
 interface FormatDeclaration {
   readonly meaning: string;
-  readonly line?: Line;
-  /** Returns the JSON of a row, which is escaped and written as soon as it is read. */
-  readonly entry?: (value: unknown) => string;
-  /** Returns the text of all rows, with what --meta shows, or of a record. */
-  readonly document?: {
-    list(values: Iterable<unknown>, meta: unknown): Iterable<string> | Promise<Iterable<string>>;
-    record(value: unknown): string | Promise<string>;
-  };
+  readonly shape: Shape;
   /** True if errors, notices and progress are JSON too. */
   readonly hasJsonErrors?: boolean;
   /** True if its readers understand times without a zone. */
@@ -23,30 +35,37 @@ interface FormatDeclaration {
 }
 
 const DECLARATIONS = {
-  table: { meaning: 'the default: one line per row, cut to fit a terminal, uncut in a pipe' },
+  table: {
+    meaning: 'the default: one line per row, cut to fit a terminal, uncut in a pipe',
+    shape: { kind: 'table' },
+  },
   json: {
     meaning: 'one array, or one object for a single record',
-    document: { list: jsonList, record: (value) => `${jsonText(value, 2)}\n` },
+    shape: { kind: 'document', list: jsonList, record: (value) => `${jsonText(value, 2)}\n` },
     hasJsonErrors: true,
   },
   ndjson: {
     meaning: 'one JSON object per line, written as pages arrive',
-    entry: (value) => `${stringify(value)}\n`,
+    shape: { kind: 'stream', entry: (value) => `${stringify(value)}\n` },
     hasJsonErrors: true,
   },
   yaml: {
     meaning: 'the same values as json',
-    document: {
+    shape: {
+      kind: 'document',
       list: async (values, meta) => (await import('./yaml.ts')).yamlList([...values], meta),
       record: async (value) => (await import('./yaml.ts')).yamlText(value),
     },
   },
   csv: {
     meaning: "RFC 4180; text that a spreadsheet would run as a formula gets a leading '",
-    line: csvLine,
+    shape: { kind: 'lines', line: csvLine },
     takesLocalTimes: true,
   },
-  tsv: { meaning: 'a tab, CR or LF inside a cell becomes a space', line: tsvLine },
+  tsv: {
+    meaning: 'a tab, CR or LF inside a cell becomes a space',
+    shape: { kind: 'lines', line: tsvLine },
+  },
 } as const satisfies Readonly<Record<string, FormatDeclaration>>;
 
 export type Format = keyof typeof DECLARATIONS;
@@ -63,21 +82,19 @@ function sentence(names: readonly Format[], word = 'and', before = ''): string {
     .replace(/, ([^,]+)$/, ` ${word} $1`);
 }
 
-function namesWith(has: (format: FormatDeclaration) => unknown): Format[] {
-  return FORMAT_NAMES.filter((name) => has(FORMATS[name]));
+function ofKind(...kinds: readonly Shape['kind'][]): Format[] {
+  return FORMAT_NAMES.filter((name) => kinds.includes(FORMATS[name].shape.kind));
 }
 
-const DOCUMENTS = namesWith(({ document }) => document);
-
 export const FORMAT_LIST = sentence(FORMAT_NAMES, 'or');
-export const LINE_FORMAT_LIST = sentence(namesWith(({ line }) => line));
-export const STREAM_FORMAT_LIST = sentence(namesWith(({ entry }) => entry));
-export const DOCUMENT_FORMAT_LIST = sentence(DOCUMENTS);
-export const DOCUMENT_OPTION_LIST = sentence(DOCUMENTS, 'or', '-o ');
+export const LINE_FORMAT_LIST = sentence(ofKind('lines'));
+export const STREAM_FORMAT_LIST = sentence(ofKind('stream'));
+export const DOCUMENT_FORMAT_LIST = sentence(ofKind('document'));
+export const DOCUMENT_OPTION_LIST = sentence(ofKind('document'), 'or', '-o ');
 /** Formats of data: they print every field. */
-export const DATA_FORMAT_LIST = sentence(namesWith(({ entry, document }) => entry ?? document));
+export const DATA_FORMAT_LIST = sentence(ofKind('stream', 'document'));
 export const JSON_ERRORS_LIST = sentence(
-  namesWith(({ hasJsonErrors }) => hasJsonErrors),
+  FORMAT_NAMES.filter((name) => FORMATS[name].hasJsonErrors),
   'or',
 );
 

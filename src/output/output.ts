@@ -4,7 +4,7 @@ import { incompatible, parseChoice } from '../choices.ts';
 import { ImgctlError } from '../errors.ts';
 import { formatTimestamp, type TimeStyle } from '../query/timestamp.ts';
 import { type Column, namesOf, parseColumns, type Row } from './columns.ts';
-import { DOCUMENT_OPTION_LIST, FORMATS, type Format } from './formats.ts';
+import { DOCUMENT_OPTION_LIST, FORMATS, type Format, type Shape } from './formats.ts';
 
 /** What the command line and the command say about the output. */
 export interface OutputOptions {
@@ -43,37 +43,27 @@ export interface OutputSettings {
 const URL_COLUMN: Column = { name: 'url', type: 'string', meaning: 'URL of the image' };
 
 export class Output {
-  /** The format that is written: with -q, that of tables for csv and tsv too. */
+  /** The format that was asked for; -q and --get print bare values instead. */
   readonly format: Format;
+  /** How rows are written. */
+  readonly shape: Shape;
   /** The columns of tables, csv and tsv in this order, and of every format if -c has chosen them. */
   readonly columns: readonly Column[];
   readonly isChosen: boolean;
   readonly id: Column | undefined;
-  /** --get: only the bare values of this column. */
-  readonly get: Column | undefined;
-  /** -q or --urls: only this one, a column in csv and tsv, bare in the other formats. */
+  /** -q or --urls: the only column. Formats of data print its bare values. */
   readonly only: Column | undefined;
-  /** True if a person reads a table, not bare values. */
-  readonly isTable: boolean;
-  /** True if cells are texts: in tables, csv and tsv. */
-  readonly isText: boolean;
-  /** True if rows are written as they come. */
-  readonly isStreamed: boolean;
-  /** True if every field is printed: not in a table, nor with --get or -q. */
-  readonly isWhole: boolean;
-  /** True if notes are printed: other formats than a table show that nothing was found. */
-  readonly hasNotes: boolean;
   readonly options: OutputOptions;
-  readonly now: () => number;
+  readonly #now: () => number;
   readonly #time: TimeStyle;
   readonly #times: readonly Column[];
 
   /** @throws ImgctlError usage: options that contradict each other or name no column */
   constructor(columns: readonly Column[], options: OutputOptions, settings: OutputSettings) {
-    const { format: asked, quiet, now } = settings;
+    const { format, quiet, now } = settings;
     const { shown, cells = shown, urls } = options;
-    if (options.meta && !FORMATS[asked].document) {
-      throw new ImgctlError('usage', `--meta cannot be used with the format ${asked}`, {
+    if (options.meta && FORMATS[format].shape.kind !== 'document') {
+      throw new ImgctlError('usage', `--meta cannot be used with the format ${format}`, {
         facts: `add ${DOCUMENT_OPTION_LIST}, or omit --meta`,
       });
     }
@@ -89,24 +79,33 @@ export class Output {
       if (!found) throw new Error(`the column ${name} is not declared`);
       return found;
     };
-    const isLines = FORMATS[asked].line !== undefined;
-    this.options = options;
-    this.now = now;
-    this.id = columns.find(({ isId }) => isId);
-    this.get = get ? named(get) : undefined;
-    this.only = urls ? URL_COLUMN : quiet ? this.id : undefined;
-    // Bare lines in csv and tsv too, as scripts loop over identifiers.
-    this.format = quiet && !urls && isLines ? 'table' : asked;
-    this.isChosen = chosen !== undefined;
-    this.columns = (chosen ?? (asked === 'table' ? shown : cells) ?? stored).map(named);
+    const usual = format === 'table' ? shown : cells;
     const times = columns.filter(({ isTime }) => isTime);
+    this.options = options;
+    this.format = format;
+    this.id = columns.find(({ isId }) => isId);
+    this.only = urls ? URL_COLUMN : quiet ? this.id : undefined;
+    this.shape = get ? { kind: 'values', column: named(get) } : shapeOf(format, this.only);
+    this.isChosen = chosen !== undefined;
+    this.columns = this.only ? [this.only] : (chosen ?? usual ?? stored).map(named);
+    this.#now = now;
     this.#time = times.length > 0 ? timeStyle(settings, options.time, get) : 'raw';
     this.#times = this.#time === 'raw' ? [] : times;
-    this.isTable = asked === 'table' && !quiet && !get;
-    this.isWhole = asked !== 'table' && !quiet && !get;
-    this.isText = asked === 'table' || isLines;
-    this.isStreamed = FORMATS[asked].entry !== undefined;
-    this.hasNotes = asked === 'table';
+  }
+
+  /** True if a person reads a table or records, not bare values. */
+  get isTable(): boolean {
+    return this.shape.kind === 'table';
+  }
+
+  /** True if every field is printed: not in a table, nor with --get, -q or --urls. */
+  get isWhole(): boolean {
+    return this.format !== 'table' && this.shape.kind !== 'values' && !this.only;
+  }
+
+  /** True if notes are printed: other formats than a table show that nothing was found. */
+  get hasNotes(): boolean {
+    return this.format === 'table';
   }
 
   /** Returns the columns of a table; of a row whose fields nobody has declared, all that it has. */
@@ -115,13 +114,13 @@ export class Output {
     return Object.keys(row).map((name) => ({ name, type: '', meaning: '' }));
   }
 
-  readonly timeText = (time: string): string => formatTimestamp(time, this.#time, this.now());
+  readonly timeText = (time: string): string => formatTimestamp(time, this.#time, this.#now());
 
   /** Returns what is printed of a row in a column; null if it has no value. */
   cell(column: Column, row: Row): unknown {
-    const value = column.value?.(row, this.now()) ?? heldBy(row, column);
+    const value = column.value?.(row, this.#now()) ?? heldBy(row, column);
     if (value === null) return null;
-    if (column.text && this.isTable) return column.text(value, this.now(), row);
+    if (column.text && this.isTable) return column.text(value, this.#now(), row);
     return column.isTime && typeof value === 'string' ? this.timeText(value) : value;
   }
 
@@ -138,6 +137,14 @@ export class Output {
     }
     return data;
   }
+}
+
+/** Returns the shape of a format, or of the only column in it. */
+function shapeOf(format: Format, only: Column | undefined): Shape {
+  const { shape } = FORMATS[format];
+  // Bare lines instead of csv and tsv too, as scripts loop over identifiers; but --urls has a header there.
+  const isBare = shape.kind === 'table' || (shape.kind === 'lines' && only !== URL_COLUMN);
+  return only && isBare ? { kind: 'bare', column: only } : shape;
 }
 
 function heldBy(row: Row, { name }: Column): unknown {

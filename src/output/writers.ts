@@ -3,7 +3,7 @@
 import { ImgctlError } from '../errors.ts';
 import type { Sink } from '../io.ts';
 import { type Column, namesOf, type Row } from './columns.ts';
-import { FORMATS, type Line, tsvLine } from './formats.ts';
+import { type Line, tsvLine } from './formats.ts';
 import type { Output } from './output.ts';
 import type { Terminal } from './terminal.ts';
 import { cellText, escapeInJson, printable, writeText } from './text.ts';
@@ -18,9 +18,9 @@ export interface Place {
 }
 
 interface ListWriter {
-  /** Writes a format that is streamed at once; the others are written by `end`. */
+  /** Writes streams and records at once; the other shapes are written by `end`. */
   write(rows: readonly Row[]): Promise<void>;
-  /** With meta, a document becomes `{"data": [...], "meta": ...}`; the other formats ignore it. */
+  /** With meta, a document becomes `{"data": [...], "meta": ...}`; the other shapes ignore it. */
   end(meta?: unknown): Promise<void>;
 }
 
@@ -29,43 +29,55 @@ interface ListWriter {
  * @param isOne one row is a record: keys and values in a table, an object in a document; bare values are a list
  */
 export function listWriter(output: Output, place: Place, isOne = false): ListWriter {
-  const { format, get, only, isTable } = output;
-  const { entry, document, line } = FORMATS[format];
+  const { shape, only, options } = output;
   const { sink } = place;
+  if (shape.kind === 'stream') {
+    const entry = (row: Row) => shape.entry(output.data(row));
+    return { write: (rows) => writeText(sink, mapped(rows, entry), escapeInJson), async end() {} };
+  }
+  if (shape.kind === 'table' && (isOne || options.isRecord)) return recordWriter(output, place);
   const all: Row[] = [];
-  const data = (row: Row) => output.data(row);
-  const hasRecords = isTable && (isOne || output.options.isRecord === true);
-  const asRecord = async (row: Row) => {
-    const { writeRecord } = await import('./table.ts');
-    await writeRecord(sink, output, row, place.terminal());
-  };
   return {
     async write(rows) {
-      if (entry && !get) {
-        const lines = mapped(rows, (row) => entry(data(row)));
-        return writeText(sink, lines, escapeInJson);
-      }
-      for (const row of rows) {
-        if (hasRecords && all.length > 0) await sink.write('\n');
-        all.push(row);
-        if (hasRecords) await asRecord(row);
-      }
+      for (const row of rows) all.push(row);
     },
     async end(meta) {
       const [first] = all;
-      // The order matters: --get, then -q, and only then the format.
-      if (hasRecords || (isOne && !first)) return;
-      if (get) return writeBare(get, all, output, sink);
-      if (format === 'table' && only) {
-        const bare = (row: Row) => `${printable(cellText(output.cell(only, row)))}\n`;
-        return writeText(sink, mapped(all, bare));
+      if (isOne && !first) return;
+      switch (shape.kind) {
+        case 'table':
+          return writeTables(all, output, place);
+        case 'lines':
+          return writeText(sink, linesOf(shape.line, all, output, sink.isTTY));
+        case 'bare': {
+          const line = (row: Row) => `${printable(cellText(output.cell(shape.column, row)))}\n`;
+          return writeText(sink, mapped(all, line));
+        }
+        case 'values':
+          return writeValues(shape.column, all, output, sink);
+        case 'document': {
+          const data = (row: Row) => output.data(row);
+          if (isOne && first && !only) return writeText(sink, [await shape.record(data(first))]);
+          return writeText(sink, await shape.list(mapped(all, data), meta));
+        }
       }
-      if (format === 'table') return writeTables(all, output, place);
-      if (line) return writeText(sink, linesOf(line, all, output, sink.isTTY));
-      const one = isOne && !only ? first : undefined;
-      if (one && document) return writeText(sink, [await document.record(data(one))]);
-      if (document) await writeText(sink, await document.list(mapped(all, data), meta));
     },
+  };
+}
+
+/** Returns a writer of keys and values, with an empty line between two rows. */
+function recordWriter(output: Output, { sink, terminal }: Place): ListWriter {
+  let count = 0;
+  return {
+    async write(rows) {
+      const { writeRecord } = await import('./table.ts');
+      for (const row of rows) {
+        if (count > 0) await sink.write('\n');
+        await writeRecord(sink, output, row, terminal());
+        count += 1;
+      }
+    },
+    async end() {},
   };
 }
 
@@ -90,7 +102,7 @@ async function writeTable(rows: readonly Row[], output: Output, place: Place): P
 }
 
 /** Writes nothing if a value is missing. @throws ImgctlError not-found */
-async function writeBare(column: Column, rows: readonly Row[], output: Output, sink: Sink) {
+async function writeValues(column: Column, rows: readonly Row[], output: Output, sink: Sink) {
   const { name, type } = column;
   // A list that is null counts as empty.
   const isList = type.includes('array');
@@ -115,7 +127,7 @@ async function writeBare(column: Column, rows: readonly Row[], output: Output, s
 }
 
 function* linesOf(line: Line, rows: readonly Row[], output: Output, onTerminal: boolean) {
-  const columns = output.only ? [output.only] : output.columns;
+  const { columns } = output;
   if (output.options.header !== false) yield line(namesOf(columns), onTerminal);
   for (const row of rows) {
     const cells = columns.map((column) => output.cell(column, row));

@@ -312,7 +312,7 @@ function resultOf(
     const { id = null, name = null, path = null, folder = null, updated_on = null } = image;
     const old =
       before &&
-      (output.isText
+      (output.isTable || output.shape.kind === 'lines'
         ? oldValues(image, before, output.timeText, arrow)
         : mapTimes(before, output.timeText));
     return { change, id, name, path, folder, updated_on, before: old };

@@ -96,7 +96,7 @@ async function run(
   });
   const catalogue = await openCatalogue(context, options);
   const tally = new Tally(query);
-  const streams = output.isStreamed;
+  const streams = output.shape.kind === 'stream';
   // In a pipe the reader, such as less, may use the terminal; on it rows of a stream arrive continuously.
   const quiet = streams || !context.io.stdout.isTTY;
   const images =

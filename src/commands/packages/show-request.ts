@@ -46,11 +46,13 @@ export function requestResult(
 /** Reports the problems that the output does not show. */
 function reportUnshown(context: Context, output: Output, request: SyncRequest, strict: boolean) {
   const { id, state, response } = request;
-  const isShown = (field: string) => output.isWhole || output.get?.name === field;
+  const { shape, isWhole } = output;
+  const isShown = (field: string) =>
+    isWhole || (shape.kind === 'values' && shape.column.name === field);
   const errors = isShown('errors') ? [] : request.errors;
   const warnings = isShown('warnings') ? [] : request.warnings;
   reportProblems(context, { id, errors, warnings }, { strict });
-  if (state !== 'failed' || request.errors?.length || output.isWhole) return;
+  if (state !== 'failed' || request.errors?.length || isWhole) return;
   const text = shorten(stringify(response), MAX_RECORD);
   context.tell({ kind: 'failure', message: `sync ${id} gives no reason: ${text}` });
 }
