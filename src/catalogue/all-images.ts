@@ -4,9 +4,10 @@ import type { Client } from '../api/client.ts';
 import { type ImagePage, MAX_PAGES, type PageQuery } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { EVERYTHING } from '../query/query.ts';
-import { idOf, isWhole, NotByIdError, pagesById } from './pages-by-id.ts';
+import { idOf, NotByIdError, pagesById } from './pages-by-id.ts';
 import { incompleteList, pagesByNumber } from './pages-by-number.ts';
-import { ID_ORDER, isRefusedRequest, readPage, type ServiceHabits } from './service-habits.ts';
+import { isRefusedRequest, isWhole, readPage } from './read-page.ts';
+import { ID_ORDER, type ServiceHabits } from './service-habits.ts';
 
 interface List {
   readonly habits: ServiceHabits;

@@ -7,8 +7,9 @@ import { hasCode, ImgctlError } from '../errors.ts';
 import { equals } from '../query/filter.ts';
 import { Query } from '../query/query.ts';
 import { isFieldSort, printSort } from '../query/sort.ts';
-import { isRefusedRequest, readPage, ServiceHabits } from './service-habits.ts';
-import { imagesOfOnePage, type ListEnd, listCatalogue, type ReadOptions } from './service-list.ts';
+import { isRefusedRequest, readPage } from './read-page.ts';
+import { ServiceHabits } from './service-habits.ts';
+import { type ListEnd, listCatalogue, listOnePage, type ReadOptions } from './service-list.ts';
 
 export interface Catalogue {
   readonly baseUrl: string;
@@ -39,7 +40,7 @@ export function serviceCatalogue(
     baseUrl,
     images: (query, options = {}) => listCatalogue(client, habits, query, options),
     imagesOfOnePage: async (query, options = {}) =>
-      (await imagesOfOnePage(habits, query, options))?.images,
+      (await listOnePage(habits, query, options))?.images,
     getImage: (id) => getOrFind(client, catalogue, id),
   };
   return catalogue;

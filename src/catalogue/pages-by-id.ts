@@ -4,6 +4,7 @@
 import type { ImagePage } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { readValue } from '../query/fields.ts';
+import { isWhole } from './read-page.ts';
 
 /** Why a list cannot be read by id. */
 export class NotByIdError extends Error {}
@@ -34,11 +35,6 @@ export async function* pagesById(
   }
 }
 
-/** True if the service says that its list has no more images than this page. */
-export function isWhole({ images, total, pages, hasNext }: ImagePage): boolean {
-  return images.length >= total && pages <= 1 && !hasNext;
-}
-
 export function idOf(image: ReceivedImage): number {
   return Number(readValue(image, 'id') ?? Number.NaN);
 }
@@ -51,34 +47,44 @@ export function areDescending(ids: readonly number[], bound = Number.POSITIVE_IN
 /** The part of a page that a segment is cut to hold, so that few segments need a second request. */
 const FILLED = 0.9;
 
-/** The images below `bound`. */
+const END_OF_LIST = Number.NEGATIVE_INFINITY;
+
+/** The ids below `bound` and down to `end`, which one page is to hold. */
 interface Segment {
   readonly bound: number;
   /** Number of ids that it was cut to have; undefined for the first page. */
   readonly width?: number;
-  /** Its last id: an estimate until its page has come; -Infinity at the end of the list. */
+  /** The last id of its page, or END_OF_LIST. An estimate until the page has come. */
   end: number;
   page?: ImagePage;
   ids?: readonly number[];
 }
 
-/** Cuts the ids that are left into segments of about a page, by the density of those seen so far, and reads some at a time. */
+/**
+ * Cuts the ids that are left into segments of about a page, by the density of those seen so far, and reads some at a time.
+ * A page covers the ids from its bound to its last one, which may be more or less than its segment:
+ *
+ *     ids      ... 700 | 699 ... 610 | 609 ... 520 | 519 ... 430 | 429 ... 1
+ *              yielded   gap           page          page          gap
+ *
+ * The gap above is requested next and yielded with the two pages behind it; the gap below is cut into segments.
+ */
 class Segments {
   readonly #readBelow: (bound: number) => Promise<ImagePage>;
   readonly #connections: number;
-  readonly #size: number;
-  /** Everything from here up was taken. */
-  #low = Number.POSITIVE_INFINITY;
-  /** Number of images below. */
+  readonly #pageSize: number;
+  /** The lowest id of the images yielded. */
+  #yieldedTo = Number.POSITIVE_INFINITY;
+  /** Number of images below it. */
   #left: number;
-  /** The segments that are not taken yet, the highest ids first. */
+  /** The segments that are not yielded yet, the highest ids first. */
   #ahead: Segment[] = [];
   readonly #arrivals = new Set<Promise<void>>();
   /** Number of requests at a time. Where ids lie in clusters, all would return the same page. */
   #parallel: number;
-  /** Number of ids seen, and the width of the ranges that they were in. */
-  #seen = 0;
-  #range = 0;
+  /** Number of images seen, and of the ids in the ranges that they were in. */
+  #seenImages = 0;
+  #seenIds = 0;
 
   constructor(
     first: ImagePage,
@@ -88,15 +94,15 @@ class Segments {
     this.#readBelow = readBelow;
     this.#connections = connections;
     this.#parallel = connections;
-    this.#size = Math.max(1, first.images.length);
+    this.#pageSize = Math.max(1, first.images.length);
     this.#left = first.total;
-    const all: Segment = { bound: Number.POSITIVE_INFINITY, end: Number.NEGATIVE_INFINITY };
-    this.#ahead.push(all);
-    this.#fill(all, first);
+    const top: Segment = { bound: Number.POSITIVE_INFINITY, end: END_OF_LIST };
+    this.#ahead.push(top);
+    this.#receive(top, first);
   }
 
   get isAtEnd(): boolean {
-    return this.#low === Number.NEGATIVE_INFINITY;
+    return this.#yieldedTo === END_OF_LIST;
   }
 
   /** Resolves when a page has come. @throws NotByIdError; what readBelow throws */
@@ -104,45 +110,46 @@ class Segments {
     return Promise.race(this.#arrivals);
   }
 
-  /** Yields the images that now follow those that were taken, without a gap. */
+  /** Yields the images of the pages that follow those yielded, up to the first gap. */
   *take() {
     for (;;) {
-      const low = this.#low;
+      const low = this.#yieldedTo;
       const next = this.#ahead.find(({ page, bound, end }) => page && bound >= low && end < low);
       if (next?.page === undefined) return;
       const { page, ids = [], end } = next;
-      this.#low = end;
+      this.#yieldedTo = end;
       this.#left = page.total - ids.length;
       this.#ahead = this.#ahead.filter((segment) => segment.end < end);
-      const known = ids.filter((id) => id >= low).length;
-      yield { images: page.images.slice(known), below: this.#left, bytes: page.bytes };
+      // The page before may have reached into this segment.
+      const repeated = ids.filter((id) => id >= low).length;
+      yield { images: page.images.slice(repeated), below: this.#left, bytes: page.bytes };
     }
   }
 
   /** Requests the next segments, at most as many as it takes for `needed` images. */
   request(needed: number): void {
-    const pages = Math.ceil(Math.min(this.#left, needed) / this.#size);
+    const pages = Math.ceil(Math.min(this.#left, needed) / this.#pageSize);
     const maxAhead = Math.min(2 * this.#connections, pages);
     for (const segment of this.#segmentsOfGaps()) {
       const isFull = this.#arrivals.size >= this.#parallel || this.#ahead.length >= maxAhead;
-      if (isFull && !this.#isUrgent(segment.bound)) return;
+      if (isFull && !this.#isNext(segment.bound)) return;
       this.#start(segment);
     }
   }
 
-  /** True for the segment that follows the images taken: nothing goes on without it. */
-  #isUrgent(bound: number): boolean {
-    return bound === this.#low;
+  /** True for the segment that follows the images yielded: nothing goes on without it. */
+  #isNext(bound: number): boolean {
+    return bound === this.#yieldedTo;
   }
 
   /** Yields the segments that the gaps are cut into, from the top. */
   *#segmentsOfGaps(): Generator<Segment, void, void> {
-    const width = this.#width();
+    const width = this.#segmentWidth();
     for (const { top, bottom } of this.#gaps()) {
       let bound = top;
       while (bound > bottom) {
         // A database may not take a number that no image has; but some ids may be negative.
-        if (bound <= 0 && !this.#isUrgent(bound)) return;
+        if (bound <= 0 && !this.#isNext(bound)) return;
         const end = Math.max(bound - width, bottom);
         yield { bound, width, end };
         bound = end;
@@ -150,57 +157,56 @@ class Segments {
     }
   }
 
-  /** Returns what is below the images taken and in no segment, from the top. */
+  /** Returns the ids that are neither yielded nor in a segment, from the top. */
   #gaps() {
     const gaps: { top: number; bottom: number }[] = [];
-    let top = this.#low;
-    for (const { bound, end } of [...this.#ahead, REST]) {
-      if (top > bound) gaps.push({ top, bottom: bound });
+    let top = this.#yieldedTo;
+    for (const { bound, end } of this.#ahead) {
+      if (bound < top) gaps.push({ top, bottom: bound });
       top = Math.min(top, end);
     }
+    if (top !== END_OF_LIST) gaps.push({ top, bottom: END_OF_LIST });
     return gaps;
   }
 
-  /** Returns how many ids a segment has. */
-  #width(): number {
-    const idsPerImage = this.#range / this.#seen;
-    // As many ids as a page has images fit into one in any case.
-    return Math.max(this.#size, Math.floor(FILLED * this.#size * idsPerImage));
+  /** Returns the number of ids in which about `FILLED` of a page of images lie, but no fewer than a page has images. */
+  #segmentWidth(): number {
+    const idsPerImage = this.#seenIds / this.#seenImages;
+    return Math.max(this.#pageSize, Math.floor(FILLED * this.#pageSize * idsPerImage));
   }
 
   #start(segment: Segment): void {
     this.#ahead.push(segment);
     this.#ahead.sort((one, other) => other.bound - one.bound);
     const arrival = this.#readBelow(segment.bound).then((page) => {
-      this.#fill(segment, page);
+      this.#receive(segment, page);
       this.#arrivals.delete(arrival);
     });
     this.#arrivals.add(arrival);
-    // A failed one stays, and is thrown when it is awaited.
+    // A failed request stays among the arrivals, so the next arrival() throws its error.
     arrival.catch(() => {});
   }
 
-  #fill(segment: Segment, page: ImagePage): void {
+  /** @throws NotByIdError: the page cannot be that of this segment */
+  #receive(segment: Segment, page: ImagePage): void {
     const ids = page.images.map(idOf);
     if (!areDescending(ids, segment.bound)) {
       const isFirst = segment.width === undefined;
       throw new NotByIdError(`the service does not ${isFirst ? 'sort' : 'filter'} by id`);
     }
-    const end = isWhole(page) ? Number.NEGATIVE_INFINITY : ids.at(-1);
+    const end = isWhole(page) ? END_OF_LIST : ids.at(-1);
     // An empty page that says that there are images leads nowhere.
     if (end === undefined) throw new NotByIdError('the service does not filter by id');
     Object.assign(segment, { end, page, ids });
-    if (end !== Number.NEGATIVE_INFINITY) this.#learnDensity(segment, ids);
+    if (end !== END_OF_LIST) this.#learnDensity(segment, ids);
   }
 
   #learnDensity({ bound, width, end }: Segment, ids: readonly number[]): void {
     const [highest = end] = ids;
     const top = Number.isFinite(bound) ? bound : highest + 1;
-    this.#seen += ids.length;
-    this.#range += top - end;
+    this.#seenImages += ids.length;
+    this.#seenIds += top - end;
     const isSparse = width !== undefined && end < bound - 2 * width;
     this.#parallel = isSparse ? 1 : Math.min(this.#connections, this.#parallel + 1);
   }
 }
-
-const REST = { bound: Number.NEGATIVE_INFINITY, end: Number.NEGATIVE_INFINITY };

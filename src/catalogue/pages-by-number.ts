@@ -60,7 +60,7 @@ async function readOnce(readPage: (number: number) => Promise<ImagePage>) {
     bytes += page.bytes;
     requireRoom(bytes);
     const { size } = images;
-    for (const image of page.images) images.set(uniqueKey(image, images), image);
+    for (const image of page.images) addImage(images, image);
     idlePages = images.size > size ? 0 : idlePages + 1;
     // After the announced pages: as long as there is more and it is new.
     if (number >= page.pages && !(page.hasNext && images.size > size)) break;
@@ -69,10 +69,11 @@ async function readOnce(readPage: (number: number) => Promise<ImagePage>) {
   return { images, fault: `the service announced ${announced} images but sent ${images.size}` };
 }
 
-/** Images without an id are different ones, even if they say the same. */
-function uniqueKey(image: ReceivedImage, images: ReadonlyMap<unknown, unknown>): unknown {
+/** Adds an image, or replaces the one with its id. Images without an id are different ones, even if they say the same. */
+export function addImage(images: Map<unknown, ReceivedImage>, image: ReceivedImage): void {
   const key = keyOf(image);
-  return (image.id ?? null) === null ? `${key} ${images.size}` : key;
+  const hasId = (image.id ?? null) !== null;
+  images.set(hasId ? key : `${key} ${images.size}`, image);
 }
 
 function hasSameKeys(before: ReadonlyMap<unknown, unknown>, now: ReadonlyMap<unknown, unknown>) {

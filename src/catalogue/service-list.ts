@@ -1,7 +1,7 @@
 // Lists the images of the service: every one that matches exactly once, or an error.
 
 import type { Client } from '../api/client.ts';
-import { type ImagePage, keyOf, MAX_PER_PAGE } from '../api/images.ts';
+import { type ImagePage, MAX_PER_PAGE } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { kindOf } from '../query/fields.ts';
 import type { ServiceFilter } from '../query/filter.ts';
@@ -16,8 +16,8 @@ import {
 } from '../query/sort.ts';
 import { ZONE_SPREAD } from '../query/timestamp.ts';
 import { allImages } from './all-images.ts';
-import { isWhole } from './pages-by-id.ts';
-import { requireRoom } from './pages-by-number.ts';
+import { addImage, requireRoom } from './pages-by-number.ts';
+import { isWhole } from './read-page.ts';
 import type { ServiceHabits } from './service-habits.ts';
 
 export interface ReadOptions {
@@ -52,7 +52,7 @@ export async function* listCatalogue(
   query: Query,
   options: ReadOptions,
 ): AsyncGenerator<readonly ReceivedImage[], ListEnd, void> {
-  const onePage = await imagesOfOnePage(habits, query, options);
+  const onePage = await listOnePage(habits, query, options);
   if (onePage) {
     yield onePage.images;
     return onePage.end;
@@ -66,64 +66,64 @@ export async function* listCatalogue(
   const held: ReceivedImage[] = [];
   let heldBytes = 0;
   let found = 0;
-  let isEnough = false;
+  // In another order than by id, any image may be one of the first.
+  let left = isById ? limit : Number.POSITIVE_INFINITY;
   for await (const { images, bytes } of allImages(client, habits, first, { perPage, wanted })) {
     watch?.(images, total);
     const matching = isFiltered ? images.filter((image) => query.matches(image)) : images;
-    const some = isById ? matching.slice(0, limit - found) : matching;
-    found += matching.length;
-    if (isById && streams) yield some;
+    const next = matching.slice(0, left);
+    found += next.length;
+    left -= next.length;
+    if (isById && streams) yield next;
     else {
-      for (const image of some) held.push(image);
-      if (some.length > 0) heldBytes += bytes;
+      for (const image of next) held.push(image);
+      if (next.length > 0) heldBytes += bytes;
       requireRoom(heldBytes);
     }
-    isEnough = isById && found >= limit;
-    if (isEnough) break;
+    if (left === 0) break;
   }
   if (!isById || !streams) yield query.sort(held).slice(0, limit);
-  if (!isEnough) return { meta, total: found };
+  if (left > 0) return { meta, total: found };
   return { meta, total: isFiltered ? undefined : total };
 }
 
-/** Returns the images if the first page of the list is sure to have those that are wanted, else undefined. */
-export async function imagesOfOnePage(habits: ServiceHabits, query: Query, options: ReadOptions) {
+/** Returns the list if its first page is sure to have the images that are wanted, else undefined. */
+export async function listOnePage(habits: ServiceHabits, query: Query, options: ReadOptions) {
   const { limit = Number.POSITIVE_INFINITY, perPage = MAX_PER_PAGE, watch } = options;
   const sort = sortOfFirstPage(query, limit <= perPage);
   const size = query.isEverything ? Math.min(perPage, limit) : perPage;
-  for (const sent of sentFilters(query)) {
-    // All images may be at hand, since the last proof too.
+  for (const filter of filtersToSend(query)) {
     if (habits.hasAll) break;
-    if (habits.losesImages(sent)) continue;
-    const page = await habits.ask({ filter: sent.text, sort: printSort(sort), perPage: size });
+    if (habits.like.hasFailed(filter)) continue;
+    const page = await habits.ask({ filter: filter.text, sort: printSort(sort), perPage: size });
     if (page === undefined) continue;
-    const found = selectOn(page, sort, query, limit);
-    // If the matches do not fit on one page, the list is read without this filter.
-    if (found === undefined) return undefined;
-    if (await habits.provesComplete(sent, page, sort)) {
-      watch?.(page.images, page.total, sent.text);
-      return found;
+    const list = selectOn(page, sort, query, limit);
+    // If the matches do not fit on one page, all images are read without this filter.
+    if (list === undefined) return undefined;
+    if (await habits.like.isComplete(filter, page, sort)) {
+      watch?.(page.images, page.total, filter.text);
+      return list;
     }
   }
   const page = await unfilteredPage(habits, sort, size);
-  const found = page && selectOn(page, sort, query, limit);
-  if (page && found) watch?.(page.images, page.total);
-  return found;
+  const list = page && selectOn(page, sort, query, limit);
+  if (page && list) watch?.(page.images, page.total);
+  return list;
 }
 
-/** Returns the page with all images if it is at hand, else the first one in this order. */
+/** Returns the page with all images if it was read, else the first one in this order. */
 function unfilteredPage(habits: ServiceHabits, sort: FieldSort, perPage: number) {
   if (habits.hasAll) return habits.firstPage();
   if (sort === BY_ID) return habits.firstPage(perPage);
   return habits.ask({ sort: printSort(sort), perPage });
 }
 
-/** Returns the filters that the service may get, the longest first: it is likely to leave the fewest images. */
-function sentFilters({ conditions }: Query): ServiceFilter[] {
-  const sent = conditions.flatMap((condition) => condition.sent ?? []);
-  const lengthOf = ({ field, operator, text }: ServiceFilter) =>
+/** Returns the filters that the service may get, the longest value first: it is likely to leave the fewest images. */
+function filtersToSend({ conditions }: Query): ServiceFilter[] {
+  const filters = conditions.flatMap((condition) => condition.sent ?? []);
+  const valueLength = ({ field, operator, text }: ServiceFilter) =>
     text.length - field.length - operator.length;
-  return sent.sort((one, other) => lengthOf(other) - lengthOf(one));
+  return filters.sort((one, other) => valueLength(other) - valueLength(one));
 }
 
 /** Returns the order in which the first page may be enough: by id, or the newest first if a limit fits on it. */
@@ -142,28 +142,19 @@ function isOrderOf({ sorts }: Query, sort: FieldSort): boolean {
   return sorts.length <= 1 && field === sort.field && direction === sort.direction;
 }
 
-/** Returns the images that the query selects if they are surely all on this page, else undefined. */
+/** Returns what the query selects if it is surely all on this page, else undefined. */
 function selectOn(page: ImagePage, sort: FieldSort, query: Query, limit: number) {
   const { meta, total } = page;
-  const unique = uniqueImages(page.images);
-  const matching = unique.filter((image) => query.matches(image));
+  const unique = new Map<unknown, ReceivedImage>();
+  for (const image of page.images) addImage(unique, image);
+  const matching = [...unique.values()].filter((image) => query.matches(image));
   const images = query.sort(matching).slice(0, limit);
-  if (isWhole(page) && unique.length >= total) {
+  if (isWhole(page) && unique.size >= total) {
     return { images, end: { meta, total: matching.length } };
   }
   const hasEnough = images.length === limit && isOrderOf(query, sort) && isSortedBy(sort, page);
   if (!hasEnough || !isFarFromRest(images.at(-1), sort, page)) return undefined;
   return { images, end: { meta, total: query.conditions.length > 0 ? undefined : total } };
-}
-
-/** Images without an id are different ones, even if they say the same. */
-function uniqueImages(images: readonly ReceivedImage[]): ReceivedImage[] {
-  const unique = new Map<unknown, ReceivedImage>();
-  for (const image of images) {
-    const hasId = (image.id ?? null) !== null;
-    unique.set(hasId ? keyOf(image) : image, image);
-  }
-  return [...unique.values()];
 }
 
 /** True if the service says that it sorted, section 2.3, and did so as imgctl does. */

@@ -1,0 +1,122 @@
+// Finds out, once in a run for each field, whether the service's `like` finds every value that contains the text.
+
+import type { Client } from '../api/client.ts';
+import type { ImagePage } from '../api/images.ts';
+import { type Field, readValue } from '../query/fields.ts';
+import { likeFilter, type ServiceFilter } from '../query/filter.ts';
+import { BY_ID, type FieldSort, printSort, ranksOf } from '../query/sort.ts';
+import { isRefusedRequest, isWhole, readPage } from './read-page.ts';
+
+/** What the service is asked to find, with its case reversed, in a list of this order. */
+interface Probe {
+  readonly text: string;
+  readonly sort: FieldSort;
+}
+
+/**
+ * A service may mind the case of a `like`, or search for whole values only. So it must first find a value that it sent:
+ *
+ *     a value on a page         Ubuntu 24.04
+ *     the probe                 buntu 24.0   without the first and last character
+ *     with its case reversed    BUNTU 24.0
+ *     the request               filter=name,like,%BUNTU 24.0%&per_page=1
+ *     the proof                 an image whose name contains the probe in any case but the one that was sent
+ */
+export class LikeProofs {
+  readonly #client: Pick<Client, 'listImages'>;
+  /** Returns the first page of all images. */
+  readonly #firstPage: () => Promise<ImagePage>;
+  readonly #trace: (text: string) => void;
+  /** False if `like` may lose images. */
+  readonly #proofs = new Map<string, boolean>();
+
+  constructor(
+    client: Pick<Client, 'listImages'>,
+    firstPage: () => Promise<ImagePage>,
+    trace: (text: string) => void,
+  ) {
+    this.#client = client;
+    this.#firstPage = firstPage;
+    this.#trace = trace;
+  }
+
+  /** True if a proof has failed. */
+  hasFailed({ field, part }: ServiceFilter): boolean {
+    return part !== undefined && this.#proofs.get(keyOfProof(field, part)) === false;
+  }
+
+  /** True if the filter loses no image. @param page the first one with this filter, in this order */
+  async isComplete(filter: ServiceFilter, page: ImagePage, sort: FieldSort): Promise<boolean> {
+    const { field, part } = filter;
+    if (part === undefined) return true;
+    const key = keyOfProof(field, part);
+    const known = this.#proofs.get(key);
+    if (known !== undefined) return known;
+    let probe = probeOfCases(page, field, part, sort);
+    if (probe === undefined) {
+      const all = await this.#firstPage();
+      // The caller can take the images from that page, without this filter.
+      if (isWhole(all)) return false;
+      // If the field has both cases, a value in one case cannot show whether `like` finds the other.
+      const hasBothCases = isMixed([page, all].flatMap((one) => valuesOf(one, field)).join(''));
+      probe = hasBothCases
+        ? probeOfCases(all, field, part, BY_ID)
+        : probesOn(all, field, part, BY_ID)[0];
+    }
+    const isProved = probe !== undefined && (await this.#isFound(field, probe));
+    this.#proofs.set(key, isProved);
+    if (!isProved) this.#trace(`like may lose images for ${field}, so its filter is not used`);
+    return isProved;
+  }
+
+  async #isFound(field: Field, { text, sort }: Probe): Promise<boolean> {
+    const reversed = reverseCase(text);
+    const query = { filter: `${field},like,%${reversed}%`, sort: printSort(sort), perPage: 1 };
+    try {
+      const [found = ''] = valuesOf(await readPage(this.#client, query, 1), field);
+      // A service that minds case finds a value with the reversed text too.
+      return found.toLowerCase().includes(text.toLowerCase()) && !found.includes(reversed);
+    } catch (error) {
+      if (isRefusedRequest(error)) return false;
+      throw error;
+    }
+  }
+}
+
+/** What a probe must contain: an i if the text has one, as I and i are no pair in Turkish; else any letter. */
+const lettersOf = (part: string) => (/i/i.test(part) ? /i/i : /[a-z]/i);
+
+/** One proof is enough for all texts of a field that need the same letters. */
+const keyOfProof = (field: Field, part: string) => `${field} ${lettersOf(part)}`;
+
+const isMixed = (text: string) => /[a-z]/.test(text) && /[A-Z]/.test(text);
+
+function probeOfCases(page: ImagePage, field: Field, part: string, sort: FieldSort) {
+  return probesOn(page, field, part, sort).find(({ text }) => isMixed(text));
+}
+
+/**
+ * Returns the probes that can be made from a page. A service that ignores filters sends the first image, or one that the
+ * sort does not tell apart from it, so a probe must not be in any of these.
+ */
+function probesOn(page: ImagePage, field: Field, part: string, sort: FieldSort): Probe[] {
+  const ranks = ranksOf(page.images, sort.field);
+  const firstImages = page.images.filter((_, at) => ranks[at] === ranks[0]);
+  const firstValues = valuesOf({ images: firstImages }, field).map((value) => value.toLowerCase());
+  const letters = lettersOf(part);
+  const texts = valuesOf(page, field)
+    .map((value) => value.slice(1, -1))
+    .filter((text) => letters.test(text) && likeFilter(field, text) !== undefined)
+    .filter((text) => !firstValues.some((value) => value.includes(text.toLowerCase())));
+  return texts.map((text) => ({ text, sort }));
+}
+
+function valuesOf({ images }: Pick<ImagePage, 'images'>, field: Field): string[] {
+  return images.map((image) => `${readValue(image, field) ?? ''}`);
+}
+
+function reverseCase(text: string): string {
+  return text.replace(/[a-z]/gi, (letter) =>
+    letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+  );
+}

@@ -1,0 +1,47 @@
+// Requests one page of images, and tells a refusal from other errors.
+
+import type { Client } from '../api/client.ts';
+import type { ImagePage, PageQuery } from '../api/images.ts';
+import { ImgctlError, tryOr } from '../errors.ts';
+
+/** The page is that of a request with another filter, as a broken cache may send it. */
+class OtherFilterError extends ImgctlError {}
+
+/**
+ * Requests a page. A page without a filter is requested twice if the service sends that of another request.
+ * @throws ImgctlError bad-answer, and what Client.listImages throws
+ */
+export async function readPage(
+  client: Pick<Client, 'listImages'>,
+  query: PageQuery,
+  number: number,
+  options?: Parameters<Client['listImages']>[2],
+): Promise<ImagePage> {
+  for (let count = 1; ; count += 1) {
+    const page = await client.listImages(query, number, options);
+    const { filter: echo } = page.meta;
+    if (typeof echo !== 'string' || isSameFilter(echo, query.filter ?? '')) return page;
+    if (query.filter === undefined && count === 1) continue;
+    const message = `the service sent the page of another request, with the filter ${echo}`;
+    const facts = 'try again; a cache or proxy may be mixing up responses';
+    throw new OtherFilterError('bad-answer', message, { facts });
+  }
+}
+
+function isSameFilter(echo: string, sent: string): boolean {
+  const plain = (text: string) => text.replace(/[\s+]/g, '').toLowerCase();
+  const decoded = tryOr(() => decodeURIComponent(echo), echo);
+  return [echo, decoded].some((text) => plain(text) === plain(sent));
+}
+
+/** True for the status of a request that the service, or a firewall before it, does not take. */
+export function isRefusedRequest(error: unknown): error is ImgctlError {
+  if (error instanceof OtherFilterError) return true;
+  const { status = 0 } = error instanceof ImgctlError ? error : {};
+  return status >= 400 && ![401, 407, 408, 429].includes(status);
+}
+
+/** True if the service says that its list has no more images than this page. */
+export function isWhole({ images, total, pages, hasNext }: ImagePage): boolean {
+  return images.length >= total && pages <= 1 && !hasNext;
+}
