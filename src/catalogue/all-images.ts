@@ -2,7 +2,6 @@
 
 import type { Client } from '../api/client.ts';
 import { type ImagePage, MAX_PAGES, type PageQuery } from '../api/images.ts';
-import type { ReceivedImage } from '../api/types.ts';
 import { EVERYTHING } from '../query/query.ts';
 import { idOf, NotByIdError, pagesById } from './pages-by-id.ts';
 import { incompleteList, pagesByNumber } from './pages-by-number.ts';
@@ -36,19 +35,19 @@ export async function* allImages(
     return readPage(client, { ...byId, ...more }, number, { signal });
   };
   const list = { habits, first, request };
-  let lowest = Number.POSITIVE_INFINITY;
+  let yieldedTo = Number.POSITIVE_INFINITY;
   try {
-    for await (const some of readById(list, client.connections, wanted)) {
-      const last = some.images.at(-1);
-      if (last !== undefined) lowest = idOf(last);
-      yield some;
+    for await (const next of readById(list, client.connections, wanted)) {
+      const last = next.images.at(-1);
+      if (last !== undefined) yieldedTo = idOf(last);
+      yield next;
     }
   } catch (error) {
     if (!(error instanceof NotByIdError)) throw error;
     habits.trace(`${error.message}, so the list is read by page number`);
     const images = await readByNumber(list, error.cause);
-    const isYielded = (image: ReceivedImage) => idOf(image) >= lowest;
-    const rest = images.filter((image) => !isYielded(image));
+    const rest = images.filter((image) => !(idOf(image) >= yieldedTo));
+    // Sorted as those yielded: the highest id first, then images without one.
     yield { images: EVERYTHING.sort(rest), bytes: 0 };
   } finally {
     abort.abort(new Error('no longer needed'));
@@ -114,14 +113,18 @@ async function readByNumber({ habits, request }: List, refusal: unknown) {
 }
 
 /**
- * Called once fewer images came than were announced. Either the list has changed, or the service leaves some out: if it
- * compares ids as texts, 99 is not below 500. Asked for the ids below 10000, such a service leaves out 1250 too.
- * @throws NotByIdError the service leaves some out
+ * Fewer images came than were announced. Either the list has changed, or the service compares ids as texts and so left some
+ * out: 99 is not below 500 then, nor 1250 below 10000. This asks for the ids below a power of ten that all of them are below:
+ *
+ *     highest id 1250, so filter=id,lt,10000   sends 1250 or a newer image: the list has changed
+ *                                              sends 1000: the service compares texts
+ *
+ * @throws NotByIdError the service leaves images out
  */
 async function requireIdOrder({ first, request }: List) {
   const ids = first.images.map(idOf);
   const [highest = Number.NaN] = ids;
-  const lowest = ids.at(-1) ?? highest;
+  const lowestOfFirst = ids.at(-1) ?? highest;
   const powerOfTen = 10 ** `${highest}`.length;
   const asked = { filter: `id,lt,${powerOfTen}`, perPage: 1 };
   const page = await request(asked).catch((error: unknown) => {
@@ -130,13 +133,12 @@ async function requireIdOrder({ first, request }: List) {
     throw error;
   });
   if (page === undefined) return;
-  // Every id is below that power of ten. The highest image must be as high as those of the first page.
-  const isLost = !page.images.some((image) => idOf(image) >= lowest);
-  // There were several pages, so it cannot be the only one.
-  const isEnd = isWhole(page);
-  // If the list is as it was, all should have come.
+  const leavesOutHighest = !page.images.some((image) => idOf(image) >= lowestOfFirst);
+  // There were several pages, so the list has more than this image.
+  const leavesOutOthers = isWhole(page);
+  // The list is as it was, so all images should have come.
   const isUnchanged = describeTop(page) === describeTop(first);
-  if (isLost || isEnd || isUnchanged) {
+  if (leavesOutHighest || leavesOutOthers || isUnchanged) {
     const announced = `the ${first.total} images that it announced`;
     throw new NotByIdError(`the service sent fewer than ${announced}`);
   }

@@ -40,18 +40,19 @@ export function describeChoices(choices: readonly ReceivedImage[]): string[] {
 
 /** Returns the only newest image, or the error that lists the choices. @throws ImgctlError empty */
 export function onlyNewest({ index, query }: Pick<NewestCollector, 'query' | 'index'>) {
-  const all = index.series();
-  const [series, ...others] = all;
-  if (series === undefined) throw new ImgctlError('empty', 'no images match');
+  const allSeries = index.series();
+  const newest = allSeries.map((series) => series.newest[0]).sort(compareChoices);
+  const [first, ...others] = newest;
+  const [series] = allSeries;
+  if (first === undefined || series === undefined)
+    throw new ImgctlError('empty', 'no images match');
   if (others.length === 0) {
     const error = errorOf(series, query);
-    return error ? { error } : { image: series.newest[0], error };
+    return error ? { error } : { image: first };
   }
-  const choices = all.map(({ newest: [image] }) => image).sort(compareChoices);
-  const [first = series.newest[0], ...rest] = choices;
-  const advice = choices.length > MAX_LISTED ? '; add words' : '';
-  const message = `${choices.length} series match${advice}`;
-  return { error: new AmbiguousError(message, [first, ...rest]) };
+  const advice = newest.length > MAX_LISTED ? '; add words' : '';
+  const message = `${newest.length} series match${advice}`;
+  return { error: new AmbiguousError(message, [first, ...others]) };
 }
 
 /** Returns the newest image of each series that has only one, and an error that names the other series. */
@@ -65,7 +66,7 @@ export function newestOfEach({ index, query }: NewestCollector) {
   }
   if (errors.length < 2) return { images, error: errors[0] };
   const message = `${errors.length} series have no single newest image`;
-  const lines = errors.map((each) => `${each.message}: ${each.details?.join(', ') ?? ''}`);
+  const lines = errors.map(({ message, details = [] }) => `${message}: ${details.join(', ')}`);
   return { images, error: new ImgctlError('ambiguous', message, { details: listed(lines) }) };
 }
 

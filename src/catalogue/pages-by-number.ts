@@ -9,7 +9,7 @@ import { areDescending, idOf } from './pages-by-id.ts';
 /** Maximum number of pages in a row without a new image. */
 const MAX_IDLE_PAGES = 10;
 
-/** In another order than by id, two readings must send the same images. */
+/** A reading in the order of ids is enough; in another order, two in a row must have the same images. */
 const MAX_READINGS = { byId: 2, otherwise: 3 };
 
 /**
@@ -25,21 +25,20 @@ export async function pagesByNumber(
   let before: ReadonlyMap<unknown, ReceivedImage> = new Map();
   for (let count = 1; ; count += 1) {
     const top = await readTop?.();
-    const { images, fault } = await readOnce(readPage);
+    const { images, fault: faultOfPages } = await readOnce(readPage);
     const hasChanged = (await readTop?.()) !== top;
-    const problem = hasChanged ? 'it changed while it was read' : fault;
+    const fault = hasChanged ? 'it changed while it was read' : faultOfPages;
     const all = [...images.values()];
     const isById = readTop !== undefined && areDescending(all.map(idOf));
-    const isSure = isById || hasSameKeys(before, images);
-    if (problem === undefined && isSure) return all;
+    if (fault === undefined && (isById || hasSameKeys(before, images))) return all;
     if (count >= (isById ? MAX_READINGS.byId : MAX_READINGS.otherwise)) {
-      throw incompleteList(problem ?? 'each reading returned other images');
+      throw incompleteList(fault ?? 'each reading returned other images');
     }
-    before = problem === undefined ? images : new Map();
+    before = fault === undefined ? images : new Map();
   }
 }
 
-/** Returns the images by what tells them apart, and why some may be missing. */
+/** Returns the images by what tells them apart, and the fault if some may be missing. */
 async function readOnce(readPage: (number: number) => Promise<ImagePage>) {
   const images = new Map<unknown, ReceivedImage>();
   let bytes = 0;
@@ -62,8 +61,9 @@ async function readOnce(readPage: (number: number) => Promise<ImagePage>) {
     const { size } = images;
     for (const image of page.images) addImage(images, image);
     idlePages = images.size > size ? 0 : idlePages + 1;
-    // After the announced pages: as long as there is more and it is new.
-    if (number >= page.pages && !(page.hasNext && images.size > size)) break;
+    const isNewAndNotLast = page.hasNext && images.size > size;
+    // A service may have more pages than it announces.
+    if (number >= page.pages && !isNewAndNotLast) break;
   }
   if (images.size >= announced) return { images, fault: undefined };
   return { images, fault: `the service announced ${announced} images but sent ${images.size}` };
