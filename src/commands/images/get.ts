@@ -15,7 +15,8 @@ import { contains, equals } from '../../query/filter.ts';
 import { Query } from '../../query/query.ts';
 import { collectNames, rememberImages, suggestImages } from './image-names.ts';
 import { asGiven, reading, selecting } from './invocation.ts';
-import { DEFAULT_LOCK_FILE, readLockedImage, suggestLocks } from './lock/lock-file.ts';
+import { DEFAULT_LOCK_FILE, suggestLocks } from './lock/lock-file.ts';
+import { readLockedImage } from './lock/locked-image.ts';
 import {
   CATALOGUE_OPTIONS,
   type CatalogueOptions,

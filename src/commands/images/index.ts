@@ -5,7 +5,7 @@ import { imagesChanges } from './changes.ts';
 import { imagesGet } from './get.ts';
 import { imagesLatest } from './latest.ts';
 import { imagesList } from './list.ts';
-import { imagesLock } from './lock/lock.ts';
+import { imagesLock } from './lock/index.ts';
 import { imagesSnapshot } from './snapshot.ts';
 
 export const images: CommandDeclaration = {

@@ -134,11 +134,6 @@ describe('images lock add', () => {
     ['check --get nme', 2, 'valid: lock, state'],
     ['check wbe', 5, "no image is locked as 'wbe'"],
     ['check --file x.json', 2, 'create it with: imgctl images lock add NAME TEXT --file x.json\n'],
-    [
-      'check web --file x.json',
-      2,
-      'create it with: imgctl images lock add web TEXT --file x.json\n',
-    ],
     ['update db --get id --file ./images.lock.json x', 5, 'list --file ./images.lock.json\n'],
     ['remove webb', 5, 'hint: did you mean web?'],
   ])('%s exits %i and leaves the file', async (line, exitCode, message) => {

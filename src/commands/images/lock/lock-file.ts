@@ -1,25 +1,22 @@
-// Reads and changes the lock file, and compares one locked image with the catalogue.
+// Reads and changes the lock file, which belongs to one service.
 
 import path from 'node:path';
-import type { Catalogue } from '../../../catalogue/catalogue.ts';
 import { suggest } from '../../../choices.ts';
 import { option, type Parsed } from '../../../cli/command.ts';
 import { type Suggest, suggestWords } from '../../../cli/suggestions.ts';
 import { Settings } from '../../../config/settings.ts';
 import type { Context } from '../../../context.ts';
 import { ImgctlError, tryOr } from '../../../errors.ts';
-import { type Facts, hint, type Invocation, imgctl } from '../../../facts.ts';
+import { hint, type Invocation, imgctl } from '../../../facts.ts';
 import { expandHome } from '../../../files/paths.ts';
 import { changeUserFile, readTextFile } from '../../../files/user-file.ts';
 import { escapeInJson } from '../../../output/text.ts';
-import { formatTimestamp } from '../../../query/timestamp.ts';
 import { quoted } from '../../../words.ts';
 import {
   formatLockFile,
   type LockedImage,
   type LockFile,
   type Locks,
-  lockState,
   parseLockFile,
 } from './lock-format.ts';
 
@@ -36,19 +33,19 @@ export const suggestLocks: Suggest = async ({ context, values }) => {
 };
 
 export type LockFileOptions = Parsed<readonly [typeof LOCK_FILE_OPTION]> & {
-  /** A snapshot. */
+  /** The snapshot that is read instead of the service. */
   readonly from?: string;
-  /** The lock that the command names first. */
-  readonly name?: string | undefined;
 };
 
 /** Others may be resolving images meanwhile. */
 const MUTEX_PATIENCE = 60_000;
 
 /**
- * Replaces the locks by those that `change` returns; one process at a time.
+ * Replaces the locks by those that `change` returns; one process at a time. If they are the same, the file stays.
  * @param baseUrl of the service that `change` reads; undefined if it reads none
  * @param mayCreate false if a missing file is an error
+ * @param change called again if another program changes the file meanwhile
+ * @returns the locks of the last call
  * @throws ImgctlError config, failed, locked, and whatever `change` throws
  */
 export async function changeLocks(
@@ -56,17 +53,22 @@ export async function changeLocks(
   options: LockFileOptions,
   { baseUrl, mayCreate = false }: { baseUrl?: string; mayCreate?: boolean },
   change: (locks: Locks) => Promise<Locks>,
-): Promise<void> {
-  const { file, what } = locate(context, options);
-  await changeUserFile(file, what, MUTEX_PATIENCE, context.io, async () => {
-    const initial = mayCreate ? { locks: new Map(), baseUrl, content: {} } : undefined;
-    const read = await readLockFile(context, options, initial);
+): Promise<{ readonly before: Locks; readonly after: Locks }> {
+  const file = pathOf(context, options);
+  const none: Locks = new Map();
+  let changed = { before: none, after: none };
+  await changeUserFile(file, labelOf(options), MUTEX_PATIENCE, context.io, async () => {
+    const read = await findLockFile(context, options);
+    if (read === undefined && !mayCreate) throw missingFile(options);
+    const found = read ?? { locks: none, baseUrl, content: {} };
     // A file without locks can be used for any service: it has no ids.
-    const old = read.locks.size === 0 ? { ...read, baseUrl: read.baseUrl ?? baseUrl } : read;
+    const old = found.locks.size === 0 ? { ...found, baseUrl: found.baseUrl ?? baseUrl } : found;
     if (baseUrl !== undefined) requireService(context, options, old, baseUrl);
-    const locks = await change(old.locks);
-    return locks === old.locks ? undefined : escapeInJson(formatLockFile({ ...old, locks }));
+    changed = { before: old.locks, after: await change(old.locks) };
+    const text = formatLockFile({ ...old, locks: changed.after });
+    return text === formatLockFile(old) ? undefined : escapeInJson(text);
   });
+  return changed;
 }
 
 /** Returns a command for hints, for the same file. */
@@ -83,50 +85,55 @@ export function requireLock(options: LockFileOptions, locks: Locks, name: string
   throw new ImgctlError('not-found', `no image is locked as ${quoted(name)}`, { facts });
 }
 
-/** Returns the image that is locked with this name. @throws ImgctlError not-found: it is gone; lock-broken: it was replaced */
-export async function readLockedImage(
-  context: Context,
-  catalogue: Catalogue,
+/** Returns the locks of these names, or all. @throws ImgctlError not-found */
+export function selectLocks(
   options: LockFileOptions,
-  name: string,
-) {
-  const locks = await readLocks(context, { ...options, name }, catalogue.baseUrl);
-  const locked = requireLock(options, locks, name);
-  const image = await catalogue.getImage(locked.id);
-  const update = hint`lock the newest one instead: ${lockCommand(options, 'update', name)}`;
-  if (image === undefined) {
-    const message = `${name} is gone: image ${locked.id} does not exist`;
-    throw new ImgctlError('not-found', message, { facts: update });
-  }
-  const state = lockState(locked, image);
-  if (state === 'replaced') {
-    const style = context.settings.get('time') ?? 'local';
-    const isNamed = (image.name ?? null) === locked.name;
-    const how = isNamed
-      ? `was updated on ${formatTimestamp(`${image.updated_on}`, style, context.io.now())}`
-      : `is now ${image.name ?? 'without a name'}`;
-    const message = `${name} was replaced: image ${locked.id} ${how}`;
-    throw new ImgctlError('lock-broken', message, { facts: update });
-  }
-  if (state === 'moved') {
-    context.console.warn(`${name} was moved from ${locked.path} to ${image.path}`, update);
-  }
-  return image;
+  locks: Locks,
+  names: readonly string[],
+): Locks {
+  if (names.length === 0) return locks;
+  return new Map(names.map((name) => [name, requireLock(options, locks, name)]));
 }
 
-function locate({ io }: Context, { file }: LockFileOptions) {
-  return { file: path.resolve(io.cwd, file), what: `the lock file ${file}` };
-}
-
-/** @param baseUrl of the service that is compared. @throws ImgctlError config: the file is of another one */
+/** @param baseUrl of the service that is compared. @throws ImgctlError config: the file is missing or of another one */
 export async function readLocks(
   context: Context,
   options: LockFileOptions,
   baseUrl?: string,
 ): Promise<Locks> {
-  const read = await readLockFile(context, options);
+  const read = await findLockFile(context, options);
+  if (read === undefined) throw missingFile(options);
   if (baseUrl !== undefined) requireService(context, options, read, baseUrl);
   return read.locks;
+}
+
+/** Returns the lock file; undefined if it does not exist. @throws ImgctlError config: it cannot be read */
+async function findLockFile(
+  context: Context,
+  options: LockFileOptions,
+): Promise<LockFile | undefined> {
+  const label = labelOf(options);
+  const text = await readTextFile(pathOf(context, options), label, context.io);
+  if (text === undefined) return undefined;
+  return parseLockFile(text, (problem, advice = 'restore it, for example with git') => {
+    return new ImgctlError('config', `${label} ${problem}`, { facts: advice });
+  });
+}
+
+function missingFile(options: LockFileOptions): ImgctlError {
+  const create = lockCommand(options, 'add', 'NAME', 'TEXT');
+  return new ImgctlError('config', `${labelOf(options)} does not exist`, {
+    facts: hint`create it with: ${create}`,
+  });
+}
+
+function pathOf({ io }: Context, { file }: LockFileOptions): string {
+  return path.resolve(io.cwd, file);
+}
+
+/** Returns what messages call the file. */
+function labelOf({ file }: LockFileOptions): string {
+  return `the lock file ${file}`;
 }
 
 /** An id means something in one service only. @throws ImgctlError config */
@@ -137,23 +144,35 @@ function requireService(
   wanted: string,
 ): void {
   if (baseUrl === wanted) return;
-  const { what } = locate(context, options);
+  const label = labelOf(options);
   const line = `"base_url": ${JSON.stringify(wanted)}`;
   if (baseUrl === undefined) {
-    const facts = `if its images are from ${wanted}, add the line: ${line},`;
-    throw new ImgctlError('config', `${what} does not name its service`, { facts });
+    throw new ImgctlError('config', `${label} does not name its service`, {
+      facts: `if its images are from ${wanted}, add the line: ${line},`,
+    });
   }
-  const profile = profileOf(context.settings, baseUrl);
-  // An option or a variable comes before the address of any profile.
-  const isStored = context.settings.find('base-url').layer === 'profile';
-  const other = profile && `use ${isStored ? `--profile ${profile}` : `--base-url ${baseUrl}`}`;
   const fixes = [
-    options.from === undefined ? other : `use a snapshot of ${baseUrl}`,
+    serviceAdvice(context, options, baseUrl),
     'for another lock file, use --file FILE',
     `if both addresses are one service, write into the file: ${line}`,
-  ].flatMap((each) => each ?? []);
-  const message = `${what} belongs to ${baseUrl}, not to ${wanted}`;
-  throw new ImgctlError('config', message, { facts: fixes.join('; ') });
+  ];
+  throw new ImgctlError('config', `${label} belongs to ${baseUrl}, not to ${wanted}`, {
+    facts: fixes.filter((fix) => fix !== undefined).join('; '),
+  });
+}
+
+/** Returns how to read the service of the lock file instead; undefined if no profile is of that service. */
+function serviceAdvice(
+  { settings }: Context,
+  { from }: LockFileOptions,
+  baseUrl: string,
+): string | undefined {
+  if (from !== undefined) return `use a snapshot of ${baseUrl}`;
+  const profile = profileOf(settings, baseUrl);
+  if (profile === undefined) return undefined;
+  // An option or a variable comes before the address of any profile.
+  const isStored = settings.find('base-url').layer === 'profile';
+  return isStored ? `use --profile ${profile}` : `use --base-url ${baseUrl}`;
 }
 
 /** Returns the name of a profile of this service, of the same user if there is one. */
@@ -162,22 +181,4 @@ function profileOf({ config, profile }: Settings, baseUrl: string): string | und
   const username = accountOf(profile)?.username;
   const names = [...config.profiles.keys()].filter((name) => accountOf(name)?.baseUrl === baseUrl);
   return names.find((name) => accountOf(name)?.username === username) ?? names[0];
-}
-
-/** @throws ImgctlError config: unreadable, or missing without `initial` */
-async function readLockFile(
-  context: Context,
-  options: LockFileOptions,
-  initial?: LockFile,
-): Promise<LockFile> {
-  const { file, what } = locate(context, options);
-  const invalid = (problem: string, fix: string | Facts = 'restore it, for example with git') =>
-    new ImgctlError('config', `${what} ${problem}`, { facts: fix });
-  const text = await readTextFile(file, what, context.io);
-  if (text === undefined) {
-    if (initial) return initial;
-    const command = lockCommand(options, 'add', options.name ?? 'NAME', 'TEXT');
-    throw invalid('does not exist', hint`create it with: ${command}`);
-  }
-  return parseLockFile(text, invalid);
 }

@@ -1,18 +1,17 @@
-// Locked images by name: the format of their file, one field per line for small diffs, and how one is compared.
+// The format of a lock file: locked images by name, one field per line for small diffs.
 // What other programs or people have added to the file stays.
 
 import { parse, stringify } from 'lossless-json';
-import { keyOf } from '../../../api/images.ts';
 import type { ReceivedImage } from '../../../api/types.ts';
 import { ImgctlError } from '../../../errors.ts';
 import { isObject, isTooDeep, type JsonObject, parseFile } from '../../../json.ts';
 import { compareText } from '../../../query/fields.ts';
-import { isSameTime } from '../../../query/timestamp.ts';
 
 const VERSION = 1;
 
 /** A type, since an interface has no index signature. */
 export type LockedImage = {
+  /** Words that the name must match. */
   readonly text: readonly string[];
   readonly filters: readonly string[];
   readonly id: number;
@@ -22,11 +21,13 @@ export type LockedImage = {
   readonly updated_on: string | null;
 };
 
+export type LockQuery = Pick<LockedImage, 'text' | 'filters'>;
+
 export type Locks = ReadonlyMap<string, LockedImage>;
 
 /** @throws ImgctlError bad-answer: the image has no id */
 export function lockedImage(
-  { text, filters }: Pick<LockedImage, 'text' | 'filters'>,
+  { text, filters }: LockQuery,
   { id, ...image }: ReceivedImage,
 ): LockedImage {
   if (typeof id !== 'number') {
@@ -43,7 +44,7 @@ export function lockedImage(
   };
 }
 
-function textOrNull(value: unknown): string | null {
+export function textOrNull(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
@@ -107,21 +108,4 @@ function isLockedImage(value: unknown): value is LockedImage {
   return (
     [value.text, value.filters].every(isList) && texts.every((it) => it === null || isText(it))
   );
-}
-
-/** @param newest of the series of the image; of equal names there are several */
-export function lockState(
-  locked: LockedImage,
-  live: ReceivedImage | undefined,
-  newest: readonly ReceivedImage[] = [],
-) {
-  if (live === undefined) return 'gone';
-  const isSame = (field: 'updated_on' | 'path' | 'name') =>
-    textOrNull(live[field]) === locked[field];
-  const isUpdated = !isSame('updated_on') && !isSameTime(live.updated_on, locked.updated_on);
-  // A catalogue that was built anew gives the same ids to other images, perhaps with the same times.
-  if (isUpdated || !isSame('name')) return 'replaced';
-  if (!isSame('path')) return 'moved';
-  const isNewest = newest.length === 0 || newest.some((image) => keyOf(image) === locked.id);
-  return isNewest ? 'ok' : 'newer';
 }

@@ -1,0 +1,46 @@
+// The query that a lock stores: its words and filters, and the newest image that they find.
+
+import { type NewestCollector, onlyNewest, selectionOf } from '../../../catalogue/newest.ts';
+import type { Context } from '../../../context.ts';
+import { attempt } from '../../../errors.ts';
+import { hint, type Invocation } from '../../../facts.ts';
+import { equals } from '../../../query/filter.ts';
+import { parseQuery, Query } from '../../../query/query.ts';
+import { noMatchError } from '../empty.ts';
+import { selecting } from '../invocation.ts';
+import { type LockedImage, type LockQuery, lockedImage } from './lock-format.ts';
+
+/** @throws ImgctlError usage: somebody has edited the query; the message names the lock */
+export function queryOf({ io }: Context, name: string, { text, filters }: LockQuery): Query {
+  return namingLock(name, () => parseQuery({ words: text, filters }, io.now()));
+}
+
+/**
+ * Locks the image that `images latest` would show.
+ * @param search has found the images of this query
+ * @param command locks another query under this name, for the hint if several images could be the newest
+ * @throws ImgctlError empty, ambiguous: the message names the lock
+ */
+export function newestForLock(
+  name: string,
+  query: LockQuery,
+  search: NewestCollector,
+  command: Invocation,
+): LockedImage {
+  return namingLock(name, () => {
+    if (search.index.isEmpty) throw noMatchError(search);
+    const newest = onlyNewest(search);
+    if (!newest.error) return lockedImage(query, newest.image);
+    const [first] = newest.error.choices;
+    const byId = new Query({ filters: [equals('id', `${first.id}`)] });
+    const selection = selectionOf(search, first) ?? byId;
+    throw newest.error.with({ facts: hint`lock the first with: ${selecting(command, selection)}` });
+  });
+}
+
+/** Returns what the action returns. @throws ImgctlError of the action, with the name of the lock before its message */
+function namingLock<T>(name: string, action: () => T): T {
+  const { value, error } = attempt(action);
+  if (error) throw error.with({ message: `${name}: ${error.message}` });
+  return value;
+}
