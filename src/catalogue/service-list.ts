@@ -42,9 +42,13 @@ export interface ListEnd {
 }
 
 /**
- * Yields every image that matches, up to the limit. The first page, with a filter that loses none, is enough if it is the
- * whole list, or its order is proved and it has as many as the limit says. Otherwise all images are read, as the service
- * takes only one filter and pages are read by id, and matched and sorted here.
+ * Yields every image that matches, up to the limit: from one page if that is sure to have them, else from all pages.
+ *
+ *     list ubuntu              filter=name,like,%ubuntu%&sort=id,desc   enough if all that match fit on the page
+ *     list -n 5                sort=id,desc&per_page=5                  enough
+ *     list --sort -created_on -n 5   sort=created_on,desc               enough if the order is proved
+ *
+ * All pages are read without a filter, as they are read by id and the service takes one filter only.
  */
 export async function* listCatalogue(
   client: Pick<Client, 'listImages' | 'connections'>,
@@ -53,20 +57,29 @@ export async function* listCatalogue(
   options: ReadOptions,
 ): AsyncGenerator<readonly ReceivedImage[], ListEnd, void> {
   const onePage = await listOnePage(habits, query, options);
-  if (onePage) {
-    yield onePage.images;
-    return onePage.end;
-  }
+  if (onePage === undefined) return yield* listAllPages(client, habits, query, options);
+  yield onePage.images;
+  return onePage.end;
+}
+
+/** Reads all images and selects and sorts here. */
+async function* listAllPages(
+  client: Pick<Client, 'listImages' | 'connections'>,
+  habits: ServiceHabits,
+  query: Query,
+  options: ReadOptions,
+): AsyncGenerator<readonly ReceivedImage[], ListEnd, void> {
   const { limit = Number.POSITIVE_INFINITY, perPage = MAX_PER_PAGE, streams, watch } = options;
   const first = await habits.firstPage(perPage);
   const { meta, total } = first;
   const isById = isOrderOf(query, BY_ID);
   const isFiltered = query.conditions.length > 0;
   const wanted = isById && !isFiltered ? limit : Number.POSITIVE_INFINITY;
+  const isStreamed = isById && streams === true;
   const held: ReceivedImage[] = [];
   let heldBytes = 0;
   let found = 0;
-  // In another order than by id, any image may be one of the first.
+  // In another order than by id, the last image that is read may be the first of the list.
   let left = isById ? limit : Number.POSITIVE_INFINITY;
   for await (const { images, bytes } of allImages(client, habits, first, { perPage, wanted })) {
     watch?.(images, total);
@@ -74,7 +87,7 @@ export async function* listCatalogue(
     const next = matching.slice(0, left);
     found += next.length;
     left -= next.length;
-    if (isById && streams) yield next;
+    if (isStreamed) yield next;
     else {
       for (const image of next) held.push(image);
       if (next.length > 0) heldBytes += bytes;
@@ -82,7 +95,7 @@ export async function* listCatalogue(
     }
     if (left === 0) break;
   }
-  if (!isById || !streams) yield query.sort(held).slice(0, limit);
+  if (!isStreamed) yield query.sort(held).slice(0, limit);
   if (left > 0) return { meta, total: found };
   return { meta, total: isFiltered ? undefined : total };
 }
@@ -98,7 +111,7 @@ export async function listOnePage(habits: ServiceHabits, query: Query, options: 
     const page = await habits.ask({ filter: filter.text, sort: printSort(sort), perPage: size });
     if (page === undefined) continue;
     const list = selectOn(page, sort, query, limit);
-    // If the matches do not fit on one page, all images are read without this filter.
+    // More match than fit on a page.
     if (list === undefined) return undefined;
     if (await habits.like.isComplete(filter, page, sort)) {
       watch?.(page.images, page.total, filter.text);
@@ -142,7 +155,7 @@ function isOrderOf({ sorts }: Query, sort: FieldSort): boolean {
   return sorts.length <= 1 && field === sort.field && direction === sort.direction;
 }
 
-/** Returns what the query selects if it is surely all on this page, else undefined. */
+/** Returns what the query selects if all of it is surely on this page, else undefined. */
 function selectOn(page: ImagePage, sort: FieldSort, query: Query, limit: number) {
   const { meta, total } = page;
   const unique = new Map<unknown, ReceivedImage>();
@@ -173,6 +186,7 @@ function isSortedBy(sort: FieldSort, { images, meta }: ImagePage): boolean {
 function isFarFromRest(last: ReceivedImage | undefined, { field }: FieldSort, page: ImagePage) {
   if (field === 'id') return true;
   const timeOf = (image: ReceivedImage = {}) => ranksOf([image], field)[0] ?? null;
-  const [time, endOfPage] = [timeOf(last), timeOf(page.images.at(-1))];
-  return typeof time === 'number' && time - Number(endOfPage ?? -Infinity) > ZONE_SPREAD;
+  const time = timeOf(last);
+  const endOfPage = timeOf(page.images.at(-1)) ?? Number.NEGATIVE_INFINITY;
+  return typeof time === 'number' && time - Number(endOfPage) > ZONE_SPREAD;
 }
