@@ -34,7 +34,7 @@ export interface S3 extends Pick<StorageOptions, Options> {
   readonly found: { lacksConditions: boolean };
 }
 
-export async function findStored(s3: S3, name: string) {
+export async function findObject(s3: S3, name: string) {
   const response = await s3.send({ method: 'HEAD', name });
   if (response.status === 404) return undefined;
   const { headers } = requireS3Success(response);
@@ -53,43 +53,63 @@ export function removeObject(s3: S3, name: string): Promise<HttpResponse> {
 export const ENCODED = { 'encoding-type': 'url' };
 const ENCODED_ELEMENTS = ['Key', 'NextKeyMarker'];
 
-/** Returns the text of an element below, decoded if its list has encoded keys (as in forms: a plus is a space). */
-function textIn(root: XmlElement, item: XmlElement, name: string): string {
-  const text = textOf(item, name) ?? '';
-  const isEncoded = ENCODED_ELEMENTS.includes(name) && textOf(root, 'EncodingType') === 'url';
-  return isEncoded ? tryOr(() => decodeURIComponent(text.replaceAll('+', ' ')), text) : text;
+interface S3List {
+  /** The element of an item. */
+  readonly item: string;
+  /** By parameter of the request for the next page, the element that has its value. */
+  readonly markers: Pairs;
 }
 
+export const OBJECTS: S3List = {
+  item: 'Contents',
+  markers: { 'continuation-token': 'NextContinuationToken' },
+};
+export const UPLOADS: S3List = {
+  item: 'Upload',
+  markers: { 'key-marker': 'NextKeyMarker', 'upload-id-marker': 'NextUploadIdMarker' },
+};
+export const PARTS: S3List = {
+  item: 'Part',
+  markers: { 'part-number-marker': 'NextPartNumberMarker' },
+};
+
 /**
- * Yields for each item of a list a function that returns the text of an element of the item, or an empty one.
- * @param markers by parameter of the next page, the element with its value @param ends statuses that end the list
+ * Yields the items of all pages of a list, each as a function from the name of an element to its text (empty if absent).
+ * @param ends statuses that end the list, as if it had no more items
  */
 export async function* listItems(
   s3: Pick<S3, 'send' | 'host'>,
-  name: string,
+  { item, markers }: S3List,
   request: S3Request,
-  markers: Pairs,
   ends: readonly number[] = [],
 ): AsyncGenerator<(element: string) => string> {
-  const seen = new Set<string>();
-  let next: Record<string, string> = {};
+  const pages = new Set<string>();
+  let marker: Record<string, string> = {};
   let count = 0;
-  while (seen.size < MAX_LIST_PAGES && count <= MAX_ITEMS) {
-    const response = await s3.send({ ...request, query: { ...request.query, ...next } });
+  while (pages.size < MAX_LIST_PAGES && count <= MAX_ITEMS) {
+    const response = await s3.send({ ...request, query: { ...request.query, ...marker } });
     if (ends.includes(response.status)) return;
     const root = rootOf(response);
-    const items = findAll(root, name);
-    for (const item of items) yield (element) => textIn(root, item, element);
+    const items = findAll(root, item);
+    for (const each of items) yield (element) => decodedText(root, each, element);
     if (textOf(root, 'IsTruncated') !== 'true') return;
     count += items.length;
-    next = {};
-    for (const [key, element] of Object.entries(markers)) next[key] = textIn(root, root, element);
-    const marker = JSON.stringify(next);
-    if (seen.has(marker)) break;
-    seen.add(marker);
+    marker = {};
+    for (const [parameter, element] of Object.entries(markers))
+      marker[parameter] = decodedText(root, root, element);
+    const page = JSON.stringify(marker);
+    if (pages.has(page)) break;
+    pages.add(page);
   }
   const facts = { kind: 'too-large', of: 'storage' } as const;
   throw new ImgctlError('bad-answer', `${s3.host} sent an endless list`, { facts });
+}
+
+/** Returns the text of an element in the list or in an item. Encoded keys are as in forms: a plus is a space. */
+function decodedText(list: XmlElement, parent: XmlElement, name: string): string {
+  const text = textOf(parent, name) ?? '';
+  const isEncoded = ENCODED_ELEMENTS.includes(name) && textOf(list, 'EncodingType') === 'url';
+  return isEncoded ? tryOr(() => decodeURIComponent(text.replaceAll('+', ' ')), text) : text;
 }
 
 export function partSizeOf(

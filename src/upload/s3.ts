@@ -1,28 +1,33 @@
 // An S3 storage: multipart uploads, which become visible as a whole when they are completed.
 
 import { AwsV4Signer } from 'aws4fetch';
+import { hasCode } from '../errors.ts';
 import type { HttpResponse } from '../http/message.ts';
 import { readBack } from './read-back.ts';
 import { createRequests, type StorageRequest } from './requests.ts';
 import {
   digestsOf,
   ENCODED,
-  findStored,
+  findObject,
   listItems,
   multipartTag,
+  OBJECTS,
   partSizeOf,
   removeObject,
   type S3,
   type S3Request,
 } from './s3-bucket.ts';
+import { completeUpload } from './s3-completion.ts';
 import { DIGEST, regionError, requireS3Success, rootOf } from './s3-responses.ts';
-import { put } from './s3-upload.ts';
+import { abortUpload, openUpload, sendParts } from './s3-upload.ts';
 import {
   type Comparison,
   isHidden,
   nameTooLong,
+  type OnBytes,
   type Storage,
   type StorageOptions,
+  type UnpublishedFile,
 } from './storage.ts';
 import type { UploadSource } from './upload-file.ts';
 
@@ -36,32 +41,54 @@ interface S3Credentials {
   readonly region: string;
 }
 
-async function compare(
+/** Codes of errors after which an upload is removed: its parts would be of no use to a later run. */
+const DISCARD_CODES = ['invalid-package', 'storage-full', 'conflict', 'failed'] as const;
+
+async function compareObject(
   s3: S3,
   name: string,
   file: UploadSource,
   proved: string | undefined,
 ): Promise<Comparison> {
   if (Buffer.byteLength(`${s3.prefix}${name}`) > MAX_KEY) throw nameTooLong(name, s3.address);
-  const stored = await findStored(s3, name);
-  if (!stored) return { state: 'absent' };
-  if (stored.size !== file.size) return { state: 'different' };
-  const { text } = stored;
+  const object = await findObject(s3, name);
+  if (!object) return { state: 'absent' };
+  if (object.size !== file.size) return { state: 'different' };
+  const { tag, text } = object;
   if (text === proved) return { state: 'same', stored: { text, isProof: true } };
-  const form = DIGEST.exec(stored.tag);
-  if (form) {
-    // Without a number, the ETag is the MD5 of the whole.
-    const isWhole = form[1] === undefined;
-    const parts: string[] = [];
-    const partSize = isWhole ? file.size : partSizeOf(s3, file);
-    for await (const part of digestsOf(file.read(), partSize)) parts.push(part);
-    const tag = isWhole ? parts[0] : multipartTag(parts);
-    if (stored.tag === tag) return { state: 'same', stored: { text, isProof: true } };
-  }
-  // The ETag may be no digest, or the parts may have another size.
-  return readBack(file, stored, async (rules) =>
+  if (DIGEST.test(tag) && tag === (await tagOf(s3, file, !tag.includes('-'))))
+    return { state: 'same', stored: { text, isProof: true } };
+  // The ETag may be no digest, or that of parts of another size.
+  return readBack(file, object, async (rules) =>
     requireS3Success(await s3.send({ name, ...rules })),
   );
+}
+
+/** Returns the ETag of S3 for an object with this content: its MD5 if it was sent as a whole, else that of its parts. */
+async function tagOf(s3: S3, file: UploadSource, isWhole: boolean): Promise<string> {
+  const md5s: string[] = [];
+  const partSize = isWhole ? file.size : partSizeOf(s3, file);
+  for await (const md5 of digestsOf(file.read(), partSize)) md5s.push(md5);
+  return isWhole ? md5s.join('') : multipartTag(md5s);
+}
+
+async function uploadParts(
+  s3: S3,
+  name: string,
+  file: UploadSource,
+  onProgress: OnBytes,
+): Promise<UnpublishedFile> {
+  const upload = await openUpload(s3, name, file);
+  const discard = async (error: unknown) => {
+    if (hasCode(error, ...DISCARD_CODES)) await abortUpload(s3, name, upload.id);
+  };
+  try {
+    const sent = await sendParts(upload, onProgress);
+    return { publish: (replace) => completeUpload(sent, replace), discard };
+  } catch (error) {
+    await discard(error).catch(() => {});
+    throw error;
+  }
 }
 
 /** As signatures encode (RFC 3986). */
@@ -113,17 +140,16 @@ export function s3Storage(url: URL, credentials: S3Credentials, options: Storage
     async list() {
       const names: string[] = [];
       const query = { 'list-type': '2', delimiter: '/', prefix, ...ENCODED };
-      const markers = { 'continuation-token': 'NextContinuationToken' };
-      for await (const textIn of listItems(s3, 'Contents', { query }, markers)) {
+      for await (const textOf of listItems(s3, OBJECTS, { query })) {
         // A copy, since a slice would keep the whole page in memory.
-        const name = `${Buffer.from(textIn('Key').slice(prefix.length))}`;
+        const name = `${Buffer.from(textOf('Key').slice(prefix.length))}`;
         if (name !== '' && !isHidden(name)) names.push(name);
       }
       return names;
     },
-    compare: (name, file, proved) => compare(s3, name, file, proved),
-    look: async (name) => (await findStored(s3, name))?.text,
-    put: (name, file, onProgress) => put(s3, name, file, onProgress),
+    compare: (name, file, proved) => compareObject(s3, name, file, proved),
+    look: async (name) => (await findObject(s3, name))?.text,
+    put: (name, file, onProgress) => uploadParts(s3, name, file, onProgress),
     remove: async (name) => void requireS3Success(await removeObject(s3, name)),
     /** What killed runs left of a file is continued or removed when that file is sent. */
     async removeDeadParts() {},
