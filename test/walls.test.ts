@@ -88,7 +88,7 @@ const OF_STORED_TIMES = [
   'commands/start/login.ts',
   'commands/start/whoami.ts',
   'session/shared-store.ts',
-  'session/token-cache.ts',
+  'session/token-store.ts',
   'session/tokens.ts',
   'upload/dav-responses.ts',
   'upload/folder.ts',

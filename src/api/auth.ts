@@ -1,10 +1,10 @@
-// Authorizes every request: sends the access token, and renews it once after a 401.
+// Authorizes every request: sends the access token, and another one after a 401.
 
 import { untilAborted } from '../abort.ts';
 import { ImgctlError } from '../errors.ts';
 import { advice, type Facts } from '../facts.ts';
 import { isRedirect, redirectTarget, TransportError } from '../http/errors.ts';
-import type { HttpEvent, HttpRequest, HttpResponse } from '../http/message.ts';
+import { type HttpEvent, type HttpRequest, type HttpResponse, isSuccess } from '../http/message.ts';
 import type { Pace } from '../http/pace.ts';
 import { isSafeMethod, type RetryOptions, sendWithRetry } from '../http/retry.ts';
 import type { Transport } from '../http/transport.ts';
@@ -23,11 +23,11 @@ export interface TokenSource {
    * Several requests may call it at once with the same token.
    * @param wasAccepted the service had accepted that token before
    */
-  renew(refused: string, wasAccepted: boolean): Promise<string | undefined>;
+  renew(token: string, wasAccepted: boolean): Promise<string | undefined>;
   /** True if the token was received a moment ago, by any process or machine: a node of the service may not know it yet. */
   isNew(token: string): boolean;
-  /** If a token was refused for good. */
-  readonly refused: Facts;
+  /** Of the error if a token was refused for good. */
+  readonly factsIfRefused: Facts;
 }
 
 export interface ServiceRequest {
@@ -73,121 +73,160 @@ export type SendWithPassword = (
   password: string,
 ) => Promise<HttpResponse>;
 
-/** @param accepted the tokens that the service accepted, also in earlier runs */
-export function createSender(
-  transport: Transport,
-  options: AuthOptions,
-  pace: Pace,
-  accepted: Set<string | undefined>,
-) {
-  const { baseUrl, tokens, onEvent, onSecret } = options;
-  const sendWith = retryingSender(transport, options, pace);
+/** Sends the requests of one run, with its token or with a password. */
+export class Sender {
+  readonly #transport: Transport;
+  /** The transport, with the status of an error record instead of its 200. */
+  readonly #recordStatuses: Pick<Transport, 'send'>;
+  readonly #options: AuthOptions;
+  readonly #pace: Pace;
+  readonly #accepted: Set<string>;
+  /** One for all requests of a list: each combined signal costs memory for as long as the run. */
+  readonly #combinedSignals = new WeakMap<AbortSignal, AbortSignal>();
 
-  // One for all requests of a list: each combined signal costs memory for as long as the run.
-  const combined = new WeakMap<AbortSignal, AbortSignal>();
-  const signalOf = ({ signal }: ServiceRequest) => {
-    if (signal === undefined) return options.signal;
-    const known = combined.get(signal) ?? AbortSignal.any([signal, options.signal]);
-    combined.set(signal, known);
-    return known;
+  /** @param accepted the tokens that the service is known to accept, also from earlier runs */
+  constructor(transport: Transport, options: AuthOptions, pace: Pace, accepted: Set<string>) {
+    this.#transport = transport;
+    this.#recordStatuses = {
+      send: async (request) => withRecordStatus(await transport.send(request)),
+    };
+    this.#options = options;
+    this.#pace = pace;
+    this.#accepted = accepted;
+  }
+
+  readonly send: Send = async (asked) => {
+    const { baseUrl, tokens } = this.#options;
+    const url = resolveUrl(baseUrl, asked.path);
+    const signal = this.#signalFor(asked);
+    const request = { ...asked, signal };
+    const first = await untilAborted(tokens.current(), signal);
+    let response = await this.#sendCorrected(request, url, first);
+    if (request.anyStatus) return response;
+    let token = first;
+    while (response.status === 401) {
+      // Tokens that others stored may be revoked too. One that was requested for this request is the last, even if
+      // the service accepts it elsewhere: it never counts as accepted here.
+      const wasAccepted = token === first && token !== undefined && this.#accepted.has(token);
+      token = await this.#renew(response, token, wasAccepted, signal);
+      response = await this.#sendCorrected(request, url, token);
+    }
+    // Any other status may be that of a gateway, which has not looked at the token.
+    if (token !== undefined && isSuccess(response)) this.#accepted.add(token);
+    if (response.status === 429) throw rateLimitedError(response);
+    return response;
   };
 
-  const refusal = (response: HttpResponse): ImgctlError => {
+  readonly sendWithPassword: SendWithPassword = async (request, username, password) => {
+    const { baseUrl, onSecret } = this.#options;
+    const pair = basicPair(username, password);
+    for (const secret of [password, pair]) onSecret?.(secret);
+    const ownRequest = { ...request, signal: this.#signalFor(request) };
+    const url = resolveUrl(baseUrl, request.path);
+    // Another failure may have counted as a token request.
+    return this.#transmit(ownRequest, url, `Basic ${pair}`, { refusals: [503] });
+  };
+
+  /** Returns another token after a 401. @throws ImgctlError token-refused: there is none; not-permitted */
+  async #renew(
+    response: HttpResponse,
+    token: string | undefined,
+    wasAccepted: boolean,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const { tokens, onEvent } = this.#options;
     const error = statusError(response);
-    if (error.code === 'not-permitted') return error;
-    // With the basic scheme a service may call a bad token a wrong password.
-    return error.with({ code: 'token-refused', facts: error.facts ?? tokens.refused });
-  };
+    // Another token would not be permitted either.
+    if (error.code === 'not-permitted') throw error;
+    const renewed =
+      token === undefined
+        ? undefined
+        : await untilAborted(tokens.renew(token, wasAccepted), signal);
+    if (renewed === undefined) {
+      // With the basic scheme a service may call a bad token a wrong password.
+      throw error.with({ code: 'token-refused', facts: error.facts ?? tokens.factsIfRefused });
+    }
+    const { method, url } = response;
+    onEvent?.({ kind: 'renewal', method, url });
+    return renewed;
+  }
 
-  const authorize = async (request: ServiceRequest, url: URL, token: string | undefined) => {
-    const pair = token && basicPair(token, '');
-    for (const secret of [token, pair]) if (secret) onSecret?.(secret);
-    // The two ways of section 5.
-    const isBearer = options.authScheme === 'bearer';
-    const authorization = token && (isBearer ? `Bearer ${token}` : `Basic ${pair}`);
+  /** Sends it again if a new token is not known yet, and if only the last slash of the path is wrong. */
+  async #sendCorrected(
+    request: OwnRequest,
+    url: URL,
+    token: string | undefined,
+  ): Promise<HttpResponse> {
+    const { tokens, sleep } = this.#options;
+    const response = await this.#sendWithToken(request, url, token);
+    if (token !== undefined && isUnknownToken(response) && tokens.isNew(token)) {
+      await sleep(NEW_TOKEN_PAUSE, request.signal);
+      return this.#sendWithToken(request, url, token);
+    }
+    const corrected = request.asReceived ? undefined : correctedSlash(response);
+    return corrected ? this.#sendWithToken(request, corrected, token) : response;
+  }
+
+  async #sendWithToken(
+    request: OwnRequest,
+    url: URL,
+    token: string | undefined,
+  ): Promise<HttpResponse> {
+    const authorization = token === undefined ? undefined : this.#authorizationOf(token);
     let isSent = false;
     const onSent = () => {
       isSent = true;
     };
     try {
-      return await sendWith(request, url, authorization, { onSent });
+      return await this.#transmit(request, url, authorization, { onSent });
     } catch (error) {
+      if (!(error instanceof ImgctlError) || isSafeMethod(request.method)) throw error;
       // A proxy may say that it did not pass the request on.
       const mayHaveArrived = error instanceof TransportError ? error.sent : isSent;
-      const isOpen = mayHaveArrived && !isSafeMethod(request.method);
-      throw isOpen && error instanceof ImgctlError ? uncertainError(request, error) : error;
+      throw mayHaveArrived ? uncertainError(request, error) : error;
     }
-  };
+  }
 
-  /** Sends it again if a new token is not known yet, and if only the last slash of the path is wrong. */
-  const authorizeOrCorrect = async (request: ServiceRequest, url: URL, token?: string) => {
-    const response = await authorize(request, url, token);
-    if (isUnknownToken(response) && token !== undefined && tokens.isNew(token)) {
-      await options.sleep(NEW_TOKEN_PAUSE, request.signal ?? options.signal);
-      return authorize(request, url, token);
-    }
-    const corrected = request.asReceived ? undefined : correctedSlash(response);
-    return corrected ? authorize(request, corrected, token) : response;
-  };
+  /** Returns the header of one of the two schemes of section 5. */
+  #authorizationOf(token: string): string {
+    const { authScheme, onSecret } = this.#options;
+    const pair = basicPair(token, '');
+    for (const secret of [token, pair]) onSecret?.(secret);
+    return authScheme === 'bearer' ? `Bearer ${token}` : `Basic ${pair}`;
+  }
 
-  const send: Send = async (asked) => {
-    const url = resolveUrl(baseUrl, asked.path);
-    const signal = signalOf(asked);
-    const request = { ...asked, signal };
-    let token = await untilAborted(tokens.current(), signal);
-    let response = await authorizeOrCorrect(request, url, token);
-    if (request.anyStatus) return response;
-    // Tokens that others stored may be revoked too; one that was requested for this request is the last.
-    for (let wasAccepted = accepted.has(token); response.status === 401; wasAccepted = false) {
-      const refused = refusal(response);
-      // Another token would not be permitted either.
-      if (refused.code === 'not-permitted') throw refused;
-      const renewed = token && (await untilAborted(tokens.renew(token, wasAccepted), signal));
-      if (renewed === undefined) throw refused;
-      onEvent?.({ kind: 'renewal', method: request.method, url });
-      token = renewed;
-      response = await authorizeOrCorrect(request, url, token);
-    }
-    accepted.add(token);
-    if (response.status === 429) throw rateLimitedError(response);
-    return response;
-  };
-
-  const sendWithPassword = async (request: ServiceRequest, username: string, password: string) => {
-    const pair = basicPair(username, password);
-    for (const secret of [password, pair]) onSecret?.(secret);
-    const sent = { ...request, signal: signalOf(request) };
-    // Another failure may have counted as a token request.
-    return sendWith(sent, resolveUrl(baseUrl, request.path), `Basic ${pair}`, { refusals: [503] });
-  };
-
-  return { send, sendWithPassword };
-}
-
-/** Returns a function that sends a request with this header Authorization, and retries it. */
-function retryingSender(transport: Transport, options: AuthOptions, pace: Pace) {
-  const { timeout, userAgent } = options;
-  const recordStatuses = {
-    send: async (request: HttpRequest) => withRecordStatus(await transport.send(request)),
-  };
-  return (
-    request: ServiceRequest,
+  /** Sends a request with this header Authorization, and retries it. */
+  #transmit(
+    request: OwnRequest,
     url: URL,
     authorization: string | undefined,
-    more: Pick<HttpRequest, 'onSent' | 'refusals'> = {},
-  ) => {
+    more: Pick<HttpRequest, 'onSent' | 'refusals'>,
+  ): Promise<HttpResponse> {
+    const { timeout, userAgent } = this.#options;
     const headers = {
       accept: 'application/json',
       'accept-encoding': 'gzip, br',
       'user-agent': userAgent,
       ...(authorization === undefined ? {} : { authorization }),
     };
-    const { method, signal = options.signal, retries = options.retries, asReceived } = request;
-    const sent = { method, url, headers, timeout, signal, ...more };
-    const via = asReceived ? transport : recordStatuses;
-    return sendWithRetry(via, sent, { ...options, retries }, pace);
-  };
+    const { method, signal, retries = this.#options.retries, asReceived } = request;
+    const httpRequest = { method, url, headers, timeout, signal, ...more };
+    const via = asReceived ? this.#transport : this.#recordStatuses;
+    return sendWithRetry(via, httpRequest, { ...this.#options, retries }, this.#pace);
+  }
+
+  #signalFor({ signal }: ServiceRequest): AbortSignal {
+    if (signal === undefined) return this.#options.signal;
+    const known = this.#combinedSignals.get(signal);
+    if (known !== undefined) return known;
+    const combined = AbortSignal.any([signal, this.#options.signal]);
+    this.#combinedSignals.set(signal, combined);
+    return combined;
+  }
 }
+
+/** A request with the signal that also ends with the run. */
+type OwnRequest = ServiceRequest & { readonly signal: AbortSignal };
 
 /** Milliseconds until all nodes of a service should know a new token. */
 const NEW_TOKEN_PAUSE = 1_000;

@@ -2,7 +2,7 @@
 
 import { Pace } from '../http/pace.ts';
 import { createTransport, type TransportOptions } from '../http/transport.ts';
-import { type AuthOptions, createSender, type Send, type ServiceRequest } from './auth.ts';
+import { type AuthOptions, type Send, Sender, type ServiceRequest } from './auth.ts';
 import {
   getImage,
   type ImageList,
@@ -36,7 +36,7 @@ export interface Client {
   requestToken(
     username: string,
     password: string,
-    onLimit?: (limit: TokenLimit) => void,
+    onLimit?: (limit: TokenLimit) => Promise<void>,
   ): Promise<IssuedToken>;
   /** GET /v2, section 4.2: checks the token; the body is the service's own. */
   serviceRoot(): Promise<unknown>;
@@ -62,10 +62,10 @@ export function createServiceClient(options: ServiceClientOptions): Client {
   const { origin } = options.baseUrl;
   const endpoint = { of: 'service', route: options.routeAdvice } as const;
   const transport = createTransport({ ...options, origin, endpoint });
-  const accepted = new Set<string | undefined>();
+  const accepted = new Set<string>();
   const startRun = (): Client => {
     const pace = new Pace(options);
-    const { send, sendWithPassword } = createSender(transport, options, pace, accepted);
+    const { send, sendWithPassword } = new Sender(transport, options, pace, accepted);
     return {
       requestToken: (username, password, onLimit) =>
         requestToken(sendWithPassword, username, password, onLimit),

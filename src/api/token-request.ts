@@ -42,13 +42,13 @@ export async function requestToken(
   send: SendWithPassword,
   username: string,
   password: string,
-  onLimit?: (limit: TokenLimit) => void,
+  onLimit?: (limit: TokenLimit) => Promise<void>,
 ): Promise<IssuedToken> {
   const request = { method: 'POST', path: '/auth/request-token' };
   const response = await send(request, username, password);
   const { receivedAt } = response;
   const limit = limitOf(response);
-  onLimit?.(limit);
+  await onLimit?.(limit);
   // Only --wait-for-token waits for it.
   if (response.status === 429) throw rateLimitedError(response).with({ retryAfter: undefined });
   if (response.status === 401) throw refusalError(response);

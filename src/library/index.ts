@@ -14,7 +14,7 @@ import { baseUrlText, isLoopback, parseBaseUrl, refusePlainHttp } from '../http/
 import { type Clock, systemClock } from '../io.ts';
 import { parseQuery } from '../query/query.ts';
 import { Tally } from '../query/tally.ts';
-import { isInForce, type RememberedLimit, type TokenStore } from '../session/token-cache.ts';
+import { isInForce, type RememberedLimit, type TokenStore } from '../session/token-store.ts';
 import { fixedToken, Tokens } from '../session/tokens.ts';
 import { CLIENT, checkOptions, IMAGE, QUERY, REQUEST, SYNC_REQUEST } from './options.ts';
 
@@ -176,7 +176,7 @@ function openClient(options: ClientOptions, baseUrl: URL, clock: Clock): Client 
   };
   const passwordSource = {
     origin: 'the option password',
-    refused: { kind: 'password-refused', origin: 'the option password', username } as const,
+    factsIfRefused: { kind: 'password-refused', origin: 'the option password', username } as const,
     // The service limits token requests: none is spent on an empty password.
     async read() {
       const read = typeof password === 'function' ? await password() : password;

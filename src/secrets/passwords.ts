@@ -9,7 +9,7 @@ import { findSecret, type SecretSource } from './secrets.ts';
 
 export interface PasswordSource extends SecretSource {
   /** If the service refuses the password. */
-  readonly refused: Facts;
+  readonly factsIfRefused: Facts;
 }
 
 export function unattendedPassword(settings: Settings, io: Io): PasswordSource | undefined {
@@ -19,8 +19,9 @@ export function unattendedPassword(settings: Settings, io: Io): PasswordSource |
 export function givenPassword(settings: Settings, io: Io): PasswordSource | undefined {
   const secret = findSecret(settings, io, 'password');
   const { username } = settings.account;
-  const refused = { kind: 'password-refused', origin: secret?.origin, username } as const;
-  return secret && { ...secret, refused };
+  if (secret === undefined) return undefined;
+  const { origin } = secret;
+  return { ...secret, factsIfRefused: { kind: 'password-refused', origin, username } };
 }
 
 export function storedPassword(settings: Settings, io: Io): PasswordSource | undefined {
@@ -29,7 +30,7 @@ export function storedPassword(settings: Settings, io: Io): PasswordSource | und
   const origin = describeLocation(location);
   return {
     origin,
-    refused: { kind: 'stored-password', problem: `replace the password in ${origin}` },
+    factsIfRefused: { kind: 'stored-password', problem: `replace the password in ${origin}` },
     async read() {
       const { account } = settings;
       const password = await openPasswordStore(io, location).lookup(account);

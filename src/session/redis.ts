@@ -3,27 +3,96 @@
 import type { RedisAddress } from '../config/definitions.ts';
 import { trustOptions } from '../http/connect.ts';
 import { isCertificateError, reasonOf } from '../http/errors.ts';
-import { builtin } from '../io.ts';
+import { builtin, type Clock } from '../io.ts';
 import { shorten } from '../words.ts';
-import { SharedStoreError } from './token-cache.ts';
+import { SharedStoreError } from './token-store.ts';
+
+/** Milliseconds to connect and log in, and for each command. */
+const REPLY_LIMIT = 2_000;
+/** The limit counts in slices: a process that got no time from a busy machine reads the reply between two of them. */
+const SLICE = 100;
 
 /** The replies of RESP 2 but for arrays, which no command of imgctl returns. */
 export type Reply = string | number | null;
 
-/** The first error ends it. The caller limits the time, also of `connect`, which may wait for ever. */
-export interface Redis {
+interface RedisOptions {
+  readonly address: RedisAddress;
+  readonly ca: string | undefined;
+  readonly io: Clock;
+  /** Returns undefined to use the store without a login. @throws SharedStoreError */
+  readonly readPassword: () => Promise<string | undefined>;
+}
+
+/** A connection that the first command opens and the first error ends. No command is repeated. */
+export class Redis {
+  readonly #options: RedisOptions;
+  #client: Promise<Client> | undefined;
+
+  constructor(options: RedisOptions) {
+    this.#options = options;
+  }
+
+  /** @param signals that end it instead of the run's. @throws SharedStoreError, or the reason of an interrupt */
+  async send(words: readonly string[], signals?: readonly AbortSignal[]): Promise<Reply> {
+    this.#client ??= this.#connect();
+    const client = await this.#client;
+    return this.#withinTime(client, client.send(words), signals);
+  }
+
+  async close(): Promise<void> {
+    const client = await this.#client?.catch(() => undefined);
+    client?.destroy();
+  }
+
+  async #connect(): Promise<Client> {
+    const { address, ca, readPassword } = this.#options;
+    const client = await createClient(address, await readPassword(), ca);
+    await this.#withinTime(client, client.connect());
+    return client;
+  }
+
+  /** Waits for a reply, and ends the connection if it fails or takes too long. */
+  async #withinTime<Result>(
+    client: Client,
+    reply: Promise<Result>,
+    signals: readonly AbortSignal[] = [this.#options.io.signal],
+  ): Promise<Result> {
+    const { io } = this.#options;
+    const end = new AbortController();
+    const expire = async () => {
+      const signal = AbortSignal.any([end.signal, ...signals]);
+      for (let time = 0; time < REPLY_LIMIT; time += SLICE) await io.sleep(SLICE, signal);
+      throw new SharedStoreError(`no reply within ${REPLY_LIMIT / 1000} s`);
+    };
+    const limit = expire();
+    try {
+      return await Promise.race([reply, limit]);
+    } catch (error) {
+      client.destroy();
+      io.signal.throwIfAborted();
+      throw error;
+    } finally {
+      end.abort();
+      // The one that lost the race fails unseen.
+      for (const promise of [reply, limit]) promise.catch(() => {});
+    }
+  }
+}
+
+/** The library's client without its limits of time; `connect` may wait for ever. */
+interface Client {
   /** Connects and logs in. @throws SharedStoreError */
   connect(): Promise<unknown>;
   /** Sends a command. @throws SharedStoreError */
-  send(...words: readonly string[]): Promise<Reply>;
+  send(words: readonly string[]): Promise<Reply>;
   destroy(): void;
 }
 
-/** @param password none to use the store without a login */
-export async function openRedis(
+async function createClient(
   { tls, host, port, username, database }: RedisAddress,
-  { password, ca }: { password?: string; ca?: string | undefined },
-): Promise<Redis> {
+  password: string | undefined,
+  ca: string | undefined,
+): Promise<Client> {
   const library = await import('@redis/client');
   const servername = builtin('node:net').isIP(host) === 0 ? { servername: host } : {};
   const trust = () => ({ tls: true as const, ...trustOptions(builtin('node:tls'), ca) });
@@ -47,7 +116,7 @@ export async function openRedis(
   failed.catch(() => {});
   return {
     connect: () => until(client.connect()),
-    send: (...words) => until(client.sendCommand<Reply>([...words])),
+    send: (words) => until(client.sendCommand<Reply>([...words])),
     destroy: () => {
       if (client.isOpen) client.destroy();
       opening.abort();

@@ -8,28 +8,22 @@ import { advice, type Facts } from '../facts.ts';
 import { builtin, type Clock, type Io } from '../io.ts';
 import { isObject } from '../json.ts';
 import { findSecret } from '../secrets/secrets.ts';
-import { openRedis, type Redis, type Reply } from './redis.ts';
+import { Redis, type Reply } from './redis.ts';
+import { parseRefusal, type Refusal } from './refusal.ts';
 import { SEALED, seal, unseal } from './sealing.ts';
+import type { TokenCache } from './token-cache.ts';
+import { accountKey } from './token-files.ts';
 import {
-  accountKey,
   type CachedToken,
   isInForce,
   needsRenewal,
-  parseRefusal,
-  type Refusal,
-  type RefusedTokens,
   type RememberedLimit,
   SharedStoreError,
-  type TokenCache,
   type TokenMutex,
   type TokenRequest,
   type TokenStore,
-} from './token-cache.ts';
+} from './token-store.ts';
 
-/** Milliseconds to connect and log in, and for each command. */
-const REPLY_LIMIT = 2_000;
-/** A process that got no time from a busy machine reads the reply between two slices. */
-const SLICE = 100;
 /** Milliseconds in which the holder of the lock reads the password, and again to request the token. */
 const LOCK_TIME = 30_000;
 /** Milliseconds in which those who wait have looked at a refusal. */
@@ -73,13 +67,15 @@ interface SharedStoreOptions {
 export class SharedStore implements TokenStore {
   readonly #options: SharedStoreOptions;
   readonly #keys: Readonly<Record<'lock' | 'token' | 'limit' | 'refused' | 'check', string>>;
-  #connection: Promise<Redis> | undefined;
+  readonly #redis: Redis;
   #failure: SharedStoreError | undefined;
 
   constructor(options: SharedStoreOptions) {
     // The braces put all keys of an account on one node of a cluster.
     const prefix = `imgctl:{${accountKey(options.settings.account, 32)}}`;
+    const { address, ca, io } = options;
     this.#options = options;
+    this.#redis = new Redis({ address, ca, io, readPassword: () => this.#readPassword() });
     this.#keys = {
       lock: `${prefix}:lock`,
       token: `${prefix}:token`,
@@ -97,37 +93,33 @@ export class SharedStore implements TokenStore {
     return this.#options.key !== undefined;
   }
 
-  async read(refused?: RefusedTokens): Promise<CachedToken | undefined> {
+  async read(refused?: ReadonlySet<string>): Promise<CachedToken | undefined> {
     const { files, io } = this.#options;
     const local = files.read(refused);
     if (local && !needsRenewal(local, io.now())) return local;
     const shared = await this.#try(() => this.#readToken());
     if (shared === undefined || refused?.has(shared.token)) return local;
-    await files.write(shared, true);
+    await files.write(shared, { isCopy: true });
     return shared;
   }
 
-  /** @param owner of the lock. Returns false, and stores nothing, if it has lost it */
-  async write(token: CachedToken, owner?: string): Promise<boolean> {
-    const outcome = (await this.#try(() => this.#writeShared(token, owner))) ?? 'unavailable';
+  /** Stores a token in both places unless another machine has taken the lock: then returns false. */
+  async #store(token: CachedToken, owner: string): Promise<boolean> {
+    const outcome = await this.#try(() => this.#storeShared(token, owner));
     if (outcome === 'lost') return false;
-    await this.#options.files.write(token, outcome === 'stored');
+    await this.#options.files.write(token, { isCopy: outcome === 'stored' });
     return true;
   }
 
-  async #writeShared(token: CachedToken, owner: string | undefined): Promise<'stored' | 'lost'> {
+  async #storeShared(token: CachedToken, owner: string): Promise<'stored' | 'lost'> {
     const { io, key } = this.#options;
-    // Never replaces what another key has sealed.
+    // Throws instead of replacing what another key has sealed.
     await this.#readToken();
     const { lock, token: name } = this.#keys;
     const value = key ? seal(token.token, name, key) : token.token;
-    const left = token.expiresAt - io.now();
-    if (owner === undefined) {
-      await this.#set(name, value, left);
-      return 'stored';
-    }
-    const words = ['EVAL', STORE, '2', lock, name, owner, value, wholeMilliseconds(left)];
-    return (await this.#send(words)) === 1 ? 'stored' : 'lost';
+    const lifetime = wholeMilliseconds(token.expiresAt - io.now());
+    const reply = await this.#send(['EVAL', STORE, '2', lock, name, owner, value, lifetime]);
+    return reply === 1 ? 'stored' : 'lost';
   }
 
   /** @throws ImgctlError failed: neither the store nor a file can take a token */
@@ -147,8 +139,8 @@ export class SharedStore implements TokenStore {
   async writeLimit(limit: RememberedLimit): Promise<void> {
     const { files, io } = this.#options;
     const left = limit.resetsAt - io.now();
-    const isStored = await this.#try(() => this.#set(this.#keys.limit, `${limit.remaining}`, left));
-    await files.writeLimit(limit, isStored);
+    const stored = await this.#try(() => this.#set(this.#keys.limit, `${limit.remaining}`, left));
+    await files.writeLimit(limit, { isCopy: stored === 'stored' });
   }
 
   async withTokenMutex<Result>(request: TokenRequest<Result>, io: Clock): Promise<Result> {
@@ -182,9 +174,8 @@ export class SharedStore implements TokenStore {
     await this.#checkLock();
   }
 
-  async close(): Promise<void> {
-    const connection = await this.#connection?.catch(() => undefined);
-    connection?.destroy();
+  close(): Promise<void> {
+    return this.#redis.close();
   }
 
   /** @throws SharedStoreError before the action starts, or if another machine took the lock meanwhile */
@@ -207,7 +198,7 @@ export class SharedStore implements TokenStore {
           const refusal = await this.#readRefusal();
           const mutex: TokenMutex = {
             assertHeld,
-            store: (token) => this.write(token, owner),
+            store: (token) => this.#store(token, owner),
             refusal: refusal?.id === before ? undefined : refusal,
             refuse: (own) => this.#writeRefusal(own),
           };
@@ -215,7 +206,7 @@ export class SharedStore implements TokenStore {
           return (await reuse()) ?? (await action(mutex));
         } finally {
           // Also after an interrupt. After a failure the lock expires.
-          await this.#send(['EVAL', RELEASE, '1', lock, owner], []).catch(() => {});
+          await this.#redis.send(['EVAL', RELEASE, '1', lock, owner], []).catch(() => {});
         }
       }
       await this.#checkLock();
@@ -273,9 +264,9 @@ export class SharedStore implements TokenStore {
     return isEntry && milliseconds > 0 ? { value, milliseconds } : undefined;
   }
 
-  async #set(key: string, value: string, milliseconds: number): Promise<true> {
+  async #set(key: string, value: string, milliseconds: number): Promise<'stored'> {
     await this.#send(['SET', key, value, 'PX', wholeMilliseconds(milliseconds)]);
-    return true;
+    return 'stored';
   }
 
   async #readToken(): Promise<CachedToken | undefined> {
@@ -300,55 +291,21 @@ export class SharedStore implements TokenStore {
     throw new SharedStoreError(message, { kind: 'store-token', needsKey: true });
   }
 
-  /** @throws SharedStoreError, or the reason of an interrupt */
-  async #send(words: readonly string[], signals?: readonly AbortSignal[]): Promise<Reply> {
-    this.#connection ??= this.#connect();
-    const connection = await this.#connection;
-    return this.#withinTime(connection, connection.send(...words), signals);
+  #send(words: readonly string[]): Promise<Reply> {
+    return this.#redis.send(words);
   }
 
-  async #connect(): Promise<Redis> {
-    const { address, settings, io, ca, onSecret } = this.#options;
-    let password: string | undefined;
+  /** @throws SharedStoreError: a store without its password does not stop a command either */
+  async #readPassword(): Promise<string | undefined> {
+    const { settings, io, onSecret } = this.#options;
     try {
-      password = await findSecret(settings, io, 'storePassword')?.read();
+      const password = await findSecret(settings, io, 'storePassword')?.read();
+      if (password !== undefined) onSecret(password);
+      return password;
     } catch (error) {
       io.signal.throwIfAborted();
-      // A store without its password does not stop a command either.
       const { message, facts } = asImgctlError(error);
       throw new SharedStoreError(message, facts);
-    }
-    if (password !== undefined) onSecret(password);
-    const login = password === undefined ? {} : { password };
-    const connection = await openRedis(address, { ...login, ca });
-    await this.#withinTime(connection, connection.connect());
-    return connection;
-  }
-
-  /** Waits for a reply, and ends the connection if it fails or takes too long. */
-  async #withinTime<Result>(
-    connection: Redis,
-    reply: Promise<Result>,
-    signals: readonly AbortSignal[] = [this.#options.io.signal],
-  ): Promise<Result> {
-    const { io } = this.#options;
-    const end = new AbortController();
-    const expire = async () => {
-      const signal = AbortSignal.any([end.signal, ...signals]);
-      for (let time = 0; time < REPLY_LIMIT; time += SLICE) await io.sleep(SLICE, signal);
-      throw new SharedStoreError(`no reply within ${REPLY_LIMIT / 1000} s`);
-    };
-    const limit = expire();
-    try {
-      return await Promise.race([reply, limit]);
-    } catch (error) {
-      connection.destroy();
-      io.signal.throwIfAborted();
-      throw error;
-    } finally {
-      end.abort();
-      // The one that lost the race fails unseen.
-      for (const promise of [reply, limit]) promise.catch(() => {});
     }
   }
 }

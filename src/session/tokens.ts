@@ -5,10 +5,10 @@ import type { Client } from '../api/client.ts';
 import type { IssuedToken, TokenLimit } from '../api/token-request.ts';
 import { hasCode, ImgctlError } from '../errors.ts';
 import type { Facts } from '../facts.ts';
-import { shortDigest } from '../files/paths.ts';
 import { TransportError } from '../http/errors.ts';
-import { builtin, type Clock } from '../io.ts';
+import type { Clock } from '../io.ts';
 import type { PasswordSource } from '../secrets/passwords.ts';
+import { isRefused, refusalError, refusalOf } from './refusal.ts';
 import {
   type CachedToken,
   needsRenewal,
@@ -16,19 +16,19 @@ import {
   type TokenMutex,
   type TokenRequest,
   type TokenStore,
-} from './token-cache.ts';
+} from './token-store.ts';
 
 /** Returns a source of one token, neither cached nor renewed. @throws ImgctlError config: no header can hold it */
 export function fixedToken(token: string, origin: string): TokenSource {
   if (!isToken(token)) {
-    const facts = `set ${origin} to a token: up to 8 KiB, without spaces or line breaks`;
-    throw new ImgctlError('config', `${origin} is not an access token`, { facts });
+    const advice = `set ${origin} to a token: up to 8 KiB, without spaces or line breaks`;
+    throw new ImgctlError('config', `${origin} is not an access token`, { facts: advice });
   }
   return {
     current: async () => token,
     renew: async () => undefined,
     isNew: () => false,
-    refused: { kind: 'token-refused', given: origin },
+    factsIfRefused: { kind: 'token-refused', given: origin },
   };
 }
 
@@ -45,6 +45,20 @@ interface TokensOptions {
   readonly onWait?: ((milliseconds: number) => void) | undefined;
 }
 
+/** What a token request sends. */
+interface Credentials {
+  readonly username: string;
+  readonly password: string;
+  /** Of the error if the service refuses the password. */
+  readonly factsIfRefused: Facts;
+}
+
+interface RequestOutcome {
+  readonly issued: IssuedToken;
+  /** The issued token, or that of another process if it was faster; undefined after a logout. */
+  readonly stored: CachedToken | undefined;
+}
+
 /** Milliseconds in which all nodes of a service should have learned a new token. */
 const NEW_FOR = 10_000;
 
@@ -55,15 +69,16 @@ const SHARED_DELAY = 1_000;
 
 /** Tokens of one account; at most one token request is under way on this machine. */
 export class Tokens implements TokenSource {
-  readonly refused = { kind: 'token-refused' } as const;
+  readonly factsIfRefused = { kind: 'token-refused' } as const;
   readonly #options: TokensOptions;
+  /** The token that this run uses. */
   #memory: CachedToken | undefined;
-  #issuedHere = new Set<string>();
+  readonly #issuedHere = new Set<string>();
   /** A token that the service refused once is never taken from a store again. */
-  #refused = new Set<string>();
+  readonly #refusedTokens = new Set<string>();
   #renewal: Promise<string> | undefined;
-  /** The end of a limit that this run has waited for; the clock may have been set back meanwhile. */
-  #limitOver = 0;
+  /** When the limit ended that this run has waited for. By the clock it may go on: the clock was set back then. */
+  #limitEnded = 0;
 
   constructor(options: TokensOptions) {
     this.#options = options;
@@ -77,41 +92,43 @@ export class Tokens implements TokenSource {
       this.#memory ??= stored;
     }
     const token = this.#memory;
-    if (token && (!this.#canRenew || !needsRenewal(token, io.now()))) return token.token;
-    return this.#renewOnce();
+    if (token === undefined) return this.#renewOnce();
+    return this.#canRenew && needsRenewal(token, io.now()) ? this.#renewOnce() : token.token;
   }
 
-  async renew(refused: string, accepted: boolean): Promise<string | undefined> {
-    this.#refused.add(refused);
-    if (this.#memory && !this.#refused.has(this.#memory.token)) return this.#memory.token;
+  async renew(token: string, wasAccepted: boolean): Promise<string | undefined> {
+    this.#refusedTokens.add(token);
+    if (this.#memory && !this.#refusedTokens.has(this.#memory.token)) return this.#memory.token;
     if (!this.#canRenew) return undefined;
-    if (!this.#issuedHere.has(refused) || accepted) return this.#renewOnce();
-    // Refused right after its issue: another one would be refused too, unless a later login has replaced it.
+    const wasRefusedAtOnce = this.#issuedHere.has(token) && !wasAccepted;
+    if (!wasRefusedAtOnce) return this.#renewOnce();
+    // Another one would be refused too, unless a later login has replaced it.
     this.#memory = await this.#readUsable();
     return this.#memory?.token;
   }
 
   isNew(token: string): boolean {
-    const { io } = this.#options;
-    const { token: known, receivedAt = 0 } = this.#memory ?? {};
-    // The clocks of machines differ.
-    return token === known && Math.abs(io.now() - receivedAt) < NEW_FOR;
+    if (this.#memory?.token !== token) return false;
+    // Another machine may have received it, by a clock that is ahead.
+    return Math.abs(this.#options.io.now() - this.#memory.receivedAt) < NEW_FOR;
   }
 
-  /** Requests a token. @param refused are the facts if the service refuses the password */
-  login(
+  /** Requests a token, also if there is a valid one. @param factsIfRefused of the error if the password is refused */
+  async login(
     password: string,
-    refused: Facts = { kind: 'password-refused' },
+    factsIfRefused: Facts = { kind: 'password-refused' },
     { ignoreLimit = false }: { readonly ignoreLimit?: boolean | undefined } = {},
   ): Promise<IssuedToken> {
-    return this.#withTokenMutex({
+    const { username } = this.#options;
+    if (username === undefined) throw this.#notLoggedIn();
+    const credentials = { username, password, factsIfRefused };
+    const { issued, stored } = await this.#withTokenMutex<RequestOutcome>({
       reuse: async () => undefined,
-      action: async (mutex) => {
-        const [issued, isStored] = await this.#request(mutex, password, refused, ignoreLimit);
-        if (isStored || (await this.#readUsable())) return issued;
-        throw loggedOut();
-      },
+      action: (mutex) => this.#request(mutex, credentials, ignoreLimit),
     });
+    if (stored === undefined) throw loggedOut();
+    this.#memory = stored;
+    return issued;
   }
 
   async settled(): Promise<void> {
@@ -130,107 +147,111 @@ export class Tokens implements TokenSource {
   }
 
   async #renewWithLock(): Promise<string> {
-    const { username, password } = this.#options;
-    if (username === undefined || password === undefined) throw this.#notLoggedIn();
-    const reuse = () => this.#readUsable();
-    const action = async (mutex: TokenMutex) => {
-      const secret = await password.read();
+    const { username, password: source } = this.#options;
+    if (username === undefined || source === undefined) throw this.#notLoggedIn();
+    const { factsIfRefused } = source;
+    const action = async (mutex: TokenMutex): Promise<CachedToken> => {
+      const password = await source.read();
       await mutex.assertHeld();
-      const { refusal } = mutex;
-      if (refusal?.check === checkOf(refusal?.id, secret))
-        throw new ImgctlError(refusal.code, refusal.message, {
-          facts: password.refused,
-          status: 401,
-        });
-      const [issued] = await this.#request(mutex, secret, password.refused);
-      return this.#memory ?? issued;
+      if (mutex.refusal && isRefused(password, mutex.refusal)) {
+        throw refusalError(mutex.refusal, factsIfRefused);
+      }
+      const credentials = { username, password, factsIfRefused };
+      const { issued, stored } = await this.#request(mutex, credentials);
+      // After a logout, this run alone goes on with its token.
+      return stored ?? issued;
     };
-    this.#memory = await this.#withTokenMutex<CachedToken>({ reuse, action });
+    this.#memory = await this.#withTokenMutex({ reuse: () => this.#readUsable(), action });
     return this.#memory.token;
   }
 
+  /** Returns the stored token if the service may accept it. */
   async #readUsable(): Promise<CachedToken | undefined> {
     const { store, io } = this.#options;
-    const stored = await store.read(this.#refused);
+    const stored = await store.read(this.#refusedTokens);
     return stored && !needsRenewal(stored, io.now()) ? stored : undefined;
   }
 
   /** Runs the request under the mutex; if the limit is reached, waits for its end as long as the user allows. */
   async #withTokenMutex<Result>(request: TokenRequest<Result>): Promise<Result> {
-    const { store, io } = this.#options;
+    const { store, io, patience = 0 } = this.#options;
     const started = io.elapsed();
     for (;;) {
       try {
         return await store.withTokenMutex(request, io);
       } catch (error) {
         if (!hasCode(error, 'rate-limited')) throw error;
-        const found = await this.#waitForLimit(request, error, started);
+        const limit = await store.readLimit(io.now());
+        if (limit?.remaining !== 0) throw error;
+        const wait = limit.resetsAt - io.now();
+        if (wait > patience - (io.elapsed() - started)) throw error;
+        const found = await this.#waitUnlessFound(wait, request.reuse);
         if (found !== undefined) return found;
+        this.#limitEnded = limit.resetsAt;
       }
     }
   }
 
-  /**
-   * Waits for the end of the limit. @returns what another process has stored meanwhile
-   * @throws ImgctlError that it was given, if the end is unknown or too late for the user
-   */
-  async #waitForLimit<Result>(
-    request: TokenRequest<Result>,
-    error: ImgctlError,
-    started: number,
+  /** Waits, and looks meanwhile for what another process may store. Returns undefined if it found nothing. */
+  async #waitUnlessFound<Result>(
+    wait: number,
+    find: () => Promise<Result | undefined>,
   ): Promise<Result | undefined> {
-    const { store, io, patience = 0, onWait } = this.#options;
-    const limit = await store.readLimit(io.now());
-    const wait = limit?.remaining === 0 ? limit.resetsAt - io.now() : Number.POSITIVE_INFINITY;
-    const begun = io.elapsed();
-    if (wait > patience - (begun - started)) throw error;
+    const { io, onWait } = this.#options;
     onWait?.(wait);
+    const begun = io.elapsed();
     for (let left = wait; left > 0; left = wait - (io.elapsed() - begun)) {
       await io.sleep(Math.min(left, LOOK_INTERVAL), io.signal);
-      const found = await request.reuse();
+      const found = await find();
       if (found !== undefined) return found;
     }
-    this.#limitOver = limit?.resetsAt ?? 0;
     return undefined;
   }
 
-  /** Remembers the token, or another one if that was stored meanwhile. */
+  /** Requests a token and stores it, unless the mutex is lost. @throws ImgctlError rate-limited: none is left, so none was sent */
   async #request(
     mutex: TokenMutex,
-    password: string,
-    refused: Facts,
+    credentials: Credentials,
     ignoreLimit = false,
-  ): Promise<readonly [IssuedToken, isStored: boolean]> {
-    const { store, io, username, client } = this.#options;
-    if (username === undefined) throw this.#notLoggedIn();
-    const known = await store.readLimit(io.now());
-    const isOver = known && known.resetsAt < this.#limitOver + SHARED_DELAY;
-    if (known?.remaining === 0 && !isOver && !ignoreLimit) throw this.#limitReached(known.resetsAt);
-    // Counted before it is sent: a process killed now has used one as well.
-    if (known) await store.writeLimit({ ...known, remaining: Math.max(0, known.remaining - 1) });
-    let limit: RememberedLimit | undefined;
-    const onLimit = ({ remaining, resetsAt }: TokenLimit) => {
-      if (remaining === undefined || resetsAt === undefined) return;
-      limit = { remaining, receivedAt: io.now(), resetsAt };
-    };
-    let issued: IssuedToken;
-    try {
-      issued = await client().requestToken(username, password, onLimit);
-    } catch (error) {
-      // Never sent, so it did not count.
-      if (error instanceof TransportError && !error.sent) limit = known;
-      if (hasCode(error, 'wrong-credentials', 'not-permitted')) {
-        await shareRefusal(mutex, error, password);
-      }
-      throw hasCode(error, 'wrong-credentials') ? error.with({ facts: refused }) : error;
-    } finally {
-      if (limit) await store.writeLimit(limit);
-    }
+  ): Promise<RequestOutcome> {
+    const limit = await this.#limitInForce();
+    if (limit?.remaining === 0 && !ignoreLimit) throw this.#limitReached(limit.resetsAt);
+    const issued = await this.#send(credentials, limit).catch((error: unknown) =>
+      tellRefusal(error, mutex, credentials),
+    );
     this.#issuedHere.add(issued.token);
     const isStored = await mutex.store(issued);
     // The service may know only the newest token of a user, which another process has stored.
-    this.#memory = (isStored ? undefined : await this.#readUsable()) ?? issued;
-    return [issued, isStored];
+    return { issued, stored: isStored ? issued : await this.#readUsable() };
+  }
+
+  /** Returns the limit that is known; undefined if there is none, or this run has waited for its end. */
+  async #limitInForce(): Promise<RememberedLimit | undefined> {
+    const { store, io } = this.#options;
+    const limit = await store.readLimit(io.now());
+    const isOver = limit !== undefined && limit.resetsAt < this.#limitEnded + SHARED_DELAY;
+    return isOver ? undefined : limit;
+  }
+
+  /** Sends the request, and remembers how many are left. */
+  async #send(
+    { username, password }: Credentials,
+    limit: RememberedLimit | undefined,
+  ): Promise<IssuedToken> {
+    const { store, io, client } = this.#options;
+    // Counted before it is sent: a process killed now has used one as well.
+    if (limit) await store.writeLimit({ ...limit, remaining: Math.max(0, limit.remaining - 1) });
+    const remember = async ({ remaining, resetsAt }: TokenLimit) => {
+      if (remaining === undefined || resetsAt === undefined) return;
+      await store.writeLimit({ remaining, receivedAt: io.now(), resetsAt });
+    };
+    try {
+      return await client().requestToken(username, password, remember);
+    } catch (error) {
+      const isUnsent = error instanceof TransportError && !error.sent;
+      if (isUnsent && limit) await store.writeLimit(limit);
+      throw error;
+    }
   }
 
   #limitReached(resetsAt: number): ImgctlError {
@@ -251,20 +272,19 @@ export class Tokens implements TokenSource {
   }
 }
 
-/** Stores why the password was refused, for the processes that wait with the same one. */
-async function shareRefusal(mutex: TokenMutex, error: ImgctlError, password: string) {
-  const { message } = error;
-  const code = error.code === 'not-permitted' ? error.code : 'wrong-credentials';
-  const id = builtin('node:crypto').randomUUID();
-  await mutex.refuse({ id, code, message, check: checkOf(id, password) });
+/** Tells the processes that wait if the service refused the password. @throws the error, with what to do about it */
+async function tellRefusal(
+  error: unknown,
+  mutex: TokenMutex,
+  { password, factsIfRefused }: Credentials,
+): Promise<never> {
+  if (!(error instanceof ImgctlError)) throw error;
+  const refusal = refusalOf(error, password);
+  if (refusal) await mutex.refuse(refusal);
+  throw refusal?.code === 'wrong-credentials' ? error.with({ facts: factsIfRefused }) : error;
 }
 
 export function loggedOut(): ImgctlError {
   const message = 'another imgctl logged out during this login';
   return new ImgctlError('failed', message, { facts: 'run the command again' });
-}
-
-/** A refused password may be near the right one, so no more than 16 bits of its digest are stored. */
-function checkOf(id: string | undefined, password: string): string {
-  return shortDigest([id, password].join('\0'), 4);
 }

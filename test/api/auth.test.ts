@@ -31,7 +31,7 @@ describe('a request to the service', () => {
     const { client } = await connect(script, { onSecret: (secret) => secrets.push(secret) });
     await client.serviceRoot();
     expect(secrets.splice(0)).toEqual(['T1', base64('T1:')]);
-    await failure(client.requestToken('alice', 'hunter2', () => {}));
+    await failure(client.requestToken('alice', 'hunter2'));
     expect(secrets).toEqual(['hunter2', base64('alice:hunter2')]);
   });
 
@@ -65,12 +65,19 @@ describe('a refused token', () => {
     expect(events[1]).toEqual({ kind: 'renewal', method: request.method, url });
   });
 
-  it('is reported as accepted if an earlier request succeeded with it', async () => {
-    const script = { 'GET /v2': [{ json: 1 }, REFUSED, { json: 1 }] };
-    const { client, tokens } = await connect(script, { renewals: 1 });
+  it.each([
+    [200, true],
+    // A gateway responds without a look at the token.
+    [403, false],
+    [429, false],
+    [502, false],
+    [503, false],
+  ])('after an earlier response of %i is reported as accepted: %s', async (status, accepted) => {
+    const script = { 'GET /v2': [{ status, json: 1 }, REFUSED, { json: 1 }] };
+    const { client, tokens } = await connect(script, { renewals: 1, retries: 0 });
+    await client.send(GET).catch(() => {});
     await client.send(GET);
-    await client.send(GET);
-    expect(tokens.refusals).toEqual([['T1', true]]);
+    expect(tokens.refusals).toEqual([['T1', accepted]]);
   });
 
   it.each([

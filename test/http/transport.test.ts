@@ -161,7 +161,7 @@ it.each([
     current: async () => token,
     renew: async () => undefined,
     isNew: () => false,
-    refused: advice(''),
+    factsIfRefused: advice(''),
   };
   const { client, sleeps } = clientOf((await unusedPort()).baseUrl, { tokens });
   const error = await failure(client.send({ method, path: '/v2' }));

@@ -40,7 +40,7 @@ describe('the unattended password', () => {
     writeFileSync(path.join(cwd, 'secret'), 'of-file\nrest\n');
     const source = sourceWith(env, { 'password-command': 'echo of-command' }, cwd);
     expect([source?.origin, await source?.read()]).toEqual([origin, password]);
-    expect(source?.refused).toMatchObject({ kind: 'password-refused', origin });
+    expect(source?.factsIfRefused).toMatchObject({ kind: 'password-refused', origin });
   });
 
   it('of a file that is missing for a moment is read again once', async () => {

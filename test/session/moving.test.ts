@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { forgetTokens } from '../../src/session/token-cache.ts';
+import { forgetTokens } from '../../src/session/token-files.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
 import { NO_REDIS, sharedRedis } from '../support/redis.ts';
 import {

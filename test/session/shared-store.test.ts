@@ -7,7 +7,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseKey, seal, unseal } from '../../src/session/sealing.ts';
-import type { TokenMutex } from '../../src/session/token-cache.ts';
+import type { TokenMutex } from '../../src/session/token-store.ts';
 import { thrownBy } from '../support/errors.ts';
 import { type FakeIo, type FakeIoOptions, fakeIo, temporaryDirectory } from '../support/io.ts';
 import { NO_REDIS, sharedRedis, startRedis } from '../support/redis.ts';
@@ -56,6 +56,13 @@ async function fleetWithToken(env: FakeIoOptions['env'] = {}) {
   const unusable = `cannot use the token store ${redis.url}: `;
   const current = (await tokens?.current()) ?? '';
   return { ...machines, redis, current, token, lock: token.replace(/token$/, 'lock'), unusable };
+}
+
+/** Stores a token as a request does that got it. */
+function storeToken({ store }: SessionUnderTest, io: FakeIo): Promise<boolean> {
+  const token = { token: 'T', receivedAt: io.now(), expiresAt: io.now() + 60_000 };
+  const action = (mutex: TokenMutex) => mutex.store(token);
+  return store.withTokenMutex({ reuse: async () => undefined, action }, io);
 }
 
 describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
@@ -150,8 +157,7 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     expect(before.includes(current)).toBe(first === undefined);
     const other = machine({ IMGCTL_TOKEN_STORE_KEY: second });
     // A session that has read nothing before it writes.
-    const { store } = await open(other);
-    await store.write({ token: 'T', receivedAt: other.now(), expiresAt: other.now() + 60_000 });
+    await storeToken(await open(other), other);
     expect(redis.cli('get', rest.token)).toBe(before);
     const session = await use(open(other));
     await session.tokens?.login('demo');
@@ -172,13 +178,13 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     ['has a lock without a time limit', 'set LOCK another', 'its lock has no time limit'],
     ['has a lock for an hour', 'set LOCK another px 3600000', 'its lock is set for more than 30 s'],
   ])('that %s costs a warning, and is left alone', async (_, command, reason) => {
-    const { redis, use, token, lock, unusable, tokenRequests } = await fleetWithToken();
+    const { redis, use, machine, token, lock, unusable, tokenRequests } = await fleetWithToken();
     redis.cli('del', token);
     const keys: Record<string, string> = { TOKEN: token, LOCK: lock };
     redis.cli(...command.split(' ').map((word) => keys[word] ?? word));
-    const { store, warnings } = await use();
-    await store.write({ token: 'T', receivedAt: Date.now(), expiresAt: Date.now() + 60_000 });
-    expect(warnings).toEqual([expect.stringContaining(`${unusable}${reason}`)]);
+    const session = await use();
+    await storeToken(session, machine());
+    expect(session.warnings).toEqual([expect.stringContaining(`${unusable}${reason}`)]);
     expect(tokenRequests()).toBe(2);
     if (command.includes('LOCK')) expect(redis.cli('get', lock)).toBe('another');
   });

@@ -5,12 +5,9 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Account } from '../../src/config/settings.ts';
 import { systemOf } from '../../src/io.ts';
-import {
-  forgetTokens,
-  isInForce,
-  needsRenewal,
-  TokenCache,
-} from '../../src/session/token-cache.ts';
+import { TokenCache } from '../../src/session/token-cache.ts';
+import { forgetTokens } from '../../src/session/token-files.ts';
+import { isInForce, needsRenewal } from '../../src/session/token-store.ts';
 import { modeOf } from '../support/files.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { unixOnly } from '../support/platform.ts';
@@ -154,20 +151,15 @@ describe('the token cache', () => {
 });
 
 describe('forgetTokens', () => {
-  it('removes the token of one account, with the marks that earlier versions made of its use', async () => {
+  it('removes the token of one account and its refusal, or those of all', async () => {
     const directory = temporaryDirectory();
-    const { cache, file } = cacheIn(directory);
+    const { cache } = cacheIn(directory);
     const other = cacheIn(directory, { username: 'bob' });
     await cache.write(TOKEN);
+    await cache.writeRefusal({ id: 'i', code: 'not-permitted', message: 'm', check: 'c' });
     await other.cache.write(TOKEN);
-    const markOf = (token: string, profile: string) =>
-      token.replace('_token', profile).replace('.json', '.used');
-    const marks = [markOf(file, 'default'), markOf(file, 'work'), markOf(other.file, 'default')];
-    for (const mark of marks) fs.writeFileSync(mark, '');
     expect(forgetTokens(directory, ACCOUNT)).toBe(1);
-    expect(namesIn(directory)).toEqual(
-      [other.file, `${marks[2]}`].map((name) => path.basename(name)),
-    );
+    expect(namesIn(directory)).toEqual([path.basename(other.file)]);
     expect([forgetTokens(directory), namesIn(directory)]).toEqual([1, []]);
   });
 

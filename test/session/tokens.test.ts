@@ -11,7 +11,7 @@ import type {
   TokenMutex,
   TokenRequest,
   TokenStore,
-} from '../../src/session/token-cache.ts';
+} from '../../src/session/token-store.ts';
 import { fixedToken, Tokens } from '../../src/session/tokens.ts';
 import { CLOCK_CHANGES, fakeIo, temporaryDirectory } from '../support/io.ts';
 import { scriptedServer, tokenResponse } from '../support/scripted-server.ts';
@@ -269,7 +269,7 @@ describe('--wait-for-token', () => {
     const { first, io, tokenRequests } = await usedUp('5m');
     const token = { token: 'T', receivedAt: io.now(), expiresAt: io.now() + DAY };
     beforeWaits(io, async (waits) => {
-      if (waits === 3) await first.store.write(token);
+      if (waits === 3) await first.cache.write(token);
       expect(waits).toBeLessThan(4);
     });
     expect(await first.tokens?.renew((await first.tokens?.current()) ?? '', true)).toBe('T');
@@ -345,7 +345,7 @@ describe('a token store', () => {
     };
     const tokens = new Tokens({
       ...{ io, store, patience, username: 'demo', baseUrl: '' },
-      password: { read: async () => 'demo', refused: advice(''), origin: '' },
+      password: { read: async () => 'demo', factsIfRefused: advice(''), origin: '' },
       client: () => ({ requestToken }),
     });
     return { io, tokens, requests: () => requests };

@@ -5,7 +5,7 @@ import { oneValue, type Result } from '../../cli/result.ts';
 import type { Context } from '../../context.ts';
 import { column } from '../../output/columns.ts';
 import { givenToken } from '../../session/session.ts';
-import { noValidToken, tokenState } from '../../session/token-cache.ts';
+import { noValidToken, tokenState } from '../../session/token-store.ts';
 import { utcTime } from '../../words.ts';
 
 const COLUMNS = [

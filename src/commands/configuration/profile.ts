@@ -12,7 +12,8 @@ import type { Context } from '../../context.ts';
 import { ImgctlError, tryOr } from '../../errors.ts';
 import { hint, imgctl } from '../../facts.ts';
 import { column, namesOf } from '../../output/columns.ts';
-import { forgetTokens, tokenState } from '../../session/token-cache.ts';
+import { forgetTokens } from '../../session/token-files.ts';
+import { tokenState } from '../../session/token-store.ts';
 import { quoted } from '../../words.ts';
 import { deleteStoredPassword, profilesSharing } from '../stored-login.ts';
 

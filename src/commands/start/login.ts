@@ -196,7 +196,7 @@ async function requestFirstToken(
   await store.testWrite();
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return { password, token: await tokens.login(password, given?.refused, options) };
+      return { password, token: await tokens.login(password, given?.factsIfRefused, options) };
     } catch (error) {
       const left = MAX_ATTEMPTS - attempt;
       const limit = await store.readLimit(context.io.now());
@@ -217,7 +217,7 @@ async function readPassword(context: Context, settings: Settings, options: Optio
   }
   if (options.passwordStdin) return { password: await passwordOfStdin(io) };
   const given = givenPassword(settings, io);
-  if (given) return { password: await given.read(), refused: given.refused };
+  if (given) return { ...given, password: await given.read() };
   // --store-password replaces the stored password, so it must not read it.
   const stored = options.storePassword ? undefined : storedPassword(settings, io);
   const password = await stored?.read().catch((error: unknown) => {
@@ -225,7 +225,7 @@ async function readPassword(context: Context, settings: Settings, options: Optio
     if (!io.stdin.isTTY || !(error instanceof ImgctlError)) throw error;
     context.console.warn(error.message);
   });
-  return password === undefined ? undefined : { password, refused: stored?.refused };
+  return password === undefined ? undefined : { ...stored, password };
 }
 
 function report(context: Context, settings: Settings, token: IssuedToken): void {

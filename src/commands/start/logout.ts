@@ -10,7 +10,8 @@ import { hint, imgctl, setting } from '../../facts.ts';
 import { printable } from '../../output/text.ts';
 import { findSecret } from '../../secrets/secrets.ts';
 import { openSharedStore } from '../../session/session.ts';
-import { forgetTokens, SharedStoreError } from '../../session/token-cache.ts';
+import { forgetTokens } from '../../session/token-files.ts';
+import { SharedStoreError } from '../../session/token-store.ts';
 import { counted, quoted } from '../../words.ts';
 import { deleteStoredPassword, profilesSharing } from '../stored-login.ts';
 

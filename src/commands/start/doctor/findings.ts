@@ -4,7 +4,7 @@ import type { Send } from '../../../api/auth.ts';
 import type { Context } from '../../../context.ts';
 import type { ErrorCode, ImgctlError } from '../../../errors.ts';
 import type { Facts } from '../../../facts.ts';
-import type { CachedToken } from '../../../session/token-cache.ts';
+import type { CachedToken } from '../../../session/token-store.ts';
 
 export interface Diagnosis {
   readonly context: Context;

@@ -8,7 +8,7 @@ import { asImgctlError, attempt, type ImgctlError, tryOr } from '../../../errors
 import { hint, imgctl, setting } from '../../../facts.ts';
 import { unattendedPassword } from '../../../secrets/passwords.ts';
 import { givenToken, tokenOfEnvironment } from '../../../session/session.ts';
-import { noValidToken, tokenState } from '../../../session/token-cache.ts';
+import { noValidToken, tokenState } from '../../../session/token-store.ts';
 import { describeDuration, utcTime } from '../../../words.ts';
 import {
   type CheckResult,
@@ -37,7 +37,7 @@ export async function connect(diagnosis: Diagnosis): Promise<CheckResult> {
     current: async () => token,
     renew: async () => undefined,
     isNew: () => false,
-    refused: REFUSED,
+    factsIfRefused: REFUSED,
   };
   // Settings that this request does not need may be invalid.
   const unneeded = { concurrency: '1', username: '-', 'auth-scheme': token ? undefined : 'bearer' };
@@ -101,7 +101,7 @@ async function logIn(context: Context): Promise<ImgctlError | undefined> {
   try {
     const { client, tokens } = await context.openSession(settings.with({ retries: '0' }));
     const password = tokens && unattendedPassword(settings, io);
-    if (password) await tokens.login(await password.read(), password.refused);
+    if (password) await tokens.login(await password.read(), password.factsIfRefused);
     else await client.serviceRoot();
     return undefined;
   } catch (error) {
@@ -124,7 +124,7 @@ export function tokenResult({ context, cached, response, loginError }: Diagnosis
     const finding = `${state === 'none' ? 'no token yet' : state}; ${next}`;
     return notChecked(finding, hint`check it with: ${imgctl('doctor', '--login')}`);
   }
-  const facts = fixed ? tokenOfEnvironment(fixed).refused : REFUSED;
+  const facts = fixed ? tokenOfEnvironment(fixed).factsIfRefused : REFUSED;
   if (!isRefusal(response)) {
     const origin = fixed ? 'from IMGCTL_TOKEN' : `valid until ${utcTime(cached?.expiresAt ?? 0)}`;
     return `${origin}, accepted by the service`;

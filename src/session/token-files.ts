@@ -1,0 +1,77 @@
+// The files of tokens, one of each kind for a base URL and user: their names, and how a logout removes them.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import type { Account } from '../config/settings.ts';
+import { errorReason, ImgctlError, isMissing } from '../errors.ts';
+import { breakMutex } from '../files/mutex.ts';
+import { shortDigest } from '../files/paths.ts';
+
+type Kind = 'token' | 'limit' | 'refused';
+
+export function tokenFolder(directory: string): string {
+  return path.join(directory, 'tokens');
+}
+
+export function tokenFile(directory: string, kind: Kind, account: Account): string {
+  return path.join(tokenFolder(directory), `_${kind}.${accountKey(account)}.json`);
+}
+
+export function accountKey({ baseUrl, username }: Account, digits = 16): string {
+  return shortDigest([baseUrl, username].join('\0'), digits);
+}
+
+const TOKEN_FILE = /^_token\.[\da-f]{16}\.json$/;
+/** What a logout removes: tokens, refusals, and what killed writers left of them. */
+const OWN_FILE = /^\.?_(?:token|refused)\.([\da-f]{16})\.json/;
+/** The mutex of an account's token requests. */
+const MUTEX = /^(_limit\.([\da-f]{16})\.json)\.lock$/;
+
+/**
+ * Removes the token of an account, or without one all tokens, and returns their number. Limits of token requests are
+ * not removed, because the service goes on counting.
+ * @throws ImgctlError config: one cannot be removed
+ */
+export function forgetTokens(directory: string | undefined, account?: Account): number {
+  if (directory === undefined) return 0;
+  const folder = tokenFolder(directory);
+  const accountToForget = account && accountKey(account);
+  const isToForget = (key: string | undefined) =>
+    key !== undefined && (accountToForget === undefined || key === accountToForget);
+
+  const entries = entriesOf(folder);
+  // First the mutexes: a process that finds its own gone stores no token.
+  for (const { name } of entries) {
+    const [, limitFile = '', key] = MUTEX.exec(name) ?? [];
+    if (isToForget(key)) breakMutex(path.join(folder, limitFile));
+  }
+  // The folder may be a link to files of another program, which have other names.
+  const names = entries
+    .filter((entry) => !entry.isDirectory() && isToForget(OWN_FILE.exec(entry.name)?.[1]))
+    .map(({ name }) => name);
+  for (const name of names) remove(path.join(folder, name));
+  return names.filter((name) => TOKEN_FILE.test(name)).length;
+}
+
+function entriesOf(folder: string): fs.Dirent[] {
+  try {
+    return fs.readdirSync(folder, { withFileTypes: true });
+  } catch (cause) {
+    if (isMissing(cause)) return [];
+    throw removalError(folder, cause);
+  }
+}
+
+function remove(file: string): void {
+  try {
+    fs.rmSync(file, { force: true });
+  } catch (cause) {
+    throw removalError(file, cause);
+  }
+}
+
+function removalError(file: string, cause: unknown): ImgctlError {
+  const message = `cannot remove ${file}: ${errorReason(cause)}`;
+  const advice = 'remove it by hand: it holds an access token';
+  return new ImgctlError('config', message, { facts: advice, cause });
+}
