@@ -10,6 +10,8 @@ import { wholeNumber } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
 import { hint, imgctl } from '../../facts.ts';
+import type { Row } from '../../output/columns.ts';
+import type { Output } from '../../output/output.ts';
 import type { Query } from '../../query/query.ts';
 import { Tally } from '../../query/tally.ts';
 import { noteEmpty, reportNoMatch } from './empty.ts';
@@ -26,7 +28,7 @@ import {
   SHOWN_FIELDS,
   WORDS,
 } from './options.ts';
-import { openCatalogue, readImages } from './read.ts';
+import { type ImagePages, openCatalogue, readImages } from './read.ts';
 
 const OPTIONS = [
   ...LISTING_OPTIONS,
@@ -79,12 +81,10 @@ export const myImages = command({
   },
 });
 
-async function run(
-  context: Context,
-  options: ListingOptions & Partial<Parsed<typeof OPTIONS>>,
-  words: readonly string[],
-): Promise<Result> {
-  const { limit, page, perPage, urls, mine } = options;
+type Options = ListingOptions & Partial<Parsed<typeof OPTIONS>>;
+
+async function run(context: Context, options: Options, words: readonly string[]): Promise<Result> {
+  const { limit, page, perPage, mine } = options;
   const query = readQuery(words, options, context.io.now());
   if (page !== undefined && !query.isForService) {
     const message = '--page cannot be used with words, filters or sorts that imgctl applies itself';
@@ -95,48 +95,82 @@ async function run(
     shown: context.settings.get(mine ? 'columns.my-images' : 'columns.images') ?? SHOWN_FIELDS,
   });
   const catalogue = await openCatalogue(context, options);
+  const { baseUrl } = catalogue;
   const tally = new Tally(query);
   const streams = output.shape.kind === 'stream';
   // In a pipe the reader, such as less, may use the terminal; on it rows of a stream arrive continuously.
-  const quiet = streams || !context.io.stdout.isTTY;
+  const showsProgress = !streams && context.io.stdout.isTTY;
   const images =
     page === undefined
-      ? readImages(context, catalogue, query, { limit, perPage, streams, tally, quiet })
+      ? readImages(context, catalogue, query, { limit, perPage, streams, tally, showsProgress })
       : readPage(context, query, { page, perPage, limit });
-  const rows = async function* (): Rows {
-    let count = 0;
-    // Collects only what completion needs: the list itself may not fit into memory.
-    const names = collectNames([]);
-    let end: ListEnd = { meta: {} };
-    // A loop over the images themselves would drop what the generator returns.
-    const all = async function* () {
-      end = yield* images;
-    };
-    for await (const some of all()) {
-      yield urls ? some.map((image) => ({ url: urlOf(image, catalogue.baseUrl) })) : some;
-      count += some.length;
-      collectNames(some, names);
+  return { output, rows: listRows({ context, options, output, query, tally, baseUrl }, images) };
+}
+
+interface Listing {
+  readonly context: Context;
+  readonly options: Options;
+  readonly output: Output;
+  readonly query: Query;
+  readonly tally: Tally;
+  readonly baseUrl: string;
+}
+
+async function* listRows(list: Listing, images: ImagePages): Rows {
+  const { context, options, query, baseUrl } = list;
+  let count = 0;
+  // Only what completion needs: the list itself may not fit into memory.
+  const names = collectNames([]);
+  const { meta, total } = yield* mapPages(images, (page) => {
+    count += page.length;
+    collectNames(page, names);
+    return options.urls ? page.map((image) => ({ url: urlOf(image, baseUrl) })) : page;
+  });
+  const isComplete =
+    query.isEverything && options.limit === undefined && options.page === undefined;
+  const afterwards = async () => {
+    if (isPublic(options)) {
+      const { account } = await context.session();
+      await rememberImages(findPaths(context.io).cache, account, names, isComplete);
     }
-    const afterwards = async () => {
-      const isPart = query.conditions.length > 0 || limit || page;
-      if (isPublic(options)) {
-        const { account } = await context.session();
-        await rememberImages(findPaths(context.io).cache, account, names, !isPart);
-      }
-      if (count > 0) return;
-      const upload = hint`upload one with: ${imgctl('push', 'FILE')}`;
-      if (mine && end.meta.count === 0)
-        noteEmpty(context, output, options, 'no images yet', upload);
-      else if (page === undefined) reportNoMatch(context, output, options, { query, tally });
-      else noteEmpty(context, output, options, `no images match on page ${page}`);
-    };
-    return {
-      meta: options.meta ? { ...end.meta, count, total: end.total ?? null } : undefined,
-      summary: urls ? undefined : describeCount(count, options, end.total),
-      afterwards,
-    };
+    if (count === 0) reportEmpty(list, meta.count === 0);
   };
-  return { output, rows: rows() };
+  return {
+    meta: options.meta ? { ...meta, count, total: total ?? null } : undefined,
+    summary: options.urls ? undefined : describeCount(count, options, total),
+    afterwards,
+  };
+}
+
+/** Yields rows for each page of images, and returns what the images return. */
+async function* mapPages(
+  images: ImagePages,
+  rowsOf: (page: readonly ReceivedImage[]) => readonly Row[],
+): AsyncGenerator<readonly Row[], ListEnd, void> {
+  let end: ListEnd = { meta: {} };
+  try {
+    let step = await images.next();
+    while (!step.done) {
+      yield rowsOf(step.value);
+      step = await images.next();
+    }
+    end = step.value;
+  } finally {
+    // Rows that cannot be written end the reading.
+    await images.return(end);
+  }
+  return end;
+}
+
+/** @param hasNoImages true if the service says so of your own images. @throws ImgctlError empty, with --fail-empty */
+function reportEmpty({ context, options, output, query, tally }: Listing, hasNoImages: boolean) {
+  const { mine, page } = options;
+  if (mine && hasNoImages) {
+    const upload = hint`upload one with: ${imgctl('push', 'FILE')}`;
+    noteEmpty(context, output, options, 'no images yet', upload);
+  } else if (page !== undefined) {
+    noteEmpty(context, output, options, `no images match on page ${page}`);
+  } else reportNoMatch(context, output, options, { query, tally });
 }
 
 /** Reads one page of the service, in its order. */
@@ -144,12 +178,12 @@ async function* readPage(
   context: Context,
   query: Query,
   options: Parameters<typeof servicePage>[2],
-): AsyncGenerator<readonly ReceivedImage[], ListEnd, void> {
+): ImagePages {
   const { client } = await context.session();
   const { images, number, end } = await servicePage(client, query, options);
-  const { page } = options;
-  if (number !== page)
-    context.console.warn(`the service sent page ${number} instead of page ${page}`);
+  if (number !== options.page) {
+    context.console.warn(`the service sent page ${number} instead of page ${options.page}`);
+  }
   yield images;
   return end;
 }

@@ -17,6 +17,9 @@ import { Tally } from '../../query/tally.ts';
 import { counted, describeDuration } from '../../words.ts';
 import type { CatalogueOptions } from './options.ts';
 
+/** Pages of images, and what is known once all of them were read. */
+export type ImagePages = AsyncGenerator<readonly ReceivedImage[], ListEnd, void>;
+
 /** @throws ImgctlError config, usage; failed: the snapshot is older than --max-age */
 export async function openCatalogue(
   context: Context,
@@ -51,33 +54,33 @@ async function openSnapshot({ io, console }: Context, name: string, maxAge?: num
   return heldCatalogue(async () => held, baseUrl);
 }
 
-interface Watching extends ReadOptions {
-  readonly tally?: Tally;
-  readonly quiet?: boolean;
-}
-
-/** Yields every image that matches, with warnings and, unless `quiet`, a progress line. */
+/** Yields every image that matches, with warnings and, unless it is switched off, a progress line. */
 export async function* readImages(
   context: Context,
   catalogue: Catalogue,
   query: Query,
-  { tally = new Tally(query), quiet = false, ...options }: Watching = {},
-): AsyncGenerator<readonly ReceivedImage[], ListEnd, void> {
-  const tell: Context['tell'] = quiet ? () => {} : context.tell;
-  tell({ kind: 'begin', isBrief: true });
-  tell({ kind: 'progress', text: 'reading the catalogue' });
-  const { limit = Number.POSITIVE_INFINITY } = query.isEverything ? options : {};
+  options: ReadOptions & { readonly tally?: Tally; readonly showsProgress?: boolean } = {},
+): ImagePages {
+  const { tally = new Tally(query), showsProgress = true, ...limits } = options;
+  const tell: Context['tell'] = showsProgress ? context.tell : () => {};
+  // A query with conditions may read more images than its limit.
+  const mostRead = query.isEverything ? (limits.limit ?? Infinity) : Infinity;
   let seen = 0;
   const watch: ReadOptions['watch'] = (images, total, filter) => {
     tally.see(images, filter);
     seen += images.length;
-    const all = Math.max(seen, Math.min(total, limit));
+    const all = Math.max(seen, Math.min(total, mostRead));
     tell({ kind: 'progress', text: `read ${seen} of ${counted(all, 'image')}` });
   };
-  const end = yield* catalogue.images(query, { ...options, watch });
-  await tell({ kind: 'end' });
-  warnOfZones(context, tally);
-  return end;
+  tell({ kind: 'begin', isBrief: true });
+  tell({ kind: 'progress', text: 'reading the catalogue' });
+  try {
+    const end = yield* catalogue.images(query, { ...limits, watch });
+    warnOfZones(context, tally);
+    return end;
+  } finally {
+    await tell({ kind: 'end' });
+  }
 }
 
 function warnOfZones({ console }: Context, tally: Tally): void {
@@ -85,21 +88,17 @@ function warnOfZones({ console }: Context, tally: Tally): void {
   if (zones !== undefined) console.warn(zones);
 }
 
-/** Opens the list of each search; if one of them has more than a page, reads all images once instead. */
+type Search = Pick<NewestCollector, 'query' | 'tally' | 'add'>;
+
+/** Gives each search its images: by a page for each, or, if one of them needs more, by reading all images once. */
 export async function readTogether(
   context: Context,
   catalogue: Catalogue,
-  searches: readonly Pick<NewestCollector, 'query' | 'tally' | 'add'>[],
+  searches: readonly Search[],
 ): Promise<void> {
-  const lists = [];
-  for (const { query, tally } of searches) {
-    const watch: ReadOptions['watch'] = (images, _, filter) => tally.see(images, filter);
-    const images = await catalogue.imagesOfOnePage(query, { watch });
-    if (images === undefined) break;
-    lists.push(images);
-  }
-  if (lists.length === searches.length) {
-    for (const [at, { add }] of searches.entries()) for (const image of lists[at] ?? []) add(image);
+  const lists = await listsOfOnePage(catalogue, searches);
+  if (lists) {
+    for (const { images, add } of lists) for (const image of images) add(image);
   } else {
     for await (const images of readImages(context, catalogue, EVERYTHING)) {
       for (const { query, tally, add } of searches) {
@@ -109,4 +108,16 @@ export async function readTogether(
     }
   }
   for (const { tally } of searches) warnOfZones(context, tally);
+}
+
+/** Returns the images of each search; undefined if a page does not have all of one. */
+async function listsOfOnePage(catalogue: Catalogue, searches: readonly Search[]) {
+  const lists: { readonly images: readonly ReceivedImage[]; readonly add: Search['add'] }[] = [];
+  for (const { query, tally, add } of searches) {
+    const watch: ReadOptions['watch'] = (images, _, filter) => tally.see(images, filter);
+    const images = await catalogue.imagesOfOnePage(query, { watch });
+    if (images === undefined) return undefined;
+    lists.push({ images, add });
+  }
+  return lists;
 }
