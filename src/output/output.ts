@@ -32,7 +32,7 @@ export interface OutputOptions {
 }
 
 /** What the run says about it. */
-export interface OutputSettings {
+interface OutputSettings {
   readonly format: Format;
   readonly quiet: boolean;
   /** Returns the setting for the format of times in tables. */

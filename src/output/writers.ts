@@ -9,7 +9,7 @@ import type { Terminal } from './terminal.ts';
 import { cellText, escapeInJson, printable, writeText } from './text.ts';
 
 /** Where rows are written. */
-export interface Place {
+interface Place {
   readonly sink: Sink;
   /** Read when something is printed, as a window may change its width meanwhile. */
   readonly terminal: () => Terminal;

@@ -142,6 +142,7 @@ describe('a table that is wider than the terminal', () => {
     [39, 'records', [], titled],
     [56, 'state 30, name 24', [], states],
     [20, full, [], { trunc: false }],
+    [60, 'records', [], { columns: 'folder', rows: [['y'.repeat(70)]] }],
   ])('shows at %i columns: %s, hidden: %j (%j)', async (width, widths, hidden, options) => {
     const terminal = terminalOf(width);
     const table = await shown({ columns, rows, terminal, ...options });
