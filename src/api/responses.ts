@@ -91,18 +91,6 @@ export function htmlOf(response: HttpResponse): string | undefined {
   return `with HTML instead of JSON${proxy ? `, perhaps from the proxy ${proxy.host}` : ''}`;
 }
 
-const MAX_PAGE = 16_384;
-
-/** Returns the words of a web page: its title, or the beginning of its text. */
-export function pageText(response: HttpResponse): string {
-  const text = shorten(response.body.subarray(0, 4 * MAX_PAGE).toString(), MAX_PAGE);
-  const [, title] = /<title[^>]*>(.*?)<\/title>/is.exec(text) ?? [];
-  const hidden = /<(script|style)\b.*?<\/\1>|<[^>]*>/gis;
-  // A title has no tags: what looks like one may be within a secret, which could not be masked without it.
-  const words = (title ?? text.replace(hidden, ' ')).replace(/\s+/g, ' ').trim();
-  return shorten(words, 200);
-}
-
 function startOf({ body }: HttpResponse): string {
   return shorten(body.subarray(0, 8_000).toString(), 2_000).replace(/\s+/g, ' ').trim();
 }

@@ -2,11 +2,12 @@
 
 import { hasCode, ImgctlError } from '../errors.ts';
 import { isSuccess } from '../http/message.ts';
+import { pageText } from '../http/page.ts';
 import { isObject, type JsonObject, parseJson, stringify } from '../json.ts';
+import { shorten } from '../words.ts';
 import type { Send } from './auth.ts';
 import {
   htmlOf,
-  pageText,
   parseId,
   readJson,
   requireSameId,
@@ -67,7 +68,8 @@ export async function submitSync(send: Send): Promise<SubmittedSync> {
   const page = htmlOf(response);
   if (page !== undefined && id === undefined) {
     // A page for maintenance, or of a portal, says nothing about the sync.
-    const message = `PATCH ${response.url.origin} returned ${response.status} ${page}: ${pageText(response)}`;
+    const words = shorten(pageText(response.body).replace(/\s+/g, ' ').trim(), 200);
+    const message = `PATCH ${response.url.origin} returned ${response.status} ${page}: ${words}`;
     throw ifUncertain(new ImgctlError('outcome-unknown', message));
   }
   return {

@@ -5,7 +5,7 @@ import { httpDate } from '../http/headers.ts';
 import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { findAll, textOf, type XmlElement } from '../xml.ts';
 import { isSettled } from './read-back.ts';
-import { xmlOf } from './requests.ts';
+import { xmlOf } from './responses.ts';
 
 /** Adds the elements of a multistatus to its response, with their first failure as the status. */
 export function withElements(response: HttpResponse) {

@@ -9,16 +9,14 @@ import { basicPair } from '../http/url.ts';
 import { filesOf, withElements } from './dav-responses.ts';
 import { readBack } from './read-back.ts';
 import {
-  CHECK_URL,
   createRequests,
   REFUSALS,
-  requireLength,
   type StorageRequest,
   type StorageRequests,
-  storageError,
   streamBody,
   textBody,
 } from './requests.ts';
+import { CHECK_URL, requireLength, storageError } from './responses.ts';
 import {
   arrivedWrong,
   type Comparison,
@@ -95,8 +93,8 @@ async function put(dav: Dav, name: string, file: UploadSource, onProgress: OnByt
   try {
     const body = streamBody(file.size, () => limit(file.readAll()), onProgress);
     const headers = { 'content-type': 'application/octet-stream' };
-    const request = { method: 'PUT', url: folder, headers, body, idempotent: true };
-    await sendChecked(dav, request, nextUrl);
+    const request = { method: 'PUT', url: folder, nextUrl, headers, body, idempotent: true };
+    await sendChecked(dav, request);
     const sent = await requireSize(dav, part, name, file.size);
     failed.delete(part);
     return {
@@ -195,8 +193,8 @@ async function remove(dav: Dav, name: string): Promise<void> {
 }
 
 /** Sends a request. @throws ImgctlError for a status that is no success */
-async function sendChecked(dav: Dav, request: StorageRequest, nextUrl?: () => URL) {
-  return requireSuccess(await send(dav, request, nextUrl));
+async function sendChecked(dav: Dav, request: StorageRequest) {
+  return requireSuccess(await send(dav, request));
 }
 
 function requireSuccess(response: HttpResponse): HttpResponse {
@@ -205,8 +203,8 @@ function requireSuccess(response: HttpResponse): HttpResponse {
   throw error.status === 405 || error.status === 501 ? error.with({ facts: NEEDED }) : error;
 }
 
-async function send({ requests }: Dav, request: StorageRequest, nextUrl?: () => URL) {
-  return withElements(await requests.send(request, nextUrl));
+async function send({ requests }: Dav, request: StorageRequest) {
+  return withElements(await requests.send(request));
 }
 
 /** @param at the name that the file has now @param name the name for the error */

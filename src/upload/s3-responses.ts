@@ -4,7 +4,7 @@ import { ImgctlError } from '../errors.ts';
 import type { Facts } from '../facts.ts';
 import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { textOf, type XmlElement } from '../xml.ts';
-import { CHECK_URL, storageError, xmlOf } from './requests.ts';
+import { CHECK_URL, storageError, xmlOf } from './responses.ts';
 
 export function requireS3Success(response: HttpResponse): HttpResponse {
   if (isSuccess(response)) return response;

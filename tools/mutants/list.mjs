@@ -34,7 +34,7 @@ export const LONG = [
   ['src/upload/dav.ts', 'headers, refusals: REFUSALS }', 'headers }', 'test/upload/storages.test.ts'],
   ['src/upload/dav.ts', 'if (isConflict && (await findStored(dav, name)))', 'if (isConflict)', 'test/upload/storages.test.ts'],
   ['src/upload/s3-completion.ts', 'refusals: [409, ...REFUSALS]', 'refusals: []', 'test/upload/storages.test.ts'],
-  ['src/upload/requests.ts', '/(^|,)\\s*basic\\b/i.test(schemes)', 'schemes !== undefined', 'test/upload/dav.test.ts'],
+  ['src/upload/responses.ts', '/(^|,)\\s*basic\\b/i.test(schemes)', 'schemes !== undefined', 'test/upload/dav.test.ts'],
   ['src/http/retry.ts', "['GET', 'HEAD', 'OPTIONS']", "['GET', 'HEAD', 'OPTIONS', 'POST']", 'test/http/retry.test.ts'],
   ['src/http/url.ts', "protocol !== 'http:' || isLoopback(hostname)", "protocol !== 'http:' || hostname !== ''", 'test/http/url.test.ts'],
   ['src/api/auth.ts', "if (error.code === 'not-permitted') throw error;", '', 'test/api/auth.test.ts'],

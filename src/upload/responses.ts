@@ -1,0 +1,124 @@
+// What the responses of an HTTP storage mean: the size of a file, XML within limits, and refusals in their own words.
+
+import { type ErrorCode, ImgctlError } from '../errors.ts';
+import type { Facts } from '../facts.ts';
+import { requestedWait } from '../http/headers.ts';
+import type { HttpResponse } from '../http/message.ts';
+import { pageText } from '../http/page.ts';
+import { isObject, parseJson } from '../json.ts';
+import { describeLater, shorten } from '../words.ts';
+import { parseXml, textOf, type XmlElement, XmlError } from '../xml.ts';
+import { storageFull } from './storage.ts';
+
+const XML_LIMITS = { bytes: 4 * 2 ** 20, nodes: 100_000, depth: 50 };
+
+/** Returns the size of a stored file by the response to HEAD. @throws ImgctlError bad-answer */
+export function requireLength({ headers, url }: HttpResponse, name: string): number {
+  const { 'content-length': length } = headers;
+  if (length !== undefined) return Number(length);
+  const facts = 'the server, or a proxy in front of it, must respond to HEAD with Content-Length';
+  throw new ImgctlError('bad-answer', `${url.host} does not tell the size of ${name}`, { facts });
+}
+
+/** Characters that XML cannot hold, as bytes of UTF-8 or as references. */
+const NOT_XML =
+  /[\0-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]|&#(?:x0*(?:[0-8bcef]|1[\da-f]|fff[ef])|0*(?:[0-8]|1[124-9]|2\d|3[01]|6553[45]));/gi;
+
+/** Returns the root, or undefined if the body is not XML. @throws ImgctlError bad-answer: too large */
+export function xmlOf({ body, url, status }: HttpResponse): XmlElement | undefined {
+  // Some storages send white space while a request takes long, also before the declaration.
+  const start = body.findIndex((byte) => byte > 0x20);
+  try {
+    return parseTolerantly(body.subarray(Math.max(start, 0)));
+  } catch (error) {
+    if (!(error instanceof XmlError)) throw error;
+    if (error.code !== 'xml-too-complex') return undefined;
+    throw new ImgctlError('bad-answer', `${url.host} sent too much XML: ${error.message}`, {
+      facts: { kind: 'too-large', of: 'storage' },
+      status,
+    });
+  }
+}
+
+/** A storage that encodes no keys sends those of others, such as one with a control character, as they are. */
+function parseTolerantly(xml: Buffer): XmlElement {
+  try {
+    return parseXml(xml, XML_LIMITS);
+  } catch (error) {
+    if (!(error instanceof XmlError) || error.code !== 'xml-syntax') throw error;
+    const readable = xml.toString('latin1').replace(NOT_XML, '?');
+    return parseXml(Buffer.from(readable, 'latin1'), XML_LIMITS);
+  }
+}
+
+/** Elements with the words of an error: of S3, of SabreDAV, of WebDAV in general. */
+const WORDS = ['Code', 'Message', 'Endpoint', 'message', 'responsedescription'];
+const MAX_WORDS = 200;
+
+/** Returns what the server says of an error, in one line, or an empty text. */
+function wordsOf(response: HttpResponse): string {
+  const line = errorText(response)
+    .replace(/[\s\p{C}]+/gu, ' ')
+    .trim();
+  return shorten(line.replace(/^\d{3} /, ''), MAX_WORDS);
+}
+
+/** Returns the text of an error in XML, JSON, HTML or plain text. */
+function errorText(response: HttpResponse): string {
+  const { body } = response;
+  const root = xmlOf(response);
+  if (!root) {
+    const { value } = parseJson(body, true);
+    const message = isObject(value) ? value.message : undefined;
+    return typeof message === 'string' && message !== '' ? message : pageText(body);
+  }
+  const words = WORDS.flatMap((name) => textOf(root, name) || []).join(': ');
+  // A multistatus has only paths and a status for each.
+  if (words !== '' || root.name === 'multistatus') return words;
+  // It may be a page in XHTML, or an element that names a precondition.
+  return pageText(body).trim() || (root.children[0]?.name ?? '');
+}
+
+export const CHECK_URL = 'check the upload URL';
+const ASK = 'ask the administrators of the storage, or of a proxy in front of it';
+const CHECK_SETTINGS: Facts = { kind: 'storage-user' };
+const TRY_LATER = 'try again later, or ask the administrators of the storage';
+const ALLOW_BASIC = 'ask the administrators of the storage to allow Basic authentication';
+const WAIT_FOR_RELEASE = 'wait until other programs have released it, then run the command again';
+const RAISE_LIMIT = 'ask the administrators of the storage to raise its limit';
+
+type Refusal = readonly [ErrorCode, what: string, string | Facts];
+
+/** Returns the error that a refusal stands for. @param meaning the status that says what it means [its own] */
+export function storageError(response: HttpResponse, meaning = response.status): ImgctlError {
+  const { status, method, url, headers, receivedAt } = response;
+  const { host, origin, pathname } = url;
+  const wait = requestedWait(response);
+  const when = wait === undefined ? 'later' : describeLater(receivedAt + wait, receivedAt);
+  const words = wordsOf(response);
+  const about = words === '' ? `${status}` : `${status}: ${words}`;
+  if (meaning === 507) return storageFull(host, about);
+  const refusals: Readonly<Record<number, Refusal>> = {
+    401: credentialsRefused(host, headers['www-authenticate']),
+    403: ['not-permitted', `${host} does not permit ${method} ${pathname}`, CHECK_SETTINGS],
+    404: ['not-found', `${origin}${pathname} does not exist`, CHECK_URL],
+    413: ['failed', `${host} does not accept files of this size`, RAISE_LIMIT],
+    423: ['locked', `${host} has locked ${pathname}`, WAIT_FOR_RELEASE],
+    429: ['rate-limited', `too many requests to ${host}`, `try again ${when}`],
+  };
+  const other: Refusal =
+    meaning >= 500
+      ? ['server-error', `${host} failed: ${method} ${pathname}`, TRY_LATER]
+      : ['bad-answer', `${host} refused ${method} ${pathname}`, ASK];
+  const [code, what, facts] = refusals[meaning] ?? other;
+  return new ImgctlError(code, `${what} (${about})`, { facts, status });
+}
+
+function credentialsRefused(host: string, schemes: string | undefined): Refusal {
+  if (schemes === undefined || /(^|,)\s*basic\b/i.test(schemes)) {
+    return ['wrong-credentials', `${host} refused the credentials`, CHECK_SETTINGS];
+  }
+  const [scheme] = schemes.split(/[ ,]/);
+  const what = `${host} offers no Basic authentication, only ${scheme}`;
+  return ['not-permitted', what, ALLOW_BASIC];
+}
