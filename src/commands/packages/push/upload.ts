@@ -1,8 +1,9 @@
 // Plans and uploads the packages of a push one by one, and reports each file.
 
 import type { Context } from '../../../context.ts';
-import { hasCode } from '../../../errors.ts';
+import { attempt, hasCode } from '../../../errors.ts';
 import { isSent } from '../../../upload/actions.ts';
+import type { Storage } from '../../../upload/storage.ts';
 import type {
   OnVisible,
   PlannedFile,
@@ -19,12 +20,12 @@ export class UploadOutcome {
   readonly complete: PlannedPackage[] = [];
   /** What became visible, also of packages that failed. */
   readonly visible: PlannedFile[] = [];
-  /**
-   * Packages that failed too late, by name, with the names of their visible files: one of these had replaced another,
-   * or is the descriptor.
-   */
+  /** The packages that failed too late, by name, with the names of the files that others see of them. */
   readonly broken = new Map<string, readonly string[]>();
+  /** How many packages were left out because the storage is full. */
   untried = 0;
+  /** The error that ended the uploads, as it concerns all packages. */
+  fatal: unknown;
 
   counts(uploaded = 'uploaded'): Record<string, number> {
     const counts = { [uploaded]: 0, unchanged: 0, skipped: 0 };
@@ -56,53 +57,77 @@ export async function planAll(
   return plan;
 }
 
-/**
- * Uploads the packages that can be pushed; one that fails leaves the others alone. A full storage ends the uploads.
- * @param outcome receives what was done, also if an error that concerns all packages is thrown
- */
+/** Uploads the packages that can be pushed; one that fails leaves the others alone. */
 export async function uploadAll(
   context: Context,
   batch: PackageBatch,
   plan: readonly PlannedPackage[],
   transfer: TransferOptions,
-  outcome: UploadOutcome,
-): Promise<void> {
+): Promise<UploadOutcome> {
   const { isOfPackage, withoutSent } = await import('../../../upload/transfer.ts');
-  const { storage, onConflict } = transfer;
+  const { storage, dryRun } = transfer;
+  const outcome = new UploadOutcome();
   // What cannot be removed now does no harm, and an error of the storage shows up below.
-  if (!transfer.dryRun) await storage.removeDeadParts(false).catch(() => {});
+  if (!dryRun) await storage.removeDeadParts(false).catch(() => {});
   let isFull = false;
   for (const planned of plan.filter(({ error }) => error === undefined)) {
     const each = withoutSent(planned);
-    const { name, files } = each;
-    if (isFull && files.some(isSent)) {
+    if (isFull && each.files.some(isSent)) {
       outcome.untried += 1;
       continue;
     }
-    const visible: PlannedFile[] = [];
-    const names: string[] = [];
+    const visible: VisibleFile[] = [];
+    const onVisible: OnVisible = (file, isSure) => {
+      visible.push({ file, isSure });
+      outcome.visible.push(file);
+    };
     try {
-      await uploadPackage(context, each, transfer, (file, isSure) => {
-        visible.push(file);
-        names.push(isSure ? file.name : `${file.name} (perhaps)`);
-        outcome.visible.push(file);
-      });
+      await uploadPackage(context, each, transfer, onVisible);
+      outcome.complete.push(each);
     } catch (error) {
-      // With replace, a conflict means that another push has replaced a file that was visible.
-      const isReplaced = hasCode(error, 'conflict') && onConflict === 'replace';
-      const isBroken = visible.some((file) => file.action === 'replace' || file.name === name);
-      const sent = files.filter(isSent).map((file) => file.name);
-      if (isReplaced) outcome.broken.set(name, sent);
-      else if (isBroken) outcome.broken.set(name, names);
-      isFull ||= hasCode(error, 'storage-full');
-      if (!isOfPackage(error) && !hasCode(error, 'storage-full')) throw error;
-      batch.addFailure(name, error);
-      continue;
+      const left = brokenFiles(error, each, visible, transfer);
+      if (left) outcome.broken.set(each.name, left);
+      const needsRoom = hasCode(error, 'storage-full');
+      if (!needsRoom && !isOfPackage(error)) {
+        outcome.fatal = error;
+        return outcome;
+      }
+      isFull ||= needsRoom;
+      batch.addFailure(each.name, error);
     }
-    outcome.complete.push(each);
   }
   // Again: a server may have finished a part of a killed push meanwhile.
-  if (!transfer.dryRun) await storage.removeDeadParts(true).catch(() => {});
+  if (!dryRun) await storage.removeDeadParts(true).catch(() => {});
+  // Another push that took over may have changed what this one stored.
+  outcome.fatal = attempt(transfer.assertHeld).error;
+  return outcome;
+}
+
+interface VisibleFile {
+  readonly file: PlannedFile;
+  /** False if the connection was lost: nobody knows whether it is visible. */
+  readonly isSure: boolean;
+}
+
+/**
+ * Returns the files of a failed package that others see, if a sync would read a broken package: one of them had replaced
+ * another, or is the descriptor, which has the name of the package. Otherwise undefined: a new disk alone does no harm.
+ * `db.ovf` failed after `db-disk1.vmdk` had replaced another, and its own MOVE was lost -> `db-disk1.vmdk`,
+ * `db.ovf (perhaps)`.
+ */
+function brokenFiles(
+  error: unknown,
+  { name, files }: PlannedPackage,
+  visible: readonly VisibleFile[],
+  { onConflict }: TransferOptions,
+): string[] | undefined {
+  // With replace, a conflict means that another push has replaced a file that was visible.
+  if (hasCode(error, 'conflict') && onConflict === 'replace') {
+    return files.filter(isSent).map((file) => file.name);
+  }
+  const isBroken = visible.some(({ file }) => file.action === 'replace' || file.name === name);
+  if (!isBroken) return undefined;
+  return visible.map(({ file, isSure }) => (isSure ? file.name : `${file.name} (perhaps)`));
 }
 
 async function uploadPackage(
@@ -129,16 +154,21 @@ async function uploadPackage(
   };
   const transferred = transferPackage(each, transfer, onProgress, onVisible);
   await transferred.finally(() => tell({ kind: 'end' })).finally(proofs.save);
-  if (dryRun) return;
-  for (const { name, size, note, action } of each.files) {
-    if (action === 'skip') {
-      const different = `${storage.address} has a different file with that name`;
-      tell({ kind: 'warning', message: `${name}: skipped, ${note ?? different}`, isPart: true });
-      continue;
-    }
-    const there = note === undefined ? 'already there' : `already there (${note})`;
-    const done = action === 'unchanged' ? there : `uploaded, ${describeBytes(size)}`;
-    const message = `${name}: ${done}`;
-    tell({ kind: 'success', message, elsewhere: message });
+  if (!dryRun) for (const file of each.files) reportFile(tell, file, storage);
+}
+
+function reportFile(
+  tell: Context['tell'],
+  { name, size, note, action }: PlannedFile,
+  { address }: Storage,
+): void {
+  if (action === 'skip') {
+    const why = note ?? `${address} has a different file with that name`;
+    tell({ kind: 'warning', message: `${name}: skipped, ${why}`, isPart: true });
+    return;
   }
+  const unchanged = note === undefined ? 'already there' : `already there (${note})`;
+  const done = action === 'unchanged' ? unchanged : `uploaded, ${describeBytes(size)}`;
+  const message = `${name}: ${done}`;
+  tell({ kind: 'success', message, elsewhere: message });
 }

@@ -1,0 +1,45 @@
+// The rows of push --dry-run: what would be uploaded, and what the sync would do.
+
+import type { Row } from '../../../output/columns.ts';
+import { isSent } from '../../../upload/actions.ts';
+import type { Storage } from '../../../upload/storage.ts';
+import type { PlannedPackage } from '../../../upload/transfer.ts';
+import type { Images } from './image-changes.ts';
+import { isSynced, type Pushed } from './sync-pushed.ts';
+
+/** @param plan all packages, also those that would fail: their conflicts are shown, too */
+export async function dryRunRows(
+  plan: readonly PlannedPackage[],
+  { packages, before, mark, transfer }: Pushed,
+  { sync, syncIfSent = false }: { sync: boolean; syncIfSent?: boolean },
+): Promise<Row[]> {
+  const conflicts = plan.flatMap(({ files }) =>
+    files.filter(({ action }) => action === 'conflict'),
+  );
+  const files = [...packages.flatMap((each) => each.files), ...conflicts];
+  const uploads = files.map(({ action, name, size }) => ({ step: 'upload', action, name, size }));
+  const isUnneeded = !sync || (syncIfSent && isSynced(packages, mark));
+  return isUnneeded
+    ? uploads
+    : [...uploads, ...(await syncRows(transfer.storage, packages, before))];
+}
+
+/** A sync makes the images equal to the packages in the storage: what it would add, update and delete. */
+async function syncRows(
+  storage: Storage,
+  packages: readonly PlannedPackage[],
+  images: Images,
+): Promise<Row[]> {
+  const sent = packages.filter(({ files }) => files.some(isSent)).map(({ name }) => name);
+  const stored = (await storage.list()).filter((name) => /\.(ova|ovf)$/i.test(name));
+  const expected = [...new Set([...stored, ...sent])];
+  const known = images.map(({ name }) => String(name));
+  const changes = {
+    add: expected.filter((name) => !known.includes(name)),
+    update: sent.filter((name) => known.includes(name)),
+    delete: known.filter((name) => !expected.includes(name)),
+  };
+  return Object.entries(changes).flatMap(([action, names]) =>
+    names.sort().map((name) => ({ step: 'sync', action, name, size: null })),
+  );
+}

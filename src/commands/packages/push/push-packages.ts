@@ -1,0 +1,137 @@
+// Pushes packages that were checked: uploads them, syncs once, and returns what became of them.
+
+import type { Result } from '../../../cli/result.ts';
+import type { Context } from '../../../context.ts';
+import { asImgctlError, type ImgctlError } from '../../../errors.ts';
+import type { AssertHeld } from '../../../files/atomic-file.ts';
+import type { Output } from '../../../output/output.ts';
+import { isSent } from '../../../upload/actions.ts';
+import type { Storage } from '../../../upload/storage.ts';
+import type { PlannedFile, TransferOptions, UploadPackage } from '../../../upload/transfer.ts';
+import type { StorageFiles } from '../../upload-storage.ts';
+import type { PackageBatch } from '../package-batch.ts';
+import { dryRunRows } from './dry-run.ts';
+import { type Pushed, type SyncOptions, syncPushed } from './sync-pushed.ts';
+import { syncedMark } from './synced-mark.ts';
+import { planAll, type UploadOutcome, uploadAll } from './upload.ts';
+
+/** What a push works with, once it has the storage for itself. */
+interface PushJob {
+  readonly output: Output;
+  readonly batch: PackageBatch;
+  readonly packages: readonly UploadPackage[];
+  readonly storage: Storage;
+  readonly storageFiles: StorageFiles;
+  readonly assertHeld: AssertHeld;
+}
+
+interface PushOptions extends SyncOptions, Pick<TransferOptions, 'onConflict'> {
+  readonly sync: boolean;
+  readonly dryRun?: boolean;
+}
+
+export async function pushPackages(
+  context: Context,
+  job: PushJob,
+  options: PushOptions,
+): Promise<Result> {
+  const { output, batch } = job;
+  const { sync, dryRun } = options;
+  const prepared = await prepare(context, job, options);
+  const { transfer } = prepared;
+  const plan = await planAll(context, batch, job.packages, transfer);
+  const outcome = await uploadAll(context, batch, plan, transfer);
+  if (outcome.fatal !== undefined || outcome.broken.size > 0) {
+    reportUnsynced(context, outcome, sync);
+  }
+  if (outcome.fatal !== undefined) {
+    const isInterrupt = context.io.signal.aborted && !dryRun;
+    throw isInterrupt ? resumable(outcome.fatal, job.storage, sync) : outcome.fatal;
+  }
+  const pushed = { ...prepared, packages: outcome.complete };
+  if (dryRun) {
+    const rows = await dryRunRows(plan, pushed, options);
+    const message = 'nothing was uploaded or submitted';
+    const afterwards = () => context.tell({ kind: 'note', message });
+    return { output, rows, afterwards, error: batch.error(outcome.counts('to upload')) };
+  }
+  const error = batch.error(outcome.counts(), 'storage-full');
+  if (outcome.complete.length === 0) return { error };
+  if (!sync) return { output, rows: fileRows(outcome), error };
+  // A sync would show the half of a package.
+  if (outcome.broken.size > 0) return { error };
+  const synced = await syncAndCount(context, job, pushed, outcome, options);
+  return { ...synced, error: synced.error ?? error };
+}
+
+/** Returns how to transfer the files, the mark of the last sync, and the images before the push. */
+async function prepare(
+  context: Context,
+  { storage, storageFiles, assertHeld }: PushJob,
+  { sync, onConflict, dryRun = false }: PushOptions,
+): Promise<Omit<Pushed, 'packages'>> {
+  const { loadProofs } = await import('../../../upload/proofs.ts');
+  const { io } = context;
+  const proofs = loadProofs(storageFiles.proofs, io);
+  const session = sync ? await context.session() : undefined;
+  const { baseUrl = '', username = '' } = session?.account ?? {};
+  const { state, key } = storageFiles;
+  const mark = syncedMark(state, [...key, baseUrl, username], io.system.uid);
+  const before = session ? (await session.client.listUserImages()).images : [];
+  const transfer = {
+    storage,
+    proofs,
+    clock: io,
+    onConflict,
+    dryRun,
+    assertHeld,
+    beforeVisible: mark.remove,
+  };
+  return { before, transfer, mark };
+}
+
+/** Syncs. If that fails, the packages that failed before are counted behind its errors. */
+async function syncAndCount(
+  context: Context,
+  { output, batch }: PushJob,
+  pushed: Pushed,
+  outcome: UploadOutcome,
+  options: SyncOptions,
+): Promise<Result> {
+  const syncing = syncPushed(context, output, pushed, options);
+  const synced = await syncing.catch((error: unknown): Result => ({ error }));
+  const afterwards = async () => {
+    await synced.afterwards?.();
+    if (!synced.error || !batch.hasFailed) return;
+    const message = batch.summary(outcome.counts());
+    context.tell({ kind: 'failure', message, hint: batch.heldHint });
+  };
+  return { ...synced, afterwards };
+}
+
+/** Returns the error of an interrupt, which says what the next run does. */
+function resumable(error: unknown, { keepsParts }: Storage, sync: boolean): ImgctlError {
+  const rest = keepsParts ? 'sends only what is missing' : 'starts unfinished packages again';
+  const advice = `run the same command again: it ${rest}${sync ? ', then syncs' : ''}`;
+  return asImgctlError(error).with({ facts: advice });
+}
+
+function reportUnsynced({ tell }: Context, outcome: UploadOutcome, sync: boolean): void {
+  for (const [name, files] of outcome.broken) {
+    const message = `${name} failed after these files became visible: ${files.join(', ')}`;
+    tell({ kind: 'failure', message });
+  }
+  const isVisible = (file: PlannedFile) => outcome.visible.includes(file);
+  const uploaded = outcome.complete.filter(({ files }) => files.some(isVisible));
+  const names = uploaded.map(({ name }) => name).join(', ');
+  if (sync && names) tell({ kind: 'failure', message: `uploaded, but not synced: ${names}` });
+}
+
+/** The rows of --no-sync. */
+function fileRows({ complete }: UploadOutcome) {
+  const files = complete.flatMap((each) => each.files);
+  return files.map((file) => {
+    const unsent = file.action === 'skip' ? 'skipped' : 'unchanged';
+    return { name: file.name, size: file.size, state: isSent(file) ? 'uploaded' : unsent };
+  });
+}
