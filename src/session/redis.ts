@@ -79,20 +79,14 @@ export class Redis {
   }
 }
 
-/** The library's client without its limits of time; `connect` may wait for ever. */
-interface Client {
-  /** Connects and logs in. @throws SharedStoreError */
-  connect(): Promise<unknown>;
-  /** Sends a command. @throws SharedStoreError */
-  send(words: readonly string[]): Promise<Reply>;
-  destroy(): void;
-}
+type Client = Awaited<ReturnType<typeof createClient>>;
 
+/** Returns the library's client without its limits of time: its `connect` may wait for ever. */
 async function createClient(
   { tls, host, port, username, database }: RedisAddress,
   password: string | undefined,
   ca: string | undefined,
-): Promise<Client> {
+) {
   const library = await import('@redis/client');
   const servername = builtin('node:net').isIP(host) === 0 ? { servername: host } : {};
   const trust = () => ({ tls: true as const, ...trustOptions(builtin('node:tls'), ca) });
@@ -109,6 +103,7 @@ async function createClient(
   });
   // Commands in flight do not learn of a reply that cannot be read.
   const failed = new Promise<never>((_resolve, reject) => client.on('error', reject));
+  /** @throws SharedStoreError */
   const until = <Result>(work: Promise<Result>): Promise<Result> =>
     Promise.race([work, failed]).catch((error: NodeJS.ErrnoException) => {
       throw new SharedStoreError(reasonFor(error, library));
@@ -116,7 +111,7 @@ async function createClient(
   failed.catch(() => {});
   return {
     connect: () => until(client.connect()),
-    send: (words) => until(client.sendCommand<Reply>([...words])),
+    send: (words: readonly string[]) => until(client.sendCommand<Reply>([...words])),
     destroy: () => {
       if (client.isOpen) client.destroy();
       opening.abort();

@@ -56,10 +56,9 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     warn(message, { kind: 'untrusted', of: 'service', hasOthers: false });
   }
   const { account } = settings;
-  const cache = new TokenCache(options.configDirectory, account, io, warn);
-  const given = givenToken(io);
-  const fixed = options.tokens ?? (given === undefined ? undefined : tokenOfEnvironment(given));
-  const shared = fixed ? undefined : await openSharedStore(options, cache);
+  const cache = cacheOf(options);
+  const fixed = options.tokens ?? tokenOfEnvironment(io);
+  const shared = fixed ? undefined : await openStore(options, cache);
   const store = shared ?? cache;
   const source =
     fixed ??
@@ -102,9 +101,17 @@ export async function openSession(options: SessionOptions): Promise<Session> {
 }
 
 /** Opens the token store that machines share; undefined if the tokens of this machine are all there is. @throws ImgctlError config */
-export async function openSharedStore(
-  { io, settings, configDirectory, warn, onSecret }: SessionOptions,
-  files = new TokenCache(configDirectory, settings.account, io, warn),
+export function openSharedStore(options: SessionOptions): Promise<SharedStore | undefined> {
+  return openStore(options, cacheOf(options));
+}
+
+function cacheOf({ configDirectory, settings, io, warn }: SessionOptions): TokenCache {
+  return new TokenCache(configDirectory, settings.account, io, warn);
+}
+
+async function openStore(
+  { io, settings, warn, onSecret }: SessionOptions,
+  files: TokenCache,
 ): Promise<SharedStore | undefined> {
   const address = requireRedisAddress(settings);
   if (address === undefined) return undefined;
@@ -122,6 +129,8 @@ export function givenToken({ env }: Io): string | undefined {
   return withoutLineEnd(env[TOKEN_VARIABLE] ?? '') || undefined;
 }
 
-export function tokenOfEnvironment(token: string): TokenSource {
-  return fixedToken(token, TOKEN_VARIABLE);
+/** Returns undefined without IMGCTL_TOKEN. @throws ImgctlError config: it is no token */
+export function tokenOfEnvironment(io: Io): TokenSource | undefined {
+  const token = givenToken(io);
+  return token === undefined ? undefined : fixedToken(token, TOKEN_VARIABLE);
 }

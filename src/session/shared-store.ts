@@ -8,7 +8,7 @@ import { advice, type Facts } from '../facts.ts';
 import { builtin, type Clock, type Io } from '../io.ts';
 import { isObject } from '../json.ts';
 import { findSecret } from '../secrets/secrets.ts';
-import { Redis, type Reply } from './redis.ts';
+import { Redis } from './redis.ts';
 import { parseRefusal, type Refusal } from './refusal.ts';
 import { SEALED, seal, unseal } from './sealing.ts';
 import type { TokenCache } from './token-cache.ts';
@@ -61,8 +61,8 @@ interface SharedStoreOptions {
 }
 
 /**
- * Times in the store are relative to its own clock, so those of the machines may differ. No command is repeated. After
- * a failure it warns once, and uses the files for the rest of the run.
+ * Times in the store are relative to its own clock, so those of the machines may differ. After a failure it warns
+ * once, and uses the files for the rest of the run.
  */
 export class SharedStore implements TokenStore {
   readonly #options: SharedStoreOptions;
@@ -118,7 +118,7 @@ export class SharedStore implements TokenStore {
     const { lock, token: name } = this.#keys;
     const value = key ? seal(token.token, name, key) : token.token;
     const lifetime = wholeMilliseconds(token.expiresAt - io.now());
-    const reply = await this.#send(['EVAL', STORE, '2', lock, name, owner, value, lifetime]);
+    const reply = await this.#redis.send(['EVAL', STORE, '2', lock, name, owner, value, lifetime]);
     return reply === 1 ? 'stored' : 'lost';
   }
 
@@ -130,10 +130,12 @@ export class SharedStore implements TokenStore {
 
   async readLimit(now: number): Promise<RememberedLimit | undefined> {
     const found = await this.#try(() => this.#get(this.#keys.limit));
-    const resetsAt = now + (found?.milliseconds ?? 0);
-    const limit = { remaining: Number(found?.value), receivedAt: now, resetsAt };
-    const isShared = /^\d+$/.test(found?.value ?? '') && isInForce(limit, now);
-    return isShared ? limit : this.#options.files.readLimit(now);
+    if (found && /^\d+$/.test(found.value)) {
+      const resetsAt = now + found.milliseconds;
+      const limit = { remaining: Number(found.value), receivedAt: now, resetsAt };
+      if (isInForce(limit, now)) return limit;
+    }
+    return this.#options.files.readLimit(now);
   }
 
   async writeLimit(limit: RememberedLimit): Promise<void> {
@@ -153,14 +155,14 @@ export class SharedStore implements TokenStore {
   /** Deletes the shared token. @returns true if there was one. @throws SharedStoreError */
   async forget(): Promise<boolean> {
     // Who finds its lock gone stores no token.
-    await this.#send(['DEL', this.#keys.lock]);
-    return (await this.#send(['DEL', this.#keys.token])) === 1;
+    await this.#redis.send(['DEL', this.#keys.lock]);
+    return (await this.#redis.send(['DEL', this.#keys.token])) === 1;
   }
 
   /** Runs each command of a renewal, and that of a logout. @throws SharedStoreError */
   async inspect(): Promise<void> {
     await this.#rehearse();
-    await this.#send(['DEL', this.#keys.check]);
+    await this.#redis.send(['DEL', this.#keys.check]);
   }
 
   /** Commands come before the scripts that need them: then the error names what the user may not run. */
@@ -169,8 +171,8 @@ export class SharedStore implements TokenStore {
     const owner = 'imgctl check';
     await this.#readToken();
     await this.#set(check, owner, 1_000);
-    await this.#send(['EVAL', TAKE, '1', check, owner, '1000']);
-    await this.#send(['EVAL', RELEASE, '1', check, owner]);
+    await this.#redis.send(['EVAL', TAKE, '1', check, owner, '1000']);
+    await this.#redis.send(['EVAL', RELEASE, '1', check, owner]);
     await this.#checkLock();
   }
 
@@ -179,42 +181,54 @@ export class SharedStore implements TokenStore {
   }
 
   /** @throws SharedStoreError before the action starts, or if another machine took the lock meanwhile */
-  async #withSharedMutex<Result>({ reuse, action }: TokenRequest<Result>, io: Clock) {
-    const { lock } = this.#keys;
+  async #withSharedMutex<Result>(request: TokenRequest<Result>, io: Clock): Promise<Result> {
     const owner = builtin('node:crypto').randomUUID();
-    const before = (await this.#readRefusal())?.id;
-    const take = async () =>
-      (await this.#send(['EVAL', TAKE, '1', lock, owner, `${LOCK_TIME}`])) === 1;
-    const assertHeld = async () => {
-      if (!(await take())) throw new SharedStoreError('another machine took its lock');
-    };
+    const refusal = await this.#readRefusal();
     const started = io.elapsed();
     for (;;) {
-      const found = await reuse();
+      const found = await request.reuse();
       if (found !== undefined) return found;
       if (this.#failure) throw this.#failure;
-      if (await take()) {
-        try {
-          const refusal = await this.#readRefusal();
-          const mutex: TokenMutex = {
-            assertHeld,
-            store: (token) => this.#store(token, owner),
-            refusal: refusal?.id === before ? undefined : refusal,
-            refuse: (own) => this.#writeRefusal(own),
-          };
-          // Another machine may have stored its token and released the lock just before.
-          return (await reuse()) ?? (await action(mutex));
-        } finally {
-          // Also after an interrupt. After a failure the lock expires.
-          await this.#redis.send(['EVAL', RELEASE, '1', lock, owner], []).catch(() => {});
-        }
-      }
+      if (await this.#take(owner)) return await this.#runAndRelease(request, owner, refusal?.id);
       await this.#checkLock();
       if (io.elapsed() - started > PATIENCE) {
         const message = `another imgctl has been requesting a token for ${PATIENCE / 1000} s`;
         throw new ImgctlError('locked', message, { facts: 'try again later' });
       }
       await io.sleep(WAIT * (0.5 + io.random()), io.signal);
+    }
+  }
+
+  /** Returns false if another machine has the lock. */
+  async #take(owner: string): Promise<boolean> {
+    const words = ['EVAL', TAKE, '1', this.#keys.lock, owner, `${LOCK_TIME}`];
+    return (await this.#redis.send(words)) === 1;
+  }
+
+  /** @param before is the id of the refusal that was stored before this machine waited for the lock */
+  async #runAndRelease<Result>(
+    { reuse, action }: TokenRequest<Result>,
+    owner: string,
+    before: string | undefined,
+  ): Promise<Result> {
+    try {
+      const refusal = await this.#readRefusal();
+      const mutex: TokenMutex = {
+        assertHeld: async () => {
+          const isHeld = await this.#take(owner);
+          if (!isHeld) throw new SharedStoreError('another machine took its lock');
+        },
+        store: (token) => this.#store(token, owner),
+        refusal: refusal?.id === before ? undefined : refusal,
+        refuse: (own) => this.#writeRefusal(own),
+      };
+      // Another machine may have stored its token and released the lock just before.
+      const found = await reuse();
+      return found === undefined ? await action(mutex) : found;
+    } finally {
+      // Also after an interrupt. After a failure the lock expires.
+      const words = ['EVAL', RELEASE, '1', this.#keys.lock, owner];
+      await this.#redis.send(words, []).catch(() => {});
     }
   }
 
@@ -233,12 +247,13 @@ export class SharedStore implements TokenStore {
   async #checkLock(): Promise<void> {
     const { lock } = this.#keys;
     // -2: there is none; -1: it never expires.
-    const left = Number(await this.#send(['PTTL', lock]));
+    const left = Number(await this.#redis.send(['PTTL', lock]));
     if (left === -2 || (left >= 0 && left <= LOCK_TIME)) return;
     const flaw = left < 0 ? 'has no time limit' : `is set for more than ${LOCK_TIME / 1000} s`;
     throw new SharedStoreError(`its lock ${flaw}`, advice(`delete the key ${lock} in the store`));
   }
 
+  /** Returns undefined if the store fails, or has failed before. */
   async #try<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
     if (this.#failure) return undefined;
     try {
@@ -257,15 +272,15 @@ export class SharedStore implements TokenStore {
   /** Returns the value of a key, and the milliseconds until it expires. */
   async #get(key: string) {
     const [value, milliseconds] = await Promise.all([
-      this.#send(['GET', key]),
-      this.#send(['PTTL', key]),
+      this.#redis.send(['GET', key]),
+      this.#redis.send(['PTTL', key]),
     ]);
     const isEntry = typeof value === 'string' && typeof milliseconds === 'number';
     return isEntry && milliseconds > 0 ? { value, milliseconds } : undefined;
   }
 
   async #set(key: string, value: string, milliseconds: number): Promise<'stored'> {
-    await this.#send(['SET', key, value, 'PX', wholeMilliseconds(milliseconds)]);
+    await this.#redis.send(['SET', key, value, 'PX', wholeMilliseconds(milliseconds)]);
     return 'stored';
   }
 
@@ -289,10 +304,6 @@ export class SharedStore implements TokenStore {
     if (unsealed !== undefined) return unsealed;
     const message = `its token is encrypted with ${key ? 'another key' : 'a key'}`;
     throw new SharedStoreError(message, { kind: 'store-token', needsKey: true });
-  }
-
-  #send(words: readonly string[]): Promise<Reply> {
-    return this.#redis.send(words);
   }
 
   /** @throws SharedStoreError: a store without its password does not stop a command either */

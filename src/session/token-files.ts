@@ -39,7 +39,7 @@ export function forgetTokens(directory: string | undefined, account?: Account): 
   const isToForget = (key: string | undefined) =>
     key !== undefined && (accountToForget === undefined || key === accountToForget);
 
-  const entries = entriesOf(folder);
+  const entries = removing(folder, () => fs.readdirSync(folder, { withFileTypes: true }), []);
   // First the mutexes: a process that finds its own gone stores no token.
   for (const { name } of entries) {
     const [, limitFile = '', key] = MUTEX.exec(name) ?? [];
@@ -49,29 +49,21 @@ export function forgetTokens(directory: string | undefined, account?: Account): 
   const names = entries
     .filter((entry) => !entry.isDirectory() && isToForget(OWN_FILE.exec(entry.name)?.[1]))
     .map(({ name }) => name);
-  for (const name of names) remove(path.join(folder, name));
+  for (const name of names) {
+    const file = path.join(folder, name);
+    removing(file, () => fs.rmSync(file), undefined);
+  }
   return names.filter((name) => TOKEN_FILE.test(name)).length;
 }
 
-function entriesOf(folder: string): fs.Dirent[] {
+/** @throws ImgctlError config: the system's error, unless the file is missing */
+function removing<Result>(file: string, act: () => Result, ifMissing: Result): Result {
   try {
-    return fs.readdirSync(folder, { withFileTypes: true });
+    return act();
   } catch (cause) {
-    if (isMissing(cause)) return [];
-    throw removalError(folder, cause);
+    if (isMissing(cause)) return ifMissing;
+    const message = `cannot remove ${file}: ${errorReason(cause)}`;
+    const advice = 'remove it by hand: it holds an access token';
+    throw new ImgctlError('config', message, { facts: advice, cause });
   }
-}
-
-function remove(file: string): void {
-  try {
-    fs.rmSync(file, { force: true });
-  } catch (cause) {
-    throw removalError(file, cause);
-  }
-}
-
-function removalError(file: string, cause: unknown): ImgctlError {
-  const message = `cannot remove ${file}: ${errorReason(cause)}`;
-  const advice = 'remove it by hand: it holds an access token';
-  return new ImgctlError('config', message, { facts: advice, cause });
 }

@@ -124,7 +124,7 @@ export function tokenResult({ context, cached, response, loginError }: Diagnosis
     const finding = `${state === 'none' ? 'no token yet' : state}; ${next}`;
     return notChecked(finding, hint`check it with: ${imgctl('doctor', '--login')}`);
   }
-  const facts = fixed ? tokenOfEnvironment(fixed).factsIfRefused : REFUSED;
+  const facts = tokenOfEnvironment(io)?.factsIfRefused ?? REFUSED;
   if (!isRefusal(response)) {
     const origin = fixed ? 'from IMGCTL_TOKEN' : `valid until ${utcTime(cached?.expiresAt ?? 0)}`;
     return `${origin}, accepted by the service`;
