@@ -23,6 +23,7 @@ import {
   conflict,
   isDeadPart,
   isHidden,
+  isPart,
   isRival,
   nameTooLong,
   notAFile,
@@ -31,6 +32,8 @@ import {
   replacedError,
   type Storage,
   type StorageOptions,
+  type StoredState,
+  type UnpublishedFile,
 } from './storage.ts';
 import { SETTLED, type UploadSource } from './upload-file.ts';
 
@@ -54,23 +57,24 @@ interface Dav extends Pick<StorageOptions, 'clock' | 'limit' | 'partsFile'> {
   /** With a slash at its end. */
   readonly folder: URL;
   readonly urlOf: (name: string) => URL;
+  /** The URL of the folder for messages, without the slash. */
   readonly place: string;
-  /** Parts of failed attempts, which the server may still be writing. */
-  readonly failed: Set<string>;
-  /** What was found out about the server: which form of Destination it takes. */
-  readonly found: { destination: number };
+  /** Parts that did not arrive as a whole; the server may still be writing them. */
+  readonly unfinished: Set<string>;
+  /** What was found out about the server: how many forms of Destination it refuses. */
+  readonly found: { refusedForms: number };
 }
 
-type DavFile = NonNullable<Awaited<ReturnType<typeof findStored>>>;
+type DavFile = NonNullable<Awaited<ReturnType<typeof findFile>>>;
 
-async function compare(
+async function compareFile(
   dav: Dav,
   name: string,
   file: UploadSource,
   proved: string | undefined,
 ): Promise<Comparison> {
   if (Buffer.byteLength(name) > MAX_NAME) throw nameTooLong(name, dav.address);
-  const stored = await findStored(dav, name);
+  const stored = await findFile(dav, name);
   if (!stored) return { state: 'absent' };
   if (stored.size !== file.size) return { state: 'different' };
   if (stored.text === proved) return { state: 'same', stored: { text: proved, isProof: true } };
@@ -78,36 +82,53 @@ async function compare(
   return readBack(file, stored, (rules) => sendChecked(dav, { method: 'GET', url, ...rules }));
 }
 
-/** Uploads under a new name each time: the server may still be writing what it got before. */
-async function put(dav: Dav, name: string, file: UploadSource, onProgress: OnBytes) {
-  const { clock, folder, failed, limit, partsFile } = dav;
-  let part = '';
+/** Uploads under a new name for each attempt: the server may still be writing what it got before. */
+async function uploadPart(
+  dav: Dav,
+  name: string,
+  file: UploadSource,
+  onProgress: OnBytes,
+): Promise<UnpublishedFile> {
+  const parts: string[] = [];
   const nextUrl = () => {
-    part = partName(name, clock.system);
-    failed.add(part);
-    // nginx does not list hidden files. Without this file, a killed push may leave one.
-    if (partsFile)
-      tryOr(() => fs.appendFileSync(partsFile, `${part}\n`, { mode: 0o600 }), undefined);
+    const part = newPart(dav, name);
+    parts.push(part);
     return dav.urlOf(part);
   };
   try {
-    const body = streamBody(file.size, () => limit(file.readAll()), onProgress);
+    const body = streamBody(file.size, () => dav.limit(file.readAll()), onProgress);
     const headers = { 'content-type': 'application/octet-stream' };
-    const request = { method: 'PUT', url: folder, nextUrl, headers, body, idempotent: true };
+    const request = { method: 'PUT', url: dav.folder, nextUrl, headers, body, idempotent: true };
     await sendChecked(dav, request);
+    const part = parts.at(-1) ?? '';
     const sent = await requireSize(dav, part, name, file.size);
-    failed.delete(part);
+    dav.unfinished.delete(part);
     return {
-      publish: (replace: boolean) => publish(dav, part, name, sent, replace),
-      discard: () => remove(dav, part),
+      publish: (replace) => publishPart(dav, part, name, sent, replace),
+      discard: () => removeFile(dav, part),
     };
   } catch (error) {
     // A server that is away would only delay the error; a later run removes the parts.
-    if (!(error instanceof TransportError)) await removeFailed(dav);
+    if (!(error instanceof TransportError)) await removeUnfinished(dav);
     // Web servers often deny hidden files.
     const mayBeHidden = error instanceof ImgctlError && [403, 404].includes(error.status ?? 0);
     throw mayBeHidden ? error.with({ facts: CHECK_HIDDEN }) : error;
   }
+}
+
+/** Returns the name of a new part, and notes that it is unfinished. */
+function newPart({ clock, unfinished, partsFile }: Dav, name: string): string {
+  const part = partName(name, clock.system);
+  unfinished.add(part);
+  // nginx does not list hidden files: without this file, nobody would find the part of a killed push.
+  if (partsFile) tryOr(() => fs.appendFileSync(partsFile, `${part}\n`, { mode: 0o600 }), undefined);
+  return part;
+}
+
+/** Notes the parts of a push that was killed: it has ended, since one push runs at a time on a machine. */
+function noteKilledParts({ unfinished, partsFile }: Dav): void {
+  const text = partsFile && tryOr(() => readOwnFile(partsFile), undefined);
+  for (const line of text?.split('\n') ?? []) if (isPart(line)) unfinished.add(line);
 }
 
 /**
@@ -118,18 +139,18 @@ async function move(dav: Dav, part: string, name: string, replace: boolean): Pro
   const { href, pathname } = dav.urlOf(name);
   const forms = [...new Set([href, pathname, href.replace(/^https:/, 'http:')])];
   const overwrite = replace ? 'T' : 'F';
-  let first: ImgctlError | undefined;
-  for (const [index, destination] of forms.entries()) {
-    if (index < dav.found.destination) continue;
+  const refusals: ImgctlError[] = [];
+  for (const destination of forms.slice(dav.found.refusedForms)) {
     const refusal = await tryMove(dav, part, { destination, overwrite });
     if (!refusal) {
-      dav.found.destination = index;
+      dav.found.refusedForms += refusals.length;
       return;
     }
-    if (refusal.status === 404) throw first ?? refusal;
-    first ??= refusal;
+    refusals.push(refusal);
+    // The part is gone: no other form can move it, and an earlier one may have done so.
+    if (refusal.status === 404) break;
   }
-  throw first;
+  throw refusals[0];
 }
 
 /** Returns the refusal of a form of Destination, or of a file that is not found. @throws any other error */
@@ -145,22 +166,29 @@ async function tryMove(dav: Dav, part: string, headers: Record<string, string>) 
   }
 }
 
-async function publish(dav: Dav, part: string, name: string, sent: DavFile, replace: boolean) {
+/** Makes the part visible. @param sent the part as the server showed it */
+async function publishPart(
+  dav: Dav,
+  part: string,
+  name: string,
+  sent: DavFile,
+  replace: boolean,
+): Promise<StoredState> {
   const { address } = dav;
   let failure: unknown;
   try {
     await move(dav, part, name, replace);
   } catch (error) {
-    const isConflict = error instanceof ImgctlError && error.status === 412 && !replace;
-    if (isConflict && (await findStored(dav, name))) throw conflict(name, address);
+    const isTaken = error instanceof ImgctlError && error.status === 412 && !replace;
+    if (isTaken && (await findFile(dav, name))) throw conflict(name, address);
     if (!mayBeMoved(error)) throw error;
     failure = error;
   }
-  // The file was moved if its part is gone.
-  if (await findStored(dav, part)) {
-    const facts = 'ask the administrators of the storage';
+  // Whatever the response was: the part was moved if it is gone.
+  if (await findFile(dav, part)) {
+    const advice = 'ask the administrators of the storage';
     const message = `${address} did not rename ${part} to ${name}`;
-    throw failure ?? new ImgctlError('bad-answer', message, { facts });
+    throw failure ?? new ImgctlError('bad-answer', message, { facts: advice });
   }
   // Servers check and move in two steps, so that another push may still move its file over this one.
   if (!replace && (await mayHaveRival(dav, part))) await dav.clock.sleep(SETTLED, dav.clock.signal);
@@ -183,11 +211,11 @@ async function mayHaveRival(dav: Dav, part: string): Promise<boolean> {
   return files?.some(({ name }) => isRival(name, part)) ?? true;
 }
 
-function removeFailed(dav: Dav) {
-  return Promise.allSettled([...dav.failed].map((part) => remove(dav, part)));
+function removeUnfinished(dav: Dav) {
+  return Promise.allSettled([...dav.unfinished].map((part) => removeFile(dav, part)));
 }
 
-async function remove(dav: Dav, name: string): Promise<void> {
+async function removeFile(dav: Dav, name: string): Promise<void> {
   const response = await send(dav, { method: 'DELETE', url: dav.urlOf(name), idempotent: true });
   if (response.status !== 404) requireSuccess(response);
 }
@@ -200,7 +228,11 @@ async function sendChecked(dav: Dav, request: StorageRequest) {
 function requireSuccess(response: HttpResponse): HttpResponse {
   if (isSuccess(response)) return response;
   const error = storageError(response);
-  throw error.status === 405 || error.status === 501 ? error.with({ facts: NEEDED }) : error;
+  throw isUnknownMethod(response) ? error.with({ facts: NEEDED }) : error;
+}
+
+function isUnknownMethod({ status }: HttpResponse): boolean {
+  return status === 405 || status === 501;
 }
 
 async function send({ requests }: Dav, request: StorageRequest) {
@@ -209,37 +241,39 @@ async function send({ requests }: Dav, request: StorageRequest) {
 
 /** @param at the name that the file has now @param name the name for the error */
 async function requireSize(dav: Dav, at: string, name: string, size: number) {
-  let file = await findStored(dav, at);
+  const file = await findFile(dav, at);
   if (file?.size === size) return file;
   // A server may show a file late, such as one whose disk is in a network.
   await dav.clock.sleep(SETTLED, dav.clock.signal);
-  file = await findStored(dav, at);
-  if (file?.size === size) return file;
-  throw arrivedWrong(name, file ? `${file.size} of ${size} bytes` : 'it is gone');
+  const late = await findFile(dav, at);
+  if (late?.size === size) return late;
+  throw arrivedWrong(name, late ? `${late.size} of ${size} bytes` : 'it is gone');
 }
 
-async function findStored(dav: Dav, name: string) {
+async function findFile(dav: Dav, name: string) {
   const [file] = await propfind(dav, dav.urlOf(name), 0);
-  if (file?.isFolder) throw notAFile(name, dav.address);
   if (!file) return undefined;
+  if (file.isFolder) throw notAFile(name, dav.address);
+  if (file.size !== undefined) return { ...file, size: file.size };
   // Some servers leave getcontentlength out.
-  const head = () => sendChecked(dav, { method: 'HEAD', url: dav.urlOf(name) });
-  const size = file.size ?? requireLength(await head(), name);
-  return { ...file, size };
+  const head = await sendChecked(dav, { method: 'HEAD', url: dav.urlOf(name) });
+  return { ...file, size: requireLength(head, name) };
 }
 
+/** Returns the file or folder at a URL (depth 0), or also what is in the folder (1); none if it does not exist. */
 async function propfind(dav: Dav, url: URL, depth: 0 | 1) {
   const headers = { depth: `${depth}`, 'content-type': 'application/xml; charset=utf-8' };
   const request = { method: 'PROPFIND', url, headers, body: PROPFIND, idempotent: true };
   const response = await send(dav, request);
   const { status, elements } = response;
-  // The list of a folder leaves out what the user may not see.
+  // In the list of a folder, the failures are of entries that the user may not see; they are left out.
   if (elements && (depth === 1 || isSuccess(response))) return filesOf(response, elements);
   if (status === 404) return [];
-  if (status >= 400 && status !== 405 && status !== 501) requireSuccess(response);
+  const isRefused = status >= 400 && !isUnknownMethod(response);
+  if (isRefused) requireSuccess(response);
   const message = `${dav.place} is not a WebDAV folder (${status})`;
-  const facts = status >= 400 ? `${CHECK_URL}; ${NEEDED}` : CHECK_URL;
-  throw new ImgctlError('bad-answer', message, { facts, status });
+  const advice = status >= 400 ? `${CHECK_URL}; ${NEEDED}` : CHECK_URL;
+  throw new ImgctlError('bad-answer', message, { facts: advice, status });
 }
 
 export function davStorage(
@@ -267,8 +301,8 @@ export function davStorage(
     folder,
     urlOf,
     place,
-    failed: new Set(),
-    found: { destination: 0 },
+    unfinished: new Set(),
+    found: { refusedForms: 0 },
   };
   return {
     address,
@@ -276,28 +310,24 @@ export function davStorage(
     async check() {
       const [file] = await propfind(dav, folder, 0);
       if (file?.isFolder) return;
-      const facts = `create it, or ${CHECK_URL}`;
-      throw new ImgctlError('not-found', `folder ${place} does not exist`, { facts });
+      const advice = `create it, or ${CHECK_URL}`;
+      throw new ImgctlError('not-found', `folder ${place} does not exist`, { facts: advice });
     },
     async list() {
       const files = await propfind(dav, folder, 1);
       return files.flatMap(({ name, isFolder }) => (isFolder || isHidden(name) ? [] : name));
     },
-    compare: (name, file, proved) => compare(dav, name, file, proved),
-    look: async (name) => (await findStored(dav, name))?.text,
-    put: (name, file, onProgress) => put(dav, name, file, onProgress),
-    remove: (name) => remove(dav, name),
+    compare: (name, file, proved) => compareFile(dav, name, file, proved),
+    look: async (name) => (await findFile(dav, name))?.text,
+    put: (name, file, onProgress) => uploadPart(dav, name, file, onProgress),
+    remove: (name) => removeFile(dav, name),
     async removeDeadParts(isLast) {
-      const known = isLast ? undefined : tryOr(() => readOwnFile(partsFile ?? ''), undefined);
-      // Their pushes have ended, since one runs at a time on this machine, whatever its name was then.
-      for (const name of known?.split('\n') ?? []) {
-        if (isDeadPart(name, Number.POSITIVE_INFINITY, clock.system)) dav.failed.add(name);
-      }
-      await removeFailed(dav);
+      if (!isLast) noteKilledParts(dav);
+      await removeUnfinished(dav);
       // Removes also a link or a pipe, since nothing must be added to one.
       if (partsFile) tryOr(() => fs.rmSync(partsFile, { force: true }), undefined);
       for (const { name, age } of await propfind(dav, folder, 1)) {
-        if (isDeadPart(name, age, clock.system)) await remove(dav, name);
+        if (isDeadPart(name, age, clock.system)) await removeFile(dav, name);
       }
     },
     close: requests.close,

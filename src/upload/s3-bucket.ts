@@ -54,24 +54,11 @@ export function removeObject(s3: S3, name: string): Promise<HttpResponse> {
 export const ENCODED = { 'encoding-type': 'url' };
 const ENCODED_ELEMENTS = ['Key', 'NextKeyMarker'];
 
-interface S3List {
-  /** The element of an item. */
-  readonly item: string;
-  /** By parameter of the request for the next page, the element that has its value. */
-  readonly markers: Pairs;
-}
-
-export const OBJECTS: S3List = {
-  item: 'Contents',
-  markers: { 'continuation-token': 'NextContinuationToken' },
-};
-export const UPLOADS: S3List = {
-  item: 'Upload',
-  markers: { 'key-marker': 'NextKeyMarker', 'upload-id-marker': 'NextUploadIdMarker' },
-};
-export const PARTS: S3List = {
-  item: 'Part',
-  markers: { 'part-number-marker': 'NextPartNumberMarker' },
+/** By the element of the items of a list: by parameter of the request for its next page, the element with the value. */
+const MARKERS = {
+  Contents: { 'continuation-token': 'NextContinuationToken' },
+  Upload: { 'key-marker': 'NextKeyMarker', 'upload-id-marker': 'NextUploadIdMarker' },
+  Part: { 'part-number-marker': 'NextPartNumberMarker' },
 };
 
 /**
@@ -80,7 +67,7 @@ export const PARTS: S3List = {
  */
 export async function* listItems(
   s3: Pick<S3, 'send' | 'host'>,
-  { item, markers }: S3List,
+  name: keyof typeof MARKERS,
   request: S3Request,
   ends: readonly number[] = [],
 ): AsyncGenerator<(element: string) => string> {
@@ -91,12 +78,12 @@ export async function* listItems(
     const response = await s3.send({ ...request, query: { ...request.query, ...marker } });
     if (ends.includes(response.status)) return;
     const root = rootOf(response);
-    const items = findAll(root, item);
-    for (const each of items) yield (element) => decodedText(root, each, element);
+    const items = findAll(root, name);
+    for (const item of items) yield (element) => decodedText(root, item, element);
     if (textOf(root, 'IsTruncated') !== 'true') return;
     count += items.length;
     marker = {};
-    for (const [parameter, element] of Object.entries(markers))
+    for (const [parameter, element] of Object.entries(MARKERS[name]))
       marker[parameter] = decodedText(root, root, element);
     const page = JSON.stringify(marker);
     if (pages.has(page)) break;

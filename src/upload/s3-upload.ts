@@ -3,7 +3,7 @@
 import { hasCode, ImgctlError } from '../errors.ts';
 import { textOf } from '../xml.ts';
 import { streamBody } from './requests.ts';
-import { digestsOf, ENCODED, listItems, PARTS, partSizeOf, type S3, UPLOADS } from './s3-bucket.ts';
+import { digestsOf, ENCODED, listItems, partSizeOf, type S3 } from './s3-bucket.ts';
 import {
   DIGEST,
   isEncrypted,
@@ -57,7 +57,7 @@ async function readParts(s3: S3, name: string, id: string, file: UploadSource) {
   const etags = new Map<number, string>();
   try {
     // The upload was completed or removed meanwhile, belongs to another user, or the storage lists no parts.
-    for await (const textIn of listItems(s3, PARTS, request, [403, 404, 405, 501])) {
+    for await (const textIn of listItems(s3, 'Part', request, [403, 404, 405, 501])) {
       const text = textIn('PartNumber');
       const number = /^\d{1,5}$/.test(text) ? Number(text) : 0;
       if (number < 1 || number > maxNumber) return new Map<number, string>();
@@ -86,7 +86,7 @@ async function listUploads(s3: S3, name: string): Promise<string[]> {
   const query = { uploads: '', prefix: key, ...ENCODED };
   const ids: string[] = [];
   // Without permission to list uploads, none is continued.
-  for await (const textIn of listItems(s3, UPLOADS, { query }, [403, 405, 501]))
+  for await (const textIn of listItems(s3, 'Upload', { query }, [403, 405, 501]))
     if (textIn('Key') === key) ids.push(textIn('UploadId'));
   return ids.filter((id) => id !== '').slice(-MAX_UPLOADS);
 }

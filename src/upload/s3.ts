@@ -11,7 +11,6 @@ import {
   findObject,
   listItems,
   multipartTag,
-  OBJECTS,
   partSizeOf,
   removeObject,
   type S3,
@@ -140,7 +139,7 @@ export function s3Storage(url: URL, credentials: S3Credentials, options: Storage
     async list() {
       const names: string[] = [];
       const query = { 'list-type': '2', delimiter: '/', prefix, ...ENCODED };
-      for await (const textOf of listItems(s3, OBJECTS, { query })) {
+      for await (const textOf of listItems(s3, 'Contents', { query })) {
         // A copy, since a slice would keep the whole page in memory.
         const name = `${Buffer.from(textOf('Key').slice(prefix.length))}`;
         if (name !== '' && !isHidden(name)) names.push(name);

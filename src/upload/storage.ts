@@ -102,9 +102,16 @@ function hostPart(system: System): string {
   return `${host.replace(/[^\w.-]/g, '_').slice(0, 7)}_${digest}`;
 }
 
+/** What `partName` returns, with the host and the process. */
+const PART = /^\.imgctl-[0-9a-f]{16}-(.+)-(\d+)-[0-9a-f]{8}\.partial$/;
+
+export function isPart(name: string): boolean {
+  return PART.test(name);
+}
+
 /** True for a part of this host whose process has ended, and for any part after a day. @param age milliseconds */
 export function isDeadPart(name: string, age: number, system: System): boolean {
-  const [, host, pid] = /^\.imgctl-[0-9a-f]{16}-(.+)-(\d+)-[0-9a-f]{8}\.partial$/.exec(name) ?? [];
+  const [, host, pid] = PART.exec(name) ?? [];
   if (host === undefined) return false;
   const isOwn = host === hostPart(system) && !system.isAlive(Number(pid));
   return age > (isOwn ? MIN_PART_AGE : MAX_PART_AGE);

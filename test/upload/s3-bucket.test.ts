@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest';
 import type { HttpResponse } from '../../src/http/message.ts';
-import { listItems, partSizeOf, type S3Request, UPLOADS } from '../../src/upload/s3-bucket.ts';
+import { listItems, partSizeOf, type S3Request } from '../../src/upload/s3-bucket.ts';
 import { ENDPOINT } from '../support/client.ts';
 
 /** Reads a list of uploads to its end, and returns how many pages and items it had. */
@@ -19,7 +19,7 @@ async function read(pageOf: (page: number) => string) {
   const items: string[] = [];
   const readAll = async () => {
     const request = { query: { uploads: '' } };
-    for await (const textOf of listItems(s3, UPLOADS, request)) items.push(textOf('Key'));
+    for await (const textOf of listItems(s3, 'Upload', request)) items.push(textOf('Key'));
   };
   const error = await readAll().catch(({ message }: Error) => message);
   return { pages: queries.length, items: items.length, error, last: queries.at(-1) };

@@ -32,7 +32,7 @@ export const LONG = [
   ['src/http/retry.ts', '[408, 429, ', '[429, ', 'test/http/retry.test.ts'],
   ['src/http/retry.ts', 'refusals = pace ? [429] : []', 'refusals = []', 'test/commands/packages/sync.test.ts'],
   ['src/upload/dav.ts', 'headers, refusals: REFUSALS }', 'headers }', 'test/upload/storages.test.ts'],
-  ['src/upload/dav.ts', 'if (isConflict && (await findStored(dav, name)))', 'if (isConflict)', 'test/upload/storages.test.ts'],
+  ['src/upload/dav.ts', 'if (isTaken && (await findFile(dav, name)))', 'if (isTaken)', 'test/upload/storages.test.ts'],
   ['src/upload/s3-completion.ts', 'refusals: [409, ...REFUSALS]', 'refusals: []', 'test/upload/storages.test.ts'],
   ['src/upload/responses.ts', '/(^|,)\\s*basic\\b/i.test(schemes)', 'schemes !== undefined', 'test/upload/dav.test.ts'],
   ['src/http/retry.ts', "['GET', 'HEAD', 'OPTIONS']", "['GET', 'HEAD', 'OPTIONS', 'POST']", 'test/http/retry.test.ts'],
