@@ -1,15 +1,14 @@
-// Follows a sync request until it finishes, and remembers it.
+// Follows a sync request until it finishes.
 
 import type { SyncId, SyncRequest } from '../../api/sync-requests.ts';
 import { option, type Parsed } from '../../cli/command.ts';
-import { findPaths } from '../../config/paths.ts';
 import { duration } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
-import { errorReason, hasCode, ImgctlError } from '../../errors.ts';
+import { hasCode, ImgctlError } from '../../errors.ts';
 import { type Facts, hint, imgctl } from '../../facts.ts';
 import { stringify } from '../../json.ts';
 import { describeDuration, shorten } from '../../words.ts';
-import { type HistoryEntry, remember } from './history.ts';
+import { rememberRequest } from './history.ts';
 
 export const LIST_REQUESTS = hint`list your requests with: ${imgctl('sync-status', '--list')}`;
 
@@ -22,52 +21,6 @@ export const POLL_OPTIONS = [
     value: duration(),
   }),
 ] as const;
-
-export async function rememberRequest(
-  context: Context,
-  id: SyncId,
-  request: Partial<Pick<SyncRequest, 'status' | 'errors' | 'added' | 'deleted'>>,
-  isNew = false,
-): Promise<void> {
-  const { account, cache } = await context.session();
-  const now = new Date(context.io.now()).toISOString();
-  const { profile, baseUrl: base_url } = account;
-  const { status = null, errors } = request;
-  const entry = {
-    profile,
-    base_url,
-    id,
-    submitted_on: now,
-    checked_on: now,
-    status,
-    errors: errors?.length,
-    added: shortened(request.added),
-    deleted: shortened(request.deleted),
-  };
-  const { state } = findPaths(context.io);
-  await remember(state, context.io, entry, isNew).catch((error: unknown) => {
-    // If the token could not be stored either, a warning has already said so.
-    if (cache.writeFailed) return;
-    const known = error instanceof ImgctlError ? error : undefined;
-    const message = known?.message ?? `cannot store the sync history: ${errorReason(error)}`;
-    context.tell({ kind: 'warning', message, hint: known?.facts });
-  });
-}
-
-const MAX_NAMES = 20;
-
-function shortened(images: SyncRequest['added']): HistoryEntry['added'] {
-  if (!Array.isArray(images)) return typeof images === 'number' ? images : undefined;
-  return images.length > MAX_NAMES ? images.length : elementNames(images);
-}
-
-/** Returns the names of what a sync changed; an element without one is printed as JSON. */
-export function elementNames(elements: readonly unknown[]): string[] {
-  return elements.map((element) => {
-    const { name = element } = Object(element) as { name?: unknown };
-    return typeof name === 'string' ? name : stringify(element);
-  });
-}
 
 const TRANSIENT = ['unreachable', 'timeout', 'locked', 'server-error', 'bad-answer', 'proxy'];
 
@@ -85,97 +38,87 @@ export async function follow(
   options: Parsed<typeof POLL_OPTIONS>,
   age: number | undefined,
 ): Promise<SyncRequest> {
-  const { io, tell } = context;
-  const seen: { last?: SyncRequest } = {};
-  // The service continues with the request, whatever ended the wait.
-  const next = followHint(id);
-  const continues = (error: ImgctlError) => {
-    const message = `${error.message}; sync request ${id} continues`;
-    return error.with({ message, facts: error.facts ? hint`${error.facts}; then ${next}` : next });
-  };
+  const { tell } = context;
+  let last: SyncRequest | undefined;
   tell({ kind: 'begin' });
   try {
-    const finished = await poll(context, id, options, age, seen);
-    if (finished) return finished;
+    for await (const request of poll(context, id, options, age)) last = request;
   } catch (error) {
-    if (!(error instanceof ImgctlError)) throw error;
-    if (error.code !== 'not-found') throw continues(error);
-    throw seen.last || isYoung(age) ? unseenError(id, error) : error;
+    throw waitError(id, error, last !== undefined || unseenFor(age) > 0);
   } finally {
     await tell({ kind: 'end' });
-    if (seen.last && age !== undefined) await rememberRequest(context, id, seen.last);
+    if (last && age !== undefined) await rememberRequest(context, id, last);
   }
-  if (io.signal.aborted) throw continues(io.signal.reason);
+  if (last && last.state !== 'waiting') return last;
   const { waitTimeout } = options;
   const within = waitTimeout < 1_000 ? `${waitTimeout} ms` : describeDuration(waitTimeout);
-  const status = describeStatus(seen.last);
+  const status = describeStatus(last);
   const message = `sync request ${id} did not finish within ${within} (${status})`;
-  const facts = hint`keep waiting with: ${imgctl('sync-status', `${id}`, '--wait')}`;
-  throw new ImgctlError('still-waiting', message, { facts });
+  const resume = hint`keep waiting with: ${imgctl('sync-status', `${id}`, '--wait')}`;
+  throw new ImgctlError('still-waiting', message, { facts: resume });
 }
 
-/** Returns the request when it has finished; undefined after the timeout or an interrupt. @param seen receives what was read */
-async function poll(
+/** Yields the request each time it was read, until it has finished or the time is over. */
+async function* poll(
   context: Context,
   id: SyncId,
-  { pollInterval, waitTimeout: timeout }: Parsed<typeof POLL_OPTIONS>,
+  { pollInterval, waitTimeout }: Parsed<typeof POLL_OPTIONS>,
   age: number | undefined,
-  seen: { last?: SyncRequest },
-): Promise<SyncRequest | undefined> {
+): AsyncGenerator<SyncRequest, void, void> {
   const { io } = context;
   const started = io.elapsed();
   const elapsed = () => io.elapsed() - started;
-  /** When the request was submitted or seen last, in milliseconds of the wait: negative if before it. */
-  let knownAt = age === undefined ? Number.NEGATIVE_INFINITY : -ageOf(age);
-  const mayBeUnseen = () => elapsed() - knownAt < MAX_UNSEEN;
+  /** In milliseconds of the wait: until then, a 404 may mean that the service does not show the request yet. */
+  let unseenUntil = unseenFor(age);
   let interval = pollInterval ?? 2_000;
-  /** When the service allows the next check, in milliseconds of the wait. */
-  let allowedAt = 0;
   for (;;) {
+    let pause = interval;
     // The last check may take 2 s, even beyond the limit.
-    const deadline = AbortSignal.timeout(Math.max(timeout - elapsed(), 2_000));
-    const check = readRequest(context, id, { signal: deadline });
-    const request = await check.catch((error: unknown) => {
-      if (deadline.aborted) return undefined;
-      if (!(error instanceof ImgctlError) || !isTransient(error, mayBeUnseen())) throw error;
-      const { retryAfter } = error;
-      allowedAt = retryAfter === undefined ? 0 : elapsed() + retryAfter;
-      if (allowedAt >= timeout) throw error;
-      const nextAt = Math.max(elapsed() + interval, allowedAt);
-      reportRetry(context, id, error, () => nextAt - elapsed());
-      return undefined;
-    });
-    if (request) {
-      seen.last = request;
-      knownAt = elapsed();
-      reportState(context, id, elapsed, request.status ?? describeStatus(request));
-      if (request.state !== 'waiting') return request;
+    const deadline = AbortSignal.timeout(Math.max(waitTimeout - elapsed(), 2_000));
+    try {
+      const request = await readRequest(context, id, { signal: deadline });
+      unseenUntil = elapsed() + MAX_UNSEEN;
+      reportState(context, request, started);
+      yield request;
+      if (request.state !== 'waiting') return;
+    } catch (error) {
+      if (deadline.aborted) break;
+      if (!(error instanceof ImgctlError)) throw error;
+      if (!isTransient(error, elapsed() < unseenUntil)) throw error;
+      const { retryAfter = 0 } = error;
+      if (retryAfter > 0 && elapsed() + retryAfter >= waitTimeout) throw error;
+      pause = Math.max(interval, retryAfter);
+      reportRetry(context, id, error, pause);
     }
-    const left = timeout - elapsed();
-    if (left <= 0) return undefined;
-    const wait = Math.max(interval, allowedAt - elapsed());
-    await io.sleep(Math.min(wait, left), io.signal);
+    const left = waitTimeout - elapsed();
+    if (left <= 0) break;
+    await io.sleep(Math.min(pause, left), io.signal);
     if (pollInterval === undefined) interval = Math.min(interval * 1.5, 15_000);
   }
+  // An interrupt during the last check.
+  io.signal.throwIfAborted();
 }
 
-/** @param elapsed returns the milliseconds of the wait */
-function reportState({ tell }: Context, id: SyncId, elapsed: () => number, state: string): void {
+/** @param started when the wait began */
+function reportState({ io, tell }: Context, request: SyncRequest, started: number): void {
+  const { id, status } = request;
+  const state = status ?? describeStatus(request);
   const text = `sync ${id}: ${state}`;
   const describe = () => {
-    const waited = elapsed();
+    const waited = io.elapsed() - started;
     const time = describeDuration(waited);
     return waited < 30_000 ? `${text} ${time}` : `sync ${id}: still ${state} after ${time}`;
   };
   tell({ kind: 'progress', text, describe });
 }
 
-/** @param left returns the milliseconds until the next check */
-function reportRetry({ tell }: Context, id: SyncId, error: ImgctlError, left: () => number): void {
+/** @param pause milliseconds until the next check */
+function reportRetry({ io, tell }: Context, id: SyncId, error: ImgctlError, pause: number): void {
   const { code, status, message } = error;
   const failing = status ? `still failing (${status})` : message;
   const what = `sync ${id}: ${code === 'not-found' ? 'not found yet' : failing}`;
-  const describe = () => `${what}; next try in ${describeDuration(left())}`;
+  const nextAt = io.elapsed() + pause;
+  const describe = () => `${what}; next try in ${describeDuration(nextAt - io.elapsed())}`;
   tell({ kind: 'progress', text: `${what}; retrying`, describe });
 }
 
@@ -191,11 +134,26 @@ export function followHint(id: SyncId): Facts {
   return hint`follow it with: ${imgctl('sync-status', `${id}`, '--wait')}`;
 }
 
-/** A clock that was set back since makes an age negative. */
-const ageOf = (age: number) => Math.max(age, 0);
+/**
+ * Returns for how many milliseconds more a 404 may mean that the service does not show the request yet: 45 s for one
+ * that is 15 s old, 0 or less for an old one and for one that is not from this machine.
+ */
+function unseenFor(age: number | undefined): number {
+  if (age === undefined) return 0;
+  // A clock that was set back since makes an age negative.
+  return MAX_UNSEEN - Math.max(age, 0);
+}
 
-function isYoung(age: number | undefined): boolean {
-  return age !== undefined && ageOf(age) < MAX_UNSEEN;
+/** Returns the error of a wait that failed, while the service continues with the request. */
+function waitError(id: SyncId, error: unknown, mustExist: boolean): unknown {
+  if (!(error instanceof ImgctlError)) return error;
+  if (error.code === 'not-found') return mustExist ? unseenError(id, error) : error;
+  const resume = followHint(id);
+  const message = `${error.message}; sync request ${id} continues`;
+  return error.with({
+    message,
+    facts: error.facts ? hint`${error.facts}; then ${resume}` : resume,
+  });
 }
 
 function unseenError(id: SyncId, error: ImgctlError): ImgctlError {
@@ -218,7 +176,7 @@ export async function readRequest(
   const { client } = await context.session();
   return client.getSyncRequest(id, signal).catch((error: unknown) => {
     if (!hasCode(error, 'not-found')) throw error;
-    if (isYoung(age)) throw unseenError(id, error);
+    if (unseenFor(age) > 0) throw unseenError(id, error);
     throw error.with({
       message: `sync request ${id} does not exist`,
       facts: hint`if another user submitted it, log in as that user; ${LIST_REQUESTS}`,

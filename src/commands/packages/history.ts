@@ -1,12 +1,16 @@
 // The history of sync requests submitted from this machine, newest last.
 
 import path from 'node:path';
+import type { SyncId, SyncRequest } from '../../api/sync-requests.ts';
+import { findPaths } from '../../config/paths.ts';
+import type { Context } from '../../context.ts';
 import { errorReason, ImgctlError, permissionAdvice } from '../../errors.ts';
 import { advice } from '../../facts.ts';
 import { readJsonFile, writeJsonFile } from '../../files/atomic-file.ts';
 import { withMutex } from '../../files/mutex.ts';
 import type { Io } from '../../io.ts';
 import type { JsonObject } from '../../json.ts';
+import { elementNames } from './show-request.ts';
 
 export interface HistoryEntry {
   readonly profile: string;
@@ -28,6 +32,9 @@ export interface HistoryEntry {
 const FILE = 'sync-history.json';
 const MAX_ENTRIES = 200;
 const MUTEX_PATIENCE = 10_000;
+const MAX_NAMES = 20;
+
+type HistoryEvent = 'submitted' | 'checked';
 
 /** @throws ImgctlError config: the history is unreadable */
 function readEntries(file: string): HistoryEntry[] {
@@ -50,25 +57,28 @@ export function readHistory(directory: string | undefined, profile: string, base
 
 /**
  * Adds a request, or updates its status.
- * @param isNew it was just submitted: an older one with its id is of a service that has started its ids again
+ * @param event submitted: an older request with its id is of a service that has started its ids again
  * @throws ImgctlError config (unreadable: it is not overwritten), locked
  */
 export async function remember(
   directory: string | undefined,
   io: Io,
   entry: HistoryEntry,
-  isNew = false,
-) {
+  event: HistoryEvent,
+): Promise<void> {
   if (directory === undefined) return;
   const file = path.join(directory, FILE);
+  const keyOf = ({ profile, base_url, id }: HistoryEntry) => [profile, base_url, id].join('\0');
   await withMutex(file, MUTEX_PATIENCE, io, async (assertHeld) => {
     const entries = readEntries(file);
-    const keyOf = ({ profile, base_url, id }: HistoryEntry) => [profile, base_url, id].join('\0');
-    const index = entries.findIndex((known) => keyOf(known) === keyOf(entry));
-    if (isNew && index >= 0) entries.splice(index, 1);
-    const known = isNew ? undefined : entries[index];
-    if (known) entries[index] = { ...entry, id: known.id, submitted_on: known.submitted_on };
-    else entries.push(entry);
+    const index = entries.findIndex((each) => keyOf(each) === keyOf(entry));
+    const earlier = entries[index];
+    if (earlier && event === 'checked') {
+      entries[index] = { ...entry, id: earlier.id, submitted_on: earlier.submitted_on };
+    } else {
+      if (earlier) entries.splice(index, 1);
+      entries.push(entry);
+    }
     await writeJsonFile(file, { requests: entries.slice(-MAX_ENTRIES) }, { assertHeld });
   });
 }
@@ -79,4 +89,40 @@ function isEntry(entry: unknown): entry is HistoryEntry {
   const hasStatus = status === null || typeof status === 'string';
   const texts = [profile, base_url, submitted_on, checked_on];
   return hasId && hasStatus && texts.every((text) => typeof text === 'string');
+}
+
+/** Remembers what the service says of a request now. A failure is a warning: the sync does not depend on it. */
+export async function rememberRequest(
+  context: Context,
+  id: SyncId,
+  request: Partial<Pick<SyncRequest, 'status' | 'errors' | 'added' | 'deleted'>>,
+  event: HistoryEvent = 'checked',
+): Promise<void> {
+  const { account, cache } = await context.session();
+  const now = new Date(context.io.now()).toISOString();
+  const entry = {
+    profile: account.profile,
+    base_url: account.baseUrl,
+    id,
+    submitted_on: now,
+    checked_on: now,
+    status: request.status ?? null,
+    errors: request.errors?.length,
+    added: shortened(request.added),
+    deleted: shortened(request.deleted),
+  };
+  const { state } = findPaths(context.io);
+  await remember(state, context.io, entry, event).catch((error: unknown) => {
+    // If the token could not be stored either, a warning has already said so.
+    if (cache.writeFailed) return;
+    const known = error instanceof ImgctlError ? error : undefined;
+    const message = known?.message ?? `cannot store the sync history: ${errorReason(error)}`;
+    context.tell({ kind: 'warning', message, hint: known?.facts });
+  });
+}
+
+/** Returns the names of the images, or how many they are if they are many. */
+function shortened(images: SyncRequest['added']): HistoryEntry['added'] {
+  if (!Array.isArray(images)) return typeof images === 'number' ? images : undefined;
+  return images.length > MAX_NAMES ? images.length : elementNames(images);
 }

@@ -8,7 +8,6 @@ import { type Facts, hint, imgctl } from '../../facts.ts';
 import { stringify } from '../../json.ts';
 import type { Output } from '../../output/output.ts';
 import { counted, describeDuration, shorten } from '../../words.ts';
-import { elementNames } from './follow.ts';
 
 const MAX_RECORD = 1_000;
 
@@ -87,6 +86,14 @@ export function describeProblems(request: Pick<SyncRequest, 'errors' | 'warnings
   const { errors, warnings } = request;
   const counts = [counted(errors?.length ?? 0, 'error'), counted(warnings?.length ?? 0, 'warning')];
   return counts.filter((text) => !text.startsWith('0 ')).join(' and ') || undefined;
+}
+
+/** Returns the names of what a sync changed; an element without one is printed as JSON. */
+export function elementNames(elements: readonly unknown[]): string[] {
+  return elements.map((element) => {
+    const { name = element } = Object(element) as { name?: unknown };
+    return typeof name === 'string' ? name : stringify(element);
+  });
 }
 
 export function describeNames(value: unknown): unknown {

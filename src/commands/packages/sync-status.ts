@@ -17,8 +17,8 @@ import { hint, imgctl } from '../../facts.ts';
 import { column } from '../../output/columns.ts';
 import { formatTimestamp } from '../../query/timestamp.ts';
 import { counted } from '../../words.ts';
-import { follow, LIST_REQUESTS, readRequest, rememberRequest } from './follow.ts';
-import { type HistoryEntry, readHistory } from './history.ts';
+import { follow, LIST_REQUESTS, readRequest } from './follow.ts';
+import { type HistoryEntry, readHistory, rememberRequest } from './history.ts';
 import { describeChanges, requestResult } from './show-request.ts';
 import {
   ID_AND_STATUS,

@@ -10,7 +10,8 @@ import { stringify } from '../../json.ts';
 import { column, namesOf } from '../../output/columns.ts';
 import type { Output, OutputOptions } from '../../output/output.ts';
 import { shorten } from '../../words.ts';
-import { follow, followHint, rememberRequest } from './follow.ts';
+import { follow, followHint } from './follow.ts';
+import { rememberRequest } from './history.ts';
 import { describeNames, requestResult } from './show-request.ts';
 import {
   implyingWait,
@@ -94,7 +95,7 @@ export async function submit(context: Context): Promise<KnownSync> {
       facts: hint`check the result with: ${imgctl('my-images')}`,
     });
   }
-  await rememberRequest(context, id, { status: submitted.status }, true);
+  await rememberRequest(context, id, { status: submitted.status }, 'submitted');
   const show = imgctl('sync-status', `${id}`);
   const done = hint`sync ${`${id}`} was submitted; follow it with: ${show}`;
   return { ...submitted, id, done };

@@ -27,7 +27,7 @@ describe('the sync history', () => {
     // The id may have another type.
     const later = entry('2', { status: 'PROCESSED', submitted_on: '2030-01-01T00:00:00Z' });
     for (const one of [entry(2), entry(1), ...others, later]) {
-      await remember(directory, fakeIo(), one);
+      await remember(directory, fakeIo(), one, 'checked');
     }
     const expected = [entry(2, { status: 'PROCESSED' }), entry(1)];
     expect(readHistory(directory, 'a', BASE_URL)).toEqual(expected);
@@ -37,10 +37,10 @@ describe('the sync history', () => {
     const directory = temporaryDirectory();
     const anew = entry('7', { submitted_on: '2030-01-01T00:00:00Z' });
     for (const one of [entry(7, { status: 'PROCESSED' }), entry(8)])
-      await remember(directory, fakeIo(), one);
-    await remember(directory, fakeIo(), anew, true);
+      await remember(directory, fakeIo(), one, 'checked');
+    await remember(directory, fakeIo(), anew, 'submitted');
     expect(readHistory(directory, 'a', BASE_URL)).toEqual([entry(8), anew]);
-    await remember(directory, fakeIo(), entry(7, { status: 'ERROR' }));
+    await remember(directory, fakeIo(), entry(7, { status: 'ERROR' }), 'checked');
     expect(readHistory(directory, 'a', BASE_URL).at(-1)).toEqual({ ...anew, status: 'ERROR' });
   });
 
@@ -50,7 +50,7 @@ describe('the sync history', () => {
     writeFileSync(path.join(directory, 'sync-history.json'), JSON.stringify({ requests }));
     const io = impatientIo();
     const added = Array.from({ length: 10 }, (_, index) => `new ${index}`);
-    await Promise.all(added.map((id) => remember(directory, io, entry(id))));
+    await Promise.all(added.map((id) => remember(directory, io, entry(id), 'submitted')));
     expect([ids(directory).length, ids(directory)[0]]).toEqual([200, 15]);
     expect(ids(directory).slice(-10).sort()).toEqual(added);
   });
@@ -65,7 +65,7 @@ describe('the sync history', () => {
       writeFileSync(file, text);
       const error = expect.objectContaining({ code: 'config' });
       expect(() => ids(directory)).toThrow(error);
-      await expect(remember(directory, fakeIo(), entry(1))).rejects.toEqual(error);
+      await expect(remember(directory, fakeIo(), entry(1), 'checked')).rejects.toEqual(error);
       expect(readFileSync(file, 'utf8')).toBe(text);
     }
   });

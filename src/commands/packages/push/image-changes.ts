@@ -6,7 +6,7 @@ import type { Row } from '../../../output/columns.ts';
 import { isSent } from '../../../upload/actions.ts';
 import type { PlannedPackage } from '../../../upload/transfer.ts';
 import { counted } from '../../../words.ts';
-import { elementNames } from '../follow.ts';
+import { elementNames } from '../show-request.ts';
 
 export type Images = readonly Row[];
 
