@@ -2,33 +2,37 @@
 
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
-import type { Facts } from '../../facts.ts';
 import type { Output } from '../../output/output.ts';
 import { kindOf } from '../../query/fields.ts';
 import { anchored, type Filter } from '../../query/filter.ts';
 import type { Query } from '../../query/query.ts';
 import type { Tally } from '../../query/tally.ts';
 import { shellQuote, shorten } from '../../words.ts';
-import { isField, type ListingOptions } from './options.ts';
+import { isField } from './options.ts';
 
 interface EmptyQuery {
   readonly query: Query;
   readonly tally: Tally;
 }
 
-/** Prints a note for an empty result. @throws ImgctlError empty, with --fail-empty */
+/**
+ * Says that no image matches.
+ * @param how as a note, in tables on a terminal; as a report, in every format and everywhere; or as an error
+ * @throws ImgctlError empty
+ */
 export function reportNoMatch(
-  context: Context,
+  { console }: Context,
   output: Output,
-  options: ListingOptions,
   empty: EmptyQuery,
+  how: 'note' | 'report' | 'error',
 ): void {
-  // A slip is worth a note beside data as well.
+  // A slip is worth a warning beside data as well.
   const isSlip = slipHint(empty.query) !== undefined;
-  if (!isSlip && !output.hasNotes && !options.failEmpty) return;
-  const { message, facts } = noMatchError(empty);
-  if (isSlip && !options.failEmpty) context.console.warn(message, facts);
-  else noteEmpty(context, output, options, message, facts);
+  if (how === 'note' && !isSlip && !output.hasNotes) return;
+  const error = noMatchError(empty);
+  if (how === 'error') throw error;
+  const say = isSlip ? console.warn : console[how];
+  say(error.message, error.facts);
 }
 
 /** Returns the error for an empty result. It counts what each word and filter matches if all images were read. */
@@ -98,7 +102,7 @@ const WORD_SLIPS: readonly ((word: string) => string | false)[] = [
 ];
 
 /** Returns a hint for what is surely no part of a name: invisible characters, signs, names of fields, a phrase. */
-export function slipHint({ words, filters }: Pick<Query, 'words' | 'filters'>): string | undefined {
+function slipHint({ words, filters }: Pick<Query, 'words' | 'filters'>): string | undefined {
   const hint = invisibleHint([...words, ...filters.map(({ text }) => text)]) ?? joinedHint(filters);
   if (hint !== undefined) return hint;
   if (filters.some(({ text }) => QUOTED_VALUE.test(text))) return foreignHint(filters);
@@ -163,16 +167,4 @@ function wholeValueHint(filters: readonly Filter[]): string | undefined {
     return `= and like compare the whole value; to find a part of it: -f ${part}`;
   }
   return undefined;
-}
-
-/** Prints a note for an empty result. @throws ImgctlError empty, with --fail-empty */
-export function noteEmpty(
-  { console }: Context,
-  output: Output,
-  options: Pick<ListingOptions, 'failEmpty'>,
-  message: string,
-  facts?: string | Facts,
-): void {
-  if (options.failEmpty) throw new ImgctlError('empty', message, { facts });
-  if (output.hasNotes) console.note(message, facts);
 }

@@ -1,7 +1,7 @@
 // imgctl images: the commands for images of the public catalogue.
 
 import type { CommandDeclaration } from '../../cli/declarations.ts';
-import { imagesChanges } from './changes.ts';
+import { imagesChanges } from './changes/changes.ts';
 import { imagesGet } from './get.ts';
 import { imagesLatest } from './latest.ts';
 import { imagesList } from './list.ts';

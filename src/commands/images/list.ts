@@ -9,12 +9,12 @@ import { findPaths } from '../../config/paths.ts';
 import { wholeNumber } from '../../config/values.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError } from '../../errors.ts';
-import { hint, imgctl } from '../../facts.ts';
+import { type Facts, hint, imgctl } from '../../facts.ts';
 import type { Row } from '../../output/columns.ts';
 import type { Output } from '../../output/output.ts';
 import type { Query } from '../../query/query.ts';
 import { Tally } from '../../query/tally.ts';
-import { noteEmpty, reportNoMatch } from './empty.ts';
+import { reportNoMatch } from './empty.ts';
 import { collectNames, rememberImages } from './image-names.ts';
 import {
   CATALOGUE_OPTIONS,
@@ -121,13 +121,13 @@ async function* listRows(list: Listing, images: ImagePages): Rows {
   let count = 0;
   // Only what completion needs: the list itself may not fit into memory.
   const names = collectNames([]);
-  const { meta, total } = yield* mapPages(images, (page) => {
-    count += page.length;
-    collectNames(page, names);
-    return options.urls ? page.map((image) => ({ url: urlOf(image, baseUrl) })) : page;
+  const { meta, total } = yield* mapPages(images, (some) => {
+    count += some.length;
+    collectNames(some, names);
+    return options.urls ? some.map((image) => ({ url: urlOf(image, baseUrl) })) : some;
   });
-  const isComplete =
-    query.isEverything && options.limit === undefined && options.page === undefined;
+  const { limit, page } = options;
+  const isComplete = query.conditions.length === 0 && limit === undefined && page === undefined;
   const afterwards = async () => {
     if (isPublic(options)) {
       const { account } = await context.session();
@@ -163,14 +163,19 @@ async function* mapPages(
 }
 
 /** @param hasNoImages true if the service says so of your own images. @throws ImgctlError empty, with --fail-empty */
-function reportEmpty({ context, options, output, query, tally }: Listing, hasNoImages: boolean) {
-  const { mine, page } = options;
+function reportEmpty(list: Listing, hasNoImages: boolean): void {
+  const { context, options, output, query, tally } = list;
+  const { mine, page, failEmpty } = options;
   if (mine && hasNoImages) {
-    const upload = hint`upload one with: ${imgctl('push', 'FILE')}`;
-    noteEmpty(context, output, options, 'no images yet', upload);
+    noteEmpty(list, 'no images yet', hint`upload one with: ${imgctl('push', 'FILE')}`);
   } else if (page !== undefined) {
-    noteEmpty(context, output, options, `no images match on page ${page}`);
-  } else reportNoMatch(context, output, options, { query, tally });
+    noteEmpty(list, `no images match on page ${page}`);
+  } else reportNoMatch(context, output, { query, tally }, failEmpty ? 'error' : 'note');
+}
+
+function noteEmpty({ context, options, output }: Listing, message: string, facts?: Facts): void {
+  if (options.failEmpty) throw new ImgctlError('empty', message, { facts });
+  if (output.hasNotes) context.console.note(message, facts);
 }
 
 /** Reads one page of the service, in its order. */

@@ -1,0 +1,107 @@
+// Compares two lists of images: by id, or by label if they are of two services.
+
+import { keyOf } from '../../../api/images.ts';
+import type { ReceivedImage } from '../../../api/types.ts';
+import { type FileLabel, parseLines } from '../../../catalogue/snapshot.ts';
+import { stringify } from '../../../json.ts';
+import { FIELDS, kindOf } from '../../../query/fields.ts';
+import { isSameTime } from '../../../query/timestamp.ts';
+
+export interface Change {
+  /** moved: another name, path, folder or data store; updated: any other difference. */
+  readonly change: 'added' | 'updated' | 'moved' | 'removed';
+  /** As it is now, or as it was before it was removed. */
+  readonly image: ReceivedImage;
+  readonly before: ReceivedImage | null;
+}
+
+/**
+ * Compares the lists; unchanged images cost neither parsing nor memory.
+ * @returns the changes in the order of the new images, the old images that were not listed, and the JSON of the new ones
+ */
+export async function compareLists(
+  oldLines: readonly string[],
+  images: AsyncIterable<readonly ReceivedImage[]>,
+  file: FileLabel,
+) {
+  const unseen = new Map(oldLines.map((line) => [line, line]));
+  const lines = new Map<unknown, string>();
+  const different = new Map<unknown, ReceivedImage>();
+  for await (const page of images) {
+    for (const image of page) {
+      const line = stringify(image);
+      // The old text, so that the new one need not stay in memory.
+      const same = unseen.get(line);
+      lines.set(keyOf(image), same ?? line);
+      if (same === undefined) different.set(keyOf(image), image);
+    }
+  }
+  for (const line of lines.values()) unseen.delete(line);
+  const old = new Map<unknown, ReceivedImage>();
+  for (const image of await parseLines([...unseen.keys()], file)) old.set(keyOf(image), image);
+  const listed = [...different].flatMap(([key, image]): Change | [] => {
+    const before = old.get(key);
+    return before ? (changeOf(before, image) ?? []) : { change: 'added', image, before: null };
+  });
+  const missing = [...old].filter(([key]) => !lines.has(key)).map(([, image]) => image);
+  return { listed, missing, lines: [...lines.values()] };
+}
+
+const PLACE_FIELDS = ['name', 'path', 'folder', 'data_store'];
+
+/** Returns how an image has changed; undefined if it is the same. */
+export function changeOf(before: ReceivedImage, image: ReceivedImage): Change | undefined {
+  const fields = changedFields(before, image);
+  if (fields.length === 0) return undefined;
+  const isMoved = fields.some((field) => PLACE_FIELDS.includes(field));
+  return { change: isMoved ? 'moved' : 'updated', image, before };
+}
+
+/**
+ * Returns the fields that differ between two images with one id, which may be a number and a text. A field that is
+ * missing equals null; times are equal if they are the same instant.
+ */
+export function changedFields(before: ReceivedImage, image: ReceivedImage): string[] {
+  return Object.keys({ ...before, ...image }).filter((field) => {
+    const [old, now] = [before[field], image[field]];
+    if (field === 'id' || stringify(old) === stringify(now)) return false;
+    return !(isTimeField(field) && isSameTime(old, now));
+  });
+}
+
+const TIMES: readonly string[] = FIELDS.filter((field) => kindOf(field) === 'time');
+
+export function isTimeField(field: string): boolean {
+  return TIMES.includes(field);
+}
+
+/**
+ * Compares images of two services, in which ids mean other images. Of equal labels, the numbers are compared: if the old
+ * images have the labels a, a, b and the new ones a, b, c, then c was added and the last a removed.
+ */
+export function compareLabels(
+  old: readonly ReceivedImage[],
+  now: readonly ReceivedImage[],
+): readonly Change[] {
+  return [
+    ...surplus(now, old).map((image) => ({ change: 'added', image, before: null }) as const),
+    ...surplus(old, now).map((image) => ({ change: 'removed', image, before: image }) as const),
+  ];
+}
+
+/** Returns the images whose labels occur more often than among the others: the last ones of each label. */
+function surplus(images: readonly ReceivedImage[], others: readonly ReceivedImage[]) {
+  const left = new Map<string, number>();
+  for (const label of others.map(labelOf)) left.set(label, (left.get(label) ?? 0) + 1);
+  const found: ReceivedImage[] = [];
+  for (const image of images) {
+    const count = left.get(labelOf(image)) ?? 0;
+    if (count === 0) found.push(image);
+    else left.set(labelOf(image), count - 1);
+  }
+  return found;
+}
+
+function labelOf({ label, name }: ReceivedImage): string {
+  return `${label ?? name}`;
+}

@@ -1,0 +1,107 @@
+// Reports changes: their rows with the old values, how many there are, and what is said if there are none.
+
+import type { ReceivedImage } from '../../../api/types.ts';
+import type { Result } from '../../../cli/result.ts';
+import type { Context } from '../../../context.ts';
+import { CHANGES_EXIT_CODE } from '../../../errors.ts';
+import { namesOf } from '../../../output/columns.ts';
+import type { Output } from '../../../output/output.ts';
+import { cellText } from '../../../output/text.ts';
+import type { Query } from '../../../query/query.ts';
+import type { Tally } from '../../../query/tally.ts';
+import { counted } from '../../../words.ts';
+import { reportNoMatch } from '../empty.ts';
+import { type Change, changedFields, isTimeField } from './compare.ts';
+
+export interface Comparison {
+  readonly changes: readonly Change[];
+  /** True if no image matches the query now. */
+  readonly isEmpty: boolean;
+  readonly tally: Tally;
+  /** When the old images were listed, in milliseconds since the epoch; undefined in the first run. */
+  readonly since: number | undefined;
+}
+
+interface Task {
+  readonly context: Context;
+  readonly options: { readonly exitCode?: boolean };
+  readonly query: Query;
+  readonly output: Output;
+}
+
+export function reportOf(
+  { context, options, query, output }: Task,
+  { changes, isEmpty, tally, since }: Comparison,
+) {
+  const rows = changes.map((change) => {
+    const { id = null, name = null, path = null, folder = null, updated_on = null } = change.image;
+    const before = beforeOf(change, context, output);
+    return { change: change.change, id, name, path, folder, updated_on, before };
+  });
+  const afterwards = () => {
+    if (isEmpty && query.conditions.length > 0) {
+      // A job with a typing mistake would stay silent for ever, so its first run says so.
+      const how = since === undefined ? 'report' : 'note';
+      reportNoMatch(context, output, { query, tally }, how);
+    } else if (since !== undefined && rows.length === 0 && output.hasNotes) {
+      context.console.note(`no changes since ${output.timeText(new Date(since).toISOString())}`);
+    }
+  };
+  return {
+    output,
+    rows,
+    summary: describeCounts(changes),
+    afterwards,
+    exitCode: options.exitCode && rows.length > 0 ? CHANGES_EXIT_CODE : 0,
+  } satisfies Result;
+}
+
+/** Returns the old image as it is printed: whole as data, only its changed values as text, null if there is none. */
+function beforeOf({ image, before }: Change, { io, terminal }: Context, output: Output) {
+  if (before === null) return null;
+  const isText = output.isTable || output.shape.kind === 'lines';
+  if (!isText) return withTimes(before, output.timeText);
+  const arrow = terminal.unicode ? ' → ' : ' -> ';
+  const now = output.isTable && io.stdout.isTTY ? arrow : ', now ';
+  return oldValues(image, before, output, now);
+}
+
+function withTimes(image: ReceivedImage, timeText: Output['timeText']): ReceivedImage {
+  const entries = Object.entries(image).map(([name, value]) => {
+    return [name, isTimeField(name) && typeof value === 'string' ? timeText(value) : value];
+  });
+  return Object.fromEntries(entries);
+}
+
+/**
+ * Returns the values that have changed, without the new ones that the row itself shows; null if the image was removed.
+ *
+ * - another folder, which the row shows: `folder: linux`
+ * - another data store, which it does not show: `data_store: a, now b`
+ * - only another update time: `2018-07-19 12:00`
+ *
+ * @param now stands between an old and a new value
+ */
+function oldValues(image: ReceivedImage, before: ReceivedImage, output: Output, now: string) {
+  const changed = changedFields(before, image);
+  // The path has the name and the folder in it.
+  const places = ['name', 'folder', 'data_store'].filter((field) => changed.includes(field));
+  const fields = places.length > 0 ? places : changed;
+  const { updated_on: time } = before;
+  if (fields.join() === 'updated_on' && typeof time === 'string') return output.timeText(time);
+  const shown = namesOf(output.columns);
+  const texts = fields.map((field) => {
+    const old = `${field}: ${cellText(before[field] ?? '-')}`;
+    return shown.includes(field) ? old : `${old}${now}${cellText(image[field] ?? '-')}`;
+  });
+  return texts.join('; ') || null;
+}
+
+/** Returns `3 changes: 2 added, 1 moved`. */
+function describeCounts(changes: readonly Change[]): string {
+  const kinds = (['added', 'updated', 'moved', 'removed'] as const).flatMap((kind) => {
+    const count = changes.filter(({ change }) => change === kind).length;
+    return count > 0 ? `${count} ${kind}` : [];
+  });
+  return `${counted(changes.length, 'change')}: ${kinds.join(', ')}`;
+}

@@ -1,0 +1,106 @@
+// What images changes remembers: a file for each profile, user, query and cursor, with the images of the last run.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import {
+  type FileLabel,
+  formatSnapshot,
+  parseSnapshot,
+  type Snapshot,
+} from '../../../catalogue/snapshot.ts';
+import { type Candidates, suggestWords, type Typing } from '../../../cli/suggestions.ts';
+import { findPaths } from '../../../config/paths.ts';
+import type { Context } from '../../../context.ts';
+import { ImgctlError, tryOr } from '../../../errors.ts';
+import { replaceFile } from '../../../files/atomic-file.ts';
+import { holdMutex } from '../../../files/mutex.ts';
+import { keyedFile } from '../../../files/paths.ts';
+import { cannotWrite, readTextFile } from '../../../files/user-file.ts';
+import { stringify } from '../../../json.ts';
+import { portableTexts } from '../../../query/filter.ts';
+import type { Query } from '../../../query/query.ts';
+
+export function suggestCursors({ context }: Typing): Candidates {
+  const { state } = findPaths(context.io);
+  if (state === undefined) return suggestWords([]);
+  const files = tryOr(() => fs.readdirSync(directoryOf(state)), []);
+  const names = files.flatMap((file) => /^([\w-]+)\.[0-9a-f]{16}\.json$/.exec(file)?.[1] ?? []);
+  return suggestWords([...new Set(names)].sort());
+}
+
+/** The images of the last run. */
+export interface State {
+  readonly file: FileLabel;
+  /** Returns them; undefined before the first run. @throws ImgctlError config */
+  read(): Promise<Snapshot | undefined>;
+  /** @param takenAt in ISO 8601. @param lines the JSON of each image */
+  replace(takenAt: string, lines: readonly string[]): Promise<void>;
+  /** Lets other runs with this cursor continue. */
+  release(): void;
+}
+
+interface StateOptions {
+  readonly cursor: string;
+  readonly mine?: boolean;
+  readonly peek?: boolean;
+}
+
+/** Others may read a large catalogue one after the other. */
+const MUTEX_PATIENCE = 600_000;
+
+/** With --peek nothing is stored, so nobody has to wait. */
+const NO_MUTEX = { assertHeld: () => {}, release: () => {} };
+
+/** Waits until no other run with this cursor compares. @throws ImgctlError config: no home directory; failed, locked */
+export async function openState(
+  context: Context,
+  options: StateOptions,
+  query: Query,
+): Promise<State> {
+  const { io } = context;
+  const { state: folder } = findPaths(io);
+  const key = await keyOf(context, options, query);
+  if (folder === undefined) {
+    const message = 'cannot remember this run: no home directory';
+    throw new ImgctlError('config', message, { facts: { kind: 'no-home' } });
+  }
+  const target = keyedFile(directoryOf(folder), key.cursor, [stringify(key)]);
+  const again = 'move it elsewhere to start again';
+  const file = { what: `the file ${target}`, damaged: again, foreign: again };
+  const fail = (error: unknown) => {
+    throw cannotWrite(file.what, error);
+  };
+  const { assertHeld, release } = options.peek
+    ? NO_MUTEX
+    : await holdMutex(target, MUTEX_PATIENCE, io).catch(fail);
+  return {
+    file,
+    release,
+    async read() {
+      const text = await readTextFile(target, file.what, io);
+      if (text === undefined) return undefined;
+      const snapshot = parseSnapshot(text, file);
+      if (stringify(snapshot.head.key) === stringify(key)) return snapshot;
+      const message = `${file.what} belongs to another query`;
+      throw new ImgctlError('config', message, { facts: file.foreign });
+    },
+    async replace(takenAt, lines) {
+      const { base_url, username } = key;
+      const head = { taken_at: takenAt, base_url, username, key };
+      await replaceFile(target, formatSnapshot(head, lines), { assertHeld }).catch(fail);
+    },
+  };
+}
+
+/** Returns what is remembered separately. The order of words and filters does not matter, as all of them must match. */
+async function keyOf(context: Context, { cursor, mine }: StateOptions, query: Query) {
+  const { profile, baseUrl: base_url, username } = (await context.session()).account;
+  const source = mine ? 'mine' : 'catalogue';
+  const words = [...query.words].sort();
+  const filters = query.filters.flatMap(portableTexts).sort();
+  return { cursor, profile, base_url, username, source, words, filters };
+}
+
+function directoryOf(stateDirectory: string): string {
+  return path.join(stateDirectory, 'changes');
+}
