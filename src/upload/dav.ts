@@ -25,6 +25,7 @@ import {
   isHidden,
   isPart,
   isRival,
+  LATE,
   nameTooLong,
   notAFile,
   type OnBytes,
@@ -32,10 +33,8 @@ import {
   replacedError,
   type Storage,
   type StorageOptions,
-  type StoredState,
-  type UnpublishedFile,
 } from './storage.ts';
-import { SETTLED, type UploadSource } from './upload-file.ts';
+import type { UploadSource } from './upload-file.ts';
 
 /** File systems take names of 255 bytes. */
 const MAX_NAME = 255;
@@ -83,12 +82,7 @@ async function compareFile(
 }
 
 /** Uploads under a new name for each attempt: the server may still be writing what it got before. */
-async function uploadPart(
-  dav: Dav,
-  name: string,
-  file: UploadSource,
-  onProgress: OnBytes,
-): Promise<UnpublishedFile> {
+async function uploadPart(dav: Dav, name: string, file: UploadSource, onProgress: OnBytes) {
   const parts: string[] = [];
   const nextUrl = () => {
     const part = newPart(dav, name);
@@ -104,7 +98,7 @@ async function uploadPart(
     const sent = await requireSize(dav, part, name, file.size);
     dav.unfinished.delete(part);
     return {
-      publish: (replace) => publishPart(dav, part, name, sent, replace),
+      publish: (replace: boolean) => publishPart(dav, part, name, sent, replace),
       discard: () => removeFile(dav, part),
     };
   } catch (error) {
@@ -167,13 +161,7 @@ async function tryMove(dav: Dav, part: string, headers: Record<string, string>) 
 }
 
 /** Makes the part visible. @param sent the part as the server showed it */
-async function publishPart(
-  dav: Dav,
-  part: string,
-  name: string,
-  sent: DavFile,
-  replace: boolean,
-): Promise<StoredState> {
+async function publishPart(dav: Dav, part: string, name: string, sent: DavFile, replace: boolean) {
   const { address } = dav;
   let failure: unknown;
   try {
@@ -191,7 +179,7 @@ async function publishPart(
     throw failure ?? new ImgctlError('bad-answer', message, { facts: advice });
   }
   // Servers check and move in two steps, so that another push may still move its file over this one.
-  if (!replace && (await mayHaveRival(dav, part))) await dav.clock.sleep(SETTLED, dav.clock.signal);
+  if (!replace && (await mayHaveRival(dav, part))) await dav.clock.sleep(LATE, dav.clock.signal);
   const { etag, text } = await requireSize(dav, name, name, sent.size);
   // Only the size was checked: the next push compares the content.
   if (etag === sent.etag) return { text, isProof: false };
@@ -244,7 +232,7 @@ async function requireSize(dav: Dav, at: string, name: string, size: number) {
   const file = await findFile(dav, at);
   if (file?.size === size) return file;
   // A server may show a file late, such as one whose disk is in a network.
-  await dav.clock.sleep(SETTLED, dav.clock.signal);
+  await dav.clock.sleep(LATE, dav.clock.signal);
   const late = await findFile(dav, at);
   if (late?.size === size) return late;
   throw arrivedWrong(name, late ? `${late.size} of ${size} bytes` : 'it is gone');

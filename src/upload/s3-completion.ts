@@ -2,14 +2,13 @@
 
 import { ImgctlError } from '../errors.ts';
 import { TransportError } from '../http/errors.ts';
-import { type HttpResponse, isSuccess } from '../http/message.ts';
+import { isSuccess } from '../http/message.ts';
 import { escapeXml, textOf } from '../xml.ts';
 import { REFUSALS, textBody } from './requests.ts';
 import { findObject, multipartTag, removeObject, type S3, type S3Request } from './s3-bucket.ts';
 import { DIGEST, plainTag, rootOf } from './s3-responses.ts';
 import { abortUpload, removeOtherUploads, type SentUpload, uploadGone } from './s3-upload.ts';
-import { arrivedWrong, conflict, replacedError, type StoredState } from './storage.ts';
-import { SETTLED } from './upload-file.ts';
+import { arrivedWrong, conflict, LATE, replacedError, type StoredState } from './storage.ts';
 
 /** Milliseconds: joining the parts of a large object takes some storages minutes. */
 const COMPLETION = 600_000;
@@ -120,11 +119,7 @@ function listOfParts({ etags, md5s }: SentUpload): string {
  * Sends a request with the condition that it overwrites nothing; if that is refused as a storage that knows no
  * conditions does, again without it. Returns the response that counts.
  */
-async function sendIfNew(
-  s3: S3,
-  request: S3Request,
-  requireAbsent: () => Promise<void>,
-): Promise<HttpResponse> {
+async function sendIfNew(s3: S3, request: S3Request, requireAbsent: () => Promise<void>) {
   const headers = { ...request.headers, 'if-none-match': '*' };
   const conditional = await s3.send({ ...request, headers });
   if (conditional.status !== 400 && conditional.status !== 501) return conditional;
@@ -143,7 +138,7 @@ async function sendIfNew(
 async function findLate(s3: S3, name: string): Promise<StoredObject | undefined> {
   const object = await findObject(s3, name);
   if (object) return object;
-  await s3.clock.sleep(SETTLED, s3.clock.signal);
+  await s3.clock.sleep(LATE, s3.clock.signal);
   return findObject(s3, name);
 }
 
@@ -169,11 +164,8 @@ function expectedTag({ etags, md5s, isEncrypted }: SentUpload, sentTag: string |
 }
 
 /** Removes the object if it is surely of this push: it has the ETag of the response. Returns what is wrong with it. */
-async function removeDamaged(
-  { s3, name, file }: SentUpload,
-  { size, tag }: StoredObject,
-  sentTag: string | undefined,
-): Promise<ImgctlError> {
+async function removeDamaged(upload: SentUpload, { size, tag }: StoredObject, sentTag?: string) {
+  const { s3, name, file } = upload;
   const isOwn = tag === sentTag && DIGEST.test(tag);
   const isRemoved = isOwn && (await removeObject(s3, name).then(isSuccess, () => false));
   const flaw = size === file.size ? `ETag is ${tag}` : `size is ${size}`;

@@ -26,7 +26,6 @@ import {
   type OnBytes,
   type Storage,
   type StorageOptions,
-  type UnpublishedFile,
 } from './storage.ts';
 import type { UploadSource } from './upload-file.ts';
 
@@ -71,19 +70,14 @@ async function tagOf(s3: S3, file: UploadSource, isWhole: boolean): Promise<stri
   return isWhole ? md5s.join('') : multipartTag(md5s);
 }
 
-async function uploadParts(
-  s3: S3,
-  name: string,
-  file: UploadSource,
-  onProgress: OnBytes,
-): Promise<UnpublishedFile> {
+async function uploadParts(s3: S3, name: string, file: UploadSource, onProgress: OnBytes) {
   const upload = await openUpload(s3, name, file);
   const discard = async (error: unknown) => {
     if (hasCode(error, ...DISCARD_CODES)) await abortUpload(s3, name, upload.id);
   };
   try {
     const sent = await sendParts(upload, onProgress);
-    return { publish: (replace) => completeUpload(sent, replace), discard };
+    return { publish: (replace: boolean) => completeUpload(sent, replace), discard };
   } catch (error) {
     await discard(error).catch(() => {});
     throw error;

@@ -48,12 +48,12 @@ export interface UnpublishedFile {
   discard(error: unknown): Promise<void>;
 }
 
-export interface Comparison {
-  readonly state: 'absent' | 'same' | 'different';
-  /** If the content is the same. */
-  readonly stored?: StoredState;
-  readonly note?: string;
-}
+/** What a storage has of that name, compared with a file. */
+export type Comparison =
+  | { readonly state: 'absent' }
+  | { readonly state: 'same'; readonly stored: StoredState }
+  /** With a note if their contents cannot be compared. */
+  | { readonly state: 'different'; readonly note?: string };
 
 /** Every method throws ImgctlError: not-permitted, wrong-credentials, not-found, conflict, storage-full... */
 export interface Storage {
@@ -76,6 +76,9 @@ export interface Storage {
   removeDeadParts(isLast: boolean): Promise<void>;
   close(): Promise<void>;
 }
+
+/** Milliseconds after which a storage that shows a file late is asked again. */
+export const LATE = 2_000;
 
 /** Milliseconds. */
 const MAX_PART_AGE = 24 * 3_600_000;
@@ -138,8 +141,9 @@ export function replacedError(name: string, address: string, replace: boolean): 
 }
 
 export function notAFile(name: string, address: string): ImgctlError {
-  const facts = 'rename your file, or remove the other from the storage';
-  return new ImgctlError('conflict', `${address} has a ${name} that is not a file`, { facts });
+  const advice = 'rename your file, or remove the other from the storage';
+  const message = `${address} has a ${name} that is not a file`;
+  return new ImgctlError('conflict', message, { facts: advice });
 }
 
 export function storageFull(address: string, reason: string, cause?: unknown): ImgctlError {
@@ -151,6 +155,6 @@ export function storageFull(address: string, reason: string, cause?: unknown): I
 
 /** @param what differs, such as `its size is 3 bytes` */
 export function arrivedWrong(name: string, what: string): ImgctlError {
-  const facts = 'run the command again; if it fails again, ask the administrators of the storage';
-  return new ImgctlError('failed', `the upload of ${name} failed: ${what}`, { facts });
+  const advice = 'run the command again; if it fails again, ask the administrators of the storage';
+  return new ImgctlError('failed', `the upload of ${name} failed: ${what}`, { facts: advice });
 }

@@ -18,25 +18,26 @@ import {
   type LocalFile,
   LocalFileError,
   openUploadFile,
+  type RegionResults,
   type UploadFile,
 } from './upload-file.ts';
 
 export interface UploadPackage {
   readonly name: string;
   readonly files: readonly LocalFile[];
-  /** @param results by path of a file, what is wrong with each of its regions, or null. @throws ImgctlError invalid-package */
-  verify(results: ReadonlyMap<string, readonly (string | null)[]>): Promise<void>;
+  /** @param results by path of a file. @throws ImgctlError invalid-package */
+  verify(results: ReadonlyMap<string, RegionResults>): Promise<void>;
 }
 
-/** A file that was compared with the storage, once for all packages that have it. */
+/** What is known of a file, once for all packages that have it. Only its last two values change, when it is sent. */
 interface ComparedFile {
   readonly size: number;
   /** Its state, if every later change would show in it. */
   readonly settledState: string | undefined;
   readonly action: Action;
-  readonly note: string | undefined;
+  readonly note?: string | undefined;
   /** What the storage has, if that is this file. */
-  stored: StoredState | undefined;
+  stored?: StoredState;
   /** True once it is visible, or would be with --dry-run. */
   isThere: boolean;
 }
@@ -45,6 +46,7 @@ interface ComparedFile {
 export interface PlannedFile extends LocalFile {
   readonly package: string;
   readonly size: number;
+  /** What its package does with it, which another package may have done before. */
   readonly action: Action;
   readonly note: string | undefined;
   /** Shared with other packages that have the file. */
@@ -73,27 +75,24 @@ export function isOfPackage(error: unknown): error is ImgctlError {
   return error instanceof LocalFileError || hasCode(error, 'invalid-package', 'conflict', 'usage');
 }
 
-/** Compares all files with the storage, and says what each package needs. */
+/** Compares all files with the storage, each name once, and says what each package needs. */
 export async function planPackages(
   packages: readonly UploadPackage[],
   transfer: TransferOptions,
   onFile: (name: string) => void,
 ): Promise<PlannedPackage[]> {
   const byName = new Map<string, ComparedFile>();
-  const compareOnce = async (file: LocalFile, owner: string) => {
-    const known = byName.get(file.name);
-    if (known) return known;
-    onFile(file.name);
-    const compared = await compareFile(file, owner, transfer);
-    byName.set(file.name, compared);
-    return compared;
-  };
   const plan: PlannedPackage[] = [];
   for (const each of packages) {
     const files: PlannedFile[] = [];
     try {
       for (const file of each.files) {
-        const compared = await compareOnce(file, each.name);
+        let compared = byName.get(file.name);
+        if (!compared) {
+          onFile(file.name);
+          compared = await compareFirst(file, each.name, transfer);
+          byName.set(file.name, compared);
+        }
         const { size, action, note } = compared;
         files.push({ ...file, package: each.name, size, action, note, compared });
       }
@@ -105,32 +104,20 @@ export async function planPackages(
   }
   return plan;
 }
-
-async function compareFile(
-  file: LocalFile,
-  owner: string,
-  transfer: TransferOptions,
-): Promise<ComparedFile> {
-  const { size, settledState, state, note, stored } = await compare(file, owner, transfer);
-  const different = transfer.onConflict === 'fail' ? 'conflict' : transfer.onConflict;
-  const actions = { absent: 'upload', same: 'unchanged', different } as const;
-  return { size, settledState, action: actions[state], note, stored, isThere: false };
-}
-
-/** A package is one thing: one file of another version would break it. */
+/** A package is one thing: one file of another version would break it, so either all of its files are skipped or none. */
 function asOne(
   { name, verify }: UploadPackage,
   files: readonly PlannedFile[],
   { address }: Storage,
 ): PlannedPackage {
-  const conflicting = files.find(({ action }) => action === 'conflict');
-  const error = conflicting && conflict(conflicting.name, address, conflicting.note);
-  if (!files.some(({ action }) => action === 'skip')) return { name, verify, files, error };
+  const taken = files.find(({ action }) => action === 'conflict');
+  if (taken) return { name, verify, files, error: conflict(taken.name, address, taken.note) };
+  if (!files.some(({ action }) => action === 'skip')) return { name, verify, files };
   const note = `with the rest of ${name}`;
   const skipped = files.map((file): PlannedFile => {
     return file.action === 'skip' ? file : { ...file, action: 'skip', note };
   });
-  return { name, verify, files: skipped, error };
+  return { name, verify, files: skipped };
 }
 
 /** Returns the package without what packages before it have sent. */
@@ -156,21 +143,42 @@ async function withUploadFile<Result>(
   }
 }
 
-/** Compares a file with the storage, unless both are as they were when they were proved equal. */
-function compare(file: LocalFile, owner: string, transfer: TransferOptions) {
-  return withUploadFile(file, transfer, async (opened) => {
-    const { size, state: source, settledState } = opened;
-    const proved = transfer.proofs.find({ package: owner, name: file.name, source });
-    const { storage } = transfer;
-    const comparing = storage.compare(file.name, opened, proved);
-    const comparison = await comparing.catch(async (error: unknown): Promise<Comparison> => {
-      // The stored file may have been removed between two requests.
-      const isGone = hasCode(error, 'not-found') && (await storage.look(file.name)) === undefined;
-      if (!isGone) throw error;
-      return { state: 'absent' };
-    });
-    return { size, settledState, ...comparison };
+/** Compares a file with the storage for the first time, which says what is to be done with it. */
+function compareFirst(file: LocalFile, owner: string, transfer: TransferOptions) {
+  return withUploadFile(file, transfer, async (opened): Promise<ComparedFile> => {
+    const comparison = await compareOpened(opened, file.name, owner, transfer);
+    const { size, settledState } = opened;
+    const known = { size, settledState, isThere: false };
+    if (comparison.state === 'absent') return { ...known, action: 'upload' };
+    if (comparison.state === 'same')
+      return { ...known, action: 'unchanged', stored: comparison.stored };
+    const action = transfer.onConflict === 'fail' ? 'conflict' : transfer.onConflict;
+    return { ...known, action, note: comparison.note };
   });
+}
+
+function compareAgain(file: PlannedFile, transfer: TransferOptions): Promise<Comparison> {
+  return withUploadFile(file, transfer, (opened) =>
+    compareOpened(opened, file.name, file.package, transfer),
+  );
+}
+
+/** Compares an open file with the storage, unless both are as they were when they were proved equal. */
+async function compareOpened(
+  opened: UploadFile,
+  name: string,
+  owner: string,
+  { storage, proofs }: TransferOptions,
+): Promise<Comparison> {
+  const proved = proofs.find({ package: owner, name, source: opened.state });
+  try {
+    return await storage.compare(name, opened, proved);
+  } catch (error) {
+    // The stored file may have been removed between two requests.
+    const isGone = hasCode(error, 'not-found') && (await storage.look(name)) === undefined;
+    if (!isGone) throw error;
+    return { state: 'absent' };
+  }
 }
 
 /** @param isSure false if nobody knows whether it is */
@@ -178,10 +186,8 @@ export type OnVisible = (file: PlannedFile, isSure: boolean) => void;
 
 type OnProgress = (file: PlannedFile, bytes: number) => void;
 
-interface Upload {
-  readonly file: PlannedFile;
-  part?: UnpublishedFile | undefined;
-}
+/** The files that were uploaded and are not visible yet. */
+type Parts = Map<PlannedFile, UnpublishedFile>;
 
 /**
  * No file of the package becomes visible before all of them are uploaded and checked.
@@ -194,71 +200,81 @@ export async function transferPackage(
   onVisible: OnVisible,
 ): Promise<void> {
   if (files.every((file) => file.action === 'skip' || isProved(file, transfer))) return;
-  const uploads = files.map((file): Upload => ({ file }));
-  const results = new Map<string, readonly (string | null)[]>();
+  const parts: Parts = new Map();
+  const results = new Map<string, RegionResults>();
   try {
-    for (const upload of uploads) {
-      results.set(upload.file.path, await sendAndCheck(upload, transfer, onProgress));
-    }
+    for (const file of files)
+      results.set(file.path, await sendAndCheck(file, parts, transfer, onProgress));
     await verify(results);
     // A file may have changed since it was read: each is looked at once more.
     for (const file of files) await withUploadFile(file, transfer, async () => {});
     if (!transfer.dryRun && files.some(isSent)) transfer.beforeVisible();
-    for (const upload of uploads) await publish(upload, transfer, onVisible);
+    for (const file of files) {
+      const part = parts.get(file);
+      if (part) await makeVisible(file, part, transfer, onVisible);
+      parts.delete(file);
+      if (isSent(file)) file.compared.isThere = true;
+    }
   } catch (error) {
-    for (const { part } of uploads) await part?.discard(error).catch(() => {});
+    for (const part of parts.values()) await part.discard(error).catch(() => {});
     throw error;
   }
   for (const file of files) remember(file, transfer);
 }
 
-/** Uploads a file if it is to be sent. Returns what is wrong with each region. */
-function sendAndCheck(upload: Upload, transfer: TransferOptions, onProgress: OnProgress) {
-  const { file } = upload;
+/** Reads a file, and uploads it meanwhile if it is to be sent. @param parts receives what was uploaded */
+function sendAndCheck(
+  file: PlannedFile,
+  parts: Parts,
+  transfer: TransferOptions,
+  onProgress: OnProgress,
+): Promise<RegionResults> {
   return withUploadFile(file, transfer, async (opened) => {
-    const count = (bytes: number) => onProgress(file, bytes);
+    const onBytes = (bytes: number) => onProgress(file, bytes);
     if (isSent(file) && !transfer.dryRun) {
       try {
-        upload.part = await transfer.storage.put(file.name, opened, count);
+        parts.set(file, await transfer.storage.put(file.name, opened, onBytes));
       } catch (error) {
         file.compared.stored = await requireSame(file, error, transfer);
       }
     }
-    return opened.check(count);
+    return opened.check(onBytes);
   });
 }
 
+/** True if nothing is to be read: the package was valid when this file and the stored one were last found equal. */
 function isProved({ package: owner, name, compared }: PlannedFile, { proofs }: TransferOptions) {
-  const { settledState: source = '', stored } = compared;
-  return stored !== undefined && proofs.find({ package: owner, name, source }) === stored.text;
+  const { settledState, stored } = compared;
+  if (settledState === undefined || stored === undefined) return false;
+  return proofs.find({ package: owner, name, source: settledState }) === stored.text;
 }
 
 function remember({ package: owner, name, compared }: PlannedFile, { proofs }: TransferOptions) {
-  const { settledState: source, stored } = compared;
-  if (source && stored?.isProof)
-    proofs.remember({ package: owner, name, source, stored: stored.text });
+  const { settledState, stored } = compared;
+  if (settledState === undefined || !stored?.isProof) return;
+  proofs.remember({ package: owner, name, source: settledState, stored: stored.text });
 }
 
-async function publish(upload: Upload, transfer: TransferOptions, onVisible: OnVisible) {
-  const { file, part } = upload;
-  if (part) {
-    // Another push may have stored a file of that name meanwhile.
-    const replace = file.action === 'replace' || transfer.onConflict === 'replace';
-    transfer.assertHeld();
-    try {
-      file.compared.stored = await part.publish(replace);
-    } catch (error) {
-      // The connection was lost, or the storage has neither the old file nor this one.
-      const isGone = file.action === 'replace' && hasCode(error, 'failed');
-      const isLost = error instanceof TransportError || transfer.clock.signal.aborted;
-      if (isGone || isLost) onVisible(file, false);
-      file.compared.stored = await requireSame(file, error, transfer);
-      await part.discard(error);
-    }
-    upload.part = undefined;
-    onVisible(file, true);
+async function makeVisible(
+  file: PlannedFile,
+  part: UnpublishedFile,
+  transfer: TransferOptions,
+  onVisible: OnVisible,
+) {
+  // Another push may have stored a file of that name meanwhile.
+  const replace = file.action === 'replace' || transfer.onConflict === 'replace';
+  transfer.assertHeld();
+  try {
+    file.compared.stored = await part.publish(replace);
+  } catch (error) {
+    const isLost = error instanceof TransportError || transfer.clock.signal.aborted;
+    // The storage may have neither the old file nor this one.
+    const isBroken = file.action === 'replace' && hasCode(error, 'failed');
+    if (isLost || isBroken) onVisible(file, false);
+    file.compared.stored = await requireSame(file, error, transfer);
+    await part.discard(error);
   }
-  if (isSent(file)) file.compared.isThere = true;
+  onVisible(file, true);
 }
 
 /**
@@ -267,9 +283,9 @@ async function publish(upload: Upload, transfer: TransferOptions, onVisible: OnV
  */
 async function requireSame(file: PlannedFile, error: unknown, transfer: TransferOptions) {
   if (!hasCode(error, 'conflict')) throw error;
-  const { state, stored } = await compare(file, file.package, transfer);
-  if (state !== 'same') throw error;
-  return stored;
+  const comparison = await compareAgain(file, transfer);
+  if (comparison.state !== 'same') throw error;
+  return comparison.stored;
 }
 
 /**
@@ -280,15 +296,15 @@ export async function findChanged(
   packages: readonly PlannedPackage[],
   transfer: TransferOptions,
 ): Promise<string[]> {
-  const { storage } = transfer;
   const byName = new Map(packages.flatMap((each) => each.files).map((file) => [file.name, file]));
-  const files = [...byName.values()];
-  const states = await Promise.all(files.map(({ name }) => storage.look(name)));
-  const suspects = files.filter(({ compared }, index) => states[index] !== compared.stored?.text);
+  const looks = [...byName.values()].map(async (file) => {
+    return { file, text: await transfer.storage.look(file.name) };
+  });
   const changed: string[] = [];
-  // Another push may have stored the same content again.
-  for (const file of suspects) {
-    const { state } = await compare(file, file.package, transfer);
+  for (const { file, text } of await Promise.all(looks)) {
+    if (text === file.compared.stored?.text) continue;
+    // Another push may have stored the same content again.
+    const { state } = await compareAgain(file, transfer);
     if (state !== 'same') changed.push(file.name);
   }
   return changed;

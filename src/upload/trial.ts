@@ -12,9 +12,9 @@ export async function tryUpload(storage: Storage): Promise<void> {
   const { address } = storage;
   // The service syncs only packages.
   const name = `imgctl-test-${randomBytes(8).toString('hex')}.txt`;
-  const fail = (message: string, note?: string): never => {
-    const facts = note ?? `ask the administrators of the storage, and remove ${name} from it`;
-    throw new ImgctlError('failed', message, { facts });
+  const ask = `ask the administrators of the storage, and remove ${name} from it`;
+  const fail = (message: string, advice = ask): never => {
+    throw new ImgctlError('failed', message, { facts: advice });
   };
   const file = sourceOf(CONTENT);
   const part = await storage.put(name, file, () => {});
@@ -25,9 +25,11 @@ export async function tryUpload(storage: Storage): Promise<void> {
     // Some storages say too little of a file to know it: then its content is compared.
     if (!hasCode(error, 'conflict')) throw error;
   }
-  const { state, note } = await storage.compare(name, file);
+  const comparison = await storage.compare(name, file);
   await storage.remove(name);
-  if (state !== 'same') fail(`${address} returned different bytes than it received`, note);
+  const note = comparison.state === 'different' ? comparison.note : undefined;
+  if (comparison.state !== 'same')
+    fail(`${address} returned different bytes than it received`, note);
   if ((await storage.compare(name, file)).state !== 'absent')
     fail(`${address} did not remove the file`);
 }

@@ -12,6 +12,9 @@ interface Region {
   start(): ByteCheck;
 }
 
+/** What is wrong with each region of a file, or null. */
+export type RegionResults = readonly (string | null)[];
+
 export interface LocalFile {
   readonly name: string;
   readonly path: string;
@@ -43,8 +46,8 @@ export interface UploadFile extends UploadSource {
   readonly state: string;
   /** The same, unless a change while it is read, or later, may not show in it. */
   readonly settledState: string | undefined;
-  /** Returns what is wrong with each region, or null; reads the file unless `readAll` did. */
-  check(onProgress: (bytes: number) => void): Promise<readonly (string | null)[]>;
+  /** Reads the file unless `readAll` did. */
+  check(onProgress: (bytes: number) => void): Promise<RegionResults>;
   close(): Promise<void>;
 }
 
@@ -60,7 +63,8 @@ export async function openUploadFile(
   const stats = await handle.stat({ bigint: true }).catch(fail);
   const state = stateOf(stats);
   const size = Number(stats.size);
-  let known: readonly (string | null)[] | undefined = regions.length === 0 ? [] : undefined;
+  /** Of the last time that all of the file was read. */
+  let results: RegionResults | undefined;
 
   async function* read(start = 0, end = size): AsyncGenerator<Buffer> {
     const reader = { read: (...to: ReadArguments) => handle.read(...to).catch(fail) };
@@ -74,21 +78,17 @@ export async function openUploadFile(
   }
 
   async function* readAll(): AsyncGenerator<Buffer> {
-    const checks = regions.map((region) => region.start());
+    const checks = regions.map((region) => ({ region, check: region.start() }));
     let position = 0;
     for await (const chunk of read()) {
-      const checked = regions.map((region, index) => {
-        const start = Math.max(region.offset - position, 0);
-        const end = Math.min(region.offset + region.size - position, chunk.length);
-        return start < end ? checks[index]?.update(chunk.subarray(start, end)) : undefined;
-      });
+      const updated = updateChecks(checks, chunk, position);
       yield chunk;
-      await Promise.all(checked);
+      await updated;
       position += chunk.length;
     }
     // A check that was interrupted knows nothing.
     signal.throwIfAborted();
-    known = await Promise.all(checks.map((check) => check.end()));
+    results = await Promise.all(checks.map(({ check }) => check.end()));
   }
 
   return {
@@ -98,16 +98,31 @@ export async function openUploadFile(
     read,
     readAll,
     async check(onProgress) {
-      let position = 0;
-      for await (const { length } of known ? [] : readAll()) {
-        position += length;
-        onProgress(position);
+      if (regions.length > 0 && !results) {
+        let position = 0;
+        for await (const { length } of readAll()) {
+          position += length;
+          onProgress(position);
+        }
       }
       if (stateOf(await handle.stat({ bigint: true })) !== state) throw changedError(path);
-      return known ?? [];
+      return results ?? [];
     },
     close: () => handle.close(),
   };
+}
+
+type RegionCheck = { readonly region: Region; readonly check: ByteCheck };
+
+/** Gives each check what the chunk has of its region. @param position of the chunk in the file */
+async function updateChecks(checks: readonly RegionCheck[], chunk: Buffer, position: number) {
+  const updates: (void | Promise<void>)[] = [];
+  for (const { region, check } of checks) {
+    const start = Math.max(region.offset - position, 0);
+    const end = Math.min(region.offset + region.size - position, chunk.length);
+    if (start < end) updates.push(check.update(chunk.subarray(start, end)));
+  }
+  await Promise.all(updates);
 }
 
 type State = Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>;
@@ -127,6 +142,6 @@ export function settledStateOf(stats: State, now: number, age = SETTLED): string
 }
 
 export function changedError(path: string): LocalFileError {
-  const facts = 'wait until the file is complete, then run the command again';
-  return new LocalFileError('failed', `${path} changed while it was uploaded`, { facts });
+  const advice = 'wait until the file is complete, then run the command again';
+  return new LocalFileError('failed', `${path} changed while it was uploaded`, { facts: advice });
 }
