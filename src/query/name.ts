@@ -59,55 +59,72 @@ const LETTERS_WITHIN = `(?:${VERSION_WORD}|${LETTER})(?!${LETTER})\\d*`;
 /** v1.2, 7.0U3c, SP5, rc.1 */
 const VERSION = `(?:${WORD_BEFORE}|${LETTER_BEFORE})?(?<!\\d)\\d+(?:\\.\\d+|${LETTERS_WITHIN})*`;
 
-/** Stands for a character of a hash while versions are searched. No name contains it. */
-const HASH_MARK = '\x01';
-
 /** What isHash decides about. Not digits alone: many names have dates. */
 const MAYBE_HASH = '(?=g|\\d*[a-f])g?[0-9a-f]{7,40}';
 
+/** Stands for each character of a hash while versions are searched. */
+const HASH_MASK = '\0';
+
 /** Made at their first use, since most commands read no name. */
-let patterns: { readonly words: RegExp; readonly versions: RegExp } | undefined;
+let patterns: { readonly masked: RegExp; readonly versions: RegExp } | undefined;
 
 function makePatterns() {
   const hidden = Object.values(HIDDEN).flat().join('|');
   return {
-    words: new RegExp(`(?<!${EDGE})(?:(${hidden})|${MAYBE_HASH})(?!${EDGE})`, 'giu'),
-    versions: new RegExp(`${HASH_MARK}+|${VERSION}`, 'giu'),
+    masked: new RegExp(`(?<!${EDGE})(?:(${hidden})|${MAYBE_HASH})(?!${EDGE})`, 'giu'),
+    versions: new RegExp(`${HASH_MASK}+|${VERSION}`, 'giu'),
   };
 }
 
+/** A version as it stands in a name: 7.0U3, or a hash. */
 interface Version {
   readonly text: string;
   readonly start: number;
   readonly isHash: boolean;
 }
 
-/** Returns the versions of a name, from the left. Digits of hidden words are none. */
+/**
+ * Returns the versions of a name, from the left. Hidden words are masked by spaces and hashes by HASH_MASK, so that the
+ * rest is found where it stands: of `a-amd64-g1234567-2`, the versions of `a-      -########-2` are g1234567 and 2.
+ */
 function findVersions(name: string): Version[] {
   patterns ??= makePatterns();
-  const masked = name.replace(patterns.words, (word: string, hidden: string | undefined) => {
+  const masked = name.replace(patterns.masked, (word: string, hidden: string | undefined) => {
     if (hidden !== undefined) return ' '.repeat(word.length);
-    return isHash(word.toLowerCase()) ? HASH_MARK.repeat(word.length) : word;
+    return isHash(word.toLowerCase()) ? HASH_MASK.repeat(word.length) : word;
   });
   let end = 0;
   return (masked.match(patterns.versions) ?? []).map((found) => {
     // Between two versions there is no digit, so `indexOf` finds this one.
     const start = masked.indexOf(found, end);
     end = start + found.length;
-    return { text: name.slice(start, end), start, isHash: found.startsWith(HASH_MARK) };
+    return { text: name.slice(start, end), start, isHash: found.startsWith(HASH_MASK) };
   });
 }
 
-/** A name, divided into words and places of versions. */
+/** The numbers of a version, without zeros before them, and its letters: 7, 0, u, 3. Of a hash, only HASH. */
+export type Parts = readonly string[];
+
+/** A hash has a place, but no order. */
+export const HASH = '#';
+
+/** The versions with only separators between them. */
+export type Place = readonly Parts[];
+
+/**
+ * A name, divided into words and places of versions. The name `app-v7.0U03_2024-amd64-2.ova` has
+ * the pattern `app-#-amd64-#.ova`, the series key `app # amd64`, the versions v7.0U03, 2024 and 2,
+ * and the places [[7, 0, u, 3], [2024]] and [[2]].
+ */
 export interface Name {
   readonly text: string;
-  /** Equal for names of one series: the words, and # for each place of versions between them. */
+  /** Equal for names of one series: their words, with # for each place between words. */
   readonly seriesKey: string;
-  /** With # for each place: `ubuntu-#-server-#.ova`. */
+  /** The name with # for each place. */
   readonly pattern: string;
   readonly versions: readonly Version[];
-  /** What is compared: a mark for each version, and its numbers, without zeros before them, and letters: 7, 0, u, 3. */
-  readonly parts: readonly string[];
+  /** What is compared. */
+  readonly places: readonly Place[];
 }
 
 let lastRead: Name | undefined;
@@ -117,49 +134,46 @@ export function readName(name: string): Name {
   return lastRead;
 }
 
-/** Marks the first version of a place. Versions with only separators between them share a place. */
-export const PLACE = '\0';
-
-/** Marks a further version of a place. */
-export const VERSION_MARK = '\n';
-
-/** A hash has a place, but no order. */
-export const HASH_PART = '#';
-
 function read(text: string): Name {
-  // A service can put the marks into a name.
-  const name = normalize(text).replace(/[\0\x01]/g, ' ');
+  // A service can put the mask into a name.
+  const name = normalize(text).replaceAll(HASH_MASK, ' ');
   const extension = /\.ov[af]$/i.test(name) ? name.slice(-4) : '';
   const stem = name.slice(0, name.length - extension.length);
   const versions = findVersions(stem);
-  /** The name with a mark for each place, and what is in the places. */
-  let withPlaces = '';
-  let compared = '';
+  const groups: Version[][] = [];
+  /** The texts before, between and behind the groups. */
+  const texts: string[] = [];
   let end = 0;
-  for (const { text: version, start, isHash } of versions) {
-    const between = stem.slice(end, start);
-    const sharesPlace = end > 0 && !/[\p{L}\p{N}]/u.test(between);
-    if (!sharesPlace) withPlaces += between + PLACE;
-    compared += sharesPlace ? VERSION_MARK : PLACE;
-    compared += isHash ? HASH_PART : version.replace(/^v/i, '');
-    end = start + version.length;
+  for (const version of versions) {
+    const before = stem.slice(end, version.start);
+    const group = groups.at(-1);
+    if (group && !/[\p{L}\p{N}]/u.test(before)) group.push(version);
+    else {
+      texts.push(before);
+      groups.push([version]);
+    }
+    end = version.start + version.text.length;
   }
-  withPlaces += stem.slice(end);
-  const words = foldCase(withPlaces).match(/[\p{L}\p{N}]+|\0/gu) ?? [];
+  texts.push(stem.slice(end));
+  return {
+    text,
+    seriesKey: seriesKeyOf(texts),
+    pattern: texts.join('#') + extension,
+    versions,
+    places: groups.map((group) => group.map(partsOf)),
+  };
+}
+
+function seriesKeyOf(texts: readonly string[]): string {
+  const words = texts.map((text) => (foldCase(text).match(/[\p{L}\p{N}]+/gu) ?? []).join(' '));
   // Versions at the end make no other series.
-  if (words.at(-1) === PLACE) words.pop();
-  const seriesKey = words.join(' ').replaceAll(PLACE, '#');
-  const pattern = withPlaces.replaceAll(PLACE, '#') + extension;
-  return { text, seriesKey, pattern, versions, parts: partsOf(compared) };
+  if (words.at(-1) === '') words.pop();
+  return words.join(' # ');
 }
 
-/** Returns the marks, numbers and letters of versions, without zeros before numbers. */
-function partsOf(compared: string): string[] {
-  return withoutZeros(foldCase(compared)).match(/[\0\n#]|\d+|[^\d._ \0\n-]+/g) ?? [];
-}
-
-export function withoutZeros(text: string): string {
-  return text.replace(/(?<!\d)0+(?=\d)/g, '');
+function partsOf({ text, isHash }: Version): Parts {
+  if (isHash) return [HASH];
+  return foldCase(text.replace(/^v/i, '')).match(/[1-9]\d*|0(?!\d)|[^\d._ -]+/g) ?? [];
 }
 
 /** Returns the versions of a name: `22.04-20240415`. */

@@ -15,23 +15,23 @@ export interface Series<Row extends ImageRecord> {
   readonly problem?: string | undefined;
 }
 
-/** An image and its place in its series. */
-export type RankedImage<Row extends ImageRecord> = ReturnType<
-  SeriesIndex<Row>['rankedImages']
->[number];
+export interface RankedImage<Row extends ImageRecord> {
+  readonly image: Row;
+  readonly seriesNumber: number;
+  readonly pattern: string;
+  /** 1 for the newest of its series, and equal for images of which neither is newer. */
+  readonly rank: number;
+}
 
 /** What is held of each image. */
-interface Entry<Row extends ImageRecord> {
+interface Entry<Row extends ImageRecord = ImageRecord> {
   readonly image: Row;
-  readonly parts: Name['parts'];
+  readonly places: Name['places'];
   /** Which versions of the name the words mean: 8 is the first one of web-8.1-3, the second one of web-7.2-8. */
   readonly match: string;
   /** Read if it is needed; null if it cannot be read. */
   created?: Time | null;
 }
-
-/** Images of one series. */
-type Entries<Row extends ImageRecord> = readonly [Entry<Row>, ...Entry<Row>[]];
 
 /** Collects the images of a query. Ignores images without a name. */
 export class SeriesIndex<Row extends ImageRecord> {
@@ -52,52 +52,48 @@ export class SeriesIndex<Row extends ImageRecord> {
     const text = nameOf(image);
     if (text === '') return;
     const name = readName(text);
-    const entry = { image, parts: name.parts, match: this.#matchOf(name) };
+    const entry = { image, places: name.places, match: this.#matchOf(name) };
     const entries = this.#bySeries.get(name.seriesKey);
     if (entries) entries.push(entry);
     else this.#bySeries.set(name.seriesKey, [entry]);
   }
 
-  /**
-   * Returns all images, series by series in alphabetical order, the newest first. `rank` is 1 for the newest, and equal
-   * for images of which neither is newer.
-   */
-  rankedImages() {
-    return this.#groups().flatMap((entries, seriesNumber) => {
+  /** Returns all images, series by series in alphabetical order, the newest first. */
+  rankedImages(): RankedImage<Row>[] {
+    const ranked: RankedImage<Row>[] = [];
+    for (const [seriesNumber, entries] of this.#groups().entries()) {
       const sorted = entries.toSorted(compareAges);
-      const pattern = patternOf(sorted[0] ?? entries[0]);
+      let before = sorted[0] ?? entries[0];
+      const pattern = patternOf(before);
       let rank = 1;
-      return sorted.map((entry, index) => {
-        const before = sorted[index - 1];
-        if (before && !isEquallyNew(before, entry)) rank += 1;
-        return { image: entry.image, seriesNumber, pattern, rank };
-      });
-    });
+      for (const entry of sorted) {
+        if (entry !== before && !isEquallyNew(before, entry)) rank += 1;
+        ranked.push({ image: entry.image, seriesNumber, pattern, rank });
+        before = entry;
+      }
+    }
+    return ranked;
   }
 
   /** Returns the series in alphabetical order. */
   series(): Series<Row>[] {
     return this.#groups().map((entries) => {
-      const newestByMatch = new Map<string, Entry<Row>>();
-      for (const entry of entries) {
-        newestByMatch.set(entry.match, newer(entry, newestByMatch.get(entry.match)));
-      }
-      const [first, ...others] = [...newestByMatch.values()].sort(compareAges);
-      if (first === undefined || others.length === 0) return seriesOf(entries, first);
-      return this.#unclearSeries([first, ...others]);
+      const [newest = entries[0], ...others] = newestOfEachMatch(entries);
+      return others.length === 0 ? seriesOf(entries) : this.#unclearSeries([newest, ...others]);
     });
   }
 
-  /** @param newest of each meaning of the words */
-  #unclearSeries(newest: Entries<Row>): Series<Row> {
+  /** Returns a series in which the words match different versions. @param newest for each of these */
+  #unclearSeries(newest: readonly [Entry<Row>, ...Entry<Row>[]]): Series<Row> {
     const names = newest.map(({ image }) => readName(nameOf(image)));
     const words = this.#words.filter(({ versionIndexIn }) => {
       return new Set(names.map(versionIndexIn)).size > 1;
     });
-    const pattern = patternOf(newest[0]);
+    const [first, ...others] = newest;
+    const pattern = patternOf(first);
     const texts = words.map(({ text }) => text).join(' and ');
     const problem = `${texts} matches different numbers in ${pattern}`;
-    return { pattern, newest: imagesOf(newest), problem };
+    return { pattern, newest: [first.image, ...others.map(({ image }) => image)], problem };
   }
 
   /** Returns the newest images of the series of this one, with the words at the same versions. */
@@ -105,11 +101,11 @@ export class SeriesIndex<Row extends ImageRecord> {
     const name = readName(nameOf(image));
     const all = this.#bySeries.get(name.seriesKey) ?? [];
     const match = this.#matchOf(name);
-    const [first, ...others] = all.filter((entry) => entry.match === match);
-    return first ? seriesOf([first, ...others]).newest : [];
+    const alike = all.filter((entry) => entry.match === match);
+    return alike.length > 0 ? seriesOf(alike).newest : [];
   }
 
-  #groups(): Entries<Row>[] {
+  #groups() {
     const all = [...this.#bySeries].sort(([left], [right]) => compareText(left, right));
     return all.map(([, entries]) => entries);
   }
@@ -119,92 +115,133 @@ export class SeriesIndex<Row extends ImageRecord> {
   }
 }
 
-function hasSome<Row extends ImageRecord>(entries: readonly Entry<Row>[]): entries is Entries<Row> {
-  return entries.length > 0;
+/** Returns the newest image for each match, the newest of all first. */
+function newestOfEachMatch<Each extends Entry>(entries: readonly Each[]): Each[] {
+  const byMatch = new Map<string, Each>();
+  for (const entry of entries) {
+    byMatch.set(entry.match, newerOf(byMatch.get(entry.match) ?? entry, entry));
+  }
+  return [...byMatch.values()].sort(compareAges);
 }
 
-function imagesOf<Row extends ImageRecord>([first, ...others]: Entries<Row>) {
-  return [first.image, ...others.map(({ image }) => image)] as const;
+/** Returns the series of these entries, at least one: with its newest image, or with a problem and the candidates. */
+function seriesOf<Row extends ImageRecord>(entries: readonly Entry<Row>[]): Series<Row> {
+  const newest = newestOf(entries);
+  const pattern = patternOf(newest);
+  for (const { problem, rivalsOf } of DOUBTS) {
+    const rivals = rivalsOf(newest, entries);
+    if (rivals.length === 0) continue;
+    const [image, rival] = [newest.image, newestOf(rivals).image];
+    const isRivalFirst = compareChoices(image, rival) > 0;
+    return {
+      pattern,
+      newest: isRivalFirst ? [rival, image] : [image, rival],
+      problem: problem(pattern),
+    };
+  }
+  const equal = entries.filter((entry) => entry !== newest && isEquallyNew(newest, entry));
+  const problem = equal.length > 0 ? `${equal.length + 1} images are equally new` : undefined;
+  const others = equal.sort(compareAges).map(({ image }) => image);
+  return { pattern, newest: [newest.image, ...others], problem };
 }
 
-function patternOf<Row extends ImageRecord>({ image }: Entry<Row>): string {
-  return readName(nameOf(image)).pattern;
+/** A reason why the newest image by version may not be the newest. */
+interface Doubt {
+  readonly problem: (pattern: string) => string;
+  /** Returns the images that could be the newest instead. */
+  readonly rivalsOf: <Each extends Entry>(newest: Each, all: readonly Each[]) => readonly Each[];
 }
 
-function newer<Row extends ImageRecord>(one: Entry<Row>, other = one): Entry<Row> {
-  return compareAges(other, one) < 0 ? other : one;
+/** In the order in which they are checked: the first that has rivals is what the user is told. */
+const DOUBTS: readonly Doubt[] = [
+  {
+    problem: (pattern) => `the versions in ${pattern} cannot be compared`,
+    rivalsOf: incomparable,
+  },
+  {
+    problem: (pattern) => `the newest of ${pattern} is a pre-release`,
+    rivalsOf: releasesBesidePreRelease,
+  },
+  {
+    problem: (pattern) => `the dates in ${pattern} cannot be compared`,
+    rivalsOf: newestByYear,
+  },
+];
+
+/**
+ * Returns the images of which it takes a guess to say that they are older: 999 beside the newest, 10000. It takes none if
+ * 1000 is there too, as 1000 is surely older than 10000, and 999 one step before 1000.
+ */
+function incomparable<Each extends Entry>(newest: Each, all: readonly Each[]): readonly Each[] {
+  const isDoubtful = ({ places }: Each) => isGuess(newest.places, places);
+  if (!all.some(isDoubtful)) return [];
+  const found: Each[] = [];
+  let lowest = newest;
+  for (const entry of all.toSorted(compareAges)) {
+    if (isDoubtful(entry) && !isStep(lowest.places, entry.places)) found.push(entry);
+    else lowest = entry;
+  }
+  return found;
 }
 
-function newestIn<Row extends ImageRecord>(entries: Entries<Row>): Entry<Row> {
-  return entries.reduce((best, entry) => newer(entry, best));
+function releasesBesidePreRelease<Each extends Entry>(newest: Each, all: readonly Each[]) {
+  if (!isPreRelease(newest.places)) return [];
+  return all.filter(({ places }) => !isPreRelease(places));
+}
+
+/** Returns the image that is the newest if the years in dates such as 31-01-2024 count first, if it is another one. */
+function newestByYear<Each extends Entry>(newest: Each, all: readonly Each[]): readonly Each[] {
+  const yearFirst = yearFirstIn(all.map(({ image }) => nameOf(image)));
+  const name = nameOf(newest.image);
+  if (yearFirst(name) === name) return [];
+  const redated = all.map((entry) => {
+    return { ...entry, places: readName(yearFirst(nameOf(entry.image))).places };
+  });
+  const byYear = newestOf(redated);
+  return byYear.image === newest.image ? [] : [byYear];
+}
+
+/** @param entries at least one */
+function newestOf<Each extends Entry>(entries: readonly Each[]): Each {
+  return entries.reduce(newerOf);
+}
+
+function newerOf<Each extends Entry>(one: Each, other: Each): Each {
+  return compareAges(one, other) < 0 ? one : other;
 }
 
 /** Returns a number below 0 if the left image is newer. */
-function compareAges<Row extends ImageRecord>(left: Entry<Row>, right: Entry<Row>): number {
-  const byVersion = compareVersions(right.parts, left.parts);
+function compareAges(left: Entry, right: Entry): number {
+  const byVersion = compareVersions(right.places, left.places);
   if (byVersion !== 0) return byVersion;
   const [leftTime, rightTime] = [timeOf(left), timeOf(right)];
   if (leftTime !== rightTime) return leftTime > rightTime ? -1 : 1;
   return compareValues(readValue(left.image, 'id'), readValue(right.image, 'id'));
 }
 
-function isEquallyNew<Row extends ImageRecord>(newer: Entry<Row>, other: Entry<Row>): boolean {
-  if (compareVersions(newer.parts, other.parts) !== 0) return false;
-  const [created, before] = [createdOn(newer), createdOn(other)];
+/** True if neither the versions nor the times say that the first image is newer. @param older by compareAges, or as old */
+function isEquallyNew(newest: Entry, older: Entry): boolean {
+  if (compareVersions(newest.places, older.places) !== 0) return false;
+  const [created, before] = [createdOn(newest), createdOn(older)];
   if (!created || !before) return true;
   const [least] = timeDifference(created, before);
   return least <= 0;
 }
 
-/** Returns the series with its newest image, or those that could be, in the order of choices. */
-function seriesOf<Row extends ImageRecord>(
-  entries: Entries<Row>,
-  first = newestIn(entries),
-): Series<Row> {
-  const pattern = patternOf(first);
-  const others = entries.filter((entry) => entry !== first);
-  const unclear = (problem: string, rivals: Entries<Row>): Series<Row> => {
-    const [one, two] = [first.image, newestIn(rivals).image];
-    return { pattern, newest: compareChoices(one, two) > 0 ? [two, one] : [one, two], problem };
-  };
-  const rivals = incomparable(first, others);
-  if (hasSome(rivals)) return unclear(`the versions in ${pattern} cannot be compared`, rivals);
-  const isRelease = ({ parts }: Entry<Row>) => !isPreRelease(parts);
-  const releases = isRelease(first) ? [] : others.filter(isRelease);
-  if (hasSome(releases)) return unclear(`the newest of ${pattern} is a pre-release`, releases);
-  const dated = newestByDate(first, entries);
-  if (dated.image !== first.image) {
-    return unclear(`the dates in ${pattern} cannot be compared`, [dated]);
+/** Infinity for a time that cannot be read: the image may be the newest, so it comes first. */
+function timeOf(entry: Entry): number {
+  return createdOn(entry)?.at ?? Number.POSITIVE_INFINITY;
+}
+
+function createdOn(entry: Entry): Time | null {
+  if (entry.created === undefined) {
+    entry.created = parseTime(`${readValue(entry.image, 'created_on')}`) ?? null;
   }
-  const equal = others.filter((entry) => isEquallyNew(first, entry)).sort(compareAges);
-  const problem = equal.length > 0 ? `${equal.length + 1} images are equally new` : undefined;
-  return { pattern, newest: imagesOf([first, ...equal]), problem };
+  return entry.created;
 }
 
-/** Returns the images of which it takes a guess to say that they are older than the first. */
-function incomparable<Row extends ImageRecord>(first: Entry<Row>, others: readonly Entry<Row>[]) {
-  const isDoubtful = ({ parts }: Entry<Row>) => isGuess(first.parts, parts);
-  if (!others.some(isDoubtful)) return [];
-  // 999 is older than 10000 if 1000 to 9999 are there too.
-  let lowest = first;
-  return others.toSorted(compareAges).filter((entry) => {
-    if (isDoubtful(entry) && !isStep(lowest.parts, entry.parts)) return true;
-    lowest = entry;
-    return false;
-  });
-}
-
-/** Returns the newest if dates with the year last are compared by year, or `first` if it has none. */
-function newestByDate<Row extends ImageRecord>(first: Entry<Row>, entries: Entries<Row>) {
-  const nameOfEntry = ({ image }: Entry<Row>) => nameOf(image);
-  const yearFirst = yearFirstIn(entries.map(nameOfEntry));
-  if (yearFirst(nameOfEntry(first)) === nameOfEntry(first)) return first;
-  const inOrder = (entry: Entry<Row>) => ({
-    ...entry,
-    parts: readName(yearFirst(nameOfEntry(entry))).parts,
-  });
-  const [one, ...others] = entries;
-  return newestIn([inOrder(one), ...others.map(inOrder)]);
+function patternOf({ image }: Entry): string {
+  return readName(nameOf(image)).pattern;
 }
 
 /**
@@ -214,9 +251,9 @@ function newestByDate<Row extends ImageRecord>(first: Entry<Row>, entries: Entri
 export function compareChoices(left: ImageRecord, right: ImageRecord): number {
   const names = [nameOf(left), nameOf(right)];
   const yearFirst = yearFirstIn(names);
-  const [one = [], other = []] = names.map((name) => readName(yearFirst(name)).parts);
-  const isLeftEarly = isPreRelease(one);
-  if (isLeftEarly !== isPreRelease(other)) return isLeftEarly ? 1 : -1;
+  const [one = [], other = []] = names.map((name) => readName(yearFirst(name)).places);
+  const byRelease = Number(isPreRelease(one)) - Number(isPreRelease(other));
+  if (byRelease !== 0) return byRelease;
   return compareVersions(other, one);
 }
 
@@ -230,16 +267,4 @@ export function versionRanks(images: readonly ImageRecord[]): (number | null)[] 
     ranks.set(image, ranked.length * (seriesNumber + 1) - rank);
   }
   return images.map((image) => ranks.get(image) ?? null);
-}
-
-/** Infinity for a time that cannot be read: the image may be the newest, so it comes first. */
-function timeOf<Row extends ImageRecord>(entry: Entry<Row>): number {
-  return createdOn(entry)?.at ?? Number.POSITIVE_INFINITY;
-}
-
-function createdOn<Row extends ImageRecord>(entry: Entry<Row>): Time | null {
-  if (entry.created === undefined) {
-    entry.created = parseTime(`${readValue(entry.image, 'created_on')}`) ?? null;
-  }
-  return entry.created;
 }

@@ -1,59 +1,138 @@
 // Compares the versions in two names of a series, and says when that takes a guess.
 
 import { compareText } from './fields.ts';
-import { HASH_PART, type Name, PLACE, VERSION_MARK } from './name.ts';
+import { HASH, type Name, type Parts, type Place } from './name.ts';
 
-type Parts = Name['parts'];
+type Places = Name['places'];
 
-/** Compares two names of a series version by version from the left, never across a separator. */
-export function compareVersions(left: Parts, right: Parts): number {
-  const [leftAt, rightAt] = firstDifference(left, right);
-  return compareParts(left[leftAt], right[rightAt]);
+/**
+ * Compares two names of a series by the first part that differs: the 4 of 1.2.4 is newer than nothing in the first version
+ * of 1.2-3, whatever the next version is.
+ */
+export function compareVersions(left: Places, right: Places): number {
+  const at = firstDifference(left, right);
+  return at ? compareParts(partOf(left, at), partOf(right, at)) : 0;
 }
 
-/** Returns the indexes of the first parts that differ; of equal names, their lengths. */
-function firstDifference(left: Parts, right: Parts): readonly [number, number] {
-  let leftAt = 0;
-  let rightAt = 0;
-  while (leftAt < left.length || rightAt < right.length) {
-    const leftPart = left[leftAt] ?? PLACE;
-    const rightPart = right[rightAt] ?? PLACE;
-    if (compareParts(leftPart, rightPart) !== 0) break;
-    // The side whose place has fewer versions stays at the end of that place.
-    if (leftPart !== PLACE || rightPart === PLACE) leftAt += 1;
-    if (rightPart !== PLACE || leftPart === PLACE) rightAt += 1;
+/** The indexes of a place, of a version in it, and of a part in that. */
+type Position = readonly [place: number, version: number, part: number];
+
+function partOf(places: Places, [place, version, part]: Position): string | undefined {
+  return places[place]?.[version]?.[part];
+}
+
+/** Returns where two names differ first: 1.2-3 and 1.2.4 at [0, 0, 2]. */
+function firstDifference(left: Places, right: Places): Position | undefined {
+  for (let place = 0; place < left.length || place < right.length; place += 1) {
+    const one = left[place] ?? [];
+    const other = right[place] ?? [];
+    for (let version = 0; version < one.length || version < other.length; version += 1) {
+      const part = firstOtherPart(one[version] ?? [], other[version] ?? []);
+      if (part !== undefined) return [place, version, part];
+    }
   }
-  return [leftAt, rightAt];
+  return undefined;
 }
 
-/** The kinds of parts, oldest first; NOTHING is a place without a part. */
+/** Returns the index of the first parts that differ, or undefined. */
+function firstOtherPart(left: Parts, right: Parts): number | undefined {
+  for (let part = 0; part < left.length || part < right.length; part += 1) {
+    if (compareParts(left[part], right[part]) !== 0) return part;
+  }
+  return undefined;
+}
+
+/** The kinds of parts, oldest first. NOTHING is a hash, or that a name has no part where the other has one. */
 const [PRE_RELEASE, NOTHING, LETTERS, NUMBER] = [0, 1, 2, 3];
 
-function partKind(part = PLACE) {
-  if (/^[\0\n#]/.test(part)) return NOTHING;
+function partKind(part = ''): number {
+  if (part === '' || part === HASH) return NOTHING;
   if (/^\d/.test(part)) return NUMBER;
   return /^(?:alpha|beta|rc)$/.test(part) ? PRE_RELEASE : LETTERS;
 }
 
-function compareParts(left = PLACE, right = PLACE): number {
+function compareParts(left = '', right = ''): number {
   if (left === right) return 0;
   const kind = partKind(left);
-  if (kind !== partKind(right)) return kind - partKind(right);
+  const otherKind = partKind(right);
+  if (kind !== otherKind) return kind - otherKind;
   if (kind === NOTHING) return 0;
   if (kind === NUMBER && left.length !== right.length) return left.length - right.length;
   return compareText(left, right);
 }
 
 /** True if it takes a guess to say which of two names of a series is newer. */
-export function isGuess(left: Parts, right: Parts): boolean {
-  const [one, other] = sidesOf(left, right);
-  const [low, high] = compareParts(one.part, other.part) <= 0 ? [one, other] : [other, one];
-  if (low.part === HASH_PART) return true;
-  if (low.kind === PRE_RELEASE) return mayBePreRelease(high);
-  if (low.kind === NOTHING) return mayBePreRelease(high) || mayBeBuild(low, high);
-  // 12_sp3 beside 12_2021
-  if (low.kind !== high.kind) return true;
-  return low.kind === LETTERS ? areOtherLetters(low, high) : areOtherNumbers(low, high);
+export function isGuess(left: Places, right: Places): boolean {
+  const at = firstDifference(left, right);
+  if (at === undefined) return false;
+  const [low, high] = sidesAt(at, left, right);
+  switch (low.kind) {
+    // 1.0rc1 beside 1.0a1
+    case PRE_RELEASE:
+      return mayBePreRelease(high);
+    // 1-a383732 beside 1-1234567; 1.0 beside 1.0b2; web beside web-20240115
+    case NOTHING:
+      return low.part === HASH || mayBePreRelease(high) || mayBeBuild(low, high);
+    // 12_sp3 beside 12_2021; 15.1R7 beside 15.1X49
+    case LETTERS:
+      return high.kind === NUMBER || areOtherLetters(low, high);
+    // 21H2 beside 1909
+    default:
+      return areOtherNumbers(low, high);
+  }
+}
+
+/** True if the numbers that differ are of one form and one has at most one digit more, such as 999 and 1000. */
+export function isStep(left: Places, right: Places): boolean {
+  const at = firstDifference(left, right);
+  if (at === undefined) return false;
+  const [low, high] = sidesAt(at, left, right);
+  const areNumbers = low.kind === NUMBER && high.kind === NUMBER;
+  const isSameForm = low.isAlone === high.isAlone;
+  const isNear = high.part.length - low.part.length <= 1;
+  return areNumbers && isSameForm && isNear && !areOtherNumbers(low, high);
+}
+
+/** The part of one name where two names differ, and what is beside it. */
+interface Side {
+  /** Empty if the name has no part there. */
+  readonly part: string;
+  readonly kind: number;
+  /** True if the part is the first of its place. */
+  readonly isFirst: boolean;
+  /** The part, if it is letters before a number: the u of U3. */
+  readonly letters: string;
+  /** True if another version follows in the place. */
+  readonly isFollowed: boolean;
+  /** True if the part is all that is left of the place. */
+  readonly isAlone: boolean;
+  readonly place: Place;
+}
+
+/** Returns the sides of the older and of the newer name. */
+function sidesAt(at: Position, left: Places, right: Places): readonly [low: Side, high: Side] {
+  const isLeftOlder = compareParts(partOf(left, at), partOf(right, at)) < 0;
+  const [older, newer] = isLeftOlder ? [left, right] : [right, left];
+  return [sideAt(at, older), sideAt(at, newer)];
+}
+
+/** At [0, 0, 2] of 7.0U3-1: the letters u, followed by the version 1. */
+function sideAt([placeAt, versionAt, partAt]: Position, places: Places): Side {
+  const place = places[placeAt] ?? [];
+  const parts = place[versionAt] ?? [];
+  const part = parts[partAt] ?? '';
+  const kind = partKind(part);
+  const isLast = partAt === parts.length - 1;
+  const isFollowed = partKind(place[versionAt + 1]?.[0]) > NOTHING;
+  return {
+    part,
+    kind,
+    isFirst: versionAt === 0 && partAt === 0,
+    letters: kind === LETTERS && !isLast ? part : '',
+    isFollowed,
+    isAlone: isLast && !isFollowed,
+    place,
+  };
 }
 
 /** True for 1.0b2, a beta or a patch, and 1.0M3, a milestone or a patch. */
@@ -61,10 +140,14 @@ function mayBePreRelease({ letters }: Side): boolean {
   return /^[abcm]$/.test(letters);
 }
 
-/** True for web beside web-20240115, and 1.2-3 beside 1.2.4: the number may be a build or a version. */
+/** 2024-1-15, 15-1-2024, 20240115, 202401 */
+const DATE_AT_START =
+  /^(?:20\d\d(?:0[1-9]|1[0-2])(?:\d\d)?|20\d\d-(?:\d|1[0-2])|\d\d?-\d\d?-20\d\d)(?!\d)/;
+
+/** True if the number that only the newer has may be a build: 1.2.4 beside 1.2-3, and web-20240115 beside web. */
 function mayBeBuild(low: Side, high: Side): boolean {
-  const isOtherForm = low.isFollowed && !high.isFollowed && high.kind === NUMBER;
-  return isOtherForm || high.startsWithDate();
+  if (high.kind === NUMBER && low.isFollowed && !high.isFollowed) return true;
+  return high.isFirst && DATE_AT_START.test(high.place.flat().join('-'));
 }
 
 /** True for 15.1R7 beside 15.1X49; but a1 is older than b1. */
@@ -77,57 +160,21 @@ function areOtherLetters({ letters: low }: Side, { letters: high }: Side): boole
 function areOtherNumbers(low: Side, high: Side): boolean {
   // win-64 beside win-32
   if (low.part === '32' && high.part === '64') return true;
-  // 21H2 beside 1909, 2211 beside 20141129, 9.16 beside 992
-  const isMuchLonger = high.part.length - low.part.length >= 2;
-  return isMuchLonger && (high.part.length >= 4 || low.isAlone !== high.isAlone);
-}
-
-/** True if the numbers that differ are of one form and one has at most one digit more, such as 999 and 1000. */
-export function isStep(left: Parts, right: Parts): boolean {
-  const [one, other] = sidesOf(left, right);
-  const areNumbers = one.kind === NUMBER && other.kind === NUMBER;
-  const isSameForm = one.isAlone === other.isAlone;
-  const isNear = Math.abs(one.part.length - other.part.length) <= 1;
-  return areNumbers && isSameForm && isNear && !isGuess(left, right);
-}
-
-function sidesOf(left: Parts, right: Parts) {
-  const [leftAt, rightAt] = firstDifference(left, right);
-  return [sideOf(left, leftAt), sideOf(right, rightAt)] as const;
-}
-
-/** 20240115, 202401, 2024-1-15, 15-1-2024 */
-const DATE_PARTS =
-  /^(?:20\d\d(?:0[1-9]|1[0-2])(?:\d\d)?|20\d\d-(?:\d|1[0-2])|\d\d?-\d\d?-20\d\d)(?!\d)/;
-
-type Side = ReturnType<typeof sideOf>;
-
-/** Describes a part and what follows it. */
-function sideOf(parts: Parts, at: number) {
-  const part = parts[at] ?? PLACE;
-  const kind = partKind(part);
-  let end = at;
-  while (partKind(parts[end]) !== NOTHING) end += 1;
-  /** True if another version follows, behind a separator. */
-  const isFollowed = parts[end] === VERSION_MARK && partKind(parts[end + 1]) > NOTHING;
-  /** Letters before a number: the u of U3. */
-  const letters = kind === LETTERS && end > at + 1 ? part : '';
-  /** True if the part is all that is left of its place. */
-  const isAlone = end === at + 1 && !isFollowed;
-  /** True if the part is the first of its place, which begins with a date. */
-  const startsWithDate = () => {
-    const numbers = parts.slice(at, at + 5).filter((each) => each !== VERSION_MARK);
-    return parts[at - 1] === PLACE && DATE_PARTS.test(numbers.join('-'));
-  };
-  return { part, kind, letters, isAlone, isFollowed, startsWithDate };
+  if (high.part.length - low.part.length < 2) return false;
+  // 21H2 beside 1909, 2211 beside 20141129; 9.16 beside 992
+  return high.part.length >= 4 || low.isAlone !== high.isAlone;
 }
 
 /** True for rc, alpha and beta, and for a, b or m between two numbers: 2.1-rc1, 3.0.0b2, 11.0.0-M20. */
-export function isPreRelease(parts: Parts): boolean {
-  return parts.some((part, at) => {
-    if (partKind(part) === PRE_RELEASE) return true;
-    if (!/^[abm]$/.test(part)) return false;
-    const before = parts[at - 1] === VERSION_MARK ? parts[at - 2] : parts[at - 1];
-    return partKind(before) === NUMBER && partKind(parts[at + 1]) === NUMBER;
-  });
+export function isPreRelease(places: Places): boolean {
+  return places.some((place) =>
+    place.some((parts, versionAt) =>
+      parts.some((part, partAt) => {
+        if (partKind(part) === PRE_RELEASE) return true;
+        if (!/^[abm]$/.test(part)) return false;
+        const before = partAt > 0 ? parts[partAt - 1] : place[versionAt - 1]?.at(-1);
+        return partKind(before) === NUMBER && partKind(parts[partAt + 1]) === NUMBER;
+      }),
+    ),
+  );
 }

@@ -1,7 +1,7 @@
 // Parses a word of a query, and matches it with names: `help choosing`.
 
 import { foldCase, normalize } from './fold-case.ts';
-import { isHash, LEVEL, type Name, readName, withoutZeros } from './name.ts';
+import { isHash, LEVEL, type Name, readName } from './name.ts';
 
 /** Parses a word of a query. */
 export function parseWord(text: string) {
@@ -36,6 +36,10 @@ function wordPattern(word: string, flags: string): RegExp {
     .replace(SEPARATORS, (_, border?: string) => (border === undefined ? '[._ -]' : '[._ -]?'))
     .replace(/\d+/g, (digits) => `(?<!\\d)0*${withoutZeros(digits)}(?!\\d)`);
   return new RegExp(source + level, flags);
+}
+
+function withoutZeros(digits: string): string {
+  return digits.replace(/^0+(?=\d)/, '');
 }
 
 /** Finds where a word has separators, or could have them: at a border between a digit and a letter. */

@@ -27,12 +27,14 @@ const SHORT_DATE =
 
 /** True if all names have a date such as 28.02.24, and in some it is no version: its first number is 28 or 02. */
 function haveShortDates(names: readonly string[]): boolean {
-  const firsts = names.map((name) => {
+  let isDate = false;
+  for (const name of names) {
     const [date] = name.matchAll(SHORT_DATE);
-    return date?.groups?.day ?? '';
-  });
-  if (firsts.includes('')) return false;
-  return firsts.some((first) => first.startsWith('0') || Number(first) > 12);
+    const first = date?.groups?.day;
+    if (first === undefined) return false;
+    isDate ||= first.startsWith('0') || Number(first) > 12;
+  }
+  return isDate;
 }
 
 /**
