@@ -269,7 +269,7 @@ export function davStorage(
   user: { readonly username: string; readonly password: string } | undefined,
   options: StorageOptions,
 ): Storage {
-  const { clock, limit, partsFile } = options;
+  const { clock, partsFile } = options;
   const pair = user && basicPair(user.username, user.password);
   if (pair) options.onSecret(pair);
   const authorization: Record<string, string> = pair ? { authorization: `Basic ${pair}` } : {};
@@ -280,18 +280,9 @@ export function davStorage(
   const folder = new URL(`${url.href.replace(/\/$/, '')}/`);
   const place = `${folder.origin}${folder.pathname.slice(0, -1)}`;
   const urlOf = (name: string) => new URL(encodeURIComponent(name), folder);
-  const dav: Dav = {
-    clock,
-    limit,
-    partsFile,
-    requests,
-    address,
-    folder,
-    urlOf,
-    place,
-    unfinished: new Set(),
-    found: { refusedForms: 0 },
-  };
+  const unfinished = new Set<string>();
+  const found = { refusedForms: 0 };
+  const dav: Dav = { ...options, requests, address, folder, place, urlOf, unfinished, found };
   return {
     address,
     keepsParts: false,

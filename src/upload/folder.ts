@@ -34,27 +34,28 @@ interface Folder {
   readonly fail: (cause: unknown) => never;
 }
 
+/** A part that was written and read back. */
 interface Part {
   readonly path: string;
   readonly digest: string;
   readonly stats: BigIntStats;
 }
 
-async function put(folder: Folder, name: string, file: UploadSource, onProgress: OnBytes) {
+async function writePart(folder: Folder, name: string, file: UploadSource, onBytes: OnBytes) {
   const { root, fail, clock } = folder;
   const partPath = path.join(root, partName(name, clock.system));
   const discard = () => rm(partPath, { force: true }).catch(fail);
   const handle = await open(partPath, 'wx').catch(fail);
   try {
-    const digest = await write(folder, handle, file, onProgress);
+    const digest = await writeAll(folder, handle, file, onBytes);
     const part = { path: partPath, digest, stats: await handle.stat({ bigint: true }) };
     const written = await digestOf(folder, readFileChunks(partPath)).catch((error: unknown) => {
       if (isMissing(error)) throw arrivedWrong(name, 'its part is gone');
       throw error;
     });
-    if (written !== part.digest) throw arrivedWrong(name, 'its digest is wrong');
-    const publishPart = (replace: boolean) => publish(folder, part, name, replace).catch(fail);
-    return { publish: publishPart, discard };
+    if (written !== digest) throw arrivedWrong(name, 'its digest is wrong');
+    const publish = (replace: boolean) => publishPart(folder, part, name, replace).catch(fail);
+    return { publish, discard };
   } catch (error) {
     await discard().catch(() => {});
     return fail(error);
@@ -64,49 +65,49 @@ async function put(folder: Folder, name: string, file: UploadSource, onProgress:
 }
 
 /** Returns the digest of what was written. */
-async function write({ limit }: Folder, handle: FileHandle, file: UploadSource, onBytes: OnBytes) {
+async function writeAll({ limit }: Folder, to: FileHandle, file: UploadSource, onBytes: OnBytes) {
   const hash = createHash('sha256');
   let position = 0;
   onBytes(position);
   for await (const bytes of limit(file.readAll())) {
     hash.update(bytes);
-    await handle.writeFile(bytes);
+    await to.writeFile(bytes);
     position += bytes.length;
     onBytes(position);
   }
-  await handle.sync();
+  await to.sync();
   return hash.digest('hex');
 }
 
-async function publish(folder: Folder, part: Part, name: string, replace: boolean) {
+async function publishPart(folder: Folder, part: Part, name: string, replace: boolean) {
   const target = path.join(folder.root, name);
-  const written = await findWritten(folder, part, part.path);
-  if (!written) throw arrivedWrong(name, 'its part is gone or was changed');
+  if (!(await findPart(folder, part, part.path)))
+    throw arrivedWrong(name, 'its part is gone or was changed');
   if (replace) await rename(part.path, target);
   else if (!(await renameToNew(part.path, target))) throw conflict(name, folder.address);
   await flushFolder(folder.root);
-  const stored = await findWritten(folder, part, target);
+  const stored = await findPart(folder, part, target);
   if (!stored) throw arrivedWrong(name, 'another file replaced it');
-  return storedState(stored, folder.clock.now(), 0);
+  return stateIn(stored, folder.clock.now(), 0);
 }
 
-function storedState(stats: BigIntStats, now: number, age?: number): StoredState {
+/** @param age milliseconds since the last change, from which on a later change shows */
+function stateIn(stats: BigIntStats, now: number, age?: number): StoredState {
   return { text: stateOf(stats), isProof: settledStateOf(stats, now, age) !== undefined };
 }
 
-/** Returns a file if it is the part, or has its content if the file system renumbers files. */
-async function findWritten(folder: Folder, { digest, stats }: Part, file: string) {
-  const stored = await findStored(folder, file);
-  if (stored?.size !== stats.size) return undefined;
-  const { dev, ino, mtimeNs } = stored;
-  const isPart = dev === stats.dev && ino === stats.ino && mtimeNs === stats.mtimeNs;
-  const hasContent = isPart || (await digestOf(folder, readFileChunks(file))) === digest;
-  return hasContent ? stored : undefined;
+/** Looks for the part under a name that it should have; its content counts if the file system renumbers files. */
+async function findPart(folder: Folder, { digest, stats }: Part, at: string) {
+  const file = await findFile(folder, at);
+  if (file?.size !== stats.size) return undefined;
+  const { dev, ino, mtimeNs } = file;
+  if (dev === stats.dev && ino === stats.ino && mtimeNs === stats.mtimeNs) return file;
+  return (await digestOf(folder, readFileChunks(at))) === digest ? file : undefined;
 }
 
-async function findStored({ address, fail }: Folder, file: string) {
-  const name = path.basename(file);
-  const stats = await stat(file, { bigint: true }).catch((error: unknown) => {
+async function findFile({ address, fail }: Folder, at: string) {
+  const name = path.basename(at);
+  const stats = await stat(at, { bigint: true }).catch((error: unknown) => {
     if (isMissing(error)) return undefined;
     throw errorCode(error) === 'ENAMETOOLONG' ? nameTooLong(name, address) : fail(error);
   });
@@ -150,12 +151,13 @@ function folderError(root: string, address: string, cause: unknown): ImgctlError
   const reason = errorReason(cause);
   if (FULL.includes(errorCode(cause))) return storageFull(address, reason, cause);
   if (isMissing(cause)) {
-    const facts = 'check its path, and that it is mounted';
-    return new ImgctlError('not-found', `folder ${root} does not exist`, { facts, cause });
+    const message = `folder ${root} does not exist`;
+    const advice = 'check its path, and that it is mounted';
+    return new ImgctlError('not-found', message, { facts: advice, cause });
   }
   const code = FORBIDDEN.includes(errorCode(cause)) ? 'not-permitted' : 'failed';
-  const facts = permissionAdvice(cause, root);
-  return new ImgctlError(code, `cannot upload to ${root}: ${reason}`, { facts, cause });
+  const message = `cannot upload to ${root}: ${reason}`;
+  return new ImgctlError(code, message, { facts: permissionAdvice(cause, root), cause });
 }
 
 export function folderStorage(root: string, clock: Clock, limit: Limit): Storage {
@@ -179,20 +181,20 @@ export function folderStorage(root: string, clock: Clock, limit: Limit): Storage
     },
     async compare(name, file, proved) {
       const target = path.join(root, name);
-      const stored = await findStored(folder, target);
-      if (!stored) return { state: 'absent' };
-      if (Number(stored.size) !== file.size) return { state: 'different' };
-      const state = storedState(stored, clock.now());
-      if (state.text === proved) return { state: 'same', stored: { ...state, isProof: true } };
+      const stats = await findFile(folder, target);
+      if (!stats) return { state: 'absent' };
+      if (Number(stats.size) !== file.size) return { state: 'different' };
+      const stored = stateIn(stats, clock.now());
+      if (stored.text === proved) return { state: 'same', stored: { ...stored, isProof: true } };
       const digest = await digestOf(folder, readFileChunks(target)).catch(fail);
       if (digest !== (await digestOf(folder, file.read()))) return { state: 'different' };
-      return { state: 'same', stored: state };
+      return { state: 'same', stored };
     },
     async look(name) {
-      const stored = await findStored(folder, path.join(root, name));
-      return stored && stateOf(stored);
+      const stats = await findFile(folder, path.join(root, name));
+      return stats && stateOf(stats);
     },
-    put: (name, file, onProgress) => put(folder, name, file, onProgress),
+    put: (name, file, onProgress) => writePart(folder, name, file, onProgress),
     remove: (name) => rm(path.join(root, name), { force: true }).catch(fail),
     async removeDeadParts() {
       for (const name of await readdir(root).catch(fail)) {

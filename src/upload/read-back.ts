@@ -17,10 +17,11 @@ export async function readBack(
     const end = Math.min(start + PIECE, file.size);
     const rules = { headers: { range: `bytes=${start}-${end - 1}` }, asStored: true };
     const response = await get(rules).catch((error: unknown) => {
-      // A server without ranges sends the whole file, which is too large.
+      // The response was given up as too large.
       if (error instanceof TransportError && error.code === 'bad-answer') return undefined;
       throw error;
     });
+    // A server without ranges sends the whole file each time.
     if (response?.body.length !== end - start) {
       const note = 'imgctl cannot compare them: the server does not return parts of files';
       return { state: 'different', note };

@@ -91,12 +91,11 @@ function encode(text: string): string {
 }
 
 export function s3Storage(url: URL, credentials: S3Credentials, options: StorageOptions): Storage {
-  const { clock, limit, parallel, partSize, onWarning } = options;
   const { host, origin, pathname } = url;
   const [bucket = '', ...folders] = pathname.slice(1).split('/').map(decodeURIComponent);
   const prefix = folders.map((folder) => `${folder}/`).join('');
   const authorize = async ({ method, url: { href }, headers }: StorageRequest) => {
-    const datetime = new Date(clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, '');
+    const datetime = new Date(options.clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, '');
     const request = { method, url: href, headers: { ...headers }, datetime, service: 's3' };
     const signed = await new AwsV4Signer({ ...request, ...credentials }).sign();
     return Object.fromEntries(signed.headers);
@@ -111,18 +110,8 @@ export function s3Storage(url: URL, credentials: S3Credentials, options: Storage
     return requests.send({ method: 'GET', ...request, url: target });
   };
   const address = `bucket ${bucket} at ${host}`;
-  const s3: S3 = {
-    clock,
-    limit,
-    parallel,
-    partSize,
-    onWarning,
-    send,
-    host,
-    address,
-    prefix,
-    found: { lacksConditions: false },
-  };
+  const found = { lacksConditions: false };
+  const s3: S3 = { ...options, send, host, address, prefix, found };
   return {
     address,
     keepsParts: true,
