@@ -53,10 +53,13 @@ export class PackageBatch {
 
   /** Returns `7 uploaded, 1 unchanged, 2 failed: a.ova, b.ova`. @param counts how many files, by what became of them */
   summary(counts: Readonly<Record<string, number>>): string {
-    const done = Object.entries(counts).filter(([, count]) => count > 0);
-    const failed = this.#failed();
-    const words = [...done, ['failed', failed.length]].map(([what, count]) => `${count} ${what}`);
-    return `${words.join(', ')}: ${failed.join(', ')}`;
+    return `${this.#counted(counts)}: ${this.#failed().join(', ')}`;
+  }
+
+  #counted(counts: Readonly<Record<string, number>>): string {
+    const all = Object.entries({ ...counts, failed: this.#failed().length });
+    const words = all.filter(([, count]) => count > 0).map(([what, count]) => `${count} ${what}`);
+    return words.join(', ');
   }
 
   /**
@@ -67,10 +70,9 @@ export class PackageBatch {
     const errors = this.#failed().map((name) => this.#failures.get(name));
     const error = errors.find((each) => each?.code === preferred) ?? errors[0];
     if (error === undefined || this.files.length === 1) return error;
-    const summary = this.summary(counts);
     // A line with a mark has named each file.
-    const { marksParts } = this.#context.console;
-    const message = marksParts ? summary.slice(0, summary.indexOf(':')) : summary;
+    const hasNamed = this.#context.console.marksParts;
+    const message = hasNamed ? this.#counted(counts) : this.summary(counts);
     return new ImgctlError(error.code, message, { cause: error, facts: this.heldHint });
   }
 
@@ -95,8 +97,8 @@ export class PackageBatch {
       try {
         const resolved = path.resolve(this.#context.io.cwd, file);
         if (fs.statSync(resolved).isDirectory()) {
-          const facts = `name its files, such as ${path.join(file, '*.ova')}`;
-          throw new ImgctlError('invalid-package', `${file} is not a file`, { facts });
+          const advice = `name its files, such as ${path.join(file, '*.ova')}`;
+          throw new ImgctlError('invalid-package', `${file} is not a file`, { facts: advice });
         }
         const found = await read(file, resolved);
         yield found;
@@ -142,6 +144,6 @@ export function invalidPackage(
 ) {
   const message = `${file} is invalid: ${counted(errors.length, 'error')}`;
   const details = unprinted.length > 0 ? detailsOf(unprinted) : undefined;
-  const facts = 'fix the findings, or export or download the package again';
-  return new ImgctlError('invalid-package', message, { details, facts });
+  const advice = 'fix the findings, or export or download the package again';
+  return new ImgctlError('invalid-package', message, { details, facts: advice });
 }

@@ -155,24 +155,24 @@ function hasName(text: string, name: string): boolean {
   return false;
 }
 
-/** Returns why the sync counts as failed; undefined while it waits. */
+/** Returns why the sync counts as failed, by the first rule that holds; undefined while it waits. */
 export function failureOf(
   request: SyncRequest,
   { strict = false, files }: Rules,
 ): ImgctlError | undefined {
   const { id, state, status, errors } = request;
-  const failed = (how: string, facts?: Facts) =>
+  const fail = (how: string, facts?: Facts) =>
     new ImgctlError('sync-failed', `sync request ${id} ${how}`, { facts });
   const fix = hint`fix the files named above, upload them again, then run: ${imgctl('sync')}`;
   if (state === 'waiting') return undefined;
-  if (state === 'failed') {
-    return failed(`failed (status: ${status})`, errors?.length ? fix : undefined);
-  }
+  if (state === 'failed')
+    return fail(`failed (status: ${status})`, errors?.length ? fix : undefined);
   const problems = describeProblems(request);
-  if (strict && problems) return failed(`succeeded with ${problems} (--strict)`, fix);
+  if (strict && problems) return fail(`succeeded with ${problems} (--strict)`, fix);
+  if (strict && errors === null) {
+    const look = hint`show what the service sent: ${imgctl('sync-status', `${id}`, '--json')}`;
+    return fail('succeeded, but its errors are unknown (--strict)', look);
+  }
   const count = errors?.filter((text) => concerns(text, files)).length ?? 0;
-  if (count > 0) return failed(`succeeded with ${counted(count, 'error')}`, fix);
-  if (!strict || errors !== null) return undefined;
-  const look = hint`show what the service sent: ${imgctl('sync-status', `${id}`, '--json')}`;
-  return failed('succeeded, but its errors are unknown (--strict)', look);
+  return count > 0 ? fail(`succeeded with ${counted(count, 'error')}`, fix) : undefined;
 }

@@ -14,6 +14,7 @@ import { findPaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError, tryOr } from '../../errors.ts';
 import { hint, imgctl } from '../../facts.ts';
+import type { Io } from '../../io.ts';
 import { column } from '../../output/columns.ts';
 import { formatTimestamp } from '../../query/timestamp.ts';
 import { counted } from '../../words.ts';
@@ -70,12 +71,9 @@ type Options = Parsed<typeof OPTIONS>;
 
 const suggestIds: Suggest = async ({ context, settings }) => {
   const { syncState } = await import('../../api/sync-requests.ts');
-  const { profile, baseUrl } = settings.account;
-  const read = () => readHistory(findPaths(context.io).state, profile, baseUrl);
+  const newestFirst = tryOr(() => requestsOf(context.io, settings.account), []).reverse();
   return suggestRows(
-    tryOr(read, [])
-      .reverse()
-      .map(({ id, status }) => [`${id}`, syncState(status ?? undefined)]),
+    newestFirst.map(({ id, status }) => [`${id}`, syncState(status ?? undefined)]),
   );
 };
 
@@ -112,7 +110,8 @@ async function run(
     throw new ImgctlError('usage', message, { facts: LIST_REQUESTS });
   }
   const { parseId } = await import('../../api/responses.ts');
-  const read = await localRequests(context);
+  const { account } = await context.session();
+  const read = () => requestsOf(context.io, account);
   // With an id, the history only tells how young the request may be.
   const known = argument === undefined ? read() : tryOr(read, []);
   const id = argument === undefined ? known.at(-1)?.id : parseId(argument);
@@ -143,12 +142,12 @@ async function list(context: Context, options: Options, id: string | undefined):
     cells: ['id', 'status', 'state', 'submitted_on', 'checked', 'errors', 'added'],
   });
   if (id !== undefined) {
-    const facts = hint`show one request with: ${imgctl('sync-status', id)}`;
-    throw new ImgctlError('usage', `--list cannot be used with an id (got ${id})`, { facts });
+    const show = hint`show one request with: ${imgctl('sync-status', id)}`;
+    throw new ImgctlError('usage', `--list cannot be used with an id (got ${id})`, { facts: show });
   }
   const { syncState } = await import('../../api/sync-requests.ts');
-  const read = await localRequests(context);
-  const entries = read().reverse();
+  const { account } = await context.session();
+  const entries = requestsOf(context.io, account).reverse();
   const stateOf = ({ status }: HistoryEntry) => syncState(status ?? undefined);
   const afterwards = () => {
     if (!output.isTable) return;
@@ -178,8 +177,7 @@ function rowForPeople(entry: HistoryEntry, state: string) {
 const NO_REQUESTS = 'this profile has submitted no sync request from this machine';
 const SUBMIT = hint`submit one with: ${imgctl('sync')}`;
 
-/** Returns a function that reads the requests of this profile, service and machine, oldest first. */
-async function localRequests(context: Context): Promise<() => HistoryEntry[]> {
-  const { account } = await context.session();
-  return () => readHistory(findPaths(context.io).state, account.profile, account.baseUrl);
+/** Returns the requests of this profile, service and machine, oldest first. @throws ImgctlError config */
+function requestsOf(io: Io, { profile, baseUrl }: { profile: string; baseUrl: string }) {
+  return readHistory(findPaths(io).state, profile, baseUrl);
 }

@@ -69,18 +69,16 @@ async function run(
   const check = async (file: string, resolved: string): Promise<CheckedFile> => {
     const summary = await readWithProgress(context, file, resolved, maxHardware);
     const { findings } = summary;
+    const inLine = isInLines ? findings : [];
+    const inRows = context.quiet && !isOne ? findings.slice(0, 1) : findings;
+    const rows = isInLines ? [] : inRows.map((finding) => ({ file, ...finding }));
     const errors = errorsOf(summary);
-    if (errors.length === 0) {
-      const message = `${file}: valid, ${describeProof(summary)}`;
-      const hasWarnings = findings.length > 0;
-      const details = isInLines ? detailsOf(findings) : undefined;
-      tell({ kind: 'success', message, elsewhere: message, hasWarnings, details });
-    }
-    const error =
-      errors.length > 0 ? invalidPackage(file, errors, isInLines ? findings : []) : undefined;
-    if (isInLines) return { rows: [], error };
-    const listed = context.quiet && !isOne ? findings.slice(0, 1) : findings;
-    return { rows: listed.map((finding) => ({ file, ...finding })), error };
+    if (errors.length > 0) return { rows, error: invalidPackage(file, errors, inLine) };
+    const message = `${file}: valid, ${describeProof(summary)}`;
+    const hasWarnings = findings.length > 0;
+    const details = detailsOf(inLine);
+    tell({ kind: 'success', message, elsewhere: message, hasWarnings, details });
+    return { rows, error: undefined };
   };
   return { output, rows: checkEach(context, batch, check) };
 }

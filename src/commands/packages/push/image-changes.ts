@@ -4,7 +4,7 @@ import type { SyncRequest } from '../../../api/sync-requests.ts';
 import { type Facts, hint, imgctl } from '../../../facts.ts';
 import type { Row } from '../../../output/columns.ts';
 import { isSent } from '../../../upload/actions.ts';
-import type { PlannedPackage } from '../../../upload/transfer.ts';
+import type { PlannedFile, PlannedPackage } from '../../../upload/transfer.ts';
 import { counted } from '../../../words.ts';
 import { elementNames } from '../show-request.ts';
 
@@ -26,7 +26,7 @@ export function imageChange(
   before: Images,
   after: Images,
 ): keyof typeof COUNTED_AS {
-  if (isSkipped({ files })) return 'skipped';
+  if (files.some(isSkipped)) return 'skipped';
   const earlier = timesOf(name, before);
   const later = timesOf(name, after);
   if (later === '') return 'missing';
@@ -35,8 +35,8 @@ export function imageChange(
   return files.some(isSent) ? 'stale' : 'unchanged';
 }
 
-export function isSkipped({ files }: Pick<PlannedPackage, 'files'>): boolean {
-  return files.some(({ action }) => action === 'skip');
+export function isSkipped({ action }: PlannedFile): boolean {
+  return action === 'skip';
 }
 
 /** Returns when the images of a name were changed; an empty text if there are none. */
@@ -83,21 +83,22 @@ export function doubtsOf(
   const lost = missing.filter((name) => !added.includes(name));
   const late = missing.filter((name) => added.includes(name));
   const stale = namesOf('stale');
-  const doubts: Doubt[] = [];
-  if (lost.length > 0) {
-    const noun = lost.length === 1 ? 'image' : 'images';
-    const message = `your list has no ${noun} named ${lost.join(', ')}`;
-    const see = hint`see what the sync reported: ${imgctl('sync-status', `${request.id}`)}`;
-    doubts.push({ kind: 'lost', message, hint: see });
-  }
-  if (late.length > 0) {
-    const message = `added, but not in your list yet: ${late.join(', ')}`;
-    const list = hint`list them later with: ${imgctl('my-images')}`;
-    doubts.push({ kind: 'late', message, hint: list });
-  }
-  if (stale.length > 0) {
-    const message = `unchanged after the upload to ${storage}: ${stale.join(', ')}`;
-    doubts.push({ kind: 'stale', message, hint: hint`check that the service reads this storage` });
-  }
-  return doubts;
+  const noun = lost.length === 1 ? 'image' : 'images';
+  const see = hint`see what the sync reported: ${imgctl('sync-status', `${request.id}`)}`;
+  const list = hint`list them later with: ${imgctl('my-images')}`;
+  const check = hint`check that the service reads this storage`;
+  return [
+    ...doubtAbout(lost, 'lost', `your list has no ${noun} named`, see),
+    ...doubtAbout(late, 'late', 'added, but not in your list yet:', list),
+    ...doubtAbout(stale, 'stale', `unchanged after the upload to ${storage}:`, check),
+  ];
+}
+
+function doubtAbout(
+  names: readonly string[],
+  kind: Doubt['kind'],
+  what: string,
+  hint: Facts,
+): Doubt[] {
+  return names.length === 0 ? [] : [{ kind, message: `${what} ${names.join(', ')}`, hint }];
 }

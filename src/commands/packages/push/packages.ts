@@ -16,14 +16,7 @@ import { errorsOf, fileMissing, invalidPackage, type PackageBatch } from '../pac
 export async function checkPackages(context: Context, batch: PackageBatch) {
   const { checkPackage } = await import('../../../ovf/package.ts');
   const { cwd, signal } = context.io;
-  const named: NamedFile[] = [];
-  for (const file of batch.files) {
-    const resolved = path.resolve(cwd, file);
-    const { error } = attempt(() => statSync(resolved));
-    if (error?.cause && isMissing(error.cause)) throw fileMissing(file, error.cause);
-    named.push({ name: path.basename(resolved), path: resolved });
-  }
-  requirePackageNames(named);
+  requirePackageNames(batch.files.map((file) => existingFile(file, cwd)));
   const packages: UploadPackage[] = [];
   const check = async (file: string, resolved: string) => {
     const checked = await checkPackage(resolved, { signal, now: context.io.now() });
@@ -37,6 +30,15 @@ export async function checkPackages(context: Context, batch: PackageBatch) {
   return packages;
 }
 
+function existingFile(file: string, cwd: string): NamedFile {
+  const resolved = path.resolve(cwd, file);
+  const { error } = attempt(() => statSync(resolved));
+  // A folder or a file without permission fails later, as one of several.
+  if (error?.cause && isMissing(error.cause)) throw fileMissing(file, error.cause);
+  return { name: path.basename(resolved), path: resolved };
+}
+
+/** Returns what the upload needs to know of a package: each file once, with its regions that have a check. */
 async function uploadOf(file: string, { files, checks }: CheckedPackage): Promise<UploadPackage> {
   const { checkFindings } = await import('../../../ovf/checks.ts');
   const { stateOf } = await import('../../../upload/upload-file.ts');
@@ -50,7 +52,7 @@ async function uploadOf(file: string, { files, checks }: CheckedPackage): Promis
       return { name: each.name, path: each.path, regions, checked: stats && stateOf(stats) };
     }),
     async verify(results) {
-      // The results of a file are in the order of its checks.
+      // Results come per file, in the order of its checks: they are put back into the order of all checks.
       const remaining = new Map([...results].map(([each, list]) => [each, list.values()]));
       const inOrder = checks.map((check) => remaining.get(check.file.path)?.next().value);
       const findings = checkFindings(file, checks, inOrder);
@@ -66,21 +68,22 @@ function requirePackageNames(files: readonly NamedFile[]): void {
     // A folder fails as such below.
     const isFolder = tryOr(() => statSync(file).isDirectory(), false);
     if (isFolder || /\.(ova|ovf)$/i.test(name)) continue;
-    const facts = 'rename the file: the service syncs only files with these names';
-    throw new ImgctlError('usage', `the name ${name} does not end in .ova or .ovf`, { facts });
+    throw new ImgctlError('usage', `the name ${name} does not end in .ova or .ovf`, {
+      facts: 'rename the file: the service syncs only files with these names',
+    });
   }
   requireDistinctNames(files);
 }
 
 /** Hidden names are those of incomplete files. @throws ImgctlError usage */
 function requireUsableName(name: string): void {
-  let facts: string;
-  if (name.startsWith('.')) facts = 'rename it: a name must not begin with a dot';
-  else if (name.includes('/')) facts = 'put all files of the package in one folder';
-  else if (/[\u0000-\u001f\\]/.test(name)) {
-    facts = 'rename it without backslashes and control characters';
-  } else return;
-  throw new ImgctlError('usage', `invalid name for an upload: ${name}`, { facts });
+  const fail = (advice: string) => {
+    throw new ImgctlError('usage', `invalid name for an upload: ${name}`, { facts: advice });
+  };
+  if (name.startsWith('.')) fail('rename it: a name must not begin with a dot');
+  if (name.includes('/')) fail('put all files of the package in one folder');
+  const isUnsafe = /[\u0000-\u001f\\]/.test(name);
+  if (isUnsafe) fail('rename it without backslashes and control characters');
 }
 
 /** The storage is one folder. @throws ImgctlError usage */
@@ -93,8 +96,10 @@ function requireDistinctNames(files: readonly NamedFile[]): void {
     if (other && (other.name !== name || realpathSync(other.path) !== realpathSync(file))) {
       const what =
         other.name === name ? `are named ${name}` : 'have names that differ only in case';
-      const facts = 'push them separately, under different names';
-      throw new ImgctlError('usage', `two files ${what}: ${other.path}, ${file}`, { facts });
+      const advice = 'push them separately, under different names';
+      throw new ImgctlError('usage', `two files ${what}: ${other.path}, ${file}`, {
+        facts: advice,
+      });
     }
     paths.set(folded, { name, path: file });
   }

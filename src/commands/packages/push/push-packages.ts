@@ -7,10 +7,11 @@ import type { AssertHeld } from '../../../files/atomic-file.ts';
 import type { Output } from '../../../output/output.ts';
 import { isSent } from '../../../upload/actions.ts';
 import type { Storage } from '../../../upload/storage.ts';
-import type { PlannedFile, TransferOptions, UploadPackage } from '../../../upload/transfer.ts';
+import type { PlannedPackage, TransferOptions, UploadPackage } from '../../../upload/transfer.ts';
 import type { StorageFiles } from '../../upload-storage.ts';
 import type { PackageBatch } from '../package-batch.ts';
 import { dryRunRows } from './dry-run.ts';
+import { isSkipped } from './image-changes.ts';
 import { type Pushed, type SyncOptions, syncPushed } from './sync-pushed.ts';
 import { syncedMark } from './synced-mark.ts';
 import { planAll, type UploadOutcome, uploadAll } from './upload.ts';
@@ -41,14 +42,13 @@ export async function pushPackages(
   const { transfer } = prepared;
   const plan = await planAll(context, batch, job.packages, transfer);
   const outcome = await uploadAll(context, batch, plan, transfer);
-  if (outcome.fatal !== undefined || outcome.broken.size > 0) {
-    reportUnsynced(context, outcome, sync);
-  }
-  if (outcome.fatal !== undefined) {
+  const { fatal, broken, complete } = outcome;
+  if (!dryRun && (fatal || broken.size > 0)) reportUnsynced(context, outcome, sync);
+  if (fatal) {
     const isInterrupt = context.io.signal.aborted && !dryRun;
-    throw isInterrupt ? resumable(outcome.fatal, job.storage, sync) : outcome.fatal;
+    throw isInterrupt ? resumable(fatal, job.storage, sync) : fatal;
   }
-  const pushed = { ...prepared, packages: outcome.complete };
+  const pushed = { ...prepared, packages: complete };
   if (dryRun) {
     const rows = await dryRunRows(plan, pushed, options);
     const message = 'nothing was uploaded or submitted';
@@ -56,10 +56,10 @@ export async function pushPackages(
     return { output, rows, afterwards, error: batch.error(outcome.counts('to upload')) };
   }
   const error = batch.error(outcome.counts(), 'storage-full');
-  if (outcome.complete.length === 0) return { error };
-  if (!sync) return { output, rows: fileRows(outcome), error };
+  if (complete.length === 0) return { error };
+  if (!sync) return { output, rows: fileRows(complete), error };
   // A sync would show the half of a package.
-  if (outcome.broken.size > 0) return { error };
+  if (broken.size > 0) return { error };
   const synced = await syncAndCount(context, job, pushed, outcome, options);
   return { ...synced, error: synced.error ?? error };
 }
@@ -121,17 +121,17 @@ function reportUnsynced({ tell }: Context, outcome: UploadOutcome, sync: boolean
     const message = `${name} failed after these files became visible: ${files.join(', ')}`;
     tell({ kind: 'failure', message });
   }
-  const isVisible = (file: PlannedFile) => outcome.visible.includes(file);
-  const uploaded = outcome.complete.filter(({ files }) => files.some(isVisible));
+  const uploaded = outcome.complete.filter(({ files }) => files.some(isSent));
   const names = uploaded.map(({ name }) => name).join(', ');
   if (sync && names) tell({ kind: 'failure', message: `uploaded, but not synced: ${names}` });
 }
 
 /** The rows of --no-sync. */
-function fileRows({ complete }: UploadOutcome) {
-  const files = complete.flatMap((each) => each.files);
-  return files.map((file) => {
-    const unsent = file.action === 'skip' ? 'skipped' : 'unchanged';
-    return { name: file.name, size: file.size, state: isSent(file) ? 'uploaded' : unsent };
+function fileRows(packages: readonly PlannedPackage[]) {
+  return packages.flatMap(({ files }) => {
+    return files.map((file) => {
+      const unsent = isSkipped(file) ? 'skipped' : 'unchanged';
+      return { name: file.name, size: file.size, state: isSent(file) ? 'uploaded' : unsent };
+    });
   });
 }

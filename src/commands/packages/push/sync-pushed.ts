@@ -55,7 +55,7 @@ export async function syncPushed(
   const { tell } = context;
   const { before, transfer } = pushed;
   const { wait, strict = false } = options;
-  const packages = pushed.packages.filter((each) => !isSkipped(each));
+  const packages = pushed.packages.filter(({ files }) => !files.some(isSkipped));
   const unneeded = messageWithoutSync(packages, pushed, options);
   if (unneeded) {
     const afterwards = () => tell({ kind: 'success', ...unneeded });

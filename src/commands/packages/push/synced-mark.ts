@@ -38,8 +38,8 @@ export function syncedMark(
         const { error: cause } = attempt(() => fs.rmSync(mark, { force: true }));
         if (!cause) continue;
         const message = `cannot remove ${mark}: ${errorReason(cause)}`;
-        const facts = 'remove it: a later push --sync-if-sent would skip the sync';
-        throw new ImgctlError('failed', message, { facts, cause });
+        const advice = 'remove it: a later push --sync-if-sent would skip the sync';
+        throw new ImgctlError('failed', message, { facts: advice, cause });
       }
     },
     async write(assertHeld) {

@@ -13,13 +13,12 @@ import type {
 } from '../../../upload/transfer.ts';
 import { describeBytes, describeRate } from '../../../words.ts';
 import type { PackageBatch } from '../package-batch.ts';
+import { isSkipped } from './image-changes.ts';
 
 /** What became of the packages of a push. */
 export class UploadOutcome {
   /** The packages that the storage has as a whole, or that were skipped. */
   readonly complete: PlannedPackage[] = [];
-  /** What became visible, also of packages that failed. */
-  readonly visible: PlannedFile[] = [];
   /** The packages that failed too late, by name, with the names of the files that others see of them. */
   readonly broken = new Map<string, readonly string[]>();
   /** How many packages were left out because the storage is full. */
@@ -30,8 +29,7 @@ export class UploadOutcome {
   counts(uploaded = 'uploaded'): Record<string, number> {
     const counts = { [uploaded]: 0, unchanged: 0, skipped: 0 };
     for (const { files } of this.complete) {
-      const isSkipped = files.some(({ action }) => action === 'skip');
-      const unsent = isSkipped ? 'skipped' : 'unchanged';
+      const unsent = files.some(isSkipped) ? 'skipped' : 'unchanged';
       const what = files.some(isSent) ? uploaded : unsent;
       counts[what] = (counts[what] ?? 0) + 1;
     }
@@ -77,12 +75,10 @@ export async function uploadAll(
       continue;
     }
     const visible: VisibleFile[] = [];
-    const onVisible: OnVisible = (file, isSure) => {
-      visible.push({ file, isSure });
-      outcome.visible.push(file);
-    };
     try {
-      await uploadPackage(context, each, transfer, onVisible);
+      await uploadPackage(context, each, transfer, (file, isSure) => {
+        visible.push({ file, isSure });
+      });
       outcome.complete.push(each);
     } catch (error) {
       const left = brokenFiles(error, each, visible, transfer);
@@ -110,10 +106,9 @@ interface VisibleFile {
 }
 
 /**
- * Returns the files of a failed package that others see, if a sync would read a broken package: one of them had replaced
- * another, or is the descriptor, which has the name of the package. Otherwise undefined: a new disk alone does no harm.
- * `db.ovf` failed after `db-disk1.vmdk` had replaced another, and its own MOVE was lost -> `db-disk1.vmdk`,
- * `db.ovf (perhaps)`.
+ * Returns the files of a failed package that others see, if a sync would read half a package: one of them has replaced
+ * another, or is the descriptor. `disk.vmdk` was replaced, the response for `db.ovf` was lost -> `disk.vmdk`,
+ * `db.ovf (perhaps)`. Returns undefined if only new disks are visible, which do no harm.
  */
 function brokenFiles(
   error: unknown,
@@ -125,6 +120,7 @@ function brokenFiles(
   if (hasCode(error, 'conflict') && onConflict === 'replace') {
     return files.filter(isSent).map((file) => file.name);
   }
+  // The descriptor has the name of the package.
   const isBroken = visible.some(({ file }) => file.action === 'replace' || file.name === name);
   if (!isBroken) return undefined;
   return visible.map(({ file, isSure }) => (isSure ? file.name : `${file.name} (perhaps)`));
