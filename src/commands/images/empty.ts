@@ -41,13 +41,18 @@ export function noMatchError({ query: { words, filters }, tally }: EmptyQuery): 
   const each = counts.map(({ text, count }) => `${shorten(text)}: ${count}`).join(', ');
   // A single count is always 0.
   const message = counts.length > 1 ? `no images match; ${each}` : 'no images match';
-  const dotted = tally.dotted.map(shellQuote).join(' ');
   const facts =
     slipHint({ words, filters }) ??
     foreignHint(filters) ??
     wholeValueHint(filters) ??
-    (dotted ? `digits match as a whole; write ${dotted}` : idHint(words));
+    dottedHint(tally) ??
+    idHint(words);
   return new ImgctlError('empty', message, { facts });
+}
+
+function dottedHint({ dotted }: Tally): string | undefined {
+  if (dotted.length === 0) return undefined;
+  return `digits match as a whole; write ${dotted.map(shellQuote).join(' ')}`;
 }
 
 /** Returns a hint for a number of three digits or more, which may be an id. */
@@ -64,51 +69,60 @@ const INVISIBLE = /[\u00a0\u200b\u2060\ufeff]/;
 const JOINED_FILTERS =
   /^(\w+ ?[=!<>~].*?\S)(?:\s+(&&?|\|\|?|and|or)\s+|\s*,\s*)((\w+) ?[=!<>~].*)$/is;
 
-/** Filters of which the shell has not removed the quotes. */
-const QUOTED_VALUE = /[=~,]\s*(["']).*\1$/s;
+type Advice = (word: string) => string;
 
-/** What a word is that is surely no part of a name, in the order in which slips count. */
-const WORD_SLIPS: readonly ((word: string) => string | false)[] = [
+/** What a word is that is surely no part of a name, and what to do about it; in the order in which slips count. */
+const WORD_SLIPS: readonly (readonly [is: (word: string) => boolean, advice: Advice])[] = [
   // A filter without -f.
-  (word) => isField(/^(\w+) ?[=!<>~]/.exec(word)?.[1]) && `did you mean -f ${shellQuote(word)}?`,
+  [
+    (word) => isField(/^(\w+) ?[=!<>~]/.exec(word)?.[1]),
+    (it) => `did you mean -f ${shellQuote(it)}?`,
+  ],
   // A word to leave out.
-  (word) =>
-    /^!./.test(word) &&
-    `to leave out names that contain it: -f ${shellQuote(`name!~${word.slice(1)}`)}`,
+  [
+    (word) => /^!./.test(word),
+    (word) => `to leave out names that contain it: -f ${shellQuote(`name!~${word.slice(1)}`)}`,
+  ],
   // A pattern.
-  (word) => {
-    const bare = word.replace(/[*%^$]/g, '');
-    const signs = word.replace(/[^*%^$]/g, '');
-    return signs !== '' && `a word matches any part of the name; omit ${signs}: ${bare}`;
-  },
+  [
+    (word) => /[*%^$]/.test(word),
+    (word) => {
+      const [bare, signs] = [word.replace(/[*%^$]/g, ''), word.replace(/[^*%^$]/g, '')];
+      return `a word matches any part of the name; omit ${signs}: ${bare}`;
+    },
+  ],
   // Several words in one.
-  (word) => {
-    const all = word.split(/[,|]+/).filter(Boolean).map(shellQuote).join(' ');
-    const advice = `every word must match; write ${all}, or run the command once for each`;
-    return /\S[,|]\S/.test(word) && advice;
-  },
+  [
+    (word) => /\S[,|]\S/.test(word),
+    (word) => {
+      const all = word.split(/[,|]+/).filter(Boolean).map(shellQuote).join(' ');
+      return `every word must match; write ${all}, or run the command once for each`;
+    },
+  ],
   // A direction to sort in.
-  (word) => /^(?:asc|desc)$/i.test(word) && `to sort in this direction: -s FIELD,${word}`,
+  [(word) => /^(?:asc|desc)$/i.test(word), (word) => `to sort in this direction: -s FIELD,${word}`],
   // The name of a field.
-  (word) =>
-    isField(word) && `to show this field: -c ${word}; to search for the word: -f 'name~${word}'`,
+  [isField, (word) => `to show this field: -c ${word}; to search for the word: -f 'name~${word}'`],
   // The word help.
-  (word) => /^help$/i.test(word) && 'for help, add --help',
+  [(word) => /^help$/i.test(word), () => 'for help, add --help'],
   // A phrase.
-  (word) => {
-    const separate = word.split(/\s+/).map(shellQuote).join(' ');
-    return /\S\s+\S/.test(word) && `to match each word separately, omit the quotes: ${separate}`;
-  },
+  [
+    (word) => /\S\s+\S/.test(word),
+    (word) => {
+      const separate = word.split(/\s+/).map(shellQuote).join(' ');
+      return `to match each word separately, omit the quotes: ${separate}`;
+    },
+  ],
 ];
 
 /** Returns a hint for what is surely no part of a name: invisible characters, signs, names of fields, a phrase. */
 function slipHint({ words, filters }: Pick<Query, 'words' | 'filters'>): string | undefined {
-  const hint = invisibleHint([...words, ...filters.map(({ text }) => text)]) ?? joinedHint(filters);
+  const texts = [...words, ...filters.map(({ text }) => text)];
+  const hint = invisibleHint(texts) ?? joinedHint(filters) ?? quotedHint(filters);
   if (hint !== undefined) return hint;
-  if (filters.some(({ text }) => QUOTED_VALUE.test(text))) return foreignHint(filters);
-  for (const slip of WORD_SLIPS) {
-    const found = words.map(slip).find(Boolean);
-    if (found) return found;
+  for (const [is, advice] of WORD_SLIPS) {
+    const word = words.find(is);
+    if (word !== undefined) return advice(word);
   }
   return undefined;
 }
@@ -132,6 +146,12 @@ function joinedHint(filters: readonly Filter[]): string | undefined {
     return `every filter must match; run the command once with ${one}, once with ${other}`;
   }
   return undefined;
+}
+
+/** Returns a hint if the shell has not removed the quotes of a filter. */
+function quotedHint(filters: readonly Filter[]): string | undefined {
+  const isQuoted = filters.some(({ text }) => /[=~,]\s*(["']).*\1$/s.test(text));
+  return isQuoted ? foreignHint(filters) : undefined;
 }
 
 /** Returns a hint for what filters of other programs mean: quotes, brackets, NULL, ^ and $ in ~, and a list behind =. */

@@ -72,7 +72,6 @@ async function run(
     const facts = hint`provide an id or a name; list both with: ${imgctl('images', 'list')}`;
     throw new ImgctlError('usage', 'the name of an image must not be empty', { facts });
   }
-  const { lock, file } = options;
   const problem = problemOf(options, wanted);
   if (problem !== undefined) {
     const facts = 'provide an id or a name, or a locked image with --lock NAME';
@@ -80,31 +79,30 @@ async function run(
   }
   const output = context.output(IMAGE_COLUMNS, { ...options, isRecord: true });
   const catalogue = await openCatalogue(context, options);
+  const { lock, file = DEFAULT_LOCK_FILE } = options;
   if (lock !== undefined) {
-    const given = { ...options, file: file ?? DEFAULT_LOCK_FILE };
-    const image = await readLockedImage(context, catalogue, given, lock);
+    const image = await readLockedImage(context, catalogue, { ...options, file }, lock);
     return { output, rows: [image], isOne: true };
   }
   const command = asGiven(context, options, 'images', 'get');
   const found: ReceivedImage[] = [];
-  let missing: ImgctlError | undefined;
+  const missing: ImgctlError[] = [];
   for (const name of wanted) {
     try {
       found.push(await find({ catalogue, options, command }, name));
     } catch (error) {
       if (!hasCode(error, 'not-found')) throw error;
-      if (missing) context.console.warn(missing.message, missing.facts);
-      missing = error;
+      missing.push(error);
     }
   }
+  const error = missing.pop();
+  for (const { message, facts } of missing) context.console.warn(message, facts);
   const afterwards = async () => {
-    if (isPublic(options)) {
-      const { account } = await context.session();
-      await rememberImages(findPaths(context.io).cache, account, collectNames(found), false);
-    }
-    if (missing) throw missing;
+    if (!isPublic(options)) return;
+    const { account } = await context.session();
+    await rememberImages(findPaths(context.io).cache, account, collectNames(found), false);
   };
-  return { output, rows: found, isOne: wanted.length === 1, afterwards };
+  return { output, rows: found, isOne: wanted.length === 1, afterwards, error };
 }
 
 /** Returns what is wrong with the choice of images. */
@@ -129,44 +127,38 @@ interface Search {
 /** @throws ImgctlError not-found, ambiguous; usage: the URL is not one of the service */
 async function find(search: Search, wanted: string): Promise<ReceivedImage> {
   const { catalogue, options } = search;
-  const isUrl = /^https?:/i.test(wanted);
-  const isPath = wanted.startsWith('[');
-  const isId = typeof parseId(wanted) === 'number';
-  let image: ReceivedImage | undefined;
-  if (isUrl) image = await catalogue.getImage(idOfUrl(wanted, catalogue.baseUrl));
-  if (isId) image = await catalogue.getImage(Number(wanted));
-  const fields: Field[] = isUrl ? [] : isPath ? ['path'] : ['name', 'label'];
-  for (const field of fields) image ??= await findBy(field, search, wanted);
-  if (image) return image;
-  if (isUrl || isId || isPath) {
-    const { from = 'the catalogue', mine } = options;
-    const place = mine ? 'is not yours' : `is not in ${from}`;
-    throw new ImgctlError('not-found', `image ${wanted} ${place}`, {
-      facts: isPublic(options)
-        ? hint`for one of your own images: ${imgctl('images', 'get', '--mine', wanted)}`
-        : hint`list images with: ${reading(options, 'images', 'list')}`,
-    });
+  const { id, fields, isName } = waysToFind(wanted, catalogue.baseUrl);
+  const byId = id === undefined ? undefined : await catalogue.getImage(id);
+  if (byId) return byId;
+  for (const field of fields) {
+    const image = await findBy(field, search, wanted);
+    if (image) return image;
   }
-  throw await noImageNamed(search, wanted);
+  if (isName) throw await noImageNamed(search, wanted);
+  const { from = 'the catalogue', mine } = options;
+  const place = mine ? 'is not yours' : `is not in ${from}`;
+  throw new ImgctlError('not-found', `image ${wanted} ${place}`, {
+    facts: isPublic(options)
+      ? hint`for one of your own images: ${imgctl('images', 'get', '--mine', wanted)}`
+      : hint`list images with: ${reading(options, 'images', 'list')}`,
+  });
 }
 
-/** More are not counted: one page tells whether the text is part of a name. */
-const MAX_COUNTED = 100;
+/** How an image is looked for: by the id, and if none has it, by the fields in this order. */
+interface Ways {
+  readonly id?: number;
+  readonly fields: readonly Field[];
+  /** True if it can only be a name or a label. */
+  readonly isName?: boolean;
+}
 
-async function noImageNamed({ catalogue, options }: Search, wanted: string) {
-  const query = new Query({ filters: [contains('name', wanted)] });
-  let count = 0;
-  for await (const images of catalogue.images(query, { limit: MAX_COUNTED })) {
-    count += images.length;
-  }
-  const contain = count === 1 ? '1 name contains it' : `${count} names contain it`;
-  const more = count === MAX_COUNTED ? 'at least ' : '';
-  const message = `no image is named ${wanted}${count > 0 ? `; ${more}${contain}` : ''}`;
-  const list = reading(options, 'images', 'list');
-  const command = count > 0 ? selecting(list, query) : list;
-  const mayBeOwn = count === 0 && isPublic(options);
-  const own = mayBeOwn ? hint`, or your own with: ${imgctl('my-images')}` : '';
-  return new ImgctlError('not-found', message, { facts: hint`list images with: ${command}${own}` });
+/** @throws ImgctlError usage: the URL is not one of the service */
+function waysToFind(wanted: string, baseUrl: string): Ways {
+  if (/^https?:/i.test(wanted)) return { id: idOfUrl(wanted, baseUrl), fields: [] };
+  if (wanted.startsWith('[')) return { fields: ['path'] };
+  const id = parseId(wanted);
+  const fields = ['name', 'label'] as const;
+  return typeof id === 'number' ? { id, fields } : { fields, isName: true };
 }
 
 function idOfUrl(text: string, baseUrl: string): number {
@@ -178,6 +170,28 @@ function idOfUrl(text: string, baseUrl: string): number {
   throw new ImgctlError('usage', `not an image URL of ${baseUrl}: ${place || 'invalid'}`, {
     facts: `use a URL such as ${start}42, or the id alone`,
   });
+}
+
+/** More are not counted: one page tells whether the text is part of a name. */
+const MAX_COUNTED = 100;
+
+async function noImageNamed({ catalogue, options }: Search, wanted: string): Promise<ImgctlError> {
+  const query = new Query({ filters: [contains('name', wanted)] });
+  let count = 0;
+  for await (const images of catalogue.images(query, { limit: MAX_COUNTED })) {
+    count += images.length;
+  }
+  const message = `no image is named ${wanted}`;
+  const list = reading(options, 'images', 'list');
+  if (count > 0) {
+    const contain = count === 1 ? '1 name contains it' : `${count} names contain it`;
+    const counted = count === MAX_COUNTED ? `at least ${contain}` : contain;
+    return new ImgctlError('not-found', `${message}; ${counted}`, {
+      facts: hint`list images with: ${selecting(list, query)}`,
+    });
+  }
+  const own = isPublic(options) ? hint`, or your own with: ${imgctl('my-images')}` : '';
+  return new ImgctlError('not-found', message, { facts: hint`list images with: ${list}${own}` });
 }
 
 async function findBy(field: Field, { catalogue, command }: Search, wanted: string) {

@@ -15,15 +15,19 @@ export function reading({ from, mine }: CatalogueOptions, ...words: string[]): I
 
 /** Returns such a command that also prints in the same way. */
 export function asGiven(
-  { given, givenFormat }: Context,
+  context: Context,
   options: CatalogueOptions & Pick<OutputOptions, 'get' | 'columns'>,
   ...words: string[]
 ): Invocation {
   const { get, columns = [] } = options;
   const shown = get === undefined ? columns.flatMap((each) => ['-c', each]) : ['--get', get];
+  return imgctl(...reading(options, ...words).imgctl, ...shown, ...formatOptions(context));
+}
+
+function formatOptions({ given, givenFormat }: Context): string[] {
   const output = given.get('output');
-  const format = output?.origin === '--json' ? ['--json'] : output ? ['-o', givenFormat] : [];
-  return imgctl(...reading(options, ...words).imgctl, ...shown, ...format);
+  if (output === undefined) return [];
+  return output.origin === '--json' ? ['--json'] : ['-o', givenFormat];
 }
 
 /** Returns the command with the words and filters of a query. */

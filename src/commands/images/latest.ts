@@ -97,18 +97,7 @@ async function run(context: Context, options: Options, words: readonly string[])
   await readTogether(context, catalogue, [found]);
   if (found.index.isEmpty) throw noMatchError(found);
   if (explain) return { output, rows: found.index.rankedImages().map(candidateRow) };
-  if (each) {
-    const { images, error } = newestOfEach(found);
-    const certain = error && images.length > 0 ? withoutUnsure(found) : undefined;
-    const filters = certain?.filters.length ?? 0;
-    // Nobody reads a longer command.
-    if (!certain || filters > query.filters.length + MAX_LISTED) {
-      return { output, rows: images, error };
-    }
-    const command = asGiven(context, options, 'images', 'latest', '--each');
-    const leaveOut = hint`leave them out with: ${selecting(command, certain)}`;
-    return { output, rows: images, error: error?.with({ facts: leaveOut }) };
-  }
+  if (each) return { output, ...newestOfAll(context, options, found) };
   const { image, command } = await chooseNewest(context, options, found);
   const afterwards = () => {
     if (command) context.console.note(context.hintOf(hint`to skip the prompt: ${command}`));
@@ -122,28 +111,41 @@ function candidateRow({ image, pattern, rank }: RankedImage<ReceivedImage>) {
   return { series: pattern, rank, version, id, name, path, created_on };
 }
 
+/** Returns the newest image of each series, and an error if it is uncertain for some, with a command that omits them. */
+function newestOfAll(context: Context, options: Options, found: NewestCollector) {
+  const { images, error } = newestOfEach(found);
+  if (!error || images.length === 0) return { rows: images, error };
+  const certain = withoutUnsure(found);
+  const added = certain.filters.length - found.query.filters.length;
+  // Nobody reads a longer command.
+  if (added > MAX_LISTED) return { rows: images, error };
+  const command = selecting(asGiven(context, options, 'images', 'latest', '--each'), certain);
+  return { rows: images, error: error.with({ facts: hint`leave them out with: ${command}` }) };
+}
+
 /** Returns the newest image; of several, the one that the user chooses at a terminal, and a command that selects it. */
 async function chooseNewest(context: Context, options: Options, found: NewestCollector) {
   const newest = onlyNewest(found);
   if (!newest.error) return { image: newest.image };
   const { error } = newest;
-  const { console, io } = context;
-  const given = (...words: string[]) => asGiven(context, options, 'images', ...words);
+  const { choices } = error;
   const commandFor = (image: ReceivedImage) => {
     const selection = selectionOf(found, image);
-    if (selection) return selecting(given('latest'), selection);
-    return imgctl(...given('get').imgctl, `${image.id}`);
+    if (selection) return selecting(asGiven(context, options, 'images', 'latest'), selection);
+    return imgctl(...asGiven(context, options, 'images', 'get').imgctl, `${image.id}`);
   };
-  const { choices } = error;
   const select = hint`select the first with: ${commandFor(choices[0])}`;
-  const isTable = context.format === 'table' || options.get !== undefined;
-  const isTerminal = [io.stdin, io.stdout, io.stderr].every(({ isTTY }) => isTTY);
-  const isAsked =
-    isTerminal && isTable && !context.quiet && !io.env.CI && choices.length <= MAX_LISTED;
-  if (!isAsked) throw error.with({ facts: select });
-  await console.flush();
+  if (!mayAsk(context, options) || choices.length > MAX_LISTED) throw error.with({ facts: select });
+  await context.console.flush();
   const chosen = await choose(context, error.message, choices, select);
   return { image: chosen, command: commandFor(chosen) };
+}
+
+/** True if a person reads what is printed and can answer. */
+function mayAsk({ io, format, quiet }: Context, { get }: Options): boolean {
+  const isForPeople = format === 'table' || get !== undefined;
+  const isTerminal = [io.stdin, io.stdout, io.stderr].every(({ isTTY }) => isTTY);
+  return isForPeople && isTerminal && !quiet && !io.env.CI;
 }
 
 /** Wrong answers in a row. */

@@ -105,31 +105,22 @@ async function run(
   return { output, rows, error };
 }
 
-interface LockSearch {
-  readonly lock: string;
-  readonly locked: LockedImage;
-  /** The query that the file stores. */
-  readonly stored: Query;
-  /** A wider query, which also finds images of the series that do not match the stored words. */
-  readonly query: Query;
-  readonly tally: Tally;
-  readonly found: readonly ReceivedImage[];
-  readonly add: (image: ReceivedImage) => void;
-}
-
 /**
  * Returns a search for the images of a series. As the service takes only one filter, it is the longest word of the
  * name, which the fewest other names contain: `server` of ubuntu-22.04-server.ova.
  */
-function searchFor(context: Context, lock: string, locked: LockedImage): LockSearch {
+function searchFor(context: Context, lock: string, locked: LockedImage) {
   const stored = queryOf(context, lock, locked);
   const words = readName(locked.name ?? '').seriesKey.match(/[^ #]+/g) ?? [];
   const [longest = ''] = words.toSorted((one, other) => other.length - one.length);
+  // Without the stored words, which the locked image may no longer match.
   const query = new Query({ filters: [contains('name', longest), ...stored.filters] });
   const found: ReceivedImage[] = [];
   const add = (image: ReceivedImage) => void found.push(image);
   return { lock, locked, stored, query, tally: new Tally(query), found, add };
 }
+
+type LockSearch = ReturnType<typeof searchFor>;
 
 /** Returns the locked image as the catalogue has it; its filters may hide it from the search. */
 async function liveImage(catalogue: Catalogue, { locked: { id }, found }: LockSearch) {
@@ -142,19 +133,12 @@ function rowOf(search: LockSearch, live: ReceivedImage | undefined) {
   const { lock, locked } = search;
   const { id, name, path } = locked;
   const newest = newestOfSeries(search);
-  const newer = newest.find((image) => keyOf(image) !== id);
-  const isNewest = newest.length === 0 || newest.some((image) => keyOf(image) === id);
+  const other = newest.find((image) => keyOf(image) !== id);
+  const isNewest = other === undefined || newest.some((image) => keyOf(image) === id);
   const state = breakOf(locked, live) ?? (isNewest ? 'ok' : 'newer');
-  const shown = state === 'newer' || state === 'gone' ? newer : undefined;
-  return {
-    lock,
-    state,
-    id,
-    name,
-    path,
-    newest_id: shown?.id ?? null,
-    newest_name: shown?.name ?? null,
-  };
+  const newer = state === 'newer' || state === 'gone' ? other : undefined;
+  const { id: newest_id = null, name: newest_name = null } = newer ?? {};
+  return { lock, state, id, name, path, newest_id, newest_name };
 }
 
 /** Returns the newest image of the locked image's series, or several that are equally new; none if it has no name. */

@@ -37,13 +37,20 @@ export type LockFileOptions = Parsed<readonly [typeof LOCK_FILE_OPTION]> & {
   readonly from?: string;
 };
 
+const NO_LOCKS: Locks = new Map();
+
 /** Others may be resolving images meanwhile. */
 const MUTEX_PATIENCE = 60_000;
 
+interface Access {
+  /** The service whose images the command reads; undefined if it reads none. */
+  readonly baseUrl?: string | undefined;
+  /** True if the file may be missing. */
+  readonly mayCreate?: boolean;
+}
+
 /**
  * Replaces the locks by those that `change` returns; one process at a time. If they are the same, the file stays.
- * @param baseUrl of the service that `change` reads; undefined if it reads none
- * @param mayCreate false if a missing file is an error
  * @param change called again if another program changes the file meanwhile
  * @returns the locks of the last call
  * @throws ImgctlError config, failed, locked, and whatever `change` throws
@@ -51,24 +58,93 @@ const MUTEX_PATIENCE = 60_000;
 export async function changeLocks(
   context: Context,
   options: LockFileOptions,
-  { baseUrl, mayCreate = false }: { baseUrl?: string; mayCreate?: boolean },
+  access: Access,
   change: (locks: Locks) => Promise<Locks>,
 ): Promise<{ readonly before: Locks; readonly after: Locks }> {
-  const file = pathOf(context, options);
-  const none: Locks = new Map();
-  let changed = { before: none, after: none };
+  const file = path.resolve(context.io.cwd, options.file);
+  let changed = { before: NO_LOCKS, after: NO_LOCKS };
   await changeUserFile(file, labelOf(options), MUTEX_PATIENCE, context.io, async () => {
-    const read = await findLockFile(context, options);
-    if (read === undefined && !mayCreate) throw missingFile(options);
-    const found = read ?? { locks: none, baseUrl, content: {} };
-    // A file without locks can be used for any service: it has no ids.
-    const old = found.locks.size === 0 ? { ...found, baseUrl: found.baseUrl ?? baseUrl } : found;
-    if (baseUrl !== undefined) requireService(context, options, old, baseUrl);
+    const old = await readLockFile(context, options, access);
     changed = { before: old.locks, after: await change(old.locks) };
     const text = formatLockFile({ ...old, locks: changed.after });
     return text === formatLockFile(old) ? undefined : escapeInJson(text);
   });
   return changed;
+}
+
+/** @throws ImgctlError config: it is missing or damaged, or of another service */
+export async function readLocks(
+  context: Context,
+  options: LockFileOptions,
+  baseUrl?: string,
+): Promise<Locks> {
+  return (await readLockFile(context, options, { baseUrl })).locks;
+}
+
+async function readLockFile(
+  context: Context,
+  options: LockFileOptions,
+  { baseUrl, mayCreate = false }: Access,
+): Promise<LockFile> {
+  const label = labelOf(options);
+  const text = await readTextFile(path.resolve(context.io.cwd, options.file), label, context.io);
+  if (text === undefined && !mayCreate) {
+    const create = lockCommand(options, 'add', 'NAME', 'TEXT');
+    const facts = hint`create it with: ${create}`;
+    throw new ImgctlError('config', `${label} does not exist`, { facts });
+  }
+  const invalid = (problem: string, advice = 'restore it, for example with git') =>
+    new ImgctlError('config', `${label} ${problem}`, { facts: advice });
+  const empty = { locks: NO_LOCKS, baseUrl: undefined, content: {} };
+  const file = text === undefined ? empty : parseLockFile(text, invalid);
+  // An id means something in one service only. A file without locks has no ids.
+  if (baseUrl === undefined || baseUrl === file.baseUrl) return file;
+  if (file.baseUrl === undefined && file.locks.size === 0) return { ...file, baseUrl };
+  throw serviceError(context, options, file.baseUrl, baseUrl);
+}
+
+/** @param owner the service of the file, if it names one. @param wanted that of the command */
+function serviceError(
+  context: Context,
+  options: LockFileOptions,
+  owner: string | undefined,
+  wanted: string,
+): ImgctlError {
+  const label = labelOf(options);
+  const line = `"base_url": ${JSON.stringify(wanted)}`;
+  if (owner === undefined) {
+    const advice = `if its images are from ${wanted}, add the line: ${line},`;
+    return new ImgctlError('config', `${label} does not name its service`, { facts: advice });
+  }
+  const fixes = [
+    howToRead(owner, context, options),
+    'for another lock file, use --file FILE',
+    `if both addresses are one service, write into the file: ${line}`,
+  ];
+  const facts = fixes.filter((fix) => fix !== undefined).join('; ');
+  return new ImgctlError('config', `${label} belongs to ${owner}, not to ${wanted}`, { facts });
+}
+
+/** Returns how the command reads another service; undefined if no profile is of that service. */
+function howToRead(
+  baseUrl: string,
+  { settings }: Context,
+  { from }: LockFileOptions,
+): string | undefined {
+  if (from !== undefined) return `use a snapshot of ${baseUrl}`;
+  const profile = profileOf(settings, baseUrl);
+  if (profile === undefined) return undefined;
+  // An option or a variable comes before the address of any profile.
+  const isStored = settings.find('base-url').layer === 'profile';
+  return isStored ? `use --profile ${profile}` : `use --base-url ${baseUrl}`;
+}
+
+/** Returns the name of a profile of this service, of the same user if there is one. */
+function profileOf({ config, profile }: Settings, baseUrl: string): string | undefined {
+  const accountOf = (name: string) => tryOr(() => new Settings(config, name).account, undefined);
+  const username = accountOf(profile)?.username;
+  const names = [...config.profiles.keys()].filter((name) => accountOf(name)?.baseUrl === baseUrl);
+  return names.find((name) => accountOf(name)?.username === username) ?? names[0];
 }
 
 /** Returns a command for hints, for the same file. */
@@ -95,90 +171,7 @@ export function selectLocks(
   return new Map(names.map((name) => [name, requireLock(options, locks, name)]));
 }
 
-/** @param baseUrl of the service that is compared. @throws ImgctlError config: the file is missing or of another one */
-export async function readLocks(
-  context: Context,
-  options: LockFileOptions,
-  baseUrl?: string,
-): Promise<Locks> {
-  const read = await findLockFile(context, options);
-  if (read === undefined) throw missingFile(options);
-  if (baseUrl !== undefined) requireService(context, options, read, baseUrl);
-  return read.locks;
-}
-
-/** Returns the lock file; undefined if it does not exist. @throws ImgctlError config: it cannot be read */
-async function findLockFile(
-  context: Context,
-  options: LockFileOptions,
-): Promise<LockFile | undefined> {
-  const label = labelOf(options);
-  const text = await readTextFile(pathOf(context, options), label, context.io);
-  if (text === undefined) return undefined;
-  return parseLockFile(text, (problem, advice = 'restore it, for example with git') => {
-    return new ImgctlError('config', `${label} ${problem}`, { facts: advice });
-  });
-}
-
-function missingFile(options: LockFileOptions): ImgctlError {
-  const create = lockCommand(options, 'add', 'NAME', 'TEXT');
-  return new ImgctlError('config', `${labelOf(options)} does not exist`, {
-    facts: hint`create it with: ${create}`,
-  });
-}
-
-function pathOf({ io }: Context, { file }: LockFileOptions): string {
-  return path.resolve(io.cwd, file);
-}
-
 /** Returns what messages call the file. */
 function labelOf({ file }: LockFileOptions): string {
   return `the lock file ${file}`;
-}
-
-/** An id means something in one service only. @throws ImgctlError config */
-function requireService(
-  context: Context,
-  options: LockFileOptions,
-  { baseUrl }: LockFile,
-  wanted: string,
-): void {
-  if (baseUrl === wanted) return;
-  const label = labelOf(options);
-  const line = `"base_url": ${JSON.stringify(wanted)}`;
-  if (baseUrl === undefined) {
-    throw new ImgctlError('config', `${label} does not name its service`, {
-      facts: `if its images are from ${wanted}, add the line: ${line},`,
-    });
-  }
-  const fixes = [
-    serviceAdvice(context, options, baseUrl),
-    'for another lock file, use --file FILE',
-    `if both addresses are one service, write into the file: ${line}`,
-  ];
-  throw new ImgctlError('config', `${label} belongs to ${baseUrl}, not to ${wanted}`, {
-    facts: fixes.filter((fix) => fix !== undefined).join('; '),
-  });
-}
-
-/** Returns how to read the service of the lock file instead; undefined if no profile is of that service. */
-function serviceAdvice(
-  { settings }: Context,
-  { from }: LockFileOptions,
-  baseUrl: string,
-): string | undefined {
-  if (from !== undefined) return `use a snapshot of ${baseUrl}`;
-  const profile = profileOf(settings, baseUrl);
-  if (profile === undefined) return undefined;
-  // An option or a variable comes before the address of any profile.
-  const isStored = settings.find('base-url').layer === 'profile';
-  return isStored ? `use --profile ${profile}` : `use --base-url ${baseUrl}`;
-}
-
-/** Returns the name of a profile of this service, of the same user if there is one. */
-function profileOf({ config, profile }: Settings, baseUrl: string): string | undefined {
-  const accountOf = (name: string) => tryOr(() => new Settings(config, name).account, undefined);
-  const username = accountOf(profile)?.username;
-  const names = [...config.profiles.keys()].filter((name) => accountOf(name)?.baseUrl === baseUrl);
-  return names.find((name) => accountOf(name)?.username === username) ?? names[0];
 }
