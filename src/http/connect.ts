@@ -3,6 +3,7 @@
 import http from 'node:http';
 import net, { type Socket } from 'node:net';
 import type * as tls from 'node:tls';
+import { withoutOptimising } from './compile-parser.ts';
 import { CLIENT_CERTIFICATE } from './errors.ts';
 import { type HttpProxy, proxyAuthorization, proxyFailure, proxyRefusal } from './proxies.ts';
 
@@ -179,23 +180,3 @@ function closedError(): Error {
   const message = 'the connection was closed while it was being opened';
   return Object.assign(new Error(message), { code: 'ECONNRESET' });
 }
-
-// Node 20 only, until the line below: V8 there optimises undici's parser at once, which takes 80 ms of CPU time. undici
-// compiles it when it gets its first socket: meanwhile V8 has to compile without optimising. `liftoff-only` also turns
-// off the last two flags. While any flag differs, V8 refuses stored code.
-const QUICK = ['--no-wasm-lazy-compilation', '--liftoff-only'];
-const NORMAL = ['--wasm-lazy-compilation', '--no-liftoff-only'];
-NORMAL.push('--wasm-tier-up', '--wasm-dynamic-tiering');
-let isParserCompiled = !process.versions.node.startsWith('20.');
-
-function withoutOptimising(handOver: () => void): void {
-  const v8 = isParserCompiled ? undefined : process.getBuiltinModule('node:v8');
-  isParserCompiled = true;
-  for (const flag of QUICK) v8?.setFlagsFromString(flag);
-  try {
-    handOver();
-  } finally {
-    for (const flag of NORMAL) v8?.setFlagsFromString(flag);
-  }
-}
-// ---

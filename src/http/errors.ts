@@ -44,21 +44,33 @@ const checkNames = always('check the network and the name servers of this machin
 const ASK = 'try again later, or ask the administrators of the server';
 const askAdministrators = always(ASK);
 
-const CLOSED = 'the connection was closed';
+interface NetworkError {
+  readonly reason: string;
+  readonly factsOf: FactsOf;
+  /** True if a retry would fail in the same way. */
+  readonly isLasting?: boolean;
+}
 
-/** By code: the reason in words, facts, and whether a retry would fail in the same way. */
-const NETWORK_ERRORS: ReadonlyMap<string, readonly [string, FactsOf, 'lasting'?]> = new Map([
-  ['ECONNREFUSED', ['the connection was refused', mayBeDown]],
-  ['ENOTFOUND', ['unknown host name', checkHost, 'lasting']],
-  ['EAI_AGAIN', ['the host name lookup failed', checkNames]],
-  ['EHOSTUNREACH', ['the host is unreachable', checkNetwork]],
-  ['ENETUNREACH', ['the network is unreachable', checkNetwork]],
-  ['ETIMEDOUT', ['the connection timed out', checkNetwork]],
-  ['ECONNRESET', [CLOSED, askAdministrators]],
-  ['EPIPE', [CLOSED, askAdministrators]],
-  ['UND_ERR_SOCKET', [CLOSED, askAdministrators]],
-  ['UND_ERR_CLOSED', ['the client is closed', () => undefined, 'lasting']],
-  ['UND_ERR_DESTROYED', ['the client is closed', () => undefined, 'lasting']],
+const CLOSED: NetworkError = { reason: 'the connection was closed', factsOf: askAdministrators };
+const CLIENT_CLOSED: NetworkError = {
+  reason: 'the client is closed',
+  factsOf: () => undefined,
+  isLasting: true,
+};
+
+/** By the code of the system or of undici. */
+const NETWORK_ERRORS: ReadonlyMap<string, NetworkError> = new Map([
+  ['ECONNREFUSED', { reason: 'the connection was refused', factsOf: mayBeDown }],
+  ['ENOTFOUND', { reason: 'unknown host name', factsOf: checkHost, isLasting: true }],
+  ['EAI_AGAIN', { reason: 'the host name lookup failed', factsOf: checkNames }],
+  ['EHOSTUNREACH', { reason: 'the host is unreachable', factsOf: checkNetwork }],
+  ['ENETUNREACH', { reason: 'the network is unreachable', factsOf: checkNetwork }],
+  ['ETIMEDOUT', { reason: 'the connection timed out', factsOf: checkNetwork }],
+  ['ECONNRESET', CLOSED],
+  ['EPIPE', CLOSED],
+  ['UND_ERR_SOCKET', CLOSED],
+  ['UND_ERR_CLOSED', CLIENT_CLOSED],
+  ['UND_ERR_DESTROYED', CLIENT_CLOSED],
 ]);
 
 const CERTIFICATE =
@@ -71,50 +83,69 @@ const RENEW_CERTIFICATE =
   'check the clock of this machine, or ask the administrators of the server to renew the certificate';
 const ANOTHER_CERTIFICATE = 'ask the administrators of the server for another certificate';
 
-type TlsError = readonly [
-  pattern: RegExp,
+interface TlsError {
+  /** Matches the code or, as OpenSSL gives some errors no code of their own, the message. */
+  readonly pattern: RegExp;
   /** undefined if another certificate authority would fix it. */
-  facts: FactsOf | undefined,
+  readonly factsOf?: FactsOf;
   /** Instead of OpenSSL's words. */
-  reason?: string,
-];
+  readonly reason?: string;
+}
 
-/** Facts and reasons by code or, as OpenSSL gives some errors no code of their own, by message. */
+/** The first row that matches counts. */
 const TLS_ERRORS: readonly TlsError[] = [
-  [/CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER|VERIFY)/, undefined, 'unknown certificate authority'],
-  [/ALTNAME_INVALID|HOSTNAME_MISMATCH/, checkHost, 'the certificate is for another host name'],
-  [/EXPIRED|NOT_YET_VALID/, always(RENEW_CERTIFICATE)],
-  [/NO_APPLICATION_PROTOCOL/, always('the server must support HTTP/1.1: ask its administrators')],
-  [/PROTOCOL/, always('the server must support TLS 1.2 or later: ask its administrators')],
-  [
-    /ALERT_CERTIFICATE_REQUIRED|ALERT_BAD_CERTIFICATE/,
-    always('ask the administrators of the server for an address without client certificates'),
-    'the server requires a client certificate, which imgctl cannot send',
-  ],
-  [
-    /ALERT_HANDSHAKE_FAILURE|INSUFFICIENT_SECURITY|NO_SHARED_CIPHER/,
-    always('ask the administrators of the server to allow ECDHE with AES-GCM'),
-    'no cipher in common',
-  ],
-  [/too weak|too small|_TOO_WEAK|_TOO_SMALL|PURPOSE|INVALID_CA/, always(ANOTHER_CERTIFICATE)],
-  [
-    /subtree|name constraint/i,
-    always(ANOTHER_CERTIFICATE),
-    'its certificate authority may not issue certificates for this name',
-  ],
+  {
+    pattern: /CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER|VERIFY)/,
+    reason: 'unknown certificate authority',
+  },
+  {
+    pattern: /ALTNAME_INVALID|HOSTNAME_MISMATCH/,
+    factsOf: checkHost,
+    reason: 'the certificate is for another host name',
+  },
+  { pattern: /EXPIRED|NOT_YET_VALID/, factsOf: always(RENEW_CERTIFICATE) },
+  {
+    pattern: /NO_APPLICATION_PROTOCOL/,
+    factsOf: always('the server must support HTTP/1.1: ask its administrators'),
+  },
+  {
+    pattern: /PROTOCOL/,
+    factsOf: always('the server must support TLS 1.2 or later: ask its administrators'),
+  },
+  {
+    pattern: /ALERT_CERTIFICATE_REQUIRED|ALERT_BAD_CERTIFICATE/,
+    factsOf: always(
+      'ask the administrators of the server for an address without client certificates',
+    ),
+    reason: 'the server requires a client certificate, which imgctl cannot send',
+  },
+  {
+    pattern: /ALERT_HANDSHAKE_FAILURE|INSUFFICIENT_SECURITY|NO_SHARED_CIPHER/,
+    factsOf: always('ask the administrators of the server to allow ECDHE with AES-GCM'),
+    reason: 'no cipher in common',
+  },
+  {
+    pattern: /too weak|too small|_TOO_WEAK|_TOO_SMALL|PURPOSE|INVALID_CA/,
+    factsOf: always(ANOTHER_CERTIFICATE),
+  },
+  {
+    pattern: /subtree|name constraint/i,
+    factsOf: always(ANOTHER_CERTIFICATE),
+    reason: 'its certificate authority may not issue certificates for this name',
+  },
 ];
 
 const tlsErrorOf = ({ code, message }: NodeJS.ErrnoException) =>
-  TLS_ERRORS.find(([pattern]) => pattern.test(`${code} ${message}`));
+  TLS_ERRORS.find(({ pattern }) => pattern.test(`${code} ${message}`));
 
 export const isCertificateError = (code: string) => CERTIFICATE.test(code);
 
-type Failure = readonly [
-  code: ErrorCode,
-  message: string,
-  facts: Facts | undefined,
-  isTransient?: boolean,
-];
+interface Failure {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly facts: Facts | undefined;
+  readonly transient?: boolean;
+}
 
 /** Converts what undici, Node or the connector threw. The cause is kept for --debug and never shown. */
 export function networkError(
@@ -125,11 +156,11 @@ export function networkError(
   { hasCa = false, hasResponded = false } = {},
 ): TransportError {
   const mayBeTls = url.protocol === 'http:' && !hasResponded;
-  const [code, message, facts, transient = false] =
+  const { code, message, ...details } =
     tlsFailure(url, cause, endpoint, hasCa) ??
     protocolFailure(url, cause, endpoint, mayBeTls) ??
     connectionFailure(url, cause, endpoint, { sent, mayBeTls });
-  return new TransportError(code, message, { facts, cause, sent, transient });
+  return new TransportError(code, message, { ...details, cause, sent });
 }
 
 /** Returns undefined if the error is none of TLS. */
@@ -141,12 +172,14 @@ function tlsFailure(
 ): Failure | undefined {
   const { code = '' } = cause;
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') {
-    return ['tls', `${host} does not speak TLS`, check('scheme and port')(of)];
+    const message = `${host} does not speak TLS`;
+    return { code: 'tls', message, facts: check('scheme and port')(of) };
   }
   if (!isCertificateError(code)) return undefined;
-  const untrusted: FactsOf = () => ({ kind: 'untrusted', of, hasOthers });
+  const factsOf = tlsErrorOf(cause)?.factsOf;
+  const facts: Facts | undefined = factsOf ? factsOf(of) : { kind: 'untrusted', of, hasOthers };
   const message = `no trusted TLS connection to ${host}: ${reasonOf(cause)}`;
-  return ['tls', message, (tlsErrorOf(cause)?.[1] ?? untrusted)(of)];
+  return { code: 'tls', message, facts };
 }
 
 /** Returns undefined if the request and what was received were valid HTTP. */
@@ -159,23 +192,28 @@ function protocolFailure(
   const { code = '' } = cause;
   if (code === 'UND_ERR_INVALID_ARG') {
     const fix = 'check the method, the path and the token for invalid characters';
-    return ['usage', `not a valid HTTP request: ${cause.message}`, advice(fix)];
+    const message = `not a valid HTTP request: ${cause.message}`;
+    return { code: 'usage', message, facts: advice(fix) };
   }
   if (code === 'UND_ERR_HEADERS_OVERFLOW') {
     const fix = 'ask the administrators of the server for shorter headers, such as cookies';
-    return ['bad-answer', `${origin} sent headers of more than 16 KiB`, advice(fix)];
+    return badAnswer(`${origin} sent headers of more than 16 KiB`, advice(fix));
   }
   // undici cannot read what follows.
   const unasked = UNASKED.get(cause.message);
   if (code === 'UND_ERR_SOCKET' && unasked !== undefined) {
     const off = 'ask the administrators of the server, or of a proxy before it, to turn it off';
-    return ['bad-answer', `${origin} sent an unexpected ${unasked}`, advice(off)];
+    return badAnswer(`${origin} sent an unexpected ${unasked}`, advice(off));
   }
   if (cause.name !== 'HTTPParserError') return undefined;
   const message = `${origin} did not send a valid HTTP response${code && `: ${code}`}`;
   // As an alert of TLS begins.
   const isAlert = mayBeTls && 'data' in cause && `${cause.data}`.startsWith('\x15\x03');
-  return ['bad-answer', message, isAlert ? { kind: 'needs-tls', of } : check('host and port')(of)];
+  return badAnswer(message, isAlert ? { kind: 'needs-tls', of } : check('host and port')(of));
+}
+
+function badAnswer(message: string, facts: Facts | undefined): Failure {
+  return { code: 'bad-answer', message, facts };
 }
 
 function connectionFailure(
@@ -184,22 +222,20 @@ function connectionFailure(
   { of, route }: Endpoint,
   { sent, mayBeTls }: { readonly sent: boolean; readonly mayBeTls: boolean },
 ): Failure {
-  const [reason, factsOf, lasting] = NETWORK_ERRORS.get(cause.code ?? '') ?? [
-    '',
-    askAdministrators,
-  ];
-  const isTransient = lasting === undefined;
-  if (reason === CLOSED) {
+  const known = NETWORK_ERRORS.get(cause.code ?? '');
+  const { factsOf, isLasting = false } = known ?? { factsOf: askAdministrators };
+  const failure = { code: 'unreachable', transient: !isLasting } as const;
+  if (known === CLOSED) {
     const message = `${origin} closed the connection without a complete response`;
-    const orTls: Facts | undefined = mayBeTls
+    const facts: Facts | undefined = mayBeTls
       ? { kind: 'needs-tls', of, otherwise: ASK }
       : factsOf(of);
-    return ['unreachable', message, orTls, isTransient];
+    return { ...failure, message, facts };
   }
   const message = `cannot reach ${origin}: ${reasonOf(cause)}`;
   // Once there was a connection, the route was right.
   const facts = sent || route === undefined ? factsOf(of) : advice(route);
-  return ['unreachable', message, facts, isTransient];
+  return { ...failure, message, facts };
 }
 
 const UNASKED = new Map([
@@ -210,14 +246,16 @@ const UNASKED = new Map([
 /** True if the network failed, so that a retry may succeed. */
 export function isTransient({ code = '' }: NodeJS.ErrnoException): boolean {
   const known = NETWORK_ERRORS.get(code);
-  return known !== undefined && known[2] === undefined;
+  return known !== undefined && !known.isLasting;
 }
 
 export function reasonOf(error: NodeJS.ErrnoException & { readonly reason?: string }): string {
   const { code = '', name, message, reason } = error;
   if (name === 'HTTPParserError' || /^HPE_/.test(code)) return 'its response is not HTTP';
-  if (isCertificateError(code)) return tlsErrorOf(error)?.[2] ?? reason ?? message;
-  return NETWORK_ERRORS.get(code)?.[0] ?? (code || 'the connection failed');
+  if (isCertificateError(code)) return tlsErrorOf(error)?.reason ?? reason ?? message;
+  const known = NETWORK_ERRORS.get(code);
+  if (known !== undefined) return known.reason;
+  return code === '' ? 'the connection failed' : code;
 }
 
 /** True for a redirect. 304 is none: it is for conditional requests, which imgctl never sends. */

@@ -1,10 +1,11 @@
 // The pace of one run: requests go one at a time, with a gap between them, once a server limits them.
 
-import type { HttpResponse } from './message.ts';
+import { type HttpResponse, isSuccess } from './message.ts';
 
 /** Milliseconds, up to half longer, so that machines that start together spread out. */
 const FIRST_GAP = 250;
 
+/** Successes in turn after which the gap is halved. */
 const HALVED_AFTER = 10;
 
 /** Milliseconds without a success after which a run gives up. */
@@ -18,18 +19,26 @@ interface PaceOptions {
   readonly limits?: boolean;
 }
 
+/**
+ * Without jitter, four refusals in turn make gaps of 250, 375, 563 and 845 ms. After ten successes the gap is 423 ms,
+ * and 845 ms is the accepted one: the next refusal makes it 845 ms again, not 635.
+ */
 export class Pace {
   hasResponded = false;
   hasSucceeded = false;
   readonly #options: PaceOptions;
   /** Milliseconds between a response and the next request; 0 until the server limits requests. */
   #gap = 0;
-  /** The gap before it was halved, which the server accepted. */
+  /** The last gap with which enough requests succeeded to halve it. */
   #acceptedGap = 0;
+  /** Successes since the gap changed. */
   #successes = 0;
+  /** The earliest time of the next request, after the gap and after what refusals asked for. */
   #nextAt = 0;
+  /** When the first refusal came after the last success. */
   #refusedSince: number | undefined;
-  #turn: Promise<unknown> = Promise.resolve();
+  /** Ends with the last of the requests that have a turn, and never fails. */
+  #lastTurn: Promise<void> = Promise.resolve();
 
   constructor(options: PaceOptions) {
     this.#options = options;
@@ -51,6 +60,7 @@ export class Pace {
   }
 
   /**
+   * Sends a request: at once, or in its turn if the run is slow.
    * @param wait returns the milliseconds that a refusal asks to wait
    * @throws the signal's reason when it aborts; what `transmit` throws
    */
@@ -59,46 +69,34 @@ export class Pace {
     transmit: () => Promise<HttpResponse>,
     wait: (response: HttpResponse) => number,
   ): Promise<HttpResponse> {
-    const isSlow = this.isSlow;
-    const endTurn = isSlow ? await this.#takeTurn(signal) : () => {};
-    try {
+    const isInTurn = this.isSlow;
+    const sendAndLearn = async () => {
       const response = await transmit();
-      if (this.isTooFast(response)) this.#slowDown(isSlow, wait(response));
-      else this.note(response, isSlow);
+      if (this.isTooFast(response)) this.#slowDown(isInTurn, wait(response));
+      else this.#note(response, isInTurn);
       return response;
-    } finally {
-      endTurn();
-    }
+    };
+    if (!isInTurn) return sendAndLearn();
+    const turn = this.#lastTurn.then(() => this.#waitForGap(signal)).then(sendAndLearn);
+    const end = () => {};
+    this.#lastTurn = turn.then(end, end);
+    return turn;
   }
 
-  /** Waits for the requests before, then for the gap; returns the function that lets the next one go. */
-  async #takeTurn(signal: AbortSignal): Promise<() => void> {
+  async #waitForGap(signal: AbortSignal): Promise<void> {
     const { elapsed, sleep } = this.#options;
-    const before = this.#turn;
-    let endTurn = () => {};
-    const ended = new Promise<void>((resolve) => {
-      endTurn = resolve;
-    });
-    this.#turn = before.then(() => ended);
-    try {
-      await before;
-      signal.throwIfAborted();
-      const left = this.#nextAt - elapsed();
-      if (left > 0) await sleep(left, signal);
-      return endTurn;
-    } catch (error) {
-      endTurn();
-      throw error;
-    }
+    signal.throwIfAborted();
+    const left = this.#nextAt - elapsed();
+    if (left > 0) await sleep(left, signal);
   }
 
-  /** @param isSlow false if the request was sent before the first refusal, which then says nothing about the gap */
-  #slowDown(isSlow: boolean, asked: number): void {
+  /** @param isInTurn false if the request was sent before the first refusal, which then says nothing about the gap */
+  #slowDown(isInTurn: boolean, asked: number): void {
     const { elapsed, random } = this.#options;
     const time = elapsed();
     this.hasResponded = true;
     if (this.#gap === 0) this.#gap = Math.round(FIRST_GAP * (1 + random() / 2));
-    else if (isSlow) this.#gap = Math.max(Math.round(this.#gap * 1.5), this.#acceptedGap);
+    else if (isInTurn) this.#gap = Math.max(Math.round(this.#gap * 1.5), this.#acceptedGap);
     this.#successes = 0;
     this.#refusedSince ??= time;
     // The last try is at the end of the minute.
@@ -106,14 +104,18 @@ export class Pace {
     this.#nextAt = Math.max(this.#nextAt, time + Math.max(asked, Math.min(this.#gap, left)));
   }
 
-  /** Learns from a response that is no refusal. @param isSlow its request was sent in its turn */
-  note({ status }: Pick<HttpResponse, 'status'>, isSlow = false): void {
+  /** Learns from a response that is no refusal. */
+  #note(response: HttpResponse, isInTurn: boolean): void {
     this.hasResponded = true;
-    this.hasSucceeded ||= status >= 200 && status <= 299;
-    if (isSlow) this.#nextAt = this.#options.elapsed() + this.#gap;
-    if (status >= 500) return;
+    this.hasSucceeded ||= isSuccess(response);
+    if (isInTurn) this.#nextAt = this.#options.elapsed() + this.#gap;
+    // A failure of the server is neither a refusal nor a success.
+    if (response.status >= 500) return;
     this.#refusedSince = undefined;
-    if (!isSlow) return;
+    if (isInTurn) this.#countSuccess();
+  }
+
+  #countSuccess(): void {
     this.#successes += 1;
     if (this.#successes < HALVED_AFTER) return;
     this.#successes = 0;

@@ -20,56 +20,98 @@ export interface RetryOptions {
   readonly onEvent?: ((event: HttpEvent) => void) | undefined;
 }
 
+/** What follows a request: its response is returned, or it is sent again in its turn, or after a backoff. */
+type Next =
+  | { readonly kind: 'return'; readonly response: HttpResponse }
+  | { readonly kind: 'turn'; readonly asked: number }
+  | { readonly kind: 'backoff'; readonly asked: number; readonly outage?: string | undefined };
+
 /**
  * A safe method is retried after a retryable status or a lost connection, any other only if it was never sent or had
  * no effect. imgctl's own timeouts are not retried. A refusal by a limit costs no retry: the pace waits, and gives up.
- * @param pace of the run; without one, the server counts as one that never responded, and no refusal is retried
  * @throws TransportError; the signal's reason when it aborts
  */
 export async function sendWithRetry(
   transport: Pick<Transport, 'send'>,
   request: HttpRequest,
   { retries, sleep, random, onEvent }: RetryOptions,
-  pace?: Pace,
+  pace: Pace,
 ): Promise<HttpResponse> {
-  const { method, url, signal, refusals = pace ? [429] : [] } = request;
-  const isIdempotent = isSafeMethod(method) || request.idempotent === true;
-  const isRetried = isIdempotent
-    ? isRetryableStatus
-    : (status: number) => refusals.includes(status);
-  const transmit = () => transport.send(request);
-  let count = 1;
-  for (;;) {
-    let asked = 0;
-    let outage: string | undefined;
-    try {
-      const hasSucceeded = pace?.hasSucceeded;
-      const received = await (pace ? pace.send(signal, transmit, shortWait) : transmit());
-      const response = hasSucceeded ? { ...received, hasSucceeded } : received;
-      const { status } = response;
-      if (!isRetried(status) || retries === 0) return response;
-      asked = requestedWait(response) ?? 0;
-      if (asked > MAX_WAIT) return response;
-      if (pace?.isTooFast(response)) {
-        if (pace.isExhausted) return { ...response, isLimited: true };
-        onEvent?.({ kind: 'limit', method, url, wait: asked, asked });
-        continue;
-      }
-      if (count > retries) return response;
-      if (pace && status > 500) outage = `returned ${status}`;
-    } catch (error) {
-      if (!(error instanceof TransportError) || !error.transient || count > retries) throw error;
-      if (error.sent && !isIdempotent) throw error;
-      if (pace?.hasResponded) outage = 'did not respond';
-      // A proxy that never let a request through is set up wrongly.
-      else if (error.code === 'proxy') throw error;
+  const { method, url, signal } = request;
+  for (let count = 1; ; ) {
+    const next = await sendOnce(transport, request, pace, retries, count);
+    if (next.kind === 'return') return next.response;
+    const { asked } = next;
+    if (next.kind === 'turn') {
+      onEvent?.({ kind: 'limit', method, url, wait: asked, asked });
+      continue;
     }
+    const { outage } = next;
     // A server that restarts needs some seconds.
     const wait = Math.max(backoff(count, random(), outage !== undefined), asked);
     onEvent?.({ kind: 'retry', method, url, count, wait, asked, outage });
     await sleep(wait, signal);
     count += 1;
   }
+}
+
+/** @param count of the retry that would follow. @throws the error of the transport, if it is not retried */
+async function sendOnce(
+  transport: Pick<Transport, 'send'>,
+  request: HttpRequest,
+  pace: Pace,
+  retries: number,
+  count: number,
+): Promise<Next> {
+  const { hasSucceeded } = pace;
+  try {
+    const response = await pace.send(request.signal, () => transport.send(request), shortWait);
+    return afterResponse({ ...response, hasSucceeded }, request, pace, retries, count);
+  } catch (error) {
+    return afterError(error, request, pace, retries, count);
+  }
+}
+
+function afterResponse(
+  response: HttpResponse,
+  request: HttpRequest,
+  pace: Pace,
+  retries: number,
+  count: number,
+): Next {
+  const end = { kind: 'return', response } as const;
+  const { status } = response;
+  const { refusals = [429] } = request;
+  const isRetried = isIdempotent(request) ? isRetryableStatus(status) : refusals.includes(status);
+  if (!isRetried || retries === 0) return end;
+  const asked = requestedWait(response) ?? 0;
+  if (asked > MAX_WAIT) return end;
+  if (pace.isTooFast(response)) {
+    if (pace.isExhausted) return { kind: 'return', response: { ...response, isLimited: true } };
+    return { kind: 'turn', asked };
+  }
+  if (count > retries) return end;
+  return { kind: 'backoff', asked, outage: status > 500 ? `returned ${status}` : undefined };
+}
+
+/** @throws the error, if it is not retried */
+function afterError(
+  error: unknown,
+  request: HttpRequest,
+  pace: Pace,
+  retries: number,
+  count: number,
+): Next {
+  if (!(error instanceof TransportError) || !error.transient || count > retries) throw error;
+  if (error.sent && !isIdempotent(request)) throw error;
+  if (pace.hasResponded) return { kind: 'backoff', asked: 0, outage: 'did not respond' };
+  // A proxy that never let a request through is set up wrongly.
+  if (error.code === 'proxy') throw error;
+  return { kind: 'backoff', asked: 0 };
+}
+
+function isIdempotent({ method, idempotent = false }: HttpRequest): boolean {
+  return idempotent || isSafeMethod(method);
 }
 
 export function isRetryableStatus(status: number): boolean {

@@ -211,11 +211,10 @@ function paceAt(random = 0) {
 
 describe('the pace', () => {
   it('has no gap before the first refusal, and halves it after ten successes', async () => {
-    const { pace, send, sendAll } = paceAt();
+    const { send, sendAll } = paceAt();
     expect(await sendAll(20)).toEqual(Array(20).fill(0));
-    await send(429);
-    // Those that were sent before it say nothing about the gap.
-    for (let count = 0; count < 10; count += 1) pace.note({ status: 200 });
+    // Those that were sent before the refusal say nothing about the gap.
+    await Promise.all([send(429), ...Array.from({ length: 10 }, () => send(200))]);
     // The gap after the tenth is still the whole one.
     expect(await sendAll(22)).toEqual([...Array(11).fill(250), ...Array(10).fill(125), 63]);
   });
