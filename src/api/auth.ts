@@ -76,20 +76,20 @@ export type SendWithPassword = (
 /** Sends the requests of one run, with its token or with a password. */
 export class Sender {
   readonly #transport: Transport;
-  /** The transport, with the status of an error record instead of its 200. */
-  readonly #recordStatuses: Pick<Transport, 'send'>;
   readonly #options: AuthOptions;
   readonly #pace: Pace;
-  readonly #accepted: Set<string>;
+  readonly #accepted: Set<string | undefined>;
   /** One for all requests of a list: each combined signal costs memory for as long as the run. */
   readonly #combinedSignals = new WeakMap<AbortSignal, AbortSignal>();
 
   /** @param accepted the tokens that the service is known to accept, also from earlier runs */
-  constructor(transport: Transport, options: AuthOptions, pace: Pace, accepted: Set<string>) {
+  constructor(
+    transport: Transport,
+    options: AuthOptions,
+    pace: Pace,
+    accepted: Set<string | undefined>,
+  ) {
     this.#transport = transport;
-    this.#recordStatuses = {
-      send: async (request) => withRecordStatus(await transport.send(request)),
-    };
     this.#options = options;
     this.#pace = pace;
     this.#accepted = accepted;
@@ -107,12 +107,12 @@ export class Sender {
     while (response.status === 401) {
       // Tokens that others stored may be revoked too. One that was requested for this request is the last, even if
       // the service accepts it elsewhere: it never counts as accepted here.
-      const wasAccepted = token === first && token !== undefined && this.#accepted.has(token);
+      const wasAccepted = token === first && this.#accepted.has(token);
       token = await this.#renew(response, token, wasAccepted, signal);
       response = await this.#sendCorrected(request, url, token);
     }
     // Any other status may be that of a gateway, which has not looked at the token.
-    if (token !== undefined && isSuccess(response)) this.#accepted.add(token);
+    if (isSuccess(response)) this.#accepted.add(token);
     if (response.status === 429) throw rateLimitedError(response);
     return response;
   };
@@ -211,8 +211,11 @@ export class Sender {
     };
     const { method, signal, retries = this.#options.retries, asReceived } = request;
     const httpRequest = { method, url, headers, timeout, signal, ...more };
-    const via = asReceived ? this.#transport : this.#recordStatuses;
-    return sendWithRetry(via, httpRequest, { ...this.#options, retries }, this.#pace);
+    const send = async () => {
+      const response = await this.#transport.send(httpRequest);
+      return asReceived ? response : withRecordStatus(response);
+    };
+    return sendWithRetry({ send }, httpRequest, { ...this.#options, retries }, this.#pace);
   }
 
   #signalFor({ signal }: ServiceRequest): AbortSignal {

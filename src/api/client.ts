@@ -62,7 +62,7 @@ export function createServiceClient(options: ServiceClientOptions): Client {
   const { origin } = options.baseUrl;
   const endpoint = { of: 'service', route: options.routeAdvice } as const;
   const transport = createTransport({ ...options, origin, endpoint });
-  const accepted = new Set<string>();
+  const accepted = new Set<string | undefined>();
   const startRun = (): Client => {
     const pace = new Pace(options);
     const { send, sendWithPassword } = new Sender(transport, options, pace, accepted);

@@ -21,17 +21,16 @@ export function readJson(response: HttpResponse): unknown {
   if (!isSuccess(response)) throw statusError(response);
   const parsed = parseJson(response.body);
   if (parsed.text !== undefined) return parsed.value;
-  const { method, status, url } = response;
-  const start = startOf(response);
-  const kind = start === '' ? 'an empty body instead of JSON' : 'a body that is not valid JSON';
+  const { method, status, url, proxy } = response;
+  const kind =
+    startOf(response) === '' ? 'an empty body instead of JSON' : 'a body that is not valid JSON';
   const problem = htmlOf(response) ?? `with ${parsed.excess ?? kind}`;
   const message = `${describeRequest(response)} returned ${status} ${problem}`;
-  const { proxy } = response;
-  const check = proxy ? advice(proxy.check) : CHECK_BASE_URL;
-  const isTooMuch = parsed.excess !== undefined && method === 'GET';
-  const facts: Facts = isTooMuch
-    ? { kind: 'unread-body', url: `${url.origin}${url.pathname}` }
-    : check;
+  if (parsed.excess !== undefined && method === 'GET') {
+    const facts: Facts = { kind: 'unread-body', url: `${url.origin}${url.pathname}` };
+    throw new ImgctlError('bad-answer', message, { facts, status });
+  }
+  const facts = proxy ? proxy.check : CHECK_BASE_URL;
   throw new ImgctlError('bad-answer', message, { facts, status });
 }
 
@@ -99,41 +98,68 @@ const ASK_FOR_ACCESS = advice('ask the administrators of the service for access 
 
 /** Returns the error that a status other than 2xx stands for, sections 2.6 and 7. */
 export function statusError(response: HttpResponse): ImgctlError {
-  const { status, method, url, proxy } = response;
-  const start = startOf(response);
-  const page = htmlOf(response);
-  const said = serviceMessage(response.body);
-  const reason = said ?? page ?? shorten(start, 200);
-  const message = `${describeRequest(response)}: ${status}${reason === '' ? '' : `, ${reason}`}`;
-  const ofProxy = page && proxy ? advice(proxy.check) : undefined;
-  const error = (code: ErrorCode, text: string, facts?: Facts) =>
-    new ImgctlError(code, text, { facts: ofProxy ?? facts, status });
-
+  const { status, proxy } = response;
+  const isPage = htmlOf(response) !== undefined;
   if (isRedirect(response)) return redirectError(response);
-  // The service itself sends JSON, so a page does not mean a refused token.
-  if (page && (status === 401 || status === 403)) {
-    const more = 'a firewall or portal may have responded instead';
-    return error('bad-answer', message, { kind: 'check-address', of: 'service', more });
-  }
-  if (status === 401) return unauthorizedError(response);
-  if (status === 403) {
-    return error('not-permitted', said ? `the service says: ${said}` : message, ASK_FOR_ACCESS);
-  }
-  if (status === 404 || status === 410) return error('not-found', message, notFoundFacts(url));
   if (status === 429) return rateLimitedError(response);
-  if (status >= 500) {
-    const wait = requestedWait(response) ?? 0;
-    const wasRetried = isRetryableStatus(status) && isSafeMethod(method) && wait <= MAX_WAIT;
-    const facts = ofProxy ?? laterFacts(response, { hasFailed: true, wasRetried });
-    return new ImgctlError('server-error', message, { facts, status, retryAfter: wait });
+  if (status === 401 && !isPage) return unauthorizedError(response);
+  const { code, message = describeStatus(response), ...more } = meaningOf(response, isPage);
+  // The proxy may have made the page.
+  const facts = isPage && proxy ? proxy.check : more.facts;
+  return new ImgctlError(code, message, { ...more, facts, status });
+}
+
+interface Meaning {
+  readonly code: ErrorCode;
+  /** Instead of the status with the reason that the body gives. */
+  readonly message?: string;
+  readonly facts?: Facts | undefined;
+  readonly retryAfter?: number;
+}
+
+/** Returns what a status means that is neither a redirect nor 429, nor 401 in JSON. */
+function meaningOf(response: HttpResponse, isPage: boolean): Meaning {
+  const { status, url } = response;
+  if (status === 401 || status === 403) {
+    // The service itself sends JSON, so a page does not mean a refused token.
+    if (isPage) return FROM_PORTAL;
+    const reason = serviceMessage(response.body);
+    const says = reason ? { message: `the service says: ${reason}` } : {};
+    return { code: 'not-permitted', ...says, facts: ASK_FOR_ACCESS };
   }
-  if (status < 400)
-    return error('failed', `${describeRequest(response)}: unexpected ${status}`, MIXED);
-  if (status === 407) return error('proxy', message);
-  if (isFromTls(response, start)) {
-    return error('failed', message, { kind: 'needs-tls', of: 'service' });
+  if (status === 404 || status === 410) return { code: 'not-found', facts: notFoundFacts(url) };
+  if (status === 407) return { code: 'proxy' };
+  if (status >= 500) return serverFailure(response);
+  if (status < 400) {
+    const message = `${describeRequest(response)}: unexpected ${status}`;
+    return { code: 'failed', message, facts: MIXED };
   }
-  return error('failed', message, page ? CHECK_BASE_URL : undefined);
+  if (isFromTls(response)) return { code: 'failed', facts: { kind: 'needs-tls', of: 'service' } };
+  return { code: 'failed', facts: isPage ? CHECK_BASE_URL : undefined };
+}
+
+const FROM_PORTAL: Meaning = {
+  code: 'bad-answer',
+  facts: {
+    kind: 'check-address',
+    of: 'service',
+    more: 'a firewall or portal may have responded instead',
+  },
+};
+
+function serverFailure(response: HttpResponse): Meaning {
+  const { status, method } = response;
+  const wait = requestedWait(response) ?? 0;
+  const wasRetried = isRetryableStatus(status) && isSafeMethod(method) && wait <= MAX_WAIT;
+  const facts = laterFacts(response, { hasFailed: true, wasRetried });
+  return { code: 'server-error', facts, retryAfter: wait };
+}
+
+/** Formats as `GET https://host/path: 400, REASON`, where the body gives the reason. */
+function describeStatus(response: HttpResponse): string {
+  const { status, body } = response;
+  const reason = serviceMessage(body) ?? htmlOf(response) ?? shorten(startOf(response), 200);
+  return `${describeRequest(response)}: ${status}${reason === '' ? '' : `, ${reason}`}`;
 }
 
 function notFoundFacts({ origin, pathname }: URL): Facts {
@@ -145,9 +171,10 @@ function notFoundFacts({ origin, pathname }: URL): Facts {
 }
 
 /** True for how a server of TLS responds to plain http: with 400, and no JSON. */
-function isFromTls({ status, url, hasSucceeded }: HttpResponse, start: string): boolean {
+function isFromTls(response: HttpResponse): boolean {
+  const { status, url, hasSucceeded } = response;
   const isPlain = status === 400 && url.protocol === 'http:' && !hasSucceeded;
-  return isPlain && /https|ssl/i.test(start);
+  return isPlain && /https|ssl/i.test(startOf(response));
 }
 
 export function oneTimePasswordError({ body, status }: HttpResponse): ImgctlError | undefined {

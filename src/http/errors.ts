@@ -83,60 +83,45 @@ const RENEW_CERTIFICATE =
   'check the clock of this machine, or ask the administrators of the server to renew the certificate';
 const ANOTHER_CERTIFICATE = 'ask the administrators of the server for another certificate';
 
-interface TlsError {
-  /** Matches the code or, as OpenSSL gives some errors no code of their own, the message. */
-  readonly pattern: RegExp;
+type TlsError = readonly [
+  pattern: RegExp,
   /** undefined if another certificate authority would fix it. */
-  readonly factsOf?: FactsOf;
+  factsOf: FactsOf | undefined,
   /** Instead of OpenSSL's words. */
-  readonly reason?: string;
-}
-
-/** The first row that matches counts. */
-const TLS_ERRORS: readonly TlsError[] = [
-  {
-    pattern: /CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER|VERIFY)/,
-    reason: 'unknown certificate authority',
-  },
-  {
-    pattern: /ALTNAME_INVALID|HOSTNAME_MISMATCH/,
-    factsOf: checkHost,
-    reason: 'the certificate is for another host name',
-  },
-  { pattern: /EXPIRED|NOT_YET_VALID/, factsOf: always(RENEW_CERTIFICATE) },
-  {
-    pattern: /NO_APPLICATION_PROTOCOL/,
-    factsOf: always('the server must support HTTP/1.1: ask its administrators'),
-  },
-  {
-    pattern: /PROTOCOL/,
-    factsOf: always('the server must support TLS 1.2 or later: ask its administrators'),
-  },
-  {
-    pattern: /ALERT_CERTIFICATE_REQUIRED|ALERT_BAD_CERTIFICATE/,
-    factsOf: always(
-      'ask the administrators of the server for an address without client certificates',
-    ),
-    reason: 'the server requires a client certificate, which imgctl cannot send',
-  },
-  {
-    pattern: /ALERT_HANDSHAKE_FAILURE|INSUFFICIENT_SECURITY|NO_SHARED_CIPHER/,
-    factsOf: always('ask the administrators of the server to allow ECDHE with AES-GCM'),
-    reason: 'no cipher in common',
-  },
-  {
-    pattern: /too weak|too small|_TOO_WEAK|_TOO_SMALL|PURPOSE|INVALID_CA/,
-    factsOf: always(ANOTHER_CERTIFICATE),
-  },
-  {
-    pattern: /subtree|name constraint/i,
-    factsOf: always(ANOTHER_CERTIFICATE),
-    reason: 'its certificate authority may not issue certificates for this name',
-  },
+  reason?: string,
 ];
 
-const tlsErrorOf = ({ code, message }: NodeJS.ErrnoException) =>
-  TLS_ERRORS.find(({ pattern }) => pattern.test(`${code} ${message}`));
+/** By code or, as OpenSSL gives some errors no code of their own, by message; the first that matches counts. */
+const TLS_ERRORS: readonly TlsError[] = [
+  [/CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER|VERIFY)/, undefined, 'unknown certificate authority'],
+  [/ALTNAME_INVALID|HOSTNAME_MISMATCH/, checkHost, 'the certificate is for another host name'],
+  [/EXPIRED|NOT_YET_VALID/, always(RENEW_CERTIFICATE)],
+  [/NO_APPLICATION_PROTOCOL/, always('the server must support HTTP/1.1: ask its administrators')],
+  [/PROTOCOL/, always('the server must support TLS 1.2 or later: ask its administrators')],
+  [
+    /ALERT_CERTIFICATE_REQUIRED|ALERT_BAD_CERTIFICATE/,
+    always('ask the administrators of the server for an address without client certificates'),
+    'the server requires a client certificate, which imgctl cannot send',
+  ],
+  [
+    /ALERT_HANDSHAKE_FAILURE|INSUFFICIENT_SECURITY|NO_SHARED_CIPHER/,
+    always('ask the administrators of the server to allow ECDHE with AES-GCM'),
+    'no cipher in common',
+  ],
+  [/too weak|too small|_TOO_WEAK|_TOO_SMALL|PURPOSE|INVALID_CA/, always(ANOTHER_CERTIFICATE)],
+  [
+    /subtree|name constraint/i,
+    always(ANOTHER_CERTIFICATE),
+    'its certificate authority may not issue certificates for this name',
+  ],
+];
+
+/** Returns nothing for an error that another certificate authority would fix, in OpenSSL's words. */
+function readTlsError({ code, message }: NodeJS.ErrnoException) {
+  const text = `${code} ${message}`;
+  const [, factsOf, reason] = TLS_ERRORS.find(([pattern]) => pattern.test(text)) ?? [];
+  return { factsOf, reason };
+}
 
 export const isCertificateError = (code: string) => CERTIFICATE.test(code);
 
@@ -176,7 +161,7 @@ function tlsFailure(
     return { code: 'tls', message, facts: check('scheme and port')(of) };
   }
   if (!isCertificateError(code)) return undefined;
-  const factsOf = tlsErrorOf(cause)?.factsOf;
+  const { factsOf } = readTlsError(cause);
   const facts: Facts | undefined = factsOf ? factsOf(of) : { kind: 'untrusted', of, hasOthers };
   const message = `no trusted TLS connection to ${host}: ${reasonOf(cause)}`;
   return { code: 'tls', message, facts };
@@ -252,7 +237,7 @@ export function isTransient({ code = '' }: NodeJS.ErrnoException): boolean {
 export function reasonOf(error: NodeJS.ErrnoException & { readonly reason?: string }): string {
   const { code = '', name, message, reason } = error;
   if (name === 'HTTPParserError' || /^HPE_/.test(code)) return 'its response is not HTTP';
-  if (isCertificateError(code)) return tlsErrorOf(error)?.reason ?? reason ?? message;
+  if (isCertificateError(code)) return readTlsError(error).reason ?? reason ?? message;
   const known = NETWORK_ERRORS.get(code);
   if (known !== undefined) return known.reason;
   return code === '' ? 'the connection failed' : code;

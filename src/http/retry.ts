@@ -38,8 +38,14 @@ export async function sendWithRetry(
   pace: Pace,
 ): Promise<HttpResponse> {
   const { method, url, signal } = request;
+  const transmit = () => transport.send(request);
   for (let count = 1; ; ) {
-    const next = await sendOnce(transport, request, pace, retries, count);
+    const state = { request, pace, retries, count };
+    const { hasSucceeded } = pace;
+    const next = await pace.send(signal, transmit, shortWait).then(
+      (response) => afterResponse({ ...response, hasSucceeded }, state),
+      (error: unknown) => afterError(error, state),
+    );
     if (next.kind === 'return') return next.response;
     const { asked } = next;
     if (next.kind === 'turn') {
@@ -55,29 +61,17 @@ export async function sendWithRetry(
   }
 }
 
-/** @param count of the retry that would follow. @throws the error of the transport, if it is not retried */
-async function sendOnce(
-  transport: Pick<Transport, 'send'>,
-  request: HttpRequest,
-  pace: Pace,
-  retries: number,
-  count: number,
-): Promise<Next> {
-  const { hasSucceeded } = pace;
-  try {
-    const response = await pace.send(request.signal, () => transport.send(request), shortWait);
-    return afterResponse({ ...response, hasSucceeded }, request, pace, retries, count);
-  } catch (error) {
-    return afterError(error, request, pace, retries, count);
-  }
+interface RetryState {
+  readonly request: HttpRequest;
+  readonly pace: Pace;
+  readonly retries: number;
+  /** Of the retry that would follow; the first is 1. */
+  readonly count: number;
 }
 
 function afterResponse(
   response: HttpResponse,
-  request: HttpRequest,
-  pace: Pace,
-  retries: number,
-  count: number,
+  { request, pace, retries, count }: RetryState,
 ): Next {
   const end = { kind: 'return', response } as const;
   const { status } = response;
@@ -95,13 +89,7 @@ function afterResponse(
 }
 
 /** @throws the error, if it is not retried */
-function afterError(
-  error: unknown,
-  request: HttpRequest,
-  pace: Pace,
-  retries: number,
-  count: number,
-): Next {
+function afterError(error: unknown, { request, pace, retries, count }: RetryState): Next {
   if (!(error instanceof TransportError) || !error.transient || count > retries) throw error;
   if (error.sent && !isIdempotent(request)) throw error;
   if (pace.hasResponded) return { kind: 'backoff', asked: 0, outage: 'did not respond' };

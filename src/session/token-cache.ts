@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { isToken, MAX_TOKEN_LENGTH } from '../api/auth.ts';
 import type { Account } from '../config/settings.ts';
-import { errorReason, ImgctlError, permissionAdvice, tryOr } from '../errors.ts';
+import { asImgctlError, errorReason, ImgctlError, permissionAdvice, tryOr } from '../errors.ts';
 import type { Facts } from '../facts.ts';
 import { type AssertHeld, readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
 import { MutexLostError, withMutexIfPossible } from '../files/mutex.ts';
@@ -27,7 +27,7 @@ const MUTEX_PATIENCE = 120_000;
 interface WriteOptions {
   /** True if it is stored elsewhere too, so that a failure does not matter. */
   readonly isCopy?: boolean;
-  /** Asked just before the file is replaced; if it throws MutexLostError, the old file stays. */
+  /** Called just before the file is replaced; throws MutexLostError if the old one has to stay. */
   readonly assertHeld?: AssertHeld | undefined;
 }
 
@@ -79,17 +79,11 @@ export class TokenCache implements TokenStore {
     return refused?.has(token) ? undefined : { token, receivedAt, expiresAt };
   }
 
-  /** @throws MutexLostError of `assertHeld` */
-  async write(token: CachedToken, options?: WriteOptions): Promise<void> {
-    const { baseUrl, username } = this.#account;
-    const record = {
-      base_url: baseUrl,
-      username,
-      token: token.token,
-      received_at: token.receivedAt,
-      expires_at: token.expiresAt,
-    };
-    await this.#writeRecord(this.location, record, options);
+  /** Returns false, and leaves the old token, if the mutex is lost. */
+  write({ token, receivedAt, expiresAt }: CachedToken, options?: WriteOptions): Promise<boolean> {
+    const { baseUrl: base_url, username } = this.#account;
+    const record = { base_url, username, token, received_at: receivedAt, expires_at: expiresAt };
+    return this.#writeRecord(this.location, record, options);
   }
 
   readRefusal(): Refusal | undefined {
@@ -127,7 +121,7 @@ export class TokenCache implements TokenStore {
       const refusal = this.readRefusal();
       const mutex: TokenMutex = {
         assertHeld: async () => assertHeld(),
-        store: (token) => this.#writeIfHeld(token, assertHeld),
+        store: (token) => this.write(token, { assertHeld }),
         refusal: refusal?.id === before ? undefined : refusal,
         refuse: (own) => this.writeRefusal(own),
       };
@@ -144,22 +138,15 @@ export class TokenCache implements TokenStore {
     }
   }
 
-  /** Returns false, and stores nothing, if the mutex is lost. */
-  async #writeIfHeld(token: CachedToken, assertHeld: AssertHeld): Promise<boolean> {
-    try {
-      await this.write(token, { assertHeld });
-      return true;
-    } catch (error) {
-      if (error instanceof MutexLostError) return false;
-      throw error;
-    }
-  }
-
   #readRecord(file: string | undefined): JsonObject | undefined {
     if (file === undefined) return undefined;
     this.#tighten(path.dirname(file));
     try {
-      return readJsonFile(file, (stat) => this.#checkOwner(stat), this.#uid);
+      const check = ({ uid }: fs.Stats) => {
+        const isOwn = this.#uid === undefined || uid === this.#uid;
+        if (!isOwn && !this.#trustsOthers) throw new Error('it belongs to another user');
+      };
+      return readJsonFile(file, check, this.#uid);
     } catch (error) {
       const message = `cannot read ${file}: ${errorReason(error)}; the file is ignored`;
       this.#warn(message, permissionAdvice(error, file));
@@ -167,30 +154,26 @@ export class TokenCache implements TokenStore {
     }
   }
 
-  #checkOwner({ uid }: fs.Stats): void {
-    const isOwn = this.#uid === undefined || uid === this.#uid;
-    if (!isOwn && !this.#trustsOthers) throw new Error('it belongs to another user');
-  }
-
+  /** Returns false if the mutex is lost. Another failure is a warning. */
   async #writeRecord(
     file: string | undefined,
     value: JsonObject,
     { isCopy = false, assertHeld }: WriteOptions = {},
-  ): Promise<void> {
-    await this.#store(file, value, assertHeld).catch((error: ImgctlError) => {
-      if (error instanceof MutexLostError) throw error;
-      if (isCopy) return;
+  ): Promise<boolean> {
+    try {
+      await this.#store(file, value, assertHeld);
+    } catch (error) {
+      if (error instanceof MutexLostError) return false;
+      if (isCopy) return true;
+      const { message, facts } = asImgctlError(error);
       this.writeFailed = true;
-      this.#warn(`${error.message}; it is used for this run only`, error.facts);
-    });
+      this.#warn(`${message}; it is used for this run only`, facts);
+    }
+    return true;
   }
 
   /** @throws ImgctlError failed; MutexLostError */
-  async #store(
-    file: string | undefined,
-    value: JsonObject,
-    assertHeld?: AssertHeld,
-  ): Promise<void> {
+  async #store(file: string | undefined, value: JsonObject, assertHeld?: AssertHeld) {
     try {
       if (file === undefined) throw new Error('no home directory');
       this.#tighten(path.dirname(file));
