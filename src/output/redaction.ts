@@ -79,28 +79,35 @@ const ENCODINGS: readonly Encoding[] = [
 
 const NAMES = new Map(Object.entries({ amp: 38, lt: 60, gt: 62, quot: 34, apos: 39 }));
 
+const SPACES = /[\s+]+/;
+
 /** Makes spaces and the case of ASCII letters alike: messages show one space for several, and forms send it as +. */
 function fold(text: string): string {
   return text.replace(/[\s+]+/g, ' ').replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
 }
 
-/** Returns the text decoded and folded, and where each of its characters begins in the original. */
+/**
+ * Returns the text decoded and folded, and where each of its characters begins in the original, with its end. With the
+ * escapes of URLs, `Pa%53s  1` is `pass 1`, whose characters begin at 0, 1, 2, 5, 6 and 8; its end is 9.
+ */
 function read(text: string, [escapes, decode]: Encoding) {
-  const separators = new RegExp(`(${escapes.source}|[\\s+]+)`, escapes.flags);
+  // The group keeps the escapes and the spaces: they are the parts with odd indexes.
+  const parts = text.split(new RegExp(`(${escapes.source}|${SPACES.source})`, escapes.flags));
   const pieces: string[] = [];
   const starts: number[] = [];
   let position = 0;
-  for (const [index, piece] of text.split(separators).entries()) {
-    const isSeparator = index % 2 === 1;
-    const decoded = isSeparator ? fold(/[\s+]/.test(piece) ? piece : decode(piece)) : piece;
-    if (decoded !== '' && !(decoded === ' ' && pieces.at(-1) === ' ')) {
-      pieces.push(decoded);
-      for (let unit = 0; unit < decoded.length; unit += 1)
-        starts.push(position + (isSeparator ? 0 : unit));
+  for (const [index, part] of parts.entries()) {
+    const isPlain = index % 2 === 0;
+    const piece = fold(isPlain || SPACES.test(part) ? part : decode(part));
+    const isRepeated = piece === ' ' && pieces.at(-1) === ' ';
+    if (piece !== '' && !isRepeated) {
+      pieces.push(piece);
+      // What stands for an escape begins where the escape does.
+      for (let at = 0; at < piece.length; at += 1) starts.push(position + (isPlain ? at : 0));
     }
-    position += piece.length;
+    position += part.length;
   }
-  return { text: fold(pieces.join('')), starts: [...starts, position] };
+  return { text: pieces.join(''), starts: [...starts, position] };
 }
 
 type Decoded = ReturnType<typeof read>;
@@ -119,12 +126,13 @@ function findHeads(needles: readonly Needle[], { text, starts }: Decoded): reado
   for (const { text: whole, isWord } of needles) {
     // The final full stop of a message is dropped, and may be that of the secret.
     const head = (isWord ? whole : whole.slice(0, HEAD_LENGTH)).replace(/(?<=.)\.$/, '');
-    let end = 0;
-    for (let start = text.indexOf(head); start >= 0; start = text.indexOf(head, end)) {
-      end = start + head.length;
+    let next = 0;
+    for (let start = text.indexOf(head); start >= 0; start = text.indexOf(head, next)) {
+      let end = start + head.length;
       while (end < start + whole.length && text[end] === whole[end - start]) end += 1;
-      if (isWord && (isWordAt(start - 1) || isWordAt(end))) end = start + 1;
-      else ranges.push([starts[start] ?? 0, starts[end] ?? 0]);
+      const isPartOfWord = isWord && (isWordAt(start - 1) || isWordAt(end));
+      if (!isPartOfWord) ranges.push([starts[start] ?? 0, starts[end] ?? 0]);
+      next = isPartOfWord ? start + 1 : end;
     }
   }
   return ranges;
