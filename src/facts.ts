@@ -80,7 +80,7 @@ export type Facts =
     }
   | { readonly kind: 'no-such-image' }
   /** A page behind the last one. @param page that exists */
-  | { readonly kind: 'last-page'; readonly page: number }
+  | { readonly kind: 'other-page'; readonly page: number }
   /** A body that is too large to be understood. */
   | { readonly kind: 'unread-body'; readonly url: string }
   /** A sync may have been submitted. */

@@ -1,17 +1,19 @@
 // Reads all images of the service: by id, or by page number if the service cannot filter or sort by id.
 
-import type { Client } from '../api/client.ts';
 import { type ImagePage, MAX_PAGES, type PageQuery } from '../api/images.ts';
 import { EVERYTHING } from '../query/query.ts';
-import { idOf, NotByIdError, pagesById } from './pages-by-id.ts';
+import { ID_ORDER } from './first-pages.ts';
+import { idOf } from './ids.ts';
+import { NotByIdError, pagesById } from './pages-by-id.ts';
 import { incompleteList, pagesByNumber } from './pages-by-number.ts';
-import { isRefusedRequest, isWhole, readPage } from './read-page.ts';
-import { ID_ORDER, type ServiceHabits } from './service-habits.ts';
+import { isRefusedRequest, readPage } from './read-page.ts';
+import type { Service } from './service.ts';
 
 interface List {
-  readonly habits: ServiceHabits;
   readonly first: ImagePage;
-  /** Requests a page [1], by id if the service can. @throws ImgctlError incomplete-list: too many */
+  /** False if the service refuses it. */
+  readonly canSort: boolean;
+  /** Requests a page, the first one unless a number says otherwise. @throws ImgctlError incomplete-list: too many */
   readonly request: (more: Partial<PageQuery>, number?: number) => Promise<ImagePage>;
 }
 
@@ -21,20 +23,20 @@ interface List {
  * @throws ImgctlError incomplete-list
  */
 export async function* allImages(
-  client: Pick<Client, 'listImages' | 'connections'>,
-  habits: ServiceHabits,
+  { client, firstPages, trace }: Service,
   first: ImagePage,
   { perPage, wanted }: { readonly perPage: number; readonly wanted: number },
 ) {
   const abort = new AbortController();
   const { signal } = abort;
-  const byId = { sort: habits.sortsById ? ID_ORDER : undefined, perPage };
+  const canSort = firstPages.sortsById;
+  const query = { sort: canSort ? ID_ORDER : undefined, perPage };
   const countRequest = requestLimit(first);
   const request: List['request'] = async (more, number = 1) => {
     countRequest();
-    return readPage(client, { ...byId, ...more }, number, { signal });
+    return readPage(client, { ...query, ...more }, number, { signal });
   };
-  const list = { habits, first, request };
+  const list = { first, canSort, request };
   let yieldedTo = Number.POSITIVE_INFINITY;
   try {
     for await (const next of readById(list, client.connections, wanted)) {
@@ -44,7 +46,7 @@ export async function* allImages(
     }
   } catch (error) {
     if (!(error instanceof NotByIdError)) throw error;
-    habits.trace(`${error.message}, so the list is read by page number`);
+    trace(`${error.message}, so the list is read by page number`);
     const images = await readByNumber(list, error.cause);
     const rest = images.filter((image) => !(idOf(image) >= yieldedTo));
     // Sorted as those yielded: the highest id first, then images without one.
@@ -67,8 +69,8 @@ function requestLimit({ pages, total, images }: ImagePage) {
 
 /** @throws NotByIdError the rest must be read by page number */
 async function* readById(list: List, connections: number, wanted: number) {
-  const { habits, first } = list;
-  if (!habits.sortsById || first.meta.sort !== ID_ORDER) {
+  const { first, canSort } = list;
+  if (!canSort || first.meta.sort !== ID_ORDER) {
     throw new NotByIdError('the service does not sort by id');
   }
   let seen = 0;
@@ -101,11 +103,11 @@ function readerBelow({ request }: List) {
 }
 
 /** @param refusal why the list cannot be read by id: the error if it cannot be read by number either */
-async function readByNumber({ habits, request }: List, refusal: unknown) {
+async function readByNumber({ canSort, request }: List, refusal: unknown) {
   const readNumber = (number: number) => request({}, number);
-  const readTop = async () => describeTop(await request({ perPage: 1 }));
+  const readState = async () => stateOf(await request({ perPage: 1 }));
   try {
-    return await pagesByNumber(readNumber, habits.sortsById ? readTop : undefined);
+    return await pagesByNumber(readNumber, canSort ? readState : undefined);
   } catch (error) {
     if (isRefusedRequest(refusal) && isRefusedRequest(error)) throw refusal;
     throw error;
@@ -114,10 +116,11 @@ async function readByNumber({ habits, request }: List, refusal: unknown) {
 
 /**
  * Fewer images came than were announced. Either the list has changed, or the service compares ids as texts and so left some
- * out: 99 is not below 500 then, nor 1250 below 10000. This asks for the ids below a power of ten that all of them are below:
+ * out: 99 is not below 500 then. This asks for the ids below a power of ten. As numbers that is all ids. As texts only 1,
+ * 10, 100 and so on are below it:
  *
  *     highest id 1250, so filter=id,lt,10000   sends 1250 or a newer image: the list has changed
- *                                              sends 1000: the service compares texts
+ *                                              sends 1000 or 100: the service compares texts
  *
  * @throws NotByIdError the service leaves images out
  */
@@ -133,16 +136,15 @@ async function requireIdOrder({ first, request }: List) {
     throw error;
   });
   if (page === undefined) return;
-  const leavesOutHighest = !page.images.some((image) => idOf(image) >= lowestOfFirst);
-  // There were several pages, so the list has more than this image.
-  const leavesOutOthers = isWhole(page);
-  // The list is as it was, so all images should have come.
-  const isUnchanged = describeTop(page) === describeTop(first);
-  if (leavesOutHighest || leavesOutOthers || isUnchanged) {
+  const isTop = (id: number) => id >= lowestOfFirst && id !== powerOfTen / 10;
+  const comparesTexts = !page.images.map(idOf).some(isTop);
+  // If the list is as it was, all images should have come.
+  const isUnchanged = stateOf(page) === stateOf(first);
+  if (comparesTexts || isUnchanged) {
     const announced = `the ${first.total} images that it announced`;
     throw new NotByIdError(`the service sent fewer than ${announced}`);
   }
 }
 
-/** Tells one state of the list from another. */
-const describeTop = ({ images: [top], total }: ImagePage) => `${top?.id} of ${total}`;
+/** Tells one state of the list from another, by the first image and the total. */
+const stateOf = ({ images: [top], total }: ImagePage) => `${top?.id} of ${total}`;

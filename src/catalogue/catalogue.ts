@@ -1,14 +1,14 @@
 // Where images come from: the service, a snapshot of its catalogue, or the user's own images.
 
 import type { Client } from '../api/client.ts';
-import { type ImagePage, keyOf, MAX_PER_PAGE } from '../api/images.ts';
+import { type ImagePage, keyOf } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
-import { hasCode, ImgctlError } from '../errors.ts';
+import { hasCode } from '../errors.ts';
 import { equals } from '../query/filter.ts';
 import { Query } from '../query/query.ts';
-import { isFieldSort, printSort } from '../query/sort.ts';
-import { isRefusedRequest, readPage } from './read-page.ts';
-import { ServiceHabits } from './service-habits.ts';
+import { addImage } from './held-images.ts';
+import { isRefusedRequest } from './read-page.ts';
+import { serviceOf } from './service.ts';
 import { type ListEnd, listCatalogue, listOnePage, type ReadOptions } from './service-list.ts';
 
 export interface Catalogue {
@@ -26,6 +26,7 @@ export interface Catalogue {
     query: Query,
     options?: ReadOptions,
   ): Promise<readonly ReceivedImage[] | undefined>;
+  /** Returns undefined if no image has the id. @throws ImgctlError not-found: the service says so */
   getImage(id: number | string): Promise<ReceivedImage | undefined>;
 }
 
@@ -35,12 +36,12 @@ export function serviceCatalogue(
   baseUrl: string,
   trace?: (text: string) => void,
 ): Catalogue {
-  const habits = new ServiceHabits(client, trace);
+  const service = serviceOf(client, trace);
   const catalogue: Catalogue = {
     baseUrl,
-    images: (query, options = {}) => listCatalogue(client, habits, query, options),
+    images: (query, options = {}) => listCatalogue(service, query, options),
     imagesOfOnePage: async (query, options = {}) =>
-      (await listOnePage(habits, query, options))?.images,
+      (await listOnePage(service, query, options))?.images,
     getImage: (id) => getOrFind(client, catalogue, id),
   };
   return catalogue;
@@ -53,43 +54,11 @@ async function getOrFind(client: Client, catalogue: Catalogue, id: number | stri
   } catch (refusal) {
     if (!isRefusedRequest(refusal)) throw refusal;
     return findListed(catalogue, id).catch((error: unknown) => {
-      const isWorse = isRefusedRequest(error) && !hasCode(refusal, 'not-found');
-      throw isWorse ? refusal : error;
+      // If the list is refused too, the first refusal says more, unless it is only that the image does not exist.
+      const saysMore = isRefusedRequest(error) && !hasCode(refusal, 'not-found');
+      throw saysMore ? refusal : error;
     });
   }
-}
-
-/**
- * Returns exactly one page of the service, in its order, without images that do not match, and its own number.
- * @param query only one that `isForService`: the service gets its first filter and sort
- * @throws ImgctlError not-found; whatever Client.listImages throws
- */
-export async function servicePage(
-  client: Pick<Client, 'listImages'>,
-  query: Query,
-  {
-    page: wanted,
-    perPage = MAX_PER_PAGE,
-    limit,
-  }: Pick<ReadOptions, 'perPage' | 'limit'> & { readonly page: number },
-) {
-  const [condition] = query.conditions;
-  const [sort] = query.sorts.filter(isFieldSort).map(printSort);
-  const asked = { filter: condition?.sent?.text, sort, perPage };
-  const page = await readPage(client, asked, wanted).catch((error: unknown) => {
-    throw wanted > 1 && hasCode(error, 'not-found') ? noPage(wanted) : error;
-  });
-  const { meta, number = wanted, total } = page;
-  const last = Math.max(page.pages, 1);
-  if (page.images.length === 0 && wanted > last) throw noPage(wanted, last);
-  const images = page.images.filter((image) => query.matches(image)).slice(0, limit);
-  return { images, number, end: { meta, total: condition ? undefined : total } };
-}
-
-function noPage(wanted: number, last?: number): ImgctlError {
-  const which = last === undefined ? '' : `; the last page is ${last}`;
-  const message = `page ${wanted} does not exist${which}`;
-  return new ImgctlError('not-found', message, { facts: { kind: 'last-page', page: last ?? 1 } });
 }
 
 async function findListed(catalogue: Catalogue, id: number | string) {
@@ -110,14 +79,16 @@ export function ownCatalogue(
   let read: ReturnType<Client['listUserImages']> | undefined;
   return heldCatalogue(() => {
     read ??= client.listUserImages().then(({ images, meta }) => {
-      const byId = new Map(images.map((image) => [keyOf(image), image]));
-      const isReplaced = (image: ReceivedImage) => byId.get(keyOf(image)) !== image;
-      const [first, ...others] = new Set(images.filter(isReplaced).map(keyOf));
+      const held = new Map<unknown, ReceivedImage>();
+      for (const image of images) addImage(held, image);
+      const counting = new Set(held.values());
+      const repeated = images.filter((image) => !counting.has(image));
+      const [first, ...others] = new Set(repeated.map(keyOf));
       const more = others.length === 0 ? '' : ` and ${others.length} more`;
       if (first !== undefined) {
         warn(`the service lists image ${first}${more} twice; the last one counts`);
       }
-      return { images: [...byId.values()], meta };
+      return { images: [...counting], meta };
     });
     return read;
   }, baseUrl);

@@ -5,6 +5,7 @@ import type { ImagePage } from '../api/images.ts';
 import { type Field, readValue } from '../query/fields.ts';
 import { likeFilter, type ServiceFilter } from '../query/filter.ts';
 import { BY_ID, type FieldSort, printSort, ranksOf } from '../query/sort.ts';
+import type { FirstPages } from './first-pages.ts';
 import { isRefusedRequest, isWhole, readPage } from './read-page.ts';
 
 /** What the service is asked to find, with its case reversed, in a list of this order. */
@@ -16,55 +17,56 @@ interface Probe {
 /**
  * A service may mind the case of a `like`, or search for whole values only. So it must first find a value that it sent:
  *
- *     a value on a page         Ubuntu 24.04
- *     the probe                 buntu 24.0   without the first and last character
- *     with its case reversed    BUNTU 24.0
- *     the request               filter=name,like,%BUNTU 24.0%&per_page=1
+ *     a value on a page         Rocky-9-LTS
+ *     the probe                 ocky-9-LT   without the first and last character
+ *     with its case reversed    OCKY-9-lt
+ *     the request               filter=name,like,%OCKY-9-lt%&per_page=1
  *     the proof                 an image whose name contains the probe in any case but the one that was sent
+ *
+ * The probe has upper and lower case. It is from the first page with the user's filter, else from that of all images. Only if
+ * no value on these pages has both cases, one case is enough.
  */
 export class LikeProofs {
   readonly #client: Pick<Client, 'listImages'>;
-  /** Returns the first page of all images. */
-  readonly #firstPage: () => Promise<ImagePage>;
+  readonly #firstPages: FirstPages;
   readonly #trace: (text: string) => void;
-  /** False if `like` may lose images. */
-  readonly #proofs = new Map<string, boolean>();
+  readonly #isProved = new Map<string, boolean>();
 
   constructor(
     client: Pick<Client, 'listImages'>,
-    firstPage: () => Promise<ImagePage>,
+    firstPages: FirstPages,
     trace: (text: string) => void,
   ) {
     this.#client = client;
-    this.#firstPage = firstPage;
+    this.#firstPages = firstPages;
     this.#trace = trace;
   }
 
-  /** True if a proof has failed. */
+  /** True if a proof has failed: the filter may lose images. */
   hasFailed({ field, part }: ServiceFilter): boolean {
-    return part !== undefined && this.#proofs.get(keyOfProof(field, part)) === false;
+    return part !== undefined && this.#isProved.get(keyOfProof(field, part)) === false;
   }
 
-  /** True if the filter loses no image. @param page the first one with this filter, in this order */
-  async isComplete(filter: ServiceFilter, page: ImagePage, sort: FieldSort): Promise<boolean> {
+  /**
+   * Returns true if the filter loses no image; false if it may, or if the page of all images turns out to have them all, so
+   * that nobody needs the filter. @param page the first one with this filter, in this order
+   */
+  async prove(filter: ServiceFilter, page: ImagePage, sort: FieldSort): Promise<boolean> {
     const { field, part } = filter;
     if (part === undefined) return true;
     const key = keyOfProof(field, part);
-    const known = this.#proofs.get(key);
+    const known = this.#isProved.get(key);
     if (known !== undefined) return known;
-    let probe = probeOfCases(page, field, part, sort);
+    let probe = probesOn(page, field, part, sort).find(hasBothCases);
     if (probe === undefined) {
-      const all = await this.#firstPage();
-      // The caller can take the images from that page, without this filter.
+      const all = await this.#firstPages.ofAll();
       if (isWhole(all)) return false;
-      // If the field has both cases, a value in one case cannot show whether `like` finds the other.
-      const hasBothCases = isMixed([page, all].flatMap((one) => valuesOf(one, field)).join(''));
-      probe = hasBothCases
-        ? probeOfCases(all, field, part, BY_ID)
-        : probesOn(all, field, part, BY_ID)[0];
+      const probes = probesOn(all, field, part, BY_ID);
+      const values = [page, all].flatMap((one) => valuesOf(one, field));
+      probe = isMixed(values.join('')) ? probes.find(hasBothCases) : probes[0];
     }
     const isProved = probe !== undefined && (await this.#isFound(field, probe));
-    this.#proofs.set(key, isProved);
+    this.#isProved.set(key, isProved);
     if (!isProved) this.#trace(`like may lose images for ${field}, so its filter is not used`);
     return isProved;
   }
@@ -86,14 +88,12 @@ export class LikeProofs {
 /** What a probe must contain: an i if the text has one, as I and i are no pair in Turkish; else any letter. */
 const lettersOf = (part: string) => (/i/i.test(part) ? /i/i : /[a-z]/i);
 
-/** One proof is enough for all texts of a field that need the same letters. */
+/** One proof is enough for all texts of a field that need the same letters: `name /i/i`. */
 const keyOfProof = (field: Field, part: string) => `${field} ${lettersOf(part)}`;
 
 const isMixed = (text: string) => /[a-z]/.test(text) && /[A-Z]/.test(text);
 
-function probeOfCases(page: ImagePage, field: Field, part: string, sort: FieldSort) {
-  return probesOn(page, field, part, sort).find(({ text }) => isMixed(text));
-}
+const hasBothCases = ({ text }: Probe) => isMixed(text);
 
 /**
  * Returns the probes that can be made from a page. A service that ignores filters sends the first image, or one that the

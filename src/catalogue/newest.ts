@@ -31,11 +31,17 @@ export class AmbiguousError extends ImgctlError {
   }
 }
 
-/** Returns a line for each: its name, or what tells images of one name apart. */
+/** Returns a line for each: its name, or if others have that name too, or there is no other, what it is. */
 export function describeChoices(choices: readonly ReceivedImage[]): string[] {
-  const hasOneName = new Set(choices.map(nameOf)).size === 1;
-  const describe = ({ id, path, created_on }: ReceivedImage) => `${id}  ${path}  (${created_on})`;
-  return choices.map(hasOneName ? describe : nameOf);
+  const names = new Set<string>();
+  const repeated = new Set<string>();
+  for (const name of choices.map(nameOf)) (names.has(name) ? repeated : names).add(name);
+  return choices.map((image) => {
+    const { id, path, created_on } = image;
+    const name = nameOf(image);
+    const isEnough = choices.length > 1 && !repeated.has(name);
+    return isEnough ? name : `${id}  ${path}  (${created_on})`;
+  });
 }
 
 /** Returns the only newest image, or the error that lists the choices. @throws ImgctlError empty */
@@ -93,8 +99,9 @@ export function withoutUnsure({ index, query }: NewestCollector): Query {
 
 /** Returns why a series has no single newest image, also if an unknown zone decides whether that matches the query. */
 function problemOf({ newest: [image], problem }: Series<ReceivedImage>, query: Query) {
-  const zone = problem === undefined ? query.decidingZone(image) : undefined;
-  return zone ? `whether the newest image matches depends on the unknown zone ${zone}` : problem;
+  if (problem !== undefined) return problem;
+  const zone = query.decidingZone(image);
+  return zone && `whether the newest image matches depends on the unknown zone ${zone}`;
 }
 
 function errorOf(series: Series<ReceivedImage>, query: Query): AmbiguousError | undefined {

@@ -2,8 +2,7 @@
 // not: each image that stays in the list is seen exactly once, whatever comes or goes meanwhile.
 
 import type { ImagePage } from '../api/images.ts';
-import type { ReceivedImage } from '../api/types.ts';
-import { readValue } from '../query/fields.ts';
+import { areDescending, idOf } from './ids.ts';
 import { isWhole } from './read-page.ts';
 
 /** Why a list cannot be read by id. */
@@ -21,27 +20,18 @@ export async function* pagesById(
   { connections, wanted }: { readonly connections: number; readonly wanted: number },
 ) {
   const segments = new Segments(first, readBelow, connections);
-  let missing = wanted;
+  let stillWanted = wanted;
   for (;;) {
     for (const taken of segments.take()) {
-      missing -= taken.images.length;
+      stillWanted -= taken.images.length;
       // The next pages are on their way while the caller uses these.
-      if (missing > 0) segments.request(missing);
+      if (stillWanted > 0) segments.request(stillWanted);
       yield taken;
     }
     if (segments.isAtEnd) return;
-    segments.request(missing);
+    segments.request(stillWanted);
     await segments.arrival();
   }
-}
-
-export function idOf(image: ReceivedImage): number {
-  return Number(readValue(image, 'id') ?? Number.NaN);
-}
-
-/** True for whole numbers below the bound, the highest first, each once. */
-export function areDescending(ids: readonly number[], bound = Number.POSITIVE_INFINITY): boolean {
-  return ids.every((id, at) => Number.isSafeInteger(id) && id < (ids[at - 1] ?? bound));
 }
 
 /** The part of a page that a segment is cut to hold, so that few segments need a second request. */
@@ -52,7 +42,7 @@ const END_OF_LIST = Number.NEGATIVE_INFINITY;
 /** The ids below `bound` and down to `end`, which one page is to hold. */
 interface Segment {
   readonly bound: number;
-  /** Number of ids that it was cut to have; undefined for the first page. */
+  /** Number of ids that segments were cut to have when it was requested; undefined for the first page. */
   readonly width?: number;
   /** The last id of its page, or END_OF_LIST. An estimate until the page has come. */
   end: number;
@@ -61,13 +51,15 @@ interface Segment {
 }
 
 /**
- * Cuts the ids that are left into segments of about a page, by the density of those seen so far, and reads some at a time.
- * A page covers the ids from its bound to its last one, which may be more or less than its segment:
+ * Cuts the ids that are left into segments of about a page, by the density of those seen so far, and reads some at a time:
  *
  *     ids      ... 700 | 699 ... 610 | 609 ... 520 | 519 ... 430 | 429 ... 1
  *              yielded   gap           page          page          gap
  *
- * The gap above is requested next and yielded with the two pages behind it; the gap below is cut into segments.
+ * The gap below 700 is requested next, and yielded with the two pages behind it; the gap below 430 is cut into segments. A
+ * page that ends before its segment leaves a gap; one that ends behind it covers a part of the next. A segment without a
+ * page has a request among the arrivals. What follows the images yielded is requested even if the others are as many as may
+ * be at a time, so there is always an arrival to wait for.
  */
 class Segments {
   readonly #readBelow: (bound: number) => Promise<ImagePage>;
@@ -126,9 +118,9 @@ class Segments {
     }
   }
 
-  /** Requests the next segments, at most as many as it takes for `needed` images. */
-  request(needed: number): void {
-    const pages = Math.ceil(Math.min(this.#left, needed) / this.#pageSize);
+  /** Requests the next segments, at most as many as it takes for the images that are wanted. */
+  request(wanted: number): void {
+    const pages = Math.ceil(Math.min(this.#left, wanted) / this.#pageSize);
     const maxAhead = Math.min(2 * this.#connections, pages);
     for (const segment of this.#segmentsOfGaps()) {
       const isFull = this.#arrivals.size >= this.#parallel || this.#ahead.length >= maxAhead;
@@ -148,7 +140,7 @@ class Segments {
     for (const { top, bottom } of this.#gaps()) {
       let bound = top;
       while (bound > bottom) {
-        // A database may not take a number that no image has; but some ids may be negative.
+        // A database may refuse a negative number. As ids may be negative, what comes next is requested all the same.
         if (bound <= 0 && !this.#isNext(bound)) return;
         const end = Math.max(bound - width, bottom);
         yield { bound, width, end };

@@ -1,10 +1,11 @@
-// Reads a list by page number, for services that cannot read it by id. Images may move to a page that was read already, so
-// a reading counts only if nothing changed meanwhile.
+// Reads a list by page number, for services that cannot read it by id. An image may move to a page that was read already,
+// so a reading counts only if nothing changed meanwhile.
 
-import { type ImagePage, keyOf, MAX_PAGES } from '../api/images.ts';
+import { type ImagePage, MAX_PAGES } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { hasCode, ImgctlError } from '../errors.ts';
-import { areDescending, idOf } from './pages-by-id.ts';
+import { addImage, requireRoom } from './held-images.ts';
+import { areDescending, idOf } from './ids.ts';
 
 /** Maximum number of pages in a row without a new image. */
 const MAX_IDLE_PAGES = 10;
@@ -15,21 +16,21 @@ const MAX_READINGS = { byId: 2, otherwise: 3 };
 /**
  * Returns all images of a list, each once.
  * @param readPage returns a page by its number, from 1
- * @param readTop returns what tells one state of the list from another; undefined if the service does not sort by id
+ * @param readState returns what tells one state of the list from another; undefined if the service does not sort by id
  * @throws ImgctlError incomplete-list; bad-answer: it is too large; what reading a page throws
  */
 export async function pagesByNumber(
   readPage: (number: number) => Promise<ImagePage>,
-  readTop: (() => Promise<string>) | undefined,
+  readState: (() => Promise<string>) | undefined,
 ): Promise<ReceivedImage[]> {
   let before: ReadonlyMap<unknown, ReceivedImage> = new Map();
   for (let count = 1; ; count += 1) {
-    const top = await readTop?.();
+    const state = await readState?.();
     const { images, fault: faultOfPages } = await readOnce(readPage);
-    const hasChanged = (await readTop?.()) !== top;
+    const hasChanged = (await readState?.()) !== state;
     const fault = hasChanged ? 'it changed while it was read' : faultOfPages;
     const all = [...images.values()];
-    const isById = readTop !== undefined && areDescending(all.map(idOf));
+    const isById = readState !== undefined && areDescending(all.map(idOf));
     if (fault === undefined && (isById || hasSameKeys(before, images))) return all;
     if (count >= (isById ? MAX_READINGS.byId : MAX_READINGS.otherwise)) {
       throw incompleteList(fault ?? 'each reading returned other images');
@@ -69,13 +70,6 @@ async function readOnce(readPage: (number: number) => Promise<ImagePage>) {
   return { images, fault: `the service announced ${announced} images but sent ${images.size}` };
 }
 
-/** Adds an image, or replaces the one with its id. Images without an id are different ones, even if they say the same. */
-export function addImage(images: Map<unknown, ReceivedImage>, image: ReceivedImage): void {
-  const key = keyOf(image);
-  const hasId = (image.id ?? null) !== null;
-  images.set(hasId ? key : `${key} ${images.size}`, image);
-}
-
 function hasSameKeys(before: ReadonlyMap<unknown, unknown>, now: ReadonlyMap<unknown, unknown>) {
   return now.size === before.size && [...now.keys()].every((key) => before.has(key));
 }
@@ -83,14 +77,4 @@ function hasSameKeys(before: ReadonlyMap<unknown, unknown>, now: ReadonlyMap<unk
 export function incompleteList(fault: string): ImgctlError {
   const facts = 'the list may be changing; run the command again';
   return new ImgctlError('incomplete-list', `the list is incomplete: ${fault}`, { facts });
-}
-
-/** Maximum size of the pages of a list that is held in memory, in bytes; about 500,000 images. */
-const MAX_HELD_BYTES = 256 * 2 ** 20;
-
-/** @throws ImgctlError bad-answer */
-export function requireRoom(bytes: number): void {
-  if (bytes <= MAX_HELD_BYTES) return;
-  const message = `the list is larger than ${MAX_HELD_BYTES / 2 ** 20} MiB`;
-  throw new ImgctlError('bad-answer', message, { facts: { kind: 'list-too-large' } });
 }

@@ -34,7 +34,7 @@ function isSameFilter(echo: string, sent: string): boolean {
   return [echo, decoded].some((text) => plain(text) === plain(sent));
 }
 
-/** True for the status of a request that the service, or a firewall before it, does not take. */
+/** True if another request may be taken: not for errors of the login, the rate or a timeout, nor without a status. */
 export function isRefusedRequest(error: unknown): error is ImgctlError {
   if (error instanceof OtherFilterError) return true;
   const { status = 0 } = error instanceof ImgctlError ? error : {};

@@ -1,6 +1,5 @@
 // Lists the images of the service: every one that matches exactly once, or an error.
 
-import type { Client } from '../api/client.ts';
 import { type ImagePage, MAX_PER_PAGE } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { kindOf } from '../query/fields.ts';
@@ -16,9 +15,10 @@ import {
 } from '../query/sort.ts';
 import { ZONE_SPREAD } from '../query/timestamp.ts';
 import { allImages } from './all-images.ts';
-import { addImage, requireRoom } from './pages-by-number.ts';
+import type { FirstPages } from './first-pages.ts';
+import { addImage, requireRoom } from './held-images.ts';
 import { isWhole } from './read-page.ts';
-import type { ServiceHabits } from './service-habits.ts';
+import type { Service } from './service.ts';
 
 export interface ReadOptions {
   readonly limit?: number | undefined;
@@ -41,94 +41,128 @@ export interface ListEnd {
   readonly total?: number | undefined;
 }
 
+/** A list that one page has. */
+interface OnePage {
+  readonly images: readonly ReceivedImage[];
+  readonly end: ListEnd;
+}
+
 /**
  * Yields every image that matches, up to the limit: from one page if that is sure to have them, else from all pages.
  *
- *     list ubuntu              filter=name,like,%ubuntu%&sort=id,desc   enough if all that match fit on the page
- *     list -n 5                sort=id,desc&per_page=5                  enough
- *     list --sort -created_on -n 5   sort=created_on,desc               enough if the order is proved
+ *     list ubuntu                  filter=name,like,%ubuntu%&sort=id,desc   enough if all that match fit on the page
+ *     list -n 5                    sort=id,desc&per_page=5                  enough
+ *     list -s created_on,desc -n 5   sort=created_on,desc                   enough if the order is proved
  *
  * All pages are read without a filter, as they are read by id and the service takes one filter only.
  */
 export async function* listCatalogue(
-  client: Pick<Client, 'listImages' | 'connections'>,
-  habits: ServiceHabits,
+  service: Service,
   query: Query,
   options: ReadOptions,
 ): AsyncGenerator<readonly ReceivedImage[], ListEnd, void> {
-  const onePage = await listOnePage(habits, query, options);
-  if (onePage === undefined) return yield* listAllPages(client, habits, query, options);
-  yield onePage.images;
-  return onePage.end;
+  const onePage = await listOnePage(service, query, options);
+  if (onePage) {
+    yield onePage.images;
+    return onePage.end;
+  }
+  if (options.streams && isOrderOf(query, BY_ID))
+    return yield* streamAllPages(service, query, options);
+  const { images, end } = await holdAllPages(service, query, options);
+  yield images;
+  return end;
 }
 
-/** Reads all images and selects and sorts here. */
-async function* listAllPages(
-  client: Pick<Client, 'listImages' | 'connections'>,
-  habits: ServiceHabits,
+/** Yields what matches of each page that is read by id. */
+async function* streamAllPages(
+  service: Service,
   query: Query,
-  options: ReadOptions,
+  { limit = Number.POSITIVE_INFINITY, perPage = MAX_PER_PAGE, watch }: ReadOptions,
 ): AsyncGenerator<readonly ReceivedImage[], ListEnd, void> {
-  const { limit = Number.POSITIVE_INFINITY, perPage = MAX_PER_PAGE, streams, watch } = options;
-  const first = await habits.firstPage(perPage);
-  const { meta, total } = first;
-  const isById = isOrderOf(query, BY_ID);
-  const isFiltered = query.conditions.length > 0;
-  const wanted = isById && !isFiltered ? limit : Number.POSITIVE_INFINITY;
-  const isStreamed = isById && streams === true;
+  const first = await service.firstPages.ofAll(perPage);
+  const wanted = query.isEverything ? limit : Number.POSITIVE_INFINITY;
+  let found = 0;
+  for await (const { images } of allImages(service, first, { perPage, wanted })) {
+    watch?.(images, first.total);
+    const matching = matchesOf(query, images).slice(0, limit - found);
+    found += matching.length;
+    yield matching;
+    if (found === limit) return endOfPart(first, query);
+  }
+  return { meta: first.meta, total: found };
+}
+
+/** Returns what matches on all pages, sorted, up to the limit. */
+async function holdAllPages(
+  service: Service,
+  query: Query,
+  { limit = Number.POSITIVE_INFINITY, perPage = MAX_PER_PAGE, watch }: ReadOptions,
+) {
+  const first = await service.firstPages.ofAll(perPage);
+  // In another order than by id, the last image that is read may be the first of the list.
+  const enough = isOrderOf(query, BY_ID) ? limit : Number.POSITIVE_INFINITY;
+  const wanted = query.isEverything ? enough : Number.POSITIVE_INFINITY;
   const held: ReceivedImage[] = [];
   let heldBytes = 0;
-  let found = 0;
-  // In another order than by id, the last image that is read may be the first of the list.
-  let left = isById ? limit : Number.POSITIVE_INFINITY;
-  for await (const { images, bytes } of allImages(client, habits, first, { perPage, wanted })) {
-    watch?.(images, total);
-    const matching = isFiltered ? images.filter((image) => query.matches(image)) : images;
-    const next = matching.slice(0, left);
-    found += next.length;
-    left -= next.length;
-    if (isStreamed) yield next;
-    else {
-      for (const image of next) held.push(image);
-      if (next.length > 0) heldBytes += bytes;
-      requireRoom(heldBytes);
-    }
-    if (left === 0) break;
+  for await (const { images, bytes } of allImages(service, first, { perPage, wanted })) {
+    watch?.(images, first.total);
+    const matching = matchesOf(query, images);
+    for (const image of matching) held.push(image);
+    if (matching.length > 0) heldBytes += bytes;
+    requireRoom(heldBytes);
+    if (held.length >= enough) break;
   }
-  if (!isStreamed) yield query.sort(held).slice(0, limit);
-  if (left > 0) return { meta, total: found };
-  return { meta, total: isFiltered ? undefined : total };
+  const end =
+    held.length >= enough ? endOfPart(first, query) : { meta: first.meta, total: held.length };
+  return { images: query.sort(held).slice(0, limit), end };
+}
+
+function matchesOf(query: Query, images: readonly ReceivedImage[]): readonly ReceivedImage[] {
+  if (query.conditions.length === 0) return images;
+  return images.filter((image) => query.matches(image));
+}
+
+/** Returns the end of a list that was not read to its end: nobody knows how many others match. */
+function endOfPart({ meta, total }: ImagePage, { conditions }: Query): ListEnd {
+  return { meta, total: conditions.length > 0 ? undefined : total };
 }
 
 /** Returns the list if its first page is sure to have the images that are wanted, else undefined. */
-export async function listOnePage(habits: ServiceHabits, query: Query, options: ReadOptions) {
-  const { limit = Number.POSITIVE_INFINITY, perPage = MAX_PER_PAGE, watch } = options;
+export async function listOnePage(
+  { firstPages, like }: Service,
+  query: Query,
+  { limit = Number.POSITIVE_INFINITY, perPage = MAX_PER_PAGE, watch }: ReadOptions,
+): Promise<OnePage | undefined> {
   const sort = sortOfFirstPage(query, limit <= perPage);
   const size = query.isEverything ? Math.min(perPage, limit) : perPage;
   for (const filter of filtersToSend(query)) {
-    if (habits.hasAll) break;
-    if (habits.like.hasFailed(filter)) continue;
-    const page = await habits.ask({ filter: filter.text, sort: printSort(sort), perPage: size });
+    if (firstPages.hasAll) break;
+    if (like.hasFailed(filter)) continue;
+    const page = await firstPages.ask({
+      filter: filter.text,
+      sort: printSort(sort),
+      perPage: size,
+    });
     if (page === undefined) continue;
     const list = selectOn(page, sort, query, limit);
-    // More match than fit on a page.
+    // The page does not have all that match, and the other filters are likely to match more.
     if (list === undefined) return undefined;
-    if (await habits.like.isComplete(filter, page, sort)) {
+    if (await like.prove(filter, page, sort)) {
       watch?.(page.images, page.total, filter.text);
       return list;
     }
   }
-  const page = await unfilteredPage(habits, sort, size);
+  const page = await unfilteredPage(firstPages, sort, size);
   const list = page && selectOn(page, sort, query, limit);
   if (page && list) watch?.(page.images, page.total);
   return list;
 }
 
 /** Returns the page with all images if it was read, else the first one in this order. */
-function unfilteredPage(habits: ServiceHabits, sort: FieldSort, perPage: number) {
-  if (habits.hasAll) return habits.firstPage();
-  if (sort === BY_ID) return habits.firstPage(perPage);
-  return habits.ask({ sort: printSort(sort), perPage });
+function unfilteredPage(firstPages: FirstPages, sort: FieldSort, perPage: number) {
+  if (firstPages.hasAll) return firstPages.ofAll();
+  if (sort === BY_ID) return firstPages.ofAll(perPage);
+  return firstPages.ask({ sort: printSort(sort), perPage });
 }
 
 /** Returns the filters that the service may get, the longest value first: it is likely to leave the fewest images. */
@@ -156,18 +190,22 @@ function isOrderOf({ sorts }: Query, sort: FieldSort): boolean {
 }
 
 /** Returns what the query selects if all of it is surely on this page, else undefined. */
-function selectOn(page: ImagePage, sort: FieldSort, query: Query, limit: number) {
-  const { meta, total } = page;
+function selectOn(
+  page: ImagePage,
+  sort: FieldSort,
+  query: Query,
+  limit: number,
+): OnePage | undefined {
   const unique = new Map<unknown, ReceivedImage>();
   for (const image of page.images) addImage(unique, image);
-  const matching = [...unique.values()].filter((image) => query.matches(image));
+  const matching = matchesOf(query, [...unique.values()]);
   const images = query.sort(matching).slice(0, limit);
-  if (isWhole(page) && unique.size >= total) {
-    return { images, end: { meta, total: matching.length } };
+  if (isWhole(page) && unique.size >= page.total) {
+    return { images, end: { meta: page.meta, total: matching.length } };
   }
-  const hasEnough = images.length === limit && isOrderOf(query, sort) && isSortedBy(sort, page);
-  if (!hasEnough || !isFarFromRest(images.at(-1), sort, page)) return undefined;
-  return { images, end: { meta, total: query.conditions.length > 0 ? undefined : total } };
+  const isInOrder = isOrderOf(query, sort) && isSortedBy(sort, page);
+  const isEnough = images.length === limit && isInOrder && isFarFromRest(images.at(-1), sort, page);
+  return isEnough ? { images, end: endOfPart(page, query) } : undefined;
 }
 
 /** True if the service says that it sorted, section 2.3, and did so as imgctl does. */

@@ -88,8 +88,9 @@ export function parseSnapshot(text: string, file: FileLabel): Snapshot {
 function divide(text: string): Pick<Snapshot, 'head' | 'lines'> | undefined {
   const start = text.indexOf('\n') + 1;
   if (!text.startsWith(HEAD_END, start - HEAD_END.length) || !text.endsWith(END)) return undefined;
-  const { value: head, twice } = parseFile(`${text.slice(0, start)}null]}`);
-  if (!isObject(head) || twice !== undefined) return undefined;
+  const { value, twice } = parseFile(`${text.slice(0, start)}null]}`);
+  if (!isObject(value) || twice !== undefined) return undefined;
+  const { images: _, ...head } = value;
   const body = text.slice(start, -END.length);
   return { head, lines: body === '' ? [] : body.split(',\n') };
 }

@@ -108,7 +108,7 @@ const HINTS: Table = {
     return `${start}try again ${when}${wasRetried ? ', or with more --retries' : ''}`;
   },
   'no-such-image': () => hint`list the images with: ${imgctl('images', 'list')}`,
-  'last-page': ({ page }) => `use --page ${page}`,
+  'other-page': ({ page }) => `use --page ${page}`,
   'unread-body': ({ url }) => hint`print it with: ${imgctl('api', url)}`,
   'sync-unknown': () =>
     hint`check before you submit another: ${imgctl('my-images')}, or the email of the service`,

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Image } from '../../src/api/types.ts';
-import { ServiceHabits } from '../../src/catalogue/service-habits.ts';
+import { serviceOf } from '../../src/catalogue/service.ts';
 import { listCatalogue } from '../../src/catalogue/service-list.ts';
 import {
   catalogueOf,
@@ -150,6 +150,14 @@ describe('a sorted or filtered list', () => {
     expect(traces).toEqual([expect.stringMatching(`^the service refused ${habits.refuses}`)]);
   });
 
+  it('sends other words if a firewall refuses one', async () => {
+    const query = { words: ['select', 'mini'] };
+    const options = { perPage: 100, query };
+    const { ids, requests, traces } = await list(serving({ refuses: 'select' }), options);
+    expect({ ids, traces }).toEqual({ ids: [], traces: [] });
+    expect(requests.slice(0, 2)).toEqual(['1 name,like,%select%', '1 name,like,%mini%']);
+  });
+
   const zones = ['23:00:00 UTC', '22:30:00 UTC', '22:00:00 UTC', '21:30:00 EDT'];
   const day = (number: number) => `2018-07-${number} Wed 12:00:00 UTC`;
   it.each([
@@ -213,9 +221,9 @@ describe('a sorted or filtered list', () => {
 
   it('asks once in a run whether like ignores case', async () => {
     const { client, server } = await connect(serving());
-    const habits = new ServiceHabits(client);
+    const service = serviceOf(client);
     for (const word of ['ubuntu', '119']) {
-      await listCatalogue(client, habits, queryOf({ words: [word] }), {}).next();
+      await listCatalogue(service, queryOf({ words: [word] }), {}).next();
     }
     expect(server.requests).toHaveLength(3);
   });

@@ -1,6 +1,6 @@
 // Reads lists of a scripted service, and says what they requested.
 
-import { ServiceHabits } from '../../src/catalogue/service-habits.ts';
+import { serviceOf } from '../../src/catalogue/service.ts';
 import { type ListEnd, listCatalogue, type ReadOptions } from '../../src/catalogue/service-list.ts';
 import { ImgctlError } from '../../src/errors.ts';
 import { parseQuery } from '../../src/query/query.ts';
@@ -23,8 +23,8 @@ export async function list(
   const connection = await connect(handler);
   const client = { ...connection.client, connections };
   const traces: string[] = [];
-  const habits = new ServiceHabits(client, (text) => traces.push(text));
-  const images = listCatalogue(client, habits, queryOf(query), { perPage: 2, ...options });
+  const service = serviceOf(client, (text) => traces.push(text));
+  const images = listCatalogue(service, queryOf(query), { perPage: 2, ...options });
   const ids: unknown[] = [];
   let end: ListEnd | undefined;
   let error: ImgctlError | undefined;

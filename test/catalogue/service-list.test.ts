@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ImagePage, PageQuery } from '../../src/api/images.ts';
 import type { Image, Pages } from '../../src/api/types.ts';
-import { ServiceHabits } from '../../src/catalogue/service-habits.ts';
+import { serviceOf } from '../../src/catalogue/service.ts';
 import { listCatalogue, type ReadOptions } from '../../src/catalogue/service-list.ts';
 import { catalogueOf, cataloguePage, testImage, testImages } from '../support/catalogue-page.ts';
 import { connect } from '../support/client.ts';
@@ -154,7 +154,7 @@ describe('a list of the service', () => {
     expect((await list(handler, { limit: 3 })).ids).toEqual(ids.slice(0, 3));
   });
 
-  /** Serves 12 images, and compares ids as texts: 9 is not below 11. Adds and removes images if it is said. */
+  /** Serves 12 images unless it is said, and compares ids as texts: 9 is not below 11. */
   const asTexts =
     (changes: readonly (readonly number[])[] = []): Handler =>
     ({ url }, index) => {
@@ -175,6 +175,12 @@ describe('a list of the service', () => {
     },
   );
 
+  // 10 and 100 are below 100 and 1000 as texts too.
+  it.each([11, 101])('is complete if ids up to %i are compared as texts', async (last) => {
+    const { ids, error } = await list(asTexts([upTo(last)]));
+    expect({ ids, error }).toEqual({ ids: down(last), error: undefined });
+  });
+
   it('fails if the service compares ids as texts and replaces an image meanwhile', async () => {
     const changes = upTo(40).map((index) => upTo(12 + index, 2 + (index >> 1)));
     const { error } = await list(asTexts(changes));
@@ -193,9 +199,9 @@ describe('a list of the service', () => {
   it('remembers in a run what the service refuses, and says so for --debug', async () => {
     const { client, server } = await connect(unsorted);
     const traces: string[] = [];
-    const habits = new ServiceHabits(client, (text) => traces.push(text));
+    const service = serviceOf(client, (text) => traces.push(text));
     for (let count = 0; count < 2; count += 1) {
-      for await (const _ of listCatalogue(client, habits, EVERYTHING, { perPage: 2 }));
+      for await (const _ of listCatalogue(service, EVERYTHING, { perPage: 2 }));
     }
     const sorted = server.requests.filter(({ url }) => url.searchParams.has('sort'));
     expect(sorted).toHaveLength(1);
@@ -206,10 +212,10 @@ describe('a list of the service', () => {
     const failing: Handler = (request, index) =>
       index === 0 ? errorResponse(502, 'Down.') : catalogueOf(testImages(5))(request, index);
     const { client, server } = await connect(failing, { retries: 0 });
-    const habits = new ServiceHabits(client);
+    const service = serviceOf(client);
     const query = queryOf({ filters: ['name=a'] });
     for (let count = 0; count < 2; count += 1) {
-      for await (const _ of listCatalogue(client, habits, query, { perPage: 2 }));
+      for await (const _ of listCatalogue(service, query, { perPage: 2 }));
     }
     expect(server.requests.filter(({ url }) => url.search.includes('name'))).toHaveLength(2);
   });
@@ -333,8 +339,7 @@ describe('a list with six requests at a time', () => {
       isFirst(request) ? catalogueOf(testImages(40))(request, index) : STALL,
     );
     const options = { perPage: 2, streams: true, limit };
-    for await (const _ of listCatalogue(client, new ServiceHabits(client), queryOf(query), options))
-      break;
+    for await (const _ of listCatalogue(serviceOf(client), queryOf(query), options)) break;
     await client.close();
     const errors = events.filter(({ kind }) => kind === 'error');
     expect(errors).toMatchObject(Array(6).fill({ error: { message: 'no longer needed' } }));
@@ -357,7 +362,7 @@ function endless(changes: Partial<ImagePage>) {
 
 async function count(client: ReturnType<typeof endless>): Promise<number> {
   let images = 0;
-  const pages = listCatalogue(client, new ServiceHabits(client), EVERYTHING, { perPage: 1 });
+  const pages = listCatalogue(serviceOf(client), EVERYTHING, { perPage: 1 });
   for await (const page of pages) images += page.length;
   return images;
 }

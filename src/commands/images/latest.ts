@@ -135,7 +135,8 @@ async function chooseNewest(context: Context, options: Options, found: NewestCol
     return imgctl(...asGiven(context, options, 'images', 'get').imgctl, `${image.id}`);
   };
   const select = hint`select the first with: ${commandFor(choices[0])}`;
-  if (!mayAsk(context, options) || choices.length > MAX_LISTED) throw error.with({ facts: select });
+  const canChoose = choices.length > 1 && choices.length <= MAX_LISTED;
+  if (!canChoose || !mayAsk(context, options)) throw error.with({ facts: select });
   await context.console.flush();
   const chosen = await choose(context, error.message, choices, select);
   return { image: chosen, command: commandFor(chosen) };

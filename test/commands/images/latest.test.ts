@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Image } from '../../../src/api/types.ts';
 import { catalogueOf, named, testImage } from '../../support/catalogue-page.ts';
-import { failed } from '../../support/io.ts';
+import { failed, fakeTerminal } from '../../support/io.ts';
 import { expectSteps } from '../../support/steps.ts';
 import { emulatorUser, PASSWORD, scriptedUser } from '../../support/users.ts';
 
@@ -113,6 +113,14 @@ describe('images latest', () => {
     expect(stdout.match(/a-#\.ova,1,/g)).toHaveLength(id === undefined ? 2 : 1);
   });
 
+  it('tells equal names in a choice apart', async () => {
+    const path = (folder: string) => ({ path: `[images] ${folder}` });
+    const images = [named(1, 'a-8.1.ova', path('x')), named(2, 'a-8.1.ova', path('y'))];
+    const created = '(2018-07-18 Wed 15:36:49 EDT)';
+    const choice = `\n  1  [images] x  ${created}\n  2  [images] y  ${created}\n  a-8.01.ova\n`;
+    expect(await latest([...images, named(3, 'a-8.01.ova')])).toEqual(failed(2, choice));
+  });
+
   it('exits 2 if an unknown zone decides whether the newest image matches a filter', async () => {
     const older = named(1, 'a-1.ova', { updated_on: '2020-01-01 Wed 00:00:00 UTC' });
     const newer = named(2, 'a-2.ova', { updated_on: UNCLEAR });
@@ -123,6 +131,11 @@ describe('images latest', () => {
       expect(await latest([older, newer], line)).toEqual(failed(2, problem));
       expect(await latest([older, newer], `${line} a-2.ova`)).toEqual(failed(2, problem));
     }
+    // There is nothing to choose.
+    const { imgctl } = await scriptedUser(catalogueOf([older, newer]));
+    const terminal = { stdin: fakeTerminal('1\n'), columns: 80, errorColumns: 80 };
+    const unasked = await imgctl('images latest -f updated_on<2020-01-02T12:00Z', terminal);
+    expect([unasked.exitCode, unasked.stderr.includes('Which one?')]).toEqual([2, false]);
     const sure = { stdout: '1\n', exitCode: 0 };
     expect(await latest([older, newer], '-q -f updated_on<2020-01-01T12:00Z')).toMatchObject(sure);
   });

@@ -436,6 +436,12 @@ describe('my-images', () => {
     await expectSteps(imgctl, ['my-images --get name', 'b.ova\nc.ova\n', warning]);
   });
 
+  it('shows each image without an id', async () => {
+    const { id: _, ...unnumbered } = own(1, 'a.ova', STAMP);
+    const { imgctl } = await userOf(unnumbered as Image, unnumbered as Image);
+    await expectSteps(imgctl, ['my-images --get name', 'a.ova\na.ova\n', '']);
+  });
+
   it('prints a table, and the meta of the service with its own count', async () => {
     const table =
       'id  name     folder  updated_on\n 3  web.ova  -       2024-03-01 Fri 10:00:00 EST\n';

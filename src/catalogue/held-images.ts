@@ -1,0 +1,22 @@
+// Images that are held in memory: each once, and no more than fit.
+
+import { keyOf } from '../api/images.ts';
+import type { ReceivedImage } from '../api/types.ts';
+import { ImgctlError } from '../errors.ts';
+
+/** Maximum size of the pages of a list that is held in memory, in bytes; about 500,000 images. */
+const MAX_HELD_BYTES = 256 * 2 ** 20;
+
+/** Adds an image, or replaces the one with its id. Images without an id are different ones, even if they say the same. */
+export function addImage(images: Map<unknown, ReceivedImage>, image: ReceivedImage): void {
+  const key = keyOf(image);
+  const hasId = (image.id ?? null) !== null;
+  images.set(hasId ? key : `${key} ${images.size}`, image);
+}
+
+/** @throws ImgctlError bad-answer */
+export function requireRoom(bytes: number): void {
+  if (bytes <= MAX_HELD_BYTES) return;
+  const message = `the list is larger than ${MAX_HELD_BYTES / 2 ** 20} MiB`;
+  throw new ImgctlError('bad-answer', message, { facts: { kind: 'list-too-large' } });
+}

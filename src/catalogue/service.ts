@@ -1,0 +1,20 @@
+// The service of a run, and what has been learned of it.
+
+import type { Client } from '../api/client.ts';
+import { FirstPages } from './first-pages.ts';
+import { LikeProofs } from './like-proofs.ts';
+
+type ListClient = Pick<Client, 'listImages' | 'connections'>;
+
+export interface Service {
+  readonly client: ListClient;
+  readonly firstPages: FirstPages;
+  readonly like: LikeProofs;
+  /** Receives what only --debug shows. */
+  readonly trace: (text: string) => void;
+}
+
+export function serviceOf(client: ListClient, trace: Service['trace'] = () => {}): Service {
+  const firstPages = new FirstPages(client, trace);
+  return { client, firstPages, like: new LikeProofs(client, firstPages, trace), trace };
+}
