@@ -7,7 +7,7 @@ import { Context } from './context.ts';
 import { asImgctlError, EXIT_CODES } from './errors.ts';
 import { BrokenPipeError, type Io } from './io.ts';
 import { hasTerminal, processIo } from './process-io.ts';
-import { takeLocalUse } from './query/timestamp.ts';
+import { takeLocalUse } from './query/local-time.ts';
 import { quoted } from './words.ts';
 
 /** @param argv without node and script */

@@ -96,7 +96,8 @@ const OF_STORED_TIMES = [
   // Times of responses, images and certificates.
   'http/headers.ts',
   'ovf/signature.ts',
-  'query/timestamp.ts',
+  'query/time-format.ts',
+  'query/time-value.ts',
   'words.ts',
 ];
 

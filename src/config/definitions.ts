@@ -6,7 +6,7 @@ import { builtin } from '../io.ts';
 import { parseColumns } from '../output/columns.ts';
 import { FORMAT_NAMES, formatElsewhere } from '../output/formats.ts';
 import { FIELDS } from '../query/fields.ts';
-import { TIME_STYLES } from '../query/timestamp.ts';
+import { TIME_STYLES } from '../query/time-format.ts';
 import {
   anyText,
   byteRate,

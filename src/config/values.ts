@@ -5,7 +5,7 @@ import { attempt, ImgctlError, tryOr } from '../errors.ts';
 import { hint, setting } from '../facts.ts';
 import { type Env, expandHome } from '../files/paths.ts';
 import { builtin } from '../io.ts';
-import { DURATION, UNITS } from '../query/timestamp.ts';
+import { DURATION, UNITS } from '../query/time-value.ts';
 import { shorten } from '../words.ts';
 
 export interface Value<Parsed = unknown> {

@@ -2,7 +2,7 @@
 
 import { incompatible, parseChoice } from '../choices.ts';
 import { ImgctlError } from '../errors.ts';
-import { formatTimestamp, type TimeStyle } from '../query/timestamp.ts';
+import { formatTimestamp, type TimeStyle } from '../query/time-format.ts';
 import { type Column, namesOf, parseColumns, type Row } from './columns.ts';
 import { DOCUMENT_OPTION_LIST, FORMATS, type Format, type Shape } from './formats.ts';
 

@@ -1,10 +1,10 @@
 // Matches values of images against one filter, and texts against the pattern of `like`.
 
-import { compareValues, type FieldValue, type ImageRecord, kindOf, readValue } from './fields.ts';
+import { compareValues, type FieldValue, type ImageRecord, readValue } from './fields.ts';
 import type { Filter, Operator, PerOperator } from './filter.ts';
 import { foldCase, normalize } from './fold-case.ts';
-import { unknownZone } from './sort.ts';
-import { parseTime, type Span, type Time, timeDifference } from './timestamp.ts';
+import type { Span } from './time-value.ts';
+import { parseTime, type Time, timeDifference } from './timestamp.ts';
 
 export type Test<Subject> = (subject: Subject) => boolean;
 
@@ -15,30 +15,6 @@ export type Test<Subject> = (subject: Subject) => boolean;
 export function filterPredicate(filter: Filter): Test<ImageRecord> {
   const test = valueTest(filter);
   return (image) => test(readValue(image, filter.field));
-}
-
-const OPPOSITES: PerOperator<Operator> = {
-  lt: 'ge',
-  le: 'gt',
-  gt: 'le',
-  ge: 'lt',
-  eq: 'ne',
-  ne: 'eq',
-  in: 'ne',
-};
-
-/** Returns a function that returns the unknown zone that decides whether an image matches; undefined for other fields. */
-export function zoneTest(filter: Filter): ((image: ImageRecord) => string | undefined) | undefined {
-  const { field, operator, operands } = filter;
-  const opposite = OPPOSITES[operator];
-  if (kindOf(field) !== 'time' || opposite === undefined) return undefined;
-  const [typed] = operands.flatMap(({ span }) => span?.unknownZone ?? []);
-  const mayMatch = filterPredicate(filter);
-  const mayFail = filterPredicate({ ...filter, operator: opposite });
-  return (image) => {
-    const isOpen = mayMatch(image) && mayFail(image);
-    return isOpen ? (unknownZone(image, field) ?? typed) : undefined;
-  };
 }
 
 const ORDERS: PerOperator<(order: number) => boolean> = {

@@ -4,7 +4,8 @@ import { parseChoice } from '../choices.ts';
 import { ImgctlError } from '../errors.ts';
 import { quoted } from '../words.ts';
 import { FIELDS, type Field, type FieldValue, kindOf, parseValue } from './fields.ts';
-import { ageInWords, isRelative, parseTimeValue, type Span, withOffset } from './timestamp.ts';
+import { withOffset } from './local-time.ts';
+import { ageInWords, isRelative, parseTimeValue, type Span } from './time-value.ts';
 
 /** As in section 4.3 of service.md, and one of imgctl's own. */
 export const OPERATORS = ['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'like', 'in', 'notlike'] as const;

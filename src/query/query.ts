@@ -9,8 +9,9 @@ import {
   type ServiceFilter,
   serviceFilter,
 } from './filter.ts';
-import { filterPredicate, type Test, zoneTest } from './filter-predicate.ts';
-import { BY_ID, isFieldSort, parseSort, type SortKey, sortImages, unknownZone } from './sort.ts';
+import { filterPredicate, type Test } from './filter-predicate.ts';
+import { BY_ID, isFieldSort, parseSort, type SortKey, sortImages } from './sort.ts';
+import { decidingZoneFinder, unknownZone, type ZoneFinder } from './unknown-zone.ts';
 import { parseWord, type Word } from './word.ts';
 
 interface QueryInput {
@@ -50,7 +51,8 @@ export class Query {
   readonly sorts: readonly SortKey[];
   /** The words, then the filters. */
   readonly conditions: readonly Condition[];
-  readonly #zoneTests: readonly NonNullable<ReturnType<typeof zoneTest>>[];
+  /** One for each filter of a time. */
+  readonly #zoneFinders: readonly ZoneFinder[];
   readonly #timeSorts: readonly Field[];
 
   /** @throws ImgctlError usage: a word is empty */
@@ -65,7 +67,7 @@ export class Query {
         return { text: filter.text, test, sent: serviceFilter(filter) };
       }),
     ];
-    this.#zoneTests = filters.flatMap((filter) => zoneTest(filter) ?? []);
+    this.#zoneFinders = filters.flatMap((filter) => decidingZoneFinder(filter) ?? []);
     const fields = sorts.filter(isFieldSort).map(({ field }) => field);
     this.#timeSorts = fields.filter((field) => kindOf(field) === 'time');
   }
@@ -92,13 +94,13 @@ export class Query {
 
   /** True if times decide which images match, or their order. */
   get readsTimes(): boolean {
-    return this.#zoneTests.length + this.#timeSorts.length > 0;
+    return this.#zoneFinders.length + this.#timeSorts.length > 0;
   }
 
   /** Returns the unknown zone that decides whether an image matches, or undefined. */
   decidingZone(image: ImageRecord): string | undefined {
-    for (const test of this.#zoneTests) {
-      const zone = test(image);
+    for (const findZone of this.#zoneFinders) {
+      const zone = findZone(image);
       if (zone !== undefined) return zone;
     }
     return undefined;
@@ -118,7 +120,8 @@ function wordCondition(text: string): Condition {
   }
   const word = parseWord(text);
   const test = (image: ImageRecord) => word.matches(nameOf(image));
+  if (text.includes('%')) return { text, word, test, sent: undefined };
   // The longest piece is in the fewest names.
   const [piece = ''] = word.pieces.toSorted((one, other) => other.length - one.length);
-  return { text, word, test, sent: likeFilter('name', text.includes('%') ? '' : piece) };
+  return { text, word, test, sent: likeFilter('name', piece) };
 }

@@ -5,7 +5,7 @@ import { ImgctlError } from '../errors.ts';
 import { quoted } from '../words.ts';
 import { compareText, FIELDS, type Field, type ImageRecord, kindOf, readValue } from './fields.ts';
 import { versionRanks } from './series.ts';
-import { parseTime, UNREADABLE } from './timestamp.ts';
+import { parseTime } from './timestamp.ts';
 
 export const DIRECTIONS = ['asc', 'desc'] as const;
 
@@ -92,14 +92,6 @@ export function ranksOf(images: readonly ImageRecord[], field: Field): Rank[] {
     if (typeof value === 'boolean') return Number(value);
     return isTime && value !== null ? (parseTime(`${value}`)?.at ?? null) : value;
   });
-}
-
-/** Returns the zone of a time that is in an unknown one or cannot be read; undefined for all other values. */
-export function unknownZone(image: ImageRecord, field: Field): string | undefined {
-  const value = readValue(image, field);
-  if (kindOf(field) !== 'time' || value === null) return undefined;
-  const time = parseTime(`${value}`);
-  return time ? time.unknownZone : UNREADABLE;
 }
 
 export function compareRanks(left: Rank, right: Rank): number {

@@ -10,7 +10,8 @@ import {
   portableTexts,
   serviceFilter,
 } from '../../src/query/filter.ts';
-import { filterPredicate, zoneTest } from '../../src/query/filter-predicate.ts';
+import { filterPredicate } from '../../src/query/filter-predicate.ts';
+import { decidingZoneFinder } from '../../src/query/unknown-zone.ts';
 import { hintOf, thrownBy } from '../support/errors.ts';
 import { rows } from '../support/rows.ts';
 import { anyCharacter } from '../support/texts.ts';
@@ -180,7 +181,7 @@ function matches(filter: string, image: Record<string, unknown> = IMAGE) {
 /** Whether the image matches, or the unknown zone that decides it. */
 function verdict(filter: string, image: Record<string, unknown>) {
   const parsed = parseFilter(filter, NOW);
-  return zoneTest(parsed)?.(image) ?? filterPredicate(parsed)(image);
+  return decidingZoneFinder(parsed)?.(image) ?? filterPredicate(parsed)(image);
 }
 
 describe('filterPredicate', () => {

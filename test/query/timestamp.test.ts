@@ -2,17 +2,10 @@
 
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import {
-  ageInWords,
-  formatTimestamp,
-  parseTime,
-  parseTimestamp,
-  parseTimeValue,
-  TIME_STYLES,
-  type Time,
-  timeDifference,
-  withOffset,
-} from '../../src/query/timestamp.ts';
+import { withOffset } from '../../src/query/local-time.ts';
+import { formatTimestamp, TIME_STYLES } from '../../src/query/time-format.ts';
+import { ageInWords, parseTimeValue } from '../../src/query/time-value.ts';
+import { parseTime, parseTimestamp, type Time, timeDifference } from '../../src/query/timestamp.ts';
 import { rows } from '../support/rows.ts';
 
 const NOW = Date.UTC(2024, 5, 15, 12);

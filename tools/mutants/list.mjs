@@ -20,7 +20,7 @@ export const SHORT = [
 // biome-ignore format: one line each
 export const LONG = [
   ['src/query/version-order.ts', 'return high.kind === NUMBER || areOtherLetters(low, high);', 'return areOtherLetters(low, high);', 'test/query/name.test.ts'],
-  ['src/query/timestamp.ts', 'clock.length > 5 ? SECOND : MINUTE', 'SECOND', 'test/query/timestamp.test.ts'],
+  ['src/query/time-value.ts', 'clock.length > 5 ? SECOND : MINUTE', 'SECOND', 'test/query/timestamp.test.ts'],
   ['src/files/atomic-file.ts', 'fs.renameSync(staging, file);', 'fs.copyFileSync(staging, file);', 'test/files/atomic-file.test.ts'],
   ['src/output/redaction.ts', 'isWord ? whole : whole.slice(0, HEAD_LENGTH)', 'whole', 'test/output/redaction.test.ts'],
   ['src/ovf/unpack.ts', "fail('damaged gzip: more data after its end');", '{}', 'test/ovf/unpack.test.ts'],
@@ -65,7 +65,7 @@ export const LONG = [
   ['src/upload/transfer.ts', "if (comparison.state !== 'same') throw error;", '', 'test/upload/s3.test.ts'],
   ['src/upload/proofs.ts', 'version === VERSION && Array', 'Array', 'test/upload/proofs.test.ts'],
   ['src/upload/storage.ts', '{1,16}$/.test(host)', '{1,64}$/.test(host)', 'test/upload/parts.test.ts'],
-  ['src/query/timestamp.ts', 'clock === undefined ? DAY : lengthOf(clock)', 'MINUTE', 'test/query/filter.test.ts'],
+  ['src/query/time-value.ts', 'clock === undefined ? DAY : lengthOf(clock)', 'MINUTE', 'test/query/filter.test.ts'],
   ['src/http/pace.ts', '(status === 503 && this.hasSucceeded)', 'status === 503', 'test/http/pace.test.ts'],
   ['src/http/pace.ts', 'this.#gap = Math.max(Math.round(this.#gap * 1.5), this.#acceptedGap);', '{}', 'test/http/pace.test.ts'],
   ['src/catalogue/service-list.ts', 'return isNewest || ', 'return ', 'test/catalogue/filtered-lists.test.ts'],

@@ -16,7 +16,7 @@ import { ImgctlError, tryOr } from '../../errors.ts';
 import { hint, imgctl } from '../../facts.ts';
 import type { Io } from '../../io.ts';
 import { column } from '../../output/columns.ts';
-import { formatTimestamp } from '../../query/timestamp.ts';
+import { formatTimestamp } from '../../query/time-format.ts';
 import { counted } from '../../words.ts';
 import { follow, LIST_REQUESTS, readRequest } from './follow.ts';
 import { type HistoryEntry, readHistory, rememberRequest } from './history.ts';

@@ -5,7 +5,8 @@ import type { Catalogue } from '../../../catalogue/catalogue.ts';
 import type { Context } from '../../../context.ts';
 import { ImgctlError } from '../../../errors.ts';
 import { hint } from '../../../facts.ts';
-import { formatTimestamp, isSameTime } from '../../../query/timestamp.ts';
+import { formatTimestamp } from '../../../query/time-format.ts';
+import { isSameTime } from '../../../query/timestamp.ts';
 import { type LockFileOptions, lockCommand, readLocks, requireLock } from './lock-file.ts';
 import { type LockedImage, textOrNull } from './lock-format.ts';
 

@@ -27,7 +27,7 @@ import {
 import { type Facts, hint, imgctl } from '../../../facts.ts';
 import { expandHome } from '../../../files/paths.ts';
 import { column, namesOf } from '../../../output/columns.ts';
-import { formatTimestamp } from '../../../query/timestamp.ts';
+import { formatTimestamp } from '../../../query/time-format.ts';
 import { openSharedStore } from '../../../session/session.ts';
 import { tokenFolder } from '../../../session/token-files.ts';
 import { SharedStoreError } from '../../../session/token-store.ts';

@@ -1,0 +1,60 @@
+// Local time, in the zone of this machine: its offsets, and which instants a local time means.
+
+import { DAY, MINUTE } from './timestamp.ts';
+
+let isLocalUsed = false;
+
+/** Returns whether a local time was read or formatted since the last call. */
+export function takeLocalUse(): boolean {
+  const isUsed = isLocalUsed;
+  isLocalUsed = false;
+  return isUsed;
+}
+
+/** Returns the milliseconds that this machine is west of UTC. */
+export function offsetAt(instant: number): number {
+  isLocalUsed = true;
+  return new Date(instant).getTimezoneOffset() * MINUTE;
+}
+
+/** Formats an instant with the offset of this machine, for others: `2026-11-01T00:00:00+01:00`. */
+export function withOffset(instant: number): string {
+  const offset = -offsetAt(instant);
+  const local = new Date(instant + offset)
+    .toISOString()
+    .slice(0, 23)
+    .replace(/\.000$/, '');
+  const size = new Date(Math.abs(offset)).toISOString().slice(11, 16);
+  return `${local}${offset < 0 ? '-' : '+'}${size}`;
+}
+
+/**
+ * Returns when a local time begins and ends, which is given as if it were UTC. The minute 02:30 in Berlin:
+ * - of 2026-07-01, from 00:30Z to 00:31Z;
+ * - of 2026-10-25, when clocks show it twice, from the first beginning to the last end: 00:30Z to 01:31Z;
+ * - of 2026-03-29, when clocks skip it, empty and at the end of the gap: 01:00Z.
+ */
+export function localSpan(utc: number, length: number): { at: number; end: number } {
+  // No zone is a day from UTC, and clocks change once in these days at most.
+  const [first, last] = [utc - DAY, utc + length + DAY];
+  const [before, after] = [offsetAt(first), offsetAt(last)];
+  const change = before === after ? Number.POSITIVE_INFINITY : changeBetween(first, last);
+  const [startBefore, endBefore] = [utc + before, utc + length + before];
+  const [startAfter, endAfter] = [utc + after, utc + length + after];
+  // If it is skipped, each is the time of the change.
+  const at = startBefore < change ? startBefore : Math.max(startAfter, change);
+  const end = endAfter > change ? endAfter : Math.min(endBefore, change);
+  return { at, end };
+}
+
+/** Returns the instant at which the clocks of this machine change. */
+function changeBetween(first: number, last: number): number {
+  const before = offsetAt(first);
+  let [low, change] = [first, last];
+  while (change - low > 1) {
+    const middle = Math.floor((low + change) / 2);
+    if (offsetAt(middle) === before) low = middle;
+    else change = middle;
+  }
+  return change;
+}

@@ -1,0 +1,68 @@
+// Parses times as users type them: points in time, ages such as 30d, and local times.
+
+import { MAX_INSTANT } from '../words.ts';
+import { localSpan } from './local-time.ts';
+import { DAY, HOUR, MINUTE, parseTime, parseTimeText, SECOND, type Time } from './timestamp.ts';
+
+/** Milliseconds of each unit of a duration. */
+export const UNITS: Readonly<Record<string, number> & Record<'d', number>> = {
+  ms: 1,
+  s: SECOND,
+  m: MINUTE,
+  h: HOUR,
+  d: DAY,
+  w: 7 * DAY,
+  y: 365 * DAY,
+};
+export const DURATION = `(\\d+(?:\\.\\d+)?)(${Object.keys(UNITS).join('|')})`;
+const RELATIVE = new RegExp(`^([+-]?)${DURATION}$`);
+
+/** A time as typed: as long as its last unit. */
+export interface Span extends Time {
+  /** The first instant after it. */
+  readonly end: number;
+  /** True if it has no offset: it means another instant on a machine in another zone. */
+  readonly isLocal: boolean;
+}
+
+/** Parses what parseTime does, ages such as `30d` or `-30d`, `+1d`, and ISO 8601 without an offset as local time. */
+export function parseTimeValue(text: string, now: number): Span | undefined {
+  const [, sign, amount, unit = ''] = RELATIVE.exec(text) ?? [];
+  if (amount !== undefined) {
+    const age = Math.round(Number(amount) * (UNITS[unit] ?? 0));
+    const at = sign === '+' ? now + age : now - age;
+    if (Math.abs(at) > MAX_INSTANT) return undefined;
+    return { at, end: at + 1, unknownZone: undefined, isLocal: false };
+  }
+  const { utc, zone, clock } = parseTimeText(text);
+  const length = clock === undefined ? DAY : lengthOf(clock);
+  if (utc !== undefined && zone === undefined) {
+    return { ...localSpan(utc, length), unknownZone: undefined, isLocal: true };
+  }
+  const time = parseTime(text);
+  return time && { ...time, end: time.at + length, isLocal: false };
+}
+
+export function isRelative(text: string): boolean {
+  return RELATIVE.test(text);
+}
+
+/** Returns the milliseconds of the last unit of `12:42`, `12:42:05` or `12:42:05.5`. */
+function lengthOf(clock: string): number {
+  const [, fraction] = clock.split('.');
+  if (fraction !== undefined) return Math.max(1, SECOND / 10 ** fraction.length);
+  return clock.length > 5 ? SECOND : MINUTE;
+}
+
+/** How other programs write ages: the days of a month, or the unit that begins the word. */
+const AGE_IN_WORDS =
+  /^(?:last |past )?(\d{1,4})? ?(?:(mo|month)|(s)ec(?:ond)?|(m)in(?:ute)?|(h)(?:ou)?r|(?:to|yester)?(d)ay|(w)(?:ee)?k|(y)(?:ea)?r|([smhdwy]))s?(?: ago)?$/i;
+
+/** Returns the age that such words mean: 1d for yesterday, 30d for 1month, 2w for 2 weeks ago. */
+export function ageInWords(text: string): string | undefined {
+  const [found, amount = '1', month, ...units] =
+    AGE_IN_WORDS.exec(text.replace(/[\s_-]+/g, ' ')) ?? [];
+  if (found === undefined) return undefined;
+  if (month) return `${30 * Number(amount)}d`;
+  return `${Number(amount)}${units.find(Boolean)?.toLowerCase()}`;
+}
