@@ -5,3 +5,7 @@ export type Action = 'upload' | 'replace' | 'unchanged' | 'skip' | 'conflict';
 export function isSent({ action }: { readonly action: Action }): boolean {
   return action === 'upload' || action === 'replace';
 }
+
+export function isSkipped({ action }: { readonly action: Action }): boolean {
+  return action === 'skip';
+}

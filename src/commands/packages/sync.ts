@@ -116,14 +116,8 @@ export async function submittedResult(
   const url = `${baseUrl}/v2/request/image_sync/${id}`;
   const record = { id, status: status ?? null, url, message: message ?? null, response };
   const afterwards = () => {
-    const next = followHint(id);
-    const elsewhere = `sync request ${id} submitted`;
-    context.tell({
-      kind: 'success',
-      message: `Submitted sync request ${id}`,
-      hint: next,
-      elsewhere,
-    });
+    const message = `Sync request ${id} submitted`;
+    context.tell({ kind: 'success', message, hint: followHint(id) });
   };
   return { output, rows: [record], isOne: true, afterwards, done };
 }

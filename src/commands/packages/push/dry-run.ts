@@ -4,7 +4,6 @@ import type { Row } from '../../../output/columns.ts';
 import { isSent } from '../../../upload/actions.ts';
 import type { Storage } from '../../../upload/storage.ts';
 import type { PlannedPackage } from '../../../upload/transfer.ts';
-import type { Images } from './image-changes.ts';
 import { isSynced, type Pushed } from './sync-pushed.ts';
 
 /** @param plan all packages, also those that would fail: their conflicts are shown, too */
@@ -28,7 +27,7 @@ export async function dryRunRows(
 async function syncRows(
   storage: Storage,
   packages: readonly PlannedPackage[],
-  images: Images,
+  images: readonly Row[],
 ): Promise<Row[]> {
   const sent = packages.filter(({ files }) => files.some(isSent)).map(({ name }) => name);
   const stored = (await storage.list()).filter((name) => /\.(ova|ovf)$/i.test(name));

@@ -1,14 +1,16 @@
-// What a sync did to the images of a push: compares the user's list of images before and after it.
+// What a sync did to the images of a push: the user's list before and after it, and which error or warnings it means.
 
 import type { SyncRequest } from '../../../api/sync-requests.ts';
+import { ImgctlError } from '../../../errors.ts';
 import { type Facts, hint, imgctl } from '../../../facts.ts';
 import type { Row } from '../../../output/columns.ts';
-import { isSent } from '../../../upload/actions.ts';
-import type { PlannedFile, PlannedPackage } from '../../../upload/transfer.ts';
+import { isSent, isSkipped } from '../../../upload/actions.ts';
+import type { PlannedPackage } from '../../../upload/transfer.ts';
 import { counted } from '../../../words.ts';
 import { elementNames } from '../show-request.ts';
 
-export type Images = readonly Row[];
+type Packages = readonly PlannedPackage[];
+type Images = readonly Row[];
 
 /** The word that the summary counts a change as. An image that is missing although push succeeds is one that is late. */
 const COUNTED_AS = {
@@ -20,23 +22,17 @@ const COUNTED_AS = {
   skipped: 'skipped',
 } as const;
 
+type ImageChange = keyof typeof COUNTED_AS;
+
 /** Returns what the list shows of a package. Stale: the image is as before, although files of it were sent. */
-export function imageChange(
-  { name, files }: PlannedPackage,
-  before: Images,
-  after: Images,
-): keyof typeof COUNTED_AS {
-  if (files.some(isSkipped)) return 'skipped';
-  const earlier = timesOf(name, before);
-  const later = timesOf(name, after);
+export function imageChange(each: PlannedPackage, before: Images, after: Images): ImageChange {
+  if (each.files.some(isSkipped)) return 'skipped';
+  const earlier = timesOf(each.name, before);
+  const later = timesOf(each.name, after);
   if (later === '') return 'missing';
   if (earlier === '') return 'added';
   if (earlier !== later) return 'updated';
-  return files.some(isSent) ? 'stale' : 'unchanged';
-}
-
-export function isSkipped({ action }: PlannedFile): boolean {
-  return action === 'skip';
+  return each.files.some(isSent) ? 'stale' : 'unchanged';
 }
 
 /** Returns when the images of a name were changed; an empty text if there are none. */
@@ -46,11 +42,7 @@ function timesOf(name: string, images: Images): string {
 }
 
 /** Returns `2 images added, 1 unchanged`. */
-export function summaryOf(
-  packages: readonly PlannedPackage[],
-  before: Images,
-  after: Images,
-): string {
+export function summaryOf(packages: Packages, before: Images, after: Images): string {
   const counts = { added: 0, updated: 0, unchanged: 0, skipped: 0 };
   for (const each of packages) counts[COUNTED_AS[imageChange(each, before, after)]] += 1;
   const changes = Object.entries(counts).filter(([, count]) => count > 0);
@@ -61,8 +53,8 @@ export function summaryOf(
 }
 
 /** Images that the list does not show as a sync that succeeded should have left them. */
-export interface Doubt {
-  /** Lost: missing. Late: missing, but the sync says that it added them. Stale: see imageChange. */
+interface Doubt {
+  /** Lost: missing. Late: missing, but the sync says that it added them. Stale: as before. */
   readonly kind: 'lost' | 'late' | 'stale';
   readonly message: string;
   readonly hint: Facts;
@@ -70,35 +62,41 @@ export interface Doubt {
 
 /** Returns at most one doubt of each kind, the worst first. @param storage is its address */
 export function doubtsOf(
-  packages: readonly PlannedPackage[],
+  packages: Packages,
   before: Images,
   after: Images,
   request: SyncRequest,
   storage: string,
 ): Doubt[] {
-  const namesOf = (change: 'missing' | 'stale') =>
+  const namesOf = (change: ImageChange) =>
     packages.filter((each) => imageChange(each, before, after) === change).map(({ name }) => name);
   const added = Array.isArray(request.added) ? elementNames(request.added) : [];
   const missing = namesOf('missing');
   const lost = missing.filter((name) => !added.includes(name));
   const late = missing.filter((name) => added.includes(name));
-  const stale = namesOf('stale');
   const noun = lost.length === 1 ? 'image' : 'images';
   const see = hint`see what the sync reported: ${imgctl('sync-status', `${request.id}`)}`;
   const list = hint`list them later with: ${imgctl('my-images')}`;
   const check = hint`check that the service reads this storage`;
   return [
-    ...doubtAbout(lost, 'lost', `your list has no ${noun} named`, see),
-    ...doubtAbout(late, 'late', 'added, but not in your list yet:', list),
-    ...doubtAbout(stale, 'stale', `unchanged after the upload to ${storage}:`, check),
+    ...doubt('lost', `your list has no ${noun} named`, lost, see),
+    ...doubt('late', 'added, but not in your list yet:', late, list),
+    ...doubt('stale', `unchanged after the upload to ${storage}:`, namesOf('stale'), check),
   ];
 }
 
-function doubtAbout(
-  names: readonly string[],
-  kind: Doubt['kind'],
-  what: string,
-  hint: Facts,
-): Doubt[] {
+function doubt(kind: Doubt['kind'], what: string, names: readonly string[], hint: Facts): Doubt[] {
   return names.length === 0 ? [] : [{ kind, message: `${what} ${names.join(', ')}`, hint }];
+}
+
+/**
+ * Decides how a push ends whose sync did not fail. An image that is lost is an error; with --strict, so is one that is
+ * late or stale. Otherwise what the record of the sync says counts, and the doubts are warnings.
+ * @param failure what the record says: errors of the pushed files, or with --strict any problem
+ */
+export function judge(doubts: readonly Doubt[], failure: ImgctlError | undefined, strict: boolean) {
+  const worst = doubts.find(({ kind }) => kind === 'lost' || strict);
+  if (worst === undefined) return { error: failure, warnings: doubts };
+  const error = new ImgctlError('sync-failed', worst.message, { facts: worst.hint });
+  return { error, warnings: doubts.filter((each) => each !== worst) };
 }

@@ -3,7 +3,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Context } from '../../../context.ts';
-import { attempt, ImgctlError, isMissing, tryOr } from '../../../errors.ts';
+import { attempt, ImgctlError, isMissing } from '../../../errors.ts';
 import type { CheckedPackage } from '../../../ovf/package.ts';
 import type { UploadPackage } from '../../../upload/transfer.ts';
 import type { LocalFile } from '../../../upload/upload-file.ts';
@@ -16,7 +16,7 @@ import { errorsOf, fileMissing, invalidPackage, type PackageBatch } from '../pac
 export async function checkPackages(context: Context, batch: PackageBatch) {
   const { checkPackage } = await import('../../../ovf/package.ts');
   const { cwd, signal } = context.io;
-  requirePackageNames(batch.files.map((file) => existingFile(file, cwd)));
+  requireDistinctNames(batch.files.map((file) => packageFile(file, cwd)));
   const packages: UploadPackage[] = [];
   const check = async (file: string, resolved: string) => {
     const checked = await checkPackage(resolved, { signal, now: context.io.now() });
@@ -30,12 +30,18 @@ export async function checkPackages(context: Context, batch: PackageBatch) {
   return packages;
 }
 
-function existingFile(file: string, cwd: string): NamedFile {
+type NamedFile = Pick<LocalFile, 'name' | 'path'>;
+
+/** Returns the file of a package. A folder, or one without permission, fails later, as one of several. */
+function packageFile(file: string, cwd: string): NamedFile {
   const resolved = path.resolve(cwd, file);
-  const { error } = attempt(() => statSync(resolved));
-  // A folder or a file without permission fails later, as one of several.
+  const { value: stats, error } = attempt(() => statSync(resolved));
   if (error?.cause && isMissing(error.cause)) throw fileMissing(file, error.cause);
-  return { name: path.basename(resolved), path: resolved };
+  const name = path.basename(resolved);
+  if (stats?.isDirectory() || /\.(ova|ovf)$/i.test(name)) return { name, path: resolved };
+  throw new ImgctlError('usage', `the name ${name} does not end in .ova or .ovf`, {
+    facts: 'rename the file: the service syncs only files with these names',
+  });
 }
 
 /** Returns what the upload needs to know of a package: each file once, with its regions that have a check. */
@@ -59,20 +65,6 @@ async function uploadOf(file: string, { files, checks }: CheckedPackage): Promis
       if (findings.length > 0) throw invalidPackage(file, findings, findings);
     },
   };
-}
-
-type NamedFile = Pick<LocalFile, 'name' | 'path'>;
-
-function requirePackageNames(files: readonly NamedFile[]): void {
-  for (const { name, path: file } of files) {
-    // A folder fails as such below.
-    const isFolder = tryOr(() => statSync(file).isDirectory(), false);
-    if (isFolder || /\.(ova|ovf)$/i.test(name)) continue;
-    throw new ImgctlError('usage', `the name ${name} does not end in .ova or .ovf`, {
-      facts: 'rename the file: the service syncs only files with these names',
-    });
-  }
-  requireDistinctNames(files);
 }
 
 /** Hidden names are those of incomplete files. @throws ImgctlError usage */

@@ -5,13 +5,12 @@ import type { Context } from '../../../context.ts';
 import { asImgctlError, type ImgctlError } from '../../../errors.ts';
 import type { AssertHeld } from '../../../files/atomic-file.ts';
 import type { Output } from '../../../output/output.ts';
-import { isSent } from '../../../upload/actions.ts';
+import { isSent, isSkipped } from '../../../upload/actions.ts';
 import type { Storage } from '../../../upload/storage.ts';
 import type { PlannedPackage, TransferOptions, UploadPackage } from '../../../upload/transfer.ts';
 import type { StorageFiles } from '../../upload-storage.ts';
 import type { PackageBatch } from '../package-batch.ts';
 import { dryRunRows } from './dry-run.ts';
-import { isSkipped } from './image-changes.ts';
 import { type Pushed, type SyncOptions, syncPushed } from './sync-pushed.ts';
 import { syncedMark } from './synced-mark.ts';
 import { planAll, type UploadOutcome, uploadAll } from './upload.ts';
@@ -128,10 +127,9 @@ function reportUnsynced({ tell }: Context, outcome: UploadOutcome, sync: boolean
 
 /** The rows of --no-sync. */
 function fileRows(packages: readonly PlannedPackage[]) {
-  return packages.flatMap(({ files }) => {
-    return files.map((file) => {
-      const unsent = isSkipped(file) ? 'skipped' : 'unchanged';
-      return { name: file.name, size: file.size, state: isSent(file) ? 'uploaded' : unsent };
-    });
+  const files = packages.flatMap((each) => each.files);
+  return files.map((file) => {
+    const unsent = isSkipped(file) ? 'skipped' : 'unchanged';
+    return { name: file.name, size: file.size, state: isSent(file) ? 'uploaded' : unsent };
   });
 }

@@ -5,20 +5,14 @@ import type { Parsed } from '../../../cli/declarations.ts';
 import type { Result } from '../../../cli/result.ts';
 import type { Context } from '../../../context.ts';
 import { errorReason, ImgctlError } from '../../../errors.ts';
+import type { Row } from '../../../output/columns.ts';
 import type { Output } from '../../../output/output.ts';
-import { isSent } from '../../../upload/actions.ts';
+import { isSent, isSkipped } from '../../../upload/actions.ts';
 import type { PlannedPackage, TransferOptions } from '../../../upload/transfer.ts';
 import { follow, type POLL_OPTIONS } from '../follow.ts';
 import { describeProblems, failureOf, hasError, reportProblems } from '../show-request.ts';
 import { submit, submittedResult } from '../sync.ts';
-import {
-  type Doubt,
-  doubtsOf,
-  type Images,
-  imageChange,
-  isSkipped,
-  summaryOf,
-} from './image-changes.ts';
+import { doubtsOf, imageChange, judge, summaryOf } from './image-changes.ts';
 import type { SyncedMark } from './synced-mark.ts';
 
 export interface SyncOptions extends Parsed<typeof POLL_OPTIONS> {
@@ -36,7 +30,7 @@ export interface Pushed {
   /** The packages that the storage has as a whole, and those that were skipped. */
   readonly packages: readonly PlannedPackage[];
   /** The user's images before the push. */
-  readonly before: Images;
+  readonly before: readonly Row[];
   readonly transfer: TransferOptions;
   readonly mark: SyncedMark;
 }
@@ -81,18 +75,6 @@ export async function syncPushed(
   return { output, rows: imagesOf(packages, after), afterwards, error, done: submitted.done };
 }
 
-/**
- * Decides how a push ends whose sync did not fail. An image that is lost is an error; with --strict, so is one that is
- * late or stale. Otherwise what the record of the sync says counts, and the doubts are warnings.
- * @param failure what the record says: errors of the pushed files, or with --strict any problem
- */
-function judge(doubts: readonly Doubt[], failure: ImgctlError | undefined, strict: boolean) {
-  const worst = doubts.find(({ kind }) => kind === 'lost' || strict);
-  if (worst === undefined) return { error: failure, warnings: doubts };
-  const error = new ImgctlError('sync-failed', worst.message, { facts: worst.hint });
-  return { error, warnings: doubts.filter((each) => each !== worst) };
-}
-
 /** Returns what to say instead of a sync if every package was skipped, or --sync-if-sent needs none. */
 function messageWithoutSync(
   packages: readonly PlannedPackage[],
@@ -111,7 +93,7 @@ export function isSynced(packages: readonly PlannedPackage[], mark: SyncedMark):
   return !packages.some(({ files }) => files.some(isSent)) && mark.isThere();
 }
 
-function imagesOf(packages: readonly PlannedPackage[], images: Images): Images {
+function imagesOf(packages: readonly PlannedPackage[], images: readonly Row[]): readonly Row[] {
   const names = packages.map(({ name }) => name);
   return images.filter(({ name }) => names.includes(String(name)));
 }
@@ -128,7 +110,7 @@ function reportSynced(
   { tell }: Context,
   { packages, before }: Pushed,
   request: SyncRequest,
-  after: Images,
+  after: readonly Row[],
   isDoubtful: boolean,
 ): void {
   const problems = describeProblems(request);
@@ -160,16 +142,16 @@ async function requireUnchanged(
 async function listWhenDone(
   context: Context,
   packages: readonly PlannedPackage[],
-  before: Images,
+  before: readonly Row[],
   request: SyncRequest,
-): Promise<Images> {
+): Promise<readonly Row[]> {
   const { io, tell } = context;
   const { client } = await context.session();
   const withoutErrors = packages.filter(({ files }) => {
     const names = files.map(({ name }) => name);
     return !hasError(request, names);
   });
-  const isAwaited = (each: PlannedPackage, images: Images) =>
+  const isAwaited = (each: PlannedPackage, images: readonly Row[]) =>
     ['missing', 'stale'].includes(imageChange(each, before, images));
   tell({ kind: 'begin' });
   const started = io.elapsed();

@@ -2,7 +2,7 @@
 
 import type { Context } from '../../../context.ts';
 import { attempt, hasCode } from '../../../errors.ts';
-import { isSent } from '../../../upload/actions.ts';
+import { isSent, isSkipped } from '../../../upload/actions.ts';
 import type { Storage } from '../../../upload/storage.ts';
 import type {
   OnVisible,
@@ -13,7 +13,6 @@ import type {
 } from '../../../upload/transfer.ts';
 import { describeBytes, describeRate } from '../../../words.ts';
 import type { PackageBatch } from '../package-batch.ts';
-import { isSkipped } from './image-changes.ts';
 
 /** What became of the packages of a push. */
 export class UploadOutcome {
@@ -83,12 +82,11 @@ export async function uploadAll(
     } catch (error) {
       const left = brokenFiles(error, each, visible, transfer);
       if (left) outcome.broken.set(each.name, left);
-      const needsRoom = hasCode(error, 'storage-full');
-      if (!needsRoom && !isOfPackage(error)) {
+      if (hasCode(error, 'storage-full')) isFull = true;
+      else if (!isOfPackage(error)) {
         outcome.fatal = error;
         return outcome;
       }
-      isFull ||= needsRoom;
       batch.addFailure(each.name, error);
     }
   }
