@@ -160,7 +160,10 @@ async function choose(
   otherwise: Facts,
 ): Promise<ReceivedImage> {
   const lines = describeChoices(choices);
-  let left = choices.map((image, index) => ({ image, line: lines[index] ?? '' }));
+  let left: readonly Choice[] = choices.map((image, index) => ({
+    image,
+    line: lines[index] ?? '',
+  }));
   let title = `${message}:`;
   let wrong = 0;
   while (wrong < MAX_TRIES) {
@@ -168,14 +171,25 @@ async function choose(
     await io.stderr.write([`${title}\n`, ...list].join(''));
     const label = `Which one? [1-${left.length}]`;
     const answer = await ask(io, { what: 'number', label, otherwise, hidden: false });
-    const matching = left.filter(({ line }, index) =>
-      /^\d+$/.test(answer) ? Number(answer) === index + 1 : parseWord(answer).matches(line),
-    );
-    if (matching[0] && matching.length === 1) return matching[0].image;
+    const matching = chosenBy(left, answer);
+    const [first] = matching;
+    if (first && matching.length === 1) return first.image;
     title = `${matching.length} of ${left.length} match ${answer}:`;
     const isNarrower = matching.length > 0 && matching.length < left.length;
     wrong = isNarrower ? 0 : wrong + 1;
     if (isNarrower) left = matching;
   }
   throw new ImgctlError('usage', 'no image was chosen', { facts: otherwise });
+}
+
+interface Choice {
+  readonly image: ReceivedImage;
+  readonly line: string;
+}
+
+/** Returns the choice of this number, or those that match this word. */
+function chosenBy(choices: readonly Choice[], answer: string): readonly Choice[] {
+  if (/^\d+$/.test(answer)) return choices.slice(Number(answer) - 1, Number(answer));
+  const word = parseWord(answer);
+  return choices.filter(({ line }) => word.matches(line));
 }

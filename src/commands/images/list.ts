@@ -69,17 +69,20 @@ export const myImages = command({
   options: LISTING_OPTIONS,
   fields: IMAGE_COLUMNS,
   exitCodes: SERVICE_CODES,
-  run: async (context, options, words) => {
-    // As the commands for images have it: my-images list.
-    const [first = ''] = words;
-    const isList = first === 'list' || first === 'ls';
-    const { guess } = await import('../../cli/guesses.ts');
-    const meant = first && !isList ? guess(['my-images'], words.slice(0, 2)) : undefined;
-    if (!meant) return run(context, { ...options, mine: true }, isList ? words.slice(1) : words);
-    const facts = hint`${meant}; to search for the word: -f 'name~${first}'`;
-    throw new ImgctlError('usage', `my-images has no command ${first}`, { facts });
-  },
+  run: runMine,
 });
+
+/** Also takes `my-images list`, as the commands for images have it. */
+async function runMine(context: Context, options: ListingOptions, words: readonly string[]) {
+  const own = { ...options, mine: true };
+  const [first, ...others] = words;
+  if (first === 'list' || first === 'ls') return run(context, own, others);
+  const { guess } = await import('../../cli/guesses.ts');
+  const meant = first && guess(['my-images'], words.slice(0, 2));
+  if (!meant) return run(context, own, words);
+  const facts = hint`${meant}; to search for the word: -f 'name~${first}'`;
+  throw new ImgctlError('usage', `my-images has no command ${first}`, { facts });
+}
 
 type Options = ListingOptions & Partial<Parsed<typeof OPTIONS>>;
 
@@ -162,11 +165,11 @@ async function* mapPages(
   return end;
 }
 
-/** @param hasNoImages true if the service says so of your own images. @throws ImgctlError empty, with --fail-empty */
-function reportEmpty(list: Listing, hasNoImages: boolean): void {
+/** @param hasNone true if the service says that you have no images. @throws ImgctlError empty, with --fail-empty */
+function reportEmpty(list: Listing, hasNone: boolean): void {
   const { context, options, output, query, tally } = list;
   const { mine, page, failEmpty } = options;
-  if (mine && hasNoImages) {
+  if (mine && hasNone) {
     noteEmpty(list, 'no images yet', hint`upload one with: ${imgctl('push', 'FILE')}`);
   } else if (page !== undefined) {
     noteEmpty(list, `no images match on page ${page}`);

@@ -16,29 +16,30 @@ export interface Change {
 }
 
 /**
- * Compares the lists; unchanged images cost neither parsing nor memory.
- * @returns the changes in the order of the new images, the old images that were not listed, and the JSON of the new ones
+ * Compares the lists by id. Unchanged images cost neither parsing nor memory: of the old ones, only those whose text is not
+ * among the new ones are parsed. If 1, 2 and 3 were listed, and now 1 as before, 2 with another name, and 4:
+ * @returns listed: 2 moved and 4 added, in the order of the new images; missing: 3; lines: the JSON of 1, 2 and 4
  */
 export async function compareLists(
   oldLines: readonly string[],
   images: AsyncIterable<readonly ReceivedImage[]>,
   file: FileLabel,
 ) {
-  const unseen = new Map(oldLines.map((line) => [line, line]));
+  const oldTexts = new Map(oldLines.map((line) => [line, line]));
   const lines = new Map<unknown, string>();
   const different = new Map<unknown, ReceivedImage>();
   for await (const page of images) {
     for (const image of page) {
       const line = stringify(image);
-      // The old text, so that the new one need not stay in memory.
-      const same = unseen.get(line);
-      lines.set(keyOf(image), same ?? line);
-      if (same === undefined) different.set(keyOf(image), image);
+      // The old text of the same letters, so that the new one need not stay in memory.
+      const oldText = oldTexts.get(line);
+      lines.set(keyOf(image), oldText ?? line);
+      if (oldText === undefined) different.set(keyOf(image), image);
     }
   }
-  for (const line of lines.values()) unseen.delete(line);
-  const old = new Map<unknown, ReceivedImage>();
-  for (const image of await parseLines([...unseen.keys()], file)) old.set(keyOf(image), image);
+  for (const line of lines.values()) oldTexts.delete(line);
+  const changed = await parseLines([...oldTexts.keys()], file);
+  const old = new Map(changed.map((image) => [keyOf(image), image]));
   const listed = [...different].flatMap(([key, image]): Change | [] => {
     const before = old.get(key);
     return before ? (changeOf(before, image) ?? []) : { change: 'added', image, before: null };
