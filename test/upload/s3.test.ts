@@ -102,41 +102,78 @@ describe('push to an S3 storage', () => {
     expect(lists.filter(({ url }) => url.searchParams.has(parameter))).toHaveLength(2);
   });
 
-  it.each([
-    ['the right ETag and another size afterwards', { size: 17 }],
-    ['with its own keys another size', { ...OPAQUE, size: 17 }],
-  ])('that shows %s fails, and removes the object', async (_what, changes) => {
-    const { push, requests } = await pushTo(changes);
-    expect(await push()).toEqual(failed(1, 'the upload of web.ova failed: its size is 17\n'));
-    expect(requests.map(({ method }) => method)).toContain('DELETE');
-  });
+  const OTHER = { etag: '"0123456789abcdef0123456789abcdef-1"' };
+  const DAMAGED = 'the upload of web.ova failed: its size is 17';
+  const DIFFERENT = 'already has a different web.ova';
 
-  it.each([
+  // The table of `completeUpload`.
+  it.each<{
+    readonly what: string;
+    readonly changes?: Parameters<typeof s3>[0];
+    readonly completion?: ScriptedResponse;
+    /** What the object then has besides a size of 17; null if there is none. */
+    readonly shown?: Record<string, string> | null;
+    readonly replace?: boolean;
+    readonly text: string;
+    readonly isRemoved?: boolean;
+  }>([
+    { what: 'joins an object of another size', text: `${DAMAGED}\n`, isRemoved: true },
+    { what: 'joins one that replaces', replace: true, text: `${DAMAGED}\n`, isRemoved: true },
+    { what: 'joins one with keys of its own', changes: OPAQUE, text: DAMAGED, isRemoved: true },
     {
-      what: 'names no ETags of objects',
-      changes: {},
+      what: 'names no ETags',
       completion: { body: '<Done/>' },
-      shown: { etag: '', 'content-length': 17 },
-      line: 'the upload of web.ova failed: its size is 17, and it was not removed\n',
+      shown: { etag: '' },
+      text: `${DAMAGED}, and it was not removed\n`,
+    },
+    { what: 'joins, and has another one', shown: OTHER, text: DIFFERENT },
+    {
+      what: 'joins with keys of its own, and has another one',
+      changes: OPAQUE,
+      shown: { etag: '"other"' },
+      text: DIFFERENT,
     },
     {
-      what: 'shows with its own keys another ETag than it gave the upload',
-      changes: OPAQUE,
-      shown: { etag: '"of-another-push"' },
-      line: 'already has a different web.ova',
+      what: 'joins to replace, and has another one',
+      shown: OTHER,
+      replace: true,
+      text: `${DAMAGED}, and it was not removed\n`,
     },
-  ])('that $what fails, and keeps the object of another program', async (row) => {
-    const { changes, completion, shown, line } = row;
+    {
+      what: 'fails, and has another one',
+      completion: { status: 500 },
+      shown: OTHER,
+      text: DIFFERENT,
+    },
+    {
+      what: 'fails to replace, and has another one',
+      completion: { status: 500 },
+      shown: OTHER,
+      replace: true,
+      text: '(500)',
+    },
+    {
+      what: 'has no such upload and no object',
+      completion: { status: 404 },
+      shown: null,
+      text: 'another push removed the upload of web.ova',
+    },
+  ])('that $what fails, and removes its own object only', async (row) => {
+    const { changes, completion, shown = {}, replace, text, isRemoved = false } = row;
     let isComplete = false;
-    const { push, requests } = await pushTo(changes, (request, response) => {
-      isComplete ||= isCompletion(request);
-      if (isCompletion(request)) return completion ?? response;
-      const isShown = request.method === 'HEAD' && isComplete;
-      return isShown ? { headers: { ...response.headers, ...shown } } : response;
+    const { start, requests } = await pushTo(changes, (request, response) => {
+      if (isCompletion(request)) {
+        isComplete = true;
+        return completion ?? response;
+      }
+      if (request.method !== 'HEAD' || !isComplete) return response;
+      if (shown === null) return { status: 404 };
+      return { headers: { ...response.headers, 'content-length': 17, ...shown } };
     });
-    expect(await push()).toEqual(failed(1, line));
-    const removed = requests.filter(({ method }) => method === 'DELETE');
-    expect(removed.map(({ target }) => target)).toEqual(['/bucket/web.ova?uploadId=1']);
+    const options = `--no-sync --on-conflict ${replace ? 'replace' : 'fail'}`;
+    expect(await start(options).ended).toEqual(failed(1, text));
+    const removed = requests.filter(({ method, url }) => method === 'DELETE' && url.search === '');
+    expect(removed).toHaveLength(isRemoved ? 1 : 0);
   });
 
   it('with its own keys that completes an upload without a response is read back', async () => {
@@ -192,7 +229,8 @@ describe('push to an S3 storage', () => {
     let content = Buffer.alloc(0);
     const storage = pushTo({ ...OPAQUE, content: () => content });
     const { file, push, start, requests } = await storage;
-    await push();
+    expect(await push()).toMatchObject({ exitCode: 0 });
+    expect(requests.some(({ headers }) => headers.range)).toBe(false);
     const pushLater = async () => {
       const { stderr } = await start('--no-sync', Date.now() + 10_000).ended;
       return [stderr.split('\n').at(-2), requests.splice(0).some(({ headers }) => headers.range)];
