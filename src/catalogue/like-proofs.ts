@@ -23,8 +23,8 @@ interface Probe {
  *     the request               filter=name,like,%OCKY-9-lt%&per_page=1
  *     the proof                 an image whose name contains the probe in any case but the one that was sent
  *
- * The probe has upper and lower case. It is from the first page with the user's filter, else from that of all images. Only if
- * no value on these pages has both cases, one case is enough.
+ * The probe has upper and lower case. It is from the first page with the user's filter, else from that of all images. If no
+ * value on these pages has both cases, one case is enough.
  */
 export class LikeProofs {
   readonly #client: Pick<Client, 'listImages'>;
@@ -48,8 +48,8 @@ export class LikeProofs {
   }
 
   /**
-   * Returns true if the filter loses no image; false if it may, or if the page of all images turns out to have them all, so
-   * that nobody needs the filter. @param page the first one with this filter, in this order
+   * Returns true if the filter loses no image; false if it may, or if nobody needs it, as a page with all images has come.
+   * @param page the first one with this filter, in this order
    */
   async prove(filter: ServiceFilter, page: ImagePage, sort: FieldSort): Promise<boolean> {
     const { field, part } = filter;
