@@ -200,6 +200,6 @@ function flagsFor(words: readonly string[], settings: Settings): string[][] {
   if (words[0] === 'login' && owner !== undefined) {
     return [...profileOf(home), ...(isHomeNew ? url : [])];
   }
-  const isUsual = text === (settings.find('base-url', new Map()).text ?? '');
+  const isUsual = text === (settings.findUngiven('base-url').text ?? '');
   return [...profileOf(profile), ...(isUsual ? [] : url)];
 }

@@ -9,8 +9,8 @@ import { isLoopback, refusePlainHttp } from '../http/url.ts';
 import type { Io } from '../io.ts';
 import { nearest } from '../spelling.ts';
 import { quoted } from '../words.ts';
-import type { RedisAddress, UploadTarget } from './definitions.ts';
 import type { Settings } from './settings.ts';
+import type { RedisAddress, UploadTarget } from './storage-urls.ts';
 import { certificateFlaw } from './values.ts';
 
 export function requireBaseUrl(settings: Settings): URL {

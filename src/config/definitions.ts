@@ -1,12 +1,12 @@
-// Defines every setting, and parses the addresses of the token store and the upload storage.
+// Defines every setting: what it means, its default, and how its text is parsed.
 
-import { ImgctlError, tryOr } from '../errors.ts';
-import { hideUserInfo, parseBaseUrl, withScheme } from '../http/url.ts';
-import { builtin } from '../io.ts';
+import { ImgctlError } from '../errors.ts';
+import { parseBaseUrl, withScheme } from '../http/url.ts';
 import { parseColumns } from '../output/columns.ts';
 import { FORMAT_NAMES, formatElsewhere } from '../output/formats.ts';
 import { FIELDS } from '../query/fields.ts';
 import { TIME_STYLES } from '../query/time-format.ts';
+import { parseRedisAddress, parseUploadUrl } from './storage-urls.ts';
 import {
   anyText,
   byteRate,
@@ -33,7 +33,7 @@ function parsed<Parsed>(parse: Value<Parsed>['parse'], hints: Hints = {}): Value
 function formed(form: RegExp, advice: string, hints?: Hints): Value<string> {
   const parse = (text: string, key: string) => {
     if (form.test(text)) return text;
-    throw invalid(key, text, advice);
+    throw new ImgctlError('usage', `invalid ${key}: ${text}`, { facts: advice });
   };
   return parsed(parse, hints);
 }
@@ -237,87 +237,3 @@ export const VARIABLES: readonly string[] = [
   ...Object.values(SECRETS).flatMap(([name]) => [name, `${name}_FILE`]),
   ...['PROFILE', 'TOKEN', 'DEBUG', 'CONFIG_DIR'].map((name) => `IMGCTL_${name}`),
 ];
-
-function invalid(what: string, text: string, facts: string): ImgctlError {
-  return new ImgctlError('usage', `invalid ${what}: ${text}`, { facts });
-}
-
-export type RedisAddress = NonNullable<ReturnType<typeof parseRedisAddress>>;
-
-/** Returns undefined for `file`. @throws ImgctlError usage; the message never shows a password */
-function parseRedisAddress(text: string) {
-  if (text === 'file') return undefined;
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const [, database] = /^\/?(\d{0,4})$/.exec(url?.pathname ?? 'none') ?? [];
-  const username = tryOr(() => decodeURIComponent(url?.username ?? ''), undefined);
-  const isRedis = url?.hostname && /^rediss?:$/.test(url.protocol) && !url.search && !url.hash;
-  if (!isRedis || database === undefined || username === undefined) {
-    const hint = 'use file, or a URL such as rediss://imgctl@redis.example.com:6379/0';
-    throw invalid('token-store', hideUserInfo(text), hint);
-  }
-  if (url.password !== '') {
-    throw new ImgctlError('usage', 'token-store must not contain a password', {
-      facts:
-        'remove it from the URL and set IMGCTL_TOKEN_STORE_PASSWORD or token-store-password-command',
-    });
-  }
-  return {
-    tls: url.protocol === 'rediss:',
-    host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: Number(url.port || 6379),
-    username: username || undefined,
-    database: Number(database),
-    /** The URL, for messages; it holds no password. */
-    text,
-  };
-}
-
-export type UploadTarget =
-  /** `url` has the scheme http or https and no slash at its end. */
-  | { readonly kind: 's3' | 'dav'; readonly url: URL }
-  /** A plain path may be relative to the working directory. */
-  | { readonly kind: 'file'; readonly path: string };
-
-const EXAMPLES =
-  'use a URL such as dav+https://host/path or s3+https://host/bucket/prefix, or a folder such as /mnt/uploads';
-
-/** True for a path; C: is a drive of Windows. */
-function isPlainPath(text: string): boolean {
-  return text.trim() !== '' && text !== '/' && !/^\s*[a-z][a-z0-9+.-]+:/i.test(text);
-}
-
-/** Returns an upload URL as settings hold it: later commands may run in another directory. */
-export function absoluteUploadUrl(target: UploadTarget, text: string, cwd: string): string {
-  if (target.kind !== 'file') return text;
-  return builtin('node:url').pathToFileURL(builtin('node:path').resolve(cwd, target.path)).href;
-}
-
-/** @throws ImgctlError usage: another scheme, credentials, query or fragment, no bucket */
-function parseUploadUrl(text: string): UploadTarget {
-  if (isPlainPath(text)) return { kind: 'file', path: text };
-  const [, scheme, rest = text] = /^(s3|dav)\+(https?:.*)$/is.exec(text) ?? [];
-  const kind = scheme?.toLowerCase();
-  const url = URL.canParse(rest) ? new URL(rest) : undefined;
-  const hasMore = url && (url.username || url.password || url.search || url.hash);
-  if (hasMore) {
-    const hint = 'remove the user name, password, query and fragment from the URL';
-    // The query may be a secret too.
-    throw invalid('upload URL', hideUserInfo(text).replace(/([?#]).*/s, '$1…'), hint);
-  }
-  // A URL has no relative paths: file:uploads would be /uploads.
-  if (url?.pathname !== '/' && url?.host === '' && /^file:\//i.test(text.trim())) {
-    const path = tryOr(() => builtin('node:url').fileURLToPath(url), undefined);
-    if (path !== undefined) return { kind: 'file', path };
-  }
-  if (url) url.pathname = url.pathname.replace(/\/+$/, '');
-  const bucket = url && tryOr(() => decodeURIComponent(url.pathname), '/');
-  const hasBucket = kind === 's3' && /^\/[^/]/.test(bucket ?? '');
-  if (url && (kind === 'dav' || hasBucket)) return { kind, url };
-  // As the tools of AWS write it.
-  const [, place] = /^s3:\/\/([\w.-]+(?:\/[\w./-]*)?)$/i.exec(text) ?? [];
-  const meant = place
-    ? `s3+https://s3.amazonaws.com/${place}`
-    : /^https?:/i.test(text) && `dav+${text}`;
-  const hint = meant ? `did you mean ${meant}? Otherwise, ${EXAMPLES}` : EXAMPLES;
-  throw invalid('upload URL', hideUserInfo(text), hint);
-}

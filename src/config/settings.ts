@@ -6,7 +6,6 @@ import { baseUrlText, hideUserInfo } from '../http/url.ts';
 import type { Io } from '../io.ts';
 import { type ConfigFile, DEFAULT_PROFILE, type Texts } from './config-file.ts';
 import {
-  absoluteUploadUrl,
   isOfService,
   SETTINGS,
   type SettingDefinition,
@@ -15,6 +14,7 @@ import {
   STORED_PASSWORD,
   variableOf,
 } from './definitions.ts';
+import { absoluteUploadUrl } from './storage-urls.ts';
 import { checkName, parseGiven, type Value } from './values.ts';
 
 /** A setting that an option or a prompt gives. */
@@ -52,12 +52,11 @@ export function addressOf(text = ''): string {
 /** Returns a name for a new profile of the service. */
 function nameFor(address: string, profiles: Profiles['profiles']): string {
   const host = tryOr(() => new URL(address).host, '').replaceAll(/[^A-Za-z0-9]+/g, '-');
-  const name = host.replaceAll(/^-|-$/g, '').slice(0, 60) || 'other';
-  const names = [
-    name,
-    ...Array.from({ length: profiles.size }, (_, index) => `${name}-${index + 2}`),
-  ];
-  return names.find((each) => !profiles.has(each) && each !== DEFAULT_PROFILE) ?? name;
+  const base = host.replaceAll(/^-|-$/g, '').slice(0, 60) || 'other';
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? base : `${base}-${number}`;
+    if (!profiles.has(name) && name !== DEFAULT_PROFILE) return name;
+  }
 }
 
 /** The owner of a token and of what else is cached; unset settings are empty. */
@@ -78,8 +77,15 @@ export function settle(
   profile?: string,
   given?: GivenSettings,
 ): Settings {
-  const name = profile ?? (env.IMGCTL_PROFILE || undefined) ?? config.profile;
-  return new Settings(config, checkName(name ?? DEFAULT_PROFILE, 'profile'), env, given);
+  const usual = config.profile ?? DEFAULT_PROFILE;
+  const name = profile ?? (env.IMGCTL_PROFILE || usual);
+  return new Settings(config, checkName(name, 'profile'), env, given);
+}
+
+interface FoundText {
+  readonly layer: 'option' | 'variable' | 'profile' | 'default';
+  readonly text: string | undefined;
+  readonly origin: string;
 }
 
 /** Settings that nobody changes. An invalid one throws when it is needed, and does not matter otherwise. */
@@ -115,8 +121,8 @@ export class Settings {
     this.given = given;
     this.#env = env;
     this.#stored = profiles.get(profile) ?? {};
-    const { text = '' } = this.find('base-url');
-    const address = addressOf(text);
+    // `find` respects `owner`, which is not known yet, only for settings that belong to a service.
+    const address = addressOf(this.find('base-url').text);
     const stored = this.#stored['base-url'];
     const isOwn = stored === undefined || addressOf(stored) === address;
     this.owner = isOwn ? undefined : hideUserInfo(addressOf(stored));
@@ -199,22 +205,23 @@ export class Settings {
    * Returns the text, unchecked, of the first of option (or prompt), variable, profile and default that has one, and its
    * origin for people: `--base-url`, `IMGCTL_BASE_URL`, `profile default`, `default`; empty without a text.
    */
-  find(key: SettingKey, given = this.given) {
-    const { fallback }: SettingDefinition = SETTINGS[key];
+  find(key: SettingKey): FoundText {
+    const option = this.given.get(key);
+    if (option === undefined) return this.findUngiven(key);
+    return { layer: 'option', text: option.text, origin: option.origin };
+  }
+
+  /** Does the same for a command without options. */
+  findUngiven(key: SettingKey): FoundText {
     const variable = variableOf(key);
-    const found = (
-      layer: 'option' | 'variable' | 'profile' | 'default',
-      text: string | undefined,
-      origin: string,
-    ) => ({ layer, text, origin });
-    const option = given.get(key);
-    if (option) return found('option', option.text, option.origin);
-    if (this.#env[variable]) return found('variable', this.#env[variable], variable);
+    const text = this.#env[variable];
+    if (text) return { layer: 'variable', text, origin: variable };
     const isOthers = this.owner !== undefined && isOfService(key);
     if (!isOthers && Object.hasOwn(this.#stored, key)) {
-      return found('profile', this.#stored[key], `profile ${this.profile}`);
+      return { layer: 'profile', text: this.#stored[key], origin: `profile ${this.profile}` };
     }
-    return found('default', fallback, fallback === undefined ? '' : 'default');
+    const { fallback }: SettingDefinition = SETTINGS[key];
+    return { layer: 'default', text: fallback, origin: fallback === undefined ? '' : 'default' };
   }
 
   /** Where `login --store-password` stores the password: `keychain`, or `helper:NAME`. */

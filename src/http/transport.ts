@@ -49,8 +49,8 @@ export function createTransport(options: TransportOptions): Transport {
       }, WAITING_INTERVAL).unref();
       const head = { path: url.pathname + url.search, headers: request.headers };
       try {
-        const sent = await dispatch(connection, request, forwarder?.head(request) ?? head);
-        const response = forwarder?.accept(sent) ?? sent;
+        const received = await dispatch(connection, request, forwarder?.head(request) ?? head);
+        const response = forwarder?.accept(received) ?? received;
         onEvent?.({ kind: 'response', response, milliseconds: elapsed() - started });
         return response;
       } catch (thrown) {

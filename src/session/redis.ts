@@ -1,6 +1,6 @@
 // The connection of a shared token store, by @redis/client, which is loaded only here.
 
-import type { RedisAddress } from '../config/definitions.ts';
+import type { RedisAddress } from '../config/storage-urls.ts';
 import { trustOptions } from '../http/connect.ts';
 import { isCertificateError, reasonOf } from '../http/errors.ts';
 import { builtin, type Clock } from '../io.ts';

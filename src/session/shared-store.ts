@@ -1,8 +1,8 @@
 // Tokens that all machines of an account share in Redis; the files of this machine stand in for it.
 
 import { isToken } from '../api/auth.ts';
-import type { RedisAddress } from '../config/definitions.ts';
 import type { Settings } from '../config/settings.ts';
+import type { RedisAddress } from '../config/storage-urls.ts';
 import { asImgctlError, attempt, ImgctlError } from '../errors.ts';
 import { advice, type Facts } from '../facts.ts';
 import { builtin, type Clock, type Io } from '../io.ts';

@@ -77,8 +77,8 @@ export class Tokens implements TokenSource {
   /** A token that the service refused once is never taken from a store again. */
   readonly #refusedTokens = new Set<string>();
   #renewal: Promise<string> | undefined;
-  /** When the limit ended that this run has waited for. By the clock it may go on: the clock was set back then. */
-  #limitEnded = 0;
+  /** `resetsAt` of the limit whose end this run has waited for. It is over, even if the clock was set back meanwhile. */
+  #waitedUntil = 0;
 
   constructor(options: TokensOptions) {
     this.#options = options;
@@ -187,7 +187,7 @@ export class Tokens implements TokenSource {
         if (wait > patience - (io.elapsed() - started)) throw error;
         const found = await this.#waitUnlessFound(wait, request.reuse);
         if (found !== undefined) return found;
-        this.#limitEnded = limit.resetsAt;
+        this.#waitedUntil = limit.resetsAt;
       }
     }
   }
@@ -229,7 +229,7 @@ export class Tokens implements TokenSource {
   async #limitInForce(): Promise<RememberedLimit | undefined> {
     const { store, io } = this.#options;
     const limit = await store.readLimit(io.now());
-    const isOver = limit !== undefined && limit.resetsAt < this.#limitEnded + SHARED_DELAY;
+    const isOver = limit !== undefined && limit.resetsAt < this.#waitedUntil + SHARED_DELAY;
     return isOver ? undefined : limit;
   }
 

@@ -1,0 +1,99 @@
+// Parses the URLs of the token store and of the upload storage.
+
+import { ImgctlError, tryOr } from '../errors.ts';
+import { hideUserInfo } from '../http/url.ts';
+import { builtin } from '../io.ts';
+
+export type RedisAddress = NonNullable<ReturnType<typeof parseRedisAddress>>;
+
+/** Returns undefined for `file`. @throws ImgctlError usage; the message never shows a password */
+export function parseRedisAddress(text: string) {
+  if (text === 'file') return undefined;
+  const example = 'use file, or a URL such as rediss://imgctl@redis.example.com:6379/0';
+  const refusal = invalid('token-store', hideUserInfo(text), example);
+  if (!URL.canParse(text)) throw refusal;
+  const url = new URL(text);
+  const [, database] = /^\/?(\d{0,4})$/.exec(url.pathname) ?? [];
+  const username = tryOr(() => decodeURIComponent(url.username), undefined);
+  const isRedis = /^rediss?:$/.test(url.protocol) && url.hostname !== '';
+  const hasMore = url.search !== '' || url.hash !== '';
+  if (!isRedis || hasMore || database === undefined || username === undefined) throw refusal;
+  if (url.password !== '') {
+    throw new ImgctlError('usage', 'token-store must not contain a password', {
+      facts:
+        'remove it from the URL and set IMGCTL_TOKEN_STORE_PASSWORD or token-store-password-command',
+    });
+  }
+  return {
+    tls: url.protocol === 'rediss:',
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port || 6379),
+    username: username || undefined,
+    database: Number(database),
+    /** The URL, for messages; it holds no password. */
+    text,
+  };
+}
+
+export type UploadTarget =
+  /** `url` has the scheme http or https and no slash at its end. */
+  | { readonly kind: 's3' | 'dav'; readonly url: URL }
+  /** A plain path may be relative to the working directory. */
+  | { readonly kind: 'file'; readonly path: string };
+
+const EXAMPLES =
+  'use a URL such as dav+https://host/path or s3+https://host/bucket/prefix, or a folder such as /mnt/uploads';
+
+/** True for a path; C: is a drive of Windows. */
+function isPlainPath(text: string): boolean {
+  return text.trim() !== '' && text !== '/' && !/^\s*[a-z][a-z0-9+.-]+:/i.test(text);
+}
+
+/** Returns an upload URL as settings hold it: later commands may run in another directory. */
+export function absoluteUploadUrl(target: UploadTarget, text: string, cwd: string): string {
+  if (target.kind !== 'file') return text;
+  return builtin('node:url').pathToFileURL(builtin('node:path').resolve(cwd, target.path)).href;
+}
+
+/** @throws ImgctlError usage: another scheme, credentials, query or fragment, no bucket */
+export function parseUploadUrl(text: string): UploadTarget {
+  if (isPlainPath(text)) return { kind: 'file', path: text };
+  const [, scheme = '', address = text] = /^(s3|dav)\+(https?:.*)$/is.exec(text) ?? [];
+  if (!URL.canParse(address)) throw invalidUploadUrl(text);
+  const url = new URL(address);
+  if (url.username || url.password || url.search || url.hash) {
+    const advice = 'remove the user name, password, query and fragment from the URL';
+    // The query may be a secret too.
+    throw invalid('upload URL', hideUserInfo(text).replace(/([?#]).*/s, '$1…'), advice);
+  }
+  // A URL has no relative paths: file:uploads would be /uploads.
+  if (url.pathname !== '/' && url.host === '' && /^file:\//i.test(text.trim())) {
+    const path = tryOr(() => builtin('node:url').fileURLToPath(url), undefined);
+    if (path !== undefined) return { kind: 'file', path };
+  }
+  url.pathname = url.pathname.replace(/\/+$/, '');
+  const kind = scheme.toLowerCase();
+  if (kind === 'dav' || (kind === 's3' && hasBucket(url))) return { kind, url };
+  throw invalidUploadUrl(text);
+}
+
+function hasBucket({ pathname }: URL): boolean {
+  return /^\/[^/]/.test(tryOr(() => decodeURIComponent(pathname), '/'));
+}
+
+function invalidUploadUrl(text: string): ImgctlError {
+  const meant = meantUploadUrl(text);
+  const advice = meant === undefined ? EXAMPLES : `did you mean ${meant}? Otherwise, ${EXAMPLES}`;
+  return invalid('upload URL', hideUserInfo(text), advice);
+}
+
+/** Returns an upload URL for s3://BUCKET, as the tools of AWS write it, or for a URL that lacks dav+. */
+function meantUploadUrl(text: string): string | undefined {
+  const [, place] = /^s3:\/\/([\w.-]+(?:\/[\w./-]*)?)$/i.exec(text) ?? [];
+  if (place !== undefined) return `s3+https://s3.amazonaws.com/${place}`;
+  return /^https?:/i.test(text) ? `dav+${text}` : undefined;
+}
+
+function invalid(what: string, text: string, advice: string): ImgctlError {
+  return new ImgctlError('usage', `invalid ${what}: ${text}`, { facts: advice });
+}
