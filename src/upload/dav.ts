@@ -8,14 +8,7 @@ import { type HttpResponse, isSuccess } from '../http/message.ts';
 import { basicPair } from '../http/url.ts';
 import { filesOf, withElements } from './dav-responses.ts';
 import { readBack } from './read-back.ts';
-import {
-  createRequests,
-  REFUSALS,
-  type StorageRequest,
-  type StorageRequests,
-  streamBody,
-  textBody,
-} from './requests.ts';
+import { createRequests, REFUSALS, type StorageRequest, streamBody, textBody } from './requests.ts';
 import { CHECK_URL, requireLength, storageError } from './responses.ts';
 import {
   arrivedWrong,
@@ -51,7 +44,7 @@ const PROPFIND = textBody(
 );
 
 interface Dav extends Pick<StorageOptions, 'clock' | 'limit' | 'partsFile'> {
-  readonly requests: StorageRequests;
+  readonly requests: ReturnType<typeof createRequests>;
   readonly address: string;
   /** With a slash at its end. */
   readonly folder: URL;
@@ -147,7 +140,7 @@ async function move(dav: Dav, part: string, name: string, replace: boolean): Pro
   throw refusals[0];
 }
 
-/** Returns the refusal of a form of Destination, or of a file that is not found. @throws any other error */
+/** Returns why the part was not moved, if another form may help or the part is gone. @throws any other error */
 async function tryMove(dav: Dav, part: string, headers: Record<string, string>) {
   try {
     await sendChecked(dav, { method: 'MOVE', url: dav.urlOf(part), headers, refusals: REFUSALS });
@@ -160,7 +153,7 @@ async function tryMove(dav: Dav, part: string, headers: Record<string, string>) 
   }
 }
 
-/** Makes the part visible. @param sent the part as the server showed it */
+/** Makes the part visible; where it is after the MOVE says what was done. @param sent the part as the server showed it */
 async function publishPart(dav: Dav, part: string, name: string, sent: DavFile, replace: boolean) {
   const { address } = dav;
   let failure: unknown;
@@ -172,7 +165,7 @@ async function publishPart(dav: Dav, part: string, name: string, sent: DavFile, 
     if (!mayBeMoved(error)) throw error;
     failure = error;
   }
-  // Whatever the response was: the part was moved if it is gone.
+  // A part that is still there was not moved, also if the response was a success.
   if (await findFile(dav, part)) {
     const advice = 'ask the administrators of the storage';
     const message = `${address} did not rename ${part} to ${name}`;
@@ -181,7 +174,7 @@ async function publishPart(dav: Dav, part: string, name: string, sent: DavFile, 
   // Servers check and move in two steps, so that another push may still move its file over this one.
   if (!replace && (await mayHaveRival(dav, part))) await dav.clock.sleep(LATE, dav.clock.signal);
   const { etag, text } = await requireSize(dav, name, name, sent.size);
-  // Only the size was checked: the next push compares the content.
+  // No proof, since only the size was checked: the next push compares the content.
   if (etag === sent.etag) return { text, isProof: false };
   // Some servers make a new ETag when a file is moved, so the content is compared before another push is blamed.
   throw replacedError(name, address, replace);
@@ -193,7 +186,7 @@ function mayBeMoved(error: unknown): boolean {
   return hasCode(error, 'server-error', 'locked', 'not-found');
 }
 
-/** True also if the server does not list the folder, or it is too large: the file is already moved. */
+/** True if another push may be uploading a file of that name; also if the folder cannot be listed, which is no error here. */
 async function mayHaveRival(dav: Dav, part: string): Promise<boolean> {
   const files = await propfind(dav, dav.folder, 1).catch(() => undefined);
   return files?.some(({ name }) => isRival(name, part)) ?? true;

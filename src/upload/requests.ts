@@ -25,19 +25,13 @@ export interface StorageRequest
   readonly nextUrl?: () => URL;
 }
 
-export interface StorageRequests {
-  /** Returns any response but a redirect. @throws ImgctlError */
-  send(request: StorageRequest): Promise<HttpResponse>;
-  close(): Promise<void>;
-}
-
 /** @param explain returns the error of a response if it is known, also of a redirect */
 export function createRequests(
   base: URL,
   options: StorageOptions,
   authorize: (request: StorageRequest) => Promise<Record<string, string>>,
   explain: (response: HttpResponse) => ImgctlError | undefined = () => undefined,
-): StorageRequests {
+) {
   const { clock, env, onSecret, timeout, userAgent, parallel } = options;
   const { proxy, unused } = chooseProxy(base, env);
   if (proxy) proxySecrets(proxy).forEach(onSecret);
@@ -47,7 +41,8 @@ export function createRequests(
   const transport = createTransport({ ...options, ...clock, ...limits, origin, endpoint, proxy });
   const pace = new Pace({ ...clock, limits: false });
   return {
-    async send(request) {
+    /** Returns any response but a redirect. @throws ImgctlError */
+    async send(request: StorageRequest): Promise<HttpResponse> {
       const patience = Math.max(timeout, request.patience ?? 0);
       const rules = { ...request, headers: {}, timeout: patience, signal: clock.signal };
       // A signature is valid for some minutes only, so each attempt has its own.

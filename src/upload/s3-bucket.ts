@@ -113,10 +113,17 @@ export function multipartTag(parts: readonly string[]): string {
   return `${createHash('md5').update(bytes).digest('hex')}-${parts.length}`;
 }
 
-/** Yields the MD5 of each part in hexadecimal; empty content is one part. */
-export async function* digestsOf(
+/** Returns the MD5 in hexadecimal. */
+export async function md5Of(chunks: AsyncIterable<Buffer>): Promise<string> {
+  const hash = createHash('md5');
+  for await (const chunk of chunks) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+/** Yields the MD5 of each part; empty content is one part. @param chunks of which each part has a whole number */
+export async function* md5sOf(
   chunks: AsyncIterable<Buffer>,
-  partSize = Number.POSITIVE_INFINITY,
+  partSize: number,
 ): AsyncGenerator<string> {
   let hash = createHash('md5');
   let position = 0;

@@ -3,7 +3,7 @@
 import { hasCode, ImgctlError } from '../errors.ts';
 import { textOf } from '../xml.ts';
 import { streamBody } from './requests.ts';
-import { digestsOf, ENCODED, listItems, partSizeOf, type S3 } from './s3-bucket.ts';
+import { ENCODED, listItems, md5Of, md5sOf, partSizeOf, type S3 } from './s3-bucket.ts';
 import {
   DIGEST,
   isEncrypted,
@@ -73,9 +73,7 @@ async function readParts(s3: S3, name: string, id: string, file: UploadSource) {
 async function hasPartsOfFile(upload: Upload): Promise<boolean> {
   for (const [number, etag] of upload.etags) {
     const { start, end } = rangeOf(upload, number);
-    // One part, so one digest.
-    for await (const md5 of digestsOf(upload.file.read(start, end)))
-      if (md5 !== plainTag(etag)) return false;
+    if ((await md5Of(upload.file.read(start, end))) !== plainTag(etag)) return false;
   }
   return true;
 }
@@ -111,7 +109,7 @@ export async function sendParts(upload: Upload, onProgress: OnBytes): Promise<Se
     onProgress(total);
   };
   try {
-    for await (const md5 of digestsOf(file.readAll(), partSizeOf(s3, file))) {
+    for await (const md5 of md5sOf(file.readAll(), partSizeOf(s3, file))) {
       const number = md5s.push(md5);
       if (plainTag(etags.get(number)) === md5) continue;
       if (sending.size >= s3.parallel) await Promise.race(sending);

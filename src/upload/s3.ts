@@ -6,10 +6,11 @@ import type { HttpResponse } from '../http/message.ts';
 import { readBack } from './read-back.ts';
 import { createRequests, type StorageRequest } from './requests.ts';
 import {
-  digestsOf,
   ENCODED,
   findObject,
   listItems,
+  md5Of,
+  md5sOf,
   multipartTag,
   partSizeOf,
   removeObject,
@@ -64,10 +65,10 @@ async function compareObject(
 
 /** Returns the ETag of S3 for an object with this content: its MD5 if it was sent as a whole, else that of its parts. */
 async function tagOf(s3: S3, file: UploadSource, isWhole: boolean): Promise<string> {
+  if (isWhole) return md5Of(file.read());
   const md5s: string[] = [];
-  const partSize = isWhole ? file.size : partSizeOf(s3, file);
-  for await (const md5 of digestsOf(file.read(), partSize)) md5s.push(md5);
-  return isWhole ? md5s.join('') : multipartTag(md5s);
+  for await (const md5 of md5sOf(file.read(), partSizeOf(s3, file))) md5s.push(md5);
+  return multipartTag(md5s);
 }
 
 async function uploadParts(s3: S3, name: string, file: UploadSource, onProgress: OnBytes) {

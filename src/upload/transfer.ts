@@ -34,6 +34,7 @@ interface ComparedFile {
   readonly size: number;
   /** Its state, if every later change would show in it. */
   readonly settledState: string | undefined;
+  /** What the comparison calls for. */
   readonly action: Action;
   readonly note?: string | undefined;
   /** What the storage has, if that is this file. */
@@ -46,7 +47,7 @@ interface ComparedFile {
 export interface PlannedFile extends LocalFile {
   readonly package: string;
   readonly size: number;
-  /** What its package does with it, which another package may have done before. */
+  /** What is done with it for this package: nothing, if an earlier one has sent it or if the package is skipped. */
   readonly action: Action;
   readonly note: string | undefined;
   /** Shared with other packages that have the file. */
@@ -104,6 +105,7 @@ export async function planPackages(
   }
   return plan;
 }
+
 /** A package is one thing: one file of another version would break it, so either all of its files are skipped or none. */
 function asOne(
   { name, verify }: UploadPackage,
@@ -181,13 +183,10 @@ async function compareOpened(
   }
 }
 
-/** @param isSure false if nobody knows whether it is */
+/** @param isSure false if nobody knows whether the file is visible */
 export type OnVisible = (file: PlannedFile, isSure: boolean) => void;
 
 type OnProgress = (file: PlannedFile, bytes: number) => void;
-
-/** The files that were uploaded and are not visible yet. */
-type Parts = Map<PlannedFile, UnpublishedFile>;
 
 /**
  * No file of the package becomes visible before all of them are uploaded and checked.
@@ -200,7 +199,7 @@ export async function transferPackage(
   onVisible: OnVisible,
 ): Promise<void> {
   if (files.every((file) => file.action === 'skip' || isProved(file, transfer))) return;
-  const parts: Parts = new Map();
+  const parts = new Map<PlannedFile, UnpublishedFile>();
   const results = new Map<string, RegionResults>();
   try {
     for (const file of files)
@@ -222,10 +221,10 @@ export async function transferPackage(
   for (const file of files) remember(file, transfer);
 }
 
-/** Reads a file, and uploads it meanwhile if it is to be sent. @param parts receives what was uploaded */
+/** Reads a file, and uploads it meanwhile if it is to be sent. @param parts receives the part, also if an error follows */
 function sendAndCheck(
   file: PlannedFile,
-  parts: Parts,
+  parts: Map<PlannedFile, UnpublishedFile>,
   transfer: TransferOptions,
   onProgress: OnProgress,
 ): Promise<RegionResults> {
@@ -261,7 +260,7 @@ async function makeVisible(
   transfer: TransferOptions,
   onVisible: OnVisible,
 ) {
-  // Another push may have stored a file of that name meanwhile.
+  // Also a file that was absent before: another push may have stored one of that name meanwhile.
   const replace = file.action === 'replace' || transfer.onConflict === 'replace';
   transfer.assertHeld();
   try {
