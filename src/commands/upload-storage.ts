@@ -8,11 +8,11 @@ import { readCertificates, requireUploadTarget } from '../config/addresses.ts';
 import { changeProfile } from '../config/config-file.ts';
 import { SECRETS, type SettingKey, variableOf } from '../config/definitions.ts';
 import { findPaths } from '../config/paths.ts';
-import { type Settings, storedText } from '../config/settings.ts';
+import type { Settings } from '../config/settings.ts';
 import { wholeNumber } from '../config/values.ts';
 import { type Context, USER_AGENT } from '../context.ts';
 import { hasCode, ImgctlError, tryOr } from '../errors.ts';
-import { type Facts, hint, imgctl, setting } from '../facts.ts';
+import { advice, type Facts, hint, imgctl, setting } from '../facts.ts';
 import { keyedFile } from '../files/paths.ts';
 import type { Io } from '../io.ts';
 import { ask } from '../output/prompt.ts';
@@ -23,10 +23,20 @@ import type { Limit } from '../upload/rate.ts';
 import type { Storage, StorageOptions } from '../upload/storage.ts';
 import { counted } from '../words.ts';
 
-/** The setting and name of the user, and the name of the secret; never those of the service. */
+/** The setting of the user, the secret, and what each is called; never those of the service. */
 const CREDENTIALS = {
-  dav: ['upload-username', 'user name', 'uploadPassword', 'password'],
-  s3: ['upload-access-key', 'access key', 'uploadSecret', 'secret key'],
+  dav: {
+    user: 'upload-username',
+    userName: 'user name',
+    secret: 'uploadPassword',
+    secretName: 'password',
+  },
+  s3: {
+    user: 'upload-access-key',
+    userName: 'access key',
+    secret: 'uploadSecret',
+    secretName: 'secret key',
+  },
 } as const;
 
 const AWS_HOSTS = 'AWS_ACCESS_KEY_ID is only for amazonaws.com and the host of AWS_ENDPOINT_URL_S3';
@@ -43,7 +53,7 @@ function storageFiles(io: Io, settings: Settings) {
   const target = requireUploadTarget(settings);
   const isFolder = target.kind === 'file';
   const address = isFolder ? realPath(path.resolve(io.cwd, target.path)) : target.url.href;
-  const user = isFolder ? undefined : settings.get(CREDENTIALS[target.kind][0]);
+  const user = isFolder ? undefined : settings.get(CREDENTIALS[target.kind].user);
   const key = [target.kind, address, user ?? ''];
   return {
     key,
@@ -89,79 +99,146 @@ export async function openUploadStorage(
   options: UploadOptions = defaultsOf(UPLOAD_OPTIONS),
   mayAsk = false,
 ): Promise<{ storage: Storage; files: StorageFiles }> {
-  const { layer } = context.settings.find('upload-url');
-  const answers: Answers = {
-    mayAsk: mayAsk && context.io.stdin.isTTY && !context.quiet,
-    values: new Map(),
-    settings: context.settings,
-  };
-  const storage = await openWithAnswers(context, options, answers);
+  const { io, settings, quiet } = context;
+  const { layer } = settings.find('upload-url');
+  const isAsked = mayAsk && io.stdin.isTTY && !quiet;
+  const { storage, settings: used, typed } = await openTarget(context, options, isAsked);
   try {
-    // Answers for --to or a variable do not belong to the profile.
-    if (layer !== 'option' && layer !== 'variable') await saveAnswers(context, answers);
-    return { storage, files: storageFiles(context.io, answers.settings) };
+    // What was typed for --to or a variable does not belong to the profile.
+    if (layer !== 'option' && layer !== 'variable') await saveUser(context, typed);
+    return { storage, files: storageFiles(io, used) };
   } catch (error) {
     await storage.close();
     throw error;
   }
 }
 
-interface Answers {
-  readonly mayAsk: boolean;
-  readonly values: Map<SettingKey, string>;
-  /** With the answers so far. */
-  settings: Settings;
-  /** Its name, and how to store a command that prints it. */
-  secret?: { readonly name: string; readonly names: string; readonly hint: Facts };
+/** What was typed. The name of the user is stored in the profile once it works, the secret is not. */
+interface Typed {
+  /** By its setting; empty if it was not typed. */
+  readonly user: Readonly<Partial<Record<SettingKey, string>>>;
+  /** What the secret is called, and how to store a command that prints it. */
+  readonly secret?: { readonly name: string; readonly store: Facts } | undefined;
 }
 
-const MAX_ATTEMPTS = 3;
-
-async function openWithAnswers(context: Context, options: UploadOptions, answers: Answers) {
-  for (let left = MAX_ATTEMPTS - 1; ; left -= 1) {
-    try {
-      return await openTarget(context, options, answers);
-    } catch (error) {
-      const isTyped = answers.secret !== undefined && hasCode(error, 'wrong-credentials');
-      if (!isTyped || left === 0) throw error;
-      const { names } = answers.secret ?? { names: '' };
-      context.console.warn(`the storage refused the ${names} (${counted(left, 'attempt')} left)`);
-      // A user name that was typed may be wrong too.
-      answers.values.clear();
-      answers.settings = context.settings;
-    }
-  }
+interface Credentials {
+  readonly username: string;
+  readonly password: string;
+  /** With the name of a user that was typed. */
+  readonly settings: Settings;
+  readonly typed: Typed;
+  /** The hint if the storage refuses them. */
+  readonly refused: Facts;
 }
 
-async function openTarget(context: Context, options: UploadOptions, answers: Answers) {
-  const { io } = context;
-  const { settings } = answers;
+interface Opened extends Pick<Credentials, 'settings' | 'typed'> {
+  readonly storage: Storage;
+}
+
+const NOT_TYPED: Typed = { user: {} };
+
+async function openTarget(
+  context: Context,
+  options: UploadOptions,
+  mayAsk: boolean,
+): Promise<Opened> {
+  const { io, settings } = context;
   const target = requireUploadTarget(settings);
   const { rateLimit } = await import('../upload/rate.ts');
   const limit = rateLimit(settings.get('limit-rate'), io);
   if (target.kind === 'file') {
     const { folderStorage } = await import('../upload/folder.ts');
-    return checked(folderStorage(path.resolve(io.cwd, target.path), io, limit));
+    const folder = path.resolve(io.cwd, target.path);
+    const storage = await checked(folderStorage(folder, io, limit));
+    return { storage, settings, typed: NOT_TYPED };
   }
-  const storageOptions = () => optionsOf(context, answers.settings, options, limit);
   const { kind, url } = target;
-  if (kind === 's3') {
-    const { s3Storage } = await import('../upload/s3.ts');
-    const { refused, ...access } = await readKeys(context, url, answers);
-    return checked(s3Storage(url, access, storageOptions()), refused);
+  const optionsFor: OptionsFor = (used) => optionsOf(context, used, options, limit);
+  if (kind === 's3') return openS3(context, url, mayAsk, optionsFor);
+  return openDav(context, url, mayAsk, optionsFor);
+}
+
+type OptionsFor = (settings: Settings) => StorageOptions;
+
+async function openS3(
+  context: Context,
+  url: URL,
+  mayAsk: boolean,
+  optionsFor: OptionsFor,
+): Promise<Opened> {
+  const { s3Storage } = await import('../upload/s3.ts');
+  const { io, console, settings } = context;
+  const aws = awsCredentials(settings, io, url);
+  if (aws) {
+    console.redaction.add(aws.secretAccessKey);
+    if (aws.sessionToken) console.redaction.add(aws.sessionToken);
+    console.report(`using the S3 key in AWS_ACCESS_KEY_ID: ${aws.accessKeyId}`);
+    const token = isTemporary(aws) ? '; keys that begin with ASIA also need AWS_SESSION_TOKEN' : '';
+    const refused = advice(`check AWS_SECRET_ACCESS_KEY and AWS_ACCESS_KEY_ID${token}`);
+    const storage = await checked(s3Storage(url, aws, optionsFor(settings)), refused);
+    return { storage, settings, typed: NOT_TYPED };
   }
-  const { davStorage } = await import('../upload/dav.ts');
-  const open = async () => {
-    const user = await readCredentials(context, kind, url.host, answers);
-    return checked(davStorage(url, user, storageOptions()), user.refused);
-  };
-  // Some WebDAV storages need no user name.
-  if (settings.get('upload-username') !== undefined) return open();
-  const anonymous = davStorage(url, undefined, storageOptions());
-  return checked(anonymous).catch((error: unknown) => {
-    if (!hasCode(error, 'wrong-credentials')) throw error;
-    return open();
+  return openWithCredentials(context, 's3', url, mayAsk, async (credentials) => {
+    const { username: accessKeyId, password: secretAccessKey, refused } = credentials;
+    const sessionToken = await findSecret(settings, io, 'uploadSession')?.read();
+    if (sessionToken) console.redaction.add(sessionToken);
+    const region = settings.get('upload-region');
+    const keys = { accessKeyId, secretAccessKey, region };
+    const access = sessionToken ? { ...keys, sessionToken } : keys;
+    const facts = isTemporary(access) ? hint`${refused}; ${TEMPORARY}` : refused;
+    return checked(s3Storage(url, access, optionsFor(credentials.settings)), facts);
   });
+}
+
+function isTemporary(access: { readonly accessKeyId: string; readonly sessionToken?: string }) {
+  return access.accessKeyId.startsWith('ASIA') && !access.sessionToken;
+}
+
+async function openDav(
+  context: Context,
+  url: URL,
+  mayAsk: boolean,
+  optionsFor: OptionsFor,
+): Promise<Opened> {
+  const { davStorage } = await import('../upload/dav.ts');
+  const { settings } = context;
+  // Some WebDAV storages need no user name.
+  if (settings.get('upload-username') === undefined) {
+    try {
+      const storage = await checked(davStorage(url, undefined, optionsFor(settings)));
+      return { storage, settings, typed: NOT_TYPED };
+    } catch (error) {
+      if (!hasCode(error, 'wrong-credentials')) throw error;
+    }
+  }
+  return openWithCredentials(context, 'dav', url, mayAsk, ({ settings, refused, ...user }) =>
+    checked(davStorage(url, user, optionsFor(settings)), refused),
+  );
+}
+
+const MAX_ATTEMPTS = 3;
+
+/** Opens the storage with its credentials; asks for them again if they were typed and are refused. */
+async function openWithCredentials(
+  context: Context,
+  kind: keyof typeof CREDENTIALS,
+  url: URL,
+  mayAsk: boolean,
+  open: (credentials: Credentials) => Promise<Storage>,
+): Promise<Opened> {
+  for (let left = MAX_ATTEMPTS - 1; ; left -= 1) {
+    const credentials = await readCredentials(context, kind, url.host, mayAsk);
+    const { settings, typed } = credentials;
+    try {
+      return { storage: await open(credentials), settings, typed };
+    } catch (error) {
+      const mayRetry = typed.secret !== undefined && left > 0;
+      if (!mayRetry || !hasCode(error, 'wrong-credentials')) throw error;
+      const { userName, secretName } = CREDENTIALS[kind];
+      const names = `${userName} or ${secretName}`;
+      context.console.warn(`the storage refused the ${names} (${counted(left, 'attempt')} left)`);
+    }
+  }
 }
 
 function optionsOf(
@@ -200,109 +277,75 @@ async function checked(storage: Storage, refused?: string | Facts): Promise<Stor
   }
 }
 
-/** Reads the keys of an S3 storage, or asks for them; also returns the hint if they are refused. */
-async function readKeys(context: Context, url: URL, answers: Answers) {
-  const { io, console } = context;
-  const { settings } = answers;
-  const aws = awsCredentials(settings, io, url);
-  if (aws) {
-    console.redaction.add(aws.secretAccessKey);
-    if (aws.sessionToken) console.redaction.add(aws.sessionToken);
-    console.report(`using the S3 key in AWS_ACCESS_KEY_ID: ${aws.accessKeyId}`);
-    const token = isTemporary(aws) ? '; keys that begin with ASIA also need AWS_SESSION_TOKEN' : '';
-    return { ...aws, refused: `check AWS_SECRET_ACCESS_KEY and AWS_ACCESS_KEY_ID${token}` };
-  }
-  const { username, password, refused } = await readCredentials(context, 's3', url.host, answers);
-  const sessionToken = await findSecret(settings, io, 'uploadSession')?.read();
-  if (sessionToken) console.redaction.add(sessionToken);
-  const keys = { accessKeyId: username, secretAccessKey: password };
-  const access = {
-    ...keys,
-    ...(sessionToken && { sessionToken }),
-    region: settings.get('upload-region'),
-  };
-  return { ...access, refused: isTemporary(access) ? hint`${refused}; ${TEMPORARY}` : refused };
-}
-
-function isTemporary(access: { readonly accessKeyId: string; readonly sessionToken?: string }) {
-  return access.accessKeyId.startsWith('ASIA') && !access.sessionToken;
-}
-
 /** Reads the credentials, or asks for them. @throws ImgctlError not-logged-in: names all that is missing */
 async function readCredentials(
   context: Context,
   kind: keyof typeof CREDENTIALS,
   host: string,
-  answers: Answers,
-) {
-  const { io, console } = context;
-  const { settings } = answers;
-  const [user, userName, secret, secretName] = CREDENTIALS[kind];
-  const [variable, , command] = SECRETS[secret];
-  const storeSecret = imgctl('config', 'set', command, 'COMMAND');
+  mayAsk: boolean,
+): Promise<Credentials> {
+  const { io, console, settings } = context;
+  const { user, userName, secret, secretName } = CREDENTIALS[kind];
   const source = findSecret(settings, io, secret);
-  let username = settings.get(user);
-  if (!answers.mayAsk && !(username && source)) {
-    const isGiven = [
-      [
-        userName,
-        username,
-        hint`set ${variableOf(user)}, or run: ${imgctl('config', 'set', user, 'NAME')}`,
-      ],
-      [secretName, source, hint`set ${variable} or ${variable}_FILE, or run: ${storeSecret}`],
-    ] as const;
-    const missing = isGiven.filter(([, given]) => !given);
-    const what = missing.map(([name]) => `no ${name}`).join(' and ');
-    const joined = missing
-      .map(([, , fix]) => fix)
-      .reduce((one, next) => hint`${one}; then ${next}`);
-    throw new ImgctlError('not-logged-in', `${what} for the upload storage`, {
-      facts: hint`${joined}${kind === 's3' && io.env.AWS_ACCESS_KEY_ID ? `; ${AWS_HOSTS}` : ''}`,
-    });
+  const stored = settings.get(user);
+  if (!mayAsk && (stored === undefined || source === undefined)) {
+    throw missingCredentials(context, kind, stored, source !== undefined);
   }
-  const isStored = username !== undefined && !answers.values.has(user);
-  username ??= await askFor(context, answers, user, `upload ${userName} at ${host}`);
+  const setUser = hint`provide it with ${imgctl('config', 'set', user)}`;
+  const username =
+    stored ?? (await prompt(context, `upload ${userName} at ${host}`, setUser, false));
+  const typedUser = stored === undefined ? { [user]: username } : {};
+  // An invalid name is refused before the secret is typed.
+  const used = settings.with(typedUser);
+  const [variable, , command] = SECRETS[secret];
   const label = `upload ${secretName} for ${printable(username)} at ${host}`;
-  const password = source
-    ? await source.read()
-    : await typed(context, label, hint`provide it with ${variable} or the setting ${command}`);
-  const store = hint`to store a command that prints it: ${storeSecret}`;
-  const names = `${userName} or ${secretName}`;
-  if (!source) answers.secret = { name: secretName, names, hint: store };
+  const setSecret = hint`provide it with ${variable} or the setting ${command}`;
+  const password = source ? await source.read() : await prompt(context, label, setSecret, true);
   console.redaction.add(password, username);
+  const set = imgctl('config', 'set', command, 'COMMAND');
+  const typedSecret = { name: secretName, store: hint`to store a command that prints it: ${set}` };
+  const typed = { user: typedUser, secret: source ? undefined : typedSecret };
   const origin = source?.origin ?? `the ${secretName}`;
-  const refused = isStored
-    ? hint`check ${origin} and ${user}: ${setting('get', user)}`
-    : hint`check ${origin} and the ${userName}, then run the command again`;
-  return { username, password, refused };
+  const refused =
+    stored === undefined
+      ? hint`check ${origin} and the ${userName}, then run the command again`
+      : hint`check ${origin} and ${user}: ${setting('get', user)}`;
+  return { username, password, settings: used, typed, refused };
 }
 
-async function askFor(context: Context, answers: Answers, key: SettingKey, label: string) {
-  const text = await typed(
-    context,
-    label,
-    hint`provide it with ${imgctl('config', 'set', key)}`,
-    false,
-  );
-  answers.settings = answers.settings.with({ [key]: text });
-  answers.values.set(key, text);
-  return text;
+function missingCredentials(
+  { io }: Context,
+  kind: keyof typeof CREDENTIALS,
+  username: string | undefined,
+  hasSecret: boolean,
+): ImgctlError {
+  const { user, userName, secret, secretName } = CREDENTIALS[kind];
+  const [variable, , command] = SECRETS[secret];
+  const setUser = hint`set ${variableOf(user)}, or run: ${imgctl('config', 'set', user, 'NAME')}`;
+  const storeSecret = imgctl('config', 'set', command, 'COMMAND');
+  const setSecret = hint`set ${variable} or ${variable}_FILE, or run: ${storeSecret}`;
+  const missing = [
+    ...(username === undefined ? [{ name: userName, fix: setUser }] : []),
+    ...(hasSecret ? [] : [{ name: secretName, fix: setSecret }]),
+  ];
+  const names = missing.map(({ name }) => `no ${name}`).join(' and ');
+  const fixes = missing.map(({ fix }) => fix).reduce((one, next) => hint`${one}; then ${next}`);
+  const isForAws = kind === 's3' && io.env.AWS_ACCESS_KEY_ID;
+  return new ImgctlError('not-logged-in', `${names} for the upload storage`, {
+    facts: isForAws ? hint`${fixes}; ${AWS_HOSTS}` : fixes,
+  });
 }
 
-async function saveAnswers(
-  { io, console }: Context,
-  { values, settings, secret }: Answers,
-): Promise<void> {
-  if (values.size === 0) return;
+async function saveUser({ io, settings, console }: Context, { user, secret }: Typed) {
+  const [key] = Object.keys(user);
+  if (key === undefined) return;
   const { profile } = settings;
-  const changes = [...values].map(([key, text]) => [key, storedText(settings, key, text, io.cwd)]);
-  await changeProfile(io, profile, Object.fromEntries(changes));
+  await changeProfile(io, profile, user);
   const but = secret ? `, but not the ${secret.name}` : '';
-  const stored = [...values.keys()].join(' and ');
-  console.note(`stored ${stored} in the profile ${profile}${but}`, secret?.hint);
+  console.note(`stored ${key} in the profile ${profile}${but}`, secret?.store);
 }
 
-async function typed({ console, io }: Context, what: string, otherwise: Facts, hidden = true) {
+async function prompt({ console, io }: Context, what: string, otherwise: Facts, hidden: boolean) {
   await console.flush();
   const label = what.charAt(0).toUpperCase() + what.slice(1);
   return ask(io, { what, label, otherwise, hidden });
