@@ -93,23 +93,22 @@ function findVersions(name: string): Version[] {
     if (hidden !== undefined) return ' '.repeat(word.length);
     return isHash(word.toLowerCase()) ? HASH_MASK.repeat(word.length) : word;
   });
+  const versions: Version[] = [];
   let end = 0;
-  return (masked.match(patterns.versions) ?? []).map((found) => {
-    // Between two versions there is no digit, so `indexOf` finds this one.
+  for (const found of masked.match(patterns.versions) ?? []) {
+    // Finds this one, as no digit is between two versions; matchAll would take longer.
     const start = masked.indexOf(found, end);
     end = start + found.length;
-    return { text: name.slice(start, end), start, isHash: found.startsWith(HASH_MASK) };
-  });
+    versions.push({ text: name.slice(start, end), start, isHash: found.startsWith(HASH_MASK) });
+  }
+  return versions;
 }
 
 /** The numbers of a version, without zeros before them, and its letters: 7, 0, u, 3. Of a hash, only HASH. */
-export type Parts = readonly string[];
+type Parts = readonly string[];
 
 /** A hash has a place, but no order. */
 export const HASH = '#';
-
-/** The versions with only separators between them. */
-export type Place = readonly Parts[];
 
 /**
  * A name, divided into words and places of versions. The name `app-v7.0U03_2024-amd64-2.ova` has
@@ -123,10 +122,11 @@ export interface Name {
   /** The name with # for each place. */
   readonly pattern: string;
   readonly versions: readonly Version[];
-  /** What is compared. */
-  readonly places: readonly Place[];
+  /** What is compared: versions with only separators between them share a place. */
+  readonly places: readonly (readonly Parts[])[];
 }
 
+/** Each name is read several times in a row: by words, for its series, for its version. */
 let lastRead: Name | undefined;
 
 export function readName(name: string): Name {

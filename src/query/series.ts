@@ -79,7 +79,8 @@ export class SeriesIndex<Row extends ImageRecord> {
   series(): Series<Row>[] {
     return this.#groups().map((entries) => {
       const [newest = entries[0], ...others] = newestOfEachMatch(entries);
-      return others.length === 0 ? seriesOf(entries) : this.#unclearSeries([newest, ...others]);
+      if (others.length > 0) return this.#unclearSeries([newest, ...others]);
+      return seriesOf(entries, newest);
     });
   }
 
@@ -102,7 +103,7 @@ export class SeriesIndex<Row extends ImageRecord> {
     const all = this.#bySeries.get(name.seriesKey) ?? [];
     const match = this.#matchOf(name);
     const alike = all.filter((entry) => entry.match === match);
-    return alike.length > 0 ? seriesOf(alike).newest : [];
+    return alike.length > 0 ? seriesOf(alike, newestOf(alike)).newest : [];
   }
 
   #groups() {
@@ -124,20 +125,19 @@ function newestOfEachMatch<Each extends Entry>(entries: readonly Each[]): Each[]
   return [...byMatch.values()].sort(compareAges);
 }
 
-/** Returns the series of these entries, at least one: with its newest image, or with a problem and the candidates. */
-function seriesOf<Row extends ImageRecord>(entries: readonly Entry<Row>[]): Series<Row> {
-  const newest = newestOf(entries);
+/** @param newest of the entries by version and time */
+function seriesOf<Row extends ImageRecord>(
+  entries: readonly Entry<Row>[],
+  newest: Entry<Row>,
+): Series<Row> {
   const pattern = patternOf(newest);
-  for (const { problem, rivalsOf } of DOUBTS) {
+  for (const [rivalsOf, what, why] of DOUBTS) {
     const rivals = rivalsOf(newest, entries);
     if (rivals.length === 0) continue;
     const [image, rival] = [newest.image, newestOf(rivals).image];
     const isRivalFirst = compareChoices(image, rival) > 0;
-    return {
-      pattern,
-      newest: isRivalFirst ? [rival, image] : [image, rival],
-      problem: problem(pattern),
-    };
+    const choices = isRivalFirst ? ([rival, image] as const) : ([image, rival] as const);
+    return { pattern, newest: choices, problem: `${what} ${pattern} ${why}` };
   }
   const equal = entries.filter((entry) => entry !== newest && isEquallyNew(newest, entry));
   const problem = equal.length > 0 ? `${equal.length + 1} images are equally new` : undefined;
@@ -145,28 +145,15 @@ function seriesOf<Row extends ImageRecord>(entries: readonly Entry<Row>[]): Seri
   return { pattern, newest: [newest.image, ...others], problem };
 }
 
-/** A reason why the newest image by version may not be the newest. */
-interface Doubt {
-  readonly problem: (pattern: string) => string;
-  /** Returns the images that could be the newest instead. */
-  readonly rivalsOf: <Each extends Entry>(newest: Each, all: readonly Each[]) => readonly Each[];
-}
-
-/** In the order in which they are checked: the first that has rivals is what the user is told. */
-const DOUBTS: readonly Doubt[] = [
-  {
-    problem: (pattern) => `the versions in ${pattern} cannot be compared`,
-    rivalsOf: incomparable,
-  },
-  {
-    problem: (pattern) => `the newest of ${pattern} is a pre-release`,
-    rivalsOf: releasesBesidePreRelease,
-  },
-  {
-    problem: (pattern) => `the dates in ${pattern} cannot be compared`,
-    rivalsOf: newestByYear,
-  },
-];
+/**
+ * Why the newest image by version may not be the newest, in the order in which that is checked: a function that returns
+ * the images that could be the newest instead, and what the user is told if there are any.
+ */
+const DOUBTS = [
+  [incomparable, 'the versions in', 'cannot be compared'],
+  [releasesBesidePreRelease, 'the newest of', 'is a pre-release'],
+  [newestByYear, 'the dates in', 'cannot be compared'],
+] as const;
 
 /**
  * Returns the images of which it takes a guess to say that they are older: 999 beside the newest, 10000. It takes none if
@@ -184,7 +171,10 @@ function incomparable<Each extends Entry>(newest: Each, all: readonly Each[]): r
   return found;
 }
 
-function releasesBesidePreRelease<Each extends Entry>(newest: Each, all: readonly Each[]) {
+function releasesBesidePreRelease<Each extends Entry>(
+  newest: Each,
+  all: readonly Each[],
+): readonly Each[] {
   if (!isPreRelease(newest.places)) return [];
   return all.filter(({ places }) => !isPreRelease(places));
 }

@@ -1,7 +1,7 @@
 // Compares the versions in two names of a series, and says when that takes a guess.
 
 import { compareText } from './fields.ts';
-import { HASH, type Name, type Parts, type Place } from './name.ts';
+import { HASH, type Name } from './name.ts';
 
 type Places = Name['places'];
 
@@ -27,17 +27,12 @@ function firstDifference(left: Places, right: Places): Position | undefined {
     const one = left[place] ?? [];
     const other = right[place] ?? [];
     for (let version = 0; version < one.length || version < other.length; version += 1) {
-      const part = firstOtherPart(one[version] ?? [], other[version] ?? []);
-      if (part !== undefined) return [place, version, part];
+      const parts = one[version] ?? [];
+      const otherParts = other[version] ?? [];
+      for (let part = 0; part < parts.length || part < otherParts.length; part += 1) {
+        if (compareParts(parts[part], otherParts[part]) !== 0) return [place, version, part];
+      }
     }
-  }
-  return undefined;
-}
-
-/** Returns the index of the first parts that differ, or undefined. */
-function firstOtherPart(left: Parts, right: Parts): number | undefined {
-  for (let part = 0; part < left.length || part < right.length; part += 1) {
-    if (compareParts(left[part], right[part]) !== 0) return part;
   }
   return undefined;
 }
@@ -93,22 +88,6 @@ export function isStep(left: Places, right: Places): boolean {
   return areNumbers && isSameForm && isNear && !areOtherNumbers(low, high);
 }
 
-/** The part of one name where two names differ, and what is beside it. */
-interface Side {
-  /** Empty if the name has no part there. */
-  readonly part: string;
-  readonly kind: number;
-  /** True if the part is the first of its place. */
-  readonly isFirst: boolean;
-  /** The part, if it is letters before a number: the u of U3. */
-  readonly letters: string;
-  /** True if another version follows in the place. */
-  readonly isFollowed: boolean;
-  /** True if the part is all that is left of the place. */
-  readonly isAlone: boolean;
-  readonly place: Place;
-}
-
 /** Returns the sides of the older and of the newer name. */
 function sidesAt(at: Position, left: Places, right: Places): readonly [low: Side, high: Side] {
   const isLeftOlder = compareParts(partOf(left, at), partOf(right, at)) < 0;
@@ -116,23 +95,25 @@ function sidesAt(at: Position, left: Places, right: Places): readonly [low: Side
   return [sideAt(at, older), sideAt(at, newer)];
 }
 
-/** At [0, 0, 2] of 7.0U3-1: the letters u, followed by the version 1. */
-function sideAt([placeAt, versionAt, partAt]: Position, places: Places): Side {
+type Side = ReturnType<typeof sideAt>;
+
+/** Describes the part of a name where two names differ, and what is beside it: [0, 0, 2] of 7.0U3-1 is the letters u. */
+function sideAt([placeAt, versionAt, partAt]: Position, places: Places) {
   const place = places[placeAt] ?? [];
   const parts = place[versionAt] ?? [];
+  /** Empty if the name has no part there. */
   const part = parts[partAt] ?? '';
   const kind = partKind(part);
   const isLast = partAt === parts.length - 1;
+  /** True if the part is the first of its place. */
+  const isFirst = versionAt === 0 && partAt === 0;
+  /** The part, if it is letters before a number: the u of U3. */
+  const letters = kind === LETTERS && !isLast ? part : '';
+  /** True if another version follows in the place. */
   const isFollowed = partKind(place[versionAt + 1]?.[0]) > NOTHING;
-  return {
-    part,
-    kind,
-    isFirst: versionAt === 0 && partAt === 0,
-    letters: kind === LETTERS && !isLast ? part : '',
-    isFollowed,
-    isAlone: isLast && !isFollowed,
-    place,
-  };
+  /** True if the part is all that is left of the place. */
+  const isAlone = isLast && !isFollowed;
+  return { part, kind, isFirst, letters, isFollowed, isAlone, place };
 }
 
 /** True for 1.0b2, a beta or a patch, and 1.0M3, a milestone or a patch. */
