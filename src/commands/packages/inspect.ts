@@ -15,11 +15,7 @@ import { errorsOf, FILES, PackageBatch } from './package-batch.ts';
 const COLUMNS = [
   column('file', 'string', 'path as given', { isId: true }),
   column('kind', 'string', 'ova (archive) or ovf (descriptor with its files)'),
-  column(
-    'ovf_version',
-    'string or null',
-    'version of OVF; null if there is no readable descriptor',
-  ),
+  column('ovf_version', 'string or null', 'version of OVF; null without a readable descriptor'),
   column('products', 'array', 'product, vendor, version, full_version, number of properties'),
   column('systems', 'array', 'virtual machines: id, name, operating_system, hardware and more'),
   column('disks', 'array', 'virtual disks: id, capacity in bytes, format, file, parent'),
@@ -56,37 +52,47 @@ export const inspect = command({
 
 async function run(context: Context, _options: object, files: readonly string[]): Promise<Result> {
   const { checkPackage } = await import('../../ovf/package.ts');
-  const { isTable } = context.output(COLUMNS);
+  const data = context.output(COLUMNS);
+  const { isTable } = data;
   // A table describes each package, without what it does not have.
-  const described = { isRecord: true, omitsMissing: true };
-  const output = isTable ? context.output([], described) : context.output(COLUMNS);
-  const batch = new PackageBatch(context, files);
+  const output = isTable ? context.output([], { isRecord: true, omitsMissing: true }) : data;
   const { signal, now } = context.io;
-  const read = async (file: string, resolved: string) => {
-    const { summary: content } = await checkPackage(resolved, { signal, now: now() });
-    const summary = { ...content, file };
-    const isReadable = summary.ovfVersion !== null;
-    const error = isReadable ? undefined : noDescriptor(file);
-    const errorCount = errorsOf(summary).length;
-    // A table would have nothing to show.
-    if (isTable && !isReadable && summary.files.length === 0) return { file, error, errorCount };
+  const read = async (file: string, resolved: string): Promise<Inspected> => {
+    const checked = await checkPackage(resolved, { signal, now: now() });
+    const summary = { ...checked.summary, file };
     const row = isTable ? describe(summary) : (snakeCase(summary) as Row);
-    return { file, row, error, errorCount };
+    if (summary.ovfVersion !== null) return { summary, rows: [row], error: undefined };
+    // A table has nothing to show of a file that is no package at all.
+    const isEmpty = isTable && summary.files.length === 0;
+    return { summary, rows: isEmpty ? [] : [row], error: noDescriptor(file) };
   };
-  const rows = async function* (): Rows {
-    let count = 0;
-    for await (const { file, row, error, errorCount } of batch.each(read, (each) => each.error)) {
-      yield row === undefined ? [] : [row];
-      if (error) continue;
-      count += 1;
-      if (errorCount === 0) continue;
-      const message = `${file} has ${counted(errorCount, 'error')}`;
-      const see = hint`see all findings with: ${imgctl('validate', file)}`;
-      context.tell({ kind: 'warning', message, hint: see });
-    }
-    return { error: batch.error({ read: count }) };
-  };
-  return { output, rows: rows(), isOne: files.length === 1 };
+  const batch = new PackageBatch(context, files);
+  return { output, rows: inspectEach(context, batch, read), isOne: files.length === 1 };
+}
+
+interface Inspected {
+  readonly summary: PackageSummary;
+  readonly rows: readonly Row[];
+  readonly error: ImgctlError | undefined;
+}
+
+async function* inspectEach(
+  { tell }: Context,
+  batch: PackageBatch,
+  read: (file: string, resolved: string) => Promise<Inspected>,
+): Rows {
+  let count = 0;
+  for await (const { summary, rows, error } of batch.each(read, (each) => each.error)) {
+    yield rows;
+    if (error) continue;
+    count += 1;
+    const errors = errorsOf(summary);
+    if (errors.length === 0) continue;
+    const message = `${summary.file} has ${counted(errors.length, 'error')}`;
+    const see = hint`see all findings with: ${imgctl('validate', summary.file)}`;
+    tell({ kind: 'warning', message, hint: see });
+  }
+  return { error: batch.error({ read: count }) };
 }
 
 function noDescriptor(file: string): ImgctlError {

@@ -141,18 +141,15 @@ export function hasError({ errors }: SyncRequest, files: readonly string[]): boo
   return errors?.some((text) => concerns(text, files)) === true;
 }
 
-/** True if a text has the name of one of the files as a whole: `a.ova` is not in `data.ova`. */
+/** True if a text has the name of one of the files as a whole: `a.ova` is not in `data.ova` or `a.ova.sig`. */
 function concerns(text: string, files: readonly string[] | undefined): boolean {
-  return files === undefined || files.some((name) => hasName(text, name));
+  return files === undefined || files.some((name) => wholeName(name).test(text));
 }
 
-function hasName(text: string, name: string): boolean {
-  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
-    const isStart = !/[\p{L}\p{N}_.-]$/u.test(text.slice(0, at));
-    const isEnd = !/^(?:[\p{L}\p{N}_-]|\.[\p{L}\p{N}])/u.test(text.slice(at + name.length));
-    if (isStart && isEnd) return true;
-  }
-  return false;
+function wholeName(name: string): RegExp {
+  const exact = name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+  // A name may stand at the end of a sentence.
+  return new RegExp(`(?<![\\p{L}\\p{N}_.-])${exact}(?![\\p{L}\\p{N}_-]|\\.[\\p{L}\\p{N}])`, 'u');
 }
 
 /** Returns why the sync counts as failed, by the first rule that holds; undefined while it waits. */

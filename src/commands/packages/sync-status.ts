@@ -41,11 +41,7 @@ const LIST_ONLY = [
   column('base_url', 'string', 'with --list: address of the service'),
 ];
 
-const ANY_ERRORS = column(
-  'errors',
-  'array, number or null',
-  'reported errors; with --list, how many',
-);
+const ERRORS = column('errors', 'array, number or null', 'reported errors; with --list, how many');
 
 const LIST_COLUMNS = [
   ...ID_AND_STATUS,
@@ -93,7 +89,7 @@ export const syncStatus = command({
     argument('id', 'id of the sync request (the last of this profile)', { suggest: suggestIds }),
   ],
   options: OPTIONS,
-  fields: [...STATUS_COLUMNS.filter(({ name }) => name !== 'errors'), ANY_ERRORS, ...LIST_ONLY],
+  fields: [...STATUS_COLUMNS.filter(({ name }) => name !== 'errors'), ERRORS, ...LIST_ONLY],
   exitCodes: [...SERVICE_CODES, 7],
   run,
 });
@@ -151,13 +147,12 @@ async function list(context: Context, options: Options, id: string | undefined):
   const stateOf = ({ status }: HistoryEntry) => syncState(status ?? undefined);
   const afterwards = () => {
     if (!output.isTable) return;
-    const waiting = entries.filter((each) => stateOf(each) === 'waiting').map(({ id }) => id);
     if (entries.length === 0) context.tell({ kind: 'note', message: NO_REQUESTS, hint: SUBMIT });
-    else if (waiting[0] !== undefined) {
-      const check = hint`check with: ${imgctl('sync-status', `${waiting[0]}`)}`;
-      const message = `waiting when last checked: ${waiting.join(', ')}`;
-      context.tell({ kind: 'note', message, hint: check });
-    }
+    const waiting = entries.filter((each) => stateOf(each) === 'waiting').map(({ id }) => id);
+    if (waiting.length === 0) return;
+    const check = hint`check with: ${imgctl('sync-status', `${waiting[0]}`)}`;
+    const message = `waiting when last checked: ${waiting.join(', ')}`;
+    context.tell({ kind: 'note', message, hint: check });
   };
   const rowOf = output.isTable && isTTY ? rowForPeople : dataRow;
   return { output, rows: entries.map((entry) => rowOf(entry, stateOf(entry))), afterwards };

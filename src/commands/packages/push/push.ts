@@ -37,11 +37,7 @@ const STATE = column('state', 'string', 'with --no-sync: uploaded, unchanged or 
   isState: true,
 });
 const STEP = column('step', 'string', 'with --dry-run: upload or sync');
-const ACTION = column(
-  'action',
-  'string',
-  'with --dry-run: what would happen, such as upload, replace, add, delete',
-);
+const ACTION = column('action', 'string', 'with --dry-run: such as upload, replace, add, delete');
 
 const OPTIONS = [
   settingOption('--to <url>', 'upload-url', 'URL or folder to upload to (setting upload-url)'),
@@ -156,10 +152,10 @@ async function onePushAtATime(
     const describe = () => `${text} for ${describeDuration(io.elapsed() - started)}`;
     tell({ kind: 'progress', text, describe });
   };
-  const end = () => tell({ kind: 'end' });
   const alone = async (assertHeld: AssertHeld) => {
-    await end();
+    await tell({ kind: 'end' });
     return action(assertHeld);
   };
-  return withMutexIfPossible(mutex, patience, io, alone, onWait).finally(end);
+  const pushing = withMutexIfPossible(mutex, patience, io, alone, onWait);
+  return pushing.finally(() => tell({ kind: 'end' }));
 }

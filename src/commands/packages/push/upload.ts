@@ -3,7 +3,6 @@
 import type { Context } from '../../../context.ts';
 import { attempt, hasCode } from '../../../errors.ts';
 import { isSent, isSkipped } from '../../../upload/actions.ts';
-import type { Storage } from '../../../upload/storage.ts';
 import type {
   OnVisible,
   PlannedFile,
@@ -125,12 +124,13 @@ function brokenFiles(
 }
 
 async function uploadPackage(
-  { io, tell }: Context,
+  context: Context,
   each: PlannedPackage,
   transfer: TransferOptions,
   onVisible: OnVisible,
 ): Promise<void> {
   const { transferPackage } = await import('../../../upload/transfer.ts');
+  const { io, tell } = context;
   const { storage, proofs, dryRun } = transfer;
   tell({ kind: 'begin' });
   const started = new Map<PlannedFile, { at: number; bytes: number }>();
@@ -148,14 +148,11 @@ async function uploadPackage(
   };
   const transferred = transferPackage(each, transfer, onProgress, onVisible);
   await transferred.finally(() => tell({ kind: 'end' })).finally(proofs.save);
-  if (!dryRun) for (const file of each.files) reportFile(tell, file, storage);
+  if (!dryRun) for (const file of each.files) reportFile(context, file, storage.address);
 }
 
-function reportFile(
-  tell: Context['tell'],
-  { name, size, note, action }: PlannedFile,
-  { address }: Storage,
-): void {
+function reportFile({ tell }: Context, file: PlannedFile, address: string): void {
+  const { name, size, note, action } = file;
   if (action === 'skip') {
     const why = note ?? `${address} has a different file with that name`;
     tell({ kind: 'warning', message: `${name}: skipped, ${why}`, isPart: true });
