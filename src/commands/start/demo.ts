@@ -6,6 +6,7 @@ import { command } from '../../cli/command.ts';
 import { type CommandDeclaration, defaultsOf } from '../../cli/declarations.ts';
 import { showResult } from '../../cli/result.ts';
 import { Context } from '../../context.ts';
+import type { Emulator } from '../../emulator/emulator.ts';
 import { asImgctlError, errorReason, ImgctlError } from '../../errors.ts';
 import { hint, imgctl } from '../../facts.ts';
 import { builtin, type Sink, withWrite } from '../../io.ts';
@@ -34,68 +35,12 @@ async function run(context: Context): Promise<void> {
   const uploads = path.join(folder, 'uploads');
   const settings = { ...defaultSettings(), port: 0, uploads, syncDelay: 1_500, log: () => {} };
   const emulator = await startEmulator({ ...settings, now: steadyClock(context.io) });
+  const others = Object.entries(context.io.env).filter(([name]) => !name.startsWith('IMGCTL_'));
+  const env: Stage['env'] = Object.fromEntries(others);
+  env.IMGCTL_CONFIG_DIR = path.join(folder, 'config');
+  const io = { ...context.io, env, cwd: folder, stderr: silencedBy(context.io) };
   try {
-    const others = Object.entries(context.io.env).filter(([name]) => !name.startsWith('IMGCTL_'));
-    const own: Record<string, string | undefined> = {
-      ...Object.fromEntries(others),
-      IMGCTL_CONFIG_DIR: path.join(folder, 'config'),
-    };
-    const io = { ...context.io, env: own, cwd: folder, stderr: silencedBy(context.io) };
-    const program = programName(context.io);
-    const { color } = context;
-    const print = (text: string) => context.console.print(text);
-    const set = async (variables: Readonly<Record<string, string>>) => {
-      Object.assign(own, variables);
-      const words = Object.entries(variables).map((each) => each.join('='));
-      await print(`$ export ${words.join(' ')}\n`);
-    };
-    const show = async (
-      line: string,
-      command: CommandDeclaration,
-      options: object,
-      ...words: readonly unknown[]
-    ) => {
-      await print(`$ ${line}\n`);
-      const run = new Context(io, { color, given: new Map() });
-      try {
-        const given = { ...defaultsOf(command.options ?? []), ...options };
-        const result = await command.run?.(run, given, ...words);
-        if (result) await showResult(run, result);
-        await run.console.flush();
-      } catch (error) {
-        await run.console.fail(error);
-        context.io.signal.throwIfAborted();
-        throw new ImgctlError('failed', `the demo failed at: ${line}`);
-      } finally {
-        await run.close();
-      }
-      context.io.signal.throwIfAborted();
-      await print('\n');
-    };
-    const files = ['sample.ova'];
-    await print('# Log in to a copy of the service on this machine, in this terminal only.\n');
-    await set({
-      IMGCTL_BASE_URL: emulator.baseUrl,
-      IMGCTL_USERNAME: 'demo',
-      IMGCTL_PASSWORD: 'demo',
-    });
-    await show('imgctl whoami --check', whoami, { check: true });
-    await print('# Find a public image.\n');
-    const newest = { sort: ['updated_on,desc'], limit: 5 };
-    const line = 'imgctl images list ubuntu 24.04 -s updated_on,desc -n 5';
-    await show(line, imagesList, newest, ['ubuntu', '24.04']);
-    await print('# Show what a package contains.\n');
-    await show('imgctl inspect sample.ova', inspect, {}, files);
-    await print('# Upload it and sync; the result is the new image.\n');
-    await set({
-      IMGCTL_UPLOAD_URL: emulator.uploadUrl ?? '',
-      IMGCTL_UPLOAD_USERNAME: 'demo',
-      IMGCTL_UPLOAD_PASSWORD: 'demo',
-    });
-    await show('imgctl push sample.ova --poll-interval 500ms', push, { pollInterval: 500 }, files);
-    await context.console.print(
-      `# Now try it yourself: ${program} emulator --uploads uploads --sample\n# Or use your service: ${program} login\n`,
-    );
+    await showJob({ context, io, env }, emulator);
   } catch (error) {
     if (!context.io.signal.aborted) throw error;
     const reason = asImgctlError(context.io.signal.reason);
@@ -107,6 +52,70 @@ async function run(context: Context): Promise<void> {
     await emulator.close();
     fs.rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Where the commands of the demo run. */
+interface Stage {
+  /** The run of the demo itself. */
+  readonly context: Context;
+  readonly io: Context['io'];
+  /** The variables of `io`, which the demo sets as a user does. */
+  readonly env: Record<string, string | undefined>;
+}
+
+async function showJob(stage: Stage, { baseUrl, uploadUrl = '' }: Emulator): Promise<void> {
+  const print = (text: string) => stage.context.console.print(text);
+  const files = ['sample.ova'];
+  await print('# Log in to a copy of the service on this machine, in this terminal only.\n');
+  const account = { IMGCTL_USERNAME: 'demo', IMGCTL_PASSWORD: 'demo' };
+  await setVariables(stage, { IMGCTL_BASE_URL: baseUrl, ...account });
+  await show(stage, 'imgctl whoami --check', whoami, { check: true });
+  await print('# Find a public image.\n');
+  const newest = { sort: ['updated_on,desc'], limit: 5 };
+  const line = 'imgctl images list ubuntu 24.04 -s updated_on,desc -n 5';
+  await show(stage, line, imagesList, newest, ['ubuntu', '24.04']);
+  await print('# Show what a package contains.\n');
+  await show(stage, 'imgctl inspect sample.ova', inspect, {}, files);
+  await print('# Upload it and sync; the result is the new image.\n');
+  const uploader = { IMGCTL_UPLOAD_USERNAME: 'demo', IMGCTL_UPLOAD_PASSWORD: 'demo' };
+  await setVariables(stage, { IMGCTL_UPLOAD_URL: uploadUrl, ...uploader });
+  const pushLine = 'imgctl push sample.ova --poll-interval 500ms';
+  await show(stage, pushLine, push, { pollInterval: 500 }, files);
+  const program = programName(stage.context.io);
+  await print(`# Now try it yourself: ${program} emulator --uploads uploads --sample\n`);
+  await print(`# Or use your service: ${program} login\n`);
+}
+
+async function setVariables({ context, env }: Stage, variables: Readonly<Record<string, string>>) {
+  Object.assign(env, variables);
+  const words = Object.entries(variables).map((each) => each.join('='));
+  await context.console.print(`$ export ${words.join(' ')}\n`);
+}
+
+/** Prints the line of a command, and runs it. @throws ImgctlError failed: it fails */
+async function show(
+  { context, io }: Stage,
+  line: string,
+  command: CommandDeclaration,
+  options: object,
+  ...words: readonly unknown[]
+): Promise<void> {
+  await context.console.print(`$ ${line}\n`);
+  const run = new Context(io, { color: context.color, given: new Map() });
+  try {
+    const given = { ...defaultsOf(command.options ?? []), ...options };
+    const result = await command.run?.(run, given, ...words);
+    if (result) await showResult(run, result);
+    await run.console.flush();
+  } catch (error) {
+    await run.console.fail(error);
+    context.io.signal.throwIfAborted();
+    throw new ImgctlError('failed', `the demo failed at: ${line}`);
+  } finally {
+    await run.close();
+  }
+  context.io.signal.throwIfAborted();
+  await context.console.print('\n');
 }
 
 /** Writes nothing after an interrupt: the hints of a command are wrong once the demo is deleted. */

@@ -67,56 +67,82 @@ export const login = command({
 });
 
 async function run(context: Context, options: Options): Promise<Result> {
-  const { io, console } = context;
   const settings = await completeSettings(context, options);
   const session = await context.openSession(settings);
   const { account } = session;
-  let exitCode = 0;
-  const location = settings.passwordLocation;
-  const { storedAt: former = location } = settings;
-  const store = options.storePassword ? openPasswordStore(io, location) : undefined;
+  const store = options.storePassword
+    ? openPasswordStore(context.io, settings.passwordLocation)
+    : undefined;
   // An unusable store fails before it uses up a token request.
   await store?.lookup(account);
   const { password, token } = await requestFirstToken(context, options, session, settings);
+  const isSaved = await saveLogin(context, options, settings, account);
+  report(context, settings, token);
+  if (store) await storePassword(context, settings, store, account, password);
+  // The disk may have filled up meanwhile, which was a warning.
+  const isComplete = isSaved && !session.cache.writeFailed;
+  return { exitCode: isComplete ? 0 : EXIT_CODES.failed };
+}
 
-  const { passwordCommand: command, passwordFile } = options;
+/** Saves the login in the profile. @returns false if other commands will lack the source of the password */
+async function saveLogin(
+  { io, console }: Context,
+  options: Options,
+  settings: Settings,
+  { baseUrl, username }: Account,
+): Promise<boolean> {
+  const { passwordCommand, passwordFile } = options;
+  const hasSource = Boolean(passwordCommand ?? passwordFile);
   // Other commands run in other folders.
   const file = passwordFile && path.resolve(io.cwd, passwordFile);
-  await changeProfile(io, settings.profile, (stored) => {
-    const { 'base-url': address = account.baseUrl } = stored;
-    // Another login may have come first.
-    if (addressOf(address) !== account.baseUrl) throw belongsTo(settings, address);
-    return {
-      'base-url': address,
-      username: account.username,
-      // One of them replaces the other.
-      ...((command ?? file) && { 'password-command': command, 'password-file': file }),
-      // Written before the password is stored, so that a logout always finds the password.
-      ...(store ? { [STORED_PASSWORD]: former } : {}),
-    };
-  }).catch((error: unknown) => {
+  // One of them replaces the other.
+  const source = hasSource ? { 'password-command': passwordCommand, 'password-file': file } : {};
+  // Written before the password is stored, so that a logout always finds the password.
+  const mark = options.storePassword ? { [STORED_PASSWORD]: formerLocation(settings) } : {};
+  try {
+    await changeProfile(io, settings.profile, (stored) => {
+      const { 'base-url': address = baseUrl } = stored;
+      // Another login may have come first.
+      if (addressOf(address) !== baseUrl) throw belongsTo(settings, address);
+      return { 'base-url': address, username, ...source, ...mark };
+    });
+    return true;
+  } catch (error) {
     // The login itself worked, even if the settings cannot be written.
-    if (store || !hasCode(error, 'config', 'locked')) throw error;
+    if (options.storePassword || !hasCode(error, 'config', 'locked')) throw error;
     console.warn(error.message, error.facts);
-    if (command ?? file) exitCode = EXIT_CODES.failed;
-  });
-  report(context, settings, token);
-  // The disk may have filled up meanwhile, which was a warning.
-  if (session.cache.writeFailed) exitCode = EXIT_CODES.failed;
-  if (!store) return { exitCode };
+    return !hasSource;
+  }
+}
+
+/** Stores the password, and deletes it from where it was stored before. */
+async function storePassword(
+  { io, console }: Context,
+  settings: Settings,
+  store: ReturnType<typeof openPasswordStore>,
+  account: Account,
+  password: string,
+): Promise<void> {
+  const { profile, passwordLocation } = settings;
   await store.store(account, password);
-  const moved = changeProfile(io, settings.profile, (stored) => {
-    // No later logout would find the password.
-    if (stored[STORED_PASSWORD] === undefined) throw loggedOut();
-    return { [STORED_PASSWORD]: location };
-  });
-  await moved.catch(async (error: unknown) => {
+  try {
+    await changeProfile(io, profile, (stored) => {
+      // No later logout would find the password.
+      if (stored[STORED_PASSWORD] === undefined) throw loggedOut();
+      return { [STORED_PASSWORD]: passwordLocation };
+    });
+  } catch (error) {
     await store.forget(account);
     throw error;
-  });
-  if (former !== location) await openPasswordStore(io, former).forget(account);
-  console.success(`The password is stored in ${describeLocation(location)}`);
-  return { exitCode };
+  }
+  const former = formerLocation(settings);
+  if (former !== passwordLocation) await openPasswordStore(io, former).forget(account);
+  console.success(`The password is stored in ${describeLocation(passwordLocation)}`);
+}
+
+/** Returns where an earlier login has stored the password, or else where this one will. */
+function formerLocation({ passwordLocation, storedAt = passwordLocation }: Settings): string {
+  return storedAt;
 }
 
 /** Returns the settings with what was typed. @throws ImgctlError usage: the profile belongs to another service */
