@@ -9,15 +9,15 @@ export type RedisAddress = NonNullable<ReturnType<typeof parseRedisAddress>>;
 /** Returns undefined for `file`. @throws ImgctlError usage; the message never shows a password */
 export function parseRedisAddress(text: string) {
   if (text === 'file') return undefined;
-  const example = 'use file, or a URL such as rediss://imgctl@redis.example.com:6379/0';
-  const refusal = invalid('token-store', hideUserInfo(text), example);
-  if (!URL.canParse(text)) throw refusal;
+  if (!URL.canParse(text)) throw invalidRedisUrl(text);
   const url = new URL(text);
   const [, database] = /^\/?(\d{0,4})$/.exec(url.pathname) ?? [];
   const username = tryOr(() => decodeURIComponent(url.username), undefined);
   const isRedis = /^rediss?:$/.test(url.protocol) && url.hostname !== '';
   const hasMore = url.search !== '' || url.hash !== '';
-  if (!isRedis || hasMore || database === undefined || username === undefined) throw refusal;
+  if (!isRedis || hasMore || database === undefined || username === undefined) {
+    throw invalidRedisUrl(text);
+  }
   if (url.password !== '') {
     throw new ImgctlError('usage', 'token-store must not contain a password', {
       facts:
@@ -33,6 +33,11 @@ export function parseRedisAddress(text: string) {
     /** The URL, for messages; it holds no password. */
     text,
   };
+}
+
+function invalidRedisUrl(text: string): ImgctlError {
+  const advice = 'use file, or a URL such as rediss://imgctl@redis.example.com:6379/0';
+  return invalid('token-store', hideUserInfo(text), advice);
 }
 
 export type UploadTarget =

@@ -160,7 +160,6 @@ function openClient(options: ClientOptions, baseUrl: URL, clock: Clock): Client 
   let limit: RememberedLimit | undefined;
   /** Tokens holds the newest token itself. */
   const store: TokenStore = {
-    location: undefined,
     read: () => undefined,
     readLimit: (now) => (limit && isInForce(limit, now) ? limit : undefined),
     writeLimit: async (known) => {

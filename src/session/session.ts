@@ -47,14 +47,10 @@ export interface SessionOptions {
 /** @throws ImgctlError config: no base URL, or invalid settings */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const { createServiceClient, MAX_BYTES } = await import('../api/client.ts');
-  const { io, settings, warn } = options;
+  const { io, settings } = options;
   const baseUrl = requireBaseUrl(settings);
-  const isUnverified = io.env.NODE_TLS_REJECT_UNAUTHORIZED === '0';
   // doctor, which gives its own tokens, prints only its findings.
-  if (isUnverified && baseUrl.protocol === 'https:' && !options.tokens) {
-    const message = 'NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified';
-    warn(message, { kind: 'untrusted', of: 'service', hasOthers: false });
-  }
+  if (!options.tokens) warnIfUnverified(options, baseUrl);
   const { account } = settings;
   const cache = cacheOf(options);
   const fixed = options.tokens ?? tokenOfEnvironment(io);
@@ -110,19 +106,31 @@ function cacheOf({ configDirectory, settings, io, warn }: SessionOptions): Token
 }
 
 async function openStore(
-  { io, settings, warn, onSecret }: SessionOptions,
+  options: SessionOptions,
   files: TokenCache,
 ): Promise<SharedStore | undefined> {
+  const { io, settings, warn, onSecret } = options;
   const address = requireRedisAddress(settings);
   if (address === undefined) return undefined;
   const { SharedStore } = await import('./shared-store.ts');
-  const { parseKey } = await import('./sealing.ts');
-  const secret = findSecret(settings, io, 'storeKey');
-  const text = await secret?.read();
-  if (text) onSecret(text);
-  const key = secret && parseKey(text ?? '', secret.origin);
+  const key = await readStoreKey(options);
   const ca = readCertificates(settings, io);
   return new SharedStore({ address, key, settings, files, io, ca, warn, onSecret });
+}
+
+async function readStoreKey({ settings, io, onSecret }: SessionOptions) {
+  const secret = findSecret(settings, io, 'storeKey');
+  if (secret === undefined) return undefined;
+  const { parseKey } = await import('./sealing.ts');
+  const text = await secret.read();
+  onSecret(text);
+  return parseKey(text, secret.origin);
+}
+
+function warnIfUnverified({ io, warn }: SessionOptions, { protocol }: URL): void {
+  if (io.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0' || protocol !== 'https:') return;
+  const message = 'NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified';
+  warn(message, { kind: 'untrusted', of: 'service', hasOthers: false });
 }
 
 export function givenToken({ env }: Io): string | undefined {

@@ -85,6 +85,7 @@ export class SharedStore implements TokenStore {
     };
   }
 
+  /** The URL, without a password. */
   get location(): string {
     return this.#options.address.text;
   }

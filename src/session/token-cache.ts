@@ -36,7 +36,7 @@ interface WriteOptions {
  * Reading and writing never throw: a failure is a warning.
  */
 export class TokenCache implements TokenStore {
-  /** The file of the token; undefined without a directory, like the other files. */
+  /** The file of the token; without a directory there are no files. */
   readonly location: string | undefined;
   /** Also the file whose mutex a token request holds. */
   readonly limitFile: string | undefined;

@@ -37,8 +37,6 @@ export interface TokenRequest<Result> {
 
 /** Stores the token and the limit of one account. A failure to read or write is a warning. */
 export interface TokenStore {
-  /** Where the token is stored: a file or a URL; undefined if nowhere. */
-  readonly location: string | undefined;
   /** Returns the stored token unless it is one of `refused`. */
   read(refused?: ReadonlySet<string>): Promise<CachedToken | undefined> | CachedToken | undefined;
   readLimit(now: number): Promise<RememberedLimit | undefined> | RememberedLimit | undefined;

@@ -336,7 +336,6 @@ describe('a token store', () => {
       return { ...tokenOf(`T${requests}`), limit };
     };
     const store: TokenStore = {
-      location: undefined,
       read: () => undefined,
       readLimit: () => undefined,
       writeLimit: async () => {},
