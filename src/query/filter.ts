@@ -107,8 +107,8 @@ export function portableTexts({ text, field, operator, operands }: Filter): stri
   };
   const stored = bounds[operator];
   if (stored) return stored.map((bound) => `${field},${bound}`);
-  const fix = `add the offset, such as ${start}, or use < and >=`;
-  throw filterError(`${text} cannot be stored without a time zone`, fix);
+  const advice = `add the offset, such as ${start}, or use < and >=`;
+  throw filterError(`${text} cannot be stored without a time zone`, advice);
 }
 
 /** A filter that the service can apply, so that fewer pages are read. */
@@ -179,8 +179,8 @@ function splitFilter(text: string, where: string): SplitFilter {
   if (operator) return { name, sign: operator, content };
   const meant = WRONG_SIGNS.get(sign) ?? sign.replace(/(.)\1+$/, '$1');
   const own = anchored(name, content) ?? `'${name}${meant}${content}'`;
-  const facts = name && SIGNS.has(meant) ? `did you mean ${own}?` : EXAMPLE;
-  throw filterError(`unknown operator '${sign}' in ${where}`, facts);
+  const advice = name && SIGNS.has(meant) ? `did you mean ${own}?` : EXAMPLE;
+  throw filterError(`unknown operator '${sign}' in ${where}`, advice);
 }
 
 function splitAtCommas(text: string, where: string): SplitFilter {
@@ -229,8 +229,8 @@ function parseOperand(typed: string, field: Field, operator: Operator, at: Parse
   // An unset shell variable must not change the meaning of a filter.
   if (text === '') {
     const problem = operator === 'in' ? 'empty item' : 'missing value';
-    const fix = `to match a missing ${field}, use ${field},eq,null`;
-    throw filterError(`${problem} in ${where}`, fix);
+    const advice = `to match a missing ${field}, use ${field},eq,null`;
+    throw filterError(`${problem} in ${where}`, advice);
   }
   if (TEXT_OPERATORS.includes(operator)) return { text, value: text };
   if (text === 'null' && (operator === 'eq' || operator === 'ne')) return { text, value: null };
@@ -250,10 +250,10 @@ function parseTimeOperand(text: string, { where, now }: ParseContext): Operand {
   const span = parseTimeValue(text, now);
   if (span) return { text, value: text, span, isRelative: isRelative(text) };
   const meant = ageInWords(text);
-  const fix = meant ? `did you mean ${meant}?` : TIMES;
-  throw filterError(`invalid time ${quoted(text)} in ${where}`, fix);
+  const advice = meant ? `did you mean ${meant}?` : TIMES;
+  throw filterError(`invalid time ${quoted(text)} in ${where}`, advice);
 }
 
-function filterError(message: string, facts: string): ImgctlError {
-  return new ImgctlError('usage', message, { facts });
+function filterError(message: string, advice: string): ImgctlError {
+  return new ImgctlError('usage', message, { facts: advice });
 }

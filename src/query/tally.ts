@@ -6,22 +6,23 @@ import { UNREADABLE } from './timestamp.ts';
 import { parseWord, type Word } from './word.ts';
 
 export class Tally {
-  readonly #query: Query;
-  /** The images that each condition matches alone, counted until one image matches all. */
-  readonly #alone: readonly Set<unknown>[];
-  #isEmpty = true;
+  /** False if a filter of the service left some images out. */
+  hasSeenAll = true;
   /** Words with a dot in their digits, such as 22.04 for 2204, with which one of the images would match. */
   dotted: readonly string[] = [];
-  /** False if a filter of the service left some out. */
-  hasSeenAll = true;
+  readonly #query: Query;
+  /** True until an image matches all conditions; the images of each are counted until then. */
+  #isEmpty = true;
+  readonly #imagesOfCondition: readonly Set<unknown>[];
   readonly #dottedForms: readonly (readonly Word[])[];
+  /** The images with times in unknown zones, and these zones. */
   readonly #uncertain = new Set<unknown>();
   readonly #zones = new Set<string>();
-  #treatment = 'sorted as UTC';
+  #hasDecidingZone = false;
 
   constructor(query: Query) {
     this.#query = query;
-    this.#alone = query.conditions.map(() => new Set());
+    this.#imagesOfCondition = query.conditions.map(() => new Set());
     this.#dottedForms = query.conditions.map(({ word }) => (word ? dottedForms(word.text) : []));
   }
 
@@ -39,17 +40,19 @@ export class Tally {
 
   #noteZones(image: ImageRecord): void {
     const deciding = this.#query.decidingZone(image);
-    if (deciding !== undefined) this.#treatment = 'shown';
-    for (const zone of [deciding ?? [], this.#query.sortingZones(image)].flat()) {
-      this.#uncertain.add(image.id ?? image);
-      this.#zones.add(zone);
+    const zones = this.#query.sortingZones(image);
+    if (deciding !== undefined) {
+      this.#hasDecidingZone = true;
+      zones.push(deciding);
     }
+    if (zones.length > 0) this.#uncertain.add(image.id ?? image);
+    for (const zone of zones) this.#zones.add(zone);
   }
 
   #countAlone(image: ImageRecord): void {
     const missed: number[] = [];
     for (const [index, { test }] of this.#query.conditions.entries()) {
-      if (test(image)) this.#alone[index]?.add(image.id ?? image);
+      if (test(image)) this.#imagesOfCondition[index]?.add(image.id ?? image);
       else missed.push(index);
     }
     if (this.dotted.length === 0) this.dotted = this.#dottedFor(image, missed);
@@ -66,19 +69,26 @@ export class Tally {
     return found;
   }
 
+  /** Returns how many images each condition matches alone. */
   counts(): { text: string; count: number }[] {
     const { conditions } = this.#query;
-    return conditions.map(({ text }, index) => ({ text, count: this.#alone[index]?.size ?? 0 }));
+    return conditions.map(({ text }, index) => {
+      return { text, count: this.#imagesOfCondition[index]?.size ?? 0 };
+    });
   }
 
   zoneWarning(): string | undefined {
     const { size } = this.#uncertain;
     if (size === 0) return undefined;
     const images = size === 1 ? '1 image has times' : `${size} images have times`;
-    const all = [...this.#zones].sort().join(', ');
-    const isMissing = this.#zones.has(UNREADABLE) && this.#treatment !== 'shown';
-    const how = isMissing ? 'sorted as missing or as UTC' : this.#treatment;
-    return `${images} in an unknown zone (${all}); ${size === 1 ? 'it is' : 'they are'} ${how}`;
+    const zones = [...this.#zones].sort().join(', ');
+    const subject = size === 1 ? 'it is' : 'they are';
+    return `${images} in an unknown zone (${zones}); ${subject} ${this.#treatment()}`;
+  }
+
+  #treatment(): string {
+    if (this.#hasDecidingZone) return 'shown';
+    return this.#zones.has(UNREADABLE) ? 'sorted as missing or as UTC' : 'sorted as UTC';
   }
 }
 

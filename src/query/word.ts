@@ -3,11 +3,13 @@
 import { foldCase, normalize } from './fold-case.ts';
 import { isHash, LEVEL, type Name, readName } from './name.ts';
 
-/** Parses a word of a query. */
+/**
+ * Parses a word of a query. A number such as 8 matches a version that begins with it, 8.1 but not 18; a word with digits
+ * such as rocky9 matches Rocky-9-Base, but not rocky-19; any other word, and a hash, matches what contains it.
+ */
 export function parseWord(text: string) {
-  /** Digits and dots, such as 22.04. */
-  const isNumber = /^[\d.]*\d[\d.]*$/.test(text);
   const part = foldCase(text);
+  const isNumber = /^[\d.]*\d[\d.]*$/.test(text);
   /** True if it may not match a name that contains it. */
   const needsWholeNumbers = /\d/.test(text) && !isHash(text.toLowerCase());
   const pattern = wordPattern(part, isNumber ? 'uy' : 'u');
@@ -25,9 +27,12 @@ export function parseWord(text: string) {
 
 export type Word = ReturnType<typeof parseWord>;
 
+/** Finds where a word has separators, or could have them: at a border between a digit and a letter. */
+const SEPARATORS = /((?<=\d)[._ -]*(?=[^\d._ -])|(?<=[^\d._ -])[._ -]*(?=\d))|[._ -]+/g;
+
 /**
  * Digits match whole runs, with zeros before them or without, letters any part; -, _, . and space are alike, and optional
- * between a letter and a digit.
+ * between a letter and a digit: y8.1 becomes `y[._ -]?(?<!\d)0*8(?!\d)[._ -](?<!\d)0*1(?!\d)`.
  */
 function wordPattern(word: string, flags: string): RegExp {
   const level = /(?:amd64|x86[_-]?64)$/.test(word) ? `(?!${LEVEL})` : '';
@@ -42,10 +47,7 @@ function withoutZeros(digits: string): string {
   return digits.replace(/^0+(?=\d)/, '');
 }
 
-/** Finds where a word has separators, or could have them: at a border between a digit and a letter. */
-const SEPARATORS = /((?<=\d)[._ -]*(?=[^\d._ -])|(?<=[^\d._ -])[._ -]*(?=\d))|[._ -]+/g;
-
-/** Returns which version of a name begins with the sticky pattern, or -1. */
+/** Returns which version of a name begins with the sticky pattern, behind a letter such as v, or -1. */
 function versionIndexOf(pattern: RegExp, { text, versions }: Name): number {
   const name = normalize(text);
   return versions.findIndex(({ start, isHash, text: version }) => {

@@ -54,6 +54,7 @@ export function yearFirstIn(names: readonly string[]): (name: string) => string 
   };
 }
 
+/** Returns 2024-01-31 for 31.01.2024, and 2023-52-1 for W52-2023; what cannot be a date stays. */
 function putYearFirst(found: string, ...match: unknown[]): string {
   const { day, month, week, year } = match.at(-1) as Record<string, string | undefined>;
   const first = day ?? '1';
