@@ -153,7 +153,7 @@ async function tryMove(dav: Dav, part: string, headers: Record<string, string>) 
   }
 }
 
-/** Makes the part visible; where it is after the MOVE says what was done. @param sent the part as the server showed it */
+/** Makes the part visible. Where it is after MOVE says what was done. @param sent the part as the server showed it */
 async function publishPart(dav: Dav, part: string, name: string, sent: DavFile, replace: boolean) {
   const { address } = dav;
   let failure: unknown;
@@ -186,7 +186,7 @@ function mayBeMoved(error: unknown): boolean {
   return hasCode(error, 'server-error', 'locked', 'not-found');
 }
 
-/** True if another push may be uploading a file of that name; also if the folder cannot be listed, which is no error here. */
+/** True if another push may be uploading a file of that name: one does, or the folder cannot be listed. */
 async function mayHaveRival(dav: Dav, part: string): Promise<boolean> {
   const files = await propfind(dav, dav.folder, 1).catch(() => undefined);
   return files?.some(({ name }) => isRival(name, part)) ?? true;

@@ -54,8 +54,8 @@ export function createRequests(
         };
         return transport.send({ ...rules, headers, url: request.nextUrl?.() ?? request.url });
       };
-      const retries = { ...options, ...clock };
-      const response = await sendWithRetry({ send: sendSigned }, rules, retries, pace);
+      const sender = { send: sendSigned };
+      const response = await sendWithRetry(sender, rules, { ...options, ...clock }, pace);
       const known = explain(response);
       if (known) throw known;
       if (isRedirect(response)) throw redirectError(response);

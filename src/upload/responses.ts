@@ -16,8 +16,9 @@ const XML_LIMITS = { bytes: 4 * 2 ** 20, nodes: 100_000, depth: 50 };
 export function requireLength({ headers, url }: HttpResponse, name: string): number {
   const { 'content-length': length } = headers;
   if (length !== undefined) return Number(length);
-  const facts = 'the server, or a proxy in front of it, must respond to HEAD with Content-Length';
-  throw new ImgctlError('bad-answer', `${url.host} does not tell the size of ${name}`, { facts });
+  const advice = 'the server, or a proxy in front of it, must respond to HEAD with Content-Length';
+  const message = `${url.host} does not tell the size of ${name}`;
+  throw new ImgctlError('bad-answer', message, { facts: advice });
 }
 
 /** Characters that XML cannot hold, as bytes of UTF-8 or as references. */
@@ -57,9 +58,8 @@ const MAX_WORDS = 200;
 
 /** Returns what the server says of an error, in one line, or an empty text. */
 function wordsOf(response: HttpResponse): string {
-  const line = errorText(response)
-    .replace(/[\s\p{C}]+/gu, ' ')
-    .trim();
+  const text = errorText(response);
+  const line = text.replace(/[\s\p{C}]+/gu, ' ').trim();
   return shorten(line.replace(/^\d{3} /, ''), MAX_WORDS);
 }
 

@@ -24,14 +24,14 @@ export interface S3Request extends Partial<Omit<StorageRequest, 'url'>> {
   readonly query?: Pairs;
 }
 
-type Options = 'clock' | 'limit' | 'parallel' | 'partSize' | 'onWarning';
-
-export interface S3 extends Pick<StorageOptions, Options> {
+export interface S3
+  extends Pick<StorageOptions, 'clock' | 'limit' | 'parallel' | 'partSize' | 'onWarning'> {
   readonly send: (request: S3Request) => Promise<HttpResponse>;
   readonly host: string;
   readonly address: string;
   /** Empty, or ends with a slash. */
   readonly prefix: string;
+  /** What was found out about the storage: that it does not know If-None-Match. */
   readonly found: { lacksConditions: boolean };
 }
 
@@ -100,11 +100,8 @@ function decodedText(list: XmlElement, parent: XmlElement, name: string): string
   return isEncoded ? tryOr(() => decodeURIComponent(text.replaceAll('+', ' ')), text) : text;
 }
 
-export function partSizeOf(
-  { partSize }: Pick<S3, 'partSize'>,
-  { size }: Pick<UploadSource, 'size'>,
-): number {
-  return Math.max(partSize, Math.ceil(size / MAX_PARTS / MIB) * MIB);
+export function partSizeOf(s3: Pick<S3, 'partSize'>, file: Pick<UploadSource, 'size'>): number {
+  return Math.max(s3.partSize, Math.ceil(file.size / MAX_PARTS / MIB) * MIB);
 }
 
 /** Returns the ETag of an object whose parts have these digests. */
@@ -121,10 +118,7 @@ export async function md5Of(chunks: AsyncIterable<Buffer>): Promise<string> {
 }
 
 /** Yields the MD5 of each part; empty content is one part. @param chunks of which each part has a whole number */
-export async function* md5sOf(
-  chunks: AsyncIterable<Buffer>,
-  partSize: number,
-): AsyncGenerator<string> {
+export async function* md5sOf(chunks: AsyncIterable<Buffer>, partSize: number) {
   let hash = createHash('md5');
   let position = 0;
   let count = 0;

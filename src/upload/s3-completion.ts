@@ -7,7 +7,7 @@ import { escapeXml, textOf } from '../xml.ts';
 import { REFUSALS, textBody } from './requests.ts';
 import { findObject, multipartTag, removeObject, type S3, type S3Request } from './s3-bucket.ts';
 import { DIGEST, plainTag, rootOf } from './s3-responses.ts';
-import { abortUpload, removeOtherUploads, type SentUpload, uploadGone } from './s3-upload.ts';
+import { abortUpload, removeOtherUploads, type sendParts, uploadGone } from './s3-upload.ts';
 import { arrivedWrong, conflict, LATE, replacedError, type StoredState } from './storage.ts';
 
 /** Milliseconds: joining the parts of a large object takes some storages minutes. */
@@ -16,9 +16,10 @@ const COMPLETION = 600_000;
 const NO_CONDITIONS =
   'the storage does not support If-None-Match: another machine may replace your upload';
 
+type SentUpload = Readonly<Awaited<ReturnType<typeof sendParts>>>;
 type StoredObject = NonNullable<Awaited<ReturnType<typeof findObject>>>;
 
-/** What the request to complete an upload came to. */
+/** What the response to a completion says. */
 type Completion =
   /** With the ETag of the object, if the response has it. */
   | { readonly kind: 'joined'; readonly tag: string | undefined }
@@ -39,46 +40,37 @@ type Completion =
  *     joined     | different, of another push   | conflict        | failed: wrong ETag or size
  *     joined     | different, of this push      | failed, removed | failed, removed
  *
- * After a conflict, the caller compares the content: another push may have stored the same file.
+ * The ETag in the response tells whose object it is; without one, nothing is removed. After a conflict, the caller
+ * compares the content: another push may have stored the same file.
  */
 export async function completeUpload(upload: SentUpload, replace: boolean): Promise<StoredState> {
   const { s3, name, id } = upload;
-  const requireAbsent = async () => {
-    if (!replace && (await findObject(s3, name))) throw conflict(name, s3.address);
-  };
-  await requireAbsent();
-  const completion = await joinParts(upload, replace, requireAbsent);
+  if (!replace) await requireAbsent(upload);
+  const completion = await joinParts(upload, replace);
   if (completion.kind === 'refused') {
     // A later run would continue the upload, which would be refused again.
     if (completion.failure.code === 'bad-answer') await abortUpload(s3, name, id).catch(() => {});
     throw completion.failure;
   }
-  if (completion.kind === 'joined') await removeOtherUploads(s3, name, id);
+  const isJoined = completion.kind === 'joined';
+  if (isJoined) await removeOtherUploads(s3, name, id);
   const object = await findLate(s3, name);
-  if (!object) {
-    throw completion.kind === 'joined' ? arrivedWrong(name, 'it is missing') : completion.failure;
-  }
-  const tag = completion.kind === 'joined' ? completion.tag : undefined;
+  if (!object) throw isJoined ? arrivedWrong(name, 'it is missing') : completion.failure;
+  const tag = isJoined ? completion.tag : undefined;
   const content = contentOf(upload, object, tag);
   if (content === 'same') return { text: object.text, isProof: true };
   if (content === 'unknown') throw replacedError(name, s3.address, replace);
-  if (completion.kind === 'doubtful') {
-    throw replace ? completion.failure : conflict(name, s3.address);
-  }
+  if (!isJoined) throw replace ? completion.failure : conflict(name, s3.address);
   const isOfOther = tag !== undefined && object.tag !== '' && object.tag !== tag;
   if (isOfOther && !replace) throw conflict(name, s3.address);
   throw await removeDamaged(upload, object, tag);
 }
 
-/**
- * Asks the storage to join the parts.
- * @param requireAbsent called again before it is overwritten by a storage without conditions
- */
-async function joinParts(
-  upload: SentUpload,
-  replace: boolean,
-  requireAbsent: () => Promise<void>,
-): Promise<Completion> {
+async function requireAbsent({ s3, name }: SentUpload): Promise<void> {
+  if (await findObject(s3, name)) throw conflict(name, s3.address);
+}
+
+async function joinParts(upload: SentUpload, replace: boolean): Promise<Completion> {
   const { s3, name, id } = upload;
   const request = {
     method: 'POST',
@@ -91,7 +83,7 @@ async function joinParts(
   };
   const isPlain = replace || s3.found.lacksConditions;
   try {
-    const response = await (isPlain ? s3.send(request) : sendIfNew(s3, request, requireAbsent));
+    const response = await (isPlain ? s3.send(request) : sendIfNew(upload, request));
     return { kind: 'joined', tag: plainTag(textOf(rootOf(response), 'ETag')) || undefined };
   } catch (error) {
     if (!(error instanceof ImgctlError)) throw error;
@@ -115,15 +107,13 @@ function listOfParts({ etags, md5s }: SentUpload): string {
   return `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${list.join('')}</CompleteMultipartUpload>`;
 }
 
-/**
- * Sends a request with the condition that it overwrites nothing; if that is refused as a storage that knows no
- * conditions does, again without it. Returns the response that counts.
- */
-async function sendIfNew(s3: S3, request: S3Request, requireAbsent: () => Promise<void>) {
+/** Sends a request on the condition that it overwrites nothing, and again without if that may be why it is refused. */
+async function sendIfNew(upload: SentUpload, request: S3Request) {
+  const { s3 } = upload;
   const headers = { ...request.headers, 'if-none-match': '*' };
   const conditional = await s3.send({ ...request, headers });
   if (conditional.status !== 400 && conditional.status !== 501) return conditional;
-  await requireAbsent();
+  await requireAbsent(upload);
   const plain = await s3.send(request);
   // Refused without the condition too: it was not the reason, and the first refusal is shown.
   if (plain.status >= 400 && plain.status < 500) return conditional;

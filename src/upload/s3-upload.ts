@@ -32,12 +32,6 @@ interface Upload {
   isEncrypted: boolean;
 }
 
-/** An upload whose parts are all in the storage. */
-export interface SentUpload extends Readonly<Upload> {
-  /** Of each part of the file, in hexadecimal. */
-  readonly md5s: readonly string[];
-}
-
 /** Continues an upload of this file that was interrupted, or starts one. */
 export async function openUpload(s3: S3, name: string, file: UploadSource): Promise<Upload> {
   for (const id of await listUploads(s3, name)) {
@@ -96,8 +90,11 @@ async function startUpload(s3: S3, name: string): Promise<string> {
   return textOf(rootOf(response), 'UploadId') || notS3(response);
 }
 
-/** Sends the parts that the storage lacks. The file is read for the digests of all parts, and again for each one sent. */
-export async function sendParts(upload: Upload, onProgress: OnBytes): Promise<SentUpload> {
+/**
+ * Sends the parts that the storage lacks; the file is read for the digests of all parts, and again for each one sent.
+ * Returns the upload as it is then, with the MD5 of each part in hexadecimal.
+ */
+export async function sendParts(upload: Upload, onProgress: OnBytes) {
   const { s3, file, etags } = upload;
   const md5s: string[] = [];
   const sending = new Set<Promise<void>>();

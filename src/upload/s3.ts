@@ -30,8 +30,9 @@ import {
 } from './storage.ts';
 import type { UploadSource } from './upload-file.ts';
 
-/** Bytes. */
-const MAX_KEY = 1_024;
+const MAX_KEY_BYTES = 1_024;
+/** Codes of errors after which an upload is removed: its parts would be of no use to a later run. */
+const DISCARD_CODES = ['invalid-package', 'storage-full', 'conflict', 'failed'] as const;
 
 interface S3Credentials {
   readonly accessKeyId: string;
@@ -40,16 +41,13 @@ interface S3Credentials {
   readonly region: string;
 }
 
-/** Codes of errors after which an upload is removed: its parts would be of no use to a later run. */
-const DISCARD_CODES = ['invalid-package', 'storage-full', 'conflict', 'failed'] as const;
-
 async function compareObject(
   s3: S3,
   name: string,
   file: UploadSource,
   proved: string | undefined,
 ): Promise<Comparison> {
-  if (Buffer.byteLength(`${s3.prefix}${name}`) > MAX_KEY) throw nameTooLong(name, s3.address);
+  if (Buffer.byteLength(`${s3.prefix}${name}`) > MAX_KEY_BYTES) throw nameTooLong(name, s3.address);
   const object = await findObject(s3, name);
   if (!object) return { state: 'absent' };
   if (object.size !== file.size) return { state: 'different' };
@@ -63,7 +61,7 @@ async function compareObject(
   );
 }
 
-/** Returns the ETag of S3 for an object with this content: its MD5 if it was sent as a whole, else that of its parts. */
+/** Returns the ETag that S3 gives this content: its MD5 if it is sent as a whole, else one made of those of its parts. */
 async function tagOf(s3: S3, file: UploadSource, isWhole: boolean): Promise<string> {
   if (isWhole) return md5Of(file.read());
   const md5s: string[] = [];
@@ -111,8 +109,7 @@ export function s3Storage(url: URL, credentials: S3Credentials, options: Storage
     return requests.send({ method: 'GET', ...request, url: target });
   };
   const address = `bucket ${bucket} at ${host}`;
-  const found = { lacksConditions: false };
-  const s3: S3 = { ...options, send, host, address, prefix, found };
+  const s3: S3 = { ...options, send, host, address, prefix, found: { lacksConditions: false } };
   return {
     address,
     keepsParts: true,

@@ -147,10 +147,9 @@ export function notAFile(name: string, address: string): ImgctlError {
 }
 
 export function storageFull(address: string, reason: string, cause?: unknown): ImgctlError {
-  return new ImgctlError('storage-full', `${address} is full (${reason})`, {
-    facts: 'free space or raise the quota, then run the command again',
-    cause,
-  });
+  const advice = 'free space or raise the quota, then run the command again';
+  const message = `${address} is full (${reason})`;
+  return new ImgctlError('storage-full', message, { facts: advice, cause });
 }
 
 /** @param what differs, such as `its size is 3 bytes` */

@@ -97,7 +97,7 @@ export async function planPackages(
         const { size, action, note } = compared;
         files.push({ ...file, package: each.name, size, action, note, compared });
       }
-      plan.push(asOne(each, files, transfer.storage));
+      plan.push(asOne(each, files, transfer.storage.address));
     } catch (error) {
       if (!isOfPackage(error)) throw error;
       plan.push({ ...each, files, error });
@@ -106,12 +106,8 @@ export async function planPackages(
   return plan;
 }
 
-/** A package is one thing: one file of another version would break it, so either all of its files are skipped or none. */
-function asOne(
-  { name, verify }: UploadPackage,
-  files: readonly PlannedFile[],
-  { address }: Storage,
-): PlannedPackage {
+/** One file of another version would break a package, so either all of its files are skipped or none. */
+function asOne({ name, verify }: UploadPackage, files: readonly PlannedFile[], address: string) {
   const taken = files.find(({ action }) => action === 'conflict');
   if (taken) return { name, verify, files, error: conflict(taken.name, address, taken.note) };
   if (!files.some(({ action }) => action === 'skip')) return { name, verify, files };
@@ -185,7 +181,6 @@ async function compareOpened(
 
 /** @param isSure false if nobody knows whether the file is visible */
 export type OnVisible = (file: PlannedFile, isSure: boolean) => void;
-
 type OnProgress = (file: PlannedFile, bytes: number) => void;
 
 /**
@@ -221,7 +216,7 @@ export async function transferPackage(
   for (const file of files) remember(file, transfer);
 }
 
-/** Reads a file, and uploads it meanwhile if it is to be sent. @param parts receives the part, also if an error follows */
+/** Reads a file, and uploads it meanwhile if it is to be sent. @param parts receives its part, even if it is damaged */
 function sendAndCheck(
   file: PlannedFile,
   parts: Map<PlannedFile, UnpublishedFile>,

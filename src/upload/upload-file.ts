@@ -12,6 +12,11 @@ interface Region {
   start(): ByteCheck;
 }
 
+interface RegionCheck {
+  readonly region: Region;
+  readonly check: ByteCheck;
+}
+
 /** What is wrong with each region of a file, or null. */
 export type RegionResults = readonly (string | null)[];
 
@@ -81,9 +86,9 @@ export async function openUploadFile(
     const checks = regions.map((region) => ({ region, check: region.start() }));
     let position = 0;
     for await (const chunk of read()) {
-      const updated = updateChecks(checks, chunk, position);
+      const updates = checks.map((check) => update(check, chunk, position));
       yield chunk;
-      await updated;
+      await Promise.all(updates);
       position += chunk.length;
     }
     // A check that was interrupted knows nothing.
@@ -112,17 +117,11 @@ export async function openUploadFile(
   };
 }
 
-type RegionCheck = { readonly region: Region; readonly check: ByteCheck };
-
-/** Gives each check what the chunk has of its region. @param position of the chunk in the file */
-async function updateChecks(checks: readonly RegionCheck[], chunk: Buffer, position: number) {
-  const updates: (void | Promise<void>)[] = [];
-  for (const { region, check } of checks) {
-    const start = Math.max(region.offset - position, 0);
-    const end = Math.min(region.offset + region.size - position, chunk.length);
-    if (start < end) updates.push(check.update(chunk.subarray(start, end)));
-  }
-  await Promise.all(updates);
+/** Gives a check what the chunk has of its region. @param position of the chunk in the file */
+async function update({ region, check }: RegionCheck, chunk: Buffer, position: number) {
+  const start = Math.max(region.offset - position, 0);
+  const end = Math.min(region.offset + region.size - position, chunk.length);
+  if (start < end) await check.update(chunk.subarray(start, end));
 }
 
 type State = Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>;
