@@ -40,7 +40,10 @@ export function readImageNames(directory: string | undefined, catalogue: CacheKe
   return collectNames(Array.isArray(cache?.images) ? cache.images : []);
 }
 
-/** Caches new names; `isComplete`: the catalogue has no others. Ignores a failed write. */
+/**
+ * Caches the names that were listed, new ones first. The list itself worked, so a failed write is no error.
+ * @param isComplete true if the catalogue has no others, so that names from before are dropped
+ */
 export async function rememberImages(
   directory: string | undefined,
   catalogue: CacheKey,
@@ -48,15 +51,15 @@ export async function rememberImages(
   isComplete: boolean,
 ): Promise<void> {
   if (directory === undefined || (listed.size === 0 && !isComplete)) return;
-  const cached: ListedNames = isComplete ? new Map() : readImageNames(directory, catalogue);
-  const added = [...listed].filter(([id]) => !cached.has(id));
-  const known = [...cached].map(([id, image]) => [id, listed.get(id) ?? image] as const);
-  const images = [...added, ...known]
+  const before: ListedNames = isComplete ? new Map() : readImageNames(directory, catalogue);
+  const added = [...listed].filter(([id]) => !before.has(id));
+  const stayed = [...before].map(([id, image]) => [id, listed.get(id) ?? image] as const);
+  const images = [...added, ...stayed]
     .slice(0, MAX_IMAGES)
     .map(([id, [name, folder]]) => ({ id, name, folder }));
   const file = cacheFile(directory, catalogue);
   const text = JSON.stringify({ images });
-  // Comparing a whole catalogue takes less time than parsing it. The listing itself worked, so a failure is no error.
+  // A file that stays the same is not written again.
   const isSame = tryOr(() => readOwnFile(file) === text, false);
   if (!isSame) await replaceFile(file, text).catch(() => {});
 }

@@ -114,8 +114,10 @@ export function isField(text = ''): boolean {
 
 /** Returns `250 images`, or with a limit that is reached `5 of 31 images (--limit)`. @param total of all that match, if known */
 export function describeCount(count: number, { limit }: ListingOptions, total?: number): string {
-  if (limit === undefined || count < limit || count === total) return counted(count, 'image');
-  return `${total === undefined ? '' : `${count} of `}${counted(total ?? count, 'image')} (--limit)`;
+  const isCut = limit !== undefined && count >= limit && count !== total;
+  if (!isCut) return counted(count, 'image');
+  const images = counted(total ?? count, 'image');
+  return total === undefined ? `${images} (--limit)` : `${count} of ${images} (--limit)`;
 }
 
 export const CATALOGUE_OPTIONS = [

@@ -4,7 +4,6 @@ import type { ReceivedImage } from '../../../api/types.ts';
 import type { Result } from '../../../cli/result.ts';
 import type { Context } from '../../../context.ts';
 import { CHANGES_EXIT_CODE } from '../../../errors.ts';
-import { namesOf } from '../../../output/columns.ts';
 import type { Output } from '../../../output/output.ts';
 import { cellText } from '../../../output/text.ts';
 import type { Query } from '../../../query/query.ts';
@@ -62,8 +61,8 @@ function beforeOf({ image, before }: Change, { io, terminal }: Context, output: 
   const isText = output.isTable || output.shape.kind === 'lines';
   if (!isText) return withTimes(before, output.timeText);
   const arrow = terminal.unicode ? ' → ' : ' -> ';
-  const now = output.isTable && io.stdout.isTTY ? arrow : ', now ';
-  return oldValues(image, before, output, now);
+  const sign = output.isTable && io.stdout.isTTY ? arrow : ', now ';
+  return oldValues(image, before, output, sign);
 }
 
 function withTimes(image: ReceivedImage, timeText: Output['timeText']): ReceivedImage {
@@ -80,19 +79,19 @@ function withTimes(image: ReceivedImage, timeText: Output['timeText']): Received
  * - another data store, which it does not show: `data_store: a, now b`
  * - only another update time: `2018-07-19 12:00`
  *
- * @param now stands between an old and a new value
+ * @param sign between an old and a new value
  */
-function oldValues(image: ReceivedImage, before: ReceivedImage, output: Output, now: string) {
+function oldValues(image: ReceivedImage, before: ReceivedImage, output: Output, sign: string) {
   const changed = changedFields(before, image);
   // The path has the name and the folder in it.
   const places = ['name', 'folder', 'data_store'].filter((field) => changed.includes(field));
   const fields = places.length > 0 ? places : changed;
   const { updated_on: time } = before;
   if (fields.join() === 'updated_on' && typeof time === 'string') return output.timeText(time);
-  const shown = namesOf(output.columns);
   const texts = fields.map((field) => {
     const old = `${field}: ${cellText(before[field] ?? '-')}`;
-    return shown.includes(field) ? old : `${old}${now}${cellText(image[field] ?? '-')}`;
+    const isShown = output.columns.some(({ name }) => name === field);
+    return isShown ? old : `${old}${sign}${cellText(image[field] ?? '-')}`;
   });
   return texts.join('; ') || null;
 }
