@@ -150,10 +150,8 @@ function waitError(id: SyncId, error: unknown, mustExist: boolean): unknown {
   if (error.code === 'not-found') return mustExist ? unseenError(id, error) : error;
   const resume = followHint(id);
   const message = `${error.message}; sync request ${id} continues`;
-  return error.with({
-    message,
-    facts: error.facts ? hint`${error.facts}; then ${resume}` : resume,
-  });
+  const facts = error.facts ? hint`${error.facts}; then ${resume}` : resume;
+  return error.with({ message, facts });
 }
 
 function unseenError(id: SyncId, error: ImgctlError): ImgctlError {
@@ -162,16 +160,16 @@ function unseenError(id: SyncId, error: ImgctlError): ImgctlError {
 }
 
 function describeStatus(request: SyncRequest | undefined): string {
-  return request && request.status === undefined
-    ? `no status in ${shorten(stringify(request.response), 200)}`
-    : `status: ${request?.status ?? 'unknown'}`;
+  if (request === undefined) return 'status: unknown';
+  const { status, response } = request;
+  return status ? `status: ${status}` : `no status in ${shorten(stringify(response), 200)}`;
 }
 
-/** @param age milliseconds since it was submitted or seen, if it was from this machine */
+/** @param age as for `follow` */
 export async function readRequest(
   context: Context,
   id: SyncId,
-  { signal, age }: { signal?: AbortSignal; age?: number | undefined } = {},
+  { signal, age }: { signal?: AbortSignal; age?: number | undefined },
 ) {
   const { client } = await context.session();
   return client.getSyncRequest(id, signal).catch((error: unknown) => {

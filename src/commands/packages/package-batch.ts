@@ -24,8 +24,7 @@ export class PackageBatch {
   readonly #context: Context;
   readonly #nameOf: (file: string) => string;
   readonly #failures = new Map<string, ImgctlError>();
-  /** The hint of the first failure. */
-  #hint: Facts | undefined;
+  #firstHint: Facts | undefined;
 
   /** @param nameOf how a file is named in the count [as given] */
   constructor(context: Context, files: readonly string[], nameOf = (file: string) => file) {
@@ -42,7 +41,7 @@ export class PackageBatch {
   addFailure(file: string, error: ImgctlError): void {
     this.#failures.set(this.#nameOf(file), error);
     const { code, message, details, facts: hint } = error;
-    this.#hint ??= hint;
+    this.#firstHint ??= hint;
     if (this.files.length === 1) return;
     this.#context.tell({ kind: 'failure', code, message, details, hint, isPart: true });
   }
@@ -70,15 +69,15 @@ export class PackageBatch {
     const errors = this.#failed().map((name) => this.#failures.get(name));
     const error = errors.find((each) => each?.code === preferred) ?? errors[0];
     if (error === undefined || this.files.length === 1) return error;
-    // A line with a mark has named each file.
-    const hasNamed = this.#context.console.marksParts;
-    const message = hasNamed ? this.#counted(counts) : this.summary(counts);
+    // On a terminal, a line with a mark has named each file.
+    const hasNames = this.#context.console.marksParts;
+    const message = hasNames ? this.#counted(counts) : this.summary(counts);
     return new ImgctlError(error.code, message, { cause: error, facts: this.heldHint });
   }
 
-  /** The hint that a terminal shows once, at the end. */
+  /** The first hint, if stderr is a terminal, which shows it once at the end. */
   get heldHint(): Facts | undefined {
-    return this.#context.console.marksParts ? this.#hint : undefined;
+    return this.#context.console.marksParts ? this.#firstHint : undefined;
   }
 
   #failed(): string[] {
@@ -137,13 +136,10 @@ export function detailsOf(findings: readonly Finding[]): string[] {
   });
 }
 
-export function invalidPackage(
-  file: string,
-  errors: readonly Finding[],
-  unprinted: readonly Finding[] = [],
-) {
+/** @param listed findings that the error lists, as no row shows them */
+export function invalidPackage(file: string, errors: readonly Finding[], listed = errors) {
   const message = `${file} is invalid: ${counted(errors.length, 'error')}`;
-  const details = unprinted.length > 0 ? detailsOf(unprinted) : undefined;
+  const details = listed.length > 0 ? detailsOf(listed) : undefined;
   const advice = 'fix the findings, or export or download the package again';
   return new ImgctlError('invalid-package', message, { details, facts: advice });
 }

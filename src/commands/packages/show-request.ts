@@ -127,18 +127,20 @@ export function reportProblems(
   };
   if (warns) reportOwn('warning', warnings);
   reportOwn('failure', errors);
+  if (!warns) return;
   const isOther = (text: string) => !isOwn(text);
   const others = { errors: errors.filter(isOther), warnings: warnings.filter(isOther) };
   const problems = describeProblems(others);
-  if (!problems || !warns) return;
+  if (!problems) return;
   const message = `sync ${id}: ${problems} in other files`;
   const show = hint`show them with: ${imgctl('sync-status', `${id}`)}`;
   tell({ kind: 'warning', message, hint: show, isPart: true });
 }
 
 /** True if an error is about one of the files. */
-export function hasError({ errors }: SyncRequest, files: readonly string[]): boolean {
-  return errors?.some((text) => concerns(text, files)) === true;
+export function hasError({ errors }: SyncRequest, files: readonly { name: string }[]): boolean {
+  const names = files.map(({ name }) => name);
+  return errors?.some((text) => concerns(text, names)) === true;
 }
 
 /** True if a text has the name of one of the files as a whole: `a.ova` is not in `data.ova` or `a.ova.sig`. */
@@ -158,18 +160,19 @@ export function failureOf(
   { strict = false, files }: Rules,
 ): ImgctlError | undefined {
   const { id, state, status, errors } = request;
-  const fail = (how: string, facts?: Facts) =>
+  const failure = (how: string, facts?: Facts) =>
     new ImgctlError('sync-failed', `sync request ${id} ${how}`, { facts });
   const fix = hint`fix the files named above, upload them again, then run: ${imgctl('sync')}`;
   if (state === 'waiting') return undefined;
-  if (state === 'failed')
-    return fail(`failed (status: ${status})`, errors?.length ? fix : undefined);
+  if (state === 'failed') {
+    return failure(`failed (status: ${status})`, errors?.length ? fix : undefined);
+  }
   const problems = describeProblems(request);
-  if (strict && problems) return fail(`succeeded with ${problems} (--strict)`, fix);
+  if (strict && problems) return failure(`succeeded with ${problems} (--strict)`, fix);
   if (strict && errors === null) {
     const look = hint`show what the service sent: ${imgctl('sync-status', `${id}`, '--json')}`;
-    return fail('succeeded, but its errors are unknown (--strict)', look);
+    return failure('succeeded, but its errors are unknown (--strict)', look);
   }
   const count = errors?.filter((text) => concerns(text, files)).length ?? 0;
-  return count > 0 ? fail(`succeeded with ${counted(count, 'error')}`, fix) : undefined;
+  return count > 0 ? failure(`succeeded with ${counted(count, 'error')}`, fix) : undefined;
 }

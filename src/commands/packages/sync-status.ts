@@ -94,11 +94,7 @@ export const syncStatus = command({
   run,
 });
 
-async function run(
-  context: Context,
-  options: Options,
-  argument: string | undefined,
-): Promise<Result> {
+async function run(context: Context, options: Options, argument?: string): Promise<Result> {
   if (options.list) return list(context, options, argument);
   const output = context.output(STATUS_COLUMNS, { ...options, ...STATUS_LAYOUT });
   if (argument !== undefined && !/^\w[\w.-]{0,99}$/.test(argument)) {
@@ -127,7 +123,7 @@ async function run(
   return requestResult(context, output, request, options);
 }
 
-async function list(context: Context, options: Options, id: string | undefined): Promise<Result> {
+async function list(context: Context, options: Options, id?: string): Promise<Result> {
   const { isTTY } = context.io.stdout;
   const columns = options.get === undefined ? [...LIST_COLUMNS, CHANGES] : LIST_COLUMNS;
   const output = context.output(columns, {

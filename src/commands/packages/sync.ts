@@ -74,8 +74,8 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<R
   if (!options.wait) return submittedResult(context, output, submitted);
   const started = context.io.elapsed();
   const request = await follow(context, submitted.id, options, 0);
-  const { done } = submitted;
-  return { ...requestResult(context, output, request, { ...options, started }), done };
+  const result = requestResult(context, output, request, { ...options, started });
+  return { ...result, done: submitted.done };
 }
 
 interface KnownSync extends SubmittedSync {
@@ -115,10 +115,8 @@ export async function submittedResult(
   const { id, status, message, response, done } = submitted;
   const url = `${baseUrl}/v2/request/image_sync/${id}`;
   const record = { id, status: status ?? null, url, message: message ?? null, response };
-  const afterwards = () => {
-    const message = `Sync request ${id} submitted`;
-    context.tell({ kind: 'success', message, hint: followHint(id) });
-  };
+  const success = { message: `Sync request ${id} submitted`, hint: followHint(id) };
+  const afterwards = () => context.tell({ kind: 'success', ...success });
   return { output, rows: [record], isOne: true, afterwards, done };
 }
 

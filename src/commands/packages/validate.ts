@@ -29,6 +29,8 @@ const OPTIONS = [
   GET_OPTION,
 ] as const;
 
+type Options = Parsed<typeof OPTIONS>;
+
 export const validate = command({
   name: 'validate',
   summary: 'check a local OVA or OVF package before an upload',
@@ -49,11 +51,7 @@ export const validate = command({
   run,
 });
 
-async function run(
-  context: Context,
-  options: Parsed<typeof OPTIONS>,
-  files: readonly string[],
-): Promise<Result> {
+async function run(context: Context, options: Options, files: readonly string[]): Promise<Result> {
   const { io, tell } = context;
   const maxHardware = readMaxHardware(options.maxHardware);
   const isOne = files.length === 1;
@@ -76,8 +74,7 @@ async function run(
     if (errors.length > 0) return { rows, error: invalidPackage(file, errors, inLine) };
     const message = `${file}: valid, ${describeProof(summary)}`;
     const hasWarnings = findings.length > 0;
-    const details = detailsOf(inLine);
-    tell({ kind: 'success', message, elsewhere: message, hasWarnings, details });
+    tell({ kind: 'success', message, elsewhere: message, hasWarnings, details: detailsOf(inLine) });
     return { rows, error: undefined };
   };
   return { output, rows: checkEach(context, batch, check) };

@@ -12,15 +12,13 @@ export async function dryRunRows(
   { packages, before, mark, transfer }: Pushed,
   { sync, syncIfSent = false }: { sync: boolean; syncIfSent?: boolean },
 ): Promise<Row[]> {
-  const conflicts = plan.flatMap(({ files }) =>
-    files.filter(({ action }) => action === 'conflict'),
-  );
+  const all = plan.flatMap((each) => each.files);
+  const conflicts = all.filter(({ action }) => action === 'conflict');
   const files = [...packages.flatMap((each) => each.files), ...conflicts];
   const uploads = files.map(({ action, name, size }) => ({ step: 'upload', action, name, size }));
-  const isUnneeded = !sync || (syncIfSent && isSynced(packages, mark));
-  return isUnneeded
-    ? uploads
-    : [...uploads, ...(await syncRows(transfer.storage, packages, before))];
+  if (!sync || (syncIfSent && isSynced(packages, mark))) return uploads;
+  const changes = await syncRows(transfer.storage, packages, before);
+  return [...uploads, ...changes];
 }
 
 /** A sync makes the images equal to the packages in the storage: what it would add, update and delete. */

@@ -21,7 +21,7 @@ export async function checkPackages(context: Context, batch: PackageBatch) {
   const check = async (file: string, resolved: string) => {
     const checked = await checkPackage(resolved, { signal, now: context.io.now() });
     const findings = errorsOf(checked.summary);
-    if (findings.length > 0) throw invalidPackage(file, findings, findings);
+    if (findings.length > 0) throw invalidPackage(file, findings);
     for (const { name } of checked.files) requireUsableName(name);
     return uploadOf(file, checked);
   };
@@ -58,11 +58,11 @@ async function uploadOf(file: string, { files, checks }: CheckedPackage): Promis
       return { name: each.name, path: each.path, regions, checked: stats && stateOf(stats) };
     }),
     async verify(results) {
-      // Results come per file, in the order of its checks: they are put back into the order of all checks.
+      // The results of each file are in the order of its checks: they get the order of all checks again.
       const remaining = new Map([...results].map(([each, list]) => [each, list.values()]));
       const inOrder = checks.map((check) => remaining.get(check.file.path)?.next().value);
       const findings = checkFindings(file, checks, inOrder);
-      if (findings.length > 0) throw invalidPackage(file, findings, findings);
+      if (findings.length > 0) throw invalidPackage(file, findings);
     },
   };
 }
@@ -88,10 +88,9 @@ function requireDistinctNames(files: readonly NamedFile[]): void {
     if (other && (other.name !== name || realpathSync(other.path) !== realpathSync(file))) {
       const what =
         other.name === name ? `are named ${name}` : 'have names that differ only in case';
+      const message = `two files ${what}: ${other.path}, ${file}`;
       const advice = 'push them separately, under different names';
-      throw new ImgctlError('usage', `two files ${what}: ${other.path}, ${file}`, {
-        facts: advice,
-      });
+      throw new ImgctlError('usage', message, { facts: advice });
     }
     paths.set(folded, { name, path: file });
   }

@@ -50,14 +50,14 @@ export async function pushPackages(
   const pushed = { ...prepared, packages: complete };
   if (dryRun) {
     const rows = await dryRunRows(plan, pushed, options);
-    const message = 'nothing was uploaded or submitted';
-    const afterwards = () => context.tell({ kind: 'note', message });
-    return { output, rows, afterwards, error: batch.error(outcome.counts('to upload')) };
+    const note = { kind: 'note', message: 'nothing was uploaded or submitted' } as const;
+    const error = batch.error(outcome.counts('to upload'));
+    return { output, rows, afterwards: () => context.tell(note), error };
   }
   const error = batch.error(outcome.counts(), 'storage-full');
   if (complete.length === 0) return { error };
   if (!sync) return { output, rows: fileRows(complete), error };
-  // A sync would show the half of a package.
+  // A sync would make an image of half a package.
   if (broken.size > 0) return { error };
   const synced = await syncAndCount(context, job, pushed, outcome, options);
   return { ...synced, error: synced.error ?? error };

@@ -105,9 +105,8 @@ function outputOf(context: Context, options: Options): Output {
 
 async function run(context: Context, options: Options, files: readonly string[]): Promise<Result> {
   const { sync, dryRun, partSize, parallel } = options;
-  const { io } = context;
   const output = outputOf(context, options);
-  const distinct = new Map(files.map((file) => [path.resolve(io.cwd, file), file]));
+  const distinct = new Map(files.map((file) => [path.resolve(context.io.cwd, file), file]));
   const batch = new PackageBatch(context, [...distinct.values()], (file) => path.basename(file));
   const packages = await checkPackages(context, batch);
   if (packages.length === 0) return { error: batch.error({}) };

@@ -59,8 +59,7 @@ export async function syncPushed(
   const submitted = await submit(context);
   if (!wait) return submittedResult(context, output, submitted);
   const request = await follow(context, submitted.id, options, 0);
-  const files = packages.flatMap((each) => each.files.map(({ name }) => name));
-  const rules = { files, strict };
+  const rules = { files: packages.flatMap((each) => each.files.map(({ name }) => name)), strict };
   reportProblems(context, request, rules);
   const failure = failureOf(request, rules);
   if (request.state === 'failed') return { error: failure };
@@ -147,10 +146,7 @@ async function listWhenDone(
 ): Promise<readonly Row[]> {
   const { io, tell } = context;
   const { client } = await context.session();
-  const withoutErrors = packages.filter(({ files }) => {
-    const names = files.map(({ name }) => name);
-    return !hasError(request, names);
-  });
+  const withoutErrors = packages.filter(({ files }) => !hasError(request, files));
   const isAwaited = (each: PlannedPackage, images: readonly Row[]) =>
     ['missing', 'stale'].includes(imageChange(each, before, images));
   tell({ kind: 'begin' });
