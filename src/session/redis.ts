@@ -39,6 +39,16 @@ export class Redis {
     return this.#withinTime(client, client.send(words), signals);
   }
 
+  /** Runs a script in the store, whose values are the ARGV of Lua. Otherwise like `send`. */
+  run(
+    script: string,
+    keys: readonly string[],
+    values: readonly string[],
+    signals?: readonly AbortSignal[],
+  ): Promise<Reply> {
+    return this.send(['EVAL', script, `${keys.length}`, ...keys, ...values], signals);
+  }
+
   async close(): Promise<void> {
     const client = await this.#client?.catch(() => undefined);
     client?.destroy();

@@ -24,11 +24,11 @@ import {
   type TokenStore,
 } from './token-store.ts';
 
-/** Milliseconds in which the holder of the lock reads the password, and again to request the token. */
+/** Milliseconds for the holder of the lock to read the password, and as many again to request the token. */
 const LOCK_TIME = 30_000;
-/** Milliseconds in which those who wait have looked at a refusal. */
+/** Milliseconds in which all that wait for the lock have surely seen a refusal. */
 const REFUSAL_TIME = 180_000;
-/** As long as others wait for the lock of a file. */
+/** Milliseconds to wait for the lock, as for that of a file. */
 const PATIENCE = 120_000;
 /** Milliseconds between two looks at the lock, on average. */
 const WAIT = 300;
@@ -104,25 +104,6 @@ export class SharedStore implements TokenStore {
     return shared;
   }
 
-  /** Stores a token in both places unless another machine has taken the lock: then returns false. */
-  async #store(token: CachedToken, owner: string): Promise<boolean> {
-    const outcome = await this.#try(() => this.#storeShared(token, owner));
-    if (outcome === 'lost') return false;
-    await this.#options.files.write(token, { isCopy: outcome === 'stored' });
-    return true;
-  }
-
-  async #storeShared(token: CachedToken, owner: string): Promise<'stored' | 'lost'> {
-    const { io, key } = this.#options;
-    // Throws instead of replacing what another key has sealed.
-    await this.#readToken();
-    const { lock, token: name } = this.#keys;
-    const value = key ? seal(token.token, name, key) : token.token;
-    const lifetime = wholeMilliseconds(token.expiresAt - io.now());
-    const reply = await this.#redis.send(['EVAL', STORE, '2', lock, name, owner, value, lifetime]);
-    return reply === 1 ? 'stored' : 'lost';
-  }
-
   /** @throws ImgctlError failed: neither the store nor a file can take a token */
   async testWrite(): Promise<void> {
     await this.#try(() => this.#rehearse());
@@ -146,6 +127,7 @@ export class SharedStore implements TokenStore {
     await files.writeLimit(limit, { isCopy: stored === 'stored' });
   }
 
+  /** Runs the request with the files of this machine if the store fails before its token is requested. */
   async withTokenMutex<Result>(request: TokenRequest<Result>, io: Clock): Promise<Result> {
     const shared = await this.#try(async () => ({
       result: await this.#withSharedMutex(request, io),
@@ -172,8 +154,8 @@ export class SharedStore implements TokenStore {
     const owner = 'imgctl check';
     await this.#readToken();
     await this.#set(check, owner, 1_000);
-    await this.#redis.send(['EVAL', TAKE, '1', check, owner, '1000']);
-    await this.#redis.send(['EVAL', RELEASE, '1', check, owner]);
+    await this.#redis.run(TAKE, [check], [owner, '1000']);
+    await this.#redis.run(RELEASE, [check], [owner]);
     await this.#checkLock();
   }
 
@@ -202,8 +184,7 @@ export class SharedStore implements TokenStore {
 
   /** Returns false if another machine has the lock. */
   async #take(owner: string): Promise<boolean> {
-    const words = ['EVAL', TAKE, '1', this.#keys.lock, owner, `${LOCK_TIME}`];
-    return (await this.#redis.send(words)) === 1;
+    return (await this.#redis.run(TAKE, [this.#keys.lock], [owner, `${LOCK_TIME}`])) === 1;
   }
 
   /** @param before is the id of the refusal that was stored before this machine waited for the lock */
@@ -228,9 +209,27 @@ export class SharedStore implements TokenStore {
       return found === undefined ? await action(mutex) : found;
     } finally {
       // Also after an interrupt. After a failure the lock expires.
-      const words = ['EVAL', RELEASE, '1', this.#keys.lock, owner];
-      await this.#redis.send(words, []).catch(() => {});
+      await this.#redis.run(RELEASE, [this.#keys.lock], [owner], []).catch(() => {});
     }
+  }
+
+  /** Stores a token in both places unless another machine has taken the lock: then returns false. */
+  async #store(token: CachedToken, owner: string): Promise<boolean> {
+    const outcome = await this.#try(() => this.#storeShared(token, owner));
+    if (outcome === 'lost') return false;
+    await this.#options.files.write(token, { isCopy: outcome === 'stored' });
+    return true;
+  }
+
+  async #storeShared(token: CachedToken, owner: string): Promise<'stored' | 'lost'> {
+    const { io, key } = this.#options;
+    // Throws instead of replacing what another key has sealed.
+    await this.#readToken();
+    const { lock, token: name } = this.#keys;
+    const value = key ? seal(token.token, name, key) : token.token;
+    const lifetime = wholeMilliseconds(token.expiresAt - io.now());
+    const reply = await this.#redis.run(STORE, [lock, name], [owner, value, lifetime]);
+    return reply === 1 ? 'stored' : 'lost';
   }
 
   async #readRefusal(): Promise<Refusal | undefined> {
