@@ -1,9 +1,10 @@
 // Reads all images of the service: by id, or by page number if the service cannot filter or sort by id.
 
 import { type ImagePage, MAX_PAGES, type PageQuery } from '../api/images.ts';
+import type { ReceivedImage } from '../api/types.ts';
 import { EVERYTHING } from '../query/query.ts';
 import { ID_ORDER } from './first-pages.ts';
-import { idOf } from './ids.ts';
+import { areDescending, idOf } from './ids.ts';
 import { NotByIdError, pagesById } from './pages-by-id.ts';
 import { incompleteList, pagesByNumber } from './pages-by-number.ts';
 import { isRefusedRequest, readPage } from './read-page.ts';
@@ -37,23 +38,29 @@ export async function* allImages(
     return readPage(client, { ...query, ...more }, number, { signal });
   };
   const list = { first, canSort, request };
-  let yieldedTo = Number.POSITIVE_INFINITY;
+  const yieldedIds: number[] = [];
   try {
-    for await (const next of readById(list, client.connections, wanted)) {
-      const last = next.images.at(-1);
-      if (last !== undefined) yieldedTo = idOf(last);
-      yield next;
+    for await (const { images, ids, bytes } of readById(list, client.connections, wanted)) {
+      for (const id of ids) yieldedIds.push(id);
+      yield { images, bytes };
     }
   } catch (error) {
     if (!(error instanceof NotByIdError)) throw error;
     trace(`${error.message}, so the list is read by page number`);
     const images = await readByNumber(list, error.cause);
-    const rest = images.filter((image) => !(idOf(image) >= yieldedTo));
-    // Sorted as those yielded: the highest id first, then images without one.
-    yield { images: EVERYTHING.sort(rest), bytes: 0 };
+    yield { images: EVERYTHING.sort(restOf(images, yieldedIds)), bytes: 0 };
   } finally {
     abort.abort(new Error('no longer needed'));
   }
+}
+
+/** Returns the images that were not yielded. */
+function restOf(images: readonly ReceivedImage[], yieldedIds: readonly number[]): ReceivedImage[] {
+  const lowest = yieldedIds.at(-1) ?? Number.POSITIVE_INFINITY;
+  // In the order of ids, others above the lowest are new.
+  if (areDescending(images.map(idOf))) return images.filter((image) => idOf(image) < lowest);
+  const isYielded = new Set(yieldedIds);
+  return images.filter((image) => !isYielded.has(idOf(image)));
 }
 
 /** Allows three times the pages that the first one announces, and ten. */
@@ -76,14 +83,14 @@ async function* readById(list: List, connections: number, wanted: number) {
   let seen = 0;
   let isChecked = false;
   const pages = pagesById(first, readerBelow(list), { connections, wanted });
-  for await (const { images, below, bytes } of pages) {
-    seen += images.length;
-    const isShort = seen + below < first.total;
+  for await (const page of pages) {
+    seen += page.images.length;
+    const isShort = seen + page.below < first.total;
     if (isShort && !isChecked) {
       isChecked = true;
-      await requireIdOrder(list);
+      await requireChange(list);
     }
-    yield { images, bytes };
+    yield page;
   }
 }
 
@@ -115,35 +122,28 @@ async function readByNumber({ canSort, request }: List, refusal: unknown) {
 }
 
 /**
- * Fewer images came than were announced. Either the list has changed, or the service compares ids as texts and so left some
- * out: 99 is not below 500 then. This asks for the ids below a power of ten. As numbers that is all ids. As texts only 1,
- * 10, 100 and so on are below it:
+ * Called if fewer images come than were announced: the list has changed, or the service leaves some out. It does if it
+ * compares ids as texts: 1250 then comes behind 999 in the order, and 99 is not below 500. As numbers, no id has more digits
+ * than the highest one of the first page. As texts, nearly all ids have:
  *
- *     highest id 1250, so filter=id,lt,10000   sends 1250 or a newer image: the list has changed
- *                                              sends 1000 or 100: the service compares texts
+ *     highest id 999, so filter=id,ge,1000   sends none: the list has changed
+ *                                            sends an image: the service compares texts
  *
  * @throws NotByIdError the service leaves images out
  */
-async function requireIdOrder({ first, request }: List) {
-  const ids = first.images.map(idOf);
-  const [highest = Number.NaN] = ids;
-  const lowestOfFirst = ids.at(-1) ?? highest;
-  const powerOfTen = 10 ** `${highest}`.length;
-  const asked = { filter: `id,lt,${powerOfTen}`, perPage: 1 };
+async function requireChange({ first, request }: List) {
+  const leftOut = `the service sent fewer than the ${first.total} images that it announced`;
+  const state = stateOf(await request({ perPage: 1 }));
+  if (state === stateOf(first)) throw new NotByIdError(leftOut);
+  const [highest] = first.images;
+  const moreDigits = 10 ** `${highest && idOf(highest)}`.length;
+  const asked = { filter: `id,ge,${moreDigits}`, perPage: 1 };
   const page = await request(asked).catch((error: unknown) => {
     // A database may not take a number that no image has.
     if (isRefusedRequest(error)) return undefined;
     throw error;
   });
-  if (page === undefined) return;
-  const isTop = (id: number) => id >= lowestOfFirst && id !== powerOfTen / 10;
-  const comparesTexts = !page.images.map(idOf).some(isTop);
-  // If the list is as it was, all images should have come.
-  const isUnchanged = stateOf(page) === stateOf(first);
-  if (comparesTexts || isUnchanged) {
-    const announced = `the ${first.total} images that it announced`;
-    throw new NotByIdError(`the service sent fewer than ${announced}`);
-  }
+  if (page && page.images.length > 0) throw new NotByIdError(leftOut);
 }
 
 /** Tells one state of the list from another, by the first image and the total. */

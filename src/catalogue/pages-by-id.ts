@@ -9,7 +9,7 @@ import { isWhole } from './read-page.ts';
 export class NotByIdError extends Error {}
 
 /**
- * Yields the images of a list as they come, the highest id first, and how many the service says are below.
+ * Yields the images of a list as they come, the highest id first, with their ids, and how many the service says are below.
  * @param first the first page @param readBelow returns the first page of those below an id
  * @param wanted number of images after which the caller stops
  * @throws NotByIdError; what readBelow throws
@@ -114,7 +114,12 @@ class Segments {
       this.#ahead = this.#ahead.filter((segment) => segment.end < end);
       // The page before may have reached into this segment.
       const repeated = ids.filter((id) => id >= low).length;
-      yield { images: page.images.slice(repeated), below: this.#left, bytes: page.bytes };
+      yield {
+        images: page.images.slice(repeated),
+        ids: ids.slice(repeated),
+        below: this.#left,
+        bytes: page.bytes,
+      };
     }
   }
 

@@ -22,7 +22,7 @@ export function named(id: number, name: string, changes: Partial<Image> = {}): I
 
 /**
  * Returns the page of `images` that the URL of a request for GET /v2/image selects by page, per_page and expand. Sorts by
- * id and applies filters such as id,lt,5; others are only echoed. `changes` replace parts of meta.pages.
+ * id and applies filters such as id,lt,5 and id,ge,5; others are only echoed. `changes` replace parts of meta.pages.
  */
 export function cataloguePage(
   url: URL,
@@ -31,10 +31,12 @@ export function cataloguePage(
 ): { data: (string | Image)[]; meta: ImageListMeta } {
   const per_page = changes.per_page ?? Number(url.searchParams.get('per_page') ?? 10);
   const page = Number(url.searchParams.get('page') ?? 1);
-  const bound = /^id,lt,(-?\d+)$/.exec(url.searchParams.get('filter') ?? '')?.[1];
-  const below = images.filter(({ id }) => bound === undefined || id < Number(bound));
+  const filter = /^id,(lt|ge),(-?\d+)$/.exec(url.searchParams.get('filter') ?? '');
+  const found = filter
+    ? images.filter(({ id }) => id < Number(filter[2]) === (filter[1] === 'lt'))
+    : images;
   const order = { 'id,asc': 1, 'id,desc': -1 }[url.searchParams.get('sort') ?? ''] ?? 0;
-  const listed = below.toSorted((one, other) => order * (one.id - other.id));
+  const listed = found.toSorted((one, other) => order * (one.id - other.id));
   const shown = listed.slice((page - 1) * per_page, page * per_page);
   return pageOf(url, shown, { page, per_page, total: listed.length }, changes);
 }
