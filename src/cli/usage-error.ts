@@ -8,7 +8,7 @@ import { type Facts, hint, imgctl } from '../facts.ts';
 import { nearest } from '../spelling.ts';
 import { counted, shellQuote, shorten } from '../words.ts';
 import { ALL_GLOBAL_OPTIONS } from './command.ts';
-import { guess } from './guesses.ts';
+import { guess, guessOption } from './guesses.ts';
 import { flagsOf } from './typed.ts';
 
 /** Commander repeats what it was given, however long. */
@@ -106,7 +106,7 @@ function explainOption(
     return [`option '${option}' takes no value`, didYouMean(longer)];
   }
   const meant =
-    guess(path, [option, ...valuesBehind(option, command)], flags) ??
+    guessOption(path, option, valueBehind(option, command), flags) ??
     dashedWordHint(error, command) ??
     ownerHint(option, command, path) ??
     commandHint(name, command, path) ??
@@ -115,11 +115,11 @@ function explainOption(
   return [`unknown option '${option}'`, meant];
 }
 
-/** Returns what was typed behind the option. */
-function valuesBehind(option: string, { args }: Command): readonly string[] {
+/** Returns the value that was typed behind the option. */
+function valueBehind(option: string, { args }: Command): string | undefined {
   const at = args.findIndex((each) => each.startsWith(option));
-  const words = args.slice(at).flatMap((each) => each.split('='));
-  return words.slice(1);
+  const [, value] = args.slice(at).flatMap((each) => each.split('='));
+  return value;
 }
 
 /** Returns a hint for a word with a dash before it, as other tools leave out words or sort. */

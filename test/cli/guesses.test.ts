@@ -4,32 +4,45 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { GUESSES } from '../../src/cli/guesses.ts';
+import { hintText } from '../../src/cli/hints.ts';
+import { NO_CONFIG } from '../../src/config/config-file.ts';
+import { settle } from '../../src/config/settings.ts';
+import type { Facts } from '../../src/facts.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { leavesOf } from '../support/commands.ts';
 import { failed, runCli } from '../support/io.ts';
 import { folderUser, writeOva } from '../support/uploads.ts';
 import { localUser, PASSWORD } from '../support/users.ts';
 
-/** Returns a command that takes the option which a row names, as its unknown option is typed behind it. */
-function lineOf(instead: string, typed: string): string {
+type Guess = (typeof GUESSES)[number];
+
+/** Returns a command that has the option which a row needs, with the unknown option of the row behind it. */
+function lineOf([, , flag]: Guess, typed: string): string {
   if (!typed.startsWith('-'))
     return typed.replace(/^setting(?= )/, 'config get').replace(/^push$/, 'images push');
-  const flag = /^--?\w[\w-]*/.exec(instead)?.[0] ?? '';
   const leaves = leavesOf();
   const images = leaves.filter(([name]) => name.startsWith('images '));
   const owner = [...images, ...leaves].find(([, { options = [] }]) =>
-    options.some(({ flags }) => flags.split(/[ ,]+/).includes(flag)),
+    options.some(({ flags }) => flag && flags.split(/[ ,]+/).includes(flag)),
   );
   return `${owner?.[0] ?? 'images list'} ${typed}`;
 }
 
-/** Returns what a hint says if nothing was typed behind it. */
-const bare = (instead: string, line: string) =>
-  instead
-    .replace(' TEXT', '')
-    .replace('COMMAND', line.replace(/ -.*/, ''))
-    .replace(/^imgctl/, 'use: imgctl')
-    .replace(/^-/, 'use -');
+/** Returns the advice of a row for these words, or for a number if it needs one. */
+function adviceOf([instead]: Guess, words: readonly string[], path: readonly string[] = []) {
+  if (typeof instead !== 'function') return instead;
+  return instead({ path, words }) ?? instead({ path, words: ['20'] }) ?? '';
+}
+
+/** Returns the commands in advice. */
+function commandsOf(advice: string | Facts): string[][] {
+  if (typeof advice === 'string' || advice.kind !== 'hint') return [];
+  return advice.parts.flatMap((part) =>
+    typeof part === 'object' && 'imgctl' in part ? [[...part.imgctl]] : commandsOf(part),
+  );
+}
+
+const textOf = (advice: string | Facts) => hintText(advice, () => settle(NO_CONFIG, {}));
 
 it('every row has at least one word, and there are at most 60', () => {
   expect(GUESSES.length).toBeLessThanOrEqual(60);
@@ -39,46 +52,44 @@ it('every row has at least one word, and there are at most 60', () => {
 
 it('every word of the table gets its advice, and no secret is repeated', async () => {
   const { imgctl } = localUser();
-  for (const [instead, known] of GUESSES) {
-    for (const typed of known.split(', ')) {
-      const line = lineOf(instead, typed);
-      // A number is needed, or the command itself needs a word more.
-      const more = /NUMBER/.test(instead)
-        ? ' 20'
-        : /^(login|config list|api get|api GET)$/.test(line)
-          ? ' x'
-          : '';
-      const secret = line.includes(' --') && !more ? '=hunter2:!' : '';
-      const result = await imgctl(`${line}${secret}${more}`);
-      const hint = bare(
-        instead
-          .replace('NUMBER', '20')
-          .replace('get NAME', 'get x')
-          .replace('api PATH', /^api/.test(line) ? 'api x' : 'api /v2'),
-        line,
-      );
+  for (const row of GUESSES) {
+    for (const typed of row[1].split(', ')) {
+      const line = lineOf(row, typed);
+      // The advice needs a number, or the command itself a word more.
+      const needsNumber = textOf(adviceOf(row, [])) === textOf(adviceOf(row, ['20']));
+      const more = /^(login|config list|api get|api GET)$/.test(line) ? ['x'] : [];
+      if (needsNumber && typeof row[0] === 'function') more.push('20');
+      const secret = line.includes(' --') && more.length === 0 ? '=hunter2:!' : '';
+      const result = await imgctl(`${line}${secret} ${more.join(' ')}`.trim());
+      const hint = textOf(adviceOf(row, more, line.replace(/ -.*/, '').split(' ')));
       expect({ line, result }).toEqual({ line, result: failed(2, `hint: ${hint}`) });
       expect(result.stderr).not.toContain('hunter2');
     }
   }
 });
 
-const EXAMPLES: Readonly<Record<string, string>> = {
-  ...{ TEXT: 'ubuntu server', NAME: 'web', KEY: 'time', VALUE: 'iso', FIELD: 'name' },
-  ...{ FORMAT: 'json', FILE: 'web.ova', TIME: '30d', FOLDER: '.' },
+/** What guessed commands and options are tried with, if they need words. */
+const WORDS: Readonly<Record<string, readonly string[]>> = {
+  ...{ '-f': ['name'], '-s': ['name'], '-c': ['name'], '-o': ['json'], '--to': ['.'] },
+  ...{ '--profile': ['default'], 'login --profile': ['default'], 'profile ': ['default'] },
+  ...{ 'images get --mine': ['1000001'], 'images get --lock': ['web'] },
+  ...{ 'images lock add': ['new', 'ubuntu', 'server'], 'images lock remove': ['old'] },
+  ...{ 'images list --since': ['30d'], 'images latest': ['ubuntu', 'server'] },
+  ...{ 'images snapshot': ['all.json'], push: ['web.ova'], 'images cannot': ['web.ova'] },
+  ...{ validate: ['web.ova'], 'sync-status': ['1'], 'config get': ['time'], completion: ['bash'] },
 };
 
-/** Returns the commands and options that a hint names, as a user would run them. */
-function commandsIn([instead]: (typeof GUESSES)[number]): string[] {
-  const option = /^(-\S+(?: (?:'[^']+'|[^\s;,]+(?=[;,]|$)|\S+,\S+))?)/.exec(instead)?.[1];
-  const owner = lineOf(instead, '-')
-    .replace(/ -$/, '')
-    .replace(/^push$/, 'push web.ova');
-  if (option) return [`${owner} ${option}`];
-  const commands = instead
-    .replace('COMMAND', 'images list')
-    .matchAll(/\bimgctl (?!lists)((?:[\w/#-]+ ?)+)/g);
-  return [...commands].map(([, words = '']) => words.trim());
+/** Returns the commands that a row names, and its option behind a command that has it. */
+function commandsIn(row: Guess): string[][] {
+  const start = textOf(adviceOf(row, [])).replace(/^use:? (?:imgctl )?/, '');
+  const key = Object.keys(WORDS).findLast((each) => start.startsWith(each)) ?? '';
+  const advice = adviceOf(row, WORDS[key] ?? [], ['images', 'list']);
+  const option = /^use (-\S+(?: [^\s;,]+(?=[;,]|$))?)/.exec(textOf(advice))?.[1];
+  if (option === undefined) return commandsOf(advice);
+  const owner = lineOf(row, '-')
+    .replace(/^push /, 'push web.ova ')
+    .slice(0, -2);
+  return [`${owner} ${option}`.split(' '), ...commandsOf(advice)];
 }
 
 it('every command and option that a guess names works', async () => {
@@ -86,44 +97,27 @@ it('every command and option that a guess names works', async () => {
   writeOva(work, 'web');
   writeFileSync(path.join(work, 'ca.pem'), selfSigned('localhost').cert);
   const io = { cwd: work, env: { ...env, ...PASSWORD }, time: Date.now() };
-  const run = async (line: string) => {
-    const words = line.split(' ').map((word) => word.replaceAll("'", ''));
-    return { line, ...(await runCli(words, io)) };
+  const { stdout: id } = await runCli(['images', 'list', '-q', '-n', '1'], io);
+  const values = {
+    ID: id.trim(),
+    USER: 'demo',
+    KEY: 'time',
+    VALUE: 'iso',
+    FILE: 'ca.pem',
+    URL: emulator.baseUrl,
   };
-  const lock = (name: string) => `images lock add ${name} ubuntu server`;
-  const before = ['push web.ova', lock('web'), lock('old'), 'config set time iso'];
-  for (const line of before) await run(line);
-  const { stdout: id } = await run('images list -q -n 1');
-  const results: { line: string; stderr: string; exitCode: number }[] = [];
-  const commands = [...new Set(GUESSES.flatMap(commandsIn))];
-  // Some remove what others need.
-  const isLast = (command: string) => /^(?:logout|profile delete|config unset)/.test(command);
-  const sorted = commands.sort((left, right) => Number(isLast(left)) - Number(isLast(right)));
-  for (const command of sorted) {
-    const line = command
-      .replace('remove NAME', 'remove old')
-      .replace('add NAME', `add new-${results.length}`)
-      .replace('--mine ID', '--mine 1000001')
-      .replace('ID', id.trim())
-      .replace('--mine TEXT', '--mine web')
-      .replace('ca-file FILE', 'ca-file ca.pem')
-      .replace('snapshot FILE', 'snapshot all.json')
-      .replace('sync-status NUMBER', 'sync-status 1')
-      .replace('sync-status TEXT', 'sync-status 1')
-      .replace('NUMBER', '20')
-      .replace('api PATH', 'api /v2')
-      .replace('config get NAME', 'config get time')
-      .replace('completion TEXT', 'completion bash')
-      .replace('--username USER', '--username demo')
-      .replace('my-images TEXT', 'my-images web')
-      .replace('add NAME TEXT', 'add NAME ubuntu')
-      .replace('profile use NAME', 'profile use default')
-      .replace('--profile NAME', '--profile default')
-      .replace('profile delete NAME', 'profile delete default')
-      .replace('URL', emulator.baseUrl)
-      .replace(/\b[A-Z]{2,}\b/g, (word) => EXAMPLES[word] ?? word);
-    results.push(await run(line));
-  }
+  const run = async (words: readonly string[]) => ({ words, ...(await runCli(words, io)) });
+  const before = ['push web.ova', 'images lock add web ubuntu server', 'config set time iso'];
+  for (const line of [...before, 'images lock add old ubuntu server']) await run(line.split(' '));
+  const lines = GUESSES.flatMap(commandsIn).map((words) => {
+    return words.map((word) => Object.entries(values).find(([name]) => name === word)?.[1] ?? word);
+  });
+  const commands = [...new Map(lines.map((words) => [words.join(' '), words])).values()];
+  // It removes what others need.
+  const isLast = ([first, verb]: readonly string[]) => first === 'profile' && verb === 'delete';
+  const results: Awaited<ReturnType<typeof run>>[] = [];
+  for (const words of commands.filter((each) => !isLast(each))) results.push(await run(words));
+  for (const words of commands.filter(isLast)) results.push(await run(words));
   expect(results.filter(({ exitCode }) => exitCode !== 0)).toEqual([]);
   expect(results.length).toBeGreaterThan(40);
 });
