@@ -1,6 +1,6 @@
 // Reads a command line with commander: the command to run, its options, and the settings that options give.
 
-import { Argument, Command, CommanderError, Option } from 'commander';
+import { Argument, Command, type CommanderError, Option } from 'commander';
 import { version } from '../../package.json';
 import { incompatible } from '../choices.ts';
 import type { SettingKey } from '../config/definitions.ts';
@@ -30,14 +30,18 @@ export interface CommandLine extends RunOptions {
   act(context: Context): Outcome;
 }
 
-/** Where a parse ended. */
-interface End {
-  found?: { readonly command: Command; readonly declaration: Partial<CommandDeclaration> };
-  /** The command that fails, or whose help is printed. */
-  stopped?: Command;
-  /** Add the options of the commands that the line does not name, which only some errors need. */
-  readonly others: (() => void)[];
-}
+/** How the parse of commander ended. */
+type End =
+  | {
+      readonly kind: 'found';
+      readonly command: Command;
+      readonly declaration: Partial<CommandDeclaration>;
+      readonly run: NonNullable<CommandDeclaration['run']>;
+    }
+  /** Commander throws for wrong usage of a command, and also for its help and for the version. */
+  | { readonly kind: 'stopped'; readonly command: Command; readonly error: CommanderError }
+  /** The kind of a value refused it. */
+  | { readonly kind: 'failed'; readonly error: unknown };
 
 /** Parses a command line, and does nothing else. */
 export function readCommandLine(
@@ -45,35 +49,30 @@ export function readCommandLine(
   commands: readonly CommandDeclaration[],
   { env, cwd }: Pick<Io, 'env' | 'cwd'>,
 ): CommandLine {
-  const end: End = { others: [] };
   const words = helpLast(argv);
-  const root = buildTree(commands, words, env, end);
   const { error: misread } = attempt(() => checkTyped(commands, words, cwd));
-  try {
-    root.parse(words, { from: 'user' });
-    if (misread) throw misread;
-    if (end.found === undefined) throw new Error('commander found no command');
-    const { command, declaration } = end.found;
-    const own = valuesOf(command, declaration.options);
-    const global = globalsOf(root);
-    refuseTwoFormats(global.options);
-    const { run = async () => {} } = declaration;
-    return {
-      ...global.options,
-      given: new Map([...global.given, ...own.given]),
-      needsNoSettings: declaration.needsNoSettings,
-      act: (context) => run(context, own.options, ...command.processedArgs),
-    };
-  } catch (thrown) {
-    // Even a failed parse has read the options before the error, such as --json.
-    const { options, given } = globalsOf(root);
-    const error = misread ?? thrown;
-    return {
-      ...options,
-      given,
-      act: (context) => explain(context, error, { ...end, root, commands }),
-    };
+  const tree = new CommandTree(commands, words, env);
+  const end = tree.parse();
+  // Even a failed parse has read the options before the error, such as --json.
+  const { options, given } = globalsOf(tree.root);
+  const failed = (error: unknown): CommandLine => {
+    return { ...options, given, act: () => Promise.reject<undefined>(error) };
+  };
+  if (misread) return failed(misread);
+  if (end.kind === 'failed') return failed(end.error);
+  if (end.kind === 'stopped') {
+    return { ...options, given, act: (context) => explain(context, tree, end, commands) };
   }
+  const { json, output = 'json' } = options;
+  if (json && output !== 'json') return failed(incompatible('--json', `--output ${output}`));
+  const { command, declaration, run } = end;
+  const own = valuesOf(command, declaration.options);
+  return {
+    ...options,
+    given: new Map([...given, ...own.given]),
+    needsNoSettings: declaration.needsNoSettings,
+    act: (context) => run(context, own.options, ...command.processedArgs),
+  };
 }
 
 /** Moves -h behind the command it belongs to: `imgctl -h images list` is `imgctl images list -h`. */
@@ -107,47 +106,102 @@ function globalsOf(root: Command) {
   return { options, given };
 }
 
-/** @throws ImgctlError usage */
-function refuseTwoFormats({ json, output = 'json' }: Readonly<Record<string, unknown>>): void {
-  if (json && output !== 'json') throw incompatible('--json', `--output ${output}`);
-}
-
-/** Prints help or the version, for which commander throws too. @throws ImgctlError usage */
+/** Prints the help or the version for which commander stopped. @throws ImgctlError usage */
 async function explain(
   context: Context,
-  thrown: unknown,
-  {
-    stopped,
-    others,
-    root,
-    commands,
-  }: End & { root: Command; commands: readonly CommandDeclaration[] },
+  tree: CommandTree,
+  { command, error }: Extract<End, { kind: 'stopped' }>,
+  commands: readonly CommandDeclaration[],
 ): Promise<void> {
-  if (!(thrown instanceof CommanderError) || stopped === undefined) throw thrown;
-  if (thrown.code === 'commander.version') return context.console.print(`${version}\n`);
-  if (thrown.exitCode !== 0 && thrown.code !== 'commander.help') {
+  if (error.code === 'commander.version') return context.console.print(`${version}\n`);
+  const isHelp = error.exitCode === 0 || error.code === 'commander.help';
+  if (!isHelp) {
     const { usageError } = await import('./usage-error.ts');
-    for (const add of others) add();
-    throw usageError(thrown, stopped, pathOf(stopped));
+    tree.declareAll();
+    throw usageError(error, command, pathOf(command));
   }
   // What follows a group or `help` is the command that is asked for, or no command, which is an error.
-  const below = stopped.commands.length > 0 ? stopped.args : [];
+  const below = command.commands.length > 0 ? command.args : [];
   const words = below.filter((word, at) => !word.startsWith('-') && (at > 0 || word !== 'help'));
   const { showPage } = await import('./help-page.ts');
-  await showPage(context, { root, commands }, [...pathOf(stopped), ...words]);
+  await showPage(context, { root: tree.root, commands }, [...pathOf(command), ...words]);
 }
 
 function pathOf(command: Command): string[] {
   return command.parent ? [...pathOf(command.parent), command.name()] : [];
 }
 
-/** @param end receives the command that is found, or where the parse stops */
-function buildTree(
-  commands: readonly CommandDeclaration[],
-  words: readonly string[],
-  env: Env,
-  end: End,
-): Command {
+/** What commander throws, with the command that it does not name. */
+class Stopped extends Error {
+  readonly command: Command;
+  readonly error: CommanderError;
+
+  constructor(command: Command, error: CommanderError) {
+    super(error.message);
+    this.command = command;
+    this.error = error;
+  }
+}
+
+/** The commands as commander parses them. */
+class CommandTree {
+  readonly root: Command;
+  readonly #words: readonly string[];
+  readonly #env: Env;
+  /** Commands that no word names. To declare them takes time, and only the hint for wrong usage needs their options. */
+  readonly #undeclared = new Map<Command, CommandDeclaration>();
+  /** Commander calls back with the command that it found. */
+  #end: End = { kind: 'failed', error: new Error('commander found no command') };
+
+  constructor(commands: readonly CommandDeclaration[], words: readonly string[], env: Env) {
+    this.#words = words;
+    this.#env = env;
+    this.root = rootCommand(env);
+    this.#declare(this.root, { subcommands: commands });
+  }
+
+  parse(): End {
+    try {
+      this.root.parse(this.#words, { from: 'user' });
+      return this.#end;
+    } catch (error) {
+      if (!(error instanceof Stopped)) return { kind: 'failed', error };
+      return { kind: 'stopped', command: error.command, error: error.error };
+    }
+  }
+
+  declareAll(): void {
+    // It grows by the subcommands meanwhile.
+    for (const [command, declaration] of this.#undeclared) this.#declare(command, declaration);
+  }
+
+  #declare(command: Command, declaration: Partial<CommandDeclaration>): void {
+    const { arguments: words = [], options = [], subcommands, hidden, run } = declaration;
+    command.exitOverride((error) => {
+      throw new Stopped(command, error);
+    });
+    for (const each of words) command.addArgument(argumentOf(each, command));
+    for (const each of options) command.addOption(optionOf(each, this.#env));
+    if (hidden) command.allowUnknownOption();
+    for (const each of subcommands ?? []) {
+      const below = addCommand(command, each);
+      const isNamed = commandNames(each).some((name) => this.#words.includes(name));
+      if (isNamed) this.#declare(below, each);
+      else this.#undeclared.set(below, each);
+    }
+    if (run) {
+      command.action(() => {
+        this.#end = { kind: 'found', command, declaration, run };
+      });
+    } else if (subcommands === undefined) command.action(() => this.root.help());
+    else if (command !== this.root) {
+      const help = command.command('help', { hidden: true }).argument('[command...]');
+      help.action(() => command.help());
+    }
+  }
+}
+
+function rootCommand(env: Env): Command {
   const root = new Command('imgctl')
     .version(version, VERSION_OPTION.flags, VERSION_OPTION.description)
     .helpOption(HELP_OPTION.flags, HELP_OPTION.description)
@@ -162,37 +216,14 @@ function buildTree(
       getOutHasColors: () => true,
     });
   for (const option of GLOBAL_OPTIONS) root.addOption(optionOf(option, env));
-  const declare = (command: Command, declaration: Partial<CommandDeclaration>) => {
-    command.exitOverride((error) => {
-      end.stopped = command;
-      throw error;
-    });
-    for (const each of declaration.arguments ?? []) command.addArgument(argumentOf(each, command));
-    for (const each of declaration.options ?? []) command.addOption(optionOf(each, env));
-    if (declaration.hidden) command.allowUnknownOption();
-    for (const each of declaration.subcommands ?? []) {
-      const { name, summary, group, hidden = false } = each;
-      const [, ...others] = commandNames(each);
-      const below = command.command(name, { hidden }).aliases(others).summary(summary);
-      if (group) below.helpGroup(`${group}:`);
-      const add = () => declare(below, each);
-      if (commandNames(each).some((known) => words.includes(known))) add();
-      else end.others.push(add);
-    }
-    const { run, subcommands } = declaration;
-    if (run) {
-      command.action(() => {
-        end.found = { command, declaration };
-      });
-    } else if (command !== root) {
-      const help = subcommands
-        ? command.command('help', { hidden: true }).argument('[command...]')
-        : command;
-      help.action(() => (subcommands ? command : root).help());
-    }
-  };
-  declare(root, { subcommands: commands });
   return root;
+}
+
+function addCommand(parent: Command, declaration: CommandDeclaration): Command {
+  const { name, summary, group, hidden = false } = declaration;
+  const [, ...others] = commandNames(declaration);
+  const command = parent.command(name, { hidden }).aliases(others).summary(summary);
+  return group ? command.helpGroup(`${group}:`) : command;
 }
 
 function optionOf(declaration: OptionDeclaration, env: Env): Option {
