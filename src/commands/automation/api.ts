@@ -52,21 +52,8 @@ export const api = command({
 });
 
 async function run(context: Context, options: Options, path: string): Promise<void> {
-  const method = options.method.toUpperCase();
-  if (!/^(?!CONNECT$|TRACE$)[A-Z]{1,20}$/.test(method)) {
-    const message = `invalid --method: ${method}`;
-    throw new ImgctlError('usage', message, { facts: 'use GET, POST, PUT or PATCH' });
-  }
-  if (options.paginate && method !== 'GET') {
-    const message = `--paginate works only with GET (got ${method})`;
-    throw new ImgctlError('usage', message, { facts: `omit --paginate or --method ${method}` });
-  }
-  const fields = (options.field ?? []).map((text) => {
-    const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-    if (key !== undefined && value !== undefined) return [key, value] as const;
-    const message = `--field must be key=value (got ${text})`;
-    throw new ImgctlError('usage', message, { facts: 'use a parameter such as -f per_page=5' });
-  });
+  const method = parseMethod(options);
+  const fields = (options.field ?? []).map(parseField);
   const { client, baseUrl } = await context.session();
   const url = resolveUrl(new URL(baseUrl), path);
   for (const [key, value] of fields) url.searchParams.append(key, value);
@@ -75,26 +62,51 @@ async function run(context: Context, options: Options, path: string): Promise<vo
   while (next) {
     visited.add(next.search);
     const response: HttpResponse = await client.send({ method, path: next.href });
-    const success = isSuccess(response);
-    const printed =
-      options.slurp && success
-        ? printElement(context, response, visited.size === 1)
-        : printResponse(context, response, options);
-    const sent = `${method} ${next.pathname} was sent; its status is ${response.status}`;
-    await printed.catch((error: unknown) => {
-      const isUnwritten = hasCode(error, 'failed') && !isSafeMethod(method);
-      throw isUnwritten ? error.with({ facts: sent }) : error;
-    });
-    if (!success) {
-      const error = statusError(response);
-      if (error.code !== 'not-found') throw error;
+    await print(context, response, options, visited.size === 1).catch((error: unknown) => {
+      if (isSafeMethod(method) || !hasCode(error, 'failed')) throw error;
+      const { pathname } = response.url;
       throw error.with({
-        facts: hint`check the path, and the base URL: ${setting('get', 'base-url')}`,
+        facts: `${method} ${pathname} was sent; its status is ${response.status}`,
       });
-    }
+    });
+    if (!isSuccess(response)) throw errorOf(response);
     next = options.paginate ? nextPage(response, visited) : undefined;
   }
   if (options.slurp) await context.console.print(']\n');
+}
+
+/** @throws ImgctlError usage */
+function parseMethod({ method: text, paginate }: Options): string {
+  const method = text.toUpperCase();
+  if (!/^(?!CONNECT$|TRACE$)[A-Z]{1,20}$/.test(method)) {
+    const message = `invalid --method: ${method}`;
+    throw new ImgctlError('usage', message, { facts: 'use GET, POST, PUT or PATCH' });
+  }
+  if (!paginate || method === 'GET') return method;
+  const message = `--paginate works only with GET (got ${method})`;
+  throw new ImgctlError('usage', message, { facts: `omit --paginate or --method ${method}` });
+}
+
+/** @throws ImgctlError usage */
+function parseField(text: string): readonly [key: string, value: string] {
+  const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (key !== undefined && value !== undefined) return [key, value];
+  const message = `--field must be key=value (got ${text})`;
+  throw new ImgctlError('usage', message, { facts: 'use a parameter such as -f per_page=5' });
+}
+
+function errorOf(response: HttpResponse): ImgctlError {
+  const error = statusError(response);
+  if (error.code !== 'not-found') return error;
+  return error.with({
+    facts: hint`check the path, and the base URL: ${setting('get', 'base-url')}`,
+  });
+}
+
+function print(context: Context, response: HttpResponse, options: Options, isFirst: boolean) {
+  return options.slurp && isSuccess(response)
+    ? printElement(context, response, isFirst)
+    : printResponse(context, response, options);
 }
 
 async function printElement(

@@ -27,49 +27,71 @@ export const logout = command({
   seeAlso: ['login', 'profile delete'],
   options: [option('--all', 'log out of all profiles, and delete shared tokens')],
   exitCodes: [3],
-  run: (context, { all = false }) => run(context, all),
+  run: (context, { all = false }) => (all ? logOutEverywhere(context) : logOut(context)),
 });
 
-async function run(context: Context, all: boolean): Promise<void> {
-  const { console, settings } = context;
-  const { config } = settings;
-  const { IMGCTL_TOKEN_STORE } = context.io.env;
-  const count = forgetTokens(findPaths(context.io).config, all ? undefined : settings.account);
-  const { baseUrl, username } = settings.account;
-  const whom = all ? '' : ` of ${baseUrl} as ${printable(username)}`;
-  const several = count > 1 ? ` (deleted ${counted(count, 'token')})` : '';
-  if (count > 0) console.success(`Logged out${whom}${several}`);
-  else if (settings.isUnknown && !all) {
-    const list = imgctl('profile', 'list');
-    console.warn(
-      `unknown profile ${quoted(settings.profile)}`,
-      suggest(settings.profile, [...config.profiles.keys()], list),
-    );
-  } else if (settings.owner !== undefined && !all) {
-    const message = `profile ${settings.profile} belongs to ${settings.owner}, and was not logged out`;
+async function logOut(context: Context): Promise<void> {
+  const { io, console, settings } = context;
+  const { account } = settings;
+  const count = forgetTokens(findPaths(io).config, account);
+  if (count > 0) {
+    const whom = `${account.baseUrl} as ${printable(account.username)}`;
+    console.success(`Logged out of ${whom}${describeTokens(count)}`);
+    const others = profilesSharing(context, account);
+    if (others.length > 0) {
+      console.report(`also logged out, because they share the token: ${others.join(', ')}`);
+    }
+  } else sayNotLoggedIn(context);
+  const isDeleted = await deleteStoredPassword(context, settings);
+  if (isDeleted) console.success('Deleted the stored password');
+  notePasswords(context, [settings]);
+}
+
+function sayNotLoggedIn({ console, settings }: Context): void {
+  const { config, profile, isUnknown, owner } = settings;
+  if (isUnknown) {
+    const facts = suggest(profile, [...config.profiles.keys()], imgctl('profile', 'list'));
+    console.warn(`unknown profile ${quoted(profile)}`, facts);
+  } else if (owner !== undefined) {
+    const message = `profile ${profile} belongs to ${owner}, and was not logged out`;
     console.warn(message, setting('unset', 'base-url'));
   } else console.note('you were not logged in');
-  const others = all || count === 0 ? [] : profilesSharing(context, settings.account);
-  if (others.length > 0) {
-    console.report(`also logged out, because they share the token: ${others.join(', ')}`);
-  }
-  const profiles = all
-    ? [...config.profiles.keys()].map((name) => new Settings(config, name, { IMGCTL_TOKEN_STORE }))
-    : [settings];
+}
+
+async function logOutEverywhere(context: Context): Promise<void> {
+  const { io, console, settings } = context;
+  const directory = findPaths(io).config;
+  const count = forgetTokens(directory);
+  if (count > 0) console.success(`Logged out${describeTokens(count)}`);
+  else console.note('you were not logged in');
+  const { config } = settings;
+  const { IMGCTL_TOKEN_STORE } = io.env;
+  const profiles = [...config.profiles.keys()].map((name) => {
+    return new Settings(config, name, { IMGCTL_TOKEN_STORE });
+  });
   for (const each of profiles) {
-    const whose = all ? ` of profile ${each.profile}` : '';
     const isDeleted = await deleteStoredPassword(context, each);
-    if (isDeleted) console.success(`Deleted the stored password${whose}`);
+    if (isDeleted) console.success(`Deleted the stored password of profile ${each.profile}`);
   }
+  notePasswords(context, [settings, ...profiles]);
+  try {
+    await deleteSharedTokens(context, [settings, ...profiles]);
+  } finally {
+    // A run that was still storing its shared token has written it to a file too.
+    forgetTokens(directory);
+  }
+}
+
+function describeTokens(count: number): string {
+  return count > 1 ? ` (deleted ${counted(count, 'token')})` : '';
+}
+
+/** Names the sources of passwords that stay. */
+function notePasswords({ io, console }: Context, profiles: readonly Settings[]): void {
   const originOf = (each: Settings) =>
-    tryOr(() => findSecret(each, context.io, 'password')?.origin, undefined);
-  const origins = [...new Set([settings, ...profiles].flatMap((each) => originOf(each) ?? []))];
+    tryOr(() => findSecret(each, io, 'password')?.origin, undefined);
+  const origins = [...new Set(profiles.flatMap((each) => originOf(each) ?? []))];
   if (origins.length > 0) console.note(`commands log in again with ${origins.join(' or ')}`);
-  if (!all) return;
-  // A run that was still storing its shared token has written it to a file too.
-  await deleteSharedTokens(context, [settings, ...profiles]).finally(() =>
-    forgetTokens(findPaths(context.io).config),
-  );
 }
 
 /** Deletes the tokens that other machines use too. @throws ImgctlError unreachable */
