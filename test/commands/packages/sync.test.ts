@@ -168,6 +168,14 @@ describe('sync', () => {
     expect(await at('sync-status 42 --wait', 0)).toEqual(listed);
     expect((await at('sync-status 41 --wait', 59)).exitCode).toBe(0);
   });
+
+  it('can be resumed for no longer than a minute if the clock was set back since', async () => {
+    const { imgctl, requests } = await scriptedUser({ [SUBMIT]: SUBMITTED, [REQUEST]: MISSING });
+    await imgctl('sync', { time: START });
+    const line = 'sync-status 41 --wait --poll-interval 30s';
+    expect((await imgctl(line, { time: START - 3_600_000 })).exitCode).toBe(5);
+    expect(requests().filter((request) => request === REQUEST)).toHaveLength(3);
+  });
 });
 
 describe('sync-status --wait', () => {

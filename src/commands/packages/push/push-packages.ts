@@ -30,6 +30,7 @@ interface PushOptions extends SyncOptions, Pick<TransferOptions, 'onConflict'> {
   readonly dryRun?: boolean;
 }
 
+/** Plans, uploads and syncs. Only complete packages are synced, and none if a broken one is in the storage. */
 export async function pushPackages(
   context: Context,
   job: PushJob,
@@ -37,8 +38,7 @@ export async function pushPackages(
 ): Promise<Result> {
   const { output, batch } = job;
   const { sync, dryRun } = options;
-  const prepared = await prepare(context, job, options);
-  const { transfer } = prepared;
+  const { before, transfer, mark } = await prepare(context, job, options);
   const plan = await planAll(context, batch, job.packages, transfer);
   const outcome = await uploadAll(context, batch, plan, transfer);
   const { fatal, broken, complete } = outcome;
@@ -47,14 +47,13 @@ export async function pushPackages(
     const isInterrupt = context.io.signal.aborted && !dryRun;
     throw isInterrupt ? resumable(fatal, job.storage, sync) : fatal;
   }
-  const pushed = { ...prepared, packages: complete };
+  const error = batch.error(outcome.counts(dryRun ? 'to upload' : 'uploaded'), 'storage-full');
+  const pushed = { packages: complete, before, transfer, mark };
   if (dryRun) {
     const rows = await dryRunRows(plan, pushed, options);
     const note = { kind: 'note', message: 'nothing was uploaded or submitted' } as const;
-    const error = batch.error(outcome.counts('to upload'));
     return { output, rows, afterwards: () => context.tell(note), error };
   }
-  const error = batch.error(outcome.counts(), 'storage-full');
   if (complete.length === 0) return { error };
   if (!sync) return { output, rows: fileRows(complete), error };
   // A sync would make an image of half a package.
@@ -101,7 +100,7 @@ async function syncAndCount(
   const synced = await syncing.catch((error: unknown): Result => ({ error }));
   const afterwards = async () => {
     await synced.afterwards?.();
-    if (!synced.error || !batch.hasFailed) return;
+    if (synced.error === undefined || !batch.hasFailed) return;
     const message = batch.summary(outcome.counts());
     context.tell({ kind: 'failure', message, hint: batch.heldHint });
   };
