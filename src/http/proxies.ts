@@ -185,31 +185,47 @@ export function proxyFailure(
 export function proxyRefusal(
   proxy: HttpProxy,
   target: string,
-  { status, headers }: { status: number; headers: Readonly<Record<string, unknown>> },
+  { status, headers }: ProxyResponse,
   sent: boolean,
 ) {
-  const { host, username } = proxy.url;
-  const refused = status < 500 ? 'refused to connect to' : 'got no response from';
-  let message = `the proxy ${host} ${refused} ${target}: ${status}`;
-  let facts = checkProxy(proxy);
+  const what = status < 500 ? 'refused to connect to' : 'got no response from';
+  const general = `the proxy ${proxy.url.host} ${what} ${target}: ${status}`;
   // tinyproxy responds with 401 to wrong credentials, and 407 only if there are none.
-  if (status === 407 || status === 401) {
-    const wanted = `${headers['proxy-authenticate'] ?? ''}`;
-    const schemes = wanted.match(/\b(?:Basic|Negotiate|NTLM|Digest|Bearer)\b/gi) ?? [];
-    const takesBasic = schemes.length === 0 || schemes.some((scheme) => /^basic$/i.test(scheme));
-    if (!takesBasic) {
-      message = `the proxy ${host} requires ${[...new Set(schemes)].join(' or ')} (${status}); imgctl can only send Basic`;
-      facts = `use a proxy that accepts Basic, such as a local cntlm, in ${proxy.setting}`;
-    } else if (username !== '') {
-      message = `the proxy ${host} refused the user ${decode(username)}: ${status}`;
-      facts = `check user name and password in ${proxy.setting} (write @ as %40)`;
-    } else {
-      facts = `add user name and password to ${proxy.setting}: http://user:password@host:port`;
-    }
-  }
+  const isLogin = status === 407 || status === 401;
+  const { message = general, facts } = isLogin
+    ? loginProblem(proxy, { status, headers })
+    : { facts: checkProxy(proxy) };
   // The service behind it may be restarting.
   const transient = status >= 502 && status <= 504;
   return new TransportError('proxy', message, { facts, status, sent, transient });
+}
+
+interface ProxyResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+}
+
+/** Returns what to do about a proxy that wants other credentials; without a message, it got none. */
+function loginProblem(
+  { url: { host, username }, setting }: HttpProxy,
+  { status, headers }: ProxyResponse,
+): { readonly message?: string; readonly facts: string } {
+  const wanted = `${headers['proxy-authenticate'] ?? ''}`;
+  const schemes = wanted.match(/\b(?:Basic|Negotiate|NTLM|Digest|Bearer)\b/gi) ?? [];
+  const takesBasic = schemes.length === 0 || schemes.some((scheme) => /^basic$/i.test(scheme));
+  if (!takesBasic) {
+    return {
+      message: `the proxy ${host} requires ${[...new Set(schemes)].join(' or ')} (${status}); imgctl can only send Basic`,
+      facts: `use a proxy that accepts Basic, such as a local cntlm, in ${setting}`,
+    };
+  }
+  if (username === '') {
+    return { facts: `add user name and password to ${setting}: http://user:password@host:port` };
+  }
+  return {
+    message: `the proxy ${host} refused the user ${decode(username)}: ${status}`,
+    facts: `check user name and password in ${setting} (write @ as %40)`,
+  };
 }
 
 function checkProxy({ setting, bypass }: HttpProxy): string {

@@ -20,7 +20,10 @@ export interface RetryOptions {
   readonly onEvent?: ((event: HttpEvent) => void) | undefined;
 }
 
-/** What follows a request: its response is returned, or it is sent again in its turn, or after a backoff. */
+/**
+ * What follows a request: its response is returned, or it is sent again in its turn, or after a backoff. With retries
+ * left, a GET that gets 429 has a turn; 502 is an outage, and a backoff; and 429 that asks for an hour is returned.
+ */
 type Next =
   | { readonly kind: 'return'; readonly response: HttpResponse }
   | { readonly kind: 'turn'; readonly asked: number }
