@@ -1,6 +1,6 @@
 // Reads a command line with commander: the command to run, its options, and the settings that options give.
 
-import { Argument, Command, type CommanderError, Option } from 'commander';
+import { Argument, Command, CommanderError, Option } from 'commander';
 import { version } from '../../package.json';
 import { incompatible } from '../choices.ts';
 import type { SettingKey } from '../config/definitions.ts';
@@ -131,18 +131,6 @@ function pathOf(command: Command): string[] {
   return command.parent ? [...pathOf(command.parent), command.name()] : [];
 }
 
-/** What commander throws, with the command that it does not name. */
-class Stopped extends Error {
-  readonly command: Command;
-  readonly error: CommanderError;
-
-  constructor(command: Command, error: CommanderError) {
-    super(error.message);
-    this.command = command;
-    this.error = error;
-  }
-}
-
 /** The commands as commander parses them. */
 class CommandTree {
   readonly root: Command;
@@ -150,7 +138,7 @@ class CommandTree {
   readonly #env: Env;
   /** Commands that no word names. To declare them takes time, and only the hint for wrong usage needs their options. */
   readonly #undeclared = new Map<Command, CommandDeclaration>();
-  /** Commander calls back with the command that it found. */
+  /** What commander calls back with. */
   #end: End = { kind: 'failed', error: new Error('commander found no command') };
 
   constructor(commands: readonly CommandDeclaration[], words: readonly string[], env: Env) {
@@ -163,25 +151,25 @@ class CommandTree {
   parse(): End {
     try {
       this.root.parse(this.#words, { from: 'user' });
-      return this.#end;
     } catch (error) {
-      if (!(error instanceof Stopped)) return { kind: 'failed', error };
-      return { kind: 'stopped', command: error.command, error: error.error };
+      if (!(error instanceof CommanderError)) return { kind: 'failed', error };
     }
+    return this.#end;
   }
 
   declareAll(): void {
-    // It grows by the subcommands meanwhile.
+    // The loop reaches the subcommands too, which are added meanwhile.
     for (const [command, declaration] of this.#undeclared) this.#declare(command, declaration);
   }
 
   #declare(command: Command, declaration: Partial<CommandDeclaration>): void {
-    const { arguments: words = [], options = [], subcommands, hidden, run } = declaration;
+    const { subcommands, hidden, run } = declaration;
     command.exitOverride((error) => {
-      throw new Stopped(command, error);
+      this.#end = { kind: 'stopped', command, error };
+      throw error;
     });
-    for (const each of words) command.addArgument(argumentOf(each, command));
-    for (const each of options) command.addOption(optionOf(each, this.#env));
+    for (const each of declaration.arguments ?? []) command.addArgument(argumentOf(each, command));
+    for (const each of declaration.options ?? []) command.addOption(optionOf(each, this.#env));
     if (hidden) command.allowUnknownOption();
     for (const each of subcommands ?? []) {
       const below = addCommand(command, each);
@@ -193,8 +181,11 @@ class CommandTree {
       command.action(() => {
         this.#end = { kind: 'found', command, declaration, run };
       });
-    } else if (subcommands === undefined) command.action(() => this.root.help());
-    else if (command !== this.root) {
+    } else if (subcommands === undefined) {
+      // The command help itself.
+      command.action(() => this.root.help());
+    } else if (command !== this.root) {
+      // `imgctl images help` is `imgctl images --help`.
       const help = command.command('help', { hidden: true }).argument('[command...]');
       help.action(() => command.help());
     }

@@ -1,4 +1,4 @@
-// The type of a command, and the options and kinds of values that several commands share.
+// Declares commands, their options and arguments, and the options of every command.
 
 import { DEFAULT_PROFILE } from '../config/config-file.ts';
 import { SETTINGS, type SettingDefinition, type SettingKey } from '../config/definitions.ts';

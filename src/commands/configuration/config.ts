@@ -3,6 +3,7 @@
 import { parseChoice } from '../../choices.ts';
 import { argument, command, GET_OPTION, option } from '../../cli/command.ts';
 import { type CommandDeclaration, terms } from '../../cli/declarations.ts';
+import { guess } from '../../cli/guesses.ts';
 import { oneValue, type Result } from '../../cli/result.ts';
 import { suggestRows, suggestValue } from '../../cli/suggestions.ts';
 import { readCertificates, requireBaseUrl, requireRedisAddress } from '../../config/addresses.ts';
@@ -152,7 +153,7 @@ async function list(context: Context, options: ListOptions): Promise<Result> {
 }
 
 async function get(context: Context, _options: object, name: string): Promise<Result> {
-  const key = await requireKey(name);
+  const key = requireKey(name);
   const value = context.settings.text(key);
   const { origin } = context.settings.find(key);
   if (value === undefined) {
@@ -163,7 +164,7 @@ async function get(context: Context, _options: object, name: string): Promise<Re
 }
 
 async function set(context: Context, _options: object, name: string, value: string): Promise<void> {
-  const key = await requireKey(name);
+  const key = requireKey(name);
   const { owner, profile } = context.settings;
   if (owner !== undefined && isOfService(key)) {
     const facts = hint`for the service of this run: ${imgctl('config', 'set', key, 'VALUE')}`;
@@ -191,7 +192,7 @@ async function unset(context: Context, _options: object, name: string): Promise<
   const stored = config.profiles.get(profile) ?? {};
   // Also one of another version. `logout` removes a stored password with its mark.
   const isStored = Object.hasOwn(stored, name) && name !== STORED_PASSWORD;
-  const key = isStored ? name : await requireKey(name);
+  const key = isStored ? name : requireKey(name);
   await changeProfile(context.io, profile, { [key]: undefined });
 }
 
@@ -200,12 +201,10 @@ async function showPath(context: Context): Promise<Result> {
   return oneValue(context, PATH_COLUMNS, { path: file }, 'path');
 }
 
-async function requireKey(text: string): Promise<SettingKey> {
+function requireKey(text: string): SettingKey {
   const command = imgctl('config', 'list', '--all');
   // A value after it may be a secret.
   const key = text.replace(/=.*/s, '=…');
-  if (isSettingKey(key)) return key;
-  const { guess } = await import('../../cli/guesses.ts');
   const meant = guess(['setting'], [key]);
   if (meant === undefined)
     return parseChoice(key, { noun: 'setting', valid: SETTING_KEYS, command });
