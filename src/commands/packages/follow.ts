@@ -85,6 +85,7 @@ async function* poll(
       if (deadline.aborted) break;
       if (!(error instanceof ImgctlError)) throw error;
       if (!isTransient(error, elapsed() < unseenUntil)) throw error;
+      // A service may ask to wait beyond the limit.
       const { retryAfter = 0 } = error;
       if (retryAfter > 0 && elapsed() + retryAfter >= waitTimeout) throw error;
       pause = Math.max(interval, retryAfter);
@@ -95,7 +96,7 @@ async function* poll(
     await io.sleep(Math.min(pause, left), io.signal);
     if (pollInterval === undefined) interval = Math.min(interval * 1.5, 15_000);
   }
-  // An interrupt during the last check.
+  // An interrupt during the last check counts more than the end of the time.
   io.signal.throwIfAborted();
 }
 

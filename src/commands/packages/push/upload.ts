@@ -25,13 +25,10 @@ export class UploadOutcome {
   fatal: unknown;
 
   counts(uploaded = 'uploaded'): Record<string, number> {
-    const counts = { [uploaded]: 0, unchanged: 0, skipped: 0 };
-    for (const { files } of this.complete) {
-      const unsent = files.some(isSkipped) ? 'skipped' : 'unchanged';
-      const what = files.some(isSent) ? uploaded : unsent;
-      counts[what] = (counts[what] ?? 0) + 1;
-    }
-    return { ...counts, 'not tried': this.untried };
+    const sent = this.complete.filter(({ files }) => files.some(isSent)).length;
+    const skipped = this.complete.filter(({ files }) => files.some(isSkipped)).length;
+    const unchanged = this.complete.length - sent - skipped;
+    return { [uploaded]: sent, unchanged, skipped, 'not tried': this.untried };
   }
 }
 
@@ -67,6 +64,7 @@ export async function uploadAll(
   if (!dryRun) await storage.removeDeadParts(false).catch(() => {});
   let isFull = false;
   for (const planned of plan.filter(({ error }) => error === undefined)) {
+    // A file that several packages share is sent with the first of them.
     const each = withoutSent(planned);
     if (isFull && each.files.some(isSent)) {
       outcome.untried += 1;
@@ -135,6 +133,7 @@ async function uploadPackage(
   tell({ kind: 'begin' });
   const started = new Map<PlannedFile, { at: number; bytes: number }>();
   const onProgress = (file: PlannedFile, bytes: number) => {
+    // The first call has the bytes that the storage had before.
     const start = started.get(file) ?? { at: io.elapsed(), bytes };
     started.set(file, start);
     const from = start.bytes === 0 ? '' : ` from ${describeBytes(start.bytes)}`;
