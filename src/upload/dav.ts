@@ -115,6 +115,7 @@ function newPart({ clock, unfinished, partsFile }: Dav, name: string): string {
 /** Notes the parts of a push that was killed: it has ended, since one push runs at a time on a machine. */
 function noteKilledParts({ unfinished, partsFile }: Dav): void {
   const text = partsFile && tryOr(() => readOwnFile(partsFile), undefined);
+  // Only parts: anything else in a damaged file would be deleted from the storage.
   for (const line of text?.split('\n') ?? []) if (isPart(line)) unfinished.add(line);
 }
 
@@ -134,13 +135,11 @@ async function move(dav: Dav, part: string, name: string, replace: boolean): Pro
       return;
     }
     refusals.push(refusal);
-    // The part is gone: no other form can move it, and an earlier one may have done so.
-    if (refusal.status === 404) break;
   }
   throw refusals[0];
 }
 
-/** Returns why the part was not moved, if another form may help or the part is gone. @throws any other error */
+/** Returns why the part was not moved, if that may be the form of Destination, or if it is gone. @throws other errors */
 async function tryMove(dav: Dav, part: string, headers: Record<string, string>) {
   try {
     await sendChecked(dav, { method: 'MOVE', url: dav.urlOf(part), headers, refusals: REFUSALS });

@@ -380,7 +380,9 @@ describe('push to WebDAV', () => {
       const { pathname } = new URL(`${headers.destination}`, 'http://x');
       if (isMoved && sizes.has(target)) sizes.set(pathname, `${sizes.get(target)}`);
       if (isMoved) sizes.delete(target);
-      return { status, body: PAGE };
+      // The first refusal counts.
+      const isFirst = isMoved || headers.destination !== pathname;
+      return { status: isFirst ? status : 404, body: PAGE };
     });
     expect(await push()).toMatchObject({ exitCode, stderr: expect.stringContaining(text) });
   });

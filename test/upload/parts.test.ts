@@ -102,14 +102,14 @@ it('a WebDAV upload that was interrupted starts again under another name, with o
   expect(storage.requests.filter(({ headers }) => 'content-range' in headers)).toEqual([]);
 });
 
-it('push to WebDAV removes the part that it wrote while this machine had another name, if no list shows it', async () => {
+it('push to WebDAV removes only the part that it wrote while this machine had another name, if no list shows it', async () => {
   const { folder, stored, partsFile, changeParts, pushAgain } = await interruptedUser();
   const part = partName('web.ova', { ...systemOf(process), hostname: () => 'before' });
   changeParts(rmSync);
-  writeFileSync(path.join(folder, part), 'part');
-  writeFileSync(partsFile(), `${part}\n`);
+  for (const name of [part, '.foreign']) writeFileSync(path.join(folder, name), 'part');
+  writeFileSync(partsFile(), `${part}\n.foreign\n`);
   await pushAgain();
-  expect(stored()).toEqual(['web.ova']);
+  expect(stored().sort()).toEqual(['.foreign', 'web.ova']);
 });
 
 unixOnly('pipes need Unix').each([
