@@ -99,9 +99,9 @@ export class Sender {
     const { baseUrl, tokens } = this.#options;
     const url = resolveUrl(baseUrl, asked.path);
     const signal = this.#signalFor(asked);
-    const request = { ...asked, signal };
+    const request = { ...asked, url, signal };
     const first = await untilAborted(tokens.current(), signal);
-    let response = await this.#sendCorrected(request, url, first);
+    let response = await this.#sendCorrected(request, first);
     if (request.anyStatus) return response;
     let token = first;
     while (response.status === 401) {
@@ -109,7 +109,7 @@ export class Sender {
       // the service accepts it elsewhere: it never counts as accepted here.
       const wasAccepted = token === first && this.#accepted.has(token);
       token = await this.#renew(response, token, wasAccepted, signal);
-      response = await this.#sendCorrected(request, url, token);
+      response = await this.#sendCorrected(request, token);
     }
     // Any other status may be that of a gateway, which has not looked at the token.
     if (isSuccess(response)) this.#accepted.add(token);
@@ -121,10 +121,10 @@ export class Sender {
     const { baseUrl, onSecret } = this.#options;
     const pair = basicPair(username, password);
     for (const secret of [password, pair]) onSecret?.(secret);
-    const ownRequest = { ...request, signal: this.#signalFor(request) };
     const url = resolveUrl(baseUrl, request.path);
+    const ownRequest = { ...request, url, signal: this.#signalFor(request) };
     // Another failure may have counted as a token request.
-    return this.#transmit(ownRequest, url, `Basic ${pair}`, { refusals: [503] });
+    return this.#transmit(ownRequest, `Basic ${pair}`, { refusals: [503] });
   };
 
   /** Returns another token after a 401. @throws ImgctlError token-refused: there is none; not-permitted */
@@ -152,33 +152,25 @@ export class Sender {
   }
 
   /** Sends it again if a new token is not known yet, and if only the last slash of the path is wrong. */
-  async #sendCorrected(
-    request: OwnRequest,
-    url: URL,
-    token: string | undefined,
-  ): Promise<HttpResponse> {
+  async #sendCorrected(request: OwnRequest, token: string | undefined): Promise<HttpResponse> {
     const { tokens, sleep } = this.#options;
-    const response = await this.#sendWithToken(request, url, token);
+    const response = await this.#sendWithToken(request, token);
     if (token !== undefined && isUnknownToken(response) && tokens.isNew(token)) {
       await sleep(NEW_TOKEN_PAUSE, request.signal);
-      return this.#sendWithToken(request, url, token);
+      return this.#sendWithToken(request, token);
     }
-    const corrected = request.asReceived ? undefined : correctedSlash(response);
-    return corrected ? this.#sendWithToken(request, corrected, token) : response;
+    const url = request.asReceived ? undefined : correctedSlash(response);
+    return url ? this.#sendWithToken({ ...request, url }, token) : response;
   }
 
-  async #sendWithToken(
-    request: OwnRequest,
-    url: URL,
-    token: string | undefined,
-  ): Promise<HttpResponse> {
+  async #sendWithToken(request: OwnRequest, token: string | undefined): Promise<HttpResponse> {
     const authorization = token === undefined ? undefined : this.#authorizationOf(token);
     let isSent = false;
     const onSent = () => {
       isSent = true;
     };
     try {
-      return await this.#transmit(request, url, authorization, { onSent });
+      return await this.#transmit(request, authorization, { onSent });
     } catch (error) {
       if (!(error instanceof ImgctlError) || isSafeMethod(request.method)) throw error;
       // A proxy may say that it did not pass the request on.
@@ -198,7 +190,6 @@ export class Sender {
   /** Sends a request with this header Authorization, and retries it. */
   #transmit(
     request: OwnRequest,
-    url: URL,
     authorization: string | undefined,
     more: Pick<HttpRequest, 'onSent' | 'refusals'>,
   ): Promise<HttpResponse> {
@@ -209,7 +200,7 @@ export class Sender {
       'user-agent': userAgent,
       ...(authorization === undefined ? {} : { authorization }),
     };
-    const { method, signal, retries = this.#options.retries, asReceived } = request;
+    const { method, url, signal, retries = this.#options.retries, asReceived } = request;
     const httpRequest = { method, url, headers, timeout, signal, ...more };
     const send = async () => {
       const response = await this.#transport.send(httpRequest);
@@ -228,8 +219,8 @@ export class Sender {
   }
 }
 
-/** A request with the signal that also ends with the run. */
-type OwnRequest = ServiceRequest & { readonly signal: AbortSignal };
+/** A request with its whole URL, and a signal that also ends with the run. */
+type OwnRequest = ServiceRequest & { readonly url: URL; readonly signal: AbortSignal };
 
 /** Milliseconds until all nodes of a service should know a new token. */
 const NEW_TOKEN_PAUSE = 1_000;

@@ -9,7 +9,7 @@ import { isRetryableStatus, isSafeMethod, MAX_WAIT } from '../http/retry.ts';
 import { isObject, parseJson } from '../json.ts';
 import { shorten } from '../words.ts';
 
-const CHECK_BASE_URL: Facts = { kind: 'check-address', of: 'service' };
+const CHECK_BASE_URL = { kind: 'check-address', of: 'service' } as const;
 
 /** Formats as `GET https://host/path`, without the query, which may be long. */
 function describeRequest({ method, url }: Pick<HttpResponse, 'method' | 'url'>): string {
@@ -122,7 +122,8 @@ function meaningOf(response: HttpResponse, isPage: boolean): Meaning {
   const { status, url } = response;
   if (status === 401 || status === 403) {
     // The service itself sends JSON, so a page does not mean a refused token.
-    if (isPage) return FROM_PORTAL;
+    const more = 'a firewall or portal may have responded instead';
+    if (isPage) return { code: 'bad-answer', facts: { ...CHECK_BASE_URL, more } };
     const reason = serviceMessage(response.body);
     const says = reason ? { message: `the service says: ${reason}` } : {};
     return { code: 'not-permitted', ...says, facts: ASK_FOR_ACCESS };
@@ -137,15 +138,6 @@ function meaningOf(response: HttpResponse, isPage: boolean): Meaning {
   if (isFromTls(response)) return { code: 'failed', facts: { kind: 'needs-tls', of: 'service' } };
   return { code: 'failed', facts: isPage ? CHECK_BASE_URL : undefined };
 }
-
-const FROM_PORTAL: Meaning = {
-  code: 'bad-answer',
-  facts: {
-    kind: 'check-address',
-    of: 'service',
-    more: 'a firewall or portal may have responded instead',
-  },
-};
 
 function serverFailure(response: HttpResponse): Meaning {
   const { status, method } = response;

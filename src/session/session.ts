@@ -52,9 +52,9 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   // doctor, which gives its own tokens, prints only its findings.
   if (!options.tokens) warnIfUnverified(options, baseUrl);
   const { account } = settings;
-  const cache = cacheOf(options);
   const fixed = options.tokens ?? tokenOfEnvironment(io);
-  const shared = fixed ? undefined : await openStore(options, cache);
+  const shared = fixed ? undefined : await openSharedStore(options);
+  const cache = shared?.files ?? cacheOf(options);
   const store = shared ?? cache;
   const source =
     fixed ??
@@ -97,25 +97,19 @@ export async function openSession(options: SessionOptions): Promise<Session> {
 }
 
 /** Opens the token store that machines share; undefined if the tokens of this machine are all there is. @throws ImgctlError config */
-export function openSharedStore(options: SessionOptions): Promise<SharedStore | undefined> {
-  return openStore(options, cacheOf(options));
-}
-
-function cacheOf({ configDirectory, settings, io, warn }: SessionOptions): TokenCache {
-  return new TokenCache(configDirectory, settings.account, io, warn);
-}
-
-async function openStore(
-  options: SessionOptions,
-  files: TokenCache,
-): Promise<SharedStore | undefined> {
+export async function openSharedStore(options: SessionOptions): Promise<SharedStore | undefined> {
   const { io, settings, warn, onSecret } = options;
   const address = requireRedisAddress(settings);
   if (address === undefined) return undefined;
   const { SharedStore } = await import('./shared-store.ts');
   const key = await readStoreKey(options);
+  const files = cacheOf(options);
   const ca = readCertificates(settings, io);
   return new SharedStore({ address, key, settings, files, io, ca, warn, onSecret });
+}
+
+function cacheOf({ configDirectory, settings, io, warn }: SessionOptions): TokenCache {
+  return new TokenCache(configDirectory, settings.account, io, warn);
 }
 
 async function readStoreKey({ settings, io, onSecret }: SessionOptions) {

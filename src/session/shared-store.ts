@@ -65,6 +65,8 @@ interface SharedStoreOptions {
  * once, and uses the files for the rest of the run.
  */
 export class SharedStore implements TokenStore {
+  /** The files of this machine. */
+  readonly files: TokenCache;
   readonly #options: SharedStoreOptions;
   readonly #keys: Readonly<Record<'lock' | 'token' | 'limit' | 'refused' | 'check', string>>;
   readonly #redis: Redis;
@@ -73,7 +75,8 @@ export class SharedStore implements TokenStore {
   constructor(options: SharedStoreOptions) {
     // The braces put all keys of an account on one node of a cluster.
     const prefix = `imgctl:{${accountKey(options.settings.account, 32)}}`;
-    const { address, ca, io } = options;
+    const { address, ca, io, files } = options;
+    this.files = files;
     this.#options = options;
     this.#redis = new Redis({ address, ca, io, readPassword: () => this.#readPassword() });
     this.#keys = {
@@ -95,19 +98,19 @@ export class SharedStore implements TokenStore {
   }
 
   async read(refused?: ReadonlySet<string>): Promise<CachedToken | undefined> {
-    const { files, io } = this.#options;
-    const local = files.read(refused);
+    const { io } = this.#options;
+    const local = this.files.read(refused);
     if (local && !needsRenewal(local, io.now())) return local;
     const shared = await this.#try(() => this.#readToken());
     if (shared === undefined || refused?.has(shared.token)) return local;
-    await files.write(shared, { isCopy: true });
+    await this.files.write(shared, { isCopy: true });
     return shared;
   }
 
   /** @throws ImgctlError failed: neither the store nor a file can take a token */
   async testWrite(): Promise<void> {
     await this.#try(() => this.#rehearse());
-    if (this.#failure) await this.#options.files.testWrite();
+    if (this.#failure) await this.files.testWrite();
   }
 
   async readLimit(now: number): Promise<RememberedLimit | undefined> {
@@ -117,14 +120,13 @@ export class SharedStore implements TokenStore {
       const limit = { remaining: Number(found.value), receivedAt: now, resetsAt };
       if (isInForce(limit, now)) return limit;
     }
-    return this.#options.files.readLimit(now);
+    return this.files.readLimit(now);
   }
 
   async writeLimit(limit: RememberedLimit): Promise<void> {
-    const { files, io } = this.#options;
-    const left = limit.resetsAt - io.now();
+    const left = limit.resetsAt - this.#options.io.now();
     const stored = await this.#try(() => this.#set(this.#keys.limit, `${limit.remaining}`, left));
-    await files.writeLimit(limit, { isCopy: stored === 'stored' });
+    await this.files.writeLimit(limit, { isCopy: stored === 'stored' });
   }
 
   /** Runs the request with the files of this machine if the store fails before its token is requested. */
@@ -132,7 +134,7 @@ export class SharedStore implements TokenStore {
     const shared = await this.#try(async () => ({
       result: await this.#withSharedMutex(request, io),
     }));
-    return shared ? shared.result : this.#options.files.withTokenMutex(request, io);
+    return shared ? shared.result : this.files.withTokenMutex(request, io);
   }
 
   /** Deletes the shared token. @returns true if there was one. @throws SharedStoreError */
@@ -217,7 +219,7 @@ export class SharedStore implements TokenStore {
   async #store(token: CachedToken, owner: string): Promise<boolean> {
     const outcome = await this.#try(() => this.#storeShared(token, owner));
     if (outcome === 'lost') return false;
-    await this.#options.files.write(token, { isCopy: outcome === 'stored' });
+    await this.files.write(token, { isCopy: outcome === 'stored' });
     return true;
   }
 
@@ -240,7 +242,7 @@ export class SharedStore implements TokenStore {
 
   async #writeRefusal(refusal: Refusal): Promise<void> {
     await this.#try(() => this.#set(this.#keys.refused, JSON.stringify(refusal), REFUSAL_TIME));
-    await this.#options.files.writeRefusal(refusal);
+    await this.files.writeRefusal(refusal);
   }
 
   /** A lock that imgctl did not set may stay forever. */

@@ -53,12 +53,6 @@ interface Credentials {
   readonly factsIfRefused: Facts;
 }
 
-interface RequestOutcome {
-  readonly issued: IssuedToken;
-  /** The issued token, or that of another process if it was faster; undefined after a logout. */
-  readonly stored: CachedToken | undefined;
-}
-
 /** Milliseconds in which all nodes of a service should have learned a new token. */
 const NEW_FOR = 10_000;
 
@@ -122,7 +116,7 @@ export class Tokens implements TokenSource {
     const { username } = this.#options;
     if (username === undefined) throw this.#notLoggedIn();
     const credentials = { username, password, factsIfRefused };
-    const { issued, stored } = await this.#withTokenMutex<RequestOutcome>({
+    const { issued, stored } = await this.#withTokenMutex({
       reuse: async () => undefined,
       action: (mutex) => this.#request(mutex, credentials, ignoreLimit),
     });
@@ -208,21 +202,19 @@ export class Tokens implements TokenSource {
     return undefined;
   }
 
-  /** Requests a token and stores it, unless the mutex is lost. @throws ImgctlError rate-limited: none is left, so none was sent */
-  async #request(
-    mutex: TokenMutex,
-    credentials: Credentials,
-    ignoreLimit = false,
-  ): Promise<RequestOutcome> {
+  /**
+   * Returns the token that the service issued, and the one that is stored now: this or that of another process that was
+   * faster, or none after a logout. @throws ImgctlError rate-limited: no request is left, so none was sent
+   */
+  async #request(mutex: TokenMutex, credentials: Credentials, ignoreLimit = false) {
     const limit = await this.#limitInForce();
     if (limit?.remaining === 0 && !ignoreLimit) throw this.#limitReached(limit.resetsAt);
-    const issued = await this.#send(credentials, limit).catch((error: unknown) =>
-      tellRefusal(error, mutex, credentials),
-    );
+    const request = this.#send(credentials, limit);
+    const issued = await request.catch((error: unknown) => tellRefusal(error, mutex, credentials));
     this.#issuedHere.add(issued.token);
-    const isStored = await mutex.store(issued);
+    if (await mutex.store(issued)) return { issued, stored: issued };
     // The service may know only the newest token of a user, which another process has stored.
-    return { issued, stored: isStored ? issued : await this.#readUsable() };
+    return { issued, stored: await this.#readUsable() };
   }
 
   /** Returns the limit that is known; undefined if there is none, or this run has waited for its end. */
