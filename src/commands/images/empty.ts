@@ -76,9 +76,8 @@ const WORD_SLIPS: readonly (readonly [is: (word: string) => boolean, advice: Adv
   // A filter without -f.
   [
     (word) => isField(/^(\w+) ?[=!<>~]/.exec(word)?.[1]),
-    (it) => `did you mean -f ${shellQuote(it)}?`,
+    (word) => `did you mean -f ${shellQuote(word)}?`,
   ],
-  // A word to leave out.
   [
     (word) => /^!./.test(word),
     (word) => `to leave out names that contain it: -f ${shellQuote(`name!~${word.slice(1)}`)}`,
@@ -91,7 +90,6 @@ const WORD_SLIPS: readonly (readonly [is: (word: string) => boolean, advice: Adv
       return `a word matches any part of the name; omit ${signs}: ${bare}`;
     },
   ],
-  // Several words in one.
   [
     (word) => /\S[,|]\S/.test(word),
     (word) => {
@@ -99,11 +97,8 @@ const WORD_SLIPS: readonly (readonly [is: (word: string) => boolean, advice: Adv
       return `every word must match; write ${all}, or run the command once for each`;
     },
   ],
-  // A direction to sort in.
   [(word) => /^(?:asc|desc)$/i.test(word), (word) => `to sort in this direction: -s FIELD,${word}`],
-  // The name of a field.
   [isField, (word) => `to show this field: -c ${word}; to search for the word: -f 'name~${word}'`],
-  // The word help.
   [(word) => /^help$/i.test(word), () => 'for help, add --help'],
   // A phrase.
   [
@@ -154,6 +149,12 @@ function quotedHint(filters: readonly Filter[]): string | undefined {
   return isQuoted ? foreignHint(filters) : undefined;
 }
 
+/** Operators that are written as signs alone. */
+const SIGNS: ReadonlyMap<string, string> = new Map([
+  ['contains', '~'],
+  ['lacks', '!~'],
+]);
+
 /** Returns a hint for what filters of other programs mean: quotes, brackets, NULL, ^ and $ in ~, and a list behind =. */
 function foreignHint(filters: readonly Filter[]): string | undefined {
   for (const { field, operator, operands } of filters) {
@@ -162,8 +163,8 @@ function foreignHint(filters: readonly Filter[]): string | undefined {
     const given = operands.map(({ text }) => text).join(',');
     const bare = given.replace(/^(%?)["'([](.*)["')\]](%?)$/s, '$1$2$3');
     if (bare !== given) {
-      const sign = operator === 'contains' ? '~' : operator === 'lacks' ? '!~' : undefined;
-      const filter = shellQuote(sign ? `${field}${sign}${bare}` : `${field},${operator},${bare}`);
+      const sign = SIGNS.get(operator) ?? `,${operator},`;
+      const filter = shellQuote(`${field}${sign}${bare}`);
       return `quotes and brackets belong to the value; did you mean -f ${filter}?`;
     }
     if (operator === 'eq' && /^(null|none|nil)$/i.test(value)) {
