@@ -62,8 +62,8 @@ const VERSION = `(?:${WORD_BEFORE}|${LETTER_BEFORE})?(?<!\\d)\\d+(?:\\.\\d+|${LE
 /** What isHash decides about. Not digits alone: many names have dates. */
 const MAYBE_HASH = '(?=g|\\d*[a-f])g?[0-9a-f]{7,40}';
 
-/** Stands for each character of a hash while versions are searched. */
-const HASH_MASK = '\0';
+/** Stands for each place of versions, and for each character of a hash, while a name is read. */
+const MARK = '\0';
 
 /** Made at their first use, since most commands read no name. */
 let patterns: { readonly masked: RegExp; readonly versions: RegExp } | undefined;
@@ -72,7 +72,7 @@ function makePatterns() {
   const hidden = Object.values(HIDDEN).flat().join('|');
   return {
     masked: new RegExp(`(?<!${EDGE})(?:(${hidden})|${MAYBE_HASH})(?!${EDGE})`, 'giu'),
-    versions: new RegExp(`${HASH_MASK}+|${VERSION}`, 'giu'),
+    versions: new RegExp(`${MARK}+|${VERSION}`, 'giu'),
   };
 }
 
@@ -84,14 +84,14 @@ interface Version {
 }
 
 /**
- * Returns the versions of a name, from the left. Hidden words are masked by spaces and hashes by HASH_MASK, so that the
+ * Returns the versions of a name, from the left. Hidden words are masked by spaces and hashes by marks, so that the
  * rest is found where it stands: of `a-amd64-g1234567-2`, the versions of `a-      -########-2` are g1234567 and 2.
  */
 function findVersions(name: string): Version[] {
   patterns ??= makePatterns();
   const masked = name.replace(patterns.masked, (word: string, hidden: string | undefined) => {
     if (hidden !== undefined) return ' '.repeat(word.length);
-    return isHash(word.toLowerCase()) ? HASH_MASK.repeat(word.length) : word;
+    return isHash(word.toLowerCase()) ? MARK.repeat(word.length) : word;
   });
   const versions: Version[] = [];
   let end = 0;
@@ -99,7 +99,7 @@ function findVersions(name: string): Version[] {
     // Finds this one, as no digit is between two versions; matchAll would take longer.
     const start = masked.indexOf(found, end);
     end = start + found.length;
-    versions.push({ text: name.slice(start, end), start, isHash: found.startsWith(HASH_MASK) });
+    versions.push({ text: name.slice(start, end), start, isHash: found.startsWith(MARK) });
   }
   return versions;
 }
@@ -135,40 +135,38 @@ export function readName(name: string): Name {
 }
 
 function read(text: string): Name {
-  // A service can put the mask into a name.
-  const name = normalize(text).replaceAll(HASH_MASK, ' ');
+  // A service can put the mark into a name.
+  const name = normalize(text).replaceAll(MARK, ' ');
   const extension = /\.ov[af]$/i.test(name) ? name.slice(-4) : '';
   const stem = name.slice(0, name.length - extension.length);
   const versions = findVersions(stem);
-  const groups: Version[][] = [];
-  /** The texts before, between and behind the groups. */
-  const texts: string[] = [];
+  const places: Parts[][] = [];
+  /** The name with a mark for each place. */
+  let marked = '';
   let end = 0;
   for (const version of versions) {
     const before = stem.slice(end, version.start);
-    const group = groups.at(-1);
-    if (group && !/[\p{L}\p{N}]/u.test(before)) group.push(version);
+    const place = places.at(-1);
+    if (place && !/[\p{L}\p{N}]/u.test(before)) place.push(partsOf(version));
     else {
-      texts.push(before);
-      groups.push([version]);
+      marked += before + MARK;
+      places.push([partsOf(version)]);
     }
     end = version.start + version.text.length;
   }
-  texts.push(stem.slice(end));
-  return {
-    text,
-    seriesKey: seriesKeyOf(texts),
-    pattern: texts.join('#') + extension,
-    versions,
-    places: groups.map((group) => group.map(partsOf)),
-  };
+  marked += stem.slice(end);
+  const pattern = marked.replaceAll(MARK, '#') + extension;
+  // A list holds thousands of these, and a slice has no room left from `push`.
+  return { text, seriesKey: seriesKeyOf(marked), pattern, versions, places: places.slice() };
 }
 
-function seriesKeyOf(texts: readonly string[]): string {
-  const words = texts.map((text) => (foldCase(text).match(/[\p{L}\p{N}]+/gu) ?? []).join(' '));
+const WORDS_AND_MARKS = new RegExp(`${EDGE}+|${MARK}`, 'gu');
+
+function seriesKeyOf(marked: string): string {
+  const words = foldCase(marked).match(WORDS_AND_MARKS) ?? [];
   // Versions at the end make no other series.
-  if (words.at(-1) === '') words.pop();
-  return words.join(' # ');
+  if (words.at(-1) === MARK) words.pop();
+  return words.join(' ').replaceAll(MARK, '#');
 }
 
 function partsOf({ text, isHash }: Version): Parts {

@@ -37,7 +37,10 @@ function firstDifference(left: Places, right: Places): Position | undefined {
   return undefined;
 }
 
-/** The kinds of parts, oldest first. NOTHING is a hash, or that a name has no part where the other has one. */
+/**
+ * The kinds of parts, oldest first: 1.0rc1, 1.0, 1.0u1, 1.0.1. NOTHING is a hash, or that a name has no part where the
+ * other has one.
+ */
 const [PRE_RELEASE, NOTHING, LETTERS, NUMBER] = [0, 1, 2, 3];
 
 function partKind(part = ''): number {
@@ -58,9 +61,8 @@ function compareParts(left = '', right = ''): number {
 
 /** True if it takes a guess to say which of two names of a series is newer. */
 export function isGuess(left: Places, right: Places): boolean {
-  const at = firstDifference(left, right);
-  if (at === undefined) return false;
-  const [low, high] = sidesAt(at, left, right);
+  const [low, high] = sidesOf(left, right);
+  if (!low || !high) return false;
   switch (low.kind) {
     // 1.0rc1 beside 1.0a1
     case PRE_RELEASE:
@@ -79,20 +81,19 @@ export function isGuess(left: Places, right: Places): boolean {
 
 /** True if the numbers that differ are of one form and one has at most one digit more, such as 999 and 1000. */
 export function isStep(left: Places, right: Places): boolean {
-  const at = firstDifference(left, right);
-  if (at === undefined) return false;
-  const [low, high] = sidesAt(at, left, right);
-  const areNumbers = low.kind === NUMBER && high.kind === NUMBER;
+  const [low, high] = sidesOf(left, right);
+  if (low?.kind !== NUMBER || high?.kind !== NUMBER) return false;
   const isSameForm = low.isAlone === high.isAlone;
   const isNear = high.part.length - low.part.length <= 1;
-  return areNumbers && isSameForm && isNear && !areOtherNumbers(low, high);
+  return isSameForm && isNear && !areOtherNumbers(low, high);
 }
 
-/** Returns the sides of the older and of the newer name. */
-function sidesAt(at: Position, left: Places, right: Places): readonly [low: Side, high: Side] {
-  const isLeftOlder = compareParts(partOf(left, at), partOf(right, at)) < 0;
-  const [older, newer] = isLeftOlder ? [left, right] : [right, left];
-  return [sideAt(at, older), sideAt(at, newer)];
+/** Returns the older and the newer side of two names, or nothing if neither is newer. */
+function sidesOf(left: Places, right: Places): readonly [] | readonly [low: Side, high: Side] {
+  const at = firstDifference(left, right);
+  if (at === undefined) return [];
+  const [one, other] = [sideAt(at, left), sideAt(at, right)];
+  return compareParts(one.part, other.part) < 0 ? [one, other] : [other, one];
 }
 
 type Side = ReturnType<typeof sideAt>;
