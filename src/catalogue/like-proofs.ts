@@ -21,7 +21,7 @@ interface Probe {
  *     the probe                 ocky-9-LT   without the first and last character
  *     with its case reversed    OCKY-9-lt
  *     the request               filter=name,like,%OCKY-9-lt%&per_page=1
- *     the proof                 an image whose name contains the probe in any case but the one that was sent
+ *     the proof                 an image whose name has the probe as it was on the page, and not as it was sent
  *
  * The probe has upper and lower case. It is from the first page with the user's filter, else from that of all images. If no
  * value on these pages has both cases, one case is enough.
@@ -76,8 +76,7 @@ export class LikeProofs {
     const query = { filter: `${field},like,%${reversed}%`, sort: printSort(sort), perPage: 1 };
     try {
       const [found = ''] = valuesOf(await readPage(this.#client, query, 1), field);
-      // A service that minds case finds a value with the reversed text too.
-      return found.toLowerCase().includes(text.toLowerCase()) && !found.includes(reversed);
+      return found.includes(text) && !found.includes(reversed);
     } catch (error) {
       if (isRefusedRequest(error)) return false;
       throw error;
@@ -96,19 +95,22 @@ const isMixed = (text: string) => /[a-z]/.test(text) && /[A-Z]/.test(text);
 const hasBothCases = ({ text }: Probe) => isMixed(text);
 
 /**
- * Returns the probes that can be made from a page. A service that ignores filters sends the first image, or one that the
- * sort does not tell apart from it, so a probe must not be in any of these.
+ * Returns the probes that can be made from a page. A service that finds a probe sends the first image that has it in any case.
+ * One that ignores filters sends the first image, or one that the sort does not tell apart from it. So none of these may have
+ * the probe.
  */
 function probesOn(page: ImagePage, field: Field, part: string, sort: FieldSort): Probe[] {
   const ranks = ranksOf(page.images, sort.field);
-  const firstImages = page.images.filter((_, at) => ranks[at] === ranks[0]);
-  const firstValues = valuesOf({ images: firstImages }, field).map((value) => value.toLowerCase());
+  const values = valuesOf(page, field).map((value) => value.toLowerCase());
   const letters = lettersOf(part);
-  const texts = valuesOf(page, field)
-    .map((value) => value.slice(1, -1))
-    .filter((text) => letters.test(text) && likeFilter(field, text) !== undefined)
-    .filter((text) => !firstValues.some((value) => value.includes(text.toLowerCase())));
-  return texts.map((text) => ({ text, sort }));
+  const probes = valuesOf(page, field).map((value) => ({ text: value.slice(1, -1), sort }));
+  return probes.filter(({ text }, at) => {
+    const isBefore = (other: number) => other < at || ranks[other] === ranks[0];
+    const isElsewhere = values.some(
+      (value, other) => isBefore(other) && value.includes(text.toLowerCase()),
+    );
+    return letters.test(text) && likeFilter(field, text) !== undefined && !isElsewhere;
+  });
 }
 
 function valuesOf({ images }: Pick<ImagePage, 'images'>, field: Field): string[] {

@@ -208,6 +208,12 @@ describe('a sorted or filtered list', () => {
       [320, 280, 240, 120, 80, 40],
     ],
     [
+      'lowers the pattern, and each name is there in lower case too',
+      IMAGES.flatMap((image) => [image, named(image.id + 200, image.name.toLowerCase())]),
+      (name, part) => name.includes(part.toLowerCase()),
+      [320, 280, 240, 120, 80, 40],
+    ],
+    [
       'lowers the pattern, and each name is in one case',
       inOneCase,
       (name, part) => name.includes(part.toLowerCase()),
