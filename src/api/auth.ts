@@ -95,6 +95,7 @@ export class Sender {
     this.#accepted = accepted;
   }
 
+  /** Such as: T1 is refused; T2, which another process has stored, too; T3, which this run requests then, is the last. */
   readonly send: Send = async (asked) => {
     const { baseUrl, tokens } = this.#options;
     const url = resolveUrl(baseUrl, asked.path);
@@ -105,8 +106,8 @@ export class Sender {
     if (request.anyStatus) return response;
     let token = first;
     while (response.status === 401) {
-      // Tokens that others stored may be revoked too. One that was requested for this request is the last, even if
-      // the service accepts it elsewhere: it never counts as accepted here.
+      // A later token never counts as accepted, even if another request had success with it: else two nodes that
+      // disagree would cost one token request after the other.
       const wasAccepted = token === first && this.#accepted.has(token);
       token = await this.#renew(response, token, wasAccepted, signal);
       response = await this.#sendCorrected(request, token);
