@@ -36,16 +36,7 @@ export async function showPage(
   const topic = TOPICS.find(({ name }) => words.length === 1 && name === words[0]);
   if (topic) return context.console.print(renderBlocks(PAGES[topic.name], width));
   const { heading } = await loadStyle(context.terminal);
-  let command = root;
-  let page: CommandDeclaration = { ...ROOT_PAGE, subcommands: commands };
-  const path: string[] = [];
-  for (const word of words) {
-    const found = page.subcommands?.find((each) => commandNames(each).includes(word));
-    if (found === undefined) throw unknownPage(page, path, words);
-    path.push(found.name);
-    command = command.commands.find((each) => each.name() === found.name) ?? command;
-    page = found;
-  }
+  const { command, page, path } = findPage(root, commands, words);
   const { aliases = [], summary, description = [], examples } = page;
   const usage = ['imgctl', ...path, command.usage().replace('[command]', '<command>')].join(' ');
   const names = aliases.map((alias) => ['imgctl', ...path.slice(0, -1), alias].join(' '));
@@ -68,6 +59,25 @@ export async function showPage(
   const lines = command === root ? ROOT_END : referencesOf(page);
   parts.push(lines.map((line) => renderBlocks([line], width)).join(''));
   await context.console.print(parts.join('\n').replaceAll(NO_BREAK, ' '));
+}
+
+/** Finds the command that the words name, in commander's tree and as it is declared. @throws ImgctlError usage */
+function findPage(
+  root: Command,
+  commands: readonly CommandDeclaration[],
+  words: readonly string[],
+) {
+  let command = root;
+  let page: CommandDeclaration = { ...ROOT_PAGE, subcommands: commands };
+  const path: string[] = [];
+  for (const word of words) {
+    const found = page.subcommands?.find((each) => commandNames(each).includes(word));
+    if (found === undefined) throw unknownPage(page, path, words);
+    path.push(found.name);
+    command = command.commands.find((each) => each.name() === found.name) ?? command;
+    page = found;
+  }
+  return { command, page, path };
 }
 
 function isListed({ subcommands = [] }: CommandDeclaration, name: string): boolean {

@@ -32,7 +32,8 @@ export interface TypedLine {
 }
 
 /**
- * Tells options, their values and arguments apart as commander does, but parses and refuses nothing.
+ * Tells options, their values and arguments apart as commander does, but parses and refuses nothing. `images list -qn5
+ * web` is the arguments images, list and web, the options -q and -n, and the value 5 of -n; its `rest` is web.
  * @param topics that `imgctl help` takes besides commands
  */
 export function readTyped(
@@ -40,49 +41,71 @@ export function readTyped(
   argv: readonly string[],
   topics: readonly CommandDeclaration[] = [],
 ): TypedLine {
-  let command: Partial<CommandDeclaration> = { subcommands: commands };
-  let options = ALL_GLOBAL_OPTIONS;
-  let pending: OptionDeclaration | undefined;
-  let isEnded = false;
-  const words: TypedWord[] = [];
-  const rest: string[] = [];
-  const add = (kind: TypedWord['kind'], text: string, option?: OptionDeclaration) =>
-    words.push({ kind, text, option });
-  const readOption = (word: string) => {
+  const line = new LineReader(commands, topics);
+  for (const word of argv) line.read(word);
+  return line;
+}
+
+class LineReader implements TypedLine {
+  command: Partial<CommandDeclaration>;
+  options = ALL_GLOBAL_OPTIONS;
+  pending: OptionDeclaration | undefined;
+  isEnded = false;
+  readonly words: TypedWord[] = [];
+  readonly rest: string[] = [];
+  readonly #help: Partial<CommandDeclaration>;
+
+  constructor(commands: readonly CommandDeclaration[], topics: readonly CommandDeclaration[]) {
+    this.command = { subcommands: commands };
+    this.#help = { subcommands: [...commands, ...topics] };
+  }
+
+  read(word: string): void {
+    if (this.isEnded) this.rest.push(word);
+    else if (this.pending) {
+      this.#add('value', word, this.pending);
+      this.pending = undefined;
+    } else if (word === '--') this.isEnded = true;
+    else if (!this.#readOption(word)) this.#readArgument(word);
+  }
+
+  #add(kind: TypedWord['kind'], text: string, option?: OptionDeclaration): void {
+    this.words.push({ kind, text, option });
+  }
+
+  #optionOf(flag: string): OptionDeclaration | undefined {
+    return this.options.find((each) => flagsOf(each).includes(flag));
+  }
+
+  /** Returns false if the word is no known option. */
+  #readOption(word: string): boolean {
     const [flag, value] = divide(word);
-    const option = options.find((each) => flagsOf(each).includes(flag));
+    const option = this.#optionOf(flag);
     if (option) {
-      add('option', flag, option);
-      if (value !== undefined) add('value', value, option);
-      else if (option.value) pending = option;
+      this.#add('option', flag, option);
+      if (value !== undefined) this.#add('value', value, option);
+      else if (option.value) this.pending = option;
       return true;
     }
     // Short options in one word, and the value of the last: -qn5.
     const [, letter, more] = /^-([^-])(.+)$/s.exec(word) ?? [];
-    const short = letter && options.find((each) => flagsOf(each).includes(`-${letter}`));
+    const short = letter && this.#optionOf(`-${letter}`);
     if (!short || more === undefined) return false;
-    add('option', `-${letter}`, short);
-    if (short.value) add('value', more, short);
-    else readOption(`-${more}`);
+    this.#add('option', `-${letter}`, short);
+    if (short.value) this.#add('value', more, short);
+    else this.#readOption(`-${more}`);
     return true;
-  };
-  const readArgument = (word: string) => {
-    add('argument', word);
-    const found = followersOf(command, rest).find((each) => commandNames(each).includes(word));
-    if (found) {
-      command = found.name === 'help' ? { subcommands: [...commands, ...topics] } : found;
-      options = [...new Set([...(found.options ?? []), ...ALL_GLOBAL_OPTIONS])];
-    } else if (!/^-./.test(word)) rest.push(word);
-  };
-  for (const word of argv) {
-    if (isEnded) rest.push(word);
-    else if (pending) {
-      add('value', word, pending);
-      pending = undefined;
-    } else if (word === '--') isEnded = true;
-    else if (!readOption(word)) readArgument(word);
   }
-  return { command, options, words, rest, pending, isEnded };
+
+  #readArgument(word: string): void {
+    this.#add('argument', word);
+    const followers = followersOf(this.command, this.rest);
+    const found = followers.find((each) => commandNames(each).includes(word));
+    if (found) {
+      this.command = found.name === 'help' ? this.#help : found;
+      this.options = [...new Set([...(found.options ?? []), ...ALL_GLOBAL_OPTIONS])];
+    } else if (!/^-./.test(word)) this.rest.push(word);
+  }
 }
 
 /** Returns the commands that can follow. */

@@ -33,8 +33,8 @@ export interface Message {
 }
 
 export function errorMessage(error: ImgctlError, format: ErrorFormat): Message {
-  const { code, message, details, facts: hint, status, exitCode } = error;
-  const content = cleanContent({ message, details, hint }, format);
+  const { code, message, details, facts, status, exitCode } = error;
+  const content = cleanContent({ message, details, hint: facts }, format);
   return { kind: 'error', content: { code, ...content, status, exitCode } };
 }
 
@@ -104,21 +104,19 @@ function textOf(facts: string | Facts): string {
   return facts.kind === 'advice' ? facts.text : facts.kind;
 }
 
-function cleanContent(
-  { message, hint: facts, details }: Content,
-  format: ErrorFormat,
-): CleanContent {
-  const { width, hintOf = textOf } = format;
-  const hint = facts === undefined ? undefined : hintOf(facts);
+function cleanContent({ message, details, hint }: Content, format: ErrorFormat): CleanContent {
+  const { hintOf = textOf } = format;
   return {
     message: clean(message, format),
-    // Names of images and files are data.
-    details: details?.map((line) => {
-      const isWrapped = width !== undefined && !format.json;
-      return isWrapped ? wrapWords(printable(line), width - 2, '  ').join('\n  ') : printable(line);
-    }),
-    hint: hint === undefined ? undefined : cleanHint(hint, format),
+    details: details?.map((line) => cleanDetail(line, format)),
+    hint: hint === undefined ? undefined : cleanHint(hintOf(hint), format),
   };
+}
+
+/** Masks no secrets: names of images and files are data. */
+function cleanDetail(line: string, { width, json }: ErrorFormat): string {
+  const text = printable(line);
+  return width === undefined || json ? text : wrapWords(text, width - 2, '  ').join('\n  ');
 }
 
 /** A command in a hint that chooses images repeats words of the query. */
