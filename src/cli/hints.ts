@@ -22,25 +22,19 @@ const HINTS: Table = {
   advice: ({ text }) => text,
   setting: ({ verb, key, text }, settings) => {
     const { layer, origin } = settings().find(key as SettingKey);
-    const words = text === undefined ? [] : [text];
-    if (layer !== 'option' && layer !== 'variable')
-      return hint`${imgctl('config', verb, key, ...words)}`;
+    if (layer !== 'option' && layer !== 'variable') {
+      return hint`${imgctl('config', verb, key, ...(text === undefined ? [] : [text]))}`;
+    }
     if (verb === 'get') return origin;
     if (verb === 'set') return `${origin}${layer === 'option' ? ' ' : '='}${text}`;
     return layer === 'option' ? `omit ${origin}` : `unset ${origin}`;
   },
   // Logins and tokens
-  'login-needed': (_, settings) => {
-    const { owner, home, isHomeNew } = settings();
-    if (owner === undefined || isHomeNew) return hint`run: ${imgctl('login')}`;
-    return `use the profile of this service: --profile ${home}`;
-  },
+  'login-needed': (_, settings) => otherProfile(settings()) ?? hint`run: ${imgctl('login')}`,
   'storage-needed': (_, settings) => {
-    const { owner, home, isHomeNew } = settings();
-    if (owner !== undefined && !isHomeNew)
-      return `use the profile of this service: --profile ${home}`;
     const set = imgctl('config', 'set', 'upload-url', 'URL');
-    return hint`add --to URL, or run: ${set} (file://, dav+https:// or s3+https://)`;
+    const add = hint`add --to URL, or run: ${set} (file://, dav+https:// or s3+https://)`;
+    return otherProfile(settings()) ?? add;
   },
   'username-needed': () =>
     hint`set IMGCTL_USERNAME, or run: ${imgctl('login', '--username', 'NAME')}`,
@@ -139,6 +133,12 @@ const HINTS: Table = {
   },
 };
 
+/** Returns the hint if the run uses the service of another profile than its own. */
+function otherProfile({ owner, home, isHomeNew }: Settings): string | undefined {
+  if (owner === undefined || isHomeNew) return undefined;
+  return `use the profile of this service: --profile ${home}`;
+}
+
 /** Returns the hint as a run with these settings prints it. */
 export function hintText(facts: string | Facts, settings: () => Settings): string {
   if (typeof facts === 'string') return facts;
@@ -183,23 +183,23 @@ function commandText(words: readonly string[], settings: Settings): string {
   return ['imgctl', ...[...options, ...flags.flat(), ...rest].map(shellQuote)].join(' ');
 }
 
+/** Returns the options without which the command would use another profile or service than the run. */
 function flagsFor(words: readonly string[], settings: Settings): string[][] {
   const isLocal = LOCAL.some((start) => start.every((word, index) => words[index] === word));
   if (isLocal || words.includes('--from') || words.includes('--help')) return [];
+  const [first, , key = ''] = words;
   const { profile, home, isHomeNew, owner } = settings;
-  const profileOf = (name: string) => (settings.isUsual(name) ? [] : [['--profile', name]]);
   const { text = '' } = settings.find('base-url');
-  const url = [['--base-url', text]];
+  const usualText = settings.findUngiven('base-url').text ?? '';
+  const profileFlag = (name: string) => (settings.isUsual(name) ? [] : [['--profile', name]]);
+  const urlFlag = (isNeeded: boolean) => (isNeeded ? [['--base-url', text]] : []);
   // What is not of one service counts in the profile of the run, whatever its service is.
-  if (words[0] === 'config') {
-    const [, , key = ''] = words;
-    const isOfAService = isSettingKey(key) && isOfService(key);
-    return profileOf(isOfAService ? home : profile);
+  if (first === 'config') {
+    return profileFlag(isSettingKey(key) && isOfService(key) ? home : profile);
   }
   // A profile belongs to one service: a login to another one is a login of another profile.
-  if (words[0] === 'login' && owner !== undefined) {
-    return [...profileOf(home), ...(isHomeNew ? url : [])];
+  if (first === 'login' && owner !== undefined) {
+    return [...profileFlag(home), ...urlFlag(isHomeNew)];
   }
-  const isUsual = text === (settings.findUngiven('base-url').text ?? '');
-  return [...profileOf(profile), ...(isUsual ? [] : url)];
+  return [...profileFlag(profile), ...urlFlag(text !== usualText)];
 }

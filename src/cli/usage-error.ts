@@ -58,28 +58,32 @@ function addressHint({ args: [word = ''] }: Command, path: readonly string[]) {
   return hint`use: ${imgctl('login', '--base-url', word)}`;
 }
 
+/** Returns the hint for words that are no command: what other programs call it, a setting, or a similar name. */
 function meantCommand(command: Command, path: readonly string[]) {
   const end = command.args.findIndex((word) => word.startsWith('-'));
   // Values of options are no words.
   const words = end < 0 ? command.args : command.args.slice(0, end);
   const [first = '', second = ''] = words;
-  const below = (parent: Command | undefined, name: string) =>
-    parent?.commands.find((each) => each.name() === name || each.aliases().includes(name));
   // As gh and aws have it: auth login.
-  const behind = /^(?:auth|sso)$/.test(first) && below(command, second);
+  const behind = /^(?:auth|sso)$/.test(first) ? childOf(command, second) : undefined;
   if (behind) return hint`use: ${imgctl(behind.name())}`;
   const meant = guess(path, words);
-  if (meant) return meant;
+  if (meant !== undefined) return meant;
   const [key = '', assigned = second] = first.split('=');
-  if (path.join() === 'config' && isSettingKey(key))
+  if (path.join() === 'config' && isSettingKey(key)) {
     return hint`use: ${imgctl('config', ...(assigned ? ['set', key, 'VALUE'] : ['get', key]))}`;
+  }
   const near = nearest(first, namesBelow(command));
   if (near !== undefined) {
-    const names = [...path, near, below(below(command, near), second)?.name() ?? []].flat();
-    return hint`did you mean ${imgctl(...names)}?`;
+    const below = childOf(childOf(command, near), second);
+    return hint`did you mean ${imgctl(...path, near, ...(below ? [below.name()] : []))}?`;
   }
   if (path.join(' ') !== 'images lock') return undefined;
   return hint`use: ${imgctl('images', 'lock', 'add', ...words, ...(second ? [] : ['TEXT']))}`;
+}
+
+function childOf(parent: Command | undefined, name: string): Command | undefined {
+  return parent?.commands.find((each) => each.name() === name || each.aliases().includes(name));
 }
 
 /** Returns the names that help shows. */
