@@ -91,7 +91,7 @@ async function publishPart(folder: Folder, part: Part, name: string, replace: bo
   return stateIn(stored, folder.clock.now(), 0);
 }
 
-/** @param age milliseconds since the last change, from which on a later change shows */
+/** @param age milliseconds after a change, from which on the next one shows */
 function stateIn(stats: BigIntStats, now: number, age?: number): StoredState {
   return { text: stateOf(stats), isProof: settledStateOf(stats, now, age) !== undefined };
 }

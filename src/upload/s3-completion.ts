@@ -92,7 +92,7 @@ async function joinParts(upload: SentUpload, replace: boolean): Promise<Completi
 }
 
 function failedCompletion(failure: ImgctlError, name: string): Completion {
-  // Another push stored an object of that name (412), or is completing one (409).
+  // Another push stored an object of that name (412), is completing one (409), or removed the upload (404).
   if (failure.status === 412 || failure.status === 409) return { kind: 'doubtful', failure };
   if (failure.code === 'not-found') return { kind: 'doubtful', failure: uploadGone(name) };
   const isLost = failure instanceof TransportError ? failure.sent : failure.code === 'server-error';

@@ -69,6 +69,7 @@ async function tagOf(s3: S3, file: UploadSource, isWhole: boolean): Promise<stri
   return multipartTag(md5s);
 }
 
+/** Uploads the parts that are missing; those of a failed upload stay for a later run, if they are of use. */
 async function uploadParts(s3: S3, name: string, file: UploadSource, onProgress: OnBytes) {
   const upload = await openUpload(s3, name, file);
   const discard = async (error: unknown) => {
