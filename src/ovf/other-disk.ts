@@ -16,7 +16,8 @@ export async function findOtherDisk(
   if (magic === 'conectix') return otherOfVhd(head);
   if (!first || !last || isGzip) return null;
   if (magic === 'vhdxfile') return otherOfVhdx(first);
-  return otherOfVhd(await readRegion(last, last.size - VHD_FOOTER, VHD_FOOTER));
+  const footer = Math.max(0, last.size - VHD_FOOTER);
+  return otherOfVhd(await readRegion(last, footer, VHD_FOOTER));
 }
 
 /** QEMU's docs/interop/qcow2.txt and qed_spec.txt; a qcow of version 1 starts like a qcow2. */

@@ -76,6 +76,7 @@ describe('a disk', () => {
     ['of the older qcow2', null, qcow2(2, { 79: [4] })],
     ['of QED', null, qed(0)],
     ['of QED with a backing file', BACKING, qed(1)],
+    ['of fewer bytes than a footer', null, Buffer.from('raw')],
     ['of VHD', null, vhd(3)],
     ['of a differencing VHD', 'differencing VHD', vhd(4)],
     ['of a differencing VHD in gzip', 'differencing VHD', gzipSync(vhd(4).subarray(1536)), true],
