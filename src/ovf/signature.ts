@@ -76,13 +76,15 @@ export async function verifySignature(
     const method = methodOf(signer, hash, manifestBytes, signature);
     if (method instanceof Error) return report('certificate-not-verified', method.message);
     if (method === null) continue;
+    const { validFrom, validTo } = signer;
+    if (Number.isNaN(Date.parse(validFrom) + Date.parse(validTo)))
+      return report('certificate-syntax', `impossible dates, from ${validFrom} to ${validTo}`);
     // A renewed certificate has the name of the one before.
     const issuers = readable.filter((each) => signer.checkIssued(each));
     if (issuers.length > 0 && !issuers.some((each) => signer.verify(each.publicKey)))
       return report('signature-mismatch', `${nameOf(signer.issuer)} did not issue its certificate`);
     if (stripDotSlash(name) !== manifest.name)
       report('manifest-name', `signed as ${name}, the manifest is ${manifest.name}`);
-    const { validFrom, validTo } = signer;
     if (now !== undefined && Date.parse(validTo) < now)
       report('certificate-expired', `it expired on ${validTo}`);
     if (now !== undefined && Date.parse(validFrom) > now)

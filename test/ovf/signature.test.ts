@@ -96,6 +96,12 @@ describe('the signature of a package', () => {
   const flip = (text: string, place: number) =>
     text.slice(0, place) + (text[place] === '0' ? '1' : '0') + text.slice(place + 1);
   const endOf = (text: string) => text.indexOf('-----END') - 12;
+  const dated = (date: string) => {
+    const body = own.cert.replace(/-----.*-----/g, '').trim();
+    const bytes = Buffer.from(body, 'base64');
+    bytes.write(date, bytes.indexOf('491231235959Z'));
+    return good.replace(body, bytes.toString('base64'));
+  };
   const withCrLf = `${manifest.content}`.replaceAll('\n', '\r\n');
 
   it.each<[string, string[], string | Uint8Array, Record<string, string>?]>([
@@ -116,6 +122,7 @@ describe('the signature of a package', () => {
     ['has half a certificate before it', ['certificate-syntax'], own.cert.slice(0, 300) + good],
     ['has 101 certificates', ['certificate-syntax'], good + other.cert.repeat(100)],
     ['has no certificate', ['certificate-syntax'], line],
+    ['has an impossible date', ['certificate-syntax'], dated('491331235959Z')],
     ['is missing', ['certificate-syntax'], own.cert],
     ['is an empty file', ['certificate-syntax'], ''],
     ['names its file in its folder', [], good.replace('vm.mf', './vm.mf')],
