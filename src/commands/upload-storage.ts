@@ -5,41 +5,27 @@ import path from 'node:path';
 import { option, type Parsed } from '../cli/command.ts';
 import { defaultsOf } from '../cli/declarations.ts';
 import { readCertificates, requireUploadTarget } from '../config/addresses.ts';
-import { changeProfile } from '../config/config-file.ts';
-import { SECRETS, type SettingKey, variableOf } from '../config/definitions.ts';
 import { findPaths } from '../config/paths.ts';
 import type { Settings } from '../config/settings.ts';
 import { wholeNumber } from '../config/values.ts';
 import { type Context, USER_AGENT } from '../context.ts';
 import { hasCode, ImgctlError, tryOr } from '../errors.ts';
-import { advice, type Facts, hint, imgctl, setting } from '../facts.ts';
+import { advice, type Facts, hint } from '../facts.ts';
 import { keyedFile } from '../files/paths.ts';
 import type { Io } from '../io.ts';
-import { ask } from '../output/prompt.ts';
-import { printable } from '../output/text.ts';
 import { awsCredentials } from '../secrets/aws.ts';
 import { findSecret } from '../secrets/secrets.ts';
 import type { Limit } from '../upload/rate.ts';
 import type { Storage, StorageOptions } from '../upload/storage.ts';
 import { counted } from '../words.ts';
+import {
+  CREDENTIALS,
+  type Credentials,
+  readCredentials,
+  saveUser,
+  type Typed,
+} from './upload-credentials.ts';
 
-/** The setting of the user, the secret, and what each is called; never those of the service. */
-const CREDENTIALS = {
-  dav: {
-    user: 'upload-username',
-    userName: 'user name',
-    secret: 'uploadPassword',
-    secretName: 'password',
-  },
-  s3: {
-    user: 'upload-access-key',
-    userName: 'access key',
-    secret: 'uploadSecret',
-    secretName: 'secret key',
-  },
-} as const;
-
-const AWS_HOSTS = 'AWS_ACCESS_KEY_ID is only for amazonaws.com and the host of AWS_ENDPOINT_URL_S3';
 const TEMPORARY = 'keys that begin with ASIA also need IMGCTL_UPLOAD_SESSION_TOKEN';
 
 /**
@@ -111,24 +97,6 @@ export async function openUploadStorage(
     await storage.close();
     throw error;
   }
-}
-
-/** What was typed. The name of the user is stored in the profile once it works, the secret is not. */
-interface Typed {
-  /** By its setting; empty if it was not typed. */
-  readonly user: Readonly<Partial<Record<SettingKey, string>>>;
-  /** What the secret is called, and how to store a command that prints it. */
-  readonly secret?: { readonly name: string; readonly store: Facts } | undefined;
-}
-
-interface Credentials {
-  readonly username: string;
-  readonly password: string;
-  /** With the name of a user that was typed. */
-  readonly settings: Settings;
-  readonly typed: Typed;
-  /** The hint if the storage refuses them. */
-  readonly refused: Facts;
 }
 
 interface Opened extends Pick<Credentials, 'settings' | 'typed'> {
@@ -275,78 +243,4 @@ async function checked(storage: Storage, refused?: string | Facts): Promise<Stor
     if (!hasCode(error, 'wrong-credentials')) throw error;
     throw error.with({ facts: refused ?? error.facts });
   }
-}
-
-/** Reads the credentials, or asks for them. @throws ImgctlError not-logged-in: names all that is missing */
-async function readCredentials(
-  context: Context,
-  kind: keyof typeof CREDENTIALS,
-  host: string,
-  mayAsk: boolean,
-): Promise<Credentials> {
-  const { io, console, settings } = context;
-  const { user, userName, secret, secretName } = CREDENTIALS[kind];
-  const source = findSecret(settings, io, secret);
-  const stored = settings.get(user);
-  if (!mayAsk && (stored === undefined || source === undefined)) {
-    throw missingCredentials(context, kind, stored, source !== undefined);
-  }
-  const setUser = hint`provide it with ${imgctl('config', 'set', user)}`;
-  const username =
-    stored ?? (await prompt(context, `upload ${userName} at ${host}`, setUser, false));
-  const typedUser = stored === undefined ? { [user]: username } : {};
-  // An invalid name is refused before the secret is typed.
-  const used = settings.with(typedUser);
-  const [variable, , command] = SECRETS[secret];
-  const label = `upload ${secretName} for ${printable(username)} at ${host}`;
-  const setSecret = hint`provide it with ${variable} or the setting ${command}`;
-  const password = source ? await source.read() : await prompt(context, label, setSecret, true);
-  console.redaction.add(password, username);
-  const set = imgctl('config', 'set', command, 'COMMAND');
-  const typedSecret = { name: secretName, store: hint`to store a command that prints it: ${set}` };
-  const typed = { user: typedUser, secret: source ? undefined : typedSecret };
-  const origin = source?.origin ?? `the ${secretName}`;
-  const refused =
-    stored === undefined
-      ? hint`check ${origin} and the ${userName}, then run the command again`
-      : hint`check ${origin} and ${user}: ${setting('get', user)}`;
-  return { username, password, settings: used, typed, refused };
-}
-
-function missingCredentials(
-  { io }: Context,
-  kind: keyof typeof CREDENTIALS,
-  username: string | undefined,
-  hasSecret: boolean,
-): ImgctlError {
-  const { user, userName, secret, secretName } = CREDENTIALS[kind];
-  const [variable, , command] = SECRETS[secret];
-  const setUser = hint`set ${variableOf(user)}, or run: ${imgctl('config', 'set', user, 'NAME')}`;
-  const storeSecret = imgctl('config', 'set', command, 'COMMAND');
-  const setSecret = hint`set ${variable} or ${variable}_FILE, or run: ${storeSecret}`;
-  const missing = [
-    ...(username === undefined ? [{ name: userName, fix: setUser }] : []),
-    ...(hasSecret ? [] : [{ name: secretName, fix: setSecret }]),
-  ];
-  const names = missing.map(({ name }) => `no ${name}`).join(' and ');
-  const fixes = missing.map(({ fix }) => fix).reduce((one, next) => hint`${one}; then ${next}`);
-  const isForAws = kind === 's3' && io.env.AWS_ACCESS_KEY_ID;
-  return new ImgctlError('not-logged-in', `${names} for the upload storage`, {
-    facts: isForAws ? hint`${fixes}; ${AWS_HOSTS}` : fixes,
-  });
-}
-
-async function saveUser({ io, settings, console }: Context, { user, secret }: Typed) {
-  const [key] = Object.keys(user);
-  if (key === undefined) return;
-  const { profile } = settings;
-  await changeProfile(io, profile, user);
-  const but = secret ? `, but not the ${secret.name}` : '';
-  console.note(`stored ${key} in the profile ${profile}${but}`, secret?.store);
-}
-
-async function prompt({ console, io }: Context, what: string, otherwise: Facts, hidden: boolean) {
-  await console.flush();
-  const label = what.charAt(0).toUpperCase() + what.slice(1);
-  return ask(io, { what, label, otherwise, hidden });
 }
