@@ -107,7 +107,7 @@ async function* checkEach(
   return { error: interrupt ?? batch.error({ valid }) };
 }
 
-/** Yields the rows. The exit code says that a package is invalid, whoever reads the findings. */
+/** Yields the rows. If nobody reads them any more and a package is invalid, the others are checked all the same. */
 async function* printable(
   rows: readonly Row[],
   hasInvalid: boolean,
