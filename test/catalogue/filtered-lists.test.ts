@@ -209,9 +209,12 @@ describe('a sorted or filtered list', () => {
     ],
     [
       'lowers the pattern, and each name is there in lower case too',
-      IMAGES.flatMap((image) => [image, named(image.id + 200, image.name.toLowerCase())]),
+      IMAGES.flatMap(({ id, name }) => [
+        named(2 * id, name),
+        named(2 * id + 1, name.toLowerCase()),
+      ]),
       (name, part) => name.includes(part.toLowerCase()),
-      [320, 280, 240, 120, 80, 40],
+      [241, 240, 161, 160, 81, 80],
     ],
     [
       'lowers the pattern, and each name is in one case',
