@@ -139,14 +139,12 @@ export class Sender {
     const error = statusError(response);
     // Another token would not be permitted either.
     if (error.code === 'not-permitted') throw error;
-    const renewed =
-      token === undefined
-        ? undefined
-        : await untilAborted(tokens.renew(token, wasAccepted), signal);
-    if (renewed === undefined) {
-      // With the basic scheme a service may call a bad token a wrong password.
-      throw error.with({ code: 'token-refused', facts: error.facts ?? tokens.factsIfRefused });
-    }
+    // With the basic scheme a service may call a bad token a wrong password.
+    const facts = error.facts ?? tokens.factsIfRefused;
+    const refusal = error.with({ code: 'token-refused', facts });
+    if (token === undefined) throw refusal;
+    const renewed = await untilAborted(tokens.renew(token, wasAccepted), signal);
+    if (renewed === undefined) throw refusal;
     const { method, url } = response;
     onEvent?.({ kind: 'renewal', method, url });
     return renewed;
