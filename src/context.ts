@@ -6,7 +6,13 @@ import { incompatible } from './choices.ts';
 import { hintText } from './cli/hints.ts';
 import { NO_CONFIG, readConfigFile } from './config/config-file.ts';
 import { findPaths } from './config/paths.ts';
-import { type Account, type GivenSettings, type Settings, settle } from './config/settings.ts';
+import {
+  type Account,
+  type GivenSettings,
+  type Settings,
+  settle,
+  shownAddress,
+} from './config/settings.ts';
 import { Console, type ConsoleStyle, type Redaction } from './console.ts';
 import { attempt, tryOr } from './errors.ts';
 import { type Facts, setting } from './facts.ts';
@@ -148,7 +154,7 @@ export class Context implements ConsoleStyle {
     const { owner, profile } = this.settings;
     if (owner !== undefined && this.profile !== undefined) {
       const { layer, origin, text } = this.settings.find('base-url');
-      const message = `${origin} selects ${text}, not ${owner} of profile ${profile}`;
+      const message = `${origin} selects ${shownAddress(text)}, not ${owner} of profile ${profile}`;
       if (layer === 'variable') this.console.warn(message, setting('unset', 'base-url'));
     }
     this.#session ??= this.openSession(this.settings);

@@ -2,6 +2,7 @@
 
 import { isOfService, isSettingKey, type SettingKey, variableOf } from '../config/definitions.ts';
 import type { Settings } from '../config/settings.ts';
+import { tryOr } from '../errors.ts';
 import { type Facts, hint, type Invocation, imgctl, setting } from '../facts.ts';
 import { describeLater, shellQuote } from '../words.ts';
 
@@ -192,7 +193,9 @@ function flagsFor(words: readonly string[], settings: Settings): string[][] {
   const { text = '' } = settings.find('base-url');
   const usualText = settings.findUngiven('base-url').text ?? '';
   const profileFlag = (name: string) => (settings.isUsual(name) ? [] : [['--profile', name]]);
-  const urlFlag = (isNeeded: boolean) => (isNeeded ? [['--base-url', text]] : []);
+  // An invalid one may hold a password.
+  const isValid = tryOr(() => settings.get('base-url'), undefined) !== undefined;
+  const urlFlag = (isNeeded: boolean) => (isNeeded && isValid ? [['--base-url', text]] : []);
   // What is not of one service counts in the profile of the run, whatever its service is.
   if (first === 'config') {
     return profileFlag(isSettingKey(key) && isOfService(key) ? home : profile);

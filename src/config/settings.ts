@@ -49,6 +49,11 @@ export function addressOf(text = ''): string {
   return tryOr(() => baseUrlText(SETTINGS['base-url'].value.parse(text, 'base-url')), text);
 }
 
+/** Returns a base URL for messages: an invalid one may hold a password. */
+export function shownAddress(text = ''): string {
+  return hideUserInfo(addressOf(text));
+}
+
 /** Returns a name for a new profile of the service. */
 function nameFor(address: string, profiles: Profiles['profiles']): string {
   const host = tryOr(() => new URL(address).host, '').replaceAll(/[^A-Za-z0-9]+/g, '-');
@@ -125,7 +130,7 @@ export class Settings {
     const address = addressOf(this.find('base-url').text);
     const stored = this.#stored['base-url'];
     const isOwn = stored === undefined || addressOf(stored) === address;
-    this.owner = isOwn ? undefined : hideUserInfo(addressOf(stored));
+    this.owner = isOwn ? undefined : shownAddress(stored);
     this.storedAt = isOwn ? this.#stored[STORED_PASSWORD] : undefined;
     const home = isOwn ? profile : this.#profileOf(address);
     this.home = home ?? nameFor(address, profiles);

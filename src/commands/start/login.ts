@@ -14,7 +14,7 @@ import type { Result } from '../../cli/result.ts';
 import { requireBaseUrl } from '../../config/addresses.ts';
 import { changeProfile } from '../../config/config-file.ts';
 import { STORED_PASSWORD } from '../../config/definitions.ts';
-import { type Account, addressOf, type Settings } from '../../config/settings.ts';
+import { type Account, addressOf, type Settings, shownAddress } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { EXIT_CODES, hasCode, ImgctlError } from '../../errors.ts';
 import { advice, hint, imgctl, setting } from '../../facts.ts';
@@ -103,7 +103,7 @@ async function saveLogin(
     await changeProfile(io, settings.profile, (stored) => {
       const { 'base-url': address = baseUrl } = stored;
       // Another login may have come first.
-      if (addressOf(address) !== baseUrl) throw belongsTo(settings, address);
+      if (addressOf(address) !== baseUrl) throw belongsTo(settings, shownAddress(address));
       return { 'base-url': address, username, ...source, ...mark };
     });
     return true;

@@ -101,6 +101,12 @@ describe('a service that is not that of the profile', () => {
         4,
       ],
       [
+        'IMGCTL_BASE_URL=https://bob:secret@b.example images list --profile default',
+        '',
+        `imgctl: warning: IMGCTL_BASE_URL selects …@b.example, not ${stored['base-url']} of profile default\nhint: unset IMGCTL_BASE_URL\nimgctl: base URL must not contain a user name or password (from IMGCTL_BASE_URL)\nhint: remove them from the URL, then run: imgctl login --profile b-example\n`,
+        2,
+      ],
+      [
         `logout --base-url ${other}`,
         '',
         `imgctl: warning: profile default belongs to ${stored['base-url']}, and was not logged out\nhint: omit --base-url\n`,
