@@ -50,7 +50,10 @@ function containsPredicate(part: string): Test<string> {
   return (text) => foldCase(text).includes(folded);
 }
 
-/** True if an instant that the time may mean is there. */
+/**
+ * True if an instant that the time may mean is there: the least difference says whether it may be before, the greatest
+ * whether it may be after.
+ */
 type TimeTest = (time: Time, span: Span) => boolean;
 
 const endOf = (span: Span): Time => ({ ...span, at: span.end });
@@ -76,6 +79,7 @@ function timeTest(operator: Operator, spans: readonly Span[]): Test<FieldValue> 
     if (value === null) return operator === 'ne';
     const time = parseTime(`${value}`);
     if (time === undefined) return true;
+    // Of `eq` and `in`, one of the times has to be met.
     return test
       ? spans.every((span) => test(time, span))
       : spans.some((span) => within(time, span));

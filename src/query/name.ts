@@ -162,6 +162,7 @@ function read(text: string): Name {
 
 const WORDS_AND_MARKS = new RegExp(`${EDGE}+|${MARK}`, 'gu');
 
+/** Returns `app # amd64` for `app-?-amd64-?`, where ? is a mark. */
 function seriesKeyOf(marked: string): string {
   const words = foldCase(marked).match(WORDS_AND_MARKS) ?? [];
   // Versions at the end make no other series.
@@ -169,6 +170,7 @@ function seriesKeyOf(marked: string): string {
   return words.join(' ').replaceAll(MARK, '#');
 }
 
+/** Returns 7, 0, u, 3 for v7.0U03. */
 function partsOf({ text, isHash }: Version): Parts {
   if (isHash) return [HASH];
   return foldCase(text.replace(/^v/i, '')).match(/[1-9]\d*|0(?!\d)|[^\d._ -]+/g) ?? [];

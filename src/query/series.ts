@@ -23,7 +23,7 @@ export interface RankedImage<Row extends ImageRecord> {
   readonly rank: number;
 }
 
-/** What is held of each image. */
+/** What is held of each image of a series. */
 interface Entry<Row extends ImageRecord = ImageRecord> {
   readonly image: Row;
   readonly places: Name['places'];
