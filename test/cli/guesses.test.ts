@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { ALL_GLOBAL_OPTIONS } from '../../src/cli/command.ts';
 import { GUESSES } from '../../src/cli/guesses.ts';
 import { hintText } from '../../src/cli/hints.ts';
 import { NO_CONFIG } from '../../src/config/config-file.ts';
@@ -14,25 +15,31 @@ import { failed, runCli } from '../support/io.ts';
 import { folderUser, writeOva } from '../support/uploads.ts';
 import { localUser, PASSWORD } from '../support/users.ts';
 
-type Guess = (typeof GUESSES)[number];
-
-/** Returns a command that has the option which a row needs, with the unknown option of the row behind it. */
-function lineOf([, , flag]: Guess, typed: string): string {
-  if (!typed.startsWith('-'))
-    return typed.replace(/^setting(?= )/, 'config get').replace(/^push$/, 'images push');
-  const leaves = leavesOf();
-  const images = leaves.filter(([name]) => name.startsWith('images '));
-  const owner = [...images, ...leaves].find(([, { options = [] }]) =>
-    options.some(({ flags }) => flag && flags.split(/[ ,]+/).includes(flag)),
-  );
-  return `${owner?.[0] ?? 'images list'} ${typed}`;
-}
+const ROWS = Object.entries(GUESSES);
+type Row = (typeof ROWS)[number];
 
 /** Returns the advice of a row for these words, or for a number if it needs one. */
-function adviceOf([instead]: Guess, words: readonly string[], path: readonly string[] = []) {
-  if (typeof instead !== 'function') return instead;
-  return instead({ path, words }) ?? instead({ path, words: ['20'] }) ?? '';
+function adviceOf([, guess]: Row, words: readonly string[], path: readonly string[] = []) {
+  if (typeof guess !== 'function') return guess;
+  return guess(words, { path }) ?? guess(['20'], { path }) ?? '';
 }
+
+const flagsOf = (options: readonly { flags: string }[]) =>
+  options.flatMap(({ flags }) => flags.split(/[ ,]+/));
+
+/** Returns a command for which the row gives advice, with its unknown option. */
+function lineOf([, guess]: Row, typed: string): string {
+  if (!typed.startsWith('-'))
+    return typed.replace(/^setting(?= )/, 'config get').replace(/^push$/, 'images push');
+  const leaves = leavesOf().toSorted(([one], [other]) => rank(one) - rank(other));
+  const owner = leaves.find(([, { options = [] }]) => {
+    const place = { path: [], options: flagsOf([...options, ...ALL_GLOBAL_OPTIONS]) };
+    return typeof guess !== 'function' || guess(['20'], place) !== undefined;
+  });
+  return `${owner?.[0]} ${typed}`;
+}
+
+const rank = (name: string) => (name === 'images list' ? 0 : name.startsWith('images ') ? 1 : 2);
 
 /** Returns the commands in advice. */
 function commandsOf(advice: string | Facts): string[][] {
@@ -45,20 +52,20 @@ function commandsOf(advice: string | Facts): string[][] {
 const textOf = (advice: string | Facts) => hintText(advice, () => settle(NO_CONFIG, {}));
 
 it('every row has at least one word, and there are at most 60', () => {
-  expect(GUESSES.length).toBeLessThanOrEqual(60);
-  const typed = GUESSES.flatMap(([, known]) => known.split(', '));
+  expect(ROWS.length).toBeLessThanOrEqual(60);
+  const typed = ROWS.flatMap(([known]) => known.split(', '));
   expect(typed.filter((words, at) => typed.indexOf(words) !== at)).toEqual([]);
 });
 
 it('every word of the table gets its advice, and no secret is repeated', async () => {
   const { imgctl } = localUser();
-  for (const row of GUESSES) {
-    for (const typed of row[1].split(', ')) {
+  for (const row of ROWS) {
+    for (const typed of row[0].split(', ')) {
       const line = lineOf(row, typed);
       // The advice needs a number, or the command itself a word more.
       const needsNumber = textOf(adviceOf(row, [])) === textOf(adviceOf(row, ['20']));
       const more = /^(login|config list|api get|api GET)$/.test(line) ? ['x'] : [];
-      if (needsNumber && typeof row[0] === 'function') more.push('20');
+      if (needsNumber && typeof row[1] === 'function') more.push('20');
       const secret = line.includes(' --') && more.length === 0 ? '=hunter2:!' : '';
       const result = await imgctl(`${line}${secret} ${more.join(' ')}`.trim());
       const hint = textOf(adviceOf(row, more, line.replace(/ -.*/, '').split(' ')));
@@ -80,7 +87,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Returns the commands that a row names, and its option behind a command that has it. */
-function commandsIn(row: Guess): string[][] {
+function commandsIn(row: Row): string[][] {
   const start = textOf(adviceOf(row, [])).replace(/^use:? (?:imgctl )?/, '');
   const key = Object.keys(WORDS).findLast((each) => start.startsWith(each)) ?? '';
   const advice = adviceOf(row, WORDS[key] ?? [], ['images', 'list']);
@@ -109,7 +116,7 @@ it('every command and option that a guess names works', async () => {
   const run = async (words: readonly string[]) => ({ words, ...(await runCli(words, io)) });
   const before = ['push web.ova', 'images lock add web ubuntu server', 'config set time iso'];
   for (const line of [...before, 'images lock add old ubuntu server']) await run(line.split(' '));
-  const lines = GUESSES.flatMap(commandsIn).map((words) => {
+  const lines = ROWS.flatMap(commandsIn).map((words) => {
     return words.map((word) => Object.entries(values).find(([name]) => name === word)?.[1] ?? word);
   });
   const commands = [...new Map(lines.map((words) => [words.join(' '), words])).values()];
