@@ -1,4 +1,4 @@
-// Local time, in the zone of this machine: its offsets, and which instants a local time means.
+// Local time, in the zone of this machine: its offsets, which instants a local time means, and whether it was used.
 
 import { DAY, MINUTE } from './timestamp.ts';
 
