@@ -4,7 +4,7 @@ import { type ImagePage, MAX_PAGES, type PageQuery } from '../api/images.ts';
 import type { ReceivedImage } from '../api/types.ts';
 import { EVERYTHING } from '../query/query.ts';
 import { ID_ORDER } from './first-pages.ts';
-import { areDescending, idOf } from './ids.ts';
+import { areDescending, IdList, idOf } from './ids.ts';
 import { NotByIdError, pagesById } from './pages-by-id.ts';
 import { incompleteList, pagesByNumber } from './pages-by-number.ts';
 import { isRefusedRequest, readPage } from './read-page.ts';
@@ -38,10 +38,10 @@ export async function* allImages(
     return readPage(client, { ...query, ...more }, number, { signal });
   };
   const list = { first, canSort, request };
-  const yieldedIds: number[] = [];
+  const yieldedIds = new IdList();
   try {
     for await (const { images, ids, bytes } of readById(list, client.connections, wanted)) {
-      for (const id of ids) yieldedIds.push(id);
+      yieldedIds.add(ids);
       yield { images, bytes };
     }
   } catch (error) {
@@ -55,11 +55,11 @@ export async function* allImages(
 }
 
 /** Returns the images that were not yielded. */
-function restOf(images: readonly ReceivedImage[], yieldedIds: readonly number[]): ReceivedImage[] {
-  const lowest = yieldedIds.at(-1) ?? Number.POSITIVE_INFINITY;
+function restOf(images: readonly ReceivedImage[], yieldedIds: IdList): ReceivedImage[] {
+  const { lowest } = yieldedIds;
   // In the order of ids, others above the lowest are new.
   if (areDescending(images.map(idOf))) return images.filter((image) => idOf(image) < lowest);
-  const isYielded = new Set(yieldedIds);
+  const isYielded = yieldedIds.toSet();
   return images.filter((image) => !isYielded.has(idOf(image)));
 }
 
