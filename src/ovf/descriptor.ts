@@ -105,18 +105,21 @@ function readEnvelope(root: XmlElement, report: Report) {
 
 /** Reports sections without the text that says what they are, and properties that are there twice. */
 function checkSections(parent: XmlElement, report: Report): void {
-  const properties = new Set<string>();
+  /** The keys of the properties by class and instance of their section. */
+  const keysOf = new Map<string, Set<string | null>>();
   for (const element of parent.children) {
     const kind = elementKind(element) ?? '';
     if (kind.endsWith('Section') && childrenOf(element, 'Info').length === 0)
       report('missing-info', element, `${kind} without Info`);
     if (/^VirtualSystem(Collection)?$/.test(kind)) checkSections(element, report);
-    for (const property of kind === 'ProductSection' ? childrenOf(element, 'Property') : []) {
+    if (kind !== 'ProductSection') continue;
+    const owner = JSON.stringify([attribute(element, 'class'), attribute(element, 'instance')]);
+    const keys = keysOf.get(owner) ?? new Set();
+    keysOf.set(owner, keys);
+    for (const property of childrenOf(element, 'Property')) {
       const key = attribute(property, 'key');
-      const owner = [attribute(element, 'class'), attribute(element, 'instance')];
-      const name = JSON.stringify([key, ...owner]);
-      if (properties.has(name)) report('duplicate-property', property, `another property ${key}`);
-      properties.add(name);
+      if (keys.has(key)) report('duplicate-property', property, `another property ${key}`);
+      keys.add(key);
     }
   }
 }

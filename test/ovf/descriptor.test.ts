@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { bytesPerUnit } from '../../src/ovf/elements.ts';
+import { cpuSeconds } from '../support/cpu.ts';
 import { rows } from '../support/rows.ts';
 import { codes, envelope, hardwareItem, machine, readDescriptor, readFolder } from './harness.ts';
 
@@ -337,6 +338,16 @@ describe('a descriptor of few bytes that repeats a long name', () => {
       },
     ]);
   });
+});
+
+it('a descriptor with many properties of a long class is read soon', async () => {
+  const property = (_: unknown, key: number) => `<Property ovf:key="${key}"/>`;
+  const properties = Array.from({ length: 400 }, property).join('');
+  const section = `<ProductSection ovf:class="${'x'.repeat(2 ** 21)}">${properties}</ProductSection>`;
+  const seconds = await cpuSeconds(async () => {
+    expect(codes(await readDescriptor(envelope(section)))).toEqual([]);
+  });
+  expect(seconds).toBeLessThan(1);
 });
 
 it('systems and products are found inside collections', async () => {
