@@ -363,11 +363,15 @@ export function isSafeName(name: string): boolean {
   return !name.split('/').includes('..');
 }
 
+/** Characters. Longer ones are only compared as they are: Unicode normalization takes quadratic time. */
+const MAX_SIMILAR_NAME = 255;
+
 type SimilarName = (name: string) => string | null;
 
 /** Returns a function that finds a name among others if it only looks the same, and says how it differs. */
 export function similarTo(names: Iterable<string>): SimilarName {
-  const look = (name: string) => name.normalize().toLowerCase();
+  const look = (name: string) =>
+    name.length > MAX_SIMILAR_NAME ? name : name.normalize().toLowerCase();
   const byLook = new Map([...names].map((name) => [look(name), name]));
   return (name) => {
     const other = byLook.get(look(name));

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { readPackage } from '../../src/ovf/package.ts';
+import { similarTo } from '../../src/ovf/package-source.ts';
 import { cpuSeconds } from '../support/cpu.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import type { TarMember } from '../support/package-writer.ts';
@@ -129,6 +130,11 @@ it.each<[string, string[], string, TarMember[]]>([
   const { findings } = await readFolder([descriptor, ...files]);
   const found = findings.filter(({ code }) => !['no-manifest', 'no-hardware'].includes(code));
   expect(found.map(({ code, message }) => `${code}: ${message}`)).toEqual(expected);
+});
+
+it('a name of very many combining marks is soon compared with others', async () => {
+  const name = `a${'\u0301\u0316'.repeat(30_000)}`;
+  expect(await cpuSeconds(() => similarTo([name])(name))).toBeLessThan(0.5);
 });
 
 const FORM = 'in another Unicode form';
