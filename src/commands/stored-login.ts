@@ -1,11 +1,16 @@
-// What logout and profile delete remove: the password of a profile, and the token unless another profile shares it.
+// What logins leave behind, which logout and profile delete remove: stored passwords and shared tokens.
 
 import { changeProfile } from '../config/config-file.ts';
 import { STORED_PASSWORD } from '../config/definitions.ts';
 import { type Account, Settings } from '../config/settings.ts';
+import {
+  isSamePassword,
+  passwordsToDelete,
+  type StoredPassword,
+} from '../config/stored-password.ts';
 import type { Context } from '../context.ts';
-import { tryOr } from '../errors.ts';
-import { openPasswordStore } from '../secrets/keychain.ts';
+import { hasCode, type ImgctlError, tryOr } from '../errors.ts';
+import { describeLocation, openPasswordStore } from '../secrets/keychain.ts';
 
 /** Returns the names of the other profiles with the same base URL and user name, which share the token. */
 export function profilesSharing({ settings: { config } }: Context, account: Account): string[] {
@@ -16,16 +21,74 @@ export function profilesSharing({ settings: { config } }: Context, account: Acco
   });
 }
 
-/** Deletes a profile's password wherever it is stored. @returns true if there was one. @throws ImgctlError config */
-export async function deleteStoredPassword(context: Context, settings: Settings): Promise<boolean> {
-  const { profile, passwordLocations } = settings;
-  // A keychain finds passwords by the profile, even if its base URL is invalid.
-  const account = tryOr(() => settings.account, { profile, baseUrl: '', username: '' });
-  const forget = (location: string) => openPasswordStore(context.io, location).forget(account);
-  let deleted = false;
-  for (const location of passwordLocations) if (await forget(location)) deleted = true;
-  if (settings.storedAt === undefined) return deleted;
-  await changeProfile(context.io, profile, { [STORED_PASSWORD]: undefined });
-  // A login may have stored it again before that.
-  return (await forget(settings.storedAt)) || deleted;
+/** Returns the names of the other profiles that use a password of a credential helper. */
+export function profilesWith(
+  { settings: { config } }: Context,
+  password: StoredPassword,
+): string[] {
+  return [...config.profiles.keys()].filter((name) => {
+    const others = passwordsToDelete(new Settings(config, name));
+    const isUsed = others.some((other) => isSamePassword(other, password));
+    return name !== password.account.profile && isUsed;
+  });
+}
+
+/** Deletes a password from where it is stored. @returns true if there was one. @throws ImgctlError config */
+export async function deletePassword(
+  { io }: Context,
+  { location, account }: StoredPassword,
+): Promise<boolean> {
+  try {
+    return await openPasswordStore(io, location).forget(account);
+  } catch (error) {
+    if (!hasCode(error, 'config')) throw error;
+    const message = `cannot delete the password in ${describeLocation(location)}: ${error.message}`;
+    throw error.with({ message, facts: 'delete it there by hand' });
+  }
+}
+
+/** Passwords that cannot be deleted do not stop a command; they make it fail in the end. */
+export interface Deletion {
+  readonly isDeleted: boolean;
+  readonly failures: readonly ImgctlError[];
+}
+
+/**
+ * Deletes the passwords of a profile, and its mark unless one cannot be deleted.
+ * @param keepsShared if a password that another profile uses is not deleted
+ */
+export async function deleteStoredPasswords(
+  context: Context,
+  settings: Settings,
+  { keepsShared = false } = {},
+): Promise<Deletion> {
+  const passwords = passwordsToDelete(settings).filter(
+    (password) => !keepsShared || profilesWith(context, password).length === 0,
+  );
+  let isDeleted = false;
+  const failures: ImgctlError[] = [];
+  const deleteAll = async () => {
+    for (const password of passwords) {
+      try {
+        if (await deletePassword(context, password)) isDeleted = true;
+      } catch (error) {
+        if (!hasCode(error, 'config')) throw error;
+        failures.push(error);
+      }
+    }
+  };
+  await deleteAll();
+  if (settings.storedAt !== undefined && failures.length === 0) {
+    await changeProfile(context.io, settings.profile, { [STORED_PASSWORD]: undefined });
+    // A login may have stored it again before that.
+    await deleteAll();
+  }
+  return { isDeleted, failures };
+}
+
+/** Throws the first error, after warnings of the others. */
+export function throwFailures({ console }: Context, failures: readonly ImgctlError[]): void {
+  const [first, ...others] = failures;
+  for (const { message, facts } of others) console.warn(message, facts);
+  if (first) throw first;
 }

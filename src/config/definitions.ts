@@ -183,7 +183,7 @@ export type SettingValue<Key extends SettingKey> =
 /** Gives a token, instead of a login. */
 export const TOKEN_VARIABLE = 'IMGCTL_TOKEN';
 
-/** Says where a login stored the password of the profile: `keychain`, or `helper:NAME`. */
+/** Says where a login stored the password of the profile: see stored-password.ts. */
 export const STORED_PASSWORD = 'stored-password';
 
 export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];

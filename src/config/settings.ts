@@ -107,7 +107,7 @@ export class Settings {
   /** The profile of the service of this run; if it has none, a name for a new one. */
   readonly home: string;
   readonly isHomeNew: boolean;
-  /** Where the last login with --store-password stored the password. */
+  /** The mark of the last login with --store-password: see stored-password.ts. */
   readonly storedAt: string | undefined;
   readonly #env: Texts;
   readonly #stored: Texts;
@@ -227,18 +227,6 @@ export class Settings {
     }
     const { fallback }: SettingDefinition = SETTINGS[key];
     return { layer: 'default', text: fallback, origin: fallback === undefined ? '' : 'default' };
-  }
-
-  /** Where `login --store-password` stores the password: `keychain`, or `helper:NAME`. */
-  get passwordLocation(): string {
-    const helper = this.get('credential-helper');
-    return helper === undefined ? 'keychain' : `helper:${helper}`;
-  }
-
-  /** Where passwords of the profile may be, first the location to read. */
-  get passwordLocations(): string[] {
-    const configured = this.get('credential-helper') && this.passwordLocation;
-    return [...new Set([configured, this.storedAt])].filter((location) => location !== undefined);
   }
 
   /** The owner of the cached files; unset values are empty. Plain http is accepted, because nothing is sent. */

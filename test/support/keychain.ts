@@ -1,6 +1,6 @@
 // Fake keychain programs and a credential helper for the PATH of a test.
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { temporaryDirectory } from './io.ts';
 
@@ -19,7 +19,7 @@ function fakeProgram(name: string, script: string) {
   return { directory, file, PATH: `${directory}:${process.env.PATH}`, read, replaceBy };
 }
 
-/** Creates a helper that stores one record, whatever the server; it is first in PATH, as docker-credential-fake. */
+/** Creates a helper that stores one record per server; it is first in PATH, as docker-credential-fake. */
 export function fakeHelper() {
   const { directory, read, ...program } = fakeProgram('docker-credential-fake', HELPER);
   return {
@@ -30,19 +30,23 @@ export function fakeHelper() {
         .filter((name) => /^call-/.test(name))
         .sort()
         .map((name) => read(name)),
-    /** The stored record, as the helper got it. */
-    held: (): unknown =>
-      existsSync(path.join(directory, 'record')) ? JSON.parse(read('record')) : undefined,
+    /** The first stored record, as the helper got it. */
+    held: (): unknown => {
+      const record = readdirSync(directory).find((name) => name.startsWith('record-'));
+      return record && JSON.parse(read(record));
+    },
   };
 }
 
 const HELPER = `
 input=$(cat)
 printf '%s\\n' "$*" "$input" "$(env)" > "call-$(ls | grep -c ^call-)"
+url=$(printf %s "$input" | sed 's/^{"ServerURL":"\\([^"]*\\)".*/\\1/')
+record=record-$(printf %s "$url" | cksum | tr ' ' -)
 case $1 in
-  store) printf %s "$input" > record;;
-  erase) rm -f record;;
-  get) cat record 2>/dev/null || { echo 'credentials not found in native keychain'; exit 1; };;
+  store) printf %s "$input" > "$record";;
+  erase) rm -f "$record";;
+  get) cat "$record" 2>/dev/null || { echo 'credentials not found in native keychain'; exit 1; };;
 esac`;
 
 /** Creates a fake of secret-tool 0.20 or of macOS's security, and a PATH with the fake first. */

@@ -16,7 +16,6 @@ import {
   SETTINGS,
   type SettingDefinition,
   type SettingKey,
-  STORED_PASSWORD,
 } from '../../config/definitions.ts';
 import { findPaths } from '../../config/paths.ts';
 import { Settings, storedText } from '../../config/settings.ts';
@@ -190,9 +189,8 @@ async function set(context: Context, _options: object, name: string, value: stri
 async function unset(context: Context, _options: object, name: string): Promise<void> {
   const { config, profile } = context.settings;
   const stored = config.profiles.get(profile) ?? {};
-  // Also one of another version. `logout` removes a stored password with its mark.
-  const isStored = Object.hasOwn(stored, name) && name !== STORED_PASSWORD;
-  const key = isStored ? name : requireKey(name);
+  // Also one of another version, or the mark of a stored password that cannot be deleted.
+  const key = Object.hasOwn(stored, name) ? name : requireKey(name);
   await changeProfile(context.io, profile, { [key]: undefined });
 }
 

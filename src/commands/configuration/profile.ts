@@ -8,6 +8,7 @@ import { suggestProfiles } from '../../cli/suggestions.ts';
 import { type ConfigFile, changeConfigFile, DEFAULT_PROFILE } from '../../config/config-file.ts';
 import { findPaths } from '../../config/paths.ts';
 import { Settings } from '../../config/settings.ts';
+import { passwordToRead } from '../../config/stored-password.ts';
 import type { Context } from '../../context.ts';
 import { ImgctlError, tryOr } from '../../errors.ts';
 import { hint, imgctl } from '../../facts.ts';
@@ -15,7 +16,7 @@ import { column, namesOf } from '../../output/columns.ts';
 import { forgetTokens } from '../../session/token-files.ts';
 import { tokenState } from '../../session/token-store.ts';
 import { quoted } from '../../words.ts';
-import { deleteStoredPassword, profilesSharing } from '../stored-login.ts';
+import { deleteStoredPasswords, profilesSharing, throwFailures } from '../stored-login.ts';
 
 const COLUMNS = [
   column('name', 'string', 'name of the profile', {
@@ -73,7 +74,7 @@ export const profile: CommandDeclaration = {
       otherNames: ['rm', 'remove'],
       summary: 'delete a profile with its settings, token and password',
       description: [
-        'Keeps the sync history, and a token that another profile uses. The default profile is deleted only if it is the last.',
+        'Keeps the sync history, and a token or a password in a credential helper that another profile uses. The default profile is deleted only if it is the last.',
       ],
       examples: [
         'imgctl profile delete staging',
@@ -95,7 +96,7 @@ async function list(context: Context): Promise<Result> {
     const settings = new Settings(context.settings.config, name);
     // An invalid base URL has no token; `config list` reports what is wrong with it.
     const account = tryOr(() => settings.account, undefined);
-    const [location = null] = tryOr(() => settings.passwordLocations, []);
+    const inStore = tryOr(() => passwordToRead(settings), undefined);
     return {
       name,
       default: name === profile,
@@ -107,7 +108,7 @@ async function list(context: Context): Promise<Result> {
         ? 'file'
         : stored['password-command']
           ? 'command'
-          : (location?.replace(/:.*/s, '') ?? null),
+          : (inStore?.location.replace(/:.*/s, '') ?? null),
     };
   });
   const afterwards = () => {
@@ -137,7 +138,7 @@ async function remove(context: Context, _options: object, name: string): Promise
   if (account && profilesSharing(context, account).length === 0) {
     forgetTokens(findPaths(context.io).config, account);
   }
-  await deleteStoredPassword(context, settings);
+  const { failures } = await deleteStoredPasswords(context, settings, { keepsShared: true });
   await changeConfigFile(context.io, (config) => {
     refuseInUse(config, name);
     const profiles = new Map(config.profiles);
@@ -145,6 +146,7 @@ async function remove(context: Context, _options: object, name: string): Promise
     return { ...config, profiles, profile: config.profile === name ? undefined : config.profile };
   });
   context.console.success(`Deleted profile ${name}`);
+  throwFailures(context, failures);
 }
 
 /** Later commands would use another service without a word. The only profile has no other. @throws ImgctlError usage */

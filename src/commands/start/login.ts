@@ -15,6 +15,12 @@ import { requireBaseUrl } from '../../config/addresses.ts';
 import { changeProfile } from '../../config/config-file.ts';
 import { STORED_PASSWORD } from '../../config/definitions.ts';
 import { type Account, addressOf, type Settings, shownAddress } from '../../config/settings.ts';
+import {
+  isSamePassword,
+  markedPassword,
+  markOf,
+  passwordToStore,
+} from '../../config/stored-password.ts';
 import type { Context } from '../../context.ts';
 import { EXIT_CODES, hasCode, ImgctlError } from '../../errors.ts';
 import { advice, hint, imgctl, setting } from '../../facts.ts';
@@ -26,6 +32,7 @@ import { passwordOfStdin } from '../../secrets/secrets.ts';
 import { givenToken, type Session } from '../../session/session.ts';
 import { loggedOut } from '../../session/tokens.ts';
 import { counted, describeDuration } from '../../words.ts';
+import { deletePassword, profilesWith } from '../stored-login.ts';
 
 const OPTIONS = [
   BASE_URL_OPTION,
@@ -71,14 +78,14 @@ async function run(context: Context, options: Options): Promise<Result> {
   const session = await context.openSession(settings);
   const { account } = session;
   const store = options.storePassword
-    ? openPasswordStore(context.io, settings.passwordLocation)
+    ? openPasswordStore(context.io, passwordToStore(settings).location)
     : undefined;
   // An unusable store fails before it uses up a token request.
   await store?.lookup(account);
   const { password, token } = await requestFirstToken(context, options, session, settings);
   const isSaved = await saveLogin(context, options, settings, account);
   report(context, settings, token);
-  if (store) await storePassword(context, settings, store, account, password);
+  if (store) await storePassword(context, settings, store, password);
   // The disk may have filled up meanwhile, which was a warning.
   const isComplete = isSaved && !session.cache.writeFailed;
   return { exitCode: isComplete ? 0 : EXIT_CODES.failed };
@@ -98,7 +105,9 @@ async function saveLogin(
   // One of them replaces the other.
   const source = hasSource ? { 'password-command': passwordCommand, 'password-file': file } : {};
   // Written before the password is stored, so that a logout always finds the password.
-  const mark = options.storePassword ? { [STORED_PASSWORD]: formerLocation(settings) } : {};
+  const mark = options.storePassword
+    ? { [STORED_PASSWORD]: settings.storedAt ?? markOf(passwordToStore(settings)) }
+    : {};
   try {
     await changeProfile(io, settings.profile, (stored) => {
       const { 'base-url': address = baseUrl } = stored;
@@ -115,34 +124,29 @@ async function saveLogin(
   }
 }
 
-/** Stores the password, and deletes it from where it was stored before. */
+/** Stores the password, and deletes that of an earlier login. */
 async function storePassword(
-  { io, console }: Context,
+  context: Context,
   settings: Settings,
   store: ReturnType<typeof openPasswordStore>,
-  account: Account,
   password: string,
 ): Promise<void> {
-  const { profile, passwordLocation } = settings;
-  await store.store(account, password);
+  const stored = passwordToStore(settings);
+  await store.store(stored.account, password);
   try {
-    await changeProfile(io, profile, (stored) => {
+    await changeProfile(context.io, settings.profile, (texts) => {
       // No later logout would find the password.
-      if (stored[STORED_PASSWORD] === undefined) throw loggedOut();
-      return { [STORED_PASSWORD]: passwordLocation };
+      if (texts[STORED_PASSWORD] === undefined) throw loggedOut();
+      return { [STORED_PASSWORD]: markOf(stored) };
     });
   } catch (error) {
-    await store.forget(account);
+    await store.forget(stored.account);
     throw error;
   }
-  const former = formerLocation(settings);
-  if (former !== passwordLocation) await openPasswordStore(io, former).forget(account);
-  console.success(`The password is stored in ${describeLocation(passwordLocation)}`);
-}
-
-/** Returns where an earlier login has stored the password, or else where this one will. */
-function formerLocation({ passwordLocation, storedAt = passwordLocation }: Settings): string {
-  return storedAt;
+  context.console.success(`The password is stored in ${describeLocation(stored.location)}`);
+  const former = markedPassword(settings);
+  if (former === undefined || isSamePassword(former, stored)) return;
+  if (profilesWith(context, former).length === 0) await deletePassword(context, former);
 }
 
 /** Returns the settings with what was typed. @throws ImgctlError usage: the profile belongs to another service */

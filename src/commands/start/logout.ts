@@ -2,18 +2,25 @@
 
 import { suggest } from '../../choices.ts';
 import { command, option } from '../../cli/command.ts';
+import { STORED_PASSWORD } from '../../config/definitions.ts';
 import { findPaths } from '../../config/paths.ts';
 import { Settings } from '../../config/settings.ts';
+import { passwordsToDelete } from '../../config/stored-password.ts';
 import type { Context } from '../../context.ts';
-import { ImgctlError, tryOr } from '../../errors.ts';
-import { hint, imgctl, setting } from '../../facts.ts';
+import { hasCode, ImgctlError, tryOr } from '../../errors.ts';
+import { type Facts, hint, imgctl, setting } from '../../facts.ts';
 import { printable } from '../../output/text.ts';
 import { findSecret } from '../../secrets/secrets.ts';
 import { openSharedStore } from '../../session/session.ts';
 import { forgetTokens } from '../../session/token-files.ts';
 import { SharedStoreError } from '../../session/token-store.ts';
 import { counted, quoted } from '../../words.ts';
-import { deleteStoredPassword, profilesSharing } from '../stored-login.ts';
+import {
+  deleteStoredPasswords,
+  profilesSharing,
+  profilesWith,
+  throwFailures,
+} from '../stored-login.ts';
 
 export const logout = command({
   name: 'logout',
@@ -42,9 +49,25 @@ async function logOut(context: Context): Promise<void> {
       console.report(`also logged out, because they share the token: ${others.join(', ')}`);
     }
   } else sayNotLoggedIn(context);
-  const isDeleted = await deleteStoredPassword(context, settings);
-  if (isDeleted) console.success('Deleted the stored password');
+  const sharers = passwordsToDelete(settings).flatMap((each) => profilesWith(context, each));
+  const { isDeleted, failures } = await deleteStoredPasswords(context, settings);
+  if (isDeleted) {
+    console.success('Deleted the stored password');
+    const names = [...new Set(sharers)].join(', ');
+    if (names !== '') console.report(`other profiles used the password: ${names}`);
+  }
   notePasswords(context, [settings]);
+  throwFailures(
+    context,
+    failures.map((error) => error.with({ facts: whatIsLeft(settings) })),
+  );
+}
+
+function whatIsLeft({ profile, storedAt }: Settings): Facts {
+  const again = hint`when it works again, run: ${imgctl('logout', '--profile', profile)}`;
+  if (storedAt === undefined) return again;
+  const forget = imgctl('config', 'unset', STORED_PASSWORD, '--profile', profile);
+  return hint`${again}; or leave the password there: ${forget}`;
 }
 
 function sayNotLoggedIn({ console, settings }: Context): void {
@@ -69,17 +92,22 @@ async function logOutEverywhere(context: Context): Promise<void> {
   const profiles = [...config.profiles.keys()].map((name) => {
     return new Settings(config, name, { IMGCTL_TOKEN_STORE });
   });
+  const failures: ImgctlError[] = [];
   for (const each of profiles) {
-    const isDeleted = await deleteStoredPassword(context, each);
-    if (isDeleted) console.success(`Deleted the stored password of profile ${each.profile}`);
+    const deletion = await deleteStoredPasswords(context, each);
+    if (deletion.isDeleted) {
+      console.success(`Deleted the stored password of profile ${each.profile}`);
+    }
+    for (const error of deletion.failures) failures.push(error.with({ facts: whatIsLeft(each) }));
   }
   notePasswords(context, [settings, ...profiles]);
   try {
-    await deleteSharedTokens(context, [settings, ...profiles]);
+    failures.push(...(await deleteSharedTokens(context, [settings, ...profiles])));
   } finally {
     // A run that was still storing its shared token has written it to a file too.
     forgetTokens(directory);
   }
+  throwFailures(context, failures);
 }
 
 function describeTokens(count: number): string {
@@ -94,26 +122,45 @@ function notePasswords({ io, console }: Context, profiles: readonly Settings[]):
   if (origins.length > 0) console.note(`commands log in again with ${origins.join(' or ')}`);
 }
 
-/** Deletes the tokens that other machines use too. @throws ImgctlError unreachable */
-async function deleteSharedTokens(context: Context, profiles: readonly Settings[]): Promise<void> {
+/** Deletes the tokens that other machines use too. @returns what could not be deleted */
+async function deleteSharedTokens(
+  context: Context,
+  profiles: readonly Settings[],
+): Promise<ImgctlError[]> {
   const seen = new Set<string>();
+  const failures: ImgctlError[] = [];
   for (const settings of profiles) {
-    const address = settings.text('token-store') ?? 'file';
-    if (address === 'file') continue;
-    const { baseUrl, username } = settings.account;
-    const key = [address, baseUrl, username].join('\0');
-    if (baseUrl === '' || seen.has(key)) continue;
-    seen.add(key);
-    const store = await openSharedStore(context.sessionOptions(settings));
     try {
-      if (await store?.forget()) context.console.success(`Deleted the token in ${address}`);
+      const address = settings.text('token-store') ?? 'file';
+      if (address === 'file') continue;
+      const { baseUrl, username } = settings.account;
+      const key = [address, baseUrl, username].join('\0');
+      if (baseUrl === '' || seen.has(key)) continue;
+      seen.add(key);
+      await deleteSharedToken(context, settings, address);
     } catch (error) {
-      if (!(error instanceof SharedStoreError)) throw error;
-      const message = `cannot delete the token in ${store?.location}: ${error.message}`;
-      const facts = hint`when the token store works again, run: ${imgctl('logout', '--all')}`;
-      throw new ImgctlError('unreachable', message, { facts });
-    } finally {
-      await store?.close();
+      if (!hasCode(error, 'config', 'usage', 'unreachable')) throw error;
+      failures.push(error);
     }
+  }
+  return failures;
+}
+
+/** @throws ImgctlError unreachable; config: the store cannot be opened */
+async function deleteSharedToken(
+  context: Context,
+  settings: Settings,
+  address: string,
+): Promise<void> {
+  const store = await openSharedStore(context.sessionOptions(settings));
+  try {
+    if (await store?.forget()) context.console.success(`Deleted the token in ${address}`);
+  } catch (error) {
+    if (!(error instanceof SharedStoreError)) throw error;
+    const message = `cannot delete the token in ${store?.location}: ${error.message}`;
+    const facts = hint`when the token store works again, run: ${imgctl('logout', '--all')}`;
+    throw new ImgctlError('unreachable', message, { facts });
+  } finally {
+    await store?.close();
   }
 }

@@ -428,7 +428,7 @@ unixOnlySuite('the keychain is a shell script')('login --store-password', () => 
   const REPLACE = `combination\nhint: replace the password in the system keychain: ${LOGIN}\n`;
   const NONE = /^imgctl: the system keychain has no password for demo at http.*\nhint: run: imgctl/;
   it.each([
-    ['fails', 'echo "no bus" >&2; exit 1', ['my-images', 'logout', 'logout --all'], 2, BROKEN],
+    ['fails', 'echo "no bus" >&2; exit 1', ['my-images'], 2, BROKEN],
     ['has an outdated password', 'printf outdated', ['my-images', 'login'], 4, REPLACE],
     ['has no password', 'exit 1', ['my-images'], 4, NONE],
   ])('makes commands fail with a hint if the keychain %s', async (...row) => {
@@ -505,6 +505,69 @@ unixOnlySuite('the credential helper is a shell script')('the setting credential
     await imgctl('config unset credential-helper');
     await imgctl('logout');
     expect(keychain.held()).toEqual({});
+  });
+
+  it.each(['logout', 'logout --all', 'profile delete default'])(
+    'forgets no password of an earlier address or user: %s',
+    async (line) => {
+      const { helper, imgctl, store, baseUrl, stored } = await keychainUser();
+      await imgctl(SET);
+      await store();
+      expect(stored()['stored-password']).toBe(`helper:fake ${baseUrl} demo`);
+      await imgctl('config set base-url http://localhost:1');
+      await imgctl('config set username bob');
+      expect((await imgctl(line, { env: NOTHING })).exitCode).toBe(0);
+      expect(helper.held()).toBeUndefined();
+    },
+  );
+
+  it('deletes the password of an earlier address with the next login', async () => {
+    const { helper, imgctl, store, baseUrl } = await keychainUser();
+    await imgctl(SET);
+    await store();
+    const port = new URL(baseUrl).port;
+    await imgctl(`config set base-url http://localhost:${port}`);
+    await imgctl(`${STORE} -u demo`, { env: NOTHING });
+    await imgctl('logout', { env: NOTHING });
+    expect(helper.held()).toBeUndefined();
+  });
+
+  it('has a password for several profiles, which stays until the last one is deleted or one logs out', async () => {
+    const { helper, imgctl, store } = await keychainUser();
+    await imgctl('config set time iso');
+    for (const profile of ['one', 'two', 'three']) {
+      await imgctl(`${SET} --profile ${profile}`);
+      await store(`--profile ${profile}`);
+    }
+    await expectSteps(imgctl, ['profile delete one', '', 'imgctl: deleted profile one\n']);
+    expect(helper.held()).toBeDefined();
+    const shared = /deleted the stored password\nimgctl: other profiles used the password: three\n/;
+    await expectSteps(imgctl, ['logout --profile two', '', shared]);
+    expect(helper.held()).toBeUndefined();
+  });
+
+  it('that is gone does not stop logout, nor that of other profiles', async () => {
+    const { directory, imgctl, keychain, store, stored } = await keychainUser();
+    await store('--profile two');
+    const file = path.join(directory, 'config.json');
+    const config = JSON.parse(readFileSync(file, 'utf8'));
+    config.profiles.default = { 'stored-password': 'helper:gone' };
+    writeFileSync(file, JSON.stringify(config));
+    const left =
+      'imgctl: cannot delete the password in the credential helper gone: docker-credential-gone is not installed\nhint: when it works again, run: imgctl logout --profile default; or leave the password there: imgctl config unset stored-password --profile default\n';
+    await expectSteps(
+      imgctl,
+      [
+        'logout --all',
+        '',
+        `imgctl: logged out\nimgctl: deleted the stored password of profile two\n${left}`,
+        2,
+      ],
+      ['logout', '', left, 2],
+      ['config unset stored-password'],
+      ['logout'],
+    );
+    expect([keychain.held(), stored()]).toEqual([{}, {}]);
   });
 
   it('sends nothing if the helper is missing', async () => {
