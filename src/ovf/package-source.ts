@@ -81,10 +81,11 @@ function folderSource(path: string, size: number, findings: FindingList): Packag
   };
   const listed = new Map<string, SimilarName>();
   const findSimilar = async (other: string) => {
-    const parent = posix.dirname(other);
+    const path = posix.join(other);
+    const parent = posix.dirname(path);
     const names = listed.get(parent) ?? similarTo(await listFolder(folder, parent));
     listed.set(parent, names);
-    return names(posix.join(other));
+    return names(path);
   };
   const findSibling = (extension: string) => find(withoutExtension(name) + extension);
   const finders = { find, findSimilar, findSibling };

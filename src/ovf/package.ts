@@ -198,15 +198,16 @@ function checkOrder({ descriptor, manifest, certificate, ...layout }: PackageLay
 async function resolveReferences(references: readonly FileReference[], source: PackageSource) {
   const { findings } = source;
   const resolved: FilesOfReference[] = [];
-  const seen = new Set<string>();
+  const hrefs = new Set<string>();
+  const places = new Set<string>();
   for (const reference of references) {
     const { href, compression } = reference;
-    if (seen.has(href)) {
+    const files = hrefs.has(href) ? null : await takeFiles(reference, source, places);
+    hrefs.add(href);
+    if (files === null) {
       findings.add('duplicate-reference', href, 'another reference names the same file');
       continue;
     }
-    seen.add(href);
-    const files = await findFiles(reference, source);
     resolved.push({ reference, files });
     if (compression === null || compression === '' || compression === 'identity') continue;
     const [file] = files;
@@ -219,31 +220,43 @@ async function resolveReferences(references: readonly FileReference[], source: P
   return resolved;
 }
 
+/** Returns the files of a reference and adds their places; null as soon as one belongs to another reference. */
+async function takeFiles(reference: FileReference, source: PackageSource, places: Set<string>) {
+  const files: PackageFile[] = [];
+  for await (const file of findFiles(reference, source)) {
+    const place = placeOf(file);
+    if (places.has(place)) return null;
+    places.add(place);
+    files.push(file);
+  }
+  return files;
+}
+
 /** More than any file system takes, also percent-encoded. */
 const MAX_HREF = 65_536;
 const SCHEME = /^[a-z][a-z0-9+.-]*$/i;
 
-async function findFiles(reference: FileReference, source: PackageSource): Promise<PackageFile[]> {
+async function* findFiles(
+  reference: FileReference,
+  source: PackageSource,
+): AsyncGenerator<PackageFile, void> {
   const { href, size, chunkSize } = reference;
-  const noFiles = (code: FindingCode, message: string) => {
-    source.findings.add(code, href, message);
-    return [];
-  };
-  if (/^https?:\/\//i.test(href)) return noFiles('remote-reference', 'remote file, not checked');
+  const report = (code: FindingCode, message: string) => source.findings.add(code, href, message);
+  if (/^https?:\/\//i.test(href)) return report('remote-reference', 'remote file, not checked');
   const flaw = flawOf(href);
-  if (flaw !== undefined) return noFiles('unsafe-name', flaw);
+  if (flaw !== undefined) return report('unsafe-name', flaw);
   const file = await findFile(href, source);
   // A file that fits into one chunk need not be named as one.
   const isWhole = file !== null && chunkSize !== null && file.size <= chunkSize;
   if (chunkSize !== null && chunkSize > 0 && !isWhole)
-    return findChunks(reference, chunkSize, source);
+    return yield* findChunks(reference, chunkSize, source);
   if (file === null) {
     const [how] = (await Promise.all(candidateNames(href).map(source.findSimilar))).filter(Boolean);
     const hint = how ? `; the package has this name ${how}` : '';
-    return noFiles('missing-file', `missing or unreadable${hint}`);
+    return report('missing-file', `missing or unreadable${hint}`);
   }
   checkSize(file, size, source);
-  return [file];
+  yield file;
 }
 
 function flawOf(href: string): string | undefined {
@@ -259,25 +272,27 @@ function flawOf(href: string): string | undefined {
   return 'must be relative and stay inside the folder';
 }
 
-/** Finds the chunks of a file: `<href>.000000000` and so on, all full but the last. */
-async function findChunks(reference: FileReference, chunkSize: number, source: PackageSource) {
-  const { href, size } = reference;
-  const chunks: PackageFile[] = [];
-  for (let start = 0; size === null || start < size; start += chunkSize) {
-    const name = `${href}.${String(chunks.length).padStart(9, '0')}`;
-    const chunk = await findFile(name, source);
+/** Finds the chunks of a file: `<href>.000000000` and so on, all full but the last; at least one, also of 0 bytes. */
+async function* findChunks(
+  { href, size }: FileReference,
+  chunkSize: number,
+  source: PackageSource,
+): AsyncGenerator<PackageFile, void> {
+  const nameOf = (index: number) => `${href}.${String(index).padStart(9, '0')}`;
+  for (let index = 0, start = 0; ; index += 1, start += chunkSize) {
+    if (size !== null && index > 0 && start >= size) return;
+    const chunk = await findFile(nameOf(index), source);
     if (chunk === null) {
-      const next = `${href}.${String(chunks.length + 1).padStart(9, '0')}`;
-      const mayEndHere = size === null && start > 0 && (await findFile(next, source)) === null;
+      const mayEndHere =
+        size === null && index > 0 && (await findFile(nameOf(index + 1), source)) === null;
       const message = `missing or unreadable chunk of ${href}`;
-      if (!mayEndHere) source.findings.add('missing-file', name, message);
-      break;
+      if (!mayEndHere) source.findings.add('missing-file', nameOf(index), message);
+      return;
     }
-    chunks.push(chunk);
     checkSize(chunk, Math.min(chunkSize, size === null ? chunk.size : size - start), source);
-    if (size === null && chunk.size < chunkSize) break;
+    yield chunk;
+    if (size === null && chunk.size < chunkSize) return;
   }
-  return chunks;
 }
 
 /** Only a chunk that is not full, a declared size or a manifest shows that no chunk is missing at the end. */

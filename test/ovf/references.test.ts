@@ -48,6 +48,14 @@ it.each<Row>([
     ...['/etc/passwd', 'http:a', 'C:a.txt', '//example.com/a', '%66ile:a', 'f%69le:///etc/passwd'],
   ].map((href): Row => [`to ${href}`, ['unsafe-name'], ref(href), []]),
   ['to a name with a colon, with escapes', ['missing-file'], ref('disk%3A1'), []],
+  ['to a file by two names', ['duplicate-reference'], ref('a.txt') + ref('%61.txt'), [ONE]],
+  [
+    'to chunks by two names',
+    ['duplicate-reference'],
+    SIZED + SIZED.replaceAll('"a"', '"%61"'),
+    [FIRST, SECOND, LAST],
+  ],
+  ['to chunks of no bytes that are missing', ['missing-file'], SIZED.replace('11', '0'), []],
   ['that is repeated', ['duplicate-reference'], TWICE, [ONE]],
   ['with a repeated identifier', ['duplicate-id'], SAME_ID, [ONE, member('b')]],
   ['to gzip', [], packed('gzip'), [member('a.txt', gzipSync('text'))]],
@@ -130,6 +138,17 @@ it.each<[string, string[], string, TarMember[]]>([
   const { findings } = await readFolder([descriptor, ...files]);
   const found = findings.filter(({ code }) => !['no-manifest', 'no-hardware'].includes(code));
   expect(found.map(({ code, message }) => `${code}: ${message}`)).toEqual(expected);
+});
+
+it('a folder is looked at once for all spellings of missing files in it', async () => {
+  const many = Array.from({ length: 600 }, (_, index) => index);
+  const references = many.map((index) => ref(`sub/${'./'.repeat(index)}none`)).join('');
+  const descriptor = member('vm.ovf', envelope(`<References>${references}</References>`));
+  const files = many.map((index) => member(`sub/some name of a file ${index}`));
+  const seconds = await cpuSeconds(async () => {
+    expect(codes(await readFolder([descriptor, ...files]))).toContain('missing-file');
+  });
+  expect(seconds).toBeLessThan(1);
 });
 
 it('a name of very many combining marks is soon compared with others', async () => {
