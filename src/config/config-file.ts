@@ -120,6 +120,8 @@ export async function changeProfile(
     const changed = typeof changes === 'function' ? changes(stored) : changes;
     const settings = Object.entries({ ...stored, ...changed });
     const set = settings.flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]));
+    // Nothing that removes settings creates a profile, such as one that was deleted meanwhile.
+    if (set.length === 0 && !config.profiles.has(name)) return config;
     const profiles = new Map(config.profiles).set(name, Object.fromEntries(set));
     return { ...config, profiles };
   });

@@ -24,6 +24,7 @@ import { attempt, ImgctlError, tryOr } from '../../errors.ts';
 import { hint, imgctl } from '../../facts.ts';
 import { column, namesOf } from '../../output/columns.ts';
 import type { OutputOptions } from '../../output/output.ts';
+import { requireProfile } from './profile.ts';
 
 const LIST_COLUMNS = [
   column('key', 'string', 'name of the setting', { isId: true }),
@@ -104,6 +105,7 @@ export const config: CommandDeclaration = {
       description: ['The key can be a setting that this version does not know.'],
       examples: ['imgctl config unset ca-file', 'imgctl config unset time --profile staging'],
       arguments: [KEY],
+      exitCodes: [5],
       run: unset,
     }),
     command({
@@ -187,7 +189,8 @@ async function set(context: Context, _options: object, name: string, value: stri
 }
 
 async function unset(context: Context, _options: object, name: string): Promise<void> {
-  const { config, profile } = context.settings;
+  const { config, profile, isUnknown } = context.settings;
+  if (isUnknown) requireProfile(config, profile);
   const stored = config.profiles.get(profile) ?? {};
   // Also one of another version, or the mark of a stored password that cannot be deleted.
   const key = Object.hasOwn(stored, name) ? name : requireKey(name);

@@ -119,9 +119,11 @@ async function list(context: Context): Promise<Result> {
 }
 
 async function use(context: Context, _options: object, profile: string): Promise<void> {
-  if (profile !== DEFAULT_PROFILE) requireProfile(context, profile);
   const { io } = context;
-  await changeConfigFile(context.io, (config) => ({ ...config, profile }));
+  await changeConfigFile(io, (config) => {
+    if (profile !== DEFAULT_PROFILE) requireProfile(config, profile);
+    return { ...config, profile };
+  });
   context.console.success(`Now using profile ${profile}`);
   if (io.env.IMGCTL_PROFILE && io.env.IMGCTL_PROFILE !== profile) {
     const message = `IMGCTL_PROFILE=${io.env.IMGCTL_PROFILE} overrides it`;
@@ -130,9 +132,10 @@ async function use(context: Context, _options: object, profile: string): Promise
 }
 
 async function remove(context: Context, _options: object, name: string): Promise<void> {
-  requireProfile(context, name);
-  refuseInUse(context.settings.config, name);
-  const settings = new Settings(context.settings.config, name);
+  const { config: known } = context.settings;
+  requireProfile(known, name);
+  refuseInUse(known, name);
+  const settings = new Settings(known, name);
   // One with an invalid base URL has no token.
   const account = tryOr(() => settings.account, undefined);
   if (account && profilesSharing(context, account).length === 0) {
@@ -160,8 +163,8 @@ function refuseInUse(
   throw new ImgctlError('usage', `${name} is the profile in use`, { facts });
 }
 
-function requireProfile(context: Context, name: string): void {
-  const { profiles } = context.settings.config;
+/** @throws ImgctlError not-found */
+export function requireProfile({ profiles }: Pick<ConfigFile, 'profiles'>, name: string): void {
   if (profiles.has(name)) return;
   const facts = suggest(name, [...profiles.keys()], imgctl('profile', 'list'));
   throw new ImgctlError('not-found', `unknown profile ${quoted(name)}`, { facts });

@@ -244,6 +244,13 @@ describe('config', () => {
       imgctl,
       ['config list --all --profile work', /^time +- /m],
       ['config unset table-style', '', unknown, 2],
+      ['config unset time'],
+      [
+        'config unset time --profile wrok',
+        '',
+        "imgctl: unknown profile 'wrok'\nhint: did you mean work?\n",
+        5,
+      ],
       ['config unset table-style --profile work'],
       ['config unset stored-password --profile work'],
     );

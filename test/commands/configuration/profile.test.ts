@@ -108,6 +108,13 @@ describe('profile', () => {
     expect(config()).toEqual({ profile: 'staging', profiles: { staging }, future: 1 });
   });
 
+  it('use and delete at the same time leave a default profile that exists', async () => {
+    const { imgctl, config } = userWith({ ...TWO, profile: 'default' });
+    await Promise.all([imgctl('profile delete staging'), imgctl('profile use staging')]);
+    const { profile = 'default', profiles } = config();
+    expect(Object.keys(profiles)).toContain(profile);
+  });
+
   it.each([
     ['stagin', 'did you mean staging?'],
     ['constructor', 'see: imgctl profile list'],
