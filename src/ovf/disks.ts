@@ -16,7 +16,8 @@ import { GRAIN_MARKER, GrainSum, OTHER_FOOTER, type Packed, SECTOR } from './unp
 
 type ReportDisk = (code: FindingCode, message: string) => null;
 
-const MAX_ENTRIES = 512;
+/** Of a grain table, as the specification of VMDK has it. Smaller tables could cost a read for each grain. */
+const TABLE_ENTRIES = 512;
 const HEAD_SIZE = 64 * 1024;
 const STREAM_OPTIMIZED = 'streamOptimized';
 
@@ -172,8 +173,7 @@ function headerProblem(header: SparseHeader, text: string | null): string | unde
     return `compressed grains of ${grainSize} sectors, more than ${MAX_PACKED_GRAIN}`;
   if (text !== null && ['CID', 'parentCID'].some((name) => identifierOf(text, name) === null))
     return 'no valid CID and parentCID in its descriptor';
-  if (tableEntries < 1 || tableEntries > MAX_ENTRIES)
-    return `invalid grain table of ${tableEntries} entries`;
+  if (tableEntries !== TABLE_ENTRIES) return `invalid grain table of ${tableEntries} entries`;
   return header.grainDirectory === 0 ? 'no grain directory' : undefined;
 }
 

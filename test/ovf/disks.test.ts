@@ -117,9 +117,9 @@ describe('a disk', () => {
       changed((bytes) => bytes.writeBigUInt64LE(0n, 56)),
     ],
     [
-      'with empty tables',
-      ['vmdk-header: invalid grain table of 0'],
-      changed((bytes) => bytes.writeUInt32LE(0, 44)),
+      'with small tables',
+      ['vmdk-header: invalid grain table of 511'],
+      changed((bytes) => bytes.writeUInt32LE(511, 44)),
     ],
     [
       'with large tables',
