@@ -127,24 +127,34 @@ function grainReader(layout: GrainLayout, limit: number): ByteCheck {
   const seen = new GrainSum();
   const parser = readMarkers(layout, seen, limit);
   let step = parser.next();
-  let pending = Buffer.alloc(0);
+  /** Copies of what came, until the parser has what it needs next. */
+  let pending: Buffer[] = [];
+  let pendingBytes = 0;
+  const keep = (rest: Buffer) => {
+    pending.push(Buffer.from(rest));
+    pendingBytes += rest.length;
+  };
   const update = (chunk: Buffer) => {
-    const bytes = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
+    if (step.done) return;
+    if (pendingBytes + chunk.length < step.value) return keep(chunk);
+    const bytes = pendingBytes === 0 ? chunk : Buffer.concat([...pending, chunk]);
+    pending = [];
+    pendingBytes = 0;
     let at = 0;
     while (!step.done && at + step.value <= bytes.length) {
       at += step.value;
       step = parser.next(bytes.subarray(at - step.value, at));
     }
-    pending = step.done ? Buffer.alloc(0) : Buffer.from(bytes.subarray(at));
+    if (!step.done) keep(bytes.subarray(at));
   };
   return {
     update,
     end() {
       // The last sector need not be whole.
-      update(Buffer.alloc(-pending.length & (SECTOR - 1)));
-      if (pending.length === 0 && !step.done) step = parser.next();
+      update(Buffer.alloc(-pendingBytes & (SECTOR - 1)));
+      if (pendingBytes === 0 && !step.done) step = parser.next();
       if (step.done && step.value !== null) return step.value;
-      if (pending.length > 0) return 'ends inside a grain';
+      if (pendingBytes > 0) return 'ends inside a grain';
       return layout.sum?.equals(seen) === false ? 'its grain tables do not fit its grains' : null;
     },
   };
