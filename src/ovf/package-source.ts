@@ -87,7 +87,13 @@ function folderSource(path: string, size: number, findings: FindingList): Packag
     listed.set(parent, names);
     return names(path);
   };
-  const findSibling = (extension: string) => find(withoutExtension(name) + extension);
+  const findSibling = async (extension: string) => {
+    const own = withoutExtension(name) + extension;
+    const lower = await find(own);
+    const upper = lower ? null : await find(withoutExtension(name) + extension.toUpperCase());
+    if (upper) findings.add('manifest-name', upper.name, `should be named ${own}`);
+    return lower ?? upper;
+  };
   const finders = { find, findSimilar, findSibling };
   return { kind: 'ovf', findings, descriptor, members: [descriptor], ...finders };
 }

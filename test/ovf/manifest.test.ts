@@ -112,6 +112,12 @@ describe('the manifest of a package', () => {
   });
 });
 
+it('a manifest beside a descriptor may be named in upper case, with a warning', async () => {
+  const [descriptor, { content }, disk] = sample();
+  const found = codes(await readFolder([descriptor, member('vm.MF', content), disk]));
+  expect(found).toEqual(['manifest-name?']);
+});
+
 describe('the order of members', () => {
   const files = ['1', '2'].map((name) => `<File ovf:id="${name}" ovf:href="${name}"/>`).join('');
   const descriptor = member('vm.ovf', envelope(`<References>${files}</References>`));
