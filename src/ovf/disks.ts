@@ -57,6 +57,8 @@ export async function checkDisks(
       const other = text === null ? await findOtherDisk(head, files, isGzip) : otherOfVmdk(text);
       parts.set(reference.href, { disk, other, text, report });
     }
+    if (disk && !isVmdk && files.every(({ size }) => size === 0))
+      report('size-mismatch', 'a disk of 0 bytes');
     const vmdk = { file, files, disk, isGzip, head, header, text };
     const grains = isVmdk ? await checkVmdk(vmdk, report, signal) : null;
     if (files.length === 1 && (isGzip || grains))
@@ -74,20 +76,29 @@ interface PartOfDisk {
   readonly report: ReportDisk;
 }
 
+/** A hypervisor takes 32 to 255 snapshots of a disk. Disks that name each other as parent have no end. */
+const MAX_PARENTS = 255;
+
 /** Reports each disk that needs another one, unless its parentRef names the right disk of the package. */
 function checkParents(disks: readonly Disk[], parts: ReadonlyMap<string, PartOfDisk>): void {
   const fileOf = new Map(disks.map(({ id, file }) => [id, file ?? '']));
+  const parentOf = ({ disk }: PartOfDisk) => parts.get(fileOf.get(disk?.parent ?? '') ?? '');
   for (const part of parts.values()) {
     const { disk, other, text, report } = part;
     if (other === null) continue;
-    const parent = parts.get(fileOf.get(disk?.parent ?? '') ?? '');
+    const parent = parentOf(part);
     const wanted = text && identifierOf(text, 'parentCID');
     const actual = parent?.text && identifierOf(parent.text, 'CID');
+    let last = parent;
+    for (let count = 0; last && last.other !== null && count < MAX_PARENTS; count += 1)
+      last = parentOf(last);
     if (!parent || parent === part) {
       report('needs-other-disk', `${other}; no parentRef names a disk of this package`);
     } else if (wanted && actual && wanted !== NO_DISK && wanted !== actual) {
       const message = `${other}; the CID of its parent ${disk?.parent} is ${hexadecimal(actual)}`;
       report('needs-other-disk', message);
+    } else if (last?.other !== null) {
+      report('needs-other-disk', `${other}; its parents end in no whole disk of this package`);
     }
   }
 }

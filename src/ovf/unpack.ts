@@ -55,7 +55,8 @@ export function unpackCheck(file: PackageFile, packed: Packed, signal?: AbortSig
     // A container may be larger than its disk.
     const limit = Math.floor((packed.capacity ?? Infinity) * 1.01) + 4 * 1024 * 1024;
     const grains = packed.grains && grainReader(packed.grains, limit);
-    const reader = packed.isGzip ? gunzipReader(limit, grains) : grains;
+    const least = packed.capacity ? 1 : 0;
+    const reader = packed.isGzip ? gunzipReader(least, limit, grains) : grains;
     return {
       async update(chunk) {
         for (let at = 0; at < chunk.length && !signal?.aborted; at += SLICE) {
@@ -69,7 +70,7 @@ export function unpackCheck(file: PackageFile, packed: Packed, signal?: AbortSig
   return { file, kind: 'unpacked', start };
 }
 
-function gunzipReader(limit: number, content: ByteCheck | null): ByteCheck {
+function gunzipReader(least: number, limit: number, content: ByteCheck | null): ByteCheck {
   const gunzip = createGunzip({ chunkSize: SLICE });
   let problem: string | null = null;
   let unpacked = 0;
@@ -108,6 +109,7 @@ function gunzipReader(limit: number, content: ByteCheck | null): ByteCheck {
     async end() {
       gunzip.end();
       await closed;
+      if (unpacked < least) problem ??= 'unpacks to no bytes';
       return problem ?? content?.end() ?? null;
     },
   };
