@@ -3,6 +3,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { withMutex } from '../../../src/files/mutex.ts';
+import { run } from '../../../src/main.ts';
+import { fakeIo } from '../../support/io.ts';
 import { fakeKeychain } from '../../support/keychain.ts';
 import { unixOnly } from '../../support/platform.ts';
 import { unusedPort } from '../../support/sockets.ts';
@@ -108,11 +111,17 @@ describe('profile', () => {
     expect(config()).toEqual({ profile: 'staging', profiles: { staging }, future: 1 });
   });
 
-  it('use and delete at the same time leave a default profile that exists', async () => {
-    const { imgctl, config } = userWith({ ...TWO, profile: 'default' });
-    await Promise.all([imgctl('profile delete staging'), imgctl('profile use staging')]);
-    const { profile = 'default', profiles } = config();
-    expect(Object.keys(profiles)).toContain(profile);
+  it('use refuses a profile that is deleted while it waits for the settings', async () => {
+    const { file, env } = userWith({ profiles: { work: {} } });
+    let used: Promise<number> | undefined;
+    await withMutex(file, 1_000, fakeIo(), async () => {
+      await new Promise<void>((isWaiting) => {
+        const io = { ...fakeIo({ env }), sleep: async () => isWaiting() };
+        used = run(['profile', 'use', 'work'], io);
+      });
+      writeFileSync(file, '{}');
+    });
+    expect([await used, readFileSync(file, 'utf8')]).toEqual([5, '{}']);
   });
 
   it.each([
