@@ -200,9 +200,14 @@ function flagsFor(words: readonly string[], settings: Settings): string[][] {
   if (first === 'config') {
     return profileFlag(isSettingKey(key) && isOfService(key) ? home : profile);
   }
-  // A profile belongs to one service: a login to another one is a login of another profile.
-  if (first === 'login' && owner !== undefined) {
-    return [...profileFlag(home), ...urlFlag(isHomeNew)];
+  if (first === 'login') {
+    const { text: name = '', origin } = settings.find('username');
+    const { text: usual = name } = settings.findUngiven('username');
+    const userFlag = name === usual || origin !== '--username' ? [] : [['--username', name]];
+    // A profile belongs to one service: a login to another one is a login of another profile.
+    return owner === undefined
+      ? [...profileFlag(profile), ...urlFlag(text !== usualText), ...userFlag]
+      : [...profileFlag(home), ...urlFlag(isHomeNew), ...userFlag];
   }
   return [...profileFlag(profile), ...urlFlag(text !== usualText)];
 }

@@ -32,6 +32,7 @@ export function storedPassword(settings: Settings, io: Io): PasswordSource | und
   const origin = describeLocation(location);
   return {
     origin,
+    isOfProfile: true,
     factsIfRefused: { kind: 'stored-password', problem: `replace the password in ${origin}` },
     async read() {
       const { account } = settings;

@@ -18,6 +18,8 @@ type CommandKey = Extract<SettingKey, `${string}-command`>;
 export interface SecretSource {
   /** The variable, file or command it comes from, for messages. */
   readonly origin: string;
+  /** True if the profile names it. */
+  readonly isOfProfile?: boolean;
   /** @throws ImgctlError config: no usable secret; the reason of an interrupt */
   read(): Promise<string>;
 }
@@ -37,14 +39,18 @@ export function findSecret(
   const { [variable]: value, [fileVariable]: file } = io.env;
   const given = name === 'password' ? settings.find('password-file') : undefined;
   const command = setting && settings.find(setting);
-  for (const layer of ['option', 'variable', 'profile']) {
+  const sourceAt = (layer: string): SecretSource | undefined => {
     if (layer === 'variable' && value) return variableSource(variable, value);
     if (given?.layer === layer) {
       const origin = layer === 'variable' ? given.origin : 'password-file';
       return fileSource(io, settings.get('password-file') ?? '', origin);
     }
     if (layer === 'variable' && file) return fileSource(io, file, fileVariable);
-    if (setting && command?.layer === layer) return commandSource(settings, io, setting);
+    return setting && command?.layer === layer ? commandSource(settings, io, setting) : undefined;
+  };
+  for (const layer of ['option', 'variable', 'profile']) {
+    const source = sourceAt(layer);
+    if (source) return { ...source, isOfProfile: layer === 'profile' };
   }
   return undefined;
 }

@@ -82,8 +82,13 @@ async function run(context: Context, options: Options): Promise<Result> {
     : undefined;
   // An unusable store fails before it uses up a token request.
   await store?.lookup(account);
-  const { password, token } = await requestFirstToken(context, options, session, settings);
-  const isSaved = await saveLogin(context, options, settings, account);
+  const { password, token, isOfProfile } = await requestFirstToken(
+    context,
+    options,
+    session,
+    settings,
+  );
+  const isSaved = await saveLogin(context, options, settings, isOfProfile);
   report(context, settings, token);
   if (store) await storePassword(context, settings, store, password);
   // The disk may have filled up meanwhile, which was a warning.
@@ -91,30 +96,41 @@ async function run(context: Context, options: Options): Promise<Result> {
   return { exitCode: isComplete ? 0 : EXIT_CODES.failed };
 }
 
-/** Saves the login in the profile. @returns false if other commands will lack the source of the password */
+/**
+ * Saves the login in the profile.
+ * @param isOfProfile if the password is from where the profile says
+ * @returns false if other commands will lack its source
+ */
 async function saveLogin(
   { io, console }: Context,
   options: Options,
   settings: Settings,
-  { baseUrl, username }: Account,
+  isOfProfile: boolean,
 ): Promise<boolean> {
+  const { profile, baseUrl, username } = settings.account;
   const { passwordCommand, passwordFile } = options;
   const hasSource = Boolean(passwordCommand ?? passwordFile);
   // Other commands run in other folders.
   const file = passwordFile && path.resolve(io.cwd, passwordFile);
+  // No later command should send the password of another user.
+  const { username: former = username, ...texts } = settings.config.profiles.get(profile) ?? {};
+  const isOthers = former !== username && !isOfProfile && !hasSource;
+  const othersSource = ['password-file', 'password-command'].find((key) => isOthers && texts[key]);
   // One of them replaces the other.
-  const source = hasSource ? { 'password-command': passwordCommand, 'password-file': file } : {};
+  const source =
+    hasSource || isOthers ? { 'password-command': passwordCommand, 'password-file': file } : {};
   // Written before the password is stored, so that a logout always finds the password.
   const mark = options.storePassword
     ? { [STORED_PASSWORD]: settings.storedAt ?? markOf(passwordToStore(settings)) }
     : {};
   try {
-    await changeProfile(io, settings.profile, (stored) => {
+    await changeProfile(io, profile, (stored) => {
       const { 'base-url': address = baseUrl } = stored;
       // Another login may have come first.
       if (addressOf(address) !== baseUrl) throw belongsTo(settings, shownAddress(address));
       return { 'base-url': address, username, ...source, ...mark };
     });
+    if (othersSource) console.report(`removed the ${othersSource} of ${printable(former)}`);
     return true;
   } catch (error) {
     // The login itself worked, even if the settings cannot be written.
@@ -161,10 +177,9 @@ async function completeSettings(context: Context, options: Options): Promise<Set
   }
   // Rejected before the next prompt.
   requireBaseUrl(settings);
-  const username =
-    settings.get('username') ??
-    (await prompt(context, 'user name', 'User name', '--username or IMGCTL_USERNAME'));
-  return settings.with({ username });
+  if (settings.get('username') !== undefined) return settings;
+  const others = '--username or IMGCTL_USERNAME';
+  return settings.with({ username: await prompt(context, 'user name', 'User name', others) });
 }
 
 /** A login never moves a profile to another service: it has the storage and the password of its own. */
@@ -218,15 +233,17 @@ async function requestFirstToken(
   options: Options,
   { account, tokens, store }: Session,
   settings: Settings,
-): Promise<{ password: string; token: IssuedToken }> {
+): Promise<{ password: string; token: IssuedToken; isOfProfile: boolean }> {
   if (tokens === undefined) throw new Error('a login does not use IMGCTL_TOKEN');
   const given = await readPassword(context, settings, options);
+  const isOfProfile = given?.isOfProfile ?? false;
   let password = given?.password ?? (await promptForPassword(context, account));
   // A token that cannot be stored is not worth one of the few requests.
   await store.testWrite();
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return { password, token: await tokens.login(password, given?.factsIfRefused, options) };
+      const token = await tokens.login(password, given?.factsIfRefused, options);
+      return { password, token, isOfProfile };
     } catch (error) {
       const left = MAX_ATTEMPTS - attempt;
       const limit = await store.readLimit(context.io.now());
@@ -245,7 +262,7 @@ async function readPassword(context: Context, settings: Settings, options: Optio
     const message = '--password-stdin reads a pipe or file, not a terminal';
     throw new ImgctlError('usage', message, { facts: 'omit it to be prompted for the password' });
   }
-  if (options.passwordStdin) return { password: await passwordOfStdin(io) };
+  if (options.passwordStdin) return { password: await passwordOfStdin(io), isOfProfile: false };
   const given = givenPassword(settings, io);
   if (given) return { ...given, password: await given.read() };
   // --store-password replaces the stored password, so it must not read it.

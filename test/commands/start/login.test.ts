@@ -195,6 +195,18 @@ describe('login at a terminal', () => {
     expect(stored()).toEqual({ 'base-url': baseUrl, username: 'bob', ...command });
   });
 
+  it('of another user removes the password file of the former, and hints at that user', async () => {
+    const { imgctl, stored, baseUrl } = await newUser();
+    await imgctl('config set username alice');
+    await imgctl('config set password-file pw');
+    const login = (stdin: string) =>
+      imgctl('login -u demo --password-stdin', { stdin, env: NOTHING });
+    await imgctl(`config set base-url ${baseUrl}`);
+    expect(await login('wrong')).toEqual(failed(4, 'then: imgctl login --username demo\n'));
+    expect((await login('demo')).stderr).toMatch(/^imgctl: removed the password-file of alice\n/);
+    expect(stored()).toEqual({ 'base-url': baseUrl, username: 'demo' });
+  });
+
   it('--store-password without a keychain saves nothing', async () => {
     const { imgctl, baseUrl, directory } = await newUser();
     const line = `login --store-password --base-url ${baseUrl} -u demo`;
