@@ -267,7 +267,7 @@ function flawOf(href: string): string | undefined {
   }
   // A URL of another scheme may name any file of the machine that reads the package.
   const [scheme = '', rest] = href.split(':', 2);
-  const isUrl = rest !== undefined && candidateNames(scheme).some((name) => SCHEME.test(name));
+  const isUrl = rest !== undefined && spellingsOf(scheme).some((name) => SCHEME.test(name));
   if (!isUrl && names.every(isSafeName)) return undefined;
   return 'must be relative and stay inside the folder';
 }
@@ -328,11 +328,14 @@ function checkSize(file: PackageFile, declared: number | null, source: PackageSo
 }
 
 function candidateNames(href: string): string[] {
-  const names = [stripDotSlash(href)];
+  return spellingsOf(href).map(stripDotSlash);
+}
+
+/** Returns a text as it is written, and also what it says if it is percent-encoded. */
+function spellingsOf(text: string): string[] {
   try {
-    names.push(stripDotSlash(decodeURIComponent(href)));
+    return [...new Set([text, decodeURIComponent(text)])];
   } catch {
-    // Not percent-encoded.
+    return [text];
   }
-  return names;
 }

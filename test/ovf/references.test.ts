@@ -41,6 +41,7 @@ it.each<Row>([
   ['to a missing file', ['missing-file'], ref('a.txt'), []],
   ['to a name with escapes', [], ref('a%20b'), [member('a b')]],
   ['to ./ and a name', [], ref('./a.txt'), [ONE]],
+  ['to ./ and a name with a colon', [], ref('./vm:1'), [member('vm:1')]],
   ['to a sub-folder', [], ref('sub/a.txt'), [member('sub/a.txt')]],
   ['to another machine', ['remote-reference?'], ref('https://example.com/a'), []],
   ...[
