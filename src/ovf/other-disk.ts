@@ -20,12 +20,15 @@ export async function findOtherDisk(
   return otherOfVhd(await readRegion(last, footer, VHD_FOOTER));
 }
 
+const HAS_BACKING_FILE = 1;
+
 /** QEMU's docs/interop/qcow2.txt and qed_spec.txt; a qcow of version 1 starts like a qcow2. */
 function otherOfQemu(head: Buffer): string | null {
-  if (head[3] === 0) {
-    const [hasBackingFile, offset, size] = [head[16], 56, 60];
-    if (!hasBackingFile) return null;
-    return backingFile(head, head.readUInt32LE(offset), head.readUInt32LE(size));
+  const isQed = head[3] === 0;
+  if (isQed) {
+    const features = head.readUInt32LE(16);
+    if ((features & HAS_BACKING_FILE) === 0) return null;
+    return backingFile(head, head.readUInt32LE(56), head.readUInt32LE(60));
   }
   const offset = Number(head.readBigUInt64BE(8));
   if (offset !== 0) return backingFile(head, offset, head.readUInt32BE(16));

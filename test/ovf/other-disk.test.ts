@@ -77,6 +77,7 @@ describe('a disk', () => {
     ['of the older qcow2', null, qcow2(2, { 79: [4] })],
     ['of QED', null, qed(0)],
     ['of QED with a backing file', BACKING, qed(1)],
+    ['of QED that needs a check', null, qed(2)],
     ['of fewer bytes than a footer', null, Buffer.from('raw')],
     ['of VHD', null, vhd(3)],
     ['of a differencing VHD', 'differencing VHD', vhd(4)],
