@@ -237,7 +237,9 @@ export function isTransient({ code = '' }: NodeJS.ErrnoException): boolean {
 export function reasonOf(error: NodeJS.ErrnoException & { readonly reason?: string }): string {
   const { code = '', name, message, reason } = error;
   if (name === 'HTTPParserError' || /^HPE_/.test(code)) return 'its response is not HTTP';
-  if (isCertificateError(code)) return readTlsError(error).reason ?? reason ?? message;
+  // Some versions of Node add how to start it otherwise.
+  const [problem = message] = message.split('; if the root CA');
+  if (isCertificateError(code)) return readTlsError(error).reason ?? reason ?? problem;
   const known = NETWORK_ERRORS.get(code);
   if (known !== undefined) return known.reason;
   return code === '' ? 'the connection failed' : code;

@@ -14,8 +14,12 @@ const REQUEST = {
   signal: new AbortController().signal,
 };
 
+/** As Node 24 says it. */
+const MESSAGE =
+  'by the system; if the root CA is installed locally, try running Node.js with --use-system-ca';
+
 function errorOf(systemCode: string, sent = false, endpoint: Endpoint = ENDPOINT) {
-  const thrown = Object.assign(new Error('by the system'), { code: systemCode });
+  const thrown = Object.assign(new Error(MESSAGE), { code: systemCode });
   return networkError(REQUEST, thrown, sent, endpoint);
 }
 
