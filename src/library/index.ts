@@ -1,7 +1,6 @@
 // The package as a library: a client that keeps its token in memory and reads no settings. See docs/library.md.
 
 import { version } from '../../package.json';
-import type { ServiceRequest } from '../api/auth.ts';
 import { type Client, createServiceClient, MAX_BYTES } from '../api/client.ts';
 import type { SyncId } from '../api/sync-requests.ts';
 import { describeEvent } from '../api/trace.ts';
@@ -16,52 +15,24 @@ import { parseQuery } from '../query/query.ts';
 import { Tally } from '../query/tally.ts';
 import { isInForce, type RememberedLimit, type TokenStore } from '../session/token-store.ts';
 import { fixedToken, Tokens } from '../session/tokens.ts';
-import { CLIENT, checkOptions, IMAGE, QUERY, REQUEST, SYNC_REQUEST } from './options.ts';
+import {
+  CLIENT,
+  type ClientOptions,
+  checkOptions,
+  IMAGE,
+  type ImageQuery,
+  QUERY,
+  REQUEST,
+  type ServiceRequest,
+  SYNC_REQUEST,
+} from './options.ts';
 
-export type { ServiceRequest } from '../api/auth.ts';
 export type { SubmittedSync, SyncId, SyncRequest, SyncState } from '../api/sync-requests.ts';
 export type { Image } from '../api/types.ts';
 export { type ErrorCode, ImgctlError } from '../errors.ts';
 export type { Facts } from '../facts.ts';
 export type { HttpResponse } from '../http/message.ts';
-
-/** An access token, which is used unchanged, or the account to request tokens for. */
-export type Credentials =
-  | { readonly token: string; readonly username?: undefined; readonly password?: undefined }
-  | {
-      readonly token?: undefined;
-      readonly username: string;
-      /** The password, or a function that returns it for each token request. */
-      readonly password: string | (() => string | Promise<string>);
-    };
-
-export type ClientOptions = Credentials & {
-  readonly baseUrl: string | URL;
-  readonly allowHttp?: boolean | undefined;
-  /** Milliseconds for each request, until the last byte. */
-  readonly timeout?: number | undefined;
-  readonly retries?: number | undefined;
-  readonly concurrency?: number | undefined;
-  readonly authScheme?: 'bearer' | 'basic' | undefined;
-  /** Additional trusted certificates (PEM). */
-  readonly ca?: string | undefined;
-  /** An HTTP proxy, `http://user:password@host:port`; proxy variables are not read. */
-  readonly proxy?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
-  /** Receives one trace line per request, as `--debug` prints it: without headers and bodies. */
-  readonly onTrace?: ((line: string) => void) | undefined;
-  /** Receives warnings, such as times in an unknown zone. */
-  readonly onWarning?: ((message: string) => void) | undefined;
-};
-
-export interface ImageQuery {
-  readonly text?: string | readonly string[] | undefined;
-  /** `field,operator,value`, or `name~ubuntu` and the like; an image must match all filters. */
-  readonly filter?: string | readonly string[] | undefined;
-  /** `field`, `field,asc` or `field,desc`, most significant first. */
-  readonly sort?: string | readonly string[] | undefined;
-  readonly limit?: number | undefined;
-}
+export type { ClientOptions, Credentials, ImageQuery, ServiceRequest } from './options.ts';
 
 /** Every method throws ImgctlError, or the reason of the signal that aborted it. */
 export type ImageClient = ReturnType<typeof createClient>;

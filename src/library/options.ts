@@ -1,8 +1,50 @@
-// Checks what a JavaScript program passes: an option that is misspelled or of another type must not be ignored.
+// What a program passes, as types, and checks of it: an option that is misspelled or of another type must not be ignored.
 
+import type * as api from '../api/auth.ts';
 import { ImgctlError } from '../errors.ts';
 import { nearest } from '../spelling.ts';
 import { quoted } from '../words.ts';
+
+/** An access token, which is used unchanged, or the account to request tokens for. */
+export type Credentials =
+  | { readonly token: string; readonly username?: undefined; readonly password?: undefined }
+  | {
+      readonly token?: undefined;
+      readonly username: string;
+      /** The password, or a function that returns it for each token request. */
+      readonly password: string | (() => string | Promise<string>);
+    };
+
+export type ClientOptions = Credentials & {
+  readonly baseUrl: string | URL;
+  readonly allowHttp?: boolean | undefined;
+  /** Milliseconds for each request, until the last byte. */
+  readonly timeout?: number | undefined;
+  readonly retries?: number | undefined;
+  readonly concurrency?: number | undefined;
+  readonly authScheme?: 'bearer' | 'basic' | undefined;
+  /** Additional trusted certificates (PEM). */
+  readonly ca?: string | undefined;
+  /** An HTTP proxy, `http://user:password@host:port`; proxy variables are not read. */
+  readonly proxy?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Receives one trace line per request, as `--debug` prints it: without headers and bodies. */
+  readonly onTrace?: ((line: string) => void) | undefined;
+  /** Receives warnings, such as times in an unknown zone. */
+  readonly onWarning?: ((message: string) => void) | undefined;
+};
+
+export interface ImageQuery {
+  readonly text?: string | readonly string[] | undefined;
+  /** `field,operator,value`, or `name~ubuntu` and the like; an image must match all filters. */
+  readonly filter?: string | readonly string[] | undefined;
+  /** `field`, `field,asc` or `field,desc`, most significant first. */
+  readonly sort?: string | readonly string[] | undefined;
+  readonly limit?: number | undefined;
+}
+
+/** What `send` takes. */
+export type ServiceRequest = Omit<api.ServiceRequest, 'asReceived' | 'retries'>;
 
 /** What an option must be, in words, and whether a value is. */
 type Kind = readonly [meaning: string, isValid: (value: unknown) => boolean];
@@ -15,15 +57,22 @@ const SIGNAL: Kind = ['an AbortSignal', (value) => value instanceof AbortSignal]
 const FUNCTION: Kind = ['a function', (value) => typeof value === 'function'];
 const TEXTS: Kind = ['a string or an array of strings', (value) => [value].flat().every(isText)];
 
+const isMethod = (value: unknown) => isText(value) && !/^(?:CONNECT|TRACE)$/i.test(`${value}`);
+
 function whole(min: number, max = Number.MAX_SAFE_INTEGER): Kind {
   const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
   const isIn = (value: unknown) => Number(value) >= min && Number(value) <= max;
   return [`a whole number ${range}`, (value) => Number.isSafeInteger(value) && isIn(value)];
 }
 
-export const QUERY: Kinds = { text: TEXTS, filter: TEXTS, sort: TEXTS, limit: whole(1) };
+export const QUERY = {
+  text: TEXTS,
+  filter: TEXTS,
+  sort: TEXTS,
+  limit: whole(1),
+} satisfies Record<keyof ImageQuery, Kind>;
 
-export const CLIENT: Kinds = {
+export const CLIENT = {
   baseUrl: ['a string or a URL', (value) => isText(value) || value instanceof URL],
   token: TEXT,
   username: TEXT,
@@ -38,21 +87,23 @@ export const CLIENT: Kinds = {
   signal: SIGNAL,
   onTrace: FUNCTION,
   onWarning: FUNCTION,
-};
+} satisfies Record<keyof ClientOptions, Kind>;
 
-export const REQUEST: Kinds = {
-  method: TEXT,
+export const REQUEST = {
+  method: ['a string, and not CONNECT or TRACE', isMethod],
   path: TEXT,
   signal: SIGNAL,
   anyStatus: ['a boolean', (value) => typeof value === 'boolean'],
   ifUncertain: FUNCTION,
-};
+} satisfies Record<keyof ServiceRequest, Kind>;
 
 const isDigits = (value: unknown) => isText(value) && /^\d+$/.test(`${value}`);
 
+const [ID, isId] = whole(1);
+
 /** The arguments of getImage and getSyncRequest. */
 export const IMAGE: Kinds = {
-  id: ['a whole number', (value) => Number.isInteger(value) || isDigits(value)],
+  id: [ID, (value) => isId(value) || isDigits(value)],
 };
 export const SYNC_REQUEST: Kinds = {
   id: [

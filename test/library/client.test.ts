@@ -306,11 +306,19 @@ describe('library options', () => {
   });
 
   it.each<[string, (user: ImageClient, value: never) => Promise<unknown>, readonly unknown[]]>([
-    ['id must be a whole number', (user, id) => user.getImage(id), [undefined, null, {}, 'x', 1.5]],
+    [
+      'id must be a whole number',
+      (user, id) => user.getImage(id),
+      [undefined, null, {}, 'x', 1.5, -1, 2 ** 60],
+    ],
     ['id must be a number or a string', (user, id) => user.getSyncRequest(id), [undefined, {}, '']],
     ['signal must be an AbortSignal', (user, until) => user.getSyncRequest(1, until), [5]],
     ['the request must be an object', (user, request) => user.send(request), [undefined, null, 5]],
-    ['method must be a string', (user, method) => user.send({ method, path: '/' }), [undefined, 5]],
+    [
+      'method must be a string',
+      (user, method) => user.send({ method, path: '/' }),
+      [undefined, 5, 'connect'],
+    ],
     ['path must be a string', (user, path) => user.send({ method: 'GET', path }), [undefined, 5]],
   ])('methods refuse other arguments: %s', async (message, call, values) => {
     const { baseUrl, requests } = await scriptedServer({});
