@@ -160,7 +160,9 @@ function readDisks(root: XmlElement, references: readonly FileReference[], repor
     if (fileRef !== null && file === null) {
       report('unknown-file-reference', element, `disk ${id}: unknown file ${fileRef}`);
     }
-    const format = attribute(element, 'format');
+    // oVirt declares a raw disk as a VMDK, and beside it as raw.
+    const isRaw = attribute(element, 'volume-format') === 'RAW';
+    const format = isRaw ? 'raw' : attribute(element, 'format');
     if (!format) report('disk-without-format', element, `disk ${id}: no format`);
     const sharing = file === null ? undefined : owners.get(file);
     if (sharing !== undefined)
@@ -171,14 +173,14 @@ function readDisks(root: XmlElement, references: readonly FileReference[], repor
       report('unknown-disk', element, `disk ${id}: unknown parent disk ${parent}`);
     }
     /** Bytes; null if it is missing, invalid or set by a property. */
-    const capacity = capacityOf(element, report);
-    // The format is a URI; the file is an href, or null for an empty disk.
+    const capacity = capacityOf(element, isOvirt(root), report);
+    // The format is a URI, or raw; the file is an href, or null for an empty disk.
     return { id, capacity, format, file, parent };
   });
 }
 
-function capacityOf(disk: XmlElement, report: Report): number | null {
-  const written = required(disk, 'capacity', report);
+function capacityOf(disk: XmlElement, isOptional: boolean, report: Report): number | null {
+  const written = isOptional ? attribute(disk, 'capacity') : required(disk, 'capacity', report);
   // A property sets it at deployment.
   if (written === null || /^\$\{.*\}$/.test(written)) return null;
   const quantity = numberOf(disk, 'capacity', report);

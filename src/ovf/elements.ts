@@ -5,6 +5,7 @@ import type { FindingCode } from './findings.ts';
 
 export type Report = (code: FindingCode, element: XmlElement, message: string) => void;
 
+/** Differs from the standard's in the last slash. */
 const OVIRT = 'http://schemas.dmtf.org/ovf/envelope/1/';
 /** Namespaces of the envelope, with the version to assume if the envelope names none. */
 const VERSIONS: ReadonlyMap<string, string> = new Map([
@@ -25,7 +26,7 @@ export function ovfVersionOf(root: XmlElement): string | null {
   return /^[0-2](\.|$)/.test(written) ? written : assumed;
 }
 
-/** True if an envelope is of oVirt, whose disks name files by href and whose items name disks by path. */
+/** True if an envelope is of oVirt, whose disks need no capacity and name files by href, as items name disks. */
 export function isOvirt(root: XmlElement): boolean {
   return root.namespace === OVIRT;
 }

@@ -219,6 +219,9 @@ function chooseItems(items: readonly Item[], option: string | null): Item[] {
 const DRIVES = ['14', '15', '16', HARD_DISK];
 const CONTROLLERS = ['1', '5', '6', '7', '8', '9', '20', '23', '25'];
 
+/** In oVirt, the Parent of a disk is the image that it is based on. */
+const IMAGE_OF_OVIRT = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
 /** Reports disks and drives without a place of their own at a controller: vSphere and VirtualBox refuse them. */
 function checkPlaces(chosen: readonly (readonly Item[])[], report: Report): void {
   const reported = new Set<XmlElement>();
@@ -246,6 +249,7 @@ function placeProblem(
   const name = settingOf(element, 'ElementName') ?? settingOf(element, 'Caption') ?? 'drive';
   const parent = settingOf(element, 'Parent');
   if (parent === null) return hasEmpty(element, 'Parent') ? `${name}: its Parent is empty` : null;
+  if (IMAGE_OF_OVIRT.test(parent)) return null;
   const type = types.get(parent);
   if (type === undefined) return `${name}: unknown Parent ${parent}`;
   if (!CONTROLLERS.includes(type)) return `${name}: its Parent ${parent} is no controller`;

@@ -397,7 +397,7 @@ describe('a descriptor of another program', () => {
   const OVIRT = {
     ...{ found: ['missing-file'], ovfVersion: '1.x' },
     systems: [{ name: 'web', operatingSystem: 'debian_9', hardware: HARDWARE }],
-    disks: [{ id: 'disk1', file: 'group1/volume1' }],
+    disks: [{ id: 'disk1', file: 'group1/volume1', format: 'raw', capacity: null }],
   };
   const SHARED = {
     ...{ found: ['missing-file'], ovfVersion: '2.0' },
