@@ -61,11 +61,24 @@ export async function checkDisks(
       report('size-mismatch', 'a disk of 0 bytes');
     const vmdk = { file, files, disk, isGzip, head, header, text };
     const grains = isVmdk ? await checkVmdk(vmdk, report, signal) : null;
-    if (files.length === 1 && (isGzip || grains))
-      packed.set(file, { isGzip, capacity: disk?.capacity ?? null, grains });
+    if (files.length === 1 && (isGzip || grains)) {
+      // A wrong capacity of the descriptor is a finding of its own, and no reason to stop.
+      const own = isGzip ? 0 : (grains?.capacity ?? 0) * SECTOR;
+      const limit = unpackLimit(Math.max(disk?.capacity ?? Infinity, own), head);
+      packed.set(file, { isGzip, least: disk ? 1 : 0, limit, grains });
+    }
   }
   checkParents(disks, parts);
   return packed;
+}
+
+const MIB = 2 ** 20;
+
+/** Returns how many bytes may come out of the file of a disk: a container may be larger than its disk. */
+function unpackLimit(capacity: number, head: Buffer): number {
+  // VHDX grows in large blocks, and qcow2 may hold snapshots.
+  const isRoomy = /^(?:vhdxfile|QFI\u00fb)/.test(head.toString('latin1', 0, 8));
+  return isRoomy ? 2 * capacity + 64 * MIB : Math.floor(capacity * 1.01) + 4 * MIB;
 }
 
 interface PartOfDisk {

@@ -9,8 +9,10 @@ import type { PackageFile } from './package-source.ts';
 
 export interface Packed {
   readonly isGzip: boolean;
-  /** Bytes; null if unknown. */
-  readonly capacity: number | null;
+  /** Bytes that it must have at least, unpacked. */
+  readonly least: number;
+  /** Bytes that it may have at most. */
+  readonly limit: number;
   /** Of a stream-optimised disk, which may be inside gzip. */
   readonly grains: GrainLayout | null;
 }
@@ -52,11 +54,9 @@ const SLICE = 64 * 1024;
 
 export function unpackCheck(file: PackageFile, packed: Packed, signal?: AbortSignal): FileCheck {
   const start = (): ByteCheck => {
-    // A container may be larger than its disk.
-    const limit = Math.floor((packed.capacity ?? Infinity) * 1.01) + 4 * 1024 * 1024;
+    const { isGzip, least, limit } = packed;
     const grains = packed.grains && grainReader(packed.grains, limit);
-    const least = packed.capacity ? 1 : 0;
-    const reader = packed.isGzip ? gunzipReader(least, limit, grains) : grains;
+    const reader = isGzip ? gunzipReader(least, limit, grains) : grains;
     return {
       async update(chunk) {
         for (let at = 0; at < chunk.length && !signal?.aborted; at += SLICE) {

@@ -108,6 +108,12 @@ describe('a file without a digest', () => {
       gzipSync(Buffer.alloc(6 * MIB)),
       { ...RAW, capacity: Math.ceil(MIB / 1.01) },
     ],
+    [
+      'above its capacity in VHDX and gzip',
+      undefined,
+      gzipSync(Buffer.concat([Buffer.from('vhdxfile'), Buffer.alloc(6 * MIB)])),
+      { ...RAW, capacity: MIB },
+    ],
     ['of a disk in gzip', undefined, gzipSync(disk), { gzip: true }],
     [
       'of half a disk in gzip',
@@ -305,7 +311,7 @@ it('a stream-optimised disk with large grains is unpacked in linear time', async
   const layout = { capacity: grainSize, grainSize, tableEntries: 512, start: 0 };
   const grains = { ...layout, isFooter: null, sum: null };
   const file = { name: 'd', path: 'd', offset: 0, size: bytes.length, complete: true };
-  const check = unpackCheck(file, { isGzip: false, capacity: null, grains }).start();
+  const check = unpackCheck(file, { isGzip: false, least: 0, limit: Infinity, grains }).start();
   const seconds = await cpuSeconds(async () => {
     await check.update(bytes);
     expect(await check.end()).toBe(null);
@@ -315,15 +321,19 @@ it('a stream-optimised disk with large grains is unpacked in linear time', async
 
 const QEMU = missing('qemu-img');
 
-it.skipIf(QEMU).each([2 * MIB, 2 * MIB - 30 * 1024, 40 * MIB])(
-  `a disk of %d bytes that qemu-img wrote is valid${skipped(QEMU)}`,
-  async (size) => {
+it.skipIf(QEMU).each([
+  [2 * MIB, 2 * MIB],
+  [2 * MIB - 30 * 1024, 2 * MIB - 30 * 1024],
+  [40 * MIB, 40],
+])(
+  `a disk of %d bytes that qemu-img wrote is valid if the descriptor declares %d${skipped(QEMU)}`,
+  async (size, capacity) => {
     const folder = temporaryDirectory();
     const [raw, vmdk] = [join(folder, 'raw'), join(folder, 'd.vmdk')];
     writeFileSync(raw, Buffer.alloc(size, 'abc').fill(0, MIB, MIB + 300_000));
     const options = ['-f', 'raw', '-O', 'vmdk', '-o', 'subformat=streamOptimized'];
     execFileSync('qemu-img', ['convert', ...options, raw, vmdk]);
-    const summary = await read(readFileSync(vmdk), { capacity: size });
+    const summary = await read(readFileSync(vmdk), { capacity });
     expect(summary).toMatchObject({ findings: [], unpacked: ['d.vmdk'] });
   },
 );
