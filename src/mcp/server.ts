@@ -157,7 +157,8 @@ async function callTool(
   const { text, images, id, file, limit: asked, ...options } = given;
   const limit = asked ?? ('limit' in input.shape ? DEFAULT_LIMIT : Number.POSITIVE_INFINITY);
   if (input === LISTING) options.columns ??= DEFAULT_COLUMNS;
-  const words = tool === 'sync_status' ? [id] : [text ?? images ?? (file ? [file] : [])];
+  const words =
+    tool === 'sync_status' ? [id] : [text ?? images ?? (file === undefined ? [] : [file])];
   if (tool !== 'images_list') return call({ tool, options, words }, limit, signal);
   // One more, to know if there are more.
   const list = { ...options, meta: true, limit: limit + 1 };
@@ -186,11 +187,13 @@ function answerText({ rows, total, messages }: ToolOutput, isAtLimit: boolean): 
   return `{"total":${total},"rows":[${shown.rows}],"messages":[${shown.messages}]}`;
 }
 
-/** Returns JSON, without a hint that names a command, an option or a variable, which no tool has. */
+/** Returns JSON, without a hint that names a command, an option or a variable, which no tool has: it has arguments. */
 function messageText({ kind, content }: Message): string {
   const { hint = '', ...rest } = content;
   const isOfProgram = /\bimgctl [a-z]|(^|[\s'(])--?[a-z]|IMGCTL_/.test(hint);
-  return jsonText({ [kind]: isOfProgram ? rest : content }, 0);
+  const shown = isOfProgram ? rest : content;
+  const message = content.message.replace(OPTION, '$1');
+  return jsonText({ [kind]: { ...shown, message } }, 0);
 }
 
 interface Tool {
@@ -222,6 +225,9 @@ const ARGUMENTS = z
     file: z.string().describe('path of an OVA or OVF'),
   })
   .partial();
+
+/** An option of a command that is an argument of its tool. */
+const OPTION = new RegExp(`--(${Object.keys(ARGUMENTS.shape).join('|')})\\b`, 'g');
 
 type Given = z.infer<typeof ARGUMENTS>;
 

@@ -277,6 +277,21 @@ describe('mcp', () => {
     expect(JSON.stringify(first)).not.toContain('hint');
   });
 
+  it('names arguments in errors as its tools do, and refuses an empty one', async () => {
+    const { user } = await userWith();
+    const calls: Call[] = [
+      ['sync_status', { id: '1', list: true }],
+      ['images_list', { columns: [] }],
+      ['package_inspect', { file: '' }],
+    ];
+    const answers = await call(calls, user);
+    expect(answers.map(({ messages: [{ error }] }) => error.message)).toEqual([
+      'list cannot be used with an id (got 1)',
+      "missing field in columns ''",
+      'the name of a file must not be empty',
+    ]);
+  });
+
   it('escapes control characters, masks secrets in errors, and leaves data as it is', async () => {
     const canary = 'canary-0123456789abcdef';
     const { env } = await scriptedUser(
