@@ -1,7 +1,7 @@
 // The settings of a run: the value of each with its origin, of options, environment, profile and defaults.
 
 import path from 'node:path';
-import { attempt, tryOr } from '../errors.ts';
+import { attempt, ImgctlError, tryOr } from '../errors.ts';
 import { baseUrlText, hideUserInfo } from '../http/url.ts';
 import type { Io } from '../io.ts';
 import { type ConfigFile, DEFAULT_PROFILE, type Texts } from './config-file.ts';
@@ -35,13 +35,23 @@ type Profiles = Pick<ConfigFile, 'profile' | 'profiles' | 'isHomeless'>;
 
 export type GivenSettings = ReadonlyMap<SettingKey, Given>;
 
-/** Returns a text as the settings store it: later commands may run in another directory. */
+/** Files of one process: what a shell makes of <(COMMAND), and its standard input. */
+const OF_PROCESS = /^\/(?:dev\/(?:fd\/|stdin$)|proc\/)/;
+
+/**
+ * Returns a text as the settings store it: later commands may run in another directory.
+ * @throws ImgctlError usage: a file that later commands would not find
+ */
 export function storedText(settings: Settings, key: SettingKey, text: string, cwd: string): string {
   const target = key === 'upload-url' ? settings.get(key) : undefined;
   if (target) return absoluteUploadUrl(target, text, cwd);
   const { from }: Value = SETTINGS[key].value;
   const isPath = from === 'files' || (key === 'credential-helper' && /[\\/]/.test(text));
-  return isPath ? path.resolve(cwd, text) : text;
+  if (!isPath) return text;
+  const file = path.resolve(cwd, text);
+  if (!OF_PROCESS.test(file)) return file;
+  const message = `${key} must be a file that later commands can read (got ${file})`;
+  throw new ImgctlError('usage', message, { facts: 'save its content to a regular file' });
 }
 
 /** Returns a base URL in its normal form, to compare it; one that is invalid as it is. */

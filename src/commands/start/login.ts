@@ -1,6 +1,5 @@
 // imgctl login: requests a token with what was given or typed, and saves the login in the profile.
 
-import path from 'node:path';
 import type { IssuedToken } from '../../api/token-request.ts';
 import {
   BASE_URL_OPTION,
@@ -14,7 +13,13 @@ import type { Result } from '../../cli/result.ts';
 import { requireBaseUrl } from '../../config/addresses.ts';
 import { changeProfile } from '../../config/config-file.ts';
 import { STORED_PASSWORD } from '../../config/definitions.ts';
-import { type Account, addressOf, type Settings, shownAddress } from '../../config/settings.ts';
+import {
+  type Account,
+  addressOf,
+  type Settings,
+  shownAddress,
+  storedText,
+} from '../../config/settings.ts';
 import {
   isSamePassword,
   markedPassword,
@@ -22,7 +27,7 @@ import {
   passwordToStore,
 } from '../../config/stored-password.ts';
 import type { Context } from '../../context.ts';
-import { EXIT_CODES, hasCode, ImgctlError } from '../../errors.ts';
+import { attempt, EXIT_CODES, hasCode, ImgctlError } from '../../errors.ts';
 import { advice, hint, imgctl, setting } from '../../facts.ts';
 import { ask } from '../../output/prompt.ts';
 import { printable } from '../../output/text.ts';
@@ -111,7 +116,7 @@ async function saveLogin(
   const { passwordCommand, passwordFile } = options;
   const hasSource = Boolean(passwordCommand ?? passwordFile);
   // Other commands run in other folders.
-  const file = passwordFile && path.resolve(io.cwd, passwordFile);
+  const file = passwordFile && storedText(settings, 'password-file', passwordFile, io.cwd);
   // No later command should send the password of another user.
   const { username: former = username, ...texts } = settings.config.profiles.get(profile) ?? {};
   const isOthers = former !== username && !isOfProfile && !hasSource;
@@ -169,6 +174,7 @@ async function storePassword(
 async function completeSettings(context: Context, options: Options): Promise<Settings> {
   let { settings } = context;
   checkConflicts(context, options);
+  checkPasswordFile(context, options);
   if (settings.owner !== undefined) throw belongsTo(settings, settings.owner);
   if (settings.get('base-url') === undefined) {
     const label = 'Address of the service, such as images.example.com';
@@ -205,6 +211,13 @@ function checkConflicts({ io, settings }: Context, options: Options): void {
       facts: hint`omit --store-password, or remove the ${key.replace('-', ' ')}: ${setting('unset', key)}`,
     });
   }
+}
+
+/** It is saved after the login. @throws ImgctlError usage: no later command could read it */
+function checkPasswordFile({ io, settings }: Context, { passwordFile }: Options): void {
+  if (passwordFile === undefined) return;
+  const { error } = attempt(() => storedText(settings, 'password-file', passwordFile, io.cwd));
+  if (error) throw error.with({ facts: 'use --password-command, or --password-stdin' });
 }
 
 /** @param alternative how to give it without a prompt */

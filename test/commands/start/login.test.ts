@@ -243,6 +243,14 @@ describe('login at a terminal', () => {
 const OUT = /^imgctl: logged out of http:\S+ as demo\n$/;
 
 describe('login --password-file', () => {
+  it.each(['/dev/fd/63', '/dev/stdin', '/proc/self/fd/0'])('refuses to store %s', async (file) => {
+    const { imgctl, requests } = await newUser();
+    const line = `login --password-file ${file}`;
+    const message = `password-file must be a file that later commands can read (got ${file})\nhint: use --password-command, or --password-stdin\n`;
+    expect(await imgctl(line, { stdin: 'demo' })).toEqual(failed(2, message));
+    expect(requests).toEqual([]);
+  });
+
   it('stores the path, from which other commands in other folders renew the token', async () => {
     const { emulator, imgctl, directory } = await newUser();
     const cwd = temporaryDirectory();
