@@ -101,14 +101,13 @@ export class Sender {
     const url = resolveUrl(baseUrl, asked.path);
     const signal = this.#signalFor(asked);
     const request = { ...asked, url, signal };
-    const first = await untilAborted(tokens.current(), signal);
-    let response = await this.#sendCorrected(request, first);
+    let token = await untilAborted(tokens.current(), signal);
+    let response = await this.#sendCorrected(request, token);
     if (request.anyStatus) return response;
-    let token = first;
-    while (response.status === 401) {
-      // A later token never counts as accepted, even if another request had success with it: else two nodes that
-      // disagree would cost one token request after the other.
-      const wasAccepted = token === first && this.#accepted.has(token);
+    for (let isFirst = true; response.status === 401; isFirst = false) {
+      // A later token never counts as accepted, even if another request had success with it, or the service issued the
+      // first one again: else a service whose nodes disagree would cost one token request after the other.
+      const wasAccepted = isFirst && this.#accepted.has(token);
       token = await this.#renew(response, token, wasAccepted, signal);
       response = await this.#sendCorrected(request, token);
     }

@@ -150,6 +150,18 @@ it('a request renews its token until one that it has requested is refused', asyn
   expect(requestsTo(server)).toEqual(['GET /v2', 'GET /v2', TOKEN, 'GET /v2']);
 });
 
+it('a request ends at a token that the service refuses and issues again', async () => {
+  const issued = tokenResponse('same');
+  const server = await scriptedServer({
+    [TOKEN]: [issued, issued, errorResponse(403, 'enough')],
+    'GET /v2': [{ json: 1 }, errorResponse(401, 'Valid token, but has expired.')],
+  });
+  const session = await sessionWith(server.baseUrl, temporaryDirectory(), PASSWORD);
+  await session.client.serviceRoot();
+  await expect(session.client.serviceRoot()).rejects.toMatchObject({ code: 'token-refused' });
+  expect(requestsTo(server)).toEqual([TOKEN, 'GET /v2', 'GET /v2', TOKEN, 'GET /v2']);
+});
+
 it.each([
   ['uses the token of a login that came meanwhile', 'newer', ['older', 'newer']],
   ['fails if there was none', 'older', ['older']],
