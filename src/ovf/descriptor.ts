@@ -16,7 +16,8 @@ import {
   textLength,
 } from './elements.ts';
 import { checkHardware, findSystems, readSystem } from './hardware.ts';
-import { type PackageSource, readWhole } from './package-source.ts';
+import { readWhole } from './package-file.ts';
+import type { PackageSource } from './package-source.ts';
 
 /** A large real descriptor has a tenth of these elements. */
 export const DESCRIPTOR_LIMITS: XmlLimits = { bytes: 16 * 1024 * 1024, nodes: 100_000, depth: 100 };

@@ -2,16 +2,18 @@
 // packed files are unpacked.
 
 import { constants, createGunzip } from 'node:zlib';
-import type { Disk, FileReference } from './descriptor.ts';
+import type { Disk } from './descriptor.ts';
 import type { FindingCode, FindingList } from './findings.ts';
 import { findOtherDisk } from './other-disk.ts';
 import {
+  hasGzipMagic,
   type PackageFile,
   type ReadWindow,
   readRegion,
   WINDOW_SIZE,
   withWindow,
-} from './package-source.ts';
+} from './package-file.ts';
+import type { FilesOfReference } from './references.ts';
 import { GRAIN_MARKER, GrainSum, OTHER_FOOTER, type Packed, SECTOR } from './unpack.ts';
 
 type ReportDisk = (code: FindingCode, message: string) => null;
@@ -20,12 +22,6 @@ type ReportDisk = (code: FindingCode, message: string) => null;
 const TABLE_ENTRIES = 512;
 const HEAD_SIZE = 64 * 1024;
 const STREAM_OPTIMIZED = 'streamOptimized';
-
-export interface FilesOfReference {
-  readonly reference: FileReference;
-  /** The file, or all its chunks. */
-  readonly files: readonly PackageFile[];
-}
 
 export async function checkDisks(
   disks: readonly Disk[],
@@ -156,10 +152,6 @@ async function checkVmdk(
   if (!sum || !header.streamOptimized) return null;
   const isInFront = header.overhead > 0 && header.overhead <= sum.first;
   return { ...layout, start: isInFront ? header.overhead : sum.first, sum };
-}
-
-export async function hasGzipMagic(file: PackageFile): Promise<boolean> {
-  return (await readRegion(file, 0, 2)).toString('hex') === '1f8b';
 }
 
 async function gunzipStart(file: PackageFile): Promise<Buffer> {

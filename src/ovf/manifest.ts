@@ -2,14 +2,9 @@
 
 import { digestCheck, type FileCheck } from './checks.ts';
 import type { FindingList } from './findings.ts';
-import {
-  isSafeName,
-  type PackageFile,
-  type PackageSource,
-  readWhole,
-  similarTo,
-  stripDotSlash,
-} from './package-source.ts';
+import { isSafeName, similarTo, stripDotSlash } from './names.ts';
+import { type PackageFile, placeOf, readWhole } from './package-file.ts';
+import type { PackageSource } from './package-source.ts';
 
 interface Manifest {
   /** Of the first entry; others are a finding. */
@@ -80,11 +75,6 @@ export async function matchManifest(
     findings.add('not-in-manifest', file.name, message);
   }
   return [...expected.values()].filter(({ file }) => file.complete);
-}
-
-/** Identifies a file, which can have several names, such as `b/c` and `b//c`. */
-export function placeOf({ path, offset }: PackageFile): string {
-  return `${offset} ${path}`;
 }
 
 export function parseManifest(text: string, name: string, findings: FindingList): Manifest {

@@ -1,6 +1,6 @@
 // Finds out whether a disk is only a part: a delta, a differencing or a linked disk, useless without another file.
 
-import { type PackageFile, readRegion } from './package-source.ts';
+import { type PackageFile, readRegion } from './package-file.ts';
 
 /** Returns what names the other file, or null. @param head the first 64 KiB; those of a file inside gzip are unpacked */
 export async function findOtherDisk(

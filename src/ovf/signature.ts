@@ -4,7 +4,8 @@ import { constants, verify, X509Certificate } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { CheckOptions } from './checks.ts';
 import type { FindingCode, FindingList } from './findings.ts';
-import { type PackageFile, readWhole, stripDotSlash } from './package-source.ts';
+import { stripDotSlash } from './names.ts';
+import { type PackageFile, readWhole } from './package-file.ts';
 
 /** A signature that fits the manifest. Whether its issuer can be trusted is not known. */
 export interface Signature {

@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { createGunzip, inflateSync } from 'node:zlib';
 import type { ByteCheck } from '../chunks.ts';
 import type { FileCheck } from './checks.ts';
-import type { PackageFile } from './package-source.ts';
+import type { PackageFile } from './package-file.ts';
 
 export interface Packed {
   readonly isGzip: boolean;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { FindingList } from '../../src/ovf/findings.ts';
 import { readPackage } from '../../src/ovf/package.ts';
-import { readWhole } from '../../src/ovf/package-source.ts';
+import { readWhole } from '../../src/ovf/package-file.ts';
 import { temporaryDirectory } from '../support/io.ts';
 import { manifestOf } from '../support/package-writer.ts';
 import { packageOf } from './harness.ts';

@@ -1,0 +1,78 @@
+// A file of a package, which may be a part of an archive, and how its bytes are read.
+
+import { open } from 'node:fs/promises';
+import { type FindingList, shortRead } from './findings.ts';
+
+export const WINDOW_SIZE = 64 * 1024;
+
+export interface PackageFile {
+  readonly path: string;
+  readonly offset: number;
+  readonly size: number;
+  readonly name: string;
+  /** False for the last member of a truncated archive. */
+  readonly complete: boolean;
+}
+
+/** Identifies a file, which can have several names, such as `b/c` and `b//c`. */
+export function placeOf({ path, offset }: PackageFile): string {
+  return `${offset} ${path}`;
+}
+
+export type Region = Pick<PackageFile, 'path' | 'offset' | 'size'>;
+
+/** Returns at most the window's bytes, fewer at the end of the region; valid until the next call. */
+export type ReadWindow = (start: number, length: number) => Promise<Buffer>;
+
+/** Serves many short reads that lie close together from one small buffer. */
+export async function withWindow<Result>(
+  { path, offset, size }: Region,
+  signal: AbortSignal | undefined,
+  action: (read: ReadWindow) => Promise<Result>,
+  windowSize = WINDOW_SIZE,
+): Promise<Result> {
+  const buffer = Buffer.allocUnsafe(windowSize);
+  const handle = await open(path);
+  let first = 0;
+  let filled = 0;
+  const read: ReadWindow = async (start, length) => {
+    signal?.throwIfAborted();
+    const wanted = Math.max(0, Math.min(length, size - start));
+    if (start < first || start + wanted > first + filled) {
+      first = start;
+      filled = 0;
+      let bytesRead = -1;
+      while (filled < windowSize && bytesRead !== 0) {
+        const place = offset + start + filled;
+        ({ bytesRead } = await handle.read(buffer, filled, windowSize - filled, place));
+        filled += bytesRead;
+      }
+    }
+    const from = start - first;
+    return buffer.subarray(from, Math.min(from + wanted, filled));
+  };
+  return action(read).finally(() => handle.close());
+}
+
+/** Reads up to `length` bytes from `start`, relative to the region; fewer at its end. */
+export function readRegion(region: Region, start: number, length: number): Promise<Buffer> {
+  const available = Math.max(0, Math.min(length, region.size - start));
+  return withWindow(region, undefined, (read) => read(start, available), available);
+}
+
+/** Reads a file into memory. Returns null and reports it if it ends before its size: another program shortened it. */
+export async function readWhole(
+  file: PackageFile,
+  findings: FindingList,
+  limit: number,
+): Promise<Buffer | null> {
+  const wanted = Math.min(file.size, limit);
+  const bytes = await readRegion(file, 0, wanted);
+  const problem = shortRead(bytes.length, wanted);
+  if (problem !== null) findings.add('size-mismatch', file.name, problem);
+  return problem === null ? bytes : null;
+}
+
+export async function hasGzipMagic(file: PackageFile): Promise<boolean> {
+  return (await readRegion(file, 0, 2)).toString('hex') === '1f8b';
+}

@@ -1,0 +1,219 @@
+// Reads a tar archive (ustar, GNU, older ones): its regular files, and everything that is wrong with it.
+
+import { basename } from 'node:path';
+import { counted } from '../words.ts';
+import { mayBeXml } from '../xml.ts';
+import type { FindingCode, FindingList } from './findings.ts';
+import { isSafeName, stripDotSlash } from './names.ts';
+import { type PackageFile, type ReadWindow, type Region, WINDOW_SIZE } from './package-file.ts';
+
+/** Bytes of a header; contents are padded to it. */
+export const BLOCK = 512;
+const MAX_HEADERS = 10_000;
+const MAX_EXTENSION_BYTES = 32 * 1024;
+/** Bytes after the end: tar fills up a record, usually of 10 KiB. */
+const MAX_PADDING = 2 ** 20;
+const ZEROS = Buffer.alloc(WINDOW_SIZE);
+
+type ReportByte = (code: FindingCode, offset: number, message: string) => void;
+
+/** Archives in other formats than ustar, whose sizes end at 8 GiB. Each is reported once. */
+const DIALECTS = {
+  'pax-header': 'pax extended header; use --format=ustar, or gnu for large files and long names',
+  'not-ustar': 'not in ustar format, which only large files and long names need',
+} as const;
+
+/** Yields the regular files of an archive in order, also a truncated one. */
+export async function* readArchive(
+  { path, size: archiveSize }: Region,
+  read: ReadWindow,
+  findings: FindingList,
+): AsyncGenerator<PackageFile, void> {
+  const report: ReportByte = (code, offset, message) =>
+    findings.add(code, `${basename(path)}, byte ${offset}`, message);
+  let extension: TarExtension = {};
+  let offset = 0;
+  for (let headers = 0; ; headers += 1) {
+    const block = await read(offset, BLOCK);
+    if (offset === 0 && block.length < BLOCK) {
+      const what = block.length === 0 ? 'the file is empty' : describeFormat(block);
+      return report('not-a-tar', offset, what);
+    }
+    if (block.length > 0 && block.length < BLOCK) {
+      return report('truncated-header', offset, 'the archive ends inside a header');
+    }
+    if (block.length === 0) {
+      return report('no-end-of-archive', offset, 'the two zero blocks at the end are missing');
+    }
+    if (isZero(block)) return checkEnd(archiveSize, offset, read, report);
+    if (headers === MAX_HEADERS) {
+      return report('too-many-members', offset, `more than ${MAX_HEADERS} headers`);
+    }
+    const header = parseTarHeader(block);
+    if (header === null) {
+      if (offset === 0) return report('not-a-tar', offset, describeFormat(block));
+      return report('bad-header', offset, 'damaged header; the rest of the archive is unreadable');
+    }
+    const { type } = header;
+    const isPax = type === PAX || type === PAX_GLOBAL;
+    const dialect = isPax ? 'pax-header' : header.ustar ? null : 'not-ustar';
+    if (dialect && !findings.has(dialect)) report(dialect, offset, DIALECTS[dialect]);
+    const isExtension = [PAX, PAX_GLOBAL, GNU_LONG_NAME, GNU_LONG_LINK].includes(type);
+    const content = offset + BLOCK;
+    const size = isExtension ? header.size : (extension.size ?? header.size);
+    const written = isExtension ? header.name : (extension.name ?? header.name);
+    const name = isExtension ? written : stripDotSlash(written);
+    if (name !== written) findings.add('dot-slash-name', written, `read as ${name}`);
+    const available = Math.min(size, archiveSize - content);
+    const complete = available === size;
+    const kind = extension.isSparse ? SPARSE : type;
+    if (!isExtension && isRegularFile(name, kind, findings)) {
+      yield { name, path, offset: content, size: available, complete };
+    }
+    if (!complete) {
+      const message = `the archive ends after ${available} of ${counted(size, 'byte')}`;
+      return findings.add('truncated-member', name, message);
+    }
+    if (isExtension) {
+      const isSmall = size <= MAX_EXTENSION_BYTES;
+      const more = isSmall ? parseExtension(type, await read(content, size)) : null;
+      if (more === null) return report('bad-header', offset, 'invalid extended header');
+      extension = { ...extension, ...more };
+    } else extension = {};
+    offset = content + Math.ceil(size / BLOCK) * BLOCK;
+  }
+}
+
+function isRegularFile(name: string, type: string, findings: FindingList): boolean {
+  const safe = isSafeName(name);
+  if (!safe) findings.add('unsafe-name', name, 'must be relative and stay inside the folder');
+  if (type === '5' || name.endsWith('/')) {
+    findings.add('directory-member', name, 'a directory; a package may contain only files');
+  } else if (type === '1' || type === '2') {
+    findings.add('link-member', name, 'a link, not a regular file');
+  } else if (type === SPARSE) {
+    findings.add('special-member', name, 'sparse; pack it with tar, but without -S (--sparse)');
+  } else if (type !== '0' && type !== '7') {
+    findings.add('special-member', name, `type ${type}, not a regular file`);
+  } else {
+    return safe;
+  }
+  return false;
+}
+
+/** Checks that a second zero block follows the first, and then only some zeros. */
+async function checkEnd(archiveSize: number, offset: number, read: ReadWindow, report: ReportByte) {
+  if (offset + 2 * BLOCK > archiveSize) {
+    report('short-end-of-archive', offset, 'only one zero block at the end');
+  }
+  const after = archiveSize - offset - 2 * BLOCK;
+  const last = Math.min(archiveSize, archiveSize - after + MAX_PADDING);
+  for (let position = offset + BLOCK; position < last; position += WINDOW_SIZE) {
+    const bytes = await read(position, WINDOW_SIZE);
+    if (isZero(bytes)) continue;
+    const first = position + bytes.findIndex((byte) => byte !== 0);
+    const rest = counted(archiveSize - first, 'byte');
+    return report('trailing-data', first, `${rest} after the end of the archive`);
+  }
+  if (after > MAX_PADDING) {
+    const message = `${counted(after, 'byte')} after the end of the archive, starting with 1 MiB of zeros`;
+    report('trailing-data', offset, message);
+  }
+}
+
+function isZero(bytes: Buffer): boolean {
+  return bytes.equals(ZEROS.subarray(0, bytes.length));
+}
+
+function describeFormat(block: Buffer): string {
+  const magic = block.toString('latin1', 0, 4);
+  if (magic.startsWith('\u001f\u008b')) return 'compressed with gzip; decompress it first';
+  if (magic === 'PK\u0003\u0004') return 'a zip archive, not a tar archive';
+  if (magic === 'KDMV') return 'a VMDK disk, not a tar archive';
+  if (mayBeXml(block)) return 'XML, not a tar archive; the name of a descriptor must end in .ovf';
+  return 'not a tar archive';
+}
+
+/** Symbolic links, devices, directories and pipes: their size field does not count. */
+const WITHOUT_CONTENT = '23456';
+
+export function parseTarHeader(block: Buffer) {
+  const sizeField = block.subarray(124, 136);
+  const size = parseNumber(sizeField);
+  if (!isChecksumValid(block) || size === null) return null;
+  const ustar = block.toString('latin1', 257, 265) === 'ustar\u000000';
+  const prefix = ustar ? parseText(block.subarray(345, 500)) : '';
+  const name = parseText(block.subarray(0, 100));
+  const type = block.toString('latin1', 156, 157);
+  return {
+    name: prefix === '' ? name : `${prefix}/${name}`,
+    /** Bytes of content, without padding. */
+    size: WITHOUT_CONTENT.includes(type) ? 0 : size,
+    // NUL is its older form.
+    type: type === '\0' ? '0' : type,
+    // Sizes in base 256, for files above 8 GiB, are a GNU extension.
+    ustar: ustar && !isBase256(sizeField),
+  };
+}
+
+function isChecksumValid(block: Buffer): boolean {
+  const written = parseNumber(block.subarray(148, 156));
+  // The checksum itself counts as spaces.
+  const counted = Buffer.from(block).fill(' ', 148, 156);
+  return written === counted.reduce((sum, byte) => sum + byte, 0);
+}
+
+function isBase256(field: Buffer): boolean {
+  return ((field[0] ?? 0) & 0x80) !== 0;
+}
+
+function parseNumber(field: Buffer): number | null {
+  let value: number;
+  if (isBase256(field)) {
+    // 0xff starts a negative number.
+    if (field[0] !== 0x80) return null;
+    value = field.subarray(1).reduce((sum, byte) => sum * 256 + byte, 0);
+  } else {
+    const octal = /^ *([0-7]*)(?:[ \0]|$)/.exec(field.toString('latin1'))?.[1];
+    if (octal === undefined) return null;
+    value = octal === '' ? 0 : Number.parseInt(octal, 8);
+  }
+  return Number.isSafeInteger(value) ? value : null;
+}
+
+function parseText(field: Buffer): string {
+  const end = field.indexOf(0);
+  return field.toString('utf8', 0, end === -1 ? field.length : end);
+}
+
+type TarExtension = { name?: string; size?: number; isSparse?: boolean };
+
+const PAX = 'x';
+const PAX_GLOBAL = 'g';
+const GNU_LONG_NAME = 'L';
+const GNU_LONG_LINK = 'K';
+const SPARSE = 'S';
+
+/** Null if it is invalid. pax has records `<length> <key>=<value>\n`; the length counts the whole record. */
+function parseExtension(type: string, content: Buffer): TarExtension | null {
+  if (type === GNU_LONG_NAME) return { name: parseText(content) };
+  if (type !== PAX) return {};
+  const found: TarExtension = {};
+  let position = 0;
+  while (position < content.length) {
+    const length = /^([1-9]\d{0,6}) /.exec(content.toString('latin1', position, position + 8))?.[1];
+    if (length === undefined) return null;
+    const end = position + Number(length);
+    const record = content.toString('utf8', position + length.length + 1, end);
+    const [, key, value] = /^([^=]*)=(.*)\n$/s.exec(record) ?? [];
+    if (end > content.length || key === undefined || value === undefined) return null;
+    if (key === 'path') found.name = value;
+    if (key.startsWith('GNU.sparse.')) found.isSparse = true;
+    if (key === 'size') {
+      if (!/^\d{1,16}$/.test(value) || !Number.isSafeInteger(Number(value))) return null;
+      found.size = Number(value);
+    }
+    position = end;
+  }
+  return found;
+}
