@@ -4,7 +4,7 @@ import { version } from '../package.json';
 import { describeEvent } from './api/trace.ts';
 import { incompatible } from './choices.ts';
 import { hintText } from './cli/hints.ts';
-import { NO_CONFIG, readConfigFile } from './config/config-file.ts';
+import { type ConfigFile, NO_CONFIG, readConfigFile } from './config/config-file.ts';
 import { findPaths } from './config/paths.ts';
 import {
   type Account,
@@ -87,9 +87,14 @@ export class Context implements ConsoleStyle {
     return this.#settings;
   }
 
+  /** What config.json holds, whatever profile the run has. @throws ImgctlError config */
+  get config(): ConfigFile {
+    return readConfigFile(findPaths(this.io).config, this.io);
+  }
+
   #settle(): Settings {
     const { io, profile, given } = this;
-    const { value: config, error } = attempt(() => readConfigFile(findPaths(io).config, io));
+    const { value: config, error } = attempt(() => this.config);
     if (config !== undefined) return settle(config, io.env, profile, given);
     if (!this.#needsNoSettings) throw error;
     this.console.warn(error.message, error.facts);
@@ -105,7 +110,7 @@ export class Context implements ConsoleStyle {
     const { io, profile, given } = this;
     const known = this.#sessionSettings ?? this.#settings;
     if (known) return known;
-    const read = () => settle(readConfigFile(findPaths(io).config, io), io.env, profile, given);
+    const read = () => settle(this.config, io.env, profile, given);
     const { value } = attempt(read);
     return value ?? tryOr(() => settle(NO_CONFIG, io.env, profile, given), settle(NO_CONFIG, {}));
   }

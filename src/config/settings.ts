@@ -2,6 +2,7 @@
 
 import path from 'node:path';
 import { attempt, ImgctlError, tryOr } from '../errors.ts';
+import { hint, imgctl } from '../facts.ts';
 import { baseUrlText, hideUserInfo } from '../http/url.ts';
 import type { Io } from '../io.ts';
 import { type ConfigFile, DEFAULT_PROFILE, type Texts } from './config-file.ts';
@@ -92,9 +93,16 @@ export function settle(
   profile?: string,
   given?: GivenSettings,
 ): Settings {
-  const usual = config.profile ?? DEFAULT_PROFILE;
-  const name = profile ?? (env.IMGCTL_PROFILE || usual);
-  return new Settings(config, checkName(name, 'profile'), env, given);
+  const { profile: usual = DEFAULT_PROFILE } = config;
+  const ofVariable = env.IMGCTL_PROFILE || undefined;
+  const name = profile ?? ofVariable ?? usual;
+  const { error } = attempt(() => checkName(name, 'profile'));
+  if (!error) return new Settings(config, name, env, given);
+  if (profile !== undefined) throw error;
+  const origin = ofVariable === undefined ? 'config.json' : 'IMGCTL_PROFILE';
+  const another = hint`select another one: ${imgctl('profile', 'use', 'NAME')}`;
+  const facts = ofVariable === undefined ? another : error.facts;
+  throw error.with({ message: `${error.message} (from ${origin})`, facts });
 }
 
 interface FoundText {

@@ -146,7 +146,9 @@ it('an invalid output format does not hide an error', async () => {
   const { stderr } = await runCli(['whoami'], {
     env: { IMGCTL_OUTPUT: 'nonsense', IMGCTL_PROFILE: '../x' },
   });
-  expect(stderr).toMatch(/^imgctl: invalid profile name: \.\.\/x\nhint: .+\n$/);
+  expect(stderr).toMatch(
+    /^imgctl: invalid profile name: \.\.\/x \(from IMGCTL_PROFILE\)\nhint: .+\n$/,
+  );
 });
 
 /** A folder, and a user of a service with these images whose syncs end with this status. */

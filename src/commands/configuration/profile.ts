@@ -89,11 +89,12 @@ export const profile: CommandDeclaration = {
 };
 
 async function list(context: Context): Promise<Result> {
-  const { profile = DEFAULT_PROFILE, profiles } = context.settings.config;
+  const { config } = context;
+  const { profile = DEFAULT_PROFILE, profiles } = config;
   const shown = ['name', 'base_url', 'username', 'token_state', 'password'];
-  const output = context.output(COLUMNS, { shown, cells: namesOf(COLUMNS) });
+  const output = context.output(COLUMNS, { shown, cells: namesOf(COLUMNS) }, context.safeFormat);
   const rows = [...profiles].map(([name, stored]) => {
-    const settings = new Settings(context.settings.config, name);
+    const settings = new Settings(config, name);
     // An invalid base URL has no token; `config list` reports what is wrong with it.
     const account = tryOr(() => settings.account, undefined);
     const inStore = tryOr(() => passwordToRead(settings), undefined);

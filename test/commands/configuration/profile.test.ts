@@ -111,6 +111,19 @@ describe('profile', () => {
     expect(config()).toEqual({ profile: 'staging', profiles: { staging }, future: 1 });
   });
 
+  it('with an invalid name in the file fails with that, but can be listed and replaced', async () => {
+    const { imgctl } = userWith({ ...TWO, profile: 'my profile' });
+    const invalid =
+      'imgctl: invalid profile name: my profile (from config.json)\nhint: select another one: imgctl profile use NAME\n';
+    await expectSteps(
+      imgctl,
+      ['config list', '', invalid, 2],
+      ['IMGCTL_PROFILE=a/b IMGCTL_OUTPUT=x profile list', /\nstaging {2}/],
+      ['profile use staging', '', /now using/],
+      ['profile list', /\nstaging \*/],
+    );
+  });
+
   it('use refuses a profile that is deleted while it waits for the settings', async () => {
     const { file, env } = userWith({ profiles: { work: {} } });
     let used: Promise<number> | undefined;
