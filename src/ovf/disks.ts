@@ -4,7 +4,7 @@
 import { constants, createGunzip } from 'node:zlib';
 import type { Disk } from './descriptor.ts';
 import type { FindingCode, FindingList } from './findings.ts';
-import { findOtherDisk } from './other-disk.ts';
+import { findNeed } from './other-disk.ts';
 import {
   hasGzipMagic,
   type PackageFile,
@@ -34,38 +34,67 @@ export async function checkDisks(
   const packed = new Map<PackageFile, Packed>();
   for (const { reference, files } of references) {
     const [file] = files;
-    if (!file?.complete || !['', 'identity', 'gzip'].includes(reference.compression ?? ''))
-      continue;
-    const disk = byFile.get(reference.href);
-    // Some programs write no URL.
-    const isVmdk = disk?.format
-      ? /vmdk|^streamOptimized$/i.test(disk.format)
-      : /\.vmdk(\.gz)?$/i.test(reference.href);
-    const isGzip = reference.compression === 'gzip' || (!isVmdk && (await hasGzipMagic(file)));
-    const head = isGzip ? await gunzipStart(file) : await readRegion(file, 0, HEAD_SIZE);
+    const { href, compression } = reference;
+    if (!file?.complete || !['', 'identity', 'gzip'].includes(compression ?? '')) continue;
+    const image = await openImage(file, files, compression === 'gzip', href, byFile.get(href));
+    const { disk, isVmdk, isGzip, head, text } = image;
     const report: ReportDisk = (code, message) => {
       findings.add(code, file.name, message);
       return null;
     };
-    const header = parseSparseHeader(head);
-    const text = header && (await readText(header, head, file, isGzip));
     if (disk || isVmdk) {
-      const other = text === null ? await findOtherDisk(head, files, isGzip) : otherOfVmdk(text);
-      parts.set(reference.href, { disk, other, text, report });
+      const need = text === null ? await findNeed(head, files, isGzip) : needOfVmdk(text);
+      parts.set(href, { disk, need, text, report });
     }
     if (disk && !isVmdk && files.every(({ size }) => size === 0))
       report('size-mismatch', 'a disk of 0 bytes');
-    const vmdk = { file, files, disk, isGzip, head, header, text };
-    const grains = isVmdk ? await checkVmdk(vmdk, report, signal) : null;
-    if (files.length === 1 && (isGzip || grains)) {
-      // A wrong capacity of the descriptor is a finding of its own, and no reason to stop.
-      const own = isGzip ? 0 : (grains?.capacity ?? 0) * SECTOR;
-      const limit = unpackLimit(Math.max(disk?.capacity ?? Infinity, own), head);
-      packed.set(file, { isGzip, least: disk ? 1 : 0, limit, grains });
-    }
+    const grains = isVmdk ? await checkVmdk(image, report, signal) : null;
+    if (files.length === 1 && (isGzip || grains)) packed.set(file, packedOf(image, grains));
   }
   checkParents(disks, parts);
   return packed;
+}
+
+/** The file of a disk, or one that may be packed. */
+interface Image {
+  /** The file, or its first chunk. */
+  readonly file: PackageFile;
+  /** The file, or all its chunks. */
+  readonly files: readonly PackageFile[];
+  readonly disk: Disk | undefined;
+  readonly isVmdk: boolean;
+  readonly isGzip: boolean;
+  /** Its first 64 KiB, unpacked if it is gzip. */
+  readonly head: Buffer;
+  readonly header: SparseHeader | null;
+  /** The embedded descriptor of a VMDK; null if it has none, or it cannot be read. */
+  readonly text: string | null;
+}
+
+async function openImage(
+  file: PackageFile,
+  files: readonly PackageFile[],
+  isDeclaredGzip: boolean,
+  href: string,
+  disk: Disk | undefined,
+): Promise<Image> {
+  // Some programs write no URL.
+  const isVmdk = disk?.format
+    ? /vmdk|^streamOptimized$/i.test(disk.format)
+    : /\.vmdk(\.gz)?$/i.test(href);
+  const isGzip = isDeclaredGzip || (!isVmdk && (await hasGzipMagic(file)));
+  const head = isGzip ? await gunzipStart(file) : await readRegion(file, 0, HEAD_SIZE);
+  const header = parseSparseHeader(head);
+  const text = header && (await readText(header, head, file, isGzip));
+  return { file, files, disk, isVmdk, isGzip, head, header, text };
+}
+
+function packedOf({ disk, isGzip, head }: Image, grains: Packed['grains']): Packed {
+  // A wrong capacity of the descriptor is a finding of its own, and no reason to stop. In gzip, a small file could
+  // have many large grains.
+  const own = isGzip ? 0 : (grains?.capacity ?? 0) * SECTOR;
+  const limit = unpackLimit(Math.max(disk?.capacity ?? Infinity, own), head);
+  return { isGzip, least: disk ? 1 : 0, limit, grains };
 }
 
 const MIB = 2 ** 20;
@@ -80,7 +109,7 @@ function unpackLimit(capacity: number, head: Buffer): number {
 interface PartOfDisk {
   readonly disk: Disk | undefined;
   /** What names the other disk that it needs; null if it is whole. */
-  readonly other: string | null;
+  readonly need: string | null;
   readonly text: string | null;
   readonly report: ReportDisk;
 }
@@ -93,40 +122,28 @@ function checkParents(disks: readonly Disk[], parts: ReadonlyMap<string, PartOfD
   const fileOf = new Map(disks.map(({ id, file }) => [id, file ?? '']));
   const parentOf = ({ disk }: PartOfDisk) => parts.get(fileOf.get(disk?.parent ?? '') ?? '');
   for (const part of parts.values()) {
-    const { disk, other, text, report } = part;
-    if (other === null) continue;
+    const { disk, need, text, report } = part;
+    if (need === null) continue;
     const parent = parentOf(part);
     const wanted = text && identifierOf(text, 'parentCID');
     const actual = parent?.text && identifierOf(parent.text, 'CID');
     let last = parent;
-    for (let count = 0; last && last.other !== null && count < MAX_PARENTS; count += 1)
+    for (let count = 0; last && last.need !== null && count < MAX_PARENTS; count += 1)
       last = parentOf(last);
     if (!parent || parent === part) {
-      report('needs-other-disk', `${other}; no parentRef names a disk of this package`);
+      report('needs-other-disk', `${need}; no parentRef names a disk of this package`);
     } else if (wanted && actual && wanted !== NO_DISK && wanted !== actual) {
-      const message = `${other}; the CID of its parent ${disk?.parent} is ${hexadecimal(actual)}`;
+      const message = `${need}; the CID of its parent ${disk?.parent} is ${hexadecimal(actual)}`;
       report('needs-other-disk', message);
-    } else if (last?.other !== null) {
-      report('needs-other-disk', `${other}; its parents end in no whole disk of this package`);
+    } else if (last?.need !== null) {
+      report('needs-other-disk', `${need}; its parents end in no whole disk of this package`);
     }
   }
 }
 
-interface VmdkFile {
-  /** The file, or its first chunk. */
-  readonly file: PackageFile;
-  /** The file, or all its chunks. */
-  readonly files: readonly PackageFile[];
-  readonly disk: Disk | undefined;
-  readonly isGzip: boolean;
-  readonly head: Buffer;
-  readonly header: SparseHeader | null;
-  /** Its embedded descriptor; null if it has none, or it cannot be read. */
-  readonly text: string | null;
-}
-
+/** Returns how to unpack its grains; null if there is no need to, or it is broken, which is a finding. */
 async function checkVmdk(
-  { file, files, disk, isGzip, head, header, text }: VmdkFile,
+  { file, files, disk, isGzip, head, header, text }: Image,
   report: ReportDisk,
   signal: AbortSignal | undefined,
 ): Promise<Packed['grains']> {
@@ -293,16 +310,18 @@ async function readText(
   return bytes.toString('latin1').split('\0', 1)[0] ?? '';
 }
 
-/** Returns a content identifier, at most that of no disk; QEMU reads no disk without them, and in this way. */
+/** The parentCID of a disk without a parent. */
+const NO_DISK = 0xffff_ffff;
+
+/** Parses the hex digits after the first `name=`, as QEMU does, which refuses a disk without them; at most NO_DISK. */
 function identifierOf(text: string, name: string): number | null {
   const digits = /^=\s*(?:0x)?([0-9a-f]+)/i.exec(text.split(name, 2)[1] ?? '')?.[1];
   return digits === undefined ? null : Math.min(Number.parseInt(digits, 16), NO_DISK);
 }
 
-const NO_DISK = 0xffff_ffff;
 const PARENT_HINT = /^[ \t]*parentFileNameHint[ \t]*=[ \t]*"([^"\n]{1,1000})"/im;
 
-function otherOfVmdk(text: string): string | null {
+function needOfVmdk(text: string): string | null {
   const parent = identifierOf(text, 'parentCID') ?? NO_DISK;
   const hint = PARENT_HINT.exec(text)?.[1];
   if (parent !== NO_DISK) return `needs another disk: parentCID is ${hexadecimal(parent)}`;
@@ -317,54 +336,65 @@ const ENTRY_BYTES = 4;
 
 /** Reports the first table, or else the last grain, that is not inside the file. Returns the sum of the tables. */
 async function checkGrains(
-  { capacity, grainSize, tableEntries, streamOptimized }: SparseHeader,
+  header: SparseHeader,
   directory: number,
   read: ReadWindow,
   { size }: PackageFile,
   report: ReportDisk,
 ): Promise<GrainSum | null> {
-  const directoryBytes = Math.ceil(capacity / grainSize / tableEntries) * ENTRY_BYTES;
+  const { capacity, grainSize, tableEntries } = header;
+  const tables = Math.ceil(capacity / grainSize / tableEntries);
   const tableBytes = tableEntries * ENTRY_BYTES;
   const truncated = (place: string) => report('vmdk-truncated', `ends ${place}`);
+  if (directory * SECTOR + tables * ENTRY_BYTES > size)
+    return truncated('before its grain directory');
   const sum = new GrainSum();
-  if (directory * SECTOR + directoryBytes > size) return truncated('before its grain directory');
+  const last = { sector: 0, index: 0 };
   let bytesOfTables = 0;
-  let lastGrain = 0;
-  let lastIndex = 0;
-  for (let start = 0; start < directoryBytes; start += WINDOW_SIZE) {
-    const length = Math.min(WINDOW_SIZE, directoryBytes - start);
-    // A copy, since the next read overwrites it.
-    const tables = Buffer.from(await read(directory * SECTOR + start, length));
-    for (let entry = 0; entry + ENTRY_BYTES <= tables.length; entry += ENTRY_BYTES) {
-      const table = tables.readUInt32LE(entry);
-      if (table === 0) continue;
-      const grains = await read(table * SECTOR, tableBytes);
-      if (grains.length < tableBytes) return truncated(`before its grain table at sector ${table}`);
-      bytesOfTables += tableBytes;
-      if (bytesOfTables > size) return report('vmdk-header', 'the grain tables overlap');
-      const firstIndex = ((start + entry) / ENTRY_BYTES) * tableEntries;
-      for (let grain = 0; grain < tableBytes; grain += ENTRY_BYTES) {
-        const sector = grains.readUInt32LE(grain);
-        // 0 and 1 stand for grains of zeros.
-        if (sector <= 1) continue;
-        const index = firstIndex + grain / ENTRY_BYTES;
-        sum.add(index, sector);
-        if (sector <= lastGrain) continue;
-        lastGrain = sector;
-        lastIndex = index;
-      }
+  for await (const { table, sector } of readDirectory(directory, tables, read)) {
+    const entries = await read(sector * SECTOR, tableBytes);
+    if (entries.length < tableBytes) return truncated(`before its grain table at sector ${sector}`);
+    bytesOfTables += tableBytes;
+    if (bytesOfTables > size) return report('vmdk-header', 'the grain tables overlap');
+    for (let entry = 0; entry < tableEntries; entry += 1) {
+      const grain = entries.readUInt32LE(entry * ENTRY_BYTES);
+      // 0 and 1 stand for grains of zeros.
+      if (grain <= 1) continue;
+      const index = table * tableEntries + entry;
+      if (header.streamOptimized) sum.add(index, grain);
+      if (grain <= last.sector) continue;
+      last.sector = grain;
+      last.index = index;
     }
   }
-  if (lastGrain === 0) return sum;
-  const start = lastGrain * SECTOR;
-  let end: number;
-  if (streamOptimized) {
-    const marker = await read(start, GRAIN_MARKER);
-    const isWhole = marker.length === GRAIN_MARKER;
-    end = start + GRAIN_MARKER + (isWhole ? marker.readUInt32LE(8) : 0);
-  } else {
-    // The last grain of the disk may be a part of one.
-    end = start + Math.min(grainSize, capacity - lastIndex * grainSize) * SECTOR;
+  if (last.sector === 0 || (await endOfGrain(header, last, read)) <= size) return sum;
+  return truncated(`before the end of its grain at sector ${last.sector}`);
+}
+
+/** Yields the number and the sector of each grain table; a table of zeros has none. */
+async function* readDirectory(directory: number, tables: number, read: ReadWindow) {
+  const tablesPerRead = WINDOW_SIZE / ENTRY_BYTES;
+  for (let first = 0; first < tables; first += tablesPerRead) {
+    const length = Math.min(tablesPerRead, tables - first) * ENTRY_BYTES;
+    // A copy, since the next read overwrites it.
+    const entries = Buffer.from(await read(directory * SECTOR + first * ENTRY_BYTES, length));
+    for (let at = 0; at + ENTRY_BYTES <= entries.length; at += ENTRY_BYTES) {
+      const sector = entries.readUInt32LE(at);
+      if (sector !== 0) yield { table: first + at / ENTRY_BYTES, sector };
+    }
   }
-  return end > size ? truncated(`before the end of its grain at sector ${lastGrain}`) : sum;
+}
+
+/** Returns the byte behind a grain, by its marker if it is compressed. */
+async function endOfGrain(
+  { capacity, grainSize, streamOptimized }: SparseHeader,
+  { sector, index }: { readonly sector: number; readonly index: number },
+  read: ReadWindow,
+): Promise<number> {
+  const start = sector * SECTOR;
+  // The last grain of the disk may be a part of one.
+  if (!streamOptimized) return start + Math.min(grainSize, capacity - index * grainSize) * SECTOR;
+  const marker = await read(start, GRAIN_MARKER);
+  const isWhole = marker.length === GRAIN_MARKER;
+  return start + GRAIN_MARKER + (isWhole ? marker.readUInt32LE(8) : 0);
 }

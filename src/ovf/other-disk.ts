@@ -3,27 +3,27 @@
 import { type PackageFile, readRegion } from './package-file.ts';
 
 /** Returns what names the other file, or null. @param head the first 64 KiB; those of a file inside gzip are unpacked */
-export async function findOtherDisk(
+export async function findNeed(
   head: Buffer,
   files: readonly PackageFile[],
   isGzip: boolean,
 ): Promise<string | null> {
   const magic = head.toString('latin1', 0, 8);
-  if (/^(?:QFI\u00fb|QED\0)/.test(magic)) return head.length < 104 ? null : otherOfQemu(head);
-  if (head.length > 440 && head.readUInt32LE(64) === 0xbeda107f) return otherOfVdi(head);
+  if (/^(?:QFI\u00fb|QED\0)/.test(magic)) return head.length < 104 ? null : needOfQemu(head);
+  if (head.length > 440 && head.readUInt32LE(64) === 0xbeda107f) return needOfVdi(head);
   const [first] = files;
   const last = files.at(-1);
-  if (magic === 'conectix') return otherOfVhd(head);
+  if (magic === 'conectix') return needOfVhd(head);
   if (!first || !last || isGzip) return null;
-  if (magic === 'vhdxfile') return otherOfVhdx(first);
+  if (magic === 'vhdxfile') return needOfVhdx(first);
   const footer = Math.max(0, last.size - VHD_FOOTER);
-  return otherOfVhd(await readRegion(last, footer, VHD_FOOTER));
+  return needOfVhd(await readRegion(last, footer, VHD_FOOTER));
 }
 
 const HAS_BACKING_FILE = 1;
 
 /** QEMU's docs/interop/qcow2.txt and qed_spec.txt; a qcow of version 1 starts like a qcow2. */
-function otherOfQemu(head: Buffer): string | null {
+function needOfQemu(head: Buffer): string | null {
   const isQed = head[3] === 0;
   if (isQed) {
     const features = head.readUInt32LE(16);
@@ -44,7 +44,7 @@ function backingFile(head: Buffer, offset: number, size: number): string {
 const UNDO = 3;
 const DIFFERENCING_VDI = 4;
 
-function otherOfVdi(head: Buffer): string | null {
+function needOfVdi(head: Buffer): string | null {
   const isPart = [UNDO, DIFFERENCING_VDI].includes(head.readUInt32LE(76));
   // The identifier of the image that it is linked to.
   const isLinked = head.subarray(424, 440).some((byte) => byte !== 0);
@@ -54,7 +54,7 @@ function otherOfVdi(head: Buffer): string | null {
 const VHD_FOOTER = 512;
 const DIFFERENCING_VHD = 4;
 
-function otherOfVhd(footer: Buffer): string | null {
+function needOfVhd(footer: Buffer): string | null {
   if (footer.length < VHD_FOOTER || footer.toString('latin1', 0, 8) !== 'conectix') return null;
   return footer.readUInt32BE(60) === DIFFERENCING_VHD
     ? 'needs another disk: it is a differencing VHD'
@@ -68,7 +68,7 @@ const METADATA_REGION = '06a27c8b90479a4bb8fe575f050f886e';
 const FILE_PARAMETERS = '3767a1ca36fa434db3b633f0aa44e76b';
 const HAS_PARENT = 2;
 
-async function otherOfVhdx(file: PackageFile): Promise<string | null> {
+async function needOfVhdx(file: PackageFile): Promise<string | null> {
   const regions = await readRegion(file, REGION_TABLE, TABLE_BYTES);
   const region = entryOf(regions, METADATA_REGION, 16);
   if (!region) return null;
