@@ -1,38 +1,93 @@
 // Finds out whether a disk is only a part: a delta, a differencing or a linked disk, useless without another file.
 
+import type { Disk } from './descriptor.ts';
 import { type PackageFile, readRegion } from './package-file.ts';
+import { type Image, identifierOf, NO_DISK, type ReportDisk } from './vmdk.ts';
 
-/** Returns what names the other file, or null. @param head the first 64 KiB; those of a file inside gzip are unpacked */
-export async function findNeed(
-  head: Buffer,
-  files: readonly PackageFile[],
-  isGzip: boolean,
-): Promise<string | null> {
-  const magic = head.toString('latin1', 0, 8);
-  if (/^(?:QFI\u00fb|QED\0)/.test(magic)) return head.length < 104 ? null : needOfQemu(head);
-  if (head.length > 440 && head.readUInt32LE(64) === 0xbeda107f) return needOfVdi(head);
-  const [first] = files;
-  const last = files.at(-1);
-  if (magic === 'conectix') return needOfVhd(head);
-  if (!first || !last || isGzip) return null;
-  if (magic === 'vhdxfile') return needOfVhdx(first);
-  const footer = Math.max(0, last.size - VHD_FOOTER);
-  return needOfVhd(await readRegion(last, footer, VHD_FOOTER));
+export interface PartOfDisk extends Pick<Image, 'disk' | 'text'> {
+  /** What names the other disk that it needs; null if it is whole. */
+  readonly need: string | null;
+  readonly report: ReportDisk;
 }
 
-const HAS_BACKING_FILE = 1;
+/** A hypervisor takes 32 to 255 snapshots of a disk. Disks that name each other as parent have no end. */
+const MAX_PARENTS = 255;
 
-/** QEMU's docs/interop/qcow2.txt and qed_spec.txt; a qcow of version 1 starts like a qcow2. */
+/** Reports each disk that needs another one, unless its parentRef names the right disk of the package. */
+export function checkParents(disks: readonly Disk[], parts: ReadonlyMap<string, PartOfDisk>): void {
+  const fileOf = new Map(disks.map(({ id, file }) => [id, file ?? '']));
+  const parentOf = ({ disk }: PartOfDisk) => parts.get(fileOf.get(disk?.parent ?? '') ?? '');
+  for (const part of parts.values()) {
+    const { disk, need, text, report } = part;
+    if (need === null) continue;
+    const parent = parentOf(part);
+    const wanted = text && identifierOf(text, 'parentCID');
+    const actual = parent?.text && identifierOf(parent.text, 'CID');
+    if (!parent || parent === part) {
+      report('needs-other-disk', `${need}; no parentRef names a disk of this package`);
+    } else if (wanted && actual && wanted !== NO_DISK && wanted !== actual) {
+      const message = `${need}; the CID of its parent ${disk?.parent} is ${hexadecimal(actual)}`;
+      report('needs-other-disk', message);
+    } else if (!endsInWholeDisk(parent, parentOf)) {
+      report('needs-other-disk', `${need}; its parents end in no whole disk of this package`);
+    }
+  }
+}
+
+function endsInWholeDisk(
+  first: PartOfDisk,
+  parentOf: (part: PartOfDisk) => PartOfDisk | undefined,
+): boolean {
+  let part: PartOfDisk | undefined = first;
+  for (let count = 0; part && count < MAX_PARENTS; count += 1) {
+    if (part.need === null) return true;
+    part = parentOf(part);
+  }
+  return false;
+}
+
+/** Returns what names the other disk, or null. */
+export async function findNeed({ head, files, isGzip, text }: Image): Promise<string | null> {
+  if (text !== null) return needOfVmdk(text);
+  const magic = head.toString('latin1', 0, 8);
+  if (/^(?:QFI\u00fb|QED\0)/.test(magic)) return head.length < 104 ? null : needOfQemu(head);
+  if (head.length >= VDI_HEADER && head.readUInt32LE(64) === VDI_SIGNATURE) return needOfVdi(head);
+  if (magic === 'conectix') return needOfVhd(head);
+  const [first] = files;
+  const last = files.at(-1);
+  if (!first || !last || isGzip) return null;
+  if (magic === 'vhdxfile') return needOfVhdx(first);
+  return needOfVhd(await readRegion(last, Math.max(0, last.size - VHD_FOOTER), VHD_FOOTER));
+}
+
+const PARENT_HINT = /^[ \t]*parentFileNameHint[ \t]*=[ \t]*"([^"\n]{1,1000})"/im;
+
+function needOfVmdk(text: string): string | null {
+  const parent = identifierOf(text, 'parentCID') ?? NO_DISK;
+  const hint = PARENT_HINT.exec(text)?.[1];
+  if (parent !== NO_DISK) return `needs another disk: parentCID is ${hexadecimal(parent)}`;
+  return hint === undefined ? null : `needs another disk: parentFileNameHint is ${hint}`;
+}
+
+function hexadecimal(identifier: number): string {
+  return identifier.toString(16).padStart(8, '0');
+}
+
+/** Places in the headers of QEMU's docs/interop/qed_spec.txt and qcow2.txt. */
+const QED = { features: 16, nameOffset: 56, nameSize: 60, hasBackingFile: 1 };
+const QCOW = { version: 4, nameOffset: 8, nameSize: 16, features: 79, hasDataFile: 4 };
+
+/** A qcow of version 1 starts like a qcow2. */
 function needOfQemu(head: Buffer): string | null {
   const isQed = head[3] === 0;
   if (isQed) {
-    const features = head.readUInt32LE(16);
-    if ((features & HAS_BACKING_FILE) === 0) return null;
-    return backingFile(head, head.readUInt32LE(56), head.readUInt32LE(60));
+    if ((head.readUInt8(QED.features) & QED.hasBackingFile) === 0) return null;
+    return backingFile(head, head.readUInt32LE(QED.nameOffset), head.readUInt32LE(QED.nameSize));
   }
-  const offset = Number(head.readBigUInt64BE(8));
-  if (offset !== 0) return backingFile(head, offset, head.readUInt32BE(16));
-  const hasDataFile = head.readUInt32BE(4) >= 3 && ((head[79] ?? 0) & 4) !== 0;
+  const offset = Number(head.readBigUInt64BE(QCOW.nameOffset));
+  if (offset !== 0) return backingFile(head, offset, head.readUInt32BE(QCOW.nameSize));
+  if (head.readUInt32BE(QCOW.version) < 3) return null;
+  const hasDataFile = (head.readUInt8(QCOW.features) & QCOW.hasDataFile) !== 0;
   return hasDataFile ? 'needs an external data file' : null;
 }
 
@@ -41,22 +96,23 @@ function backingFile(head: Buffer, offset: number, size: number): string {
   return `needs another disk: its backing file is ${name}`;
 }
 
-const UNDO = 3;
-const DIFFERENCING_VDI = 4;
+/** VirtualBox's VDICore.h: the type of the image, and the identifier of the image that it is linked to. */
+const VDI_HEADER = 440;
+const VDI_SIGNATURE = 0xbeda107f;
+const VDI = { type: 76, link: 424, undo: 3, differencing: 4 };
 
 function needOfVdi(head: Buffer): string | null {
-  const isPart = [UNDO, DIFFERENCING_VDI].includes(head.readUInt32LE(76));
-  // The identifier of the image that it is linked to.
-  const isLinked = head.subarray(424, 440).some((byte) => byte !== 0);
+  const isPart = [VDI.undo, VDI.differencing].includes(head.readUInt32LE(VDI.type));
+  const isLinked = head.subarray(VDI.link, VDI_HEADER).some((byte) => byte !== 0);
   return isPart || isLinked ? 'needs another disk: it is a differencing VDI' : null;
 }
 
 const VHD_FOOTER = 512;
-const DIFFERENCING_VHD = 4;
+const VHD = { type: 60, differencing: 4 };
 
 function needOfVhd(footer: Buffer): string | null {
   if (footer.length < VHD_FOOTER || footer.toString('latin1', 0, 8) !== 'conectix') return null;
-  return footer.readUInt32BE(60) === DIFFERENCING_VHD
+  return footer.readUInt32BE(VHD.type) === VHD.differencing
     ? 'needs another disk: it is a differencing VHD'
     : null;
 }
