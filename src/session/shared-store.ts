@@ -24,8 +24,10 @@ import {
   type TokenStore,
 } from './token-store.ts';
 
-/** Milliseconds for the holder of the lock to read the password, and as many again to request the token. */
+/** Milliseconds until the lock of a machine that died is free. */
 const LOCK_TIME = 30_000;
+/** Milliseconds between two renewals of the lock, since a password or a token may take longer than LOCK_TIME. */
+const RENEWAL = 10_000;
 /** Milliseconds in which all that wait for the lock have surely seen a refusal. */
 const REFUSAL_TIME = 180_000;
 /** Milliseconds to wait for the lock, as for that of a file. */
@@ -34,11 +36,13 @@ const PATIENCE = 120_000;
 const WAIT = 300;
 
 /**
- * KEYS[1] is the lock and ARGV[1] its owner, who also takes it again if it has expired. All commands are scripts of
- * get and set: a user who lacks one of them, or may not run scripts, cannot take a lock and leave it to the others.
+ * KEYS[1] is the lock and ARGV[1] its owner. All commands are scripts of get and set: a user who lacks one of them, or
+ * may not run scripts, cannot take a lock and leave it to the others.
  */
-const TAKE = `local owner = redis.call('get', KEYS[1])
-if owner and owner ~= ARGV[1] then return 0 end
+const TAKE = `if redis.call('get', KEYS[1]) then return 0 end
+redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2])
+return 1`;
+const RENEW = `if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2])
 return 1`;
 /** Stores a token for the owner of the lock. */
@@ -156,7 +160,7 @@ export class SharedStore implements TokenStore {
     const owner = 'imgctl check';
     await this.#readToken();
     await this.#set(check, owner, 1_000);
-    await this.#redis.run(TAKE, [check], [owner, '1000']);
+    await this.#redis.run(RENEW, [check], [owner, '1000']);
     await this.#redis.run(RELEASE, [check], [owner]);
     await this.#checkLock();
   }
@@ -174,7 +178,8 @@ export class SharedStore implements TokenStore {
       const found = await request.reuse();
       if (found !== undefined) return found;
       if (this.#failure) throw this.#failure;
-      if (await this.#take(owner)) return await this.#runAndRelease(request, owner, refusal?.id);
+      if (await this.#hold(TAKE, owner))
+        return await this.#runAndRelease(request, owner, refusal?.id);
       await this.#checkLock();
       if (io.elapsed() - started > PATIENCE) {
         const message = `another imgctl has been requesting a token for ${PATIENCE / 1000} s`;
@@ -184,9 +189,9 @@ export class SharedStore implements TokenStore {
     }
   }
 
-  /** Returns false if another machine has the lock. */
-  async #take(owner: string): Promise<boolean> {
-    return (await this.#redis.run(TAKE, [this.#keys.lock], [owner, `${LOCK_TIME}`])) === 1;
+  /** Returns false if another machine has the lock, or nobody has the one that is to be renewed. */
+  async #hold(script: typeof TAKE | typeof RENEW, owner: string): Promise<boolean> {
+    return (await this.#redis.run(script, [this.#keys.lock], [owner, `${LOCK_TIME}`])) === 1;
   }
 
   /** @param before is the id of the refusal that was stored before this machine waited for the lock */
@@ -195,14 +200,21 @@ export class SharedStore implements TokenStore {
     owner: string,
     before: string | undefined,
   ): Promise<Result> {
+    const renewal = setInterval(() => {
+      this.#hold(RENEW, owner).catch(() => {});
+    }, RENEWAL).unref();
     try {
       const refusal = await this.#readRefusal();
+      let mayStore = true;
       const mutex: TokenMutex = {
         assertHeld: async () => {
-          const isHeld = await this.#take(owner);
+          if (await this.#hold(RENEW, owner)) return;
+          // A logout deleted it, or this machine was suspended until it expired.
+          mayStore = false;
+          const isHeld = await this.#hold(TAKE, owner);
           if (!isHeld) throw new SharedStoreError('another machine took its lock');
         },
-        store: (token) => this.#store(token, owner),
+        store: async (token) => mayStore && this.#store(token, owner),
         refusal: refusal?.id === before ? undefined : refusal,
         refuse: (own) => this.#writeRefusal(own),
       };
@@ -210,6 +222,7 @@ export class SharedStore implements TokenStore {
       const found = await reuse();
       return found === undefined ? await action(mutex) : found;
     } finally {
+      clearInterval(renewal);
       // Also after an interrupt. After a failure the lock expires.
       await this.#redis.run(RELEASE, [this.#keys.lock], [owner], []).catch(() => {});
     }

@@ -117,11 +117,12 @@ export class TokenCache implements TokenStore {
 
   async withTokenMutex<Result>({ reuse, action }: TokenRequest<Result>, io: Clock) {
     const before = this.readRefusal()?.id;
+    let mayStore = true;
     const whileHeld = async (assertHeld: AssertHeld): Promise<Result> => {
       const refusal = this.readRefusal();
       const mutex: TokenMutex = {
         assertHeld: async () => assertHeld(),
-        store: (token) => this.write(token, { assertHeld }),
+        store: async (token) => mayStore && this.write(token, { assertHeld }),
         refusal: refusal?.id === before ? undefined : refusal,
         refuse: (own) => this.writeRefusal(own),
       };
@@ -134,6 +135,8 @@ export class TokenCache implements TokenStore {
         return await withMutexIfPossible(this.limitFile, MUTEX_PATIENCE, io, whileHeld);
       } catch (error) {
         if (!(error instanceof MutexLostError)) throw error;
+        // Perhaps to a logout. If another process took it instead, that one stores its own token.
+        mayStore = false;
       }
     }
   }

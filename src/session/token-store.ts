@@ -18,9 +18,9 @@ export interface RememberedLimit {
 
 /** The mutex of token requests, while it is held. */
 export interface TokenMutex {
-  /** Throws if another process has taken the mutex meanwhile, or a logout removed it: the caller waits for it again. */
+  /** Throws if another process has taken the mutex, so that the request starts again; perhaps also after a logout. */
   assertHeld(): Promise<void>;
-  /** Stores a token unless the mutex is lost. Returns false then: another process has its own token, or logged out. */
+  /** Stores a token unless the mutex was lost. Returns false then: another process has its own token, or logged out. */
   store(token: CachedToken): Promise<boolean>;
   /** The request of another process that was refused while this one waited for it. */
   readonly refusal: Refusal | undefined;

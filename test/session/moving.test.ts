@@ -5,6 +5,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { forgetTokens } from '../../src/session/token-files.ts';
+import type { TokenMutex } from '../../src/session/token-store.ts';
 import { fakeIo, temporaryDirectory } from '../support/io.ts';
 import { NO_REDIS, sharedRedis } from '../support/redis.ts';
 import {
@@ -49,6 +50,18 @@ async function sessionDuring(
   return { directory, server, session };
 }
 
+/** Stores a token whose request began before the world moved. */
+function storeAfter({ store }: SessionUnderTest, move: () => unknown): Promise<boolean> {
+  let isFirst = true;
+  const action = async (mutex: TokenMutex) => {
+    if (isFirst) await move();
+    isFirst = false;
+    await mutex.assertHeld();
+    return mutex.store(token('T'));
+  };
+  return store.withTokenMutex({ reuse: async () => undefined, action }, fakeIo());
+}
+
 /** What another process does that takes over the mutex of one that was stopped. */
 function takeOver({ cache }: SessionUnderTest): void {
   const folder = `${cache.limitFile}.lock`;
@@ -81,6 +94,12 @@ describe('a token request', () => {
     expect([session.cache.read(), session.warnings]).toEqual([undefined, []]);
     // The run itself goes on with it.
     expect(await session.tokens?.current()).toBe('T');
+  });
+
+  it('stores no token after a logout while its password is read', async () => {
+    const { session, directory } = await sessionDuring(() => {}, accepting([]));
+    await expect(storeAfter(session, () => forgetTokens(directory))).resolves.toBe(false);
+    expect(session.cache.read()).toBeUndefined();
   });
 
   it('of a login fails after a logout', async () => {
@@ -201,6 +220,15 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
     const key = redis.cli('keys', '*token');
     expect([key && redis.cli('get', key), session.warnings]).toEqual([stored, []]);
     expect(session.cache.read()?.token ?? '').toBe(stored);
+  });
+
+  it('gets no token if a logout deleted the lock while the password was read', async () => {
+    const redis = await freshRedis();
+    const env = { ...redis.env, ...PASSWORD };
+    const session = await sessionWith('http://127.0.0.1:1', temporaryDirectory(), env);
+    const logOut = () => 'forget' in session.store && session.store.forget();
+    await expect(storeAfter(session, logOut)).resolves.toBe(false);
+    expect([redis.cli('keys', '*token'), session.cache.read()]).toEqual(['', undefined]);
   });
 
   it('shares the refusal of a request among the machines that waited for it', async () => {

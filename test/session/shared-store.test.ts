@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseKey, seal, unseal } from '../../src/session/sealing.ts';
 import type { TokenMutex } from '../../src/session/token-store.ts';
 import { thrownBy } from '../support/errors.ts';
@@ -209,6 +209,18 @@ describe.skipIf(NO_REDIS)(`a shared token store${NO_REDIS}`, () => {
       const turn = store.withTokenMutex({ reuse: async () => undefined, action }, io);
       return { ...machines, warnings, turn: () => turn };
     }
+
+    it('is renewed for as long as its holder goes on', async () => {
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+      onTestFinished(() => void vi.useRealTimers());
+      const { turn, warnings } = await inTurn(async ({ redis, lock }) => {
+        redis.cli('pexpire', lock, '9000');
+        vi.advanceTimersByTime(10_000);
+        const left = () => Number(redis.cli('pttl', lock));
+        await expect.poll(left, { timeout: 20_000 }).toBeGreaterThan(9_000);
+      });
+      expect([await turn(), warnings]).toEqual(['a token', []]);
+    });
 
     it('expired meanwhile is taken again', async () => {
       const left: number[] = [];
