@@ -16,6 +16,7 @@ import {
   type TokenMutex,
   type TokenRequest,
   type TokenStore,
+  tokenState,
 } from './token-store.ts';
 
 /** Returns a source of one token, neither cached nor renewed. @throws ImgctlError config: no header can hold it */
@@ -71,6 +72,8 @@ export class Tokens implements TokenSource {
   /** A token that the service refused once is never taken from a store again. */
   readonly #refusedTokens = new Set<string>();
   #renewal: Promise<string> | undefined;
+  /** A token that expires soon and could not be renewed. It is used until the service refuses it. */
+  #notRenewed: string | undefined;
   /** `resetsAt` of the limit whose end this run has waited for. It is over, even if the clock was set back meanwhile. */
   #waitedUntil = 0;
 
@@ -87,7 +90,16 @@ export class Tokens implements TokenSource {
     }
     const token = this.#memory;
     if (token === undefined) return this.#renewOnce();
-    return this.#canRenew && needsRenewal(token, io.now()) ? this.#renewOnce() : token.token;
+    const isUsed = token.token === this.#notRenewed || !needsRenewal(token, io.now());
+    if (isUsed || !this.#canRenew) return token.token;
+    try {
+      return await this.#renewOnce();
+    } catch (error) {
+      const mayPass = hasCode(error, 'rate-limited', 'server-error', 'unreachable', 'timeout');
+      if (!mayPass || tokenState(token, io.now()) === 'expired') throw error;
+      this.#notRenewed = token.token;
+      return token.token;
+    }
   }
 
   async renew(token: string, wasAccepted: boolean): Promise<string | undefined> {

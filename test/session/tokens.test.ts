@@ -350,6 +350,23 @@ describe('a token store', () => {
     return { io, tokens, requests: () => requests };
   }
 
+  it.each([
+    ['uses', 'its valid token if it cannot be renewed', 'rate-limited', DAY - 1, 'T'],
+    ['uses', 'no token that has expired', 'rate-limited', DAY, undefined],
+    ['hides', 'no refused password behind a valid token', 'wrong-credentials', DAY - 1, undefined],
+  ] as const)('%s %s', async (_, _what, code, time, expected) => {
+    let tries = 0;
+    const withTokenMutex = () => {
+      tries += 1;
+      return Promise.reject(new ImgctlError(code, ''));
+    };
+    const { tokens, io } = tokensOf({ read: () => tokenOf('T'), withTokenMutex });
+    io.advance(time);
+    const current = () => tokens.current().catch(() => undefined);
+    expect([await current(), await current()]).toEqual([expected, expected]);
+    expect(tries).toBe(expected ? 1 : 2);
+  });
+
   it('that answers late does not replace a token that was requested meanwhile', async () => {
     let answer = (_token: CachedToken) => {};
     const read = () => new Promise<CachedToken>((resolve) => (answer = resolve));
