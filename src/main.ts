@@ -14,6 +14,7 @@ import { quoted } from './words.ts';
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   const line = await lineOf(argv, io);
   const context = new Context(io, line);
+  context.console.redaction.addTyped(argv);
   let exitCode = 0;
   takeLocalUse();
   try {

@@ -94,7 +94,8 @@ function unknownPage(
   const names = subcommands.filter(({ hidden }) => !hidden).map(({ name }) => name);
   const meant = nearest(word, path.length === 0 ? [...names, ...TOPIC_NAMES] : names);
   const page = ['imgctl help', ...path].join(' ');
-  const text = shorten(words.join(' '), MAX_QUOTED);
+  // What is assigned to a setting may be a secret.
+  const text = shorten(words.map((each) => each.split('=')[0]).join(' '), MAX_QUOTED);
   return new ImgctlError('usage', `unknown command or topic '${text}'`, {
     facts:
       guess(['help'], words) ??

@@ -45,10 +45,16 @@ export function usageError(error: CommanderError, command: Command, path: readon
       return fail(message, addressHint(command, path) ?? guess(path, command.args));
     }
     case 'commander.unknownCommand':
-      return fail(shorten(first, MAX_MESSAGE), meantCommand(command, path));
+      return fail(unknownCommand(command), meantCommand(command, path));
     default:
       return fail(shorten(first, MAX_MESSAGE));
   }
+}
+
+/** What is assigned to a setting may be a secret, and is not shown. */
+function unknownCommand({ args: [word = ''] }: Command): string {
+  const [name = ''] = word.split('=');
+  return `unknown command '${shorten(name, MAX_MESSAGE)}'`;
 }
 
 /** Nothing that could be a password is shown. */
@@ -79,7 +85,9 @@ function meantCommand(command: Command, path: readonly string[]) {
     return hint`did you mean ${imgctl(...path, near, ...(below ? [below.name()] : []))}?`;
   }
   if (path.join(' ') !== 'images lock') return undefined;
-  return hint`use: ${imgctl('images', 'lock', 'add', ...words, ...(second ? [] : ['TEXT']))}`;
+  const name = /^[\w.-]+$/.test(first) ? first : 'NAME';
+  const text = second ? words.slice(1) : ['TEXT'];
+  return hint`use: ${imgctl('images', 'lock', 'add', name, ...text)}`;
 }
 
 function childOf(parent: Command | undefined, name: string): Command | undefined {

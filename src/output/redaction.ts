@@ -39,6 +39,14 @@ export class Redaction {
     this.#known.set(secret, { text, isWord, isShort: text.length < MIN_UNUSUAL });
   }
 
+  /** Masks the passwords of URLs among the words of a command line, wherever a message quotes the word. */
+  addTyped(words: readonly string[]): void {
+    for (const word of words) {
+      const [, password] = /:\/\/[^:/@]*:(.+)@/s.exec(word) ?? [];
+      if (password !== undefined) this.add(password);
+    }
+  }
+
   /** @param isQuery short secrets stay: the text is a command that repeats the words of a query */
   apply(text: string, isQuery = false): string {
     const needles = [...this.#known.values()].filter(({ isShort }) => !(isQuery && isShort));
