@@ -79,22 +79,29 @@ export function newestOfEach({ index, query }: NewestCollector) {
 /** Returns the query without the series that have no single newest image: with filters that leave all others. */
 export function withoutUnsure({ index, query }: NewestCollector): Query {
   const isUnsure = index.series().map((series) => problemOf(series, query) !== undefined);
-  const all = index.rankedImages();
-  const sure = all.filter(({ seriesNumber }) => !isUnsure[seriesNumber]);
-  const unsure = all.filter(({ seriesNumber }) => isUnsure[seriesNumber]);
-  const filters = [...query.filters];
-  for (const pattern of new Set(unsure.map((each) => each.pattern))) {
-    const others = notLike('name', pattern.replaceAll('#', '%'));
-    const rest = new Query({ filters: [others] });
-    if (sure.every(({ image }) => rest.matches(image))) {
-      filters.push(others);
-      continue;
-    }
-    // The pattern matches images that must stay, so each name is left out by itself.
-    const own = unsure.filter((each) => each.pattern === pattern);
-    filters.push(...own.map(({ image }) => notLike('name', nameOf(image))));
+  const sure: ReceivedImage[] = [];
+  // One series can have several patterns: web-1 and web_1.
+  const unsure = new Map<string, ReceivedImage[]>();
+  for (const { image, seriesNumber } of index.rankedImages()) {
+    const pattern = wildcardsOf(image);
+    const alike = unsure.get(pattern);
+    if (!isUnsure[seriesNumber]) sure.push(image);
+    else if (alike) alike.push(image);
+    else unsure.set(pattern, [image]);
   }
-  return new Query({ words: query.words, filters });
+  const filters = [...unsure].flatMap(([pattern, images]) => {
+    const others = notLike('name', pattern);
+    const rest = new Query({ filters: [others] });
+    if (sure.every((image) => rest.matches(image))) return others;
+    // The pattern matches images that must stay, so each name is left out by itself.
+    return images.map((image) => notLike('name', nameOf(image)));
+  });
+  return new Query({ words: query.words, filters: [...query.filters, ...filters] });
+}
+
+/** Returns the pattern of a filter for the versions of an image: `web-%.ova`. */
+function wildcardsOf(image: ReceivedImage): string {
+  return readName(nameOf(image)).pattern.replaceAll('#', '%');
 }
 
 /** Returns why a series has no single newest image, also if an unknown zone decides whether that matches the query. */
@@ -114,8 +121,8 @@ export function selectionOf(
   { index, query: { words, filters } }: NewestCollector,
   target: ReceivedImage,
 ): Query | undefined {
-  const pattern = readName(nameOf(target)).pattern.replaceAll('#', '%');
-  const query = new Query({ words, filters: [...filters, like('name', pattern)] });
+  const narrowing = like('name', wildcardsOf(target));
+  const query = new Query({ words, filters: [...filters, narrowing] });
   const narrower = new SeriesIndex<ReceivedImage>(words);
   for (const { image } of index.rankedImages()) {
     if (query.matches(image)) narrower.add(image);
