@@ -1,6 +1,7 @@
 // Runs other programs with a time limit and without imgctl's secrets in their environment.
 
 import type { ChildProcess } from 'node:child_process';
+import { SECRETS, TOKEN_VARIABLE } from '../config/definitions.ts';
 import { builtin, type Io } from '../io.ts';
 
 export const TIME_LIMIT = 30_000;
@@ -9,7 +10,10 @@ const READING_LIMIT = 1_000;
 const MAX_OUTPUT = 64 * 1024;
 
 /** The variables that hold secrets: no program inherits them. */
-const SECRET_VARIABLE = /^IMGCTL_(.+_)?(PASSWORD|TOKEN|SECRET|KEY)$/;
+const SECRET_VARIABLES: readonly string[] = [
+  TOKEN_VARIABLE,
+  ...Object.values(SECRETS).map(([variable]) => variable),
+];
 
 interface ChildOptions {
   /** The program, or a shell command if there are no `args`. */
@@ -41,7 +45,7 @@ export interface ChildResult {
 export async function runChild(io: Io, options: ChildOptions): Promise<ChildResult> {
   const { command, args = [], input, limit = TIME_LIMIT } = options;
   let { limitAfterLine } = options;
-  const isHarmless = ([name]: [string, unknown]) => !SECRET_VARIABLE.test(name);
+  const isHarmless = ([name]: [string, unknown]) => !SECRET_VARIABLES.includes(name);
   const env = Object.fromEntries(Object.entries(io.env).filter(isHarmless));
   io.signal.throwIfAborted();
   const child: ChildProcess = builtin('node:child_process').spawn(command, args, {

@@ -97,7 +97,12 @@ const ABSENT = 'echo "credentials not found in native keychain"; exit 1';
 function open(script?: string, limit?: number) {
   const helper = fakeHelper();
   if (script !== undefined) helper.replaceBy(script);
-  const io = fakeIo({ env: { PATH: helper.PATH, IMGCTL_PASSWORD: 'p4ss', IMGCTL_TOKEN: 't0ken' } });
+  const env = {
+    IMGCTL_PASSWORD: 'p4ss',
+    IMGCTL_TOKEN: 't0ken',
+    IMGCTL_UPLOAD_ACCESS_KEY: 'key-id',
+  };
+  const io = fakeIo({ env: { PATH: helper.PATH, ...env } });
   return { ...helper, store: openPasswordStore(io, 'helper:fake', limit) };
 }
 
@@ -116,6 +121,7 @@ unixOnlySuite('the credential helper is a shell script')('a credential helper', 
     const expected = [`get ${url}`, `store ${JSON.stringify(record)}`, `erase ${url}`];
     expect(words).toEqual(expect.arrayContaining(expected));
     expect(calls().join()).not.toMatch(/p4ss|t0ken/);
+    expect(calls().join()).toContain('key-id');
   });
 
   it('is found by its path too, and may report a missing password by an empty record', async () => {
