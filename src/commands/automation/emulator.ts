@@ -144,19 +144,19 @@ async function run(context: Context, options: Options): Promise<void> {
  */
 function guideOf(
   { baseUrl, uploadUrl }: Emulator,
-  { from, user, uploads = '', sample }: Options,
+  { from, images, user, uploads = '', sample }: Options,
   name: string,
   io: Io,
 ): string {
   const program = programName(io);
   const isDefault = user.join() === DEFAULT_USER;
-  const sampleFile = shellQuote(path.join(uploads, name, 'sample.ova'));
+  const sampleFile = shellQuote(path.resolve(io.cwd, uploads, name, 'sample.ova'));
   const account = { USERNAME: name, PASSWORD: isDefault ? name : 'PASSWORD' };
   const lines = [
     ...exports({ BASE_URL: baseUrl, ...account }, io),
     ...(uploadUrl === undefined ? [] : exports({ URL: uploadUrl, ...account }, io, 'UPLOAD_')),
     `${program} images list -s updated_on,desc -n 5`,
-    ...(from === undefined ? [`${program} images latest ubuntu 24.04 server`] : []),
+    ...(from === undefined && images > 0 ? [`${program} images latest ubuntu 24.04 server`] : []),
     ...(sample ? [`${program} sync --wait`, `cp ${sampleFile} my-image.ova`] : []),
     ...(uploadUrl === undefined ? [] : [`${program} push ${sample ? 'my-image.ova' : 'YOUR.ova'}`]),
   ];
