@@ -16,6 +16,7 @@ import {
   SETTINGS,
   type SettingDefinition,
   type SettingKey,
+  variableOf,
 } from '../../config/definitions.ts';
 import { findPaths } from '../../config/paths.ts';
 import { Settings, storedText } from '../../config/settings.ts';
@@ -175,6 +176,11 @@ async function set(context: Context, _options: object, name: string, value: stri
   const stored = storedText(settings, key, settings.text(key) ?? value, context.io.cwd);
   if (key === 'ca-file' || key === 'upload-ca-file') readCertificates(settings, context.io, key);
   await changeProfile(context.io, settings.profile, { [key]: stored });
+  const variable = variableOf(key);
+  const { [variable]: overriding = value } = context.io.env;
+  if (overriding !== '' && overriding !== value) {
+    context.console.warn(`${variable} overrides it`, `run: unset ${variable}`);
+  }
   if (key !== 'base-url' && key !== 'token-store') return;
   const old = tryOr(() => new Settings(settings.config, settings.profile).account, undefined);
   if (key === 'base-url' && old && old.baseUrl !== stored && context.cachedToken(old)) {

@@ -60,17 +60,19 @@ describe('config', () => {
     );
   });
 
-  it('set names what keeps the old base URL after a login', async () => {
+  it('set names the variable that overrides it, and what keeps the old base URL after a login', async () => {
     const { imgctl, emulator } = await emulatorUser();
     const [old, now] = [emulator.baseUrl, 'https://new.example'];
-    const moved = `imgctl: lock files, snapshots, cursors and history still belong to ${old}\nhint: if it is the same service, put ${now} into base_url of lock files and snapshots\n`;
+    const overridden =
+      'imgctl: warning: IMGCTL_BASE_URL overrides it\nhint: run: unset IMGCTL_BASE_URL\n';
+    const moved = `${overridden}imgctl: lock files, snapshots, cursors and history still belong to ${old}\nhint: if it is the same service, put ${now} into base_url of lock files and snapshots\n`;
     await expectSteps(
       imgctl,
       [`config set base-url ${old}`],
       ['IMGCTL_PASSWORD=demo login -q'],
       [`config set base-url ${old}`],
       ['config set base-url new.example', '', moved],
-      [`config set base-url ${now}`],
+      [`config set base-url ${now}`, '', overridden],
     );
   });
 
