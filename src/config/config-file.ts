@@ -2,7 +2,7 @@
 
 import fs, { type Stats } from 'node:fs';
 import path from 'node:path';
-import { errorReason, ImgctlError, permissionAdvice } from '../errors.ts';
+import { errorCode, errorReason, ImgctlError, permissionAdvice } from '../errors.ts';
 import { readJsonFile, writeJsonFile } from '../files/atomic-file.ts';
 import { withMutex } from '../files/mutex.ts';
 import { followLinks } from '../files/user-file.ts';
@@ -148,8 +148,13 @@ export async function changeConfigFile(
     });
   } catch (error) {
     if (error instanceof ImgctlError) throw error;
+    // Only the system knows codes; the rest is a file or a lock of another program.
+    const fix =
+      errorCode(error) === ''
+        ? 'move it elsewhere'
+        : 'check disk space and permissions, or set IMGCTL_CONFIG_DIR';
     throw new ImgctlError('config', `cannot write ${file}: ${errorReason(error)}`, {
-      facts: 'check disk space and permissions, or set IMGCTL_CONFIG_DIR; nothing was changed',
+      facts: `${fix}; nothing was changed`,
       cause: error,
     });
   }

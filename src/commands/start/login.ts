@@ -104,7 +104,7 @@ async function run(context: Context, options: Options): Promise<Result> {
 /**
  * Saves the login in the profile.
  * @param isOfProfile if the password is from where the profile says
- * @returns false if other commands will lack its source
+ * @returns false if other commands will lack its source, the base URL or the user name
  */
 async function saveLogin(
   { io, console }: Context,
@@ -141,7 +141,9 @@ async function saveLogin(
     // The login itself worked, even if the settings cannot be written.
     if (options.storePassword || !hasCode(error, 'config', 'locked')) throw error;
     console.warn(error.message, error.facts);
-    return !hasSource;
+    const address = addressOf(settings.findUngiven('base-url').text);
+    const isKnown = address === baseUrl && settings.findUngiven('username').text === username;
+    return isKnown && !hasSource;
   }
 }
 

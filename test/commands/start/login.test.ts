@@ -55,14 +55,17 @@ describe('login', () => {
     expect(tokenRequests()).toBe(3);
   });
 
-  it('exits 1 after a login whose password command cannot be stored', async () => {
+  it('exits 1 after a login whose password command or user name cannot be stored', async () => {
     const { imgctl, directory } = await newUser();
     await imgctl(`${DEMO} login`);
     // No lock can be made.
     writeFileSync(path.join(directory, 'config.json.lock'), '');
-    const stderr = /^imgctl: warning: cannot write .*config\.json: .*\nhint: .*\nimgctl: logged in/;
+    const stderr =
+      /^imgctl: warning: cannot write .*config\.json: .*\nhint: move it elsewhere; nothing was changed\nimgctl: logged in/;
     const command = "login --password-command 'echo demo'";
     await expectSteps(imgctl, [command, '', stderr, 1], [`${DEMO} login`, '', stderr]);
+    const first = `${DEMO} IMGCTL_USERNAME= login --profile new -u demo`;
+    await expectSteps(imgctl, [first, '', stderr, 1]);
   });
 
   it('shows how many token requests are left if at most two are, and can ignore the limit', async () => {
