@@ -314,7 +314,8 @@ describe('doctor checks the configuration', () => {
   });
 
   unixOnly('modes are Unix')('and reports every invalid setting with its hint', async () => {
-    const settings = { 'bas-url': 'x', timeout: 'soon', 'columns.images': 'id,nam', retries: '3' };
+    const unknown = { 'bas-url': 'x', 'k\u001b': 'x' };
+    const settings = { ...unknown, timeout: 'soon', 'columns.images': 'id,nam', retries: '3' };
     const IMGCTL_CONFIG_DIR = configDirectory(settings);
     const wrong = { IMGCTL_OUTPUT: 'xml', IMGCTL_USERNAME: 'a:b', IMGCTL_UPLOD_URL: 'x' };
     const env = { IMGCTL_CONFIG_DIR, IMGCTL_VERSION: '1', ...wrong };
@@ -325,6 +326,7 @@ describe('doctor checks the configuration', () => {
         /'nam' in columns\.images.* \(from profile default\) .* columns\.images VALUE \(did you/,
       ),
       'warning: unknown setting bas-url -> remove it with: imgctl config unset bas-url',
+      expect.stringMatching(/^warning: unknown setting k.* -> remove it from config\.json$/),
       'warning: the variable IMGCTL_VERSION means nothing -> see: imgctl help environment',
       'warning: the variable IMGCTL_UPLOD_URL means nothing -> did you mean IMGCTL_UPLOAD_URL?',
     ]);

@@ -15,6 +15,7 @@ import {
   VARIABLES,
 } from '../../../config/definitions.ts';
 import { findPaths } from '../../../config/paths.ts';
+import { controlCharacter } from '../../../config/values.ts';
 import type { Context } from '../../../context.ts';
 import {
   asImgctlError,
@@ -245,7 +246,9 @@ function configurationResults({ context: { settings, io } }: Diagnosis): CheckRe
   for (const key of Object.keys(config.profiles.get(profile) ?? {})) {
     if (isSettingKey(key) || key === STORED_PASSWORD) continue;
     const remove = hint`remove it with: ${imgctl('config', 'unset', key)}`;
-    results.push(warning(`unknown setting ${key}`, remove));
+    // No one can type such a key as it is shown.
+    const fix = controlCharacter(key) === undefined ? remove : 'remove it from config.json';
+    results.push(warning(`unknown setting ${key}`, fix));
   }
   const suffix = (name: string) => name.replace('IMGCTL_', '');
   for (const [name, value] of Object.entries(io.env)) {
