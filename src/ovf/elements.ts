@@ -85,11 +85,16 @@ export function identifier(element: XmlElement, name: string, seen: Set<string>,
   return id;
 }
 
-export function numberOf(
-  element: XmlElement,
+export function numberOf(element: XmlElement, name: string, report: Report): number | null {
+  return wholeNumber(attribute(element, name), name, element, report);
+}
+
+/** Returns the number in a text; null if there is none, or it is invalid, which is reported. */
+export function wholeNumber(
+  written: string | null,
   name: string,
+  element: XmlElement,
   report: Report,
-  written = attribute(element, name),
 ): number | null {
   if (written === null) return null;
   const value = /^\d{1,16}$/.test(written.trim()) ? Number(written) : Number.NaN;

@@ -8,9 +8,9 @@ import {
   childText,
   elementKind,
   hasEmpty,
-  numberOf,
   type Report,
   settingOf,
+  wholeNumber,
 } from './elements.ts';
 
 export interface Hardware {
@@ -94,7 +94,14 @@ const MEMORY = '4';
 const ETHERNET = '10';
 const HARD_DISK = '17';
 
-type Item = Hardware & Omit<ReturnType<typeof identityOf>, 'bound'>;
+/** What an item adds to the hardware of its system; null for what is unknown. */
+interface ItemHardware extends Pick<Hardware, 'disks' | 'networks'> {
+  readonly cpus: readonly (number | null)[];
+  /** Bytes. */
+  readonly memory: readonly (number | null)[];
+}
+
+type Item = ItemHardware & Omit<ReturnType<typeof identityOf>, 'bound'>;
 
 function readItems(section: XmlElement, declared: DeclaredNames, report: Report): Item[] {
   const items = childrenOf(section, 'Item', 'StorageItem', 'EthernetPortItem').map(identityOf);
@@ -145,43 +152,46 @@ function identityOf(element: XmlElement) {
   };
 }
 
-function readHardware(item: XmlElement, declared: DeclaredNames, report: Report): Hardware {
+function readHardware(item: XmlElement, declared: DeclaredNames, report: Report): ItemHardware {
   const type = settingOf(item, 'ResourceType');
-  const written = type === PROCESSOR || type === MEMORY ? settingOf(item, 'VirtualQuantity') : null;
-  const quantity = numberOf(item, 'VirtualQuantity', report, written) ?? Number.NaN;
   const disk = diskOf(item, type, declared, report);
   const network = type === ETHERNET ? settingOf(item, 'Connection') : null;
   if (network !== null && !declared.networks.has(network)) {
     report('unknown-network', item, `unknown network ${network}`);
   }
-  const bytes = type === MEMORY ? memoryUnit(item, quantity, report) : 1;
-  if (quantity * (bytes ?? 1) > Number.MAX_SAFE_INTEGER) {
-    const unit = settingOf(item, 'AllocationUnits');
-    report('bad-number', item, `VirtualQuantity is too large (got ${written} ${unit})`);
-  }
   return {
-    cpus: type === PROCESSOR ? quantity : null,
-    memory: type === MEMORY ? quantity * (bytes ?? Number.NaN) : null,
+    cpus: type === PROCESSOR ? [quantityOf(item, report)] : [],
+    memory: type === MEMORY ? [memoryOf(item, report)] : [],
     disks: type === HARD_DISK ? [disk] : [],
     networks: type === ETHERNET ? [network] : [],
   };
+}
+
+function quantityOf(item: XmlElement, report: Report): number | null {
+  return wholeNumber(settingOf(item, 'VirtualQuantity'), 'VirtualQuantity', item, report);
 }
 
 const MIB = 2 ** 20;
 /** MiB. */
 const MAX_MEMORY = 2 ** 24;
 
-/** Returns the bytes of a unit of memory, null if unknown. Without a unit, programs read MiB, such as virt-v2v. */
-function memoryUnit(item: XmlElement, quantity: number, report: Report): number | null {
+/** Returns bytes; null if unknown. Without a unit, programs read MiB, such as virt-v2v. */
+function memoryOf(item: XmlElement, report: Report): number | null {
+  const quantity = quantityOf(item, report);
   const unit = settingOf(item, 'AllocationUnits');
+  if (quantity === null) return null;
   if (unit === null && quantity <= MAX_MEMORY) {
     report('unknown-unit', item, `no memory unit, read as ${quantity} MiB`);
-    return MIB;
+    return quantity * MIB;
   }
   const bytes = unit === null ? null : bytesPerUnit(unit);
-  if (bytes === null && !Number.isNaN(quantity))
+  if (bytes === null) {
     report('unknown-unit', item, unit === null ? 'no memory unit' : `unknown memory unit ${unit}`);
-  return bytes;
+    return null;
+  }
+  if (Number.isSafeInteger(quantity * bytes)) return quantity * bytes;
+  report('bad-number', item, `VirtualQuantity is too large (got ${quantity} ${unit})`);
+  return null;
 }
 
 /** `ovf:/disk/<id>`, in drafts `ovf://disk/<id>`, in oVirt the disk's file; of other devices anything. */
@@ -263,15 +273,18 @@ function placeProblem(
 
 function addUp(chosen: readonly Item[]): Hardware {
   return {
-    cpus: total(chosen.map(({ cpus }) => cpus ?? 0)),
-    memory: total(chosen.map(({ memory }) => memory ?? 0)),
+    cpus: total(chosen.flatMap(({ cpus }) => cpus)),
+    memory: total(chosen.flatMap(({ memory }) => memory)),
     disks: chosen.flatMap(({ disks }) => disks),
     networks: chosen.flatMap(({ networks }) => networks),
   };
 }
 
-function total(quantities: readonly number[]): number | null {
-  const sum = quantities.reduce((before, quantity) => before + quantity, 0);
+/** Null if one is unknown: the sum of the others would be wrong. */
+function total(quantities: readonly (number | null)[]): number | null {
+  const known = quantities.filter((quantity) => quantity !== null);
+  const sum = known.reduce((before, quantity) => before + quantity, 0);
+  if (known.length < quantities.length) return null;
   return Number.isSafeInteger(sum) && sum > 0 ? sum : null;
 }
 

@@ -51,6 +51,7 @@ export async function checkVmdk(
   const isFooter =
     header.grainDirectory === null ? (sector: Buffer) => repeatsHeader(sector, head) : null;
   const layout = { ...header, isFooter };
+  // The tables of a file in gzip or in chunks are not read.
   if (isGzip)
     return header.streamOptimized ? { ...layout, start: header.overhead, sum: null } : null;
   if (files.length > 1) return null;
@@ -167,7 +168,7 @@ export function parseSparseHeader(head: Buffer) {
     compression: head.readUInt16LE(77),
     /** True for compressed grains with markers. */
     streamOptimized: (flags & COMPRESSED_GRAINS) !== 0 && (flags & MARKERS) !== 0,
-    /** First sector of the grain directory; null if only the footer names it. */
+    /** First sector of the grain directory; 0 if there is none, null if only the footer names it. */
     grainDirectory: directory === DIRECTORY_AT_END ? null : Number(directory),
     newlinesIntact: head.toString('latin1', 73, 77) === '\n \r\n',
     /** Bytes. */
