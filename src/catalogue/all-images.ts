@@ -123,27 +123,27 @@ async function readByNumber({ canSort, request }: List, refusal: unknown) {
 
 /**
  * Called if fewer images come than were announced: the list has changed, or the service leaves some out. It does if it
- * compares ids as texts: 1250 then comes behind 999 in the order, and 99 is not below 500. As numbers, no id has more digits
- * than the highest one of the first page. As texts, nearly all ids have:
+ * compares ids as texts: 1250 then comes behind 999 in the order, and 99 is not below 500; or if an image has no id. So a
+ * filter that all ids match must leave as many images as none:
  *
- *     highest id 999, so filter=id,ge,1000   sends none: the list has changed
- *                                            sends an image: the service compares texts
+ *     highest id of the first page 999, so filter=id,lt,1000   has the total of no filter: the list has changed
+ *                                                              has a lower total: the service leaves images out
  *
  * @throws NotByIdError the service leaves images out
  */
 async function requireChange({ first, request }: List) {
   const leftOut = `the service sent fewer than the ${first.total} images that it announced`;
-  const state = stateOf(await request({ perPage: 1 }));
-  if (state === stateOf(first)) throw new NotByIdError(leftOut);
+  const all = await request({ perPage: 1 });
+  if (stateOf(all) === stateOf(first)) throw new NotByIdError(leftOut);
   const [highest] = first.images;
-  const moreDigits = 10 ** `${highest && idOf(highest)}`.length;
-  const asked = { filter: `id,ge,${moreDigits}`, perPage: 1 };
-  const page = await request(asked).catch((error: unknown) => {
+  const powerOfTen = 10 ** `${highest && idOf(highest)}`.length;
+  const asked = { filter: `id,lt,${powerOfTen}`, perPage: 1 };
+  const withIds = await request(asked).catch((error: unknown) => {
     // A database may not take a number that no image has.
     if (isRefusedRequest(error)) return undefined;
     throw error;
   });
-  if (page && page.images.length > 0) throw new NotByIdError(leftOut);
+  if (withIds && withIds.total < all.total) throw new NotByIdError(leftOut);
 }
 
 /** Tells one state of the list from another, by the first image and the total. */

@@ -13,6 +13,7 @@ export class FirstPages {
   readonly #refusals: Refusals;
   /** By page size. */
   readonly #ofAll = new Map<number, ImagePage>();
+  #sortsById = true;
 
   constructor(client: Pick<Client, 'listImages'>, trace: (text: string) => void) {
     this.#client = client;
@@ -21,7 +22,7 @@ export class FirstPages {
 
   /** False once the service has refused to sort by id. */
   get sortsById(): boolean {
-    return !this.#refusals.has({ sort: ID_ORDER });
+    return this.#sortsById;
   }
 
   /** True if the page of all images was read, and it has them all. */
@@ -39,7 +40,9 @@ export class FirstPages {
       this.#refusals.settle(asked);
       return known;
     }
-    const page = (await this.ask(asked)) ?? (await this.#request({ perPage }));
+    const sorted = await this.ask(asked);
+    this.#sortsById = sorted !== undefined;
+    const page = sorted ?? (await this.#request({ perPage }));
     this.#ofAll.set(perPage, page);
     return page;
   }

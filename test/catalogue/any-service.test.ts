@@ -6,7 +6,7 @@ import type { ImagePage, PageQuery } from '../../src/api/images.ts';
 import { serviceOf } from '../../src/catalogue/service.ts';
 import { listCatalogue } from '../../src/catalogue/service-list.ts';
 import { ImgctlError } from '../../src/errors.ts';
-import { EVERYTHING } from '../../src/query/query.ts';
+import { down, queryOf, upTo } from './harness.ts';
 
 type Compared = 'as numbers' | 'as texts' | 'ignored' | 'refused';
 
@@ -26,7 +26,9 @@ function serving(ids: readonly number[], filters: Compared, sorts: Compared) {
     const [, operator, bound = ''] = filter?.split(',') ?? [];
     if (operator === undefined || filters === 'ignored') return ids;
     if (filters === 'refused') return refuse();
-    return ids.filter((id) => isBelow(id, Number(bound), filters) === (operator === 'lt'));
+    // Above 99 is from 100.
+    const limit = Number(bound) + (operator === 'gt' || operator === 'le' ? 1 : 0);
+    return ids.filter((id) => isBelow(id, limit, filters) === /^l/.test(operator));
   };
   const order = (found: readonly number[], sort: string | undefined) => {
     if (sort === undefined || sorts === 'ignored') return found;
@@ -59,13 +61,17 @@ it('a list has each image once', async () => {
       fc.constantFrom(...COMPARED),
       fc.integer({ min: 1, max: 10 }),
       fc.boolean(),
-      async (ids, filters, sorts, perPage, streams) => {
+      fc.constantFrom('id!=-1', 'id<1000', 'id>=100'),
+      async (ids, filters, sorts, perPage, streams, filter) => {
         const service = serviceOf(serving(ids, filters, sorts));
+        const query = queryOf({ filters: [filter] });
         const found: unknown[] = [];
-        for await (const images of listCatalogue(service, EVERYTHING, { perPage, streams })) {
+        for await (const images of listCatalogue(service, query, { perPage, streams })) {
           found.push(...images.map((image) => image.id));
         }
-        const expected = ids.toSorted((one, other) => other - one);
+        const expected = ids
+          .filter((id) => query.matches({ id }))
+          .toSorted((one, other) => other - one);
         const isYieldedUnsorted = streams && sorts !== 'as numbers';
         expect(
           isYieldedUnsorted ? found.toSorted((one, other) => Number(other) - Number(one)) : found,
@@ -74,4 +80,10 @@ it('a list has each image once', async () => {
     ),
     { numRuns: 400 },
   );
+});
+
+it('the highest ids are listed first though the service sorts ids as texts', async () => {
+  const service = serviceOf(serving(upTo(1100), 'as numbers', 'as texts'));
+  const { value } = await listCatalogue(service, queryOf({}), { limit: 5 }).next();
+  expect(value).toEqual(down(1100, 1096).map((id) => ({ id })));
 });

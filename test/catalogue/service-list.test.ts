@@ -183,15 +183,36 @@ describe('a list of the service', () => {
     expect(error).toMatchObject({ code: 'incomplete-list' });
   });
 
+  it('is complete if an image has no id, and another one is added meanwhile', async () => {
+    const unnumbered = { ...testImage(0), id: null as unknown as number };
+    const growing: Handler = ({ url }, index) => {
+      const numbered = testImages(index === 0 ? 6 : 7);
+      const filter = url.searchParams.get('filter');
+      return { json: cataloguePage(url, filter ? numbered : [...numbered, unnumbered]) };
+    };
+    const { ids, error } = await list(growing);
+    expect({ ids, error }).toEqual({ ids: [...down(7), null], error: undefined });
+  });
+
+  it('is complete if each sort is answered with 502', async () => {
+    const failing: Handler = ({ url }) =>
+      url.searchParams.has('sort')
+        ? errorResponse(502, 'No sort.')
+        : { json: cataloguePage(url, testImages(5)) };
+    const { client } = await connect(failing, { retries: 0 });
+    const pages = listCatalogue(serviceOf(client), EVERYTHING, { perPage: 2 });
+    expect((await pages.next()).value).toHaveLength(5);
+  });
+
   it('asks whether the service compares ids as numbers if images disappear, once', async () => {
     const all = upTo(20);
     const vanishing: Handler = (request, index) =>
-      catalogueOf(all.slice(Math.min(index, 4)).map(testImage))(request, index);
+      catalogueOf(all.slice(Math.min(index, 2)).map(testImage))(request, index);
     const { ids, error, requests } = await list(vanishing, { streams: true });
-    expect({ ids, error }).toEqual({ ids: down(20, 5), error: undefined });
+    expect({ ids, error }).toEqual({ ids: down(20, 3), error: undefined });
     expect(requests.filter((request) => request.endsWith('top'))).toEqual([
       '1 top',
-      '1 id,ge,100 top',
+      '1 id,lt,100 top',
     ]);
   });
 
