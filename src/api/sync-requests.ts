@@ -183,6 +183,14 @@ function messages(record: JsonObject, kind: 'errors' | 'warnings'): string[] | n
   if (holders.length === 0) return message === null ? [] : null;
   return holders
     .flatMap(({ [kind]: listed }): unknown[] => (Array.isArray(listed) ? listed : [listed]))
-    .filter((item) => item !== undefined && item !== null && item !== '')
+    .filter(saysSomething)
     .map((item) => (typeof item === 'string' ? item : stringify(item)));
+}
+
+/** False for null, 0, false, "" and "None", and for lists and objects that hold nothing else. */
+function saysSomething(item: unknown): boolean {
+  if (typeof item === 'string') return !/^\s*(?:none)?\s*$/i.test(item);
+  return typeof item === 'object' && item !== null
+    ? Object.values(item).some(saysSomething)
+    : Boolean(item);
 }

@@ -123,6 +123,10 @@ describe('a sync request', () => {
     [{ status: 'PROCESSED', message: null }, [], []],
     [{ status: 'PROCESSED', result: { failed: [{ file: 'a.ova' }] } }, null, null],
     [{ status: 'FAILED', message: ' ' }, null, null],
+    [{ message: { errors: 0, warnings: false } }, [], []],
+    [{ message: { errors: {}, warnings: [[]] } }, [], []],
+    [{ message: { errors: 'None', warnings: [' ', { count: 0 }] } }, [], []],
+    [{ message: { errors: 2, warnings: { count: 1 } } }, ['2'], ['{"count":1}']],
   ])('reads from %j the errors %j and the warnings %j', async (json, errors, warnings) => {
     expect(await read(json)).toMatchObject({ errors, warnings });
   });
