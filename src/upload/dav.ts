@@ -91,7 +91,8 @@ async function uploadPart(dav: Dav, name: string, file: UploadSource, onProgress
     const sent = await requireSize(dav, part, name, file.size);
     dav.unfinished.delete(part);
     return {
-      publish: (replace: boolean) => publishPart(dav, part, name, sent, replace),
+      publish: (replace: boolean, onDoubt: () => void) =>
+        publishPart(dav, part, name, sent, replace, onDoubt),
       discard: () => removeFile(dav, part),
     };
   } catch (error) {
@@ -153,7 +154,14 @@ async function tryMove(dav: Dav, part: string, headers: Record<string, string>) 
 }
 
 /** Makes the part visible. Where it is after MOVE says what was done. @param sent the part as the server showed it */
-async function publishPart(dav: Dav, part: string, name: string, sent: DavFile, replace: boolean) {
+async function publishPart(
+  dav: Dav,
+  part: string,
+  name: string,
+  sent: DavFile,
+  replace: boolean,
+  onDoubt: () => void,
+) {
   const { address } = dav;
   let failure: unknown;
   try {
@@ -165,7 +173,12 @@ async function publishPart(dav: Dav, part: string, name: string, sent: DavFile, 
     failure = error;
   }
   // A part that is still there was not moved, also if the response was a success.
-  if (await findFile(dav, part)) {
+  const isLeft = await findFile(dav, part).catch((error: unknown) => {
+    onDoubt();
+    throw error;
+  });
+  if (!isLeft || !isRefusal(failure)) onDoubt();
+  if (isLeft) {
     const advice = 'ask the administrators of the storage';
     const message = `${address} did not rename ${part} to ${name}`;
     throw failure ?? new ImgctlError('bad-answer', message, { facts: advice });
@@ -173,8 +186,10 @@ async function publishPart(dav: Dav, part: string, name: string, sent: DavFile, 
   // Servers check and move in two steps, so that another push may still move its file over this one.
   if (!replace && (await mayHaveRival(dav, part))) await dav.clock.sleep(LATE, dav.clock.signal);
   const { etag, text } = await requireSize(dav, name, name, sent.size);
+  // The part may have been removed instead of moved: without ETags, this may be the old file.
+  const mayBeOld = replace && failure !== undefined && etag === '';
   // No proof, since only the size was checked: the next push compares the content.
-  if (etag === sent.etag) return { text, isProof: false };
+  if (etag === sent.etag && !mayBeOld) return { text, isProof: false };
   // Some servers make a new ETag when a file is moved, so the content is compared before another push is blamed.
   throw replacedError(name, address, replace);
 }
@@ -183,6 +198,11 @@ async function publishPart(dav: Dav, part: string, name: string, sent: DavFile, 
 function mayBeMoved(error: unknown): boolean {
   if (error instanceof TransportError) return error.sent;
   return hasCode(error, 'server-error', 'locked', 'not-found');
+}
+
+/** True if the server itself has said that it did not move the part, so that it does not do so later. */
+function isRefusal(failure: unknown): boolean {
+  return failure instanceof ImgctlError && ![undefined, 502, 504].includes(failure.status);
 }
 
 /** True if another push may be uploading a file of that name: one does, or the folder cannot be listed. */

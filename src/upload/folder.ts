@@ -20,6 +20,7 @@ import {
   type Storage,
   type StoredState,
   storageFull,
+  type UnpublishedFile,
 } from './storage.ts';
 import { settledStateOf, stateOf, type UploadSource } from './upload-file.ts';
 
@@ -54,7 +55,8 @@ async function writePart(folder: Folder, name: string, file: UploadSource, onByt
       throw error;
     });
     if (written !== digest) throw arrivedWrong(name, 'its digest is wrong');
-    const publish = (replace: boolean) => publishPart(folder, part, name, replace).catch(fail);
+    const publish: UnpublishedFile['publish'] = (replace, onDoubt) =>
+      publishPart(folder, part, name, replace, onDoubt).catch(fail);
     return { publish, discard };
   } catch (error) {
     await discard().catch(() => {});
@@ -79,10 +81,17 @@ async function writeAll({ limit }: Folder, to: FileHandle, file: UploadSource, o
   return hash.digest('hex');
 }
 
-async function publishPart(folder: Folder, part: Part, name: string, replace: boolean) {
+async function publishPart(
+  folder: Folder,
+  part: Part,
+  name: string,
+  replace: boolean,
+  onDoubt: () => void,
+) {
   const target = path.join(folder.root, name);
   if (!(await findPart(folder, part, part.path)))
     throw arrivedWrong(name, 'its part is gone or was changed');
+  onDoubt();
   if (replace) await rename(part.path, target);
   else if (!(await renameToNew(part.path, target))) throw conflict(name, folder.address);
   await flushFolder(folder.root);

@@ -5,7 +5,7 @@ import { TransportError } from '../http/errors.ts';
 import { isSuccess } from '../http/message.ts';
 import { escapeXml, textOf } from '../xml.ts';
 import { REFUSALS, textBody } from './requests.ts';
-import { findObject, multipartTag, removeObject, type S3, type S3Request } from './s3-bucket.ts';
+import { findObject, multipartTag, removeObject, type S3Request } from './s3-bucket.ts';
 import { DIGEST, plainTag, rootOf } from './s3-responses.ts';
 import { abortUpload, removeOtherUploads, type sendParts, uploadGone } from './s3-upload.ts';
 import { arrivedWrong, conflict, LATE, replacedError, type StoredState } from './storage.ts';
@@ -43,7 +43,11 @@ type Completion =
  * The ETag in the response tells whose object it is; without one, nothing is removed. After a conflict, the caller
  * compares the content: another push may have stored the same file.
  */
-export async function completeUpload(upload: SentUpload, replace: boolean): Promise<StoredState> {
+export async function completeUpload(
+  upload: SentUpload,
+  replace: boolean,
+  onDoubt: () => void,
+): Promise<StoredState> {
   const { s3, name, id } = upload;
   if (!replace) await requireAbsent(upload);
   const completion = await joinParts(upload, replace);
@@ -52,11 +56,12 @@ export async function completeUpload(upload: SentUpload, replace: boolean): Prom
     if (completion.failure.code === 'bad-answer') await abortUpload(s3, name, id).catch(() => {});
     throw completion.failure;
   }
+  onDoubt();
   const isJoined = completion.kind === 'joined';
   if (isJoined) await removeOtherUploads(s3, name, id);
-  const object = await findLate(s3, name);
-  if (!object) throw isJoined ? arrivedWrong(name, 'it is missing') : completion.failure;
   const tag = isJoined ? completion.tag : undefined;
+  const object = await findLate(upload, tag);
+  if (!object) throw isJoined ? arrivedWrong(name, 'it is missing') : completion.failure;
   const content = contentOf(upload, object, tag);
   if (content === 'same') return { text: object.text, isProof: true };
   if (content === 'unknown') throw replacedError(name, s3.address, replace);
@@ -124,10 +129,11 @@ async function sendIfNew(upload: SentUpload, request: S3Request) {
   return plain;
 }
 
-/** Looks twice: a storage may show an object late. */
-async function findLate(s3: S3, name: string): Promise<StoredObject | undefined> {
+/** Looks twice: a storage may show an object late, and an old one once more. */
+async function findLate(upload: SentUpload, tag: string | undefined) {
+  const { s3, name } = upload;
   const object = await findObject(s3, name);
-  if (object) return object;
+  if (object && contentOf(upload, object, tag) !== 'different') return object;
   await s3.clock.sleep(LATE, s3.clock.signal);
   return findObject(s3, name);
 }

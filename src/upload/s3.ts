@@ -77,7 +77,9 @@ async function uploadParts(s3: S3, name: string, file: UploadSource, onProgress:
   };
   try {
     const sent = await sendParts(upload, onProgress);
-    return { publish: (replace: boolean) => completeUpload(sent, replace), discard };
+    const publish = (replace: boolean, onDoubt: () => void) =>
+      completeUpload(sent, replace, onDoubt);
+    return { publish, discard };
   } catch (error) {
     await discard(error).catch(() => {});
     throw error;

@@ -42,8 +42,12 @@ export interface StoredState {
 
 /** A file that is uploaded and checked, but not visible. */
 export interface UnpublishedFile {
-  /** Makes it visible and checks it again. @throws ImgctlError conflict: another file of that name, or only its content can tell */
-  publish(replace: boolean): Promise<StoredState>;
+  /**
+   * Makes it visible and checks it again. @param onDoubt called before others may see it: an error without this call
+   * means that nothing has changed
+   * @throws ImgctlError conflict: another file of that name, or only its content can tell
+   */
+  publish(replace: boolean, onDoubt: () => void): Promise<StoredState>;
   /** Removes it, unless a later run can continue it after this error. */
   discard(error: unknown): Promise<void>;
 }

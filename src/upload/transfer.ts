@@ -2,7 +2,6 @@
 
 import { hasCode, type ImgctlError } from '../errors.ts';
 import type { AssertHeld } from '../files/atomic-file.ts';
-import { TransportError } from '../http/errors.ts';
 import type { Clock } from '../io.ts';
 import { type Action, isSent } from './actions.ts';
 import type { Proofs } from './proofs.ts';
@@ -39,8 +38,8 @@ interface ComparedFile {
   readonly note?: string | undefined;
   /** What the storage has, if that is this file. */
   stored?: StoredState;
-  /** True once it is visible, or would be with --dry-run. */
-  isThere: boolean;
+  /** If others see what was sent, or would with --dry-run. */
+  visible: 'no' | 'perhaps' | 'yes';
 }
 
 /** A file of one package. */
@@ -121,7 +120,9 @@ function asOne({ name, verify }: UploadPackage, files: readonly PlannedFile[], a
 /** Returns the package without what packages before it have sent. */
 export function withoutSent(each: PlannedPackage): PlannedPackage {
   const files = each.files.map((file): PlannedFile => {
-    return isSent(file) && file.compared.isThere ? { ...file, action: 'unchanged' } : file;
+    return isSent(file) && file.compared.visible === 'yes'
+      ? { ...file, action: 'unchanged' }
+      : file;
   });
   return { ...each, files };
 }
@@ -146,7 +147,7 @@ function compareFirst(file: LocalFile, owner: string, transfer: TransferOptions)
   return withUploadFile(file, transfer, async (opened): Promise<ComparedFile> => {
     const comparison = await compareOpened(opened, file.name, owner, transfer);
     const { size, settledState } = opened;
-    const known = { size, settledState, isThere: false };
+    const known = { size, settledState, visible: 'no' } as const;
     if (comparison.state === 'absent') return { ...known, action: 'upload' };
     if (comparison.state === 'same')
       return { ...known, action: 'unchanged', stored: comparison.stored };
@@ -179,19 +180,17 @@ async function compareOpened(
   }
 }
 
-/** @param isSure false if nobody knows whether the file is visible */
-export type OnVisible = (file: PlannedFile, isSure: boolean) => void;
 type OnProgress = (file: PlannedFile, bytes: number) => void;
 
 /**
- * No file of the package becomes visible before all of them are uploaded and checked.
+ * No file of the package becomes visible before all of them are uploaded and checked. `compared` of each file then says
+ * if it is, also after an error.
  * @throws ImgctlError; what was uploaded is removed, unless it is visible or a later run can continue it
  */
 export async function transferPackage(
   { files, verify }: PlannedPackage,
   transfer: TransferOptions,
   onProgress: OnProgress,
-  onVisible: OnVisible,
 ): Promise<void> {
   if (files.every((file) => file.action === 'skip' || isProved(file, transfer))) return;
   const parts = new Map<PlannedFile, UnpublishedFile>();
@@ -205,9 +204,9 @@ export async function transferPackage(
     if (!transfer.dryRun && files.some(isSent)) transfer.beforeVisible();
     for (const file of files) {
       const part = parts.get(file);
-      if (part) await makeVisible(file, part, transfer, onVisible);
+      if (part) await makeVisible(file, part, transfer);
       parts.delete(file);
-      if (isSent(file)) file.compared.isThere = true;
+      if (isSent(file)) file.compared.visible = 'yes';
     }
   } catch (error) {
     for (const part of parts.values()) await part.discard(error).catch(() => {});
@@ -249,26 +248,23 @@ function remember({ package: owner, name, compared }: PlannedFile, { proofs }: T
   proofs.remember({ package: owner, name, source: settledState, stored: stored.text });
 }
 
-async function makeVisible(
-  file: PlannedFile,
-  part: UnpublishedFile,
-  transfer: TransferOptions,
-  onVisible: OnVisible,
-) {
+async function makeVisible(file: PlannedFile, part: UnpublishedFile, transfer: TransferOptions) {
+  const { compared } = file;
+  const onDoubt = () => {
+    compared.visible = 'perhaps';
+  };
   // Also a file that was absent before: another push may have stored one of that name meanwhile.
   const replace = file.action === 'replace' || transfer.onConflict === 'replace';
   transfer.assertHeld();
   try {
-    file.compared.stored = await part.publish(replace);
+    compared.stored = await part.publish(replace, onDoubt);
   } catch (error) {
-    const isLost = error instanceof TransportError || transfer.clock.signal.aborted;
-    // The storage may have neither the old file nor this one.
-    const isBroken = file.action === 'replace' && hasCode(error, 'failed');
-    if (isLost || isBroken) onVisible(file, false);
-    file.compared.stored = await requireSame(file, error, transfer);
+    if (transfer.clock.signal.aborted) onDoubt();
+    // It was removed, or the error says what the storage has.
+    if (file.action === 'upload' && hasCode(error, 'failed')) compared.visible = 'no';
+    compared.stored = await requireSame(file, error, transfer);
     await part.discard(error);
   }
-  onVisible(file, true);
 }
 
 /**

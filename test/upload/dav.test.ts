@@ -1,6 +1,6 @@
 // WebDAV storages that answer without end or with something else than they were sent: limits, statuses, renames.
 
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -148,6 +148,50 @@ it('push to WebDAV that is interrupted while it moves a file says that it may be
   interrupt = io.interrupt;
   const text = 'web.ova failed after these files became visible: web.ova (perhaps)';
   expect(await ended).toEqual(failed(130, text));
+});
+
+it.each([
+  ['is refused', 403, 4],
+  ['is answered with an error', 500, 1],
+])(
+  'push to WebDAV whose look after a move %s says that the file may be visible',
+  async (...row) => {
+    const [, status, exitCode] = row;
+    let isMoved = false;
+    const { start } = await pushTo(({ method }) => {
+      if (isMoved && method === 'PROPFIND') return { status };
+      isMoved ||= method === 'MOVE';
+      return undefined;
+    });
+    const text = 'web.ova failed after these files became visible: web.ova (perhaps)';
+    expect(await start().ended).toEqual(failed(exitCode, text));
+  },
+);
+
+it('push to WebDAV names what it replaced if its source changes before that is read back', async () => {
+  let file = '';
+  const storage = pushTo(({ method, headers, target }, sizes) => {
+    if (method === 'PUT') sizes.set('/bucket/web.ova', `${headers['content-length']}`);
+    if (method === 'GET' && target === '/bucket/web.ova') return { body: Buffer.alloc(1) };
+    if (method === 'MOVE') writeFileSync(file, 'changed');
+    return undefined;
+  }, byPath);
+  const { start, ...rest } = await storage;
+  file = rest.file;
+  const text = 'web.ova failed after these files became visible: web.ova (perhaps)';
+  const result = await start('--on-conflict replace').ended;
+  expect(result).toEqual(failed(1, text));
+});
+
+it('push to WebDAV without ETags takes no old file for its own', async () => {
+  const { file, start } = await pushTo(({ method, target }, sizes) => {
+    sizes.set('/bucket/web.ova', `${statSync(file).size}`);
+    if (method === 'GET') return { body: Buffer.alloc(statSync(file).size) };
+    if (method === 'MOVE') sizes.delete(target);
+    return method === 'MOVE' && { status: 404 };
+  });
+  const result = await start('--no-sync --on-conflict replace').ended;
+  expect(result).toEqual(failed(1, 'web.ova failed: another file replaced it'));
 });
 
 it('push to WebDAV looks again for a file that the storage shows late', async () => {

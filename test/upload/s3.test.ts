@@ -150,7 +150,7 @@ describe('push to an S3 storage', () => {
       completion: { status: 500 },
       shown: OTHER,
       replace: true,
-      text: '(500)',
+      text: 'failed after these files became visible: web.ova (perhaps)\nimgctl: 127',
     },
     {
       what: 'has no such upload and no object',
@@ -215,11 +215,13 @@ describe('push to an S3 storage', () => {
   it.each([
     ['never fails', 4, failed(1, 'the upload of web.ova failed: it is missing\n')],
     ['late succeeds', 3, { exitCode: 0 }],
-  ])('that shows the object %s', async (_what, hidden, result) => {
+    ['late, and an old one before, succeeds', 3, { exitCode: 0 }, { 'content-length': 1 }],
+  ])('that shows the object %s', async (_what, hidden, result, old?: object) => {
     let looks = 0;
     const { push } = await pushTo({}, ({ method }, response) => {
       looks += method === 'HEAD' ? 1 : 0;
-      return method === 'HEAD' && looks <= hidden ? { status: 404 } : response;
+      if (method !== 'HEAD' || looks > hidden) return response;
+      return old && looks === hidden ? { headers: { ...old } } : { status: 404 };
     });
     expect(await push()).toMatchObject(result);
     expect(looks).toBe(4);

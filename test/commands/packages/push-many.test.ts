@@ -173,6 +173,18 @@ describe('push of several packages', () => {
       expect(disk(folder).equals(disk(path.join(work, 'db')))).toBe(true);
     },
   );
+
+  it.each([0, 1])('syncs none if a failed one, in place %i, has a replaced disk', async (place) => {
+    const { push, work, folder } = await createUser('file');
+    const good = writeOvf(work, 'db');
+    const bad = copyOvf(good, 'bad', (manifest) => manifest.replace(/.{9}$/m, '012345678'));
+    for (const name of ['db-disk1.vmdk', 'bad.ovf']) writeFileSync(path.join(folder, name), 'old');
+    const files = [good];
+    files.splice(place, 0, bad);
+    const result = await push(`${FAST} --on-conflict replace`, files);
+    expect(result).toMatchObject({ exitCode: 1, syncs: 0 });
+    expect(result.stderr).toContain('error: bad.ovf failed after these files became visible: db-');
+  });
 });
 
 describe('push to a storage that fails', () => {

@@ -13,7 +13,7 @@ import type { PackageBatch } from '../package-batch.ts';
 import { dryRunRows } from './dry-run.ts';
 import { type Pushed, type SyncOptions, syncPushed } from './sync-pushed.ts';
 import { syncedMark } from './synced-mark.ts';
-import { planAll, type UploadOutcome, uploadAll } from './upload.ts';
+import { brokenPackages, planAll, type UploadOutcome, uploadAll } from './upload.ts';
 
 /** What a push works with, once it has the storage for itself. */
 interface PushJob {
@@ -41,8 +41,13 @@ export async function pushPackages(
   const { before, transfer, mark } = await prepare(context, job, options);
   const plan = await planAll(context, batch, job.packages, transfer);
   const outcome = await uploadAll(context, batch, plan, transfer);
-  const { fatal, broken, complete } = outcome;
-  if (!dryRun && (fatal || broken.size > 0)) reportUnsynced(context, outcome, sync);
+  const { fatal, complete } = outcome;
+  const broken = brokenPackages(outcome, transfer);
+  for (const [name, files] of dryRun ? [] : broken) {
+    const message = `${name} failed after these files became visible: ${files.join(', ')}`;
+    context.tell({ kind: 'failure', message });
+  }
+  if (!dryRun && sync && (fatal || broken.size > 0)) reportUnsynced(context, outcome);
   if (fatal) {
     const isInterrupt = context.io.signal.aborted && !dryRun;
     throw isInterrupt ? resumable(fatal, job.storage, sync) : fatal;
@@ -114,14 +119,10 @@ function resumable(error: unknown, { keepsParts }: Storage, sync: boolean): Imgc
   return asImgctlError(error).with({ facts: advice });
 }
 
-function reportUnsynced({ tell }: Context, outcome: UploadOutcome, sync: boolean): void {
-  for (const [name, files] of outcome.broken) {
-    const message = `${name} failed after these files became visible: ${files.join(', ')}`;
-    tell({ kind: 'failure', message });
-  }
+function reportUnsynced({ tell }: Context, outcome: UploadOutcome): void {
   const uploaded = outcome.complete.filter(({ files }) => files.some(isSent));
   const names = uploaded.map(({ name }) => name).join(', ');
-  if (sync && names) tell({ kind: 'failure', message: `uploaded, but not synced: ${names}` });
+  if (names) tell({ kind: 'failure', message: `uploaded, but not synced: ${names}` });
 }
 
 /** The rows of --no-sync. */

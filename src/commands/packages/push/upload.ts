@@ -4,7 +4,6 @@ import type { Context } from '../../../context.ts';
 import { attempt, hasCode } from '../../../errors.ts';
 import { isSent, isSkipped } from '../../../upload/actions.ts';
 import type {
-  OnVisible,
   PlannedFile,
   PlannedPackage,
   TransferOptions,
@@ -17,8 +16,8 @@ import type { PackageBatch } from '../package-batch.ts';
 export class UploadOutcome {
   /** The packages that the storage has as a whole, or that were skipped. */
   readonly complete: PlannedPackage[] = [];
-  /** The packages that failed too late, by name, with the names of the files that others see of them. */
-  readonly broken = new Map<string, readonly string[]>();
+  /** The packages whose upload failed, and why. */
+  readonly failed = new Map<PlannedPackage, unknown>();
   /** How many packages were left out because the storage is full. */
   untried = 0;
   /** The error that ended the uploads, as it concerns all packages. */
@@ -70,15 +69,11 @@ export async function uploadAll(
       outcome.untried += 1;
       continue;
     }
-    const visible: VisibleFile[] = [];
     try {
-      await uploadPackage(context, each, transfer, (file, isSure) => {
-        visible.push({ file, isSure });
-      });
+      await uploadPackage(context, each, transfer);
       outcome.complete.push(each);
     } catch (error) {
-      const left = brokenFiles(error, each, visible, transfer);
-      if (left) outcome.broken.set(each.name, left);
+      outcome.failed.set(each, error);
       if (hasCode(error, 'storage-full')) isFull = true;
       else if (!isOfPackage(error)) {
         outcome.fatal = error;
@@ -94,38 +89,49 @@ export async function uploadAll(
   return outcome;
 }
 
-interface VisibleFile {
-  readonly file: PlannedFile;
-  /** False if the connection was lost: nobody knows whether it is visible. */
-  readonly isSure: boolean;
-}
-
 /**
- * Returns the files of a failed package that others see, if a sync would read half a package: one of them has replaced
- * another, or is the descriptor. `disk.vmdk` was replaced, the response for `db.ovf` was lost -> `disk.vmdk`,
- * `db.ovf (perhaps)`. Returns undefined if only new disks are visible, which do no harm.
+ * Returns the failed packages that a sync would read by half, with the files of them that others see: if the storage has
+ * the descriptor, and one of them has replaced another, also for a package that shares it, or is the descriptor.
+ * `disk.vmdk` was replaced, the response for `db.ovf` was lost -> `disk.vmdk`, `db.ovf (perhaps)`. New disks alone do no
+ * harm.
  */
-function brokenFiles(
-  error: unknown,
-  { name, files }: PlannedPackage,
-  visible: readonly VisibleFile[],
-  { onConflict }: TransferOptions,
-): string[] | undefined {
-  // With replace, a conflict means that another push has replaced a file that was visible.
-  if (hasCode(error, 'conflict') && onConflict === 'replace') {
-    return files.filter(isSent).map((file) => file.name);
+export function brokenPackages(
+  { failed }: UploadOutcome,
+  { onConflict }: Pick<TransferOptions, 'onConflict'>,
+): ReadonlyMap<string, readonly string[]> {
+  const broken = new Map<string, readonly string[]>();
+  for (const [{ name, files }, error] of failed) {
+    const isConflict = hasCode(error, 'conflict');
+    // With replace, a conflict means that another push has replaced a file that was visible.
+    if (isConflict && onConflict === 'replace') {
+      broken.set(
+        name,
+        files.filter(isSent).map((file) => file.name),
+      );
+      continue;
+    }
+    // Otherwise, it means that the file in doubt is another push's.
+    const visible = files.filter(({ compared }) => {
+      return compared.visible === 'yes' || (compared.visible === 'perhaps' && !isConflict);
+    });
+    // The descriptor has the name of the package.
+    const isDescriptor = (file: PlannedFile) => file.name === name;
+    const wasStored = files.some((file) => isDescriptor(file) && file.compared.action !== 'upload');
+    const isBroken = visible.some((file) => {
+      return isDescriptor(file) || (wasStored && file.compared.action === 'replace');
+    });
+    const shown = visible.map((file) => {
+      return file.compared.visible === 'yes' ? file.name : `${file.name} (perhaps)`;
+    });
+    if (isBroken) broken.set(name, shown);
   }
-  // The descriptor has the name of the package.
-  const isBroken = visible.some(({ file }) => file.action === 'replace' || file.name === name);
-  if (!isBroken) return undefined;
-  return visible.map(({ file, isSure }) => (isSure ? file.name : `${file.name} (perhaps)`));
+  return broken;
 }
 
 async function uploadPackage(
   context: Context,
   each: PlannedPackage,
   transfer: TransferOptions,
-  onVisible: OnVisible,
 ): Promise<void> {
   const { transferPackage } = await import('../../../upload/transfer.ts');
   const { io, tell } = context;
@@ -145,7 +151,7 @@ async function uploadPackage(
     };
     tell({ kind: 'progress', text: dryRun ? '' : text, describe });
   };
-  const transferred = transferPackage(each, transfer, onProgress, onVisible);
+  const transferred = transferPackage(each, transfer, onProgress);
   await transferred.finally(() => tell({ kind: 'end' })).finally(proofs.save);
   if (!dryRun) for (const file of each.files) reportFile(context, file, storage.address);
 }
