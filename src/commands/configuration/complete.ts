@@ -73,7 +73,10 @@ async function completeWord(
   const values = valuesOf(line);
   const { env } = context.io;
   const config = tryOr(() => readConfigFile(findPaths(context.io).config, context.io), NO_CONFIG);
-  const named = settle(config, env, values.get('--profile') || undefined);
+  const named = tryOr(
+    () => settle(config, env, values.get('--profile') || undefined),
+    settle(NO_CONFIG, {}),
+  );
   const url = values.get('--base-url');
   const settings = tryOr(() => named.with({ 'base-url': url || undefined }), named);
   /** @param lead the text before the value in the same word: `--output=` */

@@ -227,6 +227,10 @@ describe('__complete prints no error', () => {
     expect(await offers(line, env)).toEqual([]);
   });
 
+  it('and the subcommands, if the name of the profile is invalid', async () => {
+    expect(await offers('images ', { IMGCTL_PROFILE: 'a/b' })).toHaveLength(7);
+  });
+
   it.each([
     ['config.json', '--profile ', 0],
     ['config.json', 'images get ', 0],
