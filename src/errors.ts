@@ -1,5 +1,6 @@
 // What can go wrong: the error class of imgctl, its codes with their exit codes, and errors of the system.
 
+import path from 'node:path';
 import { getSystemErrorMap } from 'node:util';
 import { advice, type Facts } from './facts.ts';
 import { shellQuote } from './words.ts';
@@ -177,8 +178,12 @@ export function cannotRead(file: string, cause: unknown): ImgctlError {
   return new ImgctlError('failed', message, { facts: permissionAdvice(cause, file), cause });
 }
 
-/** Returns what to do about a file that this user may not use; undefined if that is not the reason. */
+/**
+ * Returns what to do about a file that this user may not use; undefined if that is not the reason. If it is its folder
+ * that the user may not enter, only the folder can be shown.
+ */
 export function permissionAdvice(error: unknown, file: string): Facts | undefined {
-  const isDenied = ['EACCES', 'EPERM'].includes(errorCode(error));
-  return isDenied ? advice(`check its permissions: ls -ld ${shellQuote(file)}`) : undefined;
+  if (!['EACCES', 'EPERM'].includes(errorCode(error))) return undefined;
+  const names = [path.dirname(file), file].map(shellQuote);
+  return advice(`check the permissions: ls -ld ${names.join(' ')}`);
 }

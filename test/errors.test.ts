@@ -30,8 +30,8 @@ it.each([
   ['EISDIR', 'it is a folder', undefined],
   ['ENOSPC', 'no space left on device', undefined],
   ['EROFS', 'read-only file system', undefined],
-  ['EACCES', 'permission denied', "check its permissions: ls -ld 'a b.ova'"],
-  ['EPERM', 'operation not permitted', "check its permissions: ls -ld 'a b.ova'"],
+  ['EACCES', 'permission denied', "check the permissions: ls -ld . 'a b.ova'"],
+  ['EPERM', 'operation not permitted', "check the permissions: ls -ld . 'a b.ova'"],
   ['ERR_OTHER', 'ERR_OTHER', undefined],
   [undefined, 'by hand', undefined],
 ])('the error %s of a file is "%s", with the hint: %s', (code, reason, hint) => {
