@@ -133,6 +133,12 @@ export function keyOf(image: JsonObject): unknown {
   return typeof id === 'string' ? parseId(id) : (id ?? stringify(image));
 }
 
+/** Returns the id of an image by which it can be requested; undefined if that is neither a number nor the text of one. */
+export function numericId(image: JsonObject): number | undefined {
+  const id = keyOf(image);
+  return typeof id === 'number' && Number.isSafeInteger(id) ? id : undefined;
+}
+
 export function idFlaw({ id }: JsonObject): string | undefined {
   const isNumber = typeof id === 'number' || (typeof id === 'string' && /^-?\d+$/.test(id));
   if (!isNumber || Math.abs(Number(id)) <= Number.MAX_SAFE_INTEGER) return undefined;

@@ -2,7 +2,7 @@
 
 import type { ReceivedImage } from '../api/types.ts';
 import { ImgctlError } from '../errors.ts';
-import { nameOf } from '../query/fields.ts';
+import { nameOf, readValue } from '../query/fields.ts';
 import { like, notLike } from '../query/filter.ts';
 import { readName } from '../query/name.ts';
 import { Query } from '../query/query.ts';
@@ -37,10 +37,12 @@ export function describeChoices(choices: readonly ReceivedImage[]): string[] {
   const repeated = new Set<string>();
   for (const name of choices.map(nameOf)) (names.has(name) ? repeated : names).add(name);
   return choices.map((image) => {
-    const { id, path, created_on } = image;
     const name = nameOf(image);
     const isEnough = choices.length > 1 && !repeated.has(name);
-    return isEnough ? name : `${id}  ${path}  (${created_on})`;
+    const [id, path, created] = (['id', 'path', 'created_on'] as const).map(
+      (field) => readValue(image, field) ?? '-',
+    );
+    return isEnough ? name : `${id}  ${path}  (${created})`;
   });
 }
 

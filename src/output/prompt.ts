@@ -28,7 +28,7 @@ export async function ask(
     readonly label: string;
     readonly hidden: boolean;
     /** How to give it without a prompt. */
-    readonly otherwise: Facts;
+    readonly otherwise: Facts | undefined;
   },
 ): Promise<string> {
   const { what, hidden, otherwise: facts } = prompt;

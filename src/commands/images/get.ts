@@ -1,5 +1,6 @@
 // imgctl images get: shows images by id, name, path, label or URL, with all fields.
 
+import { numericId } from '../../api/images.ts';
 import { parseId } from '../../api/responses.ts';
 import type { ReceivedImage } from '../../api/types.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
@@ -204,7 +205,9 @@ async function findBy(field: Field, { catalogue, command }: Search, wanted: stri
   const [first, ...others] = found;
   if (first === undefined || others.length === 0) return first;
   const message = `${found.length} images have the ${field} ${wanted}`;
-  throw new AmbiguousError(message, [first, ...others]).with({
-    facts: hint`use an id, for example: ${imgctl(...command.imgctl, `${first.id}`)}`,
-  });
+  const error = new AmbiguousError(message, [first, ...others]);
+  const id = found.map(numericId).find((each) => each !== undefined);
+  if (id === undefined) throw error;
+  const facts = hint`use an id, for example: ${imgctl(...command.imgctl, `${id}`)}`;
+  throw error.with({ facts });
 }

@@ -1,5 +1,6 @@
 // imgctl images latest: shows the newest image of one series or of each.
 
+import { numericId } from '../../api/images.ts';
 import type { ReceivedImage } from '../../api/types.ts';
 import {
   type AmbiguousError,
@@ -132,9 +133,12 @@ async function chooseNewest(context: Context, options: Options, found: NewestCol
   const commandFor = (image: ReceivedImage) => {
     const selection = selectionOf(found, image);
     if (selection) return selecting(asGiven(context, options, 'images', 'latest'), selection);
-    return imgctl(...asGiven(context, options, 'images', 'get').imgctl, `${image.id}`);
+    const id = numericId(image);
+    if (id === undefined) return undefined;
+    return imgctl(...asGiven(context, options, 'images', 'get').imgctl, `${id}`);
   };
-  const select = hint`select the first with: ${commandFor(choices[0])}`;
+  const first = commandFor(choices[0]);
+  const select = first && hint`select the first with: ${first}`;
   const canChoose = choices.length > 1 && choices.length <= MAX_LISTED;
   if (!canChoose || !mayAsk(context, options)) throw error.with({ facts: select });
   await context.console.flush();
@@ -157,7 +161,7 @@ async function choose(
   { io }: Context,
   message: string,
   choices: AmbiguousError['choices'],
-  otherwise: Facts,
+  otherwise: Facts | undefined,
 ): Promise<ReceivedImage> {
   const lines = describeChoices(choices);
   let left: readonly Choice[] = choices.map((image, index) => ({

@@ -120,6 +120,23 @@ describe('images get', () => {
     expect((await get('twin.ova --json')).stderr).toContain('imgctl images get --json 9');
   });
 
+  it('shows - for what the images lack, and suggests only an id that they have', async () => {
+    const bare = [{ name: 'web-3.ova' }, { name: 'web-3.ova' }] as unknown as Image[];
+    const texts = ['4', '5'].map((id) => ({ ...bare[0], id })) as unknown as Image[];
+    const without = /^imgctl: .*2 images .*\n {2}- {2}- {2}\(-\)\n {2}- {2}- {2}\(-\)\n$/;
+    await expectSteps(
+      (await scriptedUser(catalogueOf(bare))).imgctl,
+      ['images get web-3.ova', '', without, 2],
+      ['images latest', '', without, 2],
+      ['images lock add web', '', without, 2],
+    );
+    await expectSteps(
+      (await scriptedUser(catalogueOf(texts))).imgctl,
+      ['images get web-3.ova', '', /\n {2}4 {2}- {2}\(-\)\nhint: .* imgctl images get \d\n$/, 2],
+      ['images lock add web -f id=4 --get id', '4\n', /locked web/],
+    );
+  });
+
   const ALL = 'list images with: imgctl images list';
   const OWN = 'your own with: imgctl my-images';
   const MINE = 'for one of your own images: imgctl images get --mine';

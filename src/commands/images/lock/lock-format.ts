@@ -2,6 +2,7 @@
 // What other programs or people have added to the file stays.
 
 import { parse, stringify } from 'lossless-json';
+import { numericId } from '../../../api/images.ts';
 import type { ReceivedImage } from '../../../api/types.ts';
 import { ImgctlError } from '../../../errors.ts';
 import { isObject, isTooDeep, type JsonObject, parseFile } from '../../../json.ts';
@@ -26,11 +27,9 @@ export type LockQuery = Pick<LockedImage, 'text' | 'filters'>;
 export type Locks = ReadonlyMap<string, LockedImage>;
 
 /** @throws ImgctlError bad-answer: the image has no id */
-export function lockedImage(
-  { text, filters }: LockQuery,
-  { id, ...image }: ReceivedImage,
-): LockedImage {
-  if (typeof id !== 'number') {
+export function lockedImage({ text, filters }: LockQuery, image: ReceivedImage): LockedImage {
+  const id = numericId(image);
+  if (id === undefined) {
     throw new ImgctlError('bad-answer', 'the image cannot be locked without a numeric id');
   }
   return {

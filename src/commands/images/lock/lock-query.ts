@@ -1,5 +1,6 @@
 // The query that a lock stores: its words and filters, and the newest image that they find.
 
+import { numericId } from '../../../api/images.ts';
 import { type NewestCollector, onlyNewest, selectionOf } from '../../../catalogue/newest.ts';
 import type { Context } from '../../../context.ts';
 import { attempt } from '../../../errors.ts';
@@ -32,8 +33,9 @@ export function newestForLock(
     const newest = onlyNewest(search);
     if (!newest.error) return lockedImage(query, newest.image);
     const [first] = newest.error.choices;
-    const byId = new Query({ filters: [equals('id', `${first.id}`)] });
-    const selection = selectionOf(search, first) ?? byId;
+    const id = numericId(first);
+    if (id === undefined) throw newest.error;
+    const selection = selectionOf(search, first) ?? new Query({ filters: [equals('id', id)] });
     throw newest.error.with({ facts: hint`lock the first with: ${selecting(command, selection)}` });
   });
 }

@@ -47,7 +47,8 @@ export async function readLockedImage(
     throw new ImgctlError('lock-broken', message, { facts: update });
   }
   if (broken === 'moved') {
-    context.console.warn(`${name} was moved from ${locked.path} to ${live.path}`, update);
+    const places = `from ${locked.path ?? '-'} to ${live.path ?? '-'}`;
+    context.console.warn(`${name} was moved ${places}`, update);
   }
   return live;
 }
@@ -55,5 +56,6 @@ export async function readLockedImage(
 function describeReplacement({ settings, io }: Context, locked: LockedImage, live: ReceivedImage) {
   if (textOrNull(live.name) !== locked.name) return `is now ${live.name ?? 'without a name'}`;
   const style = settings.get('time') ?? 'local';
-  return `was updated on ${formatTimestamp(`${live.updated_on}`, style, io.now())}`;
+  const updated = textOrNull(live.updated_on) ?? 'an unknown date';
+  return `was updated on ${formatTimestamp(updated, style, io.now())}`;
 }
