@@ -20,7 +20,7 @@ import {
   optionName,
   optionTerm,
 } from './declarations.ts';
-import { checkTyped, commandNames } from './typed.ts';
+import { checkTyped, commandNames, readTyped, type TypedLine } from './typed.ts';
 
 type Env = Io['env'];
 
@@ -49,9 +49,9 @@ export function readCommandLine(
   commands: readonly CommandDeclaration[],
   { env, cwd }: Pick<Io, 'env' | 'cwd'>,
 ): CommandLine {
-  const words = helpLast(argv);
-  const { error: misread } = attempt(() => checkTyped(commands, words, cwd));
-  const tree = new CommandTree(commands, words, env);
+  const typed = readTyped(commands, argv);
+  const { error: misread } = attempt(() => checkTyped(typed, cwd));
+  const tree = new CommandTree(commands, argv, env);
   const end = tree.parse();
   // Even a failed parse has read the options before the error, such as --json.
   const { options, given } = globalsOf(tree.root);
@@ -61,7 +61,7 @@ export function readCommandLine(
   if (misread) return failed(misread);
   if (end.kind === 'failed') return failed(end.error);
   if (end.kind === 'stopped') {
-    return { ...options, given, act: (context) => explain(context, tree, end, commands) };
+    return { ...options, given, act: (context) => explain(context, tree, end, commands, typed) };
   }
   const { json, output = 'json' } = options;
   if (json && output !== 'json') return failed(incompatible('--json', `--output ${output}`));
@@ -73,13 +73,6 @@ export function readCommandLine(
     needsNoSettings: declaration.needsNoSettings,
     act: (context) => run(context, own.options, ...command.processedArgs),
   };
-}
-
-/** Moves -h behind the command it belongs to: `imgctl -h images list` is `imgctl images list -h`. */
-function helpLast(argv: readonly string[]): readonly string[] {
-  const flags = ['-h', '--help'];
-  if (!flags.includes(argv[0] ?? '')) return argv;
-  return [...argv.filter((word) => !flags.includes(word)), '--help'];
 }
 
 /** Returns the options as the command receives them, and those that are settings, with their texts. */
@@ -112,6 +105,7 @@ async function explain(
   tree: CommandTree,
   { command, error }: Extract<End, { kind: 'stopped' }>,
   commands: readonly CommandDeclaration[],
+  typed: TypedLine,
 ): Promise<void> {
   if (error.code === 'commander.version') return context.console.print(`${version}\n`);
   const isHelp = error.exitCode === 0 || error.code === 'commander.help';
@@ -120,11 +114,20 @@ async function explain(
     tree.declareAll();
     throw usageError(error, command, pathOf(command));
   }
-  // What follows a group or `help` is the command that is asked for, or no command, which is an error.
-  const below = command.commands.length > 0 ? command.args : [];
-  const words = below.filter((word, at) => !word.startsWith('-') && (at > 0 || word !== 'help'));
   const { showPage } = await import('./help-page.ts');
-  await showPage(context, { root: tree.root, commands }, [...pathOf(command), ...words]);
+  await showPage(context, { root: tree.root, commands }, pathAsked(typed));
+}
+
+/**
+ * Returns the command that help is asked for: `images list` for `-h images list -n 5` and for `help images list`. What
+ * follows a group is no command: help has an error for it.
+ */
+function pathAsked({ path, rest, command, words }: TypedLine): readonly string[] {
+  const asked = [...path, ...(command.subcommands ? rest : [])];
+  // The page of help itself.
+  if (asked.length === 1 && words.some(({ option }) => option === HELP_OPTION)) return asked;
+  const at = asked.indexOf('help');
+  return asked.filter((_, index) => index !== at);
 }
 
 function pathOf(command: Command): string[] {

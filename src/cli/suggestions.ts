@@ -39,7 +39,8 @@ function suggestListed(listed: readonly string[], typed: string): Candidates {
   const chosen = typed.slice(0, typed.lastIndexOf(',') + 1);
   const taken = chosen.split(',');
   const all = chosen === '' ? [...listed, 'all'] : listed;
-  const left = all.filter((each) => !taken.includes(each));
+  // Nothing can follow all.
+  const left = (taken.includes('all') ? [] : all).filter((each) => !taken.includes(each));
   return { ...suggestWords(left, chosen), mode: 'nospace' };
 }
 

@@ -10,8 +10,8 @@ import type { CommandDeclaration, OptionDeclaration } from './declarations.ts';
 
 /** A word before `--`, or a part of it: `--filter=a` is an option and a value. */
 interface TypedWord {
-  /** Arguments are names of commands and unknown options too. */
-  readonly kind: 'argument' | 'option' | 'value';
+  /** Arguments are unknown options too. */
+  readonly kind: 'command' | 'argument' | 'option' | 'value';
   readonly text: string;
   /** The option that the word names, or whose value it is. */
   readonly option?: OptionDeclaration | undefined;
@@ -20,6 +20,8 @@ interface TypedWord {
 export interface TypedLine {
   /** The command that is named, or the root. */
   readonly command: Partial<CommandDeclaration>;
+  /** The names that lead to the command, without aliases. */
+  readonly path: readonly string[];
   /** The options that can be given for the command. */
   readonly options: readonly OptionDeclaration[];
   readonly words: readonly TypedWord[];
@@ -33,7 +35,7 @@ export interface TypedLine {
 
 /**
  * Tells options, their values and arguments apart as commander does, but parses and refuses nothing. `images list -qn5
- * web` is the arguments images, list and web, the options -q and -n, and the value 5 of -n; its `rest` is web.
+ * web` is the commands images and list, the options -q and -n, the value 5 of -n and the argument web, its `rest`.
  * @param topics that `imgctl help` takes besides commands
  */
 export function readTyped(
@@ -51,6 +53,7 @@ class LineReader implements TypedLine {
   options = ALL_GLOBAL_OPTIONS;
   pending: OptionDeclaration | undefined;
   isEnded = false;
+  readonly path: string[] = [];
   readonly words: TypedWord[] = [];
   readonly rest: string[] = [];
   readonly #help: Partial<CommandDeclaration>;
@@ -98,10 +101,11 @@ class LineReader implements TypedLine {
   }
 
   #readArgument(word: string): void {
-    this.#add('argument', word);
     const followers = followersOf(this.command, this.rest);
     const found = followers.find((each) => commandNames(each).includes(word));
+    this.#add(found ? 'command' : 'argument', word);
     if (found) {
+      this.path.push(found.name);
       this.command = found.name === 'help' ? this.#help : found;
       this.options = [...new Set([...(found.options ?? []), ...ALL_GLOBAL_OPTIONS])];
     } else if (!/^-./.test(word)) this.rest.push(word);
@@ -116,10 +120,10 @@ export function followersOf(
   return rest.length > 0 ? [] : subcommands.filter(({ hidden }) => !hidden);
 }
 
-/** Divides `--output=json`; the value is undefined without an equals sign. */
+/** Divides `--output=json`. An equals sign behind a short option belongs to its value: `-o=json` is `-o` and `=json`. */
 export function divide(word: string): [flag: string, value: string | undefined] {
-  const [flag = '', ...rest] = word.split('=');
-  return [flag, rest.length > 0 ? rest.join('=') : undefined];
+  const [, flag = word, value] = /^(--[^=]*)=(.*)$/s.exec(word) ?? [];
+  return [flag, value];
 }
 
 /** `['-o', '--output']` */
@@ -139,17 +143,10 @@ export function commandNames(declaration: CommandDeclaration): readonly string[]
 
 /**
  * Refuses what commander would take for something else than was meant: dashes and quotes of typesetters, fields behind
- * --json, and words that begin with a dash.
+ * --json, and words that begin with a dash. (The shells complete words behind `--`, which may be anything.)
  * @throws ImgctlError usage
  */
-export function checkTyped(
-  commands: readonly CommandDeclaration[],
-  argv: readonly string[],
-  cwd: string,
-): void {
-  // The hidden command completes a line that is not finished.
-  if (commands.some(({ name, hidden }) => hidden && name === argv[0])) return;
-  const { command, words } = readTyped(commands, argv);
+export function checkTyped({ command, words }: TypedLine, cwd: string): void {
   const isFile = (text: string) => fs.existsSync(path.resolve(cwd, text));
   const hasText = command.arguments?.some(({ name }) => name === 'text') === true;
   for (const [index, { kind, text, option }] of words.entries()) {
@@ -162,8 +159,8 @@ export function checkTyped(
       throw misset(text);
     }
     const next = words[index + 1];
-    const mayBeFields = next?.kind === 'argument' && next.text !== command.name;
-    if (kind === 'option' && option && longFlag(option) === '--json' && mayBeFields) {
+    const isJson = kind === 'option' && option && longFlag(option) === '--json';
+    if (isJson && next?.kind === 'argument') {
       refuseFields(next.text, command, isFile);
     }
   }
@@ -171,7 +168,8 @@ export function checkTyped(
 
 /** True for the value of a setting that is a command: what it runs may be quoted in any way. */
 function isCommandLine(words: readonly TypedWord[], index: number): boolean {
-  const [group, verb, key, value] = words.filter(({ kind }) => kind === 'argument');
+  const isNamed = ({ kind }: TypedWord) => kind === 'command' || kind === 'argument';
+  const [group, verb, key, value] = words.filter(isNamed);
   const isSet = group?.text === 'config' && verb?.text === 'set';
   return isSet && value === words[index] && /-command$/.test(key?.text ?? '');
 }

@@ -14,7 +14,7 @@ it.each([
   [
     'images list -qn5 a -f=x -s id,asc -- -b',
     ['a', '-b'],
-    ['--quiet', '--limit=5', '--filter=x', '--sort=id,asc'],
+    ['--quiet', '--limit=5', '--filter==x', '--sort=id,asc'],
   ],
   ['images list --filter -x --json', [], ['--filter=-x', '--json']],
   ['images lock add web ubuntu --file f', ['web', 'ubuntu'], ['--file=f']],
@@ -110,5 +110,6 @@ it('--json before a command that is named as one of its fields is no list of fie
   const { imgctl } = localUser();
   const result = await imgctl('--json version');
   expect(result).toMatchObject({ stderr: '', exitCode: 0 });
+  expect(await imgctl('images --json lock list')).toEqual(await imgctl('--json images lock list'));
   expect(await imgctl('version --json version')).toMatchObject({ stdout: '', exitCode: 2 });
 });

@@ -35,12 +35,19 @@ describe('imgctl help', () => {
       at.filter((index) => index >= 0).sort((a, b) => a - b),
     );
     const nested = `help ${name}`.replace(/^help (\S+) /, '$1 help ');
-    const same = [`${name} -h`, `-h ${name}`, nested];
+    const same = [`${name} -h`, `-h ${name}`, `-qh ${name}`, `-h -- ${name}`, nested];
     for (const line of same) expect(await run(line)).toEqual(help);
     const [, references = ''] = /\nSee also: ([\s\S]*)\nGlobal/.exec(stdout) ?? [];
     for (const reference of references.split(/,\s/).filter(Boolean)) {
       const page = reference.replace('imgctl ', '').replace('help ', '');
       expect(await run(`help ${page}`), reference).toMatchObject({ exitCode: 0 });
+    }
+  });
+
+  it('-h before a command or in a line with values shows the page of the command', async () => {
+    const help = await run('help images list');
+    for (const line of ['-q -h images list -n 5', 'images -h list -f x']) {
+      expect(await run(line)).toEqual(help);
     }
   });
 

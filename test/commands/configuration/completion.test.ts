@@ -179,6 +179,7 @@ describe('__complete offers', () => {
     ['--profile staging profile ', 'list use delete'],
     ['images list -s name,', 'name,asc name,desc'],
     ['images list --limit ', ''],
+    ['images list -c all,', ''],
     ['config set auth-scheme ', 'bearer basic'],
     ['config set time iso ', ''],
     ['config set allow-http ', 'true false'],
