@@ -102,7 +102,8 @@ export async function getSyncRequest(
   if (!isObject(body) || Array.isArray(body.data)) {
     throw shapeError(response, 'the body is not a sync request');
   }
-  const record = requestIn(body);
+  const asked = requestsIn(body).find((each) => `${each.id}` === `${id}`);
+  const record = asked ?? requestIn(body);
   const received = record.id ?? body.request_id;
   const known = identifier(received) ?? idOfUrl(received);
   requireSameId('sync request', id, known ?? received);
