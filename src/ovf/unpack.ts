@@ -70,20 +70,23 @@ export function unpackCheck(file: PackageFile, packed: Packed, signal?: AbortSig
   return { file, kind: 'unpacked', start };
 }
 
+/**
+ * Unpacks gzip. After the last member, Node's gunzip counts no byte that is written to it, and calls back no write:
+ * what it left over must be padding of zeros, or the file is damaged.
+ */
 function gunzipReader(least: number, limit: number, content: ByteCheck | null): ByteCheck {
   const gunzip = createGunzip({ chunkSize: SLICE });
   let problem: string | null = null;
   let unpacked = 0;
-  let taken = 0;
+  let received = 0;
   const fail = (message: string) => {
     problem ??= message;
     gunzip.destroy();
   };
-  let proceed = () => {};
-  // After an error no write is answered.
+  let endPendingWrite = () => {};
   const closed = finished(gunzip)
     .catch(() => {})
-    .then(() => proceed());
+    .then(() => endPendingWrite());
   gunzip.on('error', ({ message }) => fail(`damaged gzip: ${message}`));
   gunzip.on('data', (bytes: Buffer) => {
     unpacked += bytes.length;
@@ -93,17 +96,17 @@ function gunzipReader(least: number, limit: number, content: ByteCheck | null): 
   return {
     async update(chunk) {
       if (problem !== null) return;
-      // It takes no more bytes after its end.
-      if (taken === gunzip.bytesWritten) {
+      const isAtEnd = gunzip.bytesWritten < received;
+      if (!isAtEnd) {
         await new Promise<void>((resolve) => {
-          proceed = resolve;
+          endPendingWrite = resolve;
           gunzip.write(chunk, () => resolve());
         });
       }
-      taken += chunk.length;
-      const rest = Math.min(chunk.length, taken - gunzip.bytesWritten);
-      if (problem !== null || rest === 0) return;
-      if (chunk.subarray(-rest).some((byte) => byte !== 0))
+      received += chunk.length;
+      const leftOver = Math.min(chunk.length, received - gunzip.bytesWritten);
+      if (problem !== null || leftOver === 0) return;
+      if (chunk.subarray(-leftOver).some((byte) => byte !== 0))
         fail('damaged gzip: more data after its end');
     },
     async end() {
@@ -129,34 +132,29 @@ function grainReader(layout: GrainLayout, limit: number): ByteCheck {
   const seen = new GrainSum();
   const parser = readMarkers(layout, seen, limit);
   let step = parser.next();
-  /** Copies of what came, until the parser has what it needs next. */
-  let pending: Buffer[] = [];
-  let pendingBytes = 0;
-  const keep = (rest: Buffer) => {
-    pending.push(Buffer.from(rest));
-    pendingBytes += rest.length;
-  };
+  /** Room for what the parser needs next, of which this many bytes are there. */
+  const makeRoom = () => Buffer.allocUnsafe(step.done ? 0 : step.value);
+  let needed = makeRoom();
+  let filled = 0;
   const update = (chunk: Buffer) => {
-    if (step.done) return;
-    if (pendingBytes + chunk.length < step.value) return keep(chunk);
-    const bytes = pendingBytes === 0 ? chunk : Buffer.concat([...pending, chunk]);
-    pending = [];
-    pendingBytes = 0;
-    let at = 0;
-    while (!step.done && at + step.value <= bytes.length) {
-      at += step.value;
-      step = parser.next(bytes.subarray(at - step.value, at));
+    for (let at = 0; !step.done && at < chunk.length; ) {
+      const copied = chunk.copy(needed, filled, at);
+      at += copied;
+      filled += copied;
+      if (filled < needed.length) return;
+      step = parser.next(needed);
+      needed = makeRoom();
+      filled = 0;
     }
-    if (!step.done) keep(bytes.subarray(at));
   };
   return {
     update,
     end() {
       // The last sector need not be whole.
-      update(Buffer.alloc(-pendingBytes & (SECTOR - 1)));
-      if (pendingBytes === 0 && !step.done) step = parser.next();
+      update(Buffer.alloc(-filled & (SECTOR - 1)));
+      if (filled === 0 && !step.done) step = parser.next();
       if (step.done && step.value !== null) return step.value;
-      if (pendingBytes > 0) return 'ends inside a grain';
+      if (filled > 0) return 'ends inside a grain';
       return layout.sum?.equals(seen) === false ? 'its grain tables do not fit its grains' : null;
     },
   };
