@@ -137,7 +137,7 @@ describe('a sorted or filtered list', () => {
     ['a sort', { query: { sorts: [NEWEST] }, limit: 5 }, { refuses: NEWEST }],
     [
       'a sort with a filter',
-      { query: { sorts: [NEWEST], filters: ['id>0'] }, limit: 5 },
+      { query: { sorts: [NEWEST], filters: ['folder=linux'] }, limit: 5 },
       { refuses: NEWEST },
     ],
   ])('is read by id from a service that refuses %s', async (_, options, habits) => {
