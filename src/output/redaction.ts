@@ -10,10 +10,9 @@ const MIN_UNUSUAL = 8;
 
 /** A limit may cut a secret anywhere. These first characters of one before the mark of a cut are masked. */
 const MIN_CUT = 3;
-const CUT = '…';
 
-/** The beginning of an escape before a cut. */
-const PARTIAL_ESCAPE = /(?:\\(?:u[\da-f]{0,3})?|\ufffd?(?:%[\da-f]{0,2})*|&#?\w{0,8})$/;
+/** The mark of a cut, behind the beginning of an escape or nothing. A character has at most four bytes. */
+const CUT = /(\\(?:u[\da-f]{0,3})?|\ufffd?(?:%[\da-f]{0,2}){0,4}|&#?\w{0,8})…/g;
 
 /** Others may cut without a mark: text with these first characters of a secret is masked as far as it matches. */
 const HEAD_LENGTH = 12;
@@ -146,25 +145,38 @@ function findHeads(needles: readonly Needle[], { text, starts }: Decoded): reado
   return ranges;
 }
 
-/** Returns where needles begin that the mark of a cut ends. */
+/**
+ * Returns where the beginnings of needles are that a cut has left: in `no hunt%2…`, with `hunter2`, from 3 to 9. What
+ * looks like the beginning of an escape may as well be a part of the needle.
+ */
 function findCuts(needles: readonly Needle[], { text, starts }: Decoded): readonly Range[] {
+  const cuts = [...text.matchAll(CUT)];
+  if (cuts.length === 0) return [];
   const ranges: Range[] = [];
-  for (let cut = text.indexOf(CUT); cut >= 0; cut = text.indexOf(CUT, cut + 1)) {
-    const before = text.slice(0, cut);
-    const start = Math.min(
-      ...needles.flatMap(({ text: whole }) =>
-        [before, before.replace(PARTIAL_ESCAPE, '')].map((shown) => startOfCut(whole, shown)),
-      ),
-    );
-    if (start < cut) ranges.push([starts[start] ?? 0, starts[cut] ?? 0]);
+  for (const { text: secret } of needles) {
+    const lengths = lengthsOfBeginnings(secret, text);
+    for (const { index, 1: partial = '' } of cuts) {
+      const mark = index + partial.length;
+      for (const end of [index, mark]) {
+        const length = lengths[end] ?? 0;
+        if (length >= MIN_CUT) ranges.push([starts[end - length] ?? 0, starts[mark] ?? 0]);
+      }
+    }
   }
   return ranges;
 }
 
-/** Returns where a secret begins whose first characters end the text, or Infinity. */
-function startOfCut(secret: string, text: string): number {
-  for (let length = Math.min(secret.length, text.length); length >= MIN_CUT; length -= 1) {
-    if (text.endsWith(secret.slice(0, length))) return text.length - length;
+/**
+ * Returns for each index of the text how many characters before it are the beginning of the secret, as Knuth, Morris and
+ * Pratt do: for `abc` in `xabab`, 0, 0, 1, 2, 1, 2. Folded texts have no line break.
+ */
+function lengthsOfBeginnings(secret: string, text: string): readonly number[] {
+  const joined = `${secret}\n${text}`;
+  const lengths = [0];
+  for (let at = 1; at < joined.length; at += 1) {
+    let length = lengths[at - 1] ?? 0;
+    while (length > 0 && joined[at] !== joined[length]) length = lengths[length - 1] ?? 0;
+    lengths.push(joined[at] === joined[length] ? length + 1 : 0);
   }
-  return Number.POSITIVE_INFINITY;
+  return lengths.slice(secret.length);
 }

@@ -164,6 +164,7 @@ describe('Redaction', () => {
     ['beginnings of the secret', 'correct hors'],
     ['spaces behind a word of the secret', `correct${' '.repeat(1_000)}`],
     ['escapes', '%25\\&amp;'],
+    ['marks of cuts', 'correct…'],
     ['zeros in references', `&#${'0'.repeat(1_000)}`],
   ])('takes little time for much of %s', async (_what, part) => {
     const redaction = redactionOf(SECRET, '%%%%%%', '\\\\\\\\', '&&&&&&', 'x1', 'k'.repeat(2_000));
