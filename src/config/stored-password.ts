@@ -44,10 +44,15 @@ export function passwordsToDelete(settings: Settings): StoredPassword[] {
   return isSamePassword(ofHelper, marked) ? [marked] : [ofHelper, marked];
 }
 
+/** True if one record of a keychain or a helper holds both. */
 export function isSamePassword(one: StoredPassword, other: StoredPassword): boolean {
-  const part = one.location === 'keychain' ? 'profile' : 'baseUrl';
-  return one.location === other.location && one.account[part] === other.account[part];
+  const parts = one.location === 'keychain' ? KEYCHAIN_PARTS : HELPER_PARTS;
+  const isSame = parts.every((part) => one.account[part] === other.account[part]);
+  return isSame && one.location === other.location;
 }
+
+const KEYCHAIN_PARTS = ['profile'] as const;
+const HELPER_PARTS = ['baseUrl', 'username'] as const;
 
 /** Returns the text that remembers the password: `keychain`, or `helper:pass https://images.example.com alice`. */
 export function markOf({ location, account }: StoredPassword): string {

@@ -556,12 +556,16 @@ unixOnlySuite('the credential helper is a shell script')('the setting credential
   });
 
   it('has a password for several profiles, which stays until the last one is deleted or one logs out', async () => {
-    const { helper, imgctl, store } = await keychainUser();
+    const { helper, imgctl, store, baseUrl } = await keychainUser();
     await imgctl('config set time iso');
     for (const profile of ['one', 'two', 'three']) {
       await imgctl(`${SET} --profile ${profile}`);
       await store(`--profile ${profile}`);
     }
+    // Another user of the same helper shares no password.
+    await imgctl(`${SET} --profile four`);
+    await imgctl(`config set base-url ${baseUrl} --profile four`);
+    await imgctl('config set username bob --profile four');
     await expectSteps(imgctl, ['profile delete one', '', 'imgctl: deleted profile one\n']);
     expect(helper.held()).toBeDefined();
     const shared = /deleted the stored password\nimgctl: other profiles used the password: three\n/;
