@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Image } from '../../../src/api/types.ts';
 import { catalogueByName, catalogueOf, named, testImages } from '../../support/catalogue-page.ts';
-import { failed } from '../../support/io.ts';
+import { failed, temporaryDirectory } from '../../support/io.ts';
 import type { Handler } from '../../support/scripted-server.ts';
 import { expectSteps } from '../../support/steps.ts';
 import { scriptedUser } from '../../support/users.ts';
@@ -124,14 +124,19 @@ describe('images get', () => {
     const bare = [{ name: 'web-3.ova' }, { name: 'web-3.ova' }] as unknown as Image[];
     const texts = ['4', '5'].map((id) => ({ ...bare[0], id })) as unknown as Image[];
     const without = /^imgctl: .*2 images .*\n {2}- {2}- {2}\(-\)\n {2}- {2}- {2}\(-\)\n$/;
+    const userOf = async (of: readonly Image[]) => {
+      const { imgctl } = await scriptedUser(catalogueOf(of));
+      const cwd = temporaryDirectory();
+      return (line: string | readonly string[]) => imgctl(line, { cwd });
+    };
     await expectSteps(
-      (await scriptedUser(catalogueOf(bare))).imgctl,
+      await userOf(bare),
       ['images get web-3.ova', '', without, 2],
       ['images latest', '', without, 2],
       ['images lock add web', '', without, 2],
     );
     await expectSteps(
-      (await scriptedUser(catalogueOf(texts))).imgctl,
+      await userOf(texts),
       ['images get web-3.ova', '', /\n {2}4 {2}- {2}\(-\)\nhint: .* imgctl images get \d\n$/, 2],
       ['images lock add web -f id=4 --get id', '4\n', /locked web/],
     );
