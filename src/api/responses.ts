@@ -62,7 +62,8 @@ export function parseId(text: string): number | string {
 /** @throws ImgctlError bad-answer: the record has another id than the requested one, as a broken cache may send it */
 export function requireSameId(what: string, wanted: unknown, received: unknown): void {
   if (received === undefined || received === null || `${received}` === `${wanted}`) return;
-  const sent = typeof received === 'object' ? 'another record' : `${what} ${received}`;
+  const sent =
+    typeof received === 'object' ? 'another record' : `${what} ${shorten(`${received}`, 100)}`;
   const message = `the service sent ${sent} instead of ${what} ${wanted}`;
   throw new ImgctlError('bad-answer', message, { facts: MIXED });
 }

@@ -2,6 +2,7 @@
 
 import { type ErrorCode, type ErrorDetails, ImgctlError } from '../errors.ts';
 import { type AddressOf, advice, type Facts } from '../facts.ts';
+import { shorten } from '../words.ts';
 import type { Endpoint, HttpRequest, HttpResponse } from './message.ts';
 
 export class TransportError extends ImgctlError {
@@ -261,7 +262,9 @@ export function redirectTarget({ headers, url }: HttpResponse): URL | undefined 
 export function redirectError(response: HttpResponse): ImgctlError {
   const { method, status, url, endpoint } = response;
   const target = redirectTarget(response);
-  const where = target ? ` to ${target.protocol}//${target.host}${target.pathname}` : '';
+  const where = target
+    ? ` to ${shorten(`${target.protocol}//${target.host}${target.pathname}`, 200)}`
+    : '';
   const message = `${method} ${url.origin}${url.pathname} was redirected${where} (${status}); redirects are not followed`;
   // Another path is that of a login page, or of a portal.
   const isSamePath = target?.pathname.replace(/\/$/, '').endsWith(url.pathname.replace(/\/$/, ''));

@@ -120,6 +120,7 @@ describe('the error of a status', () => {
     ['https://user:secret@other.example.com/x', ' to https://other.example.com/x (302)'],
     ['/login', ' to https://images.example.com/login (302)'],
     ['', ' to https://images.example.com/v2/image (302)'],
+    [`/${'x'.repeat(200)}`, ` to https://images.example.com/${'x'.repeat(172)}… (302)`],
     ['http://[', ' (302)'],
     ['javascript:alert(1)', ' to javascript://alert(1) (302)'],
     [undefined, ' (302)'],
