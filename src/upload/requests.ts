@@ -2,7 +2,12 @@
 
 import type { ImgctlError } from '../errors.ts';
 import { isRedirect, redirectError } from '../http/errors.ts';
-import type { HttpRequest, HttpResponse, RequestBody } from '../http/message.ts';
+import {
+  type HttpRequest,
+  type HttpResponse,
+  isSuccess,
+  type RequestBody,
+} from '../http/message.ts';
 import { Pace } from '../http/pace.ts';
 import { chooseProxy, proxySecrets } from '../http/proxies.ts';
 import { sendWithRetry } from '../http/retry.ts';
@@ -32,7 +37,7 @@ export function createRequests(
   authorize: (request: StorageRequest) => Promise<Record<string, string>>,
   explain: (response: HttpResponse) => ImgctlError | undefined = () => undefined,
 ) {
-  const { clock, env, onSecret, timeout, userAgent, parallel } = options;
+  const { clock, env, onSecret, redact, timeout, userAgent, parallel } = options;
   const { proxy, unused } = chooseProxy(base, env);
   if (proxy) proxySecrets(proxy).forEach(onSecret);
   const endpoint = { of: 'storage', route: unused } as const;
@@ -55,7 +60,8 @@ export function createRequests(
         return transport.send({ ...rules, headers, url: request.nextUrl?.() ?? request.url });
       };
       const sender = { send: sendSigned };
-      const response = await sendWithRetry(sender, rules, { ...options, ...clock }, pace);
+      const received = await sendWithRetry(sender, rules, { ...options, ...clock }, pace);
+      const response = isSuccess(received) ? received : withoutSecrets(received, redact);
       const known = explain(response);
       if (known) throw known;
       if (isRedirect(response)) throw redirectError(response);
@@ -63,6 +69,17 @@ export function createRequests(
     },
     close: transport.close,
   };
+}
+
+/** Of a larger error only this much is read, in bytes. */
+const MAX_ERROR_BYTES = 64 * 1024;
+
+/** Masks secrets in the body as it was sent: the text of a page has no tags, and a secret may have what looks like one. */
+function withoutSecrets(response: HttpResponse, redact: StorageOptions['redact']): HttpResponse {
+  const { body } = response;
+  const isCut = body.length > MAX_ERROR_BYTES;
+  const text = `${body.subarray(0, MAX_ERROR_BYTES)}${isCut ? '…' : ''}`;
+  return { ...response, body: Buffer.from(redact(text)) };
 }
 
 export function textBody(text: string): RequestBody {

@@ -26,6 +26,8 @@ export interface StorageOptions {
   readonly partsFile: string | undefined;
   readonly onWarning: (text: string) => void;
   readonly onSecret: (secret: string) => void;
+  /** Masks secrets. */
+  readonly redact: (text: string) => string;
   readonly onEvent: ((event: HttpEvent) => void) | undefined;
 }
 
