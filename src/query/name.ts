@@ -122,7 +122,10 @@ export interface Name {
   /** The name with # for each place. */
   readonly pattern: string;
   readonly versions: readonly Version[];
-  /** What is compared: versions with only separators between them share a place. */
+  /**
+   * What is compared: versions with only separators between them share a place, and one that begins with letters goes
+   * on with the version before, so that 12-sp5 is 12sp5.
+   */
   readonly places: readonly (readonly Parts[])[];
 }
 
@@ -140,24 +143,26 @@ function read(text: string): Name {
   const extension = /\.ov[af]$/i.test(name) ? name.slice(-4) : '';
   const stem = name.slice(0, name.length - extension.length);
   const versions = findVersions(stem);
-  const places: Parts[][] = [];
+  /** What stands at each place: [7.0U03, 2024] and [2]. */
+  const texts: string[][] = [];
   /** The name with a mark for each place. */
   let marked = '';
   let end = 0;
   for (const version of versions) {
     const before = stem.slice(end, version.start);
-    const place = places.at(-1);
-    if (place && !/[\p{L}\p{N}]/u.test(before)) place.push(partsOf(version));
-    else {
+    const compared = version.isHash ? HASH : version.text.replace(/^v/i, '');
+    const place = texts.at(-1);
+    if (place === undefined || /[\p{L}\p{N}]/u.test(before)) {
       marked += before + MARK;
-      places.push([partsOf(version)]);
-    }
+      texts.push([compared]);
+    } else if (/^\p{L}/u.test(compared)) place.push(`${place.pop()}-${compared}`);
+    else place.push(compared);
     end = version.start + version.text.length;
   }
   marked += stem.slice(end);
   const pattern = marked.replaceAll(MARK, '#') + extension;
-  // A list holds thousands of these, and a slice has no room left from `push`.
-  return { text, seriesKey: seriesKeyOf(marked), pattern, versions, places: places.slice() };
+  const places = texts.map((place) => place.map(partsOf));
+  return { text, seriesKey: seriesKeyOf(marked), pattern, versions, places };
 }
 
 const WORDS_AND_MARKS = new RegExp(`${EDGE}+|${MARK}`, 'gu');
@@ -170,10 +175,9 @@ function seriesKeyOf(marked: string): string {
   return words.join(' ').replaceAll(MARK, '#');
 }
 
-/** Returns 7, 0, u, 3 for v7.0U03. */
-function partsOf({ text, isHash }: Version): Parts {
-  if (isHash) return [HASH];
-  return foldCase(text.replace(/^v/i, '')).match(/[1-9]\d*|0(?!\d)|[^\d._ -]+/g) ?? [];
+/** Returns 7, 0, u, 3 for 7.0-U03. */
+function partsOf(text: string): Parts {
+  return foldCase(text).match(/[1-9]\d*|0(?!\d)|[^\d._ -]+/g) ?? [];
 }
 
 /** Returns the versions of a name: `22.04-20240415`. */

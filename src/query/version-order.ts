@@ -70,9 +70,9 @@ export function isGuess(left: Places, right: Places): boolean {
     // 1-a383732 beside 1-1234567; 1.0 beside 1.0b2; web beside web-20240115
     case NOTHING:
       return low.part === HASH || mayBePreRelease(high) || mayBeBuild(low, high);
-    // 12_sp3 beside 12_2021; 15.1R7 beside 15.1X49
+    // 7.0U3 beside 7.0.1; 15.1R7 beside 15.1X49
     case LETTERS:
-      return high.kind === NUMBER || areOtherLetters(low, high);
+      return !goesOnWith(low.part, high) && (high.kind === NUMBER || areOtherLetters(low, high));
     // 21H2 beside 1909
     default:
       return areOtherNumbers(low, high);
@@ -105,16 +105,17 @@ function sideAt([placeAt, versionAt, partAt]: Position, places: Places) {
   /** Empty if the name has no part there. */
   const part = parts[partAt] ?? '';
   const kind = partKind(part);
-  const isLast = partAt === parts.length - 1;
+  const partsLeft = parts.slice(partAt + 1);
   /** True if the part is the first of its place. */
   const isFirst = versionAt === 0 && partAt === 0;
   /** The part, if it is letters before a number: the u of U3. */
-  const letters = kind === LETTERS && !isLast ? part : '';
+  const letters = kind === LETTERS && partsLeft.length > 0 ? part : '';
   /** True if another version follows in the place. */
   const isFollowed = partKind(place[versionAt + 1]?.[0]) > NOTHING;
-  /** True if the part is all that is left of the place. */
-  const isAlone = isLast && !isFollowed;
-  return { part, kind, isFirst, letters, isFollowed, isAlone, place };
+  /** True if the part is all that is left of the place, but for a pre-release. */
+  const isAlone = partKind(partsLeft[0]) <= NOTHING && !isFollowed;
+  const versionsLeft = place.length - versionAt;
+  return { part, kind, isFirst, letters, isFollowed, isAlone, versionsLeft, partsLeft, place };
 }
 
 /** True for 1.0b2, a beta or a patch, and 1.0M3, a milestone or a patch. */
@@ -126,10 +127,17 @@ function mayBePreRelease({ letters }: Side): boolean {
 const DATE_AT_START =
   /^(?:20\d\d(?:0[1-9]|1[0-2])(?:\d\d)?|20\d\d-(?:\d|1[0-2])|\d\d?-\d\d?-20\d\d)(?!\d)/;
 
-/** True if the number that only the newer has may be a build: 1.2.4 beside 1.2-3, and web-20240115 beside web. */
+/** True if what only one has may be a build: 12sp3 beside 12_2021, 1.2.4 beside 1.2-3, and web-20240115 beside web. */
 function mayBeBuild(low: Side, high: Side): boolean {
+  if (high.kind === LETTERS && low.versionsLeft > high.versionsLeft) return true;
   if (high.kind === NUMBER && low.isFollowed && !high.isFollowed) return true;
   return high.isFirst && DATE_AT_START.test(high.place.flat().join('-'));
+}
+
+/** True for the r of 3.20-r5 beside 3.20.1-r0: only a number is between. But .0 may be omitted: 7.0U3 beside 7.0.0U1. */
+function goesOnWith(letters: string, high: Side): boolean {
+  if (high.isFirst || high.part === '0' || mayBePreRelease(high)) return false;
+  return high.partsLeft.includes(letters);
 }
 
 /** True for 15.1R7 beside 15.1X49; but a1 is older than b1. */
@@ -149,14 +157,11 @@ function areOtherNumbers(low: Side, high: Side): boolean {
 
 /** True for rc, alpha and beta, and for a, b or m between two numbers: 2.1-rc1, 3.0.0b2, 11.0.0-M20. */
 export function isPreRelease(places: Places): boolean {
-  return places.some((place) =>
-    place.some((parts, versionAt) =>
-      parts.some((part, partAt) => {
-        if (partKind(part) === PRE_RELEASE) return true;
-        if (!/^[abm]$/.test(part)) return false;
-        const before = partAt > 0 ? parts[partAt - 1] : place[versionAt - 1]?.at(-1);
-        return partKind(before) === NUMBER && partKind(parts[partAt + 1]) === NUMBER;
-      }),
-    ),
+  return places.flat().some((parts) =>
+    parts.some((part, at) => {
+      if (partKind(part) === PRE_RELEASE) return true;
+      if (!/^[abm]$/.test(part)) return false;
+      return partKind(parts[at - 1]) === NUMBER && partKind(parts[at + 1]) === NUMBER;
+    }),
   );
 }

@@ -172,6 +172,7 @@ describe('of two names of a series', () => {
     ['a-5.2.1hotfix2', 'a-5.2.1'],
     ['a-1-b-2', 'a-1-b'],
     ['a-8.2.1-20231130', 'a-8.2.1'],
+    ['a-3.20.1-r0', 'a-3.20-r5'],
   ])('%s is newer than %s', (newer, older) => {
     expect(compare(newer, older)).toEqual({
       order: expect.toSatisfy((n) => n > 0),
@@ -188,6 +189,7 @@ describe('of two names of a series', () => {
     ['a-1-a383732', 'a-1-26156e2'],
     ['a-1-a383732', 'a-1'],
     ['a-v1', 'a-1'],
+    ['a-12-sp5', 'a-12sp5'],
   ])('neither %s nor %s is newer', (one, other) => {
     expect(compare(one, other)).toEqual({ order: 0, isUnclear: false });
   });
@@ -204,6 +206,11 @@ describe('of two names of a series', () => {
     ['a-992', 'a-9.16.1'],
     ['a-992', 'a-9-16-1'],
     ['a-1.2-3', 'a-1.2.4'],
+    ['a-12-2021', 'a-12sp3'],
+    ['a-1.2-v4', 'a-1.2v3'],
+    ['a-7.0-U3', 'a-7.0.0-U1'],
+    ['a-SP3', 'a-12-SP3'],
+    ['a-11-cu1', 'a-11-M20-cu1'],
     ['a-1-1234567', 'a-1-a383732'],
     ['a-win-32', 'a-win-64'],
     ['a-20240115', 'a'],

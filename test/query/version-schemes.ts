@@ -59,6 +59,8 @@ function dates(
 const pad = (value: number, length = 2) => String(value).padStart(length, '0');
 /** Returns the part with its prefix, or nothing for 0. */
 const part = (prefix: string, value: number) => (value === 0 ? '' : `${prefix}${value}`);
+/** Returns the separator or nothing, as people write one version. */
+const maybe = (separator: string, random: Random) => (random() < 0.5 ? separator : '');
 const letter = (value: number) => (value === 0 ? '' : String.fromCharCode(96 + value));
 const hash = (random: Random) =>
   Math.floor(random() * 16 ** 7)
@@ -76,7 +78,9 @@ export const SCHEMES: readonly Scheme[] = [
   scheme('1.2.3-rc.1 < 1.2.3', [2, 3, 3, 12], (a, b, c, d) => {
     return `${a}.${b}.${c}${d < 11 ? `-rc.${d + 1}` : ''}`;
   }),
-  scheme('1.2rc1 < 1.2', [3, 12, 4], (a, b, c) => `${a}.${b}${c < 3 ? `rc${c + 1}` : ''}`),
+  scheme('1.2rc1 < 1.2-rc2 < 1.2', [3, 12, 4], (a, b, c, _d, random) => {
+    return `${a}.${b}${c < 3 ? `${maybe('-', random)}rc${c + 1}` : ''}`;
+  }),
   scheme('1.2-alpha.1 < beta.1 < rc.1 < 1.2', [3, 3, 4, 12], (a, b, c, d) => {
     return `${a}.${b}${c < 3 ? `-${['alpha', 'beta', 'rc'][c]}.${d + 1}` : ''}`;
   }),
@@ -88,8 +92,8 @@ export const SCHEMES: readonly Scheme[] = [
     [2, 6, 4],
     (a, b, c) => `2.${a}.${b}-RELEASE${part('-p', c)}`,
   ),
-  scheme('7.0 < 7.0U3 < 7.0U3c', [3, 2, 4, 6], (a, b, c, d) => {
-    return `${6 + a}.${b}${part('U', c)}${c === 0 ? '' : letter(d)}`;
+  scheme('7.0 < 7.0-U3 < 7.0U3c', [3, 2, 4, 6], (a, b, c, d, random) => {
+    return `${6 + a}.${b}${part(`${maybe('-', random)}U`, c)}${c === 0 ? '' : letter(d)}`;
   }),
   scheme(
     '17.03.08 < 17.03.08a',
@@ -106,7 +110,9 @@ export const SCHEMES: readonly Scheme[] = [
     [6, 4, 3, 12],
     (a, b, c, d) => `${18 + a}.${b + 1}R${c + 1}${part('-S', d)}`,
   ),
-  scheme('12 < 12-SP1 < 15', [4, 7], (a, b) => `${11 + a}${part('-SP', b)}`),
+  scheme('12 < 12_SP1 < 12SP2 < 15', [4, 7], (a, b, _c, _d, random) => {
+    return `${11 + a}${part(`${maybe('_', random)}SP`, b)}`;
+  }),
   scheme('10.2.3 < 10.2.3-h4', [3, 3, 4, 12], (a, b, c, d) => `${9 + a}.${b}.${c}${part('-h', d)}`),
   scheme('16.1.4-0.0.22 < 16.1.4.1-0.0.5', [3, 3, 4, 5], (a, b, c, d, random) => {
     return `${14 + a}.${b}.${c}${part('.', d)}-0.0.${Math.floor(random() * 40)}`;
