@@ -110,7 +110,10 @@ function reportMissingManifest({ descriptor, manifest, certificate, findings }: 
   }
 }
 
-/** The order of the references; manifest and certificate stay together, after the descriptor or at the end. */
+/**
+ * Reports members in another order than vm.ovf, vm.mf, vm.cert and then the files as they are referenced, or the latter
+ * before vm.mf and vm.cert.
+ */
 function checkOrder({
   descriptor,
   manifest,
@@ -169,6 +172,7 @@ async function checkManifest(layout: PackageLayout, options: CheckOptions) {
   return { manifest, signature, digests };
 }
 
+/** Returns a check for each file that no digest proves and that was not parsed. */
 function checkOthers(
   { members, referenced, descriptor, manifest, certificate }: PackageLayout,
   digests: readonly FileCheck[],
@@ -177,11 +181,9 @@ function checkOthers(
 ): FileCheck[] {
   const parsed = [descriptor, manifest, certificate].filter((file) => file !== null);
   const known = new Set([...digests.map(({ file }) => file), ...parsed].map(placeOf));
-  const others = [...referenced, ...members].filter((file) => {
-    const isKnown = known.has(placeOf(file));
-    known.add(placeOf(file));
-    return file.complete && !isKnown;
-  });
+  const others = [...new Set([...referenced, ...members])].filter(
+    (file) => file.complete && !known.has(placeOf(file)),
+  );
   return others.map((file) => {
     const how = packed.get(file);
     return how ? unpackCheck(file, how, signal) : readCheck(file);
