@@ -78,7 +78,7 @@ async function run(context: Context, options: Parsed<typeof OPTIONS>): Promise<R
   return { ...result, done: submitted.done };
 }
 
-interface KnownSync extends SubmittedSync {
+export interface KnownSync extends SubmittedSync {
   readonly id: SyncId;
   /** For the error if the output cannot be written. */
   readonly done: Facts;
@@ -92,7 +92,7 @@ export async function submit(context: Context): Promise<KnownSync> {
   if (id === undefined) {
     const body = shorten(stringify(response), 500);
     throw new ImgctlError('bad-answer', `the sync was submitted, but its id is unknown: ${body}`, {
-      facts: hint`check the result with: ${imgctl('my-images')}`,
+      facts: { kind: 'sync-unknown' },
     });
   }
   await rememberRequest(context, id, { status: submitted.status }, 'submitted');

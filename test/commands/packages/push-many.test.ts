@@ -224,6 +224,18 @@ describe('push to a storage that fails', () => {
   });
 
   it.each([
+    ['the last look', 'PROPFIND /upload/b.ova=403,every=3'],
+    ['the submit', 'PATCH /v2/user/image/vm=403'],
+  ])('or to a service, at %s says what is not synced', async (what, fault) => {
+    const user = await (what === 'the submit'
+      ? folderUser({ faults: [fault] })
+      : storageUser('dav', [fault]));
+    const files = ['a', 'b'].map((name) => writeOva(user.work, name)).join(' ');
+    const text = /\nimgctl: error: uploaded, but not synced: a\.ova, b\.ova\nimgctl: /;
+    expect(await user.imgctl(`push ${files} ${FAST}`)).toEqual(failed(4, text));
+  });
+
+  it.each([
     [507, 1],
     [403, 4],
   ])(

@@ -11,7 +11,7 @@ import type { PlannedPackage, TransferOptions, UploadPackage } from '../../../up
 import type { StorageFiles } from '../../upload-storage.ts';
 import type { PackageBatch } from '../package-batch.ts';
 import { dryRunRows } from './dry-run.ts';
-import { type Pushed, type SyncOptions, syncPushed } from './sync-pushed.ts';
+import { type Pushed, reportUnsynced, type SyncOptions, syncPushed } from './sync-pushed.ts';
 import { syncedMark } from './synced-mark.ts';
 import { brokenPackages, planAll, type UploadOutcome, uploadAll } from './upload.ts';
 
@@ -47,7 +47,7 @@ export async function pushPackages(
     const message = `${name} failed after these files became visible: ${files.join(', ')}`;
     context.tell({ kind: 'failure', message });
   }
-  if (!dryRun && sync && (fatal || broken.size > 0)) reportUnsynced(context, outcome);
+  if (!dryRun && sync && (fatal || broken.size > 0)) reportUnsynced(context, complete);
   if (fatal) {
     const isInterrupt = context.io.signal.aborted && !dryRun;
     throw isInterrupt ? resumable(fatal, job.storage, sync) : fatal;
@@ -117,12 +117,6 @@ function resumable(error: unknown, { keepsParts }: Storage, sync: boolean): Imgc
   const rest = keepsParts ? 'sends only what is missing' : 'starts unfinished packages again';
   const advice = `run the same command again: it ${rest}${sync ? ', then syncs' : ''}`;
   return asImgctlError(error).with({ facts: advice });
-}
-
-function reportUnsynced({ tell }: Context, outcome: UploadOutcome): void {
-  const uploaded = outcome.complete.filter(({ files }) => files.some(isSent));
-  const names = uploaded.map(({ name }) => name).join(', ');
-  if (names) tell({ kind: 'failure', message: `uploaded, but not synced: ${names}` });
 }
 
 /** The rows of --no-sync. */

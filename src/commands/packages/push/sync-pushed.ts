@@ -11,7 +11,7 @@ import { isSent, isSkipped } from '../../../upload/actions.ts';
 import type { PlannedPackage, TransferOptions } from '../../../upload/transfer.ts';
 import { follow, type POLL_OPTIONS } from '../follow.ts';
 import { describeProblems, failureOf, hasError, reportProblems } from '../show-request.ts';
-import { submit, submittedResult } from '../sync.ts';
+import { type KnownSync, submit, submittedResult } from '../sync.ts';
 import { doubtsOf, imageChange, judge, summaryOf } from './image-changes.ts';
 import type { SyncedMark } from './synced-mark.ts';
 
@@ -55,8 +55,7 @@ export async function syncPushed(
     const afterwards = () => tell({ kind: 'success', ...unneeded });
     return wait ? { output, rows: imagesOf(packages, before), afterwards } : { afterwards };
   }
-  await requireUnchanged(context, packages, transfer);
-  const submitted = await submit(context);
+  const submitted = await submitUnchanged(context, packages, transfer);
   if (!wait) return submittedResult(context, output, submitted);
   const request = await follow(context, submitted.id, options, 0);
   const rules = { files: packages.flatMap((each) => each.files.map(({ name }) => name)), strict };
@@ -117,6 +116,28 @@ function reportSynced(
   const how = problems ? `sync ${request.id} succeeded with ${problems}: ` : '';
   const message = `${how}${summaryOf(packages, before, after)}`;
   tell({ kind: 'success', message, elsewhere: null, hasWarnings });
+}
+
+/** Submits a sync of what the storage still has. If none was submitted, says what that leaves behind. */
+async function submitUnchanged(
+  context: Context,
+  packages: readonly PlannedPackage[],
+  transfer: TransferOptions,
+): Promise<KnownSync> {
+  try {
+    await requireUnchanged(context, packages, transfer);
+    return await submit(context);
+  } catch (error) {
+    const mayBeSubmitted = error instanceof ImgctlError && error.facts?.kind === 'sync-unknown';
+    if (!mayBeSubmitted) reportUnsynced(context, packages);
+    throw error;
+  }
+}
+
+export function reportUnsynced({ tell }: Context, packages: readonly PlannedPackage[]): void {
+  const uploaded = packages.filter(({ files }) => files.some(isSent));
+  const names = uploaded.map(({ name }) => name).join(', ');
+  if (names) tell({ kind: 'failure', message: `uploaded, but not synced: ${names}` });
 }
 
 /** @throws ImgctlError conflict: the storage has another file than this push compared or sent */
