@@ -1,6 +1,14 @@
 // push of several packages: the good ones arrive and are synced, the others are named; and syncs only if needed.
 
-import { mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { flipByte } from '../../support/files.ts';
@@ -273,7 +281,7 @@ describe('push --sync-if-sent', () => {
       expect(result).toEqual({ syncs: 0, stdout: names, exitCode: 0 });
       expect(lastLine(stderr)).toBe(NOTHING.trim());
     }
-    expect((await night('--no-wait')).stdout).toBe('');
+    expect((await push(`--sync-if-sent --no-wait --json`, files.slice(0, 2))).stdout).toBe('[]\n');
     rmSync(files[0] ?? '');
     writeOva(path.dirname(write('z')), 'a', 30_000);
     expect(await night('--on-conflict replace')).toMatchObject({ syncs: 1, exitCode: 0 });
@@ -367,6 +375,34 @@ describe('push --sync-if-sent', () => {
     await user.imgctl(`push ${second} --no-sync`, other);
     // Another home is another machine.
     expect(await night()).toEqual([0, what === 'another home' ? 0 : 1]);
+  });
+
+  it('submits a sync if the list has no image of a package', async () => {
+    const { push, files, folder, imgctl } = await createUser('file');
+    await push(FAST, files);
+    rmSync(path.join(folder, 'a.ova'));
+    await imgctl(`sync --wait ${FAST}`);
+    copyFileSync(files[0] ?? '', path.join(folder, 'a.ova'));
+    expect(await push(NIGHT, files)).toMatchObject({ syncs: 1, exitCode: 0 });
+  });
+
+  it('submits a sync if a file was sent to another address during the last one', async () => {
+    const user = await storageUser('s3');
+    const [web = '', db = ''] = ['web', 'db'].map((name) => writeOva(user.work, name));
+    await user.imgctl(`push ${web} ${db} ${FAST}`);
+    for (const name of ['web', 'db']) writeOva(user.work, name, 30_000);
+    const io = fakeIo({ env: user.env, time: Date.now() });
+    const write = io.stderr.write.bind(io.stderr);
+    const other = { IMGCTL_UPLOAD_URL: elsewhere(user.settings['upload-url']) };
+    io.stderr.write = async (text) => {
+      if (`${text}`.startsWith('sync 2: '))
+        await user.imgctl(`push ${db} --on-conflict replace --no-sync`, other);
+      await write(text);
+    };
+    await runCli(`push ${web} --on-conflict replace ${FAST}`.split(' '), io);
+    const { stderr, exitCode } = await user.imgctl(`push ${db} ${NIGHT}`);
+    expect(stderr).toContain('db.ova: already there');
+    expect({ exitCode, syncs: user.syncs() }).toEqual({ exitCode: 0, syncs: 3 });
   });
 
   it('fails before anything becomes visible if it cannot forget the last sync', async () => {

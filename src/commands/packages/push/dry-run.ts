@@ -9,14 +9,15 @@ import { isSynced, type Pushed } from './sync-pushed.ts';
 /** @param plan all packages, also those that would fail: their conflicts are shown, too */
 export async function dryRunRows(
   plan: readonly PlannedPackage[],
-  { packages, before, mark, transfer }: Pushed,
+  pushed: Pushed,
   { sync, syncIfSent = false }: { sync: boolean; syncIfSent?: boolean },
 ): Promise<Row[]> {
+  const { packages, before, transfer } = pushed;
   const all = plan.flatMap((each) => each.files);
   const conflicts = all.filter(({ action }) => action === 'conflict');
   const files = [...packages.flatMap((each) => each.files), ...conflicts];
   const uploads = files.map(({ action, name, size }) => ({ step: 'upload', action, name, size }));
-  if (!sync || (syncIfSent && isSynced(packages, mark))) return uploads;
+  if (!sync || (syncIfSent && isSynced(packages, pushed))) return uploads;
   const changes = await syncRows(transfer.storage, packages, before);
   return [...uploads, ...changes];
 }

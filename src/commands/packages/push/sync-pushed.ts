@@ -47,14 +47,15 @@ export async function syncPushed(
   options: SyncOptions,
 ): Promise<Result> {
   const { tell } = context;
-  const { before, transfer } = pushed;
+  const { before, transfer, mark } = pushed;
   const { wait, strict = false } = options;
   const packages = pushed.packages.filter(({ files }) => !files.some(isSkipped));
   const unneeded = messageWithoutSync(packages, pushed, options);
   if (unneeded) {
     const afterwards = () => tell({ kind: 'success', ...unneeded });
-    return wait ? { output, rows: imagesOf(packages, before), afterwards } : { afterwards };
+    return { output, rows: wait ? imagesOf(packages, before) : [], afterwards };
   }
+  if (wait) await rememberSync(context, mark.begin(transfer.assertHeld), options);
   const submitted = await submitUnchanged(context, packages, transfer);
   if (!wait) return submittedResult(context, output, submitted);
   const request = await follow(context, submitted.id, options, 0);
@@ -64,7 +65,8 @@ export async function syncPushed(
   if (request.state === 'failed') return { error: failure };
   const after = await listWhenDone(context, packages, before, request);
   const doubts = doubtsOf(packages, before, after, request, transfer.storage.address);
-  if (doubts.length === 0 && !request.errors?.length) await rememberSync(context, pushed, options);
+  if (doubts.length === 0 && !request.errors?.length)
+    await rememberSync(context, mark.complete(transfer.assertHeld), options);
   const { error, warnings } = judge(doubts, failure, strict);
   const afterwards = () => {
     for (const { message, hint } of warnings) tell({ kind: 'warning', message, hint });
@@ -82,13 +84,18 @@ function messageWithoutSync(
   if (packages.length === 0) {
     return { message: summaryOf(pushed.packages, pushed.before, []), elsewhere: null };
   }
-  if (!syncIfSent || !isSynced(packages, pushed.mark)) return undefined;
+  if (!syncIfSent || !isSynced(packages, pushed)) return undefined;
   return { message: 'Nothing sent, no sync submitted' };
 }
 
-/** True if nothing was sent since the last good sync. */
-export function isSynced(packages: readonly PlannedPackage[], mark: SyncedMark): boolean {
-  return !packages.some(({ files }) => files.some(isSent)) && mark.isThere();
+/** True if nothing was sent since the last good sync, and the user has an image of each package. */
+export function isSynced(
+  packages: readonly PlannedPackage[],
+  { mark, before }: Pick<Pushed, 'mark' | 'before'>,
+): boolean {
+  const isDone = (each: PlannedPackage) =>
+    !each.files.some(isSent) && before.some(({ name }) => name === each.name);
+  return packages.every(isDone) && mark.isThere();
 }
 
 function imagesOf(packages: readonly PlannedPackage[], images: readonly Row[]): readonly Row[] {
@@ -96,8 +103,12 @@ function imagesOf(packages: readonly PlannedPackage[], images: readonly Row[]): 
   return images.filter(({ name }) => names.includes(String(name)));
 }
 
-async function rememberSync({ tell }: Context, pushed: Pushed, { syncIfSent }: SyncOptions) {
-  await pushed.mark.write(pushed.transfer.assertHeld).catch((cause: unknown) => {
+async function rememberSync(
+  { tell }: Context,
+  writing: Promise<void>,
+  { syncIfSent }: SyncOptions,
+): Promise<void> {
+  await writing.catch((cause: unknown) => {
     // The next push submits a sync that is not needed.
     const message = `cannot remember this sync: ${errorReason(cause)}`;
     if (syncIfSent) tell({ kind: 'warning', message });

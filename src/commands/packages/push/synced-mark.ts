@@ -16,8 +16,10 @@ export interface SyncedMark {
    * @throws ImgctlError failed: a later push would trust it
    */
   remove(): void;
-  /** Writes it after a sync without errors. @throws an error with the reason */
-  write(assertHeld: AssertHeld): Promise<void>;
+  /** Writes before a submit that it is pending; `remove` removes that too. @throws an error with the reason */
+  begin(assertHeld: AssertHeld): Promise<void>;
+  /** Writes it after a sync without errors, if it is still pending. @throws an error with the reason */
+  complete(assertHeld: AssertHeld): Promise<void>;
 }
 
 /** @param directory without one it is never there @param key the storage, the service, and the users of both */
@@ -28,9 +30,11 @@ export function syncedMark(
 ): SyncedMark {
   const file = directory && keyedFile(directory, NAME, key);
   const text = `${JSON.stringify(key)}\n`;
+  const pending = `${JSON.stringify({ pending: key })}\n`;
+  const has = (content: string) =>
+    file !== undefined && tryOr(() => readOwnFile(file, undefined, uid) === content, false);
   return {
-    isThere: () =>
-      file !== undefined && tryOr(() => readOwnFile(file, undefined, uid) === text, false),
+    isThere: () => has(text),
     remove() {
       if (directory === undefined) return;
       const names = tryOr(() => fs.readdirSync(directory), []).filter((name) => MARKS.test(name));
@@ -42,9 +46,13 @@ export function syncedMark(
         throw new ImgctlError('failed', message, { facts: advice, cause });
       }
     },
-    async write(assertHeld) {
+    async begin(assertHeld) {
       if (file === undefined) throw new Error('no home directory');
-      await replaceFile(file, text, { assertHeld });
+      await replaceFile(file, pending, { assertHeld });
+    },
+    async complete(assertHeld) {
+      // Otherwise, a push to another address of the storage has made a file visible that the sync may not have seen.
+      if (file !== undefined && has(pending)) await replaceFile(file, text, { assertHeld });
     },
   };
 }
