@@ -219,6 +219,10 @@ export class Context implements ConsoleStyle {
       this.console.waiting(`${url.host} asks to wait ${describeDuration(asked)}`);
     } else if (outage && wait >= MIN_REPORTED_OUTAGE) {
       this.console.waiting(`${url.host} ${outage}; retrying in ${describeDuration(wait)}`);
+    } else if (event.kind === 'limit' && event.refusedFor >= MIN_REPORTED_WAIT) {
+      this.console.waiting(`${url.host} limits requests; retrying for up to a minute`);
+      this.#reportedUntil = time + 60_000;
+      return;
     } else return;
     this.#reportedUntil = time + wait;
   };

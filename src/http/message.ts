@@ -60,7 +60,15 @@ export type HttpEvent =
   | { kind: 'error'; method: string; url: URL; milliseconds: number; error: Error }
   /** Sent each 30 s while there is no whole response. */
   | { kind: 'waiting'; method: string; url: URL; milliseconds: number }
-  | { kind: 'limit'; method: string; url: URL; wait: number; asked: number }
+  /** `refusedFor`: milliseconds since the last success. */
+  | {
+      kind: 'limit';
+      method: string;
+      url: URL;
+      wait: number;
+      asked: number;
+      refusedFor: number;
+    }
   | {
       kind: 'retry';
       method: string;

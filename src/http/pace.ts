@@ -54,9 +54,13 @@ export class Pace {
     return limits && (status === 429 || (status === 503 && this.hasSucceeded));
   }
 
+  /** Milliseconds since the first refusal after the last success. */
+  get refusedFor(): number {
+    return this.#refusedSince === undefined ? 0 : this.#options.elapsed() - this.#refusedSince;
+  }
+
   get isExhausted(): boolean {
-    const { elapsed } = this.#options;
-    return this.#refusedSince !== undefined && elapsed() - this.#refusedSince >= MAX_REFUSED;
+    return this.refusedFor >= MAX_REFUSED;
   }
 
   /**

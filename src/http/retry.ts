@@ -52,7 +52,8 @@ export async function sendWithRetry(
     if (next.kind === 'return') return next.response;
     const { asked } = next;
     if (next.kind === 'turn') {
-      onEvent?.({ kind: 'limit', method, url, wait: asked, asked });
+      const { refusedFor } = pace;
+      onEvent?.({ kind: 'limit', method, url, wait: asked, asked, refusedFor });
       continue;
     }
     const { outage } = next;

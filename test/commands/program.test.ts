@@ -62,6 +62,8 @@ describe('a usage error', () => {
     ['images list --filtr=name,like,x', "unknown option '--filtr'\nhint: did you mean --filter"],
     ['sync --wait=10m', "option '--wait' takes no value\nhint: did you mean --wait-timeout\\?"],
     ['login --password-stdin=hunter2', "option '--password-stdin' takes no value\nhint: see: "],
+    ['images list -q=true', "option '-q' takes no value"],
+    [['images', 'list', '--limit 5'], "option '--limit' and its value are one word"],
     ['images list -x', '.*\nhint: see: imgctl images list --help'],
     ['--limit 3 images list', '.*\nhint: put it after the command; .* imgctl help options'],
     ['profile use', 'missing required argument .*\nhint: use: imgctl profile use .*<profile>'],

@@ -46,7 +46,13 @@ describe('imgctl help', () => {
 
   it('-h before a command or in a line with values shows the page of the command', async () => {
     const help = await run('help images list');
-    for (const line of ['-q -h images list -n 5', 'images -h list -f x']) {
+    const lines = [
+      '-q -h images list -n 5',
+      'images -h list -f x',
+      'images list -hq',
+      'help images list -n 5',
+    ];
+    for (const line of lines) {
       expect(await run(line)).toEqual(help);
     }
   });
