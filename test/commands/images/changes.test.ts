@@ -181,6 +181,21 @@ describe('images changes', () => {
     await steps(['--json', []], ['--mine --json', []]);
   });
 
+  it('counts images without an id that say the same', async () => {
+    const { changes, changed, service } = await watcher([]);
+    const of = (count: number) =>
+      testImages(1).flatMap(({ id: _, ...image }) => {
+        return Array.from({ length: count }, () => image as Image);
+      });
+    service.own = of(2);
+    await changes('--mine');
+    service.own = of(1);
+    expect(await changed('--mine')).toEqual(['removed null']);
+    service.own = of(4);
+    expect(await changed('--mine')).toEqual(['added null', 'added null', 'added null']);
+    expect(await changed('--mine')).toEqual([]);
+  });
+
   it('compares times as instants', async () => {
     const { changes, changed, service, steps } = await watcher(testImages(2));
     await changes();

@@ -1,6 +1,5 @@
 // imgctl images changes: shows what was added, updated, moved or removed since the last run.
 
-import { keyOf } from '../../../api/images.ts';
 import type { ReceivedImage } from '../../../api/types.ts';
 import type { Catalogue } from '../../../catalogue/catalogue.ts';
 import {
@@ -18,6 +17,7 @@ import { stringify } from '../../../json.ts';
 import { column, pick } from '../../../output/columns.ts';
 import { LINE_FORMAT_LIST } from '../../../output/formats.ts';
 import type { Output } from '../../../output/output.ts';
+import { nameOf } from '../../../query/fields.ts';
 import type { Filter } from '../../../query/filter.ts';
 import { EVERYTHING, type Query } from '../../../query/query.ts';
 import { Tally } from '../../../query/tally.ts';
@@ -31,7 +31,7 @@ import {
   WORDS,
 } from '../options.ts';
 import { openCatalogue, readImages } from '../read.ts';
-import { type Change, changeOf, compareLabels, compareLists } from './compare.ts';
+import { byNumberedKey, type Change, changeOf, compareLabels, compareLists } from './compare.ts';
 import { type Comparison, reportOf } from './report.ts';
 import { openState, suggestCursors } from './state.ts';
 
@@ -191,7 +191,7 @@ async function compareCatalogue(
     since: old?.takenAt,
     lines,
     // An image that only left the query is no change, but must not be compared again.
-    hasChanged: listed.length + missing.length > 0,
+    hasChanged: listed.length + missing.size > 0,
   };
 }
 
@@ -203,16 +203,16 @@ async function compareCatalogue(
 async function classifyMissing(
   { context, query }: Task,
   catalogue: Catalogue,
-  missing: readonly ReceivedImage[],
+  missing: ReadonlyMap<unknown, ReceivedImage>,
 ): Promise<Change[]> {
-  if (missing.length === 0) return [];
-  const all = await readAll(context, catalogue);
-  const byId = new Map(all.map((image) => [keyOf(image), image]));
-  return missing.flatMap((before): Change | [] => {
-    const image = byId.get(keyOf(before));
+  if (missing.size === 0) return [];
+  const all = byNumberedKey(await readAll(context, catalogue));
+  return [...missing].flatMap(([key, before]): Change | [] => {
+    const image = all.get(key);
     if (image === undefined) return { change: 'removed', image: before, before };
     if (!query.matches(image)) return changeOf(before, image) ?? [];
-    const message = `the list is incomplete: image ${image.id} exists, but is not listed`;
+    const what = image.id ?? nameOf(image);
+    const message = `the list is incomplete: image ${what} exists, but is not listed`;
     throw new ImgctlError('incomplete-list', message, { facts: 'run the command again' });
   });
 }

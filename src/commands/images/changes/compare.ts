@@ -28,24 +28,51 @@ export async function compareLists(
   const oldTexts = new Map(oldLines.map((line) => [line, line]));
   const lines = new Map<unknown, string>();
   const different = new Map<unknown, ReceivedImage>();
+  const keyOfNew = numberedKeys();
   for await (const page of images) {
     for (const image of page) {
       const line = stringify(image);
       // The old text of the same letters, so that the new one need not stay in memory.
       const oldText = oldTexts.get(line);
-      lines.set(keyOf(image), oldText ?? line);
-      if (oldText === undefined) different.set(keyOf(image), image);
+      const key = keyOfNew(image);
+      lines.set(key, oldText ?? line);
+      // Equal texts without an id must be counted.
+      if (oldText === undefined || !hasId(image)) different.set(key, image);
     }
   }
-  for (const line of lines.values()) oldTexts.delete(line);
-  const changed = await parseLines([...oldTexts.keys()], file);
-  const old = new Map(changed.map((image) => [keyOf(image), image]));
+  for (const [key, line] of lines) if (!different.has(key)) oldTexts.delete(line);
+  const changed = oldLines.filter((line) => oldTexts.has(line));
+  const old = byNumberedKey(await parseLines(changed, file));
   const listed = [...different].flatMap(([key, image]): Change | [] => {
     const before = old.get(key);
     return before ? (changeOf(before, image) ?? []) : { change: 'added', image, before: null };
   });
-  const missing = [...old].filter(([key]) => !lines.has(key)).map(([, image]) => image);
+  const missing = new Map([...old].filter(([key]) => !lines.has(key)));
   return { listed, missing, lines: [...lines.values()] };
+}
+
+export function byNumberedKey(images: readonly ReceivedImage[]): Map<unknown, ReceivedImage> {
+  const keyOfEach = numberedKeys();
+  return new Map(images.map((image) => [keyOfEach(image), image]));
+}
+
+/**
+ * Returns a function for the images of a list in turn: it returns the id, or if there is none, the text and a number. Of
+ * two images without an id that say the same, the second has number 2: if one is gone, its key is.
+ */
+function numberedKeys(): (image: ReceivedImage) => unknown {
+  const counts = new Map<unknown, number>();
+  return (image) => {
+    const key = keyOf(image);
+    if (hasId(image)) return key;
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    return `${key} ${count}`;
+  };
+}
+
+function hasId({ id }: ReceivedImage): boolean {
+  return id !== null && id !== undefined;
 }
 
 const PLACE_FIELDS = ['name', 'path', 'folder', 'data_store'];
