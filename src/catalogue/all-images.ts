@@ -14,8 +14,8 @@ interface List {
   readonly first: ImagePage;
   /** False if the service refuses it. */
   readonly canSort: boolean;
-  /** Requests a page, the first one unless a number says otherwise. @throws ImgctlError incomplete-list: too many */
-  readonly request: (more: Partial<PageQuery>, number?: number) => Promise<ImagePage>;
+  /** Returns a page, the first one unless a number says otherwise. @throws ImgctlError incomplete-list: too many */
+  readonly pageOf: (more: Partial<PageQuery>, number?: number) => Promise<ImagePage>;
 }
 
 /**
@@ -33,11 +33,11 @@ export async function* allImages(
   const canSort = firstPages.sortsById;
   const query = { sort: canSort ? ID_ORDER : undefined, perPage };
   const countRequest = requestLimit(first);
-  const request: List['request'] = async (more, number = 1) => {
+  const pageOf: List['pageOf'] = async (more, number = 1) => {
     countRequest();
     return readPage(client, { ...query, ...more }, number, { signal });
   };
-  const list = { first, canSort, request };
+  const list = { first, canSort, pageOf };
   const yieldedIds = new IdList();
   try {
     for await (const { images, ids, bytes } of readById(list, client.connections, wanted)) {
@@ -95,11 +95,11 @@ async function* readById(list: List, connections: number, wanted: number) {
 }
 
 /** Returns a function that reads the first page of the images below an id. */
-function readerBelow({ request }: List) {
+function readerBelow({ pageOf }: List) {
   let hasResponded = false;
   return async (bound: number) => {
     try {
-      const page = await request({ filter: `id,lt,${bound}` });
+      const page = await pageOf({ filter: `id,lt,${bound}` });
       hasResponded = true;
       return page;
     } catch (error) {
@@ -110,9 +110,9 @@ function readerBelow({ request }: List) {
 }
 
 /** @param refusal why the list cannot be read by id: the error if it cannot be read by number either */
-async function readByNumber({ canSort, request }: List, refusal: unknown) {
-  const readNumber = (number: number) => request({}, number);
-  const readState = async () => stateOf(await request({ perPage: 1 }));
+async function readByNumber({ canSort, pageOf }: List, refusal: unknown) {
+  const readNumber = (number: number) => pageOf({}, number);
+  const readState = async () => stateOf(await pageOf({ perPage: 1 }));
   try {
     return await pagesByNumber(readNumber, canSort ? readState : undefined);
   } catch (error) {
@@ -131,14 +131,14 @@ async function readByNumber({ canSort, request }: List, refusal: unknown) {
  *
  * @throws NotByIdError the service leaves images out
  */
-async function requireChange({ first, request }: List) {
+async function requireChange({ first, pageOf }: List) {
   const leftOut = `the service sent fewer than the ${first.total} images that it announced`;
-  const all = await request({ perPage: 1 });
+  const all = await pageOf({ perPage: 1 });
   if (stateOf(all) === stateOf(first)) throw new NotByIdError(leftOut);
   const [highest] = first.images;
   const powerOfTen = 10 ** `${highest && idOf(highest)}`.length;
   const asked = { filter: `id,lt,${powerOfTen}`, perPage: 1 };
-  const withIds = await request(asked).catch((error: unknown) => {
+  const withIds = await pageOf(asked).catch((error: unknown) => {
     // A database may not take a number that no image has.
     if (isRefusedRequest(error)) return undefined;
     throw error;

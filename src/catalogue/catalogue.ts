@@ -80,15 +80,14 @@ export function ownCatalogue(
   return heldCatalogue(() => {
     read ??= client.listUserImages().then(({ images, meta }) => {
       const held = new Map<unknown, ReceivedImage>();
-      for (const image of images) addImage(held, image);
-      const counting = new Set(held.values());
-      const repeated = images.filter((image) => !counting.has(image));
-      const [first, ...others] = new Set(repeated.map(keyOf));
+      const repeated = new Set<unknown>();
+      for (const image of images) if (addImage(held, image)) repeated.add(keyOf(image));
+      const [first, ...others] = repeated;
       const more = others.length === 0 ? '' : ` and ${others.length} more`;
       if (first !== undefined) {
         warn(`the service lists image ${first}${more} twice; the last one counts`);
       }
-      return { images: [...counting], meta };
+      return { images: [...held.values()], meta };
     });
     return read;
   }, baseUrl);

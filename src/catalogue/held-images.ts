@@ -7,11 +7,16 @@ import { ImgctlError } from '../errors.ts';
 /** Maximum size of the pages of a list that is held in memory, in bytes; about 500,000 images. */
 const MAX_HELD_BYTES = 256 * 2 ** 20;
 
-/** Adds an image, or replaces the one with its id. Images without an id are different ones, even if they say the same. */
-export function addImage(images: Map<unknown, ReceivedImage>, image: ReceivedImage): void {
-  const key = keyOf(image);
+/**
+ * Adds an image, or replaces the one with its id: true then. Images without an id are different ones, even if they say the
+ * same.
+ */
+export function addImage(images: Map<unknown, ReceivedImage>, image: ReceivedImage): boolean {
   const hasId = (image.id ?? null) !== null;
-  images.set(hasId ? key : `${key} ${images.size}`, image);
+  const key = hasId ? keyOf(image) : `${keyOf(image)} ${images.size}`;
+  const isKnown = images.has(key);
+  images.set(key, image);
+  return isKnown;
 }
 
 /** @throws ImgctlError bad-answer */

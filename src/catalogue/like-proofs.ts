@@ -8,6 +8,8 @@ import { BY_ID, type FieldSort, printSort, ranksOf } from '../query/sort.ts';
 import type { FirstPages } from './first-pages.ts';
 import { isRefusedRequest, isWhole, readPage } from './read-page.ts';
 
+type Proof = 'lossless' | 'lossy' | 'unneeded';
+
 /** What the service is asked to find, with its case reversed, in a list of this order. */
 interface Probe {
   readonly text: string;
@@ -30,7 +32,7 @@ export class LikeProofs {
   readonly #client: Pick<Client, 'listImages'>;
   readonly #firstPages: FirstPages;
   readonly #trace: (text: string) => void;
-  readonly #isProved = new Map<string, boolean>();
+  readonly #proofs = new Map<string, Proof>();
 
   constructor(
     client: Pick<Client, 'listImages'>,
@@ -42,33 +44,35 @@ export class LikeProofs {
     this.#trace = trace;
   }
 
-  /** True if a proof has failed: the filter may lose images. */
-  hasFailed({ field, part }: ServiceFilter): boolean {
-    return part !== undefined && this.#isProved.get(keyOfProof(field, part)) === false;
+  /** True once a proof has failed. */
+  isLossy({ field, part }: ServiceFilter): boolean {
+    return part !== undefined && this.#proofs.get(keyOfProof(field, part)) === 'lossy';
   }
 
   /**
-   * Returns true if the filter loses no image; false if it may, or if nobody needs it, as a page with all images has come.
+   * Finds out whether the filter loses images; `unneeded` if a page with all images has come meanwhile.
    * @param page the first one with this filter, in this order
    */
-  async prove(filter: ServiceFilter, page: ImagePage, sort: FieldSort): Promise<boolean> {
+  async prove(filter: ServiceFilter, page: ImagePage, sort: FieldSort): Promise<Proof> {
     const { field, part } = filter;
-    if (part === undefined) return true;
+    // Services agree on what `eq` and `in` find.
+    if (part === undefined) return 'lossless';
     const key = keyOfProof(field, part);
-    const known = this.#isProved.get(key);
+    const known = this.#proofs.get(key);
     if (known !== undefined) return known;
     let probe = probesOn(page, field, part, sort).find(hasBothCases);
     if (probe === undefined) {
       const all = await this.#firstPages.ofAll();
-      if (isWhole(all)) return false;
+      if (isWhole(all)) return 'unneeded';
       const probes = probesOn(all, field, part, BY_ID);
       const values = [page, all].flatMap((one) => valuesOf(one, field));
       probe = isMixed(values.join('')) ? probes.find(hasBothCases) : probes[0];
     }
-    const isProved = probe !== undefined && (await this.#isFound(field, probe));
-    this.#isProved.set(key, isProved);
-    if (!isProved) this.#trace(`like may lose images for ${field}, so its filter is not used`);
-    return isProved;
+    const isFound = probe !== undefined && (await this.#isFound(field, probe));
+    if (!isFound) this.#trace(`like may lose images for ${field}, so its filter is not used`);
+    const proof = isFound ? 'lossless' : 'lossy';
+    this.#proofs.set(key, proof);
+    return proof;
   }
 
   async #isFound(field: Field, { text, sort }: Probe): Promise<boolean> {

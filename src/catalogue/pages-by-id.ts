@@ -25,11 +25,11 @@ export async function* pagesById(
     for (const taken of segments.take()) {
       stillWanted -= taken.images.length;
       // The next pages are on their way while the caller uses these.
-      if (stillWanted > 0) segments.request(stillWanted);
+      if (stillWanted > 0) segments.requestNext(stillWanted);
       yield taken;
     }
     if (segments.isAtEnd) return;
-    segments.request(stillWanted);
+    segments.requestNext(stillWanted);
     await segments.arrival();
   }
 }
@@ -67,8 +67,8 @@ class Segments {
   readonly #pageSize: number;
   /** The lowest id of the images yielded. */
   #yieldedTo = Number.POSITIVE_INFINITY;
-  /** Number of images below it. */
-  #left: number;
+  /** Number of images below it, as the service says. */
+  #below: number;
   /** The segments that are not yielded yet, the highest ids first. */
   #ahead: Segment[] = [];
   readonly #arrivals = new Set<Promise<void>>();
@@ -87,7 +87,7 @@ class Segments {
     this.#connections = connections;
     this.#parallel = connections;
     this.#pageSize = Math.max(1, first.images.length);
-    this.#left = first.total;
+    this.#below = first.total;
     const top: Segment = { bound: Number.POSITIVE_INFINITY, end: END_OF_LIST };
     this.#ahead.push(top);
     this.#receive(top, first);
@@ -110,22 +110,22 @@ class Segments {
       if (next?.page === undefined) return;
       const { page, ids = [], end } = next;
       this.#yieldedTo = end;
-      this.#left = page.total - ids.length;
+      this.#below = page.total - ids.length;
       this.#ahead = this.#ahead.filter((segment) => segment.end < end);
       // The page before may have reached into this segment.
       const repeated = ids.filter((id) => id >= low).length;
       yield {
         images: page.images.slice(repeated),
         ids: ids.slice(repeated),
-        below: this.#left,
+        below: this.#below,
         bytes: page.bytes,
       };
     }
   }
 
   /** Requests the next segments, at most as many as it takes for the images that are wanted. */
-  request(wanted: number): void {
-    const pages = Math.ceil(Math.min(this.#left, wanted) / this.#pageSize);
+  requestNext(wanted: number): void {
+    const pages = Math.ceil(Math.min(this.#below, wanted) / this.#pageSize);
     const maxAhead = Math.min(2 * this.#connections, pages);
     for (const segment of this.#segmentsOfGaps()) {
       const isFull = this.#arrivals.size >= this.#parallel || this.#ahead.length >= maxAhead;

@@ -63,59 +63,56 @@ export async function* listCatalogue(
   options: ReadOptions,
 ): AsyncGenerator<readonly ReceivedImage[], ListEnd, void> {
   const onePage = await listOnePage(service, query, options);
-  if (onePage) {
-    yield onePage.images;
-    return onePage.end;
-  }
-  if (options.streams && isOrderOf(query, BY_ID))
-    return yield* streamAllPages(service, query, options);
-  const { images, end } = await holdAllPages(service, query, options);
-  yield images;
-  return end;
+  if (onePage === undefined) return yield* listAllPages(service, query, options);
+  yield onePage.images;
+  return onePage.end;
 }
 
-/** Yields what matches of each page that is read by id. */
-async function* streamAllPages(
+async function* listAllPages(
   service: Service,
   query: Query,
-  { limit = Number.POSITIVE_INFINITY, perPage = MAX_PER_PAGE, watch }: ReadOptions,
+  options: ReadOptions,
 ): AsyncGenerator<readonly ReceivedImage[], ListEnd, void> {
-  const first = await service.firstPages.ofAll(perPage);
+  const { limit = Number.POSITIVE_INFINITY, streams = false } = options;
+  const first = await service.firstPages.ofAll(options.perPage);
+  const isById = isOrderOf(query, BY_ID);
+  // In another order than by id, the last image that is read may be the first of the list.
+  const readLimit = isById ? limit : Number.POSITIVE_INFINITY;
+  const isStreamed = isById && streams;
+  const held: ReceivedImage[] = [];
+  let heldBytes = 0;
+  let found = 0;
+  for await (const { images, bytes } of matchesByPage(service, first, query, readLimit, options)) {
+    found += images.length;
+    if (isStreamed) {
+      yield images;
+      continue;
+    }
+    for (const image of images) held.push(image);
+    if (images.length > 0) heldBytes += bytes;
+    requireRoom(heldBytes);
+  }
+  if (!isStreamed) yield query.sort(held).slice(0, limit);
+  return found === readLimit ? endOfPart(first, query) : { meta: first.meta, total: found };
+}
+
+/** Yields what matches of each page, and the bytes of the page, until as many were found as the limit says. */
+async function* matchesByPage(
+  service: Service,
+  first: ImagePage,
+  query: Query,
+  limit: number,
+  { perPage = MAX_PER_PAGE, watch }: ReadOptions,
+) {
   const wanted = query.isEverything ? limit : Number.POSITIVE_INFINITY;
   let found = 0;
-  for await (const { images } of allImages(service, first, { perPage, wanted })) {
+  for await (const { images, bytes } of allImages(service, first, { perPage, wanted })) {
     watch?.(images, first.total);
     const matching = matchesOf(query, images).slice(0, limit - found);
     found += matching.length;
-    yield matching;
-    if (found === limit) return endOfPart(first, query);
+    yield { images: matching, bytes };
+    if (found === limit) return;
   }
-  return { meta: first.meta, total: found };
-}
-
-/** Returns what matches on all pages, sorted, up to the limit. */
-async function holdAllPages(
-  service: Service,
-  query: Query,
-  { limit = Number.POSITIVE_INFINITY, perPage = MAX_PER_PAGE, watch }: ReadOptions,
-) {
-  const first = await service.firstPages.ofAll(perPage);
-  // In another order than by id, the last image that is read may be the first of the list.
-  const enough = isOrderOf(query, BY_ID) ? limit : Number.POSITIVE_INFINITY;
-  const wanted = query.isEverything ? enough : Number.POSITIVE_INFINITY;
-  const held: ReceivedImage[] = [];
-  let heldBytes = 0;
-  for await (const { images, bytes } of allImages(service, first, { perPage, wanted })) {
-    watch?.(images, first.total);
-    const matching = matchesOf(query, images);
-    for (const image of matching) held.push(image);
-    if (matching.length > 0) heldBytes += bytes;
-    requireRoom(heldBytes);
-    if (held.length >= enough) break;
-  }
-  const end =
-    held.length >= enough ? endOfPart(first, query) : { meta: first.meta, total: held.length };
-  return { images: query.sort(held).slice(0, limit), end };
 }
 
 function matchesOf(query: Query, images: readonly ReceivedImage[]): readonly ReceivedImage[] {
@@ -138,7 +135,7 @@ export async function listOnePage(
   const size = query.isEverything ? Math.min(perPage, limit) : perPage;
   for (const filter of filtersToSend(query)) {
     if (firstPages.hasAll) break;
-    if (like.hasFailed(filter)) continue;
+    if (like.isLossy(filter)) continue;
     const page = await firstPages.ask({
       filter: filter.text,
       sort: printSort(sort),
@@ -148,10 +145,11 @@ export async function listOnePage(
     const list = selectOn(page, sort, query, limit);
     // The page does not have all that match, and the other filters are likely to match more.
     if (list === undefined) return undefined;
-    if (await like.prove(filter, page, sort)) {
-      watch?.(page.images, page.total, filter.text);
-      return list;
-    }
+    const proof = await like.prove(filter, page, sort);
+    if (proof === 'unneeded') break;
+    if (proof === 'lossy') continue;
+    watch?.(page.images, page.total, filter.text);
+    return list;
   }
   const page = await unfilteredPage(firstPages, sort, size);
   const list = page && selectOn(page, sort, query, limit);
