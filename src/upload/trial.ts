@@ -2,13 +2,16 @@
 
 import { randomBytes } from 'node:crypto';
 import { hasCode, ImgctlError } from '../errors.ts';
-import type { Storage } from './storage.ts';
+import type { Storage, UnpublishedFile } from './storage.ts';
 import type { UploadSource } from './upload-file.ts';
 
 const CONTENT = Buffer.from('imgctl stored this file as a test, and removes it.\n');
 
-/** @throws ImgctlError: what the storage refused, or does otherwise than push needs */
-export async function tryUpload(storage: Storage): Promise<void> {
+/**
+ * @param onLeft receives the name of the file if it could not be removed
+ * @throws ImgctlError: what the storage refused, or does otherwise than push needs
+ */
+export async function tryUpload(storage: Storage, onLeft: (name: string) => void): Promise<void> {
   const { address } = storage;
   // The service syncs only packages.
   const name = `imgctl-test-${randomBytes(8).toString('hex')}.txt`;
@@ -18,6 +21,27 @@ export async function tryUpload(storage: Storage): Promise<void> {
   };
   const file = sourceOf(CONTENT);
   const part = await storage.put(name, file, () => {});
+  const comparison = await showAndCompare(storage, name, part, file).catch(async (error) => {
+    await storage.remove(name).catch(() => onLeft(name));
+    throw error;
+  });
+  await storage.remove(name).catch((error) => {
+    onLeft(name);
+    throw error;
+  });
+  const note = comparison.state === 'different' ? comparison.note : undefined;
+  if (comparison.state !== 'same')
+    fail(`${address} returned different bytes than it received`, note);
+  if ((await storage.compare(name, file)).state !== 'absent')
+    fail(`${address} did not remove the file`);
+}
+
+async function showAndCompare(
+  storage: Storage,
+  name: string,
+  part: UnpublishedFile,
+  file: UploadSource,
+) {
   try {
     await part.publish(false, () => {});
   } catch (error) {
@@ -25,13 +49,7 @@ export async function tryUpload(storage: Storage): Promise<void> {
     // Some storages say too little of a file to know it: then its content is compared.
     if (!hasCode(error, 'conflict')) throw error;
   }
-  const comparison = await storage.compare(name, file);
-  await storage.remove(name);
-  const note = comparison.state === 'different' ? comparison.note : undefined;
-  if (comparison.state !== 'same')
-    fail(`${address} returned different bytes than it received`, note);
-  if ((await storage.compare(name, file)).state !== 'absent')
-    fail(`${address} did not remove the file`);
+  return storage.compare(name, file);
 }
 
 function sourceOf(bytes: Buffer): UploadSource {

@@ -297,12 +297,15 @@ async function storageResult({ context, options }: Diagnosis): Promise<CheckResu
   let storage: Storage | undefined;
   try {
     ({ storage } = await openUploadStorage(context));
+    const { address } = storage;
     const isFolder = settings.get('upload-url')?.kind === 'file';
     const reached = isFolder ? 'found' : 'reachable, credentials accepted';
-    if (!mayUpload) return `${storage.address}: ${reached}`;
+    if (!mayUpload) return `${address}: ${reached}`;
     const { tryUpload } = await import('../../../upload/trial.ts');
-    await tryUpload(storage);
-    return `${storage.address}: a file was uploaded, renamed, compared and removed`;
+    await tryUpload(storage, (name) =>
+      context.console.warn(`${name} may still be in ${address}`, 'remove it'),
+    );
+    return `${address}: a file was uploaded, renamed, compared and removed`;
   } catch (error) {
     // What is not stored, push asks for.
     if (mayUpload || !hasCode(error, 'not-logged-in')) throw error;
