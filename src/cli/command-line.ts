@@ -59,8 +59,8 @@ export function readCommandLine(
     return { ...options, given, act: () => Promise.reject<undefined>(error) };
   };
   if (misread) return failed(misread);
-  if (end.kind === 'failed') return failed(end.error);
-  if (end.kind === 'stopped') {
+  if (end.kind === 'failed' && !typed.unknown) return failed(end.error);
+  if (end.kind !== 'found') {
     return { ...options, given, act: (context) => explain(context, tree, end, commands, typed) };
   }
   const { json, output = 'json' } = options;
@@ -103,19 +103,32 @@ function globalsOf(root: Command) {
 async function explain(
   context: Context,
   tree: CommandTree,
-  { command, error }: Extract<End, { kind: 'stopped' }>,
+  end: Exclude<End, { kind: 'found' }>,
   commands: readonly CommandDeclaration[],
   typed: TypedLine,
 ): Promise<void> {
-  if (error.code === 'commander.version') return context.console.print(`${version}\n`);
-  const isHelp = error.exitCode === 0 || error.code === 'commander.help';
-  if (!isHelp) {
-    const { usageError } = await import('./usage-error.ts');
-    tree.declareAll();
-    throw usageError(error, command, pathOf(command));
+  const code = end.kind === 'stopped' ? end.error.code : 'failed';
+  if (code === 'commander.version') return context.console.print(`${version}\n`);
+  if (isHelp(code, typed)) {
+    const { showPage } = await import('./help-page.ts');
+    return showPage(context, { root: tree.root, commands }, pathAsked(typed));
   }
-  const { showPage } = await import('./help-page.ts');
-  await showPage(context, { root: tree.root, commands }, pathAsked(typed));
+  const { unknownOption, usageError } = await import('./usage-error.ts');
+  // Commander may mind a value behind an unknown option first.
+  if (typed.unknown && OPTION_ERRORS.includes(code)) {
+    throw unknownOption(typed, typed.unknown, commands);
+  }
+  if (end.kind === 'failed') throw end.error;
+  throw usageError(end.error, end.command, pathOf(end.command), typed.command);
+}
+
+const OPTION_ERRORS = ['failed', 'commander.unknownOption', 'commander.optionMissingArgument'];
+
+function isHelp(code: string, { unknown, words, path }: TypedLine): boolean {
+  if (code === 'commander.help' || code === 'commander.helpDisplayed') return true;
+  // Commander knows neither -hq nor the options of a command behind `help`.
+  const isAsked = path[0] === 'help' || words.some(({ option }) => option === HELP_OPTION);
+  return code === 'commander.unknownOption' && unknown === undefined && isAsked;
 }
 
 /**
@@ -139,8 +152,6 @@ class CommandTree {
   readonly root: Command;
   readonly #words: readonly string[];
   readonly #env: Env;
-  /** Commands that no word names. To declare them takes time, and only the hint for wrong usage needs their options. */
-  readonly #undeclared = new Map<Command, CommandDeclaration>();
   /** What commander calls back with. */
   #end: End = { kind: 'failed', error: new Error('commander found no command') };
 
@@ -160,11 +171,6 @@ class CommandTree {
     return this.#end;
   }
 
-  declareAll(): void {
-    // The loop reaches the subcommands too, which are added meanwhile.
-    for (const [command, declaration] of this.#undeclared) this.#declare(command, declaration);
-  }
-
   #declare(command: Command, declaration: Partial<CommandDeclaration>): void {
     const { subcommands, hidden, run } = declaration;
     command.exitOverride((error) => {
@@ -176,9 +182,9 @@ class CommandTree {
     if (hidden) command.allowUnknownOption();
     for (const each of subcommands ?? []) {
       const below = addCommand(command, each);
+      // To declare the others would take time.
       const isNamed = commandNames(each).some((name) => this.#words.includes(name));
       if (isNamed) this.#declare(below, each);
-      else this.#undeclared.set(below, each);
     }
     if (run) {
       command.action(() => {

@@ -13,6 +13,8 @@ interface Place {
   readonly path: readonly string[];
   /** The options of that command, if the row is an unknown option. */
   readonly options?: readonly string[];
+  /** The other words of the line. */
+  readonly others?: readonly string[];
 }
 
 /** @param words typed behind the row; none if one of them could be the password of a URL */
@@ -148,8 +150,9 @@ export const GUESSES: Readonly<Record<string, Guess>> = {
   ),
   '--jq, --query, --template, images changes --get, images changes -c, images changes --columns': (
     _,
-    { path },
-  ) => hint`pipe JSON to jq: ${imgctl(...(path.length > 0 ? path : ['COMMAND']), '--json')} | jq`,
+    { path, others = [] },
+  ) =>
+    hint`pipe JSON to jq: ${imgctl(...(path.length > 0 ? path : ['COMMAND']), ...others, '--json')} | jq`,
   '--path, images get --url': ifOption(
     '--get',
     hint`use --get path, or list URLs with: ${imgctl('images', 'list', '--urls')}`,
@@ -201,7 +204,8 @@ export const GUESSES: Readonly<Record<string, Guess>> = {
 export function guess(path: readonly string[], typed: readonly string[]): Advice | undefined {
   for (const count of [2, 1, 0]) {
     const phrase = typed.slice(0, count).join(' ');
-    const words = typed.slice(count);
+    const behind = typed.slice(count);
+    const words = behind.every(isPlain) ? behind : [];
     const advice =
       find([...path, phrase].join(' ').trim(), words, { path }) ??
       (path.join() === 'images' ? find(phrase, words, { path }) : undefined);
@@ -210,24 +214,28 @@ export function guess(path: readonly string[], typed: readonly string[]): Advice
   return undefined;
 }
 
-/** Guesses what was meant with an unknown option. @param value behind it. @param options that the command has */
+/** Guesses what was meant with an unknown option. @param value behind it. @param place has what else was typed */
 export function guessOption(
   path: readonly string[],
   unknown: string,
   value: string | undefined,
-  options: readonly string[],
+  place: Required<Omit<Place, 'path'>>,
 ): Advice | undefined {
-  const words = value === undefined ? [] : [value];
-  const place = { path, options };
-  return find([...path, unknown].join(' '), words, place) ?? find(unknown, words, place);
+  const words = value !== undefined && isPlain(value) ? [value] : [];
+  const where = { ...place, path };
+  // A row for one command makes a whole command: it keeps what else was typed.
+  return (
+    find([...path, unknown].join(' '), [...words, ...place.others], where) ??
+    find(unknown, words, where)
+  );
 }
 
-/** Words with other characters are not shown: they could be the password of a URL. */
-const PLAIN_WORD = /^[\p{L}\p{N}/][\p{L}\p{N}._:,/ -]{0,59}$/u;
+/** True if a word may be shown: one with other characters could be the password of a URL. */
+export function isPlain(word: string): boolean {
+  return /^[\p{L}\p{N}/][\p{L}\p{N}._:,/ -]{0,59}$/u.test(word);
+}
 
 function find(phrase: string, words: readonly string[], place: Place): Advice | undefined {
   const row = Object.entries(GUESSES).find(([typed]) => typed.split(', ').includes(phrase));
-  if (row === undefined) return undefined;
-  const arePlain = words.every((word) => PLAIN_WORD.test(word));
-  return adviceOf(row[1], arePlain ? words : [], place);
+  return row && adviceOf(row[1], words, place);
 }

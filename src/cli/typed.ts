@@ -10,11 +10,20 @@ import type { CommandDeclaration, OptionDeclaration } from './declarations.ts';
 
 /** A word before `--`, or a part of it: `--filter=a` is an option and a value. */
 interface TypedWord {
-  /** Arguments are unknown options too. */
-  readonly kind: 'command' | 'argument' | 'option' | 'value';
+  readonly kind: 'command' | 'argument' | 'option' | 'value' | 'unknown';
   readonly text: string;
   /** The option that the word names, or whose value it is. */
   readonly option?: OptionDeclaration | undefined;
+}
+
+/** The first option that the command before it does not have, or a value that its option does not take. */
+export interface UnknownOption {
+  /** Its index in the words. */
+  readonly index: number;
+  /** What was known of the line before it. */
+  readonly command: Partial<CommandDeclaration>;
+  readonly path: readonly string[];
+  readonly options: readonly OptionDeclaration[];
 }
 
 export interface TypedLine {
@@ -25,6 +34,7 @@ export interface TypedLine {
   /** The options that can be given for the command. */
   readonly options: readonly OptionDeclaration[];
   readonly words: readonly TypedWord[];
+  readonly unknown: UnknownOption | undefined;
   /** The arguments of the command, also those behind `--`. */
   readonly rest: readonly string[];
   /** The option whose value comes next. */
@@ -48,10 +58,14 @@ export function readTyped(
   return line;
 }
 
+/** Commander takes it for an argument. */
+const NEGATIVE_NUMBER = /^-(\d+|\d*\.\d+)(e[+-]?\d+)?$/;
+
 class LineReader implements TypedLine {
   command: Partial<CommandDeclaration>;
   options = ALL_GLOBAL_OPTIONS;
   pending: OptionDeclaration | undefined;
+  unknown: UnknownOption | undefined;
   isEnded = false;
   readonly path: string[] = [];
   readonly words: TypedWord[] = [];
@@ -69,7 +83,8 @@ class LineReader implements TypedLine {
       this.#add('value', word, this.pending);
       this.pending = undefined;
     } else if (word === '--') this.isEnded = true;
-    else if (!this.#readOption(word)) this.#readArgument(word);
+    else if (/^-./.test(word) && !NEGATIVE_NUMBER.test(word)) this.#readOption(word);
+    else this.#readArgument(word);
   }
 
   #add(kind: TypedWord['kind'], text: string, option?: OptionDeclaration): void {
@@ -80,24 +95,32 @@ class LineReader implements TypedLine {
     return this.options.find((each) => flagsOf(each).includes(flag));
   }
 
-  /** Returns false if the word is no known option. */
-  #readOption(word: string): boolean {
+  #readOption(word: string): void {
     const [flag, value] = divide(word);
     const option = this.#optionOf(flag);
-    if (option) {
+    if (option && (option.value || value === undefined)) {
       this.#add('option', flag, option);
       if (value !== undefined) this.#add('value', value, option);
       else if (option.value) this.pending = option;
-      return true;
+      return;
     }
     // Short options in one word, and the value of the last: -qn5.
-    const [, letter, more] = /^-([^-])(.+)$/s.exec(word) ?? [];
-    const short = letter && this.#optionOf(`-${letter}`);
-    if (!short || more === undefined) return false;
-    this.#add('option', `-${letter}`, short);
-    if (short.value) this.#add('value', more, short);
-    else this.#readOption(`-${more}`);
-    return true;
+    const [, letter = '', more = ''] = /^-([^-])(.+)$/s.exec(word) ?? [];
+    const short = this.#optionOf(`-${letter}`);
+    // With one dash, -limit is unknown: it means --limit, and not -l with the value imit.
+    const isLong = this.#optionOf(`-${word.replace(/=.*/s, '')}`) !== undefined;
+    if (!short || isLong || (more.startsWith('=') && !short.value)) this.#addUnknown(word);
+    else {
+      this.#add('option', `-${letter}`, short);
+      if (short.value) this.#add('value', more, short);
+      else this.#readOption(`-${more}`);
+    }
+  }
+
+  #addUnknown(word: string): void {
+    const { words, command, options } = this;
+    this.unknown ??= { index: words.length, command, options, path: [...this.path] };
+    this.#add('unknown', word);
   }
 
   #readArgument(word: string): void {
@@ -108,7 +131,7 @@ class LineReader implements TypedLine {
       this.path.push(found.name);
       this.command = found.name === 'help' ? this.#help : found;
       this.options = [...new Set([...(found.options ?? []), ...ALL_GLOBAL_OPTIONS])];
-    } else if (!/^-./.test(word)) this.rest.push(word);
+    } else this.rest.push(word);
   }
 }
 
@@ -146,11 +169,17 @@ export function commandNames(declaration: CommandDeclaration): readonly string[]
  * --json, and words that begin with a dash. (The shells complete words behind `--`, which may be anything.)
  * @throws ImgctlError usage
  */
-export function checkTyped({ command, words }: TypedLine, cwd: string): void {
+export function checkTyped({ command, words, unknown }: TypedLine, cwd: string): void {
+  const [oneDash = ''] = words[unknown?.index ?? -1]?.text.split('=') ?? [];
+  if (unknown?.options.some((option) => longFlag(option) === `-${oneDash}`)) {
+    const facts = `did you mean -${oneDash}?`;
+    throw new ImgctlError('usage', `unknown option '${oneDash}'`, { facts });
+  }
   const isFile = (text: string) => fs.existsSync(path.resolve(cwd, text));
   const hasText = command.arguments?.some(({ name }) => name === 'text') === true;
   for (const [index, { kind, text, option }] of words.entries()) {
-    if (kind === 'argument' && !isCommandLine(words, index)) {
+    const isWord = kind === 'argument' || kind === 'unknown';
+    if (isWord && !isCommandLine(words, index)) {
       if (isMisset(text) && !isFile(text)) throw misset(text);
       // In other tools a dash leaves out what contains the word. Commander takes only - and numbers for words.
       if (hasText && /^-(\d|$)/.test(text)) throw dashed(text);
@@ -203,7 +232,8 @@ function misset(text: string): ImgctlError {
 }
 
 function dashed(word: string): ImgctlError {
-  const facts = `to leave out names that contain it: -f ${shellQuote(`name!~${word.slice(1)}`)}`;
+  const without = `to leave out names that contain it: -f ${shellQuote(`name!~${word.slice(1)}`)}`;
+  const facts = word === '-' ? 'omit it' : without;
   return new ImgctlError('usage', `a word must not begin with a dash (got ${word})`, { facts });
 }
 

@@ -7,9 +7,10 @@ import { ImgctlError } from '../errors.ts';
 import { type Facts, hint, imgctl } from '../facts.ts';
 import { nearest } from '../spelling.ts';
 import { counted, shellQuote, shorten } from '../words.ts';
-import { ALL_GLOBAL_OPTIONS } from './command.ts';
-import { guess, guessOption } from './guesses.ts';
-import { flagsOf } from './typed.ts';
+import { BASE_URL_OPTION } from './command.ts';
+import type { CommandDeclaration } from './declarations.ts';
+import { guess, guessOption, isPlain } from './guesses.ts';
+import { commandNames, flagsOf, longFlag, type TypedLine, type UnknownOption } from './typed.ts';
 
 /** Commander repeats what it was given, however long. */
 const MAX_MESSAGE = 200;
@@ -17,15 +18,23 @@ const MAX_MESSAGE = 200;
 /** The options that commander quotes, without their values: `'-c, --columns <a,b>'`, `'--foo=bar'`, `'-zfoo'`. */
 const QUOTED_OPTION = /(?<=')(?:-\w, )?(--[^\s=']+|-[^\s'-])/g;
 
-/** Converts commander's error: one line, and the probable meaning as the hint. */
-export function usageError(error: CommanderError, command: Command, path: readonly string[]) {
+/**
+ * Converts commander's error: one line, and the probable meaning as the hint.
+ * @param declared is the command as it is declared
+ */
+export function usageError(
+  error: CommanderError,
+  command: Command,
+  path: readonly string[],
+  declared: Partial<CommandDeclaration>,
+) {
   const [first = ''] = error.message.replace(/^error: /, '').split('\n');
   const fail = (message: string, said: string | Facts = hint`see: ${imgctl(...path, '--help')}`) =>
     new ImgctlError('usage', message, { facts: said });
   const [option = '', other = ''] = [...first.matchAll(QUOTED_OPTION)].map(([, flag]) => flag);
   switch (error.code) {
     case 'commander.unknownOption':
-      return fail(...explainOption(option, command, path, first));
+      return fail(`unknown option '${option}'`);
     case 'commander.conflictingOption':
       return incompatible(option, other);
     case 'commander.optionMissingArgument': {
@@ -45,7 +54,7 @@ export function usageError(error: CommanderError, command: Command, path: readon
       return fail(message, addressHint(command, path) ?? guess(path, command.args));
     }
     case 'commander.unknownCommand':
-      return fail(unknownCommand(command), meantCommand(command, path));
+      return fail(unknownCommand(command), meantCommand(command, path, declared));
     default:
       return fail(shorten(first, MAX_MESSAGE));
   }
@@ -65,24 +74,32 @@ function addressHint({ args: [word = ''] }: Command, path: readonly string[]) {
 }
 
 /** Returns the hint for words that are no command: what other programs call it, a setting, or a similar name. */
-function meantCommand(command: Command, path: readonly string[]) {
-  const end = command.args.findIndex((word) => word.startsWith('-'));
+function meantCommand(
+  { args }: Command,
+  path: readonly string[],
+  declared: Partial<CommandDeclaration>,
+) {
+  const end = args.findIndex((word) => word.startsWith('-'));
   // Values of options are no words.
-  const words = end < 0 ? command.args : command.args.slice(0, end);
+  const words = end < 0 ? args : args.slice(0, end);
   const [first = '', second = ''] = words;
   // As gh and aws have it: auth login.
-  const behind = /^(?:auth|sso)$/.test(first) ? childOf(command, second) : undefined;
-  if (behind) return hint`use: ${imgctl(behind.name())}`;
+  const behind = /^(?:auth|sso)$/.test(first) ? childOf(declared, second) : undefined;
+  if (behind) return hint`use: ${imgctl(behind.name)}`;
   const meant = guess(path, words);
   if (meant !== undefined) return meant;
   const [key = '', assigned = second] = first.split('=');
   if (path.join() === 'config' && isSettingKey(key)) {
     return hint`use: ${imgctl('config', ...(assigned ? ['set', key, 'VALUE'] : ['get', key]))}`;
   }
-  const near = nearest(first, namesBelow(command));
+  const { subcommands = [] } = declared;
+  const near = nearest(
+    first,
+    subcommands.filter(({ hidden }) => !hidden).map(({ name }) => name),
+  );
   if (near !== undefined) {
-    const below = childOf(childOf(command, near), second);
-    return hint`did you mean ${imgctl(...path, near, ...(below ? [below.name()] : []))}?`;
+    const below = childOf(childOf(declared, near) ?? {}, second);
+    return hint`did you mean ${imgctl(...path, near, ...(below ? [below.name] : []))}?`;
   }
   if (path.join(' ') !== 'images lock') return undefined;
   const name = /^[\w.-]+$/.test(first) ? first : 'NAME';
@@ -90,83 +107,127 @@ function meantCommand(command: Command, path: readonly string[]) {
   return hint`use: ${imgctl('images', 'lock', 'add', name, ...text)}`;
 }
 
-function childOf(parent: Command | undefined, name: string): Command | undefined {
-  return parent?.commands.find((each) => each.name() === name || each.aliases().includes(name));
-}
+/** The option that a word names, without its value, which may be a secret. */
+const FLAG = /^(?:--[^\s=]+|-[^\s-])/;
 
-/** Returns the names that help shows. */
-function namesBelow(command: Command): string[] {
-  return command
-    .createHelp()
-    .visibleCommands(command)
-    .map((each) => each.name());
-}
-
-/** Commander also calls an option unknown if it takes no value. */
-function explainOption(
-  option: string,
-  command: Command,
-  path: readonly string[],
-  error: string,
-): [message: string, hint: string | Facts | undefined] {
-  const flags = [...command.options, ...ALL_GLOBAL_OPTIONS].flatMap(flagsOf);
-  const known = flags.filter((flag) => flag.startsWith('--')).map((flag) => flag.slice(2));
-  const name = option.slice(2);
+/** Says which option the command does not have, and what it probably means. */
+export function unknownOption(
+  line: TypedLine,
+  unknown: UnknownOption,
+  commands: readonly CommandDeclaration[],
+): ImgctlError {
+  const { path, options } = unknown;
+  const text = line.words[unknown.index]?.text ?? '';
+  const [flag] = FLAG.exec(text) ?? ['-'];
+  const known = options.map(longFlag).map((each) => each.slice(2));
+  const name = flag.slice(2);
+  const help = hint`see: ${imgctl(...path, '--help')}`;
+  const fail = (message: string, facts: string | Facts | undefined) =>
+    new ImgctlError('usage', message, { facts: facts ?? help });
   const didYouMean = (meant: string | undefined) => meant && `did you mean --${meant}?`;
-  if (known.includes(name)) {
-    const longer = known.find((each) => each.startsWith(`${name}-`));
-    return [`option '${option}' takes no value`, didYouMean(longer)];
+  const declared = options.find((each) => flagsOf(each).includes(flag));
+  if (declared?.value) {
+    return fail(`option '${flag}' and its value are one word`, 'type them as two words');
   }
+  if (declared) {
+    const longer = known.find((each) => each.startsWith(`${name}-`));
+    return fail(`option '${flag}' takes no value`, didYouMean(longer));
+  }
+  const { value, others } = wordsAround(line, unknown, text);
+  // What other programs mean by it comes first, then where else imgctl has it, and last a similar name.
   const meant =
-    guessOption(path, option, valueBehind(option, command), flags) ??
-    dashedWordHint(error, command) ??
-    ownerHint(option, command, path) ??
-    commandHint(name, command, path) ??
-    didYouMean(nearest(name, known)) ??
-    placeHint(option, command);
-  return [`unknown option '${option}'`, meant];
+    guessOption(path, flag, value, { options: options.flatMap(flagsOf), others }) ??
+    dashedWordHint(text, unknown) ??
+    ownerHint(flag, unknown, value, others) ??
+    commandHint(name, unknown, value) ??
+    placeHint(flag, line, unknown, commands) ??
+    didYouMean(nearest(name, known));
+  return fail(`unknown option '${flag}'`, meant);
 }
 
-/** Returns the value that was typed behind the option. */
-function valueBehind(option: string, { args }: Command): string | undefined {
-  const at = args.findIndex((each) => each.startsWith(option));
-  const [, value] = args.slice(at).flatMap((each) => each.split('='));
-  return value;
+/**
+ * Returns what may be the value of the unknown option, and the other words behind the path of its command. For
+ * `images list ubuntu --name web -n 5` these are `web`, and `ubuntu -n 5`. Of other unknown options nothing is
+ * repeated: their values may be secrets.
+ */
+function wordsAround({ words }: TypedLine, { index }: UnknownOption, text: string) {
+  const next = words[index + 1];
+  const isNext = next?.kind === 'argument' || next?.kind === 'command';
+  const [, assigned] = /=(.*)$/s.exec(text) ?? [];
+  const value = assigned ?? (isNext ? next.text : undefined);
+  const others = words.filter(({ kind }, at) => {
+    if (kind === 'unknown' || (kind === 'command' && at < index)) return false;
+    const before = words[at - 1];
+    return before?.kind !== 'unknown' || before.text.includes('=') || kind === 'option';
+  });
+  // The hint names the service itself.
+  const shown = others.filter(({ option }) => option !== BASE_URL_OPTION);
+  return { value, others: shown.map((word) => word.text) };
 }
 
 /** Returns a hint for a word with a dash before it, as other tools leave out words or sort. */
-function dashedWordHint(error: string, command: Command): string | undefined {
-  const [, word] = /^unknown option '-([^-'][^']+)'/.exec(error) ?? [];
+function dashedWordHint(text: string, { command }: UnknownOption): string | undefined {
+  const [, word] = /^-([^-'][^']+)/.exec(text) ?? [];
   if (word === undefined) return undefined;
   if (/^(?:a|de)sc$/i.test(word)) return `to sort in this direction: -s FIELD,${word}`;
-  const isText = command.registeredArguments.some((argument) => argument.name() === 'text');
+  const isText = command.arguments?.some((argument) => argument.name === 'text');
   if (!isText) return undefined;
   return `to leave out names that contain it: -f ${shellQuote(`name!~${word}`)}`;
 }
 
-/** Returns a hint for an option of a subcommand. */
-function ownerHint(option: string, command: Command, path: readonly string[]): Facts | undefined {
+/** Returns a hint for an option of a subcommand, first of the one that is typed behind it. */
+function ownerHint(
+  flag: string,
+  { command, path }: UnknownOption,
+  value: string | undefined,
+  others: readonly string[],
+): Facts | undefined {
   if (path.length === 0) return undefined;
-  const owner = command.commands.find((each) => each.options.flatMap(flagsOf).includes(option));
-  return owner && hint`use: ${imgctl(...path, owner.name(), option)}`;
+  const typed = [...(value === undefined ? [] : [value]), ...others];
+  const { subcommands = [] } = command;
+  const isTyped = (each: CommandDeclaration) =>
+    commandNames(each).some((name) => typed.includes(name));
+  const hasFlag = ({ options = [] }: CommandDeclaration) => options.flatMap(flagsOf).includes(flag);
+  const named = subcommands.find(isTyped);
+  const isAlso = subcommands.some((each) => commandNames(each).includes(flag.slice(2)));
+  const owner = named && hasFlag(named) ? named : isAlso ? undefined : subcommands.find(hasFlag);
+  if (owner === undefined) return undefined;
+  const at = typed.findIndex((word) => commandNames(owner).includes(word));
+  const rest = typed.filter((_, index) => index !== at);
+  return hint`use: ${imgctl(...path, owner.name, flag, ...rest)}`;
 }
 
 /** Returns a hint for a subcommand that was typed as an option, as git has it: config --unset. */
-function commandHint(name: string, command: Command, path: readonly string[]): Facts | undefined {
-  const found = command.commands.find((each) => [each.name(), ...each.aliases()].includes(name));
-  return found && hint`use: ${imgctl(...path, found.name())}`;
+function commandHint(
+  name: string,
+  { command, path }: UnknownOption,
+  value = '',
+): Facts | undefined {
+  const found = childOf(command, name);
+  // Another word may be a secret.
+  const isShown = path[0] === 'config' ? isSettingKey(value) : isPlain(value);
+  return found && hint`use: ${imgctl(...path, found.name, ...(isShown ? [value] : []))}`;
 }
 
 /** Returns a hint for an option of a command that stands before the command. */
-function placeHint(option: string, command: Command): Facts | undefined {
-  if (!targetOf(command)?.options.flatMap(flagsOf).includes(option)) return undefined;
+function placeHint(
+  flag: string,
+  { words }: TypedLine,
+  { index, path }: UnknownOption,
+  commands: readonly CommandDeclaration[],
+): Facts | undefined {
+  if (path.length > 0) return undefined;
+  const root: Partial<CommandDeclaration> = { subcommands: commands };
+  const behind = words.slice(index + 1);
+  const target = behind.reduce((found, { text }) => childOf(found, text) ?? found, root);
+  if (!target.options?.flatMap(flagsOf).includes(flag)) return undefined;
   const help = imgctl('help', 'options');
   return hint`put it after the command; only global options can come first: ${help}`;
 }
 
-/** Returns the command that the words behind an option of the root name. */
-function targetOf(root: Command): Command | undefined {
-  const below = (parent: Command | undefined, word: string) =>
-    (parent ?? root).commands.find((each) => each.name() === word) ?? parent;
-  return root.parent ? undefined : root.args.reduce(below, undefined);
+function childOf(
+  { subcommands = [] }: Partial<CommandDeclaration>,
+  name: string,
+): CommandDeclaration | undefined {
+  return subcommands.find((each) => commandNames(each).includes(name));
 }
