@@ -68,6 +68,16 @@ it.each([
   expect(stderr).toMatch(text);
 });
 
+it('a service that refuses every request without a time to wait is waited for, and that is said once', async () => {
+  const limited = { status: 429 };
+  const { imgctl } = await scriptedUser({ 'GET /v2/image/1': limited });
+  const { stderr, exitCode } = await imgctl('images get 1 --get id');
+  const line = /^imgctl: 127\.0\.0\.1:\d+ limits requests; retrying for up to a minute\n/;
+  expect(stderr).toMatch(line);
+  expect(stderr.match(/limits requests/g)).toHaveLength(1);
+  expect(exitCode).toBe(6);
+});
+
 it('a wait is said once for requests that run at the same time', async () => {
   const io = fakeIo({ time: 0 });
   const context = new Context(io, { given: new Map() });
