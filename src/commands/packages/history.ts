@@ -6,7 +6,7 @@ import { findPaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import { errorReason, ImgctlError, permissionAdvice } from '../../errors.ts';
 import { advice } from '../../facts.ts';
-import { readJsonFile, writeJsonFile } from '../../files/atomic-file.ts';
+import { MAX_FILE_SIZE, readJsonFile, writeJsonFile } from '../../files/atomic-file.ts';
 import { withMutex } from '../../files/mutex.ts';
 import type { Io } from '../../io.ts';
 import type { JsonObject } from '../../json.ts';
@@ -30,6 +30,7 @@ export interface HistoryEntry {
 }
 
 const FILE = 'sync-history.json';
+/** Of each profile and service. */
 const MAX_ENTRIES = 200;
 const MUTEX_PATIENCE = 10_000;
 const MAX_NAMES = 20;
@@ -79,8 +80,18 @@ export async function remember(
       if (earlier) entries.splice(index, 1);
       entries.push(entry);
     }
-    await writeJsonFile(file, { requests: entries.slice(-MAX_ENTRIES) }, { assertHeld });
+    await writeJsonFile(file, { requests: withinLimits(entries, entry) }, { assertHeld });
   });
+}
+
+/** Returns the entries without the oldest ones of the profile of a new one, and of a file that would be too large. */
+function withinLimits(entries: readonly HistoryEntry[], { profile, base_url }: HistoryEntry) {
+  const own = entries.filter((each) => each.profile === profile && each.base_url === base_url);
+  const surplus = own.slice(0, -MAX_ENTRIES);
+  const requests = entries.filter((each) => !surplus.includes(each));
+  const sizeOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value, null, 2));
+  while (sizeOf({ requests }) >= MAX_FILE_SIZE) requests.shift();
+  return requests;
 }
 
 function isEntry(entry: unknown): entry is HistoryEntry {

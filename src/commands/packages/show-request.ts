@@ -107,7 +107,7 @@ interface Rules {
   readonly files?: readonly string[];
 }
 
-/** Reports errors, and warnings unless -q is set; counts those of other files. */
+/** Reports errors, and warnings unless -q is set; counts those that name none of the files. */
 export function reportProblems(
   context: Context,
   request: Pick<SyncRequest, 'id' | 'errors' | 'warnings'>,
@@ -132,7 +132,7 @@ export function reportProblems(
   const others = { errors: errors.filter(isOther), warnings: warnings.filter(isOther) };
   const problems = describeProblems(others);
   if (!problems) return;
-  const message = `sync ${id}: ${problems} in other files`;
+  const message = `sync ${id}: ${problems} without the name of a pushed file`;
   const show = hint`show them with: ${imgctl('sync-status', `${id}`)}`;
   tell({ kind: 'warning', message, hint: show, isPart: true });
 }
