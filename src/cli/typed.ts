@@ -205,7 +205,8 @@ function isCommandLine(words: readonly TypedWord[], index: number): boolean {
 
 const TYPESET_DASHES = '\u2010-\u2015\u2212';
 const TYPESET_DASH = new RegExp(`^-*[${TYPESET_DASHES}]`);
-const TYPESET_QUOTE = /(?:^|[=~])[\u201c\u201d\u2018\u2019]/;
+/** Quotes of any language, where one begins a word or a value: `name,like,“web”`, `„web“`, `«web»`. */
+const TYPESET_QUOTE = /(?:^|[=~,])[\p{Pi}\p{Pf}\u201a\u201e]/u;
 
 function isMisset(text: string): boolean {
   return TYPESET_DASH.test(text) || TYPESET_QUOTE.test(text);
@@ -223,9 +224,9 @@ function misset(text: string): ImgctlError {
     return new ImgctlError('usage', message, { facts: `type ${meant}, with hyphens (U+2D)` });
   }
   const at = text.search(TYPESET_QUOTE);
-  const shown = text.slice(0, at + (/^[=~]/.test(text.slice(at)) ? 2 : 1));
+  const shown = text.slice(0, at + (/^[=~,]/.test(text.slice(at)) ? 2 : 1));
   const quote = shown.slice(-1);
-  const plain = /[\u201c\u201d]/.test(quote) ? '"' : "'";
+  const plain = /[\u2018-\u201b\u2039\u203a]/.test(quote) ? "'" : '"';
   const message = `${shown}… has a typeset quote (${codeOf(quote)})`;
   const facts = `type ${plain} (${codeOf(plain)}) instead of ${quote}`;
   return new ImgctlError('usage', message, { facts });

@@ -65,6 +65,9 @@ describe.each(LINES)('imgctl %s refuses', (line) => {
     ['\u2019it', "\u2019… has a typeset quote (U+2019)\nhint: type ' (U+27) instead of \u2019"],
     ['name=\u2018a', 'name=\u2018… has a typeset quote (U+2018)'],
     ['name~\u201da', 'name~\u201d… has a typeset quote (U+201D)'],
+    ['name,in,a,\u2019b', "name,in,a,\u2019… has a typeset quote (U+2019)\nhint: type ' (U+27)"],
+    ['\u201eweb\u201c', '\u201e… has a typeset quote (U+201E)\nhint: type " (U+22)'],
+    ['\u00abweb\u00bb', '\u00ab… has a typeset quote (U+AB)\nhint: type " (U+22)'],
   ])('the argument %s', async (word, message) => {
     const result = await typist()(line, word);
     expect(result).toEqual(failed(2, `imgctl: ${message}`));
@@ -84,6 +87,7 @@ describe.each(LINES)('imgctl %s refuses', (line) => {
 it.each([
   ['images list --filter=name=\u201cx', 2],
   ['images list -f name~\u2018x', 2],
+  ['images list -f name,like,\u201c%x%\u201d', 2],
   ['images lock add web -f \u2013id=3', 2],
   ['--json images list \u2013n', 2],
 ])('%s is refused before a request', async (line, exitCode) => {
