@@ -92,15 +92,12 @@ export function followLinks(file: string, maxLinks = 40): string {
   }
 }
 
-/** Replaces a file atomically. It keeps its mode; a symbolic link to it stays. @throws ImgctlError failed */
-export async function replaceUserFile(
-  file: string,
-  text: string | Buffer,
-  what: string,
-  assertHeld?: AssertHeld,
-): Promise<void> {
+/**
+ * Returns what is known of a file that is to be replaced; undefined if there is none yet.
+ * @throws ImgctlError failed: it is no regular file, or its folder does not exist
+ */
+export function requireReplaceable(file: string, what: string): fs.Stats | undefined {
   try {
-    const target = followLinks(file);
     // Not of the target: the link /dev/stdout names a pipe that no path leads to.
     const stat = fs.statSync(file, { throwIfNoEntry: false });
     if (stat && !stat.isFile()) {
@@ -108,9 +105,24 @@ export async function replaceUserFile(
       throw new ImgctlError('failed', message, { facts: REGULAR_FILE });
     }
     // replaceFile would create it.
-    fs.accessSync(path.dirname(target));
-    const mode = stat === undefined ? 0o666 : stat.mode & 0o777;
-    await replaceFile(target, text, {
+    fs.accessSync(path.dirname(followLinks(file)));
+    return stat;
+  } catch (error) {
+    throw cannotWrite(what, error);
+  }
+}
+
+/** Replaces a file atomically. It keeps its mode; a symbolic link to it stays. @throws ImgctlError failed */
+export async function replaceUserFile(
+  file: string,
+  text: string | Buffer,
+  what: string,
+  assertHeld?: AssertHeld,
+): Promise<void> {
+  const stat = requireReplaceable(file, what);
+  const mode = stat === undefined ? 0o666 : stat.mode & 0o777;
+  try {
+    await replaceFile(followLinks(file), text, {
       assertHeld,
       create: (staging) => {
         fs.writeFileSync(staging, text, { mode, flag: 'wx' });

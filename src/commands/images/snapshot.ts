@@ -4,7 +4,8 @@ import path from 'node:path';
 import { formatSnapshot } from '../../catalogue/snapshot.ts';
 import { argument, command, SERVICE_CODES } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
-import { replaceUserFile } from '../../files/user-file.ts';
+import { ImgctlError } from '../../errors.ts';
+import { replaceUserFile, requireReplaceable } from '../../files/user-file.ts';
 import { builtin } from '../../io.ts';
 import { stringify } from '../../json.ts';
 import { column } from '../../output/columns.ts';
@@ -38,10 +39,28 @@ export const imagesSnapshot = command({
 });
 
 async function run(context: Context, _options: object, file?: string) {
-  const { io, console } = context;
+  if (file === undefined || file === '-') return { text: (await takeSnapshot(context)).text };
+  if (file.trim() === '') {
+    const facts = 'provide a file, or omit it to print the snapshot';
+    throw new ImgctlError('usage', 'the name of the snapshot must not be empty', { facts });
+  }
+  const target = path.resolve(context.io.cwd, file);
+  const what = `the snapshot ${file}`;
+  // Before the list is read, which may take long.
+  requireReplaceable(target, what);
+  const { text, count } = await takeSnapshot(context);
+  const isGzip = /\.gz$/i.test(file);
+  const content = isGzip ? builtin('node:zlib').gzipSync(text) : text;
+  await replaceUserFile(target, content, what);
+  context.console.success(`Saved ${counted(count, 'image')} in ${file}`);
+  return undefined;
+}
+
+/** Returns the snapshot, and the number of its images. */
+async function takeSnapshot(context: Context) {
   const { baseUrl, account } = await context.session();
   // Before the list is read: then the snapshot is never older than it says.
-  const takenAt = new Date(io.now()).toISOString();
+  const takenAt = new Date(context.io.now()).toISOString();
   const lines: string[] = [];
   for await (const images of readImages(context, await openCatalogue(context, {}), EVERYTHING)) {
     for (const image of images) lines.push(stringify(image));
@@ -49,11 +68,5 @@ async function run(context: Context, _options: object, file?: string) {
   // New images at the end make small diffs.
   lines.reverse();
   const head = { taken_at: takenAt, base_url: baseUrl, username: account.username || null };
-  const text = escapeInJson(formatSnapshot(head, lines));
-  if (file === undefined || file === '-') return { text };
-  const isGzip = /\.gz$/i.test(file);
-  const content = isGzip ? builtin('node:zlib').gzipSync(text) : text;
-  await replaceUserFile(path.resolve(io.cwd, file), content, `the snapshot ${file}`);
-  console.success(`Saved ${counted(lines.length, 'image')} in ${file}`);
-  return undefined;
+  return { text: escapeInJson(formatSnapshot(head, lines)), count: lines.length };
 }

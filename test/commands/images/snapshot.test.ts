@@ -70,7 +70,7 @@ describe('images snapshot', () => {
   });
 
   unixOnly('modes are Unix')('replaces the file, and keeps its mode and the link', async () => {
-    const { imgctl } = await scriptedUser(catalogueOf(testImages(1)));
+    const { imgctl, requests } = await scriptedUser(catalogueOf(testImages(1)));
     const { directory, file } = offline();
     fs.chmodSync(file, 0o664);
     const { ino } = fs.statSync(file);
@@ -84,7 +84,10 @@ describe('images snapshot', () => {
       ['images snapshot link.json', '', /^imgctl: saved 1 image/],
       ['images snapshot none/a.json', '', folder, 1],
       ['images snapshot .', '', type, 1],
+      [['images', 'snapshot', ''], '', /the name of the snapshot must not be empty/, 2],
     );
+    // What cannot be written is refused before the list is read.
+    expect(requests()).toHaveLength(1);
     expect(fs.statSync(file).ino).not.toBe(ino);
     expect(fs.statSync(file).mode & 0o777).toBe(0o664);
     expect(fs.readlinkSync(path.join(directory, 'link.json'))).toBe('all.json');
