@@ -189,12 +189,15 @@ class ResponseHandler {
     this.#heldBytes += chunk.length;
     this.#shared.bytesLeft -= chunk.length;
     if (this.#shared.bytesLeft >= 0) return true;
-    const { origin, pathname } = this.#request.url;
+    const { origin, pathname, search } = this.#request.url;
     const limit = `larger than ${maxBytes / 2 ** 20} MiB`;
     const isAlone = this.#heldBytes > maxBytes;
     const alone = `the response from ${origin}${pathname} is ${limit}`;
     const together = `responses from ${origin} are ${limit} in total`;
-    this.#failAsUnusable(isAlone ? alone : together, { kind: 'too-large', of: endpoint.of });
+    // Of a service, only a query can ask for less.
+    const isWhole = endpoint.of === 'service' && search === '';
+    const facts = isWhole ? this.#checkAddress : ({ kind: 'too-large', of: endpoint.of } as const);
+    this.#failAsUnusable(isAlone ? alone : together, facts);
     return false;
   }
 

@@ -60,6 +60,8 @@ describe('a response body', () => {
     expect(error).toMatchObject({ code: 'bad-answer', exitCode: 1 });
     expect(error.message).toContain('is larger than 0.0625 MiB');
     expect(server.requests).toHaveLength(1);
+    const page = await failure(client.send({ method: 'GET', path: '/v2?per_page=9' }));
+    expect([error.facts?.kind, page.facts?.kind]).toEqual(['check-address', 'too-large']);
   });
 
   it('shares its size limit with others in flight, but not with those that ended', async () => {
