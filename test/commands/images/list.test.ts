@@ -345,7 +345,7 @@ describe('images list', () => {
         ? { status: 503, json: { message: 'Busy.' } }
         : catalogueOf(testImages(6))(request, index),
     );
-    const error = { error: { code: 'server-error' } };
+    const error = /limits requests.*\n\{"error":\{"code":"server-error"/;
     await expectSteps(imgctl, ['images list --per-page 2 --json', '', error, 1]);
     const ndjson = await imgctl('images list --per-page 2 -o ndjson');
     expect([idsOf(ndjson.stdout).slice(0, 2), ndjson.exitCode]).toEqual([[6, 5], 1]);
