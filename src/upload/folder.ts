@@ -11,6 +11,7 @@ import type { Limit } from './rate.ts';
 import {
   arrivedWrong,
   conflict,
+  fileTooLarge,
   isDeadPart,
   isHidden,
   nameTooLong,
@@ -24,7 +25,7 @@ import {
 } from './storage.ts';
 import { settledStateOf, stateOf, type UploadSource } from './upload-file.ts';
 
-const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG'];
+const FULL = ['ENOSPC', 'EDQUOT'];
 const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
 
 interface Folder {
@@ -159,6 +160,7 @@ function folderError(root: string, address: string, cause: unknown): ImgctlError
   if (cause instanceof ImgctlError) return cause;
   const reason = errorReason(cause);
   if (FULL.includes(errorCode(cause))) return storageFull(address, reason, cause);
+  if (errorCode(cause) === 'EFBIG') return fileTooLarge(address, reason, cause);
   if (isMissing(cause)) {
     const message = `folder ${root} does not exist`;
     const advice = 'check its path, and that it is mounted';

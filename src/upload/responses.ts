@@ -8,7 +8,7 @@ import { pageText } from '../http/page.ts';
 import { isObject, parseJson } from '../json.ts';
 import { describeLater, shorten } from '../words.ts';
 import { parseXml, textOf, type XmlElement, XmlError } from '../xml.ts';
-import { storageFull } from './storage.ts';
+import { fileTooLarge, storageFull } from './storage.ts';
 
 const XML_LIMITS = { bytes: 4 * 2 ** 20, nodes: 100_000, depth: 50 };
 
@@ -85,7 +85,6 @@ const CHECK_SETTINGS: Facts = { kind: 'storage-user' };
 const TRY_LATER = 'try again later, or ask the administrators of the storage';
 const ALLOW_BASIC = 'ask the administrators of the storage to allow Basic authentication';
 const WAIT_FOR_RELEASE = 'wait until other programs have released it, then run the command again';
-const RAISE_LIMIT = 'ask the administrators of the storage to raise its limit';
 
 type Refusal = readonly [ErrorCode, what: string, string | Facts];
 
@@ -98,11 +97,11 @@ export function storageError(response: HttpResponse, meaning = response.status):
   const words = wordsOf(response);
   const about = words === '' ? `${status}` : `${status}: ${words}`;
   if (meaning === 507) return storageFull(host, about);
+  if (meaning === 413) return fileTooLarge(host, about);
   const refusals: Readonly<Record<number, Refusal>> = {
     401: credentialsRefused(host, headers['www-authenticate']),
     403: ['not-permitted', `${host} does not permit ${method} ${pathname}`, CHECK_SETTINGS],
     404: ['not-found', `${origin}${pathname} does not exist`, CHECK_URL],
-    413: ['failed', `${host} does not accept files of this size`, RAISE_LIMIT],
     423: ['locked', `${host} has locked ${pathname}`, WAIT_FOR_RELEASE],
     429: ['rate-limited', `too many requests to ${host}`, `try again ${when}`],
   };

@@ -158,6 +158,15 @@ export function storageFull(address: string, reason: string, cause?: unknown): I
   return new ImgctlError('storage-full', message, { facts: advice, cause });
 }
 
+/** One file is too large for a storage that has room for others. */
+export class FileTooLargeError extends ImgctlError {}
+
+export function fileTooLarge(address: string, reason: string, cause?: unknown): ImgctlError {
+  const advice = 'ask the administrators of the storage to raise its limit';
+  const message = `${address} does not accept files of this size (${reason})`;
+  return new FileTooLargeError('failed', message, { facts: advice, cause });
+}
+
 /** @param what differs, such as `its size is 3 bytes` */
 export function arrivedWrong(name: string, what: string): ImgctlError {
   const advice = 'run the command again; if it fails again, ask the administrators of the storage';

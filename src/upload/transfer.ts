@@ -8,6 +8,7 @@ import type { Proofs } from './proofs.ts';
 import {
   type Comparison,
   conflict,
+  FileTooLargeError,
   type Storage,
   type StoredState,
   type UnpublishedFile,
@@ -71,8 +72,9 @@ export interface TransferOptions {
 
 /** True for what is wrong with one package, and says nothing of the others or of the storage. */
 export function isOfPackage(error: unknown): error is ImgctlError {
+  if (error instanceof LocalFileError || error instanceof FileTooLargeError) return true;
   // A storage that has no room for a name calls it a usage error.
-  return error instanceof LocalFileError || hasCode(error, 'invalid-package', 'conflict', 'usage');
+  return hasCode(error, 'invalid-package', 'conflict', 'usage');
 }
 
 /** Compares all files with the storage, each name once, and says what each package needs. */

@@ -207,6 +207,16 @@ describe('push to a storage that fails', () => {
     expect(lastLine(result.stderr)).toBe('imgctl: 3 uploaded, 3 not tried, 1 failed: d.ova');
   });
 
+  it('because one file is too large syncs the others', async () => {
+    const { push, files } = await createUser('dav', { faults: ['PUT /upload/*=413,every=2'] });
+    const stdout = 'a.ova\nc.ova\n';
+    expect(await push(`${FAST} --get name`, files)).toMatchObject({
+      exitCode: 1,
+      syncs: 1,
+      stdout,
+    });
+  });
+
   it('that is interrupted says what is not synced, and that the same command goes on', async () => {
     const { push, files, env, syncs } = await createUser('dav');
     const io = fakeIo({ env, time: Date.now() });
