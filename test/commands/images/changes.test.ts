@@ -348,6 +348,20 @@ describe('images changes', () => {
     expect(files).toEqual([[expect.stringMatching(/^nightly\.[0-9a-f]{16}\.json$/), 0o600]]);
   });
 
+  it('says what helps if a folder or a file has the name of the state', async () => {
+    const { changes, stateFiles } = await watcher(testImages(1));
+    await changes();
+    const [file = ''] = stateFiles();
+    fs.rmSync(file);
+    fs.mkdirSync(file);
+    const folder = 'it is a folder\nhint: move it elsewhere to start again\n';
+    expect(await changes()).toEqual(failed(2, folder));
+    fs.rmdirSync(file);
+    fs.rmSync(path.dirname(file), { recursive: true });
+    fs.writeFileSync(path.dirname(file), '');
+    expect(await changes()).toEqual(failed(1, 'not a directory\nhint: check disk space'));
+  });
+
   it.each([
     ['damaged in an image', (text: string) => text.replace('"id":1', '"id":"1'), 'is damaged'],
     [

@@ -11,7 +11,7 @@ import {
 import { type Candidates, suggestWords, type Typing } from '../../../cli/suggestions.ts';
 import { findPaths } from '../../../config/paths.ts';
 import type { Context } from '../../../context.ts';
-import { ImgctlError, tryOr } from '../../../errors.ts';
+import { errorCode, ImgctlError, isMissing, tryOr } from '../../../errors.ts';
 import { replaceFile } from '../../../files/atomic-file.ts';
 import { holdMutex } from '../../../files/mutex.ts';
 import { keyedFile } from '../../../files/paths.ts';
@@ -67,8 +67,12 @@ export async function openState(
   const target = keyedFile(directoryOf(folder), key.cursor, [stringify(key)]);
   const again = 'move it elsewhere to start again';
   const file = { what: `the file ${target}`, damaged: again, foreign: again };
-  const fail = (error: unknown) => {
-    throw cannotWrite(file.what, error);
+  const fail = (thrown: unknown) => {
+    const error = cannotWrite(file.what, thrown);
+    const cause = error.cause ?? error;
+    // The user chose the name of neither the file nor its folder.
+    if (errorCode(cause) === 'EISDIR') throw error.with({ facts: again });
+    throw isMissing(cause) ? error.with({ facts: { kind: 'not-writable' } }) : error;
   };
   const { assertHeld, release } = options.peek
     ? NO_MUTEX
@@ -77,7 +81,7 @@ export async function openState(
     file,
     release,
     async read() {
-      const text = await readTextFile(target, file.what, io);
+      const text = await readTextFile(target, file.what, io).catch(fail);
       if (text === undefined) return undefined;
       const snapshot = parseSnapshot(text, file);
       if (stringify(snapshot.head.key) === stringify(key)) return snapshot;
