@@ -77,23 +77,28 @@ function makePatterns() {
 }
 
 /** A version as it stands in a name: 7.0U3, or a hash. */
-interface Version {
+interface FoundVersion {
   readonly text: string;
   readonly start: number;
   readonly isHash: boolean;
+}
+
+interface Version extends FoundVersion {
+  /** Where it is compared: of `7.0-U3-15-amd64-2`, 7.0 is at 0.0, U3 at 0.0u, 15 at 0.1 and 2 at 1.0. */
+  readonly position: string;
 }
 
 /**
  * Returns the versions of a name, from the left. Hidden words are masked by spaces and hashes by marks, so that the
  * rest is found where it stands: of `a-amd64-g1234567-2`, the versions of `a-      -########-2` are g1234567 and 2.
  */
-function findVersions(name: string): Version[] {
+function findVersions(name: string): FoundVersion[] {
   patterns ??= makePatterns();
   const masked = name.replace(patterns.masked, (word: string, hidden: string | undefined) => {
     if (hidden !== undefined) return ' '.repeat(word.length);
     return isHash(word.toLowerCase()) ? MARK.repeat(word.length) : word;
   });
-  const versions: Version[] = [];
+  const versions: FoundVersion[] = [];
   let end = 0;
   for (const found of masked.match(patterns.versions) ?? []) {
     // Finds this one, as no digit is between two versions; matchAll would take longer.
@@ -142,22 +147,28 @@ function read(text: string): Name {
   const name = normalize(text).replaceAll(MARK, ' ');
   const extension = /\.ov[af]$/i.test(name) ? name.slice(-4) : '';
   const stem = name.slice(0, name.length - extension.length);
-  const versions = findVersions(stem);
-  /** What stands at each place: [7.0U03, 2024] and [2]. */
+  const versions: Version[] = [];
+  /** What stands at each place: [7.0u03, 2024] and [2]. */
   const texts: string[][] = [];
   /** The name with a mark for each place. */
   let marked = '';
   let end = 0;
-  for (const version of versions) {
-    const before = stem.slice(end, version.start);
-    const compared = version.isHash ? HASH : version.text.replace(/^v/i, '');
-    const place = texts.at(-1);
+  for (const found of findVersions(stem)) {
+    const before = stem.slice(end, found.start);
+    const compared = found.isHash ? HASH : foldCase(found.text).replace(/^v/, '');
+    let place = texts.at(-1);
+    let letters = '';
     if (place === undefined || /[\p{L}\p{N}]/u.test(before)) {
       marked += before + MARK;
-      texts.push([compared]);
-    } else if (/^\p{L}/u.test(compared)) place.push(`${place.pop()}-${compared}`);
-    else place.push(compared);
-    end = version.start + version.text.length;
+      place = [compared];
+      texts.push(place);
+    } else {
+      [letters = ''] = /^\p{L}+/u.exec(compared) ?? [];
+      place.push(letters ? `${place.pop()}-${compared}` : compared);
+    }
+    const position = `${texts.length - 1}.${place.length - 1}${letters}`;
+    versions.push({ text: found.text, start: found.start, isHash: found.isHash, position });
+    end = found.start + found.text.length;
   }
   marked += stem.slice(end);
   const pattern = marked.replaceAll(MARK, '#') + extension;
@@ -175,9 +186,9 @@ function seriesKeyOf(marked: string): string {
   return words.join(' ').replaceAll(MARK, '#');
 }
 
-/** Returns 7, 0, u, 3 for 7.0-U03. */
+/** Returns 7, 0, u, 3 for 7.0-u03. */
 function partsOf(text: string): Parts {
-  return foldCase(text).match(/[1-9]\d*|0(?!\d)|[^\d._ -]+/g) ?? [];
+  return text.match(/[1-9]\d*|0(?!\d)|[^\d._ -]+/g) ?? [];
 }
 
 /** Returns the versions of a name: `22.04-20240415`. */

@@ -35,13 +35,13 @@ interface Entry<Row extends ImageRecord = ImageRecord> {
 
 /** Collects the images of a query. Ignores images without a name. */
 export class SeriesIndex<Row extends ImageRecord> {
-  /** The words of digits. */
+  /** The words that begin with a number. */
   readonly #words: readonly Word[];
   readonly #bySeries = new Map<string, [Entry<Row>, ...Entry<Row>[]]>();
 
   /** @param words that the names of the images match */
   constructor(words: readonly string[] = []) {
-    this.#words = words.map(parseWord).filter(({ isNumber }) => isNumber);
+    this.#words = words.map(parseWord).filter(({ meansVersion }) => meansVersion);
   }
 
   get isEmpty(): boolean {
@@ -87,9 +87,7 @@ export class SeriesIndex<Row extends ImageRecord> {
   /** Returns a series in which the words match different versions. @param newest for each of these */
   #unclearSeries(newest: readonly [Entry<Row>, ...Entry<Row>[]]): Series<Row> {
     const names = newest.map(({ image }) => readName(nameOf(image)));
-    const words = this.#words.filter(({ versionIndexIn }) => {
-      return new Set(names.map(versionIndexIn)).size > 1;
-    });
+    const words = this.#words.filter(({ positionIn }) => new Set(names.map(positionIn)).size > 1);
     const [first, ...others] = newest;
     const pattern = patternOf(first);
     const texts = words.map(({ text }) => text).join(' and ');
@@ -112,7 +110,7 @@ export class SeriesIndex<Row extends ImageRecord> {
   }
 
   #matchOf(name: Name): string {
-    return this.#words.map(({ versionIndexIn }) => versionIndexIn(name)).join();
+    return this.#words.map(({ positionIn }) => positionIn(name)).join();
   }
 }
 

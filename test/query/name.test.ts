@@ -22,6 +22,7 @@ describe('a word', () => {
     ['9', 'a-9.1', 'a-universalk9.17.12 a-x2.9'],
     ['.8', '', 'a-9.8 a-8'],
     ['8.1', 'a-8.1 a-8-1', 'a-8.10'],
+    ['8-1', 'a-8.1 a-8-1 a-8_1-3', 'a-8.10 a-10.8.1'],
     ['8.10', 'a-8.10-20240528.0', ''],
     ['22.04', 'ubuntu-22.04.1-amd64 ubuntu_22_04', 'ubuntu-2204'],
     ['2.04', '', 'ubuntu-22.04'],
@@ -74,15 +75,14 @@ describe('a word', () => {
   });
 
   it.each([
-    ['web-8.1-3', '8 0 3 1'],
-    ['web-3.2-8', '8 1 3 0'],
-    ['web-9', '8 -1 3 -1'],
-  ])('means in %s the first version that it matches', (name, versions) => {
-    const found = ['8', '3'].flatMap((word) => [
-      word,
-      parseWord(word).versionIndexIn(readName(name)),
-    ]);
-    expect(found.join(' ')).toBe(versions);
+    ['web-8.1-3', '8 0.0, 8-1 0.0, v8 -, 8.1-web -, 3 0.1'],
+    ['web-3.2-v8.1-web', '8 0.1, 8-1 0.1, v8 0.1, 8.1-web 0.1, 3 0.0'],
+    ['web-7.0-U3-x86_64-8', '8 1.0, 8-1 -, v8 -, 8.1-web -, 3 0.0u'],
+  ])('means in %s the first version that it matches', (name, positions) => {
+    const found = ['8', '8-1', 'v8', '8.1-web', '3'].map((word) => {
+      return `${word} ${parseWord(word).positionIn(readName(name)) ?? '-'}`;
+    });
+    expect(found.join(', ')).toBe(positions);
   });
 });
 
@@ -303,6 +303,11 @@ describe('the newest image for a word of digits', () => {
         }
       }),
     );
+  });
+
+  it.each(['8', '8.1', '8-1', 'v8'])('is left open if %s is at different positions', (word) => {
+    const problem = `${word} matches different numbers in app-#`;
+    expect(choose(['app-v8.1-3', 'app-9-v8.1'], [word])).toMatchObject([{ problem }]);
   });
 
   it('stays the same if an image with another text word is added', () => {
