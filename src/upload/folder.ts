@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
-import fs, { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import fs, { type FileHandle, lstat, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { readFileChunks } from '../chunks.ts';
 import { errorCode, errorReason, ImgctlError, isMissing, permissionAdvice } from '../errors.ts';
@@ -140,13 +140,17 @@ async function renameToNew(from: string, to: string): Promise<boolean> {
     await fs.link(from, to);
   } catch (error) {
     // File systems without hard links fail in many ways.
-    const isTaken = () => stat(to).then(Boolean, () => false);
-    if (errorCode(error) === 'EEXIST' || (await isTaken())) return false;
+    if (errorCode(error) === 'EEXIST' || (await isTaken(to))) return false;
     await rename(from, to);
     return true;
   }
   await rm(from);
   return true;
+}
+
+/** True also for a link to nothing. */
+function isTaken(file: string): Promise<boolean> {
+  return lstat(file).then(Boolean, () => false);
 }
 
 /** Makes the new name survive a power failure, if folders can be flushed. */
@@ -193,7 +197,7 @@ export function folderStorage(root: string, clock: Clock, limit: Limit): Storage
     async compare(name, file, proved) {
       const target = path.join(root, name);
       const stats = await findFile(folder, target);
-      if (!stats) return { state: 'absent' };
+      if (!stats) return { state: (await isTaken(target)) ? 'different' : 'absent' };
       if (Number(stats.size) !== file.size) return { state: 'different' };
       const stored = stateIn(stats, clock.now());
       if (stored.text === proved) return { state: 'same', stored: { ...stored, isProof: true } };

@@ -289,9 +289,10 @@ describe('push --on-conflict', () => {
     expect(readFileSync(path.join(folder, 'web.ova')).equals(readFileSync(file))).toBe(true);
   });
 
-  it('replace replaces a link to nothing', async () => {
+  it('replace replaces a link to nothing, which is a conflict otherwise', async () => {
     const { push, file, folder } = await createUser();
     symlinkSync('/dev/null/none', path.join(folder, 'web.ova'));
+    expect((await push('--no-sync --dry-run')).stderr).toContain('already has a different web.ova');
     await push('--no-sync --on-conflict replace');
     expect(readFileSync(path.join(folder, 'web.ova')).equals(readFileSync(file))).toBe(true);
   });
