@@ -29,6 +29,9 @@ const fileIn = (words: readonly string[]) => words.find((word) => word.includes(
 const formatIn = ([word]: readonly string[]) =>
   FORMAT_NAMES.find((name) => name === word) ?? 'FORMAT';
 
+const timeIn = (words: readonly string[]) =>
+  words.find((word) => /^(\d+[smhdwy]|\d{4}-[\d:TZ-]*)$/.test(word)) ?? 'TIME';
+
 function fieldIn([word = '']: readonly string[]): string {
   return word.split(',').every((name) => FIELDS.some((field) => field === name)) ? word : 'FIELD';
 }
@@ -131,11 +134,16 @@ export const GUESSES: Readonly<Record<string, Guess>> = {
     '-n',
     ifNumber((number) => `use -n ${number}`),
   ),
-  '--selector, -l, --field-selector, --filters, --where, --id, --label, --folder, --exact, --regex, --regexp, -E, --exclude, --not, --before, --older-than, --after, --newer-than':
+  '--selector, -l, --field-selector, --filters, --where, --id, --label, --folder, --exact, --regex, --regexp, -E':
     ifOption(
       '-f',
       (words) => hint`use -f ${fieldIn(words)}=VALUE; see: ${imgctl('help', 'filters')}`,
     ),
+  '--exclude, --not': ifOption('-f', ([word = 'WORD']) => `use -f ${shellQuote(`name!~${word}`)}`),
+  '--before, --older-than, --after, --newer-than': ifOption('-f', (words) => {
+    const time = timeIn(words);
+    return `use -f 'updated_on<${time}', or -f 'updated_on>=${time}' for later ones`;
+  }),
   '--sort-by, --sort-column, --order-by, --order, --desc, --reverse, -r': ifOption(
     '-s',
     (words) => `use -s ${fieldIn(words)}, or -s ${fieldIn(words)},desc`,

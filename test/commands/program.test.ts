@@ -42,6 +42,7 @@ describe('global options', () => {
     ["whoami --profile ''", '--profile must not be empty\nhint: provide a value, or omit it\n'],
     ["sync --wait-timeout ''", '--wait-timeout must not be empty\nhint: use a duration such as '],
     ["images list --from ''", '--from must not be empty'],
+    ["api -X POST ''", 'the path must not be empty'],
     [`whoami --profile ${TOO_LONG}`, 'up to 63'],
     ['whoami --base-url ftp://example.com', 'https://'],
     ['whoami --base-url http://example.com', 'https://example.com'],

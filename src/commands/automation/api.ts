@@ -52,6 +52,10 @@ export const api = command({
 });
 
 async function run(context: Context, options: Options, path: string): Promise<void> {
+  if (path.trim() === '') {
+    const facts = 'provide one, such as /v2/image';
+    throw new ImgctlError('usage', 'the path must not be empty', { facts });
+  }
   const method = parseMethod(options);
   const fields = (options.field ?? []).map(parseField);
   const { client, baseUrl } = await context.session();
