@@ -163,6 +163,13 @@ describe('push whose list of images is late after the sync', () => {
     else expect(stderr).toContain(`imgctl: warning: ${LATE}`);
   });
 
+  it('asks once if it shows no times', async () => {
+    const list = { json: { data: [{ id: 1, name: 'web.ova' }], meta: { count: 1 } } };
+    const { push, requests } = await setUp([list]);
+    expect(await push('--strict')).toMatchObject({ exitCode: 0, stdout: 'web.ova\n' });
+    expect(requests().filter((request) => request === IMAGES)).toHaveLength(2);
+  });
+
   it('does not count as synced for --sync-if-sent', async () => {
     const { push, requests } = await setUp([OLD], { added: ['web.ova'] });
     await push();

@@ -200,7 +200,9 @@ describe('push', () => {
 describe('push of a file that stands twice', () => {
   it('sends it once', async () => {
     const { push, work, file, left } = await createUser();
-    const { stderr } = await push(FAST, `${file} ${work}/./web.ova`);
+    const link = path.join(temporaryDirectory(), 'link');
+    symlinkSync(work, link);
+    const { stderr } = await push(FAST, `${file} ${work}/./web.ova ${link}/web.ova`);
     expect(stderr.match(/web\.ova: /g)).toHaveLength(2);
     expect(stderr).toContain('web.ova: uploading\nimgctl: web.ova: uploaded');
     expect(left()).toEqual({ stored: ['web.ova'], syncs: 1 });

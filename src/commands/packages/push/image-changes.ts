@@ -29,16 +29,18 @@ export function imageChange(each: PlannedPackage, before: Images, after: Images)
   if (each.files.some(isSkipped)) return 'skipped';
   const earlier = timesOf(each.name, before);
   const later = timesOf(each.name, after);
-  if (later === '') return 'missing';
-  if (earlier === '') return 'added';
-  if (earlier !== later) return 'updated';
-  return each.files.some(isSent) ? 'stale' : 'unchanged';
+  if (later.length === 0) return 'missing';
+  if (earlier.length === 0) return 'added';
+  if (earlier.join() !== later.join()) return 'updated';
+  if (!each.files.some(isSent)) return 'unchanged';
+  // Without times, the list shows no update: that the sync succeeded counts.
+  return later.includes('') ? 'updated' : 'stale';
 }
 
-/** Returns when the images of a name were changed; an empty text if there are none. */
-function timesOf(name: string, images: Images): string {
+/** Returns when the images of a name were changed; empty texts if the service does not say. */
+function timesOf(name: string, images: Images): string[] {
   const named = images.filter((image) => image.name === name);
-  return named.map(({ updated_on }) => `${updated_on}`).join();
+  return named.map(({ updated_on }) => `${updated_on ?? ''}`);
 }
 
 /** Returns `2 images added, 1 unchanged`. */

@@ -1,5 +1,6 @@
 // imgctl push: checks packages, uploads them, syncs once, and shows the new images.
 
+import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import {
   command,
@@ -13,7 +14,7 @@ import type { Result } from '../../../cli/result.ts';
 import type { SettingKey } from '../../../config/definitions.ts';
 import { choice } from '../../../config/values.ts';
 import type { Context } from '../../../context.ts';
-import { ImgctlError } from '../../../errors.ts';
+import { ImgctlError, tryOr } from '../../../errors.ts';
 import { hint, imgctl } from '../../../facts.ts';
 import type { AssertHeld } from '../../../files/atomic-file.ts';
 import { withMutexIfPossible } from '../../../files/mutex.ts';
@@ -106,7 +107,7 @@ function outputOf(context: Context, options: Options): Output {
 async function run(context: Context, options: Options, files: readonly string[]): Promise<Result> {
   const { sync, dryRun, partSize, parallel } = options;
   const output = outputOf(context, options);
-  const distinct = new Map(files.map((file) => [path.resolve(context.io.cwd, file), file]));
+  const distinct = new Map(files.map((file) => [realPath(context.io.cwd, file), file]));
   const batch = new PackageBatch(context, [...distinct.values()], (file) => path.basename(file));
   const packages = await checkPackages(context, batch);
   if (packages.length === 0) return { error: batch.error({}) };
@@ -125,6 +126,15 @@ async function run(context: Context, options: Options, files: readonly string[])
     ? pushAlone(() => {})
     : onePushAtATime(context, storage.address, storageFiles.mutex, options.waitTimeout, pushAlone);
   return pushing.finally(() => storage.close());
+}
+
+/** Returns the path without links, with the name that the file gets; as it is typed if it is missing. */
+function realPath(cwd: string, file: string): string {
+  const resolved = path.resolve(cwd, file);
+  return path.join(
+    tryOr(() => realpathSync(resolved), resolved),
+    path.basename(resolved),
+  );
 }
 
 /** Names both commands that a new user needs. @throws ImgctlError config */
