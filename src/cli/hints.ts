@@ -4,6 +4,7 @@ import { isOfService, isSettingKey, type SettingKey, variableOf } from '../confi
 import type { Settings } from '../config/settings.ts';
 import { tryOr } from '../errors.ts';
 import { type Facts, hint, type Invocation, imgctl, setting } from '../facts.ts';
+import { printable } from '../output/text.ts';
 import { describeLater, shellQuote } from '../words.ts';
 
 type Said = string | Facts;
@@ -181,7 +182,13 @@ function commandText(words: readonly string[], settings: Settings): string {
   const options = end < 0 ? words : words.slice(0, end);
   const flags = flagsFor(options, settings).filter(([name = '']) => !options.includes(name));
   const rest = words.slice(options.length);
-  return ['imgctl', ...[...options, ...flags.flat(), ...rest].map(shellQuote)].join(' ');
+  return ['imgctl', ...[...options, ...flags.flat(), ...rest].map(quoteWord)].join(' ');
+}
+
+/** Quotes a word for the shell; one that a terminal must not show as `$'a\u001b'`, which bash and zsh read. */
+function quoteWord(word: string): string {
+  if (printable(word) === word) return shellQuote(word);
+  return `$'${printable(word.replace(/[\\']/g, '\\$&'))}'`;
 }
 
 /** Returns the options without which the command would use another profile or service than the run. */

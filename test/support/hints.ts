@@ -39,7 +39,7 @@ export function commandsIn(text: string): string[][] {
     for (const [typed] of rest.matchAll(/(?:'[^']*'|"[^"]*"|\\'|[^\s'"\\])+/g)) {
       if (/^(\||or|then|and|\()/.test(typed)) break;
       const isLast = END.test(typed);
-      words.push(typed.replace(/[;,)?]+$/, '').replace(/'([^']*)'|"([^"]*)"|\\(')/g, '$1$2$3'));
+      words.push(typed.replace(/[;,)?]+$/, '').replace(/\$?'([^']*)'|"([^"]*)"|\\(')/g, '$1$2$3'));
       if (isLast) break;
     }
     return words;

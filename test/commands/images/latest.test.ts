@@ -217,6 +217,8 @@ describe('images latest', () => {
   });
 
   it('quotes the pattern that selects the first of several series', async () => {
+    const odd = `hint: select the first with: imgctl images latest -f $'name,like,a\\n\\u001b-%.ova'\n`;
+    expect(await latest(imagesOf(['a\n\u001b-1.ova', 'b-1.ova']))).toEqual(failed(2, odd));
     const hint = `hint: select the first with: imgctl images latest -f 'name,like,a'\\''$(id)-%.ova'\n`;
     expect(await latest(imagesOf(["a'$(id)-1.ova", 'b-1.ova']))).toEqual(failed(2, hint));
   });
