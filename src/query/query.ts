@@ -1,6 +1,7 @@
 // A query: which images match, how they are sorted, and which conditions the service may get.
 
 import { ImgctlError } from '../errors.ts';
+import { quoted } from '../words.ts';
 import { type Field, type ImageRecord, kindOf, nameOf } from './fields.ts';
 import {
   type Filter,
@@ -114,9 +115,16 @@ export class Query {
 
 export const EVERYTHING = new Query({});
 
+/** Regular expressions of V8 have a limit, and no name is longer. */
+const MAX_WORD = 1_000;
+
 function wordCondition(text: string): Condition {
   if (text === '') {
     throw new ImgctlError('usage', 'empty search text', { facts: 'omit it to list all images' });
+  }
+  if (text.length > MAX_WORD) {
+    const message = `the search text ${quoted(text)} has more than ${MAX_WORD} characters`;
+    throw new ImgctlError('usage', message);
   }
   const word = parseWord(text);
   const test = (image: ImageRecord) => word.matches(nameOf(image));

@@ -124,9 +124,12 @@ describe('a query', () => {
     expect(queries.map((typed) => query(typed).matches({ name }))).toEqual([false, false, false]);
   });
 
-  it('rejects an empty word', () => {
-    const expected = { code: 'usage', message: 'empty search text' };
-    expect(thrownBy(() => query({ words: [''] }))).toMatchObject(expected);
+  it.each([
+    ['empty', '', /^empty search text$/],
+    ['too long', 'a1'.repeat(2_000), /^the search text 'a1.* has more than 1000 characters$/],
+  ])('rejects a word that is %s', (_, word, message) => {
+    const expected = { code: 'usage', message: expect.stringMatching(message) };
+    expect(thrownBy(() => query({ words: [word] }))).toMatchObject(expected);
   });
 });
 
