@@ -2,7 +2,7 @@
 
 import { parseChoice } from '../choices.ts';
 import { ImgctlError } from '../errors.ts';
-import { quoted } from '../words.ts';
+import { quoted, shellQuote } from '../words.ts';
 import { FIELDS, type Field, type FieldValue, kindOf, parseValue } from './fields.ts';
 import { withOffset } from './local-time.ts';
 import { ageInWords, isRelative, parseTimeValue, type Span } from './time-value.ts';
@@ -178,7 +178,7 @@ function splitFilter(text: string, where: string): SplitFilter {
   const operator = SIGNS.get(sign);
   if (operator) return { name, sign: operator, content };
   const meant = WRONG_SIGNS.get(sign) ?? sign.replace(/(.)\1+$/, '$1');
-  const own = anchored(name, content) ?? `'${name}${meant}${content}'`;
+  const own = anchored(name, content) ?? shellQuote(`${name}${meant}${content}`);
   const advice = name && SIGNS.has(meant) ? `did you mean ${own}?` : EXAMPLE;
   throw filterError(`unknown operator '${sign}' in ${where}`, advice);
 }
@@ -187,7 +187,8 @@ function splitAtCommas(text: string, where: string): SplitFilter {
   const [name = '', word, ...rest] = text.split(',');
   const spaced = SPACED.exec(text);
   if (spaced) {
-    throw filterError(`missing commas in ${where}`, `did you mean '${spaced.slice(1).join()}'?`);
+    const advice = `did you mean ${shellQuote(withoutBrackets(spaced.slice(1)))}?`;
+    throw filterError(`missing commas in ${where}`, advice);
   }
   if (word === undefined) {
     throw filterError(`missing operator and value in ${where}`, quoteHint(text) ?? EXAMPLE);
@@ -198,11 +199,19 @@ function splitAtCommas(text: string, where: string): SplitFilter {
   return { name: name.trim(), word: word.trim(), content };
 }
 
+/** Returns `name,in,a,b` for name, in and `(a, 'b')`, as SQL has it. */
+function withoutBrackets([name, operator, value = '']: readonly string[]): string {
+  const isList = operator?.toLowerCase() === 'in';
+  const items = isList ? value.replace(/^\((.*)\)$/s, '$1').split(/\s*,\s*/) : [value];
+  const bare = items.map((item) => item.replace(/^(["'])(.*)\1$/s, '$2'));
+  return [name, operator, ...bare].join();
+}
+
 /** Returns the filter for a text with the anchors of a regular expression; undefined if it has none. */
 export function anchored(field: string, text: string): string | undefined {
   const [, start, part = '', end] = /^(\^?)([\w-]+)(\$?)$/.exec(text) ?? [];
   if (!start && !end) return undefined;
-  return `'${field},like,${start ? '' : '%'}${part}${end ? '' : '%'}'`;
+  return shellQuote(`${field},like,${start ? '' : '%'}${part}${end ? '' : '%'}`);
 }
 
 /** Returns a hint for a field alone, the rest of which the shell may have taken for a redirection. */
@@ -210,7 +219,7 @@ function quoteHint(text: string): string | undefined {
   const [, name = '', value] = /^(\w+)(?: ?: ?(.+))?$/.exec(text) ?? [];
   const field = FIELDS.find((each) => each === name.toLowerCase());
   if (field === undefined) return undefined;
-  if (value !== undefined) return `did you mean '${field}=${value}'?`;
+  if (value !== undefined) return `did you mean ${shellQuote(`${field}=${value}`)}?`;
   const rest = { number: '>=1100', text: '~ubuntu', boolean: '=true', time: '>=-30d' };
   return `put the filter in quotes, such as '${field}${rest[kindOf(field)]}'`;
 }
