@@ -102,13 +102,20 @@ export class Tokens implements TokenSource {
     }
   }
 
+  /**
+   * What follows the refusal of a token:
+   *
+   *     another request has renewed it meanwhile     that token
+   *     no password is known                         none
+   *     this run received it, never accepted         the stored one, if a later login has replaced it: a new one would be
+   *                                                  refused too
+   *     any other token                              the stored one, if another process has renewed it, else a new one
+   */
   async renew(token: string, wasAccepted: boolean): Promise<string | undefined> {
     this.#refusedTokens.add(token);
     if (this.#memory && !this.#refusedTokens.has(this.#memory.token)) return this.#memory.token;
     if (!this.#canRenew) return undefined;
-    const wasRefusedAtOnce = this.#issuedHere.has(token) && !wasAccepted;
-    if (!wasRefusedAtOnce) return this.#renewOnce();
-    // Another one would be refused too, unless a later login has replaced it.
+    if (wasAccepted || !this.#issuedHere.has(token)) return this.#renewOnce();
     this.#memory = await this.#readUsable();
     return this.#memory?.token;
   }
@@ -123,7 +130,7 @@ export class Tokens implements TokenSource {
   async login(
     password: string,
     factsIfRefused: Facts = { kind: 'password-refused' },
-    { ignoreLimit = false }: { readonly ignoreLimit?: boolean | undefined } = {},
+    ignoreLimit = false,
   ): Promise<IssuedToken> {
     const { username } = this.#options;
     if (username === undefined) throw this.#notLoggedIn();

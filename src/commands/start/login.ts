@@ -255,7 +255,7 @@ async function requestFirstToken(
   await store.testWrite();
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const token = await tokens.login(password, given?.factsIfRefused, options);
+      const token = await tokens.login(password, given?.factsIfRefused, options.ignoreLimit);
       return { password, token, isOfProfile };
     } catch (error) {
       const left = MAX_ATTEMPTS - attempt;
