@@ -50,7 +50,7 @@ export function listWriter(output: Output, place: Place, isOne = false): ListWri
         case 'lines':
           return writeText(sink, linesOf(shape.line, all, output, sink.isTTY));
         case 'bare': {
-          const line = (row: Row) => `${printable(cellText(output.cell(shape.column, row)))}\n`;
+          const line = (row: Row) => tsvLine([output.cell(shape.column, row)], sink.isTTY);
           return writeText(sink, mapped(all, line));
         }
         case 'values':
