@@ -4,9 +4,8 @@ import path from 'node:path';
 import { suggest } from '../../../choices.ts';
 import { option, type Parsed } from '../../../cli/command.ts';
 import { type Suggest, suggestWords } from '../../../cli/suggestions.ts';
-import { Settings } from '../../../config/settings.ts';
 import type { Context } from '../../../context.ts';
-import { ImgctlError, tryOr } from '../../../errors.ts';
+import { ImgctlError } from '../../../errors.ts';
 import { hint, type Invocation, imgctl } from '../../../facts.ts';
 import { expandHome } from '../../../files/paths.ts';
 import { changeUserFile, readTextFile } from '../../../files/user-file.ts';
@@ -19,6 +18,7 @@ import {
   type Locks,
   parseLockFile,
 } from './lock-format.ts';
+import { otherServiceError } from './other-service.ts';
 
 export const DEFAULT_LOCK_FILE = 'images.lock.json';
 
@@ -100,51 +100,7 @@ async function readLockFile(
   // An id means something in one service only. A file without locks has no ids.
   if (baseUrl === undefined || baseUrl === file.baseUrl) return file;
   if (file.baseUrl === undefined && file.locks.size === 0) return { ...file, baseUrl };
-  throw serviceError(context, options, file.baseUrl, baseUrl);
-}
-
-/** @param owner the service of the file, if it names one. @param wanted that of the command */
-function serviceError(
-  context: Context,
-  options: LockFileOptions,
-  owner: string | undefined,
-  wanted: string,
-): ImgctlError {
-  const label = labelOf(options);
-  const line = `"base_url": ${JSON.stringify(wanted)}`;
-  if (owner === undefined) {
-    const advice = `if its images are from ${wanted}, add the line: ${line},`;
-    return new ImgctlError('config', `${label} does not name its service`, { facts: advice });
-  }
-  const fixes = [
-    howToRead(owner, context, options),
-    'for another lock file, use --file FILE',
-    `if both addresses are one service, write into the file: ${line}`,
-  ];
-  const facts = fixes.filter((fix) => fix !== undefined).join('; ');
-  return new ImgctlError('config', `${label} belongs to ${owner}, not to ${wanted}`, { facts });
-}
-
-/** Returns how the command reads another service; undefined if no profile is of that service. */
-function howToRead(
-  baseUrl: string,
-  { settings }: Context,
-  { from }: LockFileOptions,
-): string | undefined {
-  if (from !== undefined) return `use a snapshot of ${baseUrl}`;
-  const profile = profileOf(settings, baseUrl);
-  if (profile === undefined) return undefined;
-  // An option or a variable comes before the address of any profile.
-  const isStored = settings.find('base-url').layer === 'profile';
-  return isStored ? `use --profile ${profile}` : `use --base-url ${baseUrl}`;
-}
-
-/** Returns the name of a profile of this service, of the same user if there is one. */
-function profileOf({ config, profile }: Settings, baseUrl: string): string | undefined {
-  const accountOf = (name: string) => tryOr(() => new Settings(config, name).account, undefined);
-  const username = accountOf(profile)?.username;
-  const names = [...config.profiles.keys()].filter((name) => accountOf(name)?.baseUrl === baseUrl);
-  return names.find((name) => accountOf(name)?.username === username) ?? names[0];
+  throw otherServiceError(context, { label, from: options.from }, file.baseUrl, baseUrl);
 }
 
 /** Returns a command for hints, for the same file. */
