@@ -131,7 +131,7 @@ describe('push whose list of images is late after the sync', () => {
     const file = writeOva(temporaryDirectory(), 'web');
     const line = `push ${file} --to ${temporaryDirectory()} --get name`;
     const push = (options = '') => user.imgctl(`${line} ${options}`.trim());
-    return { ...user, push };
+    return { ...user, push, line };
   };
   const MISSING = /imgctl: your list has no image named web\.ova\nhint: .*sync-status 41\n$/;
   const LATE =
@@ -181,6 +181,19 @@ describe('push whose list of images is late after the sync', () => {
     const { push, requests } = await setUp([OLD], { message: { errors: ['web.ova: too old'] } });
     expect(await push()).toMatchObject({ exitCode: 1 });
     expect(requests().filter((request) => request === IMAGES)).toHaveLength(2);
+  });
+
+  it('says that the sync succeeded if it is interrupted then', async () => {
+    const { env, line } = await setUp([OLD]);
+    const io = fakeIo({ env });
+    const write = io.stderr.write.bind(io.stderr);
+    io.stderr.write = async (text) => {
+      await write(text);
+      if (text === 'sync 41: PROCESSED\n') io.interrupt();
+    };
+    expect(await runCli(line.split(' '), io)).toEqual(
+      failed(130, 'imgctl: interrupted; sync 41 succeeded\n'),
+    );
   });
 
   it('says that the sync succeeded if the list fails', async () => {

@@ -193,8 +193,13 @@ async function listWhenDone(
       await io.sleep(PAUSE, io.signal);
     }
   } catch (error) {
-    if (!(error instanceof ImgctlError) || io.signal.aborted) throw error;
-    throw error.with({ message: `sync ${request.id} succeeded, but ${error.message}` });
+    if (!(error instanceof ImgctlError)) throw error;
+    const { message } = error;
+    const succeeded = `sync ${request.id} succeeded`;
+    const isInterrupt = io.signal.aborted;
+    throw error.with({
+      message: isInterrupt ? `${message}; ${succeeded}` : `${succeeded}, but ${message}`,
+    });
   } finally {
     await tell({ kind: 'end' });
   }
