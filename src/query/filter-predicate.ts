@@ -33,8 +33,8 @@ function valueTest({ operator, operands }: Filter): Test<FieldValue> {
   const spans = operands.flatMap(({ span }) => span ?? []);
   if (spans.length > 0) return timeTest(operator, spans);
   const accepts = ORDERS[operator];
-  const bound = operands[0]?.value ?? null;
-  if (accepts) return (value) => value !== null && accepts(compareValues(value, bound));
+  const bound = normalize(operands[0]?.value ?? null);
+  if (accepts) return (value) => value !== null && accepts(compareValues(normalize(value), bound));
   // A set, as `in` may list thousands of values.
   const values = new Set(operands.map(({ value }) => normalize(value)));
   return (value) => values.has(normalize(value)) === (operator !== 'ne');

@@ -265,6 +265,7 @@ describe('filterPredicate', () => {
     [{ created_on: 5 }, 'created_on,gt,2018-07-19', 'unreadable'],
     [{ name: 'cafe\u0301' }, 'name=caf\u00e9', true],
     [{ name: 'caf\u00e9' }, 'name!=cafe\u0301', false],
+    [{ name: 'cafe\u0301' }, 'name<caf\u00e9', false],
     [{ name: 'CAFE\u0301.ova' }, 'name~caf\u00e9', true],
   ])('returns for %j and %s: %s', (image, filter, expected) => {
     expect(verdict(filter, image)).toBe(expected);
