@@ -63,7 +63,7 @@ function idHint(words: readonly string[]): string | undefined {
 }
 
 /** Copied with a text, and seen nowhere. */
-const INVISIBLE = /[\u00a0\u200b\u2060\ufeff]/;
+const INVISIBLE = /[\r\u00a0\u00ad\u200b\u2060\ufeff]/;
 
 /** Two filters in one, as other tools take them: `name~a && name~b`, `name~a,name~b`. */
 const JOINED_FILTERS =
@@ -86,8 +86,11 @@ const WORD_SLIPS: readonly (readonly [is: (word: string) => boolean, advice: Adv
   [
     (word) => /[*%^$]/.test(word),
     (word) => {
-      const [bare, signs] = [word.replace(/[*%^$]/g, ''), word.replace(/[^*%^$]/g, '')];
-      return `a word matches any part of the name; omit ${signs}: ${bare}`;
+      const [bare, signs] = [word.replace(/\.?[*%^$]/g, ''), word.match(/\.?[*%^$]/g) ?? []];
+      return `a word matches any part of the name; omit ${signs.join('')}: ${bare}`.replace(
+        /: $/,
+        '',
+      );
     },
   ],
   [

@@ -283,7 +283,7 @@ describe('images list', () => {
   it.each([
     ['id>=1100', "no images match\nhint: did you mean -f 'id>=1100'?"],
     ["'!ubuntu'", "no images match\nhint: to leave out names that contain it: -f 'name!~ubuntu'"],
-    ['*ubuntu*', 'no images match\nhint: a word matches any part of the name; omit **: ubuntu'],
+    ['.*ubuntu*', 'no images match\nhint: a word matches any part of the name; omit .**: ubuntu'],
     ['ubuntu%', 'no images match\nhint: a word matches any part of the name; omit %: ubuntu'],
     ['^ubuntu$', 'no images match\nhint: a word matches any part of the name; omit ^$: ubuntu'],
     [
