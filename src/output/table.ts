@@ -78,7 +78,7 @@ function* recordLines(columns: readonly TableColumn[], { options, terminal, styl
       const key = style.faint(title) + ' '.repeat(width - titleWidth);
       const room = (terminal.width ?? Number.POSITIVE_INFINITY) - width - GAP.length;
       const text = texts[row] ?? '';
-      const lines = wrap ? wrapWords(text, room) : [text];
+      const lines = wrap ? wrapWords(text, room, '', displayWidth) : [text];
       const indent = ' '.repeat(width + GAP.length);
       const value = lines.map((line) => paint(line)).join(`\n${indent}`);
       yield `${(key + GAP + value).trimEnd()}\n`;
@@ -136,7 +136,7 @@ function linesBelow(
   const label = wrap ? '' : `${title}: `;
   const room = Math.max(0, (terminal.width ?? 0) - INDENT.length - displayWidth(label));
   const head = cut === 'end' ? room : undefined;
-  const lines = wrap ? wrapWords(text, room) : [text];
+  const lines = wrap ? wrapWords(text, room, '', displayWidth) : [text];
   return lines.map((line) => {
     const shown = paint(cutMiddle(line, room, terminal.unicode, head));
     return `${`${INDENT}${style.faint(label)}${shown}`.trimEnd()}\n`;

@@ -72,14 +72,28 @@ export async function writeText(
   if (held !== '') await sink.write(safe(held));
 }
 
-/** Wraps the text at this width; a longer word gets its own line. @param indent begins each line but the first */
-export function wrapWords(text: string, width: number, indent = ''): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= width) {
-      lines[lines.length - 1] = `${last} ${word}`;
-    } else lines.push(last === undefined ? word : indent + word);
+/**
+ * Wraps the text at this width; a longer word gets its own line. @param indent begins each line but the first
+ * @param cellsOf measures a word; without it, characters count, as string-width takes time to load
+ */
+export function wrapWords(
+  text: string,
+  width: number,
+  indent = '',
+  cellsOf = (word: string) => word.length,
+): string[] {
+  const [first = '', ...words] = text.split(' ');
+  const lines = [first];
+  let used = cellsOf(first);
+  for (const word of words) {
+    const cells = cellsOf(word);
+    if (used + 1 + cells <= width) {
+      lines[lines.length - 1] += ` ${word}`;
+      used += 1 + cells;
+    } else {
+      lines.push(indent + word);
+      used = indent.length + cells;
+    }
   }
   return lines;
 }

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { jsonText, printable } from '../../src/output/text.ts';
+import { jsonText, printable, wrapWords } from '../../src/output/text.ts';
 import { cutMiddle, displayWidth } from '../../src/output/width.ts';
 import { cpuSeconds } from '../support/cpu.ts';
 import { rows } from '../support/rows.ts';
@@ -77,4 +77,8 @@ it('a cut text never exceeds the width, and one that fits is unchanged', () => {
     expect(result === original).toBe(displayWidth(original) <= width);
   });
   fc.assert(property, { numRuns: 1_000 });
+});
+
+it('wrapWords counts what it is told to', () => {
+  expect(wrapWords('日本 日本 b c', 6, '', displayWidth)).toEqual(['日本', '日本 b', 'c']);
 });
