@@ -165,12 +165,12 @@ function foreignHint(filters: readonly Filter[]): string | undefined {
     if (kindOf(field) !== 'text' || typeof value !== 'string') continue;
     const given = operands.map(({ text }) => text).join(',');
     const bare = given.replace(/^(%?)["'([](.*)["')\]](%?)$/s, '$1$2$3');
-    if (bare !== given) {
+    if (bare !== given && bare !== '') {
       const sign = SIGNS.get(operator) ?? `,${operator},`;
       const filter = shellQuote(`${field}${sign}${bare}`);
       return `quotes and brackets belong to the value; did you mean -f ${filter}?`;
     }
-    if (operator === 'eq' && /^(null|none|nil)$/i.test(value)) {
+    if (operator === 'eq' && /^(null|none|nil|""|'')$/i.test(value)) {
       return `did you mean -f ${field}=null, for images that have none?`;
     }
     const meant = operator === 'contains' ? anchored(field, value) : undefined;

@@ -101,7 +101,7 @@ describe('an empty list on a terminal', () => {
       'quotes and brackets belong to the value; did you mean -f folder,in,a,b?',
     ],
     [
-      'images list -f folder=NULL',
+      `images list -f 'folder=""'`,
       'no images match',
       'did you mean -f folder=null, for images that have none?',
     ],
