@@ -31,7 +31,7 @@ export class AmbiguousError extends ImgctlError {
   }
 }
 
-/** Returns a line for each: its name, or if others have that name too, or there is no other, what it is. */
+/** Returns a line for each: its name, or if others have that name, or there is only one, its id, path and creation time. */
 export function describeChoices(choices: readonly ReceivedImage[]): string[] {
   const names = new Set<string>();
   const repeated = new Set<string>();
@@ -110,7 +110,7 @@ function wildcardsOf(image: ReceivedImage): string {
 function problemOf({ newest: [image], problem }: Series<ReceivedImage>, query: Query) {
   if (problem !== undefined) return problem;
   const zone = query.decidingZone(image);
-  return zone && `whether the newest image matches depends on the unknown zone ${zone}`;
+  return zone && `the unknown zone ${zone} decides whether the newest image matches`;
 }
 
 function errorOf(series: Series<ReceivedImage>, query: Query): AmbiguousError | undefined {

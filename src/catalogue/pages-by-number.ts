@@ -33,7 +33,7 @@ export async function pagesByNumber(
     const isById = readState !== undefined && areDescending(all.map(idOf));
     if (fault === undefined && (isById || hasSameKeys(before, images))) return all;
     if (count >= (isById ? MAX_READINGS.byId : MAX_READINGS.otherwise)) {
-      throw incompleteList(fault ?? 'each reading returned other images');
+      throw incompleteList(fault ?? 'each reading returned different images');
     }
     before = fault === undefined ? images : new Map();
   }

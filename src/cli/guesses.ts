@@ -127,7 +127,7 @@ export const GUESSES: Readonly<Record<string, Guess>> = {
     use('api', ...(words.length > 0 ? words : ['/v2'])),
   'completion -s, completion --shell': (words) => use('completion', ...words),
   '--all, -a, -A, --all-versions, --no-limit, --no-paginate, --starting-token, --page-token, --offset, --skip, --page-size, --pagesize':
-    ifOption('-n', 'use -n 100, to list fewer; every image is listed anyway'),
+    ifOption('-n', 'every image is listed; to list fewer, use -n 100'),
   'images list --public, images list --ignore-case, images list -i, --headers, --progress, --no-pager, --no-cli-pager, -y, --yes, --assume-yes, --no-input, --auto-approve, sync --no-wait, sync-status --no-wait, push --wait, sync-status --last, sync-status --latest, mcp start, mcp serve, mcp run, emulator start, emulator serve, emulator run, token get, token show, token create, token refresh, token renew, sync start, sync run, sync submit, sync now':
     'omit it: it is the default',
   '-L, --max-items, --max, --max-results, --top, --head': ifOption(
@@ -142,7 +142,7 @@ export const GUESSES: Readonly<Record<string, Guess>> = {
   '--exclude, --not': ifOption('-f', ([word = 'WORD']) => `use -f ${shellQuote(`name!~${word}`)}`),
   '--before, --older-than, --after, --newer-than': ifOption('-f', (words) => {
     const time = timeIn(words);
-    return `use -f 'updated_on<${time}', or -f 'updated_on>=${time}' for later ones`;
+    return `use -f 'updated_on<${time}', or -f 'updated_on>=${time}' for newer ones`;
   }),
   '--sort-by, --sort-column, --order-by, --order, --desc, --reverse, -r': ifOption(
     '-s',
@@ -170,7 +170,7 @@ export const GUESSES: Readonly<Record<string, Guess>> = {
   '-n, --simulate, --check': ifOption('--dry-run', 'use --dry-run'),
   '--replace, --overwrite, --force, --ignore-existing, --skip-existing, --no-clobber': ifOption(
     '--on-conflict',
-    'use --on-conflict replace; or skip: identical files are skipped anyway',
+    'use --on-conflict replace; identical files are always skipped',
   ),
   '--transfers, --jobs, -j, --threads, --workers, --concurrency': ifOption(
     '--parallel',
@@ -192,7 +192,7 @@ export const GUESSES: Readonly<Record<string, Guess>> = {
   ),
   '--insecure, -k, --no-verify-ssl, --skip-tls-verify, --no-check-certificate, --cacert, --ca-cert, --ca-bundle, --certificate-authority':
     (words) =>
-      hint`certificates are always verified; to trust a private one: ${imgctl('config', 'set', 'ca-file', fileIn(words))}`,
+      hint`certificates are always verified; to trust a private authority: ${imgctl('config', 'set', 'ca-file', fileIn(words))}`,
   '--max-time, --connect-timeout, --request-timeout, --cli-read-timeout': ifOption(
     '--timeout',
     'use --timeout 30s',

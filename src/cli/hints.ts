@@ -35,7 +35,7 @@ const HINTS: Table = {
   'login-needed': (_, settings) => otherProfile(settings()) ?? hint`run: ${imgctl('login')}`,
   'storage-needed': (_, settings) => {
     const set = imgctl('config', 'set', 'upload-url', 'URL');
-    const add = hint`add --to URL, or run: ${set} (file://, dav+https:// or s3+https://)`;
+    const add = hint`add --to URL (file://, dav+https:// or s3+https://), or run: ${set}`;
     return otherProfile(settings()) ?? add;
   },
   'username-needed': () =>

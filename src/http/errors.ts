@@ -188,7 +188,7 @@ function protocolFailure(
   // undici cannot read what follows.
   const unasked = UNASKED.get(cause.message);
   if (code === 'UND_ERR_SOCKET' && unasked !== undefined) {
-    const off = 'ask the administrators of the server, or of a proxy before it, to turn it off';
+    const off = 'ask the administrators of the server, or of a proxy before it, to stop sending it';
     return badAnswer(`${origin} sent an unexpected ${unasked}`, advice(off));
   }
   if (cause.name !== 'HTTPParserError') return undefined;
@@ -238,7 +238,7 @@ export function isTransient({ code = '' }: NodeJS.ErrnoException): boolean {
 export function reasonOf(error: NodeJS.ErrnoException & { readonly reason?: string }): string {
   const { code = '', name, message, reason } = error;
   if (name === 'HTTPParserError' || /^HPE_/.test(code)) return 'its response is not HTTP';
-  // Some versions of Node add how to start it otherwise.
+  // Some versions of Node append advice on how to start Node.
   const [problem = message] = message.split('; if the root CA');
   if (isCertificateError(code)) return readTlsError(error).reason ?? reason ?? problem;
   const known = NETWORK_ERRORS.get(code);

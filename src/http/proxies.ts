@@ -216,7 +216,7 @@ function loginProblem(
   if (!takesBasic) {
     return {
       message: `the proxy ${host} requires ${[...new Set(schemes)].join(' or ')} (${status}); imgctl can only send Basic`,
-      facts: `use a proxy that accepts Basic, such as a local cntlm, in ${setting}`,
+      facts: `set ${setting} to a proxy that accepts Basic, such as a local cntlm`,
     };
   }
   if (username === '') {

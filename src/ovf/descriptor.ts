@@ -119,7 +119,8 @@ function checkSections(parent: XmlElement, report: Report): void {
     keysOf.set(owner, keys);
     for (const property of childrenOf(element, 'Property')) {
       const key = attribute(property, 'key');
-      if (keys.has(key)) report('duplicate-property', property, `another property ${key}`);
+      if (keys.has(key))
+        report('duplicate-property', property, `property ${key} is declared twice`);
       keys.add(key);
     }
   }

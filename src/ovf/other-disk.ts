@@ -29,7 +29,10 @@ export function checkParents(disks: readonly Disk[], parts: ReadonlyMap<string, 
       const message = `${need}; the CID of its parent ${disk?.parent} is ${hexadecimal(actual)}`;
       report('needs-other-disk', message);
     } else if (!endsInWholeDisk(parent, parentOf)) {
-      report('needs-other-disk', `${need}; its parents end in no whole disk of this package`);
+      report(
+        'needs-other-disk',
+        `${need}; its chain of parents does not end in a complete disk of this package`,
+      );
     }
   }
 }

@@ -122,7 +122,7 @@ export class Tokens implements TokenSource {
 
   isNew(token: string): boolean {
     if (this.#memory?.token !== token) return false;
-    // Another machine may have received it, by a clock that is ahead.
+    // Another machine whose clock is ahead may have received it.
     return Math.abs(this.#options.io.now() - this.#memory.receivedAt) < NEW_FOR;
   }
 
@@ -171,7 +171,7 @@ export class Tokens implements TokenSource {
       }
       const credentials = { username, password, factsIfRefused };
       const { issued, stored } = await this.#request(mutex, credentials);
-      // After a logout, this run alone goes on with its token.
+      // After a logout, only this run goes on using its token.
       return stored ?? issued;
     };
     this.#memory = await this.#withTokenMutex({ reuse: () => this.#readUsable(), action });

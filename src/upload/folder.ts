@@ -91,7 +91,7 @@ async function publishPart(
 ) {
   const target = path.join(folder.root, name);
   if (!(await findPart(folder, part, part.path)))
-    throw arrivedWrong(name, 'its part is gone or was changed');
+    throw arrivedWrong(name, 'its temporary file is gone or was changed');
   onDoubt();
   if (replace) await rename(part.path, target);
   else if (!(await renameToNew(part.path, target))) throw conflict(name, folder.address);

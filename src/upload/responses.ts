@@ -16,7 +16,7 @@ const XML_LIMITS = { bytes: 4 * 2 ** 20, nodes: 100_000, depth: 50 };
 export function requireLength({ headers, url }: HttpResponse, name: string): number {
   const { 'content-length': length } = headers;
   if (length !== undefined) return Number(length);
-  const advice = 'the server, or a proxy in front of it, must respond to HEAD with Content-Length';
+  const advice = 'ask the administrators to send Content-Length in responses to HEAD';
   const message = `${url.host} does not tell the size of ${name}`;
   throw new ImgctlError('bad-answer', message, { facts: advice });
 }

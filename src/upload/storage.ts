@@ -148,7 +148,7 @@ export function replacedError(name: string, address: string, replace: boolean): 
 
 export function notAFile(name: string, address: string): ImgctlError {
   const advice = 'rename your file, or remove the other from the storage';
-  const message = `${address} has a ${name} that is not a file`;
+  const message = `${name} in ${address} is not a file`;
   return new ImgctlError('conflict', message, { facts: advice });
 }
 

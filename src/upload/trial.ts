@@ -31,7 +31,7 @@ export async function tryUpload(storage: Storage, onLeft: (name: string) => void
   });
   const note = comparison.state === 'different' ? comparison.note : undefined;
   if (comparison.state !== 'same')
-    fail(`${address} returned different bytes than it received`, note);
+    fail(`${address} returned a file that differs from the uploaded one`, note);
   if ((await storage.compare(name, file)).state !== 'absent')
     fail(`${address} did not remove the file`);
 }

@@ -306,7 +306,7 @@ describe('a list of the service', () => {
       return { json: cataloguePage(url, images) };
     };
     const { error } = await list(growing);
-    expect(error?.message).toBe('the list is incomplete: each reading returned other images');
+    expect(error?.message).toBe('the list is incomplete: each reading returned different images');
   });
 
   it('yields every unchanged image of a service without filters once, or fails', async () => {

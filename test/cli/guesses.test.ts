@@ -205,7 +205,7 @@ it.each([
   ['images list --where=hunter2', 'use -f FIELD=VALUE; see: imgctl help filters\n'],
   [
     'images list --before=hunter2',
-    "use -f 'updated_on<TIME', or -f 'updated_on>=TIME' for later ones\n",
+    "use -f 'updated_on<TIME', or -f 'updated_on>=TIME' for newer ones\n",
   ],
   ['images list --older-than 30d', "use -f 'updated_on<30d', or -f 'updated_on>=30d' "],
   ['images list ubuntu --exclude rc', "use -f 'name!~rc'\n"],

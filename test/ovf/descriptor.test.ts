@@ -147,9 +147,12 @@ describe('a descriptor', () => {
       ['', CLASS, `${CLASS} ovf:instance="1"`].map((own) => product(property, own)).join('') +
         hardware(''),
     ],
-    [['duplicate-property: another property k'], product(property + property) + hardware('')],
     [
-      ['duplicate-property: another property k'],
+      ['duplicate-property: property k is declared twice'],
+      product(property + property) + hardware(''),
+    ],
+    [
+      ['duplicate-property: property k is declared twice'],
       product(property) + product(property) + hardware(''),
     ],
     [['disk-without-format: disk d: no format'], inDisks(disk('d', ''))],

@@ -117,7 +117,7 @@ describe('a disk', () => {
     ['of qcow2 with its parent', null, qcow2(3, BACKED), base, REF],
     [
       'of qcow2 with a delta as its parent, and the other way round',
-      /end in no whole disk/,
+      /not end in a complete disk/,
       backed,
       backed,
       REF,

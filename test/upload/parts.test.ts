@@ -198,7 +198,7 @@ describe('an upload to a folder', () => {
     const bytes = readFileSync(path.join(folder, name)).reverse();
     writeFileSync(path.join(folder, name), bytes);
     const { message } = await failure(part.publish(false, () => {}));
-    expect(message).toBe('the upload of web.ova failed: its part is gone or was changed');
+    expect(message).toBe('the upload of web.ova failed: its temporary file is gone or was changed');
     expect(readdirSync(folder)).toEqual([name]);
   });
 

@@ -74,7 +74,7 @@ export const profile: CommandDeclaration = {
       otherNames: ['rm', 'remove'],
       summary: 'delete a profile with its settings, token and password',
       description: [
-        'Keeps the sync history, and a token or a password in a credential helper that another profile uses. The default profile is deleted only if it is the last.',
+        'Keeps the sync history. Keeps a token, and a password in a credential helper, if another profile uses them. The default profile is deleted only if it is the last one.',
       ],
       examples: [
         'imgctl profile delete staging',

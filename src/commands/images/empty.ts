@@ -52,7 +52,7 @@ export function noMatchError({ query: { words, filters }, tally }: EmptyQuery): 
 
 function dottedHint({ dotted }: Tally): string | undefined {
   if (dotted.length === 0) return undefined;
-  return `digits match as a whole; write ${dotted.map(shellQuote).join(' ')}`;
+  return `a number matches only as a whole; write ${dotted.map(shellQuote).join(' ')}`;
 }
 
 /** Returns a hint for a number of three digits or more, which may be an id. */

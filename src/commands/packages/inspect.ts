@@ -15,7 +15,7 @@ import { errorsOf, FILES, PackageBatch } from './package-batch.ts';
 const COLUMNS = [
   column('file', 'string', 'path as given', { isId: true }),
   column('kind', 'string', 'ova (archive) or ovf (descriptor with its files)'),
-  column('ovf_version', 'string or null', 'version of OVF; null without a readable descriptor'),
+  column('ovf_version', 'string or null', 'OVF version; null if the descriptor cannot be read'),
   column('products', 'array', 'product, vendor, version, full_version, number of properties'),
   column('systems', 'array', 'virtual machines: id, name, operating_system, hardware and more'),
   column('disks', 'array', 'virtual disks: id, capacity in bytes, format, file, parent'),

@@ -132,7 +132,7 @@ export function reportProblems(
   const others = { errors: errors.filter(isOther), warnings: warnings.filter(isOther) };
   const problems = describeProblems(others);
   if (!problems) return;
-  const message = `sync ${id}: ${problems} without the name of a pushed file`;
+  const message = `sync ${id}: ${problems} that name no pushed file`;
   const show = hint`show them with: ${imgctl('sync-status', `${id}`)}`;
   tell({ kind: 'warning', message, hint: show, isPart: true });
 }

@@ -98,7 +98,7 @@ async function run(context: Context, options: Options): Promise<Result> {
 
 /**
  * Saves the login in the profile.
- * @param isOfProfile if the password is from where the profile says
+ * @param isOfProfile true if the password is from the source that the profile names
  * @returns false if other commands will lack its source, the base URL or the user name
  */
 async function saveLogin(
@@ -130,7 +130,10 @@ async function saveLogin(
       if (addressOf(address) !== baseUrl) throw belongsTo(settings, shownAddress(address));
       return { 'base-url': address, username, ...source, ...mark };
     });
-    if (othersSource) console.report(`removed the ${othersSource} of ${printable(former)}`);
+    if (othersSource)
+      console.report(
+        `removed the setting ${othersSource}, which was for user ${printable(former)}`,
+      );
     return true;
   } catch (error) {
     // The login itself worked, even if the settings cannot be written.

@@ -64,10 +64,10 @@ async function logOut(context: Context): Promise<void> {
 }
 
 function whatIsLeft({ profile, storedAt }: Settings): Facts {
-  const again = hint`when it works again, run: ${imgctl('logout', '--profile', profile)}`;
+  const again = hint`when the password store works again, run: ${imgctl('logout', '--profile', profile)}`;
   if (storedAt === undefined) return again;
   const forget = imgctl('config', 'unset', STORED_PASSWORD, '--profile', profile);
-  return hint`${again}; or leave the password there: ${forget}`;
+  return hint`${again}; to forget the password without deleting it: ${forget}`;
 }
 
 function sayNotLoggedIn({ console, settings }: Context): void {
@@ -76,7 +76,7 @@ function sayNotLoggedIn({ console, settings }: Context): void {
     const facts = suggest(profile, [...config.profiles.keys()], imgctl('profile', 'list'));
     console.warn(`unknown profile ${quoted(profile)}`, facts);
   } else if (owner !== undefined) {
-    const message = `profile ${profile} belongs to ${owner}, and was not logged out`;
+    const message = `profile ${profile} was not logged out: it belongs to ${owner}`;
     console.warn(message, setting('unset', 'base-url'));
   } else console.note('you were not logged in');
 }

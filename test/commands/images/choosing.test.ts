@@ -56,7 +56,7 @@ it.each([
 });
 
 describe('an empty list on a terminal', () => {
-  const WRITE = 'digits match as a whole; write';
+  const WRITE = 'a number matches only as a whole; write';
   it.each([
     ['images list 64', 'no images match'],
     ['images list rocky 4', 'no images match; rocky: 2, 4: 0'],

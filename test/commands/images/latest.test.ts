@@ -125,7 +125,7 @@ describe('images latest', () => {
     const older = named(1, 'a-1.ova', { updated_on: '2020-01-01 Wed 00:00:00 UTC' });
     const newer = named(2, 'a-2.ova', { updated_on: UNCLEAR });
     const problem =
-      'whether the newest image matches depends on the unknown zone IST\n  2  [images] linux/a-2.ova';
+      'the unknown zone IST decides whether the newest image matches\n  2  [images] linux/a-2.ova';
     for (const options of ['', '--each']) {
       const line = `${options} -f updated_on<2020-01-02T12:00Z`;
       expect(await latest([older, newer], line)).toEqual(failed(2, problem));
@@ -141,8 +141,8 @@ describe('images latest', () => {
   });
 
   it.each([
-    ['2204', 'hint: digits match as a whole; write 22.04\n'],
-    ['web-2204 --each', 'hint: digits match as a whole; write web-22.04\n'],
+    ['2204', 'hint: a number matches only as a whole; write 22.04\n'],
+    ['web-2204 --each', 'hint: a number matches only as a whole; write web-22.04\n'],
     ['2.04', ''],
   ])('exits 5 and names the dot that %s lacks', async (line, hint) => {
     const images = imagesOf(['web-22.04.ova', 'web-22.04.1.ova']);

@@ -229,7 +229,12 @@ describe('images lock', () => {
   it('matches words of digits with whole numbers', async () => {
     const { steps, service, file, content } = await project(NINE);
     await steps(['lock add web rocky 8', '', /web: no images match; rocky: 1, 8: 0\n$/, 5]);
-    await steps(['lock add web rocky 95', '', /\nhint: digits match as a whole; write 9\.5\n/, 5]);
+    await steps([
+      'lock add web rocky 95',
+      '',
+      /\nhint: a number matches only as a whole; write 9\.5\n/,
+      5,
+    ]);
     service.images = [EIGHT, NINE, named(3, 'rocky-8.11-x86_64.ova')];
     await steps(['lock add nine rocky 9 -q', 'nine\n']);
     // As an earlier imgctl wrote it, which found the 8 in x86_64.

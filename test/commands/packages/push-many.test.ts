@@ -226,7 +226,7 @@ describe('push to a storage that fails', () => {
       if (`${text}`.startsWith('imgctl: a.ova: uploaded')) io.interrupt();
     };
     const message =
-      /\nimgctl: error: uploaded, but not synced: a\.ova\nimgctl: interrupted\nhint: run the same command again: it starts unfinished packages again, then syncs\n$/;
+      /\nimgctl: error: uploaded, but not synced: a\.ova\nimgctl: interrupted\nhint: run the same command again: it restarts unfinished packages, then syncs\n$/;
     expect(await runCli(['push', ...files], io)).toEqual(failed(130, message));
     expect(syncs()).toBe(0);
     expect((await push(FAST, files)).stderr).toContain('a.ova: already there');
@@ -279,7 +279,7 @@ describe('push to a storage that fails', () => {
 
 describe('push --sync-if-sent', () => {
   const NIGHT = `--sync-if-sent ${FAST} --get name`;
-  const NOTHING = 'imgctl: nothing sent, no sync submitted\n';
+  const NOTHING = 'imgctl: nothing was uploaded, no sync was submitted\n';
 
   it('submits no sync on the nights in which nothing is sent', async () => {
     const { push, files, write } = await createUser('s3');

@@ -98,12 +98,12 @@ describe('push', () => {
     const { folder, push, onTerminal } = await createUser();
     writeFileSync(path.join(folder, 'bad.ova'), 'junk');
     expect((await onTerminal(FAST)).stderr).toMatch(
-      /! sync 1: 1 error without the name of a pushed file\nhint: show them with: imgctl sync-status 1\n! sync 1 succeeded with 1 error: 1 image added\n$/,
+      /! sync 1: 1 error that name no pushed file\nhint: show them with: imgctl sync-status 1\n! sync 1 succeeded with 1 error: 1 image added\n$/,
     );
     const strict = / succeeded with 1 error \(--strict\)\nhint: /;
     await expectSteps(
       (options) => push(`${FAST} ${options}`),
-      ['--get name', 'web.ova\n', /1 error without the name of a pushed file/],
+      ['--get name', 'web.ova\n', /1 error that name no pushed file/],
       ['--get name --strict', 'web.ova\n', strict, 1],
     );
   });
@@ -138,7 +138,7 @@ describe('push', () => {
     const { stderr } = result;
     expect(stderr).toContain('imgctl: error: sync 41: web.ova: too old\n');
     expect(stderr).toContain(
-      'imgctl: warning: sync 41: 1 error and 1 warning without the name of a pushed file\n',
+      'imgctl: warning: sync 41: 1 error and 1 warning that name no pushed file\n',
     );
     expect(stderr).not.toMatch(/x\.ova|y\.ova/);
     expect(result).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('web.ova') });
@@ -236,7 +236,7 @@ it.each([
     1,
     /^imgctl: folder .* already has a different db-data\.iso\nhint: .*--on-conflict replace\n$/,
   ],
-  ['--force', 2, /unknown option '--force'.*\nhint: use --on-conflict replace; or skip/],
+  ['--force', 2, /unknown option '--force'.*\nhint: use --on-conflict replace; identical/],
   ['--on-conflict skip', 0, /db\.ovf: skipped/],
   ['--on-conflict replace', 0, /db-data\.iso: uploaded/],
 ])('push %s with another file of that name exits %i', async (options, exitCode, text) => {
@@ -315,7 +315,7 @@ unixOnly('pipes need Unix').each([
     create(taken);
     const { ino } = statSync(taken);
     const hint = 'rename your file, or remove the other from the storage';
-    const text = `imgctl: folder ${folder} has a web.ova that is not a file\nhint: ${hint}\n`;
+    const text = `imgctl: web.ova in folder ${folder} is not a file\nhint: ${hint}\n`;
     expect(await push(`--no-sync --on-conflict ${action}`)).toEqual(failed(1, text));
     expect([statSync(taken).ino, readdirSync(folder)]).toEqual([ino, ['web.ova']]);
   },
@@ -387,7 +387,7 @@ describe('push fails before it uploads anything', () => {
   const NO_KEYS =
     'no access key and no secret key for the upload storage\nhint: set IMGCTL_UPLOAD_ACCESS_KEY, or run: imgctl config set upload-access-key NAME; then set IMGCTL_UPLOAD_SECRET ';
   const NO_STORAGE =
-    /no upload storage is set\nhint: add --to URL, or run: imgctl config set upload-url URL \(file:.*\)\n/;
+    /no upload storage is set\nhint: add --to URL \(file:.*\), or run: imgctl config set upload-url URL\n/;
   const PORT = /hint: check the port of the upload URL: --to; the server may also be down\n/;
   const PLAIN = 'plain http would expose credentials sent to host.example';
 
@@ -456,7 +456,7 @@ describe('push without settings', () => {
     const { push } = await setUp();
     const { stderr } = await push({ stdin: fakeTerminal('x\r') }, ...(option ? [option] : []));
     expect(stderr).toMatch(
-      /^imgctl: no upload storage is set\nhint: add --to URL, or run: imgctl config set upload-url URL /,
+      /^imgctl: no upload storage is set\nhint: add --to URL \(file:.*\), or run: imgctl config set upload-url URL\n/,
     );
   });
 

@@ -109,7 +109,7 @@ describe('a service that is not that of the profile', () => {
       [
         `logout --base-url ${other}`,
         '',
-        `imgctl: warning: profile default belongs to ${stored['base-url']}, and was not logged out\nhint: omit --base-url\n`,
+        `imgctl: warning: profile default was not logged out: it belongs to ${stored['base-url']}\nhint: omit --base-url\n`,
       ],
       [`config get username --base-url ${other}`, '', /^imgctl: username is not set\n/, 5],
       [

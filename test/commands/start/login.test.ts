@@ -206,7 +206,9 @@ describe('login at a terminal', () => {
       imgctl('login -u demo --password-stdin', { stdin, env: NOTHING });
     await imgctl(`config set base-url ${baseUrl}`);
     expect(await login('wrong')).toEqual(failed(4, 'then: imgctl login --username demo\n'));
-    expect((await login('demo')).stderr).toMatch(/^imgctl: removed the password-file of alice\n/);
+    expect((await login('demo')).stderr).toMatch(
+      /^imgctl: removed the setting password-file, which was for user alice\n/,
+    );
     expect(stored()).toEqual({ 'base-url': baseUrl, username: 'demo' });
   });
 
@@ -581,7 +583,7 @@ unixOnlySuite('the credential helper is a shell script')('the setting credential
     config.profiles.default = { 'stored-password': 'helper:gone' };
     writeFileSync(file, JSON.stringify(config));
     const left =
-      'imgctl: cannot delete the password in the credential helper gone: docker-credential-gone is not installed\nhint: when it works again, run: imgctl logout --profile default; or leave the password there: imgctl config unset stored-password --profile default\n';
+      'imgctl: cannot delete the password in the credential helper gone: docker-credential-gone is not installed\nhint: when the password store works again, run: imgctl logout --profile default; to forget the password without deleting it: imgctl config unset stored-password --profile default\n';
     await expectSteps(
       imgctl,
       [

@@ -114,7 +114,7 @@ async function syncAndCount(
 
 /** Returns the error of an interrupt, which says what the next run does. */
 function resumable(error: unknown, { keepsParts }: Storage, sync: boolean): ImgctlError {
-  const rest = keepsParts ? 'sends only what is missing' : 'starts unfinished packages again';
+  const rest = keepsParts ? 'sends only what is missing' : 'restarts unfinished packages';
   const advice = `run the same command again: it ${rest}${sync ? ', then syncs' : ''}`;
   return asImgctlError(error).with({ facts: advice });
 }

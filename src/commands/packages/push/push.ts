@@ -38,7 +38,11 @@ const STATE = column('state', 'string', 'with --no-sync: uploaded, unchanged or 
   isState: true,
 });
 const STEP = column('step', 'string', 'with --dry-run: upload or sync');
-const ACTION = column('action', 'string', 'with --dry-run: such as upload, replace, add, delete');
+const ACTION = column(
+  'action',
+  'string',
+  'with --dry-run: what is planned, such as upload or delete',
+);
 
 const OPTIONS = [
   settingOption('--to <url>', 'upload-url', 'URL or folder to upload to (setting upload-url)'),

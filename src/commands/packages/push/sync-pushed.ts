@@ -85,7 +85,7 @@ function messageWithoutSync(
     return { message: summaryOf(pushed.packages, pushed.before, []), elsewhere: null };
   }
   if (!syncIfSent || !isSynced(packages, pushed)) return undefined;
-  return { message: 'Nothing sent, no sync submitted' };
+  return { message: 'Nothing was uploaded, no sync was submitted' };
 }
 
 /** True if nothing was sent since the last good sync, and the user has an image of each package. */
