@@ -90,42 +90,61 @@ export async function uploadAll(
 }
 
 /**
- * Returns the failed packages that a sync would read by half, with the files of them that others see: if the storage has
- * the descriptor, and one of them has replaced another, also for a package that shares it, or is the descriptor.
- * `disk.vmdk` was replaced, the response for `db.ovf` was lost -> `disk.vmdk`, `db.ovf (perhaps)`. New disks alone do no
- * harm.
+ * Returns the failed packages that a sync would read by half, each with the names of its files that others see or may see:
+ *
+ *     descriptor    | disks                        | read by half
+ *     --------------+------------------------------+-------------------------------------------
+ *     visible       | any                          | yes: it may name disks that are not there
+ *     stored before | one that is replaced         | yes: the old descriptor with a new disk
+ *     stored before | only new ones are visible    | no: the old descriptor does not name them
+ *     not stored    | any                          | no: no descriptor names them
+ *     any           | replaced by another push too | yes: with files of both pushes
+ *
+ * `db.ovf` was stored. Its `disk.vmdk` is replaced, then the response for the new `db.ovf` is lost -> `db.ovf` is broken,
+ * with `disk.vmdk` and `db.ovf (perhaps)`.
  */
 export function brokenPackages(
   { failed }: UploadOutcome,
   { onConflict }: Pick<TransferOptions, 'onConflict'>,
 ): ReadonlyMap<string, readonly string[]> {
   const broken = new Map<string, readonly string[]>();
-  for (const [{ name, files }, error] of failed) {
+  for (const [failedPackage, error] of failed) {
+    const { name, files } = failedPackage;
     const isConflict = hasCode(error, 'conflict');
-    // With replace, a conflict means that another push has replaced a file that was visible.
     if (isConflict && onConflict === 'replace') {
-      broken.set(
-        name,
-        files.filter(isSent).map((file) => file.name),
-      );
+      // Another push has replaced a file that this one had made visible.
+      const sentNames = files.filter(isSent).map((file) => file.name);
+      broken.set(name, sentNames);
       continue;
     }
-    // Otherwise, it means that the file in doubt is another push's.
-    const visible = files.filter(({ compared }) => {
-      return compared.visible === 'yes' || (compared.visible === 'perhaps' && !isConflict);
-    });
-    // The descriptor has the name of the package.
-    const isDescriptor = (file: PlannedFile) => file.name === name;
-    const wasStored = files.some((file) => isDescriptor(file) && file.compared.action !== 'upload');
-    const isBroken = visible.some((file) => {
-      return isDescriptor(file) || (wasStored && file.compared.action === 'replace');
-    });
-    const shown = visible.map((file) => {
-      return file.compared.visible === 'yes' ? file.name : `${file.name} (perhaps)`;
-    });
-    if (isBroken) broken.set(name, shown);
+    // Without replace, a conflict means that a file in doubt is not visible: the storage has that of another push.
+    const visible = files.filter(isConflict ? isVisible : mayBeVisible);
+    if (isReadByHalf(failedPackage, visible)) broken.set(name, visible.map(describeVisible));
   }
   return broken;
+}
+
+/** @param visible the files of the package that others see or may see */
+function isReadByHalf({ name, files }: PlannedPackage, visible: readonly PlannedFile[]): boolean {
+  // The descriptor has the name of the package.
+  const descriptor = files.find((file) => file.name === name);
+  if (!descriptor) return false;
+  if (visible.includes(descriptor)) return true;
+  const wasStored = descriptor.compared.action !== 'upload';
+  // `compared` also tells what an earlier package has replaced that shares the disk.
+  return wasStored && visible.some(({ compared }) => compared.action === 'replace');
+}
+
+function isVisible({ compared }: PlannedFile): boolean {
+  return compared.visible === 'yes';
+}
+
+function mayBeVisible({ compared }: PlannedFile): boolean {
+  return compared.visible !== 'no';
+}
+
+function describeVisible(file: PlannedFile): string {
+  return isVisible(file) ? file.name : `${file.name} (perhaps)`;
 }
 
 async function uploadPackage(
