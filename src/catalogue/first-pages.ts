@@ -53,7 +53,7 @@ export class FirstPages {
     try {
       return await this.#request(asked);
     } catch (error) {
-      if (this.#refusals.note(asked, error)) return undefined;
+      if (this.#refusals.noteDoubt(asked, error)) return undefined;
       throw error;
     }
   }

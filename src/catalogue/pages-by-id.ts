@@ -22,7 +22,7 @@ export async function* pagesById(
   const segments = new Segments(first, readBelow, connections);
   let stillWanted = wanted;
   for (;;) {
-    for (const taken of segments.take()) {
+    for (const taken of segments.takeReady()) {
       stillWanted -= taken.images.length;
       // The next pages are on their way while the caller uses these.
       if (stillWanted > 0) segments.requestNext(stillWanted);
@@ -103,7 +103,7 @@ class Segments {
   }
 
   /** Yields the images of the pages that follow those yielded, up to the first gap. */
-  *take() {
+  *takeReady() {
     for (;;) {
       const low = this.#yieldedTo;
       const next = this.#ahead.find(({ page, bound, end }) => page && bound >= low && end < low);

@@ -33,7 +33,7 @@ export class Refusals {
   }
 
   /** Notes a doubt. Returns false if the error cannot be about the filter or the sort. */
-  note(asked: PageQuery, error: unknown): boolean {
+  noteDoubt(asked: PageQuery, error: unknown): boolean {
     const isDoubt = isRefusedRequest(error) && !this.#hasAccepted(asked);
     if (isDoubt) this.#doubts.push({ asked, error });
     return isDoubt;
@@ -64,7 +64,15 @@ export class Refusals {
   }
 }
 
-/** Returns the sort or the kind of filter that the service refuses; undefined if it may be either, or only this value. */
+/**
+ * Returns what the service refuses, the sort or a kind of filter; undefined if nobody can say:
+ *
+ *     refused                       answered            refuses
+ *     name,like,%a%  id,desc        id,desc             name,like
+ *                    name,asc       id,desc             name,asc
+ *     name,like,%a%  name,asc       id,desc             undefined: either of them
+ *     name,like,%a%  id,desc        name,like,%b% id,desc   undefined: a firewall may refuse only this value
+ */
 function refusedPart(refused: PageQuery, answered: PageQuery): string | undefined {
   const kind = kindOfFilter(refused.filter);
   if (refused.sort === answered.sort) {

@@ -127,34 +127,57 @@ function endOfPart({ meta, total }: ImagePage, { conditions }: Query): ListEnd {
 
 /** Returns the list if its first page is sure to have the images that are wanted, else undefined. */
 export async function listOnePage(
-  { firstPages, like }: Service,
+  service: Service,
   query: Query,
-  { limit = Number.POSITIVE_INFINITY, perPage = MAX_PER_PAGE, watch }: ReadOptions,
+  options: ReadOptions,
 ): Promise<OnePage | undefined> {
+  const { limit = Number.POSITIVE_INFINITY, perPage = MAX_PER_PAGE, watch } = options;
   const sort = sortOfFirstPage(query, limit <= perPage);
   const size = query.isEverything ? Math.min(perPage, limit) : perPage;
   for (const filter of filtersToSend(query)) {
-    if (firstPages.hasAll) break;
-    if (like.isLossy(filter)) continue;
-    const page = await firstPages.ask({
-      filter: filter.text,
-      sort: printSort(sort),
-      perPage: size,
-    });
-    if (page === undefined) continue;
-    const list = selectOn(page, sort, query, limit);
-    // The page does not have all that match, and the other filters are likely to match more.
-    if (list === undefined) return undefined;
-    const proof = await like.prove(filter, page, sort);
-    if (proof === 'unneeded') break;
-    if (proof === 'lossy') continue;
-    watch?.(page.images, page.total, filter.text);
-    return list;
+    const attempt = await tryFilter(service, query, filter, { sort, size, limit });
+    if (attempt.kind === 'too-many') return undefined;
+    if (attempt.kind === 'unneeded') break;
+    if (attempt.kind === 'refused' || attempt.kind === 'lossy') continue;
+    watch?.(attempt.page.images, attempt.page.total, filter.text);
+    return attempt.list;
   }
-  const page = await unfilteredPage(firstPages, sort, size);
+  const page = await unfilteredPage(service.firstPages, sort, size);
   const list = page && selectOn(page, sort, query, limit);
   if (page && list) watch?.(page.images, page.total);
   return list;
+}
+
+/** What comes of a list with a filter. */
+type Attempt =
+  | { readonly kind: 'complete'; readonly page: ImagePage; readonly list: OnePage }
+  /** More match than its first page has. The other filters are likely to leave more. */
+  | { readonly kind: 'too-many' }
+  /** The filter loses images, or the service does not take it: the next one is tried. */
+  | { readonly kind: 'lossy' | 'refused' }
+  /** A page with all images has come. */
+  | { readonly kind: 'unneeded' };
+
+async function tryFilter(
+  { firstPages, like }: Service,
+  query: Query,
+  filter: ServiceFilter,
+  {
+    sort,
+    size,
+    limit,
+  }: { readonly sort: FieldSort; readonly size: number; readonly limit: number },
+): Promise<Attempt> {
+  if (firstPages.hasAll) return { kind: 'unneeded' };
+  if (like.isLossy(filter)) return { kind: 'lossy' };
+  const asked = { filter: filter.text, sort: printSort(sort), perPage: size };
+  const page = await firstPages.ask(asked);
+  if (page === undefined) return { kind: 'refused' };
+  // A proof costs a request, so only a page that would be enough is proved.
+  const list = selectOn(page, sort, query, limit);
+  if (list === undefined) return { kind: 'too-many' };
+  const proof = await like.prove(filter, page, sort);
+  return proof === 'lossless' ? { kind: 'complete', page, list } : { kind: proof };
 }
 
 /** Returns the page with all images if it was read, else the first one in this order. */

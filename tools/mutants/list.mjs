@@ -73,7 +73,7 @@ export const LONG = [
   ['src/catalogue/service-list.ts', '.slice(0, limit - found)', '', 'test/catalogue/service-list.test.ts'],
   ['src/commands/images/lock/check.ts', 'index.add(locked);', '', 'test/commands/images/lock.test.ts'],
   ['src/catalogue/refusals.ts', 'return kind === undefined ? refused.sort : undefined;', 'return refused.sort;', 'test/catalogue/filtered-lists.test.ts'],
-  ['src/catalogue/service-list.ts', "if (proof === 'lossy') continue;", '', 'test/catalogue/filtered-lists.test.ts'],
+  ['src/catalogue/service-list.ts', "return proof === 'lossless' ? ", "return proof !== 'unneeded' ? ", 'test/catalogue/filtered-lists.test.ts'],
   ['src/catalogue/all-images.ts', 'if (areDescending(images.map(idOf)))', 'if (true)', 'test/catalogue/any-service.test.ts'],
   ['src/catalogue/all-images.ts', 'if (withIds && withIds.total < all.total)', 'if (false)', 'test/catalogue/service-list.test.ts'],
   ['src/catalogue/like-proofs.ts', ' && !isElsewhere', '', 'test/catalogue/filtered-lists.test.ts'],
