@@ -67,11 +67,11 @@ export class Refusals {
 /**
  * Returns what the service refuses, the sort or a kind of filter; undefined if nobody can say:
  *
- *     refused                       answered            refuses
- *     name,like,%a%  id,desc        id,desc             name,like
- *                    name,asc       id,desc             name,asc
- *     name,like,%a%  name,asc       id,desc             undefined: either of them
- *     name,like,%a%  id,desc        name,like,%b% id,desc   undefined: a firewall may refuse only this value
+ *     refused                    answered                   what is refused
+ *     name,like,%a%  id,desc                     id,desc    name,like
+ *                    name,asc                    id,desc    name,asc
+ *     name,like,%a%  name,asc                    id,desc    undefined: it may be either
+ *     name,like,%a%  id,desc     name,like,%b%   id,desc    undefined: perhaps only this value
  */
 function refusedPart(refused: PageQuery, answered: PageQuery): string | undefined {
   const kind = kindOfFilter(refused.filter);

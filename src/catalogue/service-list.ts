@@ -136,11 +136,12 @@ export async function listOnePage(
   const size = query.isEverything ? Math.min(perPage, limit) : perPage;
   for (const filter of filtersToSend(query)) {
     const attempt = await tryFilter(service, query, filter, { sort, size, limit });
+    if (attempt.kind === 'complete') {
+      watch?.(attempt.page.images, attempt.page.total, filter.text);
+      return attempt.list;
+    }
     if (attempt.kind === 'too-many') return undefined;
     if (attempt.kind === 'unneeded') break;
-    if (attempt.kind === 'refused' || attempt.kind === 'lossy') continue;
-    watch?.(attempt.page.images, attempt.page.total, filter.text);
-    return attempt.list;
   }
   const page = await unfilteredPage(service.firstPages, sort, size);
   const list = page && selectOn(page, sort, query, limit);
