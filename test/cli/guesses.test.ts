@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { ALL_GLOBAL_OPTIONS } from '../../src/cli/command.ts';
-import { GUESSES } from '../../src/cli/guesses.ts';
+import { GUESSES, phrasesOf } from '../../src/cli/guess-table.ts';
 import { hintText } from '../../src/cli/hints.ts';
 import { NO_CONFIG } from '../../src/config/config-file.ts';
 import { settle } from '../../src/config/settings.ts';
@@ -15,11 +15,10 @@ import { failed, runCli } from '../support/io.ts';
 import { folderUser, writeOva } from '../support/uploads.ts';
 import { localUser, PASSWORD } from '../support/users.ts';
 
-const ROWS = Object.entries(GUESSES);
-type Row = (typeof ROWS)[number];
+type Row = (typeof GUESSES)[number];
 
 /** Returns the advice of a row for these words, or for a number if it needs one. */
-function adviceOf([, guess]: Row, words: readonly string[], path: readonly string[] = []) {
+function adviceOf({ advice: guess }: Row, words: readonly string[], path: readonly string[] = []) {
   if (typeof guess !== 'function') return guess;
   return guess(words, { path }) ?? guess(['20'], { path }) ?? '';
 }
@@ -28,7 +27,7 @@ const flagsOf = (options: readonly { flags: string }[]) =>
   options.flatMap(({ flags }) => flags.split(/[ ,]+/));
 
 /** Returns a command for which the row gives advice, with its unknown option. */
-function lineOf([, guess]: Row, typed: string): string {
+function lineOf({ advice: guess }: Row, typed: string): string {
   if (!typed.startsWith('-'))
     return typed.replace(/^setting(?= )/, 'config get').replace(/^push$/, 'images push');
   const leaves = leavesOf().toSorted(([one], [other]) => rank(one) - rank(other));
@@ -52,20 +51,21 @@ function commandsOf(advice: string | Facts): string[][] {
 const textOf = (advice: string | Facts) => hintText(advice, () => settle(NO_CONFIG, {}));
 
 it('every row has at least one word, and there are at most 62', () => {
-  expect(ROWS.length).toBeLessThanOrEqual(62);
-  const typed = ROWS.flatMap(([known]) => known.split(', '));
+  expect(GUESSES.length).toBeLessThanOrEqual(62);
+  expect(GUESSES.filter((row) => phrasesOf(row).length === 0)).toEqual([]);
+  const typed = GUESSES.flatMap(phrasesOf);
   expect(typed.filter((words, at) => typed.indexOf(words) !== at)).toEqual([]);
 });
 
 it('every word of the table gets its advice, and no secret is repeated', async () => {
   const { imgctl } = localUser();
-  for (const row of ROWS) {
-    for (const typed of row[0].split(', ')) {
+  for (const row of GUESSES) {
+    for (const typed of phrasesOf(row)) {
       const line = lineOf(row, typed);
       // The advice needs a number, or the command itself a word more.
       const needsNumber = textOf(adviceOf(row, [])) === textOf(adviceOf(row, ['20']));
       const more = /^(login|config list|api get|api GET)$/.test(line) ? ['x'] : [];
-      if (needsNumber && typeof row[1] === 'function') more.push('20');
+      if (needsNumber && typeof row.advice === 'function') more.push('20');
       const secret = line.includes(' --') && more.length === 0 ? '=hunter2:!' : '';
       const result = await imgctl(`${line}${secret} ${more.join(' ')}`.trim());
       const hint = textOf(adviceOf(row, more, line.replace(/ -.*/, '').split(' ')));
@@ -118,7 +118,7 @@ it('every command and option that a guess names works', async () => {
   const run = async (words: readonly string[]) => ({ words, ...(await runCli(words, io)) });
   const before = ['push web.ova', 'images lock add web ubuntu server', 'config set time iso'];
   for (const line of [...before, 'images lock add old ubuntu server']) await run(line.split(' '));
-  const lines = ROWS.flatMap(commandsIn).map((words) => {
+  const lines = GUESSES.flatMap(commandsIn).map((words) => {
     return words.map((word) => Object.entries(values).find(([name]) => name === word)?.[1] ?? word);
   });
   const commands = [...new Map(lines.map((words) => [words.join(' '), words])).values()];
