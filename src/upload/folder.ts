@@ -56,8 +56,8 @@ async function writePart(folder: Folder, name: string, file: UploadSource, onByt
       throw error;
     });
     if (written !== digest) throw arrivedWrong(name, 'its digest is wrong');
-    const publish: UnpublishedFile['publish'] = (replace, onDoubt) =>
-      publishPart(folder, part, name, replace, onDoubt).catch(fail);
+    const publish: UnpublishedFile['publish'] = (replace, onPerhapsVisible) =>
+      publishPart(folder, part, name, replace, onPerhapsVisible).catch(fail);
     return { publish, discard };
   } catch (error) {
     await discard().catch(() => {});
@@ -87,12 +87,12 @@ async function publishPart(
   part: Part,
   name: string,
   replace: boolean,
-  onDoubt: () => void,
+  onPerhapsVisible: () => void,
 ) {
   const target = path.join(folder.root, name);
   if (!(await findPart(folder, part, part.path)))
     throw arrivedWrong(name, 'its temporary file is gone or was changed');
-  onDoubt();
+  onPerhapsVisible();
   if (replace) await rename(part.path, target);
   else if (!(await renameToNew(part.path, target))) throw conflict(name, folder.address);
   await flushFolder(folder.root);

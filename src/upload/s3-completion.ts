@@ -46,7 +46,7 @@ type Completion =
 export async function completeUpload(
   upload: SentUpload,
   replace: boolean,
-  onDoubt: () => void,
+  onPerhapsVisible: () => void,
 ): Promise<StoredState> {
   const { s3, name, id } = upload;
   if (!replace) await requireAbsent(upload);
@@ -56,7 +56,7 @@ export async function completeUpload(
     if (completion.failure.code === 'bad-answer') await abortUpload(s3, name, id).catch(() => {});
     throw completion.failure;
   }
-  onDoubt();
+  onPerhapsVisible();
   const isJoined = completion.kind === 'joined';
   if (isJoined) await removeOtherUploads(s3, name, id);
   const tag = isJoined ? completion.tag : undefined;

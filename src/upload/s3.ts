@@ -77,8 +77,8 @@ async function uploadParts(s3: S3, name: string, file: UploadSource, onProgress:
   };
   try {
     const sent = await sendParts(upload, onProgress);
-    const publish = (replace: boolean, onDoubt: () => void) =>
-      completeUpload(sent, replace, onDoubt);
+    const publish = (replace: boolean, onPerhapsVisible: () => void) =>
+      completeUpload(sent, replace, onPerhapsVisible);
     return { publish, discard };
   } catch (error) {
     await discard(error).catch(() => {});

@@ -45,11 +45,11 @@ export interface StoredState {
 /** A file that is uploaded and checked, but not visible. */
 export interface UnpublishedFile {
   /**
-   * Makes it visible and checks it again. @param onDoubt called before others may see it: an error without this call
-   * means that nothing has changed
+   * Makes it visible and checks it again. @param onPerhapsVisible called once others may see it: an error without this
+   * call means that they do not
    * @throws ImgctlError conflict: another file of that name, or only its content can tell
    */
-  publish(replace: boolean, onDoubt: () => void): Promise<StoredState>;
+  publish(replace: boolean, onPerhapsVisible: () => void): Promise<StoredState>;
   /** Removes it, unless a later run can continue it after this error. */
   discard(error: unknown): Promise<void>;
 }

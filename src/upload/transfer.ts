@@ -39,7 +39,7 @@ interface ComparedFile {
   readonly note?: string | undefined;
   /** What the storage has, if that is this file. */
   stored?: StoredState;
-  /** If others see what was sent, or would with --dry-run. */
+  /** If others see what was sent, or would with --dry-run; perhaps, if it may have become visible before an error. */
   visible: 'no' | 'perhaps' | 'yes';
 }
 
@@ -67,6 +67,7 @@ export interface TransferOptions {
   readonly dryRun: boolean;
   /** @throws ImgctlError if another push took over while this one was suspended: the plan may be outdated */
   readonly assertHeld: AssertHeld;
+  /** Called for each package before the first of its files may become visible. */
   readonly beforeVisible: () => void;
 }
 
@@ -252,21 +253,32 @@ function remember({ package: owner, name, compared }: PlannedFile, { proofs }: T
 
 async function makeVisible(file: PlannedFile, part: UnpublishedFile, transfer: TransferOptions) {
   const { compared } = file;
-  const onDoubt = () => {
+  const onPerhapsVisible = () => {
     compared.visible = 'perhaps';
   };
   // Also a file that was absent before: another push may have stored one of that name meanwhile.
   const replace = file.action === 'replace' || transfer.onConflict === 'replace';
   transfer.assertHeld();
   try {
-    compared.stored = await part.publish(replace, onDoubt);
+    compared.stored = await part.publish(replace, onPerhapsVisible);
   } catch (error) {
-    if (transfer.clock.signal.aborted) onDoubt();
-    // It was removed, or the error says what the storage has.
-    if (file.action === 'upload' && hasCode(error, 'failed')) compared.visible = 'no';
+    compared.visible = visibilityAfter(error, file, transfer);
     compared.stored = await requireSame(file, error, transfer);
     await part.discard(error);
   }
+}
+
+/** Says if others see a file, after an error while it was made visible. */
+function visibilityAfter(
+  error: unknown,
+  { action, compared }: PlannedFile,
+  { clock }: TransferOptions,
+) {
+  // A new file that arrived wrong: the storage has removed it, or the error says what it has.
+  if (action === 'upload' && hasCode(error, 'failed')) return 'no';
+  // The request may have been sent, and the response was not waited for.
+  if (clock.signal.aborted) return 'perhaps';
+  return compared.visible;
 }
 
 /**
