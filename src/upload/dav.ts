@@ -26,6 +26,7 @@ import {
   replacedError,
   type Storage,
   type StorageOptions,
+  type StoredState,
 } from './storage.ts';
 import type { UploadSource } from './upload-file.ts';
 
@@ -91,8 +92,8 @@ async function uploadPart(dav: Dav, name: string, file: UploadSource, onProgress
     const sent = await requireSize(dav, part, name, file.size);
     dav.unfinished.delete(part);
     return {
-      publish: (replace: boolean, onDoubt: () => void) =>
-        publishPart(dav, part, name, sent, replace, onDoubt),
+      publish: (replace: boolean, onPerhapsVisible: () => void) =>
+        publishPart(dav, { part, name, sent }, replace, onPerhapsVisible),
       discard: () => removeFile(dav, part),
     };
   } catch (error) {
@@ -124,7 +125,7 @@ function noteKilledParts({ unfinished, partsFile }: Dav): void {
  * A server behind a proxy may refuse the scheme of its users in Destination: the path alone and http are tried too.
  * @throws ImgctlError of the first form
  */
-async function move(dav: Dav, part: string, name: string, replace: boolean): Promise<void> {
+async function sendMove(dav: Dav, part: string, name: string, replace: boolean): Promise<void> {
   const { href, pathname } = dav.urlOf(name);
   const forms = [...new Set([href, pathname, href.replace(/^https:/, 'http:')])];
   const overwrite = replace ? 'T' : 'F';
@@ -153,56 +154,104 @@ async function tryMove(dav: Dav, part: string, headers: Record<string, string>) 
   }
 }
 
-/** Makes the part visible. Where it is after MOVE says what was done. @param sent the part as the server showed it */
+/** A part that arrived as a whole. */
+interface ArrivedPart {
+  readonly part: string;
+  /** The name that it gets. */
+  readonly name: string;
+  /** The part as the server showed it. */
+  readonly sent: DavFile;
+}
+
+/** What the response to MOVE says. */
+type Move =
+  | { readonly kind: 'moved' }
+  /** Refused: nothing was moved. Failed: nothing is moved later. Lost: the server may also move it later. */
+  | { readonly kind: 'refused' | 'failed' | 'lost'; readonly failure: ImgctlError };
+
+/**
+ * Moves the part to its name, and looks where it is then, which decides:
+ *
+ *     MOVE         | part    | file of that name    | result
+ *     -------------+---------+----------------------+-------------------------------------------------
+ *     refused      | (neither is looked at)         | its failure, or a conflict if the name is taken
+ *     failed       | there   | (not looked at)      | its failure
+ *     lost         | there   | (not looked at)      | its failure, perhaps visible
+ *     moved        | there   | (not looked at)      | failed: not renamed, perhaps visible
+ *     other        | unknown | (not looked at)      | failure of the look, perhaps visible
+ *     other        | gone    | none or another size | failed: wrong size, perhaps visible
+ *     other        | gone    | another ETag         | conflict, perhaps visible
+ *     other        | gone    | same ETag            | done
+ *     moved        | gone    | both without ETags   | done
+ *     failed, lost | gone    | both without ETags   | done; with replace a conflict: it may be the old file
+ *
+ * Some servers make a new ETag when a file is moved, so the caller compares the content after a conflict before it blames
+ * another push.
+ */
 async function publishPart(
   dav: Dav,
-  part: string,
-  name: string,
-  sent: DavFile,
+  arrived: ArrivedPart,
   replace: boolean,
-  onDoubt: () => void,
-) {
-  const { address } = dav;
-  let failure: unknown;
-  try {
-    await move(dav, part, name, replace);
-  } catch (error) {
-    const isTaken = error instanceof ImgctlError && error.status === 412 && !replace;
-    if (isTaken && (await findFile(dav, name))) throw conflict(name, address);
-    if (!mayBeMoved(error)) throw error;
-    failure = error;
-  }
-  // A part that is still there was not moved, also if the response was a success.
-  const isLeft = await findFile(dav, part).catch((error: unknown) => {
-    onDoubt();
+  onPerhapsVisible: () => void,
+): Promise<StoredState> {
+  const move = await moveToName(dav, arrived, replace);
+  if (move.kind === 'refused') throw move.failure;
+  const isLeft = await findFile(dav, arrived.part).catch((error: unknown) => {
+    onPerhapsVisible();
     throw error;
   });
-  if (!isLeft || !isRefusal(failure)) onDoubt();
-  if (isLeft) {
-    const advice = 'ask the administrators of the storage';
-    const message = `${address} did not rename ${part} to ${name}`;
-    throw failure ?? new ImgctlError('bad-answer', message, { facts: advice });
+  if (isLeft && move.kind === 'failed') throw move.failure;
+  onPerhapsVisible();
+  if (isLeft) throw move.kind === 'lost' ? move.failure : notRenamed(dav, arrived);
+  return requireArrived(dav, arrived, replace, move.kind === 'moved');
+}
+
+async function moveToName(dav: Dav, { part, name }: ArrivedPart, replace: boolean): Promise<Move> {
+  try {
+    await sendMove(dav, part, name, replace);
+    return { kind: 'moved' };
+  } catch (error) {
+    if (!(error instanceof ImgctlError)) throw error;
+    const isTaken = error.status === 412 && !replace;
+    if (isTaken && (await findFile(dav, name)))
+      return { kind: 'refused', failure: conflict(name, dav.address) };
+    return failedMove(error);
   }
+}
+
+function failedMove(failure: ImgctlError): Move {
+  // An earlier attempt may have moved the part: then it is not found, or its lock comes too late.
+  const mayBeMoved =
+    failure instanceof TransportError
+      ? failure.sent
+      : hasCode(failure, 'server-error', 'locked', 'not-found');
+  if (!mayBeMoved) return { kind: 'refused', failure };
+  // No response came, or a proxy did not wait for the server (502, 504), which may go on.
+  const isLost = [undefined, 502, 504].includes(failure.status);
+  return { kind: isLost ? 'lost' : 'failed', failure };
+}
+
+function notRenamed({ address }: Dav, { part, name }: ArrivedPart): ImgctlError {
+  const advice = 'ask the administrators of the storage';
+  const message = `${address} did not rename ${part} to ${name}`;
+  return new ImgctlError('bad-answer', message, { facts: advice });
+}
+
+/** Returns the state of the file, if it is the part. @param isMoved the server has said that it moved the part */
+async function requireArrived(
+  dav: Dav,
+  { part, name, sent }: ArrivedPart,
+  replace: boolean,
+  isMoved: boolean,
+): Promise<StoredState> {
   // Servers check and move in two steps, so that another push may still move its file over this one.
   if (!replace && (await mayHaveRival(dav, part))) await dav.clock.sleep(LATE, dav.clock.signal);
   const { etag, text } = await requireSize(dav, name, name, sent.size);
-  // The part may have been removed instead of moved: without ETags, this may be the old file.
-  const mayBeOld = replace && failure !== undefined && etag === '';
+  // The part may have been removed instead of moved.
+  const mayBeOld = replace && !isMoved && etag === '';
+  if (etag !== sent.etag || mayBeOld) throw replacedError(name, dav.address, replace);
   // No proof, since only the size was checked: the next push compares the content.
-  if (etag === sent.etag && !mayBeOld) return { text, isProof: false };
-  // Some servers make a new ETag when a file is moved, so the content is compared before another push is blamed.
-  throw replacedError(name, address, replace);
-}
-
-/** True if the response was lost, a proxy did not wait for it, or a lock came too late. */
-function mayBeMoved(error: unknown): boolean {
-  if (error instanceof TransportError) return error.sent;
-  return hasCode(error, 'server-error', 'locked', 'not-found');
-}
-
-/** True if the server itself has said that it did not move the part, so that it does not do so later. */
-function isRefusal(failure: unknown): boolean {
-  return failure instanceof ImgctlError && ![undefined, 502, 504].includes(failure.status);
+  return { text, isProof: false };
 }
 
 /** True if another push may be uploading a file of that name: one does, or the folder cannot be listed. */
