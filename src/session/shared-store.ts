@@ -18,8 +18,8 @@ import {
   isInForce,
   needsRenewal,
   type RememberedLimit,
+  runWhileHeld,
   SharedStoreError,
-  type TokenMutex,
   type TokenRequest,
   type TokenStore,
 } from './token-store.ts';
@@ -172,14 +172,13 @@ export class SharedStore implements TokenStore {
   /** @throws SharedStoreError before the action starts, or if another machine took the lock meanwhile */
   async #withSharedMutex<Result>(request: TokenRequest<Result>, io: Clock): Promise<Result> {
     const owner = builtin('node:crypto').randomUUID();
-    const refusal = await this.#readRefusal();
+    const before = await this.#readRefusal();
     const started = io.elapsed();
     for (;;) {
       const found = await request.reuse();
       if (found !== undefined) return found;
       if (this.#failure) throw this.#failure;
-      if (await this.#hold(TAKE, owner))
-        return await this.#runAndRelease(request, owner, refusal?.id);
+      if (await this.#hold(TAKE, owner)) return await this.#runAndRelease(request, owner, before);
       await this.#checkLock();
       if (io.elapsed() - started > PATIENCE) {
         const message = `another imgctl has been requesting a token for ${PATIENCE / 1000} s`;
@@ -194,38 +193,34 @@ export class SharedStore implements TokenStore {
     return (await this.#redis.run(script, [this.#keys.lock], [owner, `${LOCK_TIME}`])) === 1;
   }
 
-  /** @param before is the id of the refusal that was stored before this machine waited for the lock */
   async #runAndRelease<Result>(
-    { reuse, action }: TokenRequest<Result>,
+    request: TokenRequest<Result>,
     owner: string,
-    before: string | undefined,
+    before: Refusal | undefined,
   ): Promise<Result> {
     const renewal = setInterval(() => {
       this.#hold(RENEW, owner).catch(() => {});
     }, RENEWAL).unref();
     try {
-      const refusal = await this.#readRefusal();
-      let mayStore = true;
-      const mutex: TokenMutex = {
-        assertHeld: async () => {
-          if (await this.#hold(RENEW, owner)) return;
-          // A logout deleted it, or this machine was suspended until it expired.
-          mayStore = false;
-          const isHeld = await this.#hold(TAKE, owner);
-          if (!isHeld) throw new SharedStoreError('another machine took its lock');
-        },
-        store: async (token) => mayStore && this.#store(token, owner),
-        refusal: refusal?.id === before ? undefined : refusal,
-        refuse: (own) => this.#writeRefusal(own),
-      };
-      // Another machine may have stored its token and released the lock just before.
-      const found = await reuse();
-      return found === undefined ? await action(mutex) : found;
+      return await runWhileHeld(request, before, {
+        readRefusal: () => this.#readRefusal(),
+        refuse: (refusal) => this.#writeRefusal(refusal),
+        store: (token) => this.#store(token, owner),
+        confirm: () => this.#renewOrRetake(owner),
+      });
     } finally {
       clearInterval(renewal);
       // Also after an interrupt. After a failure the lock expires.
       await this.#redis.run(RELEASE, [this.#keys.lock], [owner], []).catch(() => {});
     }
+  }
+
+  /** Returns false if the lock had to be taken again. @throws SharedStoreError: another machine has it */
+  async #renewOrRetake(owner: string): Promise<boolean> {
+    if (await this.#hold(RENEW, owner)) return true;
+    // A logout deleted it, or this machine was suspended until it expired.
+    if (await this.#hold(TAKE, owner)) return false;
+    throw new SharedStoreError('another machine took its lock');
   }
 
   /** Stores a token in both places unless another machine has taken the lock: then returns false. */

@@ -16,7 +16,7 @@ import {
   type CachedToken,
   isInForce,
   type RememberedLimit,
-  type TokenMutex,
+  runWhileHeld,
   type TokenRequest,
   type TokenStore,
 } from './token-store.ts';
@@ -115,28 +115,24 @@ export class TokenCache implements TokenStore {
     await this.#writeRecord(this.limitFile, record, options);
   }
 
-  async withTokenMutex<Result>({ reuse, action }: TokenRequest<Result>, io: Clock) {
-    const before = this.readRefusal()?.id;
-    let mayStore = true;
-    const whileHeld = async (assertHeld: AssertHeld): Promise<Result> => {
-      const refusal = this.readRefusal();
-      const mutex: TokenMutex = {
-        assertHeld: async () => assertHeld(),
-        store: async (token) => mayStore && this.write(token, { assertHeld }),
-        refusal: refusal?.id === before ? undefined : refusal,
-        refuse: (own) => this.writeRefusal(own),
-      };
-      // Another process may have held the mutex before, and stored a token.
-      const found = await reuse();
-      return found === undefined ? action(mutex) : found;
-    };
-    for (;;) {
+  async withTokenMutex<Result>(request: TokenRequest<Result>, io: Clock): Promise<Result> {
+    const before = this.readRefusal();
+    // Lost perhaps to a logout. If another process took it instead, that one stores its own token.
+    for (let wasLost = false; ; wasLost = true) {
+      const whileHeld = (assertHeld: AssertHeld) =>
+        runWhileHeld(request, before, {
+          readRefusal: () => this.readRefusal(),
+          refuse: (refusal) => this.writeRefusal(refusal),
+          store: (token) => this.write(token, { assertHeld }),
+          confirm: async () => {
+            assertHeld();
+            return !wasLost;
+          },
+        });
       try {
         return await withMutexIfPossible(this.limitFile, MUTEX_PATIENCE, io, whileHeld);
       } catch (error) {
         if (!(error instanceof MutexLostError)) throw error;
-        // Perhaps to a logout. If another process took it instead, that one stores its own token.
-        mayStore = false;
       }
     }
   }

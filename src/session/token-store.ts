@@ -35,6 +35,42 @@ export interface TokenRequest<Result> {
   action(mutex: TokenMutex): Promise<Result>;
 }
 
+/** What a store does for the process that holds its mutex. */
+interface HeldStore extends Pick<TokenMutex, 'store' | 'refuse'> {
+  /** Returns the last refusal that is stored. */
+  readRefusal(): Promise<Refusal | undefined> | Refusal | undefined;
+  /** Returns false if the mutex was lost, perhaps to a logout, and is held again. Throws as `assertHeld` does. */
+  confirm(): Promise<boolean>;
+}
+
+/**
+ * Runs a request under the mutex that this process has just taken. What others did before, or did after it was lost:
+ *
+ *     one stored a token during the wait          that token is used
+ *     one was refused during the wait             the action gets the refusal
+ *     a logout took the mutex from this process   the action goes on, but its token is not stored
+ *
+ * @param before is the refusal that was stored before the wait
+ */
+export async function runWhileHeld<Result>(
+  { reuse, action }: TokenRequest<Result>,
+  before: Refusal | undefined,
+  held: HeldStore,
+): Promise<Result> {
+  const refusal = await held.readRefusal();
+  const found = await reuse();
+  if (found !== undefined) return found;
+  let mayStore = true;
+  return action({
+    assertHeld: async () => {
+      if (!(await held.confirm())) mayStore = false;
+    },
+    store: async (token) => mayStore && held.store(token),
+    refusal: refusal?.id === before?.id ? undefined : refusal,
+    refuse: held.refuse,
+  });
+}
+
 /** Stores the token and the limit of one account. A failure to read or write is a warning. */
 export interface TokenStore {
   /** Returns the stored token unless it is one of `refused`. */
