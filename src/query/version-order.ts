@@ -59,100 +59,116 @@ function compareParts(left = '', right = ''): number {
   return compareText(left, right);
 }
 
-/** True if it takes a guess to say which of two names of a series is newer. */
-export function isGuess(left: Places, right: Places): boolean {
-  const [low, high] = sidesOf(left, right);
-  if (!low || !high) return false;
-  switch (low.kind) {
-    // 1.0rc1 beside 1.0a1
-    case PRE_RELEASE:
-      return mayBePreRelease(high);
-    // 1-a383732 beside 1-1234567; 1.0 beside 1.0b2; web beside web-20240115
-    case NOTHING:
-      return low.part === HASH || mayBePreRelease(high) || mayBeBuild(low, high);
-    // 7.0U3 beside 7.0.1; 15.1R7 beside 15.1X49
-    case LETTERS:
-      return !goesOnWith(low.part, high) && (high.kind === NUMBER || areOtherLetters(low, high));
-    // 21H2 beside 1909
-    default:
-      return areOtherNumbers(low, high);
-  }
-}
+type Side = ReturnType<typeof sideAt>;
 
-/** True if the numbers that differ are of one form and one has at most one digit more, such as 999 and 1000. */
-export function isStep(left: Places, right: Places): boolean {
-  const [low, high] = sidesOf(left, right);
-  if (low?.kind !== NUMBER || high?.kind !== NUMBER) return false;
-  const isSameForm = low.isAlone === high.isAlone;
-  const isNear = high.part.length - low.part.length <= 1;
-  return isSameForm && isNear && !areOtherNumbers(low, high);
+/** Returns what a name has from the part on where it first differs: of 7.0U3-15 beside 7.0.1, u, then 3, then 15. */
+function sideAt([placeAt, versionAt, partAt]: Position, places: Places) {
+  const place = places[placeAt] ?? [];
+  const parts = place[versionAt] ?? [];
+  /** Empty if the name has no part there. */
+  const part = parts[partAt] ?? '';
+  /** True if the part is the first of its place. */
+  const beginsPlace = versionAt === 0 && partAt === 0;
+  const partsAfter = parts.slice(partAt + 1);
+  const versionsAfter = place.slice(versionAt + 1);
+  return { part, kind: partKind(part), beginsPlace, partsAfter, versionsAfter };
 }
 
 /** Returns the older and the newer side of two names, or nothing if neither is newer. */
-function sidesOf(left: Places, right: Places): readonly [] | readonly [low: Side, high: Side] {
+function sidesOf(left: Places, right: Places): readonly [] | readonly [older: Side, newer: Side] {
   const at = firstDifference(left, right);
   if (at === undefined) return [];
   const [one, other] = [sideAt(at, left), sideAt(at, right)];
   return compareParts(one.part, other.part) < 0 ? [one, other] : [other, one];
 }
 
-type Side = ReturnType<typeof sideAt>;
+/** True if it takes a guess to say which of two names of a series is newer. */
+export function isGuess(left: Places, right: Places): boolean {
+  const [older, newer] = sidesOf(left, right);
+  if (!older || !newer) return false;
+  return GUESSES.some((needsGuess) => needsGuess(older, newer));
+}
 
-/** Describes the part of a name where two names differ, and what is beside it: [0, 0, 2] of 7.0U3-1 is the letters u. */
-function sideAt([placeAt, versionAt, partAt]: Position, places: Places) {
-  const place = places[placeAt] ?? [];
-  const parts = place[versionAt] ?? [];
-  /** Empty if the name has no part there. */
-  const part = parts[partAt] ?? '';
-  const kind = partKind(part);
-  const partsLeft = parts.slice(partAt + 1);
-  /** True if the part is the first of its place. */
-  const isFirst = versionAt === 0 && partAt === 0;
-  /** The part, if it is letters before a number: the u of U3. */
-  const letters = kind === LETTERS && partsLeft.length > 0 ? part : '';
-  /** True if another version follows in the place. */
-  const isFollowed = partKind(place[versionAt + 1]?.[0]) > NOTHING;
-  /** True if the part is all that is left of the place, but for a pre-release. */
-  const isAlone = partKind(partsLeft[0]) <= NOTHING && !isFollowed;
-  const versionsLeft = place.length - versionAt;
-  return { part, kind, isFirst, letters, isFollowed, isAlone, versionsLeft, partsLeft, place };
+/** When it takes a guess, each with an example: what counts as older, as newer, and what the newer one may be instead. */
+const GUESSES: readonly ((older: Side, newer: Side) => boolean)[] = [
+  // 1-a383732, 1-1234567: a hash has no order.
+  (older) => older.part === HASH,
+  // 1.0, 1.0b2: a beta of 1.0. 1.0rc1, 1.0a1: an alpha.
+  (older, newer) => older.kind <= NOTHING && mayBePreRelease(newer),
+  // 12_2021, 12sp3: a service pack that was out before 2021.
+  (older, newer) =>
+    older.kind === NOTHING &&
+    newer.kind === LETTERS &&
+    older.versionsAfter.length > newer.versionsAfter.length,
+  // 1.2-3, 1.2.4: build 4 of 1.2, as 3 is. But 1.2.4-1 has a build.
+  (older, newer) =>
+    older.kind === NOTHING && newer.kind === NUMBER && hasBuild(older) && !hasBuild(newer),
+  // web, web-20240115: a build that is older than web.
+  (older, newer) => older.kind === NOTHING && newer.beginsPlace && beginsWithDate(newer),
+  // 7.0U3, 7.0.1: a release before the update U3.
+  (older, newer) =>
+    older.kind === LETTERS && newer.kind === NUMBER && !goesOnWith(older.part, newer),
+  // 15.1R7, 15.1X49: another line of releases.
+  (older, newer) => areOtherLetters(older, newer) && !goesOnWith(older.part, newer),
+  // win-32, win-64: the same version for another processor.
+  areBits,
+  // 21H2, 1909: a year and a month. 9.16, 992: a build. But 10 is newer than 9, and 100 than 9.
+  (older, newer) =>
+    older.kind === NUMBER &&
+    newer.part.length - older.part.length >= 2 &&
+    (newer.part.length >= 4 || endsPlace(older) !== endsPlace(newer)),
+];
+
+/** True if the numbers that differ are of one form and one has at most one digit more, such as 999 and 1000. */
+export function isStep(left: Places, right: Places): boolean {
+  const [older, newer] = sidesOf(left, right);
+  if (older?.kind !== NUMBER || !newer || areBits(older, newer)) return false;
+  const isNear = newer.part.length - older.part.length <= 1;
+  return isNear && endsPlace(older) === endsPlace(newer);
 }
 
 /** True for 1.0b2, a beta or a patch, and 1.0M3, a milestone or a patch. */
-function mayBePreRelease({ letters }: Side): boolean {
-  return /^[abcm]$/.test(letters);
+function mayBePreRelease(side: Side): boolean {
+  return isBeforeNumber(side) && /^[abcm]$/.test(side.part);
+}
+
+/** True for letters before a number: the u of U3. */
+function isBeforeNumber({ kind, partsAfter }: Side): boolean {
+  return kind === LETTERS && partsAfter.length > 0;
+}
+
+/** True if another number follows in the place: the 3 of 1.2-3. */
+function hasBuild({ versionsAfter: [next] }: Side): boolean {
+  return partKind(next?.[0]) === NUMBER;
+}
+
+/** True if the part is all that is left of the place, but for a pre-release. */
+function endsPlace(side: Side): boolean {
+  return partKind(side.partsAfter[0]) <= NOTHING && !hasBuild(side);
 }
 
 /** 2024-1-15, 15-1-2024, 20240115, 202401 */
 const DATE_AT_START =
   /^(?:20\d\d(?:0[1-9]|1[0-2])(?:\d\d)?|20\d\d-(?:\d|1[0-2])|\d\d?-\d\d?-20\d\d)(?!\d)/;
 
-/** True if what only one has may be a build: 12sp3 beside 12_2021, 1.2.4 beside 1.2-3, and web-20240115 beside web. */
-function mayBeBuild(low: Side, high: Side): boolean {
-  if (high.kind === LETTERS && low.versionsLeft > high.versionsLeft) return true;
-  if (high.kind === NUMBER && low.isFollowed && !high.isFollowed) return true;
-  return high.isFirst && DATE_AT_START.test(high.place.flat().join('-'));
+function beginsWithDate({ part, partsAfter, versionsAfter }: Side): boolean {
+  return DATE_AT_START.test([part, ...partsAfter, ...versionsAfter.flat()].join('-'));
 }
 
 /** True for the r of 3.20-r5 beside 3.20.1-r0: only a number is between. But .0 may be omitted: 7.0U3 beside 7.0.0U1. */
-function goesOnWith(letters: string, high: Side): boolean {
-  if (high.isFirst || high.part === '0' || mayBePreRelease(high)) return false;
-  return high.partsLeft.includes(letters);
+function goesOnWith(letters: string, newer: Side): boolean {
+  if (newer.beginsPlace || newer.part === '0' || mayBePreRelease(newer)) return false;
+  return newer.partsAfter.includes(letters);
 }
 
-/** True for 15.1R7 beside 15.1X49; but a1 is older than b1. */
-function areOtherLetters({ letters: low }: Side, { letters: high }: Side): boolean {
-  if (low === '' || high === '') return false;
-  return !/^[ab]{2}$/.test(low + high);
+/** True for the letters of 15.1R7 and 15.1X49; but a1 is older than b1. */
+function areOtherLetters(older: Side, newer: Side): boolean {
+  if (!isBeforeNumber(older) || !isBeforeNumber(newer)) return false;
+  return older.part !== 'a' || newer.part !== 'b';
 }
 
-/** True for numbers of different schemes. */
-function areOtherNumbers(low: Side, high: Side): boolean {
-  // win-64 beside win-32
-  if (low.part === '32' && high.part === '64') return true;
-  if (high.part.length - low.part.length < 2) return false;
-  // 21H2 beside 1909, 2211 beside 20141129; 9.16 beside 992
-  return high.part.length >= 4 || low.isAlone !== high.isAlone;
+function areBits(older: Side, newer: Side): boolean {
+  return older.part === '32' && newer.part === '64';
 }
 
 /** True for rc, alpha and beta, and for a, b or m between two numbers: 2.1-rc1, 3.0.0b2, 11.0.0-M20. */
