@@ -135,7 +135,7 @@ export class Tokens implements TokenSource {
     const { username } = this.#options;
     if (username === undefined) throw this.#notLoggedIn();
     const credentials = { username, password, factsIfRefused };
-    const { issued, stored } = await this.#withTokenMutex({
+    const { issued, stored } = await this.#requestWithinLimit({
       reuse: async () => undefined,
       action: (mutex) => this.#request(mutex, credentials, ignoreLimit),
     });
@@ -153,13 +153,13 @@ export class Tokens implements TokenSource {
   }
 
   #renewOnce(): Promise<string> {
-    this.#renewal ??= this.#renewWithLock().finally(() => {
+    this.#renewal ??= this.#renewUnderMutex().finally(() => {
       this.#renewal = undefined;
     });
     return this.#renewal;
   }
 
-  async #renewWithLock(): Promise<string> {
+  async #renewUnderMutex(): Promise<string> {
     const { username, password: source } = this.#options;
     if (username === undefined || source === undefined) throw this.#notLoggedIn();
     const { factsIfRefused } = source;
@@ -174,7 +174,7 @@ export class Tokens implements TokenSource {
       // After a logout, only this run goes on using its token.
       return stored ?? issued;
     };
-    this.#memory = await this.#withTokenMutex({ reuse: () => this.#readUsable(), action });
+    this.#memory = await this.#requestWithinLimit({ reuse: () => this.#readUsable(), action });
     return this.#memory.token;
   }
 
@@ -185,8 +185,20 @@ export class Tokens implements TokenSource {
     return stored && !needsRenewal(stored, io.now()) ? stored : undefined;
   }
 
-  /** Runs the request under the mutex; if the limit is reached, waits for its end as long as the user allows. */
-  async #withTokenMutex<Result>(request: TokenRequest<Result>): Promise<Result> {
+  /**
+   * Runs the request under the mutex of the store. What the limit of token requests means for it:
+   *
+   *     no limit is known                       it is sent
+   *     requests are left                       it is sent, and counted before
+   *     no request is left                      it is not sent: the error is rate-limited
+   *     no request is left, with ignoreLimit    it is sent
+   *     the run has waited for the limit's end  it is sent, also if another copy of the limit ends up to 1 s later
+   *
+   * If it was rate-limited, by this table or by the service, and no request is left, the run waits for the end of the
+   * limit, provided that `patience` is enough for all waits together. Then the request starts again, unless another
+   * process has stored a token meanwhile.
+   */
+  async #requestWithinLimit<Result>(request: TokenRequest<Result>): Promise<Result> {
     const { store, io, patience = 0 } = this.#options;
     const started = io.elapsed();
     for (;;) {
@@ -236,7 +248,7 @@ export class Tokens implements TokenSource {
     return { issued, stored: await this.#readUsable() };
   }
 
-  /** Returns the limit that is known; undefined if there is none, or this run has waited for its end. */
+  /** Returns the known limit, unless this run has waited for its end. */
   async #limitInForce(): Promise<RememberedLimit | undefined> {
     const { store, io } = this.#options;
     const limit = await store.readLimit(io.now());
