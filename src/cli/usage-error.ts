@@ -8,7 +8,7 @@ import { type Facts, hint, imgctl } from '../facts.ts';
 import { nearest } from '../spelling.ts';
 import { counted, shellQuote, shorten } from '../words.ts';
 import { BASE_URL_OPTION } from './command.ts';
-import type { CommandDeclaration } from './declarations.ts';
+import type { CommandDeclaration, OptionDeclaration } from './declarations.ts';
 import { guess, guessOption, isPlain } from './guesses.ts';
 import { commandNames, flagsOf, longFlag, type TypedLine, type UnknownOption } from './typed.ts';
 
@@ -110,39 +110,68 @@ function meantCommand(
 /** The option that a word names, without its value, which may be a secret. */
 const FLAG = /^(?:--[^\s=]+|-[^\s-])/;
 
+/** An option that the command does not have, with what a hint about it needs. */
+interface TypedOption extends UnknownOption {
+  /** The whole word: `--os=ubuntu`, `-rc`. */
+  readonly text: string;
+  /** The option in it: `--os`, `-r`. */
+  readonly flag: string;
+  /** `os`, or empty for `-r`. */
+  readonly name: string;
+  /** What may be its value. */
+  readonly value: string | undefined;
+  /** The other words behind the path of the command. */
+  readonly others: readonly string[];
+  /** All words of the line. */
+  readonly words: TypedLine['words'];
+  /** All commands of imgctl. */
+  readonly commands: readonly CommandDeclaration[];
+}
+
+/** What an unknown option probably means: the first that has a hint counts. */
+const OPTION_HINTS: readonly ((option: TypedOption) => string | Facts | undefined)[] = [
+  // images list --sort-by name: use -s name
+  foreignHint,
+  // images list ubuntu -rc: to leave out names that contain it
+  dashedWordHint,
+  // images --filter name=web: use: imgctl images list --filter name=web
+  subcommandOptionHint,
+  // config --unset time: use: imgctl config unset time
+  subcommandHint,
+  // --wait sync: put it after the command
+  placeHint,
+  // images list --colums id: did you mean --columns?
+  similarHint,
+];
+
 /** Says which option the command does not have, and what it probably means. */
 export function unknownOption(
-  line: TypedLine,
+  { words }: TypedLine,
   unknown: UnknownOption,
   commands: readonly CommandDeclaration[],
 ): ImgctlError {
-  const { path, options } = unknown;
-  const text = line.words[unknown.index]?.text ?? '';
+  const { path, options, index } = unknown;
+  const text = words[index]?.text ?? '';
   const [flag] = FLAG.exec(text) ?? ['-'];
-  const known = options.map(longFlag).map((each) => each.slice(2));
   const name = flag.slice(2);
   const help = hint`see: ${imgctl(...path, '--help')}`;
-  const fail = (message: string, facts: string | Facts | undefined) =>
-    new ImgctlError('usage', message, { facts: facts ?? help });
-  const didYouMean = (meant: string | undefined) => meant && `did you mean --${meant}?`;
+  const fail = (message: string, advice: string | Facts | undefined) =>
+    new ImgctlError('usage', message, { facts: advice ?? help });
   const declared = options.find((each) => flagsOf(each).includes(flag));
   if (declared?.value) {
     return fail(`option '${flag}' and its value are one word`, 'type them as two words');
   }
   if (declared) {
-    const longer = known.find((each) => each.startsWith(`${name}-`));
+    const longer = namesOf(options).find((each) => each.startsWith(`${name}-`));
     return fail(`option '${flag}' takes no value`, didYouMean(longer));
   }
-  const { value, others } = wordsAround(line, unknown, text);
-  // What other programs mean by it comes first, then where else imgctl has it, and last a similar name.
-  const meant =
-    guessOption(path, flag, value, { options: options.flatMap(flagsOf), others }) ??
-    dashedWordHint(text, unknown) ??
-    ownerHint(flag, unknown, value, others) ??
-    commandHint(name, unknown, value) ??
-    placeHint(flag, line, unknown, commands) ??
-    didYouMean(nearest(name, known));
-  return fail(`unknown option '${flag}'`, meant);
+  const around = wordsAround(words, index, text);
+  const option: TypedOption = { ...unknown, ...around, text, flag, name, words, commands };
+  for (const hintFor of OPTION_HINTS) {
+    const advice = hintFor(option);
+    if (advice !== undefined) return fail(`unknown option '${flag}'`, advice);
+  }
+  return fail(`unknown option '${flag}'`, help);
 }
 
 /**
@@ -150,7 +179,7 @@ export function unknownOption(
  * `images list ubuntu --name web -n 5` these are `web`, and `ubuntu -n 5`. Of other unknown options nothing is
  * repeated: their values may be secrets.
  */
-function wordsAround({ words }: TypedLine, { index }: UnknownOption, text: string) {
+function wordsAround(words: TypedLine['words'], index: number, text: string) {
   const next = words[index + 1];
   const isNext = next?.kind === 'argument' || next?.kind === 'command';
   const [, assigned] = /=(.*)$/s.exec(text) ?? [];
@@ -165,8 +194,13 @@ function wordsAround({ words }: TypedLine, { index }: UnknownOption, text: strin
   return { value, others: shown.map((word) => word.text) };
 }
 
+/** Returns a hint for an option of another program. */
+function foreignHint({ path, flag, value, options, others }: TypedOption) {
+  return guessOption(path, flag, value, { options: options.flatMap(flagsOf), others });
+}
+
 /** Returns a hint for a word with a dash before it, as other tools leave out words or sort. */
-function dashedWordHint(text: string, { command }: UnknownOption): string | undefined {
+function dashedWordHint({ text, command }: TypedOption): string | undefined {
   const [, word] = /^-([^-'][^']+)/.exec(text) ?? [];
   if (word === undefined) return undefined;
   if (/^(?:a|de)sc$/i.test(word)) return `to sort in this direction: -s FIELD,${word}`;
@@ -175,34 +209,31 @@ function dashedWordHint(text: string, { command }: UnknownOption): string | unde
   return `to leave out names that contain it: -f ${shellQuote(`name!~${word}`)}`;
 }
 
-/** Returns a hint for an option of a subcommand, first of the one that is typed behind it. */
-function ownerHint(
-  flag: string,
-  { command, path }: UnknownOption,
-  value: string | undefined,
-  others: readonly string[],
-): Facts | undefined {
+/** Returns a hint for an option of a subcommand. */
+function subcommandOptionHint(option: TypedOption): Facts | undefined {
+  const { flag, path, value, others } = option;
   if (path.length === 0) return undefined;
-  const typed = [...(value === undefined ? [] : [value]), ...others];
-  const { subcommands = [] } = command;
-  const isTyped = (each: CommandDeclaration) =>
-    commandNames(each).some((name) => typed.includes(name));
-  const hasFlag = ({ options = [] }: CommandDeclaration) => options.flatMap(flagsOf).includes(flag);
-  const named = subcommands.find(isTyped);
-  const isAlso = subcommands.some((each) => commandNames(each).includes(flag.slice(2)));
-  const owner = named && hasFlag(named) ? named : isAlso ? undefined : subcommands.find(hasFlag);
+  const typed = value === undefined ? others : [value, ...others];
+  const owner = findOwner(option, typed);
   if (owner === undefined) return undefined;
   const at = typed.findIndex((word) => commandNames(owner).includes(word));
   const rest = typed.filter((_, index) => index !== at);
   return hint`use: ${imgctl(...path, owner.name, flag, ...rest)}`;
 }
 
-/** Returns a hint for a subcommand that was typed as an option, as git has it: config --unset. */
-function commandHint(
-  name: string,
-  { command, path }: UnknownOption,
-  value = '',
-): Facts | undefined {
+/** Returns the subcommand that is meant by its option: the one that is typed too, or else the first that has it. */
+function findOwner({ command, flag, name }: TypedOption, typed: readonly string[]) {
+  const { subcommands = [] } = command;
+  const hasFlag = ({ options = [] }: CommandDeclaration) => options.flatMap(flagsOf).includes(flag);
+  const named = subcommands.find((each) => commandNames(each).some((word) => typed.includes(word)));
+  if (named && hasFlag(named)) return named;
+  // config --unset time: the option is the name of a subcommand, and that is meant.
+  if (childOf(command, name)) return undefined;
+  return subcommands.find(hasFlag);
+}
+
+/** Returns a hint for a subcommand that was typed as an option, as git has it. */
+function subcommandHint({ command, name, path, value = '' }: TypedOption): Facts | undefined {
   const found = childOf(command, name);
   // Another word may be a secret.
   const isShown = path[0] === 'config' ? isSettingKey(value) : isPlain(value);
@@ -210,12 +241,7 @@ function commandHint(
 }
 
 /** Returns a hint for an option of a command that stands before the command. */
-function placeHint(
-  flag: string,
-  { words }: TypedLine,
-  { index, path }: UnknownOption,
-  commands: readonly CommandDeclaration[],
-): Facts | undefined {
+function placeHint({ flag, words, index, path, commands }: TypedOption): Facts | undefined {
   if (path.length > 0) return undefined;
   const root: Partial<CommandDeclaration> = { subcommands: commands };
   const behind = words.slice(index + 1);
@@ -223,6 +249,19 @@ function placeHint(
   if (!target.options?.flatMap(flagsOf).includes(flag)) return undefined;
   const help = imgctl('help', 'options');
   return hint`put it after the command; only global options can come first: ${help}`;
+}
+
+function similarHint({ name, options }: TypedOption): string | undefined {
+  return didYouMean(nearest(name, namesOf(options)));
+}
+
+/** The long names of options, without dashes. */
+function namesOf(options: readonly OptionDeclaration[]): string[] {
+  return options.map((option) => longFlag(option).slice(2));
+}
+
+function didYouMean(name: string | undefined): string | undefined {
+  return name === undefined ? undefined : `did you mean --${name}?`;
 }
 
 function childOf(
