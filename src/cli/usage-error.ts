@@ -227,7 +227,7 @@ function findOwner({ command, flag, name }: TypedOption, typed: readonly string[
   const hasFlag = ({ options = [] }: CommandDeclaration) => options.flatMap(flagsOf).includes(flag);
   const named = subcommands.find((each) => commandNames(each).some((word) => typed.includes(word)));
   if (named && hasFlag(named)) return named;
-  // config --unset time: the option is the name of a subcommand, and that is meant.
+  // config --get time: config list has --get, but config get is meant.
   if (childOf(command, name)) return undefined;
   return subcommands.find(hasFlag);
 }
