@@ -168,6 +168,15 @@ it.each([
   },
 );
 
+it.each([
+  ['of a proxy that does not wait says that the file', 504, true],
+  ['of the server does not say that the file', 500, false],
+])('push to WebDAV whose move gets an error %s may be visible', async (_whose, status, isLost) => {
+  const { start } = await pushTo(({ method }) => method === 'MOVE' && { status });
+  const { exitCode, stderr } = await start().ended;
+  expect([exitCode, stderr.includes('web.ova (perhaps)')]).toEqual([1, isLost]);
+});
+
 it('push to WebDAV names what it replaced if its source changes before that is read back', async () => {
   let file = '';
   const storage = pushTo(({ method, headers, target }, sizes) => {
